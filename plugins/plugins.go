@@ -7,8 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/agentgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/airlock"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/apisix"
-	awslattice "github.com/dopolicy/kubectl-dopolicy/plugins/aws-lattice"
-	awslbc "github.com/dopolicy/kubectl-dopolicy/plugins/aws-lbc"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/aws-lattice"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/aws-lbc"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoyaigateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
@@ -27,7 +27,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/traefik"
 )
 
-// All is every built-in vendor, in the order in which their descriptors are read.
+// All returns every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
 	return []plugin.Plugin{
 		gatewayapi.Plugin(), agc.Plugin(), agentgateway.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(),

@@ -8,15 +8,15 @@ import (
 
 // Every descriptor can be read under every value of every setting that has a list of them: a command only reads those that it runs with.
 func TestEveryValueOfEverySetting(t *testing.T) {
-	c, err := plugin.Catalog(All(), nil, nil)
+	c, err := plugin.NewCatalog(All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tried := 0
 	for _, s := range c.KnownSettings() {
-		for _, value := range s.Allowed() {
+		for _, value := range s.AllowedValues() {
 			tried++
-			if _, err := plugin.Catalog(All(), nil, []string{s.Name + "=" + value}); err != nil {
+			if _, err := plugin.NewCatalog(All(), nil, []string{s.Name + "=" + value}); err != nil {
 				t.Errorf("%s=%s: %v", s.Name, value, err)
 			}
 		}
@@ -28,7 +28,7 @@ func TestEveryValueOfEverySetting(t *testing.T) {
 
 func BenchmarkCatalog(b *testing.B) { // every command waits for it
 	for b.Loop() {
-		if _, err := plugin.Catalog(All(), nil, nil); err != nil {
+		if _, err := plugin.NewCatalog(All(), nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func BenchmarkCatalog(b *testing.B) { // every command waits for it
 
 func BenchmarkOutlines(b *testing.B) { // what a command reads that is not about the kinds themselves
 	for b.Loop() {
-		if _, err := plugin.Outlines(All()); err != nil {
+		if _, err := plugin.NewOutlineCatalog(All()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,8 +4,6 @@
 package main
 
 import (
-	_ "github.com/dopolicy/kubectl-dopolicy/cmd/dopolicy-draw/cachedir" // before the library
-
 	"bytes"
 	"context"
 	"flag"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/goccy/go-graphviz"
 
+	_ "github.com/dopolicy/kubectl-dopolicy/cmd/dopolicy-draw/cachedir"
 	"github.com/dopolicy/kubectl-dopolicy/internal/raster"
 )
 

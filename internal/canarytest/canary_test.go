@@ -119,7 +119,7 @@ func written(t *testing.T, objects []map[string]any) string {
 // TestReports: no value of any field that a policy kind is tried with is in a redacted report, in either format, nor in what it says beside.
 func TestReports(t *testing.T) {
 	each(t, func(t *testing.T, objects []map[string]any) { reported(t, written(t, planted(objects))) })
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

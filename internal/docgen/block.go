@@ -19,7 +19,7 @@ type block struct{ file, name, text string }
 // blocks makes the generated parts of pages that people write; files are named from the folder of the documentation, which
 // is given: the semantic vectors are counted beside it.
 func blocks(dir string) ([]block, error) {
-	c, err := plugin.Catalog(plugins.All(), nil, nil)
+	c, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -34,12 +34,12 @@ func blocks(dir string) ([]block, error) {
 		if s.Default != "" {
 			values = append(values, "`"+s.Default+"`")
 		}
-		for _, v := range s.Allowed() {
+		for _, v := range s.AllowedValues() {
 			if v != s.Default {
 				values = append(values, "`"+v+"`")
 			}
 		}
-		if len(s.Allowed()) == 0 {
+		if len(s.AllowedValues()) == 0 {
 			values = append(values, "any text")
 		}
 		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "), strings.ReplaceAll(s.Doc, "|", "\\|"))

@@ -35,7 +35,7 @@ const longestExample = 24
 func findings(fixtures string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(findingsHead + "| id | severity | when |\n|---|---|---|\n")
-	rules := check.NewCatalogue(slices.Concat(plugin.Rules(plugins.All()), audit.Rules()))
+	rules := check.NewCatalogue(slices.Concat(plugin.FindingRules(plugins.All()), audit.Rules()))
 	for _, r := range rules {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, strings.ToLower(string(r.ID)), r.SeverityText(), cellText(r.Summary))
 	}

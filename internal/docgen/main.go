@@ -14,10 +14,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	"github.com/dopolicy/kubectl-dopolicy/plugins"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
 func main() {

@@ -46,7 +46,7 @@ const deployedRole = "../deploy/publish/reader.yaml"
 
 // rbac is the least ClusterRole with which every answer about a cluster is complete.
 func rbac() []byte {
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		panic(err) // the built-in descriptors are tested
 	}
@@ -55,7 +55,7 @@ func rbac() []byte {
 	var groups []string
 	resources := map[string][]string{}
 	for _, gk := range kinds {
-		plural := descriptor.Plural(gk.Kind)
+		plural := descriptor.PluralOf(gk.Kind)
 		if k := catalog.Kind(gk); k != nil {
 			plural = k.Plural
 		}

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // TestAnswersFitTheirSchema runs every command on the demo, and those that answer everything on each vendor's, and holds their JSON against the

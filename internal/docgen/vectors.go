@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // vector is what a semantic vector says of itself, as far as policy kinds are named in it.

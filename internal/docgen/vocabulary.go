@@ -50,8 +50,8 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
 		"ReachItem.State": {view.StateEffective, view.StatePartial, view.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), view.StateIgnored},
 
-		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden, view.EdgeIdle},
-		"GraphEdge.State":    {view.EdgeWhole, view.EdgePartial, view.EdgeLost, view.EdgeIdle, view.EdgeDangling, view.EdgeTaken},
+		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden, view.EdgeConditionFalse},
+		"GraphEdge.State":    {view.EdgeFullyEffective, view.EdgePartial, view.EdgeFullyOverridden, view.EdgeConditionFalse, view.EdgeDangling, view.EdgeTaken},
 		"GraphEdge.Proxy":    {view.ProxyDiffers},
 		"Topology.Collapsed": {view.CollapseRules, view.CollapseRoute, view.CollapseNamespace},
 		"KindInfo.Class":     {"Inherited", "Direct"},

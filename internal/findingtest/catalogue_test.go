@@ -40,7 +40,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 	same(t, "pkg", core, check.NewCatalogue(nil))
 	for _, p := range plugins.All() {
-		same(t, p.Name, codes(t, filepath.Join("../../plugins", p.Name)), plugin.Rules([]plugin.Plugin{p}))
+		same(t, p.Name, codes(t, filepath.Join("../../plugins", p.Name)), plugin.FindingRules([]plugin.Plugin{p}))
 	}
 }
 

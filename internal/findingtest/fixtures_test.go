@@ -21,7 +21,7 @@ import (
 const folder = "../../testdata/findings"
 
 // catalogue has the findings of the program with all its vendors.
-var catalogue = check.NewCatalogue(plugin.Rules(plugins.All()))
+var catalogue = check.NewCatalogue(plugin.FindingRules(plugins.All()))
 
 // TestFixtures checks testdata/findings/<ID>/fails.yaml, which has the finding, and passes.yaml, which has not. A first line
 // "# args: FLAGS" gives more flags; {dir} in it is the folder of the file.

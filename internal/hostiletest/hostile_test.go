@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/dopolicy/kubectl-dopolicy/cmd/kubectl-dopolicy/begin" // as the program begins
+	_ "github.com/dopolicy/kubectl-dopolicy/cmd/kubectl-dopolicy/begin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )

@@ -13,10 +13,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
-	"go.yaml.in/yaml/v3"
 )
 
 func main() {
@@ -89,7 +90,7 @@ func ordered(n *yaml.Node) *yaml.Node {
 	out.Content = nil
 	for _, later := range []bool{false, true} {
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if descriptor.Later(n.Content[i].Value) == later {
+			if descriptor.IsReadLater(n.Content[i].Value) == later {
 				out.Content = append(out.Content, n.Content[i], n.Content[i+1])
 			}
 		}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // ToGateway is a reference to a Gateway, in flow style.

@@ -88,19 +88,19 @@ func (c tally) text() string {
 
 // catalog is what all vendors know; it is read once.
 var catalog = sync.OnceValues(func() (catalog *known, err error) {
-	c, err := plugin.Catalog(plugins.All(), nil, nil)
+	c, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &known{resolve: func(in *model.Snapshot) *resolve.Resolution {
 		return resolve.Run(in, topology.Build(in, c.Settings(), c.Links()...), c)
-	}, tidiers: plugin.Tidiers(plugins.All(), c)}, nil
+	}, tidiers: plugin.Normalizers(plugins.All(), c)}, nil
 })
 
 // known is what a run of the program knows beside its input.
 type known struct {
 	resolve func(*model.Snapshot) *resolve.Resolution
-	tidiers []request.Tidier
+	tidiers []request.Normalizer
 }
 
 // comparison holds what the program says of a world against what its simulator finds.
@@ -133,8 +133,8 @@ func (c *comparison) compare() {
 		c.t.Fatalf("seed %d: %v", c.w.seed, err)
 	}
 	c.r = k.resolve(in)
-	c.matcher = request.NewMatcher(c.r.Graph, c.r.Settings).TidyBy(c.r, k.tidiers)
-	c.matcher.Beside(c.r.BlindSpots())
+	c.matcher = request.NewMatcher(c.r.Graph, c.r.Settings).NormalizeWith(c.r, k.tidiers)
+	c.matcher.SetUnreadInputs(c.r.UnreadInputs())
 	c.tally["inputs"]++
 	c.take()
 	c.settle()
@@ -170,7 +170,7 @@ func (c *comparison) take() {
 		}
 		for _, one := range c.w.calls(l) {
 			a := c.find(scheme, l, &one)
-			if a.Outcome != request.Matched && (a.Unsettled || a.Assumed != request.Matched) {
+			if a.Outcome != request.Matched && (a.RuleUncertain || a.Assumed != request.Matched) {
 				continue
 			}
 			n := c.r.Node(a.Rule)
@@ -189,7 +189,7 @@ func (c *comparison) find(scheme string, l listener, one *call) *request.Answer 
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	a, err := c.matcher.Take(r, request.Where{Gateway: topology.None})
+	a, err := c.matcher.FindRule(r, request.Destination{Gateway: topology.None})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func (c *comparison) holdAgainst(at way, p *view.Protection, found *verdicts) {
 		{gate.IPList, found.almost, !found.almost},
 		{gate.RateLimit, found.uncounted, !found.uncertain},
 	} {
-		result := p.Of(one.property)
+		result := p.ResultOf(one.property)
 		name := string(one.property) + " " + string(result.Verdict)
 		c.tally[name]++
 		switch result.Verdict {
@@ -377,7 +377,7 @@ func (c *comparison) holdAgainst(at way, p *view.Protection, found *verdicts) {
 
 // prove compares what is proved of all requests.
 func (c *comparison) prove(found *verdicts, judges view.Judges) {
-	p, err := view.Prove(c.r, c.matcher, view.ProofQuery{Scope: space.Scope{Where: space.Everywhere()}, Properties: []view.RequestProperty{{Property: gate.Authentication}}}, judges)
+	p, err := view.Prove(c.r, c.matcher, view.ProofQuery{Scope: space.Scope{Destination: space.AnyDestination()}, Properties: []view.RequestProperty{{Property: gate.Authentication}}}, judges)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func (c *comparison) expect(judges view.Judges) {
 		if l.secure {
 			scheme = "https"
 		}
-		a := view.Request(c.r, view.Asked{Answer: c.find(scheme, l, &one), Expect: expected}, nil, judges)
+		a := view.Request(c.r, view.ExpectedAnswer{Answer: c.find(scheme, l, &one), Expect: expected}, nil, judges)
 		possible := map[int]bool{}
 		for _, who := range c.w.clients(l.secure) {
 			known := who.token + who.basic + who.key

@@ -149,7 +149,7 @@ func tryPublish(t *testing.T, objects []map[string]any, args ...string) (reports
 // TestCanaries replaces the values in all policies, their annotations and what they refer to: none is in a published report, whether the policies are
 // in force with them or refused for them.
 func TestCanaries(t *testing.T) {
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func silent(t *testing.T, text string) {
 
 // TestValues: of the kinds whose values may be asked for, numbers are published and text is not; of others nothing is.
 func TestValues(t *testing.T) {
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestValues(t *testing.T) {
 
 // TestCanariesOfVectors does the same with the inputs of the vectors, which have most fields of most kinds.
 func TestCanariesOfVectors(t *testing.T) {
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func TestPublishable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

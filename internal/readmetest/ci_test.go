@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"mvdan.cc/sh/v3/shell"
+	"sigs.k8s.io/yaml"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
-	"mvdan.cc/sh/v3/shell"
-	"sigs.k8s.io/yaml"
 )
 
 // TestCI reads the YAML of docs/ci.md and runs the command lines in it on the demo, which stands for manifests/ here and on the branch that a
@@ -51,7 +52,7 @@ func TestCI(t *testing.T) {
 			continue
 		}
 		if strings.HasPrefix(m[1], "# .dopolicy.yaml") {
-			if _, err := check.ParseConfig(".dopolicy.yaml", []byte(m[1]), check.NewCatalogue(plugin.Rules(plugins.All()))); err != nil {
+			if _, err := check.ParseConfig(".dopolicy.yaml", []byte(m[1]), check.NewCatalogue(plugin.FindingRules(plugins.All()))); err != nil {
 				t.Error(err)
 			}
 		}

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // TestGitOps runs the commands of docs/gitops.md on the repositories of the script that holds them against what they are rendered to. Each must

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"mvdan.cc/sh/v3/shell"
 	"sigs.k8s.io/yaml"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 )
 
 // k9sPlugin is one entry of a plugin file, with the fields of k9s' schema that are used.

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"mvdan.cc/sh/v3/shell"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
-
-	"mvdan.cc/sh/v3/shell"
 )
 
 func readme(t *testing.T) string {

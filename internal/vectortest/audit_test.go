@@ -13,11 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
-	"go.yaml.in/yaml/v3"
 )
 
 // TestAudit writes what is predicted of the objects of every vector into their statuses, as controllers do: an audit finds nothing then. With

@@ -80,7 +80,7 @@ func TestRequestsOfCases(t *testing.T) {
 }
 
 func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked int) {
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 	graph := topology.Build(in, settings, catalog.Links()...)
 	m := request.NewMatcher(graph, settings)
 	var classes []*space.Class
-	if err := space.Walk(m, space.Scope{Where: request.Where{Gateway: topology.None}}, func(c *space.Class) bool { classes = append(classes, c); return true }); err != nil {
+	if err := space.Walk(m, space.Scope{Destination: request.Destination{Gateway: topology.None}}, func(c *space.Class) bool { classes = append(classes, c); return true }); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range requests {
@@ -105,11 +105,11 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 			t.Errorf("%+v: %v", a, err)
 			continue
 		}
-		where := request.Where{Gateway: topology.None}
+		where := request.Destination{Gateway: topology.None}
 		if namespace, name, ok := strings.Cut(a.Gateway, "/"); ok {
 			where.Gateway = graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: namespace, Name: name})[0]
 		}
-		answer, err := m.Take(r, where)
+		answer, err := m.FindRule(r, where)
 		if err != nil {
 			t.Errorf("%s: %v", r.Text, err)
 			continue

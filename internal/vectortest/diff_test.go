@@ -40,13 +40,13 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 	all := resolveFor(in, catalog)
 	whole := view.Effective(all, view.Query{})
 	none := view.Diff(sideOf(all), sideOf(resolveFor(in, catalog)), view.DiffQuery{})
-	if none.Different() || none.Summary.Unchanged != len(whole.Items) {
+	if none.HasChanges() || none.Summary.Unchanged != len(whole.Items) {
 		t.Errorf("an input differs from itself: %d changes, %d of %d the same", len(none.Items), none.Summary.Unchanged, len(whole.Items))
 	}
 	step := 1 + len(in.Objects)/mostDeletions
 	for i := 0; i < len(in.Objects); i += step {
 		gone := in.Objects[i].Ref
-		less := load.Without(in, func(ref model.Ref) bool { return ref == gone })
+		less := load.RemoveObjects(in, func(ref model.Ref) bool { return ref == gone })
 		rest := resolveFor(less, catalog)
 		d, mirror := view.Diff(sideOf(all), sideOf(rest), view.DiffQuery{}), view.Diff(sideOf(rest), sideOf(all), view.DiffQuery{})
 		if got, want := lines(mirror, true), lines(d, false); !slices.Equal(got, want) {

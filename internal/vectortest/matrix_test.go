@@ -66,7 +66,7 @@ func matrices(t *testing.T, o load.Options, settings []string) (compared int) {
 		if item.Target.Section == "" || !slices.Contains(topology.RouteKinds(), item.Target.GroupKind()) {
 			continue
 		}
-		if k := r.Kind(model.ParseGroupKind(item.PolicyKind)); !k.Reaches(topology.Rule) && !k.Reaches(topology.Route) {
+		if k := r.Kind(model.ParseGroupKind(item.PolicyKind)); !k.HasResultsAt(topology.Rule) && !k.HasResultsAt(topology.Route) {
 			continue // annotations on the way to a rule are no policies of the rule
 		}
 		atRules[item.PolicyKind] = true

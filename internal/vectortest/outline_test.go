@@ -12,7 +12,7 @@ import (
 // TestOutlinesOfClusters: kinds of which a cluster has no policies are read in part, and the answers are those of whole descriptors, also for users who
 // may not read all.
 func TestOutlinesOfClusters(t *testing.T) {
-	whole, err := plugin.Catalog(plugins.All(), nil, nil)
+	whole, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

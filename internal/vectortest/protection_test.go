@@ -44,7 +44,7 @@ func (v vector) checkProtection(t *testing.T, r *report, file string, manifests 
 				continue
 			}
 			found++
-			p.check(r, row.Protection.Of(gate.Property(p.Property)))
+			p.check(r, row.Protection.ResultOf(gate.Property(p.Property)))
 		}
 		if found == 0 {
 			r.Errorf("%v via %v: no such row", p.Target, p.Via)

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
@@ -21,7 +23,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
-	"go.yaml.in/yaml/v3"
 )
 
 const root = "../../testdata/vendors"
@@ -205,9 +206,9 @@ func catalogWith(t *testing.T, settings []string) *descriptor.Catalog {
 	t.Helper()
 	made, _ := catalogs.LoadOrStore(strings.Join(settings, "\n"), sync.OnceValues(func() (*descriptor.Catalog, error) {
 		if len(settings) == 0 {
-			return plugin.Outlines(plugins.All())
+			return plugin.NewOutlineCatalog(plugins.All())
 		}
-		return plugin.Catalog(plugins.All(), nil, settings)
+		return plugin.NewCatalog(plugins.All(), nil, settings)
 	}))
 	catalog, err := made.(func() (*descriptor.Catalog, error))()
 	if err != nil {

@@ -127,18 +127,18 @@ func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, c
 		if !refused || gk.Kind == "CustomResourceDefinition" {
 			continue
 		}
-		gap := model.Gap{Kind: gk}
+		gap := model.UnreadObjects{Kind: gk}
 		for _, ns := range spaces(in) {
 			if may(gk, ns) && (namespaced || gk.Kind == "Namespace") {
 				gap.Except = append(gap.Except, ns)
 			}
 		}
-		cluster.Gaps = append(cluster.Gaps, gap)
+		cluster.Unread = append(cluster.Unread, gap)
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.Forbidden, Ref: &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"}, Message: "cannot list"})
 	}
 	var objects []*model.Object
 	for _, o := range in.Objects {
-		if !cluster.Misses(o.Ref.GroupKind(), spaceOf(o.Ref)) {
+		if !cluster.IsUnread(o.Ref.GroupKind(), spaceOf(o.Ref)) {
 			objects = append(objects, o)
 		}
 	}

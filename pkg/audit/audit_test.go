@@ -12,7 +12,7 @@ func TestWithin(t *testing.T) {
 		found any
 		same  bool
 	}{{Value{"a": 1.0, "b": 2.0}, true}, {Value{"b": 2.0}, false}, {Value{"a": 2.0}, false}, {"text", false}, {nil, false}} {
-		if Within(want, c.found) != c.same {
+		if IsWithin(want, c.found) != c.same {
 			t.Errorf("%v within %v: %t", want, c.found, !c.same)
 		}
 	}
@@ -20,25 +20,25 @@ func TestWithin(t *testing.T) {
 
 // TestValues: both sides are compared in one form.
 func TestValues(t *testing.T) {
-	if a, _ := Duration("250ms"); a != "250ms" {
+	if a, _ := ParseDuration("250ms"); a != "250ms" {
 		t.Error(a)
 	}
-	if a, _ := Duration("0.250s"); a != "250ms" {
+	if a, _ := ParseDuration("0.250s"); a != "250ms" {
 		t.Error(a)
 	}
 	for text, want := range map[string]float64{"4Mi": 4 << 20, "1k": 1000, "65536": 65536, "1.5Ki": 1536} {
-		if n, ok := Bytes(text); !ok || n != want {
+		if n, ok := ParseBytes(text); !ok || n != want {
 			t.Errorf("%s is %v", text, n)
 		}
 	}
-	if _, ok := Bytes("much"); ok {
+	if _, ok := ParseBytes("much"); ok {
 		t.Error("much is a quantity")
 	}
 	for _, c := range []struct {
 		v    map[string]any
 		want float64
 	}{{map[string]any{"numerator": 50.0}, 500_000}, {map[string]any{"numerator": 50.0, "denominator": "TEN_THOUSAND"}, 5000}, {map[string]any{"numerator": 50.0, "denominator": "MILLION"}, 50}} {
-		if n := Percent(c.v); n != c.want {
+		if n := PartsPerMillion(c.v); n != c.want {
 			t.Errorf("%v is %v", c.v, n)
 		}
 	}
@@ -47,11 +47,11 @@ func TestValues(t *testing.T) {
 // TestBeginsWith: a name goes on behind what is known only with a part of its own.
 func TestBeginsWith(t *testing.T) {
 	for name, want := range map[string]bool{"a.b": true, "a.b/c": true, "a.b.c": true, "a.bc": false, "x": false, "dir/x": true} {
-		if beginsWith(name, []string{"a.b", "dir/"}) != want {
+		if hasBeginning(name, []string{"a.b", "dir/"}) != want {
 			t.Errorf("%s: %t", name, !want)
 		}
 	}
-	if !beginsWith("anything", []string{""}) {
+	if !hasBeginning("anything", []string{""}) {
 		t.Error("the empty beginning is that of any name")
 	}
 }
@@ -62,7 +62,7 @@ func TestRelated(t *testing.T) {
 		a, b string
 		want bool
 	}{{"a.b", "a", true}, {"a", "a.b.c", true}, {"a[x]", "a", true}, {"ab", "a", false}, {"a", "a", true}} {
-		if related(c.a, c.b) != c.want {
+		if isRelated(c.a, c.b) != c.want {
 			t.Errorf("%s and %s: %t", c.a, c.b, !c.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestRelated(t *testing.T) {
 func TestShown(t *testing.T) {
 	in := Value{"uri": "https://user:pass@example.com/keys?token=abc&n=1", "list": []string{"/check?token=abc"}, "any": []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}}, "none": []string(nil)}
 	want := Value{"uri": "https://…@example.com/keys?token=…&n=…", "list": []string{"/check?token=…"}, "any": []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}}, "none": []string(nil)}
-	if got := shown(in); !reflect.DeepEqual(got, want) {
+	if got := hideCredentials(in); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// outcome is a comparison on one route.
-type outcome struct {
+// comparison is what a comparison on one route came to.
+type comparison struct {
 	verdict     Verdict
 	want, found any
-	why         string
-	place       *dataplane.Place
-	from        *expectation
+	reason      string
+	route       *dataplane.ServedRoute
+	expectation *expectation
 }
 
 // kindFields are the fields of one policy kind.
@@ -27,8 +27,8 @@ type kindFields struct {
 	fields []*Field
 }
 
-// byKind groups the fields of a mapping, in the order in which it has them.
-func byKind(m *Mapping) []kindFields {
+// groupByKind groups the fields of a mapping, in the order in which it has them.
+func groupByKind(m *Mapping) []kindFields {
 	var out []kindFields
 	for i := range m.Fields {
 		f := &m.Fields[i]
@@ -42,36 +42,37 @@ func byKind(m *Mapping) []kindFields {
 	return out
 }
 
-// compare holds all settings of a rule at one listener against its routes. Those that agree are told together, as there may be many.
-func (s *single) compare(f *foundRule) {
+// compareRule holds all settings of a rule at one listener against its routes. Those that agree
+// become one item, as there may be many.
+func (s *proxyAuditor) compareRule(f *foundRule) {
 	n := s.graph.Node(f.rule)
-	path := s.path(f.listener)
-	if s.replaced(f, n, path) {
+	path := s.pathThrough(f.listener)
+	if s.reportReplaced(f, n, path) {
 		return
 	}
 	for i := range s.kinds {
 		k := &s.kinds[i]
-		if !s.asked(k.kind) {
+		if !s.isKindAsked(k.kind) {
 			continue
 		}
-		es := at(s.expected[expectedKey{n.Ref, k.name}], path)
+		es := expectedOnPath(s.expected[expectedKey{n.Ref, k.name}], path)
 		if len(es) == 0 {
 			es = nothingExpected
 		}
-		cases := s.cases(f, n, es)
+		cases := s.newCases(f, n, es)
 		var agreed []string
 		for _, field := range k.fields {
-			o, routes := s.field(cases, field, es)
+			o, routes := s.compareSetting(cases, field, es)
 			switch {
 			case o == nil:
 			case o.verdict == Same:
 				agreed = append(agreed, field.Setting)
 			default:
-				s.gather(s.item(n, path, field, o, routes), field.Setting)
+				s.mergeItem(s.newItem(n, path, field, o, routes), field.Setting)
 			}
 		}
 		if len(agreed) > 0 {
-			s.gather(Item{Verdict: Same, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: k.name, Settings: agreed, Policies: es[0].policies,
+			s.mergeItem(Item{Verdict: Same, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: k.name, Settings: agreed, Policies: es[0].policies,
 				Message: "the proxy does what is predicted"}, strings.Join(agreed, " "))
 		}
 	}
@@ -80,44 +81,45 @@ func (s *single) compare(f *foundRule) {
 // nothingExpected is for rules on which no policy of a kind is in force.
 var nothingExpected = []*expectation{{EffectivePolicy: &view.EffectivePolicy{}}}
 
-// cases are the routes of a rule, each with every expectation.
-func (s *single) cases(f *foundRule, n *topology.Node, es []*expectation) []Case {
-	out := make([]Case, 0, len(f.places)*len(es))
-	content := s.routes.Content(f.rule)
-	for i := range f.places {
+// newCases returns the routes of a rule, each with every expectation.
+func (s *proxyAuditor) newCases(f *foundRule, n *topology.Node, es []*expectation) []Case {
+	out := make([]Case, 0, len(f.routes)*len(es))
+	content := s.routes.RuleContent(f.rule)
+	for i := range f.routes {
 		for _, e := range es {
-			out = append(out, Case{Place: &f.places[i], Graph: s.graph, ID: f.rule, Rule: n, Spec: e.spec, Policies: e.policies, Route: content})
+			out = append(out, Case{ServedRoute: &f.routes[i], Graph: s.graph, ID: f.rule, Rule: n, Spec: e.spec, Policies: e.policies, RuleContent: content})
 		}
 	}
 	return out
 }
 
-func (s *single) asked(gk model.GroupKind) bool {
+func (s *proxyAuditor) isKindAsked(gk model.GroupKind) bool {
 	return s.Kinds == nil || slices.Contains(s.Kinds, gk)
 }
 
-// replaced reports a rule in whose place the control plane put an answer of its own.
-func (s *single) replaced(f *foundRule, n *topology.Node, path view.Path) bool {
-	if s.mapping.Replaced == nil || !slices.ContainsFunc(f.places, func(p dataplane.Place) bool {
-		return s.mapping.Replaced(&Case{Place: &p, Graph: s.graph, ID: f.rule, Rule: n, Route: s.routes.Content(f.rule)})
+// reportReplaced reports a rule in whose place the control plane put an answer of its own, and
+// whether it is one.
+func (s *proxyAuditor) reportReplaced(f *foundRule, n *topology.Node, path view.Path) bool {
+	if s.mapping.IsReplaced == nil || !slices.ContainsFunc(f.routes, func(p dataplane.ServedRoute) bool {
+		return s.mapping.IsReplaced(&Case{ServedRoute: &p, Graph: s.graph, ID: f.rule, Rule: n, RuleContent: s.routes.RuleContent(f.rule)})
 	}) {
 		return false
 	}
-	item := Item{Verdict: Different, Target: &n.Ref, Paths: []view.Path{path}, Setting: "route", XDS: xdsOf(&f.places[0]), Compared: ByPresence,
+	item := Item{Verdict: Different, Target: &n.Ref, Paths: []view.Path{path}, Setting: "route", XDS: newXDS(&f.routes[0]), Compared: ByPresence,
 		Message: "the control plane answers the rule with status 500 in its place"}
-	if why := s.excused(n, f.rule); why != "" {
-		item.Verdict, item.Message = Unjudged, why
+	if why := s.findExcuse(n, f.rule); why != "" {
+		item.Verdict, item.Message = NotJudged, why
 	}
-	s.add(item)
+	s.addItem(item)
 	return true
 }
 
-// excused says why a rule may rightly be answered with an error.
-func (s *single) excused(n *topology.Node, rule topology.NodeID) string {
-	if why, ok := s.doubtful[n.Ref.WithoutSection()]; ok {
+// findExcuse says why a rule may rightly be answered with an error.
+func (s *proxyAuditor) findExcuse(n *topology.Node, rule topology.NodeID) string {
+	if why, ok := s.uncertain[n.Ref.WithoutSection()]; ok {
 		return why
 	}
-	backends := s.graph.Backends(rule)
+	backends := s.graph.BackendRefs(rule)
 	if len(backends) == 0 {
 		return "the rule has no backends"
 	}
@@ -132,7 +134,7 @@ func (s *single) excused(n *topology.Node, rule topology.NodeID) string {
 		}
 		for _, e := range es {
 			for _, p := range e.policies {
-				if why, ok := s.doubtful[p]; ok {
+				if why, ok := s.uncertain[p]; ok {
 					return why
 				}
 			}
@@ -141,51 +143,52 @@ func (s *single) excused(n *topology.Node, rule topology.NodeID) string {
 	return ""
 }
 
-// field compares one setting on all routes of a rule, and names those that the outcome is about: they agree only if all do. nil: nothing is
-// asked, and nothing done. Of a rule to which several chains of delegation lead it is not known by which one a route came to be: the
+// compareSetting compares one setting on all routes of a rule, and names those that the result is
+// about: they agree only if all do. nil: nothing is asked, and nothing done. Of a rule to which
+// several chains of delegation lead it is not known by which one a route came to be: the
 // expectation that agrees best counts.
-func (s *single) field(cases []Case, field *Field, es []*expectation) (worst *outcome, routes []string) {
+func (s *proxyAuditor) compareSetting(cases []Case, field *Field, es []*expectation) (worst *comparison, routes []string) {
 	for i := 0; i < len(cases); i += len(es) {
-		var best *outcome
+		var best *comparison
 		for j, e := range es {
-			o := s.one(&cases[i+j], field, e)
+			o := s.compareOnRoute(&cases[i+j], field, e)
 			if o == nil {
 				best = nil
 				break
 			}
-			if j == 0 || rank(o.verdict) > rank(best.verdict) {
+			if j == 0 || verdictRank(o.verdict) > verdictRank(best.verdict) {
 				best = o
 			}
 		}
 		if best == nil {
 			continue
 		}
-		if worst == nil || rank(best.verdict) < rank(worst.verdict) {
+		if worst == nil || verdictRank(best.verdict) < verdictRank(worst.verdict) {
 			worst, routes = best, nil
 		}
-		if name := best.place.Route.Name; best.verdict == worst.verdict && worst.verdict != Same && name != "" && !slices.Contains(routes, name) {
+		if name := best.route.Route.Name; best.verdict == worst.verdict && worst.verdict != Same && name != "" && !slices.Contains(routes, name) {
 			routes = append(routes, name)
 		}
 	}
 	return worst, routes
 }
 
-func rank(v Verdict) int { return slices.Index(verdicts, v) }
+func verdictRank(v Verdict) int { return slices.Index(verdictOrder, v) }
 
-// one compares one setting on one route; nil: nothing is asked, and nothing done.
-func (s *single) one(c *Case, field *Field, e *expectation) *outcome {
-	value := dig(e.spec, field.Setting)
+// compareOnRoute compares one setting on one route; nil: nothing is asked, and nothing done.
+func (s *proxyAuditor) compareOnRoute(c *Case, field *Field, e *expectation) *comparison {
+	value := valueAt(e.spec, field.Setting)
 	if field.How == NotCompared {
 		if value == nil {
 			return nil
 		}
-		return &outcome{verdict: Unjudged, why: field.Note, place: c.Place, from: e}
+		return &comparison{verdict: NotJudged, reason: field.Note, route: c.ServedRoute, expectation: e}
 	}
-	if value == nil && field.Silent {
+	if value == nil && field.IgnoreUnasked {
 		return nil // whatever the proxy does, it is not reported
 	}
-	c.doubt = ""
-	o := &outcome{place: c.Place, from: e}
+	c.uncertainty = ""
+	o := &comparison{route: c.ServedRoute, expectation: e}
 	if field.Want != nil {
 		o.want = field.Want(c, value)
 	} else if value != nil {
@@ -193,59 +196,60 @@ func (s *single) one(c *Case, field *Field, e *expectation) *outcome {
 	}
 	o.found = field.Found(c)
 	switch {
-	case o.want == nil && (o.found == nil || field.Silent):
-		if c.doubt == "" || value == nil {
+	case o.want == nil && (o.found == nil || field.IgnoreUnasked):
+		if c.uncertainty == "" || value == nil {
 			return nil
 		}
-		o.verdict, o.why = Unjudged, c.doubt
+		o.verdict, o.reason = NotJudged, c.uncertainty
 		return o
 	case o.want == nil:
 		o.verdict = Unexplained
 	case o.found == nil:
 		o.verdict = Missing
-	case field.Same != nil && field.Same(o.want, o.found), field.Same == nil && reflect.DeepEqual(o.want, o.found):
+	case field.Equal != nil && field.Equal(o.want, o.found), field.Equal == nil && reflect.DeepEqual(o.want, o.found):
 		o.verdict = Same
 	default:
 		o.verdict = Different
 	}
-	if o.verdict.Differs() {
-		s.judge(c, field, o)
+	if o.verdict.IsDifference() {
+		s.withdrawUncertain(c, field, o)
 	}
 	return o
 }
 
-// judge takes back a difference that cannot be judged.
-func (s *single) judge(c *Case, field *Field, o *outcome) {
-	if c.doubt != "" {
-		o.verdict, o.why = Unjudged, c.doubt
+// withdrawUncertain takes back a difference that cannot be judged.
+func (s *proxyAuditor) withdrawUncertain(c *Case, field *Field, o *comparison) {
+	if c.uncertainty != "" {
+		o.verdict, o.reason = NotJudged, c.uncertainty
 		return
 	}
-	if o.verdict != Unexplained && perBackend(c.Place) {
-		o.verdict, o.why = Unjudged, "the route says something about filters for some of its backends alone"
+	if o.verdict != Unexplained && hasBackendFilters(c.ServedRoute) {
+		o.verdict, o.reason = NotJudged, "the route says something about filters for some of its backends alone"
 		return
 	}
-	policies, builtin := o.from.sources(field.Setting)
+	policies, builtin := o.expectation.settingSources(field.Setting)
 	if o.verdict != Unexplained && builtin && len(policies) == 0 {
-		o.verdict, o.why = Unjudged, "no policy says so, but the route or the implementation itself"
+		o.verdict, o.reason = NotJudged, "no policy says so, but the route or the implementation itself"
 		return
 	}
-	for _, p := range o.from.policies {
-		if why, ok := s.doubtful[p]; ok {
-			o.verdict, o.why = Unjudged, why
+	for _, p := range o.expectation.policies {
+		if why, ok := s.uncertain[p]; ok {
+			o.verdict, o.reason = NotJudged, why
 			return
 		}
 	}
 }
 
-// perBackend tells whether a route configures filters for single backends, which wins over what it says for all.
-func perBackend(p *dataplane.Place) bool {
+// hasBackendFilters reports whether a route configures filters for single backends, which wins over
+// what it says for all.
+func hasBackendFilters(p *dataplane.ServedRoute) bool {
 	return slices.ContainsFunc(dataplane.List(p.Route.Config, "route", "weighted_clusters", "clusters"), func(cluster any) bool {
 		return len(dataplane.Map(cluster, "typed_per_filter_config")) > 0
 	})
 }
 
-// dig is the value at a dotted path of a spec.
-func dig(spec map[string]any, dotted string) any {
+// valueAt returns the value at a dotted path of a spec.
+func valueAt(spec map[string]any, dotted string) any {
 	var v any = spec
 	for len(dotted) > 0 {
 		m, ok := v.(map[string]any)

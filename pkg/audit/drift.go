@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 )
 
-// drift compares the proxies of one Gateway with each other.
-func drift(about []Proxy, proxies []*dataplane.Proxy) []Drift {
+// findDrift compares the proxies of one Gateway with each other.
+func findDrift(about []Proxy, proxies []*dataplane.Proxy) []Drift {
 	byGateway := map[string][]int{}
 	var names []string
 	for i, p := range about {
@@ -23,15 +23,15 @@ func drift(about []Proxy, proxies []*dataplane.Proxy) []Drift {
 	slices.Sort(names)
 	var out []Drift
 	for _, g := range names {
-		if d := drifted(g, byGateway[g], proxies); d != nil {
+		if d := driftOfGateway(g, byGateway[g], proxies); d != nil {
 			out = append(out, *d)
 		}
 	}
 	return out
 }
 
-// drifted are the proxies of a Gateway that run with something else than most do.
-func drifted(gateway string, members []int, proxies []*dataplane.Proxy) *Drift {
+// driftOfGateway returns the proxies of a Gateway that run with something else than most do.
+func driftOfGateway(gateway string, members []int, proxies []*dataplane.Proxy) *Drift {
 	counts := map[dataplane.Versions]int{}
 	for _, i := range members {
 		counts[proxies[i].Versions]++
@@ -54,7 +54,7 @@ func drifted(gateway string, members []int, proxies []*dataplane.Proxy) *Drift {
 	for _, i := range members {
 		if v := proxies[i].Versions; v != most || !alone {
 			d.Proxies = append(d.Proxies, proxies[i].Name)
-			told = append(told, proxies[i].Name+" ("+versionText(v)+")")
+			told = append(told, proxies[i].Name+" ("+formatVersions(v)+")")
 		}
 	}
 	d.Message = fmt.Sprintf("%d of %d proxies of Gateway %s run with another version than most: %s", len(d.Proxies), len(members), gateway, strings.Join(told, ", "))
@@ -64,7 +64,7 @@ func drifted(gateway string, members []int, proxies []*dataplane.Proxy) *Drift {
 	return d
 }
 
-func versionText(v dataplane.Versions) string {
+func formatVersions(v dataplane.Versions) string {
 	var out []string
 	for _, part := range [][2]string{{"listeners", v.Listeners}, {"routes", v.Routes}, {"clusters", v.Clusters}} {
 		if part[1] != "" {

@@ -7,8 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Facts are the differences, as pictures mark them.
-func (r *Report) Facts() []view.ProxyFact {
+// ProxyFacts are the differences, as pictures mark them.
+func (r *Report) ProxyFacts() []view.ProxyFact {
 	type setting struct {
 		target     model.Ref
 		kind, name string
@@ -17,7 +17,7 @@ func (r *Report) Facts() []view.ProxyFact {
 	unexplained, seen := map[model.Ref]int{}, map[setting]bool{}
 	for i := range r.Items {
 		item := &r.Items[i]
-		if !item.Verdict.Differs() || item.Target == nil {
+		if !item.Verdict.IsDifference() || item.Target == nil {
 			continue
 		}
 		f := view.ProxyFact{Target: *item.Target, Policies: item.Policies}

@@ -22,81 +22,83 @@ type Mapping struct {
 	// Gateways are those that a proxy serves (namespace/name), by what its dump says of itself; nil if it is not the vendor's.
 	Gateways func(*dataplane.Proxy) []string
 	// Labels select the pods of a Gateway's proxies (key=value,…), and Port is that of their admin interface.
-	Labels func(gateway model.Ref) string
-	Port   int
+	PodLabels func(gateway model.Ref) string
+	AdminPort int
 	// Identify tells whose rule a route is.
-	Identify func(*Routes, *dataplane.Place) Identity
+	Identify func(*Routes, *dataplane.ServedRoute) Identity
 	// Own tells that a listener or a route is of the proxy itself, and of nobody's policy.
-	Own func(listener, route string) bool
-	// Fields are the settings, and where they land.
+	IsOwn func(listener, route string) bool
+	// Fields are the settings, and where a proxy has them.
 	Fields []Field
 	// Filters are the beginnings of the names of filters that Fields are about, or that the vendor brings itself. Those of Unjudged may be
 	// anybody's: they are not compared.
-	Filters, Unjudged []string
+	FilterNames, UnjudgedFilters []string
 	// Replaced tells that the control plane put an answer of its own in the place of a rule; nil: it never does.
-	Replaced func(*Case) bool
+	IsReplaced func(*Case) bool
 	// Patches are the policy kinds that may change anything in a proxy: where one is in force, differences are not judged.
-	Patches []model.GroupKind
+	PatchingKinds []model.GroupKind
 	// Whole compares what holds for all that a proxy serves; nil: nothing does.
-	Whole func(*Whole)
+	CompareProxy func(*ProxyAudit)
 }
 
 // Identity is whose rule a route is.
 type Identity struct {
-	Known    bool        // the route names a rule that could be found
-	Doubtful bool        // several rules could be meant
-	Maybe    []model.Ref // of one that is doubtful: the routes that it may belong to
-	Rule     topology.NodeID
-	Listener topology.NodeID // by which it is served; None: the names do not tell
+	Known          bool        // the route names a rule that could be found
+	Doubtful       bool        // several rules could be meant
+	PossibleRoutes []model.Ref // of one that is doubtful: the routes that it may belong to
+	Rule           topology.NodeID
+	Listener       topology.NodeID // by which it is served; None: the names do not tell
 }
 
 // Field is one setting of a policy kind.
 type Field struct {
-	Kind    model.GroupKind
-	Setting string // dotted path below spec
-	Place   string // where it lands, in words
-	How     How
-	Note    string // what is not compared of it, or why it is not compared
+	Kind     model.GroupKind
+	Setting  string // dotted path below spec
+	Location string // where a proxy has it, in words
+	How      How
+	Note     string // what is not compared of it, or why it is not compared
 	// Want is what the setting asks of the proxy; nil: nothing. Without a function, that there is a value.
 	Want func(*Case, any) any
 	// Found is what the proxy does; nil: nothing. It is called where nothing is asked as well.
 	Found func(*Case) any
 	// Same tells whether the two agree; nil: they are equal.
-	Same func(want, found any) bool
+	Equal func(want, found any) bool
 	// Silent is for what a proxy does without being asked: found where nothing is asked, it is not reported.
-	Silent bool
+	IgnoreUnasked bool
 }
 
 // Case is one setting on one route of a proxy.
 type Case struct {
-	*dataplane.Place
-	Graph    *topology.Graph
-	ID       topology.NodeID // of the rule
-	Rule     *topology.Node
-	Spec     map[string]any // in force of the policy kind; nil: nothing is
-	Policies []model.Ref    // of the stack, for filters that name their policy
-	Route    map[string]any // the rule as its route has it
+	*dataplane.ServedRoute
+	Graph       *topology.Graph
+	ID          topology.NodeID // of the rule
+	Rule        *topology.Node
+	Spec        map[string]any // in force of the policy kind; nil: nothing is
+	Policies    []model.Ref    // of the stack, for filters that name their policy
+	RuleContent map[string]any // the rule as its route has it
 
-	doubt string
+	uncertainty string
 }
 
-// Doubt notes why the case cannot be judged; a difference in it is then not reported.
-func (c *Case) Doubt(why string) { c.doubt = why }
+// SetUncertain notes why the case cannot be judged; a difference in it is then not reported.
+func (c *Case) SetUncertain(why string) { c.uncertainty = why }
 
-// Bytes is a quantity of bytes as it is compared; one that cannot be read is a doubt.
-func (c *Case) Bytes(v any) any {
-	n, ok := Bytes(v)
+// ReadBytes returns a quantity of bytes as it is compared; one that cannot be read makes the case
+// uncertain.
+func (c *Case) ReadBytes(v any) any {
+	n, ok := ParseBytes(v)
 	if !ok {
-		c.Doubt("the quantity cannot be read")
+		c.SetUncertain("the quantity cannot be read")
 		return nil
 	}
 	return n
 }
 
-// FoundNumber reads a number of the configuration that a filter has for the route.
-func FoundNumber(filter string, path ...string) func(*Case) any {
+// NumberOfFilter returns a function that reads a number of the configuration that a filter has for
+// the route.
+func NumberOfFilter(filter string, path ...string) func(*Case) any {
 	return func(c *Case) any {
-		r, on := c.At(filter)
+		r, on := c.FindFilter(filter)
 		if !on || !r.PerRoute {
 			return nil
 		}
@@ -107,8 +109,8 @@ func FoundNumber(filter string, path ...string) func(*Case) any {
 	}
 }
 
-// Owned tells whether one of the policies has this namespace/name.
-func (c *Case) Owned(name string) bool {
+// HasPolicy reports whether one of the policies has this namespace/name.
+func (c *Case) HasPolicy(name string) bool {
 	for _, p := range c.Policies {
 		if p.FullName() == name {
 			return true
@@ -117,9 +119,9 @@ func (c *Case) Owned(name string) bool {
 	return false
 }
 
-// HasFilter tells whether the rule has a filter of a type.
+// HasFilter reports whether the rule has a filter of a type.
 func (c *Case) HasFilter(kind string) bool {
-	for _, f := range dataplane.List(c.Route, "filters") {
+	for _, f := range dataplane.List(c.RuleContent, "filters") {
 		if dataplane.Text(f, "type") == kind {
 			return true
 		}

@@ -12,17 +12,17 @@ import (
 type Routes struct {
 	Graph *topology.Graph
 
-	gateways []topology.NodeID                     // of the proxy
-	rules    map[model.Ref]map[int]topology.NodeID // by route and position
-	byName   map[model.Ref]map[string]topology.NodeID
-	kinds    map[string]model.Ref   // by lower case kind/namespace/name
-	dashed   map[string][]model.Ref // by kind-name-namespace, which may mean several
-	over     map[topology.NodeID][]topology.NodeID
-	contents map[topology.NodeID]map[string]any
+	gateways           []topology.NodeID                     // of the proxy
+	rules              map[model.Ref]map[int]topology.NodeID // by route and position
+	rulesByName        map[model.Ref]map[string]topology.NodeID
+	routesByPath       map[string]model.Ref   // by lower case kind/namespace/name
+	routesByDashedName map[string][]model.Ref // by kind-name-namespace, which may mean several
+	listenersByRule    map[topology.NodeID][]topology.NodeID
+	contents           map[topology.NodeID]map[string]any
 }
 
 func newRoutes(g *topology.Graph) *Routes {
-	rs := &Routes{Graph: g, rules: map[model.Ref]map[int]topology.NodeID{}, byName: map[model.Ref]map[string]topology.NodeID{}, kinds: map[string]model.Ref{}, dashed: map[string][]model.Ref{}, over: map[topology.NodeID][]topology.NodeID{}, contents: map[topology.NodeID]map[string]any{}}
+	rs := &Routes{Graph: g, rules: map[model.Ref]map[int]topology.NodeID{}, rulesByName: map[model.Ref]map[string]topology.NodeID{}, routesByPath: map[string]model.Ref{}, routesByDashedName: map[string][]model.Ref{}, listenersByRule: map[topology.NodeID][]topology.NodeID{}, contents: map[topology.NodeID]map[string]any{}}
 	for id := topology.NodeID(0); int(id) < g.Len(); id++ {
 		n := g.Node(id)
 		if n.Role != topology.Rule || n.Object == nil {
@@ -30,37 +30,37 @@ func newRoutes(g *topology.Graph) *Routes {
 		}
 		route := n.Ref.WithoutSection()
 		if rs.rules[route] == nil {
-			rs.rules[route], rs.byName[route] = map[int]topology.NodeID{}, map[string]topology.NodeID{}
+			rs.rules[route], rs.rulesByName[route] = map[int]topology.NodeID{}, map[string]topology.NodeID{}
 			kind := strings.ToLower(route.Kind)
-			rs.kinds[kind+"/"+route.Namespace+"/"+route.Name] = route
+			rs.routesByPath[kind+"/"+route.Namespace+"/"+route.Name] = route
 			key := kind + "-" + route.Name + "-" + route.Namespace
-			rs.dashed[key] = append(rs.dashed[key], route)
+			rs.routesByDashedName[key] = append(rs.routesByDashedName[key], route)
 		}
 		if _, known := rs.rules[route][n.Index]; !known { // the first is the rule as its route has it
 			rs.rules[route][n.Index] = id
-			rs.byName[route][n.Ref.Section] = id
+			rs.rulesByName[route][n.Ref.Section] = id
 		}
 	}
 	return rs
 }
 
-// Dashed are the routes that kind-name-namespace may mean, the kind in lower case.
-func (rs *Routes) Dashed(name string) []model.Ref { return rs.dashed[name] }
+// FindByDashedName returns the routes that kind-name-namespace may mean, the kind in lower case.
+func (rs *Routes) FindByDashedName(name string) []model.Ref { return rs.routesByDashedName[name] }
 
-// Route is the route of a name: kind/namespace/name, the kind in lower case.
-func (rs *Routes) Route(name string) (model.Ref, bool) {
-	ref, ok := rs.kinds[name]
+// FindRoute returns the route of a name: kind/namespace/name, the kind in lower case.
+func (rs *Routes) FindRoute(name string) (model.Ref, bool) {
+	ref, ok := rs.routesByPath[name]
 	return ref, ok
 }
 
-// Rule is the rule of a route at a position.
-func (rs *Routes) Rule(route model.Ref, index int) (topology.NodeID, bool) {
+// FindRule returns the rule of a route at a position.
+func (rs *Routes) FindRule(route model.Ref, index int) (topology.NodeID, bool) {
 	id, ok := rs.rules[route][index]
 	return id, ok
 }
 
-// Content is a rule as its route has it.
-func (rs *Routes) Content(rule topology.NodeID) map[string]any {
+// RuleContent is a rule as its route has it.
+func (rs *Routes) RuleContent(rule topology.NodeID) map[string]any {
 	if content, ok := rs.contents[rule]; ok {
 		return content
 	}
@@ -75,25 +75,25 @@ func (rs *Routes) Content(rule topology.NodeID) map[string]any {
 	return out
 }
 
-// Named is the rule of a route with a name.
-func (rs *Routes) Named(route model.Ref, name string) (topology.NodeID, bool) {
-	id, ok := rs.byName[route][name]
+// FindNamedRule returns the rule of a route with a name.
+func (rs *Routes) FindNamedRule(route model.Ref, name string) (topology.NodeID, bool) {
+	id, ok := rs.rulesByName[route][name]
 	return id, ok
 }
 
-// AllNamed are the rules of all routes with a name.
-func (rs *Routes) AllNamed(name string) []topology.NodeID {
+// FindNamedRules returns the rules of all routes with a name.
+func (rs *Routes) FindNamedRules(name string) []topology.NodeID {
 	var out []topology.NodeID
-	for _, route := range rs.All() {
-		if id, ok := rs.byName[route][name]; ok {
+	for _, route := range rs.AllRoutes() {
+		if id, ok := rs.rulesByName[route][name]; ok {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// All are the routes, in the order of their references.
-func (rs *Routes) All() []model.Ref {
+// AllRoutes are the routes, in the order of their references.
+func (rs *Routes) AllRoutes() []model.Ref {
 	out := make([]model.Ref, 0, len(rs.rules))
 	for ref := range rs.rules {
 		out = append(out, ref)
@@ -107,15 +107,16 @@ func (rs *Routes) Listeners() []topology.NodeID {
 	var out []topology.NodeID
 	for _, gateway := range rs.gateways {
 		out = append(out, rs.Graph.Parts(gateway)...)
-		for _, set := range rs.Graph.SetsOf(gateway) {
+		for _, set := range rs.Graph.ListenerSetsOf(gateway) {
 			out = append(out, rs.Graph.Parts(set)...)
 		}
 	}
 	return out
 }
 
-// Listener is the listener of a name on a Gateway or a ListenerSet (namespace/name) of the proxy.
-func (rs *Routes) Listener(owner, name string) topology.NodeID {
+// FindListener returns the listener of a name on a Gateway or a ListenerSet (namespace/name) of the
+// proxy.
+func (rs *Routes) FindListener(owner, name string) topology.NodeID {
 	for _, id := range rs.Listeners() {
 		if n := rs.Graph.Node(id); n.Ref.Section == name && n.Ref.FullName() == owner {
 			return id
@@ -124,9 +125,10 @@ func (rs *Routes) Listener(owner, name string) topology.NodeID {
 	return topology.None
 }
 
-// Serving are the listeners through which traffic comes to a rule, at the Gateways of the proxy.
-func (rs *Routes) Serving(rule topology.NodeID) []topology.NodeID {
-	if out, ok := rs.over[rule]; ok {
+// ServingListeners are the listeners through which traffic comes to a rule, at the Gateways of the
+// proxy.
+func (rs *Routes) ServingListeners(rule topology.NodeID) []topology.NodeID {
+	if out, ok := rs.listenersByRule[rule]; ok {
 		return out
 	}
 	mine := map[topology.NodeID]bool{}
@@ -154,12 +156,12 @@ func (rs *Routes) Serving(rule topology.NodeID) []topology.NodeID {
 		up(id)
 	}
 	slices.Sort(out)
-	rs.over[rule] = out
+	rs.listenersByRule[rule] = out
 	return out
 }
 
-// rulesOf are the rules of a route, by position.
-func (rs *Routes) rulesOf(route model.Ref) []topology.NodeID {
+// rulesOfRoute returns the rules of a route, by position.
+func (rs *Routes) rulesOfRoute(route model.Ref) []topology.NodeID {
 	out := make([]topology.NodeID, 0, len(rs.rules[route]))
 	for _, id := range rs.rules[route] {
 		out = append(out, id)

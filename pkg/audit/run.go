@@ -28,29 +28,29 @@ type Input struct {
 // Run holds what should be in force against what the proxies do.
 func Run(in Input) *Report {
 	out := &Report{Items: []Item{}, Matched: []Match{}}
-	a := &auditor{Input: in, graph: in.Resolution.Graph, expected: expectations(in.Effective), doubtful: doubtful(in.Effective.Problems)}
-	out.own = slices.Clip(in.Problems)
+	a := &auditor{Input: in, graph: in.Resolution.Graph, expected: expectationsByTarget(in.Effective), uncertain: findUncertain(in.Effective.Problems)}
+	out.proxyProblems = slices.Clip(in.Problems)
 	rules := map[model.Ref]bool{}
 	for _, p := range in.Proxies {
-		one := a.proxy(p)
-		out.own = append(append(out.own, p.Problems...), one.problems...)
-		out.Proxies = append(out.Proxies, one.about)
+		one := a.auditProxy(p)
+		out.proxyProblems = append(append(out.proxyProblems, p.Problems...), one.problems...)
+		out.Proxies = append(out.Proxies, one.description)
 		if len(in.Proxies) > 1 {
 			for i := range one.items {
 				one.items[i].Proxy = p.Name
 			}
 		}
-		out.Items = append(out.Items, slices.DeleteFunc(one.items, func(i Item) bool { return i.Target != nil && !in.about(*i.Target) })...)
-		out.Matched = append(out.Matched, slices.DeleteFunc(one.matched, func(m Match) bool { return !in.about(m.Target) })...)
+		out.Items = append(out.Items, slices.DeleteFunc(one.items, func(i Item) bool { return i.Target != nil && !in.isTargetAsked(*i.Target) })...)
+		out.Matched = append(out.Matched, slices.DeleteFunc(one.matched, func(m Match) bool { return !in.isTargetAsked(m.Target) })...)
 		for _, ref := range one.rules {
-			if in.about(ref) {
+			if in.isTargetAsked(ref) {
 				rules[ref] = true
 			}
 		}
 	}
-	out.Drift = drift(out.Proxies, in.Proxies)
-	out.finish(rules)
-	out.Seal("DataplaneAudit", slices.Concat(in.Effective.Problems, out.own))
+	out.Drift = findDrift(out.Proxies, in.Proxies)
+	out.sortAndCount(rules)
+	out.Finish("DataplaneAudit", slices.Concat(in.Effective.Problems, out.proxyProblems))
 	if len(out.Proxies) == 1 {
 		out.Proxy, out.Proxies = &out.Proxies[0], nil
 	}
@@ -60,43 +60,43 @@ func Run(in Input) *Report {
 // auditor holds what all proxies share.
 type auditor struct {
 	Input
-	graph    *topology.Graph
-	expected map[expectedKey][]*expectation
-	doubtful map[model.Ref]string
+	graph     *topology.Graph
+	expected  map[expectedKey][]*expectation
+	uncertain map[model.Ref]string
 }
 
-// single is the audit of one proxy.
-type single struct {
+// proxyAuditor is the audit of one proxy.
+type proxyAuditor struct {
 	*auditor
-	proxy    *dataplane.Proxy
-	mapping  *Mapping
-	about    Proxy
-	routes   *Routes
-	maybe    map[model.Ref]bool // routes of which a route of the proxy may be
-	kinds    []kindFields
-	patched  string // why no difference can be judged
-	items    []Item
-	matched  []Match
-	problems []model.Problem
-	rules    []model.Ref
-	gathered map[itemKey]int
+	proxy          *dataplane.Proxy
+	mapping        *Mapping
+	description    Proxy
+	routes         *Routes
+	possibleRoutes map[model.Ref]bool // routes of which a route of the proxy may be
+	kinds          []kindFields
+	patchedBy      string // why no difference can be judged
+	items          []Item
+	matched        []Match
+	problems       []model.Problem
+	rules          []model.Ref
+	itemIndex      map[itemKey]int
 }
 
-// proxy audits one proxy. One that nobody knows is a problem.
-func (a *auditor) proxy(p *dataplane.Proxy) *single {
-	s := &single{auditor: a, proxy: p, maybe: map[model.Ref]bool{}, about: Proxy{Name: p.Name, Gateways: []string{}, Node: p.ID, Versions: p.Versions}}
+// auditProxy audits one proxy. One that nobody knows is a problem.
+func (a *auditor) auditProxy(p *dataplane.Proxy) *proxyAuditor {
+	s := &proxyAuditor{auditor: a, proxy: p, possibleRoutes: map[model.Ref]bool{}, description: Proxy{Name: p.Name, Gateways: []string{}, Node: p.ID, Versions: p.Versions}}
 	for i := range a.Mappings {
 		if gateways := a.Mappings[i].Gateways(p); gateways != nil {
-			s.mapping, s.about.Implementation, s.about.Gateways = &a.Mappings[i], a.Mappings[i].Vendor, gateways
+			s.mapping, s.description.Implementation, s.description.Gateways = &a.Mappings[i], a.Mappings[i].Vendor, gateways
 			break
 		}
 	}
 	if s.mapping == nil {
-		s.unable("%s does not tell whose proxy it is: node %q, cluster %q", p.Name, p.ID, p.Cluster)
+		s.addNotEvaluated("%s does not tell whose proxy it is: node %q, cluster %q", p.Name, p.ID, p.Cluster)
 		return s
 	}
-	s.routes, s.kinds = newRoutes(a.graph), byKind(s.mapping)
-	for _, name := range s.about.Gateways {
+	s.routes, s.kinds = newRoutes(a.graph), groupByKind(s.mapping)
+	for _, name := range s.description.Gateways {
 		namespace, gateway, _ := strings.Cut(name, "/")
 		found := a.graph.Lookup(model.Ref{Group: gatewayv1.GroupName, Kind: "Gateway", Namespace: namespace, Name: gateway})
 		for _, id := range found {
@@ -107,53 +107,53 @@ func (a *auditor) proxy(p *dataplane.Proxy) *single {
 	}
 	switch {
 	case len(s.routes.gateways) == 0:
-		s.unable("%s is a proxy of Gateway %s, which is not in the input", p.Name, strings.Join(s.about.Gateways, ", "))
+		s.addNotEvaluated("%s is a proxy of Gateway %s, which is not in the input", p.Name, strings.Join(s.description.Gateways, ", "))
 		return s
 	case !p.HasListeners:
-		s.unable("%s has no listeners section, so that nothing is known to be served", p.Name)
+		s.addNotEvaluated("%s has no listeners section, so that nothing is known to be served", p.Name)
 		return s
 	case !p.HasRoutes:
-		s.unable("%s has no routes section, so that routes cannot be compared", p.Name)
+		s.addNotEvaluated("%s has no routes section, so that routes cannot be compared", p.Name)
 	}
-	s.patched = s.patches()
-	s.run()
+	s.patchedBy = s.findPatchingPolicy()
+	s.compareAll()
 	return s
 }
 
-func (s *single) unable(format string, args ...any) {
+func (s *proxyAuditor) addNotEvaluated(format string, args ...any) {
 	s.problems = append(s.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...),
 		Hint: "ask the proxy for the whole of /config_dump"})
 }
 
-// patches says which policy may have changed anything in the proxy.
-func (s *single) patches() string {
-	for _, gk := range s.mapping.Patches {
+// findPatchingPolicy says which policy may have changed anything in the proxy.
+func (s *proxyAuditor) findPatchingPolicy() string {
+	for _, gk := range s.mapping.PatchingKinds {
 		for key := range s.expected {
 			if key.kind == gk.String() {
 				return gk.Kind + " may change anything in the proxy"
 			}
 		}
-		for range s.Resolution.Snapshot.Of(gk) {
+		for range s.Resolution.Snapshot.OfKind(gk) {
 			return gk.Kind + " may change anything in the proxy"
 		}
 	}
 	return ""
 }
 
-// run compares everything that the proxy serves.
-func (s *single) run() {
-	found := s.places()
+// compareAll compares everything that the proxy serves.
+func (s *proxyAuditor) compareAll() {
+	found := s.findServedRules()
 	seen := map[topology.NodeID]bool{}
 	for _, f := range found {
 		seen[f.rule] = true
-		s.compare(f)
+		s.compareRule(f)
 	}
 	if s.proxy.HasRoutes {
-		s.absent(found)
+		s.addMissingRoutes(found)
 	}
-	s.strangers()
-	if s.mapping.Whole != nil {
-		s.mapping.Whole(&Whole{single: s})
+	s.addUnknownFilters()
+	if s.mapping.CompareProxy != nil {
+		s.mapping.CompareProxy(&ProxyAudit{proxyAuditor: s})
 	}
 }
 
@@ -161,11 +161,12 @@ func (s *single) run() {
 type foundRule struct {
 	rule     topology.NodeID
 	listener topology.NodeID
-	places   []dataplane.Place
+	routes   []dataplane.ServedRoute
 }
 
-// places are the rules whose routes the proxy has, in the order in which it has them. What has no identity is reported.
-func (s *single) places() []*foundRule {
+// findServedRules returns the rules whose routes the proxy has, in the order in which it has them.
+// What has no identity is reported.
+func (s *proxyAuditor) findServedRules() []*foundRule {
 	type key struct {
 		rule, listener topology.NodeID
 	}
@@ -176,18 +177,18 @@ func (s *single) places() []*foundRule {
 		for _, m := range rc.Managers {
 			for _, host := range rc.Hosts {
 				for _, route := range host.Routes {
-					if s.mapping.Own(m.Listener.Name, route.Name) {
+					if s.mapping.IsOwn(m.Listener.Name, route.Name) {
 						continue
 					}
-					place := dataplane.Place{Proxy: s.proxy, Manager: m, Route: route}
+					place := dataplane.ServedRoute{Proxy: s.proxy, Manager: m, Route: route}
 					id := s.mapping.Identify(s.routes, &place)
 					if !id.Known {
-						for _, ref := range id.Maybe {
-							s.maybe[ref] = true
+						for _, ref := range id.PossibleRoutes {
+							s.possibleRoutes[ref] = true
 						}
-						if !unknown[route] && !tlsOnly(host) {
+						if !unknown[route] && !isTLSOnly(host) {
 							unknown[route] = true
-							s.stranger(&place, id)
+							s.addUnknownRoute(&place, id)
 						}
 						continue
 					}
@@ -198,40 +199,40 @@ func (s *single) places() []*foundRule {
 						byKey[k] = f
 						out = append(out, f)
 					}
-					f.places = append(f.places, place)
+					f.routes = append(f.routes, place)
 				}
 			}
 		}
 	}
 	for _, f := range out {
-		s.note(f)
+		s.addMatch(f)
 	}
 	return out
 }
 
-// tlsOnly tells whether a virtual host does nothing but send to HTTPS.
-func tlsOnly(host *dataplane.VirtualHost) bool {
+// isTLSOnly reports whether a virtual host does nothing but send to HTTPS.
+func isTLSOnly(host *dataplane.VirtualHost) bool {
 	word := dataplane.Text(host.Config, "require_tls")
 	return word != "" && word != "NONE"
 }
 
-func (s *single) note(f *foundRule) {
-	m := Match{Target: s.graph.Node(f.rule).Ref, RouteConfig: f.places[0].Route.Host.Of.Name}
+func (s *proxyAuditor) addMatch(f *foundRule) {
+	m := Match{Target: s.graph.Node(f.rule).Ref, RouteConfig: f.routes[0].Route.Host.RouteConfig.Name}
 	if f.listener != topology.None {
-		p := s.path(f.listener)
+		p := s.pathThrough(f.listener)
 		m.Listener, m.ListenerSet = p.Listener, p.ListenerSet
 	}
 	counted := map[*dataplane.Route]bool{}
-	for _, p := range f.places {
+	for _, p := range f.routes {
 		counted[p.Route] = true
 	}
 	m.Routes = len(counted)
 	s.matched = append(s.matched, m)
 }
 
-// path is how traffic comes through a listener of the proxy.
-func (s *single) path(listener topology.NodeID) view.Path {
-	p := view.Path{Gateway: s.about.Gateways[0]}
+// pathThrough returns how traffic comes through a listener of the proxy.
+func (s *proxyAuditor) pathThrough(listener topology.NodeID) view.Path {
+	p := view.Path{Gateway: s.description.Gateways[0]}
 	if listener == topology.None {
 		return p
 	}
@@ -245,27 +246,27 @@ func (s *single) path(listener topology.NodeID) view.Path {
 	return p
 }
 
-// stranger reports a route that belongs to nobody.
-func (s *single) stranger(p *dataplane.Place, id Identity) {
-	item := Item{Verdict: Unexplained, Setting: "route", XDS: xdsOf(p), Message: "the proxy has a route that belongs to no rule of the input"}
+// addUnknownRoute reports a route that belongs to nobody.
+func (s *proxyAuditor) addUnknownRoute(p *dataplane.ServedRoute, id Identity) {
+	item := Item{Verdict: Unexplained, Setting: "route", XDS: newXDS(p), Message: "the proxy has a route that belongs to no rule of the input"}
 	if id.Doubtful {
-		item.Verdict, item.Message = Unjudged, "the name of the route may mean several rules"
+		item.Verdict, item.Message = NotJudged, "the name of the route may mean several rules"
 	}
-	s.add(item)
+	s.addItem(item)
 }
 
-func xdsOf(p *dataplane.Place) *XDS {
-	x := &XDS{Listener: p.Manager.Listener.Name, RouteConfig: p.Route.Host.Of.Name, VirtualHost: p.Route.Host.Name}
+func newXDS(p *dataplane.ServedRoute) *XDS {
+	x := &XDS{Listener: p.Manager.Listener.Name, RouteConfig: p.Route.Host.RouteConfig.Name, VirtualHost: p.Route.Host.Name}
 	if p.Route.Name != "" {
 		x.Routes = []string{p.Route.Name}
 	}
 	return x
 }
 
-// add adds an item. Where the proxy may have been changed by hand, differences are not judged.
-func (s *single) add(item Item) {
-	if item.Verdict.Differs() && s.patched != "" {
-		item.Verdict, item.Message = Unjudged, s.patched
+// addItem adds an item. Where the proxy may have been changed by hand, differences are not judged.
+func (s *proxyAuditor) addItem(item Item) {
+	if item.Verdict.IsDifference() && s.patchedBy != "" {
+		item.Verdict, item.Message = NotJudged, s.patchedBy
 	}
 	if item.Paths == nil {
 		item.Paths = []view.Path{}

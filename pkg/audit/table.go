@@ -16,16 +16,16 @@ import (
 // Table shows the differences; wide also what agrees and what is not compared.
 func (r *Report) Table(o view.TableOptions) view.Table {
 	several := len(r.Proxies) > 1
-	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, Least: 20}, {Name: "POLICY KIND", Rank: 7, Least: 12}, {Name: "SETTING", Rank: 4, Least: 12}, {Name: "DIFFERENCE", Rank: 3, Least: 12},
-		{Name: "PREDICTED", Rank: 8, Least: 10}, {Name: "FOUND", Rank: 8, Least: 10}, {Name: "POLICY", Rank: 6, Least: 12}, {Name: "WHERE TO LOOK", Rank: 9, Least: 20, KeepEnd: true}, {Name: "WHAT IT IS", Wide: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, MinWidth: 20}, {Name: "POLICY KIND", Rank: 7, MinWidth: 12}, {Name: "SETTING", Rank: 4, MinWidth: 12}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
+		{Name: "PREDICTED", Rank: 8, MinWidth: 10}, {Name: "FOUND", Rank: 8, MinWidth: 10}, {Name: "POLICY", Rank: 6, MinWidth: 12}, {Name: "WHERE TO LOOK", Rank: 9, MinWidth: 20, KeepEnd: true}, {Name: "WHAT IT IS", Wide: true}}}
 	if several {
-		b.Columns = append([]view.Column{{Name: "PROXY", Rank: 6, Least: 12, KeepEnd: true}}, b.Columns...)
+		b.Columns = append([]view.Column{{Name: "PROXY", Rank: 6, MinWidth: 12, KeepEnd: true}}, b.Columns...)
 	}
 	for i := range r.Items {
-		if !r.Items[i].Verdict.Differs() && !o.Wide {
+		if !r.Items[i].Verdict.IsDifference() && !o.Wide {
 			continue
 		}
-		row := r.Items[i].row()
+		row := r.Items[i].tableRow()
 		if several {
 			row = append([]view.Cell{{Text: r.Items[i].Proxy}}, row...)
 		}
@@ -44,7 +44,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	for _, d := range r.Drift {
 		t.Footer = append(t.Footer, d.Message)
 	}
-	t.Footer = append(t.Footer, r.Summary.line(o))
+	t.Footer = append(t.Footer, r.Summary.formatCounts(o))
 	if r.Statuses != nil {
 		statuses := r.Statuses.Table(o)
 		t.Blocks, t.Footer = append(t.Blocks, statuses.Blocks...), append(t.Footer, statuses.Footer...)
@@ -52,7 +52,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	return t
 }
 
-func (i *Item) row() []view.Cell {
+func (i *Item) tableRow() []view.Cell {
 	target, policies := "-", make([]string, 0, len(i.Policies))
 	if i.Target != nil {
 		target = i.Target.String()
@@ -62,7 +62,7 @@ func (i *Item) row() []view.Cell {
 	}
 	tone := view.Plain
 	switch {
-	case i.Verdict.Differs():
+	case i.Verdict.IsDifference():
 		tone = view.Bad
 	case i.Verdict == Same:
 		tone = view.Good
@@ -71,9 +71,9 @@ func (i *Item) row() []view.Cell {
 	if gk := model.ParseGroupKind(kind); gk.Kind != "" {
 		kind = gk.Kind
 	}
-	predicted, found := i.sides()
+	predicted, found := i.formatSides()
 	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: cmp.Or(i.Setting, strings.Join(i.Settings, ", "))}, {Text: string(i.Verdict), Tone: tone}, {Text: predicted}, {Text: found, Tone: tone},
-		{Text: strings.Join(policies, ", ")}, {Text: i.XDS.words()}, {Text: i.Message}}
+		{Text: strings.Join(policies, ", ")}, {Text: i.XDS.formatNames()}, {Text: i.Message}}
 	for n := range cells {
 		if cells[n].Text == "" {
 			cells[n].Text = "-"
@@ -82,12 +82,12 @@ func (i *Item) row() []view.Cell {
 	return cells
 }
 
-// sides are both sides of a comparison in cells: of messages only what differs.
-func (i *Item) sides() (predicted, found string) {
+// formatSides returns both sides of a comparison in cells: of messages only what differs.
+func (i *Item) formatSides() (predicted, found string) {
 	p, isMap := i.Predicted.(Value)
 	f, both := i.Found.(Value)
 	if !isMap || !both {
-		return words(i.Predicted), words(i.Found)
+		return formatValue(i.Predicted), formatValue(i.Found)
 	}
 	left, right := Value{}, Value{}
 	for k, v := range p {
@@ -98,14 +98,14 @@ func (i *Item) sides() (predicted, found string) {
 			}
 		}
 	}
-	if len(left) == 0 { // they differ in what is not told
-		return words(p), words(f)
+	if len(left) == 0 { // they differ in what is hidden
+		return formatValue(p), formatValue(f)
 	}
-	return words(left), words(right)
+	return formatValue(left), formatValue(right)
 }
 
-// words is a value in a cell.
-func words(v any) string {
+// formatValue returns a value in a cell.
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -116,7 +116,7 @@ func words(v any) string {
 	case Value:
 		var out []string
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, k+": "+words(v[k]))
+			out = append(out, k+": "+formatValue(v[k]))
 		}
 		return strings.Join(out, ", ")
 	}
@@ -127,8 +127,8 @@ func words(v any) string {
 	return string(text)
 }
 
-// words are the names to look for.
-func (x *XDS) words() string {
+// formatNames returns the names to look for.
+func (x *XDS) formatNames() string {
 	if x == nil {
 		return ""
 	}
@@ -147,11 +147,11 @@ func (x *XDS) words() string {
 	return strings.Join(out, ", ")
 }
 
-// line is the counts in words.
-func (s *Summary) line(o view.TableOptions) string {
-	out := fmt.Sprintf("%d of %s found in the proxy; %s as predicted", s.Matched, view.Counted(s.Rules, "rule"), view.Counted(s.Same, "setting"))
+// formatCounts returns the counts in words.
+func (s *Summary) formatCounts(o view.TableOptions) string {
+	out := fmt.Sprintf("%d of %s found in the proxy; %s as predicted", s.Matched, view.FormatCount(s.Rules, "rule"), view.FormatCount(s.Same, "setting"))
 	if n := s.Differences(); n > 0 {
-		out += "; " + view.Counted(n, "difference")
+		out += "; " + view.FormatCount(n, "difference")
 	} else {
 		out += "; no differences"
 	}
@@ -164,13 +164,13 @@ func (s *Summary) line(o view.TableOptions) string {
 	return out
 }
 
-// Names are the targets that differ, each once.
-func (r *Report) Names() []string {
+// FilterNames are the targets that differ, each once.
+func (r *Report) FilterNames() []string {
 	var out []string
 	seen := map[string]bool{}
 	for i := range r.Items {
 		t := r.Items[i].Target
-		if t == nil || !r.Items[i].Verdict.Differs() {
+		if t == nil || !r.Items[i].Verdict.IsDifference() {
 			continue
 		}
 		name := strings.ToLower(t.GroupKind().String()) + "/" + t.Name

@@ -14,8 +14,9 @@ import (
 // Value is a normalised message: what is compared of it.
 type Value = map[string]any
 
-// Within tells whether found has all that is wanted: what a setting leaves open may be anything.
-func Within(want, found any) bool {
+// IsWithin reports whether found has all that is wanted: what a setting leaves open may be
+// anything.
+func IsWithin(want, found any) bool {
 	w, ok := want.(Value)
 	f, both := found.(Value)
 	if !ok || !both {
@@ -29,15 +30,15 @@ func Within(want, found any) bool {
 	return true
 }
 
-// Duration is a duration in the form in which they are compared; false: it is none.
-func Duration(v any) (string, bool) {
+// ParseDuration returns a duration in the form in which they are compared; false: it is none.
+func ParseDuration(v any) (string, bool) {
 	text, _ := v.(string)
 	d, err := time.ParseDuration(text)
 	return d.String(), err == nil
 }
 
-// Number is a number; false: it is none.
-func Number(v any) (float64, bool) {
+// ParseNumber returns a number; false: it is none.
+func ParseNumber(v any) (float64, bool) {
 	switch n := v.(type) {
 	case int64:
 		return float64(n), true
@@ -47,44 +48,44 @@ func Number(v any) (float64, bool) {
 	return dataplane.Number(v)
 }
 
-// units of quantities, the longer ones first.
-var units = []struct {
+// byteUnits of quantities, the longer ones first.
+var byteUnits = []struct {
 	suffix string
 	factor float64
 }{{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"Ti", 1 << 40}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}
 
-// Bytes is a quantity of bytes (4Mi, or a number); false: it is none.
-func Bytes(v any) (float64, bool) {
+// ParseBytes returns a quantity of bytes (4Mi, or a number); false: it is none.
+func ParseBytes(v any) (float64, bool) {
 	text, isText := v.(string)
 	if !isText {
-		return Number(v)
+		return ParseNumber(v)
 	}
-	for _, u := range units {
+	for _, u := range byteUnits {
 		if n, ok := strings.CutSuffix(text, u.suffix); ok {
 			f, err := strconv.ParseFloat(n, 64)
 			return f * u.factor, err == nil
 		}
 	}
-	return Number(v)
+	return ParseNumber(v)
 }
 
-// Set is texts without order, each once.
-func Set(texts []string) []string {
+// SortedSet returns texts without order, each once.
+func SortedSet(texts []string) []string {
 	out := slices.Clone(texts)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Keys are the keys of a set.
-func Keys(m map[string]bool) []string {
+// SortedKeys returns the keys of a set.
+func SortedKeys(m map[string]bool) []string {
 	if len(m) == 0 {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(m))
 }
 
-// Texts are the texts of a list in a spec.
-func Texts(v any) []string {
+// ListTexts returns the texts of a list in a spec.
+func ListTexts(v any) []string {
 	var out []string
 	l, _ := v.([]any)
 	for _, x := range l {
@@ -100,27 +101,27 @@ type Copier struct{ Value Value }
 
 // Duration copies a duration.
 func (c Copier) Duration(name string, v any) {
-	if d, ok := Duration(v); ok {
+	if d, ok := ParseDuration(v); ok {
 		c.Value[name] = d
 	}
 }
 
 // Number copies a number.
 func (c Copier) Number(name string, v any) {
-	if n, ok := Number(v); ok {
+	if n, ok := ParseNumber(v); ok {
 		c.Value[name] = n
 	}
 }
 
 // Texts copies a list of texts, as a set.
 func (c Copier) Texts(name string, v any) {
-	if l := Texts(v); len(l) > 0 {
-		c.Value[name] = Set(l)
+	if l := ListTexts(v); len(l) > 0 {
+		c.Value[name] = SortedSet(l)
 	}
 }
 
-// Percent is a fraction of a million.
-func Percent(v any) float64 {
+// PartsPerMillion returns a fraction of a million.
+func PartsPerMillion(v any) float64 {
 	n, _ := dataplane.Number(v, "numerator")
 	switch dataplane.Text(v, "denominator") {
 	case "TEN_THOUSAND":

@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
-// Catalogue documents what can be found.
+// Catalogue documents the findings that there can be.
 type Catalogue []model.Rule
 
 // NewCatalogue has the rules of this package and those that vendors bring, sorted by id.
@@ -29,7 +29,7 @@ func (c Catalogue) Rule(id string) (model.Rule, bool) {
 	return c[at], true
 }
 
-// IDs are the ids.
+// IDs returns the ids.
 func (c Catalogue) IDs() []string {
 	var out []string
 	for _, r := range c {
@@ -44,11 +44,12 @@ func (c Catalogue) Known(id string) bool {
 	return documented || strings.HasPrefix(id, requirement.CodePrefix) && id != requirement.CodePrefix
 }
 
-// Nearest are the ids that a word may be a typing error of, best first.
+// Nearest returns the ids that a word may be a typing error of, best first.
 func (c Catalogue) Nearest(id string) []string { return form.Nearest(id, c.IDs()) }
 
-// sameTarget are the codes of problems that say why a policy gives way to another one on its target.
-func (c Catalogue) sameTarget() []model.Code {
+// sameTargetCodes returns the codes of problems that say why a policy gives way to another one on
+// its target.
+func (c Catalogue) sameTargetCodes() []model.Code {
 	var out []model.Code
 	for _, r := range c {
 		if r.SameTarget {
@@ -58,7 +59,7 @@ func (c Catalogue) sameTarget() []model.Code {
 	return out
 }
 
-// With is c and behind it a rule for each requirement that somebody asks for: that it is not met.
+// With is c followed by a rule for each requirement: that it is not met.
 func (c Catalogue) With(requirements []*requirement.Requirement) Catalogue {
 	out := slices.Clone(c)
 	for _, r := range requirements {

@@ -34,7 +34,7 @@ type Ignore struct {
 	Namespaces []string // with * for any text; nil: every one
 	Reason     string
 
-	at string // file:line
+	place string // file:line
 }
 
 // ConfigError is a mistake in a Config.
@@ -42,8 +42,8 @@ type ConfigError struct{ Place, Message, Hint string }
 
 func (e *ConfigError) Error() string { return e.Place + ": " + e.Message }
 
-// severity is what the config makes of an id, "" where it says nothing.
-func (c *Config) severity(id string) model.Severity {
+// severityOf is what the config makes of an id, "" where it says nothing.
+func (c *Config) severityOf(id string) model.Severity {
 	if s := c.Severity[id]; s != off {
 		return model.Severity(s)
 	}
@@ -53,7 +53,7 @@ func (c *Config) severity(id string) model.Severity {
 // ParseConfig reads a config about findings of a catalogue. Errors are *ConfigError, with the place.
 func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
 	r := configReader{name, known}
-	doc, err := r.document(text)
+	doc, err := r.readDocument(text)
 	if err != nil {
 		return Config{}, err
 	}
@@ -61,21 +61,21 @@ func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
 	if len(doc.Content) == 0 { // an empty file
 		return c, nil
 	}
-	err = r.fields(doc.Content[0], "the file", []configField{
+	err = r.readObject(doc.Content[0], "the file", []configField{
 		{"failOn", func(n *yaml.Node) error {
-			word, err := r.word(n, "failOn", Thresholds())
+			word, err := r.readWord(n, "failOn", Thresholds())
 			c.FailOn = Threshold(word)
 			return err
 		}},
 		{"ignore", func(n *yaml.Node) error {
-			return r.entries(n, "ignore", func(n *yaml.Node) error {
-				entry, err := r.ignore(n)
+			return r.readList(n, "ignore", func(n *yaml.Node) error {
+				entry, err := r.readIgnore(n)
 				c.Ignore = append(c.Ignore, entry)
 				return err
 			})
 		}},
-		{"severity", func(n *yaml.Node) (err error) { c.Severity, err = r.severities(n); return err }},
-		{"requirements", func(n *yaml.Node) (err error) { c.Requirements, err = r.texts(n, "requirements"); return err }},
+		{"severity", func(n *yaml.Node) (err error) { c.Severity, err = r.readSeverities(n); return err }},
+		{"requirements", func(n *yaml.Node) (err error) { c.Requirements, err = r.readTexts(n, "requirements"); return err }},
 	})
 	return c, err
 }
@@ -92,8 +92,8 @@ type configField struct {
 	read func(*yaml.Node) error
 }
 
-// document reads the one document of the file.
-func (r configReader) document(text []byte) (doc yaml.Node, err error) {
+// readDocument reads the one document of the file.
+func (r configReader) readDocument(text []byte) (doc yaml.Node, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	if err = decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
@@ -101,28 +101,28 @@ func (r configReader) document(text []byte) (doc yaml.Node, err error) {
 		if rest, named := strings.CutPrefix(message, "line "); named {
 			line, message, _ = strings.Cut(rest, ": ")
 		}
-		return doc, &ConfigError{r.file + ":" + line, message, described}
+		return doc, &ConfigError{r.file + ":" + line, message, formatHint}
 	}
 	var more yaml.Node
 	if err == nil && decoder.Decode(&more) == nil {
-		return doc, r.wrong(&more, "", "a second document, which nothing would read")
+		return doc, r.newError(&more, "", "a second document, which nothing would read")
 	}
 	return doc, nil
 }
 
-// described is the hint that always helps.
-const described = "the format is described in docs/ci.md"
+// formatHint is the hint that always helps.
+const formatHint = "the format is described in docs/ci.md"
 
-func (r configReader) wrong(n *yaml.Node, hint, format string, args ...any) error {
-	return &ConfigError{r.place(n), fmt.Sprintf(format, args...), cmp.Or(hint, described)}
+func (r configReader) newError(n *yaml.Node, hint, format string, args ...any) error {
+	return &ConfigError{r.formatPlace(n), fmt.Sprintf(format, args...), cmp.Or(hint, formatHint)}
 }
 
-func (r configReader) place(n *yaml.Node) string { return fmt.Sprintf("%s:%d", r.file, n.Line) }
+func (r configReader) formatPlace(n *yaml.Node) string { return fmt.Sprintf("%s:%d", r.file, n.Line) }
 
-// fields reads an object that has no other keys, and none twice.
-func (r configReader) fields(n *yaml.Node, what string, fields []configField) error {
+// readObject reads an object that has no other keys, and none twice.
+func (r configReader) readObject(n *yaml.Node, what string, fields []configField) error {
 	if n.Kind != yaml.MappingNode {
-		return r.wrong(n, "", "%s has to be an object", what)
+		return r.newError(n, "", "%s has to be an object", what)
 	}
 	var known []string
 	for _, f := range fields {
@@ -137,10 +137,10 @@ func (r configReader) fields(n *yaml.Node, what string, fields []configField) er
 			if near := form.Nearest(key.Value, known); len(near) > 0 {
 				hint = "did you mean " + near[0] + "?"
 			}
-			return r.wrong(key, hint, "unknown key %q in %s", key.Value, what)
+			return r.newError(key, hint, "unknown key %q in %s", key.Value, what)
 		}
 		if seen[key.Value] {
-			return r.wrong(key, "", "%s is there twice", key.Value)
+			return r.newError(key, "", "%s is there twice", key.Value)
 		}
 		seen[key.Value] = true
 		if err := fields[at].read(n.Content[i+1]); err != nil {
@@ -150,9 +150,9 @@ func (r configReader) fields(n *yaml.Node, what string, fields []configField) er
 	return nil
 }
 
-func (r configReader) entries(n *yaml.Node, what string, read func(*yaml.Node) error) error {
+func (r configReader) readList(n *yaml.Node, what string, read func(*yaml.Node) error) error {
 	if n.Kind != yaml.SequenceNode {
-		return r.wrong(n, "", "%s has to be a list", what)
+		return r.newError(n, "", "%s has to be a list", what)
 	}
 	for _, entry := range n.Content {
 		if err := read(entry); err != nil {
@@ -162,34 +162,34 @@ func (r configReader) entries(n *yaml.Node, what string, read func(*yaml.Node) e
 	return nil
 }
 
-func (r configReader) text(n *yaml.Node, what string) (string, error) {
+func (r configReader) readText(n *yaml.Node, what string) (string, error) {
 	if n.Kind != yaml.ScalarNode || n.Value == "" {
-		return "", r.wrong(n, "", "%s has to be a text", what)
+		return "", r.newError(n, "", "%s has to be a text", what)
 	}
 	return n.Value, nil
 }
 
-func (r configReader) texts(n *yaml.Node, what string) (out []string, err error) {
-	err = r.entries(n, what, func(n *yaml.Node) error {
-		text, err := r.text(n, "an entry of "+what)
+func (r configReader) readTexts(n *yaml.Node, what string) (out []string, err error) {
+	err = r.readList(n, what, func(n *yaml.Node) error {
+		text, err := r.readText(n, "an entry of "+what)
 		out = append(out, text)
 		return err
 	})
 	return out, err
 }
 
-// word reads one of some words.
-func (r configReader) word(n *yaml.Node, what string, words []string) (string, error) {
-	text, err := r.text(n, what)
+// readWord reads one of some words.
+func (r configReader) readWord(n *yaml.Node, what string, words []string) (string, error) {
+	text, err := r.readText(n, what)
 	if err == nil && !slices.Contains(words, text) {
-		err = r.wrong(n, "use one of: "+strings.Join(words, ", "), "%s cannot be %q", what, text)
+		err = r.newError(n, "use one of: "+strings.Join(words, ", "), "%s cannot be %q", what, text)
 	}
 	return text, err
 }
 
-// id reads the id of a finding.
-func (r configReader) id(n *yaml.Node) (string, error) {
-	id, err := r.text(n, "id")
+// readID reads the id of a finding.
+func (r configReader) readID(n *yaml.Node) (string, error) {
+	id, err := r.readText(n, "id")
 	if err != nil || r.known.Known(id) {
 		return id, err
 	}
@@ -197,68 +197,69 @@ func (r configReader) id(n *yaml.Node) (string, error) {
 	if near := r.known.Nearest(id); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
-	return id, r.wrong(n, hint, "there are no findings %q", id)
+	return id, r.newError(n, hint, "there are no findings %q", id)
 }
 
-func (r configReader) pattern(n *yaml.Node, what string) (string, error) {
-	text, err := r.text(n, what)
+func (r configReader) readPattern(n *yaml.Node, what string) (string, error) {
+	text, err := r.readText(n, what)
 	if err != nil {
 		return "", err
 	}
 	if _, err := path.Match(text, ""); err != nil {
-		return "", r.wrong(n, "* stands for any text without a slash", "%s: %q is no pattern", what, text)
+		return "", r.newError(n, "* stands for any text without a slash", "%s: %q is no pattern", what, text)
 	}
 	return text, nil
 }
 
-func (r configReader) ignore(n *yaml.Node) (Ignore, error) {
-	out := Ignore{at: r.place(n)}
-	err := r.fields(n, "an entry of ignore", []configField{
-		{"id", func(n *yaml.Node) (err error) { out.ID, err = r.id(n); return err }},
-		{"object", func(n *yaml.Node) (err error) { out.Object, err = r.object(n); return err }},
+func (r configReader) readIgnore(n *yaml.Node) (Ignore, error) {
+	out := Ignore{place: r.formatPlace(n)}
+	err := r.readObject(n, "an entry of ignore", []configField{
+		{"id", func(n *yaml.Node) (err error) { out.ID, err = r.readID(n); return err }},
+		{"object", func(n *yaml.Node) (err error) { out.Object, err = r.readObjectPattern(n); return err }},
 		{"namespaces", func(n *yaml.Node) error {
-			return r.entries(n, "namespaces", func(n *yaml.Node) error {
-				p, err := r.pattern(n, "an entry of namespaces")
+			return r.readList(n, "namespaces", func(n *yaml.Node) error {
+				p, err := r.readPattern(n, "an entry of namespaces")
 				out.Namespaces = append(out.Namespaces, p)
 				return err
 			})
 		}},
-		{"reason", func(n *yaml.Node) (err error) { out.Reason, err = r.text(n, "reason"); return err }},
+		{"reason", func(n *yaml.Node) (err error) { out.Reason, err = r.readText(n, "reason"); return err }},
 	})
 	if err == nil && out.ID == "" {
-		err = r.wrong(n, "list them with: kubectl dopolicy check --list", "an entry of ignore needs an id")
+		err = r.newError(n, "list them with: kubectl dopolicy check --list", "an entry of ignore needs an id")
 	}
 	return out, err
 }
 
-// object reads the pattern of an object's name, with the kind in lower case as messages have it.
-func (r configReader) object(n *yaml.Node) (string, error) {
-	pattern, err := r.pattern(n, "object")
+// readObjectPattern reads the pattern of an object's name, with the kind in lower case as messages
+// have it.
+func (r configReader) readObjectPattern(n *yaml.Node) (string, error) {
+	pattern, err := r.readPattern(n, "object")
 	if err != nil {
 		return "", err
 	}
 	kind, name, found := strings.Cut(pattern, "/")
 	if !found || strings.Count(name, "/") > 1 {
-		return "", r.wrong(n, "write kind/namespace/name, or kind/name of what has no namespace", "object: %q names no object", pattern)
+		return "", r.newError(n, "write kind/namespace/name, or kind/name of what has no namespace", "object: %q names no object", pattern)
 	}
 	return strings.ToLower(kind) + "/" + name, nil
 }
 
-func (r configReader) severities(n *yaml.Node) (map[string]string, error) {
+func (r configReader) readSeverities(n *yaml.Node) (map[string]string, error) {
 	if n.Kind != yaml.MappingNode {
-		return nil, r.wrong(n, "", "severity has to be an object")
+		return nil, r.newError(n, "", "severity has to be an object")
 	}
 	words := []string{string(model.Error), string(model.Warning), string(model.Info), off}
 	out := map[string]string{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		id, err := r.id(n.Content[i])
+		id, err := r.readID(n.Content[i])
 		if err != nil {
 			return nil, err
 		}
 		if out[id] != "" {
-			return nil, r.wrong(n.Content[i], "", "%s is there twice", id)
+			return nil, r.newError(n.Content[i], "", "%s is there twice", id)
 		}
-		if out[id], err = r.word(n.Content[i+1], "the severity of "+id, words); err != nil {
+		if out[id], err = r.readWord(n.Content[i+1], "the severity of "+id, words); err != nil {
 			return nil, err
 		}
 	}

@@ -19,7 +19,7 @@ type Suppression struct {
 	Reason string `json:"reason,omitempty"` // as the config gives it
 }
 
-// Found is a problem as a finding.
-func Found(p model.Problem) Finding {
+// NewFinding is a problem as a finding.
+func NewFinding(p model.Problem) Finding {
 	return Finding{ID: string(p.Code), Severity: p.Severity, Ref: p.Ref, Origin: p.Origin, Message: p.Message, Hint: p.Hint}
 }

@@ -14,8 +14,8 @@ const (
 	proofUnknown = "ProofUnknown"
 )
 
-// OfProof is what a proof found, in the form of findings, and what documents them.
-func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
+// ProofFindings is what a proof found, in the form of findings, and what documents them.
+func ProofFindings(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
 	rules := Catalogue{
 		{ID: proofRefuted, Severities: faults, Summary: "a request is known for which a property does not hold", Fix: "see where it goes with `kubectl dopolicy request`, and change the route or the policies"},
 		{ID: proofUnknown, Severities: faults, Summary: "whether a property holds for all requests is not known", Fix: "give what is missing, or say how the implementation does it with --vendor-setting"},
@@ -23,13 +23,13 @@ func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
 	}
 	var out []Finding
 	for i := range proof.Items {
-		p := proof.Items[i].Problem(r, proofRefuted, model.Error)
+		p := proof.Items[i].ToProblem(r, proofRefuted, model.Error)
 		p.Hint, p.Message = "", "not "+proof.Property+": "+p.Message
-		out = append(out, Found(p))
+		out = append(out, NewFinding(p))
 	}
 	for _, p := range proof.Problems {
 		if p.Code == model.SpellingBypass {
-			out = append(out, Found(p))
+			out = append(out, NewFinding(p))
 		}
 	}
 	if proof.Result != view.ProofUnknown {
@@ -37,10 +37,10 @@ func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
 	}
 	found := len(out)
 	for _, u := range proof.Undecided {
-		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: fmt.Sprintf("unknown whether %s: %s, such as %s: %s", proof.Property, view.Counted(u.Classes, "class of requests|classes of requests"), u.Example, u.Why)})
+		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: fmt.Sprintf("unknown whether %s: %s, such as %s: %s", proof.Property, view.FormatCount(u.Classes, "class of requests|classes of requests"), u.Example, u.Why)})
 	}
 	for _, p := range proof.Problems {
-		if p.Incomplete() {
+		if p.IsIncomplete() {
 			out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Ref: p.Ref, Origin: p.Origin, Message: "unknown whether " + proof.Property + ": " + p.Message, Hint: p.Hint})
 		}
 	}

@@ -26,10 +26,10 @@ type Options struct {
 	Steps          int                                       // that judging by schemas may take; 0: schema.DefaultSteps
 	Requirements   []*requirement.Requirement                // that have to be met
 	Requests       requirement.Deciders                      // decide what requirements ask about requests
-	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that get around policies; nil: nobody does
-	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: nobody does
+	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that bypass policies; nil: not checked
+	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: not checked
 	ShowSuppressed bool                                      // list what does not count as well
-	Verbose        bool                                      // let people see notes
+	Verbose        bool                                      // print notes as well
 	Catalogue      Catalogue                                 // documents what can be found
 	FailOn         Threshold                                 // from which severity on a finding fails
 
@@ -63,21 +63,21 @@ type Report struct {
 
 // Run checks everything that was read and resolved.
 func Run(r *resolve.Resolution, o Options) *Report {
-	found := sources(r, o)
+	found := collectFindings(r, o)
 	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn, Catalogue: o.Catalogue.With(o.Requirements), verbose: o.Verbose}
 	var incomplete []model.Problem
 	for _, f := range found {
-		if p := f.problem(); f.incomplete() && (p.Severity == model.Error || o.wants(f, r)) {
+		if p := f.toProblem(); f.isIncomplete() && (p.Severity == model.Error || o.selectsFinding(f, r)) {
 			incomplete = append(incomplete, p)
 		}
 	}
-	out.Seal("CheckReport", incomplete)
-	found = slices.DeleteFunc(found, func(f Finding) bool { return !o.wants(f, r) })
-	found = sorted(append(found, unknownIgnores(r, o)...))
+	out.Finish("CheckReport", incomplete)
+	found = slices.DeleteFunc(found, func(f Finding) bool { return !o.selectsFinding(f, r) })
+	found = sortFindings(append(found, findUnknownIgnores(r, o)...))
 	s := newSuppressor(r, o)
 	for _, f := range found {
-		f.Severity = cmp.Or(o.Config.severity(f.ID), f.Severity)
-		if f.Suppressed = s.judge(&f); f.Suppressed != nil {
+		f.Severity = cmp.Or(o.Config.severityOf(f.ID), f.Severity)
+		if f.Suppressed = s.findSuppression(&f); f.Suppressed != nil {
 			out.Suppressed = append(out.Suppressed, f)
 			if !o.ShowSuppressed {
 				continue
@@ -85,13 +85,14 @@ func Run(r *resolve.Resolution, o Options) *Report {
 		}
 		out.Items = append(out.Items, f)
 	}
-	out.Items, out.Unused = sorted(out.Items), s.unused()
-	out.count()
+	out.Items, out.Unused = sortFindings(out.Items), s.listUnused()
+	out.countItems()
 	return out
 }
 
-// sources are all findings, as they come. Whatever looks for trouble has its line here.
-func sources(r *resolve.Resolution, o Options) []Finding {
+// collectFindings returns all findings, as they come. Every package that looks for problems has its
+// line here.
+func collectFindings(r *resolve.Resolution, o Options) []Finding {
 	var out []Finding
 	var protection, more []model.Problem
 	if o.Protection != nil {
@@ -100,46 +101,48 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	if o.Findings != nil {
 		more = o.Findings(r)
 	}
-	required := requirement.Problems(r, o.Requirements, o.Requests)
+	required := requirement.FindProblems(r, o.Requirements, o.Requests)
 	for _, problems := range [][]model.Problem{
-		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
-		lint.Problems(r, o.Catalogue.sameTarget()),
+		view.CollectProblems(r, o.Kinds), // the input, the graph, the resolution, every fold
+		lint.FindProblems(r, o.Catalogue.sameTargetCodes()),
 		schema.Problems(r.Snapshot, o.Definitions, o.Steps),
 		required,
-		o.spellings(r, required),
+		o.spellingProblems(r, required),
 		protection,
 		more,
 	} {
 		for _, p := range problems {
-			out = append(out, Found(p))
+			out = append(out, NewFinding(p))
 		}
 	}
 	return out
 }
 
-// spellings are those of requests that get around policies, at rules of which requirements do not say it already.
-func (o *Options) spellings(r *resolve.Resolution, required []model.Problem) []model.Problem {
+// spellingProblems returns the spellings of requests that get around policies, at rules of which
+// requirements do not say it already.
+func (o *Options) spellingProblems(r *resolve.Resolution, required []model.Problem) []model.Problem {
 	if o.Spellings == nil {
 		return nil
 	}
 	return slices.DeleteFunc(o.Spellings(r), func(p model.Problem) bool {
 		return slices.ContainsFunc(required, func(q model.Problem) bool {
-			return q.Code == model.SpellingBypass && model.ComparePtr(p.Ref, q.Ref, model.Ref.Compare) == 0
+			return q.Code == model.SpellingBypass && model.ComparePointers(p.Ref, q.Ref, model.Ref.Compare) == 0
 		})
 	})
 }
 
-// incomplete reports whether a finding says that something is not known. That a requirement is not met, or that the API would refuse an
-// object, is known.
-func (f *Finding) incomplete() bool {
+// isIncomplete reports whether a finding says that something is not known. That a requirement is
+// not met, or that the API would refuse an object, is known.
+func (f *Finding) isIncomplete() bool {
 	if strings.HasPrefix(f.ID, requirement.CodePrefix) || f.ID == string(model.SchemaViolation) {
 		return false
 	}
-	return f.ID == string(model.RequirementUnknown) || f.problem().Incomplete()
+	return f.ID == string(model.RequirementUnknown) || f.toProblem().IsIncomplete()
 }
 
-// wants reports whether a finding is about what was asked for. What is about no object always is.
-func (o *Options) wants(f Finding, r *resolve.Resolution) bool {
+// selectsFinding reports whether a finding is about what was asked for. What is about no object
+// always is.
+func (o *Options) selectsFinding(f Finding, r *resolve.Resolution) bool {
 	if f.Ref == nil {
 		return true
 	}
@@ -150,7 +153,7 @@ func (o *Options) wants(f Finding, r *resolve.Resolution) bool {
 		!slices.ContainsFunc(r.Kinds, func(k *resolve.Kind) bool { return k.GroupKind == f.Ref.GroupKind() })
 }
 
-func (r *Report) count() {
+func (r *Report) countItems() {
 	r.Summary.Suppressed = len(r.Suppressed)
 	for _, f := range r.Items {
 		switch {
@@ -169,27 +172,29 @@ func (r *Report) count() {
 func (r *Report) Fails() bool { return slices.ContainsFunc(r.Items, r.Failing) }
 
 // Failing reports whether a finding counts and is bad enough to fail.
-func (r *Report) Failing(f Finding) bool { return f.Suppressed == nil && r.FailOn.reached(f.Severity) }
-
-// All are the findings that count and those that do not, in their order.
-func (r *Report) All() []Finding {
-	out := slices.DeleteFunc(slices.Clone(r.Items), func(f Finding) bool { return f.Suppressed != nil })
-	return sorted(append(out, r.Suppressed...))
+func (r *Report) Failing(f Finding) bool {
+	return f.Suppressed == nil && r.FailOn.isReached(f.Severity)
 }
 
-// problem is a finding as a problem.
-func (f *Finding) problem() model.Problem {
+// All returns the findings that count and those that do not, in their order.
+func (r *Report) All() []Finding {
+	out := slices.DeleteFunc(slices.Clone(r.Items), func(f Finding) bool { return f.Suppressed != nil })
+	return sortFindings(append(out, r.Suppressed...))
+}
+
+// toProblem is a finding as a problem.
+func (f *Finding) toProblem() model.Problem {
 	return model.Problem{Severity: f.Severity, Code: model.Code(f.ID), Ref: f.Ref, Origin: f.Origin, Message: f.Message, Hint: f.Hint}
 }
 
-// sorted are findings in their order, each once.
-func sorted(all []Finding) []Finding {
+// sortFindings returns the findings in their order, each once.
+func sortFindings(all []Finding) []Finding {
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(a.ID, b.ID), model.ComparePtr(a.Ref, b.Ref, model.Ref.Compare),
-			model.ComparePtr(a.Origin, b.Origin, model.Origin.Compare), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(a.ID, b.ID), model.ComparePointers(a.Ref, b.Ref, model.Ref.Compare),
+			model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	return slices.CompactFunc(all, func(a, b Finding) bool {
-		return a.ID == b.ID && a.Severity == b.Severity && a.Message == b.Message && model.ComparePtr(a.Ref, b.Ref, model.Ref.Compare) == 0 &&
-			model.ComparePtr(a.Origin, b.Origin, model.Origin.Compare) == 0
+		return a.ID == b.ID && a.Severity == b.Severity && a.Message == b.Message && model.ComparePointers(a.Ref, b.Ref, model.Ref.Compare) == 0 &&
+			model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare) == 0
 	})
 }

@@ -12,43 +12,43 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// mostAlike is how many other objects with the same trouble a table names.
-const mostAlike = 4
+// maxAlike is how many other objects with the same trouble a table names.
+const maxAlike = 4
 
 // similarFindings is a finding with the others that differ in the object only.
 type similarFindings struct {
 	Finding
-	also []Finding
+	others []Finding
 }
 
 // Table is a line for every finding, the worst first, objects with the same trouble together; then what follows from it.
 func (r *Report) Table(o view.TableOptions) view.Table {
 	var rows [][]view.Cell
-	shown, notes := r.lines(o)
+	shown, notes := r.groupSimilar(o)
 	cut := len(shown)
 	if o.Limit > 0 {
 		cut = min(cut, o.Limit)
 	}
 	for i := range shown[:cut] {
-		rows = append(rows, shown[i].rows()...)
+		rows = append(rows, shown[i].tableRows()...)
 		if hint := shown[i].Hint; hint != "" && (i == cut-1 || shown[i+1].Hint != hint) {
-			rows = append(rows, under("→ "+hint, view.Dim))
+			rows = append(rows, newDetailRow("→ "+hint, view.Dim))
 		}
 	}
 	var t view.Table
 	if len(rows) > 0 {
-		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID", Rank: 5, Least: 20}, {Name: "WHERE", Rank: 7, Least: 20, Short: path.Base, KeepEnd: true},
-			{Name: "OBJECT", Rank: 8, Least: 14, KeepEnd: true, Optional: true}, {Name: "MESSAGE", Rank: 9, Least: 40, Wrap: true}}, Rows: rows}}
+		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID", Rank: 5, MinWidth: 20}, {Name: "WHERE", Rank: 7, MinWidth: 20, Shorten: path.Base, KeepEnd: true},
+			{Name: "OBJECT", Rank: 8, MinWidth: 14, KeepEnd: true, Optional: true}, {Name: "MESSAGE", Rank: 9, MinWidth: 40, Wrap: true}}, Rows: rows}}
 	}
 	if cut < len(shown) {
 		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more findings (--limit 0 shows all)", len(shown)-cut))
 	}
-	t.Footer = append(t.Footer, r.closing(notes)...)
+	t.Footer = append(t.Footer, r.closingLines(notes)...)
 	return t
 }
 
-// lines are the findings that are shown, and how many notes are not.
-func (r *Report) lines(o view.TableOptions) (out []similarFindings, notes int) {
+// groupSimilar returns the findings that are shown, and how many notes are not.
+func (r *Report) groupSimilar(o view.TableOptions) (out []similarFindings, notes int) {
 	type text struct {
 		severity          model.Severity
 		id, message, hint string
@@ -56,17 +56,17 @@ func (r *Report) lines(o view.TableOptions) (out []similarFindings, notes int) {
 	}
 	at := map[text]int{}
 	items := slices.Clone(r.Items)
-	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as they are mended
-		return cmp.Or(a.Severity.Compare(b.Severity), -comparePresence(a.Origin, b.Origin), model.ComparePtr(a.Origin, b.Origin, model.Origin.Compare))
+	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as people fix them
+		return cmp.Or(a.Severity.Compare(b.Severity), -comparePresence(a.Origin, b.Origin), model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare))
 	})
 	for _, f := range items {
-		if f.Severity == model.Info && !o.Wide && !r.verbose && !r.FailOn.reached(f.Severity) {
+		if f.Severity == model.Info && !o.Wide && !r.verbose && !r.FailOn.isReached(f.Severity) {
 			notes++
 			continue
 		}
-		same := text{f.Severity, f.ID, f.predicate(), f.Hint, f.Suppressed != nil}
+		same := text{f.Severity, f.ID, f.messageWithoutObject(), f.Hint, f.Suppressed != nil}
 		if i, known := at[same]; known && !o.Wide {
-			out[i].also = append(out[i].also, f)
+			out[i].others = append(out[i].others, f)
 			continue
 		}
 		at[same] = len(out)
@@ -86,38 +86,39 @@ func comparePresence[T any](a, b *T) int {
 	return 1
 }
 
-func (a *similarFindings) rows() [][]view.Cell {
+func (a *similarFindings) tableRows() [][]view.Cell {
 	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly, model.Info: view.Dim}[a.Severity]
 	word := string(a.Severity)
-	message := a.predicate()
+	message := a.messageWithoutObject()
 	if s := a.Suppressed; s != nil {
 		word, tone = "ignored", view.Dim
 		message += " (" + s.Text() + ")"
 	}
-	rows := [][]view.Cell{{{Text: word, Tone: tone}, {Text: a.ID}, {Text: where(a.Origin)}, {Text: cmp.Or(a.Object(), "-")}, {Text: message}}}
-	if len(a.also) == 0 {
+	rows := [][]view.Cell{{{Text: word, Tone: tone}, {Text: a.ID}, {Text: formatOrigin(a.Origin)}, {Text: cmp.Or(a.Object(), "-")}, {Text: message}}}
+	if len(a.others) == 0 {
 		return rows
 	}
 	var names []string
-	for _, f := range a.also[:min(len(a.also), mostAlike)] {
-		names = append(names, strings.TrimSpace(cmp.Or(f.Object(), "-")+" "+parenthesized(where(f.Origin))))
+	for _, f := range a.others[:min(len(a.others), maxAlike)] {
+		names = append(names, strings.TrimSpace(cmp.Or(f.Object(), "-")+" "+formatParenthesized(formatOrigin(f.Origin))))
 	}
-	if rest := len(a.also) - len(names); rest > 0 {
+	if rest := len(a.others) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more (-o wide lists them)", rest))
 	}
-	return append(rows, under("also: "+strings.Join(names, ", "), view.Plain))
+	return append(rows, newDetailRow("also: "+strings.Join(names, ", "), view.Plain))
 }
 
-// predicate is the message without the object that it begins with, which has a column of its own.
-func (f *Finding) predicate() string {
+// messageWithoutObject is the message without the object that it begins with, which has a column of
+// its own.
+func (f *Finding) messageWithoutObject() string {
 	if f.Ref == nil {
 		return f.Message
 	}
 	return strings.TrimPrefix(f.Message, f.Ref.String()+" ")
 }
 
-// under is a line below a finding, behind its severity.
-func under(text string, tone view.Tone) []view.Cell {
+// newDetailRow is a line below a finding, behind its severity.
+func newDetailRow(text string, tone view.Tone) []view.Cell {
 	return []view.Cell{{}, {Text: text, Tone: tone}}
 }
 
@@ -129,14 +130,14 @@ func (s *Suppression) Text() string {
 	return "ignored by " + s.By + ": " + s.Reason
 }
 
-func where(o *model.Origin) string {
+func formatOrigin(o *model.Origin) string {
 	if o == nil {
 		return "-"
 	}
 	return o.String()
 }
 
-func parenthesized(s string) string {
+func formatParenthesized(s string) string {
 	if s == "-" {
 		return ""
 	}
@@ -159,7 +160,7 @@ func (r *Report) Counts() string {
 	var counts []string
 	add := func(n int, noun string) {
 		if n > 0 {
-			counts = append(counts, view.Counted(n, noun))
+			counts = append(counts, view.FormatCount(n, noun))
 		}
 	}
 	add(r.Summary.Error, "error")
@@ -168,11 +169,11 @@ func (r *Report) Counts() string {
 	if counts == nil {
 		counts = []string{"nothing found"}
 	}
-	return strings.Join(counts, ", ") + " in " + view.Counted(r.Checked, "object")
+	return strings.Join(counts, ", ") + " in " + view.FormatCount(r.Checked, "object")
 }
 
-// closing counts the findings and says what to ask next.
-func (r *Report) closing(notes int) []string {
+// closingLines counts the findings and says what to ask next.
+func (r *Report) closingLines(notes int) []string {
 	line := r.Counts()
 	if notes > 0 {
 		line += "; notes are listed by -o wide"
@@ -189,16 +190,16 @@ func (r *Report) closing(notes int) []string {
 			out = append(out, "what an id means, and what to do: kubectl dopolicy check --list "+id)
 		}
 	}
-	return append(out, r.Closing()...)
+	return append(out, r.IncompleteLines()...)
 }
 
-// Names are the objects that findings are about, each once, in the form kind.group/name.
-func (r *Report) Names() []string {
+// Names returns the objects that findings are about, each once, in the form kind.group/name.
+func (r *Report) FilterNames() []string {
 	refs := make([]*model.Ref, 0, len(r.Items))
 	for i := range r.Items {
 		if ref := r.Items[i].Ref; ref != nil && ref.Name != "*" {
 			refs = append(refs, ref)
 		}
 	}
-	return view.NamesOf(refs)
+	return view.ObjectNames(refs)
 }

@@ -13,6 +13,6 @@ func Thresholds() []string {
 	return []string{string(model.Error), string(model.Warning), string(model.Info), string(None)}
 }
 
-func (t Threshold) reached(s model.Severity) bool {
+func (t Threshold) isReached(s model.Severity) bool {
 	return t != None && s.Compare(model.Severity(t)) <= 0
 }

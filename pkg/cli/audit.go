@@ -17,15 +17,15 @@ import (
 
 // auditFlags are the flags of `audit`.
 type auditFlags struct {
-	question
+	queryFlags
 	dumpFlags
-	live bool // the proxies of the cluster are asked
-	all  bool
-	wait time.Duration // for the proxies to do what is predicted
-	last *audit.Report
+	live       bool // the proxies of the cluster are asked
+	all        bool
+	wait       time.Duration // for the proxies to do what is predicted
+	lastReport *audit.Report
 }
 
-func auditCmd(a App, s Streams) *cobra.Command {
+func newAuditCommand(a App, s Streams) *cobra.Command {
 	q := &auditFlags{}
 	cmd := &cobra.Command{
 		Use:   "audit [POLICY…]",
@@ -56,58 +56,58 @@ The exit code is 1 if there are differences, and 3 if nothing could be compared.
 
   # straight from a proxy, against the cluster
   kubectl exec -n infra deploy/proxy -- curl -s localhost:19000/config_dump | kubectl dopolicy audit --dataplane - -A`,
-		Args: takes(0, manyArguments),
+		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.wait > 0 {
-				return q.await(cmd.Context(), a, s, args)
+				return q.waitForProxies(cmd.Context(), a, s, args)
 			}
-			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return q.audit(ctx, a, s, to, args) })
+			return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return q.runAudit(ctx, a, s, to, args) })
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
 	q.addTable(cmd)
-	q.addWatch(cmd)
+	q.addWatchFlag(cmd)
 	cmd.Flags().BoolVar(&q.live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
 	cmd.Flags().DurationVar(&q.wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
 	cmd.Flags().BoolVar(&q.all, "all", false, "compare statuses as well")
-	q.addDumps(cmd, "config_dump of a proxy")
-	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
+	q.addDumpFlag(cmd, "config_dump of a proxy")
+	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicies))
 	return cmd
 }
 
-// audit is the whole of the command.
-func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []string) error {
+// runAudit runs the command once.
+func (q *auditFlags) runAudit(ctx context.Context, a App, s, to Streams, args []string) error {
 	switch {
 	case len(q.dumps) > 0 && q.live:
-		return usage("drop one of the two", "--dataplane and --proxies cannot be given together")
+		return newUsageError("drop one of the two", "--dataplane and --proxies cannot be given together")
 	case len(q.dumps) == 0 && !q.live && q.all:
-		return usage("give a dump with --dataplane, or --proxies, or drop --all", "--all compares statuses and dumps, and there is no dump")
+		return newUsageError("give a dump with --dataplane, or --proxies, or drop --all", "--all compares statuses and dumps, and there is no dump")
 	case len(q.dumps) == 0 && !q.live:
 		if !slices.Contains(statusFormats(), q.format) && !slices.Contains(templateWords(), q.format) {
-			return usage("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.format)
+			return newUsageError("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.format)
 		}
-		return a.status(ctx, &q.question, s, to, args, false, true)
+		return a.runStatus(ctx, &q.queryFlags, s, to, args, false, true)
 	case len(args) > 0:
-		return usage("drop it, or drop --dataplane and --proxies to compare the status of a policy", "a POLICY and the dump of a proxy cannot be given together")
-	case q.again && slices.Contains(q.dumps, "-"):
-		return usage("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
+		return newUsageError("drop it, or drop --dataplane and --proxies to compare the status of a policy", "a POLICY and the dump of a proxy cannot be given together")
+	case q.watching && slices.Contains(q.dumps, "-"):
+		return newUsageError("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
 	}
-	session, proxies, err := q.both(ctx, a, &q.sourceFlags, s)
+	session, proxies, err := q.readInputAndDumps(ctx, a, &q.sourceFlags, s)
 	if err != nil {
 		return err
 	}
-	kinds, err := session.kinds()
+	kinds, err := session.selectedKinds()
 	if err != nil {
 		return err
 	}
 	var problems []model.Problem
 	if q.live {
-		if proxies, problems, err = q.ask(ctx, a, s, session); err != nil {
+		if proxies, problems, err = q.askProxies(ctx, a, s, session); err != nil {
 			return err
 		}
 	}
-	report := audited(a, session, view.Effective(session.Resolution, view.Query{}), proxies, kinds, problems)
-	q.last = report
+	report := compareWithProxies(a, session, view.Effective(session.Resolution, view.Query{}), proxies, kinds, problems)
+	q.lastReport = report
 	if q.all {
 		report.Statuses = view.Status(session.Resolution, view.StatusQuery{Objects: true, Audit: true, Kinds: kinds}, plugin.StatusFunctions(a.Plugins))
 	}
@@ -132,19 +132,19 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 
 // writeAudit writes the answer. For CI it has the form of a check.
 func (q *auditFlags) writeAudit(a App, s, to Streams, session *session, report *audit.Report) error {
-	if !q.forCI() {
-		return q.write(to, session, "", report, &report.Envelope)
+	if !q.isForCI() {
+		return q.writeWithProblems(to, session, "", report, &report.Envelope)
 	}
-	if err := q.locate(a.Build); err != nil {
+	if err := q.setProgramFacts(a.Build); err != nil {
 		return err
 	}
 	var findings []check.Finding
 	for _, p := range report.Findings(session.Snapshot) {
-		findings = append(findings, check.Found(p))
+		findings = append(findings, check.NewFinding(p))
 	}
 	var unjudged []model.Problem
 	for _, p := range report.Problems {
-		if p.Incomplete() {
+		if p.IsIncomplete() {
 			unjudged = append(unjudged, p)
 		}
 	}

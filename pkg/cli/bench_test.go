@@ -42,7 +42,7 @@ func answerAll(b *testing.B, text []byte, parts map[string]time.Duration) {
 		parts[name] += now.Sub(start)
 		start = now
 	}
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func answerAll(b *testing.B, text []byte, parts map[string]time.Duration) {
 	lap("attach")
 	for _, k := range r.Kinds {
 		if len(k.Policies) > 0 {
-			k.InForce(func(s resolve.StackID) { k.Verdict(s) })
+			k.EachStackInForce(func(s resolve.StackID) { k.Verdict(s) })
 		}
 	}
 	lap("fold")

@@ -19,33 +19,34 @@ type blame struct {
 	changed       map[model.Ref]string // what became of an object
 }
 
-// find fills in who changed what.
-func (b *blame) find() {
+// attributeChanges fills in, for every item, whose change it comes from.
+func (b *blame) attributeChanges() {
 	var refs []model.Ref
 	b.changed = map[model.Ref]string{}
-	for _, c := range changedObjects(b.before.Snapshot, b.after.Snapshot) {
+	for _, c := range findChangedObjects(b.before.Snapshot, b.after.Snapshot) {
 		refs = append(refs, c.Object)
 		b.changed[c.Object] = c.Change
 	}
-	b.narrow(refs)
+	b.bisectObjects(refs)
 	for i := range b.items {
 		slices.SortFunc(b.items[i].By, func(x, y view.ObjectChange) int { return x.Object.Compare(y.Object) })
 	}
 }
 
-// narrow names, of some objects, those that matter, and returns for which items any does.
-func (b *blame) narrow(refs []model.Ref) map[int]bool {
+// bisectObjects finds the smallest sets of objects whose change matters, halving refs until one
+// half alone does not explain an item. It returns the items that any of refs matters for.
+func (b *blame) bisectObjects(refs []model.Ref) map[int]bool {
 	if len(refs) == 0 {
 		return nil
 	}
-	touched := b.without(refs)
+	touched := b.itemsCausedBy(refs)
 	if len(touched) == 0 || len(refs) == 1 {
-		b.name(touched, refs)
+		b.addCauses(touched, refs)
 		return touched
 	}
 	half := len(refs) / 2
-	told := b.narrow(refs[:half])
-	for i := range b.narrow(refs[half:]) {
+	told := b.bisectObjects(refs[:half])
+	for i := range b.bisectObjects(refs[half:]) {
 		if told == nil {
 			told = map[int]bool{}
 		}
@@ -57,25 +58,25 @@ func (b *blame) narrow(refs []model.Ref) map[int]bool {
 			together[i] = true
 		}
 	}
-	b.name(together, refs)
+	b.addCauses(together, refs)
 	return touched
 }
 
-// without is which items would be otherwise if some objects were as before.
-func (b *blame) without(refs []model.Ref) map[int]bool {
-	in := load.With(b.after.Snapshot, b.before.Snapshot, refs)
-	diff := view.Diff(view.DiffInput{Resolution: b.reader.resolve(in).Resolution}, view.DiffInput{Resolution: b.after.Resolution}, b.query)
+// itemsCausedBy returns the items that would be otherwise if some objects were as before.
+func (b *blame) itemsCausedBy(refs []model.Ref) map[int]bool {
+	in := load.ReplaceObjects(b.after.Snapshot, b.before.Snapshot, refs)
+	diff := view.Diff(view.DiffInput{Resolution: b.reader.resolveSide(in).Resolution}, view.DiffInput{Resolution: b.after.Resolution}, b.query)
 	out := map[int]bool{}
 	for i := range b.items {
-		if slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return c.Same(&b.items[i].PolicyChange) }) {
+		if slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return c.HasSameTarget(&b.items[i].PolicyChange) }) {
 			out[i] = true
 		}
 	}
 	return out
 }
 
-// name names objects as those that changed some items.
-func (b *blame) name(items map[int]bool, refs []model.Ref) {
+// addCauses notes objects as the cause of some items.
+func (b *blame) addCauses(items map[int]bool, refs []model.Ref) {
 	for i := range items {
 		for _, ref := range refs {
 			b.items[i].By = append(b.items[i].By, view.ObjectChange{Object: ref, Change: b.changed[ref]})
@@ -83,15 +84,15 @@ func (b *blame) name(items map[int]bool, refs []model.Ref) {
 	}
 }
 
-// changedObjects are the objects that are not the same in two snapshots, in the order of their names. What servers write down about every write
-// does not count.
-func changedObjects(before, after *model.Snapshot) []view.ObjectChange {
+// findChangedObjects lists the objects that differ between two snapshots, sorted by name. Fields
+// that servers change with every write do not count.
+func findChangedObjects(before, after *model.Snapshot) []view.ObjectChange {
 	var out []view.ObjectChange
 	for _, o := range after.Objects {
 		switch was := before.Get(o.Ref); {
 		case was == nil:
 			out = append(out, view.ObjectChange{Object: o.Ref, Change: "Added"})
-		case !reflect.DeepEqual(content(was), content(o)):
+		case !reflect.DeepEqual(comparableContent(was), comparableContent(o)):
 			out = append(out, view.ObjectChange{Object: o.Ref, Change: "Changed"})
 		}
 	}
@@ -104,8 +105,8 @@ func changedObjects(before, after *model.Snapshot) []view.ObjectChange {
 	return out
 }
 
-// content is an object without what servers write down about every write.
-func content(o *model.Object) any {
+// comparableContent returns an object without the fields that servers change with every write.
+func comparableContent(o *model.Object) any {
 	body, ok := o.Body.Value().(map[string]any)
 	if !ok {
 		return o.Body.Value()

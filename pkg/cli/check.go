@@ -17,7 +17,7 @@ import (
 
 // checkFlags are the flags of `check`.
 type checkFlags struct {
-	question
+	queryFlags
 	ignore         []string
 	config         string
 	requirements   []string
@@ -28,7 +28,7 @@ type checkFlags struct {
 	plugins        []plugin.Plugin
 }
 
-func (a App) checkCmd(s Streams) *cobra.Command {
+func (a App) newCheckCommand(s Streams) *cobra.Command {
 	f := &checkFlags{plugins: a.Plugins}
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
@@ -68,77 +68,77 @@ finds what they do not notice. To check a folder called test or coverage, write 
 			if f.list {
 				return f.listFindings(s, args)
 			}
-			return a.check(cmd, f, s, args)
+			return a.runCheck(cmd, f, s, args)
 		},
 	}
-	f.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
+	f.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
 	f.noSchemas = false
 	f.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
-	f.crds.addTo(fs)
+	f.crds.addDefinitionFlags(fs)
 	fs.StringVar(&f.config, "config", "", "config file (default: "+configFile+" in the current folder, if present; none: no config file)")
 	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
 	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list ignored findings")
 	fs.BoolVar(&f.list, "list", false, "list all finding ids, or explain the given ones")
-	f.complete(a, cmd, s)
-	cmd.AddCommand(a.checkTestCmd(s), checkCoverageCmd(a, s))
+	f.addCheckCompletion(a, cmd, s)
+	cmd.AddCommand(a.newCheckTestCommand(s), newCoverageCommand(a, s))
 	return cmd
 }
 
-// complete proposes ids of findings and the words of flags.
-func (f *checkFlags) complete(a App, cmd *cobra.Command, s Streams) {
-	a.completion(cmd, &f.sourceFlags, s, nil)
+// addCheckCompletion proposes ids of findings and the words of flags.
+func (f *checkFlags) addCheckCompletion(a App, cmd *cobra.Command, s Streams) {
+	a.addCompletion(cmd, &f.sourceFlags, s, nil)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if f.list {
-			return offer(f.catalogue().IDs(), typed)
+			return filterProposals(f.findingCatalogue().IDs(), typed)
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	complete(cmd, "fail-on", check.Thresholds())
+	completeFlagFrom(cmd, "fail-on", check.Thresholds())
 	completeFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		before := typed[:strings.LastIndex(typed, ",")+1] // the flag takes a list
+		before := typed[:strings.LastIndex(typed, ",")+1] // the ids of the list that are already typed
 		var words []string
-		for _, id := range f.catalogue().IDs() {
+		for _, id := range f.findingCatalogue().IDs() {
 			words = append(words, before+id)
 		}
-		return offer(words, typed)
+		return filterProposals(words, typed)
 	})
 }
 
-// check is the whole of the command.
-func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
-	options, err := f.prepared(cmd.Context(), cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"), s)
+// runCheck runs the command.
+func (a App) runCheck(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
+	options, err := f.prepareOptions(cmd.Context(), cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"), s)
 	if err != nil {
 		return err
 	}
 	f.files = append(f.files, folders...)
-	if err := f.locate(a.Build); err != nil {
+	if err := f.setProgramFacts(a.Build); err != nil {
 		return err
 	}
-	session, err := f.open(cmd.Context(), a.Plugins, s)
+	session, err := f.openInput(cmd.Context(), a.Plugins, s)
 	if err != nil {
 		return err
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
-	if options.Kinds, err = session.kinds(); err != nil {
+	if options.Kinds, err = session.selectedKinds(); err != nil {
 		return err
 	}
-	if err := (selection{session}).known(); err != nil {
+	if err := (inputSelection{session}).checkNamespace(); err != nil {
 		return err
 	}
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
-	provers(&options, f.judges(a.Plugins), session.tidiers)
+	setDeciders(&options, f.requestJudges(a.Plugins), session.tidiers)
 	report := check.Run(session.Resolution, options)
 	if options.Verbose {
 		var unused []model.Problem
 		for _, message := range report.Unused {
 			unused = append(unused, model.Problem{Severity: model.Info, Message: message})
 		}
-		if err := render.Problems(s.Err, unused, render.ProblemOptions{Verbose: true}); err != nil {
+		if err := render.WriteProblems(s.Err, unused, render.ProblemOptions{Verbose: true}); err != nil {
 			return err
 		}
 	}
@@ -151,35 +151,37 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	return nil
 }
 
-// prepared reads all that judging takes beside the input: flags, config, requirements and definitions; given tell which flags are the user's.
-func (f *checkFlags) prepared(ctx context.Context, failOnGiven, configGiven bool, s Streams) (check.Options, error) {
-	options, err := f.options(failOnGiven, configGiven)
+// prepareOptions reads everything that a check needs beside the input: flags, config, requirements
+// and definitions. The two booleans say which flags the user gave.
+func (f *checkFlags) prepareOptions(ctx context.Context, failOnGiven, configGiven bool, s Streams) (check.Options, error) {
+	options, err := f.readOptions(failOnGiven, configGiven)
 	if err != nil {
 		return options, err
 	}
-	if options.Requirements, err = f.required(options.Config); err != nil {
+	if options.Requirements, err = f.loadRequirements(options.Config); err != nil {
 		return options, err
 	}
-	if err := f.crds.read(ctx, f.limits(), s); err != nil {
+	if err := f.crds.readDefinitions(ctx, f.loadLimits(), s); err != nil {
 		return options, err
 	}
-	f.clusterScoped, options.Definitions, options.Steps = load.ClusterScoped(f.crds.definitions), f.crds.definitions, f.crds.steps
+	f.clusterScoped, options.Definitions, options.Steps = load.ClusterScopedKinds(f.crds.definitions), f.crds.definitions, f.crds.steps
 	return options, nil
 }
 
-// options reads the flags and the config that they name; given tell which flags are the user's.
-func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, error) {
-	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0, Catalogue: f.catalogue(),
-		Findings: func(r *resolve.Resolution) []model.Problem { return plugin.Findings(f.plugins, r) }}
+// readOptions reads the flags and the config file that they name. The two booleans say which flags
+// the user gave.
+func (f *checkFlags) readOptions(failOnGiven, configGiven bool) (check.Options, error) {
+	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.verbosity > 0, Catalogue: f.findingCatalogue(),
+		Findings: func(r *resolve.Resolution) []model.Problem { return plugin.FindProblems(f.plugins, r) }}
 	for _, id := range f.ignore {
 		id = strings.TrimSpace(id)
 		if !o.Catalogue.Known(id) {
-			return o, f.unknown(id)
+			return o, f.unknownFinding(id)
 		}
 		o.Ignore = append(o.Ignore, id)
 	}
 	if !slices.Contains(check.Thresholds(), f.failOn) {
-		return o, usage("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q", f.failOn)
+		return o, newUsageError("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q", f.failOn)
 	}
 	var err error
 	o.Config, err = readConfig(f.config, configGiven, o.Catalogue)
@@ -190,14 +192,16 @@ func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, erro
 	return o, err
 }
 
-// catalogue documents what can be found.
-func (f *checkFlags) catalogue() check.Catalogue { return check.NewCatalogue(plugin.Rules(f.plugins)) }
+// findingCatalogue documents every finding that there can be.
+func (f *checkFlags) findingCatalogue() check.Catalogue {
+	return check.NewCatalogue(plugin.FindingRules(f.plugins))
+}
 
-// unknown is the mistake of naming an id that is in no catalogue.
-func (f *checkFlags) unknown(id string) error {
+// unknownFinding is the usage error for an id that is in no catalogue.
+func (f *checkFlags) unknownFinding(id string) error {
 	hint := "list them with: kubectl dopolicy check --list"
-	if near := f.catalogue().Nearest(id); len(near) > 0 {
+	if near := f.findingCatalogue().Nearest(id); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
-	return usage(hint, "there are no findings %q", id)
+	return newUsageError(hint, "there are no findings %q", id)
 }

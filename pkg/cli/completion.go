@@ -7,40 +7,41 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
 // completionTime is how long the input may take to be read while a shell waits for proposals.
 const completionTime = 5 * time.Second
 
-// proposals are the words that may stand where one is being typed, behind the arguments before it. Those that do not begin with what is
-// typed are dropped later.
-type proposals func(s *session, args []string, typed string) []string
+// proposalFunc returns the words that may stand where one is being typed, behind the arguments
+// before it. Words that do not begin with what is typed are dropped later.
+type proposalFunc func(s *session, args []string, typed string) []string
 
-// opener reads what the flags name: open or openKinds.
-type opener func(f *sourceFlags, ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error)
+// openFunc reads what the flags name: openInput or openKinds.
+type openFunc func(f *sourceFlags, ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error)
 
-// completion completes the arguments of a command, and the flags whose values are in the input.
-func (a App) completion(cmd *cobra.Command, f *sourceFlags, s Streams, arguments proposals) {
+// addCompletion completes the arguments of a command, and the flags whose values are in the input.
+func (a App) addCompletion(cmd *cobra.Command, f *sourceFlags, s Streams, arguments proposalFunc) {
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	if arguments != nil {
-		cmd.ValidArgsFunction = a.propose(f, s, (*sourceFlags).open, arguments)
+		cmd.ValidArgsFunction = a.proposeFromInput(f, s, (*sourceFlags).openInput, arguments)
 	}
 	anywhere := func(f *sourceFlags, ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
 		all := *f
 		all.namespace, all.allNamespaces = "", true
-		return all.open(ctx, plugins, s)
+		return all.openInput(ctx, plugins, s)
 	}
-	completeFlag(cmd, "namespace", a.propose(f, s, anywhere, namespaceWords))
-	completeFlag(cmd, "policy-kind", a.propose(f, s, (*sourceFlags).openKinds, policyKindWords))
+	completeFlag(cmd, "namespace", a.proposeFromInput(f, s, anywhere, listNamespaces))
+	completeFlag(cmd, "policy-kind", a.proposeFromInput(f, s, (*sourceFlags).openKinds, proposePolicyKinds))
 	completeFlag(cmd, "vendor-setting", proposeSettings(f, a.Plugins))
 	_ = cmd.MarkFlagDirname("kustomize")
 }
 
-// propose reads the input as the command itself would. Nothing is printed, what goes wrong leaves nothing to propose, and nothing is read
-// from standard input, which is the terminal.
-func (a App) propose(f *sourceFlags, s Streams, open opener, words proposals) cobra.CompletionFunc {
+// proposeFromInput reads the input as the command itself would. Nothing is printed, what goes wrong
+// leaves nothing to propose, and nothing is read from standard input, which is the terminal.
+func (a App) proposeFromInput(f *sourceFlags, s Streams, open openFunc, words proposalFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
@@ -51,14 +52,14 @@ func (a App) propose(f *sourceFlags, s Streams, open opener, words proposals) co
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return offer(words(session, args, typed), typed)
+		return filterProposals(words(session, args, typed), typed)
 	}
 }
 
 // proposeSettings completes the names of vendor settings, and behind the = their values.
 func proposeSettings(f *sourceFlags, plugins []plugin.Plugin) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		catalog, err := f.catalog(plugins)
+		catalog, err := f.loadCatalog(plugins)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -69,15 +70,15 @@ func proposeSettings(f *sourceFlags, plugins []plugin.Plugin) cobra.CompletionFu
 			case !valued:
 				words = append(words, known.Name+"=")
 			case known.Name == name:
-				words = append(words, prefixed(name+"=", known.Allowed())...)
+				words = append(words, prefixWords(name+"=", known.AllowedValues())...)
 			}
 		}
-		return offer(words, typed)
+		return filterProposals(words, typed)
 	}
 }
 
-// namespaceWords are the namespaces of the input.
-func namespaceWords(s *session, _ []string, _ string) []string {
+// listNamespaces returns the namespaces of the input.
+func listNamespaces(s *session, _ []string, _ string) []string {
 	var out []string
 	for _, o := range s.Snapshot.Objects {
 		switch {
@@ -90,8 +91,9 @@ func namespaceWords(s *session, _ []string, _ string) []string {
 	return out
 }
 
-// policyKindWords are the policy kinds, each behind those that stand before it in a list with commas.
-func policyKindWords(s *session, _ []string, typed string) []string {
+// proposePolicyKinds returns the policy kinds, each behind those that stand before it in a list
+// with commas.
+func proposePolicyKinds(s *session, _ []string, typed string) []string {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	var out []string
 	for _, k := range s.Kinds {
@@ -100,8 +102,8 @@ func policyKindWords(s *session, _ []string, typed string) []string {
 	return out
 }
 
-// prefixed puts the prefix before each word.
-func prefixed(prefix string, words []string) []string {
+// prefixWords puts the prefix before each word.
+func prefixWords(prefix string, words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = prefix + w
@@ -109,15 +111,15 @@ func prefixed(prefix string, words []string) []string {
 	return out
 }
 
-// everyArgument completes each of several arguments.
-func everyArgument(words func(s *session, typed string) []string) proposals {
+// proposeForEachArgument completes each of several arguments.
+func proposeForEachArgument(words func(s *session, typed string) []string) proposalFunc {
 	return func(s *session, _ []string, typed string) []string { return words(s, typed) }
 }
 
-// inFlag completes the value of a flag, whatever the arguments are.
-func inFlag(words func(s *session, typed string) []string) proposals {
+// proposeForFlag completes the value of a flag, whatever the arguments are.
+func proposeForFlag(words func(s *session, typed string) []string) proposalFunc {
 	return func(s *session, _ []string, typed string) []string { return words(s, typed) }
 }
 
-// unique is the words sorted, each once.
-func unique(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }
+// sortUnique returns the words sorted, each once.
+func sortUnique(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }

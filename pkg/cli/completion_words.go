@@ -10,25 +10,26 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// targetWords complete [KIND/]NAME[/SECTION]: kinds and routes; behind a kind its objects; behind an object its sections.
-func targetWords(s *session, typed string) []string {
+// proposeTargets completes [KIND/]NAME[/SECTION]: kinds and routes; behind a kind its objects;
+// behind an object its sections.
+func proposeTargets(s *session, typed string) []string {
 	head, rest, deep := strings.Cut(typed, "/")
 	if !deep {
-		return append(targetKindWords(s), nameWords(s, model.GroupKind{}, typed)...)
+		return append(proposeTargetKinds(s), proposeNames(s, model.GroupKind{}, typed)...)
 	}
 	if gk, known := s.findKind(head); known {
-		return prefixed(head+"/", nameWords(s, gk, rest))
+		return prefixWords(head+"/", proposeNames(s, gk, rest))
 	}
-	return nameWords(s, model.GroupKind{}, typed)
+	return proposeNames(s, model.GroupKind{}, typed)
 }
 
-// targetKindWords are the kinds of the targets in the input, to be continued.
-func targetKindWords(s *session) []string {
+// proposeTargetKinds returns the kinds of the targets in the input, each with a slash.
+func proposeTargetKinds(s *session) []string {
 	seen := map[model.GroupKind]bool{}
 	var out []string
 	for id := range s.Graph.Len() {
 		n := s.Graph.Node(topology.NodeID(id))
-		if gk := n.Ref.GroupKind(); n.Ref.Section == "" && !seen[gk] && s.inNamespace(n.Ref) {
+		if gk := n.Ref.GroupKind(); n.Ref.Section == "" && !seen[gk] && s.isInNamespace(n.Ref) {
 			seen[gk] = true
 			out = append(out, strings.ToLower(gk.Kind)+"/")
 		}
@@ -36,14 +37,14 @@ func targetKindWords(s *session) []string {
 	return out
 }
 
-// nameWords complete NAME[/SECTION] of a kind, or of any route.
-func nameWords(s *session, kind model.GroupKind, typed string) []string {
+// proposeNames completes NAME[/SECTION] of a kind, or of any route.
+func proposeNames(s *session, kind model.GroupKind, typed string) []string {
 	name, _, deep := strings.Cut(typed, "/")
 	var out []string
-	for _, ref := range s.candidates(wanted{kind: kind}) {
+	for _, ref := range s.listCandidates(targetName{kind: kind}) {
 		switch {
 		case deep && ref.Name == name:
-			out = append(out, prefixed(name+"/", s.Graph.Sections(ref))...)
+			out = append(out, prefixWords(name+"/", s.Graph.Sections(ref))...)
 		case !deep && len(s.Graph.Lookup(ref)) > 0:
 			out = append(out, ref.Name)
 		}
@@ -51,45 +52,45 @@ func nameWords(s *session, kind model.GroupKind, typed string) []string {
 	return out
 }
 
-// targetArguments complete [KIND/]NAME[/SECTION]… or KIND NAME….
-func targetArguments(s *session, args []string, typed string) []string {
+// proposeTargetArguments completes [KIND/]NAME[/SECTION]… or KIND NAME….
+func proposeTargetArguments(s *session, args []string, typed string) []string {
 	if len(args) > 0 {
 		if gk, known := s.findKind(args[0]); known {
-			return nameWords(s, gk, typed)
+			return proposeNames(s, gk, typed)
 		}
 	}
-	return targetWords(s, typed)
+	return proposeTargets(s, typed)
 }
 
-// explainArguments complete targets and, behind them, a rule.
-func (q *question) explainArguments(s *session, args []string, typed string) []string {
+// proposeExplainArguments completes targets and, behind them, a rule.
+func (q *queryFlags) proposeExplainArguments(s *session, args []string, typed string) []string {
 	if len(args) == 0 {
-		return targetWords(s, typed)
+		return proposeTargets(s, typed)
 	}
 	if gk, kind := s.findKind(args[0]); kind && len(args) == 1 {
-		return nameWords(s, gk, typed)
+		return proposeNames(s, gk, typed)
 	}
-	query, _, err := q.query(s, args)
+	query, _, err := q.parseQuery(s, args)
 	if err != nil { // the last one is a rule
 		return nil
 	}
-	return ruleWords(view.RuleNames(s.Resolution, query), typed)
+	return proposeRules(view.RuleNames(s.Resolution, query), typed)
 }
 
-// policyWords complete [KIND/]NAME: kinds and policies; behind a kind its policies.
-func policyWords(s *session, typed string) []string {
-	only, prefix := policyPrefix(s, typed)
-	narrowed, err := s.kinds()
+// proposePolicies completes [KIND/]NAME: kinds and policies; behind a kind its policies.
+func proposePolicies(s *session, typed string) []string {
+	only, prefix := splitPolicyKind(s, typed)
+	narrowed, err := s.selectedKinds()
 	if err != nil {
 		return nil
 	}
 	var out []string
 	for _, k := range s.Kinds {
-		if k.Again() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.IsLaterScope() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
-			if !s.inNamespace(p.Ref()) || only != nil && !among(only, p.Kind.GroupKind) {
+			if !s.isInNamespace(p.Ref()) || only != nil && !containsKind(only, p.Kind.GroupKind) {
 				continue
 			}
 			out = append(out, prefix+p.Ref().Name)
@@ -101,32 +102,34 @@ func policyWords(s *session, typed string) []string {
 	return out
 }
 
-// policyRuleWords complete [KIND/]NAME[/RULE].
-func policyRuleWords(s *session, typed string) []string {
-	_, prefix := policyPrefix(s, typed)
+// proposePolicyRules completes [KIND/]NAME[/RULE].
+func proposePolicyRules(s *session, typed string) []string {
+	_, prefix := splitPolicyKind(s, typed)
 	name, rule, deep := strings.Cut(typed[len(prefix):], "/")
 	if !deep {
-		return policyWords(s, typed)
+		return proposePolicies(s, typed)
 	}
-	named, err := s.policy(prefix + name)
+	named, err := s.findPolicy(prefix + name)
 	if err != nil {
 		return nil
 	}
-	return prefixed(prefix+name+"/", ruleWords(s.ruleNames(named), rule))
+	return prefixWords(prefix+name+"/", proposeRules(s.listRules(named), rule))
 }
 
-// policyPrefix is the policy kinds whose name typed begins with, and how it is spelled there; nil and "" if there are none.
-func policyPrefix(s *session, typed string) ([]*resolve.Kind, string) {
+// splitPolicyKind returns the policy kinds whose name typed begins with, and the prefix with the
+// slash; nil and "" if there are none.
+func splitPolicyKind(s *session, typed string) ([]*resolve.Kind, string) {
 	if head, _, deep := strings.Cut(typed, "/"); deep {
-		if k := s.policyKind(head); k != nil {
+		if k := s.findPolicyKinds(head); k != nil {
 			return k, head + "/"
 		}
 	}
 	return nil, ""
 }
 
-// ruleWords are the rules in full or, where none begins with what is typed, their unambiguous endings.
-func ruleWords(names []string, typed string) []string {
+// proposeRules returns the rules in full or, where none begins with what is typed, their
+// unambiguous endings.
+func proposeRules(names []string, typed string) []string {
 	if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, typed) }) {
 		return names
 	}
@@ -144,10 +147,10 @@ func ruleWords(names []string, typed string) []string {
 	return out
 }
 
-// gatewayWords are the Gateways of the input, with their namespaces.
-func gatewayWords(s *session, _ string) []string {
+// proposeGateways returns the Gateways of the input, with their namespaces.
+func proposeGateways(s *session, _ string) []string {
 	var out []string
-	for _, o := range s.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+	for _, o := range s.Snapshot.OfKind(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
 		out = append(out, o.Ref.FullName())
 	}
 	return out

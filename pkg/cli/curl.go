@@ -10,47 +10,47 @@ import (
 	"mvdan.cc/sh/v3/shell"
 )
 
-// shellWords splits a text as a shell does. Variables stay as they are written. Without quotes, only blanks separate: a & in a URL is
-// part of it.
-func shellWords(text string) ([]string, error) {
+// splitShellWords splits a text as a shell does. Variables stay as they are written. Without
+// quotes, only blanks separate: a & in a URL is part of it.
+func splitShellWords(text string) ([]string, error) {
 	if !strings.ContainsAny(text, `'"\`) {
 		return strings.Fields(text), nil
 	}
 	words, err := shell.Fields(text, func(name string) string { return "$" + name })
 	if err != nil {
-		return nil, usage("quote the URL and each header separately", "cannot split %q into shell words: %s", text, err)
+		return nil, newUsageError("quote the URL and each header separately", "cannot split %q into shell words: %s", text, err)
 	}
 	return words, nil
 }
 
-// curl reads the request that a curl command makes. Options that do not change which request is made, or where to, are ignored; those that
-// are not known are refused, because they may.
-func (q *asked) curl(words []string) error {
+// readCurl reads the request that a curl command makes. Options that change neither the request nor
+// where it goes are ignored; unknown ones are refused, because they may.
+func (q *typedRequest) readCurl(words []string) error {
 	if len(words) == 0 || words[0] != "curl" {
-		return usage("paste the whole command: --curl 'curl https://…'", "--curl takes a curl command")
+		return newUsageError("paste the whole command: --curl 'curl https://…'", "--curl takes a curl command")
 	}
 	var c curlOptions
-	fs := c.flags()
+	fs := c.newFlagSet()
 	if err := fs.Parse(words[1:]); err != nil {
-		return usage("remove the option if it does not change the request", "curl command: %s", err)
+		return newUsageError("remove the option if it does not change the request", "curl command: %s", err)
 	}
 	target := c.url
 	if target == "" && fs.NArg() > 0 {
 		target = fs.Arg(0)
 	}
 	if target == "" || fs.NArg() > 1 || c.url != "" && fs.NArg() > 0 {
-		return usage("give exactly one URL", "the curl command must name one URL")
+		return newUsageError("give exactly one URL", "the curl command must name one URL")
 	}
-	q.url, q.method, q.Headers = c.tidy(target), c.method(fs.Changed), c.sent()
+	q.url, q.method, q.Headers = c.cleanURL(target), c.requestMethod(fs.Changed), c.sentHeaders()
 	q.expect = append(q.expect, c.expect...)
-	if data := c.body(); c.get && len(data) > 0 {
+	if data := c.bodyParts(); c.get && len(data) > 0 {
 		separator := "?"
 		if strings.Contains(q.url, "?") {
 			separator = "&"
 		}
 		q.url += separator + strings.Join(data, "&")
 	}
-	return q.connectTo(c.connectTo)
+	return q.applyConnectTo(c.connectTo)
 }
 
 // curlOptions are the options of curl that are understood.
@@ -58,12 +58,12 @@ type curlOptions struct {
 	url, request, agent, cookie, referer, upload string
 	user                                         string // name:password
 	headers, json, form, connectTo               []string
-	expect                                       []string    // ours, in lines of request files
+	expect                                       []string    // expectations, only in lines of request files
 	data                                         [5][]string // by option
 	head, get, asIs                              bool
 }
 
-func (c *curlOptions) flags() *pflag.FlagSet {
+func (c *curlOptions) newFlagSet() *pflag.FlagSet {
 	fs := pflag.NewFlagSet("curl", pflag.ContinueOnError)
 	fs.SetInterspersed(true)
 	fs.StringVar(&c.url, "url", "", "")
@@ -96,8 +96,9 @@ func (c *curlOptions) flags() *pflag.FlagSet {
 	return fs
 }
 
-// body is the data that is sent, or with -G added to the URL. The last of the data options encodes what stands behind the =.
-func (c *curlOptions) body() []string {
+// bodyParts returns the data that is sent, or with -G added to the URL. The last of the data
+// options encodes what stands behind the =.
+func (c *curlOptions) bodyParts() []string {
 	out := slices.Concat(append(slices.Clone(c.data[:4]), c.json)...)
 	for _, text := range c.data[4] {
 		name, value, named := strings.Cut(text, "=")
@@ -114,8 +115,9 @@ func (c *curlOptions) body() []string {
 	return out
 }
 
-// sent are the headers that curl sends: the given ones, less those it is told to leave out, and those that options imply.
-func (c *curlOptions) sent() []string {
+// sentHeaders returns the headers that curl sends: the given ones, less those it is told to leave
+// out, and those that options imply.
+func (c *curlOptions) sentHeaders() []string {
 	var out []string
 	given := map[string]bool{}
 	for _, h := range c.headers {
@@ -145,7 +147,7 @@ func (c *curlOptions) sent() []string {
 	case len(c.json) > 0:
 		imply("Content-Type", "application/json")
 		imply("Accept", "application/json")
-	case len(c.body()) > 0:
+	case len(c.bodyParts()) > 0:
 		imply("Content-Type", "application/x-www-form-urlencoded")
 	case len(c.form) > 0:
 		imply("Content-Type", "multipart/form-data")
@@ -153,8 +155,8 @@ func (c *curlOptions) sent() []string {
 	return out
 }
 
-// tidy takes . and .. out of the path, as curl does unless it is told not to.
-func (c *curlOptions) tidy(target string) string {
+// cleanURL takes . and .. out of the path, as curl does unless it is told not to.
+func (c *curlOptions) cleanURL(target string) string {
 	u, err := url.Parse(target)
 	if err != nil || c.asIs || u.Scheme == "" || !strings.Contains(u.Path, "/.") {
 		return target
@@ -162,8 +164,8 @@ func (c *curlOptions) tidy(target string) string {
 	return u.ResolveReference(u).String()
 }
 
-// method is the method of the request: as it is given, else what the options imply.
-func (c *curlOptions) method(given func(string) bool) string {
+// requestMethod returns the method as it is given, else as the options imply it.
+func (c *curlOptions) requestMethod(given func(string) bool) string {
 	switch {
 	case c.request != "":
 		return c.request
@@ -173,15 +175,15 @@ func (c *curlOptions) method(given func(string) bool) string {
 		return "GET"
 	case given("upload-file"):
 		return "PUT"
-	case len(c.body())+len(c.form) > 0:
+	case len(c.bodyParts())+len(c.form) > 0:
 		return "POST"
 	}
 	return "GET"
 }
 
-// connectTo changes the port of the connection as --connect-to HOST:PORT:OTHER:PORT does. Which machine it leads to is no matter: Host and
-// server name stay.
-func (q *asked) connectTo(rules []string) error {
+// applyConnectTo changes the port of the connection as --connect-to HOST:PORT:OTHER:PORT does.
+// Which machine it leads to does not matter: Host and server name stay.
+func (q *typedRequest) applyConnectTo(rules []string) error {
 	u, err := url.Parse(q.url)
 	if err != nil || u.Hostname() == "" {
 		return nil // reported when the request is read
@@ -196,7 +198,7 @@ func (q *asked) connectTo(rules []string) error {
 	for _, rule := range rules {
 		parts := strings.Split(rule, ":")
 		if len(parts) != 4 {
-			return usage("write --connect-to HOST:PORT:OTHERHOST:OTHERPORT", "curl command: cannot parse %q", rule)
+			return newUsageError("write --connect-to HOST:PORT:OTHERHOST:OTHERPORT", "curl command: cannot parse %q", rule)
 		}
 		if (parts[0] == "" || strings.EqualFold(parts[0], u.Hostname())) && (parts[1] == "" || parts[1] == own) && parts[3] != "" {
 			q.Headers = append([]string{"Host: " + u.Hostname()}, q.Headers...)

@@ -49,8 +49,8 @@ func TestCurl(t *testing.T) {
 		{"of another port", `curl --connect-to shop.example.com:444:gw:8443 https://shop.example.com/`, "GET https://shop.example.com/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var q asked
-			if err := q.typed(nil, c.command); err != nil {
+			var q typedRequest
+			if err := q.readTyped(nil, c.command); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(append([]string{q.method + " " + q.url}, q.Headers...), " | "); got != c.want {
@@ -78,16 +78,16 @@ func TestCurlRefuses(t *testing.T) {
 		{`curl --connect-to gw:8443 https://h/`, `cannot parse "gw:8443"`},
 	} {
 		t.Run(c.command, func(t *testing.T) {
-			var q asked
-			err := q.typed(nil, c.command)
+			var q typedRequest
+			err := q.readTyped(nil, c.command)
 			var use *usageError
 			if !errors.As(err, &use) || !strings.Contains(use.what, c.want) || use.hint == "" {
 				t.Errorf("got %v, want %q with a hint", err, c.want)
 			}
 		})
 	}
-	var q asked
-	if err := q.typed([]string{"https://h/"}, "curl https://h/"); err == nil || !strings.Contains(err.Error(), "together") {
+	var q typedRequest
+	if err := q.readTyped([]string{"https://h/"}, "curl https://h/"); err == nil || !strings.Contains(err.Error(), "together") {
 		t.Errorf("a URL beside --curl: %v", err)
 	}
 }
@@ -124,8 +124,8 @@ func TestParseRequest(t *testing.T) {
 func FuzzCurl(f *testing.F) {
 	f.Add(`curl -G 'https://h/x?z=0' -d a=1 --connect-to ::gw:8443 \` + "\n" + `-H $'a: \'b'`)
 	f.Fuzz(func(t *testing.T, command string) {
-		var q asked
-		if err := q.typed(nil, command); err != nil {
+		var q typedRequest
+		if err := q.readTyped(nil, command); err != nil {
 			return
 		}
 		if q.url == "" || q.method == "" {

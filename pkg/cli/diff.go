@@ -16,14 +16,14 @@ import (
 
 // diffFlags say what is compared with what.
 type diffFlags struct {
-	question
-	from, to  string
-	toContext string   // the second side is the cluster of this one
-	at        []string // the sides are snapshots of these times
-	timeline  string   // the folder with them
-	deleted   []string
-	asked     string // the namespace that was asked for
-	behavior  behaviorFlags
+	queryFlags
+	from, to       string
+	toContext      string   // the second side is the cluster of this one
+	at             []string // the sides are snapshots of these times
+	snapshots      string   // the folder with them
+	deleted        []string
+	givenNamespace string // the namespace that was asked for
+	behavior       behaviorFlags
 }
 
 const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
@@ -46,7 +46,7 @@ takes a request is shown and not compared: what is only renamed, reordered or sp
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
 anything changes.`
 
-func (a App) diffCmd(s Streams) *cobra.Command {
+func (a App) newDiffCommand(s Streams) *cobra.Command {
 	f := &diffFlags{}
 	cmd := &cobra.Command{
 		Use:   "diff [FROM [TO]]",
@@ -77,26 +77,26 @@ func (a App) diffCmd(s Streams) *cobra.Command {
 
   # what changed since yesterday, by snapshots that were taken every hour
   kubectl dopolicy diff --at 2026-01-31T12:00 --snapshots /mnt/snapshots/prod`,
-		Args: takes(0, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), f, s, args) },
+		Args: checkArgumentCount(0, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd.Context(), f, s, args) },
 	}
-	f.addTo(cmd)
-	f.complete(a, cmd, s)
+	f.addDiffFlags(cmd)
+	f.addDiffCompletion(a, cmd, s)
 	return cmd
 }
 
-func (f *diffFlags) addTo(cmd *cobra.Command) {
-	f.addCluster(cmd)
-	f.behavior.add(cmd.Flags())
-	f.outputFlags.add(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
+func (f *diffFlags) addDiffFlags(cmd *cobra.Command) {
+	f.addClusterSource(cmd)
+	f.behavior.addBehaviorFlags(cmd.Flags())
+	f.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
 	f.addTable(cmd)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkOutput(cmd.Flags().Changed("output")) }
 	fs := cmd.Flags()
 	fs.StringVar(&f.from, "from", "", "the first side: a file, folder, snapshot, git:REV[:PATH] or live")
 	fs.StringVar(&f.to, "to", "", "the second side, in the same form")
 	fs.StringVar(&f.toContext, "to-context", "", "the second side: the cluster of this kubeconfig context")
 	fs.StringArrayVar(&f.at, "at", nil, "a side: the last snapshot of --snapshots at this time, such as 2026-01-31T12:00 (in UTC); twice, or once to compare with the last one")
-	fs.StringVar(&f.timeline, "snapshots", "", "with --at: folder with snapshots of one cluster, or a pattern of their names")
+	fs.StringVar(&f.snapshots, "snapshots", "", "with --at: folder with snapshots of one cluster, or a pattern of their names")
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
@@ -109,147 +109,150 @@ func (f *diffFlags) addTo(cmd *cobra.Command) {
 	fs.Lookup("namespace").Usage = "namespace to compare (default: all), and the namespace of --delete names and of objects in files without one"
 }
 
-// diff is the whole of the command.
-func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) error {
-	if err := f.behavior.check(f.format); err != nil {
+// runDiff runs the command.
+func (a App) runDiff(ctx context.Context, f *diffFlags, s Streams, args []string) error {
+	if err := f.behavior.checkBehavior(f.format); err != nil {
 		return err
 	}
-	from, to, err := f.sides(args)
+	from, to, err := f.chooseSides(args)
 	if err != nil {
 		return err
 	}
-	if err := f.filesOrKustomization(); err != nil {
+	if err := f.checkFilesOrKustomization(); err != nil {
 		return err
 	}
-	catalog, err := f.catalog(a.Plugins)
+	catalog, err := f.loadCatalog(a.Plugins)
 	if err != nil {
 		return err
 	}
-	r, err := f.reader(catalog, s, from, to)
+	r, err := f.newSideReader(catalog, s, from, to)
 	if err != nil {
 		return err
 	}
-	before, after, err := r.both(ctx, from, to)
+	before, after, err := r.readBoth(ctx, from, to)
 	if err != nil {
 		return err
 	}
-	if unknown := (selection{before}).known(); unknown != nil && (selection{after}).known() != nil {
+	if unknown := (inputSelection{before}).checkNamespace(); unknown != nil && (inputSelection{after}).checkNamespace() != nil {
 		return unknown
 	}
-	kinds, err := f.kindsOf(before, after)
+	kinds, err := f.findKinds(before, after)
 	if err != nil {
 		return err
 	}
-	if f.behavior.on {
+	if f.behavior.enabled {
 		return f.compareBehavior(a, s, before, after, kinds)
 	}
-	out := view.Diff(diffInput(before, a.Plugins), diffInput(after, a.Plugins), view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
+	out := view.Diff(newDiffInput(before, a.Plugins), newDiffInput(after, a.Plugins), view.DiffQuery{Kinds: kinds, Namespace: f.comparedNamespace()})
 	told := out.Envelope
-	if !f.verbose && f.level == 0 {
+	if !f.verbose && f.verbosity == 0 {
 		told.Problems = out.News()
 	}
-	if err := f.write(s, after, "", out, &told); err != nil {
+	if err := f.writeWithProblems(s, after, "", out, &told); err != nil {
 		return err
 	}
-	if out.Different() {
+	if out.HasChanges() {
 		return errFindings
 	}
 	return nil
 }
 
-// diffInput is a side with all that vendors know about requests.
-func diffInput(s *session, plugins []plugin.Plugin) view.DiffInput {
-	s.tidiers = plugin.Tidiers(plugins, s.catalog)
-	return view.DiffInput{Resolution: s.Resolution, Matcher: s.matcher().Matcher, Judges: s.flags.judges(plugins)}
+// newDiffInput is a side with all that vendors know about requests.
+func newDiffInput(s *session, plugins []plugin.Plugin) view.DiffInput {
+	s.tidiers = plugin.Normalizers(plugins, s.catalog)
+	return view.DiffInput{Resolution: s.Resolution, Matcher: s.newMatcher().Matcher, Judges: s.flags.requestJudges(plugins)}
 }
 
-// reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.
-func (f *diffFlags) reader(catalog *descriptor.Catalog, s Streams, from, to sideOf) (*sideReader, error) {
-	f.asked = f.namespace
+// newSideReader makes the reader of the sides. If one of them is live, names of objects mean what
+// they mean to kubectl: in the namespace of -n, else in that of the kubeconfig.
+func (f *diffFlags) newSideReader(catalog *descriptor.Catalog, s Streams, from, to diffSide) (*sideReader, error) {
+	f.givenNamespace = f.namespace
 	r := &sideReader{flags: f, catalog: catalog, streams: s}
 	if to.context != "" {
-		c, err := f.connectTo(to.context)
+		c, err := f.findClusterOf(to.context)
 		if err != nil {
 			return nil, err
 		}
 		r.other = c
 	}
-	if !from.live() && (!to.live() || r.other != nil) {
+	if !from.isLive() && (!to.isLive() || r.other != nil) {
 		return r, nil
 	}
-	c, err := f.connect()
+	c, err := f.findCluster()
 	if err != nil {
 		return nil, err
 	}
 	r.cluster = c
 	if r.other != nil && c.context == r.other.context {
-		return nil, usage("name another context", "both sides are context %s: there is nothing to compare", c.context)
+		return nil, newUsageError("name another context", "both sides are context %s: there is nothing to compare", c.context)
 	}
 	f.namespace = cmp.Or(f.namespace, c.namespace)
 	return r, nil
 }
 
-// compared is the namespace that the comparison is narrowed to, "" for all.
-func (f *diffFlags) compared() string {
+// comparedNamespace is the namespace that the comparison is narrowed to, "" for all.
+func (f *diffFlags) comparedNamespace() string {
 	if f.allNamespaces || slices.ContainsFunc(f.deleted, func(text string) bool {
-		d, err := parseDoomed(text)
+		d, err := parseDeletedName(text)
 		return err == nil && d.namespace == ""
 	}) {
 		return ""
 	}
-	return f.asked
+	return f.givenNamespace
 }
 
-// both reads the two sides side by side and resolves them. A side that is named twice is read once.
-func (r *sideReader) both(ctx context.Context, from, to sideOf) (before, after *session, err error) {
+// readBoth reads the two sides concurrently and resolves them. A side that is named twice is read
+// once.
+func (r *sideReader) readBoth(ctx context.Context, from, to diffSide) (before, after *session, err error) {
 	var first, second *model.Snapshot
 	var firstErr, secondErr error
 	if from == to {
-		if first, firstErr = r.read(ctx, from); firstErr == nil {
-			second, secondErr = r.readOver(ctx, first)
+		if first, firstErr = r.readSide(ctx, from); firstErr == nil {
+			second, secondErr = r.applyChanges(ctx, first)
 		}
 	} else {
 		var one sync.WaitGroup
-		one.Go(func() { first, firstErr = r.read(ctx, from) })
-		if second, secondErr = r.read(ctx, to); secondErr == nil {
-			second, secondErr = r.readOver(ctx, second)
+		one.Go(func() { first, firstErr = r.readSide(ctx, from) })
+		if second, secondErr = r.readSide(ctx, to); secondErr == nil {
+			second, secondErr = r.applyChanges(ctx, second)
 		}
 		one.Wait()
 	}
 	if firstErr != nil {
-		return nil, nil, told(r.streams, first, firstErr)
+		return nil, nil, reportReadError(r.streams, first, firstErr)
 	}
 	if secondErr != nil {
-		return nil, nil, told(r.streams, second, secondErr)
+		return nil, nil, reportReadError(r.streams, second, secondErr)
 	}
 	var one sync.WaitGroup
-	one.Go(func() { before = r.resolve(first) })
-	after = r.resolve(second)
+	one.Go(func() { before = r.resolveSide(first) })
+	after = r.resolveSide(second)
 	one.Wait()
 	return before, after, nil
 }
 
-// readOver is a second side as the flags change it.
-func (r *sideReader) readOver(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
-	over, err := r.lay(ctx, base)
+// applyChanges changes the second side as the flags say: files are applied to it, and objects
+// deleted from it.
+func (r *sideReader) applyChanges(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
+	over, err := r.applyFiles(ctx, base)
 	if err != nil {
 		return over, err
 	}
-	return r.delete(over)
+	return r.deleteObjects(over)
 }
 
-func (r *sideReader) resolve(in *model.Snapshot) *session {
-	return &session{flags: &r.flags.sourceFlags, Resolution: resolved(in, r.catalog), catalog: r.catalog, streams: r.streams}
+func (r *sideReader) resolveSide(in *model.Snapshot) *session {
+	return &session{flags: &r.flags.sourceFlags, Resolution: resolveInput(in, r.catalog), catalog: r.catalog, streams: r.streams}
 }
 
-// kindsOf are the policy kinds that --policy-kind names in either side, nil for all.
-func (f *diffFlags) kindsOf(before, after *session) ([]model.GroupKind, error) {
+// findKinds returns the policy kinds that --policy-kind names in either side, nil for all.
+func (f *diffFlags) findKinds(before, after *session) ([]model.GroupKind, error) {
 	var out []model.GroupKind
 	for _, name := range f.onlyKinds {
 		known := len(out)
 		for _, s := range []*session{before, after} {
-			for _, k := range s.policyKind(name) {
-				out = append(out, k.Resolved().GroupKind)
+			for _, k := range s.findPolicyKinds(name) {
+				out = append(out, k.ResolvedKind().GroupKind)
 			}
 		}
 		if len(out) == known {

@@ -3,13 +3,14 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/spf13/cobra"
 )
 
-func (a App) effectiveCmd(s Streams) *cobra.Command {
-	q, request := &question{}, ""
+func (a App) newEffectiveCommand(s Streams) *cobra.Command {
+	q, request := &queryFlags{}, ""
 	q.reports = true
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET…]",
@@ -35,37 +36,37 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 
   # as another user sees it, and again on every change
   kubectl dopolicy effective baker --as dev@example.com -w`,
-		Args: takes(0, manyArguments),
+		Args: checkArgumentCount(0, manyArguments),
 	}
 	answer := func(s *session, query view.Query) (render.View, *view.Envelope, error) {
 		if request != "" {
-			return s.effectiveFor(request, query.Kinds)
+			return s.effectiveForRequest(request, query.Kinds)
 		}
-		if q.streams() || q.parsed != nil {
-			query.Judges = q.judges(a.Plugins)
+		if q.isItemFormat() || q.parsed != nil {
+			query.Judges = q.requestJudges(a.Plugins)
 		}
-		if q.streams() {
+		if q.isItemFormat() {
 			out := view.StreamEffective(s.Resolution, query)
-			out.Head.Reported = reported(s, query, out.Head)
+			out.Head.Reported = findReportedPolicies(s, query, out.Head)
 			return out, out.Opening(), nil
 		}
 		out := view.Effective(s.Resolution, query)
-		out.Reported = reported(s, query, out)
+		out.Reported = findReportedPolicies(s, query, out)
 		return out, &out.Envelope, nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if request != "" && len(args) > 0 {
-			return usage("drop one of the two", "a TARGET and --for-request cannot be given together")
+			return newUsageError("drop one of the two", "a TARGET and --for-request cannot be given together")
 		}
-		return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.ask(ctx, q, s, to, answer, args) })
+		return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.answerQuery(ctx, q, s, to, answer, args) })
 	}
-	q.add(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "ndjson", "name")
-	q.addLabels(cmd)
+	q.addFlags(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "ndjson", "name")
+	q.addLabelSelector(cmd)
 	q.addTable(cmd)
-	q.addWatch(cmd)
+	q.addWatchFlag(cmd)
 	cmd.Flags().StringVar(&request, "for-request", "", "show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
 	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also list targets where no policy is in force")
 	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")
-	a.completion(cmd, &q.sourceFlags, s, targetArguments)
+	a.addCompletion(cmd, &q.sourceFlags, s, proposeTargetArguments)
 	return cmd
 }

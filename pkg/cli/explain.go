@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) explainCmd(s Streams) *cobra.Command {
-	q := &question{}
+func (a App) newExplainCommand(s Streams) *cobra.Command {
+	q := &queryFlags{}
 	cmd := &cobra.Command{
 		Use:   "explain TARGET… [RULE]",
 		Short: "Show how policies were merged, step by step",
@@ -18,34 +19,35 @@ what it contributed and what was overridden. RULE, the last word, limits this to
 
   # one setting of it
   kubectl dopolicy explain baker/rule-1 limits.cap -f manifests/`,
-		Args: takes(1, manyArguments),
+		Args: checkArgumentCount(1, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			session, err := q.open(cmd.Context(), a.Plugins, s)
+			session, err := q.openInput(cmd.Context(), a.Plugins, s)
 			if err != nil {
 				return err
 			}
-			query, typed, rule, err := q.explained(session, args)
+			query, typed, rule, err := q.parseExplainArgs(session, args)
 			if err != nil {
 				return err
 			}
 			out := view.Explain(session.Resolution, query, rule)
-			return q.write(s, session, typed, out, &out.Envelope)
+			return q.writeWithProblems(s, session, typed, out, &out.Envelope)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
-	a.completion(cmd, &q.sourceFlags, s, q.explainArguments)
+	a.addCompletion(cmd, &q.sourceFlags, s, q.proposeExplainArguments)
 	return cmd
 }
 
-// explained tells TARGET… from TARGET… RULE: the last word is a rule of the targets before it, if they have one of that name.
-func (q *question) explained(s *session, args []string) (query view.Query, typed, rule string, err error) {
+// parseExplainArgs tells TARGET… from TARGET… RULE: the last word is a rule of the targets
+// before it, if they have one of that name.
+func (q *queryFlags) parseExplainArgs(s *session, args []string) (query view.Query, typed, rule string, err error) {
 	if _, isKind := s.findKind(args[0]); isKind && len(args) == 2 || len(args) == 1 {
-		query, typed, err = q.query(s, args)
+		query, typed, err = q.parseQuery(s, args)
 		return query, typed, "", err
 	}
 	last := len(args) - 1
-	query, typed, err = q.query(s, args[:last])
+	query, typed, err = q.parseQuery(s, args[:last])
 	if err != nil {
 		return query, "", "", err
 	}
@@ -53,9 +55,9 @@ func (q *question) explained(s *session, args []string) (query view.Query, typed
 	if err == nil {
 		return query, typed, rule, nil
 	}
-	if _, _, unknown := s.targets(args[last:], selector{}); unknown != nil {
+	if _, _, unknown := s.findTargets(args[last:], labelSelector{}); unknown != nil {
 		return query, "", "", err
 	}
-	query, typed, err = q.query(s, args)
+	query, typed, err = q.parseQuery(s, args)
 	return query, typed, "", err
 }

@@ -25,7 +25,7 @@ func TestContextPatterns(t *testing.T) {
 		{"a*bc*c", "abc", false},
 		{"prod", "prod", false}, // names are compared as they are
 	} {
-		if got := matches(c.pattern, c.name); got != c.want {
+		if got := matchesPattern(c.pattern, c.name); got != c.want {
 			t.Errorf("%s, %s: %v", c.pattern, c.name, got)
 		}
 	}
@@ -33,7 +33,7 @@ func TestContextPatterns(t *testing.T) {
 
 func TestFileNames(t *testing.T) {
 	var got []string
-	for _, m := range fileNamed([]string{"a/eu.tgz", "a/us.yaml", "b/eu.tar.gz", "b/folder", "b/.yaml"}) {
+	for _, m := range newFileMembers([]string{"a/eu.tgz", "a/us.yaml", "b/eu.tar.gz", "b/folder", "b/.yaml"}) {
 		got = append(got, m.name)
 	}
 	want := []string{"a/eu.tgz", "us", "b/eu.tar.gz", "folder", ".yaml"}
@@ -79,8 +79,8 @@ func TestMoments(t *testing.T) {
 		if err := os.Chtimes(file, changed, changed); err != nil {
 			t.Fatal(err)
 		}
-		at, err := momentOf(file)
-		if got := (moment{at: at}).text(); err != nil || got != c.want {
+		at, err := readSnapshotTime(file)
+		if got := (datedSnapshot{at: at}).formatTime(); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, c.want)
 		}
 	}

@@ -3,22 +3,23 @@ package cli
 import (
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/spf13/cobra"
 )
 
 // graphFlags say what is drawn, and how.
 type graphFlags struct {
 	graphScope
 	request string
-	pictureFlags
-	lookFlags
+	openFlags
+	styleFlags
 	dumpFlags
 }
 
-func (a App) graphCmd(s Streams) *cobra.Command {
-	q, g := &question{}, &graphFlags{}
+func (a App) newGraphCommand(s Streams) *cobra.Command {
+	q, g := &queryFlags{}, &graphFlags{}
 	cmd := &cobra.Command{
 		Use:   "graph [TARGET… | --focus TARGET|POLICY [--depth N]]",
 		Short: "Draw targets, their policies and where each is in force",
@@ -57,76 +58,77 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 
   # the surroundings of one route, for Markdown
   kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
-		Args: takes(0, manyArguments),
+		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := g.check(cmd, args, q.labels); err != nil {
+			if err := g.checkScope(cmd, args, q.labels); err != nil {
 				return err
 			}
 			if err := g.checkStdin(&q.sourceFlags); err != nil {
 				return err
 			}
-			if err := g.look(q); err != nil {
+			if err := g.applyStyle(q); err != nil {
 				return err
 			}
-			return g.write(picturing(cmd.Context(), s), q, cmd.Flags().Changed("output"), func(to Streams) error {
-				return a.ask(cmd.Context(), q, s, to, g.draw(a, q), args)
+			return g.writeGraph(withDrawing(cmd.Context(), s), q, cmd.Flags().Changed("output"), func(to Streams) error {
+				return a.answerQuery(cmd.Context(), q, s, to, g.buildGraphView(a, q), args)
 			})
 		},
 	}
-	q.add(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
-	q.addLabels(cmd)
-	g.graphScope.add(a, cmd, q, s)
+	q.addFlags(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
+	q.addLabelSelector(cmd)
+	g.graphScope.addScopeFlags(a, cmd, q, s)
 	cmd.Flags().StringVar(&g.request, "request", "", "highlight the path of a request, as '[METHOD] URL' with the flags of the request command, or those of all requests of a class, as '[METHOD] HOST/PATH' (docs/graph.md)")
-	g.pictureFlags.add(cmd, "a picture")
-	g.addLook(cmd)
-	g.addDumps(cmd, "mark what a proxy does otherwise, by its config_dump")
-	a.completion(cmd, &q.sourceFlags, s, targetArguments)
+	g.openFlags.addOpenFlag(cmd, "a picture")
+	g.addStyleFlags(cmd)
+	g.addDumpFlag(cmd, "mark what a proxy does otherwise, by its config_dump")
+	a.addCompletion(cmd, &q.sourceFlags, s, proposeTargetArguments)
 	return cmd
 }
 
-// write has the graph written where it is looked at: to standard output, or to a file that is opened, as SVG if nothing else was asked for.
-func (g *graphFlags) write(s Streams, q *question, outputGiven bool, write func(to Streams) error) error {
+// writeGraph writes the graph to standard output, or to a file that is then opened, as SVG if no
+// other format was asked for.
+func (g *graphFlags) writeGraph(s Streams, q *queryFlags, outputGiven bool, write func(to Streams) error) error {
 	if g.open && !outputGiven {
 		q.format = string(render.SVG)
 	}
 	switch {
 	case g.open && q.format != string(render.SVG) && q.format != string(render.PNG):
-		return usage("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.format)
+		return newUsageError("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.format)
 	case g.open:
-		return opened(s, "topology."+q.format, write)
+		return writeAndOpen(s, "topology."+q.format, write)
 	case q.format == string(render.PNG) && s.OutIsTTY:
-		return usage("redirect it to a file, or add --open", "a PNG cannot be shown on a terminal")
+		return newUsageError("redirect it to a file, or add --open", "a PNG cannot be shown on a terminal")
 	}
 	return write(s)
 }
 
-func (g *graphFlags) draw(a App, form *question) answer {
+func (g *graphFlags) buildGraphView(a App, form *queryFlags) viewFunc {
 	return func(s *session, query view.Query) (render.View, *view.Envelope, error) {
 		q := view.GraphQuery{Query: query}
-		if err := g.fill(s, &q); err != nil {
+		if err := g.narrowQuery(s, &q); err != nil {
 			return nil, nil, err
 		}
-		if err := g.mark(s, &q); err != nil {
+		if err := g.markRequests(s, &q); err != nil {
 			return nil, nil, err
 		}
-		witness, err := g.witness(a, s, q.Kinds)
+		witness, err := g.auditDumps(a, s, q.Kinds)
 		if err != nil {
 			return nil, nil, err
 		}
 		if witness != nil {
-			q.Proxies = witness.Facts()
+			q.Proxies = witness.ProxyFacts()
 		}
 		whole := view.Graph(s.Resolution, q)
 		if witness != nil {
-			whole.Seal(whole.Kind, slices.Concat(whole.Problems, witness.OfProxies()))
+			whole.Finish(whole.Kind, slices.Concat(whole.Problems, witness.ProxyProblems()))
 		}
-		out := g.collapsed(whole, form.format)
+		out := g.collapseTopology(whole, form.format)
 		return out, &out.Envelope, nil
 	}
 }
 
-// mark finds the ways of the requests that are asked about.
-func (g *graphFlags) mark(s *session, q *view.GraphQuery) error {
+// markRequests finds the paths of the requests that are asked about.
+func (g *graphFlags) markRequests(s *session, q *view.GraphQuery) error {
 	if g.request == "" {
 		return nil
 	}
@@ -135,13 +137,13 @@ func (g *graphFlags) mark(s *session, q *view.GraphQuery) error {
 		return err
 	}
 	if class != nil {
-		q.Ways, err = class.ways(s)
+		q.TakenPaths, err = class.findPaths(s)
 		return err
 	}
-	m := s.matcher()
-	answer, listener, err := m.answerTo(g.request)
+	m := s.newMatcher()
+	answer, listener, err := m.answerText(g.request)
 	if err == nil {
-		q.Taken, q.Told, err = view.RequestPaths(s.Resolution, m.Matcher, answer, listener)
+		q.RequestNodes, q.RequestProblems, err = view.PossibleRequestNodes(s.Resolution, m.Matcher, answer, listener)
 	}
 	return err
 }

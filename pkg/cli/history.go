@@ -11,10 +11,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// historyFlags are of those of diff the ones that name what is asked about, and the snapshots.
+// historyFlags are the flags of `history`: those of `diff` that name the target and the snapshots.
 type historyFlags struct{ diffFlags }
 
-func historyCmd(a App, s Streams) *cobra.Command {
+func newHistoryCommand(a App, s Streams) *cobra.Command {
 	f := &historyFlags{}
 	cmd := &cobra.Command{
 		Use:   "history ROUTE --snapshots DIR",
@@ -33,15 +33,15 @@ changed back between two snapshots is not seen.`,
 
   # what changed in all routes between two times
   kubectl dopolicy diff --at 2026-01-31 --at 2026-02-01 --snapshots /mnt/snapshots/prod`,
-		Args: takes(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, s, args) },
+		Args: checkArgumentCount(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.runHistory(cmd.Context(), a, s, args) },
 	}
-	f.outputFlags.add(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
+	f.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
 	f.addTable(cmd)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkOutput(cmd.Flags().Changed("output")) }
 	f.config = &kubeconfigFlags{} // no cluster is asked
 	fs := cmd.Flags()
-	fs.StringVar(&f.timeline, "snapshots", "", "folder with snapshots of one cluster, or a pattern of their names")
+	fs.StringVar(&f.snapshots, "snapshots", "", "folder with snapshots of one cluster, or a pattern of their names")
 	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the route (default: any)")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
 	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
@@ -50,20 +50,20 @@ changed back between two snapshots is not seen.`,
 	return cmd
 }
 
-// run is the whole of the command.
-func (f *historyFlags) run(ctx context.Context, a App, s Streams, args []string) error {
-	moments, err := timeline(f.timeline)
+// runHistory runs the command.
+func (f *historyFlags) runHistory(ctx context.Context, a App, s Streams, args []string) error {
+	moments, err := listSnapshots(f.snapshots)
 	if err != nil {
 		return err
 	}
-	catalog, err := f.catalog(a.Plugins)
+	catalog, err := f.loadCatalog(a.Plugins)
 	if err != nil {
 		return err
 	}
-	h := &historian{flags: f, reader: &sideReader{flags: &f.diffFlags, catalog: catalog, streams: s}, args: args,
-		answer: &view.History{Snapshots: len(moments), From: moments[0].text(), To: moments[len(moments)-1].text()}}
+	h := &historyReader{flags: f, reader: &sideReader{flags: &f.diffFlags, catalog: catalog, streams: s}, args: args,
+		answer: &view.History{Snapshots: len(moments), From: moments[0].formatTime(), To: moments[len(moments)-1].formatTime()}}
 	for _, m := range moments {
-		if err := h.next(ctx, m); err != nil {
+		if err := h.readNext(ctx, m); err != nil {
 			return err
 		}
 	}
@@ -72,66 +72,66 @@ func (f *historyFlags) run(ctx context.Context, a App, s Streams, args []string)
 	}
 	h.answer.Target = *h.target
 	out := view.NewHistory(h.answer, h.problems)
-	return f.write(s, h.last, "", out, &out.Envelope)
+	return f.writeWithProblems(s, h.last, "", out, &out.Envelope)
 }
 
-// historian goes through snapshots. It holds two of them at a time.
-type historian struct {
+// historyReader reads snapshots in turn and collects what changed. It holds two of them at a time.
+type historyReader struct {
 	flags    *historyFlags
 	reader   *sideReader
 	args     []string
 	target   *model.Ref // nil: no snapshot had it yet
 	missing  error      // why not
 	last     *session   // nil: this is the first
-	lastAt   moment
+	lastAt   datedSnapshot
 	cluster  string
 	answer   *view.History
 	problems []model.Problem
 }
 
-// next reads a snapshot, and holds it against the one before.
-func (h *historian) next(ctx context.Context, m moment) error {
-	in, err := h.reader.read(ctx, sideOf{text: m.path})
+// readNext reads a snapshot and compares it with the one before.
+func (h *historyReader) readNext(ctx context.Context, m datedSnapshot) error {
+	in, err := h.reader.readSide(ctx, diffSide{text: m.path})
 	switch {
 	case ctx.Err() != nil:
-		return &noAnswer{"interrupted", ""}
+		return &noAnswerError{"interrupted", ""}
 	case err != nil:
-		why := failure(err)
-		h.problems = append(h.problems, model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: "the snapshot of " + m.text() + " cannot be read, what changed since the one before it is told with the next: " + why.what, Hint: why.hint})
+		why := classifyError(err)
+		h.problems = append(h.problems, model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: "the snapshot of " + m.formatTime() + " cannot be read, what changed since the one before it is told with the next: " + why.what, Hint: why.hint})
 		return nil
 	}
 	if in.Cluster == nil {
-		return &noAnswer{m.path + " is not a snapshot of a cluster", "take snapshots with: kubectl dopolicy snapshot -o FILE"}
+		return &noAnswerError{m.path + " is not a snapshot of a cluster", "take snapshots with: kubectl dopolicy snapshot -o FILE"}
 	}
 	if h.cluster != "" && in.Cluster.Context != h.cluster {
-		return &noAnswer{m.path + " is of cluster " + in.Cluster.Context + ", and those before it are of " + h.cluster, "keep the snapshots of each cluster in a folder of its own, or name them with a pattern"}
+		return &noAnswerError{m.path + " is of cluster " + in.Cluster.Context + ", and those before it are of " + h.cluster, "keep the snapshots of each cluster in a folder of its own, or name them with a pattern"}
 	}
 	h.cluster = in.Cluster.Context
-	session := h.reader.resolve(in)
-	if err := h.find(session); err != nil {
+	session := h.reader.resolveSide(in)
+	if err := h.findTarget(session); err != nil {
 		return err
 	}
 	last, lastAt := h.last, h.lastAt
 	h.last, h.lastAt = session, m
 	if last == nil {
-		h.take(session.Snapshot.Problems)
+		h.keepProblems(session.Snapshot.Problems)
 		return nil
 	}
 	if h.target == nil {
 		return nil
 	}
-	return h.compare(last, session, lastAt, m)
+	return h.compareSnapshots(last, session, lastAt, m)
 }
 
-// find finds out which object is meant, in the first snapshot that has it.
-func (h *historian) find(s *session) error {
+// findTarget finds the object that the arguments name, in the first snapshot that has it.
+func (h *historyReader) findTarget(s *session) error {
 	if h.target != nil {
 		return nil
 	}
 	s.streams.Err = io.Discard // what could not be read of one of the snapshots is among the problems
-	ref, _, err := s.target(h.args)
+	ref, _, err := s.findTarget(h.args)
 	var use *usageError
-	var none *noAnswer
+	var none *noAnswerError
 	switch {
 	case err == nil:
 		h.target = &ref
@@ -144,32 +144,32 @@ func (h *historian) find(s *session) error {
 	return nil
 }
 
-// compare takes down what changed at the target.
-func (h *historian) compare(before, after *session, since, at moment) error {
-	kinds, err := h.flags.kindsOf(before, after)
+// compareSnapshots notes what changed at the target.
+func (h *historyReader) compareSnapshots(before, after *session, since, at datedSnapshot) error {
+	kinds, err := h.flags.findKinds(before, after)
 	if err != nil {
 		return err
 	}
 	query := view.DiffQuery{Kinds: kinds, Namespace: h.target.Namespace, PoliciesOnly: true}
 	diff := view.Diff(view.DiffInput{Resolution: before.Resolution}, view.DiffInput{Resolution: after.Resolution}, query)
-	h.take(diff.Problems)
+	h.keepProblems(diff.Problems)
 	var items []view.HistoryChange
 	for i := range diff.Items {
-		if diff.Items[i].About(*h.target) {
-			items = append(items, view.HistoryChange{Since: since.text(), At: at.text(), File: at.path, PolicyChange: diff.Items[i], By: []view.ObjectChange{}})
+		if diff.Items[i].IsAbout(*h.target) {
+			items = append(items, view.HistoryChange{Since: since.formatTime(), At: at.formatTime(), File: at.path, PolicyChange: diff.Items[i], By: []view.ObjectChange{}})
 		}
 	}
 	if len(items) > 0 {
-		(&blame{reader: h.reader, before: before, after: after, query: query, items: items}).find()
+		(&blame{reader: h.reader, before: before, after: after, query: query, items: items}).attributeChanges()
 	}
 	h.answer.Items = append(h.answer.Items, items...)
 	return nil
 }
 
-// take keeps the problems that leave the answer open.
-func (h *historian) take(problems []model.Problem) {
+// keepProblems keeps the problems that leave the answer open.
+func (h *historyReader) keepProblems(problems []model.Problem) {
 	for _, p := range problems {
-		if p.Incomplete() {
+		if p.IsIncomplete() {
 			h.problems = append(h.problems, p)
 		}
 	}

@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) kindsCmd(s Streams) *cobra.Command {
-	q := &question{}
+func (a App) newKindsCommand(s Streams) *cobra.Command {
+	q := &queryFlags{}
 	cmd := &cobra.Command{
 		Use:   "kinds",
 		Short: "List policy kinds: built in, user-defined, and found in the input",
@@ -15,21 +16,21 @@ func (a App) kindsCmd(s Streams) *cobra.Command {
 
   # the kinds in these manifests
   kubectl dopolicy kinds -f manifests/`,
-		Args: takes(0, 0),
+		Args: checkArgumentCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			session, err := q.openKinds(cmd.Context(), a.Plugins, s)
 			if err != nil {
 				return err
 			}
-			only, err := session.kinds()
+			only, err := session.selectedKinds()
 			if err != nil {
 				return err
 			}
 			list := view.Kinds(session.Resolution, only)
-			return q.write(s, session, "", list, &list.Envelope)
+			return q.writeWithProblems(s, session, "", list, &list.Envelope)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	a.completion(cmd, &q.sourceFlags, s, nil)
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	a.addCompletion(cmd, &q.sourceFlags, s, nil)
 	return cmd
 }

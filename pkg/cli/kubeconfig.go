@@ -7,15 +7,16 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// kubeconfigFlags are kubectl's flags that choose a cluster and a user. cli-runtime has the same as ConfigFlags, together with clients that register
-// every type of Kubernetes before the program begins.
+// kubeconfigFlags are kubectl's flags that choose a cluster and a user. cli-runtime has them as
+// ConfigFlags, together with clients that register every type of Kubernetes at the start of the
+// program.
 type kubeconfigFlags struct {
 	file      string
 	overrides clientcmd.ConfigOverrides
-	extra     []string // of the user to impersonate: KEY=VALUE
+	userExtra []string // of the user to impersonate: KEY=VALUE
 }
 
-func (k *kubeconfigFlags) add(fs *pflag.FlagSet) {
+func (k *kubeconfigFlags) addKubeconfigFlags(fs *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	none := clientcmd.FlagInfo{}
 	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password, names.ClusterOverrideFlags.ProxyURL = none, none, none // kubectl has none either
@@ -23,20 +24,20 @@ func (k *kubeconfigFlags) add(fs *pflag.FlagSet) {
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&k.overrides, fs, names)
 	fs.StringVar(&k.file, "kubeconfig", "", "")
-	fs.StringArrayVar(&k.extra, "as-user-extra", nil, "")
+	fs.StringArrayVar(&k.userExtra, "as-user-extra", nil, "")
 }
 
-// loader reads the kubeconfig as the flags say.
-func (k *kubeconfigFlags) loader() clientcmd.ClientConfig {
+// newClientConfig reads the kubeconfig as the flags say.
+func (k *kubeconfigFlags) newClientConfig() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.DefaultClientConfig = &clientcmd.DefaultClientConfig
 	rules.ExplicitPath = k.file
 	overrides := k.overrides
 	overrides.ClusterDefaults = clientcmd.ClusterDefaults
-	if len(k.extra) > 0 {
+	if len(k.userExtra) > 0 {
 		overrides.AuthInfo.ImpersonateUserExtra = map[string][]string{}
 	}
-	for _, extra := range k.extra {
+	for _, extra := range k.userExtra {
 		if key, value, ok := strings.Cut(extra, "="); ok {
 			overrides.AuthInfo.ImpersonateUserExtra[key] = append(overrides.AuthInfo.ImpersonateUserExtra[key], value)
 		}
@@ -44,9 +45,9 @@ func (k *kubeconfigFlags) loader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
 }
 
-// elsewhere is the same with another context.
-func (k *kubeconfigFlags) elsewhere(context string) *kubeconfigFlags {
-	other := &kubeconfigFlags{file: k.file, extra: k.extra}
+// withContext returns the same flags with another context.
+func (k *kubeconfigFlags) withContext(context string) *kubeconfigFlags {
+	other := &kubeconfigFlags{file: k.file, userExtra: k.userExtra}
 	other.overrides.CurrentContext, other.overrides.Timeout = context, k.overrides.Timeout
 	user := &k.overrides.AuthInfo
 	other.overrides.AuthInfo.Impersonate, other.overrides.AuthInfo.ImpersonateUID, other.overrides.AuthInfo.ImpersonateGroups = user.Impersonate, user.ImpersonateUID, user.ImpersonateGroups

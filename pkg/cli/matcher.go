@@ -20,38 +20,39 @@ type matcher struct {
 	*request.Matcher
 }
 
-func (s *session) matcher() matcher { return matcher{s, requestMatcher(s.Resolution, s.tidiers)} }
+func (s *session) newMatcher() matcher { return matcher{s, newRequestMatcher(s.Resolution, s.tidiers)} }
 
-// requestMatcher finds what becomes of requests as the vendors' data planes read them, beside what may take them unread.
-func requestMatcher(r *resolve.Resolution, tidiers []request.Tidier) *request.Matcher {
-	m := request.NewMatcher(r.Graph, r.Settings).TidyBy(r, tidiers)
-	m.Beside(r.BlindSpots())
+// newRequestMatcher makes a matcher that reads requests as the vendors' data planes do, and knows
+// what may take requests that could not be read.
+func newRequestMatcher(r *resolve.Resolution, tidiers []request.Normalizer) *request.Matcher {
+	m := request.NewMatcher(r.Graph, r.Settings).NormalizeWith(r, tidiers)
+	m.SetUnreadInputs(r.UnreadInputs())
 	return m
 }
 
-// find answers a request; if several Gateways could take it, for each of them.
-func (m matcher) find(q *asked) ([]*request.Answer, error) {
+// findAnswers answers a request; if several Gateways could take it, for each of them.
+func (m matcher) findAnswers(q *typedRequest) ([]*request.Answer, error) {
 	r, err := request.New(q.method, q.url, q.Options)
 	var wrong *request.UsageError
 	if errors.As(err, &wrong) {
-		return nil, usage(wrong.Hint, "%s", wrong.What)
+		return nil, newUsageError(wrong.Hint, "%s", wrong.What)
 	}
-	where := request.Where{Gateway: topology.None, Listener: q.listener}
+	where := request.Destination{Gateway: topology.None, Listener: q.listener}
 	if q.gateway != "" && q.From != "" {
-		return nil, usage("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
+		return nil, newUsageError("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
 	}
 	if q.gateway != "" {
-		if where.Gateway, err = m.gateway(q.gateway); err != nil {
+		if where.Gateway, err = m.findGateway(q.gateway); err != nil {
 			return nil, err
 		}
 	}
 	return m.FindAll(r, where)
 }
 
-// spelled notes where a request is another spelling of one that policies keep out.
-func (m matcher) spelled(plugins []plugin.Plugin, q *asked, answers []view.Asked) error {
+// addSpellingProblems notes where a request is another spelling of one that policies keep out.
+func (m matcher) addSpellingProblems(plugins []plugin.Plugin, q *typedRequest, answers []view.ExpectedAnswer) error {
 	for _, one := range answers {
-		found, err := view.SpelledAround(m.Resolution, m.Matcher, one.Answer, q.listener, m.flags.judges(plugins))
+		found, err := view.FindBypassOfRequest(m.Resolution, m.Matcher, one.Answer, q.listener, m.flags.requestJudges(plugins))
 		if err != nil {
 			return err
 		}
@@ -60,13 +61,13 @@ func (m matcher) spelled(plugins []plugin.Plugin, q *asked, answers []view.Asked
 	return nil
 }
 
-// gateway finds the Gateway that [NAMESPACE/]NAME means.
-func (m matcher) gateway(name string) (topology.NodeID, error) {
+// findGateway finds the Gateway that [NAMESPACE/]NAME means.
+func (m matcher) findGateway(name string) (topology.NodeID, error) {
 	var found, all, bare []string
 	id := topology.None
-	for _, o := range m.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+	for _, o := range m.Snapshot.OfKind(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
 		all, bare = append(all, o.Ref.FullName()), append(bare, o.Ref.Name)
-		if o.Ref.FullName() == name || o.Ref.Name == name && m.inNamespace(o.Ref) {
+		if o.Ref.FullName() == name || o.Ref.Name == name && m.isInNamespace(o.Ref) {
 			found = append(found, o.Ref.FullName())
 			id = m.Graph.Lookup(o.Ref)[0]
 		}
@@ -75,27 +76,28 @@ func (m matcher) gateway(name string) (topology.NodeID, error) {
 	case len(found) == 1:
 		return id, nil
 	case len(found) > 1:
-		return id, usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
+		return id, newUsageError("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
 	}
 	hint := ""
 	if near := form.Nearest(name, append(bare, all...)); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	} else if len(all) > 0 {
-		hint = "there are: " + strings.Join(firstFew(all), ", ")
+		hint = "there are: " + strings.Join(limitNames(all), ", ")
 	}
-	return id, m.missed(hint, "no gateway %q %s", name, m.where())
+	return id, m.notFoundError(hint, "no gateway %q %s", name, m.describeScope())
 }
 
-// answerTo answers a request that is written in one text. The listener is the one that the text names, if it does.
-func (m matcher) answerTo(text string) (answer *request.Answer, listener string, err error) {
+// answerText answers a request that is written in one text. The listener is the one that the text
+// names, if it does.
+func (m matcher) answerText(text string) (answer *request.Answer, listener string, err error) {
 	q, err := parseRequest(text)
 	if err != nil {
 		return nil, "", err
 	}
 	if len(q.expect) > 0 {
-		return nil, "", usage("use the request command", "--expect is not for this command")
+		return nil, "", newUsageError("use the request command", "--expect is not for this command")
 	}
-	answers, err := m.find(&q)
+	answers, err := m.findAnswers(&q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -104,14 +106,14 @@ func (m matcher) answerTo(text string) (answer *request.Answer, listener string,
 		for _, a := range answers {
 			names = append(names, m.Node(a.Gateway).Ref.FullName())
 		}
-		return nil, "", usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%d Gateways have a listener for this request", len(answers))
+		return nil, "", newUsageError("name one with --gateway: "+strings.Join(limitNames(names), ", "), "%d Gateways have a listener for this request", len(answers))
 	}
 	return answers[0], q.listener, nil
 }
 
-// effectiveFor is what is in force on the way of a request.
-func (s *session) effectiveFor(text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
-	answer, _, err := s.matcher().answerTo(text)
+// effectiveForRequest returns what is in force on the path of a request.
+func (s *session) effectiveForRequest(text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
+	answer, _, err := s.newMatcher().answerText(text)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) matrixCmd(s Streams) *cobra.Command {
-	q := &question{}
+func (a App) newMatrixCommand(s Streams) *cobra.Command {
+	q := &queryFlags{}
 	var missing []string
 	cmd := &cobra.Command{
 		Use:   "matrix [TARGET]",
@@ -41,63 +41,64 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
 
   # everything that comes through a gateway
   kubectl dopolicy matrix gateway/external -n infra`,
-		Args: takes(0, 2),
+		Args: checkArgumentCount(0, 2),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.matrix(ctx, q, s, to, args, missing) })
+		return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.runMatrix(ctx, q, s, to, args, missing) })
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	q.addLabels(cmd)
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	q.addLabelSelector(cmd)
 	q.addTable(cmd)
-	q.addWatch(cmd)
+	q.addWatchFlag(cmd)
 	cmd.Flags().StringSliceVar(&missing, "missing", nil, "only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
-	a.completion(cmd, &q.sourceFlags, s, targetArguments)
-	completeFlag(cmd, "missing", a.propose(&q.sourceFlags, s, (*sourceFlags).openKinds, policyKindWords))
+	a.addCompletion(cmd, &q.sourceFlags, s, proposeTargetArguments)
+	completeFlag(cmd, "missing", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openKinds, proposePolicyKinds))
 	return cmd
 }
 
-// matrix is the whole of the command.
-func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missing []string) error {
-	session, err := q.open(ctx, a.Plugins, s)
+// runMatrix runs the command.
+func (a App) runMatrix(ctx context.Context, q *queryFlags, s, to Streams, args, missing []string) error {
+	session, err := q.openInput(ctx, a.Plugins, s)
 	if err != nil {
 		return err
 	}
-	required, properties, err := session.required(missing)
+	required, properties, err := session.parseRequired(missing)
 	if err != nil {
 		return err
 	}
-	query, typed, err := q.query(session, args)
+	query, typed, err := q.parseQuery(session, args)
 	if err != nil {
 		return err
 	}
 	for _, gk := range query.Kinds {
 		if session.Kind(gk) == nil {
-			return usage("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
+			return newUsageError("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
 		}
 	}
-	m, err := view.Matrix(session.Resolution, view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.format == "table" || q.format == "name", Matcher: session.matcher().Matcher, Judges: q.judges(a.Plugins)})
+	m, err := view.Matrix(session.Resolution, view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.format == "table" || q.format == "name", Matcher: session.newMatcher().Matcher, Judges: q.requestJudges(a.Plugins)})
 	if err != nil {
 		return err
 	}
 	if len(required)+len(properties) > 0 && m.Rules == 0 {
-		if err := session.tellUnread(); err != nil {
+		if err := session.printUnread(); err != nil {
 			return err
 		}
-		return &noAnswer{"no route rule " + session.where() + " gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET"}
+		return &noAnswerError{"no route rule " + session.describeScope() + " gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET"}
 	}
-	if err := q.write(to, session, typed, m, &m.Envelope); err != nil {
+	if err := q.writeWithProblems(to, session, typed, m, &m.Envelope); err != nil {
 		return err
 	}
-	if m.Found() {
+	if m.HasFindings() {
 		return errFindings
 	}
 	return nil
 }
 
-// required reads what must not be missing: properties of requests, and of each other name all policy kinds that it may mean.
-func (s *session) required(names []string) (kinds [][]model.GroupKind, properties []view.RequestProperty, err error) {
+// parseRequired reads what must not be missing: properties of requests, and for each other name all
+// policy kinds that it may mean.
+func (s *session) parseRequired(names []string) (kinds [][]model.GroupKind, properties []view.RequestProperty, err error) {
 	for _, name := range names {
-		property, is, err := readProperty(name)
+		property, is, err := parseProperty(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -105,18 +106,18 @@ func (s *session) required(names []string) (kinds [][]model.GroupKind, propertie
 			properties = append(properties, property)
 			continue
 		}
-		named := s.policyKind(name)
+		named := s.findPolicyKinds(name)
 		if named == nil {
 			return nil, nil, s.unknownRequirement(name)
 		}
 		var found []model.GroupKind
 		for _, k := range named {
-			if gk := k.Resolved().GroupKind; view.HoldsAtRoutes(s.Resolution, gk) {
+			if gk := k.ResolvedKind().GroupKind; view.HoldsAtRoutes(s.Resolution, gk) {
 				found = append(found, gk)
 			}
 		}
 		if found == nil {
-			return nil, nil, usage("ask: kubectl dopolicy effective --policy-kind "+named[0].GroupKind.String(), "policies of kind %s are not in force at route rules", named[0].GroupKind.Kind)
+			return nil, nil, newUsageError("ask: kubectl dopolicy effective --policy-kind "+named[0].GroupKind.String(), "policies of kind %s are not in force at route rules", named[0].GroupKind.Kind)
 		}
 		kinds = append(kinds, found)
 	}

@@ -22,10 +22,10 @@ const (
 // and to modest in any case. An input of which each byte takes more than perByte bytes grows to 1.4 times what is in use, until that is fewInUse bytes:
 // a small one that takes much room does not take several times that room.
 const (
-	modest    = 490 << 20
-	timesRead = 10
-	fewInUse  = 465 << 20
-	perByte   = 16
+	minimumHeap = 490 << 20
+	timesRead   = 10
+	smallHeap   = 465 << 20
+	heapPerByte = 16
 )
 
 // bytesRead is how much of manifests and clusters this process has read.
@@ -45,27 +45,28 @@ func limitMemory(s Streams) {
 	_, _ = memlimit.Set() // a container whose limit cannot be read is a machine without one
 	if _, set := s.LookupEnv("GOMEMLIMIT"); !set {
 		most := debug.SetMemoryLimit(-1)
-		debug.SetMemoryLimit(min(most, modest))
-		keepModest(most)
+		debug.SetMemoryLimit(min(most, minimumHeap))
+		limitHeap(most)
 	}
 }
 
-// keepModest sets after every collection how large the run may grow until the next one; never beyond most.
-func keepModest(most int64) {
+// limitHeap sets after every collection how large the run may grow until the next one; never beyond
+// most.
+func limitHeap(most int64) {
 	afterCollection(func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		debug.SetMemoryLimit(min(most, mostGrowth(int64(min(live[0].Value.Uint64(), math.MaxInt64/3)), bytesRead.Load())))
-		keepModest(most)
+		debug.SetMemoryLimit(min(most, heapLimit(int64(min(live[0].Value.Uint64(), math.MaxInt64/3)), bytesRead.Load())))
+		limitHeap(most)
 	})
 }
 
-// mostGrowth is how large a run may grow that has so many bytes in use and has read so many.
-func mostGrowth(used, read int64) int64 {
-	if used <= fewInUse && used/perByte > read {
-		return max(modest, used+used*2/5)
+// heapLimit is how large a run may grow that has so many bytes in use and has read so many.
+func heapLimit(used, read int64) int64 {
+	if used <= smallHeap && used/heapPerByte > read {
+		return max(minimumHeap, used+used*2/5)
 	}
-	return max(modest, 2*used+used/5, timesRead*read)
+	return max(minimumHeap, 2*used+used/5, timesRead*read)
 }
 
 // afterCollection calls do once, after the next collection.

@@ -9,11 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // outputFlags say how an answer is written.
@@ -33,28 +34,30 @@ type outputFlags struct {
 	root      string // the folder that the program runs in, for formats that others look for files with
 }
 
-// forCI reports whether the format is one that CI systems read, which all commands write as check does.
-func (f *outputFlags) forCI() bool {
+// isForCI reports whether the format is one that CI systems read, which all commands write as check
+// does.
+func (f *outputFlags) isForCI() bool {
 	return slices.Contains([]string{string(render.SARIF), string(render.JUnit), string(render.GitHub)}, f.format)
 }
 
-// streams reports whether the format is one whose items are written one after the other.
-func (f *outputFlags) streams() bool {
+// isItemFormat reports whether the format is one whose items are written one after the other.
+func (f *outputFlags) isItemFormat() bool {
 	return f.parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON), string(render.YAML)}, f.format)
 }
 
-// locate tells the formats that name the program and the folder in which it runs.
-func (f *outputFlags) locate(b Build) (err error) {
+// setProgramFacts sets the version of the program and the folder in which it runs, for the formats
+// that name them.
+func (f *outputFlags) setProgramFacts(b Build) (err error) {
 	info, _ := debug.ReadBuildInfo()
-	f.version = b.recorded(info).Version
+	f.version = b.fillFromBuildInfo(info).Version
 	if f.root, err = os.Getwd(); err != nil {
-		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+		return &noAnswerError{fmt.Sprintf("finding the current folder: %s", err), ""}
 	}
 	return nil
 }
 
-// add adds the flags; the first format is the default.
-func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
+// addOutputFlags adds the flags; the first format is the default.
+func (f *outputFlags) addOutputFlags(cmd *cobra.Command, formats []string) {
 	f.addFormat(cmd, formats, templateWords())
 	fs := cmd.Flags()
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
@@ -62,9 +65,9 @@ func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	fs.BoolVar(&f.verbose, "verbose", false, "print every problem of the input by itself, and notes, such as assumptions made")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only problems that could change the answer")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "do not print column names")
-	f.templateFlags.add(cmd)
+	f.templateFlags.addTemplateFlags(cmd)
 	completeFlag(cmd, "output", completeFormats(formats))
-	complete(cmd, "color", render.ColorModes())
+	completeFlagFrom(cmd, "color", render.ColorModes())
 }
 
 // addFormat adds -o; the first format is the default, and help names the others with it.
@@ -79,99 +82,101 @@ func (f *outputFlags) addTable(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.sortBy, "sort-by", nil, "sort the rows of a table by these columns (kind,from)")
 }
 
-func complete(cmd *cobra.Command, flag string, words []string) {
+func completeFlagFrom(cmd *cobra.Command, flag string, words []string) {
 	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// known are the formats that the command offers, as they are listed for people.
-func (f *outputFlags) known() []string { return slices.Concat(f.formats, templateWords()) }
+// listFormats returns the formats that the command offers, as they are listed for people.
+func (f *outputFlags) listFormats() []string { return slices.Concat(f.formats, templateWords()) }
 
-// check refuses formats that the command does not offer and templates that cannot be read, before anything else is. outputGiven tells
-// whether -o is the user's.
-func (f *outputFlags) check(outputGiven bool) error {
-	templated, err := f.templateFlags.read(f.format, outputGiven)
+// checkOutput refuses formats that the command does not offer and templates that cannot be read,
+// before anything else is read. outputGiven tells whether the user gave -o.
+func (f *outputFlags) checkOutput(outputGiven bool) error {
+	templated, err := f.templateFlags.parseTemplate(f.format, outputGiven)
 	if err != nil {
 		return err
 	}
 	if !templated && !slices.Contains(f.formats, f.format) {
-		return usage("use one of: "+strings.Join(f.known(), ", "), "unknown output format %q", f.format)
+		return newUsageError("use one of: "+strings.Join(f.listFormats(), ", "), "unknown output format %q", f.format)
 	}
 	if len(f.sortBy) > 0 && (templated || f.format != string(render.Table) && f.format != string(render.Wide) && f.format != string(render.Grouped)) {
-		return usage("use -o table or -o wide with it", "--sort-by sorts the rows of tables only")
+		return newUsageError("use -o table or -o wide with it", "--sort-by sorts the rows of tables only")
 	}
 	if f.limit < 0 {
-		return usage("0 shows all", "--limit cannot be %d", f.limit)
+		return newUsageError("0 shows all", "--limit cannot be %d", f.limit)
 	}
 	_, err = render.ParseColorMode(f.color)
 	if err != nil {
-		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
+		return newUsageError("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
 	}
 	return nil
 }
 
 // errIncomplete is what --strict makes of an answer that was written and is incomplete.
-var errIncomplete = &noAnswer{"the answer is incomplete", "the problems above say what is missing"}
+var errIncomplete = &noAnswerError{"the answer is incomplete", "the problems above say what is missing"}
 
-// write prints the answer to stdout, and then the problems that touch it to stderr. With --strict an incomplete answer is an error, as it
-// always is when nothing could be read.
-func (q *question) write(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+// writeWithProblems prints the answer to stdout, and then the problems that touch it to stderr.
+// With --strict an incomplete answer is an error, as it always is when nothing could be read.
+func (q *queryFlags) writeWithProblems(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
 	err := q.writeAnswer(s, session, typed, v, e)
 	if err != nil && !errors.Is(err, errIncomplete) {
 		return err
 	}
-	if failed := q.tell(s, &q.sourceFlags, e); failed != nil {
+	if failed := q.printProblems(s, &q.sourceFlags, e); failed != nil {
 		return failed
 	}
 	return err
 }
 
-// writeAnswer is writeOnly, but that an answer without content, because nothing was selected, says so.
-func (q *question) writeAnswer(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	if what := q.nothingSaid(session, v); what != "" {
-		return q.writeNothing(s, session, what, v, e)
+// writeAnswer is writeOnly, but prints a message in place of an answer without content where
+// nothing was selected.
+func (q *queryFlags) writeAnswer(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	if what := q.emptyAnswerMessage(session, v); what != "" {
+		return q.writeEmptyAnswer(s, session, what, v, e)
 	}
 	return q.writeOnly(s, session, typed, v, e)
 }
 
-// tell prints the problems of an answer: those that touch it, all of them, or only those that could change it.
-func (f *outputFlags) tell(s Streams, source *sourceFlags, e *view.Envelope) error {
+// printProblems prints the problems of an answer: those that touch it, all of them, or only those
+// that could change it.
+func (f *outputFlags) printProblems(s Streams, source *sourceFlags, e *view.Envelope) error {
 	mode, err := render.ParseColorMode(f.color)
 	if err != nil {
 		return err
 	}
-	o := render.ProblemOptions{Verbose: f.verbose || source.level > 0, Color: f.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s), Width: s.columns(s.ErrIsTTY)}
+	o := render.ProblemOptions{Verbose: f.verbose || source.verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !isUTF8Locale(s), Width: s.terminalWidth(s.ErrIsTTY)}
 	problems := e.Problems
 	switch {
 	case f.quiet:
-		problems = slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool { return !p.Incomplete() })
+		problems = slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool { return !p.IsIncomplete() })
 	case !o.Verbose:
-		problems = e.Touching()
+		problems = e.RelevantProblems()
 	}
 	if !o.Verbose {
-		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+source.given())
+		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+source.sourceArgs())
 	}
-	return render.Problems(s.Err, problems, o)
+	return render.WriteProblems(s.Err, problems, o)
 }
 
-// colored reports whether a stream gets colour.
-func (f *outputFlags) colored(mode render.ColorMode, s Streams, tty bool) bool {
+// isColored reports whether a stream gets colour.
+func (f *outputFlags) isColored(mode render.ColorMode, s Streams, tty bool) bool {
 	noColor, _ := s.LookupEnv("NO_COLOR")
 	return mode.Enabled(render.Terminal{IsTerminal: tty, NoColor: noColor != ""})
 }
 
-// writeOnly is write for answers that tell the problems themselves.
-func (q *question) writeOnly(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+// writeOnly writes the answer without its problems.
+func (q *queryFlags) writeOnly(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
 	mode, err := render.ParseColorMode(q.color)
 	if err != nil {
 		return err
 	}
-	err = s.answer(v, render.Options{Stamp: stamp(session, v), Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
-		Template: q.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.columns(s.OutIsTTY), Version: q.version, Root: q.root,
-		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
+	err = s.writeView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.isColored(mode, s, s.OutIsTTY), ASCII: !isUTF8Locale(s),
+		Template: q.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.terminalWidth(s.OutIsTTY), Version: q.version, Root: q.root,
+		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.sourceArgs()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
-		return usage("name one of them, in capitals or not", "%v", unknown)
+		return newUsageError("name one of them, in capitals or not", "%v", unknown)
 	}
-	if wrong := drawingFailure(templateFailure(err)); wrong != err {
+	if wrong := explainDrawError(explainTemplateError(err)); wrong != err {
 		return wrong
 	}
 	if err != nil {
@@ -183,8 +188,8 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 	return nil
 }
 
-// utf8Locale reports whether the locale speaks UTF-8; without any locale it is assumed.
-func utf8Locale(s Streams) bool {
+// isUTF8Locale reports whether the locale uses UTF-8; without any locale it is assumed.
+func isUTF8Locale(s Streams) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v, ok := s.LookupEnv(name); ok && v != "" {
 			v = strings.ToLower(v)
@@ -205,8 +210,9 @@ func Terminal() Streams {
 	return s
 }
 
-// columns is how wide text may be that goes to a stream: the terminal, or what COLUMNS says of it; 0, any, where the stream is no terminal.
-func (s Streams) columns(tty bool) int {
+// terminalWidth is how wide text may be that goes to a stream: as wide as the terminal, or as
+// COLUMNS says; 0, any, where the stream is no terminal.
+func (s Streams) terminalWidth(tty bool) int {
 	if !tty {
 		return 0
 	}

@@ -1,13 +1,14 @@
 package cli
 
 import (
+	"github.com/spf13/cobra"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/spf13/cobra"
 )
 
-func (a App) overriddenCmd(s Streams) *cobra.Command {
-	q := &question{}
+func (a App) newOverriddenCommand(s Streams) *cobra.Command {
+	q := &queryFlags{}
 	var target string
 	cmd := &cobra.Command{
 		Use:   "overridden [POLICY[/RULE]…] [--target TARGET]",
@@ -18,47 +19,48 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 
   # where did this policy lose, and to whom?
   kubectl dopolicy overridden gw-auth -f manifests/`,
-		Args: takes(0, manyArguments),
+		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			session, err := q.open(cmd.Context(), a.Plugins, s)
+			session, err := q.openInput(cmd.Context(), a.Plugins, s)
 			if err != nil {
 				return err
 			}
-			named, err := policyNames{session}.each(args)
+			named, err := policyNames{session}.findEach(args)
 			if err != nil {
 				return err
 			}
-			query, typed, err := overriddenQuery(q, session, target, len(args) > 0)
+			query, typed, err := parseOverriddenQuery(q, session, target, len(args) > 0)
 			if err != nil {
 				return err
 			}
-			list := overriddenList(session, query, named)
-			return q.write(s, session, typed, list, &list.Envelope)
+			list := listOverridden(session, query, named)
+			return q.writeWithProblems(s, session, typed, list, &list.Envelope)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
 	cmd.Flags().StringVar(&target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
-	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))
-	completeFlag(cmd, "target", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(targetWords)))
+	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicyRules))
+	completeFlag(cmd, "target", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeTargets)))
 	return cmd
 }
 
-// overriddenQuery asks about the target, if one is given. A policy by itself is asked about everywhere: -n found the policy.
-func overriddenQuery(q *question, s *session, target string, named bool) (view.Query, string, error) {
+// parseOverriddenQuery makes the query for the target, if one is given. Without a target, a policy
+// is looked for everywhere: -n only found the policy.
+func parseOverriddenQuery(q *queryFlags, s *session, target string, named bool) (view.Query, string, error) {
 	var args []string
 	if target != "" {
 		args = []string{target}
 	}
-	query, typed, err := q.query(s, args)
+	query, typed, err := q.parseQuery(s, args)
 	if named && target == "" {
 		query.Targets = nil
 	}
 	return query, typed, err
 }
 
-// overriddenList is what lost: of the policies that are named, or of every one.
-func overriddenList(s *session, query view.Query, named []namedPolicy) *view.OverriddenRuleList {
+// listOverridden returns what lost: of the policies that are named, or of every one.
+func listOverridden(s *session, query view.Query, named []namedPolicy) *view.OverriddenRuleList {
 	switch len(named) {
 	case 0:
 		return view.Overridden(s.Resolution, query, nil, "")
@@ -70,5 +72,5 @@ func overriddenList(s *session, query view.Query, named []namedPolicy) *view.Ove
 	for _, n := range named {
 		policies, rules = append(policies, n.policy), append(rules, n.rule)
 	}
-	return view.OverriddenOf(s.Resolution, query, policies, rules)
+	return view.OverriddenOfPolicies(s.Resolution, query, policies, rules)
 }

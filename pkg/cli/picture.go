@@ -16,15 +16,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
-// pictureFlags say where an answer goes that is looked at, not read: a picture, a page.
-type pictureFlags struct{ open bool }
+// openFlags say where an answer goes that is looked at, not read: a picture, a page.
+type openFlags struct{ open bool }
 
-func (f *pictureFlags) add(cmd *cobra.Command, what string) {
+func (f *openFlags) addOpenFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&f.open, "open", false, "write "+what+" to a temporary file and open it in the default program")
 }
 
-// picturing are the streams with what draws pictures. The program that does is looked for when the first is asked for.
-func picturing(ctx context.Context, s Streams) Streams {
+// withDrawing returns the streams with the function that draws pictures. The program that does is
+// looked for when the first picture is drawn.
+func withDrawing(ctx context.Context, s Streams) Streams {
 	s.Draw = func(format string, dot []byte) ([]byte, error) {
 		program, err := draw.Find()
 		if err != nil {
@@ -35,8 +36,8 @@ func picturing(ctx context.Context, s Streams) Streams {
 	return s
 }
 
-// drawingFailure explains a picture that could not be drawn.
-func drawingFailure(err error) error {
+// explainDrawError explains a picture that could not be drawn.
+func explainDrawError(err error) error {
 	var (
 		drawing *render.DrawError
 		missing *draw.MissingError
@@ -48,33 +49,33 @@ func drawingFailure(err error) error {
 	if errors.As(err, &missing) {
 		hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (release archives include it); " + hint
 	}
-	return &noAnswer{drawing.Error(), hint}
+	return &noAnswerError{drawing.Error(), hint}
 }
 
-// opened has write write its answer to a file of its own, and opens that. name is what the file is called. The folder is readable by nobody
-// else; it stays, because what opens the file reads it later.
-func opened(s Streams, name string, write func(to Streams) error) error {
+// writeAndOpen calls write with a file of its own, called name, and opens that file. Only the user
+// can read the folder; it stays, because what opens the file reads it later.
+func writeAndOpen(s Streams, name string, write func(to Streams) error) error {
 	folder, err := os.MkdirTemp("", "dopolicy-")
 	if err != nil {
-		return &noAnswer{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
+		return &noAnswerError{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
 	}
 	path := filepath.Join(folder, name)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return &noAnswer{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
+		return &noAnswerError{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
 	}
 	to := s
 	to.Out, to.OutIsTTY = file, false
 	err = write(to)
 	if err := errors.Join(err, file.Close()); err != nil {
-		_ = os.RemoveAll(folder) // nobody was told of it
+		_ = os.RemoveAll(folder) // its path was not printed
 		return err
 	}
 	fmt.Fprintln(s.Err, "opening", render.Escape(path))
 	// What the opener says is not the answer.
 	browser.Stdout, browser.Stderr = s.Err, s.Err
 	if err := browser.OpenURL(fileURL(path)); err != nil {
-		return &noAnswer{fmt.Sprintf("%s was written but could not be opened: %v", path, err), "open it yourself"}
+		return &noAnswerError{fmt.Sprintf("%s was written but could not be opened: %v", path, err), "open it yourself"}
 	}
 	return nil
 }
@@ -83,7 +84,7 @@ func opened(s Streams, name string, write func(to Streams) error) error {
 func fileURL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // in front of the letter of a drive
+		path = "/" + path // before a drive letter
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }

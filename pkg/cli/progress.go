@@ -7,8 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 )
 
-// quiet is how long reading may take before anything is said about it.
-const quiet = time.Second
+// progressDelay is how long reading may take before anything is said about it.
+const progressDelay = time.Second
 
 // showProgress keeps a line on a terminal up to date while reading lasts longer than a moment. The returned function ends and removes it.
 func showProgress(s Streams, p *load.Progress) func() {
@@ -18,7 +18,7 @@ func showProgress(s Streams, p *load.Progress) func() {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
-		wait := quiet
+		wait := progressDelay
 		shown := false
 		for {
 			select {

@@ -9,8 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// readProperty reads PROPERTY or PROPERTY=METHOD|METHOD; is is false for a word that is no property, and may be a policy kind.
-func readProperty(text string) (p view.RequestProperty, is bool, err error) {
+// parseProperty reads PROPERTY or PROPERTY=METHOD|METHOD; is is false for a word that is no
+// property, and may be a policy kind.
+func parseProperty(text string) (p view.RequestProperty, is bool, err error) {
 	word, methods, given := strings.Cut(text, "=")
 	if !gate.IsProperty(word) {
 		if given {
@@ -23,11 +24,11 @@ func readProperty(text string) (p view.RequestProperty, is bool, err error) {
 		return p, true, nil
 	}
 	if p.Property != gate.Authentication {
-		return p, true, usage("write --require "+word, "%s has no methods", word)
+		return p, true, newUsageError("write --require "+word, "%s has no methods", word)
 	}
 	for _, m := range strings.Split(methods, "|") {
 		if !slices.Contains(gate.Methods(), m) {
-			return p, true, usage("use one of: "+strings.Join(gate.Methods(), ", "), "there is no method of authentication %q%s", m, nearest(m, gate.Methods()))
+			return p, true, newUsageError("use one of: "+strings.Join(gate.Methods(), ", "), "there is no method of authentication %q%s", m, suggestNearest(m, gate.Methods()))
 		}
 		p.Methods = append(p.Methods, m)
 	}
@@ -40,13 +41,13 @@ func unknownProperty(word string) error {
 	for _, p := range gate.Properties() {
 		known = append(known, string(p))
 	}
-	return usage("use one of: "+strings.Join(known, ", "), "there is no property %q%s", word, nearest(word, known))
+	return newUsageError("use one of: "+strings.Join(known, ", "), "there is no property %q%s", word, suggestNearest(word, known))
 }
 
 // unknownRequirement is a usage error about a word that is neither a property nor a policy kind. A word that nearly is a property was to be one.
 func (s *session) unknownRequirement(word string) error {
 	if slices.Contains(gate.Methods(), word) {
-		return usage("write authentication="+word, "%s is a method of authentication", word)
+		return newUsageError("write authentication="+word, "%s is a method of authentication", word)
 	}
 	if len(word) > 5 {
 		var known []string
@@ -60,8 +61,8 @@ func (s *session) unknownRequirement(word string) error {
 	return s.unknownPolicyKind(word)
 }
 
-// nearest proposes the nearest of some words.
-func nearest(word string, known []string) string {
+// suggestNearest proposes the nearest of some words.
+func suggestNearest(word string, known []string) string {
 	if near := form.Nearest(word, known); len(near) > 0 {
 		return " (did you mean " + near[0] + "?)"
 	}

@@ -68,20 +68,20 @@ const proveExample = `  # is no request to /admin ever without authentication, w
   # everything that comes through one Gateway
   kubectl dopolicy prove --gateway infra/external --require AuthPolicy -A`
 
-func proveCmd(a App, s Streams) *cobra.Command {
-	q, f := &question{}, &proofFlags{}
+func newProveCommand(a App, s Streams) *cobra.Command {
+	q, f := &queryFlags{}, &proofFlags{}
 	cmd := &cobra.Command{
 		Use:     "prove {--require PROPERTY|KIND | --expression CEL | --property NAME}",
 		Short:   "Prove that every request meets a policy, or show one that does not",
 		Long:    proveLong,
 		Example: proveExample,
-		Args:    takes(0, 0),
+		Args:    checkArgumentCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.ofNamespace = cmd.Flags().Changed("namespace")
-			return prove(cmd.Context(), a, q, s, f)
+			return runProve(cmd.Context(), a, q, s, f)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github")
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github")
 	q.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.require, "require", nil, "property that has to hold, such as authentication or authentication=jwt, or a policy kind of which a policy has to be in force (repeatable: one of them)")
@@ -95,21 +95,21 @@ func proveCmd(a App, s Streams) *cobra.Command {
 	fs.StringVar(&f.gateway, "gateway", "", "only this Gateway, as [NAMESPACE/]NAME (default: all)")
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
 	fs.StringVarP(&q.labels, "selector", "l", "", "only requests that routes with these labels take")
-	a.completion(cmd, &q.sourceFlags, s, nil)
+	a.addCompletion(cmd, &q.sourceFlags, s, nil)
 	completeFlag(cmd, "property", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
 		for _, p := range view.ReadyProperties() {
 			words = append(words, p.Name)
 		}
-		return offer(words, typed)
+		return filterProposals(words, typed)
 	})
-	completeFlag(cmd, "gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
+	completeFlag(cmd, "gateway", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
 	return cmd
 }
 
-// prove is the whole of the command.
-func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) error {
-	query, err := f.query()
+// runProve runs the command.
+func runProve(ctx context.Context, a App, q *queryFlags, s Streams, f *proofFlags) error {
+	query, err := f.parseQuery()
 	if err != nil {
 		return err
 	}
@@ -120,56 +120,56 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	var expression *requirement.Expression
 	if f.expression != "" {
 		if expression, err = requirement.NewExpression(f.expression); err != nil {
-			return usage("its variables are target, path, effective and backend (docs/requirements.md)", "the expression %s", err)
+			return newUsageError("its variables are target, path, effective and backend (docs/requirements.md)", "the expression %s", err)
 		}
 	}
-	session, err := q.open(ctx, a.Plugins, s)
+	session, err := q.openInput(ctx, a.Plugins, s)
 	if err != nil {
 		return err
 	}
 	for _, name := range f.require {
-		if property, is, _ := readProperty(name); is {
+		if property, is, _ := parseProperty(name); is {
 			query.Properties = append(query.Properties, property)
 			continue
 		}
-		kinds := session.policyKind(name)
+		kinds := session.findPolicyKinds(name)
 		if kinds == nil {
 			return session.unknownRequirement(name)
 		}
 		for _, k := range kinds {
-			query.Require = append(query.Require, k.Resolved().GroupKind)
+			query.Require = append(query.Require, k.ResolvedKind().GroupKind)
 		}
 	}
 	if len(query.Require) > 0 && len(query.Properties) > 0 {
-		return usage("ask for the two one after the other", "a property says what policies do, and a kind only that there are some")
+		return newUsageError("ask for the two one after the other", "a property says what policies do, and a kind only that there are some")
 	}
 	if err := session.checkMethods(f.methods); err != nil {
 		return err
 	}
-	if f.ofNamespace || !sel.empty() {
+	if f.ofNamespace || !sel.isEmpty() {
 		if f.ofNamespace {
-			if err := (selection{session}).known(); err != nil {
+			if err := (inputSelection{session}).checkNamespace(); err != nil {
 				return err
 			}
 			query.Asked += " taken by routes of namespace " + q.namespace
 		}
 		query.Routes = func(o *model.Object) bool {
-			return (!f.ofNamespace || session.inNamespace(o.Ref)) && sel.matches(o)
+			return (!f.ofNamespace || session.isInNamespace(o.Ref)) && sel.matchesObject(o)
 		}
 	}
-	if !sel.empty() {
+	if !sel.isEmpty() {
 		query.Asked += " taken by routes with labels " + q.labels
 	}
-	matcher := session.matcher()
+	matcher := session.newMatcher()
 	if f.gateway != "" {
-		if query.Scope.Where.Gateway, err = matcher.gateway(f.gateway); err != nil {
+		if query.Scope.Destination.Gateway, err = matcher.findGateway(f.gateway); err != nil {
 			return err
 		}
 	}
 	if expression != nil {
-		expression.Ask(session.Resolution, &query)
+		expression.SetQuery(session.Resolution, &query)
 	}
-	out, err := proved(session.Resolution, matcher.Matcher, query, q.judges(a.Plugins))
+	out, err := proveWithSpellings(session.Resolution, matcher.Matcher, query, q.requestJudges(a.Plugins))
 	if err != nil {
 		return err
 	}
@@ -187,40 +187,40 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	return nil
 }
 
-// query reads the flags.
-func (f *proofFlags) query() (view.ProofQuery, error) {
-	asked := space.Asked{Hosts: f.hosts, Paths: f.paths, Methods: f.methods, Headers: f.headers}
-	scope, wrong := asked.Scope()
-	q := view.ProofQuery{Scope: scope, Asked: asked.Words(), Property: f.property, Allow: f.allow}
+// parseQuery reads the flags.
+func (f *proofFlags) parseQuery() (view.ProofQuery, error) {
+	asked := space.Selection{Hosts: f.hosts, Paths: f.paths, Methods: f.methods, Headers: f.headers}
+	scope, wrong := asked.ToScope()
+	q := view.ProofQuery{Scope: scope, Asked: asked.Describe(), Property: f.property, Allow: f.allow}
 	for _, entry := range f.allow {
 		if wrong == nil {
 			wrong = view.CheckAllowed(entry)
 		}
 	}
 	if wrong != nil {
-		return q, usage(wrong.Hint, "%s", wrong.What)
+		return q, newUsageError(wrong.Hint, "%s", wrong.What)
 	}
-	q.Scope.Where.Listener = f.listener
+	q.Scope.Destination.Listener = f.listener
 	if f.gateway != "" {
 		q.Asked += " through Gateway " + f.gateway
 	}
 	if f.listener != "" {
 		q.Asked += " at listener " + f.listener
 	}
-	return q, f.check(&q)
+	return q, f.checkProof(&q)
 }
 
-// check checks what has to hold. The kinds that are required are not known yet.
-func (f *proofFlags) check(q *view.ProofQuery) error {
+// checkProof checks what has to hold. The kinds that are required are not known yet.
+func (f *proofFlags) checkProof(q *view.ProofQuery) error {
 	asked := *q
 	for _, name := range f.require {
-		if _, _, err := readProperty(name); err != nil {
+		if _, _, err := parseProperty(name); err != nil {
 			return err
 		}
 		asked.Require = []model.GroupKind{{Kind: name}}
 	}
 	if f.expression != "" {
-		asked.Holds = func(*view.RequestWay) (bool, string) { return true, "" }
+		asked.Holds = func(*view.BackendPath) (bool, string) { return true, "" }
 	}
 	known := view.ReadyProperties()
 	if f.property != "" && !slices.ContainsFunc(known, func(p view.ReadyProperty) bool { return p.Name == f.property }) {
@@ -228,67 +228,69 @@ func (f *proofFlags) check(q *view.ProofQuery) error {
 		for _, p := range known {
 			names = append(names, p.Name)
 		}
-		return usage("use one of: "+strings.Join(names, ", "), "there is no property %q", f.property)
+		return newUsageError("use one of: "+strings.Join(names, ", "), "there is no property %q", f.property)
 	}
-	if wrong := asked.Wrong(); wrong != "" && f.property != "" {
-		return usage("docs/prove.md says what goes with each property", "%s", wrong)
+	if wrong := asked.Check(); wrong != "" && f.property != "" {
+		return newUsageError("docs/prove.md says what goes with each property", "%s", wrong)
 	} else if wrong != "" {
-		return usage("write --require authentication, --expression CEL or --property NAME; docs/prove.md has the properties", "%s", wrong)
+		return newUsageError("write --require authentication, --expression CEL or --property NAME; docs/prove.md has the properties", "%s", wrong)
 	}
 	return nil
 }
 
-// proved decides about requests, and looks for spellings of them that get around what holds.
-func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, judges view.Judges) (*view.Proof, error) {
+// proveWithSpellings decides about requests, and looks for other spellings of them that get around
+// what holds.
+func proveWithSpellings(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, judges view.Judges) (*view.Proof, error) {
 	out, err := view.Prove(r, m, q, judges)
 	if err == nil {
-		err = out.Respell(r, m, q, judges)
+		err = out.FindSpellings(r, m, q, judges)
 	}
 	return out, err
 }
 
-// prover decides about requests of inputs as the vendors read them, without their spellings.
-func prover(judges view.Judges, tidiers []request.Tidier) requirement.Deciders {
+// newDeciders makes what decides about requests, as the vendors read them, without their spellings.
+func newDeciders(judges view.Judges, tidiers []request.Normalizer) requirement.Deciders {
 	return requirement.Deciders{
 		Prove: func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-			return view.Prove(r, requestMatcher(r, tidiers), q, judges)
+			return view.Prove(r, newRequestMatcher(r, tidiers), q, judges)
 		},
 		Protect: func(r *resolve.Resolution, asked []view.RequestProperty) (*view.Protections, error) {
-			return view.NewProtections(r, requestMatcher(r, tidiers), judges, asked)
+			return view.NewProtections(r, newRequestMatcher(r, tidiers), judges, asked)
 		},
 	}
 }
 
-// provers give a check what decides about requests, their spellings, and what they are protected by.
-func provers(o *check.Options, judges view.Judges, tidiers []request.Tidier) {
-	o.Requests = prover(judges, tidiers)
+// setDeciders gives a check what decides about requests, their spellings, and what they are
+// protected by.
+func setDeciders(o *check.Options, judges view.Judges, tidiers []request.Normalizer) {
+	o.Requests = newDeciders(judges, tidiers)
 	o.Requests.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-		return proved(r, requestMatcher(r, tidiers), q, judges)
+		return proveWithSpellings(r, newRequestMatcher(r, tidiers), q, judges)
 	}
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
-		return view.SpellingBypasses(r, requestMatcher(r, tidiers), judges)
+		return view.FindSpellingBypasses(r, newRequestMatcher(r, tidiers), judges)
 	}
 	o.Protection = func(r *resolve.Resolution) []model.Problem {
-		return view.ProtectionFindings(r, requestMatcher(r, tidiers), judges)
+		return view.ProtectionFindings(r, newRequestMatcher(r, tidiers), judges)
 	}
 }
 
 // writeProof writes the answer. For CI it has the form of a check.
-func (q *question) writeProof(a App, s Streams, session *session, out *view.Proof) error {
-	if !q.forCI() {
-		return q.write(s, session, "", out, &out.Envelope)
+func (q *queryFlags) writeProof(a App, s Streams, session *session, out *view.Proof) error {
+	if !q.isForCI() {
+		return q.writeWithProblems(s, session, "", out, &out.Envelope)
 	}
-	if err := q.locate(a.Build); err != nil {
+	if err := q.setProgramFacts(a.Build); err != nil {
 		return err
 	}
-	findings, rules := check.OfProof(session.Resolution, out)
+	findings, rules := check.ProofFindings(session.Resolution, out)
 	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)
 	made.FailOn = check.Threshold(model.Error) // spellings, which are warnings, do not change the result
 	return q.writeOnly(s, session, "", made, &made.Envelope)
 }
 
 // errNothingProved is what `prove` returns where no request that is asked about gets through.
-var errNothingProved = &noAnswer{"nothing is proved", "check the hosts, paths and methods that are asked about"}
+var errNothingProved = &noAnswerError{"nothing is proved", "check the hosts, paths and methods that are asked about"}
 
 // errUnproved is what `prove` returns where the answer, which is written, is that it is not known.
-var errUnproved = &noAnswer{"neither proved nor refuted", "the answer says what is not known"}
+var errUnproved = &noAnswerError{"neither proved nor refuted", "the answer says what is not known"}

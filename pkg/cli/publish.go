@@ -27,8 +27,8 @@ const (
 	toStdout  = "stdout"
 )
 
-// writesAtATime bounds how many reports are written at once.
-const writesAtATime = 8
+// maxParallelWrites bounds how many reports are written at once.
+const maxParallelWrites = 8
 
 // ownerKey is the label or annotation that names an owner, if no other is given.
 const ownerKey = "a8r.io/owner"
@@ -44,7 +44,7 @@ type publishFlags struct {
 	dryRun    bool
 }
 
-func publishCmd(a App, s Streams) *cobra.Command {
+func newPublishCommand(a App, s Streams) *cobra.Command {
 	f := &publishFlags{}
 	f.failOn, f.plugins = string(model.Warning), a.Plugins
 	cmd := &cobra.Command{
@@ -69,19 +69,19 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 
   # with the limits in force, for a kind whose settings cannot be credentials
   kubectl dopolicy publish --values ratelimitpolicy`,
-		Args: takes(0, 0),
+		Args: checkArgumentCount(0, 0),
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.outputFlags.check(cmd.Flags().Changed("output")); err != nil {
+			if err := f.outputFlags.checkOutput(cmd.Flags().Changed("output")); err != nil {
 				return err
 			}
 			return f.checkPublish()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.publish(cmd.Context(), a.Plugins, cmd.Flags().Changed("config"), s)
+			return f.runPublish(cmd.Context(), a.Plugins, cmd.Flags().Changed("config"), s)
 		},
 	}
-	f.sourceFlags.add(cmd)
-	f.outputFlags.add(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
+	f.sourceFlags.addSourceFlags(cmd)
+	f.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
 	fs := cmd.Flags()
 	fs.StringVar(&f.to, "to", toCluster, "where to write the reports: cluster, stdout, or a file ending in .yaml or .ndjson")
 	fs.StringVar(&f.api, "api", "auto", "API of the reports: auto|policyreport|openreports (auto: the first that the cluster serves)")
@@ -89,11 +89,11 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 	fs.StringVar(&f.owner, "owner", ownerKey, "annotation or label of policies that names their owner")
 	fs.DurationVar(&f.heartbeat, "heartbeat", time.Hour, "write the time of reading again after this time, even if nothing else changed (0: never)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print what would be written")
-	f.crds.addTo(fs)
+	f.crds.addDefinitionFlags(fs)
 	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
-	complete(cmd, "api", []string{"auto", "policyreport", "openreports"})
-	a.completion(cmd, &f.sourceFlags, s, nil)
+	completeFlagFrom(cmd, "api", []string{"auto", "policyreport", "openreports"})
+	a.addCompletion(cmd, &f.sourceFlags, s, nil)
 	return cmd
 }
 
@@ -101,22 +101,23 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 func (f *publishFlags) checkPublish() error {
 	switch {
 	case !slices.Contains([]string{"auto", "policyreport", "openreports"}, f.api):
-		return usage("use one of: auto, policyreport, openreports", "unknown --api %q", f.api)
+		return newUsageError("use one of: auto, policyreport, openreports", "unknown --api %q", f.api)
 	case f.heartbeat < 0:
-		return usage("write 1h or 30m; 0 never writes it again", "--heartbeat cannot be %s", f.heartbeat)
+		return newUsageError("write 1h or 30m; 0 never writes it again", "--heartbeat cannot be %s", f.heartbeat)
 	case f.to == "":
-		return usage("write --to cluster, --to stdout or --to FILE", "--to needs a place")
+		return newUsageError("write --to cluster, --to stdout or --to FILE", "--to needs a place")
 	case f.to == toCluster && (len(f.files) > 0 || f.kustomization != "") && !f.dryRun:
-		return usage("write them elsewhere with --to stdout or --to FILE, or add --dry-run", "reports about manifests are not written to a cluster")
+		return newUsageError("write them elsewhere with --to stdout or --to FILE, or add --dry-run", "reports about manifests are not written to a cluster")
 	case f.to != toCluster && f.dryRun:
-		return usage("drop one of the two", "--dry-run cannot be given with --to %s", f.to)
+		return newUsageError("drop one of the two", "--dry-run cannot be given with --to %s", f.to)
 	}
-	_, err := f.lines()
+	_, err := f.writesLines()
 	return err
 }
 
-// lines reports whether reports that are not written to a cluster are written as lines of JSON.
-func (f *publishFlags) lines() (bool, error) {
+// writesLines reports whether reports that are not written to a cluster are written as lines of
+// JSON.
+func (f *publishFlags) writesLines() (bool, error) {
 	name := strings.ToLower(f.to)
 	switch {
 	case f.to == toCluster, f.to == toStdout && f.format != string(render.JSON) && f.format != string(render.Wide):
@@ -126,69 +127,69 @@ func (f *publishFlags) lines() (bool, error) {
 	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return false, nil
 	case f.to == toStdout:
-		return false, usage("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.format)
+		return false, newUsageError("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.format)
 	}
-	return false, usage("the name must end in .yaml or .ndjson", "unknown form of reports %q", f.to)
+	return false, newUsageError("the name must end in .yaml or .ndjson", "unknown form of reports %q", f.to)
 }
 
-// publish is the whole of the command.
-func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, configGiven bool, s Streams) error {
+// runPublish runs the command.
+func (f *publishFlags) runPublish(ctx context.Context, plugins []plugin.Plugin, configGiven bool, s Streams) error {
 	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.prepared(ctx, false, configGiven, s)
+	options, err := f.prepareOptions(ctx, false, configGiven, s)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	session, err := f.open(ctx, plugins, s)
+	session, err := f.openInput(ctx, plugins, s)
 	if err != nil {
 		return err
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
-	if err := (selection{session}).known(); err != nil {
+	if err := (inputSelection{session}).checkNamespace(); err != nil {
 		return err
 	}
-	gather, err := f.gathering(session, now)
+	gather, err := f.gatherOptions(session, now)
 	if err != nil {
 		return err
 	}
 	options.Kinds, options.In = gather.Kinds, gather.In
-	provers(&options, session.flags.judges(plugins), session.tidiers)
+	setDeciders(&options, session.flags.requestJudges(plugins), session.tidiers)
 	found := check.Run(session.Resolution, options)
 	reports := publish.Gather(session.Resolution, found, gather)
 	if f.to != toCluster {
-		return f.writeElsewhere(s, session, found, reports)
+		return f.writeReports(s, session, found, reports)
 	}
 	return f.writeToCluster(ctx, s, session, found, reports, gather.API)
 }
 
-// gathering is what the flags ask to report.
-func (f *publishFlags) gathering(s *session, now time.Time) (publish.Options, error) {
+// gatherOptions reads from the flags what is reported.
+func (f *publishFlags) gatherOptions(s *session, now time.Time) (publish.Options, error) {
 	o := publish.Options{Owner: f.owner, Now: now}
 	var err error
-	if o.Kinds, err = s.kinds(); err != nil {
+	if o.Kinds, err = s.selectedKinds(); err != nil {
 		return o, err
 	}
 	if !f.allNamespaces {
 		o.In = func(namespace string) bool { return namespace == f.namespace }
 	}
 	for _, name := range f.values {
-		named := s.policyKind(name)
+		named := s.findPolicyKinds(name)
 		if named == nil {
 			return o, s.unknownPolicyKind(name)
 		}
 		for _, k := range named {
 			if !k.Publishable {
-				return o, usage("drop --values "+name+"; docs/publish.md lists the kinds whose values can be published", "settings of %s may hold credentials: their values are not published", k.Name())
+				return o, newUsageError("drop --values "+name+"; docs/publish.md lists the kinds whose values can be published", "settings of %s may hold credentials: their values are not published", k.Name())
 			}
 			o.Values = append(o.Values, k.GroupKind)
 		}
 	}
-	o.API, err = f.chosenAPI(s)
+	o.API, err = f.chooseAPI(s)
 	return o, err
 }
 
-// chosenAPI is the API that the flags choose, or the first that the cluster serves.
-func (f *publishFlags) chosenAPI(s *session) (publish.API, error) {
+// chooseAPI returns the API that the flags choose, or the first that the cluster serves.
+func (f *publishFlags) chooseAPI(s *session) (publish.API, error) {
 	all := publish.APIs()
 	chosen := all
 	switch f.api {
@@ -201,7 +202,7 @@ func (f *publishFlags) chosenAPI(s *session) (publish.API, error) {
 		return chosen[0], nil
 	}
 	for _, api := range chosen {
-		if served := s.Snapshot.Cluster.Serves(api.GroupKind); served != nil {
+		if served := s.Snapshot.Cluster.FindKind(api.GroupKind); served != nil {
 			api.Version = served.Version
 			return api, nil
 		}
@@ -210,25 +211,25 @@ func (f *publishFlags) chosenAPI(s *session) (publish.API, error) {
 	for _, api := range chosen {
 		names = append(names, api.GroupKind.String())
 	}
-	return chosen[0], &noAnswer{"the cluster has no kind for reports: " + strings.Join(names, " or "), "install the definitions (docs/publish.md says which), or write elsewhere with --to"}
+	return chosen[0], &noAnswerError{"the cluster has no kind for reports: " + strings.Join(names, " or "), "install the definitions (docs/publish.md says which), or write elsewhere with --to"}
 }
 
-// writeElsewhere writes the reports to standard output or a file.
-func (f *publishFlags) writeElsewhere(s Streams, session *session, found *check.Report, reports []*publish.Report) error {
-	lines, err := f.lines()
+// writeReports writes the reports to standard output or a file.
+func (f *publishFlags) writeReports(s Streams, session *session, found *check.Report, reports []*publish.Report) error {
+	lines, err := f.writesLines()
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error { return render.Objects(w, reports, lines) }
+	write := func(w io.Writer) error { return render.WriteObjects(w, reports, lines) }
 	if f.to == toStdout {
 		err = write(s.Out)
-	} else if err = writeFile(f.to, write); err == nil {
+	} else if err = writeFileAtomically(f.to, write); err == nil {
 		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), render.Escape(f.to))
 	}
 	if err != nil {
-		return &noAnswer{fmt.Sprintf("writing reports to %s: %s", f.to, err), "check the folder and its permissions"}
+		return &noAnswerError{fmt.Sprintf("writing reports to %s: %s", f.to, err), "check the folder and its permissions"}
 	}
-	if err := f.tell(s, session.flags, &found.Envelope); err != nil {
+	if err := f.printProblems(s, session.flags, &found.Envelope); err != nil {
 		return err
 	}
 	if f.strict && !found.Complete {
@@ -237,17 +238,18 @@ func (f *publishFlags) writeElsewhere(s Streams, session *session, found *check.
 	return nil
 }
 
-// writeToCluster makes the reports of the cluster those that there should be.
+// writeToCluster creates, updates and deletes reports until the cluster has exactly those that
+// there should be.
 func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *session, found *check.Report, reports []*publish.Report, api publish.API) error {
 	cluster := session.Snapshot.Cluster
 	var have []map[string]any
 	var server *load.Server
-	if cluster.Serves(api.GroupKind) != nil && !f.fromFiles() {
-		c, err := f.connect()
+	if cluster.FindKind(api.GroupKind) != nil && !f.readsFiles() {
+		c, err := f.findCluster()
 		if err != nil {
 			return err
 		}
-		if server, err = load.NewServer(c.config, f.limits(), f.log(s)); err != nil {
+		if server, err = load.NewServer(c.config, f.loadLimits(), f.requestLogger(s)); err != nil {
 			return kubeconfigError(err)
 		}
 		if c.timeout > 0 {
@@ -255,55 +257,56 @@ func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *s
 			ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, errTooLate)
 			defer cancel()
 		}
-		if have, err = f.present(ctx, server, cluster, api); err != nil {
+		if have, err = f.readPublished(ctx, server, cluster, api); err != nil {
 			return err
 		}
 	}
 	// What could not be read may have routes.
-	plan := publish.NewPlan(have, reports, f.heartbeat, cluster != nil && len(cluster.Gaps) > 0, found.Problems)
+	plan := publish.NewPlan(have, reports, f.heartbeat, cluster != nil && len(cluster.Unread) > 0, found.Problems)
 	plan.DryRun = f.dryRun
 	if !f.dryRun {
-		carryOut(ctx, server, cluster, plan)
-		plan.Forget()
+		applyPlan(ctx, server, cluster, plan)
+		plan.DropBodies()
 	}
-	if err := f.write(s, session, "", plan, &plan.Envelope); err != nil {
+	if err := f.writeWithProblems(s, session, "", plan, &plan.Envelope); err != nil {
 		return err
 	}
-	if n := plan.Failures(); n > 0 {
-		return &noAnswer{fmt.Sprintf("%d of %d reports could not be written", n, len(plan.Items)), "the messages above say why"}
+	if n := plan.CountFailures(); n > 0 {
+		return &noAnswerError{fmt.Sprintf("%d of %d reports could not be written", n, len(plan.Items)), "the messages above say why"}
 	}
 	return nil
 }
 
-// present are our reports in the cluster. Those of the other API are among them, and not wanted, where none was chosen.
-func (f *publishFlags) present(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
+// readPublished reads our reports in the cluster. Those of the other API are among them, and not
+// wanted, where none was chosen.
+func (f *publishFlags) readPublished(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
 	namespace := f.namespace
 	if f.allNamespaces {
 		namespace = ""
 	}
 	var out []map[string]any
 	for _, one := range publish.APIs() {
-		served := cluster.Serves(one.GroupKind)
+		served := cluster.FindKind(one.GroupKind)
 		wanted := one.GroupKind == api.GroupKind
 		if served == nil || !wanted && f.api != "auto" {
 			continue
 		}
-		have, err := server.Labelled(ctx, served, namespace, publish.Selector, f.chunk)
+		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.chunkSize)
 		if err != nil && wanted {
-			return nil, &noAnswer{"reading the reports of cluster " + cluster.Context + ": " + err.Error(), "ask for list, create, patch and delete on " + served.Resource() + " (deploy/publish/writer.yaml)"}
+			return nil, &noAnswerError{"reading the reports of cluster " + cluster.Context + ": " + err.Error(), "ask for list, create, patch and delete on " + served.Resource() + " (deploy/publish/writer.yaml)"}
 		}
 		out = append(out, have...)
 	}
 	return out, nil
 }
 
-func (f *sourceFlags) fromFiles() bool {
+func (f *sourceFlags) readsFiles() bool {
 	return !f.overLive && (len(f.files) > 0 || f.kustomization != "")
 }
 
-// carryOut makes the changes of a plan, some at a time. What fails is noted, and the rest is done.
-func carryOut(ctx context.Context, server *load.Server, cluster *model.Cluster, plan *publish.Plan) {
-	seats := make(chan struct{}, writesAtATime)
+// applyPlan makes the changes of a plan, some at a time. What fails is noted, and the rest is done.
+func applyPlan(ctx context.Context, server *load.Server, cluster *model.Cluster, plan *publish.Plan) {
+	seats := make(chan struct{}, maxParallelWrites)
 	var done sync.WaitGroup
 	for i := range plan.Items {
 		change := &plan.Items[i]
@@ -313,7 +316,7 @@ func carryOut(ctx context.Context, server *load.Server, cluster *model.Cluster, 
 		seats <- struct{}{}
 		done.Go(func() {
 			defer func() { <-seats }()
-			if err := carry(ctx, server, cluster.Serves(change.Report.GroupKind()), change); err != nil {
+			if err := applyChange(ctx, server, cluster.FindKind(change.Report.GroupKind()), change); err != nil {
 				change.Action, change.Message = publish.Failed, fmt.Sprintf("%s: %s", change.Action, err)
 			}
 		})
@@ -321,10 +324,10 @@ func carryOut(ctx context.Context, server *load.Server, cluster *model.Cluster, 
 	done.Wait()
 }
 
-// carry makes one change.
-func carry(ctx context.Context, server *load.Server, k *model.ServedKind, c *publish.Change) error {
+// applyChange makes one change.
+func applyChange(ctx context.Context, server *load.Server, k *model.ServedKind, c *publish.Change) error {
 	if c.Action == publish.Remove {
-		return server.Remove(ctx, k, c.Report.Namespace, c.Report.Name, c.UID)
+		return server.Delete(ctx, k, c.Report.Namespace, c.Report.Name, c.UID)
 	}
 	body, err := json.Marshal(c.Body)
 	if err != nil {

@@ -3,12 +3,13 @@ package cli
 import (
 	"context"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) reachCmd(s Streams) *cobra.Command {
-	q := &question{}
+func (a App) newReachCommand(s Streams) *cobra.Command {
+	q := &queryFlags{}
 	cmd := &cobra.Command{
 		Use:   "reach POLICY[/RULE]…",
 		Short: "Show where a policy, or one rule of it, is in force and where it is not",
@@ -23,25 +24,25 @@ POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]….
 
   # in the cluster, and again on every change
   kubectl dopolicy reach gw-auth -n infra -w`,
-		Args: takes(1, manyArguments),
+		Args: checkArgumentCount(1, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.reach(ctx, q, s, to, args) })
+			return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.reach(ctx, q, s, to, args) })
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
-	q.addWatch(cmd)
-	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))
+	q.addWatchFlag(cmd)
+	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicyRules))
 	return cmd
 }
 
 // reach is the whole of the command.
-func (a App) reach(ctx context.Context, q *question, s, to Streams, names []string) error {
-	session, err := q.open(ctx, a.Plugins, s)
+func (a App) reach(ctx context.Context, q *queryFlags, s, to Streams, names []string) error {
+	session, err := q.openInput(ctx, a.Plugins, s)
 	if err != nil {
 		return err
 	}
-	named, err := policyNames{session}.each(names)
+	named, err := policyNames{session}.findEach(names)
 	if err != nil {
 		return err
 	}
@@ -50,8 +51,8 @@ func (a App) reach(ctx context.Context, q *question, s, to Streams, names []stri
 		all[i] = view.Reach(session.Resolution, n.kind, n.policy, n.rule)
 	}
 	if len(all) == 1 {
-		return q.write(to, session, names[0], all[0], &all[0].Envelope)
+		return q.writeWithProblems(to, session, names[0], all[0], &all[0].Envelope)
 	}
-	list := view.Reaches(all)
-	return q.write(to, session, "", list, &list.Envelope)
+	list := view.NewPolicyReachList(all)
+	return q.writeWithProblems(to, session, "", list, &list.Envelope)
 }

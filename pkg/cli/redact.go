@@ -22,11 +22,11 @@ addresses, ports, paths, durations of routes and the types, states and reasons o
 wins and which is overridden. What depends on a value that is gone is not known, and the answer says so: blocks with a condition count as
 not applied, and objects are not judged by schemas. docs/redact.md lists, for every kind, what stays.`
 
-// redactedSession answers from the input of s without the values of the settings of policies: they are taken out before anything is computed, so
-// that no answer can repeat them.
-func redactedSession(s *session) *session {
+// redactSession returns the session without the values of the settings of policies. They are taken
+// out before anything is computed, so that no answer can repeat them.
+func redactSession(s *session) *session {
 	in := s.Snapshot
-	bodies, lacks := redacted(s)
+	bodies, lacks := redactObjects(s)
 	objects := slices.Clone(in.Objects)
 	for i, o := range objects {
 		kept := *o
@@ -41,18 +41,19 @@ func redactedSession(s *session) *session {
 		objects[i] = &kept
 	}
 	less := model.NewSnapshot(objects, append(redact.Problems(in.Problems), lacks...))
-	less.Cluster, less.Redacted, less.Whole = in.Cluster, true, in.Whole
+	less.Cluster, less.Redacted, less.Exhaustive = in.Cluster, true, in.Exhaustive
 	out := *s
-	out.Resolution = resolved(less, s.catalog, s.flags.linkers()...)
-	differing := otherwise(s.Resolution, out.Resolution)
+	out.Resolution = resolveInput(less, s.catalog, s.flags.graphLinkers()...)
+	differing := findRedactionChanges(s.Resolution, out.Resolution)
 	less.Problems = append(less.Problems, differing...)
 	out.Problems = append(out.Problems, differing...)
 	return &out
 }
 
-// redacted are the objects of the session's snapshot without what redact.Kept does not keep, and what answers lack for it. Objects of kinds that
-// are not known keep nothing but their identity and what they refer to.
-func redacted(s *session) (objects []any, lacks []model.Problem) {
+// redactObjects returns the objects of the snapshot without what package redact does not keep, and
+// what answers lack for it. Objects of unknown kinds keep only their identity and what they refer
+// to.
+func redactObjects(s *session) (objects []any, lacks []model.Problem) {
 	policies := map[model.Ref]*policy.Policy{}
 	judging := map[model.GroupKind]int{}
 	read := map[model.GroupKind]bool{} // by the kinds that are there
@@ -77,22 +78,22 @@ func redacted(s *session) (objects []any, lacks []model.Problem) {
 		case p != nil:
 			objects = append(objects, r.Policy(p))
 		case slices.Contains(known, gk) && !strings.HasSuffix(gk.Kind, "Policy"):
-			objects = append(objects, r.Known(o))
+			objects = append(objects, r.KnownObject(o))
 		case read[gk]:
-			objects = append(objects, r.Read(o))
+			objects = append(objects, r.DependencyObject(o))
 		default:
-			kept := r.Known(o)
-			if spec := resolve.Named(o); spec != nil && s.Kind(gk) == nil && kept["spec"] == nil {
+			kept := r.KnownObject(o)
+			if spec := resolve.NamingFields(o); spec != nil && s.Kind(gk) == nil && kept["spec"] == nil {
 				kept["spec"] = spec
 			}
 			objects = append(objects, kept)
 		}
 	}
-	return objects, lacking(r.Lacks(), judging)
+	return objects, missingValueProblems(r.IncompleteObjects(), judging)
 }
 
-// lacking says which answers are not known for want of values.
-func lacking(read, judging map[model.GroupKind]int) []model.Problem {
+// missingValueProblems says which answers are not known for want of values.
+func missingValueProblems(read, judging map[model.GroupKind]int) []model.Problem {
 	var out []model.Problem
 	const hint = "ask without --redact"
 	for gk, n := range read {
@@ -106,21 +107,21 @@ func lacking(read, judging map[model.GroupKind]int) []model.Problem {
 	return model.SortProblems(out)
 }
 
-// annotationUse tells which annotations stay.
-func annotationUse(k *descriptor.Knowledge) redact.Annotations {
+// annotationUse returns the function that says which annotations stay.
+func annotationUse(k *descriptor.Knowledge) redact.AnnotationUses {
 	return func(kind, name string) redact.Use {
-		switch k.AnnotationRead(name) {
+		switch k.UseOf(name) {
 		case descriptor.ForWords:
 			return redact.Stays
 		case descriptor.ForPresence:
 			return redact.Replaced
 		case descriptor.ForSettings:
-			return redact.Lacked
+			return redact.Withheld
 		}
 		switch {
 		case name == check.IgnoreAnnotation:
 			return redact.Stays
-		case k.Annotation(kind, name) != nil:
+		case k.FindUnread(kind, name) != nil:
 			return redact.Replaced
 		}
 		return redact.Dropped

@@ -31,7 +31,7 @@ const (
 // reportFlags are the flags of `report`.
 type reportFlags struct {
 	checkFlags
-	pictureFlags
+	openFlags
 	dumpFlags
 	title     string
 	collapse  string
@@ -39,7 +39,7 @@ type reportFlags struct {
 	redact    bool
 }
 
-func (a App) reportCmd(s Streams) *cobra.Command {
+func (a App) newReportCommand(s Streams) *cobra.Command {
 	f := &reportFlags{}
 	f.failOn, f.plugins = string(model.Warning), a.Plugins
 	cmd := &cobra.Command{
@@ -70,74 +70,74 @@ has a table of what they do otherwise, and marks that in the picture.
 
   # the same data as JSON
   kubectl dopolicy report -f manifests/ -o json`,
-		Args:    takes(0, 0),
+		Args:    checkArgumentCount(0, 0),
 		PreRunE: func(*cobra.Command, []string) error { return f.checkReport(s) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.report(cmd.Context(), f, cmd.Flags().Changed("config"), s)
+			return a.runReport(cmd.Context(), f, cmd.Flags().Changed("config"), s)
 		},
 	}
-	f.sourceFlags.add(cmd)
+	f.sourceFlags.addSourceFlags(cmd)
 	f.addFormat(cmd, []string{reportHTML, reportJSON}, nil)
-	complete(cmd, "output", f.formats)
+	completeFlagFrom(cmd, "output", f.formats)
 	fs := cmd.Flags()
 	fs.StringVar(&f.title, "title", "", "page title (default: names what was read)")
-	f.pictureFlags.add(cmd, "the page")
+	f.openFlags.addOpenFlag(cmd, "the page")
 	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(view.CollapseLevels(), "|"))
-	complete(cmd, "collapse", view.CollapseLevels())
+	completeFlagFrom(cmd, "collapse", view.CollapseLevels())
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
 	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
-	f.addDumps(cmd, "say what a proxy makes of it, by its config_dump")
-	f.crds.addTo(fs)
+	f.addDumpFlag(cmd, "say what a proxy makes of it, by its config_dump")
+	f.crds.addDefinitionFlags(fs)
 	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
-	complete(cmd, "color", render.ColorModes())
+	completeFlagFrom(cmd, "color", render.ColorModes())
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
 	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions made")
-	a.completion(cmd, &f.sourceFlags, s, nil)
+	a.addCompletion(cmd, &f.sourceFlags, s, nil)
 	return cmd
 }
 
 // checkReport refuses what cannot be written, before anything is read.
 func (f *reportFlags) checkReport(s Streams) error {
 	if !slices.Contains(f.formats, f.format) {
-		return usage("use one of: "+strings.Join(f.formats, ", "), "unknown output format %q", f.format)
+		return newUsageError("use one of: "+strings.Join(f.formats, ", "), "unknown output format %q", f.format)
 	}
 	if _, err := render.ParseColorMode(f.color); err != nil {
-		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
+		return newUsageError("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
 	}
 	switch {
 	case !slices.Contains(view.CollapseLevels(), f.collapse):
-		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", f.collapse)
+		return newUsageError("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", f.collapse)
 	case f.redact && len(f.dumps) > 0:
-		return usage("drop one of the two", "--redact leaves out the values that --dataplane compares")
+		return newUsageError("drop one of the two", "--redact leaves out the values that --dataplane compares")
 	case f.open && f.format != reportHTML:
-		return usage("drop one of the two", "--open cannot be given with -o %s", f.format)
+		return newUsageError("drop one of the two", "--open cannot be given with -o %s", f.format)
 	case f.format == reportHTML && !f.open && s.OutIsTTY:
-		return usage("redirect it to a file (> report.html), or open it in the browser (--open)", "the report is HTML and is not written to a terminal")
+		return newUsageError("redirect it to a file (> report.html), or open it in the browser (--open)", "the report is HTML and is not written to a terminal")
 	}
 	return nil
 }
 
-// report is the whole of the command.
-func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Streams) error {
+// runReport runs the command.
+func (a App) runReport(ctx context.Context, f *reportFlags, configGiven bool, s Streams) error {
 	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.prepared(ctx, false, configGiven, s)
+	options, err := f.prepareOptions(ctx, false, configGiven, s)
 	if err != nil {
 		return err
 	}
-	session, proxies, err := f.both(ctx, a, &f.sourceFlags, s)
+	session, proxies, err := f.readInputAndDumps(ctx, a, &f.sourceFlags, s)
 	if err != nil {
 		return err
 	}
 	if f.redact {
-		session = redactedSession(session)
+		session = redactSession(session)
 		f.crds.problems = redact.Problems(f.crds.problems)
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
-	provers(&options, session.flags.judges(a.Plugins), session.tidiers)
+	setDeciders(&options, session.flags.requestJudges(a.Plugins), session.tidiers)
 	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
-	if query.Query, _, err = f.query(session, nil); err != nil {
+	if query.Query, _, err = f.parseQuery(session, nil); err != nil {
 		return err
 	}
 	if !f.allNamespaces {
@@ -150,24 +150,24 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	}
 	info, _ := debug.ReadBuildInfo()
 	query.Classes = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleClassList, error) {
-		return view.ClassesOfRules(r, session.matcher().Matcher, in)
+		return view.ClassesOfRules(r, session.newMatcher().Matcher, in)
 	}
 	query.Protection = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleProtectionList, error) {
-		return view.ProtectionOfRules(r, session.matcher().Matcher, session.flags.judges(a.Plugins), in)
+		return view.ProtectionOfRules(r, session.newMatcher().Matcher, session.flags.requestJudges(a.Plugins), in)
 	}
-	facts := f.facts(session, a.Build.recorded(info).Version)
+	facts := f.reportFacts(session, a.Build.fillFromBuildInfo(info).Version)
 	if f.format == reportJSON {
 		answer, err := report.Gather(session.Resolution, query, facts)
 		if err != nil {
 			return err
 		}
-		return f.written(s, answer.Envelope, report.JSON(s.Out, answer))
+		return f.finishReport(s, answer.Envelope, report.JSON(s.Out, answer))
 	}
 	write := func(to Streams) error {
 		var picture report.Picture
 		var missing []model.Problem
 		page, err := report.Pack(session.Resolution, query, facts, func(t *view.Topology) *view.Topology {
-			t, picture, missing = f.picture(to, t)
+			t, picture, missing = f.drawPicture(to, t)
 			return t
 		})
 		if err != nil {
@@ -175,31 +175,31 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		}
 		told := page.Envelope
 		told.Problems = append(slices.Clip(told.Problems), missing...)
-		return f.written(to, told, report.HTML(to.Out, page, picture))
+		return f.finishReport(to, told, report.HTML(to.Out, page, picture))
 	}
 	if f.open {
-		return opened(picturing(ctx, s), "report.html", write)
+		return writeAndOpen(withDrawing(ctx, s), "report.html", write)
 	}
-	return write(picturing(ctx, s))
+	return write(withDrawing(ctx, s))
 }
 
-// facts say what the report is about.
-func (f *reportFlags) facts(s *session, version string) report.Facts {
-	out := report.Facts{Version: version, Inputs: f.inputs(s), Redacted: s.Snapshot.WithoutValues()}
+// reportFacts says what the report is about.
+func (f *reportFlags) reportFacts(s *session, version string) report.Facts {
+	out := report.Facts{Version: version, Inputs: f.reportInputs(s), Redacted: s.Snapshot.HasNoValues()}
 	if !f.allNamespaces {
 		out.Scope.Namespace = f.namespace
 	}
 	for _, name := range f.onlyKinds {
-		for _, k := range s.policyKind(name) {
+		for _, k := range s.findPolicyKinds(name) {
 			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, k.Name())
 		}
 	}
-	out.Title = cmp.Or(f.title, titleOf(out))
+	out.Title = cmp.Or(f.title, defaultTitle(out))
 	return out
 }
 
-// inputs are what was read, as the user named it.
-func (f *reportFlags) inputs(s *session) []report.Input {
+// reportInputs lists what was read, as the user named it.
+func (f *reportFlags) reportInputs(s *session) []report.Input {
 	var out []report.Input
 	for _, name := range f.files {
 		if name == "-" {
@@ -217,8 +217,8 @@ func (f *reportFlags) inputs(s *session) []report.Input {
 	return out
 }
 
-// titleOf names what a report is about where the user gave it no title.
-func titleOf(facts report.Facts) string {
+// defaultTitle names what a report is about where the user gave it no title.
+func defaultTitle(facts report.Facts) string {
 	const most = 3
 	var names []string
 	for _, in := range facts.Inputs {
@@ -241,12 +241,12 @@ func titleOf(facts report.Facts) string {
 	return title
 }
 
-// written prints the problems of a report that was written, unless that failed.
-func (f *reportFlags) written(s Streams, told view.Envelope, err error) error {
+// finishReport prints the problems of a report that was written, unless that failed.
+func (f *reportFlags) finishReport(s Streams, told view.Envelope, err error) error {
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if err := f.tell(s, &f.sourceFlags, &told); err != nil {
+	if err := f.printProblems(s, &f.sourceFlags, &told); err != nil {
 		return err
 	}
 	if f.strict && !told.Complete {
@@ -255,9 +255,9 @@ func (f *reportFlags) written(s Streams, told view.Envelope, err error) error {
 	return nil
 }
 
-// picture draws the topology, or what is left of it when nodes that look alike are merged, and returns that. A page without a picture is a page: what
-// goes wrong is told.
-func (f *reportFlags) picture(s Streams, t *view.Topology) (*view.Topology, report.Picture, []model.Problem) {
+// drawPicture draws the topology, or what is left of it when nodes that look alike are merged, and
+// returns that. If the picture cannot be drawn, the page has a problem in its place.
+func (f *reportFlags) drawPicture(s Streams, t *view.Topology) (*view.Topology, report.Picture, []model.Problem) {
 	if f.noPicture {
 		return t, report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}

@@ -11,25 +11,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // requestFlags describe one request besides its method and URL.
 type requestFlags struct {
 	request.Options
-	gateway  string
-	listener string
-	verb     string   // the method, as a flag
-	expect   []string // what is expected of the answer
+	gateway    string
+	listener   string
+	methodFlag string   // the method, as a flag
+	expect     []string // what is expected of the answer
 }
 
-func (f *requestFlags) add(fs *pflag.FlagSet) {
-	fs.StringVarP(&f.verb, "method", "X", "", "request method, in the place of the argument METHOD")
+func (f *requestFlags) addRequestFlags(fs *pflag.FlagSet) {
+	fs.StringVarP(&f.methodFlag, "method", "X", "", "request method, in the place of the argument METHOD")
 	fs.StringArrayVarP(&f.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
 	fs.StringVar(&f.gateway, "gateway", "", "Gateway the request is sent to, as [NAMESPACE/]NAME (default: every one with a matching listener)")
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
@@ -40,34 +41,34 @@ func (f *requestFlags) add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.expect, "expect", nil, "exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
 }
 
-// asked is a request as it was typed.
-type asked struct {
+// typedRequest is a request as it was typed.
+type typedRequest struct {
 	requestFlags
 	method, url string
-	place       string // file:line, where it comes from a file
+	origin      string // file:line, where it comes from a file
 }
 
-// arguments reads [METHOD] URL.
-func (q *asked) arguments(args []string) error {
+// readArguments reads [METHOD] URL.
+func (q *typedRequest) readArguments(args []string) error {
 	switch len(args) {
 	case 1:
-		if slices.Contains(methods, args[0]) {
-			return usage("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart", "a request needs a URL")
+		if slices.Contains(commonMethods, args[0]) {
+			return newUsageError("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart", "a request needs a URL")
 		}
-		q.method, q.url = strings.ToUpper(cmp.Or(q.verb, "GET")), args[0]
+		q.method, q.url = strings.ToUpper(cmp.Or(q.methodFlag, "GET")), args[0]
 	case 2:
-		if q.verb != "" && !strings.EqualFold(q.verb, args[0]) {
-			return usage("drop one of the two", "-X %s and the method %s cannot be given together", q.verb, args[0])
+		if q.methodFlag != "" && !strings.EqualFold(q.methodFlag, args[0]) {
+			return newUsageError("drop one of the two", "-X %s and the method %s cannot be given together", q.methodFlag, args[0])
 		}
 		q.method, q.url = strings.ToUpper(args[0]), args[1]
 	default:
-		return usage("write: kubectl dopolicy request [METHOD] URL, for example: request GET https://shop.example.com/cart", "a request needs a URL")
+		return newUsageError("write: kubectl dopolicy request [METHOD] URL, for example: request GET https://shop.example.com/cart", "a request needs a URL")
 	}
 	return nil
 }
 
-// methods are words that are no host.
-var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
+// commonMethods are words that are no host.
+var commonMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
 
 const requestLong = `Show which listener, route, rule and backends serve a request, why this rule beats every other matching rule, and the
 policies in force on that path. Nothing is sent.
@@ -111,160 +112,161 @@ const requestExample = `  # where does this request go, and which policies apply
   # may this pod connect to that one?
   kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`
 
-func (a App) requestCmd(s Streams) *cobra.Command {
-	q, one, ends, curl, file := &question{}, &asked{}, &connectionQuery{}, "", ""
+func (a App) newRequestCommand(s Streams) *cobra.Command {
+	q, one, ends, curl, file := &queryFlags{}, &typedRequest{}, &connectionEnds{}, "", ""
 	cmd := &cobra.Command{
 		Use:     "request [METHOD] URL",
 		Short:   "Show which listener, route and rule serve a request, why, and which policies apply",
 		Long:    requestLong,
 		Example: requestExample,
-		Args:    takes(0, 2),
+		Args:    checkArgumentCount(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := one.checkExpect(); err != nil {
+			if err := one.checkExpectations(); err != nil {
 				return err
 			}
-			if ends.given() {
-				if err := ends.check(one, args, curl != "" || file != ""); err != nil {
+			if ends.isGiven() {
+				if err := ends.checkConnection(one, args, curl != "" || file != ""); err != nil {
 					return err
 				}
-				return a.connection(cmd.Context(), q, s, ends, one)
+				return a.answerConnection(cmd.Context(), q, s, ends, one)
 			}
 			if file != "" {
-				return a.requests(cmd.Context(), q, s, file, args, curl != "", one.expect)
+				return a.answerRequests(cmd.Context(), q, s, file, args, curl != "", one.expect)
 			}
-			if err := one.typed(args, curl); err != nil {
+			if err := one.readTyped(args, curl); err != nil {
 				return err
 			}
-			return a.request(cmd.Context(), q, s, one)
+			return a.answerRequest(cmd.Context(), q, s, one)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
-	one.add(cmd.Flags())
-	ends.add(cmd.Flags())
+	one.addRequestFlags(cmd.Flags())
+	ends.addConnectionFlags(cmd.Flags())
 	cmd.Flags().StringVar(&curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
 	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request per line, or - for standard input")
-	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
-	a.completion(cmd, &q.sourceFlags, s, nil)
-	completeFlag(cmd, "gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
-	completeFlag(cmd, "from-namespace", a.propose(&q.sourceFlags, s, (*sourceFlags).open, namespaceWords))
+	completeFlagFrom(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
+	a.addCompletion(cmd, &q.sourceFlags, s, nil)
+	completeFlag(cmd, "gateway", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
+	completeFlag(cmd, "from-namespace", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, listNamespaces))
 	return cmd
 }
 
-// typed reads the request from the arguments or a curl command.
-func (q *asked) typed(args []string, curl string) error {
+// readTyped reads the request from the arguments or a curl command.
+func (q *typedRequest) readTyped(args []string, curl string) error {
 	if curl == "" {
-		return q.arguments(args)
+		return q.readArguments(args)
 	}
-	if len(args) > 0 || q.verb != "" {
-		return usage("drop one of the two", "a URL or -X and --curl cannot be given together")
+	if len(args) > 0 || q.methodFlag != "" {
+		return newUsageError("drop one of the two", "a URL or -X and --curl cannot be given together")
 	}
-	words, err := shellWords(curl)
+	words, err := splitShellWords(curl)
 	if err != nil {
 		return err
 	}
-	return q.curl(words)
+	return q.readCurl(words)
 }
 
-// open reads the input, and finds the policy kinds that are asked about.
-func (a App) open(ctx context.Context, q *question, s Streams) (*session, []model.GroupKind, error) {
-	session, err := q.open(ctx, a.Plugins, s)
+// openWithKinds reads the input, and finds the policy kinds that the flags name.
+func (a App) openWithKinds(ctx context.Context, q *queryFlags, s Streams) (*session, []model.GroupKind, error) {
+	session, err := q.openInput(ctx, a.Plugins, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	kinds, err := session.kinds()
+	kinds, err := session.selectedKinds()
 	return session, kinds, err
 }
 
-// request answers one request.
-func (a App) request(ctx context.Context, q *question, s Streams, one *asked) error {
-	session, kinds, err := a.open(ctx, q, s)
+// answerRequest answers one request.
+func (a App) answerRequest(ctx context.Context, q *queryFlags, s Streams, one *typedRequest) error {
+	session, kinds, err := a.openWithKinds(ctx, q, s)
 	if err != nil {
 		return err
 	}
-	matcher := session.matcher()
-	answers, err := matcher.asked(one)
+	matcher := session.newMatcher()
+	answers, err := matcher.answerWithExpectations(one)
 	if err != nil {
 		return err
 	}
-	if err := matcher.spelled(a.Plugins, one, answers); err != nil {
+	if err := matcher.addSpellingProblems(a.Plugins, one, answers); err != nil {
 		return err
 	}
 	if len(answers) > 1 {
-		out := view.RequestAtEach(session.Resolution, answers, kinds, q.judges(a.Plugins))
-		if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+		out := view.RequestAtEachGateway(session.Resolution, answers, kinds, q.requestJudges(a.Plugins))
+		if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 			return err
 		}
-		return q.unmet(s, out.Unmet())
+		return q.reportUnmet(s, out.Unmet())
 	}
-	out := view.Request(session.Resolution, answers[0], kinds, q.judges(a.Plugins))
+	out := view.Request(session.Resolution, answers[0], kinds, q.requestJudges(a.Plugins))
 	if rule := answers[0].Answer.Rule; rule != topology.None {
-		q.scope = requestScope(session.Node(rule).Ref)
+		q.scope = overriddenArgs(session.Node(rule).Ref)
 	}
-	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.unmet(s, out.Unmet())
+	return q.reportUnmet(s, out.Unmet())
 }
 
-// requestScope are the arguments that name a rule to `overridden`.
-func requestScope(rule model.Ref) []string {
-	return []string{"--target", typedRef(rule), "-n", rule.Namespace}
+// overriddenArgs returns the arguments that name a rule to `overridden`.
+func overriddenArgs(rule model.Ref) []string {
+	return []string{"--target", formatTypedRef(rule), "-n", rule.Namespace}
 }
 
-// requests answers those of a file; expect is what is expected of all of them, besides what their lines say.
-func (a App) requests(ctx context.Context, q *question, s Streams, file string, args []string, curl bool, expect []string) error {
+// answerRequests answers the requests of a file; expect is what is expected of all of them, besides
+// what their lines say.
+func (a App) answerRequests(ctx context.Context, q *queryFlags, s Streams, file string, args []string, curl bool, expect []string) error {
 	if len(args) > 0 || curl {
-		return usage("drop one of the two", "--requests-file and a request cannot be given together")
+		return newUsageError("drop one of the two", "--requests-file and a request cannot be given together")
 	}
 	all, err := readRequests(file, s.In)
 	if err != nil {
 		return err
 	}
-	session, kinds, err := a.open(ctx, q, s)
+	session, kinds, err := a.openWithKinds(ctx, q, s)
 	if err != nil {
 		return err
 	}
-	matcher := session.matcher()
-	answers := make([]view.Asked, 0, len(all))
+	matcher := session.newMatcher()
+	answers := make([]view.ExpectedAnswer, 0, len(all))
 	for i := range all {
 		all[i].expect = append(slices.Clone(expect), all[i].expect...)
-		found, err := matcher.asked(&all[i])
+		found, err := matcher.answerWithExpectations(&all[i])
 		if err != nil {
-			return at(all[i].place, err)
+			return locateError(all[i].origin, err)
 		}
-		if err := matcher.spelled(a.Plugins, &all[i], found); err != nil {
+		if err := matcher.addSpellingProblems(a.Plugins, &all[i], found); err != nil {
 			return err
 		}
 		answers = append(answers, found...)
 	}
-	out := view.Requests(session.Resolution, answers, kinds, q.judges(a.Plugins))
-	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+	out := view.Requests(session.Resolution, answers, kinds, q.requestJudges(a.Plugins))
+	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.unmet(s, out.Unmet())
+	return q.reportUnmet(s, out.Unmet())
 }
 
-// at says in which line of a file a request is wrong.
-func at(place string, err error) error {
+// locateError says in which line of a file a request is wrong.
+func locateError(place string, err error) error {
 	var use *usageError
 	if place != "" && errors.As(err, &use) {
-		return usage(use.hint, "%s: %s", place, use.what)
+		return newUsageError(use.hint, "%s: %s", place, use.what)
 	}
 	return err
 }
 
 // readRequests reads one request a line.
-func readRequests(file string, in io.Reader) ([]asked, error) {
+func readRequests(file string, in io.Reader) ([]typedRequest, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading requests: %s", err), "give a file with one request per line"}
+			return nil, &noAnswerError{fmt.Sprintf("reading requests: %s", err), "give a file with one request per line"}
 		}
 		defer f.Close()
 		in = f
 	}
-	var out []asked
+	var out []typedRequest
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -275,40 +277,40 @@ func readRequests(file string, in io.Reader) ([]asked, error) {
 		place := fmt.Sprintf("%s:%d", file, n)
 		one, err := parseRequest(line)
 		if err != nil {
-			return nil, at(place, err)
+			return nil, locateError(place, err)
 		}
-		one.place = place
+		one.origin = place
 		out = append(out, one)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &noAnswer{fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line"}
+		return nil, &noAnswerError{fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line"}
 	}
 	if len(out) == 0 {
-		return nil, usage("write one request per line, for example: GET https://shop.example.com/cart", "%s contains no requests", file)
+		return nil, newUsageError("write one request per line, for example: GET https://shop.example.com/cart", "%s contains no requests", file)
 	}
 	return out, nil
 }
 
 // parseRequest reads a request in one text: [METHOD] URL with flags, or a curl command.
-func parseRequest(text string) (asked, error) {
-	words, err := shellWords(text)
+func parseRequest(text string) (typedRequest, error) {
+	words, err := splitShellWords(text)
 	if err != nil {
-		return asked{}, err
+		return typedRequest{}, err
 	}
-	var q asked
+	var q typedRequest
 	if len(words) > 0 && words[0] == "curl" {
-		if err := q.curl(words); err != nil {
+		if err := q.readCurl(words); err != nil {
 			return q, err
 		}
-		return q, q.checkExpect()
+		return q, q.checkExpectations()
 	}
 	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
-	q.add(fs)
+	q.addRequestFlags(fs)
 	if err := fs.Parse(words); err != nil {
-		return q, usage("a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
+		return q, newUsageError("a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
 	}
-	if err := q.checkExpect(); err != nil {
+	if err := q.checkExpectations(); err != nil {
 		return q, err
 	}
-	return q, q.arguments(fs.Args())
+	return q, q.readArguments(fs.Args())
 }

@@ -16,7 +16,7 @@ func FuzzRequests(f *testing.F) {
 			t.Errorf("%q: %v, %v", text, all, err)
 		}
 		for _, one := range all {
-			if one.place == "" {
+			if one.origin == "" {
 				t.Errorf("%q has no place", text)
 			}
 		}

@@ -10,11 +10,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
-// required reads the requirements that the flags and the config name. The files of a config are relative to it.
-func (f *checkFlags) required(config check.Config) ([]*requirement.Requirement, error) {
+// loadRequirements reads the requirements that the flags and the config name. Files that a config
+// names are relative to it.
+func (f *checkFlags) loadRequirements(config check.Config) ([]*requirement.Requirement, error) {
 	var files []string
 	for _, name := range config.Requirements {
-		files = append(files, beside(f.config, name))
+		files = append(files, resolveRelative(f.config, name))
 	}
 	return readRequirements(files, f.requirements)
 }
@@ -30,9 +31,9 @@ func readRequirements(found, byHand []string) ([]*requirement.Requirement, error
 		} else {
 			seen[clean] = true
 		}
-		text, err := readSmall(name, i >= len(found))
+		text, err := readSmallFile(name, i >= len(found))
 		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)"}
+			return nil, &noAnswerError{fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)"}
 		}
 		sources = append(sources, form.Source{Name: name, Text: text})
 	}
@@ -42,8 +43,8 @@ func readRequirements(found, byHand []string) ([]*requirement.Requirement, error
 	return requirement.Read(sources)
 }
 
-// beside is a file that another one names relative to itself.
-func beside(file, name string) string {
+// resolveRelative returns the path of a file that another file names relative to itself.
+func resolveRelative(file, name string) string {
 	if filepath.IsAbs(name) || file == "" {
 		return name
 	}

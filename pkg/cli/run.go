@@ -44,7 +44,7 @@ type Streams struct {
 	member *member // the cluster that this run asks, of several; nil: there is only one
 }
 
-// inRunner reports whether a CI runner reads the output, which takes some of it as commands.
+// inRunner reports whether a CI runner reads the output: it takes some text as commands.
 func (s Streams) inRunner() bool {
 	for _, name := range []string{"GITHUB_ACTIONS", "TF_BUILD"} {
 		if value, _ := s.LookupEnv(name); value != "" {
@@ -66,17 +66,17 @@ type App struct {
 func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	limitMemory(s)
 	if s.inRunner() {
-		s.Err = render.RunnerText(s.Err)
+		s.Err = render.NewRunnerWriter(s.Err)
 	}
-	args = bareVerbosity(args)
+	args = allowBareVerbosity(args)
 	a.line = args
-	root := commandFor(a, args, s)
+	root := buildCommandTree(a, args, s)
 	registerCompletions(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	err := knownCommand(root, args)
+	err := checkCommandName(root, args)
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
@@ -86,7 +86,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if errors.Is(err, errFindings) {
 		return ExitFindings
 	}
-	f := failure(err)
+	f := classifyError(err)
 	for i, line := range strings.Split(f.what, "\n") {
 		if i == maxErrorLines {
 			fmt.Fprintf(s.Err, "error: … and %d more\n", strings.Count(f.what, "\n")+1-i)
@@ -101,10 +101,10 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 }
 
 // Command is the whole command tree, for the generated reference.
-func (a App) Command(s Streams) *cobra.Command { return commandFor(a, nil, s) }
+func (a App) Command(s Streams) *cobra.Command { return buildCommandTree(a, nil, s) }
 
-// rootCmd is the program without its commands.
-func rootCmd(s Streams) *cobra.Command {
+// newRootCommand makes the root command without its subcommands.
+func newRootCommand(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-dopolicy",
 		Short: "Show which Gateway API policies are in force, where each setting comes from, and what was overridden",
@@ -118,12 +118,13 @@ cluster and needs no running controller.`,
 		RunE:                       func(*cobra.Command, []string) error { return writeQuestions(s.Out) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(explainFlagError)
 	return root
 }
 
-// knownCommand refuses a first word that is no command, before its flags are held against another command's.
-func knownCommand(root *cobra.Command, args []string) error {
+// checkCommandName refuses a first word that is no command, before its flags are compared with
+// another command's.
+func checkCommandName(root *cobra.Command, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return nil
 	}
@@ -133,7 +134,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	case "completion":
 		if len(args) > 1 && !strings.HasPrefix(args[1], "-") && !slices.Contains(shells, args[1]) {
-			return usage("use one of: "+strings.Join(shells, ", "), "unknown shell %q", args[1])
+			return newUsageError("use one of: "+strings.Join(shells, ", "), "unknown shell %q", args[1])
 		}
 		return nil
 	case "help":
@@ -149,14 +150,14 @@ func knownCommand(root *cobra.Command, args []string) error {
 	if near := root.SuggestionsFor(word); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return usage(hint, "unknown command %q", word)
+	return newUsageError(hint, "unknown command %q", word)
 }
 
 // shells are those for which there is a completion script.
 var shells = []string{"bash", "fish", "powershell", "zsh"}
 
-// flagError says what is wrong with a flag, and which one may be meant.
-func flagError(cmd *cobra.Command, err error) error {
+// explainFlagError says what is wrong with a flag, and which one may be meant.
+func explainFlagError(cmd *cobra.Command, err error) error {
 	what, hint := err.Error(), "see: "+cmd.CommandPath()+" --help"
 	if name, unknown := strings.CutPrefix(what, "unknown flag: --"); unknown {
 		var known []string
@@ -171,7 +172,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			what = text + ": it takes true or false"
 		}
 	}
-	return usage(hint, "%s", what)
+	return newUsageError(hint, "%s", what)
 }
 
 // usageError is a mistake on the command line.
@@ -179,21 +180,21 @@ type usageError struct{ what, hint string }
 
 func (e *usageError) Error() string { return e.what }
 
-func usage(hint, format string, args ...any) error {
+func newUsageError(hint, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), hint}
 }
 
 // manyArguments is for commands that take as many as are given.
 const manyArguments = math.MaxInt
 
-// takes checks the number of arguments, and shows how the command is written.
-func takes(least, most int) cobra.PositionalArgs {
+// checkArgumentCount checks the number of arguments, and shows how the command is written.
+func checkArgumentCount(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.TrimSuffix(strings.Fields(cmd.Use)[1], "…"))
+			return newUsageError("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.TrimSuffix(strings.Fields(cmd.Use)[1], "…"))
 		case len(args) > most:
-			return usage("write: kubectl dopolicy "+cmd.Use, "%s: unexpected argument %q", cmd.Name(), args[most])
+			return newUsageError("write: kubectl dopolicy "+cmd.Use, "%s: unexpected argument %q", cmd.Name(), args[most])
 		}
 		return nil
 	}
@@ -202,21 +203,21 @@ func takes(least, most int) cobra.PositionalArgs {
 // errFindings is what a command returns that found what it looks for. The answer is written and says all: nothing is printed for it.
 var errFindings = errors.New("found what was looked for")
 
-// noAnswer is an error after which nothing can be said.
-type noAnswer struct{ what, hint string }
+// noAnswerError is an error after which nothing can be said.
+type noAnswerError struct{ what, hint string }
 
-func (e *noAnswer) Error() string { return e.what }
+func (e *noAnswerError) Error() string { return e.what }
 
-type failed struct {
+type failureDetails struct {
 	what, hint string
 	code       int
 }
 
-// failure is the one place where errors become exit codes.
-func failure(err error) failed {
+// classifyError is the one place where errors become exit codes.
+func classifyError(err error) failureDetails {
 	var (
 		use        *usageError
-		none       *noAnswer
+		none       *noAnswerError
 		loading    *load.Error
 		setting    *descriptor.SettingError
 		written    *requirement.FileError
@@ -224,17 +225,17 @@ func failure(err error) failed {
 	)
 	switch {
 	case errors.As(err, &use):
-		return failed{use.what, use.hint, ExitUsage}
+		return failureDetails{use.what, use.hint, ExitUsage}
 	case errors.As(err, &written):
-		return failed{written.Lines, written.Hint, ExitUsage}
+		return failureDetails{written.Lines, written.Hint, ExitUsage}
 	case errors.As(err, &setting):
-		return failed{setting.Message, setting.Hint, ExitUsage}
+		return failureDetails{setting.Message, setting.Hint, ExitUsage}
 	case errors.As(err, &descriptor):
-		return failed{descriptor.Error(), "the format is described in docs/policy-kinds.md", ExitUsage}
+		return failureDetails{descriptor.Error(), "the format is described in docs/policy-kinds.md", ExitUsage}
 	case errors.As(err, &none):
-		return failed{none.what, none.hint, ExitNoAnswer}
+		return failureDetails{none.what, none.hint, ExitNoAnswer}
 	case errors.As(err, &loading):
-		return failed{loading.Error(), loading.Hint, ExitNoAnswer}
+		return failureDetails{loading.Error(), loading.Hint, ExitNoAnswer}
 	}
-	return failed{err.Error(), "", ExitNoAnswer}
+	return failureDetails{err.Error(), "", ExitNoAnswer}
 }

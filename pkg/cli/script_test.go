@@ -12,9 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
-	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // built is what a release would tell the program about itself.

@@ -1,26 +1,27 @@
 package cli
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// selector narrows a question to objects with certain labels, in kubectl's syntax.
-type selector struct{ labels.Selector }
+// labelSelector narrows a query to objects with certain labels, in kubectl's syntax.
+type labelSelector struct{ labels.Selector }
 
-func parseSelector(text string) (selector, error) {
+func parseSelector(text string) (labelSelector, error) {
 	if text == "" {
-		return selector{}, nil
+		return labelSelector{}, nil
 	}
 	sel, err := labels.Parse(text)
 	if err != nil {
-		return selector{}, usage("write labels as kubectl does: app=shop,tier!=test", "selector %q: %s", text, err)
+		return labelSelector{}, newUsageError("write labels as kubectl does: app=shop,tier!=test", "selector %q: %s", text, err)
 	}
-	return selector{sel}, nil
+	return labelSelector{sel}, nil
 }
 
-func (s selector) empty() bool { return s.Selector == nil }
+func (s labelSelector) isEmpty() bool { return s.Selector == nil }
 
-func (s selector) matches(o *model.Object) bool {
-	return s.empty() || s.Matches(labels.Set(o.Labels))
+func (s labelSelector) matchesObject(o *model.Object) bool {
+	return s.isEmpty() || s.Matches(labels.Set(o.Labels))
 }

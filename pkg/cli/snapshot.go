@@ -24,7 +24,7 @@ type snapshotFlags struct {
 	redact bool
 }
 
-func (a App) snapshotCmd(s Streams) *cobra.Command {
+func (a App) newSnapshotCommand(s Streams) *cobra.Command {
 	f := &snapshotFlags{}
 	f.reports, f.allNamespaces = true, true // what answers to anything may need
 	cmd := &cobra.Command{
@@ -42,21 +42,21 @@ The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes 
 
   # for someone who must not see limits and keys
   kubectl dopolicy snapshot --redact -o cluster.yaml`,
-		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.take(cmd.Context(), a.Plugins, s) },
+		Args: checkArgumentCount(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.takeSnapshot(cmd.Context(), a.Plugins, s) },
 	}
-	f.sourceFlags.addCluster(cmd)
+	f.sourceFlags.addClusterSource(cmd)
 	cmd.Flags().StringVarP(&f.file, "output", "o", "", "file to write, ending in .yaml, .json or .tgz; - for standard output")
 	cmd.Flags().BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
 	return cmd
 }
 
-// snapshotForm is what a file's name asks for.
-func snapshotForm(file string) (render.SnapshotForm, error) {
+// chooseSnapshotForm returns the form that the name of a file asks for.
+func chooseSnapshotForm(file string) (render.SnapshotForm, error) {
 	switch name := strings.ToLower(file); {
 	case file == "":
-		return "", usage("write to a file: -o cluster.yaml, .json or .tgz; or -o - for standard output", "-o FILE is required")
+		return "", newUsageError("write to a file: -o cluster.yaml, .json or .tgz; or -o - for standard output", "-o FILE is required")
 	case file == "-", strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return render.SnapshotYAML, nil
 	case strings.HasSuffix(name, ".json"):
@@ -64,29 +64,29 @@ func snapshotForm(file string) (render.SnapshotForm, error) {
 	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
 		return render.SnapshotArchive, nil
 	}
-	return "", usage("the name must end in .yaml, .json or .tgz", "unknown snapshot format %q", file)
+	return "", newUsageError("the name must end in .yaml, .json or .tgz", "unknown snapshot format %q", file)
 }
 
-func (f *snapshotFlags) take(ctx context.Context, plugins []plugin.Plugin, s Streams) error {
-	form, err := snapshotForm(f.file)
+func (f *snapshotFlags) takeSnapshot(ctx context.Context, plugins []plugin.Plugin, s Streams) error {
+	form, err := chooseSnapshotForm(f.file)
 	if err != nil {
 		return err
 	}
-	session, err := f.open(ctx, plugins, s)
+	session, err := f.openInput(ctx, plugins, s)
 	if err != nil {
 		return err
 	}
 	in := session.Snapshot
-	if err := render.Problems(s.Err, in.Problems, render.ProblemOptions{}); err != nil {
+	if err := render.WriteProblems(s.Err, in.Problems, render.ProblemOptions{}); err != nil {
 		return err
 	}
-	if f.strict && slices.ContainsFunc(in.Problems, model.Problem.Incomplete) {
-		return &noAnswer{"not everything could be read: no snapshot was written", "the problems above say what is missing"}
+	if f.strict && slices.ContainsFunc(in.Problems, model.Problem.IsIncomplete) {
+		return &noAnswerError{"not everything could be read: no snapshot was written", "the problems above say what is missing"}
 	}
-	header := model.HeaderOf(in)
+	header := model.NewHeader(in)
 	if f.redact {
-		in = redactedSession(session).Snapshot
-		header = model.HeaderOf(in)
+		in = redactSession(session).Snapshot
+		header = model.NewHeader(in)
 		header.Redacted = true
 	}
 	objects := make([]any, len(in.Objects))
@@ -94,17 +94,17 @@ func (f *snapshotFlags) take(ctx context.Context, plugins []plugin.Plugin, s Str
 		objects[i] = o.Body
 	}
 	if f.file == "-" {
-		return render.Snapshot(s.Out, form, header, objects)
+		return render.WriteSnapshot(s.Out, form, header, objects)
 	}
-	if err := writeFile(f.file, func(w io.Writer) error { return render.Snapshot(w, form, header, objects) }); err != nil {
-		return &noAnswer{fmt.Sprintf("writing %s: %s", f.file, err), "check the folder and its permissions"}
+	if err := writeFileAtomically(f.file, func(w io.Writer) error { return render.WriteSnapshot(w, form, header, objects) }); err != nil {
+		return &noAnswerError{fmt.Sprintf("writing %s: %s", f.file, err), "check the folder and its permissions"}
 	}
 	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), render.Escape(in.Cluster.Context), render.Escape(f.file), render.Escape(f.file))
 	return nil
 }
 
-// writeFile writes a file whole or not at all.
-func writeFile(name string, write func(io.Writer) error) error {
+// writeFileAtomically writes a file whole or not at all.
+func writeFileAtomically(name string, write func(io.Writer) error) error {
 	t, err := os.CreateTemp(filepath.Dir(name), ".snapshot-*")
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
@@ -18,37 +20,36 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/spf13/cobra"
 )
 
 // sourceFlags are the flags shared by all commands that read objects.
 type sourceFlags struct {
-	connectionFlags
-	budgetFlags
-	files         []string
-	recursive     bool
-	helm          bool
-	destination   string
-	overLive      bool
-	cache         *load.Cache // of lists that were read before
-	kustomization string
-	namespace     string
-	allNamespaces bool
-	policyKinds   []string
-	foundKinds    []string // the same, named by another file
-	onlyKinds     []string
-	settings      []string
-	complete      bool              // what is not in the manifests does not exist
-	assume        []string          // of what the input does not tell
-	reports       bool              // published reports are read where policies may not be
-	noSchemas     bool              // no object is judged by its schema
-	workloads     bool              // pods are asked about, whether or not there are policies about them
-	clusterScoped []model.GroupKind // known beside those of the catalogue
-	wholeKinds    bool              // how every kind is read is asked about, whether or not there are policies of it
+	clusterFlags
+	limitFlags
+	files          []string
+	recursive      bool
+	helm           bool
+	destination    string
+	overLive       bool
+	cache          *load.Cache // of lists that were read before
+	kustomization  string
+	namespace      string
+	allNamespaces  bool
+	policyKinds    []string
+	foundKinds     []string // the same, named by another file
+	onlyKinds      []string
+	settings       []string
+	assumeComplete bool              // what is not in the manifests does not exist
+	assumptions    []string          // of what the input does not tell
+	reports        bool              // published reports are read where policies may not be
+	noSchemas      bool              // no object is judged by its schema
+	workloads      bool              // pods are asked about, whether or not there are policies about them
+	clusterScoped  []model.GroupKind // known beside those of the catalogue
+	allKinds       bool              // how every kind is read is asked about, whether or not there are policies of it
 }
 
-func (f *sourceFlags) add(cmd *cobra.Command) {
-	f.addCluster(cmd)
+func (f *sourceFlags) addSourceFlags(cmd *cobra.Command) {
+	f.addClusterSource(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, and render what they hold: kustomizations, Flux Kustomizations, Argo CD Applications")
@@ -56,17 +57,17 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.destination, "destination", "", "with -R: only what is deployed to this cluster, by its name or address in Applications, or the name of the Secret with its kubeconfig")
 	fs.BoolVar(&f.overLive, "live", false, "answer for the cluster as if the files had been applied to it")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
-	fs.BoolVar(&f.complete, "complete", false, "the manifests are all there is: what they lack does not exist (default: it may exist elsewhere)")
-	fs.StringSliceVar(&f.assume, "assume", nil, "what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
+	fs.BoolVar(&f.assumeComplete, "complete", false, "the manifests are all there is: what they lack does not exist (default: it may exist elsewhere)")
+	fs.StringSliceVar(&f.assumptions, "assume", nil, "what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
 	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "include all namespaces")
 }
 
-// addCluster adds the flags that reading a cluster takes.
-func (f *sourceFlags) addCluster(cmd *cobra.Command) {
+// addClusterSource adds the flags that reading a cluster takes.
+func (f *sourceFlags) addClusterSource(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	f.connectionFlags.add(fs)
-	f.budgetFlags.add(fs)
+	f.clusterFlags.addClusterFlags(fs)
+	f.limitFlags.addLimitFlags(fs)
 	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
 	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
 	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
@@ -77,166 +78,170 @@ type session struct {
 	flags *sourceFlags
 	*resolve.Resolution
 	catalog *descriptor.Catalog
-	tidiers []request.Tidier // that say what becomes of the paths of requests
-	read    *model.Snapshot  // as it was read, before what is generated
+	tidiers []request.Normalizer // that say what becomes of the paths of requests
+	asRead  *model.Snapshot      // as it was read, before what is generated
 	streams Streams
 }
 
-// open loads what the flags name and resolves it.
-func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	catalog, err := s.member.catalog(func() (*descriptor.Catalog, error) { return f.catalog(plugins) })
+// openInput loads what the flags name and resolves it.
+func (f *sourceFlags) openInput(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
+	catalog, err := s.member.loadCatalog(func() (*descriptor.Catalog, error) { return f.loadCatalog(plugins) })
 	if err != nil {
 		return nil, err
 	}
 	if err := f.checkSources(); err != nil {
 		return nil, err
 	}
-	in, err := f.read(ctx, catalog, s)
+	in, err := f.readInput(ctx, catalog, s)
 	if err != nil {
 		return nil, err
 	}
-	resolution := resolved(in, catalog, f.linkers()...)
-	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Tidiers(plugins, catalog), read: in, streams: s}, nil
+	resolution := resolveInput(in, catalog, f.graphLinkers()...)
+	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Normalizers(plugins, catalog), asRead: in, streams: s}, nil
 }
 
-// linkers are what the graph has beside what policies need.
-func (f *sourceFlags) linkers() []topology.Linker {
+// graphLinkers adds to the graph what policies do not need.
+func (f *sourceFlags) graphLinkers() []topology.Linker {
 	if !f.workloads {
 		return nil
 	}
-	return []topology.Linker{func(b *topology.Builder) { b.Workloads(topology.WorkloadKinds()...) }}
+	return []topology.Linker{func(b *topology.Builder) { b.AddWorkloads(topology.WorkloadKinds()...) }}
 }
 
-// resolved resolves an input, and looks in the meantime for what gets no traffic.
-func resolved(in *model.Snapshot, catalog *descriptor.Catalog, more ...topology.Linker) *resolve.Resolution {
-	in = catalog.Generated(in)
-	policies := resolve.Decode(in, catalog)
+// resolveInput resolves an input, and meanwhile looks for what gets no traffic.
+func resolveInput(in *model.Snapshot, catalog *descriptor.Catalog, more ...topology.Linker) *resolve.Resolution {
+	in = catalog.WithGenerated(in)
+	policies := resolve.StartDecoding(in, catalog)
 	graph := topology.Build(in, catalog.Settings(), append(catalog.Links(), more...)...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
 	resolution := policies.Attach(graph)
-	resolution.Problems = append(resolution.Problems, slices.DeleteFunc(<-idle, resolve.AboutVariable)...)
+	resolution.Problems = append(resolution.Problems, slices.DeleteFunc(<-idle, resolve.IsAboutVariable)...)
 	return resolution
 }
 
-// read reads manifests if the flags name any, else the cluster.
-func (f *sourceFlags) read(ctx context.Context, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
+// readInput reads manifests if the flags name any, else the cluster.
+func (f *sourceFlags) readInput(ctx context.Context, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
 	if f.overLive || len(f.files) == 0 && f.kustomization == "" {
-		c, err := f.connect()
+		c, err := f.findCluster()
 		if err != nil {
 			return nil, err
 		}
 		f.namespace = cmp.Or(f.namespace, c.namespace)
-		return f.live(ctx, c, catalog, s)
+		return f.readCluster(ctx, c, catalog, s)
 	}
-	in, err := load.Files(ctx, f.manifests(catalog, s))
+	in, err := load.Files(ctx, f.loadOptions(catalog, s))
 	if in != nil {
-		in.Whole = f.complete
+		in.Exhaustive = f.assumeComplete
 	}
-	return in, told(s, in, err)
+	return in, reportReadError(s, in, err)
 }
 
-// judges are what the vendors know about requests, under what the flags assume.
-func (f *sourceFlags) judges(plugins []plugin.Plugin) view.Judges {
+// requestJudges returns what the vendors know about requests, under what the flags assume.
+func (f *sourceFlags) requestJudges(plugins []plugin.Plugin) view.Judges {
 	out := plugin.Judges(plugins)
-	out.Assume.External = slices.Contains(f.assume, externalAuthenticates)
+	out.Assume.External = slices.Contains(f.assumptions, externalAuthenticates)
 	return out
 }
 
 // externalAuthenticates is the one thing that can be assumed.
 const externalAuthenticates = "external=authentication"
 
-// checkAssumed refuses what cannot be assumed.
-func (f *sourceFlags) checkAssumed() error {
-	for _, what := range f.assume {
+// checkAssumptions refuses what cannot be assumed.
+func (f *sourceFlags) checkAssumptions() error {
+	for _, what := range f.assumptions {
 		if what != externalAuthenticates {
-			return usage("write --assume "+externalAuthenticates, "cannot assume %q", what)
+			return newUsageError("write --assume "+externalAuthenticates, "cannot assume %q", what)
 		}
 	}
 	return nil
 }
 
-// told is the error of reading manifests. What is wrong with the documents is told before it, if not one was readable.
-func told(s Streams, in *model.Snapshot, err error) error {
+// reportReadError returns the error of reading manifests. If no document was readable, what is
+// wrong with them is printed before.
+func reportReadError(s Streams, in *model.Snapshot, err error) error {
 	if in != nil && errors.Is(err, load.ErrNothingReadable) {
-		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
+		if failed := render.WriteProblems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
 			return failed
 		}
 	}
 	return err
 }
 
-// manifests are the files or the kustomization that the flags name.
-func (f *sourceFlags) manifests(catalog *descriptor.Catalog, s Streams) load.Options {
+// loadOptions returns the options for reading the files or the kustomization that the flags name.
+func (f *sourceFlags) loadOptions(catalog *descriptor.Catalog, s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Destination: f.destination, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped), Limits: f.limits()}
+		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped), Limits: f.loadLimits()}
 }
 
-// checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.
+// checkSources checks that the flags name one input. Like kubectl, the program reads files or a
+// kustomization.
 func (f *sourceFlags) checkSources() error {
-	if err := cmp.Or(f.filesOrKustomization(), f.checkAssumed()); err != nil {
+	if err := cmp.Or(f.checkFilesOrKustomization(), f.checkAssumptions()); err != nil {
 		return err
 	}
 	switch {
-	case f.complete && len(f.files) == 0 && f.kustomization == "":
-		return usage("drop --complete: what a cluster does not have does not exist", "--complete needs files")
+	case f.assumeComplete && len(f.files) == 0 && f.kustomization == "":
+		return newUsageError("drop --complete: what a cluster does not have does not exist", "--complete needs files")
 	case f.overLive && f.kustomization == "" && len(f.files) == 0:
-		return usage("name the files with -f, or drop --live to read the cluster as it is", "--live needs files to apply")
+		return newUsageError("name the files with -f, or drop --live to read the cluster as it is", "--live needs files to apply")
 	case f.kustomization != "" && f.recursive:
-		return usage("drop -R: a kustomization lists its own folders", "-R cannot be given with -k")
+		return newUsageError("drop -R: a kustomization lists its own folders", "-R cannot be given with -k")
 	}
 	return nil
 }
 
-// filesOrKustomization sees to it that not both are named, and that a destination is chosen only where one is looked for.
-func (f *sourceFlags) filesOrKustomization() error {
+// checkFilesOrKustomization checks that not both are named, and that a destination is chosen only
+// where one is looked for.
+func (f *sourceFlags) checkFilesOrKustomization() error {
 	switch {
 	case f.kustomization != "" && len(f.files) > 0:
-		return usage("drop one of the two", "only one of -f and -k can be given")
+		return newUsageError("drop one of the two", "only one of -f and -k can be given")
 	case f.destination != "" && !f.recursive:
-		return usage("add -R, which follows Applications and Kustomizations", "--destination needs -R")
+		return newUsageError("add -R, which follows Applications and Kustomizations", "--destination needs -R")
 	}
 	return nil
 }
 
-// missed is a usage error about a name that is not in the input. What could not be read comes before it.
-func (s *session) missed(hint, format string, args ...any) error {
-	if err := s.tellUnread(); err != nil {
+// notFoundError is a usage error about a name that is not in the input. What could not be read is
+// printed before.
+func (s *session) notFoundError(hint, format string, args ...any) error {
+	if err := s.printUnread(); err != nil {
 		return err
 	}
-	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Gaps) > 0 {
-		return &noAnswer{fmt.Sprintf(format, args...) + " among the objects that could be read", hint}
+	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Unread) > 0 {
+		return &noAnswerError{fmt.Sprintf(format, args...) + " among the objects that could be read", hint}
 	}
-	return usage(hint, format, args...)
+	return newUsageError(hint, format, args...)
 }
 
-// tellUnread prints what could not be read: a name that is not found may be in there.
-func (s *session) tellUnread() error {
-	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.Incomplete() })
-	return render.Problems(s.streams.Err, broken, render.ProblemOptions{})
+// printUnread prints what could not be read: a name that is not found may be in there.
+func (s *session) printUnread() error {
+	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.IsIncomplete() })
+	return render.WriteProblems(s.streams.Err, broken, render.ProblemOptions{})
 }
 
-func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {
-	if len(f.foundKinds)+len(f.policyKinds)+len(f.settings) == 0 && !f.wholeKinds {
-		return plugin.Outlines(plugins)
+func (f *sourceFlags) loadCatalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {
+	if len(f.foundKinds)+len(f.policyKinds)+len(f.settings) == 0 && !f.allKinds {
+		return plugin.NewOutlineCatalog(plugins)
 	}
 	var user []form.Source
 	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
-		text, err := readSmall(name, i >= len(f.foundKinds))
+		text, err := readSmallFile(name, i >= len(f.foundKinds))
 		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
+			return nil, &noAnswerError{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
 		}
 		user = append(user, form.Source{Name: name, Text: text})
 	}
-	return plugin.Catalog(plugins, user, f.settings)
+	return plugin.NewCatalog(plugins, user, f.settings)
 }
 
-// given repeats the flags that name the input, for commands proposed to the user.
-func (f *sourceFlags) given() string {
+// sourceArgs repeats the flags that name the input, for commands proposed to the user.
+func (f *sourceFlags) sourceArgs() string {
 	var out []string
 	repeat := func(flag string, values []string) {
 		for _, v := range values {
-			out = append(out, flag+" "+view.ShellWord(v))
+			out = append(out, flag+" "+view.QuoteShellWord(v))
 		}
 	}
 	repeat("-f", f.files)
@@ -258,15 +263,16 @@ func (f *sourceFlags) given() string {
 	repeat("--policy-kinds", f.policyKinds)
 	repeat("--policy-kind", f.onlyKinds)
 	repeat("--vendor-setting", f.settings)
-	return strings.Join(append(out, f.connectionFlags.given()...), " ")
+	return strings.Join(append(out, f.clusterFlags.clusterArgs()...), " ")
 }
 
-// openKinds is open, but an input is not required: the described kinds are known without one. A kubeconfig that leads to no cluster is told.
+// openKinds is openInput, but an input is not required: the described kinds are known without one.
+// A kubeconfig that leads to no cluster is reported.
 func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	f.wholeKinds = true
-	read, err := f.open(ctx, plugins, s)
+	f.allKinds = true
+	read, err := f.openInput(ctx, plugins, s)
 	var loading *load.Error
-	var none *noAnswer
+	var none *noAnswerError
 	switch {
 	case len(f.files) > 0 || f.kustomization != "" || ctx.Err() != nil:
 		return read, err
@@ -276,7 +282,7 @@ func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s 
 	default:
 		return read, err
 	}
-	catalog, err := f.catalog(plugins)
+	catalog, err := f.loadCatalog(plugins)
 	if err != nil {
 		return nil, err
 	}

@@ -3,22 +3,23 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/spf13/cobra"
 )
 
 // errNothingReported is what an audit of manifests comes to.
-var errNothingReported = &noAnswer{"no object has a status: there is nothing to audit",
+var errNothingReported = &noAnswerError{"no object has a status: there is nothing to audit",
 	"audit a cluster (without -f), a snapshot of one (kubectl dopolicy snapshot), or files from: kubectl get -o yaml"}
 
 // errNothingCompared is what an audit comes to that neither found a difference nor agreement: that is no proof of agreement.
-var errNothingCompared = &noAnswer{"nothing was compared, so nothing is known to agree",
+var errNothingCompared = &noAnswerError{"nothing was compared, so nothing is known to agree",
 	"see the notes with -o wide; name the objects, namespaces and proxies that belong together"}
 
-func (a App) statusCmd(s Streams) *cobra.Command {
-	q := &question{}
+func (a App) newStatusCommand(s Streams) *cobra.Command {
+	q := &queryFlags{}
 	var all, audit bool
 	cmd := &cobra.Command{
 		Use:   "status [POLICY…]",
@@ -46,29 +47,29 @@ more than the objects, such as data planes and certificates, are neither predict
 
   # in the cluster, and again on every change
   kubectl dopolicy status -n infra -w`,
-		Args: takes(0, manyArguments),
+		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.status(ctx, q, s, to, args, all, audit) })
+			return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.runStatus(ctx, q, s, to, args, all, audit) })
 		},
 	}
-	q.add(cmd, statusFormats()...)
+	q.addFlags(cmd, statusFormats()...)
 	q.addTable(cmd)
-	q.addWatch(cmd)
+	q.addWatchFlag(cmd)
 	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
 	cmd.Flags().BoolVar(&all, "all", false, "also predict routes, gateways and listeners")
-	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
+	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicies))
 	return cmd
 }
 
 // statusFormats are the forms in which statuses can be written.
 func statusFormats() []string { return []string{"table", "wide", "yaml", "json", "ndjson", "name"} }
 
-// status is the whole of the command.
-func (a App) status(ctx context.Context, q *question, s, to Streams, args []string, all, audit bool) error {
+// runStatus runs the command.
+func (a App) runStatus(ctx context.Context, q *queryFlags, s, to Streams, args []string, all, audit bool) error {
 	if audit && q.overLive {
-		return usage("drop one of the two: statuses do not reflect files that are not applied yet", "--audit cannot be given with --live")
+		return newUsageError("drop one of the two: statuses do not reflect files that are not applied yet", "--audit cannot be given with --live")
 	}
-	session, err := q.open(ctx, a.Plugins, s)
+	session, err := q.openInput(ctx, a.Plugins, s)
 	if err != nil {
 		return err
 	}
@@ -76,29 +77,29 @@ func (a App) status(ctx context.Context, q *question, s, to Streams, args []stri
 		return errNothingReported
 	}
 	query := view.StatusQuery{Objects: all || q.allNamespaces && len(args) == 0, Audit: audit}
-	if query.Kinds, err = session.kinds(); err != nil {
+	if query.Kinds, err = session.selectedKinds(); err != nil {
 		return err
 	}
 	if q.namespace != "" && !q.allNamespaces {
-		query.In = func(namespace string) bool { return namespace == q.namespace }
+		query.InNamespace = func(namespace string) bool { return namespace == q.namespace }
 	}
 	if len(args) == 0 {
-		if err := (selection{session}).known(); err != nil {
+		if err := (inputSelection{session}).checkNamespace(); err != nil {
 			return err
 		}
 	}
-	named, err := policyNames{session}.each(args)
+	named, err := policyNames{session}.findEach(args)
 	if err != nil {
 		return err
 	}
 	for i, n := range named {
 		if n.rule != "" {
-			return usage("status is about whole policies; use `reach` for a rule", "%q names a rule", args[i])
+			return newUsageError("status is about whole policies; use `reach` for a rule", "%q names a rule", args[i])
 		}
 		query.Policies = append(query.Policies, n.policy)
 	}
 	list := view.Status(session.Resolution, query, plugin.StatusFunctions(a.Plugins))
-	if err := q.write(to, session, "", list, &list.Envelope); err != nil {
+	if err := q.writeWithProblems(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}
 	switch {

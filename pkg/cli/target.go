@@ -42,7 +42,7 @@ func targetKinds() []targetKind {
 		apps("ReplicaSet", "replicasets", "rs")}
 }
 
-func isRoute(gk model.GroupKind) bool {
+func isRouteKind(gk model.GroupKind) bool {
 	return gk.Group == gatewayGroup && strings.HasSuffix(gk.Kind, "Route")
 }
 
@@ -50,37 +50,37 @@ func isRoute(gk model.GroupKind) bool {
 func (s *session) findKind(word string) (model.GroupKind, bool) {
 	word = strings.ToLower(word)
 	for _, k := range targetKinds() {
-		if slices.Contains(kindNames(k.gk, k.plural, k.short), word) {
+		if slices.Contains(spellKind(k.gk, k.plural, k.short), word) {
 			return k.gk, true
 		}
 	}
 	for _, gk := range s.Snapshot.Kinds() {
-		if slices.Contains(kindNames(gk, descriptor.Plural(gk.Kind), nil), word) || s.servedAs(gk, word) {
+		if slices.Contains(spellKind(gk, descriptor.PluralOf(gk.Kind), nil), word) || s.isServedAs(gk, word) {
 			return gk, true
 		}
 	}
 	for id := range s.Graph.Len() { // kinds of which the input has names only
 		n := s.Graph.Node(topology.NodeID(id))
-		if gk := n.Ref.GroupKind(); n.Object == nil && slices.Contains(kindNames(gk, descriptor.Plural(gk.Kind), nil), word) {
+		if gk := n.Ref.GroupKind(); n.Object == nil && slices.Contains(spellKind(gk, descriptor.PluralOf(gk.Kind), nil), word) {
 			return gk, true
 		}
 	}
-	return mistaken{s}.kindOf(word)
+	return suggestion{s}.findDefinedKind(word)
 }
 
-// servedAs reports whether the server the input is from calls a kind so.
-func (s *session) servedAs(gk model.GroupKind, word string) bool {
-	k := s.Snapshot.Cluster.Serves(gk)
-	return k != nil && (word == k.Singular || slices.Contains(kindNames(gk, k.Plural, k.Short), word))
+// isServedAs reports whether the cluster that the input is from has this name for a kind.
+func (s *session) isServedAs(gk model.GroupKind, word string) bool {
+	k := s.Snapshot.Cluster.FindKind(gk)
+	return k != nil && (word == k.Singular || slices.Contains(spellKind(gk, k.Plural, k.ShortNames), word))
 }
 
-// wanted is a target as it was typed.
-type wanted struct {
+// targetName is a target as it was typed.
+type targetName struct {
 	kind          model.GroupKind // zero: any route
 	name, section string
 }
 
-func (w wanted) noun() string {
+func (w targetName) kindNoun() string {
 	if w.kind.Kind == "" {
 		return "route"
 	}
@@ -88,23 +88,23 @@ func (w wanted) noun() string {
 }
 
 // parseTarget reads [KIND/]NAME[/SECTION] or KIND NAME; the first segment is a kind only if it names a known one.
-func (s *session) parseTarget(args []string) (wanted, error) {
+func (s *session) parseTarget(args []string) (targetName, error) {
 	text := args[0]
 	if len(args) == 2 {
 		text += "/" + args[1]
 	}
 	parts := strings.Split(text, "/")
-	var w wanted
+	var w targetName
 	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 {
 		w.kind, parts = gk, parts[1:]
 	} else if len(args) == 2 || len(parts) > 2 {
-		if err := (mistaken{s}).policy(text); err != nil {
+		if err := (suggestion{s}).policyForTarget(text); err != nil {
 			return w, err
 		}
-		return w, unknownKind(parts[0])
+		return w, unknownKindError(parts[0])
 	}
 	if len(parts) > 2 || slices.Contains(parts, "") {
-		return w, usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q is not a target", text)
+		return w, newUsageError("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q is not a target", text)
 	}
 	w.name = parts[0]
 	if len(parts) == 2 {
@@ -113,37 +113,37 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 	return w, nil
 }
 
-func unknownKind(word string) error {
+func unknownKindError(word string) error {
 	hint := "known kinds: httproute, grpcroute, tlsroute, tcproute, udproute, gateway, gatewayclass, service, namespace"
-	if near := form.Nearest(word, kindWords()); len(near) > 0 {
+	if near := form.Nearest(word, listKindWords()); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
-	return usage(hint, "unknown kind %q", word)
+	return newUsageError(hint, "unknown kind %q", word)
 }
 
-// target finds the one target that the arguments name.
-func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
+// findTarget finds the one target that the arguments name.
+func (s *session) findTarget(args []string) (model.Ref, []topology.NodeID, error) {
 	w, err := s.parseTarget(args)
 	if err != nil {
 		return model.Ref{}, nil, err
 	}
 	var found []model.Ref
-	for _, ref := range s.candidates(w) {
+	for _, ref := range s.listCandidates(w) {
 		if ref.Name == w.name {
 			found = append(found, ref)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return model.Ref{}, nil, s.notFound(w, strings.Join(args, "/"))
+		return model.Ref{}, nil, s.targetNotFound(w, strings.Join(args, "/"))
 	case 1:
 	default:
-		return model.Ref{}, nil, usage("name one of: "+refList(found), "%q is ambiguous: %d objects have this name", w.name, len(found))
+		return model.Ref{}, nil, newUsageError("name one of: "+formatRefs(found), "%q is ambiguous: %d objects have this name", w.name, len(found))
 	}
 	ref := found[0]
-	ids := s.Graph.Lookup(ref.In(w.section))
+	ids := s.Graph.Lookup(ref.WithSection(w.section))
 	if len(ids) == 0 {
-		if err := (mistaken{s}).policy(strings.Join(args, "/")); err != nil {
+		if err := (suggestion{s}).policyForTarget(strings.Join(args, "/")); err != nil {
 			return ref, nil, err
 		}
 	}
@@ -153,19 +153,20 @@ func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
 		if near := form.Nearest(w.section, sections); len(near) > 0 {
 			hint = "did you mean " + near[0] + "?"
 		}
-		return ref, nil, usage(hint, "%s has no section %q", ref, w.section)
+		return ref, nil, newUsageError(hint, "%s has no section %q", ref, w.section)
 	}
 	if len(ids) == 0 {
-		return ref, nil, usage("policies are shown for gateways, listeners, routes, rules and their backends", "%s is not part of the traffic graph", ref)
+		return ref, nil, newUsageError("policies are shown for gateways, listeners, routes, rules and their backends", "%s is not part of the traffic graph", ref)
 	}
-	return ref.In(w.section), ids, nil
+	return ref.WithSection(w.section), ids, nil
 }
 
-// candidates are the objects among which a name is looked for, those that are only named by others included.
-func (s *session) candidates(w wanted) []model.Ref {
+// listCandidates returns the objects among which a name is looked for, those that are only named by
+// others included.
+func (s *session) listCandidates(w targetName) []model.Ref {
 	fits := func(ref model.Ref) bool {
 		gk := ref.GroupKind()
-		return s.inNamespace(ref) && (gk == w.kind || w.kind.Kind == "" && isRoute(gk))
+		return s.isInNamespace(ref) && (gk == w.kind || w.kind.Kind == "" && isRouteKind(gk))
 	}
 	var out []model.Ref
 	for _, o := range s.Snapshot.Objects {
@@ -182,26 +183,27 @@ func (s *session) candidates(w wanted) []model.Ref {
 	return out
 }
 
-// inNamespace reports whether the flags let ref in: with files and without -n every namespace is asked.
-func (s *session) inNamespace(ref model.Ref) bool {
+// isInNamespace reports whether the flags select the namespace of ref: with files and without -n
+// every namespace is selected.
+func (s *session) isInNamespace(ref model.Ref) bool {
 	return s.flags.namespace == "" || s.flags.allNamespaces || ref.Namespace == "" || ref.Namespace == s.flags.namespace
 }
 
-func (s *session) notFound(w wanted, text string) error {
-	if err := (selection{s}).known(); err != nil {
+func (s *session) targetNotFound(w targetName, text string) error {
+	if err := (inputSelection{s}).checkNamespace(); err != nil {
 		return err
 	}
-	if err := (mistaken{s}).policy(text); err != nil {
+	if err := (suggestion{s}).policyForTarget(text); err != nil {
 		return err
 	}
 	var near []string
 	var all []model.Ref
-	for _, ref := range s.candidates(w) {
+	for _, ref := range s.listCandidates(w) {
 		near = append(near, ref.Name)
 		all = append(all, ref)
 	}
 	hint := ""
-	kinds := form.Nearest(w.name, kindWords())
+	kinds := form.Nearest(w.name, listKindWords())
 	switch near = form.Nearest(w.name, near); {
 	case len(near) > 0:
 		ref := all[slices.IndexFunc(all, func(r model.Ref) bool { return r.Name == near[0] })]
@@ -209,21 +211,21 @@ func (s *session) notFound(w wanted, text string) error {
 	case w.kind.Kind == "" && w.section != "" && len(kinds) > 0:
 		hint = "did you mean " + kinds[0] + "/" + w.section + "?"
 	case len(all) > 0:
-		hint = "there are: " + refList(all)
+		hint = "there are: " + formatRefs(all)
 	}
-	return s.missed(hint, "no %s %q %s", w.noun(), w.name, s.where())
+	return s.notFoundError(hint, "no %s %q %s", w.kindNoun(), w.name, s.describeScope())
 }
 
-// where says in which part of the input names are looked for.
-func (s *session) where() string {
+// describeScope says in which part of the input names are looked for.
+func (s *session) describeScope() string {
 	if s.flags.namespace != "" && !s.flags.allNamespaces {
 		return "in namespace " + s.flags.namespace
 	}
 	return "in the input"
 }
 
-// kindWords are the words for kinds that a target may start with.
-func kindWords() []string {
+// listKindWords returns the words for kinds that a target may start with.
+func listKindWords() []string {
 	var out []string
 	for _, k := range targetKinds() {
 		out = append(out, strings.ToLower(k.gk.Kind), k.plural)
@@ -231,7 +233,7 @@ func kindWords() []string {
 	return out
 }
 
-func firstFew(names []string) []string {
+func limitNames(names []string) []string {
 	const most = 8
 	if len(names) > most {
 		return append(names[:most:most], fmt.Sprintf("and %d more", len(names)-most))
@@ -239,7 +241,7 @@ func firstFew(names []string) []string {
 	return names
 }
 
-func refList(refs []model.Ref) string {
+func formatRefs(refs []model.Ref) string {
 	var out []string
 	for _, r := range refs {
 		name := lowerKind(r) + "/" + r.Name
@@ -250,7 +252,7 @@ func refList(refs []model.Ref) string {
 			out = append(out, name)
 		}
 	}
-	return strings.Join(firstFew(out), ", ")
+	return strings.Join(limitNames(out), ", ")
 }
 
 func lowerKind(ref model.Ref) string { return strings.ToLower(ref.Kind) }

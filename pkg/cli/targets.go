@@ -8,43 +8,45 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// targets are the nodes that the arguments, or without any the namespace and the selector, ask for; nil stands for all.
-func (s *session) targets(args []string, sel selector) ([]topology.NodeID, model.Ref, error) {
+// findTargets returns the nodes that the arguments, or without any the namespace and the selector,
+// select; nil stands for all.
+func (s *session) findTargets(args []string, sel labelSelector) ([]topology.NodeID, model.Ref, error) {
 	if len(args) > 0 {
-		return s.named(args)
+		return s.findNamedTargets(args)
 	}
-	if sel.empty() && (s.flags.allNamespaces || s.flags.namespace == "") {
+	if sel.isEmpty() && (s.flags.allNamespaces || s.flags.namespace == "") {
 		return nil, model.Ref{}, nil
 	}
-	out := s.objects(func(o *model.Object) bool { return s.inNamespace(o.Ref) && sel.matches(o) })
-	if sel.empty() {
-		out = append(out, s.clusters()...)
+	out := s.findObjectNodes(func(o *model.Object) bool { return s.isInNamespace(o.Ref) && sel.matchesObject(o) })
+	if sel.isEmpty() {
+		out = append(out, s.findClusterNodes()...)
 	}
 	return out, model.Ref{}, nil
 }
 
-// named are the nodes of the targets that the arguments name: TARGET…, or KIND NAME…. The reference is that of a single one.
-func (s *session) named(args []string) ([]topology.NodeID, model.Ref, error) {
+// findNamedTargets returns the nodes of the targets that the arguments name: TARGET…, or KIND
+// NAME…. The reference is that of a single one.
+func (s *session) findNamedTargets(args []string) ([]topology.NodeID, model.Ref, error) {
 	texts := args
 	if first := args[0]; len(args) > 1 && !strings.Contains(first, "/") {
 		_, known := s.findKind(first)
 		switch {
-		case known || s.policyKind(first) != nil:
-			texts = prefixed(first+"/", args[1:])
-		case !s.isRoute(first) && len(form.Nearest(first, kindWords())) > 0:
-			return nil, model.Ref{}, unknownKind(first)
+		case known || s.findPolicyKinds(first) != nil:
+			texts = prefixWords(first+"/", args[1:])
+		case !s.hasRoute(first) && len(form.Nearest(first, listKindWords())) > 0:
+			return nil, model.Ref{}, unknownKindError(first)
 		}
 	}
 	var all []topology.NodeID
 	var last model.Ref
 	for _, text := range texts {
-		ref, ids, err := s.target([]string{text})
+		ref, ids, err := s.findTarget([]string{text})
 		if err != nil {
 			return nil, ref, err
 		}
 		all, last = append(all, ids...), ref
 		if s.Node(ids[0]).Role == topology.Namespace {
-			all = append(all, s.objects(func(o *model.Object) bool { return o.Ref.Namespace == ref.Name })...)
+			all = append(all, s.findObjectNodes(func(o *model.Object) bool { return o.Ref.Namespace == ref.Name })...)
 		}
 	}
 	if len(texts) > 1 {
@@ -53,15 +55,16 @@ func (s *session) named(args []string) ([]topology.NodeID, model.Ref, error) {
 	return all, last, nil
 }
 
-// clusters are the nodes of whole clusters to which policies of the namespace come: these have no namespace themselves.
-func (s *session) clusters() []topology.NodeID {
+// findClusterNodes returns the nodes of whole clusters that policies of the namespace target: these
+// nodes have no namespace themselves.
+func (s *session) findClusterNodes() []topology.NodeID {
 	var out []topology.NodeID
 	for _, k := range s.Kinds {
-		if !k.Reaches(topology.Cluster) {
+		if !k.HasResultsAt(topology.Cluster) {
 			continue
 		}
 		for _, p := range k.Policies {
-			if s.inNamespace(p.Ref()) {
+			if s.isInNamespace(p.Ref()) {
 				out = append(out, k.TargetsOf(p)...)
 			}
 		}
@@ -69,8 +72,8 @@ func (s *session) clusters() []topology.NodeID {
 	return out
 }
 
-// objects are the nodes of the namespaced objects that fit; never nil.
-func (s *session) objects(fits func(*model.Object) bool) []topology.NodeID {
+// findObjectNodes returns the nodes of the namespaced objects that fit; never nil.
+func (s *session) findObjectNodes(fits func(*model.Object) bool) []topology.NodeID {
 	out := []topology.NodeID{}
 	for id := range s.Graph.Len() {
 		n := s.Graph.Node(topology.NodeID(id))
@@ -81,8 +84,9 @@ func (s *session) objects(fits func(*model.Object) bool) []topology.NodeID {
 	return out
 }
 
-// aboveRoutes are those of the targets through which traffic comes to route rules: classes, gateways, listener sets, listeners.
-func (s *session) aboveRoutes(ids []topology.NodeID) []topology.NodeID {
+// filterAboveRoutes returns those of the targets through which traffic comes to route rules:
+// classes, gateways, listener sets, listeners.
+func (s *session) filterAboveRoutes(ids []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range ids {
 		switch s.Node(id).Role {

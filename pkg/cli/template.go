@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // templateForm is a form of output that takes a template of the user's, written -o NAME=TEMPLATE.
@@ -33,7 +34,8 @@ func templateForms() []templateForm {
 	}
 }
 
-// templateWords are the forms as the help of -o lists them; there is another of each for a template in a file.
+// templateWords lists the forms as the help of -o has them; there is another of each for a template
+// in a file.
 func templateWords() []string { return []string{"jsonpath=", "go-template=", "custom-columns="} }
 
 // templateFlags say what -o prints of an answer where the user writes it.
@@ -43,15 +45,15 @@ type templateFlags struct {
 	parsed       *render.Template // nil: another form of output
 }
 
-func (f *templateFlags) add(cmd *cobra.Command) {
+func (f *templateFlags) addTemplateFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.text, "template", "", "template, or template file, for -o go-template, jsonpath or custom-columns (without -o: go-template)")
 	fs.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "ignore missing fields and map keys in a go-template or jsonpath")
 }
 
-// read parses the template that goes with a form of output, and reports whether it is such a form. With --template by itself the form is
-// a Go template.
-func (f *templateFlags) read(output string, given bool) (bool, error) {
+// parseTemplate parses the template that goes with a form of output, and reports whether it is such
+// a form. With --template by itself the form is a Go template.
+func (f *templateFlags) parseTemplate(output string, given bool) (bool, error) {
 	name, text, behind := strings.Cut(output, "=")
 	if f.text != "" && !given {
 		name = "go-template"
@@ -59,37 +61,37 @@ func (f *templateFlags) read(output string, given bool) (bool, error) {
 	at := slices.IndexFunc(templateForms(), func(t templateForm) bool { return t.name == name })
 	switch {
 	case at < 0 && f.text != "":
-		return false, usage("use it with -o go-template, -o jsonpath or -o custom-columns", "--template cannot be given with -o %s", output)
+		return false, newUsageError("use it with -o go-template, -o jsonpath or -o custom-columns", "--template cannot be given with -o %s", output)
 	case at < 0:
 		return false, nil
 	case f.text != "" && behind:
-		return false, usage("drop one of the two", "-o %s= and --template cannot be given together", name)
+		return false, newUsageError("drop one of the two", "-o %s= and --template cannot be given together", name)
 	case f.text != "":
 		text = f.text
 	}
 	form := templateForms()[at]
 	if text == "" {
-		return false, usage(templateHint(form.format), "output format %q needs a template", name)
+		return false, newUsageError(templateHint(form.format), "output format %q needs a template", name)
 	}
 	if form.file {
-		data, err := readSmall(text, true)
+		data, err := readSmallFile(text, true)
 		if err != nil {
-			return false, &noAnswer{fmt.Sprintf("reading the template: %s", err), "-o " + name + " takes the name of a file"}
+			return false, &noAnswerError{fmt.Sprintf("reading the template: %s", err), "-o " + name + " takes the name of a file"}
 		}
 		text = string(data)
 	}
 	var err error
 	f.parsed, err = render.NewTemplate(form.format, text, render.TemplateOptions{RequireKeys: !f.allowMissing})
-	return true, templateFailure(err)
+	return true, explainTemplateError(err)
 }
 
-// templateFailure makes a usage error of an error about a template; others stay as they are.
-func templateFailure(err error) error {
+// explainTemplateError makes a usage error of an error about a template; others stay as they are.
+func explainTemplateError(err error) error {
 	var wrong *render.TemplateError
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return usage(templateHint(wrong.Format), "%s", wrong.Error())
+	return newUsageError(templateHint(wrong.Format), "%s", wrong.Error())
 }
 
 // templateHint shows a template of the format.
@@ -117,13 +119,15 @@ func completeFormats(formats []string) cobra.CompletionFunc {
 				words = append(words, t.name+"=")
 			}
 		}
-		return offer(words, typed)
+		return filterProposals(words, typed)
 	}
 }
 
-// offer is the words that go on from what is typed, sorted, each once; what no terminal should get is left out. No space is put behind a word that is to be continued: after / and =.
-func offer(words []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words = slices.DeleteFunc(unique(words), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
+// filterProposals returns the words that begin with what is typed, sorted, each once, without those
+// that no terminal should get. No space is put behind a word that is to be continued: after / and
+// =.
+func filterProposals(words []string, typed string) ([]string, cobra.ShellCompDirective) {
+	words = slices.DeleteFunc(sortUnique(words), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, "=") }) {
 		directive |= cobra.ShellCompDirectiveNoSpace

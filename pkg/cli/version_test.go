@@ -15,15 +15,15 @@ func TestRecorded(t *testing.T) {
 		info   *debug.BuildInfo
 		want   Build
 	}{
-		"nothing known":            {Build{}, nil, Build{"dev", unknown, unknown}},
-		"go install of a version":  {Build{}, &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, Build{"v1.2.3", unknown, unknown}},
+		"nothing known":            {Build{}, nil, Build{"dev", unknownFact, unknownFact}},
+		"go install of a version":  {Build{}, &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, Build{"v1.2.3", unknownFact, unknownFact}},
 		"a clone":                  {Build{}, clone("false"), Build{"dev", "abc", "2026-01-02T03:04:05Z"}},
 		"a clone with changes":     {Build{}, clone("true"), Build{"dev", "abc-dirty", "2026-01-02T03:04:05Z"}},
 		"a release":                {Build{"v9", "def", "2020"}, clone("true"), Build{"v9", "def", "2020"}},
 		"only the version is told": {Build{Version: "v9"}, clone("false"), Build{"v9", "abc", "2026-01-02T03:04:05Z"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.linked.recorded(c.info); got != c.want {
+			if got := c.linked.fillFromBuildInfo(c.info); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})

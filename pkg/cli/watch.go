@@ -16,49 +16,50 @@ import (
 
 // How long nothing must change before the answer is computed anew, and how long to wait where that fails.
 const (
-	settled    = 300 * time.Millisecond
-	tryAgainIn = 5 * time.Second
+	quietPeriod = 300 * time.Millisecond
+	retryDelay  = 5 * time.Second
 )
 
-// answering answers a question once: reading uses the first pair of streams, the answer is written to the second one.
-type answering func(ctx context.Context, s, to Streams) error
+// answerFunc answers once: reading uses the first pair of streams, the answer is written to the
+// second one.
+type answerFunc func(ctx context.Context, s, to Streams) error
 
-// addWatch adds the flag of commands that can answer again.
-func (q *question) addWatch(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&q.again, "watch", "w", false, "print the answer again whenever it changes")
+// addWatchFlag adds --watch.
+func (q *queryFlags) addWatchFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&q.watching, "watch", "w", false, "print the answer again whenever it changes")
 }
 
-// run answers once or, with --watch, again and again.
-func (q *question) run(cmd *cobra.Command, s Streams, answer answering) error {
-	if q.again {
-		return q.watch(cmd.Context(), s, answer)
+// answerOrWatch answers once or, with --watch, again and again.
+func (q *queryFlags) answerOrWatch(cmd *cobra.Command, s Streams, answer answerFunc) error {
+	if q.watching {
+		return q.watchAnswer(cmd.Context(), s, answer)
 	}
 	return answer(cmd.Context(), s, s)
 }
 
-// watch prints the answer, and prints it again whenever it changes, until it is interrupted. Errors after the first answer are told and the
-// watch goes on.
-func (q *question) watch(ctx context.Context, s Streams, answer answering) error {
+// watchAnswer prints the answer, and prints it again whenever it changes, until it is interrupted.
+// Errors after the first answer are printed and the watch goes on.
+func (q *queryFlags) watchAnswer(ctx context.Context, s Streams, answer answerFunc) error {
 	if !q.overLive && (len(q.files) > 0 || q.kustomization != "") {
-		return usage("drop -w, or add --live to combine the files with the cluster", "--watch works only with a cluster")
+		return newUsageError("drop -w, or add --live to combine the files with the cluster", "--watch works only with a cluster")
 	}
 	if slices.Contains(q.files, "-") {
-		return usage("save it to a file, and read that with -f", "--watch reads the input again, but standard input can be read only once")
+		return newUsageError("save it to a file, and read that with -f", "--watch reads the input again, but standard input can be read only once")
 	}
 	q.cache = &load.Cache{}
-	var last printed
-	first, err := onceAside(ctx, s, answer)
+	var last printedAnswer
+	first, err := captureAnswer(ctx, s, answer)
 	if err != nil {
 		return err
 	}
-	if err := first.print(s, q.format, &last); err != nil {
+	if err := first.printIfChanged(s, q.format, &last); err != nil {
 		return err
 	}
-	c, err := q.connect()
+	c, err := q.findCluster()
 	if err != nil {
 		return err
 	}
-	watcher, err := load.NewWatcher(c.config, q.limits(), q.cache, func(what, hint string) {
+	watcher, err := load.NewWatcher(c.config, q.loadLimits(), q.cache, func(what, hint string) {
 		fmt.Fprintf(s.Err, "warning: %s\n", render.Escape(what))
 		if hint != "" {
 			fmt.Fprintf(s.Err, "hint: %s\n", hint)
@@ -68,60 +69,61 @@ func (q *question) watch(ctx context.Context, s Streams, answer answering) error
 		return kubeconfigError(err)
 	}
 	var again <-chan time.Time
-	told := "" // the error that was told last, until there is an answer again
+	told := "" // the last error printed, until there is an answer again
 	for {
-		watcher.Follow(ctx)
-		if !watcher.Next(ctx, settled, again) {
+		watcher.FollowLists(ctx)
+		if !watcher.AwaitChange(ctx, quietPeriod, again) {
 			return nil // interrupted
 		}
 		again = nil
-		next, err := onceAside(ctx, s, answer)
+		next, err := captureAnswer(ctx, s, answer)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil: // what was asked about may be gone and come back, and so may the server
-			if what := failure(err).what; what != told {
+			if what := classifyError(err).what; what != told {
 				told = what
 				fmt.Fprintf(s.Err, "error: %s\n", render.Escape(what))
 			}
-			again = time.After(tryAgainIn)
-			last = printed{}
+			again = time.After(retryDelay)
+			last = printedAnswer{}
 			continue
 		}
 		told = ""
-		if err := next.print(s, q.format, &last); err != nil {
+		if err := next.printIfChanged(s, q.format, &last); err != nil {
 			return err
 		}
 	}
 }
 
-// printed is one answer as it is printed: what is told on the side, and the answer.
-type printed struct{ side, answer string }
+// printedAnswer is the text that an answer prints: what goes to stderr, and the answer.
+type printedAnswer struct{ stderr, answer string }
 
-// onceAside computes the answer.
-func onceAside(ctx context.Context, s Streams, answer answering) (*printed, error) {
-	text, err := onceAsideWith(ctx, s, answer)
+// captureAnswer computes the answer. Findings and gaps are no error: they may be gone the next
+// time.
+func captureAnswer(ctx context.Context, s Streams, answer answerFunc) (*printedAnswer, error) {
+	text, err := captureAnswerAndError(ctx, s, answer)
 	if err != nil && !errors.Is(err, errIncomplete) && !errors.Is(err, errFindings) && !errors.Is(err, errNothingCompared) { // what is found or incomplete now may not be later
 		return nil, err
 	}
 	return text, nil
 }
 
-// onceAsideWith is onceAside with what the answer came to.
-func onceAsideWith(ctx context.Context, s Streams, answer answering) (*printed, error) {
+// captureAnswerAndError is captureAnswer with the error of the answer.
+func captureAnswerAndError(ctx context.Context, s Streams, answer answerFunc) (*printedAnswer, error) {
 	var side, out bytes.Buffer
 	aside := s
 	aside.Err, aside.Out = &side, &out
 	err := answer(ctx, s, aside)
-	return &printed{side.String(), out.String()}, err
+	return &printedAnswer{side.String(), out.String()}, err
 }
 
-// print writes an answer that is another than the last one.
-func (p *printed) print(s Streams, format string, last *printed) error {
+// printIfChanged writes an answer that differs from the last one.
+func (p *printedAnswer) printIfChanged(s Streams, format string, last *printedAnswer) error {
 	if *p == *last {
 		return nil
 	}
-	if *last != (printed{}) {
+	if *last != (printedAnswer{}) {
 		switch format {
 		case "yaml":
 			fmt.Fprintln(s.Out, "---")
@@ -133,6 +135,6 @@ func (p *printed) print(s Streams, format string, last *printed) error {
 	if _, err := fmt.Fprint(s.Out, p.answer); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(s.Err, p.side)
+	_, err := fmt.Fprint(s.Err, p.stderr)
 	return err
 }

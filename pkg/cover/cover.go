@@ -10,8 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Gap is a change that no requirement notices.
-type Gap struct {
+// UnnoticedChange is a change that no requirement notices.
+type UnnoticedChange struct {
 	Change string       `json:"change"`         // PolicyDeleted, SettingRemoved, NumberRaised, OverrideLowered, TargetRemoved, GrantDeleted, FilterRemoved, ParentRemoved, RuleDeleted
 	Object model.Ref    `json:"object"`         // that is changed
 	Part   string       `json:"part,omitempty"` // of the object, as a dotted path
@@ -29,7 +29,7 @@ type RequirementCover struct {
 
 // ChangeCount counts changes of a sort.
 type ChangeCount struct {
-	Change string `json:"change"` // as of gaps
+	Change string `json:"change"` // what is changed, as in UnnoticedChange
 	Count  int    `json:"count"`  // how many
 }
 
@@ -41,7 +41,7 @@ type Report struct {
 	Noticed      int                `json:"noticed"`      // of the others, that a requirement notices
 	Percent      int                `json:"percent"`      // that these are of the others, rounded down
 	Failing      int                `json:"failing"`      // findings of the requirements before anything is changed: what fails already notices nothing more there
-	Items        []Gap              `json:"items"`        // what no requirement notices
+	Items        []UnnoticedChange  `json:"items"`        // what no requirement notices
 	Requirements []RequirementCover `json:"requirements"` // in the order of their files
 	NotTried     []ChangeCount      `json:"notTried"`     // changes for which the budget did not last, by sort
 
@@ -49,12 +49,12 @@ type Report struct {
 
 // Query is how coverage is asked for.
 type Query struct {
-	Requirements []*requirement.Requirement
-	Resolve      func(*model.Snapshot) *resolve.Resolution
-	Judge        func(*resolve.Resolution) []model.Problem              // the findings of the requirements
-	Side         func(*resolve.Resolution) view.DiffInput               // an input to compare
-	Behaves      func(before, after *resolve.Resolution) (string, bool) // what changes for requests, in a sentence, if anything does
-	More         func(tried int) bool                                   // whether the budget lasts for another one
+	Requirements    []*requirement.Requirement
+	Resolve         func(*model.Snapshot) *resolve.Resolution
+	Judge           func(*resolve.Resolution) []model.Problem              // the findings of the requirements
+	DiffSide        func(*resolve.Resolution) view.DiffInput               // an input to compare
+	CompareBehavior func(before, after *resolve.Resolution) (string, bool) // what changes for requests, in a sentence, if anything does
+	HasBudget       func(tried int) bool                                   // whether the budget lasts for another one
 }
 
 // findingKey is what a requirement found somewhere.
@@ -63,7 +63,7 @@ type findingKey struct {
 	ref  model.Ref
 }
 
-func count(findings []model.Problem) map[findingKey]int {
+func countFindings(findings []model.Problem) map[findingKey]int {
 	out := map[findingKey]int{}
 	for _, f := range findings {
 		if f.Ref != nil && strings.HasPrefix(string(f.Code), requirement.CodePrefix) {
@@ -77,8 +77,8 @@ func count(findings []model.Problem) map[findingKey]int {
 func Run(in *model.Snapshot, q Query) *Report {
 	base := q.Resolve(in)
 	first := q.Judge(base)
-	was := count(first)
-	out := &Report{Items: []Gap{}, Requirements: []RequirementCover{}, NotTried: []ChangeCount{}}
+	was := countFindings(first)
+	out := &Report{Items: []UnnoticedChange{}, Requirements: []RequirementCover{}, NotTried: []ChangeCount{}}
 	for _, n := range was {
 		out.Failing += n
 	}
@@ -90,13 +90,13 @@ func Run(in *model.Snapshot, q Query) *Report {
 	mutants := Mutants(base)
 	for i := range mutants {
 		m := &mutants[i]
-		if !q.More(i) {
-			out.notTried(mutants[i:])
+		if !q.HasBudget(i) {
+			out.addNotTried(mutants[i:])
 			break
 		}
 		out.Tried++
-		after := q.Resolve(m.Of(in))
-		noticing := noticed(was, count(q.Judge(after)))
+		after := q.Resolve(m.Apply(in))
+		noticing := findNoticing(was, countFindings(q.Judge(after)))
 		if len(noticing) > 0 {
 			out.Noticed++
 			for _, code := range noticing {
@@ -108,28 +108,28 @@ func Run(in *model.Snapshot, q Query) *Report {
 			}
 			continue
 		}
-		effect, differs := q.effect(base, after)
+		effect, differs := q.describeEffect(base, after)
 		if !differs {
 			out.NoEffect++
 			continue
 		}
-		out.Items = append(out.Items, Gap{Change: m.Change, Object: m.Object, Part: m.Part, Origin: m.Origin, Effect: effect})
+		out.Items = append(out.Items, UnnoticedChange{Change: m.Change, Object: m.Object, Part: m.Part, Origin: m.Origin, Effect: effect})
 	}
 	if n := out.Noticed + len(out.Items); n > 0 {
 		out.Percent = 100 * out.Noticed / n
 	}
 	var problems []model.Problem
 	for _, p := range append(slices.Clone(base.Problems), first...) {
-		if p.Incomplete() && !strings.HasPrefix(string(p.Code), requirement.CodePrefix) {
+		if p.IsIncomplete() && !strings.HasPrefix(string(p.Code), requirement.CodePrefix) {
 			problems = append(problems, p)
 		}
 	}
-	out.Seal("CoverageReport", problems)
+	out.Finish("CoverageReport", problems)
 	return out
 }
 
-// noticed are the requirements that find more than before, each once.
-func noticed(was, is map[findingKey]int) []model.Code {
+// findNoticing returns the requirements that find more than before, each once.
+func findNoticing(was, is map[findingKey]int) []model.Code {
 	var out []model.Code
 	for key, n := range is {
 		if n > was[key] {
@@ -140,16 +140,17 @@ func noticed(was, is map[findingKey]int) []model.Code {
 	return slices.Compact(out)
 }
 
-// effect says what changes, if anything does: settings in force, what rules are protected by, or what requests get.
-func (q *Query) effect(before, after *resolve.Resolution) (string, bool) {
-	diff := view.Diff(q.Side(before), q.Side(after), view.DiffQuery{})
+// describeEffect says what changes, if anything does: settings in force, what rules are protected
+// by, or what requests get.
+func (q *Query) describeEffect(before, after *resolve.Resolution) (string, bool) {
+	diff := view.Diff(q.DiffSide(before), q.DiffSide(after), view.DiffQuery{})
 	if len(diff.Protection) > 0 || slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return !c.SourcesOnly }) {
 		return strings.Join(diff.Headline(), " "), true
 	}
-	return q.Behaves(before, after)
+	return q.CompareBehavior(before, after)
 }
 
-func (r *Report) notTried(rest []Mutant) {
+func (r *Report) addNotTried(rest []Mutant) {
 	for i := range rest {
 		if n := len(r.NotTried); n > 0 && r.NotTried[n-1].Change == rest[i].Change {
 			r.NotTried[n-1].Count++

@@ -32,8 +32,8 @@ func Changes() []string {
 	return []string{PolicyDeleted, SettingRemoved, NumberRaised, OverrideLowered, TargetRemoved, GrantDeleted, FilterRemoved, ParentRemoved, RuleDeleted}
 }
 
-// deepest is how deep below the root of the settings single ones are taken out.
-const deepest = 3
+// maxSettingDepth is how deep below the root of the settings single ones are taken out.
+const maxSettingDepth = 3
 
 // Mutant is an input with one thing changed.
 type Mutant struct {
@@ -45,8 +45,8 @@ type Mutant struct {
 	edit func(spec map[string]any) // nil: the object is gone
 }
 
-// Of is the input as the mutant has it.
-func (m *Mutant) Of(in *model.Snapshot) *model.Snapshot {
+// Apply returns the input as the mutant has it.
+func (m *Mutant) Apply(in *model.Snapshot) *model.Snapshot {
 	objects := make([]*model.Object, 0, len(in.Objects))
 	for _, o := range in.Objects {
 		switch {
@@ -62,7 +62,7 @@ func (m *Mutant) Of(in *model.Snapshot) *model.Snapshot {
 	}
 	problems := slices.DeleteFunc(slices.Clone(in.Problems), func(p model.Problem) bool { return p.Ref != nil && p.Ref.WithoutSection() == m.Object })
 	out := model.NewSnapshot(objects, problems)
-	out.Cluster, out.Whole = in.Cluster, in.Whole
+	out.Cluster, out.Exhaustive = in.Cluster, in.Exhaustive
 	return out
 }
 
@@ -70,7 +70,7 @@ func (m *Mutant) Of(in *model.Snapshot) *model.Snapshot {
 func Mutants(r *resolve.Resolution) []Mutant {
 	var out []Mutant
 	for _, k := range r.Kinds {
-		if k.Again() || k.Virtual {
+		if k.IsLaterScope() || k.Virtual {
 			continue
 		}
 		seen := map[model.Ref]bool{}
@@ -79,18 +79,18 @@ func Mutants(r *resolve.Resolution) []Mutant {
 				continue
 			}
 			seen[p.Object.Ref] = true
-			out = append(out, ofPolicy(p)...)
+			out = append(out, policyMutants(p)...)
 		}
 	}
 	for _, o := range r.Snapshot.Objects {
-		out = append(out, ofTraffic(o)...)
+		out = append(out, trafficMutants(o)...)
 	}
 	slices.SortStableFunc(out, func(a, b Mutant) int { return slices.Index(Changes(), a.Change) - slices.Index(Changes(), b.Change) })
 	return out
 }
 
-// ofPolicy are the ways to weaken a policy.
-func ofPolicy(p *policy.Policy) []Mutant {
+// policyMutants returns the ways to weaken a policy.
+func policyMutants(p *policy.Policy) []Mutant {
 	o := p.Object
 	out := []Mutant{{Change: PolicyDeleted, Object: o.Ref, Origin: o.Origin}}
 	root, _ := o.Body.Value().(map[string]any)
@@ -99,38 +99,39 @@ func ofPolicy(p *policy.Policy) []Mutant {
 		if p.Blocks[i].Kind != merge.Bare {
 			at = p.Kind.Content.Blocks[p.Blocks[i].Kind]
 		}
-		block, _ := walk(root, at).(map[string]any)
+		block, _ := valueAt(root, at).(map[string]any)
 		if block == nil {
 			continue
 		}
-		for _, path := range settings(block, &p.Blocks[i]) {
+		for _, path := range removableSettings(block, &p.Blocks[i]) {
 			whole := slices.Concat(at, path)
-			out = append(out, Mutant{Change: SettingRemoved, Object: o.Ref, Origin: o.OriginOf(whole...), Part: strings.Join(whole, "."), edit: removing(whole)})
+			out = append(out, Mutant{Change: SettingRemoved, Object: o.Ref, Origin: o.OriginOf(whole...), Part: strings.Join(whole, "."), edit: removeAt(whole)})
 		}
 	}
-	out = append(out, raised(p, root)...)
+	out = append(out, numberMutants(p, root)...)
 	overrides, defaults := p.Kind.Content.Blocks[merge.Overrides], p.Kind.Content.Blocks[merge.Defaults]
-	if overrides != nil && defaults != nil && walk(root, overrides) != nil && walk(root, defaults) == nil {
+	if overrides != nil && defaults != nil && valueAt(root, overrides) != nil && valueAt(root, defaults) == nil {
 		out = append(out, Mutant{Change: OverrideLowered, Object: o.Ref, Origin: o.OriginOf(overrides...), Part: strings.Join(overrides, "."), edit: func(root map[string]any) {
-			value := walk(root, overrides)
-			removing(overrides)(root)
-			if parent, is := walk(root, defaults[:len(defaults)-1]).(map[string]any); is {
+			value := valueAt(root, overrides)
+			removeAt(overrides)(root)
+			if parent, is := valueAt(root, defaults[:len(defaults)-1]).(map[string]any); is {
 				parent[defaults[len(defaults)-1]] = value
 			}
 		}})
 	}
 	for i := range p.Refs {
 		at := p.Refs[i].At
-		if list, is := walk(root, at[:max(0, len(at)-1)]).([]any); is && len(list) > 1 {
-			out = append(out, Mutant{Change: TargetRemoved, Object: o.Ref, Origin: o.OriginOf(at...), Part: strings.Join(at, "."), edit: removing(at)})
+		if list, is := valueAt(root, at[:max(0, len(at)-1)]).([]any); is && len(list) > 1 {
+			out = append(out, Mutant{Change: TargetRemoved, Object: o.Ref, Origin: o.OriginOf(at...), Part: strings.Join(at, "."), edit: removeAt(at)})
 		}
 	}
 	return out
 }
 
-// settings are the paths below a block that can be taken out one by one: the fields that settings of the block begin with, and as long as they have
-// several fields themselves, these. The only one that there is goes with the policy.
-func settings(block map[string]any, of *merge.Block) [][]string {
+// removableSettings returns the paths below a block that can be taken out one by one: the fields
+// that settings of the block begin with, and as long as they have several fields themselves, these.
+// The only one that there is goes with the policy.
+func removableSettings(block map[string]any, of *merge.Block) [][]string {
 	var fields []string
 	for i := range of.Units {
 		if path := of.Units[i].Path; len(path) > 0 && path[0].Form == merge.Key && !of.Units[i].Filled && block[path[0].Name] != nil {
@@ -143,10 +144,10 @@ func settings(block map[string]any, of *merge.Block) [][]string {
 	var below func(at []string, v any, alone bool)
 	below = func(at []string, v any, alone bool) {
 		inner, _ := v.(map[string]any)
-		if !alone && (len(inner) != 1 || len(at) == deepest) {
+		if !alone && (len(inner) != 1 || len(at) == maxSettingDepth) {
 			out = append(out, slices.Clone(at))
 		}
-		if len(at) == deepest {
+		if len(at) == maxSettingDepth {
 			return
 		}
 		names := make([]string, 0, len(inner))
@@ -164,8 +165,9 @@ func settings(block map[string]any, of *merge.Block) [][]string {
 	return out
 }
 
-// raised are the numbers of a policy, each a thousand times as large: limits that limit nothing.
-func raised(p *policy.Policy, root map[string]any) []Mutant {
+// numberMutants returns the numbers of a policy, each a thousand times as large: limits that limit
+// nothing.
+func numberMutants(p *policy.Policy, root map[string]any) []Mutant {
 	var out []Mutant
 	var below func(at []string, v any)
 	below = func(at []string, v any) {
@@ -180,12 +182,12 @@ func raised(p *policy.Policy, root map[string]any) []Mutant {
 			}
 		case int64:
 			if of > 0 && of < 1<<40 {
-				out = append(out, Mutant{Change: NumberRaised, Object: p.Object.Ref, Origin: p.Object.OriginOf(at...), Part: strings.Join(at, "."), edit: putting(at, 1000*of)})
+				out = append(out, Mutant{Change: NumberRaised, Object: p.Object.Ref, Origin: p.Object.OriginOf(at...), Part: strings.Join(at, "."), edit: setValueAt(at, 1000*of)})
 			}
 		}
 	}
 	base := p.Kind.Content.At
-	if settings, is := walk(root, base).(map[string]any); is {
+	if settings, is := valueAt(root, base).(map[string]any); is {
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			if at := append(slices.Clone(base), name); !slices.ContainsFunc(p.Refs, func(r policy.TargetRef) bool { return len(r.At) >= len(at) && slices.Equal(r.At[:len(at)], at) }) {
 				below(at, settings[name])
@@ -195,11 +197,11 @@ func raised(p *policy.Policy, root map[string]any) []Mutant {
 	return out
 }
 
-// putting puts a value where another one is.
-func putting(path []string, value any) func(map[string]any) {
+// setValueAt returns an edit that puts a value where another one is.
+func setValueAt(path []string, value any) func(map[string]any) {
 	return func(root map[string]any) {
 		last := len(path) - 1
-		switch of := walk(root, path[:last]).(type) {
+		switch of := valueAt(root, path[:last]).(type) {
 		case map[string]any:
 			of[path[last]] = value
 		case []any:
@@ -210,8 +212,9 @@ func putting(path []string, value any) func(map[string]any) {
 	}
 }
 
-// ofTraffic are the ways to change what traffic meets: the rules and parents of a route, the filters that name objects, and what permits references.
-func ofTraffic(o *model.Object) []Mutant {
+// trafficMutants returns the ways to change what traffic meets: the rules and parents of a route,
+// the filters that name objects, and what permits references.
+func trafficMutants(o *model.Object) []Mutant {
 	if o.Ref.Kind == "ReferenceGrant" && o.Ref.Group == gatewayGroup {
 		return []Mutant{{Change: GrantDeleted, Object: o.Ref, Origin: o.Origin}}
 	}
@@ -220,7 +223,7 @@ func ofTraffic(o *model.Object) []Mutant {
 	}
 	var out []Mutant
 	add := func(change string, at ...string) {
-		out = append(out, Mutant{Change: change, Object: o.Ref, Origin: o.OriginOf(at...), Part: strings.Join(at, "."), edit: removing(at)})
+		out = append(out, Mutant{Change: change, Object: o.Ref, Origin: o.OriginOf(at...), Part: strings.Join(at, "."), edit: removeAt(at)})
 	}
 	if parents := o.Body.At("spec", "parentRefs"); parents.Len() > 1 {
 		for i := range parents.Len() {
@@ -246,8 +249,8 @@ func ofTraffic(o *model.Object) []Mutant {
 
 const gatewayGroup = gatewayv1.GroupName
 
-// walk is the value at a path; entries of lists are numbers.
-func walk(v any, path []string) any {
+// valueAt returns the value at a path; entries of lists are numbers.
+func valueAt(v any, path []string) any {
 	for _, name := range path {
 		switch of := v.(type) {
 		case map[string]any:
@@ -265,17 +268,17 @@ func walk(v any, path []string) any {
 	return v
 }
 
-// removing takes out what is at a path.
-func removing(path []string) func(map[string]any) {
+// removeAt returns an edit that takes out what is at a path.
+func removeAt(path []string) func(map[string]any) {
 	return func(root map[string]any) {
 		last := len(path) - 1
-		switch of := walk(root, path[:last]).(type) {
+		switch of := valueAt(root, path[:last]).(type) {
 		case map[string]any:
 			delete(of, path[last])
 		case []any:
 			i, _ := strconv.Atoi(path[last])
 			list := slices.Delete(slices.Clone(of), i, i+1)
-			if parent, is := walk(root, path[:last-1]).(map[string]any); is {
+			if parent, is := valueAt(root, path[:last-1]).(map[string]any); is {
 				parent[path[last-1]] = list
 			}
 		}

@@ -74,7 +74,7 @@ func TestMutants(t *testing.T) {
 	r := resolution(t)
 	var got []string
 	for _, m := range Mutants(r) {
-		out := m.Of(r.Snapshot)
+		out := m.Apply(r.Snapshot)
 		object := out.Get(m.Object)
 		after := "gone"
 		if object != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// said is each change in words; %s is the part.
-var said = map[string]string{
+// changeTexts is each change in words; %s is the part.
+var changeTexts = map[string]string{
 	PolicyDeleted:   "could vanish",
 	SettingRemoved:  "could lose %s",
 	NumberRaised:    "could have 1000 × %s",
@@ -21,11 +21,11 @@ var said = map[string]string{
 	RuleDeleted:     "could lose rule %s",
 }
 
-// Text says what could happen unnoticed.
-func (g *Gap) Text() string {
-	text := said[g.Change]
+// Describe says what could happen unnoticed.
+func (g *UnnoticedChange) Describe() string {
+	text := changeTexts[g.Change]
 	if g.Part == "" {
-		text = said[PolicyDeleted]
+		text = changeTexts[PolicyDeleted]
 	}
 	if strings.Contains(text, "%s") {
 		text = fmt.Sprintf(text, g.Part)
@@ -33,7 +33,7 @@ func (g *Gap) Text() string {
 	return text
 }
 
-var nouns = map[string]string{
+var changeNouns = map[string]string{
 	PolicyDeleted: "policy to delete|policies to delete", SettingRemoved: "setting to remove|settings to remove", NumberRaised: "number to raise|numbers to raise", OverrideLowered: "override to make a default|overrides to make defaults",
 	TargetRemoved: "target to remove|targets to remove", GrantDeleted: "grant to delete|grants to delete", FilterRemoved: "filter to remove|filters to remove",
 	ParentRemoved: "parent to remove|parents to remove", RuleDeleted: "route rule to delete|route rules to delete",
@@ -42,7 +42,7 @@ var nouns = map[string]string{
 // Headline says how much the requirements notice.
 func (r *Report) Headline() string {
 	if n := r.Noticed + len(r.Items); n > 0 {
-		return fmt.Sprintf("the requirements notice %d of %s (%d%%)", r.Noticed, view.Counted(n, "change"), r.Percent)
+		return fmt.Sprintf("the requirements notice %d of %s (%d%%)", r.Noticed, view.FormatCount(n, "change"), r.Percent)
 	}
 	return "no change was tried that has an effect"
 }
@@ -52,21 +52,21 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	t := view.Table{Blocks: []view.Block{{Heading: []string{r.Headline()}}}}
 	b := &t.Blocks[0]
 	if len(r.Items) > 0 {
-		b.Columns = []view.Column{{Name: "OBJECT", Rank: 2, Least: 16, KeepEnd: true}, {Name: "UNNOTICED", Rank: 1, Least: 16}, {Name: "EFFECT", Rank: 3, Least: 24, Wrap: true}, {Name: "ORIGIN", Wide: true}}
+		b.Columns = []view.Column{{Name: "OBJECT", Rank: 2, MinWidth: 16, KeepEnd: true}, {Name: "UNNOTICED", Rank: 1, MinWidth: 16}, {Name: "EFFECT", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "ORIGIN", Wide: true}}
 		shown := r.Items
 		if o.Limit > 0 && len(shown) > o.Limit {
 			shown = shown[:o.Limit]
 		}
 		for i := range shown {
 			g := &shown[i]
-			b.Rows = append(b.Rows, []view.Cell{{Text: objectText(g.Object)}, {Text: g.Text(), Tone: view.Bad}, {Text: g.Effect}, {Text: g.Origin.String()}})
+			b.Rows = append(b.Rows, []view.Cell{{Text: formatObject(g.Object)}, {Text: g.Describe(), Tone: view.Bad}, {Text: g.Effect}, {Text: g.Origin.String()}})
 		}
 		if hidden := len(r.Items) - len(shown); hidden > 0 {
-			t.Footer = append(t.Footer, fmt.Sprintf("… and %s (--limit 0 shows all)", view.Counted(hidden, "more change")))
+			t.Footer = append(t.Footer, fmt.Sprintf("… and %s (--limit 0 shows all)", view.FormatCount(hidden, "more change")))
 		}
 	}
 	if len(r.Requirements) > 0 {
-		reqs := view.Block{Columns: []view.Column{{Name: "REQUIREMENT", Rank: 1, Least: 16}, {Name: "NOTICES", Rank: 2}, {Name: "ALONE", Rank: 2}, {Name: "", Rank: 3, Wrap: true}}}
+		reqs := view.Block{Columns: []view.Column{{Name: "REQUIREMENT", Rank: 1, MinWidth: 16}, {Name: "NOTICES", Rank: 2}, {Name: "ALONE", Rank: 2}, {Name: "", Rank: 3, Wrap: true}}}
 		for i := range r.Requirements {
 			q := &r.Requirements[i]
 			note := ""
@@ -81,29 +81,29 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 		t.Blocks = append(t.Blocks, reqs)
 	}
 	if r.NoEffect > 0 {
-		t.Footer = append(t.Footer, view.Counted(r.NoEffect, "change has|changes have")+" no effect and are left out")
+		t.Footer = append(t.Footer, view.FormatCount(r.NoEffect, "change has|changes have")+" no effect and are left out")
 	}
 	if r.Failing > 0 {
-		t.Footer = append(t.Footer, "the requirements have "+view.Counted(r.Failing, "finding")+" before anything is changed: what fails already notices nothing more there")
+		t.Footer = append(t.Footer, "the requirements have "+view.FormatCount(r.Failing, "finding")+" before anything is changed: what fails already notices nothing more there")
 	}
 	if len(r.NotTried) > 0 {
 		parts := make([]string, len(r.NotTried))
 		for i, c := range r.NotTried {
-			parts[i] = view.Counted(c.Count, nouns[c.Change])
+			parts[i] = view.FormatCount(c.Count, changeNouns[c.Change])
 		}
 		t.Footer = append(t.Footer, "not tried, because the budget is spent: "+strings.Join(parts, ", ")+" (--budget)")
 	}
-	t.Footer = append(t.Footer, r.Closing()...)
+	t.Footer = append(t.Footer, r.IncompleteLines()...)
 	return t
 }
 
-func objectText(ref model.Ref) string { return strings.ToLower(ref.Kind) + "/" + ref.FullName() }
+func formatObject(ref model.Ref) string { return strings.ToLower(ref.Kind) + "/" + ref.FullName() }
 
-// Names are the objects that could change unnoticed.
-func (r *Report) Names() []string {
+// FilterNames are the objects that could change unnoticed.
+func (r *Report) FilterNames() []string {
 	refs := make([]*model.Ref, len(r.Items))
 	for i := range r.Items {
 		refs[i] = &r.Items[i].Object
 	}
-	return view.NamesOf(refs)
+	return view.ObjectNames(refs)
 }

@@ -10,7 +10,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		proxies, err := Read("dump", data)
+		proxies, err := ReadDump("dump", data)
 		if err == nil && len(proxies) == 0 {
 			t.Error("neither a proxy nor an error")
 		}

@@ -38,13 +38,13 @@ type Listener struct {
 
 // Manager is an HTTP connection manager of a listener: it has the filters, and names the routes.
 type Manager struct {
-	Listener *Listener
-	Chain    string // the name of the filter chain
-	Filters  []*Filter
-	Config   map[string]any
-	Routes   *RouteConfig // nil: the dump does not have it
-	named    string
-	byName   map[string]*Filter
+	Listener      *Listener
+	Chain         string // the name of the filter chain
+	Filters       []*Filter
+	Config        map[string]any
+	Routes        *RouteConfig // nil: the dump does not have it
+	routesName    string
+	filtersByName map[string]*Filter
 }
 
 // Filter is one HTTP filter of a manager.
@@ -56,7 +56,7 @@ type Filter struct {
 }
 
 // Filter is the filter of a name; nil if the manager has none.
-func (m *Manager) Filter(name string) *Filter { return m.byName[name] }
+func (m *Manager) Filter(name string) *Filter { return m.filtersByName[name] }
 
 // RouteConfig is a route configuration.
 type RouteConfig struct {
@@ -68,11 +68,11 @@ type RouteConfig struct {
 
 // VirtualHost is one of a route configuration.
 type VirtualHost struct {
-	Name    string
-	Domains []string
-	Config  map[string]any
-	Of      *RouteConfig
-	Routes  []*Route
+	Name        string
+	Domains     []string
+	Config      map[string]any
+	RouteConfig *RouteConfig
+	Routes      []*Route
 }
 
 // Route is one route of a virtual host.
@@ -92,63 +92,65 @@ func (r *Route) Action() string {
 	return ""
 }
 
-// Metadata is what an owner noted about a message.
-func Metadata(config map[string]any, owner string) map[string]any {
+// FilterMetadata is what an owner noted about a message.
+func FilterMetadata(config map[string]any, owner string) map[string]any {
 	return Map(Get(config, "metadata", "filter_metadata"), owner)
 }
 
-// Place is a route as one manager serves it.
-type Place struct {
+// ServedRoute is a route as one manager serves it.
+type ServedRoute struct {
 	Proxy   *Proxy
 	Manager *Manager
 	Route   *Route
 }
 
-// Running is how a filter runs on a route.
-type Running struct {
+// FilterUse is how a filter runs on a route.
+type FilterUse struct {
 	Filter   *Filter
 	PerRoute bool           // a route, its virtual host or its route configuration says something about it
 	Config   map[string]any // what that says; empty where it only says that the filter runs
-	Off      bool           // it says that the filter does not run
+	Disabled bool           // it says that the filter does not run
 	Level    string         // route, virtualHost or routeConfig: where it is said
 }
 
-// At is how the filter of a name runs on the route; false: it does not, because it is in no chain of the manager or is off.
-func (p *Place) At(name string) (Running, bool) {
-	r := Running{Filter: p.Manager.Filter(name)}
+// FindFilter returns how the filter of a name runs on the route; false: it does not, because it is
+// in no chain of the manager or is off.
+func (p *ServedRoute) FindFilter(name string) (FilterUse, bool) {
+	r := FilterUse{Filter: p.Manager.Filter(name)}
 	levels := []struct {
 		name   string
 		config map[string]any
-	}{{"route", p.Route.Config}, {"virtualHost", p.Route.Host.Config}, {"routeConfig", p.Route.Host.Of.Config}}
+	}{{"route", p.Route.Config}, {"virtualHost", p.Route.Host.Config}, {"routeConfig", p.Route.Host.RouteConfig.Config}}
 	for _, level := range levels {
 		v, ok := Map(level.config, "typed_per_filter_config")[name]
 		if !ok {
 			continue
 		}
 		r.PerRoute, r.Level = true, level.name
-		r.Config, r.Off = unwrapped(v)
+		r.Config, r.Disabled = unwrapFilterConfig(v)
 		break
 	}
 	switch {
-	case r.Filter == nil, r.Off, r.Filter.Disabled && !r.PerRoute:
+	case r.Filter == nil, r.Disabled, r.Filter.Disabled && !r.PerRoute:
 		return r, false
 	}
 	return r, true
 }
 
-// unwrapped is what a FilterConfig holds, or the per-route message itself.
-func unwrapped(v any) (config map[string]any, off bool) {
+// unwrapFilterConfig returns what a FilterConfig holds, or the per-route message itself.
+func unwrapFilterConfig(v any) (config map[string]any, off bool) {
 	m, _ := v.(map[string]any)
 	if !strings.HasSuffix(Text(m, "@type"), ".route.v3.FilterConfig") { // filters have messages of that name, too
-		return m, True(m, "disabled")
+		return m, IsTrue(m, "disabled")
 	}
-	return Map(m, "config"), True(m, "disabled")
+	return Map(m, "config"), IsTrue(m, "disabled")
 }
 
-// Names are the names of the filters that the route, its virtual host and its route configuration say something about.
-func (p *Place) Names() []string {
+// FilterNames are the names of the filters that the route, its virtual host and its route
+// configuration say something about.
+func (p *ServedRoute) FilterNames() []string {
 	var out []string
-	for _, config := range []map[string]any{p.Route.Config, p.Route.Host.Config, p.Route.Host.Of.Config} {
+	for _, config := range []map[string]any{p.Route.Config, p.Route.Host.Config, p.Route.Host.RouteConfig.Config} {
 		for name := range Map(config, "typed_per_filter_config") {
 			out = append(out, name)
 		}

@@ -15,30 +15,30 @@ const (
 	Warming  model.Code = "DataplaneWarming"
 )
 
-func (r *reader) routes(section any) {
+func (r *dumpReader) readRoutes(section any) {
 	for _, key := range []string{"static_route_configs", "dynamic_route_configs"} {
 		for _, c := range List(section, key) {
 			config := Map(c, "route_config")
 			name := Text(config, "name")
-			r.refused("route configuration", name, Get(c, "error_state"))
+			r.addRejected("route configuration", name, Get(c, "error_state"))
 			if config == nil || name == "" {
 				continue
 			}
 			if version := Text(c, "version_info"); version != "" {
 				r.Versions.Routes = version
 			}
-			if r.configs[name] == nil {
-				r.order = append(r.order, name)
-				r.configs[name] = routeConfig(config)
+			if r.configsByName[name] == nil {
+				r.configNames = append(r.configNames, name)
+				r.configsByName[name] = newRouteConfig(config)
 			}
 		}
 	}
 }
 
-func routeConfig(config map[string]any) *RouteConfig {
+func newRouteConfig(config map[string]any) *RouteConfig {
 	rc := &RouteConfig{Name: Text(config, "name"), Config: config}
 	for _, h := range List(config, "virtual_hosts") {
-		host := &VirtualHost{Name: Text(h, "name"), Domains: Texts(h, "domains"), Of: rc}
+		host := &VirtualHost{Name: Text(h, "name"), Domains: Texts(h, "domains"), RouteConfig: rc}
 		host.Config, _ = h.(map[string]any)
 		for _, x := range List(h, "routes") {
 			route := &Route{Name: Text(x, "name"), Host: host}
@@ -50,45 +50,45 @@ func routeConfig(config map[string]any) *RouteConfig {
 	return rc
 }
 
-func (r *reader) clusters(section any) {
+func (r *dumpReader) readClusters(section any) {
 	for _, key := range []string{"static_clusters", "dynamic_active_clusters"} {
 		for _, c := range List(section, key) {
 			config := Map(c, "cluster")
 			if name := Text(config, "name"); name != "" {
 				r.Clusters[name] = config
 			}
-			r.refused("cluster", Text(config, "name"), Get(c, "error_state"))
+			r.addRejected("cluster", Text(config, "name"), Get(c, "error_state"))
 		}
 	}
 	for _, c := range List(section, "dynamic_warming_clusters") {
 		if name := Text(c, "cluster", "name"); r.Clusters[name] == nil {
-			r.warming("cluster", name)
+			r.addWarming("cluster", name)
 		}
-		r.refused("cluster", Text(c, "cluster", "name"), Get(c, "error_state"))
+		r.addRejected("cluster", Text(c, "cluster", "name"), Get(c, "error_state"))
 	}
 }
 
-// tie leads from the managers to their routes. What none of them names does nothing.
-func (r *reader) tie() {
+// linkManagers leads from the managers to their routes. What none of them names does nothing.
+func (r *dumpReader) linkManagers() {
 	for _, l := range r.Listeners {
 		for _, m := range l.Managers {
 			if m.Routes == nil {
-				m.Routes = r.configs[m.named]
+				m.Routes = r.configsByName[m.routesName]
 			}
-			if m.Routes != nil && m.named != "" {
+			if m.Routes != nil && m.routesName != "" {
 				m.Routes.Managers = append(m.Routes.Managers, m)
 			}
 		}
 	}
-	for _, name := range r.order {
-		if len(r.configs[name].Managers) > 0 {
-			r.Configs = append(r.Configs, r.configs[name])
+	for _, name := range r.configNames {
+		if len(r.configsByName[name].Managers) > 0 {
+			r.Configs = append(r.Configs, r.configsByName[name])
 		}
 	}
 }
 
-// refused notes that the proxy did not take an update, and goes on with what it had.
-func (r *reader) refused(what, name string, state any) {
+// addRejected notes that the proxy did not take an update, and goes on with what it had.
+func (r *dumpReader) addRejected(what, name string, state any) {
 	if state == nil {
 		return
 	}
@@ -99,25 +99,25 @@ func (r *reader) refused(what, name string, state any) {
 	if version := Text(state, "version_info"); version != "" {
 		message += " (version " + version + ")"
 	}
-	if details := reason(Text(state, "details")); details != "" {
+	if details := cleanReason(Text(state, "details")); details != "" {
 		message += ": " + details
 	}
 	r.Problems = append(r.Problems, model.Problem{Severity: model.Warning, Code: Rejected, Message: message,
 		Hint: "the control plane's log has the update; until it is taken, changes there have no effect"})
 }
 
-func (r *reader) warming(what, name string) {
+func (r *dumpReader) addWarming(what, name string) {
 	r.Problems = append(r.Problems, model.Problem{Severity: model.Warning, Code: Warming,
 		Message: fmt.Sprintf("%s has %s %s and does not use it yet: what it waits for did not come", r.Name, what, name),
 		Hint:    "look for what it waits for: routes, certificates or clusters"})
 }
 
-// longest is how much of a word of the proxy's reasons is told.
-const longest = 80
+// maxReasonWord is how many bytes a word of the proxy's reasons may have.
+const maxReasonWord = 80
 
-// reason is why an update was refused. The proxy may quote of the update, which can hold secrets: what stands in quotes or braces is left
-// out, and so are very long words.
-func reason(details string) string {
+// cleanReason returns why an update was refused. The proxy may quote of the update, which can hold
+// secrets: what stands in quotes or braces is left out, and so are very long words.
+func cleanReason(details string) string {
 	var out strings.Builder
 	depth, quote, before := 0, rune(0), ' '
 	for _, c := range details {
@@ -149,7 +149,7 @@ func reason(details string) string {
 	}
 	words := slices.Compact(strings.Fields(strings.ReplaceAll(out.String(), "…", " … ")))
 	for i, w := range words {
-		if len(w) > longest {
+		if len(w) > maxReasonWord {
 			words[i] = "…"
 		}
 	}

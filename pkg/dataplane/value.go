@@ -14,23 +14,23 @@ func Get(v any, path ...string) any {
 		if !ok {
 			return nil
 		}
-		v = field(m, name)
+		v = findField(m, name)
 	}
 	return v
 }
 
-func field(m map[string]any, name string) any {
+func findField(m map[string]any, name string) any {
 	if v, ok := m[name]; ok {
 		return v
 	}
 	if strings.Contains(name, "_") {
-		return m[camel(name)]
+		return m[toCamelCase(name)]
 	}
 	return nil
 }
 
-// camel is the JSON name of a field.
-func camel(name string) string {
+// toCamelCase returns the JSON name of a field.
+func toCamelCase(name string) string {
 	out := make([]byte, 0, len(name))
 	for i := 0; i < len(name); i++ {
 		if name[i] == '_' && i+1 < len(name) {
@@ -49,7 +49,7 @@ func Map(v any, path ...string) map[string]any {
 	return m
 }
 
-// Has tells whether there is a value at a path, be it empty.
+// Has reports whether there is a value at a path, be it empty.
 func Has(v any, path ...string) bool { return Get(v, path...) != nil }
 
 // List is the list at a path.
@@ -75,8 +75,8 @@ func Texts(v any, path ...string) []string {
 	return out
 }
 
-// True tells whether the boolean at a path is true. Those that are false are left out of dumps.
-func True(v any, path ...string) bool {
+// IsTrue reports whether the boolean at a path is true. Those that are false are left out of dumps.
+func IsTrue(v any, path ...string) bool {
 	b, _ := Get(v, path...).(bool)
 	return b
 }

@@ -16,7 +16,7 @@ import (
 func said(p *policy.Policy) string {
 	var out []string
 	for _, b := range p.Blocks {
-		line := b.Kind.String() + " " + p.Word(b.Kind)
+		line := b.Kind.String() + " " + p.StrategyName(b.Kind)
 		if b.When != nil {
 			line += " when"
 		}
@@ -81,7 +81,7 @@ func TestDecode(t *testing.T) {
 		{"field that the kind does not have", "{" + paint.ToGateway + ", limit: {a: 1}, defaults: {foo: 1}}", "defaults atomic; UnknownBlockField; UnknownBlockField", limits},
 		{"17 references", "{targetRefs: [" + strings.Repeat("{group: g, kind: K, name: a},", 17) + "], limits: {}}", "bare atomic; InvalidObject", limits},
 	} {
-		p := For(c.kind, &expression.Conditions{}).Policy(painted(t, c.spec))
+		p := NewReader(c.kind, &expression.Conditions{}).ReadPolicy(painted(t, c.spec))
 		if got := said(p); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
@@ -95,7 +95,7 @@ func TestDecode(t *testing.T) {
 
 func TestUnsetInsideABlockIsSaid(t *testing.T) { // the list stands beside the bare set; in a block it is no field (UnknownBlockField)
 	k := described(t, paint.Limits()...)
-	if got, want := said(For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", defaults: {unset: [limits.a], limits: {b: 1}}}"))), "defaults atomic limits.b=1; UnknownBlockField"; got != want {
+	if got, want := said(NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", defaults: {unset: [limits.a], limits: {b: 1}}}"))), "defaults atomic limits.b=1; UnknownBlockField"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -112,7 +112,7 @@ func TestDecodeKeyedLists(t *testing.T) {
 		{"a text", "x", "bare atomic rules=x"},
 		{"empty", "[]", "bare atomic"},
 	} {
-		if got := said(For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", rules: "+c.rules+"}"))); got != c.want {
+		if got := said(NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", rules: "+c.rules+"}"))); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -120,17 +120,17 @@ func TestDecodeKeyedLists(t *testing.T) {
 
 func TestDecodeClaims(t *testing.T) {
 	k := described(t, "content: {claims: true}")
-	if got := said(For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+"}"))); got != "bare atomic *=map[]" {
+	if got := said(NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+"}"))); got != "bare atomic *=map[]" {
 		t.Errorf("an empty spec: got %s", got)
 	}
-	if got := said(For(k, &expression.Conditions{}).Policy(painted(t, "null"))); got != "TargetNotFound" {
+	if got := said(NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "null"))); got != "TargetNotFound" {
 		t.Errorf("no spec: got %s", got)
 	}
 }
 
 func TestDecodeReferences(t *testing.T) {
 	k := usual(t)
-	p := For(k, &expression.Conditions{}).Policy(painted(t, `{targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: g, sectionName: http},
+	p := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, `{targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: g, sectionName: http},
   targetRefs: [{group: "", kind: Service, name: s, namespace: other}], targetSelectors: [{group: "", kind: Service, matchLabels: {b: "2", a: "1"}}]}`))
 	want := []model.Ref{{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "demo", Name: "g", Section: "http"},
 		{Kind: "Service", Namespace: "other", Name: "s"}, {Kind: "Service", Namespace: "demo"}}
@@ -139,10 +139,10 @@ func TestDecodeReferences(t *testing.T) {
 			t.Errorf("reference %d: %+v, want %+v", i, ref.Ref, want[i])
 		}
 	}
-	selector := p.Refs[2].Selects
+	selector := p.Refs[2].Selection
 	for labels, want := range map[string]bool{"{a: '1', b: '2', c: '3'}": true, "{a: '1'}": false, "{a: '1', b: '3'}": false} {
 		o := paint.Read(t, "apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: "+labels+"}")
-		if selector.Picks(o) != want {
+		if selector.SelectsObject(o) != want {
 			t.Errorf("%s: selected %v", labels, !want)
 		}
 	}
@@ -171,25 +171,25 @@ func TestSelections(t *testing.T) {
 		c.form.At, c.form.Selector = []string{"spec", "s"}, true
 		k := usual(t)
 		k.Refs = []policy.RefForm{c.form}
-		p := For(k, &expression.Conditions{}).Policy(painted(t, "{s: [{kind: Service, "+strings.TrimPrefix(c.selector, "{")+"]}"))
+		p := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{s: [{kind: Service, "+strings.TrimPrefix(c.selector, "{")+"]}"))
 		if len(p.Refs) != 1 {
 			t.Errorf("%s: %+v", c.name, p.Problems)
 			continue
 		}
-		s := p.Refs[0].Selects
+		s := p.Refs[0].Selection
 		service := func(labels string) bool {
-			return s.Picks(paint.Read(t, "apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: "+labels+"}"))
+			return s.SelectsObject(paint.Read(t, "apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: "+labels+"}"))
 		}
 		if service("{}") != c.plain || service("{x: y}") != c.labelled || service("{a: '1'}") != c.a1 {
 			t.Errorf("%s: picks %v %v %v", c.name, service("{}"), service("{x: y}"), service("{a: '1'}"))
 		}
-		if s.Looks(false, nil) != c.unknown || s.Looks(false, namespace("{x: y}")) != c.abroad || s.Looks(false, namespace("{good: 'yes'}")) != c.blessed || s.Everywhere || s.Looks(true, nil) == strings.Contains(c.selector, "Selector") && c.form.NamespacesField {
-			t.Errorf("%s: looks into %v %v %v", c.name, s.Looks(false, nil), s.Looks(false, namespace("{x: y}")), s.Looks(false, namespace("{good: 'yes'}")))
+		if s.IncludesNamespace(false, nil) != c.unknown || s.IncludesNamespace(false, namespace("{x: y}")) != c.abroad || s.IncludesNamespace(false, namespace("{good: 'yes'}")) != c.blessed || s.Everywhere || s.IncludesNamespace(true, nil) == strings.Contains(c.selector, "Selector") && c.form.NamespacesField {
+			t.Errorf("%s: looks into %v %v %v", c.name, s.IncludesNamespace(false, nil), s.IncludesNamespace(false, namespace("{x: y}")), s.IncludesNamespace(false, namespace("{good: 'yes'}")))
 		}
 	}
 	for _, bad := range []string{"matchLabels: [a]", "matchLabels: {a: [1]}", "matchExpressions: {a: b}", "matchExpressions: [{key: a, operator: Like, values: [x]}]", "matchLabels: {'a b': c}"} {
 		k := usual(t)
-		if p := For(k, &expression.Conditions{}).Policy(painted(t, "{targetSelectors: [{kind: Service, "+bad+"}]}")); len(p.Refs) != 0 || p.Problems[0].Code != model.NotEvaluated {
+		if p := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{targetSelectors: [{kind: Service, "+bad+"}]}")); len(p.Refs) != 0 || p.Problems[0].Code != model.NotEvaluated {
 			t.Errorf("%s: %+v", bad, p.Problems)
 		}
 	}
@@ -198,8 +198,8 @@ func TestSelections(t *testing.T) {
 func TestDecodeDoesNotKeepTheObject(t *testing.T) { // a decoded policy must not write to the snapshot
 	o := painted(t, "{"+paint.ToGateway+", unset: [limits.b, limits.a], defaults: {limits: x, when: [1]}, limits: {a: {b: 1}}}")
 	before := o.Body
-	p := For(described(t, paint.Limits()...), &expression.Conditions{}).Policy(o)
-	p.Render(map[string]any{"limits": map[string]any{}})
+	p := NewReader(described(t, paint.Limits()...), &expression.Conditions{}).ReadPolicy(o)
+	p.RenderDocument(map[string]any{"limits": map[string]any{}})
 	if o.Body != before {
 		t.Errorf("the object was changed: %v", o.Body.Value())
 	}
@@ -207,7 +207,7 @@ func TestDecodeDoesNotKeepTheObject(t *testing.T) { // a decoded policy must not
 
 func TestRender(t *testing.T) { // metadata of the policy, containers always there, self-contained
 	o := paint.Read(t, "apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: p, namespace: demo, labels: {team: a}}\nspec: {"+paint.ToGateway+"}")
-	p := For(described(t, paint.Limits()...), &expression.Conditions{}).Policy(o)
+	p := NewReader(described(t, paint.Limits()...), &expression.Conditions{}).ReadPolicy(o)
 	for when, want := range map[string]bool{
 		"size(spec.limits) == 0":      true,
 		"!has(spec.limits.a)":         true,
@@ -216,7 +216,7 @@ func TestRender(t *testing.T) { // metadata of the policy, containers always the
 		"self.spec == spec && self.metadata.annotations == {}":                                               true,
 		"!has(spec.targetRef) && !has(spec.defaults)":                                                        true,
 	} {
-		got, err := (&expression.Conditions{}).Compile(when).Holds(p.Render(nil))
+		got, err := (&expression.Conditions{}).Compile(when).Holds(p.RenderDocument(nil))
 		if err != nil || got != want {
 			t.Errorf("%s: %v %v", when, got, err)
 		}
@@ -226,8 +226,8 @@ func TestRender(t *testing.T) { // metadata of the policy, containers always the
 func TestOriginOfRules(t *testing.T) {
 	o := painted(t, "{"+paint.ToGateway+", overrides: {limits: {a: 1}}}")
 	o.Body = model.Pack(o.Body.Value(), lines{"spec.overrides.limits.a": 9}.at)
-	p := For(described(t, paint.Limits()...), &expression.Conditions{}).Policy(o)
-	if got := p.OriginOf(merge.Overrides, merge.Keys("limits", "a")).Line; got != 9 {
+	p := NewReader(described(t, paint.Limits()...), &expression.Conditions{}).ReadPolicy(o)
+	if got := p.OriginOf(merge.Overrides, merge.KeyPath("limits", "a")).Line; got != 9 {
 		t.Errorf("line %d", got)
 	}
 	if got := p.OriginOf(merge.Bare, merge.Path{{Name: "limits"}, {Name: "x", Form: merge.Entry}}).Line; got != 1 {

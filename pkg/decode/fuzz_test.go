@@ -3,12 +3,13 @@ package decode
 import (
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/internal/paint"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"go.yaml.in/yaml/v3"
 )
 
 func FuzzDecode(f *testing.F) {
@@ -35,13 +36,13 @@ func FuzzDecode(f *testing.F) {
 		body := map[string]any{"apiVersion": "x.io/v1", "kind": "Paint", "metadata": map[string]any{"name": "p", "namespace": "demo"}, "spec": paint.Values(v)}
 		for _, k := range kinds {
 			var conditions expression.Conditions
-			p := For(k, &conditions).Policy(paint.Object(body))
+			p := NewReader(k, &conditions).ReadPolicy(paint.Object(body))
 			for _, problem := range p.Problems {
 				if problem.Code == "" || problem.Message == "" || problem.Ref == nil {
 					t.Errorf("%+v", problem)
 				}
 			}
-			s := merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: p.Blocks, Unset: p.Unset, Render: p.Render}, {Level: "route", Blocks: p.Blocks, Unset: p.Unset, Render: p.Render}}}
+			s := merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: p.Blocks, Unset: p.Unset, Render: p.RenderDocument}, {Level: "route", Blocks: p.Blocks, Unset: p.Unset, Render: p.RenderDocument}}}
 			for _, rule := range merge.Fold(k.Plans, k.Rules, s).Rules {
 				if len(rule.From) == 0 {
 					t.Errorf("%s has no source", rule.Name)
@@ -49,8 +50,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			p.OriginOf(merge.Defaults, nil)
 			for _, ref := range p.Refs {
-				if ref.Selects != nil {
-					ref.Selects.Picks(&model.Object{})
+				if ref.Selection != nil {
+					ref.Selection.SelectsObject(&model.Object{})
 				}
 			}
 		}

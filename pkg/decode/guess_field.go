@@ -10,15 +10,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// foreignWords are other projects' fields for the strategy. They are no settings, and what they ask for is not known.
-func foreignWords() []string { return []string{"mergeType", "granularity"} }
+// foreignStrategyFields returns other projects' fields for the strategy. They are no settings, and
+// what they ask for is not known.
+func foreignStrategyFields() []string { return []string{"mergeType", "granularity"} }
 
 // mergeFields lists the fields of the policy, and of its blocks, by which other kinds merge or order their policies; sorted.
-func (d *guess) mergeFields() [][]string {
+func (d *guessReader) mergeFields() [][]string {
 	var out [][]string
 	look := func(fields model.Body, block merge.BlockKind, at []string) {
 		for key, value := range fields.Fields {
-			if !value.IsNull() && d.mergesBy(key, value, block) {
+			if !value.IsNull() && d.isMergeField(key, value, block) {
 				out = append(out, append(slices.Clone(at), key))
 			}
 		}
@@ -33,14 +34,17 @@ func (d *guess) mergeFields() [][]string {
 	return out
 }
 
-// mergesBy reports whether a field says how policies are merged, in a way that GEP-713 does not define.
-func (d *guess) mergesBy(key string, value model.Body, block merge.BlockKind) bool {
+// isMergeField reports whether a field says how policies are merged, in a way that GEP-713 does not
+// define.
+func (d *guessReader) isMergeField(key string, value model.Body, block merge.BlockKind) bool {
 	c := &d.kind.Content
 	bare := block == merge.Bare
 	switch key {
 	case "strategy":
-		place := policy.Place{Block: !bare, Path: []string{key}}
-		read := slices.ContainsFunc(d.kind.Strategy.Read, func(p policy.Place) bool { return p.Block == place.Block && slices.Equal(p.Path, place.Path) })
+		place := policy.StrategyPlace{InBlock: !bare, Path: []string{key}}
+		read := slices.ContainsFunc(d.kind.Strategy.Read, func(p policy.StrategyPlace) bool {
+			return p.InBlock == place.InBlock && slices.Equal(p.Path, place.Path)
+		})
 		_, known := d.kind.Strategy.Values[value.Text()]
 		return !read || !known
 	case "default", "override":
@@ -54,53 +58,54 @@ func (d *guess) mergesBy(key string, value model.Body, block merge.BlockKind) bo
 	case c.Condition:
 		return value.IsText()
 	}
-	return bare && slices.Contains(c.Unset, key) || policy.MergeWord(key)
+	return bare && slices.Contains(c.Unset, key) || policy.IsMergeWord(key)
 }
 
-// stray notes a field that may refer to targets and is not understood.
-func (d *guess) stray(at []string) {
-	if d.kind.Generic() {
-		d.policy.Astray = append(d.policy.Astray, fieldPath(at))
-		d.abroad = d.abroad || speaksOfNamespaces(d.body.At(at...))
+// addUnknownRef notes a field that may refer to targets and is not understood.
+func (d *guessReader) addUnknownRef(at []string) {
+	if d.kind.IsGeneric() {
+		d.policy.UnknownRefFields = append(d.policy.UnknownRefFields, fieldPath(at))
+		d.crossesNamespaces = d.crossesNamespaces || hasNamespaceField(d.body.At(at...))
 	}
 }
 
-// speaksOfNamespaces reports whether a value has a field about namespaces.
-func speaksOfNamespaces(value model.Body) bool {
+// hasNamespaceField reports whether a value has a field about namespaces.
+func hasNamespaceField(value model.Body) bool {
 	for key, v := range value.Fields {
-		if strings.HasPrefix(strings.ToLower(key), "namespace") && !v.IsNull() || speaksOfNamespaces(v) {
+		if strings.HasPrefix(strings.ToLower(key), "namespace") && !v.IsNull() || hasNamespaceField(v) {
 			return true
 		}
 	}
 	for _, v := range value.Items {
-		if speaksOfNamespaces(v) {
+		if hasNamespaceField(v) {
 			return true
 		}
 	}
 	return false
 }
 
-// strays notes what looks like a reference to targets and stands where none is read.
-func (d *guess) strays(at []string, value model.Body) {
+// findUnknownRefs notes what looks like a reference to targets and stands where none is read.
+func (d *guessReader) findUnknownRefs(at []string, value model.Body) {
 	root, name := d.kind.Content.At, at[len(at)-1]
 	top := len(at) == len(root)+1 && slices.Equal(at[:len(root)], root)
 	switch {
 	case slices.ContainsFunc(d.kind.Refs, func(f policy.RefForm) bool { return slices.Equal(f.At, at) }):
-	case refersByName(name, value, top), attachable(value):
-		d.stray(at)
+	case isRefName(name, value, top), isAttachable(value):
+		d.addUnknownRef(at)
 	case value.IsObject():
 		for key, v := range value.Fields {
-			d.strays(append(slices.Clip(at), key), v)
+			d.findUnknownRefs(append(slices.Clip(at), key), v)
 		}
 	case value.IsList():
 		for i, v := range value.Items {
-			d.strays(append(slices.Clip(at), strconv.Itoa(i)), v)
+			d.findUnknownRefs(append(slices.Clip(at), strconv.Itoa(i)), v)
 		}
 	}
 }
 
-// refersByName reports whether a field is called like a reference to targets. At the top of the spec less telling names count too.
-func refersByName(name string, value model.Body, top bool) bool {
+// isRefName reports whether a field is called like a reference to targets. At the top of the spec
+// less clear names count too.
+func isRefName(name string, value model.Body, top bool) bool {
 	if value.IsNull() {
 		return false
 	}
@@ -109,22 +114,23 @@ func refersByName(name string, value model.Body, top bool) bool {
 	if slices.ContainsFunc([]string{"targetref", "targetreference", "targetselector", "parentref", "parentreference", "gatewayref", "routeref"}, ends) {
 		return true
 	}
-	return top && (ends("selector") && (value.IsObject() || value.IsList()) || slices.Contains([]string{"target", "attachto", "appliesto", "appliedto"}, name) && identifies(value))
+	return top && (ends("selector") && (value.IsObject() || value.IsList()) || slices.Contains([]string{"target", "attachto", "appliesto", "appliedto"}, name) && hasIdentifyingField(value))
 }
 
-// identifies reports whether a value, or an entry of it, has the fields by which objects are found.
-func identifies(value model.Body) bool {
+// hasIdentifyingField reports whether a value, or an entry of it, has the fields by which objects
+// are found.
+func hasIdentifyingField(value model.Body) bool {
 	for _, entry := range value.Items {
-		if identifies(entry) {
+		if hasIdentifyingField(entry) {
 			return true
 		}
 	}
 	return slices.ContainsFunc([]string{"kind", "name", "matchLabels", "matchExpressions"}, value.Has)
 }
 
-// attachable reports whether a value names a Gateway, a route or the like: objects that policies are attached to and that are hardly ever a
-// setting.
-func attachable(value model.Body) bool {
+// isAttachable reports whether a value names a Gateway, a route or the like: objects that policies
+// are attached to and that are hardly ever a setting.
+func isAttachable(value model.Body) bool {
 	gk := model.GroupKind{Group: value.Text("group"), Kind: value.Text("kind")}
 	if gk.Group == "" {
 		gk.Group = policy.DefaultGroup(gk.Kind)

@@ -34,7 +34,7 @@ func TestGenericContent(t *testing.T) {
 
 func TestGenericOlderForm(t *testing.T) { // gep713 P40: the oldest policy of a target is first; a kind that knows both words is none of it
 	k, _ := decoded(t, paint.CRD("Inherited", "default: {properties: {labels: {additionalProperties: {type: string}}}}")+paint.Policy("{"+paint.ToGateway+", default: {labels: {a: b}, x: {y: 1}}}"))
-	if k.SameTarget != policy.Fill || k.RuleWords() != "leaves" || k.Checked {
+	if k.SameTarget != policy.Fill || k.DescribeRules() != "leaves" || k.ChecksDirection {
 		t.Errorf("%+v", k)
 	}
 	_, p := decoded(t, paint.CRD("Inherited", "default: {properties: {labels: {additionalProperties: {type: string}}}}")+paint.Policy("{"+paint.ToGateway+", default: {labels: {a: b}, x: {y: 1}}}"))
@@ -54,8 +54,8 @@ func TestGenericSettings(t *testing.T) {
 		{"the object chooses", paint.Policy("{" + paint.ToGateway + ", color: red, strategy: merge}"), "gatewayapi.genericStrategy=patch", "merge"},
 		{"direct kinds do not merge", paint.CRD("Direct", "") + paint.Policy("{"+paint.ToGateway+", color: red}"), "gatewayapi.genericStrategy=patch", "none"},
 	} {
-		if _, p := decoded(t, c.manifests, c.setting); p.Word(merge.Bare) != c.want {
-			t.Errorf("%s: %s, want %s", c.name, p.Word(merge.Bare), c.want)
+		if _, p := decoded(t, c.manifests, c.setting); p.StrategyName(merge.Bare) != c.want {
+			t.Errorf("%s: %s, want %s", c.name, p.StrategyName(merge.Bare), c.want)
 		}
 	}
 	for setting, want := range map[string]policy.SameTarget{"gep713": policy.Stacked, "oldest": policy.Oldest} {
@@ -108,17 +108,17 @@ func TestGenericDoubts(t *testing.T) { // engine E15: fields that are not unders
 		var fields []string
 		for _, d := range doubts {
 			fields = append(fields, d.Field)
-			if !d.Incomplete() || d.Hint != policy.Describe || !strings.HasPrefix(d.Message, d.Field+": ") {
+			if !d.IsIncomplete() || d.Hint != policy.DescribeHint || !strings.HasPrefix(d.Message, d.Field+": ") {
 				t.Errorf("%s: %+v", c.name, d.Problem)
 			}
 		}
 		if got := strings.Join(fields, " "); got != c.doubts {
 			t.Errorf("%s: doubts %q, want %q", c.name, got, c.doubts)
 		}
-		if got := strings.Join(p.Astray, " "); got != c.astray {
+		if got := strings.Join(p.UnknownRefFields, " "); got != c.astray {
 			t.Errorf("%s: astray %q, want %q", c.name, got, c.astray)
 		}
-		if open := slices.ContainsFunc(p.Problems, func(x model.Problem) bool { return x.Incomplete() && x.Hint == policy.Describe }); open != (c.astray != "") {
+		if open := slices.ContainsFunc(p.Problems, func(x model.Problem) bool { return x.IsIncomplete() && x.Hint == policy.DescribeHint }); open != (c.astray != "") {
 			t.Errorf("%s: %+v", c.name, p.Problems)
 		}
 	}
@@ -131,7 +131,7 @@ func TestGenericAbroad(t *testing.T) { // what it may target in other namespaces
 		"podSelector: [{extra: {namespaceSelector: {}}}]": "",
 	} {
 		_, p := decoded(t, paint.CRD("Inherited", "")+paint.Policy("{"+spec+"}"))
-		if got := p.Problems[0]; got.Ref.Namespace != want || !got.Incomplete() || (want == "") != strings.HasPrefix(got.Message, "paint/demo/p: ") {
+		if got := p.Problems[0]; got.Ref.Namespace != want || !got.IsIncomplete() || (want == "") != strings.HasPrefix(got.Message, "paint/demo/p: ") {
 			t.Errorf("%s: %+v", spec, got)
 		}
 	}
@@ -146,7 +146,7 @@ func TestGenericWithoutReference(t *testing.T) { // it may hold for its namespac
 		"required": {strings.Replace(paint.CRD("Inherited", ""), "{spec: {", "{spec: {required: [targetRefs], ", 1) + paint.Policy("{color: red}"), false},
 	} {
 		_, p := decoded(t, c.manifests)
-		if open := slices.ContainsFunc(p.Problems, model.Problem.Incomplete); open != c.open || p.Problems[0].Code != model.TargetNotFound {
+		if open := slices.ContainsFunc(p.Problems, model.Problem.IsIncomplete); open != c.open || p.Problems[0].Code != model.TargetNotFound {
 			t.Errorf("%s: %+v", name, p.Problems)
 		}
 	}

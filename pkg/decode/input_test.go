@@ -56,5 +56,5 @@ func decoded(t testing.TB, manifests string, settings ...string) (*policy.Kind, 
 	if len(kinds) != 1 {
 		t.Fatalf("kinds %v", kinds)
 	}
-	return kinds[0], For(kinds[0], &expression.Conditions{}).Policy(in.Of(kinds[0].GroupKind)[0])
+	return kinds[0], NewReader(kinds[0], &expression.Conditions{}).ReadPolicy(in.OfKind(kinds[0].GroupKind)[0])
 }

@@ -12,15 +12,15 @@ import (
 // maxRefs is how many references a policy may have (gatewayapi §8).
 const maxRefs = 16
 
-// references reads the references of a policy.
-type references struct{ *decoder }
+// referenceReader reads the references of a policy.
+type referenceReader struct{ *decoder }
 
-// read reads the policy's references by the forms of its kind.
-func (d references) read() {
+// readAll reads the policy's references by the forms of its kind.
+func (d referenceReader) readAll() {
 	found := 0
 	for _, form := range d.kind.Refs {
-		if form.ByVendor() {
-			found++ // it looks for itself
+		if form.HasVendorSearch() {
+			found++ // a function of the vendor finds the targets
 			continue
 		}
 		if form.Unless != nil && !d.body.At(form.Unless...).IsNull() {
@@ -30,34 +30,34 @@ func (d references) read() {
 		case raw.IsNull():
 		case raw.IsObject():
 			found++
-			d.entry(form, raw, form.At)
+			d.readEntry(form, raw, form.At)
 		case raw.IsList():
 			for i, entry := range raw.Items {
 				found++
-				d.entry(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
+				d.readEntry(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
 			}
 		default:
 			found++
-			d.guess.stray(form.At)
-			d.problem(model.WrongType, form.At, "%s is neither an object nor a list: the policy does not attach", strings.Join(form.At, "."))
+			d.guess.addUnknownRef(form.At)
+			d.addProblem(model.WrongType, form.At, "%s is neither an object nor a list: the policy does not attach", strings.Join(form.At, "."))
 		}
 	}
 	switch {
 	case found == 0 && d.kind.Filters != nil: // a filter may name it
-	case found == 0 && d.kind.Generic(): // there may be one that is not understood
+	case found == 0 && d.kind.IsGeneric(): // there may be one that is not understood
 	case found == 0:
-		d.aimless()
+		d.reportNoTarget()
 	case found > maxRefs:
-		d.problem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d", found, maxRefs)
+		d.addProblem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d", found, maxRefs)
 	}
 }
 
-// aimless reports that the policy refers to nothing.
-func (d references) aimless() {
-	d.problem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.forms()
+// reportNoTarget reports that the policy refers to nothing.
+func (d referenceReader) reportNoTarget() {
+	d.addProblem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.listRefFields()
 }
 
-func (d references) forms() string {
+func (d referenceReader) listRefFields() string {
 	var out []string
 	for _, f := range d.kind.Refs {
 		if f.At != nil {
@@ -67,7 +67,7 @@ func (d references) forms() string {
 	return strings.Join(out, " or ")
 }
 
-func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
+func (d referenceReader) readRef(form policy.RefForm, fields model.Body, at []string) {
 	where := func() string {
 		if len(at) > len(form.At) {
 			return strings.Join(form.At, ".") + "[" + at[len(at)-1] + "]"
@@ -75,21 +75,21 @@ func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
 		return strings.Join(form.At, ".")
 	}
 	if !fields.IsObject() {
-		d.problem(model.WrongType, at, "%s is not an object: this reference does not attach", where())
+		d.addProblem(model.WrongType, at, "%s is not an object: this reference does not attach", where())
 		return
 	}
-	t := policy.TargetRef{Silent: form.Silent, Named: form.Named, InSets: form.InSets, OverSets: form.OverSets, Object: d.policy.Object, At: at}
+	t := policy.TargetRef{Silent: form.Silent, RuleNameOnly: form.RuleNameOnly, InListenerSets: form.InListenerSets, OutranksListenerSets: form.OutranksListenerSets, Object: d.policy.Object, At: at}
 	var wrong string
-	if t.Ref, wrong = named(fields); wrong != "" {
-		d.problem(model.WrongType, append(slices.Clone(at), wrong), "%s.%s is not a string: this reference does not attach", where(), wrong)
+	if t.Ref, wrong = readRefFields(fields); wrong != "" {
+		d.addProblem(model.WrongType, append(slices.Clone(at), wrong), "%s.%s is not a string: this reference does not attach", where(), wrong)
 		return
 	}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
-		d.problem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where(), t.Ref.Group, version).Severity = model.Info
+		d.addProblem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where(), t.Ref.Group, version).Severity = model.Info
 		t.Ref.Group = group
 	}
 	if t.Ref.Kind == "" || t.Ref.Name == "" && !form.Selector {
-		d.problem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where())
+		d.addProblem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where())
 		return
 	}
 	if number, err := fields.Field("port").Value().(int64); err && form.ByPort && t.Ref.Kind == "Gateway" {
@@ -100,7 +100,7 @@ func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
 	}
 	if form.Selector {
 		var ok bool
-		if t.Selects, ok = d.selection(form, fields, at); !ok {
+		if t.Selection, ok = d.readSelection(form, fields, at); !ok {
 			return
 		}
 		t.Ref.Name = ""
@@ -108,8 +108,9 @@ func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
 	d.policy.Refs = append(d.policy.Refs, t)
 }
 
-// named is what a reference names, and the first of its fields, in alphabetical order, that is not a string.
-func named(fields model.Body) (ref model.Ref, wrong string) {
+// readRefFields returns what a reference names, and the first of its fields, in alphabetical order,
+// that is not a string.
+func readRefFields(fields model.Body) (ref model.Ref, wrong string) {
 	for key, v := range fields.Fields {
 		var into *string
 		switch key {
@@ -133,35 +134,37 @@ func named(fields model.Body) (ref model.Ref, wrong string) {
 	return ref, wrong
 }
 
-// entry reads one reference. What cannot be read as one may mean a target all the same to a kind without a descriptor.
-func (d references) entry(form policy.RefForm, raw model.Body, at []string) {
+// readEntry reads one reference. What cannot be read as one may mean a target all the same to a
+// kind without a descriptor.
+func (d referenceReader) readEntry(form policy.RefForm, raw model.Body, at []string) {
 	known := len(d.policy.Refs)
-	d.ref(form, raw, at)
-	if !d.kind.Generic() {
+	d.readRef(form, raw, at)
+	if !d.kind.IsGeneric() {
 		return
 	}
-	if len(d.policy.Refs) == known || raw.Field("group").IsNull() && !coreTarget(raw.Text("kind")) || strings.Contains(raw.Text("kind")+raw.Text("name"), "*") {
-		d.guess.stray(at)
+	if len(d.policy.Refs) == known || raw.Field("group").IsNull() && !isCoreKind(raw.Text("kind")) || strings.Contains(raw.Text("kind")+raw.Text("name"), "*") {
+		d.guess.addUnknownRef(at)
 		return
 	}
 	ref := &d.policy.Refs[known]
 	for key, value := range raw.Fields {
-		if !value.IsNull() && !slices.Contains(keys(form), key) {
-			ref.Uncertain = append(ref.Uncertain, d.guess.uncertainty(append(slices.Clone(at), key), "what it asks for"))
+		if !value.IsNull() && !slices.Contains(knownRefFields(form), key) {
+			ref.Uncertain = append(ref.Uncertain, d.guess.newUncertainty(append(slices.Clone(at), key), "what it asks for"))
 		}
 	}
 	slices.SortFunc(ref.Uncertain, func(a, b policy.Uncertainty) int { return strings.Compare(a.Field, b.Field) })
 }
 
-// keys are the fields of a reference that are understood.
-func keys(f policy.RefForm) []string {
+// knownRefFields returns the fields of a reference that are understood.
+func knownRefFields(f policy.RefForm) []string {
 	if f.Selector {
 		return []string{"group", "kind", "namespace", "sectionName", "matchLabels", "matchExpressions"}
 	}
 	return []string{"group", "kind", "namespace", "name", "sectionName"}
 }
 
-// coreTarget reports whether a kind may be meant to be one of Kubernetes itself where a reference names no group.
-func coreTarget(kind string) bool {
+// isCoreKind reports whether a kind may be meant to be one of Kubernetes itself where a reference
+// names no group.
+func isCoreKind(kind string) bool {
 	return slices.Contains([]string{"ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service", "ServiceAccount"}, kind)
 }

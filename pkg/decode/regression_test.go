@@ -16,19 +16,19 @@ func TestNullContainerIsEmpty(t *testing.T) { // `limits:` with everything below
 		"{" + paint.ToGateway + ", limits: null}":             "bare atomic",
 		"{" + paint.ToGateway + ", defaults: {limits: null}}": "defaults atomic",
 	} {
-		if got := said(For(k, &expression.Conditions{}).Policy(painted(t, spec))); got != want && got != "" {
+		if got := said(NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, spec))); got != want && got != "" {
 			t.Errorf("%s: got %s, want %s", spec, got, want)
 		}
 	}
 	sections := described(t, "rules: [rules.*.*]")
-	if got := said(For(sections, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", rules: {authentication: null}}"))); got != "bare atomic" {
+	if got := said(NewReader(sections, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", rules: {authentication: null}}"))); got != "bare atomic" {
 		t.Errorf("a section without rules: got %s", got)
 	}
 }
 
 func TestWrongTypedSection(t *testing.T) { // a section that is no object takes no part, like a container (contract: WrongType)
 	k := described(t, "rules: [rules.*.*]")
-	if got, want := said(For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", rules: {authentication: 5, b: {c: 1}}}"))), "bare atomic rules.b.c=1; WrongType"; got != want {
+	if got, want := said(NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", rules: {authentication: 5, b: {c: 1}}}"))), "bare atomic rules.b.c=1; WrongType"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -43,7 +43,7 @@ func TestDirectKindsHaveNoWordsOfDefaultsAndOverrides(t *testing.T) { // E5, E6:
 func TestUnknownStrategyIsSaidWhereItStands(t *testing.T) {
 	o := painted(t, "{"+paint.ToGateway+", strategy: deep, defaults: {limits: {a: 1}}, overrides: {limits: {b: 1}}}")
 	o.Body = model.Pack(o.Body.Value(), lines{"spec.strategy": 5, "spec.defaults.strategy": 7, "spec.overrides.strategy": 9}.at)
-	p := For(described(t, paint.Limits()...), &expression.Conditions{}).Policy(o)
+	p := NewReader(described(t, paint.Limits()...), &expression.Conditions{}).ReadPolicy(o)
 	if len(p.Problems) != 1 || p.Problems[0].Origin.Line != 5 {
 		t.Errorf("spec.strategy, on line 5, is reported %d times: %+v", len(p.Problems), p.Problems)
 	}
@@ -51,28 +51,28 @@ func TestUnknownStrategyIsSaidWhereItStands(t *testing.T) {
 
 func TestStrategyOfAPlanLeavesTheSideToTheBlock(t *testing.T) { // descriptor: "with an optional side (otherwise the block's)"
 	k := described(t, "resolve: [{strategy: merge}]")
-	upper := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", overrides: {m: {a: top}}}"))
-	lower := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", m: {a: low}}"))
+	upper := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", overrides: {m: {a: top}}}"))
+	lower := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", m: {a: low}}"))
 	r := merge.Fold(k.Plans, k.Rules, merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: upper.Blocks}, {Level: "route", Blocks: lower.Blocks}}})
-	if want := any(map[string]any{"m": map[string]any{"a": "top"}}); !reflect.DeepEqual(r.Doc(), want) {
-		t.Errorf("an override of the gateway: got %v, want %v", r.Doc(), want)
+	if want := any(map[string]any{"m": map[string]any{"a": "top"}}); !reflect.DeepEqual(r.Document(), want) {
+		t.Errorf("an override of the gateway: got %v, want %v", r.Document(), want)
 	}
 }
 
 func TestEmptySpecThatClaimsLetsDefaultsIn(t *testing.T) { // content.claims is for the test of emptiness; under merge it names no rule (E4)
 	k := described(t, "content: {claims: true}", "strategy: merge defaults")
-	upper, lower := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", m: {a: 1}}")), For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+"}"))
+	upper, lower := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", m: {a: 1}}")), NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+"}"))
 	r := merge.Fold(k.Plans, k.Rules, merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: upper.Blocks}, {Level: "route", Blocks: lower.Blocks}}})
-	if want := any(map[string]any{"m": map[string]any{"a": int64(1)}}); !reflect.DeepEqual(r.Doc(), want) {
-		t.Errorf("got %v, want %v", r.Doc(), want)
+	if want := any(map[string]any{"m": map[string]any{"a": int64(1)}}); !reflect.DeepEqual(r.Document(), want) {
+		t.Errorf("got %v, want %v", r.Document(), want)
 	}
 }
 
 func TestOlderFormEqualsPatch(t *testing.T) { // gep713 P40: it equals the fold with patch blocks, so an empty object takes nothing away
 	k, upper := decoded(t, paint.Policy("{"+paint.ToGateway+", default: {tls: {mode: strict}}}"))
-	lower := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", default: {tls: {}}}"))
+	lower := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", default: {tls: {}}}"))
 	r := merge.Fold(k.Plans, k.Rules, merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: upper.Blocks}, {Level: "route", Blocks: lower.Blocks}}})
-	if want := any(map[string]any{"tls": map[string]any{"mode": "strict"}}); !reflect.DeepEqual(r.Doc(), want) {
-		t.Errorf("got %v, want %v", r.Doc(), want)
+	if want := any(map[string]any{"tls": map[string]any{"mode": "strict"}}); !reflect.DeepEqual(r.Document(), want) {
+		t.Errorf("got %v, want %v", r.Document(), want)
 	}
 }

@@ -5,16 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// selection reads what a selector asks for; not ok if it cannot be read.
-func (d references) selection(form policy.RefForm, fields model.Body, at []string) (s *policy.Selection, ok bool) {
+// readSelection reads what a selector asks for; not ok if it cannot be read.
+func (d referenceReader) readSelection(form policy.RefForm, fields model.Body, at []string) (s *policy.Selection, ok bool) {
 	s = &policy.Selection{Unlabelled: !form.NeverUnlabelled}
-	if s.Labels, ok = d.labelSelector(fields, at); !ok {
+	if s.Labels, ok = d.readLabelSelector(fields, at); !ok {
 		return nil, false
 	}
 	if s.Labels.Empty() && form.EmptyNone {
@@ -30,16 +31,16 @@ func (d references) selection(form policy.RefForm, fields model.Body, at []strin
 	namespaces := fields.Field("namespaces")
 	s.From = namespaces.Text("from")
 	if s.From == "Selector" {
-		s.Namespaces, ok = d.labelSelector(namespaces.Field("selector"), append(slices.Clone(at), "namespaces", "selector"))
+		s.Namespaces, ok = d.readLabelSelector(namespaces.Field("selector"), append(slices.Clone(at), "namespaces", "selector"))
 	}
 	return s, ok
 }
 
-// labelSelector reads matchLabels and matchExpressions.
-func (d references) labelSelector(fields model.Body, at []string) (labels.Selector, bool) {
+// readLabelSelector reads matchLabels and matchExpressions.
+func (d referenceReader) readLabelSelector(fields model.Body, at []string) (labels.Selector, bool) {
 	out := labels.NewSelector()
 	bad := func(why string) (labels.Selector, bool) {
-		d.problem(model.NotEvaluated, at, "%s: the selector cannot be read (%s) and selects nothing", strings.Join(at, "."), why)
+		d.addProblem(model.NotEvaluated, at, "%s: the selector cannot be read (%s) and selects nothing", strings.Join(at, "."), why)
 		return nil, false
 	}
 	raw := fields.Field("matchLabels")

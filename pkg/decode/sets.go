@@ -9,8 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// oneSet leaves only the set that the kind reads: defaults, else overrides, else the bare one.
-func (d *decoder) oneSet() {
+// keepOneSet leaves only the set that the kind reads: defaults, else overrides, else the bare one.
+func (d *decoder) keepOneSet() {
 	if !d.kind.Content.OneSet || len(d.policy.Blocks) < 2 {
 		return
 	}
@@ -20,14 +20,14 @@ func (d *decoder) oneSet() {
 	}
 	for _, b := range d.policy.Blocks {
 		if b.Kind != read.Kind && len(b.Units) > 0 {
-			d.ignored(b, read.Kind)
+			d.reportIgnoredSet(b, read.Kind)
 		}
 	}
 	d.policy.Blocks = []merge.Block{read}
 }
 
-// ignored reports a set that is not read, by the fields in it where it is the bare one.
-func (d *decoder) ignored(b merge.Block, read merge.BlockKind) {
+// reportIgnoredSet reports a set that is not read, by the fields in it where it is the bare one.
+func (d *decoder) reportIgnoredSet(b merge.Block, read merge.BlockKind) {
 	at := d.kind.Content.BlockPath(b.Kind)
 	what := []string{strings.Join(at, ".")}
 	if b.Kind == merge.Bare {
@@ -46,25 +46,25 @@ func (d *decoder) ignored(b merge.Block, read merge.BlockKind) {
 		}
 	}
 	inside := strings.Join(d.kind.Content.BlockPath(read), ".")
-	d.problem(model.IgnoredTopLevelWhen, at, "%s of the policy is ignored: of policies with %s only that is read", strings.Join(what, ", "), inside).Hint = "move it into " + inside
+	d.addProblem(model.IgnoredTopLevelWhen, at, "%s of the policy is ignored: of policies with %s only that is read", strings.Join(what, ", "), inside).Hint = "move it into " + inside
 }
 
-// mixture reports blocks that the specifications do not let stand together.
-func (d *decoder) mixture() {
+// reportMixedBlocks reports blocks that the specifications do not let stand together.
+func (d *decoder) reportMixedBlocks() {
 	has := func(b merge.BlockKind) bool {
 		return slices.ContainsFunc(d.policy.Blocks, func(x merge.Block) bool { return x.Kind == b })
 	}
 	at := d.kind.Content.At
 	if has(merge.Bare) && (has(merge.Defaults) || has(merge.Overrides)) {
-		d.problem(model.BareWithBlocks, at, "settings stand bare and in blocks: the bare set is an atomic default, merged after the policy's own defaults")
+		d.addProblem(model.BareWithBlocks, at, "settings stand bare and in blocks: the bare set is an atomic default, merged after the policy's own defaults")
 	}
-	if d.kind.Generic() && has(merge.Defaults) && has(merge.Overrides) {
-		d.problem(model.MultipleBlocks, at, "both defaults and overrides are set, which GEP-713 does not provide for: folded block by block")
+	if d.kind.IsGeneric() && has(merge.Defaults) && has(merge.Overrides) {
+		d.addProblem(model.MultipleBlocks, at, "both defaults and overrides are set, which GEP-713 does not provide for: folded block by block")
 	}
 }
 
-// unset collects the deactivation lists; both spellings are one list.
-func (d *decoder) unset() {
+// readUnset collects the deactivation lists; both spellings are one list.
+func (d *decoder) readUnset() {
 	for _, field := range d.kind.Content.Unset {
 		raw := d.spec.Field(field)
 		if raw.IsNull() {
@@ -73,13 +73,13 @@ func (d *decoder) unset() {
 		at := append(slices.Clone(d.kind.Content.At), field)
 		list, ok := raw.Value().([]any)
 		if !ok {
-			d.problem(model.WrongType, at, "%s is not a list of rule names: ignored", strings.Join(at, "."))
+			d.addProblem(model.WrongType, at, "%s is not a list of rule names: ignored", strings.Join(at, "."))
 			continue
 		}
 		for _, entry := range list {
 			name, ok := entry.(string)
 			if !ok {
-				d.problem(model.WrongType, at, "%s holds %v, which is no rule name: ignored", strings.Join(at, "."), entry)
+				d.addProblem(model.WrongType, at, "%s holds %v, which is no rule name: ignored", strings.Join(at, "."), entry)
 				continue
 			}
 			d.policy.Unset = append(d.policy.Unset, name)
@@ -89,9 +89,9 @@ func (d *decoder) unset() {
 	d.policy.Unset = slices.Compact(d.policy.Unset)
 }
 
-// asks reads what the policy demands as the lower side of a merge.
-func (d *decoder) asks() {
-	r := d.kind.Asks
+// readDemandedStrategy reads the strategy that the policy demands as the lower side of a merge.
+func (d *decoder) readDemandedStrategy() {
+	r := d.kind.DemandedStrategy
 	if r == nil {
 		return
 	}
@@ -99,17 +99,17 @@ func (d *decoder) asks() {
 	if raw.IsNull() {
 		return
 	}
-	if d.policy.Asks = r.Choose(raw.Text(), d.kind.Settings); d.policy.Asks == nil {
+	if d.policy.DemandedStrategy = r.ParseStrategy(raw.Text(), d.kind.Settings); d.policy.DemandedStrategy == nil {
 		at := slices.Concat(d.kind.Content.At, r.Path)
-		d.problem(model.UnknownStrategy, at, "%s %q is unknown: treated as not set", r.Path[len(r.Path)-1], fmt.Sprint(raw.Value()))
+		d.addProblem(model.UnknownStrategy, at, "%s %q is unknown: treated as not set", r.Path[len(r.Path)-1], fmt.Sprint(raw.Value()))
 	}
 }
 
-// unjudged reports what is not evaluated of the policy.
-func (d *decoder) unjudged() {
-	for _, u := range d.kind.Unjudged {
+// reportUnevaluated reports the fields of the policy that are not evaluated.
+func (d *decoder) reportUnevaluated() {
+	for _, u := range d.kind.Unevaluated {
 		if !d.body.At(u.Path...).IsNull() {
-			d.problem(model.NotEvaluated, u.Path, "%s: %s", strings.Join(u.Path, "."), u.Message)
+			d.addProblem(model.NotEvaluated, u.Path, "%s: %s", strings.Join(u.Path, "."), u.Message)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestAdmissionOfTypesAndFields(t *testing.T) {
 		{"a field that nobody knows", "{a: {}, d: 1}", "PrunedByOperator", "UnknownBlockField"},
 	} {
 		for _, k := range []*policy.Kind{strict, tolerant} {
-			p := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", "+c.spec[1:]))
+			p := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", "+c.spec[1:]))
 			got := ""
 			for i, problem := range p.Problems {
 				if i > 0 {
@@ -63,7 +63,7 @@ func TestAdmissionOfValues(t *testing.T) {
 			`spec.a.list[2].x: Invalid value: "y": spec.a.list[2].x in body should match '^x+$'`,
 			`spec.b: Unsupported value: "three": supported values: "one", "two"`}},
 	} {
-		p := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", "+tc.spec[1:]))
+		p := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", "+tc.spec[1:]))
 		var got []string
 		for _, problem := range p.Problems {
 			got = append(got, strings.TrimPrefix(problem.Message, "the API server refuses it: "))
@@ -78,7 +78,7 @@ func TestAdmissionOfValues(t *testing.T) {
 // The words are the API server's.
 func TestAdmissionWords(t *testing.T) {
 	k := described(t, "targets: [Gateway]", "admission: [{at: [spec.a.*], type: object}, {at: [spec], fields: [targetRef, a]}]")
-	p := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", a: {x: [1]}, b: 1}"))
+	p := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", a: {x: [1]}, b: 1}"))
 	want := []string{"the API server drops spec.b, which it does not know", `the API server refuses it: spec.a.x: Invalid value: "array": spec.a.x in body must be of type object: "array"`}
 	if len(p.Problems) != 2 || p.Problems[0].Message != want[0] || p.Problems[1].Message != want[1] {
 		t.Errorf("%+v", p.Problems)

@@ -9,13 +9,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// zeros marks the zero values, or leaves them out where the kind takes them for unset.
-func (d *decoder) zeros(units []merge.Unit) []merge.Unit {
+// markZeros marks the zero values, or leaves them out where the kind takes them for unset.
+func (d *decoder) markZeros(units []merge.Unit) []merge.Unit {
 	if how := d.kind.Content.Zero; how != policy.ZeroUnset && how != policy.ZeroTail {
 		return units
 	}
 	for i := range units {
-		units[i].Zero = zeroValue(merge.Plain(units[i].Value))
+		units[i].Zero = isZeroValue(merge.Unpack(units[i].Value))
 	}
 	if d.kind.Content.Zero == policy.ZeroTail {
 		return units
@@ -23,8 +23,8 @@ func (d *decoder) zeros(units []merge.Unit) []merge.Unit {
 	return slices.DeleteFunc(units, func(u merge.Unit) bool { return u.Zero })
 }
 
-// zeroValue reports whether a setting says no more than its type does.
-func zeroValue(v any) bool {
+// isZeroValue reports whether a setting says no more than its type does.
+func isZeroValue(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -37,20 +37,20 @@ func zeroValue(v any) bool {
 	}
 }
 
-// choices notes of which choice units are.
-func (d *decoder) choices(units []merge.Unit) []merge.Unit {
+// markChoices notes which choice units are one of.
+func (d *decoder) markChoices(units []merge.Unit) []merge.Unit {
 	if !slices.ContainsFunc(d.kind.Rules, func(p merge.Pattern) bool { return p.Choice != "" }) {
 		return units
 	}
 	for i := range units {
-		units[i].Choice = d.kind.Rules.Choices(units[i].Path)
+		units[i].Choice = d.kind.Rules.ChoiceOf(units[i].Path)
 	}
 	return units
 }
 
-// stripped is v without the nulls that are fields of objects: the API server takes them out before it validates. What has none is not
-// copied. It is measured on the way.
-func stripped(v model.Body) (model.Body, model.Extent) {
+// stripNulls returns v without the nulls that are fields of objects, and its size: the API server
+// takes them out before it validates. A value without nulls is not copied.
+func stripNulls(v model.Body) (model.Body, model.Extent) {
 	e := v.Extent()
 	if !e.Nulls {
 		return v, e

@@ -15,34 +15,36 @@ const descriptorVersion = "dopolicy.dev/v1alpha1"
 
 // Catalog is the policy kinds and the settings that are described, before any object is looked at.
 type Catalog struct {
-	kinds    map[model.GroupKind]*policy.Kind
-	settings []Setting
-	chosen   model.Settings
-	builder  *builder
-	cluster  []model.GroupKind
-	routes   []routeKind
-	outlined bool     // kinds are outlines
-	read     sync.Map // by GroupKind: those of them that an input needed whole
+	kinds          map[model.GroupKind]*policy.Kind
+	settings       []Setting
+	chosenSettings model.Settings
+	builder        *builder
+	cluster        []model.GroupKind
+	routes         []routeKind
+	outlined       bool     // kinds are outlines
+	wholeKinds     sync.Map // by GroupKind: those that were read whole for an input
 
 	knowledge Knowledge
-	requests  []Requests // what data planes make of requests, by vendor
+	requests  []RequestNormalization // what data planes make of requests, by vendor
 }
 
 // autoValue is the value of a setting that leaves the decision to the loaded objects.
 const autoValue = "auto"
 
-// Auto decides a setting for one kind by what the input says of the kind, as its definition does, and may report why.
-type Auto func(gk model.GroupKind, in *model.Snapshot) (value string, problems []model.Problem)
+// AutoFunc decides a setting for one kind by what the input says of the kind, as its definition
+// does, and may report why.
+type AutoFunc func(gk model.GroupKind, in *model.Snapshot) (value string, problems []model.Problem)
 
-// Links are what the vendors tell of graphs that are about to be built, and whose policies are about workloads.
+// Links returns what the vendors tell graphs that are about to be built, and which kinds of
+// policies are about workloads.
 func (c *Catalog) Links() []topology.Linker {
 	var about []model.GroupKind
 	for _, k := range c.Kinds() {
-		if k.AboutWorkloads() {
+		if k.HasResultsAtWorkloads() {
 			about = append(append(about, k.GroupKind), k.Members...)
 		}
 	}
-	return append(slices.Clone(c.builder.funcs.Links), func(b *topology.Builder) { b.Workloads(about...) }, c.linkRoutes)
+	return append(slices.Clone(c.builder.funcs.Links), func(b *topology.Builder) { b.AddWorkloads(about...) }, c.linkRoutes)
 }
 
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
@@ -51,22 +53,22 @@ func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions
 	return newCatalog(vendors, users, settings, funcs, false)
 }
 
-// Outlines is NewCatalog for descriptors that are known to be right, with the usual settings: of the kinds of which an input has no policies
-// only outlines are read.
-func Outlines(vendors []form.Source, funcs Functions) (*Catalog, error) {
+// NewOutlineCatalog is NewCatalog for descriptors that are known to be right, with the usual
+// settings: of the kinds of which an input has no policies only outlines are read.
+func NewOutlineCatalog(vendors []form.Source, funcs Functions) (*Catalog, error) {
 	return newCatalog(vendors, nil, nil, funcs, true)
 }
 
 func newCatalog(vendors, users []form.Source, settings []string, funcs Functions, outlined bool) (*Catalog, error) {
-	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
+	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, controllers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
 		catalog: &Catalog{outlined: outlined, kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
 	b.catalog.builder = b
-	for i, read := range parsed(slices.Concat(vendors, users), outlined) {
+	for i, read := range parseFiles(slices.Concat(vendors, users), outlined) {
 		vendor := ""
 		if i >= len(vendors) {
 			vendor = "user"
 		}
-		if err := b.file(read, vendor); err != nil {
+		if err := b.registerFile(read, vendor); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +77,7 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 		return nil, err
 	}
 	var err error
-	if b.catalog.chosen, err = chosen(b.catalog.settings, settings); err != nil {
+	if b.catalog.chosenSettings, err = parseSettings(b.catalog.settings, settings); err != nil {
 		return nil, err
 	}
 	if err := b.registerLikeKinds(); err != nil {
@@ -83,11 +85,11 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 	}
 	var wrong form.Error
 	kinds, errs := make([]*policy.Kind, len(b.order)), make([]error, len(b.order))
-	model.SideBySide(len(b.order), 1, func(i int) {
+	model.Parallel(len(b.order), 1, func(i int) {
 		if outlined {
-			kinds[i], errs[i] = b.read(b.order[i], b.catalog.chosen, nil, false)
-		} else if kinds[i], errs[i] = b.kind(b.order[i], b.catalog.chosen); errs[i] == nil && b.raw[b.order[i]].user {
-			errs[i] = b.trial(b.order[i])
+			kinds[i], errs[i] = b.readDescriptor(b.order[i], b.catalog.chosenSettings, nil, false)
+		} else if kinds[i], errs[i] = b.readKind(b.order[i], b.catalog.chosenSettings); errs[i] == nil && b.raw[b.order[i]].user {
+			errs[i] = b.tryVariants(b.order[i])
 		}
 	})
 	for i, gk := range b.order {
@@ -98,8 +100,8 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 		b.catalog.kinds[gk] = kinds[i]
 	}
 	if !outlined {
-		wrong.Lines = append(wrong.Lines, b.tryMembers()...)
-		wrong.Lines = append(wrong.Lines, b.tryDialects()...)
+		wrong.Lines = append(wrong.Lines, b.checkMembers()...)
+		wrong.Lines = append(wrong.Lines, b.checkDialects()...)
 	}
 	if wrong.Lines != nil {
 		return nil, &wrong
@@ -107,14 +109,14 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 	return b.catalog, nil
 }
 
-// Settings are the switches in force: what was chosen, and the defaults.
-func (c *Catalog) Settings() model.Settings { return c.chosen }
+// Settings returns the switches in force: what was chosen, and the defaults.
+func (c *Catalog) Settings() model.Settings { return c.chosenSettings }
 
-// ClusterScoped are the described kinds without namespace, policies and others.
+// ClusterScoped returns the described kinds without namespace, policies and others.
 func (c *Catalog) ClusterScoped() []model.GroupKind {
 	out := slices.Clone(c.cluster)
 	for _, k := range c.Kinds() {
-		if k.Cluster {
+		if k.ClusterScoped {
 			out = append(out, k.GroupKind)
 		}
 	}
@@ -124,7 +126,7 @@ func (c *Catalog) ClusterScoped() []model.GroupKind {
 // KnownSettings lists the switches, sorted by name.
 func (c *Catalog) KnownSettings() []Setting { return slices.Clone(c.settings) }
 
-// Kind is the described kind, or nil.
+// Kind returns the described kind, or nil.
 func (c *Catalog) Kind(gk model.GroupKind) *policy.Kind { return c.kinds[gk] }
 
 // Kinds lists the described kinds, sorted.
@@ -138,17 +140,18 @@ func (c *Catalog) Kinds() []*policy.Kind {
 }
 
 type builder struct {
-	raw      map[model.GroupKind]rawKind
-	replaced map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
-	order    []model.GroupKind
-	managers map[string][]string // by vendor: its controllers
-	dialects map[model.GroupKind][]rawKind
-	funcs    Functions
-	catalog  *Catalog
+	raw         map[model.GroupKind]rawKind
+	replaced    map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
+	order       []model.GroupKind
+	controllers map[string][]string // by vendor: its controllers
+	dialects    map[model.GroupKind][]rawKind
+	funcs       Functions
+	catalog     *Catalog
 }
 
-// file registers the documents of one descriptor file; vendor is the name for files without a Vendor document.
-func (b *builder) file(src file, vendor string) error {
+// registerFile registers the documents of one descriptor file; vendor is the name for files without
+// a Vendor document.
+func (b *builder) registerFile(src parsedFile, vendor string) error {
 	if src.err != nil {
 		return src.err
 	}
@@ -161,18 +164,18 @@ func (b *builder) file(src file, vendor string) error {
 			continue
 		}
 		v := &vendorReader{Reader: r, funcs: b.funcs, knowledge: &b.catalog.knowledge}
-		v.read(n)
+		v.readVendor(n)
 		if named {
 			r.Fail(n, "a file has one Vendor")
 		}
 		vendor, named = v.name, true
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
-		b.managers[v.name] = v.controllers
+		b.controllers[v.name] = v.controllers
 		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
 		b.catalog.routes = append(b.catalog.routes, v.routes...)
 		if v.requests != nil {
-			v.requests.settle(v.name)
-			v.requests.Managed = v.controllers
+			v.requests.setVendor(v.name)
+			v.requests.Controllers = v.controllers
 			b.catalog.requests = append(b.catalog.requests, *v.requests)
 		}
 	}
@@ -183,9 +186,9 @@ func (b *builder) file(src file, vendor string) error {
 		case form.TextOf(n, "apiVersion") != descriptorVersion:
 			r.Fail(n, "apiVersion must be %s", descriptorVersion)
 		case kind == "PolicyKind" && isDialect(n):
-			b.dialect(rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
+			b.registerDialect(rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
 		case kind == "PolicyKind":
-			b.register(r, rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
+			b.registerKind(r, rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
 		case kind != "Vendor":
 			r.Fail(n, "kind must be PolicyKind or Vendor, not %q", kind)
 		}
@@ -193,24 +196,24 @@ func (b *builder) file(src file, vendor string) error {
 	return r.Err()
 }
 
-// file is a descriptor file that has been parsed.
-type file struct {
+// parsedFile is a descriptor file that has been parsed.
+type parsedFile struct {
 	form.Source
 	documents []form.Document
 	err       error
 }
 
-// parsed parses descriptor files, side by side: every command waits for it.
-func parsed(sources []form.Source, outlined bool) []file {
-	out := make([]file, len(sources))
-	model.SideBySide(len(sources), 1, func(i int) {
+// parseFiles parses descriptor files in parallel, because every command waits for it.
+func parseFiles(sources []form.Source, outlined bool) []parsedFile {
+	out := make([]parsedFile, len(sources))
+	model.Parallel(len(sources), 1, func(i int) {
 		out[i].Source = sources[i]
-		out[i].documents, out[i].err = sources[i].Outlines(func(field string) bool { return outlined && Later(field) })
+		out[i].documents, out[i].err = sources[i].ReadOutlines(func(field string) bool { return outlined && IsReadLater(field) })
 	})
 	return out
 }
 
-func (b *builder) register(r *form.Reader, k rawKind) {
+func (b *builder) registerKind(r *form.Reader, k rawKind) {
 	gk := model.ParseGroupKind(form.TextOf(k.node, "for"))
 	before, again := b.raw[gk]
 	switch {
@@ -229,22 +232,22 @@ func (b *builder) register(r *form.Reader, k rawKind) {
 	b.raw[gk] = k
 }
 
-// kind applies extension and variants, and reads the descriptor, under the given settings.
-func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*policy.Kind, error) {
-	return b.read(gk, settings, nil, true)
+// readKind applies extension and variants, and reads the descriptor, under the given settings.
+func (b *builder) readKind(gk model.GroupKind, settings model.Settings) (*policy.Kind, error) {
+	return b.readDescriptor(gk, settings, nil, true)
 }
 
-// read is kind, in a dialect if there is one, whole or its outline.
-func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind, whole bool) (*policy.Kind, error) {
-	raw, err := b.raw[gk].part(whole)
+// readDescriptor is readKind, in a dialect if there is one, whole or its outline.
+func (b *builder) readDescriptor(gk model.GroupKind, settings model.Settings, d *rawKind, whole bool) (*policy.Kind, error) {
+	raw, err := b.raw[gk].withFields(whole)
 	if err != nil {
 		return nil, err
 	}
 	r := &form.Reader{File: raw.file}
 	node, publishable := raw.node, form.Member(raw.node, "publishable") != nil
 	if base := form.TextOf(node, "extends"); base != "" {
-		under, ok := b.base(gk, model.ParseGroupKind(base))
-		if under, err = under.part(whole); err != nil {
+		under, ok := b.baseOf(gk, model.ParseGroupKind(base))
+		if under, err = under.withFields(whole); err != nil {
 			return nil, err
 		}
 		switch {
@@ -253,33 +256,33 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind, 
 		case form.Member(under.node, "extends") != nil:
 			r.Fail(form.Member(node, "extends"), "%s extends another descriptor itself: one level only", base)
 		default:
-			node = replaceFields(b.varied(r, under, settings), node)
+			node = replaceFields(b.resolveVariants(r, under, settings), node)
 		}
 	}
 	raw.node = node
-	node = b.varied(r, raw, settings)
+	node = b.resolveVariants(r, raw, settings)
 	if d != nil {
 		r.File = d.file
-		over, err := d.part(whole)
+		over, err := d.withFields(whole)
 		if err != nil {
 			return nil, err
 		}
-		node = over.in(node)
+		node = over.applyDialect(node)
 	}
 	if !whole {
-		node = outline(node)
+		node = outlineOf(node)
 	}
 	k := usualKind()
-	k.Vendor, k.From, k.Settings = raw.vendor, raw.file, settings
+	k.Vendor, k.Source, k.Settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
-	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
-	(&kindReader{reader: reader{r, k, &b.funcs, node, !whole}}).read(node)
-	k.Publishable = k.Publishable && publishable // which no kind inherits: what it says beside may be a credential
+	k.Controllers, k.HasDialects = b.controllerNames(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
+	(&kindReader{reader: reader{r, k, &b.funcs, node, !whole}}).readKind(node)
+	k.Publishable = k.Publishable && publishable // not inherited: what else the kind sets may be a credential
 	return k, r.Err()
 }
 
-// Plural is the English plural of a kind in lower case, as CRDs are usually named.
-func Plural(kind string) string {
+// PluralOf returns the English plural of a kind in lower case, as CRDs are usually named.
+func PluralOf(kind string) string {
 	s := strings.ToLower(kind)
 	switch {
 	case strings.HasSuffix(s, "y") && !strings.ContainsAny(s[max(0, len(s)-2):len(s)-1], "aeiou"):
@@ -290,8 +293,9 @@ func Plural(kind string) string {
 	return s + "s"
 }
 
-// tryMembers sees to it that the members of kinds are described, each in one kind, and have no results of their own.
-func (b *builder) tryMembers() []string {
+// checkMembers checks that the members of kinds are described, each in one kind, and have no
+// results of their own.
+func (b *builder) checkMembers() []string {
 	var wrong []string
 	leader := map[model.GroupKind]model.GroupKind{}
 	for _, k := range b.catalog.Kinds() {

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"go.yaml.in/yaml/v3"
 )
 
 // A dialect is how one vendor reads a kind that another file describes: a descriptor with "dialect", whose fields take the place of
@@ -20,14 +21,14 @@ func isDialect(n *yaml.Node) bool {
 	return form.TextOf(n, "dialect") == "true" || form.TextOf(form.Member(n, "dialect"), "setting") != ""
 }
 
-// dialect registers a descriptor that is a dialect.
-func (b *builder) dialect(k rawKind) {
+// registerDialect registers a descriptor that is a dialect.
+func (b *builder) registerDialect(k rawKind) {
 	gk := model.ParseGroupKind(form.TextOf(k.node, "for"))
 	b.dialects[gk] = append(b.dialects[gk], k)
 }
 
-// in is the descriptor as a dialect has it.
-func (k *rawKind) in(node *yaml.Node) *yaml.Node {
+// applyDialect returns the descriptor with the fields of the dialect in the place of its own.
+func (k *rawKind) applyDialect(node *yaml.Node) *yaml.Node {
 	over := *k.node
 	over.Content = nil
 	for i := 0; i+1 < len(k.node.Content); i += 2 {
@@ -40,8 +41,8 @@ func (k *rawKind) in(node *yaml.Node) *yaml.Node {
 	return replaceFields(node, &over)
 }
 
-// tryDialects reads every dialect once, so that a mistake shows at once.
-func (b *builder) tryDialects() []string {
+// checkDialects reads every dialect once, so that a mistake shows at once.
+func (b *builder) checkDialects() []string {
 	var wrong []string
 	for _, gk := range slices.SortedFunc(maps.Keys(b.dialects), model.GroupKind.Compare) {
 		for i := range b.dialects[gk] {
@@ -50,7 +51,7 @@ func (b *builder) tryDialects() []string {
 			switch {
 			case b.raw[gk].node == nil:
 				r.Fail(d.node, "there is no descriptor of %s that this could be a dialect of", gk)
-			case b.managers[d.vendor] == nil:
+			case b.controllers[d.vendor] == nil:
 				r.Fail(d.node, "a dialect needs a vendor with \"controllers\"")
 			case !b.hasSwitch(d):
 				r.Fail(form.Member(d.node, "dialect"), "%s has no setting %q that is true or false", d.vendor, form.TextOf(form.Member(d.node, "dialect"), "setting"))
@@ -59,7 +60,7 @@ func (b *builder) tryDialects() []string {
 			}
 			err := r.Err()
 			if err == nil {
-				_, err = b.read(gk, b.catalog.chosen, d, true)
+				_, err = b.readDescriptor(gk, b.catalog.chosenSettings, d, true)
 			}
 			if err != nil {
 				wrong = append(wrong, strings.Split(err.Error(), "\n")...)
@@ -75,19 +76,20 @@ func (b *builder) hasSwitch(d *rawKind) bool {
 	return name == "" || slices.ContainsFunc(b.catalog.settings, func(s Setting) bool { return s.Name == d.vendor+"."+name && s.Type == "bool" })
 }
 
-// spoken is the dialect in which a kind is read: that of the vendor to whom all Gateways belong. Where they belong to several, one of which
-// has a dialect, that is said, and the kind is read as it is described.
-func (b *builder) spoken(gk model.GroupKind, in *model.Snapshot) (*rawKind, []model.Problem) {
-	if b.dialects[gk] == nil || b.raw[gk].user || len(in.Of(gk)) == 0 {
+// findDialect returns the dialect in which a kind is read: that of the vendor to whom all Gateways
+// belong. Where they belong to several, one of which has a dialect, a problem says so, and the kind
+// is read as it is described.
+func (b *builder) findDialect(gk model.GroupKind, in *model.Snapshot) (*rawKind, []model.Problem) {
+	if b.dialects[gk] == nil || b.raw[gk].user || len(in.OfKind(gk)) == 0 {
 		return nil, nil
 	}
 	names := gatewayControllers(in)
 	for i := range b.dialects[gk] {
 		d := &b.dialects[gk][i]
-		if name := form.TextOf(form.Member(d.node, "dialect"), "setting"); name != "" && b.catalog.chosen.Bool(d.vendor+"."+name) {
+		if name := form.TextOf(form.Member(d.node, "dialect"), "setting"); name != "" && b.catalog.chosenSettings.Bool(d.vendor+"."+name) {
 			return d, nil
 		}
-		own := b.controllers(d.vendor, b.catalog.chosen)
+		own := b.controllerNames(d.vendor, b.catalog.chosenSettings)
 		mine := slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) })
 		switch {
 		case mine && len(names) == 1:
@@ -100,10 +102,11 @@ func (b *builder) spoken(gk model.GroupKind, in *model.Snapshot) (*rawKind, []mo
 	return nil, nil
 }
 
-// gatewayControllers are the controllers that Gateways belong to, sorted; "" stands for those that the input does not tell.
+// gatewayControllers returns the controllers that Gateways belong to, sorted; "" stands for those
+// that the input does not tell.
 func gatewayControllers(in *model.Snapshot) []string {
 	var out []string
-	for _, o := range in.Of(model.GroupKind{Group: policy.GatewayGroup, Kind: "Gateway"}) {
+	for _, o := range in.OfKind(model.GroupKind{Group: policy.GatewayGroup, Kind: "Gateway"}) {
 		name := ""
 		if class := in.Get(model.Ref{Group: policy.GatewayGroup, Kind: "GatewayClass", Name: o.Text("spec", "gatewayClassName")}); class != nil {
 			name = class.Text("spec", "controllerName")
@@ -117,10 +120,11 @@ func gatewayControllers(in *model.Snapshot) []string {
 // controllerSetting is the name of the switch by which a vendor lets its controllerName be chosen.
 const controllerSetting = "controllerName"
 
-// controllers are the controllerNames of a vendor: what its setting of that name says, else those of its document.
-func (b *builder) controllers(vendor string, settings model.Settings) []string {
+// controllerNames returns the controllerNames of a vendor: what its setting of that name says, else
+// those of its document.
+func (b *builder) controllerNames(vendor string, settings model.Settings) []string {
 	if name := settings.Text(vendor + "." + controllerSetting); name != "" {
 		return []string{name}
 	}
-	return b.managers[vendor]
+	return b.controllers[vendor]
 }

@@ -37,7 +37,7 @@ func TestDialect(t *testing.T) {
 		want        policy.SameTarget
 		said        bool
 	}{{nil, policy.Stacked, false}, {[]string{"v.io/c"}, policy.Oldest, false}, {[]string{"o.io/c"}, policy.Stacked, false}, {[]string{"o.io/c", "v.io/c"}, policy.Stacked, true}, {[]string{"unknown", "v.io/c"}, policy.Stacked, true}} {
-		kinds, problems := c.decide(world(tc.controllers...))
+		kinds, problems := c.decideKinds(world(tc.controllers...))
 		if k := kinds[0]; k.SameTarget != tc.want || k.Plural != "paints" {
 			t.Errorf("%v: %s %s", tc.controllers, k.SameTarget, k.Plural)
 		}

@@ -33,7 +33,7 @@ func FuzzDescriptor(f *testing.F) {
 				if k.GroupKind.Kind == "" || len(k.Plans) == 0 || k.Family == "" {
 					t.Errorf("%+v", k)
 				}
-				decode.For(k, &expression.Conditions{}).Policy(paint.Object(map[string]any{"spec": map[string]any{"a": map[string]any{"b": int64(1)}, "targetRef": map[string]any{"kind": "K", "name": "n"}}}))
+				decode.NewReader(k, &expression.Conditions{}).ReadPolicy(paint.Object(map[string]any{"spec": map[string]any{"a": map[string]any{"b": int64(1)}, "targetRef": map[string]any{"kind": "K", "name": "n"}}}))
 			}
 		case errors.As(err, &mistakes):
 			for _, line := range mistakes.Lines {

@@ -9,17 +9,18 @@ import (
 
 // Generator makes of an object what its controller makes of it: objects of other kinds, which manifests do not have and a cluster has.
 type Generator struct {
-	Of   model.GroupKind
+	Kind model.GroupKind
 	Make func(o *model.Object, in *model.Snapshot) ([]*model.Object, []model.Problem)
 }
 
-// Generated is the input with what controllers make of its objects. What the input has itself counts instead.
-func (c *Catalog) Generated(in *model.Snapshot) *model.Snapshot {
+// WithGenerated returns the input with what controllers make of its objects. What the input has
+// itself counts instead.
+func (c *Catalog) WithGenerated(in *model.Snapshot) *model.Snapshot {
 	var made []*model.Object
 	seen := map[model.Ref]bool{}
 	problems := in.Problems
 	for _, g := range c.builder.funcs.Generate {
-		for _, o := range in.Of(g.Of) {
+		for _, o := range in.OfKind(g.Kind) {
 			objects, found := g.Make(o, in)
 			problems = append(slices.Clip(problems), found...)
 			for _, m := range objects {
@@ -38,6 +39,6 @@ func (c *Catalog) Generated(in *model.Snapshot) *model.Snapshot {
 		return in
 	}
 	out := model.NewSnapshot(append(slices.Clip(in.Objects), made...), model.SortProblems(problems))
-	out.Cluster, out.Redacted, out.Whole = in.Cluster, in.Redacted, in.Whole
+	out.Cluster, out.Redacted, out.Exhaustive = in.Cluster, in.Redacted, in.Exhaustive
 	return out
 }

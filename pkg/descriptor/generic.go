@@ -21,10 +21,10 @@ const policyLabel = gatewayv1.PolicyLabelKey
 // Discover lists the policy kinds of a snapshot, sorted: the described ones, then those that the label of their CRD or the shape of
 // their objects gives away (gep713 P1-P3). Every generic kind is marked with a GenericKind problem.
 func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem) {
-	kinds, problems := c.decide(in)
+	kinds, problems := c.decideKinds(in)
 	for i, k := range kinds {
 		if k.Targets == nil { // they are what is observed
-			targets := observed(in.Of(k.GroupKind))
+			targets := observedTargets(in.OfKind(k.GroupKind))
 			seen := *k
 			seen.Routes = observedRoutes(targets)
 			if k.Effective == nil {
@@ -41,39 +41,42 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 		}
 	}
 	for _, gk := range in.Kinds() {
-		if found[gk] == "" && !builtinGroup(gk.Group) && !c.describes(gk) && slices.ContainsFunc(in.Of(gk), looksLikePolicy) {
+		if found[gk] == "" && !isBuiltinGroup(gk.Group) && !c.isKnownKind(gk) && slices.ContainsFunc(in.OfKind(gk), looksLikePolicy) {
 			found[gk] = "the shape of its objects"
 		}
 	}
 	for _, gk := range slices.SortedFunc(maps.Keys(found), model.GroupKind.Compare) {
-		if c.describes(gk) {
+		if c.isKnownKind(gk) {
 			continue
 		}
-		g := generic{kind: usualKind(), crd: crds[gk], objects: in.Of(gk), settings: c.chosen}
-		k := g.describe(gk)
-		k.From = found[gk]
+		g := genericKind{kind: usualKind(), crd: crds[gk], objects: in.OfKind(gk), settings: c.chosenSettings}
+		k := g.describeKind(gk)
+		k.Source = found[gk]
 		kinds = append(kinds, k)
 		if len(g.objects) > 0 {
-			problems = append(problems, g.mark())
+			problems = append(problems, g.guessProblem())
 		}
 	}
 	slices.SortFunc(kinds, func(a, b *policy.Kind) int { return a.GroupKind.Compare(b.GroupKind) })
 	return kinds, problems
 }
 
-// describes reports whether it is known what a kind is: a policy, or none, whatever the label of its CRD says.
-func (c *Catalog) describes(gk model.GroupKind) bool {
-	return c.kinds[gk] != nil || c.knowledge.Knows(gk) || slices.Contains(topology.RouteKinds(), gk)
+// isKnownKind reports whether it is known what a kind is: a policy, or none, whatever the label of
+// its CRD says.
+func (c *Catalog) isKnownKind(gk model.GroupKind) bool {
+	return c.kinds[gk] != nil || c.knowledge.IsKnown(gk) || slices.Contains(topology.RouteKinds(), gk)
 }
 
-// builtinGroup reports whether a group's kinds are Kubernetes' own and never policies of this sort.
-func builtinGroup(group string) bool {
+// isBuiltinGroup reports whether a group's kinds are Kubernetes' own and never policies of this
+// sort.
+func isBuiltinGroup(group string) bool {
 	return group == "" || group == "apps" || group == "batch" || strings.HasSuffix(group, ".k8s.io") && group != policy.GatewayGroup && group != gatewayxv1alpha1.GroupName && group != "policy.networking.k8s.io"
 }
 
-// looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no apiVersion, or with a selector.
+// looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no
+// apiVersion, or with a selector.
 func looksLikePolicy(o *model.Object) bool {
-	for field, entry := range references(o) {
+	for field, entry := range targetRefs(o) {
 		ref, _ := entry.(map[string]any)
 		_, hasGroup := ref["group"].(string)
 		_, hasVersion := ref["apiVersion"]
@@ -85,11 +88,12 @@ func looksLikePolicy(o *model.Object) bool {
 	return false
 }
 
-// references goes through the references to targets in a policy without a descriptor, each with the field in which it stands.
-func references(o *model.Object) iter.Seq2[string, any] {
+// targetRefs iterates over the references to targets in a policy without a descriptor, each with
+// the field in which it stands.
+func targetRefs(o *model.Object) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		spec := o.Body.Field("spec")
-		for _, field := range referenceFields() {
+		for _, field := range targetRefFields() {
 			for _, entry := range asList(spec.Field(field).Value()) {
 				if !yield(field, entry) {
 					return
@@ -109,9 +113,9 @@ func asList(v any) []any {
 	return nil
 }
 
-// Defines reports whether a CustomResourceDefinition defines a policy kind: by its label, or by references to targets in its schema
-// (gep713 P1).
-func Defines(definition *model.Object) bool {
+// DefinesPolicyKind reports whether a CustomResourceDefinition defines a policy kind: by its label,
+// or by references to targets in its schema (gep713 P1).
+func DefinesPolicyKind(definition *model.Object) bool {
 	if _, labelled := definition.Labels[policyLabel]; labelled {
 		return true
 	}
@@ -127,8 +131,8 @@ func Defines(definition *model.Object) bool {
 	return false
 }
 
-// crd is what a CustomResourceDefinition says that matters here.
-type crd struct {
+// crdFacts is what a CustomResourceDefinition says that matters here.
+type crdFacts struct {
 	labelled bool
 	class    string // lower case: inherited, direct, or something else
 	plural   string
@@ -137,12 +141,12 @@ type crd struct {
 	spec     any // the schema of spec, or nil
 }
 
-func readCRDs(in *model.Snapshot) map[model.GroupKind]crd {
-	out := map[model.GroupKind]crd{}
+func readCRDs(in *model.Snapshot) map[model.GroupKind]crdFacts {
+	out := map[model.GroupKind]crdFacts{}
 	for _, o := range in.Definitions() {
-		gk, _ := o.Defines()
+		gk, _ := o.DefinedKind()
 		label, labelled := o.Labels[policyLabel]
-		c := crd{labelled: labelled, class: strings.ToLower(label), plural: o.Text("spec", "names", "plural"),
+		c := crdFacts{labelled: labelled, class: strings.ToLower(label), plural: o.Text("spec", "names", "plural"),
 			cluster: o.Text("spec", "scope") == "Cluster"}
 		for _, s := range asList(o.Get("spec", "names", "shortNames")) {
 			if name, ok := s.(string); ok {
@@ -159,48 +163,49 @@ func readCRDs(in *model.Snapshot) map[model.GroupKind]crd {
 	return out
 }
 
-type generic struct {
+type genericKind struct {
 	kind     *policy.Kind
-	crd      crd
+	crd      crdFacts
 	objects  []*model.Object
 	settings model.Settings
 }
 
-// describe writes the descriptor of a kind that has none (engine E15).
-func (g *generic) describe(gk model.GroupKind) *policy.Kind {
+// describeKind writes the descriptor of a kind that has none (engine E15).
+func (g *genericKind) describeKind(gk model.GroupKind) *policy.Kind {
 	k := g.kind
-	k.GroupKind, k.Plural, k.Short, k.Cluster, k.Checked = gk, g.crd.plural, g.crd.short, g.crd.cluster, true
+	k.GroupKind, k.Plural, k.ShortNames, k.ClusterScoped, k.ChecksDirection = gk, g.crd.plural, g.crd.short, g.crd.cluster, true
 	if k.Plural == "" {
-		k.Plural = Plural(gk.Kind)
+		k.Plural = PluralOf(gk.Kind)
 	}
 	k.Content.Unset, k.Content.Condition = []string{"unset", "remove"}, "when"
-	k.Rules, k.Cutting = append(g.fields(), k.Rules...), "entries"
+	k.Rules, k.RuleWord = append(g.schemaShape(), k.Rules...), "entries"
 	if !g.hasStrategy() {
 		k.Strategy.Default, _ = parseChoice(g.settings.Text(genericStrategySetting))
 	}
 	if g.settings.Text(SameLevelSetting) == "oldest" {
 		k.SameTarget = policy.Oldest
 	}
-	targets := observed(g.objects)
+	targets := observedTargets(g.objects)
 	if g.crd.class == "direct" {
-		k.Guess.Wrong = g.disbelief(targets)
+		k.Guess.Doubt = g.doubtDirect(targets)
 	}
 	switch {
-	case g.crd.class == "direct" && k.Guess.Wrong == "":
+	case g.crd.class == "direct" && k.Guess.Doubt == "":
 		makeDirect(k)
-	case g.legacy():
+	case g.isLegacy():
 		g.useLegacy()
 	default:
-		k.Guess.Defined = g.crd.class == "inherited" && g.blocks() && !g.mergesOtherwise()
+		k.Guess.DefinesMerge = g.crd.class == "inherited" && g.hasBlocks() && !g.hasOtherMergeFields()
 	}
-	k.Guess.How, k.Guess.Bound = g.how(), g.bound()
+	k.Guess.Description, k.Guess.NeedsTarget = g.describeReading(), g.needsTarget()
 	k.Effective, k.Routes, k.Family = effectiveRoles(targets), observedRoutes(targets), topology.All
-	k.Plans = []merge.Plan{{SameTarget: foldTarget(k)}}
+	k.Plans = []merge.Plan{{SameTarget: foldSameTarget(k)}}
 	return k
 }
 
-// sets are the schemas of the fields of the spec, and of its blocks of defaults and overrides.
-func (g *generic) sets() []map[string]any {
+// fieldSchemas returns the schemas of the fields of the spec, and of its blocks of defaults and
+// overrides.
+func (g *genericKind) fieldSchemas() []map[string]any {
 	var out []map[string]any
 	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
 		fields, _ := model.Get(g.crd.spec, under...).(map[string]any)
@@ -209,17 +214,18 @@ func (g *generic) sets() []map[string]any {
 	return out
 }
 
-// fields are the top-level fields that the schema singles out: list-maps are cut by key, atomic maps not at all.
-func (g *generic) fields() merge.Shape {
+// schemaShape returns patterns for the top-level fields that the schema singles out: list-maps are
+// cut by key, atomic maps not at all.
+func (g *genericKind) schemaShape() merge.Shape {
 	var out merge.Shape
 	seen := map[string]bool{}
-	for _, fields := range g.sets() {
+	for _, fields := range g.fieldSchemas() {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if seen[name] {
 				continue
 			}
 			schema := fields[name]
-			p := merge.Pattern{Path: merge.Keys(name)}
+			p := merge.Pattern{Path: merge.KeyPath(name)}
 			if model.Text(schema, "x-kubernetes-list-type") == "map" {
 				p.As = merge.ListEntry
 				for _, key := range asList(model.Get(schema, "x-kubernetes-list-map-keys")) {
@@ -236,12 +242,13 @@ func (g *generic) fields() merge.Shape {
 }
 
 // hasStrategy reports whether the schema has a field for the strategy; its default is atomic then.
-func (g *generic) hasStrategy() bool {
-	return slices.ContainsFunc(g.sets(), func(fields map[string]any) bool { return fields["strategy"] != nil })
+func (g *genericKind) hasStrategy() bool {
+	return slices.ContainsFunc(g.fieldSchemas(), func(fields map[string]any) bool { return fields["strategy"] != nil })
 }
 
-// legacy reports whether the kind is of the older form: spec.default and spec.override, and nowhere the plural words.
-func (g *generic) legacy() bool {
+// isLegacy reports whether the kind is of the older form: spec.default and spec.override, and
+// nowhere the plural words.
+func (g *genericKind) isLegacy() bool {
 	old := false
 	has := func(o *model.Object, field string) bool {
 		_, ok := o.Get("spec", field).(map[string]any)
@@ -257,40 +264,40 @@ func (g *generic) legacy() bool {
 }
 
 // useLegacy merges leaf by leaf, maps of strings and lists whole; of several policies on one target the oldest is first (gep713 P40).
-func (g *generic) useLegacy() {
+func (g *genericKind) useLegacy() {
 	k := g.kind
 	k.Content.Blocks = map[merge.BlockKind][]string{merge.Defaults: {"spec", "default"}, merge.Overrides: {"spec", "override"}}
-	k.Strategy = policy.StrategyRule{Default: policy.Choice{Strategy: merge.Strategy{Cut: merge.Rules}}}
-	k.SameTarget, k.Cutting, k.Checked = policy.Fill, "leaves", false
+	k.Strategy = policy.StrategyRule{Default: policy.StrategyChoice{Strategy: merge.Strategy{Cut: merge.Rules}}}
+	k.SameTarget, k.RuleWord, k.ChecksDirection = policy.Fill, "leaves", false
 	k.Rules = merge.LeafShape()
 	for _, under := range []string{"", "default", "override"} {
 		path := []string{"properties"}
 		if under != "" {
 			path = []string{"properties", under, "properties"}
 		}
-		k.Rules = slices.Concat(k.Rules, stringMaps(model.Get(g.crd.spec, path...), nil))
+		k.Rules = slices.Concat(k.Rules, findStringMaps(model.Get(g.crd.spec, path...), nil))
 	}
 }
 
-// stringMaps finds the fields of a schema that are maps of strings.
-func stringMaps(properties any, at merge.Path) merge.Shape {
+// findStringMaps finds the fields of a schema that are maps of strings.
+func findStringMaps(properties any, at merge.Path) merge.Shape {
 	var out merge.Shape
 	props, _ := properties.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(props)) {
-		path := slices.Concat(at, merge.Keys(name))
+		path := slices.Concat(at, merge.KeyPath(name))
 		if model.Text(props[name], "additionalProperties", "type") == "string" {
 			out = append(out, merge.Pattern{Path: path})
 		}
-		out = append(out, stringMaps(model.Get(props[name], "properties"), path)...)
+		out = append(out, findStringMaps(model.Get(props[name], "properties"), path)...)
 	}
 	return out
 }
 
-// observed lists the target kinds that the objects name.
-func observed(objects []*model.Object) []policy.TargetForm {
+// observedTargets lists the target kinds that the objects name.
+func observedTargets(objects []*model.Object) []policy.TargetForm {
 	var out []policy.TargetForm
 	for _, o := range objects {
-		for _, entry := range references(o) {
+		for _, entry := range targetRefs(o) {
 			group, _, _ := strings.Cut(model.Text(entry, "group"), "/")
 			t := policy.TargetForm{GroupKind: model.GroupKind{Group: group, Kind: model.Text(entry, "kind")}}
 			if model.Text(entry, "sectionName") != "" {

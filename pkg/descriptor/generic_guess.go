@@ -10,28 +10,29 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// how is the reading in half a line.
-func (g *generic) how() string {
+// describeReading says in half a line how the kind is read.
+func (g *genericKind) describeReading() string {
 	switch k := g.kind; {
 	case k.Direct:
 		return "direct, one policy per target"
 	case k.Content.Blocks[merge.Defaults][1] == "default":
 		return "inherited, spec.default and spec.override field by field"
 	default:
-		return "inherited, " + k.Strategy.Default.Strategy.Word() + " defaults unless its objects say otherwise"
+		return "inherited, " + k.Strategy.Default.Strategy.Name() + " defaults unless its objects say otherwise"
 	}
 }
 
-// mark says that the kind is only guessed at.
-func (g *generic) mark() model.Problem {
+// guessProblem says that the kind is only guessed at.
+func (g *genericKind) guessProblem() model.Problem {
 	k := g.kind
-	return model.Problem{Severity: model.Info, Code: model.GenericKind, Ref: k.Everyone(),
-		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.From, k.Guess.How),
+	return model.Problem{Severity: model.Info, Code: model.GenericKind, Ref: k.AllPoliciesRef(),
+		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.Source, k.Guess.Description),
 		Hint:    "describe the kind with --policy-kinds if its controller does otherwise"}
 }
 
-// blocks reports whether policies of the kind write their settings in the blocks of GEP-713, and none has something else of that name.
-func (g *generic) blocks() bool {
+// hasBlocks reports whether policies of the kind write their settings in the blocks of GEP-713, and
+// none has something else of that name.
+func (g *genericKind) hasBlocks() bool {
 	found := false
 	for _, o := range g.objects {
 		for _, name := range []string{"defaults", "overrides"} {
@@ -45,9 +46,9 @@ func (g *generic) blocks() bool {
 	return found
 }
 
-// disbelief says why the label Direct is not to be believed, "" if it may be: a direct kind has one kind of target, and no two of its
-// policies stand above each other (gep713 P3).
-func (g *generic) disbelief(targets []policy.TargetForm) string {
+// doubtDirect says why the label Direct is not to be believed, "" if it may be: a direct kind has
+// one kind of target, and no two of its policies stand above each other (gep713 P3).
+func (g *genericKind) doubtDirect(targets []policy.TargetForm) string {
 	var kinds []string
 	add := func(kind string) {
 		if kind != "" && !slices.Contains(kinds, kind) {
@@ -72,16 +73,16 @@ func (g *generic) disbelief(targets []policy.TargetForm) string {
 		return "its policies target " + strings.Join(kinds, " and ")
 	case len(kinds) == 1 && kinds[0] == "Namespace":
 		return "its policies target Namespaces, of which several are above one route"
-	case g.sections():
+	case g.hasSectionTargets():
 		return "its policies target sections of objects"
 	}
 	return ""
 }
 
-// sections reports whether a reference names a section of an object.
-func (g *generic) sections() bool {
+// hasSectionTargets reports whether a reference names a section of an object.
+func (g *genericKind) hasSectionTargets() bool {
 	for _, o := range g.objects {
-		for _, entry := range references(o) {
+		for _, entry := range targetRefs(o) {
 			if model.Text(entry, "sectionName") != "" {
 				return true
 			}
@@ -90,20 +91,20 @@ func (g *generic) sections() bool {
 	return false
 }
 
-// bound reports whether the API of the kind demands a reference to a target.
-func (g *generic) bound() bool {
+// needsTarget reports whether the API of the kind demands a reference to a target.
+func (g *genericKind) needsTarget() bool {
 	return slices.ContainsFunc(asList(model.Get(g.crd.spec, "required")), func(field any) bool {
 		name, _ := field.(string)
-		return slices.Contains(referenceFields(), name)
+		return slices.Contains(targetRefFields(), name)
 	})
 }
 
-// mergesOtherwise reports whether the API of the kind has fields by which policies are merged in a way that GEP-713 does not define. What its
-// schema fills in does not show in manifests.
-func (g *generic) mergesOtherwise() bool {
-	for _, fields := range g.sets() {
+// hasOtherMergeFields reports whether the API of the kind has fields by which policies are merged
+// in a way that GEP-713 does not define. What its schema fills in does not show in manifests.
+func (g *genericKind) hasOtherMergeFields() bool {
+	for _, fields := range g.fieldSchemas() {
 		for name, schema := range fields {
-			if name == "strategy" && !g.understood(schema) || name == "action" || name == "granularity" || name == "override" || policy.MergeWord(name) {
+			if name == "strategy" && !g.isKnownStrategy(schema) || name == "action" || name == "granularity" || name == "override" || policy.IsMergeWord(name) {
 				return true
 			}
 		}
@@ -111,9 +112,9 @@ func (g *generic) mergesOtherwise() bool {
 	return false
 }
 
-// understood reports whether the schema of a strategy allows for no other words than those that are known here, and where there is none
-// means atomic.
-func (g *generic) understood(schema any) bool {
+// isKnownStrategy reports whether the schema of a strategy allows for no other words than those
+// that are known here, and where there is none means atomic.
+func (g *genericKind) isKnownStrategy(schema any) bool {
 	if fill := model.Get(schema, "default"); fill != nil && fill != "atomic" {
 		return false
 	}
@@ -124,5 +125,5 @@ func (g *generic) understood(schema any) bool {
 	})
 }
 
-// referenceFields are where references to targets stand in a policy without a descriptor.
-func referenceFields() []string { return []string{"targetRef", "targetRefs", "targetSelectors"} }
+// targetRefFields returns where references to targets stand in a policy without a descriptor.
+func targetRefFields() []string { return []string{"targetRef", "targetRefs", "targetSelectors"} }

@@ -31,7 +31,7 @@ func TestGenericGuess(t *testing.T) {
 		{"direct, namespaces", paint.CRD("Direct", "") + paint.Policy("{targetRef: {group: '', kind: Namespace, name: demo}}"), "its policies target Namespaces, of which several are above one route", false},
 	} {
 		kinds, _, _ := discovered(t, c.manifests)
-		if got := kinds[0].Guess; got.Wrong != c.doubt || got.Defined != c.defined || got.How == "" {
+		if got := kinds[0].Guess; got.Doubt != c.doubt || got.DefinesMerge != c.defined || got.Description == "" {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 		if kinds[0].Direct != (strings.HasPrefix(c.name, "direct") && c.doubt == "") {

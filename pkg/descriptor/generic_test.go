@@ -26,19 +26,19 @@ func discovered(t *testing.T, manifests string, settings ...string) ([]*policy.K
 func TestGenericByLabel(t *testing.T) { // gep713 P1-P3
 	for label, direct := range map[string]bool{"Direct": true, "direct": true, "DIRECT": true, "Inherited": false, "inherited": false, "true": false, "whatever": false} {
 		kinds, problems, _ := discovered(t, paint.CRD(label, "")+paint.Policy("{"+paint.ToGateway+"}"))
-		if len(kinds) != 1 || kinds[0].Direct != direct || kinds[0].Plural != "paintz" || !slices.Equal(kinds[0].Short, []string{"pt"}) || !kinds[0].Generic() {
+		if len(kinds) != 1 || kinds[0].Direct != direct || kinds[0].Plural != "paintz" || !slices.Equal(kinds[0].ShortNames, []string{"pt"}) || !kinds[0].IsGeneric() {
 			t.Errorf("%s: %+v", label, kinds)
 			continue
 		}
-		if len(problems) != 1 || problems[0].Code != model.GenericKind || problems[0].Severity != model.Info || problems[0].Incomplete() {
+		if len(problems) != 1 || problems[0].Code != model.GenericKind || problems[0].Severity != model.Info || problems[0].IsIncomplete() {
 			t.Errorf("%s: %+v", label, problems)
 		}
 		word := "atomic"
 		if direct {
 			word = "none"
 		}
-		if !slices.Equal(kinds[0].StrategyWords(), []string{word}) && direct || kinds[0].Strategy.Default.Strategy.Word() != word {
-			t.Errorf("%s: strategies %v", label, kinds[0].StrategyWords())
+		if !slices.Equal(kinds[0].StrategyNames(), []string{word}) && direct || kinds[0].Strategy.Default.Strategy.Name() != word {
+			t.Errorf("%s: strategies %v", label, kinds[0].StrategyNames())
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestDiscoverDoesNotDependOnOrder(t *testing.T) {
 		kinds, problems, _ := discovered(t, strings.Join(manifests, ""))
 		var out []string
 		for _, k := range kinds {
-			out = append(out, fmt.Sprint(k.Name(), k.From, k.Effective, k.RuleWords()))
+			out = append(out, fmt.Sprint(k.Name(), k.Source, k.Effective, k.DescribeRules()))
 		}
 		return fmt.Sprint(out, model.SortProblems(problems))
 	}

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"go.yaml.in/yaml/v3"
 )
 
 // likeKind is an entry of a setting that names policy kinds which are like described ones.
@@ -24,13 +25,13 @@ type likeKind struct {
 // registerLikeKinds registers the kinds that settings name beside those that are described.
 func (b *builder) registerLikeKinds() error {
 	for _, s := range b.catalog.settings {
-		text := b.catalog.chosen.Text(s.Name)
+		text := b.catalog.chosenSettings.Text(s.Name)
 		if s.Like == nil || text == "" {
 			continue
 		}
 		var entries []likeKind
 		if err := json.Unmarshal([]byte(text), &entries); err != nil {
-			return &SettingError{fmt.Sprintf("vendor setting %s: %s", s.Name, err), `write a JSON list, for example [{"group":"example.com","kind":"ColorPolicy","scope":"` + s.scopes()[0] + `"}]`}
+			return &SettingError{fmt.Sprintf("vendor setting %s: %s", s.Name, err), `write a JSON list, for example [{"group":"example.com","kind":"ColorPolicy","scope":"` + s.likeScopes()[0] + `"}]`}
 		}
 		for _, e := range entries {
 			if err := b.registerLikeKind(s, e); err != nil {
@@ -50,7 +51,7 @@ func (b *builder) registerLikeKind(s Setting, e likeKind) error {
 	case e.Kind == "" || e.Group == "":
 		return wrong("give group, kind and scope", "an entry has no kind or no group")
 	case !ok:
-		return wrong("use one of: "+strings.Join(s.scopes(), ", "), "%s has no scope %q", e.Kind, e.Scope)
+		return wrong("use one of: "+strings.Join(s.likeScopes(), ", "), "%s has no scope %q", e.Kind, e.Scope)
 	}
 	raw := b.raw[model.ParseGroupKind(base)]
 	gk := model.GroupKind{Group: e.Group, Kind: e.Kind}
@@ -65,13 +66,13 @@ func (b *builder) registerLikeKind(s Setting, e likeKind) error {
 		drop("for"), {Kind: yaml.ScalarNode, Tag: "!!str", Value: gk.String()},
 		drop("plural"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("short"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("publishable"), {Kind: yaml.ScalarNode, Tag: "!!null"}}}
 	raw.node = patchNode(raw.node, patch)
-	raw.Document = form.Made(raw.node)
+	raw.Document = form.NewDocument(raw.node)
 	b.raw[gk] = raw
 	b.order = append(b.order, gk)
 	return nil
 }
 
-// partNames are the names of the parts that a descriptor gives.
+// partNames returns the names of the parts that a descriptor gives.
 func partNames(n *yaml.Node) []string {
 	var out []string
 	if parts := form.Member(n, "parts"); parts != nil {
@@ -82,8 +83,8 @@ func partNames(n *yaml.Node) []string {
 	return out
 }
 
-// scopes are the words that entries of the setting may give as their scope, sorted.
-func (s Setting) scopes() []string {
+// likeScopes returns the words that entries of the setting may give as their scope, sorted.
+func (s Setting) likeScopes() []string {
 	var out []string
 	for word := range s.Like {
 		out = append(out, word)

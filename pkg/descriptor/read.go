@@ -3,6 +3,7 @@ package descriptor
 import (
 	"slices"
 
+	"go.yaml.in/yaml/v3"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
@@ -10,7 +11,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // reader is what the readers of the parts of a PolicyKind document share: where mistakes are kept, the kind that they fill, and what functions
@@ -36,37 +36,37 @@ func usualKind() *policy.Kind {
 	k := &policy.Kind{}
 	k.Refs = []policy.RefForm{{At: []string{"spec", "targetRef"}}, {At: []string{"spec", "targetRefs"}}, {At: []string{"spec", "targetSelectors"}, Selector: true}}
 	k.Namespaces, k.SameTarget = policy.OwnNamespace, policy.Stacked
-	k.Family, k.ListenerSets = topology.Traffic, policy.SetsTaken
+	k.Family, k.ListenerSets = topology.Traffic, policy.AttachedSets
 	k.Content = policy.Content{At: []string{"spec"}, Blocks: map[merge.BlockKind][]string{
 		merge.Defaults: {"spec", "defaults"}, merge.Overrides: {"spec", "overrides"}}}
-	k.Rules, k.Cutting = entriesShape(), "entries"
-	k.Strategy = policy.StrategyRule{Read: []policy.Place{{Block: true, Path: []string{"strategy"}}, {Path: []string{"strategy"}}}, Values: map[string]policy.Choice{
+	k.Rules, k.RuleWord = entriesShape(), "entries"
+	k.Strategy = policy.StrategyRule{Read: []policy.StrategyPlace{{InBlock: true, Path: []string{"strategy"}}, {Path: []string{"strategy"}}}, Values: map[string]policy.StrategyChoice{
 		"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{Cut: merge.Leaves}}}}
 	k.Compare = []policy.Key{{By: policy.ByLevel}, {By: policy.ByCreated}, {By: policy.ByNamespacedName}} // gep713 P17
-	k.InError = policy.Drop
+	k.InError = policy.DropPolicy
 	k.Status = policy.StatusWords{Type: policy.UsualInForce, All: string(gatewayv1.GatewayReasonProgrammed), Some: "PartiallyProgrammed", None: "Overridden"}
 	return k
 }
 
-// read fills the kind from a PolicyKind document; mistakes are collected.
-func (r *kindReader) read(n *yaml.Node) {
+// readKind fills the kind from a PolicyKind document; mistakes are collected.
+func (r *kindReader) readKind(n *yaml.Node) {
 	k := r.kind
 	var name string
 	none := func(*yaml.Node) {}
 	fields := map[string]form.Field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
-		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.short, "cluster": r.Flag(&k.Cluster), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "publishable": r.Flag(&k.Publishable), "inferred": r.Text(&k.Inferred),
-		"class": either(r.Reader, &r.direct, "inherited", "direct"), "fold": either(r.Reader, &r.bottomUp, "checked", "bottomUp"),
-		"sameTarget": word(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}, "union"),
-		"rejects":    either(r.Reader, &k.RejectsWhole, "target", "policy"),
-		"reads":      r.kinds(&k.Reads, false), "members": r.kinds(&k.Members, true),
-		"evaluate": r.remote(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),
-		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.keys(n) },
-		"status":   statusReader{r.reader}.read,
+		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.readShortNames, "cluster": r.Flag(&k.ClusterScoped), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "publishable": r.Flag(&k.Publishable), "inferred": r.Text(&k.Inferred),
+		"class": eitherField(r.Reader, &r.direct, "inherited", "direct"), "fold": eitherField(r.Reader, &r.bottomUp, "checked", "bottomUp"),
+		"sameTarget": wordField(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}, "union"),
+		"rejects":    eitherField(r.Reader, &k.RejectsWhole, "target", "policy"),
+		"reads":      r.kindsField(&k.Reads, false), "members": r.kindsField(&k.Members, true),
+		"evaluate": r.remoteFuncField(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),
+		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.readKeys(n) },
+		"status":   statusReader{r.reader}.readStatus,
 	}
-	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fields(), reachReader{r.reader}.fields(), specReader{r.reader}.outline(), (&foldReader{reader: r.reader}).fields()}
+	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fieldReaders(), reachReader{r.reader}.fieldReaders(), specReader{r.reader}.outlineFieldReaders(), (&foldReader{reader: r.reader}).fieldReaders()}
 	if !r.outlined {
-		parts = append(parts, specReader{r.reader}.fields(), validityReader{r.reader}.fields())
+		parts = append(parts, specReader{r.reader}.fieldReaders(), validityReader{r.reader}.fieldReaders())
 	}
 	r.Object(n, parts...)
 	k.GroupKind = model.ParseGroupKind(name)
@@ -74,22 +74,22 @@ func (r *kindReader) read(n *yaml.Node) {
 		r.Fail(n, "field \"for\" must be Kind.group")
 		return
 	}
-	if k.InError == policy.Claim && slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func == nil }) {
+	if k.InError == policy.HoldPlace && slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func == nil }) {
 		r.Fail(n, "a kind with plans cannot let policies in error claim their place yet, unless functions resolve it")
 	}
-	r.finish(n)
+	r.fillImplied(n)
 	if k.RejectsWhole && (k.SameTarget != policy.Conflict && k.SameTarget != policy.Disjoint || k.Direct) {
 		r.Fail(n, "rejects: policy goes with sameTarget: conflict or disjoint")
 	}
 }
 
-// finish fills in what follows from other fields.
-func (r *kindReader) finish(n *yaml.Node) {
+// fillImplied fills in what follows from other fields.
+func (r *kindReader) fillImplied(n *yaml.Node) {
 	k := r.kind
 	if k.Plural == "" {
-		k.Plural = Plural(k.GroupKind.Kind)
+		k.Plural = PluralOf(k.GroupKind.Kind)
 	}
-	k.Checked = !r.bottomUp
+	k.ChecksDirection = !r.bottomUp
 	if r.direct {
 		makeDirect(k)
 	}
@@ -109,20 +109,20 @@ func (r *kindReader) finish(n *yaml.Node) {
 	if slices.ContainsFunc(k.Rules, func(p merge.Pattern) bool { return p.Numbers }) && !slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func != nil }) {
 		r.Fail(n, "entries with numbers take a plan with a function")
 	}
-	setSameTarget(k.Plans, foldTarget(k))
+	setSameTarget(k.Plans, foldSameTarget(k))
 	for i := range k.Plans {
-		setClaims(&k.Plans[i], k.Content.Claims)
-		k.Plans[i].Ordered = k.Result.Ordered()
+		setKeepsEmpty(&k.Plans[i], k.Content.KeepsEmpty)
+		k.Plans[i].Ordered = k.Result.IsOrdered()
 	}
 }
 
-func (r *kindReader) short(n *yaml.Node) {
+func (r *kindReader) readShortNames(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
-		r.kind.Short = []string{""}
-		r.Text(&r.kind.Short[0])(n)
+		r.kind.ShortNames = []string{""}
+		r.Text(&r.kind.ShortNames[0])(n)
 		return
 	}
-	r.Texts(&r.kind.Short)(n)
+	r.Texts(&r.kind.ShortNames)(n)
 }
 
 // makeDirect gives k strategy none: no blocks, one winner per target (gep713 P3, P19).
@@ -133,9 +133,9 @@ func makeDirect(k *policy.Kind) {
 	k.Content.Blocks, k.Content.Unset, k.Content.Condition = nil, nil, ""
 }
 
-// foldTarget is the part of the same-target model that the fold itself does. Policies that stand beside each other can be merged one by one, if
-// they are merged.
-func foldTarget(k *policy.Kind) merge.SameTarget {
+// foldSameTarget returns the part of the same-target model that the fold itself does. Policies that
+// stand beside each other can be merged one by one, if they are merged.
+func foldSameTarget(k *policy.Kind) merge.SameTarget {
 	merged := len(k.Strategy.Read) == 0 && k.Strategy.Default.Strategy.Cut != merge.Whole
 	if k.SameTarget == policy.Fill || k.SameTarget == policy.Oldest || k.SameTarget == policy.Disjoint && !merged {
 		return merge.Fill
@@ -143,11 +143,12 @@ func foldTarget(k *policy.Kind) merge.SameTarget {
 	return merge.Stacked
 }
 
-// setClaims lets policies hold their place in a plan, and in the plans that it is made of, unless it is for some rules only.
-func setClaims(p *merge.Plan, claims bool) {
-	if p.Claims = claims && p.Only == nil; p.Claims {
-		for i := range p.Of {
-			setClaims(&p.Of[i], true)
+// setKeepsEmpty lets policies hold their place in a plan, and in the plans that it is made of,
+// unless it is for some rules only.
+func setKeepsEmpty(p *merge.Plan, claims bool) {
+	if p.KeepsEmptyLayers = claims && p.Only == nil; p.KeepsEmptyLayers {
+		for i := range p.Members {
+			setKeepsEmpty(&p.Members[i], true)
 		}
 	}
 }
@@ -157,6 +158,6 @@ func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
 		if !plans[i].OwnTarget {
 			plans[i].SameTarget = m
 		}
-		setSameTarget(plans[i].Of, m)
+		setSameTarget(plans[i].Members, m)
 	}
 }

@@ -4,25 +4,26 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // attachmentReader reads how the policies of a kind find their targets.
 type attachmentReader struct{ reader }
 
-func (r attachmentReader) fields() map[string]form.Field {
+func (r attachmentReader) fieldReaders() map[string]form.Field {
 	a := &r.kind.Attachment
-	return map[string]form.Field{"targets": r.targets, "refs": r.refs,
-		"namespaces": word(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant, policy.AnyNamespace}),
-		"labels":     named(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
-		"discovers":  named(r.Reader, &a.Discovers, r.funcs.Discovers, "to tell which namespaces are seen")}
+	return map[string]form.Field{"targets": r.readTargets, "refs": r.readRefs,
+		"namespaces": wordField(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant, policy.AnyNamespace}),
+		"labels":     funcObjectField(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
+		"discovers":  funcObjectField(r.Reader, &a.DiscoverNamespaces, r.funcs.Discoveries, "to tell which namespaces are seen")}
 }
 
-func (r attachmentReader) targets(n *yaml.Node) {
+func (r attachmentReader) readTargets(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var s string
 		r.Text(&s)(e)
@@ -38,24 +39,24 @@ func (r attachmentReader) targets(n *yaml.Node) {
 	})
 }
 
-func (r attachmentReader) refs(n *yaml.Node) {
+func (r attachmentReader) readRefs(n *yaml.Node) {
 	r.kind.Refs = nil
 	r.List(n, func(e *yaml.Node) {
 		var f policy.RefForm
 		sort := "ref"
 		var on []string
-		var by []policy.Naming
+		var by []policy.NamingRule
 		var routes []string
 		var listeners, port string
-		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject", "named"}, "labels", "whole"), "by": r.naming(&by),
+		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject", "named"}, "labels", "whole"), "by": r.namingField(&by),
 			"routes": r.Texts(&routes),
-			"unless": r.Path(&f.Unless), "missing": either(r.Reader, &f.Silent, "report", "silent"), "leg": nil, "func": r.attacher(&f), "on": r.Texts(&on),
-			"empty": either(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": either(r.Reader, &f.NeverUnlabelled, "may", "never"),
-			"namespaces": either(r.Reader, &f.NamespacesField, "own", "field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": either(r.Reader, &f.Named, "any", "named"),
+			"unless": r.Path(&f.Unless), "missing": eitherField(r.Reader, &f.Silent, "report", "silent"), "leg": nil, "func": r.attacherField(&f), "on": r.Texts(&on),
+			"empty": eitherField(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": eitherField(r.Reader, &f.NeverUnlabelled, "may", "never"),
+			"namespaces": eitherField(r.Reader, &f.NamespacesField, "own", "field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": eitherField(r.Reader, &f.RuleNameOnly, "any", "named"),
 			"listeners": r.Word(&listeners, []string{"own", "sets", "overSets"}), "port": r.Word(&port, []string{"ignored", "listeners"}), "role": nil, "root": nil})
-		f.InSets, f.OverSets, f.ByPort = listeners == "sets" || listeners == "overSets", listeners == "overSets", port == "listeners"
+		f.InListenerSets, f.OutranksListenerSets, f.ByPort = listeners == "sets" || listeners == "overSets", listeners == "overSets", port == "listeners"
 		if sort == "filter" {
-			r.kind.Filters = r.filters(e, on, f)
+			r.kind.Filters = r.filterRoles(e, on, f)
 			r.kind.FilterRoutes = r.filterRoutes(e, routes)
 			return
 		}
@@ -63,33 +64,33 @@ func (r attachmentReader) refs(n *yaml.Node) {
 			r.Fail(e, "a reference of the form \"named\" needs \"by\", and no other has it")
 		}
 		if sort == "named" {
-			f.Search, f.By = policy.NamedBy(r.kind, by), by
-			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.Naming) bool { return slices.Contains(topology.RouteKinds(), n.Kind) })
+			f.Search, f.NamedBy = policy.NewNamedSearch(r.kind, by), by
+			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.NamingRule) bool { return slices.Contains(topology.RouteKinds(), n.Kind) })
 		}
-		if f.At == nil && !f.ByVendor() {
+		if f.At == nil && !f.HasVendorSearch() {
 			r.Fail(e, "field \"at\" is missing")
 		}
 		if sort == "subject" && f.At != nil {
-			f.Attach = policy.SubjectAt(f.At)
+			f.Attach = policy.NewSubjectAttacher(f.At)
 		}
 		f.Selector = sort == "selector"
 		r.kind.Refs = append(r.kind.Refs, f)
 	})
 }
 
-// attacher reads the function that finds targets.
-func (r attachmentReader) attacher(f *policy.RefForm) form.Field {
+// attacherField reads the function that finds targets.
+func (r attachmentReader) attacherField(f *policy.RefForm) form.Field {
 	return func(n *yaml.Node) {
 		var name string
 		r.Text(&name)(n)
-		if f.Attach, f.Search = r.funcs.Attach[name], r.funcs.Search[name]; !f.ByVendor() {
+		if f.Attach, f.Search = r.funcs.Attach[name], r.funcs.Search[name]; !f.HasVendorSearch() {
 			r.Fail(n, "there is no function %q to find targets", name)
 		}
 	}
 }
 
-// filters reads where filters of routes name policies.
-func (r attachmentReader) filters(n *yaml.Node, on []string, f policy.RefForm) []topology.Role {
+// filterRoles reads where filters of routes name policies.
+func (r attachmentReader) filterRoles(n *yaml.Node, on []string, f policy.RefForm) []topology.Role {
 	if f.At != nil || f.Unless != nil {
 		r.Fail(n, "a filter is a field of a route: \"at\" and \"unless\" have no meaning")
 	}

@@ -1,20 +1,21 @@
 package descriptor
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"go.yaml.in/yaml/v3"
 )
 
-// naming reads which objects name policies, and where.
-func (r attachmentReader) naming(into *[]policy.Naming) form.Field {
+// namingField reads which objects name policies, and where.
+func (r attachmentReader) namingField(into *[]policy.NamingRule) form.Field {
 	return func(n *yaml.Node) {
 		r.List(n, func(e *yaml.Node) {
-			var by policy.Naming
+			var by policy.NamingRule
 			var kind string
 			r.Object(e, map[string]form.Field{"kind": r.Text(&kind), "at": r.Path(&by.At), "annotation": r.Text(&by.Annotation),
-				"namespace": either(r.Reader, &by.Explicit, "own", "field"), "by": r.naming(&by.By)})
+				"namespace": eitherField(r.Reader, &by.Explicit, "own", "field"), "by": r.namingField(&by.NamedBy)})
 			by.Kind = model.ParseGroupKind(kind)
 			if by.Kind.Group == "" {
 				by.Kind.Group = policy.DefaultGroup(by.Kind.Kind)
@@ -40,11 +41,11 @@ func (r attachmentReader) filterRoutes(n *yaml.Node, kinds []string) []string {
 	return kinds
 }
 
-// entries reads where a policy has settings for single routes.
-func (r specReader) entries(n *yaml.Node) {
+// readEntries reads where a policy has settings for single routes.
+func (r specReader) readEntries(n *yaml.Node) {
 	e := &policy.Entries{}
 	r.Object(n, map[string]form.Field{"at": r.Path(&e.At), "settings": r.Path(&e.Settings),
-		"func": function(r.Reader, &e.Choose, r.funcs.Entries, "to choose entries")})
+		"func": functionField(r.Reader, &e.Choose, r.funcs.Entries, "to choose entries")})
 	if e.At == nil || e.Settings == nil || e.Choose == nil {
 		r.Fail(n, "entries need \"at\", \"settings\" and \"func\"")
 	}

@@ -4,19 +4,21 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
-	"go.yaml.in/yaml/v3"
 )
 
 // protectionReader reads which settings of a kind keep requests out, or bound them.
 type protectionReader struct{ reader }
 
-// read reads a map from property to gates, or a list of settings of which nothing more is known than that they keep requests out.
-func (r protectionReader) read(n *yaml.Node) {
+// readProtection reads a map from property to gates, or a list of settings of which nothing more is
+// known than that they keep requests out.
+func (r protectionReader) readProtection(n *yaml.Node) {
 	r.kind.Protects = gate.Protection{}
 	if n.Kind == yaml.SequenceNode {
-		r.list(n)
+		r.readUndescribed(n)
 		return
 	}
 	fields := map[string]form.Field{"levels": func(n *yaml.Node) {
@@ -27,20 +29,20 @@ func (r protectionReader) read(n *yaml.Node) {
 		var word string
 		r.Word(&word, []string{"fails", "passes"})(n)
 		r.kind.Protects.MissingPasses = word == "passes"
-	}, "inError": r.number(&r.kind.Protects.InError), "everywhere": r.remoteName(&r.kind.Protects.Everywhere, r.funcs.Gates, "to make gates")}
+	}, "inError": r.numberField(&r.kind.Protects.InError), "everywhere": r.remoteNameField(&r.kind.Protects.Everywhere, r.funcs.Gates, "to make gates")}
 	for _, p := range gate.Properties() {
 		fields[string(p)] = func(n *yaml.Node) {
-			r.List(n, func(e *yaml.Node) { r.rule(e, p) })
+			r.List(n, func(e *yaml.Node) { r.readRule(e, p) })
 		}
 	}
 	// gates that answer, and establish no property
-	fields["none"] = func(n *yaml.Node) { r.List(n, func(e *yaml.Node) { r.rule(e, "") }) }
+	fields["none"] = func(n *yaml.Node) { r.List(n, func(e *yaml.Node) { r.readRule(e, "") }) }
 	r.Object(n, fields)
 }
 
-// list reads settings that authenticate, authorize or deny, in a way that nobody described: "*" is every one, "!" before a setting says that
-// there is no gate where it is set.
-func (r protectionReader) list(n *yaml.Node) {
+// readUndescribed reads settings that authenticate, authorize or deny, in a way that nobody
+// described: "*" is every one, "!" before a setting says that there is no gate where it is set.
+func (r protectionReader) readUndescribed(n *yaml.Node) {
 	var unless []gate.Weakness
 	var paths [][]string
 	r.List(n, func(e *yaml.Node) {
@@ -62,20 +64,20 @@ func (r protectionReader) list(n *yaml.Node) {
 	}
 }
 
-func (r protectionReader) rule(n *yaml.Node, p gate.Property) {
+func (r protectionReader) readRule(n *yaml.Node, p gate.Property) {
 	g := gate.Rule{Property: p}
-	fields := map[string]form.Field{"at": r.Path(&g.At), "method": func(n *yaml.Node) { r.method(n, &g) }, "any": r.Text(&g.Any),
+	fields := map[string]form.Field{"at": r.Path(&g.At), "method": func(n *yaml.Node) { r.readMethod(n, &g) }, "any": r.Text(&g.Any),
 		"onlyIf": func(n *yaml.Node) {
-			r.each(n, func(path []string, value *yaml.Node) {
+			r.eachPath(n, func(path []string, value *yaml.Node) {
 				g.OnlyIf = append(g.OnlyIf, gate.Value{Path: path, Text: value.Value})
 			})
 		},
-		"unless":   func(n *yaml.Node) { g.Unless = append(g.Unless, r.weaknesses(n, gate.Fails)...) },
-		"depends":  func(n *yaml.Node) { g.Unless = append(g.Unless, r.weaknesses(n, gate.Depends)...) },
-		"always":   func(n *yaml.Node) { g.Always = r.code(n, "") },
-		"implicit": func(n *yaml.Node) { g.Implicit = r.code(n, "") },
-		"constant": r.Word(&g.Constant, gate.Constants()), "answers": r.statuses(&g.Answers), "missing": r.statuses(&g.Missing),
-		"reads": r.Texts(&g.Reads), "order": r.number(&g.Order), "func": r.remoteName(&g.Func, r.funcs.Gates, "to complete gates"),
+		"unless":   func(n *yaml.Node) { g.Unless = append(g.Unless, r.readWeaknesses(n, gate.Fails)...) },
+		"depends":  func(n *yaml.Node) { g.Unless = append(g.Unless, r.readWeaknesses(n, gate.Depends)...) },
+		"always":   func(n *yaml.Node) { g.Always = r.readCode(n, "") },
+		"implicit": func(n *yaml.Node) { g.Implicit = r.readCode(n, "") },
+		"constant": r.Word(&g.Constant, gate.Constants()), "answers": r.statusesField(&g.Answers), "missing": r.statusesField(&g.Missing),
+		"reads": r.Texts(&g.Reads), "order": r.numberField(&g.Order), "func": r.remoteNameField(&g.Func, r.funcs.Gates, "to complete gates"),
 		"follow": func(n *yaml.Node) {
 			g.Follow = &gate.Follow{}
 			r.Object(n, map[string]form.Field{"at": r.Path(&g.Follow.At), "kind": r.Text(&g.Follow.Kind), "take": r.Text(&g.Follow.Take)})
@@ -94,8 +96,8 @@ func (r protectionReader) rule(n *yaml.Node, p gate.Property) {
 	r.kind.Protects.Rules = append(r.kind.Protects.Rules, g)
 }
 
-// method reads how a request is authenticated: a word, or by the field that is set.
-func (r protectionReader) method(n *yaml.Node, g *gate.Rule) {
+// readMethod reads how a request is authenticated: a word, or by the field that is set.
+func (r protectionReader) readMethod(n *yaml.Node, g *gate.Rule) {
 	if n.Kind != yaml.MappingNode {
 		r.Word(&g.Method, gate.Methods())(n)
 		return
@@ -108,8 +110,8 @@ func (r protectionReader) method(n *yaml.Node, g *gate.Rule) {
 	}
 }
 
-// each reads a map from paths.
-func (r protectionReader) each(n *yaml.Node, see func(path []string, value *yaml.Node)) {
+// eachPath reads a map from paths.
+func (r protectionReader) eachPath(n *yaml.Node, see func(path []string, value *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		r.Fail(n, "a map from settings is expected here")
 		return
@@ -119,12 +121,12 @@ func (r protectionReader) each(n *yaml.Node, see func(path []string, value *yaml
 	}
 }
 
-// weaknesses reads {path: CODE} and {path: {value: CODE}}.
-func (r protectionReader) weaknesses(n *yaml.Node, of gate.Verdict) []gate.Weakness {
+// readWeaknesses reads {path: CODE} and {path: {value: CODE}}.
+func (r protectionReader) readWeaknesses(n *yaml.Node, of gate.Verdict) []gate.Weakness {
 	var out []gate.Weakness
-	r.each(n, func(path []string, value *yaml.Node) {
+	r.eachPath(n, func(path []string, value *yaml.Node) {
 		if value.Kind == yaml.ScalarNode {
-			out = append(out, gate.Weakness{Value: gate.Value{Path: path}, Code: r.code(value, of)})
+			out = append(out, gate.Weakness{Value: gate.Value{Path: path}, Code: r.readCode(value, of)})
 			return
 		}
 		if value.Kind != yaml.MappingNode {
@@ -132,14 +134,14 @@ func (r protectionReader) weaknesses(n *yaml.Node, of gate.Verdict) []gate.Weakn
 			return
 		}
 		for i := 0; i+1 < len(value.Content); i += 2 {
-			out = append(out, gate.Weakness{Value: gate.Value{Path: path, Text: value.Content[i].Value}, Code: r.code(value.Content[i+1], of)})
+			out = append(out, gate.Weakness{Value: gate.Value{Path: path, Text: value.Content[i].Value}, Code: r.readCode(value.Content[i+1], of)})
 		}
 	})
 	return out
 }
 
-// code reads a reason that goes with a verdict; "": any but that it holds.
-func (r protectionReader) code(n *yaml.Node, of gate.Verdict) gate.Code {
+// readCode reads a reason that goes with a verdict; "": any but that it holds.
+func (r protectionReader) readCode(n *yaml.Node, of gate.Verdict) gate.Code {
 	c := gate.Code(n.Value)
 	if v := c.VerdictOf(); v == "" || v == gate.Holds || of != "" && v != of {
 		r.Fail(n, "%q is not a reason that a gate has here", n.Value)
@@ -147,26 +149,26 @@ func (r protectionReader) code(n *yaml.Node, of gate.Verdict) gate.Code {
 	return c
 }
 
-// statuses reads what gates answer: numbers, {at: PATH, default: NUMBER}, or "*".
-func (r protectionReader) statuses(into *[]gate.Status) form.Field {
+// statusesField reads what gates answer: numbers, {at: PATH, default: NUMBER}, or "*".
+func (r protectionReader) statusesField(into *[]gate.Status) form.Field {
 	return func(n *yaml.Node) {
 		*into = []gate.Status{}
 		r.List(n, func(e *yaml.Node) {
 			var s gate.Status
 			switch {
 			case e.Kind == yaml.MappingNode:
-				r.Object(e, map[string]form.Field{"at": r.Path(&s.At), "default": r.number(&s.Number)})
+				r.Object(e, map[string]form.Field{"at": r.Path(&s.At), "default": r.numberField(&s.Number)})
 			case e.Value == "*":
 				s.Any = true
 			default:
-				r.number(&s.Number)(e)
+				r.numberField(&s.Number)(e)
 			}
 			*into = append(*into, s)
 		})
 	}
 }
 
-func (r protectionReader) number(into *int) form.Field {
+func (r protectionReader) numberField(into *int) form.Field {
 	return func(n *yaml.Node) {
 		i, err := strconv.Atoi(n.Value)
 		if err != nil || i < 0 {

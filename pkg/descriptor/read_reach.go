@@ -4,26 +4,28 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // reachReader reads where a kind has results.
 type reachReader struct{ reader }
 
-func (r reachReader) fields() map[string]form.Field {
+func (r reachReader) fieldReaders() map[string]form.Field {
 	k := &r.kind.Reach
-	return map[string]form.Field{"family": r.family, "effective": r.effective, "routes": r.routes, "holds": either(r.Reader, &k.Local, "below", "target"),
-		"listenerSets": word(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.SetsTaken, policy.SetsNamed, policy.SetsUnknown}),
-		"paths":        named(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
-		"voids":        functions(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
+	return map[string]form.Field{"family": r.readFamily, "effective": r.readEffective, "routes": r.readRoutes, "holds": eitherField(r.Reader, &k.Local, "below", "target"),
+		"listenerSets": wordField(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.AttachedSets, policy.AllSets, policy.NoSets}),
+		"paths":        funcObjectField(r.Reader, &k.Step, r.funcs.Steps, "to judge paths"),
+		"voids":        functionListField(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
 }
 
-// family reads the ways on which policies hold: a family of the core, or one that a vendor's linkers make, which has a dot in its name.
-func (r reachReader) family(n *yaml.Node) {
+// readFamily reads the ways on which policies hold: a family of the core, or one that a vendor's
+// linkers make, which has a dot in its name.
+func (r reachReader) readFamily(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, ".") {
 		r.Text(&r.kind.Family)(n)
 		return
@@ -31,10 +33,10 @@ func (r reachReader) family(n *yaml.Node) {
 	r.Word(&r.kind.Family, []string{topology.Traffic, topology.Mesh, topology.All, topology.Namespaced})(n)
 }
 
-// effective reads the roles of the nodes where there are results.
-func (r reachReader) effective(n *yaml.Node) {
+// readEffective reads the roles of the nodes where there are results.
+func (r reachReader) readEffective(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
-		role := r.role(e)
+		role := r.readRole(e)
 		if role == topology.Namespace {
 			r.Fail(n, "a namespace is no effective target")
 		}
@@ -42,8 +44,8 @@ func (r reachReader) effective(n *yaml.Node) {
 	})
 }
 
-// routes reads the kinds of routes at whose rules there are results.
-func (r reachReader) routes(n *yaml.Node) {
+// readRoutes reads the kinds of routes at whose rules there are results.
+func (r reachReader) readRoutes(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var name string
 		r.Text(&name)(e)
@@ -57,8 +59,8 @@ func (r reachReader) routes(n *yaml.Node) {
 	slices.SortFunc(r.kind.Routes, model.GroupKind.Compare)
 }
 
-// objectRole is the role of an object of the kind.
-func objectRole(gk model.GroupKind) topology.Role {
+// roleOfKind returns the role of an object of the kind.
+func roleOfKind(gk model.GroupKind) topology.Role {
 	switch {
 	case gk.Group == policy.GatewayGroup && gk.Kind == "GatewayClass":
 		return topology.GatewayClass
@@ -74,12 +76,12 @@ func objectRole(gk model.GroupKind) topology.Role {
 	return topology.Backend
 }
 
-// effectiveRoles is where a kind with these targets has results: at route rules if a route or anything above it can be targeted,
-// and wherever else its targets are.
+// effectiveRoles returns where a kind with these targets has results: at route rules if a route or
+// anything above it can be targeted, and wherever else its targets are.
 func effectiveRoles(targets []policy.TargetForm) []topology.Role {
 	var rule, rest []topology.Role
 	for _, t := range targets {
-		role := objectRole(t.GroupKind)
+		role := roleOfKind(t.GroupKind)
 		if role != topology.Backend {
 			rule = []topology.Role{topology.Rule}
 			continue
@@ -95,8 +97,8 @@ func effectiveRoles(targets []policy.TargetForm) []topology.Role {
 	return append(rule, rest...)
 }
 
-// targetRoutes are the kinds of routes at whose rules a kind with these targets has results: those that it may target. If it may target
-// none, its policies are about HTTP.
+// targetRoutes returns the kinds of routes at whose rules a kind with these targets has results:
+// those that it may target. If it may target none, its policies are about HTTP.
 func targetRoutes(targets []policy.TargetForm) []model.GroupKind {
 	var out []model.GroupKind
 	for _, gk := range topology.RouteKinds() {

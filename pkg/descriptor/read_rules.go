@@ -3,10 +3,11 @@ package descriptor
 import (
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"go.yaml.in/yaml/v3"
 )
 
 // entriesShape cuts at the keys of map fields; other fields are whole.
@@ -14,15 +15,15 @@ func entriesShape() merge.Shape {
 	return merge.Shape{{Path: merge.Path{{Form: merge.Any}, {Form: merge.Any}}}}
 }
 
-// rules reads where settings are cut.
-func (r specReader) rules(n *yaml.Node) {
+// readRules reads where settings are cut.
+func (r specReader) readRules(n *yaml.Node) {
 	if n.Kind == yaml.SequenceNode {
-		r.kind.Rules, r.kind.Cutting = r.shape(n), ""
+		r.kind.Rules, r.kind.RuleWord = r.readShape(n), ""
 		return
 	}
 	var word string
 	r.Word(&word, []string{"whole", "fields", "entries", "leaves"})(n)
-	r.kind.Cutting = word
+	r.kind.RuleWord = word
 	switch word {
 	case "whole":
 		r.kind.Rules = merge.Shape{{}}
@@ -35,17 +36,17 @@ func (r specReader) rules(n *yaml.Node) {
 	}
 }
 
-// shape reads a list of patterns.
-func (r reader) shape(n *yaml.Node) merge.Shape {
+// readShape reads a list of patterns.
+func (r reader) readShape(n *yaml.Node) merge.Shape {
 	var out merge.Shape
 	r.List(n, func(e *yaml.Node) {
 		p := merge.Pattern{As: merge.Entry}
 		var order, list string
 		if e.Kind == yaml.ScalarNode {
-			p.Path = r.pattern(e)
+			p.Path = r.readPattern(e)
 		} else {
-			r.Object(e, map[string]form.Field{"path": func(n *yaml.Node) { p.Path = r.pattern(n) }, "keys": r.Texts(&p.Keys), "choice": r.Text(&p.Choice), "filler": r.Flag(&p.Filler),
-				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "combine": r.combine(&p), "union": r.union(&p)})
+			r.Object(e, map[string]form.Field{"path": func(n *yaml.Node) { p.Path = r.readPattern(n) }, "keys": r.Texts(&p.Keys), "choice": r.Text(&p.Choice), "filler": r.Flag(&p.Filler),
+				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "combine": r.combineField(&p), "union": r.unionField(&p)})
 			p.Append, p.Numbers = list == "append", list == "numbers"
 			p.Order = map[string]merge.ListOrder{"patch": merge.PatchOrder, "keys": merge.KeyOrder}[order]
 			if p.Order != merge.LowerOrder && p.Keys == nil {
@@ -60,28 +61,29 @@ func (r reader) shape(n *yaml.Node) merge.Shape {
 	return out
 }
 
-// combine reads the function that makes one of two units.
-func (r reader) combine(p *merge.Pattern) form.Field {
+// combineField reads the function that makes one of two units.
+func (r reader) combineField(p *merge.Pattern) form.Field {
 	return func(n *yaml.Node) {
-		var make func(model.Settings) merge.Combine
-		if named(r.Reader, &make, r.funcs.Combine, "to combine settings")(n); make != nil {
+		var make func(model.Settings) merge.CombineFunc
+		if funcObjectField(r.Reader, &make, r.funcs.Combine, "to combine settings")(n); make != nil {
 			p.Combine = make(r.kind.Settings)
 		}
 	}
 }
 
-// union reads whether values hold beside each other.
-func (r reader) union(p *merge.Pattern) form.Field {
+// unionField reads whether values hold beside each other.
+func (r reader) unionField(p *merge.Pattern) form.Field {
 	return func(n *yaml.Node) {
 		var yes bool
 		if r.Flag(&yes)(n); yes {
-			p.Combine = merge.Unite
+			p.Combine = merge.UniteValues
 		}
 	}
 }
 
-// pattern reads a dotted path with * for any key, NAME* for keys that go on with a capital letter and, first or last, ** for any depth.
-func (r reader) pattern(n *yaml.Node) merge.Path {
+// readPattern reads a dotted path with * for any key, NAME* for keys that go on with a capital
+// letter and, first or last, ** for any depth.
+func (r reader) readPattern(n *yaml.Node) merge.Path {
 	var s string
 	r.Text(&s)(n)
 	var out merge.Path

@@ -1,34 +1,35 @@
 package descriptor
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // specReader reads what policies of a kind say, and how they say it.
 type specReader struct{ reader }
 
-func (r specReader) fields() map[string]form.Field {
+func (r specReader) fieldReaders() map[string]form.Field {
 	s := &r.kind.Spec
-	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader(r).read, "defaults": r.defaults, "builtins": r.builtins,
-		"facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries,
-		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
+	return map[string]form.Field{"content": r.readContent, "rules": r.readRules, "strategy": strategyReader(r).readStrategy, "defaults": r.readDefaults, "builtins": r.readBuiltins,
+		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries,
+		"normalize": funcObjectField(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
 
-// outline are the fields that an outline has.
-func (r specReader) outline() map[string]form.Field {
-	return map[string]form.Field{"parts": r.parts, "protects": protectionReader(r).read}
+// outlineFieldReaders returns the readers of the fields that an outline has.
+func (r specReader) outlineFieldReaders() map[string]form.Field {
+	return map[string]form.Field{"parts": r.readParts, "protects": protectionReader(r).readProtection}
 }
 
-func (r specReader) content(n *yaml.Node) {
+func (r specReader) readContent(n *yaml.Node) {
 	c := &r.kind.Content
 	r.Object(n, map[string]form.Field{"at": r.Path(&c.At), "fields": r.Texts(&c.Fields), "condition": r.Text(&c.Condition),
-		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.Claims), "designs": r.Flag(&c.Designs), "oneSet": r.Flag(&c.OneSet), "nulls": r.nulls,
-		"entries": r.entries,
-		"zero":    word(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
+		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.KeepsEmpty), "designs": r.Flag(&c.AllowsDesigns), "oneSet": r.Flag(&c.OneSet), "nulls": r.readNulls,
+		"entries": r.readEntries,
+		"zero":    wordField(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string
 			r.Object(n, map[string]form.Field{"defaults": r.Path(&defaults), "overrides": r.Path(&overrides)})
@@ -42,21 +43,21 @@ func (r specReader) content(n *yaml.Node) {
 		}})
 }
 
-// nulls reads what an explicit null means.
-func (r specReader) nulls(n *yaml.Node) {
+// readNulls reads what an explicit null means.
+func (r specReader) readNulls(n *yaml.Node) {
 	var word string
 	r.Word(&word, []string{"value", "strip", "delete"})(n)
 	r.kind.Content.StripNulls, r.kind.Content.DeleteNulls = word == "strip", word == "delete"
 }
 
-func (r specReader) defaults(n *yaml.Node) {
+func (r specReader) readDefaults(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var d policy.Default
 		r.Object(e, map[string]form.Field{"path": r.Path(&d.Path), "value": func(n *yaml.Node) {
 			if err := n.Decode(&d.Value); err != nil {
 				r.Fail(n, "this is no value: %v", err)
 			}
-			d.Value = plain(d.Value)
+			d.Value = toBodyTypes(d.Value)
 		}})
 		if d.Path == nil || d.Value == nil {
 			r.Fail(e, "a default needs \"path\" and \"value\"")
@@ -66,33 +67,33 @@ func (r specReader) defaults(n *yaml.Node) {
 	})
 }
 
-// plain is what the YAML reader made of a value, in the types that objects hold.
-func plain(v any) any {
+// toBodyTypes returns what the YAML reader made of a value, in the types that objects hold.
+func toBodyTypes(v any) any {
 	switch t := v.(type) {
 	case int:
 		return int64(t)
 	case []any:
 		for i := range t {
-			t[i] = plain(t[i])
+			t[i] = toBodyTypes(t[i])
 		}
 	case map[string]any:
 		for key := range t {
-			t[key] = plain(t[key])
+			t[key] = toBodyTypes(t[key])
 		}
 	}
 	return v
 }
 
-func (r specReader) builtins(n *yaml.Node) {
+func (r specReader) readBuiltins(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var b policy.Builtin
 		wins := true
-		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.From), "label": r.Text(&b.Label), "value": nil, "wins": r.Flag(&wins),
-			"at":    func(n *yaml.Node) { b.At = r.role(n) },
-			"level": word(r.Reader, &b.Level, []topology.Role{policy.InlineRule, policy.InlineBackend, policy.InlinePort}),
-			"func":  function(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
+		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.Path), "label": r.Text(&b.Label), "value": nil, "wins": r.Flag(&wins),
+			"at":    func(n *yaml.Node) { b.Role = r.readRole(n) },
+			"level": wordField(r.Reader, &b.Level, []topology.Role{policy.InlineRule, policy.InlineBackend, policy.InlinePort}),
+			"func":  functionField(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
 		switch {
-		case b.At == "" || b.Unit == nil || b.Label == "" || (b.From == nil) == (b.Func == nil):
+		case b.Role == "" || b.Unit == nil || b.Label == "" || (b.Path == nil) == (b.Func == nil):
 			r.Fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
 		case !wins:
 			r.Fail(e, "a built-in setting that gives way is not supported yet")
@@ -101,60 +102,60 @@ func (r specReader) builtins(n *yaml.Node) {
 	})
 }
 
-// parts reads the sets of settings that a policy of the kind has.
-func (r specReader) parts(n *yaml.Node) {
+// readParts reads the sets of settings that a policy of the kind has.
+func (r specReader) readParts(n *yaml.Node) {
 	r.kind.Parts = nil
 	r.List(n, func(e *yaml.Node) {
 		var p policy.Part
-		r.Object(e, map[string]form.Field{"name": r.Text(&p.Name), "each": r.Path(&p.Each), "at": r.Path(&p.At), "settings": r.Path(&p.Settings), "unless": r.Path(&p.Unless), "as": r.Text(&p.As),
+		r.Object(e, map[string]form.Field{"name": r.Text(&p.Name), "each": r.Path(&p.List), "at": r.Path(&p.At), "settings": r.Path(&p.Settings), "unless": r.Path(&p.Unless), "as": r.Text(&p.PrintedName),
 			"unlessSetting": func(n *yaml.Node) {
-				r.Object(n, map[string]form.Field{"setting": r.Text(&p.Not[0]), "is": func(n *yaml.Node) { p.Not[1] = n.Value }})
+				r.Object(n, map[string]form.Field{"setting": r.Text(&p.UnlessSetting[0]), "is": func(n *yaml.Node) { p.UnlessSetting[1] = n.Value }})
 			},
 			"refs":      nil,
-			"normalize": named(r.Reader, &p.Normalize, r.funcs.Typed, "to normalize settings")})
-		if p.Name == "" || p.Each != nil && p.At != nil || p.Each == nil && p.At == nil && p.Settings == nil {
+			"normalize": funcObjectField(r.Reader, &p.Normalize, r.funcs.PartNormalizers, "to normalize settings")})
+		if p.Name == "" || p.List != nil && p.At != nil || p.List == nil && p.At == nil && p.Settings == nil {
 			r.Fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
 		}
 		r.kind.Parts = append(r.kind.Parts, p)
 	})
 }
 
-// facets reads the parts of policies that have results of their own.
-func (r specReader) facets(n *yaml.Node) {
+// readFacets reads the parts of policies that have results of their own.
+func (r specReader) readFacets(n *yaml.Node) {
 	k := r.kind
 	k.Facets = nil
 	r.List(n, func(e *yaml.Node) {
 		var f policy.Facet
-		r.Object(e, map[string]form.Field{"only": func(n *yaml.Node) { f.Only = r.shape(n) },
+		r.Object(e, map[string]form.Field{"only": func(n *yaml.Node) { f.Settings = r.readShape(n) },
 			"when": func(n *yaml.Node) {
-				r.Object(n, map[string]form.Field{"field": r.Path(&f.Field), "is": r.Texts(&f.Is)})
-				if f.Field == nil || f.Is == nil {
+				r.Object(n, map[string]form.Field{"field": r.Path(&f.Field), "is": r.Texts(&f.Values)})
+				if f.Field == nil || f.Values == nil {
 					r.Fail(n, "a condition needs \"field\" and \"is\"")
 				}
 			},
 			"nowhere": r.Flag(&f.Nowhere),
-			"for":     func(n *yaml.Node) { f.For = (&foldReader{reader: r.reader}).planFacts(n) }})
-		if f.Only == nil || (f.For == nil) != f.Nowhere {
+			"for":     func(n *yaml.Node) { f.Facts = (&foldReader{reader: r.reader}).planFacts(n) }})
+		if f.Settings == nil || (f.Facts == nil) != f.Nowhere {
 			r.Fail(e, "a facet needs \"only\", and \"for\" or \"nowhere\"")
 		}
 		k.Facets = append(k.Facets, f)
-		k.Asked = asked(k.Asked, f.For)
+		k.AskedFacts = addAskedFacts(k.AskedFacts, f.Facts)
 	})
 }
 
-func (r specReader) notEvaluated(n *yaml.Node) {
+func (r specReader) readUnevaluated(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
-		var u policy.Unjudged
+		var u policy.UnevaluatedField
 		r.Object(e, map[string]form.Field{"path": r.Path(&u.Path), "message": r.Text(&u.Message), "when": nil})
 		if u.Path == nil || u.Message == "" {
 			r.Fail(e, "an entry of notEvaluated needs \"path\" and \"message\"")
 		}
-		r.kind.Unjudged = append(r.kind.Unjudged, u)
+		r.kind.Unevaluated = append(r.kind.Unevaluated, u)
 	})
 }
 
-// summaries reads how tables say values in a few words.
-func (r specReader) summaries(n *yaml.Node) {
+// readSummaries reads how tables say values in a few words.
+func (r specReader) readSummaries(n *yaml.Node) {
 	r.kind.Summaries = nil
 	r.List(n, func(e *yaml.Node) {
 		var field []string

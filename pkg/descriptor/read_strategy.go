@@ -5,37 +5,38 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"go.yaml.in/yaml/v3"
 )
 
 // strategyReader reads strategies, and where they stand.
 type strategyReader struct{ reader }
 
-// read reads which strategy a block has, and who says so.
-func (r strategyReader) read(n *yaml.Node) {
+// readStrategy reads which strategy a block has, and who says so.
+func (r strategyReader) readStrategy(n *yaml.Node) {
 	rule := &r.kind.Strategy
 	if n.Kind == yaml.ScalarNode {
-		*rule = policy.StrategyRule{Default: r.choice(n)}
+		*rule = policy.StrategyRule{Default: r.readChoice(n)}
 		return
 	}
 	*rule = policy.StrategyRule{Values: rule.Values, Read: rule.Read}
 	r.Object(n, map[string]form.Field{
 		"read": func(n *yaml.Node) {
 			rule.Read = nil
-			r.List(n, func(e *yaml.Node) { rule.Read = append(rule.Read, r.place(e)) })
+			r.List(n, func(e *yaml.Node) { rule.Read = append(rule.Read, r.readPlace(e)) })
 		},
-		"default": func(n *yaml.Node) { rule.Default = r.choice(n) },
+		"default": func(n *yaml.Node) { rule.Default = r.readChoice(n) },
 		"func":    nil,
-		"values":  func(n *yaml.Node) { rule.Values = r.choices(n) },
+		"values":  func(n *yaml.Node) { rule.Values = r.readChoices(n) },
 	})
 }
 
-// choices reads the strategies that texts stand for.
-func (r strategyReader) choices(n *yaml.Node) map[string]policy.Choice {
-	out := map[string]policy.Choice{}
+// readChoices reads the strategies that texts stand for.
+func (r strategyReader) readChoices(n *yaml.Node) map[string]policy.StrategyChoice {
+	out := map[string]policy.StrategyChoice{}
 	if n.Kind != yaml.MappingNode {
 		r.Fail(n, "an object is expected here")
 		return out
@@ -44,12 +45,12 @@ func (r strategyReader) choices(n *yaml.Node) map[string]policy.Choice {
 		if _, twice := out[n.Content[i].Value]; twice {
 			r.Fail(n.Content[i], "value %q is written twice", n.Content[i].Value)
 		}
-		out[n.Content[i].Value] = r.choice(n.Content[i+1])
+		out[n.Content[i].Value] = r.readChoice(n.Content[i+1])
 	}
 	return out
 }
 
-func (r strategyReader) choice(n *yaml.Node) policy.Choice {
+func (r strategyReader) readChoice(n *yaml.Node) policy.StrategyChoice {
 	var s string
 	r.Text(&s)(n)
 	c, err := parseChoice(s)
@@ -62,7 +63,7 @@ func (r strategyReader) choice(n *yaml.Node) policy.Choice {
 	return c
 }
 
-func (r strategyReader) place(n *yaml.Node) policy.Place {
+func (r strategyReader) readPlace(n *yaml.Node) policy.StrategyPlace {
 	var s string
 	r.Text(&s)(n)
 	root, rest, _ := strings.Cut(s, ".")
@@ -70,21 +71,21 @@ func (r strategyReader) place(n *yaml.Node) policy.Place {
 	case rest == "":
 		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD, by.FIELD)", s)
 	case root == "block" || root == "spec":
-		return policy.Place{Block: root == "block", Path: strings.Split(rest, ".")}
+		return policy.StrategyPlace{InBlock: root == "block", Path: strings.Split(rest, ".")}
 	case root == "by":
-		return policy.Place{By: true, Path: strings.Split(rest, ".")}
+		return policy.StrategyPlace{InNamer: true, Path: strings.Split(rest, ".")}
 	case slices.Contains([]string{"lower", "annotation", "setting"}, root):
 		r.Fail(n, "a strategy read at %q is not supported yet", root)
 	default:
 		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD, by.FIELD)", s)
 	}
-	return policy.Place{Path: []string{s}}
+	return policy.StrategyPlace{Path: []string{s}}
 }
 
 // parseChoice reads a strategy word, optionally with its side: "merge", "atomic defaults".
-func parseChoice(text string) (policy.Choice, error) {
+func parseChoice(text string) (policy.StrategyChoice, error) {
 	word, side, fixed := strings.Cut(text, " ")
-	c := policy.Choice{Fixed: fixed}
+	c := policy.StrategyChoice{Fixed: fixed}
 	switch word {
 	case "atomic":
 	case "merge":
@@ -92,9 +93,9 @@ func parseChoice(text string) (policy.Choice, error) {
 	case "patch":
 		c.Strategy.Cut = merge.Leaves
 	case "none":
-		c = policy.Choice{Strategy: merge.Strategy{Wins: merge.Higher, Rejects: true}, Fixed: true}
+		c = policy.StrategyChoice{Strategy: merge.Strategy{Wins: merge.Higher, Rejects: true}, Fixed: true}
 	case "union":
-		c = policy.Choice{Strategy: merge.Strategy{Wins: merge.Both}, Fixed: true}
+		c = policy.StrategyChoice{Strategy: merge.Strategy{Wins: merge.Both}, Fixed: true}
 	default:
 		return c, fmt.Errorf("%q is no strategy (atomic, merge, patch, none, union)", word)
 	}

@@ -3,11 +3,12 @@ package descriptor
 import (
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // routeKind is a kind of routes of a vendor's own, and that of the Gateway API that they are read like.
@@ -46,6 +47,6 @@ func (r *vendorReader) routeKinds(n *yaml.Node) {
 // linkRoutes tells graphs of the vendors' own kinds of routes.
 func (c *Catalog) linkRoutes(b *topology.Builder) {
 	for _, k := range c.routes {
-		b.RoutesLike(k.kind, k.like, k.parents...)
+		b.AddRouteKind(k.kind, k.like, k.parents...)
 	}
 }

@@ -146,7 +146,7 @@ func TestExtends(t *testing.T) { // fields of the extension replace, the others 
 		t.Fatal(err)
 	}
 	k := c.Kind(model.GroupKind{Group: "x.io", Kind: "Varnish"})
-	if len(k.Targets) != 1 || k.RuleWords() != "limits.*" || k.GroupKind.Kind != "Varnish" {
+	if len(k.Targets) != 1 || k.DescribeRules() != "limits.*" || k.GroupKind.Kind != "Varnish" {
 		t.Errorf("%+v", k)
 	}
 }
@@ -180,7 +180,7 @@ func TestUserDescriptorReplacesVendors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := c.Kind(paint.GroupKind); k.Plural != "new" || k.From != "mine.yaml" || k.Generic() {
+	if k := c.Kind(paint.GroupKind); k.Plural != "new" || k.Source != "mine.yaml" || k.IsGeneric() {
 		t.Errorf("%+v", k)
 	}
 	if len(c.Kinds()) != 1 {
@@ -215,14 +215,14 @@ func TestSettings(t *testing.T) {
 
 func TestDescriptorDefaults(t *testing.T) {
 	k := kindOf(t)
-	if k.Plural != "paints" || k.SameTarget != policy.Stacked || k.Namespaces != policy.OwnNamespace || !k.Checked || k.RuleWords() != "entries" || k.Direct {
+	if k.Plural != "paints" || k.SameTarget != policy.Stacked || k.Namespaces != policy.OwnNamespace || !k.ChecksDirection || k.DescribeRules() != "entries" || k.Direct {
 		t.Errorf("%+v", k)
 	}
 	if len(k.Refs) != 3 || !k.Refs[2].Selector {
 		t.Errorf("refs %+v", k.Refs)
 	}
 	direct := kindOf(t, "class: direct", "targets: [Service]")
-	if !direct.Direct || direct.SameTarget != policy.Conflict || direct.StrategyWords()[0] != "none" || len(direct.Effective) != 1 || direct.Effective[0] != "backend" {
+	if !direct.Direct || direct.SameTarget != policy.Conflict || direct.StrategyNames()[0] != "none" || len(direct.Effective) != 1 || direct.Effective[0] != "backend" {
 		t.Errorf("direct: %+v", direct)
 	}
 	if k := kindOf(t, "targets: [Gateway]"); len(k.Effective) != 1 || k.Effective[0] != "rule" {
@@ -235,7 +235,7 @@ func TestDescriptorDefaults(t *testing.T) {
 
 func TestPlural(t *testing.T) {
 	for kind, want := range map[string]string{"Policy": "policies", "Gateway": "gateways", "Box": "boxes", "Class": "classes", "Batch": "batches", "Y": "ies"} {
-		if got := Plural(kind); got != want {
+		if got := PluralOf(kind); got != want {
 			t.Errorf("%s: %s, want %s", kind, got, want)
 		}
 	}

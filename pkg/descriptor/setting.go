@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // Setting is a vendor switch that changes results, as `--vendor-setting` takes it.
@@ -37,13 +38,13 @@ type vendorReader struct {
 	cluster     []model.GroupKind
 	knowledge   *Knowledge
 	routes      []routeKind
-	requests    *Requests
+	requests    *RequestNormalization
 }
 
-func (r *vendorReader) read(n *yaml.Node) {
+func (r *vendorReader) readVendor(n *yaml.Node) {
 	none := func(*yaml.Node) {}
 	fields := map[string]form.Field{"apiVersion": none, "kind": none, "name": r.Text(&r.name), "controllers": r.Texts(&r.controllers),
-		"settings": func(n *yaml.Node) { r.List(n, r.setting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.clusterKinds, "routes": r.routeKinds, "requests": r.requestsOf}
+		"settings": func(n *yaml.Node) { r.List(n, r.readSetting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.readClusterKinds, "routes": r.routeKinds, "requests": r.readRequests}
 	maps.Copy(fields, r.knowledgeFields())
 	r.Object(n, fields)
 	if r.name == "" {
@@ -54,8 +55,8 @@ func (r *vendorReader) read(n *yaml.Node) {
 	}
 }
 
-// like reads which described kind the kinds of a setting are like, by their scope.
-func (r *vendorReader) like(s *Setting) form.Field {
+// likeField reads which described kind the kinds of a setting are like, by their scope.
+func (r *vendorReader) likeField(s *Setting) form.Field {
 	return func(n *yaml.Node) {
 		s.Like = map[string]string{}
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
@@ -67,8 +68,8 @@ func (r *vendorReader) like(s *Setting) form.Field {
 	}
 }
 
-// clusterKinds reads the vendor's kinds without namespace that are no policies.
-func (r *vendorReader) clusterKinds(n *yaml.Node) {
+// readClusterKinds reads the vendor's kinds without namespace that are no policies.
+func (r *vendorReader) readClusterKinds(n *yaml.Node) {
 	var names []string
 	r.Texts(&names)(n)
 	for _, name := range names {
@@ -76,7 +77,7 @@ func (r *vendorReader) clusterKinds(n *yaml.Node) {
 	}
 }
 
-func (r *vendorReader) setting(n *yaml.Node) {
+func (r *vendorReader) readSetting(n *yaml.Node) {
 	s := Setting{Type: "text", at: fmt.Sprintf("%s:%d", r.File, n.Line)}
 	r.Object(n, map[string]form.Field{"name": r.Text(&s.Name), "type": r.Word(&s.Type, []string{"text", "bool", "version"}, "number", "list"), "values": r.Texts(&s.Values),
 		"default": func(n *yaml.Node) {
@@ -84,7 +85,7 @@ func (r *vendorReader) setting(n *yaml.Node) {
 			if n.Kind != yaml.ScalarNode {
 				r.Fail(n, "a text is expected here")
 			}
-		}, "doc": r.Text(&s.Doc), "alias": r.Text(&s.Alias), "like": r.like(&s),
+		}, "doc": r.Text(&s.Doc), "alias": r.Text(&s.Alias), "like": r.likeField(&s),
 		"auto": func(n *yaml.Node) { r.Object(n, map[string]form.Field{"func": r.Text(&s.Auto)}) }})
 	if _, ok := r.funcs.Auto[s.Auto]; s.Auto != "" && !ok {
 		r.Fail(n, "there is no function %q to decide the setting", s.Auto)
@@ -104,7 +105,8 @@ func (r *vendorReader) setting(n *yaml.Node) {
 	r.settings = append(r.settings, s)
 }
 
-// checkSettings looks for names that are given twice and aliases of nothing; the settings are sorted by name.
+// checkSettings reports names that are given twice and aliases of nothing; the settings are sorted
+// by name.
 func checkSettings(all []Setting) error {
 	var lines []string
 	for i, s := range all {
@@ -127,8 +129,9 @@ type SettingError struct{ Message, Hint string }
 // Error is the message without the hint.
 func (e *SettingError) Error() string { return e.Message }
 
-// chosen checks NAME=VALUE texts against the known settings and fills in the defaults. Later ones win.
-func chosen(known []Setting, texts []string) (model.Settings, error) {
+// parseSettings checks NAME=VALUE texts against the known settings and fills in the defaults. Later
+// ones win.
+func parseSettings(known []Setting, texts []string) (model.Settings, error) {
 	values := map[string]any{}
 	byName := map[string]Setting{}
 	var names []string
@@ -136,7 +139,7 @@ func chosen(known []Setting, texts []string) (model.Settings, error) {
 		byName[s.Name] = s
 		names = append(names, s.Name)
 		if s.Alias == "" {
-			values[s.Name] = s.value(s.Default)
+			values[s.Name] = s.parseValue(s.Default)
 		}
 	}
 	for _, text := range texts {
@@ -153,7 +156,7 @@ func chosen(known []Setting, texts []string) (model.Settings, error) {
 			return model.Settings{}, &SettingError{fmt.Sprintf("unknown vendor setting %q", name), hint}
 		}
 		value = strings.Trim(value, `"`)
-		allowed := s.Allowed()
+		allowed := s.AllowedValues()
 		if len(allowed) > 0 && !slices.Contains(allowed, value) {
 			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value), "use one of: " + strings.Join(allowed, ", ")}
 		}
@@ -163,20 +166,20 @@ func chosen(known []Setting, texts []string) (model.Settings, error) {
 		if s.Alias != "" {
 			s.Name = s.Alias
 		}
-		values[s.Name] = s.value(value)
+		values[s.Name] = s.parseValue(value)
 	}
 	return model.NewSettings(values), nil
 }
 
-// Allowed are the values that the setting takes; nil if it takes any.
-func (s Setting) Allowed() []string {
+// AllowedValues returns the values that the setting takes; nil if it takes any.
+func (s Setting) AllowedValues() []string {
 	if s.Type == "bool" {
 		return []string{"true", "false"}
 	}
 	return s.Values
 }
 
-func (s Setting) value(text string) any {
+func (s Setting) parseValue(text string) any {
 	if s.Type == "bool" {
 		return text == "true"
 	}

@@ -7,18 +7,19 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"go.yaml.in/yaml/v3"
 )
 
-// trial reads a kind under every value that an automatic setting may take, so that a mistake of a user's file shows at once; those of the
-// built-in ones are for tests to find.
-func (b *builder) trial(gk model.GroupKind) error {
-	for _, s := range b.automatic(b.raw[gk].vendor) {
+// tryVariants reads a kind under every value that an automatic setting may take, so that a mistake
+// of a user's file shows at once; those of the built-in ones are for tests to find.
+func (b *builder) tryVariants(gk model.GroupKind) error {
+	for _, s := range b.automaticSettings(b.raw[gk].vendor) {
 		for _, value := range s.Values {
-			if _, err := b.kind(gk, b.catalog.chosen.With(s.Name, value)); err != nil {
+			if _, err := b.readKind(gk, b.catalog.chosenSettings.With(s.Name, value)); err != nil {
 				return err
 			}
 		}
@@ -26,23 +27,24 @@ func (b *builder) trial(gk model.GroupKind) error {
 	return nil
 }
 
-// automatic lists the settings of a vendor that the input decides.
-func (b *builder) automatic(vendor string) []Setting {
+// automaticSettings lists the settings of a vendor that the input decides.
+func (b *builder) automaticSettings(vendor string) []Setting {
 	var out []Setting
 	for _, s := range b.catalog.settings {
-		if s.Auto != "" && strings.HasPrefix(s.Name, vendor+".") && b.catalog.chosen.Text(s.Name) == autoValue {
+		if s.Auto != "" && strings.HasPrefix(s.Name, vendor+".") && b.catalog.chosenSettings.Text(s.Name) == autoValue {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// decide is the described kinds, those that the input needs with their automatic settings decided by it.
-func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []model.Problem) {
-	needed := c.needed(in)
+// decideKinds returns the described kinds, those that the input needs with their automatic settings
+// decided by it.
+func (c *Catalog) decideKinds(in *model.Snapshot) (kinds []*policy.Kind, problems []model.Problem) {
+	needed := c.neededKinds(in)
 	for _, k := range c.Kinds() {
-		settings := c.chosen
-		auto := c.builder.automatic(k.Vendor)
+		settings := c.chosenSettings
+		auto := c.builder.automaticSettings(k.Vendor)
 		for _, s := range auto {
 			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in)
 			problems = append(problems, why...)
@@ -56,16 +58,16 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 		}
 		switch {
 		case len(auto) > 0:
-			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
+			if decided, err := c.builder.readKind(k.GroupKind, settings); err == nil { // tried before with every value
 				k = decided
 			}
 		case c.outlined:
-			k = c.wholeOf(k)
+			k = c.readWhole(k)
 		}
-		d, why := c.builder.spoken(k.GroupKind, in)
+		d, why := c.builder.findDialect(k.GroupKind, in)
 		problems = append(problems, why...)
 		if d != nil {
-			if spoken, err := c.builder.read(k.GroupKind, settings, d, true); err == nil { // tried before
+			if spoken, err := c.builder.readDescriptor(k.GroupKind, settings, d, true); err == nil { // tried before
 				k = spoken
 			}
 		}
@@ -74,28 +76,29 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 	return kinds, problems
 }
 
-// Undecided lists the described kinds that an automatic setting reads in one of several ways, by what the input says of them, sorted.
-func (c *Catalog) Undecided() []model.GroupKind {
+// UndecidedKinds lists the described kinds that an automatic setting reads in one of several ways,
+// by what the input says of them, sorted.
+func (c *Catalog) UndecidedKinds() []model.GroupKind {
 	var out []model.GroupKind
 	for _, k := range c.Kinds() {
-		if c.builder.varies(k.GroupKind) && len(c.builder.automatic(k.Vendor)) > 0 {
+		if c.builder.hasVariants(k.GroupKind) && len(c.builder.automaticSettings(k.Vendor)) > 0 {
 			out = append(out, k.GroupKind)
 		}
 	}
 	return out
 }
 
-// varies reports whether the descriptor of a kind, or the one that it extends, has variants.
-func (b *builder) varies(gk model.GroupKind) bool {
+// hasVariants reports whether the descriptor of a kind, or the one that it extends, has variants.
+func (b *builder) hasVariants(gk model.GroupKind) bool {
 	node := b.raw[gk].node
-	if base, ok := b.base(gk, model.ParseGroupKind(form.TextOf(node, "extends"))); ok && form.Member(base.node, "variants") != nil {
+	if base, ok := b.baseOf(gk, model.ParseGroupKind(form.TextOf(node, "extends"))); ok && form.Member(base.node, "variants") != nil {
 		return true
 	}
 	return form.Member(node, "variants") != nil
 }
 
-// base is what a descriptor extends: another one, or the built-in one that it replaces.
-func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {
+// baseOf returns what a descriptor extends: another one, or the built-in one that it replaces.
+func (b *builder) baseOf(gk, name model.GroupKind) (rawKind, bool) {
 	if gk == name {
 		under, ok := b.replaced[gk]
 		return under, ok
@@ -104,22 +107,23 @@ func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {
 	return under, ok
 }
 
-// varied is a descriptor with its variants applied, and without them.
-func (b *builder) varied(r *form.Reader, k rawKind, settings model.Settings) *yaml.Node {
+// resolveVariants returns a descriptor with its variants applied, and without them.
+func (b *builder) resolveVariants(r *form.Reader, k rawKind, settings model.Settings) *yaml.Node {
 	variants := form.Member(k.node, "variants")
 	if variants == nil {
 		return k.node
 	}
-	return patchNode(b.variant(r, k, variants, settings), dropVariants())
+	return patchNode(b.patchVariants(r, k, variants, settings), variantsRemoval())
 }
 
-// dropVariants is a patch that takes the variants out.
-func dropVariants() *yaml.Node {
+// variantsRemoval is a patch that takes the variants out.
+func variantsRemoval() *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"}, {Kind: yaml.ScalarNode, Tag: "!!null"}}}
 }
 
-// variant merge-patches onto the descriptor, for every setting that variants ask for, the first set whose condition holds.
-func (b *builder) variant(r *form.Reader, k rawKind, variants *yaml.Node, settings model.Settings) *yaml.Node {
+// patchVariants merge-patches onto the descriptor, for every setting that variants ask for, the
+// first set whose condition holds.
+func (b *builder) patchVariants(r *form.Reader, k rawKind, variants *yaml.Node, settings model.Settings) *yaml.Node {
 	out, done := k.node, map[string]bool{}
 	if variants.Kind == yaml.SequenceNode && len(variants.Content) == 0 {
 		return out
@@ -129,7 +133,7 @@ func (b *builder) variant(r *form.Reader, k rawKind, variants *yaml.Node, settin
 		var setting, below string
 		keep := func(into **yaml.Node) form.Field { return func(n *yaml.Node) { *into = n } }
 		r.Object(v, map[string]form.Field{"set": keep(&set), "when": func(n *yaml.Node) {
-			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": version(r, &below), "controller": nil})
+			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": versionField(r, &below), "controller": nil})
 		}})
 		if setting == "" || (is == nil) == (below == "") || set == nil {
 			r.Fail(v, "a variant needs \"when\" with \"setting\" and either \"is\" or \"below\", and \"set\"")
@@ -144,7 +148,7 @@ func (b *builder) variant(r *form.Reader, k rawKind, variants *yaml.Node, settin
 		if value == "" {
 			value = fmt.Sprint(settings.Bool(name))
 		}
-		holds := is != nil && value == is.Value || is == nil && VersionBelow(value, below)
+		holds := is != nil && value == is.Value || is == nil && IsVersionBelow(value, below)
 		if holds && !done[name] {
 			out, done[name] = patchNode(out, set), true
 		}
@@ -152,7 +156,7 @@ func (b *builder) variant(r *form.Reader, k rawKind, variants *yaml.Node, settin
 	return out
 }
 
-// replaceFields is base with the fields of over in the place of its own.
+// replaceFields returns base with the fields of over in the place of its own.
 func replaceFields(base, over *yaml.Node) *yaml.Node {
 	out := *over
 	out.Content = slices.Clone(over.Content)
@@ -189,10 +193,11 @@ func patchNode(target, patch *yaml.Node) *yaml.Node {
 	return &out
 }
 
-// VersionBelow reports whether a version comes before another. A version that stops early means the last of those that begin so, and the other
-// one the first: 1.17 is not below 1.17.10, nor 1.17.10 below 1.17. What is no version is below none.
-func VersionBelow(version, other string) bool {
-	a, b := versionNumbers(version), versionNumbers(other)
+// IsVersionBelow reports whether a version comes before another. A version that stops early means
+// the last of those that begin so, and the other one the first: 1.17 is not below 1.17.10, nor
+// 1.17.10 below 1.17. What is no version is below none.
+func IsVersionBelow(version, other string) bool {
+	a, b := parseVersion(version), parseVersion(other)
 	for i := range min(len(a), len(b)) {
 		if c := cmp.Compare(a[i], b[i]); c != 0 {
 			return c < 0
@@ -201,8 +206,8 @@ func VersionBelow(version, other string) bool {
 	return false
 }
 
-// versionNumbers are the numbers of a version, nil for what is none.
-func versionNumbers(version string) []int {
+// parseVersion returns the numbers of a version, nil for what is none.
+func parseVersion(version string) []int {
 	var out []int
 	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
 		n, err := strconv.Atoi(part)
@@ -214,10 +219,10 @@ func versionNumbers(version string) []int {
 	return out
 }
 
-func isVersion(text string) bool { return versionNumbers(text) != nil }
+func isVersion(text string) bool { return parseVersion(text) != nil }
 
-// version reads the version that a setting has to be below.
-func version(r *form.Reader, into *string) form.Field {
+// versionField reads the version that a setting has to be below.
+func versionField(r *form.Reader, into *string) form.Field {
 	return func(n *yaml.Node) {
 		if *into = n.Value; n.Kind != yaml.ScalarNode || !isVersion(n.Value) {
 			r.Fail(n, "%q is no version", n.Value)

@@ -15,7 +15,7 @@ func TestVersionBelow(t *testing.T) {
 		{"1.17.9", "1.17.10", true}, {"1.17.10", "1.17.10", false}, {"1.17", "1.17.10", false}, {"1.16", "1.17.10", true}, {"1.18", "1.17.10", false},
 		{"v1.9", "1.10", true}, {"1", "1.10", false}, {"1.17.0", "1.17", false}, {"1.19.2", "1.19", false}, {"2", "1.17", false}, {"new", "1", false}, {"0.9", "1", true},
 	} {
-		if got := VersionBelow(c.version, c.other); got != c.want {
+		if got := IsVersionBelow(c.version, c.other); got != c.want {
 			t.Errorf("%s below %s: %v", c.version, c.other, got)
 		}
 	}

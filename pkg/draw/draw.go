@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-// name is what the program is called, without the suffix that some systems want. It does not start with "kubectl-": kubectl takes such
+// programName is what the program is called, without the suffix that some systems want. It does not start with "kubectl-": kubectl takes such
 // programs for plugins.
-const name = "dopolicy-draw"
+const programName = "dopolicy-draw"
 
-// limit is how long a picture may take. One of a few hundred nodes takes a second.
-const limit = time.Minute
+// defaultLimit is how long a picture may take. One of a few hundred nodes takes a second.
+const defaultLimit = time.Minute
 
 // errorLines is how much is repeated of what the program said before it failed.
 const errorLines = 3
@@ -38,7 +38,7 @@ const (
 type MissingError struct{ Looked string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the program %s, which draws, was not found: not %s, and not on the PATH", name, e.Looked)
+	return fmt.Sprintf("the program %s, which draws, was not found: not %s, and not on the PATH", programName, e.Looked)
 }
 
 // Program is the program that draws.
@@ -56,21 +56,21 @@ func Find() (Program, error) {
 			real = own
 		}
 		for _, at := range []string{real, own} {
-			beside := filepath.Join(filepath.Dir(at), name+suffix())
+			beside := filepath.Join(filepath.Dir(at), programName+executableSuffix())
 			if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
 				return Program{Path: beside}, nil
 			}
 		}
 		looked = "in " + filepath.Dir(real)
 	}
-	path, err := exec.LookPath(name)
+	path, err := exec.LookPath(programName)
 	if err != nil {
 		return Program{}, &MissingError{Looked: looked}
 	}
 	return Program{Path: path}, nil
 }
 
-func suffix() string {
+func executableSuffix() string {
 	if runtime.GOOS == "windows" {
 		return ".exe"
 	}
@@ -81,7 +81,7 @@ func suffix() string {
 func (p Program) Draw(ctx context.Context, format string, dot []byte) ([]byte, error) {
 	most := p.Limit
 	if most == 0 {
-		most = limit
+		most = defaultLimit
 	}
 	timed, stop := context.WithTimeout(ctx, most)
 	defer stop()
@@ -96,15 +96,15 @@ func (p Program) Draw(ctx context.Context, format string, dot []byte) ([]byte, e
 	case timed.Err() != nil:
 		return nil, fmt.Errorf("%s did not finish in %s", p.Path, most)
 	case err != nil:
-		return nil, failed(p.Path, err, said.String())
+		return nil, explainFailure(p.Path, err, said.String())
 	case out.Len() == 0:
 		return nil, fmt.Errorf("%s drew nothing", p.Path)
 	}
 	return out.Bytes(), nil
 }
 
-// failed tells why the program did not draw: what it said, or how it ended.
-func failed(path string, err error, said string) error {
+// explainFailure tells why the program did not draw: what it said, or how it ended.
+func explainFailure(path string, err error, said string) error {
 	var start *fs.PathError
 	if errors.As(err, &start) {
 		return fmt.Errorf("starting %s: %w", path, start.Err)

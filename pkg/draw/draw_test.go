@@ -17,7 +17,7 @@ func program(t *testing.T, script string) Program {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-ins are shell scripts")
 	}
-	path := filepath.Join(t.TempDir(), name)
+	path := filepath.Join(t.TempDir(), programName)
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,10 @@ func TestDraw(t *testing.T) {
 // TestFailures holds that whatever becomes of the program is told, in words that say what.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
-		{"says why", "echo 'error: reading the graph: syntax error' >&2; exit 1", name + ": reading the graph: syntax error (exit status 1)"},
-		{"says much", "printf 'a\\nb\\nc\\nd\\n' >&2; exit 2", name + ": a; b; c (exit status 2)"},
-		{"says nothing", "exit 7", name + ": exit status 7"},
-		{"is killed", "kill -9 $$", name + ": signal: killed"},
+		{"says why", "echo 'error: reading the graph: syntax error' >&2; exit 1", programName + ": reading the graph: syntax error (exit status 1)"},
+		{"says much", "printf 'a\\nb\\nc\\nd\\n' >&2; exit 2", programName + ": a; b; c (exit status 2)"},
+		{"says nothing", "exit 7", programName + ": exit status 7"},
+		{"is killed", "kill -9 $$", programName + ": signal: killed"},
 		{"draws nothing", "cat >/dev/null", "drew nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

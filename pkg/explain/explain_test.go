@@ -37,7 +37,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 		t.Errorf("%d reasons are declared, %d listed, and %d have words", declared, len(merge.Reasons()), len(byReason))
 	}
 	for _, reason := range merge.Reasons() {
-		if w := byReason[reason]; w.short == "" || w.fate == "" || w.clauses == nil {
+		if w := byReason[reason]; w.short == "" || w.outcome == "" || w.clauses == nil {
 			t.Errorf("%s lacks words", reason)
 		}
 	}
@@ -45,7 +45,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 
 // A sentence without a gap names nobody, whoever won.
 func TestClauseWithoutAGap(t *testing.T) {
-	ignored := byReason[merge.Ignored].clauses(&teller{loss: &merge.Loss{}})
+	ignored := byReason[merge.Ignored].clauses(&lossContext{loss: &merge.Loss{}})
 	ignored[0].names = []string{"the settings below it"}
 	if got := ignored[0].String(); got != "the setting is not read at this place" {
 		t.Errorf("got %s", got)
@@ -55,11 +55,11 @@ func TestClauseWithoutAGap(t *testing.T) {
 func TestShort(t *testing.T) {
 	for reason, want := range map[merge.Reason]string{merge.MoreSpecificWins: "more specific default", merge.AtomicReplaced: "replaced whole by Gateway",
 		merge.LessSpecificOverrides: "override of Gateway", merge.ConditionFalse: "condition false"} {
-		if got := Short(reason, "gateway"); got != want {
+		if got := ShortReason(reason, "gateway"); got != want {
 			t.Errorf("%s: got %q, want %q", reason, got, want)
 		}
 	}
-	if got := Short(merge.LessSpecificOverrides, ""); got != "override" {
+	if got := ShortReason(merge.LessSpecificOverrides, ""); got != "override" {
 		t.Errorf("without a winner: %q", got)
 	}
 }
@@ -69,18 +69,18 @@ func TestOrder(t *testing.T) {
 		"is older": {Criterion: merge.CriterionAge},
 		"is newer; among defaults the newest wins":                                           {Criterion: merge.CriterionAge, Last: true},
 		"is newer; its overrides beat defaults":                                              {Criterion: merge.CriterionAge, Last: true, Overrides: true},
-		"comes first (by annotation weight: 10 before 0)":                                    {Criterion: merge.CriterionAnnotation, Called: "weight", Winner: "10", Loser: "0"},
-		"comes last (by priority: 50 after 10); among defaults the last one wins":            {Criterion: merge.CriterionField, Called: "priority", Winner: "50", Loser: "10", Last: true},
+		"comes first (by annotation weight: 10 before 0)":                                    {Criterion: merge.CriterionAnnotation, KeyName: "weight", Winner: "10", Loser: "0"},
+		"comes last (by priority: 50 after 10); among defaults the last one wins":            {Criterion: merge.CriterionField, KeyName: "priority", Winner: "50", Loser: "10", Last: true},
 		"comes first (by name: no creation time)":                                            {Criterion: merge.CriterionName, Winner: "a", Loser: "b", Age: merge.AgeUnknown},
 		"comes last (by name: created in the same second); among defaults the last one wins": {Criterion: merge.CriterionName, Last: true, Age: merge.AgeEqual},
 		"comes first (by section: it is for a section)":                                      {Criterion: merge.CriterionSection, Winner: "section", Loser: "object"},
 		"comes first (by position)":                                                          {Criterion: merge.CriterionPosition},
-		"comes last (by the order of the filters); among defaults the last one wins":         {Criterion: merge.CriterionPosition, Called: "the order of the filters", Last: true},
+		"comes last (by the order of the filters); among defaults the last one wins":         {Criterion: merge.CriterionPosition, KeyName: "the order of the filters", Last: true},
 		"comes first":           {Criterion: merge.CriterionOrder},
-		"comes first (by tier)": {Criterion: merge.CriterionOrder, Called: "tier"},
+		"comes first (by tier)": {Criterion: merge.CriterionOrder, KeyName: "tier"},
 		"overrides it":          {Criterion: merge.CriterionBlock, Winner: "overrides", Loser: "defaults"},
 	} {
-		if got := Standing(d); got != want {
+		if got := DescribeStanding(d); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestOrder(t *testing.T) {
 
 // stack is a verdict of which only the layers and the one rule in force matter.
 type stack struct {
-	values Values
+	values RuleExplainer
 	rule   merge.Rule
 }
 
@@ -100,8 +100,8 @@ func (s *stack) layer(name string, target model.Ref, level topology.Role) int {
 		p.Builtin = "API default"
 	}
 	s.values.Verdict.Layers = append(s.values.Verdict.Layers, resolve.Layer{Policy: p, Level: level})
-	s.values.Places, s.values.Roles = append(s.values.Places, target), append(s.values.Roles, resolve.RoleContributing)
-	return len(s.values.Places) - 1
+	s.values.Targets, s.values.Roles = append(s.values.Targets, target), append(s.values.Roles, resolve.RoleContributing)
+	return len(s.values.Targets) - 1
 }
 
 func TestRule(t *testing.T) {
@@ -158,8 +158,10 @@ func TestRule(t *testing.T) {
 		{"set here (rule)", []at{low}, []lost{{override, merge.ConditionFalse}}, nil},
 		{"-", nil, nil, nil},
 	} {
-		s := stack{values: Values{Verdict: &resolve.Verdict{}}}
-		layer := func(a at) merge.From { return merge.From{Layer: s.layer(a.name, a.target, a.level), Block: a.block} }
+		s := stack{values: RuleExplainer{Verdict: &resolve.Verdict{}}}
+		layer := func(a at) merge.Source {
+			return merge.Source{Layer: s.layer(a.name, a.target, a.level), Block: a.block}
+		}
 		for _, a := range tc.sources {
 			s.rule.From = append(s.rule.From, layer(a))
 		}
@@ -172,7 +174,7 @@ func TestRule(t *testing.T) {
 		for i := len(tc.sources) + len(tc.below); i < len(s.values.Roles); i++ { // they are only losers
 			s.values.Roles[i] = resolve.RoleIgnored
 		}
-		if got := s.values.Rule(rule1, &s.rule); got != tc.want {
+		if got := s.values.ExplainRule(rule1, &s.rule); got != tc.want {
 			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}

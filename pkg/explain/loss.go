@@ -9,43 +9,43 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// teller is about one loss of a verdict.
-type teller struct {
+// lossContext is one loss of a verdict, with what its explanation needs.
+type lossContext struct {
 	res     *resolve.Resolution
 	verdict *resolve.Verdict
 	loss    *merge.Loss
 }
 
-// layer is the loser's.
-func (t *teller) layer() *resolve.Layer { return &t.verdict.Layers[t.loss.From.Layer] }
+// loserLayer returns the loser's layer.
+func (t *lossContext) loserLayer() *resolve.Layer { return &t.verdict.Layers[t.loss.From.Layer] }
 
-// Loss says in one plain sentence why a setting lost, and to whom.
-func Loss(r *resolve.Resolution, v *resolve.Verdict, l *merge.Loss) string {
-	var all Losses
+// DescribeLoss says in one plain sentence why a setting lost, and to whom.
+func DescribeLoss(r *resolve.Resolution, v *resolve.Verdict, l *merge.Loss) string {
+	var all LossReasons
 	all.Add(r, v, l)
 	return all.String()
 }
 
-// Losses are reasons for which one setting, or several, are lost in several places.
-type Losses struct{ clauses []clause }
+// LossReasons are reasons for which one setting, or several, are lost in several places.
+type LossReasons struct{ clauses []clause }
 
 // Add adds why a setting lost.
-func (ls *Losses) Add(r *resolve.Resolution, v *resolve.Verdict, l *merge.Loss) {
-	t := teller{r, v, l}
+func (ls *LossReasons) Add(r *resolve.Resolution, v *resolve.Verdict, l *merge.Loss) {
+	t := lossContext{r, v, l}
 	for _, c := range byReason[l.Reason].clauses(&t) {
-		ls.clauses = join(ls.clauses, c)
+		ls.clauses = joinClause(ls.clauses, c)
 	}
 }
 
-// Join adds those of other losses.
-func (ls *Losses) Join(other Losses) {
+// AddAll adds those of other losses.
+func (ls *LossReasons) AddAll(other LossReasons) {
 	for _, c := range other.clauses {
-		ls.clauses = join(ls.clauses, clause{c.format, slices.Clone(c.names)})
+		ls.clauses = joinClause(ls.clauses, clause{c.format, slices.Clone(c.names)})
 	}
 }
 
 // String says why, winners of whom the same is said together.
-func (ls Losses) String() string {
+func (ls LossReasons) String() string {
 	parts := make([]string, len(ls.clauses))
 	for i, c := range ls.clauses {
 		parts[i] = c.String()
@@ -53,8 +53,8 @@ func (ls Losses) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// join adds the names of a clause to those of one that says the same.
-func join(all []clause, c clause) []clause {
+// joinClause adds the names of a clause to those of one that says the same.
+func joinClause(all []clause, c clause) []clause {
 	at := slices.IndexFunc(all, func(x clause) bool { return x.format == c.format })
 	if at < 0 {
 		return append(all, c)
@@ -67,11 +67,11 @@ func join(all []clause, c clause) []clause {
 	return all
 }
 
-// names are the winners, each once.
-func (t *teller) names(to []merge.Winner) []string {
+// winnerNames returns the names of the winners, each once.
+func (t *lossContext) winnerNames(to []merge.Winner) []string {
 	var names []string
 	for _, w := range to {
-		if name := t.name(w); !slices.Contains(names, name) {
+		if name := t.winnerName(w); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -81,7 +81,7 @@ func (t *teller) names(to []merge.Winner) []string {
 	return names
 }
 
-func (t *teller) name(w merge.Winner) string {
+func (t *lossContext) winnerName(w merge.Winner) string {
 	if w.Layer == t.loss.From.Layer {
 		return "the policy's own " + w.Block.String() + " set"
 	}
@@ -98,13 +98,13 @@ func (t *teller) name(w merge.Winner) string {
 	return fmt.Sprintf("%s (%s)", name, target)
 }
 
-// Most is how many names a sentence has before it counts.
-const Most = 5
+// MaxNames is how many names a sentence has before it counts.
+const MaxNames = 5
 
-// Few lists up to Most names, then counts.
-func Few(names []string) string {
-	if rest := len(names) - Most; rest > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:Most], ", "), rest)
+// ListNames lists up to MaxNames names, then counts.
+func ListNames(names []string) string {
+	if rest := len(names) - MaxNames; rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:MaxNames], ", "), rest)
 	}
 	return strings.Join(names, ", ")
 }

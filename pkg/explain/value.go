@@ -27,11 +27,11 @@ import (
 //	, beats bakery/other (same level)     both stand on one level; the kind's order decides
 //	, replaces infra/gw-auth              that policy's default gave way
 
-// SetInRoute is why a setting is in force that the route itself has.
+// SetInRoute says why a setting is in force that the route itself has.
 const SetInRoute = "set in the route"
 
-// Level is how a level is written; "listener of the Gateway" means one of a ListenerSet.
-func Level(level string) string {
+// LevelName returns how a level is written; "listener of the Gateway" means one of a ListenerSet.
+func LevelName(level string) string {
 	switch level {
 	case "gatewayClass", "gateway", "listenerSet", "namespace", "service":
 		return strings.ToUpper(level[:1]) + level[1:]
@@ -57,9 +57,10 @@ func LayerTargetsOf(r *resolve.Resolution, v *resolve.Verdict) LayerTargets {
 	return out
 }
 
-// Seen tells targets apart at which different things are said of the same rules: for each layer, whether it stands at the target or at another
-// place of the same object. Targets of one verdict that see alike share their words.
-func (p LayerTargets) Seen(target model.Ref) string {
+// RelationKey tells targets apart at which different things are said of the same rules: for each
+// layer, whether it stands at the target or at another place of the same object. Targets of one
+// verdict with the same key share their words.
+func (p LayerTargets) RelationKey(target model.Ref) string {
 	seen := make([]byte, len(p))
 	for i, at := range p {
 		switch {
@@ -74,23 +75,23 @@ func (p LayerTargets) Seen(target model.Ref) string {
 	return string(seen)
 }
 
-// Values says why the rules of a verdict are in force at targets.
-type Values struct {
-	Places  LayerTargets
+// RuleExplainer says why the rules of a verdict are in force at targets.
+type RuleExplainer struct {
+	Targets LayerTargets
 	Verdict *resolve.Verdict
 	Roles   []resolve.Role // of the layers
 }
 
-// Rule says in one line why a rule is in force at a target, and whom it beat.
-func (e *Values) Rule(target model.Ref, r *merge.Rule) string {
+// ExplainRule says in one line why a rule is in force at a target, and whom it beat.
+func (e *RuleExplainer) ExplainRule(target model.Ref, r *merge.Rule) string {
 	if len(r.From) == 0 {
 		return "-"
 	}
-	return e.ground(target, r) + e.beaten(r)
+	return e.describeSource(target, r) + e.describeBeaten(r)
 }
 
-// builtin names a value that no policy wrote; "" for any other.
-func (e *Values) builtin(f merge.From) string {
+// builtinName names a value that no policy wrote; "" for any other.
+func (e *RuleExplainer) builtinName(f merge.Source) string {
 	p := e.Verdict.Layers[f.Layer].Policy
 	if p.Builtin == "" && f.Filled {
 		return "API default of " + p.Ref().String()
@@ -98,11 +99,11 @@ func (e *Values) builtin(f merge.From) string {
 	return p.Builtin
 }
 
-// ground is by what right the value stands.
-func (e *Values) ground(target model.Ref, r *merge.Rule) string {
+// describeSource says where the value comes from and by what right it is in force.
+func (e *RuleExplainer) describeSource(target model.Ref, r *merge.Rule) string {
 	s := r.From[0]
 	l := &e.Verdict.Layers[s.Layer]
-	if l.Level == topology.Workload && e.builtin(s) == "" { // policies of pods attach by selecting them
+	if l.Level == topology.Workload && e.builtinName(s) == "" { // policies of pods attach by selecting them
 		if len(r.From) > 1 {
 			return "select it"
 		}
@@ -111,20 +112,20 @@ func (e *Values) ground(target model.Ref, r *merge.Rule) string {
 	if len(r.From) > 1 {
 		var levels []string
 		for _, f := range r.From {
-			if word := e.place(target, f); !slices.Contains(levels, word) {
+			if word := e.sourceLevel(target, f); !slices.Contains(levels, word) {
 				levels = append(levels, word)
 			}
 		}
 		return "merged from " + strings.Join(levels, ", ")
 	}
-	override := overrides(s, r)
-	at := e.Places[s.Layer]
+	override := isOverride(s, r)
+	at := e.Targets[s.Layer]
 	here := at == target || at == target.WithoutSection()
 	switch {
-	case e.builtin(s) != "":
-		return e.builtin(s)
+	case e.builtinName(s) != "":
+		return e.builtinName(s)
 	case here && !(override && slices.ContainsFunc(r.Lost, func(l merge.Loss) bool { return byReason[l.Reason].override })):
-		return "set here (" + Level(string(l.Level)) + ")"
+		return "set here (" + LevelName(string(l.Level)) + ")"
 	}
 	condition := ""
 	if l.Policy.ConditionOf(s.Block) != "" {
@@ -132,31 +133,33 @@ func (e *Values) ground(target model.Ref, r *merge.Rule) string {
 	}
 	switch {
 	case override:
-		return "override of " + e.place(target, s) + condition
-	case e.Verdict.Result.Ordered: // nothing gives way in a list
-		return "of " + e.place(target, s) + condition
-	case e.anyBelow(s):
-		return "default of " + e.place(target, s) + ", not replaced" + condition
+		return "override of " + e.sourceLevel(target, s) + condition
+	case e.Verdict.Result.Ordered: // in a list nothing is replaced
+		return "of " + e.sourceLevel(target, s) + condition
+	case e.hasPolicyBelow(s):
+		return "default of " + e.sourceLevel(target, s) + ", not replaced" + condition
 	}
-	return "default of " + e.place(target, s) + condition
+	return "default of " + e.sourceLevel(target, s) + condition
 }
 
-// place names the level of a source; "parent route" is a route that delegates to the target's.
-func (e *Values) place(target model.Ref, f merge.From) string {
-	if b := e.builtin(f); b != "" {
+// sourceLevel names the level of a source; "parent route" is a route that delegates to the
+// target's.
+func (e *RuleExplainer) sourceLevel(target model.Ref, f merge.Source) string {
+	if b := e.builtinName(f); b != "" {
 		return b
 	}
 	level := e.Verdict.Layers[f.Layer].Level
-	if (level == topology.Route || level == topology.Rule) && strings.HasSuffix(target.Kind, "Route") && e.Places[f.Layer].WithoutSection() != target.WithoutSection() {
+	if (level == topology.Route || level == topology.Rule) && strings.HasSuffix(target.Kind, "Route") && e.Targets[f.Layer].WithoutSection() != target.WithoutSection() {
 		return "parent " + string(level)
 	}
-	return Level(string(level))
+	return LevelName(string(level))
 }
 
-// anyBelow reports whether a policy that takes part stands on a more specific place than a source.
-func (e *Values) anyBelow(s merge.From) bool {
+// hasPolicyBelow reports whether a policy that takes part stands on a more specific place than a
+// source.
+func (e *RuleExplainer) hasPolicyBelow(s merge.Source) bool {
 	layers, at := e.Verdict.Layers, -1
-	place := func(i int) (model.Ref, topology.Role) { return e.Places[i], layers[i].Level }
+	place := func(i int) (model.Ref, topology.Role) { return e.Targets[i], layers[i].Level }
 	ref, level := place(s.Layer)
 	for i := range layers {
 		r, l := place(i)
@@ -170,18 +173,19 @@ func (e *Values) anyBelow(s merge.From) bool {
 	return false
 }
 
-// beaten says whom a value beat. In a chain of three the last winner beats only those of its own direction: an override does not replace the
-// default that somebody below it had replaced already.
-func (e *Values) beaten(r *merge.Rule) string {
+// describeBeaten says whom a value beat. In a chain of three the last winner beats only those of
+// its own direction: an override does not replace the default that somebody below it had replaced
+// already.
+func (e *RuleExplainer) describeBeaten(r *merge.Rule) string {
 	winner := r.From[len(r.From)-1]
 	losers := map[string][]string{}
 	for i := range r.Lost {
 		l := &r.Lost[i]
 		w := byReason[l.Reason]
-		if override := overrides(winner, r); w.override && !override || w.beats == replaces && override {
+		if override := isOverride(winner, r); w.override && !override || w.beats == replaces && override {
 			continue
 		}
-		losers[w.beats] = append(losers[w.beats], e.loser(winner, l))
+		losers[w.beats] = append(losers[w.beats], e.loserName(winner, l))
 	}
 	out := ""
 	for _, format := range []string{beats, sameLevel, replaces} {
@@ -196,20 +200,21 @@ func (e *Values) beaten(r *merge.Rule) string {
 	return out
 }
 
-// overrides reports whether a source of a rule stands against what is below it: its block says so, or its policy was merged so.
-func overrides(from merge.From, r *merge.Rule) bool {
+// isOverride reports whether a source of a rule stands against what is below it: its block says so,
+// or its policy was merged so.
+func isOverride(from merge.Source, r *merge.Rule) bool {
 	return from.Block == merge.Overrides || slices.ContainsFunc(r.Lost, func(l merge.Loss) bool {
-		return byReason[l.Reason].override && slices.ContainsFunc(l.To, func(w merge.Winner) bool { return w.From == from })
+		return byReason[l.Reason].override && slices.ContainsFunc(l.To, func(w merge.Winner) bool { return w.Source == from })
 	})
 }
 
-// loser is the policy that lost; a policy may also beat a block of its own.
-func (e *Values) loser(winner merge.From, l *merge.Loss) string {
+// loserName names the policy that lost; a policy may also beat a block of its own.
+func (e *RuleExplainer) loserName(winner merge.Source, l *merge.Loss) string {
 	p, w := e.Verdict.Layers[l.From.Layer].Policy, e.Verdict.Layers[winner.Layer].Policy
 	switch {
 	case p.Builtin != "":
 		return p.Builtin
-	case e.builtin(winner) == "" && p.Ref() == w.Ref() && e.Places[l.From.Layer] == e.Places[winner.Layer]:
+	case e.builtinName(winner) == "" && p.Ref() == w.Ref() && e.Targets[l.From.Layer] == e.Targets[winner.Layer]:
 		return "its own " + l.From.Block.String()
 	}
 	return p.Ref().FullName()

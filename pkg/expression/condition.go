@@ -22,19 +22,19 @@ var ErrRedacted = errors.New("cannot be evaluated, because values are left out (
 
 // Conditions compiles and evaluates the D/O conditions of one run. The zero value is ready; it is safe for concurrent use.
 type Conditions struct {
-	once     sync.Once
-	env      *cel.Env
-	envErr   error
-	mu       sync.Mutex
-	compiled map[string]*Condition
-	spent    uint64
-	free     bool // they draw on no budget
+	once      sync.Once
+	env       *cel.Env
+	envErr    error
+	mu        sync.Mutex
+	compiled  map[string]*Condition
+	totalCost uint64
+	unlimited bool // their cost does not count
 
 	// Redacted says that settings have no values: nothing can be judged by them.
 	Redacted bool
 
-	rules  map[*Rules]*compiledRules
-	unpaid *Conditions // compiles rules
+	rules          map[*Rules]*compiledRules
+	ruleConditions *Conditions // compiles rules
 }
 
 // Condition is a compiled `when`. One that does not compile never holds; its error says why.
@@ -43,7 +43,7 @@ type Condition struct {
 	limits  Guard
 	err     error
 	program cel.Program
-	cheap   bool // its cost need not be counted
+	isCheap bool // its cost need not be counted
 	owner   *Conditions
 }
 
@@ -64,7 +64,7 @@ func (c *Conditions) compileAhead(text string, ahead *cel.Ast) *Condition {
 	if c.Redacted {
 		cond.err = ErrRedacted
 	} else {
-		cond.program, cond.cheap, cond.err = c.program(text, ahead)
+		cond.program, cond.isCheap, cond.err = c.compileProgram(text, ahead)
 	}
 	if c.compiled == nil {
 		c.compiled = map[string]*Condition{}
@@ -73,7 +73,7 @@ func (c *Conditions) compileAhead(text string, ahead *cel.Ast) *Condition {
 	return cond
 }
 
-func (c *Conditions) program(text string, ahead *cel.Ast) (p cel.Program, free bool, err error) {
+func (c *Conditions) compileProgram(text string, ahead *cel.Ast) (p cel.Program, free bool, err error) {
 	if text == "" {
 		return nil, false, errors.New("is empty")
 	}
@@ -93,7 +93,7 @@ func (c *Conditions) program(text string, ahead *cel.Ast) (p cel.Program, free b
 	if t := compiled.OutputType(); t != cel.BoolType && t != cel.DynType {
 		return nil, false, fmt.Errorf("is of type %s, not boolean", t)
 	}
-	if c.free && cheap(compiled.NativeRep().Expr()) {
+	if c.unlimited && isCheapExpr(compiled.NativeRep().Expr()) {
 		p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptOptimize))
 		return p, true, err
 	}
@@ -101,14 +101,15 @@ func (c *Conditions) program(text string, ahead *cel.Ast) (p cel.Program, free b
 	return p, false, err
 }
 
-// cheap reports whether an expression has no loops and calls nothing that makes texts or lists: evaluating it takes no longer than the
-// expression times the document, and its cost need not be counted.
-func cheap(e ast.Expr) bool {
+// isCheapExpr reports whether an expression has no loops and calls nothing that makes texts or
+// lists: evaluating it takes no longer than the expression times the document, and its cost need
+// not be counted.
+func isCheapExpr(e ast.Expr) bool {
 	calm := true
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.CallKind:
-			calm = calm && slices.Contains(calls, e.AsCall().FunctionName())
+			calm = calm && slices.Contains(cheapFunctions, e.AsCall().FunctionName())
 		case ast.ComprehensionKind:
 			calm = false
 		}
@@ -116,8 +117,8 @@ func cheap(e ast.Expr) bool {
 	return calm
 }
 
-// calls are the functions of cheap expressions.
-var calls = []string{
+// cheapFunctions are the functions of cheap expressions.
+var cheapFunctions = []string{
 	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Equals, operators.NotEquals, operators.Less,
 	operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In, operators.Index, "size", "startsWith", "endsWith", "contains",
 }
@@ -135,23 +136,24 @@ func (c *Condition) Holds(doc any) (bool, error) {
 	for key, value := range fields {
 		vars[key] = value
 	}
-	return c.judge(vars)
+	return c.evaluate(vars)
 }
 
-// judge is Holds for what a document within the limits binds: a map by name, or a cel.Activation.
-func (c *Condition) judge(vars any) (bool, error) {
-	if !c.owner.afford() {
+// evaluate is Holds for what a document within the limits binds: a map by name, or a
+// cel.Activation.
+func (c *Condition) evaluate(vars any) (bool, error) {
+	if !c.owner.hasBudget() {
 		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
 	}
-	value, details, err := c.eval(vars)
+	value, details, err := c.runProgram(vars)
 	if details != nil && details.ActualCost() != nil {
-		c.owner.spend(min(*details.ActualCost(), maxCost))
+		c.owner.addCost(min(*details.ActualCost(), maxCost))
 	}
 	switch {
 	case err != nil && strings.HasPrefix(err.Error(), "no such key"):
-		return false, fmt.Errorf("%w: %s", ErrMissingField, Fault(err))
+		return false, fmt.Errorf("%w: %s", ErrMissingField, ErrorLine(err))
 	case err != nil:
-		return false, fmt.Errorf("fails: %s", Fault(err))
+		return false, fmt.Errorf("fails: %s", ErrorLine(err))
 	}
 	holds, ok := value.Value().(bool)
 	if !ok {
@@ -160,8 +162,8 @@ func (c *Condition) judge(vars any) (bool, error) {
 	return holds, nil
 }
 
-func (c *Condition) eval(vars any) (ref.Val, *cel.EvalDetails, error) {
-	if c.cheap {
+func (c *Condition) runProgram(vars any) (ref.Val, *cel.EvalDetails, error) {
+	if c.isCheap {
 		return c.program.Eval(vars)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
@@ -169,14 +171,14 @@ func (c *Condition) eval(vars any) (ref.Val, *cel.EvalDetails, error) {
 	return c.program.ContextEval(ctx, vars)
 }
 
-func (c *Conditions) afford() bool {
+func (c *Conditions) hasBudget() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.free || c.spent < maxTotalCost
+	return c.unlimited || c.totalCost < maxTotalCost
 }
 
-func (c *Conditions) spend(cost uint64) {
+func (c *Conditions) addCost(cost uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.spent += cost
+	c.totalCost += cost
 }

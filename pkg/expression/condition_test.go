@@ -134,13 +134,13 @@ func TestConditionOverALargeList(t *testing.T) {
 func TestConditionsShareWhatTheyMaySpend(t *testing.T) {
 	var c Conditions
 	dear := c.Compile("spec.l.all(x, spec.l.all(y, true))")
-	if _, err := dear.Holds(big(1000)); err == nil || c.spent < maxCost {
-		t.Errorf("an evaluation at its limit spent %d: %v", c.spent, err)
+	if _, err := dear.Holds(big(1000)); err == nil || c.totalCost < maxCost {
+		t.Errorf("an evaluation at its limit spent %d: %v", c.totalCost, err)
 	}
 	if holds, err := c.Compile("true").Holds(obj{}); !holds || err != nil {
 		t.Errorf("one dear condition: %v %v", holds, err)
 	}
-	c.spent = maxTotalCost
+	c.totalCost = maxTotalCost
 	if _, err := c.Compile("true").Holds(obj{}); err == nil || !strings.Contains(err.Error(), "cost too much already") {
 		t.Errorf("all is spent: %v", err)
 	}
@@ -206,7 +206,7 @@ func TestOneConditionDoesNotSpendEverything(t *testing.T) { // a total per run (
 	var c Conditions
 	c.Compile("spec.l.distinct().size() > 0").Holds(big(10_000))
 	if holds, err := c.Compile("true").Holds(obj{}); err != nil || !holds {
-		t.Errorf("another policy's condition, after one dear call that spent %d of %d: %v", c.spent, maxTotalCost, err)
+		t.Errorf("another policy's condition, after one dear call that spent %d of %d: %v", c.totalCost, maxTotalCost, err)
 	}
 }
 

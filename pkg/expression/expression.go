@@ -8,7 +8,8 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// Options are what the environment of every expression has: guards against large ones, and functions for texts, lists, sets and numbers.
+// Options returns what the environment of every expression has: guards against large ones, and
+// functions for texts, lists, sets and numbers.
 func Options() []cel.EnvOption {
 	return []cel.EnvOption{cel.CrossTypeNumericComparisons(true), cel.ParserRecursionLimit(maxDepth),
 		ext.Strings(), ext.Lists(), ext.Sets(), ext.Math()}
@@ -21,13 +22,13 @@ func Compile(env *cel.Env, text string) (*cel.Ast, error) {
 	}
 	compiled, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("does not compile: %s", Fault(issues.Err()))
+		return nil, fmt.Errorf("does not compile: %s", ErrorLine(issues.Err()))
 	}
 	return compiled, nil
 }
 
-// Fault is what the library says of an expression that fails, on one line.
-func Fault(err error) string {
+// ErrorLine returns what the library says of an expression that fails, on one line.
+func ErrorLine(err error) string {
 	s := strings.TrimPrefix(err.Error(), "ERROR: <input>:")
 	line, _, _ := strings.Cut(s, "\n")
 	line, _, _ = strings.Cut(line, " expecting {") // the parser lists every token there is

@@ -25,7 +25,7 @@ const (
 // call may take much longer than its arguments are long, the arguments have to be short.
 type Guard struct{ entries, text int }
 
-// GuardFor is the guard that the functions an expression calls ask for.
+// GuardFor returns the guard for the functions that an expression calls.
 func GuardFor(expression string) Guard {
 	l := Guard{maxEntries, maxText}
 	for _, call := range []string{"distinct", "sets.", " in ", "sort", "flatten"} {
@@ -44,29 +44,29 @@ type Sizes struct{ entries, text int }
 
 // SizesOf measures a JSON value, or the body of an object.
 func SizesOf(v any) (s Sizes) {
-	s.add(v)
+	s.addValue(v)
 	return s
 }
 
-// With is the larger of two in each respect.
-func (s Sizes) With(o Sizes) Sizes { return Sizes{max(s.entries, o.entries), max(s.text, o.text)} }
+// Max returns the larger of two in each respect.
+func (s Sizes) Max(o Sizes) Sizes { return Sizes{max(s.entries, o.entries), max(s.text, o.text)} }
 
-func (s *Sizes) add(v any) {
+func (s *Sizes) addValue(v any) {
 	switch t := v.(type) {
 	case string:
 		s.text = max(s.text, len(t))
 	case model.Body:
 		e := t.Extent()
-		*s = s.With(Sizes{e.Entries, e.Text})
+		*s = s.Max(Sizes{e.Entries, e.Text})
 	case map[string]any:
 		s.entries = max(s.entries, len(t))
 		for _, kid := range t {
-			s.add(kid)
+			s.addValue(kid)
 		}
 	case []any:
 		s.entries = max(s.entries, len(t))
 		for _, kid := range t {
-			s.add(kid)
+			s.addValue(kid)
 		}
 	}
 }

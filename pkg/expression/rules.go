@@ -4,8 +4,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	exprpb "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // Rules are expressions that all hold of a good object, as validation rules are.
@@ -27,58 +28,59 @@ func NewRules(rules ...Rule) *Rules {
 
 // compiledRules are rules that one run has compiled.
 type compiledRules struct {
-	plain plainRules
-	rest  *Condition // all others; nil: there are none. Nearly every object meets it and the plain ones
-	each  func() []*Condition
+	plain      plainRules
+	rest       *Condition // all others; nil: there are none. Nearly every object meets it and the plain ones
+	conditions func() []*Condition
 }
 
-// compile compiles rules, once. They do not draw on the budget of the users' conditions.
-func (c *Conditions) compile(r *Rules) *compiledRules {
+// compileRules compiles rules, once. They do not draw on the budget of the users' conditions.
+func (c *Conditions) compileRules(r *Rules) *compiledRules {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.rules[r]; ok {
 		return known
 	}
 	if c.rules == nil {
-		c.unpaid, c.rules = &Conditions{free: true}, map[*Rules]*compiledRules{}
+		c.ruleConditions, c.rules = &Conditions{unlimited: true}, map[*Rules]*compiledRules{}
 	}
-	out := &compiledRules{each: sync.OnceValue(func() (each []*Condition) {
+	out := &compiledRules{conditions: sync.OnceValue(func() (each []*Condition) {
 		for _, rule := range r.rules {
-			each = append(each, c.unpaid.compileAhead(rule.Text, conjunction(rule.checked())))
+			each = append(each, c.ruleConditions.compileAhead(rule.Text, joinChecked(rule.decodeChecked())))
 		}
 		return each
 	})}
 	var rest []*exprpb.CheckedExpr
 	var texts []string
 	for _, rule := range r.rules {
-		checked := rule.checked()
-		if !out.plain.add(checked.GetExpr()) {
+		checked := rule.decodeChecked()
+		if !out.plain.addRule(checked.GetExpr()) {
 			rest, texts = append(rest, checked), append(texts, rule.Text)
 		}
 	}
 	if len(rest) > 0 {
-		out.rest = c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(rest...))
+		out.rest = c.ruleConditions.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", joinChecked(rest...))
 	}
 	c.rules[r] = out
 	return out
 }
 
-// Broken lists the rules that an object of the given extent does not meet, by number. One that cannot be judged is met.
-func (c *Conditions) Broken(r *Rules, body model.Body, extent model.Extent) (out []int) {
+// BrokenRules lists the rules that an object of the given extent does not meet, by number. One that
+// cannot be judged is met.
+func (c *Conditions) BrokenRules(r *Rules, body model.Body, extent model.Extent) (out []int) {
 	if r == nil {
 		return nil
 	}
-	rules := c.compile(r)
-	plain := rules.plain.hold(body)
+	rules := c.compileRules(r)
+	plain := rules.plain.holdFor(body)
 	if plain && rules.rest == nil {
 		return nil
 	}
-	s, vars := Sizes{extent.Entries, extent.Text}, bind(body)
+	s, vars := Sizes{extent.Entries, extent.Text}, bindObject(body)
 	holds := func(c *Condition, otherwise bool) bool {
 		if c.err != nil || c.limits.Check(s) != nil {
 			return otherwise
 		}
-		holds, err := c.judge(vars)
+		holds, err := c.evaluate(vars)
 		if err != nil {
 			return otherwise
 		}
@@ -87,7 +89,7 @@ func (c *Conditions) Broken(r *Rules, body model.Body, extent model.Extent) (out
 	if plain && holds(rules.rest, false) {
 		return nil
 	}
-	for i, rule := range rules.each() {
+	for i, rule := range rules.conditions() {
 		if !holds(rule, true) {
 			out = append(out, i)
 		}

@@ -16,8 +16,9 @@ var newParser = sync.OnceValue(func() *parser.Parser {
 	return p
 })
 
-// Syntax is the first reason for which a text is no CEL, nil if it is. What it names is not looked at.
-func Syntax(text string) *common.Error {
+// CheckSyntax returns the first reason for which a text is no CEL, nil if it is. It does not check
+// what the text names.
+func CheckSyntax(text string) *common.Error {
 	p := newParser()
 	if p == nil {
 		return nil

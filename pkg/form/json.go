@@ -14,7 +14,7 @@ import (
 // is made.
 func jsonDocuments(src Source) ([]*yaml.Node, error) {
 	d := newJSONReader(src.Text)
-	n, err := d.node()
+	n, err := d.readNode()
 	if err == nil && n.Kind != yaml.SequenceNode {
 		err = errors.New("a list is expected")
 	}
@@ -27,60 +27,60 @@ func jsonDocuments(src Source) ([]*yaml.Node, error) {
 // jsonReader makes nodes of JSON. Every command waits for it, so nodes are made many at a time.
 type jsonReader struct {
 	*jsontext.Decoder
-	free  []yaml.Node  // nodes that are not in use yet
-	stack []*yaml.Node // the entries read so far of the values that are open
+	freeNodes   []yaml.Node  // nodes that are not in use yet
+	openEntries []*yaml.Node // the entries read so far of the values that are open
 }
 
 func newJSONReader(text []byte) *jsonReader {
 	return &jsonReader{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text))}
 }
 
-// make is a new node.
-func (d *jsonReader) make(kind yaml.Kind, tag, value string) *yaml.Node {
-	if len(d.free) == 0 {
+// newNode returns a new node.
+func (d *jsonReader) newNode(kind yaml.Kind, tag, value string) *yaml.Node {
+	if len(d.freeNodes) == 0 {
 		const together = 64
-		d.free = make([]yaml.Node, together)
+		d.freeNodes = make([]yaml.Node, together)
 	}
-	n := &d.free[0]
-	d.free = d.free[1:]
+	n := &d.freeNodes[0]
+	d.freeNodes = d.freeNodes[1:]
 	n.Kind, n.Tag, n.Value = kind, tag, value
 	return n
 }
 
-// node reads the next value.
-func (d *jsonReader) node() (*yaml.Node, error) {
+// readNode reads the next value.
+func (d *jsonReader) readNode() (*yaml.Node, error) {
 	t, err := d.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	switch t.Kind() {
 	case '{':
-		return d.entries(d.make(yaml.MappingNode, "!!map", ""))
+		return d.readEntries(d.newNode(yaml.MappingNode, "!!map", ""))
 	case '[':
-		return d.entries(d.make(yaml.SequenceNode, "!!seq", ""))
+		return d.readEntries(d.newNode(yaml.SequenceNode, "!!seq", ""))
 	case '"':
-		return d.make(yaml.ScalarNode, "!!str", t.String()), nil
+		return d.newNode(yaml.ScalarNode, "!!str", t.String()), nil
 	case 't', 'f':
-		return d.make(yaml.ScalarNode, "!!bool", t.String()), nil
+		return d.newNode(yaml.ScalarNode, "!!bool", t.String()), nil
 	case '0':
-		return d.make(yaml.ScalarNode, "!!int", t.String()), nil
+		return d.newNode(yaml.ScalarNode, "!!int", t.String()), nil
 	default:
-		return d.make(yaml.ScalarNode, "!!null", "null"), nil
+		return d.newNode(yaml.ScalarNode, "!!null", "null"), nil
 	}
 }
 
-// entries reads what is in a list or an object up to its end; of an object, keys and values in turn.
-func (d *jsonReader) entries(n *yaml.Node) (*yaml.Node, error) {
-	first := len(d.stack)
+// readEntries reads what is in a list or an object up to its end; of an object, keys and values in turn.
+func (d *jsonReader) readEntries(n *yaml.Node) (*yaml.Node, error) {
+	first := len(d.openEntries)
 	for k := d.PeekKind(); k != '}' && k != ']'; k = d.PeekKind() {
-		entry, err := d.node()
+		entry, err := d.readNode()
 		if err != nil {
 			return nil, err
 		}
-		d.stack = append(d.stack, entry)
+		d.openEntries = append(d.openEntries, entry)
 	}
-	n.Content = slices.Clone(d.stack[first:])
-	d.stack = d.stack[:first]
+	n.Content = slices.Clone(d.openEntries[first:])
+	d.openEntries = d.openEntries[:first]
 	_, err := d.ReadToken()
 	return n, err
 }

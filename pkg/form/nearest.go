@@ -14,7 +14,7 @@ func Nearest(word string, known []string) []string {
 	}
 	var near []scored
 	for _, k := range known {
-		d := distance(strings.ToLower(word), strings.ToLower(k))
+		d := editDistance(strings.ToLower(word), strings.ToLower(k))
 		if d <= max(1, len(k)/3) || len(word) > 2 && strings.HasPrefix(k, word) {
 			near = append(near, scored{k, d})
 		}
@@ -27,8 +27,9 @@ func Nearest(word string, known []string) []string {
 	return out
 }
 
-// distance is the number of edits between two words, of which two letters in the wrong order are one; very long words are not compared.
-func distance(a, b string) int {
+// editDistance is the number of edits between two words, of which two letters in the wrong order
+// are one; very long words are not compared.
+func editDistance(a, b string) int {
 	const tooLong = 128
 	if len(a) > tooLong || len(b) > tooLong {
 		return tooLong

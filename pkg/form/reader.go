@@ -50,15 +50,15 @@ func (r *Reader) Object(n *yaml.Node, parts ...map[string]Field) {
 		r.Fail(n, "an object is expected here")
 		return
 	}
-	twice := repeated(n)
+	twice := findRepeatedKeys(n)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		read, known := fieldOf(key.Value, parts)
+		read, known := findField(key.Value, parts)
 		switch {
 		case twice[key]:
 			r.Fail(key, "field %q is written twice", key.Value)
 		case !known:
-			r.Fail(key, "unknown field %q%s", key.Value, nearHint(key.Value, fieldNames(parts)))
+			r.Fail(key, "unknown field %q%s", key.Value, formatSuggestion(key.Value, listFieldNames(parts)))
 		case read == nil:
 			r.Fail(key, "field %q is not supported yet", key.Value)
 		case value.Tag != "!!null":
@@ -67,8 +67,8 @@ func (r *Reader) Object(n *yaml.Node, parts ...map[string]Field) {
 	}
 }
 
-// fieldOf finds a field in one of the parts.
-func fieldOf(name string, parts []map[string]Field) (Field, bool) {
+// findField finds a field in one of the parts.
+func findField(name string, parts []map[string]Field) (Field, bool) {
 	for _, part := range parts {
 		if f, ok := part[name]; ok {
 			return f, true
@@ -77,11 +77,11 @@ func fieldOf(name string, parts []map[string]Field) (Field, bool) {
 	return nil, false
 }
 
-// repeated are the keys of a mapping that stand in it before, nil if none does.
-func repeated(n *yaml.Node) map[*yaml.Node]bool {
+// findRepeatedKeys returns the keys of a mapping that stand in it before, nil if none does.
+func findRepeatedKeys(n *yaml.Node) map[*yaml.Node]bool {
 	var out map[*yaml.Node]bool
 	var seen map[string]bool
-	const few = 16 // keys, of which a map is slower
+	const few = 16 // keys, up to which a list is faster than a map
 	if len(n.Content) > 2*few {
 		seen = make(map[string]bool, len(n.Content)/2)
 	}
@@ -186,8 +186,8 @@ func (r *Reader) Word(into *string, now []string, later ...string) Field {
 	}
 }
 
-// fieldNames are the names of the fields in all parts, sorted.
-func fieldNames(parts []map[string]Field) []string {
+// listFieldNames returns the names of the fields in all parts, sorted.
+func listFieldNames(parts []map[string]Field) []string {
 	var out []string
 	for _, part := range parts {
 		for name := range part {
@@ -198,8 +198,8 @@ func fieldNames(parts []map[string]Field) []string {
 	return out
 }
 
-// nearHint suggests the nearest of the known words, or nothing.
-func nearHint(word string, known []string) string {
+// formatSuggestion suggests the nearest of the known words, or nothing.
+func formatSuggestion(word string, known []string) string {
 	if near := Nearest(word, known); len(near) > 0 {
 		return fmt.Sprintf(" (did you mean %q?)", near[0])
 	}

@@ -42,38 +42,39 @@ func TextOf(n *yaml.Node, key string) string {
 
 // What a file that people write may hold at most, aliases counted as what they stand for.
 const (
-	deepest   = 50 // maps and lists inside each other
-	mostNodes = 1_000_000
+	maxDepth = 50 // maps and lists inside each other
+	maxNodes = 1_000_000
 )
 
-// follower puts the nodes that aliases stand for in their place.
-type follower struct{ left int }
+// aliasExpander puts the nodes that aliases stand for in their place.
+type aliasExpander struct{ remaining int }
 
-// follow says what is wrong with a document that is too large, as one within itself is; "" if nothing is.
-func (f *follower) follow(n *yaml.Node, depth int) string {
-	if depth > deepest {
-		return fmt.Sprintf("nested deeper than %d", deepest)
+// expandAliases puts nodes in the place of aliases, and says what is wrong with a document that is
+// too large, as one within itself is; "" if nothing is.
+func (f *aliasExpander) expandAliases(n *yaml.Node, depth int) string {
+	if depth > maxDepth {
+		return fmt.Sprintf("nested deeper than %d", maxDepth)
 	}
 	for i, kid := range n.Content {
-		if f.left--; f.left < 0 {
-			return fmt.Sprintf("more than %d keys and values, with what aliases repeat", mostNodes)
+		if f.remaining--; f.remaining < 0 {
+			return fmt.Sprintf("more than %d keys and values, with what aliases repeat", maxNodes)
 		}
 		if kid.Kind == yaml.AliasNode {
 			n.Content[i] = kid.Alias
 		}
-		if wrong := f.follow(n.Content[i], depth+1); wrong != "" {
+		if wrong := f.expandAliases(n.Content[i], depth+1); wrong != "" {
 			return wrong
 		}
 	}
 	return ""
 }
 
-// Documents splits the file into its documents, without empty ones. The error is an *Error.
-func (src Source) Documents() ([]*yaml.Node, error) {
+// ReadDocuments splits the file into its documents, without empty ones. The error is an *Error.
+func (src Source) ReadDocuments() ([]*yaml.Node, error) {
 	if src.JSON {
 		return jsonDocuments(src)
 	}
-	f := follower{mostNodes}
+	f := aliasExpander{maxNodes}
 	dec := yaml.NewDecoder(strings.NewReader(string(src.Text)))
 	var out []*yaml.Node
 	for {
@@ -90,7 +91,7 @@ func (src Source) Documents() ([]*yaml.Node, error) {
 			return nil, &Error{[]string{src.Name + ":" + text}}
 		}
 		if len(n.Content) == 1 && n.Content[0].ShortTag() != "!!null" {
-			if wrong := f.follow(n.Content[0], 0); wrong != "" {
+			if wrong := f.expandAliases(n.Content[0], 0); wrong != "" {
 				return nil, &Error{[]string{fmt.Sprintf("%s:%d: %s", src.Name, n.Content[0].Line, wrong)}}
 			}
 			out = append(out, n.Content[0])

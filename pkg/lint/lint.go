@@ -8,85 +8,88 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// Problems finds what has no effect: policies and rules that are in force nowhere, policies that others keep out of a target, and parentRefs
-// that lead nowhere. It folds everything, once; the folds are kept. What may be in force where a cluster let us not look, or at targets
-// about which the input does not tell, is not reported; nor is a policy that gives way on its target, if problems of the given codes say why.
-func Problems(r *resolve.Resolution, sameTargetCodes []model.Code) []model.Problem {
-	l := linter{res: r, meeting: sameTargetCodes, told: map[model.Ref][]model.Code{}, open: openTargets(r)}
+// FindProblems finds what has no effect: policies and rules that are in force nowhere, policies
+// that others keep out of a target, and parentRefs that lead nowhere. It folds everything, once;
+// the folds are kept. Nothing is reported about what may be in force where a cluster did not let us
+// look, or at targets about which the input does not tell; nor about a policy that gives way on its
+// target, if problems of the given codes say why.
+func FindProblems(r *resolve.Resolution, sameTargetCodes []model.Code) []model.Problem {
+	l := linter{res: r, sameTargetCodes: sameTargetCodes, reported: map[model.Ref][]model.Code{}, unknownTraffic: findTrafficGaps(r)}
 	for _, p := range r.Problems {
-		if p.Ref != nil && l.telling(p.Code) != 0 {
-			l.told[*p.Ref] = append(l.told[*p.Ref], p.Code)
+		if p.Ref != nil && l.causesReportedBy(p.Code) != 0 {
+			l.reported[*p.Ref] = append(l.reported[*p.Ref], p.Code)
 		}
 	}
-	out := danglingParents(r)
+	out := findDanglingParents(r)
 	for _, k := range r.Kinds {
-		if len(k.Policies) > 0 && !k.Again() {
-			out = append(out, l.kind(k)...)
+		if len(k.Policies) > 0 && !k.IsLaterScope() {
+			out = append(out, l.checkKind(k)...)
 		}
 	}
 	return model.SortProblems(out)
 }
 
 type linter struct {
-	res     *resolve.Resolution
-	meeting []model.Code               // of problems about policies that meet on a target
-	told    map[model.Ref][]model.Code // what other findings about an object tell
-	open    open
+	res             *resolve.Resolution
+	sameTargetCodes []model.Code               // of problems about policies that meet on a target
+	reported        map[model.Ref][]model.Code // what other findings about an object tell
+	unknownTraffic  trafficGaps
 }
 
-// kind looks at the policies of one kind, over all its scopes.
-func (l *linter) kind(k *resolve.Kind) []model.Problem {
-	records := map[*policy.Policy]*record{}
-	scopes := l.res.Scopes(k)
+// checkKind looks at the policies of one kind, over all its scopes.
+func (l *linter) checkKind(k *resolve.Kind) []model.Problem {
+	records := map[*policy.Policy]*policyRecord{}
+	scopes := l.res.ScopesOf(k)
 	for _, scope := range scopes {
-		collect(l.res, scope, records)
+		collectRecords(l.res, scope, records)
 	}
-	out := l.conflicts(k, records)
-	out = append(out, l.shields(k, scopes, records)...)
-	out = append(out, l.beaten(k, scopes, records)...)
+	out := l.conflictProblems(k, records)
+	out = append(out, l.emptyPolicyProblems(k, scopes, records)...)
+	out = append(out, l.replacedProblems(k, scopes, records)...)
 	for _, p := range k.Policies {
 		rec := records[p]
-		if rec == nil || p.Fault != "" || len(p.Faults) > 0 || l.tells(p, everything) {
+		if rec == nil || p.Fault != "" || len(p.Faults) > 0 || l.isReported(p, wholePolicy) {
 			continue
 		}
 		for i := range rec.lost {
-			rec.lost[i].causes.quiet(func(c cause) bool { return l.tells(p, c) })
+			rec.lost[i].causes.removeReported(func(c lossCause) bool { return l.isReported(p, c) })
 		}
-		found := rec.findings(p)
-		if len(found) > 0 && !l.unsure(scopes, p) {
+		found := rec.policyProblems(p)
+		if len(found) > 0 && !l.isUncertain(scopes, p) {
 			out = append(out, found...)
 		}
 	}
 	return out
 }
 
-// unsure reports whether the policy may be in force where we cannot see it.
-func (l *linter) unsure(scopes []*resolve.Kind, p *policy.Policy) bool {
+// isUncertain reports whether the policy may be in force where we cannot see it.
+func (l *linter) isUncertain(scopes []*resolve.Kind, p *policy.Policy) bool {
 	return slices.ContainsFunc(scopes, func(k *resolve.Kind) bool {
-		return len(k.Gaps().Of(p)) > 0 || slices.ContainsFunc(k.TargetsOf(p), l.open.at)
+		return len(k.Gaps().Of(p)) > 0 || slices.ContainsFunc(k.TargetsOf(p), l.unknownTraffic.hasGapAt)
 	})
 }
 
-// everything is told by findings that say of a policy that nothing of it counts.
-const everything cause = 1 << 8
+// wholePolicy is told by findings that say of a policy that nothing of it counts.
+const wholePolicy lossCause = 1 << 8
 
-// telling is what a finding about a policy says already about why it, or part of it, is in force nowhere.
-func (l *linter) telling(code model.Code) cause {
+// causesReportedBy is what a finding about a policy says already about why it, or part of it, is in
+// force nowhere.
+func (l *linter) causesReportedBy(code model.Code) lossCause {
 	switch code {
 	case model.PolicyInError, model.RefusedByOperator:
-		return everything
+		return wholePolicy
 	case model.BareWithBlocks, model.MultipleBlocks:
-		return ownBlock
+		return setInOwnBlock
 	case model.OrderUncertain: // of kinds whose order is one of names: the loser is not known
-		return below | sameTarget
+		return givesWayBelow | sameTarget
 	}
-	if slices.Contains(l.meeting, code) {
+	if slices.Contains(l.sameTargetCodes, code) {
 		return sameTarget
 	}
 	return 0
 }
 
-// tells reports whether another finding about the policy tells the cause.
-func (l *linter) tells(p *policy.Policy, c cause) bool {
-	return slices.ContainsFunc(l.told[p.Ref()], func(code model.Code) bool { return l.telling(code)&c != 0 })
+// isReported reports whether another finding about the policy reports the cause.
+func (l *linter) isReported(p *policy.Policy, c lossCause) bool {
+	return slices.ContainsFunc(l.reported[p.Ref()], func(code model.Code) bool { return l.causesReportedBy(code)&c != 0 })
 }

@@ -31,7 +31,7 @@ func loaded(t *testing.T, lines string, hide []model.GroupKind, manifests ...str
 	if hide != nil {
 		var objects []*model.Object
 		for _, gk := range in.Kinds() {
-			for _, o := range in.Of(gk) {
+			for _, o := range in.OfKind(gk) {
 				if !slices.Contains(hide, gk) {
 					objects = append(objects, o)
 				}
@@ -39,7 +39,7 @@ func loaded(t *testing.T, lines string, hide []model.GroupKind, manifests ...str
 		}
 		cluster := &model.Cluster{Context: "test"}
 		for _, gk := range hide {
-			cluster.Gaps = append(cluster.Gaps, model.Gap{Kind: gk})
+			cluster.Unread = append(cluster.Unread, model.UnreadObjects{Kind: gk})
 		}
 		in = model.NewSnapshot(objects, nil)
 		in.Cluster = cluster
@@ -84,7 +84,7 @@ func paint(name, target, spec, hour string) string {
 // findings are what Lint finds, as severity, code, and message.
 func findings(r *resolve.Resolution) []string {
 	var out []string
-	for _, p := range Problems(r, nil) {
+	for _, p := range FindProblems(r, nil) {
 		out = append(out, string(p.Severity)+" "+string(p.Code)+" "+p.Message)
 	}
 	return out

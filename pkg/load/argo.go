@@ -13,71 +13,72 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// application reads what an Argo CD Application deploys.
-func (r *repo) application(ctx context.Context, l *lead) error {
-	origins := l.origins()
-	for _, s := range l.sources() {
+// renderApplication reads what an Argo CD Application deploys.
+func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error {
+	origins := l.sourceRepositories()
+	for _, s := range l.applicationSources() {
 		switch {
 		case model.Text(s, "chart") != "":
-			r.omit(l, "the chart is in another repository", renderHint)
+			r.addOmitted(l, "the chart is in another repository", renderHint)
 			continue
 		case model.Get(s, "path") == nil: // it only lends its files to another source
 			continue
 		}
 		o := origins[0]
 		origins = origins[1:]
-		dir, from, there := r.locate(model.Text(s, "path"))
+		dir, from, there := r.locateFolder(model.Text(s, "path"))
 		switch {
-		case !r.hand.holds(o):
-			r.omit(l, otherRepository, "read that too, rendered: argocd app manifests NAME")
+		case !r.repositories.isLocal(o):
+			r.addOmitted(l, otherRepository, "read that too, rendered: argocd app manifests NAME")
 			continue
 		case !there:
-			r.omit(l, noPath, pathHint)
+			r.addOmitted(l, pathNotFound, pathHint)
 			continue
 		}
-		at := order{dir: dir, name: from.nameOf(dir.String()), by: l, namespace: l.text("spec", "destination", "namespace")}
-		if err := r.applicationSource(ctx, l, s, at, from); err != nil {
+		at := buildRequest{dir: dir, name: from.displayName(dir.String()), source: l, namespace: l.textAt("spec", "destination", "namespace")}
+		if err := r.renderApplicationSource(ctx, l, s, at, from); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// applicationSource reads one source, by the tool that it asks for, else by what the folder holds.
-func (r *repo) applicationSource(ctx context.Context, l *lead, s any, at order, from top) error {
+// renderApplicationSource reads one source, by the tool that it asks for, else by what the folder
+// holds.
+func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource, s any, at buildRequest, from pathRoot) error {
 	has := func(field string) bool { return model.Get(s, field) != nil }
 	if has("plugin") {
-		r.omitPart(l, "a plugin renders it, which is not run: it is read as if there were none", renderHint)
+		r.addPartlyOmitted(l, "a plugin renders it, which is not run: it is read as if there were none", renderHint)
 	}
 	switch {
-	case has("helm") || !has("kustomize") && !has("directory") && r.walk.disk.Exists(at.dir.Join("Chart.yaml")):
-		return r.applicationChart(ctx, l, s, at, from)
-	case has("kustomize") || !has("directory") && r.kustomizationIn(at.dir) != "":
-		if r.kustomizationIn(at.dir) == "" {
-			r.omit(l, "the folder holds no kustomization", "")
+	case has("helm") || !has("kustomize") && !has("directory") && r.walk.fileSystem.Exists(at.dir.Join("Chart.yaml")):
+		return r.renderApplicationChart(ctx, l, s, at, from)
+	case has("kustomize") || !has("directory") && r.findKustomizationFile(at.dir) != "":
+		if r.findKustomizationFile(at.dir) == "" {
+			r.addOmitted(l, "the folder holds no kustomization", "")
 			return nil
 		}
-		return r.overlaid(ctx, at, func(k *types.Kustomization) error { return argoChange(model.Get(s, "kustomize"), k) })
+		return r.buildModified(ctx, at, func(k *types.Kustomization) error { return applyArgoFields(model.Get(s, "kustomize"), k) })
 	case has("plugin"): // which may pick any of the manifests: they are read once for all such Applications, and not put into a namespace
 		if key := "plugin " + at.dir.String(); !r.seen[key] {
 			r.seen[key] = true
 			at.namespace = ""
-			return r.directory(ctx, l, nil, at)
+			return r.readDirectory(ctx, l, nil, at)
 		}
 		return nil
 	}
-	return r.directory(ctx, l, model.Get(s, "directory"), at)
+	return r.readDirectory(ctx, l, model.Get(s, "directory"), at)
 }
 
-// argoChange changes a kustomization as Argo CD does.
-func argoChange(options any, k *types.Kustomization) error {
+// applyArgoFields changes a kustomization as Argo CD does.
+func applyArgoFields(options any, k *types.Kustomization) error {
 	for field, to := range map[string]*string{"namePrefix": &k.NamePrefix, "nameSuffix": &k.NameSuffix, "namespace": &k.Namespace} {
 		if text := model.Text(options, field); text != "" {
 			*to = text
 		}
 	}
 	list, _ := model.Get(options, "patches").([]any)
-	patches, err := patchesIn(list)
+	patches, err := parsePatches(list)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func argoChange(options any, k *types.Kustomization) error {
 				err = json.Unmarshal(text, &patches[i].Options)
 			}
 			if err != nil {
-				return plainly(err)
+				return shortenError(err)
 			}
 		}
 	}
@@ -102,13 +103,13 @@ func argoChange(options any, k *types.Kustomization) error {
 			k.Components = append(k.Components, path)
 		}
 	}
-	labels := textsAt(options, "commonLabels")
+	labels := textMapAt(options, "commonLabels")
 	if len(labels) > 0 {
 		only, _ := model.Get(options, "labelWithoutSelector").(bool)
 		templates, _ := model.Get(options, "labelIncludeTemplates").(bool)
 		k.Labels = append(k.Labels, types.Label{Pairs: labels, IncludeSelectors: !only, IncludeTemplates: only && templates})
 	}
-	if more := textsAt(options, "commonAnnotations"); len(more) > 0 {
+	if more := textMapAt(options, "commonAnnotations"); len(more) > 0 {
 		if k.CommonAnnotations == nil {
 			k.CommonAnnotations = map[string]string{}
 		}
@@ -119,11 +120,11 @@ func argoChange(options any, k *types.Kustomization) error {
 	return nil
 }
 
-// directory reads the manifests of a folder as they are.
-func (r *repo) directory(ctx context.Context, l *lead, options any, at order) error {
+// readDirectory reads the manifests of a folder as they are.
+func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options any, at buildRequest) error {
 	recurse, _ := model.Get(options, "recurse").(bool)
-	include, exclude := glob(model.Text(options, "include")), glob(model.Text(options, "exclude"))
-	var sources []source
+	include, exclude := compileGlob(model.Text(options, "include")), compileGlob(model.Text(options, "exclude"))
+	var sources []inputFile
 	err := filepath.WalkDir(at.dir.String(), func(file string, e fs.DirEntry, err error) error {
 		below, failed := filepath.Rel(at.dir.String(), file)
 		switch {
@@ -133,9 +134,9 @@ func (r *repo) directory(ctx context.Context, l *lead, options any, at order) er
 			return failed
 		case below == ".":
 			return nil
-		case e.IsDir() && (!recurse || hidden(e.Name())):
+		case e.IsDir() && (!recurse || isHidden(e.Name())):
 			return fs.SkipDir
-		case e.IsDir() || hidden(e.Name()):
+		case e.IsDir() || isHidden(e.Name()):
 			return nil
 		}
 		below = filepath.ToSlash(below)
@@ -144,29 +145,30 @@ func (r *repo) directory(ctx context.Context, l *lead, options any, at order) er
 		}
 		switch {
 		case filepath.Ext(file) == ".jsonnet":
-			r.omitPart(l, "Jsonnet is not run", renderHint)
+			r.addPartlyOmitted(l, "Jsonnet is not run", renderHint)
 		case isManifest(file) && e.Type().IsRegular():
-			sources = append(sources, source{path: file, name: at.name + "/" + below})
+			sources = append(sources, inputFile{path: file, name: at.name + "/" + below})
 		}
 		return nil
 	})
 	if err != nil {
-		r.failed(at, cause(err), "")
+		r.addBuildFailure(at, causeOf(err), "")
 		return nil
 	}
-	pieces, err := r.in.read(ctx, sources)
+	pieces, err := r.reader.readFiles(ctx, sources)
 	if err != nil {
 		return err
 	}
 	for i := range pieces {
 		pieces[i].namespace = at.namespace
 	}
-	r.emit(pieces, l)
+	r.addDocuments(pieces, l)
 	return nil
 }
 
-// glob is a pattern for paths in which * stands for anything, slashes too, and {a,b} for one of several; nil for none.
-func glob(pattern string) *regexp.Regexp {
+// compileGlob returns a pattern for paths in which * stands for anything, slashes too, and {a,b}
+// for one of several; nil for none.
+func compileGlob(pattern string) *regexp.Regexp {
 	if pattern == "" {
 		return nil
 	}

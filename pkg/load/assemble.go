@@ -11,39 +11,41 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// assemble makes one snapshot of all outcomes. Manifests lie over the objects of a cluster, if there is one.
-func assemble(o Options, from *model.Cluster, outcomes []outcome, problems []model.Problem) *model.Snapshot {
-	r := o.gather(outcomes, nil, from)
+// assembleSnapshot makes one snapshot of all results. Manifests lie over the objects of a cluster,
+// if there is one.
+func assembleSnapshot(o Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) *model.Snapshot {
+	r := o.gatherObjects(outcomes, nil, from)
 	if from != nil {
-		r.objects = overlay(r.objects)
+		r.objects = dropReplaced(r.objects)
 	}
-	objects, found := r.unique()
+	objects, found := r.withoutDuplicates()
 	s := model.NewSnapshot(objects, model.SortProblems(slices.Concat(problems, found)))
 	s.Cluster = from
 	return s
 }
 
-// gathered is the objects of one reading, with their namespaces.
-type gathered struct {
-	objects   []*model.Object
-	problems  []model.Problem
-	assumed   map[model.Ref]bool // objects that named no namespace
-	namespace string             // that these were given
-	foreign   int                // documents that are no objects
+// gatheredObjects is the objects of one input, with their namespaces.
+type gatheredObjects struct {
+	objects       []*model.Object
+	problems      []model.Problem
+	assumed       map[model.Ref]bool // objects that named no namespace
+	namespace     string             // that these were given
+	notKubernetes int                // documents that are no objects
 }
 
-// gather fills in the namespaces of what was read beside what is there already, of a cluster if there is one.
-func (o Options) gather(outcomes []outcome, there []*model.Object, from *model.Cluster) *gathered {
-	r := &gathered{assumed: map[model.Ref]bool{}, namespace: cmp.Or(o.Namespace, "default")}
+// gatherObjects fills in the namespaces of what was read beside what is there already, of a cluster
+// if there is one.
+func (o Options) gatherObjects(outcomes []documentResult, there []*model.Object, from *model.Cluster) *gatheredObjects {
+	r := &gatheredObjects{assumed: map[model.Ref]bool{}, namespace: cmp.Or(o.Namespace, "default")}
 	for _, out := range outcomes {
 		r.objects = append(r.objects, out.objects...)
-		r.foreign += out.foreign
+		r.notKubernetes += out.notKubernetes
 	}
-	cluster := scopes(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped, from.WithoutNamespace()))
+	cluster := newScopeLookup(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped, from.ClusterScopedKinds()))
 	var assumed []*model.Object
 	for _, out := range outcomes {
 		for _, o := range out.objects {
-			if inNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.namespace, r.namespace)) && out.namespace == "" {
+			if assignNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.namespace, r.namespace)) && out.namespace == "" {
 				assumed = append(assumed, o)
 			}
 		}
@@ -53,21 +55,21 @@ func (o Options) gather(outcomes []outcome, there []*model.Object, from *model.C
 		r.assumed[o.Ref] = true
 	}
 	for _, out := range outcomes {
-		for _, f := range out.findings {
-			r.problems = append(r.problems, f.complete())
+		for _, f := range out.problems {
+			r.problems = append(r.problems, f.toProblem())
 		}
 	}
 	return r
 }
 
-// unique sees to objects that were read more than once, and says what is to be said of all.
-func (r *gathered) unique() ([]*model.Object, []model.Problem) {
-	objects, duplicates := unique(r.objects)
-	return objects, slices.Concat(r.problems, duplicates, notes(objects, r.assumed, r.namespace, r.foreign))
+// withoutDuplicates returns the objects, each once, and the problems of all.
+func (r *gatheredObjects) withoutDuplicates() ([]*model.Object, []model.Problem) {
+	objects, duplicates := removeDuplicates(r.objects)
+	return objects, slices.Concat(r.problems, duplicates, inputNotes(objects, r.assumed, r.namespace, r.notKubernetes))
 }
 
-// overlay drops the objects of a cluster that manifests replace.
-func overlay(objects []*model.Object) []*model.Object {
+// dropReplaced leaves out the objects of a cluster that manifests replace.
+func dropReplaced(objects []*model.Object) []*model.Object {
 	var live, over []*model.Object
 	for _, o := range objects {
 		if o.Origin.Cluster != "" {
@@ -79,13 +81,14 @@ func overlay(objects []*model.Object) []*model.Object {
 	if len(over) == 0 {
 		return objects
 	}
-	kept, _ := apply(live, over)
+	kept, _ := applyObjects(live, over)
 	return append(kept, over...)
 }
 
-// apply is what is left of objects when others are applied to them, and which are not. What is applied keeps the time of creation, or is created
-// now: later than everything that is there, as its clock may be ahead of ours.
-func apply(there, over []*model.Object) (kept []*model.Object, replaced map[model.Ref]bool) {
+// applyObjects returns what is left of objects when others are applied to them, and which are
+// replaced. What is applied keeps the time of creation, or is created now: later than everything
+// that is there, as its clock may be ahead of ours.
+func applyObjects(there, over []*model.Object) (kept []*model.Object, replaced map[model.Ref]bool) {
 	before := make(map[model.Ref]*model.Object, len(there))
 	now := time.Now().UTC().Truncate(time.Second)
 	for _, o := range there {
@@ -100,25 +103,25 @@ func apply(there, over []*model.Object) (kept []*model.Object, replaced map[mode
 		if old := before[o.Ref]; old != nil {
 			o.Created = old.Created
 		} else if o.Created.IsZero() {
-			o.Created, o.New = now, true
+			o.Created, o.IsNew = now, true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(there), func(o *model.Object) bool { return replaced[o.Ref] }), replaced
 }
 
-// complete is the problem with the reference of its object, whose namespace is known by now.
-func (f finding) complete() model.Problem {
+// toProblem returns the problem with the reference of its object, whose namespace is known by now.
+func (f pendingProblem) toProblem() model.Problem {
 	p := f.problem
-	if f.of != nil {
-		ref := f.of.Ref
+	if f.object != nil {
+		ref := f.object.Ref
 		p.Ref = &ref
 	}
 	return p
 }
 
-// unique keeps of equal copies of an object the one whose place sorts first, and of an object that was read in
-// different versions none, so that the order of the input cannot matter.
-func unique(objects []*model.Object) (used []*model.Object, problems []model.Problem) {
+// removeDuplicates keeps of equal copies of an object the one whose place sorts first, and of an
+// object that was read in different versions none, so that the order of the input cannot matter.
+func removeDuplicates(objects []*model.Object) (used []*model.Object, problems []model.Problem) {
 	slices.SortFunc(objects, func(a, b *model.Object) int {
 		return cmp.Or(a.Ref.Compare(b.Ref), a.Origin.Compare(b.Origin))
 	})
@@ -130,8 +133,10 @@ func unique(objects []*model.Object) (used []*model.Object, problems []model.Pro
 		}
 		copies := objects[i : i+same]
 		i += same
-		if slices.ContainsFunc(copies, func(o *model.Object) bool { return o != first && !reflect.DeepEqual(content(o), content(first)) }) {
-			problems = append(problems, duplicate(copies))
+		if slices.ContainsFunc(copies, func(o *model.Object) bool {
+			return o != first && !reflect.DeepEqual(comparableContent(o), comparableContent(first))
+		}) {
+			problems = append(problems, duplicateProblem(copies))
 			continue
 		}
 		used = append(used, first)
@@ -139,8 +144,9 @@ func unique(objects []*model.Object) (used []*model.Object, problems []model.Pro
 	return used, problems
 }
 
-// content is what counts of an object. The namespace is that of its reference, whether it is written or not.
-func content(o *model.Object) any {
+// comparableContent returns what counts of an object. The namespace is that of its reference,
+// whether it is written or not.
+func comparableContent(o *model.Object) any {
 	v, _ := o.Body.Value().(map[string]any)
 	if meta, ok := v["metadata"].(map[string]any); ok {
 		delete(meta, "namespace")
@@ -148,7 +154,7 @@ func content(o *model.Object) any {
 	return v
 }
 
-func duplicate(copies []*model.Object) model.Problem {
+func duplicateProblem(copies []*model.Object) model.Problem {
 	places := make([]string, len(copies))
 	for i, o := range copies {
 		places[i] = o.Origin.String()
@@ -172,8 +178,8 @@ func duplicate(copies []*model.Object) model.Problem {
 	}.At(copies[0])
 }
 
-// notes are what is said once about the whole input.
-func notes(objects []*model.Object, assumed map[model.Ref]bool, namespace string, foreign int) []model.Problem {
+// inputNotes returns what is said once about the whole input.
+func inputNotes(objects []*model.Object, assumed map[model.Ref]bool, namespace string, foreign int) []model.Problem {
 	var notes []model.Problem
 	count := 0
 	for _, o := range objects {
@@ -184,20 +190,20 @@ func notes(objects []*model.Object, assumed map[model.Ref]bool, namespace string
 	if count > 0 {
 		notes = append(notes, model.Problem{
 			Severity: model.Info, Code: model.NamespaceAssumed,
-			Message: fmt.Sprintf("%s no namespace: %s is assumed", counted(count, "object has", "objects have"), namespace),
+			Message: fmt.Sprintf("%s no namespace: %s is assumed", formatCount(count, "object has", "objects have"), namespace),
 			Hint:    "another can be given with -n",
 		})
 	}
 	if foreign > 0 {
 		notes = append(notes, model.Problem{
 			Severity: model.Info, Code: model.NotKubernetes,
-			Message: counted(foreign, "document is not a Kubernetes object", "documents are not Kubernetes objects"),
+			Message: formatCount(foreign, "document is not a Kubernetes object", "documents are not Kubernetes objects"),
 		})
 	}
 	return notes
 }
 
-func counted(n int, one, many string) string {
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -11,102 +11,104 @@ import (
 
 // Cache keeps lists from one reading of a cluster to the next, and takes in what a Watcher sees of them change. The zero value is empty.
 type Cache struct {
-	mu    sync.Mutex
-	lists map[listName]*keptList
-	known map[listName]bool // lists that were read once
+	mu         sync.Mutex
+	lists      map[listKey]*cachedList
+	readBefore map[listKey]bool // lists that were read once
 }
 
-// listName names a list: the objects of a kind, in one namespace or all.
-type listName struct {
+// listKey names a list: the objects of a kind, in one namespace or all.
+type listKey struct {
 	kind            model.GroupKind
 	version, plural string
 	namespace       string
-	targets         bool // no more is kept of them than targets need
+	targetsOnly     bool // no more is kept of them than targets need
 }
 
-func (j job) id() listName {
-	return listName{j.kind.GroupKind, j.kind.Version, j.kind.Plural, j.namespace, j.targets}
+func (j listJob) listKey() listKey {
+	return listKey{j.kind.GroupKind, j.kind.Version, j.kind.Plural, j.namespace, j.targetsOnly}
 }
 
-// keptList is a list as it was read, and what became of single objects since.
-type keptList struct {
-	job     job
-	from    string // the context
+// cachedList is a list as it was read, and what became of single objects since.
+type cachedList struct {
+	job     listJob
+	cluster string // the context
 	limits  Limits
-	out     outcome
-	changes map[model.Ref]outcome // nothing for those that are gone
+	result  documentResult
+	changes map[model.Ref]documentResult // an empty result for those that are gone
 }
 
-// take is what is kept of a list; a nil cache keeps nothing.
-func (c *Cache) take(j job) (outcome, bool) {
-	if c == nil || j.name != "" || j.part() {
-		return outcome{}, false
+// findList returns what is kept of a list; a nil cache keeps nothing.
+func (c *Cache) findList(j listJob) (documentResult, bool) {
+	if c == nil || j.name != "" || j.isPartial() {
+		return documentResult{}, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.lists[j.id()]
+	k := c.lists[j.listKey()]
 	if k == nil {
-		return outcome{}, false
+		return documentResult{}, false
 	}
-	k.settle()
-	return k.out, true
+	k.applyChanges()
+	return k.result, true
 }
 
-func (c *Cache) put(j job, read outcome, r *liveReader) {
-	if c == nil || j.name != "" || j.part() { // single objects and parts of lists are not watched
+func (c *Cache) storeList(j listJob, read documentResult, r *clusterReader) {
+	if c == nil || j.name != "" || j.isPartial() { // single objects and parts of lists are not watched
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lists == nil {
-		c.lists, c.known = map[listName]*keptList{}, map[listName]bool{}
+		c.lists, c.readBefore = map[listKey]*cachedList{}, map[listKey]bool{}
 	}
-	c.known[j.id()] = true
-	c.lists[j.id()] = &keptList{job: j, from: r.o.Context, limits: r.limits, out: read}
+	c.readBefore[j.listKey()] = true
+	c.lists[j.listKey()] = &cachedList{job: j, cluster: r.options.Context, limits: r.limits, result: read}
 }
 
-// first reports whether a list is read for the first time, to be watched then. What the server's cache has will do: what it lacks comes with the
-// watch. A list that is read again is not to be older than before.
-func (c *Cache) first(j job) bool {
-	if c == nil || j.name != "" || j.part() {
+// isFirstReading reports whether a list is read for the first time, to be watched then. What the
+// server's cache has will do: what it lacks comes with the watch. A list that is read again is not
+// to be older than before.
+func (c *Cache) isFirstReading(j listJob) bool {
+	if c == nil || j.name != "" || j.isPartial() {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.known[j.id()]
+	return !c.readBefore[j.listKey()]
 }
 
-// forget has the lists read anew of which that is said.
-func (c *Cache) forget(which func(listName) bool) {
+// forgetLists has those lists read anew that which selects.
+func (c *Cache) forgetLists(which func(listKey) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.lists, func(l listName, _ *keptList) bool { return which(l) })
+	maps.DeleteFunc(c.lists, func(l listKey, _ *cachedList) bool { return which(l) })
 }
 
-// names are the lists that are kept.
-func (c *Cache) names() []listName {
+// listKeys returns the lists that are kept.
+func (c *Cache) listKeys() []listKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Keys(c.lists))
 }
 
-// version is the version of the cluster at which a list is kept; not ok: it is not kept.
-func (c *Cache) version(l listName) (version string, ok bool) {
+// listVersion returns the version of the cluster at which a list is kept; not ok: it is not kept.
+func (c *Cache) listVersion(l listKey) (version string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.lists[l]
 	if k == nil {
 		return "", false
 	}
-	return k.out.version, true
+	return k.result.resourceVersion, true
 }
 
 // errUnreadable is the error of an object that is none.
 var errUnreadable = errors.New("what has changed cannot be read")
 
-// change takes in an object as it is now, or that it is gone. It reports whether that can matter.
-func (c *Cache) change(l listName, object *tree, gone bool) (matters bool, err error) {
-	as, failed := identify(object)
+// applyChange takes in an object as it is now, or that it is gone. It reports whether that can
+// matter.
+func (c *Cache) applyChange(l listKey, object *tree, gone bool) (matters bool, err error) {
+	as, failed := identifyObject(object)
 	if failed != nil {
 		return false, errUnreadable
 	}
@@ -116,60 +118,61 @@ func (c *Cache) change(l listName, object *tree, gone bool) (matters bool, err e
 	if k == nil {
 		return false, nil
 	}
-	var now outcome
+	var now documentResult
 	if !gone {
-		now = k.read(object)
+		now = k.readObject(object)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k.changes == nil {
-		k.changes = map[model.Ref]outcome{}
+		k.changes = map[model.Ref]documentResult{}
 	}
 	k.changes[as.Ref] = now
-	k.out.version = asMap(object.at("metadata")).text("resourceVersion")
+	k.result.resourceVersion = asMap(object.valueAt("metadata")).textAt("resourceVersion")
 	return true, nil
 }
 
-// advance notes that a list has not changed up to a version.
-func (c *Cache) advance(l listName, version string) {
+// advanceVersion notes that a list has not changed up to a version.
+func (c *Cache) advanceVersion(l listKey, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k := c.lists[l]; k != nil {
-		k.out.version = version
+		k.result.resourceVersion = version
 	}
 }
 
-// read is what an object of the list comes to, as if the list had it alone.
-func (k *keptList) read(object *tree) outcome {
-	l := newListing(&liveReader{o: LiveOptions{Context: k.from, Progress: &Progress{}}, limits: k.limits}, k.job)
-	l.take(&document{from: k.from, press: l.press.begin(noLines), out: &l.out}, object)
-	l.press.deliver()
-	return l.out
+// readObject returns what an object of the list comes to, as if the list had it alone.
+func (k *cachedList) readObject(object *tree) documentResult {
+	l := newListReader(&clusterReader{options: ClusterOptions{Context: k.cluster, Progress: &Progress{}}, limits: k.limits}, k.job)
+	l.addItem(&documentReader{cluster: k.cluster, encoder: l.encoder.beginText(noLines), result: &l.result}, object)
+	l.encoder.assignBodies()
+	return l.result
 }
 
-// settle makes one of the list and what has changed since. What was taken before stays as it is.
-func (k *keptList) settle() {
+// applyChanges merges into the list what has changed since. Results that were handed out before
+// stay as they are.
+func (k *cachedList) applyChanges() {
 	if len(k.changes) == 0 {
 		return
 	}
-	next := outcome{version: k.out.version, foreign: k.out.foreign}
-	for _, o := range k.out.objects {
+	next := documentResult{resourceVersion: k.result.resourceVersion, notKubernetes: k.result.notKubernetes}
+	for _, o := range k.result.objects {
 		if _, changed := k.changes[o.Ref]; !changed {
 			next.objects = append(next.objects, o)
 		}
 	}
-	for _, f := range k.out.findings {
-		if f.of != nil {
-			if _, changed := k.changes[f.of.Ref]; changed {
+	for _, f := range k.result.problems {
+		if f.object != nil {
+			if _, changed := k.changes[f.object.Ref]; changed {
 				continue
 			}
 		}
-		next.findings = append(next.findings, f)
+		next.problems = append(next.problems, f)
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(k.changes), model.Ref.Compare) {
 		next.objects = append(next.objects, k.changes[ref].objects...)
-		next.findings = append(next.findings, k.changes[ref].findings...)
+		next.problems = append(next.problems, k.changes[ref].problems...)
 	}
 	next.readable = len(next.objects)
-	k.out, k.changes = next, nil
+	k.result, k.changes = next, nil
 }

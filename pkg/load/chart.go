@@ -23,14 +23,14 @@ import (
 
 // What rendering one chart may take.
 const (
-	maxChart     = 64 << 20 // bytes of its files
-	maxRendered  = 64 << 20 // bytes of what it makes
-	maxChartTime = time.Minute
+	maxChartBytes    = 64 << 20 // bytes of its files
+	maxRenderedBytes = 64 << 20 // bytes of what it makes
+	maxChartTime     = time.Minute
 )
 
 // Hints for what is not rendered.
 const (
-	notAsked   = "charts are rendered only if that is asked for"
+	notEnabled = "charts are rendered only if that is asked for"
 	renderHint = "render it where it is deployed, and read the result too"
 	helmHint   = "--enable-helm has the helm program render it"
 )
@@ -45,15 +45,15 @@ type chart struct {
 // String is how problems call a chart.
 func (c *chart) String() string { return "chart " + c.name }
 
-// charts renders charts with the helm program. It gets a copy of the chart, an empty home without plugins, and no cluster; a chart whose parts
-// would have to be fetched is an error.
-type charts struct {
-	program string
-	done    map[string][]byte // what was rendered, by all that it depends on
+// chartRenderer renders charts with the helm program. It gets a copy of the chart, an empty home
+// without plugins, and no cluster; a chart whose parts would have to be fetched is an error.
+type chartRenderer struct {
+	program  string
+	rendered map[string][]byte // what was rendered, by all that it depends on
 }
 
-// newCharts finds the helm program. Without one, or where it may not be run, it is nil.
-func newCharts(allowed bool) *charts {
+// newChartRenderer finds the helm program. It is nil if there is none, or if it may not be run.
+func newChartRenderer(allowed bool) *chartRenderer {
 	if !allowed {
 		return nil
 	}
@@ -61,26 +61,26 @@ func newCharts(allowed bool) *charts {
 	if err != nil {
 		return nil
 	}
-	return &charts{program: program, done: map[string][]byte{}}
+	return &chartRenderer{program: program, rendered: map[string][]byte{}}
 }
 
-// rendering is what a chart is rendered with.
-type rendering struct {
+// chartInputs are what a chart is rendered with.
+type chartInputs struct {
 	dir                filesys.ConfirmedDir
 	release, namespace string
 	values             [][]byte // YAML, later ones win
-	bare               bool     // without the values of the chart itself
-	sets               []string // options
-	crds               bool
+	withoutDefaults    bool     // without the values of the chart itself
+	setOptions         []string // options
+	includeCRDs        bool
 }
 
-// render is the manifests that a chart makes.
-func (c *charts) render(ctx context.Context, what rendering) ([]byte, error) {
+// renderChart returns the manifests that a chart makes.
+func (c *chartRenderer) renderChart(ctx context.Context, what chartInputs) ([]byte, error) {
 	if strings.HasPrefix(what.release, "-") || strings.HasPrefix(what.namespace, "-") {
 		return nil, errors.New("the name of the release is none")
 	}
 	key := fmt.Sprintf("%#v", what)
-	if text, known := c.done[key]; known {
+	if text, known := c.rendered[key]; known {
 		return text, nil
 	}
 	home, err := os.MkdirTemp("", "dopolicy-chart-")
@@ -89,7 +89,7 @@ func (c *charts) render(ctx context.Context, what rendering) ([]byte, error) {
 	}
 	defer os.RemoveAll(home)
 	at := filepath.Join(home, "chart")
-	if err := copyChart(what.dir.String(), at, what.bare); err != nil {
+	if err := copyChart(what.dir.String(), at, what.withoutDefaults); err != nil {
 		return nil, err
 	}
 	args := []string{"template", what.release, at, "--namespace", what.namespace}
@@ -100,18 +100,18 @@ func (c *charts) render(ctx context.Context, what rendering) ([]byte, error) {
 		}
 		args = append(args, "--values", file)
 	}
-	if what.crds {
+	if what.includeCRDs {
 		args = append(args, "--include-crds")
 	}
-	text, err := c.start(ctx, home, append(args, what.sets...))
+	text, err := c.runHelm(ctx, home, append(args, what.setOptions...))
 	if err == nil {
-		c.done[key] = text
+		c.rendered[key] = text
 	}
 	return text, err
 }
 
-// start runs the program, with a time limit.
-func (c *charts) start(ctx context.Context, home string, args []string) ([]byte, error) {
+// runHelm runs the program, with a time limit.
+func (c *chartRenderer) runHelm(ctx context.Context, home string, args []string) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, maxChartTime)
 	defer stop()
 	cmd := exec.CommandContext(ctx, c.program, args...)
@@ -119,30 +119,30 @@ func (c *charts) start(ctx context.Context, home string, args []string) ([]byte,
 	none := filepath.Join(home, "none")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "KUBECONFIG=" + none, "HELM_NO_PLUGINS=1", "HELM_PLUGINS=" + none,
 		"HELM_CONFIG_HOME=" + none, "HELM_CACHE_HOME=" + none, "HELM_DATA_HOME=" + none, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
-	out, words := &capped{left: maxRendered}, &capped{left: 64 << 10}
+	out, words := &boundedBuffer{remaining: maxRenderedBytes}, &boundedBuffer{remaining: 64 << 10}
 	cmd.Stdout, cmd.Stderr = out, words
 	err := cmd.Run()
 	switch {
-	case out.over:
-		return nil, fmt.Errorf("it makes more than %d bytes", maxRendered)
+	case out.exceeded:
+		return nil, fmt.Errorf("it makes more than %d bytes", maxRenderedBytes)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("helm does not end within %s", maxChartTime)
 	case err != nil:
-		return nil, plainly(errors.New("helm says: " + strings.ReplaceAll(oneLine(words.String(), err), home+string(filepath.Separator), "")))
+		return nil, shortenError(errors.New("helm says: " + strings.ReplaceAll(gitFailure(words.String(), err), home+string(filepath.Separator), "")))
 	}
 	return out.Bytes(), nil
 }
 
-// capped keeps what is written up to a limit, and fails after that.
-type capped struct {
+// boundedBuffer keeps what is written up to a limit, and fails after that.
+type boundedBuffer struct {
 	bytes.Buffer
-	left int
-	over bool
+	remaining int
+	exceeded  bool
 }
 
-func (c *capped) Write(p []byte) (int, error) {
-	if c.left -= len(p); c.left < 0 {
-		c.over = true
+func (c *boundedBuffer) Write(p []byte) (int, error) {
+	if c.remaining -= len(p); c.remaining < 0 {
+		c.exceeded = true
 		return 0, errors.New("too much")
 	}
 	return c.Buffer.Write(p)
@@ -150,10 +150,10 @@ func (c *capped) Write(p []byte) (int, error) {
 
 // copyChart copies the regular files of a chart. Links are left out: they could lead anywhere.
 func copyChart(from, to string, bare bool) error {
-	left := int64(maxChart)
+	left := int64(maxChartBytes)
 	return filepath.WalkDir(from, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return cause(err)
+			return causeOf(err)
 		}
 		below, err := filepath.Rel(from, file)
 		if err != nil {
@@ -168,73 +168,73 @@ func copyChart(from, to string, bare bool) error {
 		}
 		info, err := e.Info()
 		if err != nil {
-			return cause(err)
+			return causeOf(err)
 		}
 		if left -= info.Size(); left < 0 {
-			return fmt.Errorf("the chart is larger than %d bytes", maxChart)
+			return fmt.Errorf("the chart is larger than %d bytes", maxChartBytes)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return cause(err)
+			return causeOf(err)
 		}
 		return os.WriteFile(at, text, 0o600)
 	})
 }
 
-// rendered adds what a chart makes. A chart that is not rendered is told.
-func (r *repo) rendered(ctx context.Context, by fmt.Stringer, name, namespace string, what rendering) error {
-	if c := r.chartAt[what.dir.String()]; c != nil {
+// addChart adds what a chart makes. A chart that is not rendered is reported.
+func (r *renderer) addChart(ctx context.Context, by fmt.Stringer, name, namespace string, what chartInputs) error {
+	if c := r.chartsByPath[what.dir.String()]; c != nil {
 		c.reached = true
 	}
 	if r.walk.charts == nil {
-		r.omitChart(by)
+		r.addOmittedChart(by)
 		return nil
 	}
 	what.namespace = namespace
 	start := time.Now()
-	text, err := r.walk.charts.render(ctx, what)
-	r.spent += time.Since(start)
+	text, err := r.walk.charts.renderChart(ctx, what)
+	r.buildTime += time.Since(start)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var pieces []piece
+	var pieces []rawDocument
 	if err == nil {
-		pieces, err = r.chartPieces(name, text)
+		pieces, err = r.splitChartOutput(name, text)
 	}
 	if err != nil {
 		origin := &model.Origin{File: name}
-		if l, ok := by.(*lead); ok {
-			origin = &l.at
+		if l, ok := by.(*gitopsSource); ok {
+			origin = &l.origin
 		}
-		r.in.problems = append(r.in.problems, model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: origin,
+		r.reader.problems = append(r.reader.problems, model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: origin,
 			Message: fmt.Sprintf("%s: the chart in %s is not rendered: %s", by, name, err), Hint: renderHint})
 		return nil
 	}
 	for i := range pieces {
 		pieces[i].namespace = namespace
 	}
-	l, _ := by.(*lead)
-	r.emit(pieces, l)
+	l, _ := by.(*gitopsSource)
+	r.addDocuments(pieces, l)
 	return nil
 }
 
-// omitChart notes that a chart is not rendered because helm does not run.
-func (r *repo) omitChart(by fmt.Stringer) {
-	why, hint := notAsked, helmHint
-	if r.o.Helm {
+// addOmittedChart notes that a chart is not rendered because helm does not run.
+func (r *renderer) addOmittedChart(by fmt.Stringer) {
+	why, hint := notEnabled, helmHint
+	if r.options.Helm {
 		why, hint = "there is no helm program", "install helm, or "+renderHint
 	}
-	if l, ok := by.(*lead); ok {
-		r.omit(l, why, hint)
+	if l, ok := by.(*gitopsSource); ok {
+		r.addOmitted(l, why, hint)
 		return
 	}
-	r.add(omission{kind: "chart", why: why, hint: hint}, by)
+	r.addOmission(omission{kind: "chart", why: why, hint: hint}, by)
 }
 
-// chartPieces are the documents that a chart made, each from the template that it names.
-func (r *land) chartPieces(name string, text []byte) ([]piece, error) {
-	var out []piece
-	for _, p := range split(source{}, text) {
+// splitChartOutput returns the documents that a chart made, each from the template that it names.
+func (r *workspace) splitChartOutput(name string, text []byte) ([]rawDocument, error) {
+	var out []rawDocument
+	for _, p := range splitText(inputFile{}, text) {
 		file := name
 		if _, after, found := bytes.Cut(p.text, []byte("# Source: ")); found {
 			line, _, _ := bytes.Cut(after, []byte("\n"))
@@ -242,7 +242,7 @@ func (r *land) chartPieces(name string, text []byte) ([]piece, error) {
 				file = path.Join(name, below)
 			}
 		}
-		docs, failed := r.walk.parse(p.text)
+		docs, failed := r.walk.parseManifests(p.text)
 		if failed != nil {
 			return nil, fmt.Errorf("%s: %s", file, failed.message)
 		}
@@ -254,20 +254,20 @@ func (r *land) chartPieces(name string, text []byte) ([]piece, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, piece{file: source{name: file, named: true}, text: one, stream: true})
+			out = append(out, rawDocument{file: inputFile{name: file, named: true}, text: one, isStream: true})
 		}
 	}
 	return out, nil
 }
 
-// freeCharts renders the charts that nothing leads to, as they are.
-func (r *repo) freeCharts(ctx context.Context) error {
-	for _, dir := range slices.Sorted(maps.Keys(r.chartAt)) {
-		c := r.chartAt[dir]
-		if c.reached || r.claims.hold(dir) {
+// renderUnreachedCharts renders the charts that nothing leads to, as they are.
+func (r *renderer) renderUnreachedCharts(ctx context.Context) error {
+	for _, dir := range slices.Sorted(maps.Keys(r.chartsByPath)) {
+		c := r.chartsByPath[dir]
+		if c.reached || r.targetFolders.hasFolder(dir) {
 			continue
 		}
-		about, _ := r.manifestOf(ctx, c)
+		about, _ := r.readChartFile(ctx, c)
 		if model.Text(about, "type") == "library" {
 			continue
 		}
@@ -275,20 +275,20 @@ func (r *repo) freeCharts(ctx context.Context) error {
 		if release == "" {
 			release = path.Base(c.name)
 		}
-		namespace := r.o.Namespace
+		namespace := r.options.Namespace
 		if namespace == "" {
 			namespace = "default"
 		}
-		if err := r.rendered(ctx, c, c.name, namespace, rendering{dir: c.dir, release: release, crds: true}); err != nil {
+		if err := r.addChart(ctx, c, c.name, namespace, chartInputs{dir: c.dir, release: release, includeCRDs: true}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// manifestOf is what the Chart.yaml of a chart says.
-func (r *land) manifestOf(ctx context.Context, c *chart) (any, error) {
-	docs, err := r.walk.manifests(ctx, spot{dir: c.dir, file: "Chart.yaml", name: c.name + "/Chart.yaml"})
+// readChartFile returns what the Chart.yaml of a chart says.
+func (r *workspace) readChartFile(ctx context.Context, c *chart) (any, error) {
+	docs, err := r.walk.readManifests(ctx, fileLocation{dir: c.dir, file: "Chart.yaml", name: c.name + "/Chart.yaml"})
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}

@@ -22,16 +22,16 @@ import (
 // This file finds out what a server serves, as client-go's discovery does. That package registers every type of Kubernetes before the
 // program begins, which every command would pay for.
 
-// aggregated is what a server is asked for: everything in two answers, and from servers before 1.27 the groups alone.
-const aggregated = runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+// discoveryTypes is what a server is asked for: everything in two answers, and from servers before 1.27 the groups alone.
+const discoveryTypes = runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + runtime.ContentTypeJSON
 
 // discoveredKinds is what a server serves: the groups in its order, and what there is of the versions that answer.
 type discoveredKinds struct {
-	groups []discoveredGroup
-	kinds  map[schema.GroupVersion][]model.ServedKind // those that can be listed
-	failed map[schema.GroupVersion]error
-	whole  bool // the kinds came with the groups
+	groups     []discoveredGroup
+	kinds      map[schema.GroupVersion][]model.ServedKind // those that can be listed
+	failed     map[schema.GroupVersion]error
+	aggregated bool // the kinds came with the groups
 }
 
 type discoveredGroup struct {
@@ -51,14 +51,15 @@ func (f failedGroups) Error() string {
 	return "unable to retrieve the complete list of server APIs: " + strings.Join(all, ", ")
 }
 
-// kinds are all kinds that can be listed, each in the first of the group's versions that serves it (the preferred one is first), sorted.
-// A group whose own server does not answer is left out and named by the error (failedGroups), with which the other kinds come.
-func (s *Server) kinds(ctx context.Context) ([]model.ServedKind, error) {
+// discoverKinds returns all kinds that can be listed, each in the first of the group's versions
+// that serves it (the preferred one is first), sorted. A group whose own server does not answer is
+// left out and named by the error (failedGroups), with which the other kinds come.
+func (s *Server) discoverKinds(ctx context.Context) ([]model.ServedKind, error) {
 	start := time.Now()
 	var d discoveredKinds
 	var err error
 	for range 2 { // a group may come and go
-		d, err = s.discover(ctx)
+		d, err = s.requestDiscovery(ctx)
 		if err != nil || len(d.failed) == 0 {
 			break
 		}
@@ -66,7 +67,7 @@ func (s *Server) kinds(ctx context.Context) ([]model.ServedKind, error) {
 	if err == nil && len(d.failed) > 0 {
 		err = failedGroups(d.failed)
 	}
-	s.log("discovery of %d groups %s in %d ms", len(d.groups), outcomeOf(err), time.Since(start).Milliseconds())
+	s.log("discovery of %d groups %s in %d ms", len(d.groups), formatOutcome(err), time.Since(start).Milliseconds())
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -86,30 +87,31 @@ func (s *Server) kinds(ctx context.Context) ([]model.ServedKind, error) {
 	return out, err
 }
 
-// discover asks once. Where one of the two answers has groups alone, every version of them is asked for its kinds.
-func (s *Server) discover(ctx context.Context) (discoveredKinds, error) {
-	d := discoveredKinds{kinds: map[schema.GroupVersion][]model.ServedKind{}, failed: map[schema.GroupVersion]error{}, whole: true}
+// requestDiscovery asks once. Where one of the two answers has groups alone, every version of them
+// is asked for its kinds.
+func (s *Server) requestDiscovery(ctx context.Context) (discoveredKinds, error) {
+	d := discoveredKinds{kinds: map[schema.GroupVersion][]model.ServedKind{}, failed: map[schema.GroupVersion]error{}, aggregated: true}
 	for _, path := range []string{"/api", "/apis"} {
 		contentType := ""
-		body, err := s.ask(ctx, path, aggregated, &contentType)
+		body, err := s.requestPath(ctx, path, discoveryTypes, &contentType)
 		if path == "/api" && apierrors.IsNotFound(err) { // a server that serves only groups of its own
 			continue
 		}
 		if err == nil {
-			err = d.read(path, body, contentType)
+			err = d.addAnswer(path, body, contentType)
 		}
 		if err != nil {
 			return discoveredKinds{}, err
 		}
 	}
-	if !d.whole {
-		s.discoverEach(ctx, &d)
+	if !d.aggregated {
+		s.discoverEachVersion(ctx, &d)
 	}
 	return d, nil
 }
 
-// ask is the answer to one request for what is served.
-func (s *Server) ask(ctx context.Context, path, accept string, contentType *string) ([]byte, error) {
+// requestPath returns the answer to one request for what is served.
+func (s *Server) requestPath(ctx context.Context, path, accept string, contentType *string) ([]byte, error) {
 	result := s.rest.Get().AbsPath(path).SetHeader("Accept", accept).Do(ctx).ContentType(contentType)
 	if err := result.Error(); err != nil { // with the server's own words
 		return nil, err
@@ -117,8 +119,8 @@ func (s *Server) ask(ctx context.Context, path, accept string, contentType *stri
 	return result.Raw()
 }
 
-// read takes in one answer.
-func (d *discoveredKinds) read(path string, body []byte, contentType string) error {
+// addAnswer takes in one answer.
+func (d *discoveredKinds) addAnswer(path string, body []byte, contentType string) error {
 	base, params, err := mime.ParseMediaType(contentType)
 	if err == nil && base == runtime.ContentTypeJSON && params["g"] == apidiscovery.GroupName && (params["v"] == "v2" || params["v"] == "v2beta1") && params["as"] == "APIGroupDiscoveryList" {
 		var list apidiscovery.APIGroupDiscoveryList
@@ -126,11 +128,11 @@ func (d *discoveredKinds) read(path string, body []byte, contentType string) err
 			return err
 		}
 		for _, group := range list.Items {
-			d.take(group)
+			d.addGroup(group)
 		}
 		return nil
 	}
-	d.whole = false
+	d.aggregated = false
 	if path == "/api" {
 		var versions metav1.APIVersions
 		if err := json.Unmarshal(body, &versions); err != nil {
@@ -156,8 +158,9 @@ func (d *discoveredKinds) read(path string, body []byte, contentType string) err
 	return nil
 }
 
-// take takes in a group that came with its kinds. The versions that are marked as stale are those of a server that does not answer.
-func (d *discoveredKinds) take(group apidiscovery.APIGroupDiscovery) {
+// addGroup takes in a group that came with its kinds. The versions that are marked as stale are
+// those of a server that does not answer.
+func (d *discoveredKinds) addGroup(group apidiscovery.APIGroupDiscovery) {
 	g := discoveredGroup{name: group.Name}
 	for _, v := range group.Versions {
 		gv := schema.GroupVersion{Group: group.Name, Version: v.Version}
@@ -170,7 +173,7 @@ func (d *discoveredKinds) take(group apidiscovery.APIGroupDiscovery) {
 		for _, r := range v.Resources {
 			if r.ResponseKind != nil && *r.ResponseKind != (metav1.GroupVersionKind{}) && slices.Contains(r.Verbs, "list") {
 				kinds = append(kinds, model.ServedKind{GroupKind: model.GroupKind{Group: group.Name, Kind: r.ResponseKind.Kind}, Version: v.Version, Plural: r.Resource,
-					Singular: r.SingularResource, Short: r.ShortNames, Namespaced: r.Scope == apidiscovery.ScopeNamespace})
+					Singular: r.SingularResource, ShortNames: r.ShortNames, Namespaced: r.Scope == apidiscovery.ScopeNamespace})
 			}
 		}
 		d.kinds[gv] = kinds
@@ -178,8 +181,8 @@ func (d *discoveredKinds) take(group apidiscovery.APIGroupDiscovery) {
 	d.groups = append(d.groups, g)
 }
 
-// discoverEach asks every version of every group for its kinds, side by side.
-func (s *Server) discoverEach(ctx context.Context, d *discoveredKinds) {
+// discoverEachVersion asks every version of every group for its kinds, in parallel.
+func (s *Server) discoverEachVersion(ctx context.Context, d *discoveredKinds) {
 	clear(d.kinds)
 	clear(d.failed)
 	var one sync.Mutex
@@ -188,7 +191,7 @@ func (s *Server) discoverEach(ctx context.Context, d *discoveredKinds) {
 		for _, version := range group.versions {
 			gv := schema.GroupVersion{Group: group.name, Version: version}
 			all.Go(func() {
-				kinds, err := s.listed(ctx, gv)
+				kinds, err := s.listKinds(ctx, gv)
 				one.Lock()
 				defer one.Unlock()
 				if err != nil {
@@ -202,13 +205,13 @@ func (s *Server) discoverEach(ctx context.Context, d *discoveredKinds) {
 	all.Wait()
 }
 
-// listed are the kinds of one version of a group that can be listed.
-func (s *Server) listed(ctx context.Context, gv schema.GroupVersion) ([]model.ServedKind, error) {
+// listKinds returns the kinds of one version of a group that can be listed.
+func (s *Server) listKinds(ctx context.Context, gv schema.GroupVersion) ([]model.ServedKind, error) {
 	path := "/apis/" + gv.String()
 	if gv.Group == "" {
 		path = "/api/" + gv.Version
 	}
-	body, err := s.ask(ctx, path, runtime.ContentTypeJSON, new(string))
+	body, err := s.requestPath(ctx, path, runtime.ContentTypeJSON, new(string))
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +225,7 @@ func (s *Server) listed(ctx context.Context, gv schema.GroupVersion) ([]model.Se
 			continue
 		}
 		out = append(out, model.ServedKind{GroupKind: model.GroupKind{Group: gv.Group, Kind: r.Kind}, Version: gv.Version, Plural: r.Name,
-			Singular: r.SingularName, Short: r.ShortNames, Namespaced: r.Namespaced})
+			Singular: r.SingularName, ShortNames: r.ShortNames, Namespaced: r.Namespaced})
 	}
 	return out, nil
 }

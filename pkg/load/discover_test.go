@@ -34,10 +34,10 @@ func servedBy(t *testing.T, answers map[string]string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds, err := s.kinds(t.Context())
+	kinds, err := s.discoverKinds(t.Context())
 	var out strings.Builder
 	for _, k := range kinds {
-		fmt.Fprintln(&out, k.GroupKind, k.Version, k.Plural, k.Singular, k.Short, k.Namespaced)
+		fmt.Fprintln(&out, k.GroupKind, k.Version, k.Plural, k.Singular, k.ShortNames, k.Namespaced)
 	}
 	return out.String(), err
 }

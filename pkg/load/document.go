@@ -14,40 +14,41 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// outcome is what a piece turned out to hold.
-type outcome struct {
-	objects  []*model.Object // namespaces as written
-	findings []finding
-	foreign  int // documents that are not meant for Kubernetes
-	readable int // objects, and lists of objects
+// documentResult is what a document turned out to hold.
+type documentResult struct {
+	objects       []*model.Object // namespaces as written
+	problems      []pendingProblem
+	notKubernetes int // documents that are not meant for Kubernetes
+	readable      int // objects, and lists of objects
 
 	generated []*model.Object // those of objects whose name the API server makes
 
-	namespace string // of objects that name none; "" for that of all
-	version   string // of the cluster, if it is a list of one
+	namespace       string // of objects that name none; "" for that of all
+	resourceVersion string // of the cluster, if it is a list of one
 }
 
-// finding is a problem, perhaps with an object whose reference is complete only later.
-type finding struct {
-	of      *model.Object
+// pendingProblem is a problem, perhaps of an object whose reference is complete only later.
+type pendingProblem struct {
+	object  *model.Object
 	problem model.Problem
 }
 
-// decode reads all pieces, as many at a time as there are processors. The outcomes are in the order of the pieces.
-func decode(ctx context.Context, pieces []piece, limits Limits) ([]outcome, error) {
-	outcomes := make([]outcome, len(pieces))
+// decodeDocuments reads all documents, as many at a time as there are processors. The results are
+// in the order of the documents.
+func decodeDocuments(ctx context.Context, pieces []rawDocument, limits Limits) ([]documentResult, error) {
+	outcomes := make([]documentResult, len(pieces))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
 		workers.Go(func() {
-			w := worker{words: newWords(), press: &press{to: &model.Packer{}}, limits: &limits}
-			defer w.press.deliver()
+			w := documentDecoder{texts: newTextCache(), encoder: &encoder{packer: &model.Packer{}}, limits: &limits}
+			defer w.encoder.assignBodies()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(pieces) {
 					return
 				}
-				outcomes[i] = w.decode(pieces[i])
+				outcomes[i] = w.decodeDocument(pieces[i])
 			}
 		})
 	}
@@ -55,102 +56,104 @@ func decode(ctx context.Context, pieces []piece, limits Limits) ([]outcome, erro
 	return outcomes, ctx.Err()
 }
 
-// worker reads one piece after the other.
-type worker struct {
-	words  *words
-	press  *press
-	limits *Limits
+// documentDecoder reads one document after the other.
+type documentDecoder struct {
+	texts   *textCache
+	encoder *encoder
+	limits  *Limits
 }
 
-// document is a document while it is being read.
-type document struct {
-	file  source
-	from  string // the context of the cluster that the document is from; "": it is a manifest
-	first int    // the file's line on which its text begins
-	odd   []oddKey
-	press *press
-	out   *outcome
+// documentReader is a document while it is being read.
+type documentReader struct {
+	file        inputFile
+	cluster     string // the context of the cluster that the document is from; "": it is a manifest
+	firstLine   int    // the file's line on which its text begins
+	changedKeys []changedKey
+	encoder     *encoder
+	result      *documentResult
 
-	others int // values that are no objects
+	otherValues int // values that are no objects
 }
 
-// subject is a value that should be an object: a document, or an item of a list. Lines are those of the text.
-type subject struct {
-	value any
-	line  int
-	inner bool // an item
-	until int  // the line before which it ends
+// candidate is a value that should be an object: a document, or an item of a list. Lines are those
+// of the text.
+type candidate struct {
+	value   any
+	line    int
+	isItem  bool // an item
+	endLine int  // the line before which it ends
 }
 
-// decode reads one piece. Its text is wiped: it may hold a Secret, or something that was meant as one.
-func (w *worker) decode(p piece) (out outcome) {
+// decodeDocument reads one document. Its text is wiped: it may hold a Secret, or something that was
+// meant as one.
+func (w *documentDecoder) decodeDocument(p rawDocument) (out documentResult) {
 	defer clear(p.text)
 	out.namespace = p.namespace
-	w.read(p, &out)
+	w.readDocument(p, &out)
 	return out
 }
 
-// read adds what a piece holds.
-func (w *worker) read(p piece, out *outcome) {
-	nodes, behind, failed := parse(p, *w.limits)
-	if failed != nil && p.many {
-		for _, one := range p.parts() {
-			w.read(one, out)
+// readDocument adds what a document holds to a result.
+func (w *documentDecoder) readDocument(p rawDocument, out *documentResult) {
+	nodes, behind, failed := parseDocument(p, *w.limits)
+	if failed != nil && p.isBatch {
+		for _, one := range p.splitBatch() {
+			w.readDocument(one, out)
 		}
 		return
 	}
 	first := p.line
-	if p.from != "" {
+	if p.cluster != "" {
 		first = noLines
 	}
-	d := &document{file: p.file, from: p.from, first: p.line, press: w.press.begin(first), out: out}
+	d := &documentReader{file: p.file, cluster: p.cluster, firstLine: p.line, encoder: w.encoder.beginText(first), result: out}
 	if failed != nil {
-		d.report(nil, failed)
+		d.addProblem(nil, failed)
 	}
-	scale := newSizer(*w.limits)
-	c := &converter{first: p.line, words: w.words, shared: map[*yaml.Node]any{}, spend: true}
+	scale := newSizeChecker(*w.limits)
+	c := &converter{firstLine: p.line, texts: w.texts, shared: map[*yaml.Node]any{}, release: true}
 	for i, n := range nodes {
-		c.odd, nodes[i] = nil, nil
-		_, failed := scale.measure(n, 0)
+		c.changedKeys, nodes[i] = nil, nil
+		_, failed := scale.measureNode(n, 0)
 		var v any
 		if failed == nil {
-			v, failed = c.value(n)
+			v, failed = c.convertValue(n)
 		}
 		if failed != nil {
-			d.report(nil, failed)
+			d.addProblem(nil, failed)
 			continue
 		}
-		d.odd = c.odd
-		d.press.turn(n.Line)
+		d.changedKeys = c.changedKeys
+		d.encoder.beginDocument(n.Line)
 		if v != nil {
-			d.take(subject{value: v, line: n.Line, until: math.MaxInt})
+			d.readCandidate(candidate{value: v, line: n.Line, endLine: math.MaxInt})
 		}
 	}
-	d.skip(behind)
+	d.reportSecondDocuments(behind)
 }
 
 // secondDocument is the message for a document that kubectl does not read.
 const secondDocument = "not used: kubectl reads one document between two lines ---, and this is a second one"
 
-// skip says of documents that kubectl does not read them, if they may be objects.
-func (d *document) skip(nodes []*yaml.Node) {
-	if t := notRead(nodes); t != nil {
-		d.report(nil, t)
+// reportSecondDocuments says of documents that kubectl does not read them, if they may be objects.
+func (d *documentReader) reportSecondDocuments(nodes []*yaml.Node) {
+	if t := secondDocumentProblem(nodes); t != nil {
+		d.addProblem(nil, t)
 		return
 	}
 	for _, n := range nodes {
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
-			d.other(subject{line: n.Line}, secondDocument)
+			d.addNotKubernetes(candidate{line: n.Line}, secondDocument)
 		}
 	}
 }
 
-// notRead is the trouble with the first object among documents that kubectl does not read; nil:
-// there is none.
-func notRead(nodes []*yaml.Node) *trouble {
+// secondDocumentProblem returns the problem of the first object among documents that kubectl does
+// not read. It is nil if there is none.
+func secondDocumentProblem(nodes []*yaml.Node) *documentProblem {
 	for _, n := range nodes {
-		if mayBeObject(n) {
-			t := invalid(n.Line, secondDocument)
+		if canBeObject(n) {
+			t := invalidYAML(n.Line, secondDocument)
 			t.hint = "put --- on a line of its own in front of it"
 			return t
 		}
@@ -158,143 +161,145 @@ func notRead(nodes []*yaml.Node) *trouble {
 	return nil
 }
 
-// mayBeObject reports whether a node is a map with an apiVersion or a kind, or has one among its
+// canBeObject reports whether a node is a map with an apiVersion or a kind, or has one among its
 // entries.
-func mayBeObject(n *yaml.Node) bool {
+func canBeObject(n *yaml.Node) bool {
 	if n.Kind == yaml.SequenceNode {
-		return slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Kind == yaml.MappingNode && mayBeObject(n) })
+		return slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Kind == yaml.MappingNode && canBeObject(n) })
 	}
-	return n.Kind == yaml.MappingNode && (part(n, "apiVersion") != nil || part(n, "kind") != nil)
+	return n.Kind == yaml.MappingNode && (childNode(n, "apiVersion") != nil || childNode(n, "kind") != nil)
 }
 
-// report adds trouble; of is the object that has it, or nil where it keeps something from being one.
-func (d *document) report(of *model.Object, t *trouble) {
-	d.out.findings = append(d.out.findings, finding{of: of, problem: model.Problem{
-		Severity: t.severity(), Code: t.code, Message: t.message, Hint: t.hint,
-		Origin: d.origin(t.line),
+// addProblem adds a problem; of is the object that has it, or nil where it keeps something from
+// being one.
+func (d *documentReader) addProblem(of *model.Object, t *documentProblem) {
+	d.result.problems = append(d.result.problems, pendingProblem{object: of, problem: model.Problem{
+		Severity: t.severityOf(), Code: t.code, Message: t.message, Hint: t.hint,
+		Origin: d.originOf(t.line),
 	}})
 }
 
-// origin is the place of a line of the text. Objects of a cluster have no lines.
-func (d *document) origin(line int) *model.Origin {
-	if d.from != "" {
-		return &model.Origin{Cluster: d.from}
+// originOf returns the place of a line of the text. Objects of a cluster have no lines.
+func (d *documentReader) originOf(line int) *model.Origin {
+	if d.cluster != "" {
+		return &model.Origin{Cluster: d.cluster}
 	}
-	return &model.Origin{File: d.file.name, Line: d.first + line - 1}
+	return &model.Origin{File: d.file.name, Line: d.firstLine + line - 1}
 }
 
-// take reads s as an object, or as a list of objects.
-func (d *document) take(s subject) {
+// readCandidate reads s as an object, or as a list of objects.
+func (d *documentReader) readCandidate(s candidate) {
 	m := asMap(s.value)
 	switch {
 	case m == nil:
-		d.notMap(s)
-	case m.at("apiVersion") == nil && m.at("kind") == nil:
-		d.other(s, "not used: it has neither apiVersion nor kind")
-	case strings.HasPrefix(m.text("apiVersion"), snapshotGroup) && m.text("kind") == model.SnapshotKind:
-		d.report(nil, invalid(s.line, "not used: the header of a snapshot, which has to open its file: without it, what follows is not known to be all"))
-	case d.holdsItems(s, m):
-		d.list(s, m)
-	case strings.HasPrefix(m.text("apiVersion"), "kustomize.config.k8s.io/"):
-		d.out.foreign++
+		d.reportNotMap(s)
+	case m.valueAt("apiVersion") == nil && m.valueAt("kind") == nil:
+		d.addNotKubernetes(s, "not used: it has neither apiVersion nor kind")
+	case strings.HasPrefix(m.textAt("apiVersion"), snapshotGroup) && m.textAt("kind") == model.SnapshotKind:
+		d.addProblem(nil, invalidYAML(s.line, "not used: the header of a snapshot, which has to open its file: without it, what follows is not known to be all"))
+	case d.hasItems(s, m):
+		d.readList(s, m)
+	case strings.HasPrefix(m.textAt("apiVersion"), "kustomize.config.k8s.io/"):
+		d.result.notKubernetes++
 	default:
-		d.object(s, m)
+		d.readObject(s, m)
 	}
 }
 
-// notMap says of a value that it cannot be an object. A list of objects is a mistake wherever it is found.
-func (d *document) notMap(s subject) {
+// reportNotMap says of a value that it cannot be an object. A list of objects is a mistake wherever it is found.
+func (d *documentReader) reportNotMap(s candidate) {
 	entries, _ := asList(s.value)
 	for _, e := range entries {
-		if m := asMap(e.value); m.at("apiVersion") != nil || m.at("kind") != nil {
-			d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: "not used: a list, not an object",
+		if m := asMap(e.value); m.valueAt("apiVersion") != nil || m.valueAt("kind") != nil {
+			d.addProblem(nil, &documentProblem{code: model.NotAnObject, line: s.line, message: "not used: a list, not an object",
 				hint: "write the objects as documents of their own, with --- between them, or as items of kind: List"})
 			return
 		}
 	}
-	d.other(s, "not used: not an object")
+	d.addNotKubernetes(s, "not used: not an object")
 }
 
-// other is YAML that is not meant for Kubernetes. It is only counted where it may be expected: in a folder.
-func (d *document) other(s subject, message string) {
-	const many = 50 // of one piece
-	if d.file.named || s.inner {
-		t := &trouble{code: model.NotAnObject, line: s.line, message: message, unread: s.inner}
-		switch d.others++; {
-		case d.others < many:
-			d.report(nil, t)
-		case d.others == many:
+// addNotKubernetes notes YAML that is not meant for Kubernetes. It is only counted where it may be
+// expected: in a folder.
+func (d *documentReader) addNotKubernetes(s candidate, message string) {
+	const many = 50 // of one document
+	if d.file.named || s.isItem {
+		t := &documentProblem{code: model.NotAnObject, line: s.line, message: message, notRead: s.isItem}
+		switch d.otherValues++; {
+		case d.otherValues < many:
+			d.addProblem(nil, t)
+		case d.otherValues == many:
 			t.message = "not used: no object, and there are more like it"
-			d.report(nil, t)
+			d.addProblem(nil, t)
 		}
 		return
 	}
-	d.out.foreign++
+	d.result.notKubernetes++
 }
 
 // isList reports whether m is a List, or of a kind that ends so and has items.
 func isList(m *tree) bool {
-	kind := m.text("kind")
-	return kind == "List" || strings.HasSuffix(kind, "List") && m.find("items") != nil
+	kind := m.textAt("kind")
+	return kind == "List" || strings.HasSuffix(kind, "List") && m.findEntry("items") != nil
 }
 
-// holdsItems reports whether kubectl takes m for a list: it has items, whatever its kind. Among the
+// hasItems reports whether kubectl takes m for a list: it has items, whatever its kind. Among the
 // items of a list only those that have a list of items are. What a server tells is a list by its
 // kind.
-func (d *document) holdsItems(s subject, m *tree) bool {
-	items := m.find("items")
+func (d *documentReader) hasItems(s candidate, m *tree) bool {
+	items := m.findEntry("items")
 	switch {
-	case d.from != "" || items == nil:
+	case d.cluster != "" || items == nil:
 		return isList(m)
-	case m.text("kind") == "": // which it refuses
+	case m.textAt("kind") == "": // which it refuses
 		return false
-	case s.inner:
+	case s.isItem:
 		_, ok := asList(items.value)
 		return ok
 	}
 	return true
 }
 
-// list reads the items of a list. Those that do not say what they are have the type of the list.
-func (d *document) list(s subject, m *tree) {
-	items, ok := asList(m.at("items"))
-	if !ok && m.at("items") != nil {
-		d.report(nil, &trouble{code: model.WrongType, line: s.lineOf("items"), message: "not used: items is not a list", unread: true})
+// readList reads the items of a list. Those that do not say what they are have the type of the list.
+func (d *documentReader) readList(s candidate, m *tree) {
+	items, ok := asList(m.valueAt("items"))
+	if !ok && m.valueAt("items") != nil {
+		d.addProblem(nil, &documentProblem{code: model.WrongType, line: s.lineOf("items"), message: "not used: items is not a list", notRead: true})
 		return
 	}
-	if s.inner && d.from == "" {
-		d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: "a list within a list: kubectl refuses both", unread: true,
+	if s.isItem && d.cluster == "" {
+		d.addProblem(nil, &documentProblem{code: model.NotAnObject, line: s.line, message: "a list within a list: kubectl refuses both", notRead: true,
 			hint: "write its items into the outer list"})
 	}
 	if len(items) == 0 && !isList(m) {
-		d.report(nil, &trouble{code: model.NotAnObject, line: s.lineOf("items"), message: "not used: kubectl takes what has items for a list, and this one is empty", unread: true,
+		d.addProblem(nil, &documentProblem{code: model.NotAnObject, line: s.lineOf("items"), message: "not used: kubectl takes what has items for a list, and this one is empty", notRead: true,
 			hint: "take items out"})
 		return
 	}
-	d.out.readable++
+	d.result.readable++
 	for i, e := range items {
-		item := subject{value: e.value, line: e.line, until: s.until, inner: true}
+		item := candidate{value: e.value, line: e.line, endLine: s.endLine, isItem: true}
 		if i+1 < len(items) {
-			item.until = items[i+1].line
+			item.endLine = items[i+1].line
 		}
-		if kind := strings.TrimSuffix(m.text("kind"), "List"); kind != "" {
-			item.value = withType(e, m.text("apiVersion"), kind)
+		if kind := strings.TrimSuffix(m.textAt("kind"), "List"); kind != "" {
+			item.value = withDefaultType(e, m.textAt("apiVersion"), kind)
 		}
-		d.take(item)
+		d.readCandidate(item)
 	}
 }
 
 // lineOf is where the part of s at path stands, or as much of it as is found.
-func (s subject) lineOf(path ...string) int { return lineOf(s.value, s.line, path...) }
+func (s candidate) lineOf(path ...string) int { return lineOfPath(s.value, s.line, path...) }
 
-// withType is the item with the given type where it names none.
-func withType(item kid, apiVersion, kind string) any {
+// withDefaultType returns the item with the given type where it names none.
+func withDefaultType(item treeEntry, apiVersion, kind string) any {
 	m := asMap(item.value)
-	if m == nil || m.text("apiVersion") != "" || m.text("kind") != "" {
+	if m == nil || m.textAt("apiVersion") != "" || m.textAt("kind") != "" {
 		return item.value
 	}
 	if apiVersion != "" {
-		m = m.with("apiVersion", item.line, apiVersion)
+		m = m.withValue("apiVersion", item.line, apiVersion)
 	}
-	return m.with("kind", item.line, kind)
+	return m.withValue("kind", item.line, kind)
 }

@@ -27,7 +27,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // pathError is the error for a path that the system would not let us read. The system's own words repeat the path.
 func pathError(name string, err error) error {
-	err = cause(err)
+	err = causeOf(err)
 	e := &Error{What: name, Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -38,8 +38,8 @@ func pathError(name string, err error) error {
 	return e
 }
 
-// cause is what the system says about a path, without the path.
-func cause(err error) error {
+// causeOf returns what the system says about a path, without the path.
+func causeOf(err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
 		return failed.Err
@@ -47,26 +47,27 @@ func cause(err error) error {
 	return err
 }
 
-// trouble is why a document, or a part of it, takes no part. Its line counts from the first line of the text it was found in.
-type trouble struct {
+// documentProblem is why a document, or a part of it, takes no part. Its line counts from the first
+// line of the text it was found in.
+type documentProblem struct {
 	code    model.Code
 	line    int
 	message string
 	hint    string
-	unread  bool // something was written that a tool may apply, and is not read
+	notRead bool // something was written that a tool may apply, and is not read
 }
 
-func invalid(line int, format string, args ...any) *trouble {
-	return &trouble{code: model.InvalidYAML, line: line, message: fmt.Sprintf(format, args...)}
+func invalidYAML(line int, format string, args ...any) *documentProblem {
+	return &documentProblem{code: model.InvalidYAML, line: line, message: fmt.Sprintf(format, args...)}
 }
 
-func exceeded(line int, format string, args ...any) *trouble {
-	return &trouble{code: model.LimitExceeded, line: line, message: fmt.Sprintf(format, args...)}
+func limitExceeded(line int, format string, args ...any) *documentProblem {
+	return &documentProblem{code: model.LimitExceeded, line: line, message: fmt.Sprintf(format, args...)}
 }
 
-// severity of what a single document can have.
-func (t *trouble) severity() model.Severity {
-	if t.unread || t.code == model.InvalidYAML || t.code == model.LimitExceeded {
+// severityOf returns the severity: what is not read, and could be applied, is an error.
+func (t *documentProblem) severityOf() model.Severity {
+	if t.notRead || t.code == model.InvalidYAML || t.code == model.LimitExceeded {
 		return model.Error
 	}
 	return model.Warning

@@ -55,7 +55,7 @@ func git(t *testing.T, dir string, args ...string) string {
 // names are what was read, and the origins of what was not.
 func namesRead(t *testing.T, tree GitTree) (read, not []string) {
 	t.Helper()
-	texts, problems, err := Git(context.Background(), tree)
+	texts, problems, err := GitRevision(context.Background(), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +105,11 @@ func TestGitSubmodule(t *testing.T) {
 // TestGitLimit: a file that is too large is not read, and Files says so.
 func TestGitLimit(t *testing.T) {
 	dir := repository(t, map[string]string{"a.yaml": strings.Repeat("#", 100), "b.yaml": "kind: Namespace\napiVersion: v1\nmetadata: {name: b}\n"})
-	texts, _, err := Git(context.Background(), GitTree{Dir: dir, Rev: "HEAD", Limits: Limits{Total: 90}})
+	texts, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD", Limits: Limits{Total: 90}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := Files(context.Background(), Options{Texts: texts, Limits: Limits{Total: 90}})
+	in, err := Files(context.Background(), Options{TextFiles: texts, Limits: Limits{Total: 90}})
 	if err != nil || len(in.Objects) != 1 || len(in.Problems) != 1 || in.Problems[0].Origin.File != "HEAD:a.yaml" {
 		t.Errorf("read %d objects, problems %v, %v", len(in.Objects), in.Problems, err)
 	}
@@ -122,7 +122,7 @@ func TestGitMissingObject(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, ".git", "objects", id[:2], id[2:])); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := Git(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
+	_, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
 	var failed *Error
 	if !errors.As(err, &failed) || failed.Hint == "" {
 		t.Errorf("got %v", err)
@@ -135,7 +135,7 @@ func TestGitPartialClone(t *testing.T) {
 	git(t, from, "config", "uploadpack.allowFilter", "true")
 	dir := filepath.Join(t.TempDir(), "clone")
 	git(t, from, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(from), dir)
-	_, _, err := Git(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
+	_, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
 	var failed *Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.Hint, "--no-filter") || strings.Contains(failed.Error(), "warning") {
 		t.Errorf("got %v", err)
@@ -149,7 +149,7 @@ func TestGitPartialClone(t *testing.T) {
 func TestGitUnknown(t *testing.T) {
 	dir := repository(t, map[string]string{"a.yaml": "a"})
 	for _, rev := range []string{"HEAD~7", "-x"} {
-		_, _, err := Git(context.Background(), GitTree{Dir: dir, Rev: rev})
+		_, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: rev})
 		var failed *Error
 		if !errors.As(err, &failed) || strings.Contains(failed.Hint, "fetch") {
 			t.Errorf("%s: got %v", rev, err)
@@ -159,7 +159,7 @@ func TestGitUnknown(t *testing.T) {
 
 func TestGitWithoutProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, _, err := Git(context.Background(), GitTree{Rev: "HEAD"}); err == nil || !strings.Contains(err.Error(), "there is no git program") {
+	if _, _, err := GitRevision(context.Background(), GitTree{Rev: "HEAD"}); err == nil || !strings.Contains(err.Error(), "there is no git program") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestGitCancelled(t *testing.T) {
 	dir := repository(t, map[string]string{"a.yaml": "a"})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Git(ctx, GitTree{Dir: dir, Rev: "HEAD"}); !errors.Is(err, context.Canceled) {
+	if _, _, err := GitRevision(ctx, GitTree{Dir: dir, Rev: "HEAD"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

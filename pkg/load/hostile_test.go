@@ -25,19 +25,19 @@ func matrices(deep, elements int) any {
 	return inner
 }
 
-func setWith(generators ...any) *lead {
-	return &lead{kind: "argoproj.io/ApplicationSet", name: "s", namespace: "argocd", value: map[string]any{"spec": map[string]any{"generators": generators,
+func setWith(generators ...any) *gitopsSource {
+	return &gitopsSource{kind: "argoproj.io/ApplicationSet", name: "s", namespace: "argocd", value: map[string]any{"spec": map[string]any{"generators": generators,
 		"template": map[string]any{"metadata": map[string]any{"name": "{{x}}"}}}}}
 }
 
 // Matrices multiply what they go through, even if they make nothing.
 func TestMatricesOfMatrices(t *testing.T) {
-	at := &land{}
-	made, err := newGenerator(at, &hands{}, setWith(matrices(6, 1000))).applications(t.Context(), setWith(matrices(6, 1000)))
-	if !errors.Is(err, errFilled) || len(made) > 0 {
+	at := &workspace{}
+	made, err := newAppSetGenerator(at, &repositoryMatcher{}, setWith(matrices(6, 1000))).makeApplications(t.Context(), setWith(matrices(6, 1000)))
+	if !errors.Is(err, errTooManyValues) || len(made) > 0 {
 		t.Errorf("%d, %v", len(made), err)
 	}
-	if made, err := newGenerator(&land{}, &hands{}, setWith(matrices(0, 0))).applications(t.Context(), setWith(matrices(1, 3))); err != nil || len(made) > 0 {
+	if made, err := newAppSetGenerator(&workspace{}, &repositoryMatcher{}, setWith(matrices(0, 0))).makeApplications(t.Context(), setWith(matrices(1, 3))); err != nil || len(made) > 0 {
 		t.Errorf("%d, %v", len(made), err)
 	}
 }
@@ -63,7 +63,7 @@ func TestGitConfigIsSmallAndRegular(t *testing.T) {
 			}
 			ended := time.AfterFunc(10*time.Second, func() { panic("it is read without end") })
 			defer ended.Stop()
-			if text, err := gitConfig(filepath.Join(dir, ".git")); err == nil {
+			if text, err := readGitConfig(filepath.Join(dir, ".git")); err == nil {
 				t.Errorf("%.80q", text)
 			}
 		})
@@ -94,17 +94,17 @@ func FuzzApplicationSet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		limits := Limits{Document: 1 << 16, Nodes: 10_000, Repeated: 1000}
-		r := &repo{land: land{walk: newWalk(&reader{}, limits.orDefault())}}
-		r.findTops([]string{dir})
-		docs, failed := r.walk.parse([]byte("spec:\n  " + strings.ReplaceAll(text, "\n", "\n  ")))
+		r := &renderer{workspace: workspace{walk: newKustomizationWalk(&fileReader{}, limits.withDefaults())}}
+		r.findPathRoots([]string{dir})
+		docs, failed := r.walk.parseManifests([]byte("spec:\n  " + strings.ReplaceAll(text, "\n", "\n  ")))
 		if failed != nil {
 			return
 		}
 		for _, doc := range docs {
-			l := &lead{kind: "argoproj.io/ApplicationSet", name: "s", namespace: "argocd", value: doc.value}
-			g := newGenerator(&r.land, &hands{}, l)
-			g.holds = func(origin) bool { return true }
-			made, err := g.applications(t.Context(), l)
+			l := &gitopsSource{kind: "argoproj.io/ApplicationSet", name: "s", namespace: "argocd", value: doc.value}
+			g := newAppSetGenerator(&r.workspace, &repositoryMatcher{}, l)
+			g.isLocal = func(sourceRepository) bool { return true }
+			made, err := g.makeApplications(t.Context(), l)
 			if len(made) > maxApplications || err != nil && (err.Error() == "" || len(err.Error()) > 1<<16) {
 				t.Errorf("%d, %v", len(made), err)
 			}
@@ -134,11 +134,11 @@ func FuzzGitConfig(f *testing.F) {
 		put("git/commondir", common)
 		put("c/.git", "gitdir: "+dir+"/git\n")
 		put("git/worktree/x", "")
-		var r repo
-		r.walk = newWalk(&reader{}, Limits{}.orDefault())
-		r.findTops([]string{dir + "/a", dir + "/b", dir + "/c"})
-		for _, url := range remotes(r.tops) {
-			if plainURL(url) != plainURL(strings.TrimSuffix(url, "/")) || strings.HasSuffix(url, ".git") && strings.HasSuffix(url, "/") {
+		var r renderer
+		r.walk = newKustomizationWalk(&fileReader{}, Limits{}.withDefaults())
+		r.findPathRoots([]string{dir + "/a", dir + "/b", dir + "/c"})
+		for _, url := range findRemotes(r.pathRoots) {
+			if normalizeURL(url) != normalizeURL(strings.TrimSuffix(url, "/")) || strings.HasSuffix(url, ".git") && strings.HasSuffix(url, "/") {
 				t.Errorf("%q", url)
 			}
 			if strings.ContainsAny(url, "\n") {

@@ -12,9 +12,9 @@ import (
 )
 
 // readAs is what documents hold that are cut into pieces one way or the other.
-func readAs(t *testing.T, cut func(source, []byte) []piece, text string) []string {
+func readAs(t *testing.T, cut func(inputFile, []byte) []rawDocument, text string) []string {
 	t.Helper()
-	outcomes, err := decode(context.Background(), cut(source{name: "a.yaml", named: true}, []byte(text)), DefaultLimits())
+	outcomes, err := decodeDocuments(context.Background(), cut(inputFile{name: "a.yaml", named: true}, []byte(text)), DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func readAs(t *testing.T, cut func(source, []byte) []piece, text string) []strin
 		for _, object := range o.objects {
 			out = append(out, fmt.Sprint(object.Ref, object.Origin, object.Body.Value()))
 		}
-		for _, f := range o.findings {
+		for _, f := range o.problems {
 			out = append(out, fmt.Sprint(f.problem.Code, *f.problem.Origin, f.problem.Message))
 		}
 	}
@@ -42,7 +42,7 @@ func FuzzJoined(f *testing.F) {
 		if strings.Contains(text, "\x00") || len(text) > 1<<12 {
 			return
 		}
-		if one, joined := readAs(t, split, text), readAs(t, splitLarge, text); !reflect.DeepEqual(one, joined) {
+		if one, joined := readAs(t, splitText, text), readAs(t, splitBatched, text); !reflect.DeepEqual(one, joined) {
 			t.Errorf("%q is read as\n%s\ntogether as\n%s", text, strings.Join(one, "\n"), strings.Join(joined, "\n"))
 		}
 	})
@@ -55,7 +55,7 @@ func TestManyValues(t *testing.T) {
 		fmt.Fprintf(&text, "{\"apiVersion\": \"v1\", \"kind\": \"A\",\n \"metadata\": {\"name\": \"a%d\", \"annotations\": {\"b\": \"}\\n{\"}}}\n", i)
 	}
 	for _, end := range []string{"", "{\"kind\": \"B\"", "\n# c\n", "- a: b\n"} {
-		one, pieces := readAs(t, split, text.String()+end), readAs(t, splitLarge, text.String()+end)
+		one, pieces := readAs(t, splitText, text.String()+end), readAs(t, splitBatched, text.String()+end)
 		if !reflect.DeepEqual(one, pieces) || len(one) < 2000 {
 			t.Errorf("with %q at the end: %d and %d objects and problems: %.300v, %.300v", end, len(one), len(pieces), one[max(0, len(one)-2):], pieces[max(0, len(pieces)-2):])
 		}
@@ -73,8 +73,8 @@ func FuzzArchive(f *testing.F) {
 		_ = z.Close()
 		for _, text := range [][]byte{packed.Bytes(), append([]byte("\x1f\x8b"), data...)} {
 			const most = 1 << 16
-			r := &reader{left: most}
-			pieces, err := r.unpack(context.Background(), source{name: "x.tgz", named: true}, text)
+			r := &fileReader{remaining: most}
+			pieces, err := r.unpackFile(context.Background(), inputFile{name: "x.tgz", named: true}, text)
 			size := 0
 			for _, p := range pieces {
 				size += len(p.text)

@@ -14,75 +14,75 @@ import (
 // jsonReader builds YAML nodes from JSON, so that lines and keys written twice are found in one way. The YAML reader
 // itself takes most JSON, but neither tabs nor surrogate pairs.
 type jsonReader struct {
-	text   []byte
-	tokens *json.Decoder
-	limits Limits
-	offset int // up to which lines are counted
-	line   int
-	open   []*yaml.Node // the maps and lists around the next token
-	docs   []*yaml.Node
+	text      []byte
+	tokens    *json.Decoder
+	limits    Limits
+	offset    int // up to which lines are counted
+	line      int
+	openNodes []*yaml.Node // the maps and lists around the next token
+	documents []*yaml.Node
 }
 
-// parseJSON reads values that follow each other, the first of them beginning on the given line. With trouble come the
-// values before it.
-func parseJSON(text []byte, line int, limits Limits) ([]*yaml.Node, *trouble) {
-	if tooDense(text, jsonMarks, limits.Nodes) {
-		return nil, exceeded(line, "not used: the document may hold more than %d keys and values", limits.Nodes)
+// parseJSON reads values that follow each other, the first of them beginning on the given line.
+// With a problem come the values before it.
+func parseJSON(text []byte, line int, limits Limits) ([]*yaml.Node, *documentProblem) {
+	if isTooDense(text, jsonMarks, limits.Nodes) {
+		return nil, limitExceeded(line, "not used: the document may hold more than %d keys and values", limits.Nodes)
 	}
 	r := &jsonReader{text: text, tokens: json.NewDecoder(bytes.NewReader(text)), limits: limits, line: line}
 	r.tokens.UseNumber()
 	for {
 		token, err := r.tokens.Token()
-		if errors.Is(err, io.EOF) && len(r.open) == 0 {
-			return r.docs, nil
+		if errors.Is(err, io.EOF) && len(r.openNodes) == 0 {
+			return r.documents, nil
 		}
 		if err != nil {
-			return r.complete(), r.failure(err)
+			return r.completeValues(), r.describeError(err)
 		}
-		r.advance(int(r.tokens.InputOffset()))
-		if failed := r.take(token); failed != nil {
-			return r.complete(), failed
+		r.advanceTo(int(r.tokens.InputOffset()))
+		if failed := r.addToken(token); failed != nil {
+			return r.completeValues(), failed
 		}
 	}
 }
 
-// advance counts lines up to the given offset.
-func (r *jsonReader) advance(to int) {
+// advanceTo counts lines up to the given offset.
+func (r *jsonReader) advanceTo(to int) {
 	r.line += bytes.Count(r.text[r.offset:to], []byte("\n"))
 	r.offset = to
 }
 
-func (r *jsonReader) take(token json.Token) *trouble {
+func (r *jsonReader) addToken(token json.Token) *documentProblem {
 	if token == json.Delim('}') || token == json.Delim(']') {
-		r.open = r.open[:len(r.open)-1]
+		r.openNodes = r.openNodes[:len(r.openNodes)-1]
 		return nil
 	}
-	n := jsonNode(token, r.line)
-	if len(r.open) == 0 {
-		r.docs = append(r.docs, n)
+	n := newJSONNode(token, r.line)
+	if len(r.openNodes) == 0 {
+		r.documents = append(r.documents, n)
 	} else {
-		parent := r.open[len(r.open)-1]
+		parent := r.openNodes[len(r.openNodes)-1]
 		parent.Content = append(parent.Content, n)
 	}
 	if n.Kind != yaml.ScalarNode {
-		r.open = append(r.open, n)
+		r.openNodes = append(r.openNodes, n)
 	}
-	if len(r.open) > r.limits.Depth {
-		return exceeded(r.line, "not used: maps and lists are nested deeper than %d", r.limits.Depth)
+	if len(r.openNodes) > r.limits.Depth {
+		return limitExceeded(r.line, "not used: maps and lists are nested deeper than %d", r.limits.Depth)
 	}
 	return nil
 }
 
-// complete is the values that were read to their end.
-func (r *jsonReader) complete() []*yaml.Node {
-	if len(r.open) > 0 {
-		return r.docs[:len(r.docs)-1]
+// completeValues returns the values that were read to their end.
+func (r *jsonReader) completeValues() []*yaml.Node {
+	if len(r.openNodes) > 0 {
+		return r.documents[:len(r.documents)-1]
 	}
-	return r.docs
+	return r.documents
 }
 
-// failure says what is wrong and where.
-func (r *jsonReader) failure(err error) *trouble {
+// describeError says what is wrong and where.
+func (r *jsonReader) describeError(err error) *documentProblem {
 	message := err.Error()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		message = "the document ends too early"
@@ -91,17 +91,17 @@ func (r *jsonReader) failure(err error) *trouble {
 	for at < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
 		at++
 	}
-	r.advance(at)
-	return invalid(r.line, "not used: %s", message)
+	r.advanceTo(at)
+	return invalidYAML(r.line, "not used: %s", message)
 }
 
-// looksJSON reports whether text, which begins with a bracket, goes on like JSON rather than YAML's flow style.
-func looksJSON(text []byte) bool {
+// isLikelyJSON reports whether text, which begins with a bracket, goes on like JSON rather than YAML's flow style.
+func isLikelyJSON(text []byte) bool {
 	rest := bytes.TrimLeft(text[1:], " \t\r\n")
 	return len(rest) > 0 && (rest[0] == '"' || text[0] == '[' && rest[0] == '{')
 }
 
-func jsonNode(token json.Token, line int) *yaml.Node {
+func newJSONNode(token json.Token, line int) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Line: line, Tag: "!!null"}
 	switch t := token.(type) {
 	case json.Delim:

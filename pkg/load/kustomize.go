@@ -11,70 +11,73 @@ import (
 // buildHint is the way out where a kustomization is more than will be built here.
 const buildHint = "build it where that may be done, and pipe it in: kubectl kustomize … | kubectl dopolicy … -f -"
 
-// kustomize is the objects of the kustomization in a folder, each as a document of its own. The kustomize library builds
-// them as for kubectl, but offline: everything that the build will look at is read and checked before. There is an
-// *Error, and no build, if anything is remote, missing, not readable or beyond a limit, or would run a program or inflate
-// a chart. The build then sees no file but those, with the content that was checked.
-func kustomize(ctx context.Context, o Options, in *reader, limits Limits) ([]piece, error) {
-	w := newWalk(in, limits)
-	w.charts = newCharts(o.Helm)
-	root, err := w.root(ctx, o.Kustomization)
+// buildKustomization returns the objects of the kustomization in a folder, each as a document of
+// its own. The kustomize library builds them as for kubectl, but offline: everything that the build
+// will look at is read and checked before. There is an *Error, and no build, if anything is remote,
+// missing, not readable or beyond a limit, or would run a program or inflate a chart. The build
+// then sees no file but those, with the content that was checked.
+func buildKustomization(ctx context.Context, o Options, in *fileReader, limits Limits) ([]rawDocument, error) {
+	w := newKustomizationWalk(in, limits)
+	w.charts = newChartRenderer(o.Helm)
+	root, err := w.walkRoot(ctx, o.Kustomization)
 	if err != nil {
 		return nil, err
 	}
-	return w.build(ctx, build{root: root, limits: limits})
+	return w.buildDocuments(ctx, kustomizeBuild{root: root, limits: limits})
 }
 
-func newWalk(in *reader, limits Limits) *walk {
-	return &walk{
-		disk: &shelf{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{}, own: map[string][]byte{}},
-		in:   in, limits: limits, docs: map[string][]manifest{}, declared: map[string][]declaration{}, stands: map[string]string{},
+func newKustomizationWalk(in *fileReader, limits Limits) *kustomizationWalk {
+	return &kustomizationWalk{
+		fileSystem: &checkedFileSystem{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{}, overrides: map[string][]byte{}},
+		reader:     in, limits: limits, manifestsByPath: map[string][]manifest{}, declarations: map[string][]declaration{}, generatedFiles: map[string]string{},
 	}
 }
 
-// another is a walk for another build, which does not read again what was read for this one.
-func (w *walk) another() *walk {
+// forNextBuild returns a walk for another build, which does not read again what was read for this
+// one.
+func (w *kustomizationWalk) forNextBuild() *kustomizationWalk {
 	next := *w
-	next.visits, next.lacks = 0, nil
-	next.disk = &shelf{FileSystem: w.disk.FileSystem, files: w.disk.files, own: map[string][]byte{}}
+	next.visits, next.missingParts = 0, nil
+	next.fileSystem = &checkedFileSystem{FileSystem: w.fileSystem.FileSystem, files: w.fileSystem.files, overrides: map[string][]byte{}}
 	return &next
 }
 
-// build is the objects that come out of a build of what was walked.
-func (w *walk) build(ctx context.Context, b build) ([]piece, error) {
-	b.disk, b.anywhere = w.disk, w.within != ""
-	objects, err := b.run(ctx)
+// buildDocuments returns the objects that come out of a build of what was walked.
+func (w *kustomizationWalk) buildDocuments(ctx context.Context, b kustomizeBuild) ([]rawDocument, error) {
+	b.fileSystem, b.allowAnyFolder = w.fileSystem, w.allowedRoot != ""
+	objects, err := b.runWithin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pieces := make([]piece, len(objects))
+	pieces := make([]rawDocument, len(objects))
 	for i, o := range objects {
-		at := w.origin(b.root, o)
+		at := w.originOf(b.root, o)
 		// The text is a single line, so that whatever is found in it is reported at the line of the object.
-		pieces[i] = piece{file: source{name: at.File, named: true}, line: at.Line, text: o.json, stream: true}
+		pieces[i] = rawDocument{file: inputFile{name: at.File, named: true}, line: at.Line, text: o.json, isStream: true}
 	}
 	return pieces, nil
 }
 
-// shelf is the file system that a kustomization is built from: the folders on disk, but only files that have been read.
-type shelf struct {
+// checkedFileSystem is the file system that a kustomization is built from: the folders on disk, but
+// only files that have been read.
+type checkedFileSystem struct {
 	filesys.FileSystem
-	files map[string][]byte // by absolute path without links
-	own   map[string][]byte // what is read instead of them in this build, and files that are on no disk
+	files     map[string][]byte // by absolute path without links
+	overrides map[string][]byte // what is read instead of them in this build, and files that are on no disk
 }
 
 // CleanedAbs is the folder and the name of a file or folder, without links.
-func (s *shelf) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
-	if name = filepath.Clean(name); s.own[name] != nil {
+func (s *checkedFileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	if name = filepath.Clean(name); s.overrides[name] != nil {
 		return filesys.ConfirmedDir(filepath.Dir(name)), filepath.Base(name), nil
 	}
 	return s.FileSystem.CleanedAbs(name)
 }
 
 // ReadFile is the content of a file when it was read and checked.
-func (s *shelf) ReadFile(name string) ([]byte, error) {
+func (s *checkedFileSystem) ReadFile(name string) ([]byte, error) {
 	name = filepath.Clean(name)
-	if text := s.own[name]; text != nil {
+	if text := s.overrides[name]; text != nil {
 		return text, nil
 	}
 	text, ok := s.files[name]

@@ -21,7 +21,7 @@ type Limits struct {
 	Read *atomic.Int64 // counts the bytes that are read; nil: they are not counted
 }
 
-func count(read *atomic.Int64, n int64) {
+func countRead(read *atomic.Int64, n int64) {
 	if read != nil {
 		read.Add(n)
 	}
@@ -35,7 +35,7 @@ func DefaultLimits() Limits {
 		Build: 5 * time.Minute, BuildMemory: 2 << 30}
 }
 
-func (l Limits) orDefault() Limits {
+func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Total:    cmp.Or(l.Total, d.Total),

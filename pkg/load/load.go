@@ -22,12 +22,12 @@ type Options struct {
 	Render bool
 	Helm   bool // charts are rendered with the helm program, if there is one
 	// Destination is the cluster to read, if what is rendered is for several: as Argo CD calls it, or its address, or the name of the object
-	// with the kubeconfig that Flux reaches it with. That of the tools themselves is in-cluster. Empty means all, and they are told.
+	// with the kubeconfig that Flux reaches it with. That of the tools themselves is in-cluster. Empty means all, and a warning names them.
 	Destination string
 	Stdin       io.Reader
 	// Texts are files that were read already, with what was found wrong on the way. They are read instead of Paths.
-	Texts    []Text
-	Problems []model.Problem
+	TextFiles []TextFile
+	Problems  []model.Problem
 
 	// Kustomization is the folder of a kustomization to build and read instead of Paths. Nothing is fetched and no
 	// program is run: what would need it is refused before the build. The library keeps state of its own, so that two
@@ -49,94 +49,95 @@ type Options struct {
 // one object was found anywhere, the error wraps ErrNothingReadable and the snapshot, which holds the reasons, comes
 // with it. The order of the input changes nothing but line numbers. When ctx ends, its error is returned.
 func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
-	r, err := o.read(ctx)
+	r, err := o.readInput(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var cluster *model.Cluster
 	if r.header != nil {
-		cluster = r.header.Of()
-		r.problems = slices.Concat(r.problems, r.header.Problems, r.header.Unsaid())
-		if p := cutOff(r.header, r.outcomes); p != nil {
+		cluster = r.header.ToCluster()
+		r.problems = slices.Concat(r.problems, r.header.Problems, r.header.UnreportedProblems())
+		if p := truncationProblem(r.header, r.outcomes); p != nil {
 			r.problems = append(r.problems, *p)
 		}
 	}
-	return assemble(o, cluster, r.outcomes, r.problems), r.nothing(o)
+	return assembleSnapshot(o, cluster, r.outcomes, r.problems), r.checkReadable(o)
 }
 
-// reading is what was read of what options name.
-type reading struct {
-	outcomes []outcome
-	problems []model.Problem // beside those of objects
-	header   *model.Header   // of the snapshot, if one is read
-	pieces   int
+// inputResult is what was read of what options name.
+type inputResult struct {
+	outcomes  []documentResult
+	problems  []model.Problem // beside those of objects
+	header    *model.Header   // of the snapshot, if one is read
+	documents int
 }
 
-// read reads and decodes what the options name.
-func (o Options) read(ctx context.Context) (*reading, error) {
-	limits := o.Limits.orDefault()
-	in := &reader{stdin: o.Stdin, left: limits.Total, counter: limits.Read}
-	pieces, err := o.pieces(ctx, in, limits)
+// readInput reads and decodes what the options name.
+func (o Options) readInput(ctx context.Context) (*inputResult, error) {
+	limits := o.Limits.withDefaults()
+	in := &fileReader{stdin: o.Stdin, remaining: limits.Total, bytesRead: limits.Read}
+	pieces, err := o.readDocuments(ctx, in, limits)
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{header: in.header, pieces: len(pieces)}
-	r.outcomes, err = decode(ctx, pieces, limits)
+	r := &inputResult{header: in.snapshotHeader, documents: len(pieces)}
+	r.outcomes, err = decodeDocuments(ctx, pieces, limits)
 	r.problems = in.problems
 	return r, err
 }
 
-// readOver is read of what lies over something else, which no snapshot can: the hint says what to do instead.
-func (o Options) readOver(ctx context.Context, what, hint string) (*reading, error) {
-	r, err := o.read(ctx)
+// readOverlay reads manifests that lie over something else. A snapshot cannot: it is an error,
+// whose hint says what to do instead.
+func (o Options) readOverlay(ctx context.Context, what, hint string) (*inputResult, error) {
+	r, err := o.readInput(ctx)
 	if err == nil && r.header != nil {
-		return nil, &Error{What: o.what(), Err: errors.New("a snapshot cannot lie over " + what), Hint: hint}
+		return nil, &Error{What: o.inputName(), Err: errors.New("a snapshot cannot lie over " + what), Hint: hint}
 	}
 	return r, err
 }
 
-// nothing is the error if not one object was found; nil if one was.
-func (r *reading) nothing(o Options) error {
-	if slices.ContainsFunc(r.outcomes, func(out outcome) bool { return out.readable > 0 }) {
+// checkReadable returns an error if not one object was found.
+func (r *inputResult) checkReadable(o Options) error {
+	if slices.ContainsFunc(r.outcomes, func(out documentResult) bool { return out.readable > 0 }) {
 		return nil
 	}
-	return &Error{What: o.what(), Err: ErrNothingReadable, Hint: nothingHint(r.pieces + len(r.problems))}
+	return &Error{What: o.inputName(), Err: ErrNothingReadable, Hint: nothingReadableHint(r.documents + len(r.problems))}
 }
 
-// what is how errors call everything that the options name.
-func (o Options) what() string { return cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")) }
+// inputName is how errors call everything that the options name.
+func (o Options) inputName() string { return cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")) }
 
-// pieces is every document that the options name.
-func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece, error) {
+// readDocuments returns every document that the options name.
+func (o Options) readDocuments(ctx context.Context, r *fileReader, limits Limits) ([]rawDocument, error) {
 	switch {
 	case o.Kustomization != "" && len(o.Paths) > 0:
 		return nil, &Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
-		return kustomize(ctx, o, r, limits)
-	case len(o.Texts) > 0:
+		return buildKustomization(ctx, o, r, limits)
+	case len(o.TextFiles) > 0:
 		r.problems = append(r.problems, o.Problems...)
 		if o.Recursive && o.Render {
-			r.problems = append(r.problems, unbuilt(o.Texts)...)
+			r.problems = append(r.problems, notRenderedProblems(o.TextFiles)...)
 		}
-		sources := make([]source, len(o.Texts))
-		for i := range o.Texts {
-			sources[i] = source{name: o.Texts[i].Name, named: o.Texts[i].Named, text: &o.Texts[i]}
+		sources := make([]inputFile, len(o.TextFiles))
+		for i := range o.TextFiles {
+			sources[i] = inputFile{name: o.TextFiles[i].Name, named: o.TextFiles[i].Named, content: &o.TextFiles[i]}
 		}
-		return r.read(ctx, sources)
+		return r.readFiles(ctx, sources)
 	case len(o.Paths) == 0:
 		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
 	}
-	f, err := find(o.Paths, o.Recursive, o.Recursive && o.Render)
+	f, err := findFiles(o.Paths, o.Recursive, o.Recursive && o.Render)
 	if err != nil {
 		return nil, err
 	}
-	if f.render {
-		return o.render(ctx, r, limits, f)
+	if f.separateDeployments {
+		return o.renderFolders(ctx, r, limits, f)
 	}
-	return r.read(ctx, f.sources)
+	return r.readFiles(ctx, f.files)
 }
 
-func nothingHint(found int) string {
+func nothingReadableHint(found int) string {
 	if found == 0 {
 		return "there is nothing in it"
 	}

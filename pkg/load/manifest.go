@@ -13,31 +13,31 @@ import (
 
 // manifest is one document of a file that a kustomization names.
 type manifest struct {
-	first int // line of the file on which its text begins
-	node  *yaml.Node
-	value any
+	firstLine int // line of the file on which its text begins
+	node      *yaml.Node
+	value     any
 }
 
 func (m manifest) isMap() bool { _, ok := m.value.(map[string]any); return ok }
 
-// lineOf is the line on which the part of m at path stands, or as much of it as there is. Like the library it takes keys in either
-// case. Without a document it is 0.
+// lineOf returns the line on which the part of m at path stands, or as much of it as there is. Like
+// the library it takes keys in either case. Without a document it is 0.
 func (m manifest) lineOf(path ...string) int {
 	if m.node == nil {
 		return 0
 	}
 	at, line := m.node, m.node.Line
 	for _, key := range path {
-		if at = part(resolved(at), key); at == nil {
+		if at = childNode(dereference(at), key); at == nil {
 			break
 		}
 		line = at.Line
 	}
-	return m.first + line - 1
+	return m.firstLine + line - 1
 }
 
-// part is the value at a key of a map, or the entry of a list with that number.
-func part(n *yaml.Node, key string) *yaml.Node {
+// childNode returns the value at a key of a map, or the entry of a list with that number.
+func childNode(n *yaml.Node, key string) *yaml.Node {
 	if n.Kind == yaml.SequenceNode {
 		if i, err := strconv.Atoi(key); err == nil && i < len(n.Content) {
 			return n.Content[i]
@@ -45,52 +45,52 @@ func part(n *yaml.Node, key string) *yaml.Node {
 		return nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if strings.EqualFold(resolved(n.Content[i]).Value, key) {
+		if strings.EqualFold(dereference(n.Content[i]).Value, key) {
 			return n.Content[i+1]
 		}
 	}
 	return nil
 }
 
-// manifests reads the documents of the YAML or JSON file at s. Those that cannot be read or are beyond a limit are an error here, as
-// the build would fail, or not end.
-func (w *walk) manifests(ctx context.Context, s spot) ([]manifest, error) {
-	if docs, ok := w.docs[s.path()]; ok {
+// readManifests reads the documents of the YAML or JSON file at s. Those that cannot be read or are
+// beyond a limit are an error here, as the build would fail, or not end.
+func (w *kustomizationWalk) readManifests(ctx context.Context, s fileLocation) ([]manifest, error) {
+	if docs, ok := w.manifestsByPath[s.fullPath()]; ok {
 		return docs, nil
 	}
-	raw, err := w.read(ctx, s)
+	raw, err := w.readFile(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	text := utf8Text(raw)
-	docs, failed := w.parse(text)
+	text := toUTF8(raw)
+	docs, failed := w.parseManifests(text)
 	if failed != nil {
 		at := model.Origin{File: s.name, Line: failed.line}
 		return nil, &Error{What: at.String(), Err: errors.New(failed.message), Hint: failed.hint}
 	}
-	w.disk.files[s.path()], w.docs[s.path()] = text, docs
+	w.fileSystem.files[s.fullPath()], w.manifestsByPath[s.fullPath()] = text, docs
 	return docs, nil
 }
 
-// parse reads the documents of a text. The line of the trouble is that of the text.
-func (w *walk) parse(text []byte) ([]manifest, *trouble) {
+// parseManifests reads the documents of a text. The line of the problem is that of the text.
+func (w *kustomizationWalk) parseManifests(text []byte) ([]manifest, *documentProblem) {
 	var docs []manifest
-	for _, p := range split(source{}, text) {
-		nodes, behind, failed := parse(p, w.limits)
+	for _, p := range splitText(inputFile{}, text) {
+		nodes, behind, failed := parseDocument(p, w.limits)
 		if failed == nil {
-			failed = notRead(behind)
+			failed = secondDocumentProblem(behind)
 		}
-		scale := newSizer(w.limits)
-		c := &converter{first: p.line, words: newWords(), shared: map[*yaml.Node]any{}}
+		scale := newSizeChecker(w.limits)
+		c := &converter{firstLine: p.line, texts: newTextCache(), shared: map[*yaml.Node]any{}}
 		for _, n := range nodes {
 			var v any
 			if failed == nil {
-				_, failed = scale.measure(n, 0)
+				_, failed = scale.measureNode(n, 0)
 			}
 			if failed == nil {
-				v, failed = c.value(n)
+				v, failed = c.convertValue(n)
 			}
-			docs = append(docs, manifest{first: p.line, node: n, value: goValue(v, map[*tree]any{})})
+			docs = append(docs, manifest{firstLine: p.line, node: n, value: toGoValue(v, map[*tree]any{})})
 		}
 		if failed != nil {
 			failed.line += p.line - 1
@@ -108,14 +108,14 @@ type declaration struct {
 	line int
 }
 
-// declare keeps what the resource file at s declares.
-func (w *walk) declare(s spot, docs []manifest) {
-	if _, known := w.declared[s.name]; known {
+// addDeclarations keeps what the resource file at s declares.
+func (w *kustomizationWalk) addDeclarations(s fileLocation, docs []manifest) {
+	if _, known := w.declarations[s.name]; known {
 		return
 	}
 	list := []declaration{}
 	for _, doc := range docs {
-		for _, v := range items(doc.value) {
+		for _, v := range flattenList(doc.value) {
 			group, _, found := strings.Cut(model.Text(v, "apiVersion"), "/")
 			if !found {
 				group = ""
@@ -125,27 +125,27 @@ func (w *walk) declare(s spot, docs []manifest) {
 			})
 		}
 	}
-	w.declared[s.name] = list
+	w.declarations[s.name] = list
 }
 
-// items lists the objects in v: v itself, or those among its items, whatever its kind.
-func items(v any) []any {
+// flattenList lists the objects in v: v itself, or those among its items, whatever its kind.
+func flattenList(v any) []any {
 	m, ok := v.(map[string]any)
 	if list, isItems := m["items"].([]any); ok && isItems {
 		var out []any
 		for _, item := range list {
-			out = append(out, items(item)...)
+			out = append(out, flattenList(item)...)
 		}
 		return out
 	}
 	return []any{v}
 }
 
-// line is the line on which a file declares an object that the build has made something of, which may have another name by now. It is
-// 0 where several could be meant.
-func (w *walk) line(file string, kind model.GroupKind, name string) int {
+// findDeclaredLine returns the line on which a file declares an object that the build has made
+// something of, which may have another name by now. It is 0 where several could be meant.
+func (w *kustomizationWalk) findDeclaredLine(file string, kind model.GroupKind, name string) int {
 	var exact, alike []int
-	for _, d := range w.declared[file] {
+	for _, d := range w.declarations[file] {
 		switch {
 		case d.kind != kind:
 		case d.name == name:

@@ -7,65 +7,65 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// lastApplied holds a second copy of the whole object, as kubectl apply last saw it.
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+// lastAppliedAnnotation holds a second copy of the whole object, as kubectl apply last saw it.
+const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 
-// object adds the object in m, or says why it is none.
-func (d *document) object(s subject, m *tree) {
-	o, failed := identify(m)
+// readObject adds the object in m, or says why it is none.
+func (d *documentReader) readObject(s candidate, m *tree) {
+	o, failed := identifyObject(m)
 	if failed != nil {
-		failed.line = s.lineOf(strings.Split(failed.at, ".")...)
-		failed.unread = s.inner || mayBeApplied(m)
-		d.report(nil, &failed.trouble)
+		failed.line = s.lineOf(strings.Split(failed.path, ".")...)
+		failed.notRead = s.isItem || canBeApplied(m)
+		d.addProblem(nil, &failed.documentProblem)
 		return
 	}
-	o.Origin = *d.origin(s.line)
-	m = tidy(m)
+	o.Origin = *d.originOf(s.line)
+	m = withoutBookkeeping(m)
 	if isSecret(o.Ref) {
 		m = reduceSecret(m)
 	}
-	d.press.add(o, m)
-	meta := asMap(m.at("metadata"))
-	o.Labels = d.texts(o, meta, "labels")
-	o.Annotations = d.texts(o, meta, "annotations")
-	o.Created = d.created(o, meta)
-	d.oddKeys(s, o)
-	d.out.objects = append(d.out.objects, o)
-	d.out.readable++
-	if isGenerated(meta) {
-		d.out.generated = append(d.out.generated, o)
-		d.report(o, &trouble{code: model.InvalidObject, line: s.lineOf("metadata", "generateName"),
+	d.encoder.addObject(o, m)
+	meta := asMap(m.valueAt("metadata"))
+	o.Labels = d.readTextMap(o, meta, "labels")
+	o.Annotations = d.readTextMap(o, meta, "annotations")
+	o.Created = d.readCreated(o, meta)
+	d.reportChangedKeys(s, o)
+	d.result.objects = append(d.result.objects, o)
+	d.result.readable++
+	if hasGeneratedName(meta) {
+		d.result.generated = append(d.result.generated, o)
+		d.addProblem(o, &documentProblem{code: model.InvalidObject, line: s.lineOf("metadata", "generateName"),
 			message: "it has generateName and no name: kubectl create and Argo CD create it, kubectl apply and Flux refuse it", hint: "give it a name"})
 	}
 }
 
-// mayBeApplied reports whether m is meant as an object: it has an apiVersion and a kind, or one of
+// canBeApplied reports whether m is meant as an object: it has an apiVersion and a kind, or one of
 // them and a name or items.
-func mayBeApplied(m *tree) bool {
-	meta := asMap(m.at("metadata"))
-	return m.at("apiVersion") != nil && m.at("kind") != nil || meta.at("name") != nil || meta.at("generateName") != nil || m.at("items") != nil
+func canBeApplied(m *tree) bool {
+	meta := asMap(m.valueAt("metadata"))
+	return m.valueAt("apiVersion") != nil && m.valueAt("kind") != nil || meta.valueAt("name") != nil || meta.valueAt("generateName") != nil || m.valueAt("items") != nil
 }
 
-// isGenerated reports whether the API server makes the name of the object with this metadata.
-func isGenerated(meta *tree) bool {
-	name := meta.at("name")
-	return (name == nil || name == "") && meta.text("generateName") != ""
+// hasGeneratedName reports whether the API server makes the name of the object with this metadata.
+func hasGeneratedName(meta *tree) bool {
+	name := meta.valueAt("name")
+	return (name == nil || name == "") && meta.textAt("generateName") != ""
 }
 
-// badField is trouble with the field at a dotted path.
-type badField struct {
-	trouble
-	at string
+// fieldProblem is a problem of the field at a dotted path.
+type fieldProblem struct {
+	documentProblem
+	path string
 }
 
-// identify is an object with the name and type that m has. Without any one of them it is no object, but for a name
-// that the API server makes.
-func identify(m *tree) (*model.Object, *badField) {
-	apiVersion, failed := required(m, "apiVersion", "apiVersion")
+// identifyObject returns an object with the name and type that m has. Without any one of them it is
+// no object, but for a name that the API server makes.
+func identifyObject(m *tree) (*model.Object, *fieldProblem) {
+	apiVersion, failed := requiredText(m, "apiVersion", "apiVersion")
 	if failed != nil {
 		return nil, failed
 	}
-	kind, failed := required(m, "kind", "kind")
+	kind, failed := requiredText(m, "kind", "kind")
 	if failed != nil {
 		return nil, failed
 	}
@@ -74,79 +74,80 @@ func identify(m *tree) (*model.Object, *badField) {
 		group, version = "", apiVersion
 	}
 	if strings.Contains(version, "/") {
-		return nil, &badField{at: "apiVersion", trouble: trouble{code: model.NotAnObject, message: "not used: apiVersion is not group/version"}}
+		return nil, &fieldProblem{path: "apiVersion", documentProblem: documentProblem{code: model.NotAnObject, message: "not used: apiVersion is not group/version"}}
 	}
-	meta := asMap(m.at("metadata"))
-	if meta == nil && m.at("metadata") != nil {
-		return nil, &badField{at: "metadata", trouble: trouble{code: model.WrongType, message: "not used: metadata is not a map"}}
+	meta := asMap(m.valueAt("metadata"))
+	if meta == nil && m.valueAt("metadata") != nil {
+		return nil, &fieldProblem{path: "metadata", documentProblem: documentProblem{code: model.WrongType, message: "not used: metadata is not a map"}}
 	}
-	name := meta.text("generateName") // until the objects that share it are told apart
-	if !isGenerated(meta) {
-		name, failed = required(meta, "name", "metadata.name")
+	name := meta.textAt("generateName") // until the objects that share it are told apart
+	if !hasGeneratedName(meta) {
+		name, failed = requiredText(meta, "name", "metadata.name")
 		if failed != nil {
 			return nil, failed
 		}
 	}
-	namespace, ok := meta.at("namespace").(string)
-	if !ok && meta.at("namespace") != nil {
-		return nil, notText("metadata.namespace")
+	namespace, ok := meta.valueAt("namespace").(string)
+	if !ok && meta.valueAt("namespace") != nil {
+		return nil, notTextProblem("metadata.namespace")
 	}
 	return &model.Object{Ref: model.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version}, nil
 }
 
-// required is the text at a key, which must be there; path is how messages name it.
-func required(m *tree, key, path string) (string, *badField) {
-	s, ok := m.at(key).(string)
+// requiredText returns the text at a key, which must be there; path is how messages name it.
+func requiredText(m *tree, key, path string) (string, *fieldProblem) {
+	s, ok := m.valueAt(key).(string)
 	switch {
-	case m.at(key) != nil && !ok:
-		return "", notText(path)
+	case m.valueAt(key) != nil && !ok:
+		return "", notTextProblem(path)
 	case s == "":
-		return "", &badField{at: path, trouble: trouble{code: model.NotAnObject, message: "not used: it has no " + path}}
+		return "", &fieldProblem{path: path, documentProblem: documentProblem{code: model.NotAnObject, message: "not used: it has no " + path}}
 	}
 	return s, nil
 }
 
-func notText(path string) *badField {
-	return &badField{at: path, trouble: trouble{code: model.WrongType, message: "not used: " + path + " is not text", hint: "quote it"}}
+func notTextProblem(path string) *fieldProblem {
+	return &fieldProblem{path: path, documentProblem: documentProblem{code: model.WrongType, message: "not used: " + path + " is not text", hint: "quote it"}}
 }
 
-// tidy is a body without the bookkeeping in its metadata that means nothing to policies.
-func tidy(body *tree) *tree {
-	meta := asMap(body.at("metadata"))
-	annotations := asMap(meta.at("annotations"))
-	managed, applied := meta.find("managedFields") != nil, annotations.find(lastApplied) != nil
+// withoutBookkeeping returns a body without what stands in its metadata for other programs and
+// means nothing to policies.
+func withoutBookkeeping(body *tree) *tree {
+	meta := asMap(body.valueAt("metadata"))
+	annotations := asMap(meta.valueAt("annotations"))
+	managed, applied := meta.findEntry("managedFields") != nil, annotations.findEntry(lastAppliedAnnotation) != nil
 	if managed {
-		meta = meta.without("managedFields")
+		meta = meta.withoutKey("managedFields")
 	}
 	switch {
-	case applied && len(annotations.kids) == 1:
-		meta = meta.without("annotations")
+	case applied && len(annotations.entries) == 1:
+		meta = meta.withoutKey("annotations")
 	case applied:
-		meta = meta.with("annotations", 0, annotations.without(lastApplied))
+		meta = meta.withValue("annotations", 0, annotations.withoutKey(lastAppliedAnnotation))
 	case !managed:
 		return body
 	}
-	return body.with("metadata", 0, meta)
+	return body.withValue("metadata", 0, meta)
 }
 
-// texts is the map of texts at a field of the metadata. What is not text is left out.
-func (d *document) texts(o *model.Object, meta *tree, field string) map[string]string {
-	v := meta.at(field)
+// readTextMap returns the map of texts at a field of the metadata. What is not text is left out.
+func (d *documentReader) readTextMap(o *model.Object, meta *tree, field string) map[string]string {
+	v := meta.valueAt(field)
 	m := asMap(v)
 	if m == nil {
 		if v != nil {
-			d.leftOut(o, meta.find(field).line, "a map", field)
+			d.addLeftOut(o, meta.findEntry(field).line, "a map", field)
 		}
 		return nil
 	}
-	if len(m.kids) == 0 {
+	if len(m.entries) == 0 {
 		return nil
 	}
-	texts := make(map[string]string, len(m.kids))
-	for _, e := range m.kids {
+	texts := make(map[string]string, len(m.entries))
+	for _, e := range m.entries {
 		text, ok := e.value.(string)
 		if !ok {
-			d.leftOut(o, e.line, "text", field, e.key)
+			d.addLeftOut(o, e.line, "text", field, e.key)
 			continue
 		}
 		texts[e.key] = text
@@ -154,39 +155,40 @@ func (d *document) texts(o *model.Object, meta *tree, field string) map[string]s
 	return texts
 }
 
-func (d *document) leftOut(o *model.Object, line int, want string, path ...string) {
+func (d *documentReader) addLeftOut(o *model.Object, line int, want string, path ...string) {
 	path = append([]string{"metadata"}, path...)
-	t := &trouble{code: model.WrongType, line: line, message: strings.Join(path, ".") + " is not " + want + " and is left out"}
+	t := &documentProblem{code: model.WrongType, line: line, message: strings.Join(path, ".") + " is not " + want + " and is left out"}
 	if want == "text" {
 		t.hint = "quote the value"
 	}
-	d.report(o, t)
+	d.addProblem(o, t)
 }
 
-// created is the time of creation: zero where it is not written, as in most files.
-func (d *document) created(o *model.Object, meta *tree) time.Time {
-	v := meta.at("creationTimestamp")
+// readCreated returns the time of creation: zero where it is not written, as in most files.
+func (d *documentReader) readCreated(o *model.Object, meta *tree) time.Time {
+	v := meta.valueAt("creationTimestamp")
 	if v == nil {
 		return time.Time{}
 	}
 	text, _ := v.(string)
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		d.leftOut(o, meta.find("creationTimestamp").line, "a time like 2006-01-02T15:04:05Z", "creationTimestamp")
+		d.addLeftOut(o, meta.findEntry("creationTimestamp").line, "a time like 2006-01-02T15:04:05Z", "creationTimestamp")
 		return time.Time{}
 	}
 	return at.UTC()
 }
 
-// oddKeys warns of the keys of an object that kubectl reads as something else than what is written.
-func (d *document) oddKeys(s subject, o *model.Object) {
-	for _, k := range d.odd {
-		if k.line >= s.line && k.line < s.until {
+// reportChangedKeys warns of the keys of an object that kubectl reads as something else than what
+// is written.
+func (d *documentReader) reportChangedKeys(s candidate, o *model.Object) {
+	for _, k := range d.changedKeys {
+		if k.line >= s.line && k.line < s.endLine {
 			message := "the key " + k.written + " is read as \"" + k.key + "\""
 			if k.kubectl != "" {
 				message = "the key " + k.written + " is taken as text; kubectl reads it as \"" + k.kubectl + "\""
 			}
-			d.report(o, &trouble{code: model.WrongType, line: k.line, message: message, hint: "quote it if it is meant as text: \"" + k.written + "\""})
+			d.addProblem(o, &documentProblem{code: model.WrongType, line: k.line, message: message, hint: "quote it if it is meant as text: \"" + k.written + "\""})
 		}
 	}
 }

@@ -18,38 +18,38 @@ import (
 // maxDirectives is how many %TAG directives a document may hold: the YAML reader compares each with all others.
 const maxDirectives = 100
 
-// parse is the content of one piece as YAML nodes, whose lines count from 1 at the beginning of its
-// text. There is one document as a rule; JSON values may follow each other, and then an error
-// leaves those before it. Documents behind the first, which kubectl does not read, are returned as
-// behind.
-func parse(p piece, limits Limits) (docs, behind []*yaml.Node, failed *trouble) {
+// parseDocument returns the content of one document as YAML nodes, whose lines count from 1 at the
+// beginning of its text. There is one document as a rule; JSON values may follow each other, and
+// then an error leaves those before it. Documents behind the first, which kubectl does not read,
+// are returned as behind.
+func parseDocument(p rawDocument, limits Limits) (docs, behind []*yaml.Node, failed *documentProblem) {
 	if p.refused != nil {
 		refused := *p.refused
 		return nil, nil, &refused
 	}
-	docs, isJSON, failed := parseAll(p.text, limits)
-	if isJSON && !p.stream && failed == nil {
-		failed = refusedJSON(p.text)
+	docs, isJSON, failed := parseValues(p.text, limits)
+	if isJSON && !p.isStream && failed == nil {
+		failed = checkJSONAsYAML(p.text)
 	}
-	if p.many || p.stream && isJSON || len(docs) == 0 {
+	if p.isBatch || p.isStream && isJSON || len(docs) == 0 {
 		return docs, nil, failed
 	}
-	if behind = docs[1:]; failed != nil && failed.message == noStart {
-		behind, failed = append(behind, textNode(p.text, failed.line)), nil
+	if behind = docs[1:]; failed != nil && failed.message == noDocumentStart {
+		behind, failed = append(behind, nodeOfRest(p.text, failed.line)), nil
 	}
 	return docs[:1], behind, failed
 }
 
-// noStart is the message for a document behind a line `...` that does not begin with ---.
-const noStart = "not used: did not find expected <document start>"
+// noDocumentStart is the message for a document behind a line `...` that does not begin with ---.
+const noDocumentStart = "not used: did not find expected <document start>"
 
-// textNode is a node for what stands in text from a line on: a map with a kind if it may be an
-// object, else a text.
-func textNode(text []byte, line int) *yaml.Node {
+// nodeOfRest returns a node for what stands in text from a line on: a map with a kind if it may be
+// an object, else a text.
+func nodeOfRest(text []byte, line int) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: line}
 	at := 0
 	for range line - 1 {
-		at = lineEnd(text, at)
+		at = findLineEnd(text, at)
 	}
 	if rest := text[at:]; bytes.Contains(rest, []byte("apiVersion")) || bytes.Contains(rest, []byte("kind")) {
 		n.Kind, n.Content = yaml.MappingNode, []*yaml.Node{{Kind: yaml.ScalarNode, Value: "kind"}, {Kind: yaml.ScalarNode}}
@@ -57,25 +57,25 @@ func textNode(text []byte, line int) *yaml.Node {
 	return n
 }
 
-// refusedJSON is the trouble with JSON that kubectl reads as YAML, as all that is not at the start
-// of a file: it may have escapes that YAML does not.
-func refusedJSON(text []byte) *trouble {
+// checkJSONAsYAML returns the problem of JSON that kubectl reads as YAML, as all that is not at the
+// start of a file: it may have escapes that YAML does not.
+func checkJSONAsYAML(text []byte) *documentProblem {
 	if _, err := kyaml.YAMLToJSON(text); err != nil {
-		message, line := errorText(err)
-		t := invalid(max(line, lineAt(text, contentStart(text))), "kubectl cannot read it, as it reads JSON behind --- as YAML: %s", message)
+		message, line := splitErrorLine(err)
+		t := invalidYAML(max(line, lineOfByte(text, findContentStart(text))), "kubectl cannot read it, as it reads JSON behind --- as YAML: %s", message)
 		t.hint = "write it as YAML, or into a file of its own"
 		return t
 	}
 	return nil
 }
 
-// parseAll is all documents or JSON values in text.
-func parseAll(text []byte, limits Limits) (docs []*yaml.Node, isJSON bool, failed *trouble) {
-	first := contentStart(text)
-	line := lineAt(text, first)
+// parseValues returns all documents or JSON values in text.
+func parseValues(text []byte, limits Limits) (docs []*yaml.Node, isJSON bool, failed *documentProblem) {
+	first := findContentStart(text)
+	line := lineOfByte(text, first)
 	switch {
 	case len(text) > limits.Document:
-		return nil, false, exceeded(line, "not used: the document is larger than %d bytes", limits.Document)
+		return nil, false, limitExceeded(line, "not used: the document is larger than %d bytes", limits.Document)
 	case first == len(text):
 		return nil, false, nil
 	case text[first] != '{' && text[first] != '[' || hasRareBreak(text[:first]):
@@ -87,35 +87,35 @@ func parseAll(text []byte, limits Limits) (docs []*yaml.Node, isJSON bool, faile
 		return docs, true, failed
 	}
 	flow, failedToo := parseYAML(text, limits)
-	if failedToo != nil && (len(docs) > 0 || looksJSON(text[first:])) {
+	if failedToo != nil && (len(docs) > 0 || isLikelyJSON(text[first:])) {
 		return docs, true, failed
 	}
 	return flow, false, failedToo
 }
 
-// parseYAML parses text as YAML. With trouble come the documents before it.
-func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *trouble) {
+// parseYAML parses text as YAML. With a problem come the documents before it.
+func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *documentProblem) {
 	if !bytes.HasSuffix(text, []byte("\n")) { // kubectl adds it, and it may belong to the last value
 		text = append(slices.Clip(text), '\n')
 		defer clear(text)
 	}
-	line := lineAt(text, contentStart(text))
-	if tooDense(text, yamlMarks, limits.Nodes) {
-		return nil, exceeded(line, "not used: the document may hold more than %d keys and values", limits.Nodes)
+	line := lineOfByte(text, findContentStart(text))
+	if isTooDense(text, yamlMarks, limits.Nodes) {
+		return nil, limitExceeded(line, "not used: the document may hold more than %d keys and values", limits.Nodes)
 	}
 	if bytes.Count(text, []byte("%TAG")) > maxDirectives {
-		return nil, exceeded(line, "not used: the document has more than %d directives", maxDirectives)
+		return nil, limitExceeded(line, "not used: the document has more than %d directives", maxDirectives)
 	}
 	docs, err := decodeYAML(text)
 	fixLines(text, docs)
 	if err == nil {
 		return docs, nil
 	}
-	message, reported := errorText(err)
+	message, reported := splitErrorLine(err)
 	if strings.Contains(message, "exceeded max depth") {
-		return nil, exceeded(max(line, reported), "not used: maps and lists are nested deeper than %d", limits.Depth)
+		return nil, limitExceeded(max(line, reported), "not used: maps and lists are nested deeper than %d", limits.Depth)
 	}
-	failed := invalid(errorLine(text, message, max(line, reported)), "not used: %s", message)
+	failed := invalidYAML(findErrorLine(text, message, max(line, reported)), "not used: %s", message)
 	if bytes.Contains(text, []byte("{{")) {
 		failed.hint = "if it is a template, render it first"
 	}
@@ -152,9 +152,9 @@ const (
 	yamlMarks = jsonMarks + "?\n\r"
 )
 
-// tooDense bounds the memory that nodes take, before they are made: it reports whether text has more marks than limit.
-// They are counted only for texts that are long enough.
-func tooDense(text []byte, marks string, limit int) bool {
+// isTooDense reports whether text has more marks than limit. It bounds the memory that nodes take,
+// before they are made; marks are counted only in texts that are long enough.
+func isTooDense(text []byte, marks string, limit int) bool {
 	if len(text) <= limit {
 		return false
 	}
@@ -171,9 +171,10 @@ func tooDense(text []byte, marks string, limit int) bool {
 	return found > limit
 }
 
-// errorText is the YAML reader's message without its line, and the line it names (0: none). The name of an unknown
-// anchor is left out: it may be an unquoted password that begins with a star.
-func errorText(err error) (message string, line int) {
+// splitErrorLine returns the YAML reader's message without its line, and the line it names (0:
+// none). The name of an unknown anchor is left out: it may be an unquoted password that begins with
+// a star.
+func splitErrorLine(err error) (message string, line int) {
 	message = strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
 		number, text, _ := strings.Cut(rest, ": ")
@@ -187,16 +188,17 @@ func errorText(err error) (message string, line int) {
 	return message, line
 }
 
-// errorLine is the line up to which text must be read to see the error. The line that the YAML reader reports is often
-// that of an enclosing block, or none. For large texts, which would have to be read over and over, it is good enough.
-func errorLine(text []byte, message string, reported int) int {
+// findErrorLine returns the line up to which text must be read to see the error. The line that the
+// YAML reader reports is often that of an enclosing block, or none. For large texts, which would
+// have to be read over and over, it is good enough.
+func findErrorLine(text []byte, message string, reported int) int {
 	const large = 1 << 20
 	if len(text) > large {
 		return reported
 	}
 	var ends []int
 	for at := 0; at < len(text); {
-		at = lineEnd(text, at)
+		at = findLineEnd(text, at)
 		ends = append(ends, at)
 	}
 	return 1 + sort.Search(len(ends)-1, func(i int) bool {
@@ -204,7 +206,7 @@ func errorLine(text []byte, message string, reported int) int {
 		if err == nil {
 			return false
 		}
-		found, _ := errorText(err)
+		found, _ := splitErrorLine(err)
 		return found == message
 	})
 }

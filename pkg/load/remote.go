@@ -7,9 +7,9 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
-// remote reports whether the kustomize library would fetch what s names, or s looks as if it should: it has a scheme
+// isRemote reports whether the kustomize library would fetch what s names, or s looks as if it should: it has a scheme
 // (https://, ssh://, git::), or the library reads it as an address or as a repository (github.com/…, user@host:path).
-func remote(s string) bool {
+func isRemote(s string) bool {
 	scheme, rest, found := strings.Cut(s, ":")
 	if found && isScheme(scheme) && (strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, ":")) {
 		return true

@@ -19,12 +19,13 @@ func isText(n *yaml.Node) bool {
 	case n.Style&quotedStyle != 0:
 		return true
 	}
-	return n.Tag == "!!str" && !isSwitch(n.Value)
+	return n.Tag == "!!str" && !isYAML11Boolean(n.Value)
 }
 
-// isSwitch reports whether s is one of the words that only YAML 1.1, which kubectl reads, takes for booleans. The single letters are
-// not among them: they are names far more often than booleans, and other readers agree on that; as keys they are warned of.
-func isSwitch(s string) bool {
+// isYAML11Boolean reports whether s is one of the words that only YAML 1.1, which kubectl reads,
+// takes for booleans. The single letters are not among them: they are names far more often than
+// booleans, and other readers agree on that; as keys they are warned of.
+func isYAML11Boolean(s string) bool {
 	switch s {
 	case "yes", "Yes", "YES", "on", "On", "ON", "no", "No", "NO", "off", "Off", "OFF":
 		return true
@@ -32,8 +33,8 @@ func isSwitch(s string) bool {
 	return false
 }
 
-// letter is what kubectl's reader makes of a plain y or n, "" for anything else.
-func letter(n *yaml.Node) string {
+// letterBoolean returns what kubectl's reader makes of a plain y or n, "" for anything else.
+func letterBoolean(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode || n.Style&(quotedStyle|yaml.TaggedStyle) != 0 {
 		return ""
 	}
@@ -46,26 +47,26 @@ func letter(n *yaml.Node) string {
 	return ""
 }
 
-// value is what a scalar means, as a JSON value.
-func value(n *yaml.Node) (any, *trouble) {
-	v, failed := resolve(n)
+// scalarValue returns what a scalar means, as a JSON value.
+func scalarValue(n *yaml.Node) (any, *documentProblem) {
+	v, failed := resolveScalar(n)
 	if failed != nil {
 		return nil, failed
 	}
 	switch v := v.(type) {
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, invalid(n.Line, "not used: a number that JSON cannot express; quote it if it is text")
+			return nil, invalidYAML(n.Line, "not used: a number that JSON cannot express; quote it if it is text")
 		}
-		return integral(v), nil
+		return toInteger(v), nil
 	case uint64:
 		return float64(v), nil
 	}
 	return v, nil
 }
 
-// integral is f as int64 if writing it as JSON and reading it again would make it one.
-func integral(f float64) any {
+// toInteger returns f as int64 if writing it as JSON and reading it again would make it one.
+func toInteger(f float64) any {
 	if f == math.Trunc(f) && math.Abs(f) < 1e21 {
 		if i, err := strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, 64); err == nil {
 			return i
@@ -74,64 +75,66 @@ func integral(f float64) any {
 	return f
 }
 
-// resolve is what a scalar means to kubectl's reader: nil, bool, int64, uint64, float64 or string.
-func resolve(n *yaml.Node) (any, *trouble) {
+// resolveScalar returns what a scalar means to kubectl's reader: nil, bool, int64, uint64, float64
+// or string.
+func resolveScalar(n *yaml.Node) (any, *documentProblem) {
 	switch {
 	case isText(n):
 		return n.Value, nil
 	case n.Style&yaml.TaggedStyle == 0:
-		return plain(n.Tag, n.Value), nil
+		return resolvePlain(n.Tag, n.Value), nil
 	}
 	switch n.Tag {
 	case "!!binary":
 		data, err := base64.StdEncoding.DecodeString(n.Value)
 		if err != nil {
-			return nil, invalid(n.Line, "not used: a value is tagged !!binary but is not base64")
+			return nil, invalidYAML(n.Line, "not used: a value is tagged !!binary but is not base64")
 		}
 		return string([]rune(string(data))), nil // as JSON, which takes no bytes that are not text
 	case "!!bool", "!!int", "!!float", "!!null", "!!timestamp":
-		return tagged(n)
+		return resolveTagged(n)
 	}
 	return n.Value, nil
 }
 
-// tagged is a scalar whose tag says what it has to be.
-func tagged(n *yaml.Node) (any, *trouble) {
+// resolveTagged returns a scalar whose tag says what it has to be.
+func resolveTagged(n *yaml.Node) (any, *documentProblem) {
 	is := (&yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}).ShortTag()
-	if isSwitch(n.Value) {
+	if isYAML11Boolean(n.Value) {
 		is = "!!bool"
 	}
 	if is != n.Tag && (n.Tag != "!!float" || is != "!!int") {
-		return nil, invalid(n.Line, "not used: a value is tagged %s but is none", n.Tag)
+		return nil, invalidYAML(n.Line, "not used: a value is tagged %s but is none", n.Tag)
 	}
-	return plain(is, n.Value), nil
+	return resolvePlain(is, n.Value), nil
 }
 
-// plain is what a scalar without quotes means that has the given tag for the YAML reader, or is one of the switches.
-func plain(tag, s string) any {
+// resolvePlain returns what a scalar without quotes means that has the given tag for the YAML
+// reader, or is a boolean of YAML 1.1.
+func resolvePlain(tag, s string) any {
 	switch tag {
 	case "!!null":
 		return nil
 	case "!!bool":
-		return s[0] == 't' || s[0] == 'T' || isSwitch(s) && isYes(s)
+		return s[0] == 't' || s[0] == 'T' || isYAML11Boolean(s) && isTrueWord(s)
 	case "!!int":
-		return integer(s)
+		return parseInteger(s)
 	case "!!float":
-		return float(s)
+		return parseFloat(s)
 	case "!!str":
-		if isSwitch(s) {
-			return isYes(s)
+		if isYAML11Boolean(s) {
+			return isTrueWord(s)
 		}
 	}
 	return s
 }
 
-func isYes(s string) bool {
+func isTrueWord(s string) bool {
 	return strings.ContainsRune("yY", rune(s[0])) || strings.EqualFold(s, "on")
 }
 
-// integer reads decimal, 0x, 0b, 0o and, with nothing but a zero in front, octal numbers.
-func integer(s string) any {
+// parseInteger reads decimal, 0x, 0b, 0o and, with nothing but a zero in front, octal numbers.
+func parseInteger(s string) any {
 	digits := strings.ReplaceAll(s, "_", "")
 	if i, err := strconv.ParseInt(digits, 0, 64); err == nil {
 		return i
@@ -139,10 +142,10 @@ func integer(s string) any {
 	if u, err := strconv.ParseUint(digits, 0, 64); err == nil {
 		return u
 	}
-	return float(s)
+	return parseFloat(s)
 }
 
-func float(s string) any {
+func parseFloat(s string) any {
 	switch strings.ToLower(s) {
 	case ".nan":
 		return math.NaN()
@@ -158,24 +161,25 @@ func float(s string) any {
 	return f
 }
 
-// keyText is a key as text, and whether that differs from what is written: a plain key may mean a boolean or a number.
-func keyText(n *yaml.Node) (key string, changed bool, failed *trouble) {
+// readKeyText returns a key as text, and whether that differs from what is written: a plain key may
+// mean a boolean or a number.
+func readKeyText(n *yaml.Node) (key string, changed bool, failed *documentProblem) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	if n.Kind != yaml.ScalarNode {
-		return "", false, invalid(n.Line, "not used: a map or a list cannot be a key")
+		return "", false, invalidYAML(n.Line, "not used: a map or a list cannot be a key")
 	}
 	if isText(n) {
 		return n.Value, false, nil
 	}
-	v, failed := resolve(n)
+	v, failed := resolveScalar(n)
 	if failed != nil {
 		return "", false, failed
 	}
 	switch v := v.(type) {
 	case nil, uint64:
-		failed := invalid(n.Line, "not used: the key %s is none to kubectl, which refuses the document", n.Value)
+		failed := invalidYAML(n.Line, "not used: the key %s is none to kubectl, which refuses the document", n.Value)
 		failed.hint = "quote it"
 		return "", false, failed
 	case bool:
@@ -183,15 +187,16 @@ func keyText(n *yaml.Node) (key string, changed bool, failed *trouble) {
 	case int64:
 		key = strconv.FormatInt(v, 10)
 	case float64:
-		key = floatKey(v)
+		key = formatFloatKey(v)
 	case string:
 		return v, false, nil
 	}
 	return key, key != n.Value, nil
 }
 
-// floatKey is a number as kubectl's reader writes it into a key, with the precision that it has there.
-func floatKey(f float64) string {
+// formatFloatKey returns a number as kubectl's reader writes it into a key, with the precision that
+// it has there.
+func formatFloatKey(f float64) string {
 	switch s := strconv.FormatFloat(f, 'g', -1, 32); s {
 	case "+Inf":
 		return ".inf"

@@ -14,37 +14,37 @@ func isSecret(r model.Ref) bool { return r.Group == "" && r.Kind == "Secret" }
 func reduceSecret(body *tree) *tree {
 	reduced := &tree{}
 	for _, key := range []string{"apiVersion", "kind", "metadata", "type"} {
-		if e := body.find(key); e != nil {
-			reduced.kids = append(reduced.kids, *e)
+		if e := body.findEntry(key); e != nil {
+			reduced.entries = append(reduced.entries, *e)
 		}
 	}
-	facts := &mapping{}
+	facts := &mapBuilder{}
 	for _, e := range secretEntries(body, "data") {
 		text, _ := e.value.(string)
 		raw, err := base64.StdEncoding.DecodeString(text)
-		facts.put(fact(e, err == nil && isPEM(raw)))
+		facts.putEntry(newKeyFacts(e, err == nil && isPEM(raw)))
 		clear(raw)
 	}
 	// As in the API server, stringData is written over data.
 	for _, e := range secretEntries(body, "stringData") {
 		text, _ := e.value.(string)
-		facts.put(fact(e, isPEM([]byte(text))))
+		facts.putEntry(newKeyFacts(e, isPEM([]byte(text))))
 	}
-	if len(facts.kids) > 0 {
-		reduced.kids = append(reduced.kids, kid{"data", facts.kids[0].line, &tree{kids: facts.kids}})
+	if len(facts.entries) > 0 {
+		reduced.entries = append(reduced.entries, treeEntry{"data", facts.entries[0].line, &tree{entries: facts.entries}})
 	}
 	return reduced
 }
 
-func secretEntries(body *tree, key string) []kid {
-	if m := asMap(body.at(key)); m != nil {
-		return m.kids
+func secretEntries(body *tree, key string) []treeEntry {
+	if m := asMap(body.valueAt(key)); m != nil {
+		return m.entries
 	}
 	return nil
 }
 
-func fact(e kid, isPEM bool) kid {
-	return kid{e.key, e.line, &tree{kids: []kid{{"present", e.line, true}, {"pem", e.line, isPEM}}}}
+func newKeyFacts(e treeEntry, isPEM bool) treeEntry {
+	return treeEntry{e.key, e.line, &tree{entries: []treeEntry{{"present", e.line, true}, {"pem", e.line, isPEM}}}}
 }
 
 func isPEM(b []byte) bool {

@@ -27,10 +27,11 @@ type Server struct {
 	log  func(format string, args ...any)
 }
 
-// NewServer is the server that a kubeconfig's entry describes. Every request is told to log, if that is not nil. Requests are not
-// throttled here: there are few of them, and the server says itself when it is too many. All answers together are bounded like files.
+// NewServer returns the server that a kubeconfig's entry describes. Every request is passed to log,
+// if that is not nil. Requests are not throttled here: there are few of them, and the server says
+// itself when it is too many. All answers together are bounded like files.
 func NewServer(config *rest.Config, limits Limits, log func(format string, args ...any)) (*Server, error) {
-	return newServer(config, func(client *http.Client) *http.Client { return guarded(client, limits) }, log)
+	return newServer(config, func(client *http.Client) *http.Client { return boundClient(client, limits) }, log)
 }
 
 // newServer is NewServer with the guards of a client.
@@ -57,20 +58,20 @@ func newServer(config *rest.Config, guards func(*http.Client) *http.Client, log 
 	return &Server{rest: r, log: log}, nil
 }
 
-// attempts is how often a request is made that fails for reasons that may pass: a connection that breaks, an error within the server.
+// maxAttempts is how often a request is made that fails for reasons that may pass: a connection that breaks, an error within the server.
 // Where the server says when to come back (Retry-After), the client does so by itself and it counts once.
-const attempts = 4
+const maxAttempts = 4
 
-// onlyMetadata asks for a list without the specs of its objects.
-const onlyMetadata = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io, application/json"
+// metadataOnlyType asks for a list without the specs of its objects.
+const metadataOnlyType = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io, application/json"
 
-// get is the body of the answer to a GET request.
-func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte, error) {
-	return s.getAs(ctx, "", path, query)
+// getBody returns the body of the answer to a GET request.
+func (s *Server) getBody(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	return s.getBodyAs(ctx, "", path, query)
 }
 
-// getAs is get in another form than the server's usual one, if the form is not "".
-func (s *Server) getAs(ctx context.Context, form, path string, query url.Values) ([]byte, error) {
+// getBodyAs is getBody in another form than the server's usual one, if the form is not "".
+func (s *Server) getBodyAs(ctx context.Context, form, path string, query url.Values) ([]byte, error) {
 	pause := 100 * time.Millisecond
 	for try := 1; ; try++ {
 		request := s.rest.Get().AbsPath(path)
@@ -81,9 +82,9 @@ func (s *Server) getAs(ctx context.Context, form, path string, query url.Values)
 			request.Param(name, values[0])
 		}
 		start := time.Now()
-		body, err := whole(request.Stream(ctx))
-		s.log("GET %s %s in %d ms, %d bytes", pathOf(path, query), outcomeOf(err), time.Since(start).Milliseconds(), len(body))
-		if err == nil || try == attempts || ctx.Err() != nil || !passes(err) {
+		body, err := readBody(request.Stream(ctx))
+		s.log("GET %s %s in %d ms, %d bytes", formatPath(path, query), formatOutcome(err), time.Since(start).Milliseconds(), len(body))
+		if err == nil || try == maxAttempts || ctx.Err() != nil || !isTemporary(err) {
 			return body, err
 		}
 		select {
@@ -95,14 +96,14 @@ func (s *Server) getAs(ctx context.Context, form, path string, query url.Values)
 	}
 }
 
-// whole is all of an answer.
-func whole(answer io.ReadCloser, err error) ([]byte, error) {
+// readBody returns all of an answer.
+func readBody(answer io.ReadCloser, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Close()
 	const least, most = 4 << 10, 4 << 20
-	var parts [][]byte // one that grows would leave its smaller copies behind
+	var parts [][]byte // a slice that grows would leave its smaller copies behind
 	part := make([]byte, 0, least)
 	for {
 		n, err := answer.Read(part[len(part):cap(part)])
@@ -123,28 +124,28 @@ func whole(answer io.ReadCloser, err error) ([]byte, error) {
 	}
 }
 
-// passes reports whether the same request may be answered when it is made again: the connection broke, or the server failed. A server
+// isTemporary reports whether the same request may be answered when it is made again: the connection broke, or the server failed. A server
 // that does not answer at all, or with too much, is not asked again.
-func passes(err error) bool {
+func isTemporary(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		return status.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
 	}
-	if given := guardError(""); errors.As(err, &given) {
+	if given := limitError(""); errors.As(err, &given) {
 		return false
 	}
 	var dial *net.OpError
 	return !errors.As(err, &dial) || dial.Op != "dial"
 }
 
-func pathOf(path string, query url.Values) string {
+func formatPath(path string, query url.Values) string {
 	if len(query) == 0 {
 		return path
 	}
 	return path + "?" + query.Encode()
 }
 
-func outcomeOf(err error) string {
+func formatOutcome(err error) string {
 	if err == nil {
 		return "200 OK"
 	}
@@ -155,9 +156,9 @@ func outcomeOf(err error) string {
 	return "failed: " + err.Error()
 }
 
-// collection is the path of the objects of a kind, in all namespaces if the name is "".
-func collection(k *model.ServedKind, namespace string) string {
-	path := "/apis/" + apiVersion(k)
+// collectionPath returns the path of the objects of a kind, in all namespaces if the name is "".
+func collectionPath(k *model.ServedKind, namespace string) string {
+	path := "/apis/" + apiVersionOf(k)
 	if k.Group == "" {
 		path = "/api/" + k.Version
 	}
@@ -167,8 +168,8 @@ func collection(k *model.ServedKind, namespace string) string {
 	return path + "/" + k.Plural
 }
 
-// apiVersion is what objects of a kind say of it.
-func apiVersion(k *model.ServedKind) string {
+// apiVersionOf returns what objects of a kind say of it.
+func apiVersionOf(k *model.ServedKind) string {
 	if k.Group == "" {
 		return k.Version
 	}

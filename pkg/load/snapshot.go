@@ -15,13 +15,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// headerSearch is within how many bytes the beginning of a file tells whether it is a snapshot.
-const headerSearch = 256
+// headerSearchBytes is within how many bytes the beginning of a file tells whether it is a snapshot.
+const headerSearchBytes = 256
 
 // isSnapshot reports whether a file begins with the header of a snapshot, as YAML or JSON.
 func isSnapshot(text []byte) bool {
-	begin := text[contentStart(text):]
-	begin = bytes.ReplaceAll(begin[:min(len(begin), headerSearch)], []byte("\r"), nil)
+	begin := text[findContentStart(text):]
+	begin = bytes.ReplaceAll(begin[:min(len(begin), headerSearchBytes)], []byte("\r"), nil)
 	if !bytes.Contains(begin, []byte(snapshotGroup)) {
 		return false
 	}
@@ -32,12 +32,12 @@ func isSnapshot(text []byte) bool {
 const snapshotGroup = "dopolicy.dev/"
 
 // splitSnapshot reads the header of a snapshot and cuts out its objects, which are documents that follow it or, in JSON, its items.
-func splitSnapshot(file source, text []byte) (h *model.Header, pieces []piece, err error) {
+func splitSnapshot(file inputFile, text []byte) (h *model.Header, pieces []rawDocument, err error) {
 	var header []byte
-	if text[contentStart(text)] == '{' {
-		header, pieces, err = splitItems(file, text)
+	if text[findContentStart(text)] == '{' {
+		header, pieces, err = splitJSONSnapshot(file, text)
 	} else {
-		pieces = split(file, text)
+		pieces = splitText(file, text)
 		if header, err = yaml.YAMLToJSON(pieces[0].text); err == nil {
 			pieces = pieces[1:]
 		}
@@ -45,7 +45,7 @@ func splitSnapshot(file source, text []byte) (h *model.Header, pieces []piece, e
 	h = &model.Header{}
 	if err == nil {
 		d := json.NewDecoder(bytes.NewReader(header))
-		d.DisallowUnknownFields() // one of them may be a gap
+		d.DisallowUnknownFields() // one of them may say what is not in it
 		err = d.Decode(h)
 	}
 	switch {
@@ -67,13 +67,13 @@ func splitSnapshot(file source, text []byte) (h *model.Header, pieces []piece, e
 		return nil, nil, err
 	}
 	for i := range pieces {
-		pieces[i].from, pieces[i].stream = h.Cluster, true
+		pieces[i].cluster, pieces[i].isStream = h.Cluster, true
 	}
 	return h, pieces, nil
 }
 
-// splitItems cuts the items out of a snapshot in JSON, and returns the rest as its header.
-func splitItems(file source, text []byte) (header []byte, pieces []piece, err error) {
+// splitJSONSnapshot cuts the items out of a snapshot in JSON, and returns the rest as its header.
+func splitJSONSnapshot(file inputFile, text []byte) (header []byte, pieces []rawDocument, err error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if _, err := d.ReadToken(); err != nil {
 		return nil, nil, err
@@ -86,7 +86,7 @@ func splitItems(file source, text []byte) (header []byte, pieces []piece, err er
 		}
 		key := bytes.Clone(name)
 		if string(key) == `"items"` && d.PeekKind() == '[' {
-			if pieces, err = itemPieces(d, file); err != nil {
+			if pieces, err = splitSnapshotItems(d, file); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -109,9 +109,9 @@ func splitItems(file source, text []byte) (header []byte, pieces []piece, err er
 	return append(header, '}'), pieces, nil
 }
 
-// itemPieces are the entries of a list, each a piece of its own.
-func itemPieces(d *jsontext.Decoder, file source) ([]piece, error) {
-	var pieces []piece
+// splitSnapshotItems returns the entries of a list, each as a document of its own.
+func splitSnapshotItems(d *jsontext.Decoder, file inputFile) ([]rawDocument, error) {
+	var pieces []rawDocument
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -120,14 +120,15 @@ func itemPieces(d *jsontext.Decoder, file source) ([]piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		pieces = append(pieces, piece{file: file, line: 1, text: bytes.Clone(value)})
+		pieces = append(pieces, rawDocument{file: file, line: 1, text: bytes.Clone(value)})
 	}
 	_, err := d.ReadToken()
 	return pieces, err
 }
 
-// cutOff is a problem if fewer objects were read than the header of a snapshot announces.
-func cutOff(h *model.Header, outcomes []outcome) *model.Problem {
+// truncationProblem returns a problem if fewer objects were read than the header of a snapshot
+// announces.
+func truncationProblem(h *model.Header, outcomes []documentResult) *model.Problem {
 	if h.Objects == nil {
 		return nil
 	}

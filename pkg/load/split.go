@@ -9,104 +9,105 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// piece is one document of a file before it is parsed.
-type piece struct {
-	file source
-	from string // the context of the cluster, if the document is part of a snapshot
-	line int    // of the first line of text, in the file
-	text []byte
-	many bool // text is several small documents: if one is broken, each is parsed by itself
+// rawDocument is one document of a file before it is parsed.
+type rawDocument struct {
+	file    inputFile
+	cluster string // the context of the cluster, if the document is part of a snapshot
+	line    int    // of the first line of text, in the file
+	text    []byte
+	isBatch bool // text is several small documents: if one is broken, each is parsed by itself
 
-	stream  bool     // JSON values that follow each other are all read
-	refused *trouble // why kubectl does not read the text
+	isStream bool             // JSON values that follow each other are all read
+	refused  *documentProblem // why kubectl does not read the text
 
-	real      string // the path of the file without links; "" where it was made
+	realPath  string // the path of the file without links; "" where it was made
 	namespace string // of objects without one; "" for that of all
-	aside     bool   // it is for another cluster than the one that is asked about
+	elsewhere bool   // it is for another cluster than the one that is asked about
 }
 
-// split cuts a file into its documents as kubectl does, so that a broken document cannot spoil the
-// next. Pieces without content (blank lines, comments and {} only) are left out.
-func split(file source, text []byte) []piece {
-	var pieces []piece
-	cuts(text, startsJSON(text), func(c cut) { pieces = append(pieces, c.piece(file, text)) })
+// splitText cuts a file into its documents as kubectl does, so that a broken document cannot spoil
+// the next. Documents without content (blank lines, comments and {} only) are left out.
+func splitText(file inputFile, text []byte) []rawDocument {
+	var pieces []rawDocument
+	eachSpan(text, isJSONFirst(text), func(c documentSpan) { pieces = append(pieces, c.toDocument(file, text)) })
 	return pieces
 }
 
-// parts is the documents of a piece that is several.
-func (p piece) parts() []piece {
-	var pieces []piece
-	cuts(p.text, false, func(c cut) {
+// splitBatch returns the documents of a batch, one by one.
+func (p rawDocument) splitBatch() []rawDocument {
+	var pieces []rawDocument
+	eachSpan(p.text, false, func(c documentSpan) {
 		one := p
-		one.many, one.line, one.text, one.refused = false, p.line+c.line-1, p.text[c.start:c.end:c.end], c.refused
+		one.isBatch, one.line, one.text, one.refused = false, p.line+c.line-1, p.text[c.start:c.end:c.end], c.refused
 		pieces = append(pieces, one)
 	})
 	return pieces
 }
 
-// fewBytes is up to how many bytes small documents are parsed together: a YAML reader for each takes longer than to read them.
-const fewBytes = 8 << 10
+// maxBatchBytes is up to how many bytes small documents are parsed together: a YAML reader for each takes longer than to read them.
+const maxBatchBytes = 8 << 10
 
-// splitLarge is split, with small documents that follow each other in one piece.
-func splitLarge(file source, text []byte) []piece {
-	var pieces []piece
-	var last cut      // the last piece
-	lastFits := false // whether another document can join it
-	cuts(text, startsJSON(text), func(c cut) {
-		if values := jsonValues(file, text, c); values != nil {
+// splitBatched is splitText, with small documents that follow each other in one batch.
+func splitBatched(file inputFile, text []byte) []rawDocument {
+	var pieces []rawDocument
+	var last documentSpan // the span of the last document
+	lastFits := false     // whether another document can join it
+	eachSpan(text, isJSONFirst(text), func(c documentSpan) {
+		if values := splitJSONStream(file, text, c); values != nil {
 			pieces, lastFits = append(pieces, values...), false
 			return
 		}
-		fits := !c.stream && c.refused == nil && joins(text[c.start:c.end])
-		if fits && lastFits && c.follows(last, text) && c.end-last.start <= fewBytes {
+		fits := !c.stream && c.refused == nil && canBatch(text[c.start:c.end])
+		if fits && lastFits && c.isNextTo(last, text) && c.end-last.start <= maxBatchBytes {
 			last.end = c.end
 			one := &pieces[len(pieces)-1]
-			one.text, one.many = text[last.start:c.end:c.end], true
+			one.text, one.isBatch = text[last.start:c.end:c.end], true
 			return
 		}
-		pieces = append(pieces, c.piece(file, text))
+		pieces = append(pieces, c.toDocument(file, text))
 		last, lastFits = c, fits
 	})
 	return pieces
 }
 
-// jsonValues cuts many JSON values, one after the other, into pieces of some of them; nil: there
-// are none, or not that many. What is no JSON is left to the last piece.
-func jsonValues(file source, text []byte, c cut) []piece {
-	if !c.stream || c.refused != nil || c.end-c.start < 2*fewBytes {
+// splitJSONStream cuts many JSON values, one after the other, into batches. It returns nil if there
+// are none, or not that many. What is no JSON is left to the last batch.
+func splitJSONStream(file inputFile, text []byte, c documentSpan) []rawDocument {
+	if !c.stream || c.refused != nil || c.end-c.start < 2*maxBatchBytes {
 		return nil
 	}
-	var pieces []piece
+	var pieces []rawDocument
 	d := jsontext.NewDecoder(bytes.NewBuffer(text[c.start:c.end:c.end]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	begin := c
 	for err := d.SkipValue(); err == nil; err = d.SkipValue() {
-		if begin.end = c.start + int(d.InputOffset()); begin.end-begin.start >= fewBytes {
-			pieces = append(pieces, begin.piece(file, text))
+		if begin.end = c.start + int(d.InputOffset()); begin.end-begin.start >= maxBatchBytes {
+			pieces = append(pieces, begin.toDocument(file, text))
 			begin.line += bytes.Count(text[begin.start:begin.end], []byte("\n"))
 			begin.start = begin.end
 		}
 	}
 	rest := text[begin.start:c.end]
-	if len(pieces) == 0 || contentStart(rest) == len(rest) {
+	if len(pieces) == 0 || findContentStart(rest) == len(rest) {
 		return pieces
 	}
 	begin.end = c.end
-	return append(pieces, begin.piece(file, text))
+	return append(pieces, begin.toDocument(file, text))
 }
 
-// joins reports whether a document may be parsed with others: JSON has a reader of its own, but for what YAML reads alike; directives and anchors are for
-// one document, and so is all that can end it without a line ---.
-func joins(text []byte) bool {
-	first := contentStart(text)
-	if len(text) > fewBytes || (text[first] == '{' || text[first] == '[') && bytes.ContainsAny(text, "\\\t") {
+// canBatch reports whether a document may be parsed with others. JSON has a reader of its own, but
+// for what YAML reads alike; directives and anchors are for one document, and so is all that can
+// end it without a line ---.
+func canBatch(text []byte) bool {
+	first := findContentStart(text)
+	if len(text) > maxBatchBytes || (text[first] == '{' || text[first] == '[') && bytes.ContainsAny(text, "\\\t") {
 		return false
 	}
 	ends := bytes.HasPrefix(text, []byte("...")) || bytes.Contains(text, []byte("\n...")) || hasRareBreak(text)
-	return !ends && !bytes.ContainsAny(text, "&%") && !bytes.Contains(text, []byte(mark))
+	return !ends && !bytes.ContainsAny(text, "&%") && !bytes.Contains(text, []byte(byteOrderMark))
 }
 
-// mark is the byte order mark of UTF-8. YAML skips it at the start of a document.
-const mark = "\ufeff"
+// byteOrderMark is the byte order mark of UTF-8. YAML skips it at the start of a document.
+const byteOrderMark = "\ufeff"
 
 // hasRareBreak reports whether text has a line break to YAML that is none to kubectl when it cuts a
 // file: a lone carriage return, or one of three rare characters.
@@ -120,39 +121,39 @@ func hasRareBreak(text []byte) bool {
 // rareBreaks are the characters other than \n and \r that end a line to YAML.
 func rareBreaks() [][]byte { return [][]byte{[]byte("\u0085"), []byte("\u2028"), []byte("\u2029")} }
 
-// cut is where a document begins and ends.
-type cut struct {
+// documentSpan is where a document begins and ends.
+type documentSpan struct {
 	start, end, line int
 	separator        int // where the line --- in front of it begins, which is not part of it
 	stream           bool
-	refused          *trouble
+	refused          *documentProblem
 }
 
-func (c cut) piece(file source, text []byte) piece {
-	return piece{file: file, line: c.line, text: text[c.start:c.end:c.end], stream: c.stream, refused: c.refused}
+func (c documentSpan) toDocument(file inputFile, text []byte) rawDocument {
+	return rawDocument{file: file, line: c.line, text: text[c.start:c.end:c.end], isStream: c.stream, refused: c.refused}
 }
 
-// follows reports whether c stands right behind another document, with a line --- between that is
+// isNextTo reports whether c stands right behind another document, with a line --- between that is
 // one to YAML as well.
-func (c cut) follows(other cut, text []byte) bool {
+func (c documentSpan) isNextTo(other documentSpan, text []byte) bool {
 	line := text[c.separator:c.start]
-	return other.end == c.separator && isMarker(line, "---") && !hasRareBreak(line)
+	return other.end == c.separator && isDocumentMarker(line, "---") && !hasRareBreak(line)
 }
 
-// cuts calls each for every document. It cuts where the YAMLOrJSONDecoder of apimachinery does: at
-// lines that begin with ---, which it leaves out but for one at the very start of a document. With
-// stream, text is a file that begins with JSON.
-func cuts(text []byte, stream bool, each func(cut)) {
-	c := cut{line: 1, stream: stream}
+// eachSpan calls each for every document. It cuts where the YAMLOrJSONDecoder of apimachinery does:
+// at lines that begin with ---, which it leaves out but for one at the very start of a document.
+// With stream, text is a file that begins with JSON.
+func eachSpan(text []byte, stream bool, each func(documentSpan)) {
+	c := documentSpan{line: 1, stream: stream}
 	if c.stream {
-		c.refused = oddSpace(text)
+		c.refused = leadingSpaceProblem(text)
 	}
 	finish := func(end int) {
 		c.end = end
 		p := text[c.start:end]
-		content := p[contentStart(p):]
+		content := p[findContentStart(p):]
 		if c.refused == nil && len(content) == 0 {
-			c.refused = cutOffDirective(p)
+			c.refused = directiveProblem(p)
 		}
 		if c.refused != nil || len(content) > 0 && string(bytes.TrimSpace(content)) != "{}" {
 			each(c)
@@ -160,21 +161,21 @@ func cuts(text []byte, stream bool, each func(cut)) {
 	}
 	at, line := 0, 1
 	for at < len(text) {
-		next := lineEnd(text, at)
+		next := findLineEnd(text, at)
 		if bytes.HasPrefix(text[at:next], []byte("---")) {
-			refused := textBehind(text[at+3 : next])
+			refused := separatorProblem(text[at+3 : next])
 			switch {
 			case refused != nil:
 				finish(at)
-				c = cut{start: at, separator: at, line: line, refused: refused}
+				c = documentSpan{start: at, separator: at, line: line, refused: refused}
 			case at > c.start:
 				finish(at)
-				if c.stream && manyJSON(text[:at]) {
-					t := invalid(1, "kubectl stops here: --- cannot follow several JSON values")
+				if c.stream && hasSeveralJSONValues(text[:at]) {
+					t := invalidYAML(1, "kubectl stops here: --- cannot follow several JSON values")
 					t.hint = "put --- between the values as well"
-					each(cut{start: at, end: at, separator: at, line: line, refused: t})
+					each(documentSpan{start: at, end: at, separator: at, line: line, refused: t})
 				}
-				c = cut{start: next, separator: at, line: line + 1}
+				c = documentSpan{start: next, separator: at, line: line + 1}
 			}
 		}
 		at, line = next, line+1
@@ -182,94 +183,94 @@ func cuts(text []byte, stream bool, each func(cut)) {
 	finish(len(text))
 }
 
-// startsJSON reports whether kubectl reads text as JSON values first, one after the other.
-func startsJSON(text []byte) bool {
+// isJSONFirst reports whether kubectl reads text as JSON values first, one after the other.
+func isJSONFirst(text []byte) bool {
 	const seen = 4096 // bytes that decide it
 	return bytes.HasPrefix(bytes.TrimLeftFunc(text[:min(len(text), seen)], unicode.IsSpace), []byte("{"))
 }
 
-// oddSpace is the trouble with a file that begins with a space that is none to YAML: kubectl skips
-// it in front of JSON.
-func oddSpace(text []byte) *trouble {
+// leadingSpaceProblem returns the problem of a file that begins with a space that is none to YAML:
+// kubectl skips it in front of JSON.
+func leadingSpaceProblem(text []byte) *documentProblem {
 	rest := bytes.TrimLeft(text, " \t\r\n")
 	if rest[0] == '{' {
 		return nil
 	}
-	t := invalid(lineAt(text, len(text)-len(rest)), "not used: it begins with a space that is none to YAML")
+	t := invalidYAML(lineOfByte(text, len(text)-len(rest)), "not used: it begins with a space that is none to YAML")
 	t.hint = "take it out"
 	return t
 }
 
-// cutOffDirective is the trouble with a document that is only directives (%YAML, %TAG): a line ---
-// cuts them off from what they are for.
-func cutOffDirective(text []byte) *trouble {
+// directiveProblem returns the problem of a document that is only directives (%YAML, %TAG): a line
+// --- cuts them off from what they are for.
+func directiveProblem(text []byte) *documentProblem {
 	at := 0
 	for at < len(text) && text[at] != '%' {
-		at = lineEnd(text, at)
+		at = findLineEnd(text, at)
 	}
 	if at == len(text) {
 		return nil
 	}
-	t := invalid(lineAt(text, at), "kubectl stops here: it reads no directives (%%YAML, %%TAG)")
+	t := invalidYAML(lineOfByte(text, at), "kubectl stops here: it reads no directives (%%YAML, %%TAG)")
 	t.hint = "take the directive out"
 	return t
 }
 
-// textBehind is the trouble with what stands behind --- on its line. Only a comment may.
-func textBehind(line []byte) *trouble {
+// separatorProblem returns the problem of what stands behind --- on its line. Only a comment may.
+func separatorProblem(line []byte) *documentProblem {
 	line = bytes.TrimSpace(line)
-	var t *trouble
+	var t *documentProblem
 	switch {
 	case len(line) == 0 || line[0] == '#' && !hasRareBreak(line):
 		return nil
 	case line[0] == '#':
-		t = invalid(1, "not used: kubectl reads nothing of a line that begins with ---, and this one goes on behind a line break that is none to it")
+		t = invalidYAML(1, "not used: kubectl reads nothing of a line that begins with ---, and this one goes on behind a line break that is none to it")
 	default:
-		t = invalid(1, "not used: kubectl stops here: --- is followed by something on its line")
+		t = invalidYAML(1, "not used: kubectl stops here: --- is followed by something on its line")
 	}
 	t.hint = "put --- on a line of its own"
 	return t
 }
 
-// manyJSON reports whether text begins with more than one JSON value.
-func manyJSON(text []byte) bool {
+// hasSeveralJSONValues reports whether text begins with more than one JSON value.
+func hasSeveralJSONValues(text []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	var first, second json.RawMessage
 	return d.Decode(&first) == nil && d.Decode(&second) == nil
 }
 
-// lineEnd is where the line that begins at i ends, its line break included.
-func lineEnd(text []byte, i int) int {
+// findLineEnd returns where the line that begins at i ends, its line break included.
+func findLineEnd(text []byte, i int) int {
 	if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
 		return i + n + 1
 	}
 	return len(text)
 }
 
-// isMarker reports whether line is the given document marker, alone or followed by a space and anything.
-func isMarker(line []byte, marker string) bool {
+// isDocumentMarker reports whether line is the given document marker, alone or followed by a space and anything.
+func isDocumentMarker(line []byte, marker string) bool {
 	if !bytes.HasPrefix(line, []byte(marker)) {
 		return false
 	}
 	rest := line[len(marker):]
-	return len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0 || isBreak(rest)
+	return len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0 || isRareBreak(rest)
 }
 
-// contentStart is the index of the first byte of text that is neither space, comment, directive,
-// document marker nor byte order mark.
-func contentStart(text []byte) int {
+// findContentStart returns the index of the first byte of text that is neither space, comment,
+// directive, document marker nor byte order mark.
+func findContentStart(text []byte) int {
 	at := 0
-	if bytes.HasPrefix(text, []byte(mark)) {
-		at = len(mark)
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
+		at = len(byteOrderMark)
 	}
 	for at < len(text) {
-		next := breakEnd(text, at)
+		next := findBreakEnd(text, at)
 		line := text[at:next]
-		if isMarker(line, "---") {
+		if isDocumentMarker(line, "---") {
 			at, line = at+3, line[3:]
 		}
 		rest := bytes.TrimLeft(line, " \t\r\n")
-		if len(rest) > 0 && rest[0] != '#' && text[at] != '%' && !isBreak(rest) {
+		if len(rest) > 0 && rest[0] != '#' && text[at] != '%' && !isRareBreak(rest) {
 			return next - len(rest)
 		}
 		at = next
@@ -277,8 +278,8 @@ func contentStart(text []byte) int {
 	return len(text)
 }
 
-// breakEnd is where the line that begins at i ends to YAML, its line break included.
-func breakEnd(text []byte, i int) int {
+// findBreakEnd returns where the line that begins at i ends to YAML, its line break included.
+func findBreakEnd(text []byte, i int) int {
 	for ; i < len(text); i++ {
 		switch b := text[i]; {
 		case b == '\n':
@@ -296,10 +297,12 @@ func breakEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// isBreak reports whether text is one of the rare line breaks.
-func isBreak(text []byte) bool {
+// isRareBreak reports whether text is one of the rare line breaks.
+func isRareBreak(text []byte) bool {
 	return slices.ContainsFunc(rareBreaks(), func(b []byte) bool { return bytes.Equal(text, b) })
 }
 
-// lineAt is the line, counted from 1, on which the byte at i stands.
-func lineAt(text []byte, i int) int { return 1 + bytes.Count(text[:min(i, len(text))], []byte("\n")) }
+// lineOfByte returns the line, counted from 1, on which the byte at i stands.
+func lineOfByte(text []byte, i int) int {
+	return 1 + bytes.Count(text[:min(i, len(text))], []byte("\n"))
+}

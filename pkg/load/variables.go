@@ -19,61 +19,63 @@ import (
 
 // What variables may cost: bytes of one value, and bytes that all in one object may be replaced by.
 const (
-	maxValue    = 16 << 10
-	maxReplaced = 64 << 20
+	maxVariableBytes = 16 << 10
+	maxReplacedBytes = 64 << 20
 )
 
 // variables replace ${NAME} in what is built, as Flux does.
 type variables struct {
-	values map[string]string
-	always bool            // replace even if there are none
-	hidden map[string]bool // those whose values are not read: they stay as they stand
-	open   bool            // there are others, which are not known: what is not among these stays as it stands
-	asked  bool            // for one that is hidden
-	maybe  bool            // a Secret that may be missing is not in the input: it counts as missing
-	missed bool            // something was asked for that this Secret may have
-	unset  map[string]bool // those that were asked for and are not set
+	values        map[string]string
+	replaceAlways bool            // replace even if there are none
+	hidden        map[string]bool // those whose values are not read: they stay as they stand
+	incomplete    bool            // there are others, which are not known: what is not among these stays as it stands
+	hiddenUsed    bool            // a hidden one was used
+	secretMissing bool            // a Secret that may be missing is not in the input: it counts as missing
+	missingUsed   bool            // something was asked for that this Secret may have
+	unset         map[string]bool // those that were asked for and are not set
 }
 
-// set gives a variable a value. As with hide, what is said last counts.
-func (v *variables) set(name, value string) {
+// setValue gives a variable a value. As with hideValue, what is said last counts.
+func (v *variables) setValue(name, value string) {
 	v.values[name] = strings.ReplaceAll(value, "\n", "")
 	delete(v.hidden, name)
 }
 
-// hide has a variable stay as it stands.
-func (v *variables) hide(name string) {
+// hideValue has a variable stay as it stands.
+func (v *variables) hideValue(name string) {
 	v.hidden[name] = true
 	delete(v.values, name)
 }
 
-// some reports whether there is anything to replace.
-func (v *variables) some() bool { return len(v.values)+len(v.hidden) > 0 || v.always || v.open }
+// hasAny reports whether there is anything to replace.
+func (v *variables) hasAny() bool {
+	return len(v.values)+len(v.hidden) > 0 || v.replaceAlways || v.incomplete
+}
 
-var variableName = regexp.MustCompile("^[_[:alpha:]][_[:alpha:][:digit:]]*$")
+var variablePattern = regexp.MustCompile("^[_[:alpha:]][_[:alpha:][:digit:]]*$")
 
-// replace is a document of YAML with values in the place of variables, as JSON.
-func (v *variables) replace(text []byte) ([]byte, error) {
+// replaceVariables returns a document of YAML with values in the place of variables, as JSON.
+func (v *variables) replaceVariables(text []byte) ([]byte, error) {
 	longest := 0
 	for name, value := range v.values {
 		switch longest = max(longest, len(value)); {
-		case !variableName.MatchString(name):
+		case !variablePattern.MatchString(name):
 			return nil, fmt.Errorf("%q cannot be the name of a variable", name)
-		case len(value) > maxValue:
-			return nil, fmt.Errorf("the variable %s is longer than %d bytes", name, maxValue)
+		case len(value) > maxVariableBytes:
+			return nil, fmt.Errorf("the variable %s is longer than %d bytes", name, maxVariableBytes)
 		}
 	}
-	if bytes.Count(text, []byte("$"))*longest > maxReplaced {
+	if bytes.Count(text, []byte("$"))*longest > maxReplacedBytes {
 		return nil, errors.New("it would grow beyond the limit with its variables")
 	}
 	out, err := envsubst.Eval(string(text), func(name string) (string, bool) {
 		value, set := v.values[name]
-		v.missed = v.missed || v.maybe && !set && !v.hidden[name]
+		v.missingUsed = v.missingUsed || v.secretMissing && !set && !v.hidden[name]
 		switch {
 		case v.hidden[name]:
-			v.asked = true
+			v.hiddenUsed = true
 			return "${" + name + "}", true
-		case !set && v.open:
+		case !set && v.incomplete:
 			return "${" + name + "}", true
 		case !set:
 			return "", false
@@ -97,24 +99,24 @@ func (v *variables) replace(text []byte) ([]byte, error) {
 	return yaml.YAMLToJSON([]byte(out))
 }
 
-// finish is what is done to every object after a build.
-type finish struct {
-	vars                *variables // nil: none are replaced
+// postBuild is what is done to every object after a build.
+type postBuild struct {
+	variables           *variables // nil: none are replaced
 	labels, annotations map[string]string
 }
 
-const substituteSwitch = "kustomize.toolkit.fluxcd.io/substitute"
+const substituteLabel = "kustomize.toolkit.fluxcd.io/substitute"
 
-// text is an object as JSON when all is done.
-func (f *finish) text(o *resource.Resource) ([]byte, error) {
-	off := o.GetLabels()[substituteSwitch] == "disabled" || o.GetAnnotations()[substituteSwitch] == "disabled"
-	if v := f.vars; v != nil && !off && v.some() {
+// objectText returns an object as JSON when all is done.
+func (f *postBuild) objectText(o *resource.Resource) ([]byte, error) {
+	off := o.GetLabels()[substituteLabel] == "disabled" || o.GetAnnotations()[substituteLabel] == "disabled"
+	if v := f.variables; v != nil && !off && v.hasAny() {
 		text, err := o.AsYAML()
 		if err != nil {
 			return nil, err
 		}
 		if bytes.Contains(text, []byte("$")) {
-			if text, err = v.replace(text); err != nil {
+			if text, err = v.replaceVariables(text); err != nil {
 				return nil, err
 			}
 			if err := o.UnmarshalJSON(text); err != nil {
@@ -141,69 +143,72 @@ func (f *finish) text(o *resource.Resource) ([]byte, error) {
 	return o.MarshalJSON()
 }
 
-// told is which variables were replaced by nothing, for people; "" if none were.
-func (f *finish) told() string {
-	if f == nil || f.vars == nil || len(f.vars.unset) == 0 {
+// unsetMessage says which variables were replaced by nothing, for people; it is "" if none were.
+func (f *postBuild) unsetMessage() string {
+	if f == nil || f.variables == nil || len(f.variables.unset) == 0 {
 		return ""
 	}
-	names := strings.Join(slices.Sorted(maps.Keys(f.vars.unset)), ", ")
+	names := strings.Join(slices.Sorted(maps.Keys(f.variables.unset)), ", ")
 	return "does not set " + names + ": nothing is put in the place of such variables"
 }
 
-// known is what was read up to now, with the ConfigMaps and Secrets in it.
-type known struct {
-	pieces    []piece
-	reads     *walk
-	namespace string // of objects without one
-	upTo      int
-	data      map[string]map[string]string
-	secrets   map[string]map[string]bool // the keys of each, without values
+// manifestIndex is the documents that were read up to now, with the ConfigMaps and Secrets in them.
+type manifestIndex struct {
+	documents     []rawDocument
+	parser        *kustomizationWalk
+	namespace     string // of objects without one
+	indexed       int
+	configMapData map[string]map[string]string
+	keysOfSecrets map[string]map[string]bool // the keys of each, without values
 }
 
-// configMap is the data of a ConfigMap that was read; nil if none was.
-func (r *known) configMap(namespace, name string) map[string]string {
-	r.index()
-	return r.data[namespace+"/"+name]
+// findConfigMap returns the data of a ConfigMap that was read; nil if none was.
+func (r *manifestIndex) findConfigMap(namespace, name string) map[string]string {
+	r.updateIndex()
+	return r.configMapData[namespace+"/"+name]
 }
 
-// secretKeys are the keys of a Secret that was read; nil if none was. They can be read where the values are encrypted.
-func (r *known) secretKeys(namespace, name string) map[string]bool {
-	r.index()
-	return r.secrets[namespace+"/"+name]
+// findSecretKeys returns the keys of a Secret that was read; nil if none was. They can be read
+// where the values are encrypted.
+func (r *manifestIndex) findSecretKeys(namespace, name string) map[string]bool {
+	r.updateIndex()
+	return r.keysOfSecrets[namespace+"/"+name]
 }
 
-func (r *known) holdsSecret(namespace, name string) bool { return r.secretKeys(namespace, name) != nil }
+func (r *manifestIndex) hasSecret(namespace, name string) bool {
+	return r.findSecretKeys(namespace, name) != nil
+}
 
-func (r *known) index() {
-	if r.data == nil {
-		r.data, r.secrets = map[string]map[string]string{}, map[string]map[string]bool{}
+func (r *manifestIndex) updateIndex() {
+	if r.configMapData == nil {
+		r.configMapData, r.keysOfSecrets = map[string]map[string]string{}, map[string]map[string]bool{}
 	}
-	for ; r.upTo < len(r.pieces); r.upTo++ {
-		p := r.pieces[r.upTo]
+	for ; r.indexed < len(r.documents); r.indexed++ {
+		p := r.documents[r.indexed]
 		if !bytes.Contains(p.text, []byte("ConfigMap")) && !bytes.Contains(p.text, []byte("Secret")) {
 			continue
 		}
-		docs, failed := r.reads.parse(p.text)
+		docs, failed := r.parser.parseManifests(p.text)
 		if failed != nil {
 			continue
 		}
 		for _, doc := range docs {
-			for _, v := range items(doc.value) {
+			for _, v := range flattenList(doc.value) {
 				if model.Text(v, "apiVersion") != "v1" {
 					continue
 				}
 				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.namespace, r.namespace, "default") + "/" + model.Text(v, "metadata", "name")
 				switch model.Text(v, "kind") {
 				case "ConfigMap":
-					r.data[id] = textsAt(v, "data")
+					r.configMapData[id] = textMapAt(v, "data")
 				case "Secret":
-					if r.secrets[id] == nil {
-						r.secrets[id] = map[string]bool{}
+					if r.keysOfSecrets[id] == nil {
+						r.keysOfSecrets[id] = map[string]bool{}
 					}
 					for _, field := range []string{"data", "stringData"} {
 						m, _ := model.Get(v, field).(map[string]any)
 						for key := range m {
-							r.secrets[id][key] = true
+							r.keysOfSecrets[id][key] = true
 						}
 					}
 				}

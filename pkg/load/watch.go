@@ -29,68 +29,69 @@ type Watcher struct {
 	report func(what, hint string)
 	pause  time.Duration // before a watch that fails is begun again; it doubles with every failure
 
-	mu        sync.Mutex
-	following map[listName]bool
-	refused   map[listName]bool
-	told      time.Time // when it was told last that watching fails
-	changed   bool
-	wake      chan struct{}
+	mu           sync.Mutex
+	following    map[listKey]bool
+	refused      map[listKey]bool
+	lastReported time.Time // when it was last reported that watching fails
+	changed      bool
+	wake         chan struct{}
 }
 
-// NewWatcher watches the server that a kubeconfig's entry describes. What cannot be watched is told to report, which is called one at a time.
+// NewWatcher returns a watcher of the server that a kubeconfig's entry describes. What cannot be
+// watched is passed to report, which is called one at a time.
 func NewWatcher(config *rest.Config, limits Limits, c *Cache, report func(what, hint string)) (*Watcher, error) {
-	limits = limits.orDefault()
-	server, err := newServer(config, unguarded, nil)
+	limits = limits.withDefaults()
+	server, err := newServer(config, refuseRedirects, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &Watcher{server: server, limits: limits, cache: c, report: report, pause: time.Second,
-		following: map[listName]bool{}, refused: map[listName]bool{}, wake: make(chan struct{}, 1)}, nil
+		following: map[listKey]bool{}, refused: map[listKey]bool{}, wake: make(chan struct{}, 1)}, nil
 }
 
-// Follow begins to watch the lists in the cache that are not watched yet, until ctx ends.
-func (w *Watcher) Follow(ctx context.Context) {
-	for _, l := range w.cache.names() {
+// FollowLists begins to watch the lists in the cache that are not watched yet, until ctx ends.
+func (w *Watcher) FollowLists(ctx context.Context) {
+	for _, l := range w.cache.listKeys() {
 		w.mu.Lock()
 		known := w.following[l]
 		w.following[l] = true
 		w.mu.Unlock()
 		if !known {
-			go w.follow(ctx, l)
+			go w.watchList(ctx, l)
 		}
 	}
 }
 
 // Why a watch ends that does not go on from where it was.
 var (
-	errAnew     = errors.New("the list has to be read anew")
-	errNotThere = errors.New("the list is not kept")
+	errRelist    = errors.New("the list has to be read anew")
+	errNotCached = errors.New("the list is not kept")
 )
 
-// follow watches a list until ctx ends, the list is to be read anew, or it may not be watched.
-func (w *Watcher) follow(ctx context.Context, l listName) {
+// watchList watches a list until ctx ends, the list is to be read anew, or it may not be watched.
+func (w *Watcher) watchList(ctx context.Context, l listKey) {
 	pause := w.pause
 	for {
 		begun := time.Now()
-		err := w.stream(ctx, l)
+		err := w.readEvents(ctx, l)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err): // read anew with every change of another list
-			w.refuse(l, err)
+			w.addRefusal(l, err)
 			return
-		case errors.Is(err, errAnew), apierrors.IsNotFound(err), err != nil && expired(err):
-			w.cache.forget(func(other listName) bool { return other == l })
-			w.leave(l)
-			w.mark()
+		case errors.Is(err, errRelist), apierrors.IsNotFound(err), err != nil && isExpired(err):
+			w.cache.forgetLists(func(other listKey) bool { return other == l })
+			w.stopFollowing(l)
+			w.markChanged()
 			return
-		case errors.Is(err, errNotThere):
-			w.leave(l)
+		case errors.Is(err, errNotCached):
+			w.stopFollowing(l)
 			return
 		case err != nil:
-			w.failed(err)
+			w.reportFailure(err)
 		}
-		if time.Since(begun) > mostPause {
+		if time.Since(begun) > maxPause {
 			pause = w.pause
 		}
 		select {
@@ -98,28 +99,28 @@ func (w *Watcher) follow(ctx context.Context, l listName) {
 			return
 		case <-time.After(pause/2 + rand.N(pause)):
 		}
-		pause = min(2*pause, mostPause)
+		pause = min(2*pause, maxPause)
 	}
 }
 
-// leave has the list watched again when it has been read again.
-func (w *Watcher) leave(l listName) {
+// stopFollowing has the list watched again when it has been read again.
+func (w *Watcher) stopFollowing(l listKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.following, l)
 }
 
-// mostPause is the longest pause before a watch that fails is begun again.
-const mostPause = 30 * time.Second
+// maxPause is the longest pause before a watch that fails is begun again.
+const maxPause = 30 * time.Second
 
-// stream takes in what is watched, until the server ends the watch.
-func (w *Watcher) stream(ctx context.Context, l listName) error {
-	version, ok := w.cache.version(l)
+// readEvents takes in what is watched, until the server ends the watch.
+func (w *Watcher) readEvents(ctx context.Context, l listKey) error {
+	version, ok := w.cache.listVersion(l)
 	if !ok {
-		return errNotThere
+		return errNotCached
 	}
 	kind := model.ServedKind{GroupKind: l.kind, Version: l.version, Plural: l.plural}
-	request := w.server.rest.Get().AbsPath(collection(&kind, l.namespace))
+	request := w.server.rest.Get().AbsPath(collectionPath(&kind, l.namespace))
 	for name, value := range map[string]string{"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version,
 		"timeoutSeconds": strconv.Itoa(300 + rand.N(300))} {
 		request.Param(name, value)
@@ -129,23 +130,24 @@ func (w *Watcher) stream(ctx context.Context, l listName) error {
 		return err
 	}
 	defer body.Close()
-	most := w.limits.mostOfAnswer()
+	most := w.limits.maxAnswerBytes()
 	bounded := &io.LimitedReader{R: bufio.NewReader(body)}
 	events := json.NewDecoder(bounded)
 	for {
 		bounded.N = most
-		var e event
+		var e watchEvent
 		if err := events.Decode(&e); err != nil {
-			return endOf(err, bounded.N <= 0)
+			return streamError(err, bounded.N <= 0)
 		}
-		if err := w.take(l, e); err != nil {
+		if err := w.applyEvent(l, e); err != nil {
 			return err
 		}
 	}
 }
 
-// endOf is the error with which reading events ended: nil if the server has only ended the watch.
-func endOf(err error, tooMuch bool) error {
+// streamError returns the error with which reading events ended: nil if the server has only ended
+// the watch.
+func streamError(err error, tooMuch bool) error {
 	var broken *json.SyntaxError
 	switch {
 	case tooMuch:
@@ -153,17 +155,17 @@ func endOf(err error, tooMuch bool) error {
 	case errors.As(err, &broken):
 		return fmt.Errorf("the server's answer cannot be read: %w", err)
 	}
-	return nil // also a connection that breaks: if it cannot be made again, that is told
+	return nil // also a connection that breaks: if it cannot be made again, that is reported
 }
 
-// event is what a server says of a change.
-type event struct {
+// watchEvent is what a server says of a change.
+type watchEvent struct {
 	Type   string
 	Object json.RawMessage
 }
 
-// take takes in one event.
-func (w *Watcher) take(l listName, e event) error {
+// applyEvent takes in one event.
+func (w *Watcher) applyEvent(l listKey, e watchEvent) error {
 	if e.Type == "ERROR" {
 		var status metav1.Status
 		if err := json.Unmarshal(e.Object, &status); err != nil {
@@ -171,26 +173,26 @@ func (w *Watcher) take(l listName, e event) error {
 		}
 		return &apierrors.StatusError{ErrStatus: status}
 	}
-	v, _, err := readAnswer(e.Object, newWords(), w.limits, nil)
+	v, _, err := readServerAnswer(e.Object, newTextCache(), w.limits, nil)
 	object := asMap(v)
 	if err != nil || object == nil {
-		return errAnew
+		return errRelist
 	}
 	if e.Type == "BOOKMARK" {
-		w.cache.advance(l, asMap(object.at("metadata")).text("resourceVersion"))
+		w.cache.advanceVersion(l, asMap(object.valueAt("metadata")).textAt("resourceVersion"))
 		return nil
 	}
-	switch known, err := w.cache.change(l, object, e.Type == "DELETED"); {
+	switch known, err := w.cache.applyChange(l, object, e.Type == "DELETED"); {
 	case err != nil:
-		return errAnew
+		return errRelist
 	case !known:
-		return errNotThere
+		return errNotCached
 	}
-	w.mark()
+	w.markChanged()
 	return nil
 }
 
-func (w *Watcher) mark() {
+func (w *Watcher) markChanged() {
 	w.mu.Lock()
 	w.changed = true
 	w.mu.Unlock()
@@ -200,34 +202,35 @@ func (w *Watcher) mark() {
 	}
 }
 
-// refuse tells that a list may not be watched.
-func (w *Watcher) refuse(l listName, err error) {
+// addRefusal reports that a list may not be watched.
+func (w *Watcher) addRefusal(l listKey, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	told := slices.ContainsFunc(slices.Collect(maps.Keys(w.refused)), func(other listName) bool { return other.kind == l.kind })
+	told := slices.ContainsFunc(slices.Collect(maps.Keys(w.refused)), func(other listKey) bool { return other.kind == l.kind })
 	w.refused[l] = true
 	if !told {
 		w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" (docs/rbac.yaml)")
 	}
 }
 
-// failed tells that watching fails, now and then.
-func (w *Watcher) failed(err error) {
+// reportFailure reports that watching fails, but not too often.
+func (w *Watcher) reportFailure(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if time.Since(w.told) > tellAgain {
-		w.told = time.Now()
+	if time.Since(w.lastReported) > reportInterval {
+		w.lastReported = time.Now()
 		w.report("the cluster cannot be watched, the last answer may be out of date: "+err.Error(), "")
 	}
 }
 
-// tellAgain is how often it is told that a cluster cannot be watched.
-const tellAgain = 30 * time.Second
+// reportInterval is how often it is reported that a cluster cannot be watched.
+const reportInterval = 30 * time.Second
 
-// Next waits until something has changed and nothing more does for a moment. Changes that do not stop are told of after ten such moments.
-// Then the cache is to be read: lists that may not be watched are not in there any more. When again fires, nothing need have changed. It
-// reports false when ctx ends.
-func (w *Watcher) Next(ctx context.Context, moment time.Duration, again <-chan time.Time) bool {
+// AwaitChange waits until something has changed and nothing more does for a moment. Changes that do
+// not stop are reported after ten such moments. Then the cache is to be read: lists that may not be
+// watched are not in there any more. When again fires, nothing need have changed. It reports false
+// when ctx ends.
+func (w *Watcher) AwaitChange(ctx context.Context, moment time.Duration, again <-chan time.Time) bool {
 	for changed := false; !changed; {
 		select {
 		case <-ctx.Done():
@@ -243,7 +246,7 @@ func (w *Watcher) Next(ctx context.Context, moment time.Duration, again <-chan t
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cache.forget(func(l listName) bool { return w.refused[l] })
+	w.cache.forgetLists(func(l listKey) bool { return w.refused[l] })
 	return ctx.Err() == nil
 }
 

@@ -168,19 +168,19 @@ func (w *watching) read() string {
 		w.t.Fatal(err)
 	}
 	route, gateway := model.GroupKind{Group: gatewayGroup, Kind: "HTTPRoute"}, model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}
-	s, err := Live(w.ctx, server, LiveOptions{Context: "fake", Kinds: []model.GroupKind{route, gateway}, Cache: w.cache, Chunk: 500})
+	s, err := ReadCluster(w.ctx, server, ClusterOptions{Context: "fake", Kinds: []model.GroupKind{route, gateway}, Cache: w.cache, PageSize: 500})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.watcher.Follow(w.ctx)
+	w.watcher.FollowLists(w.ctx)
 	var out []string
-	for _, o := range s.Of(route) {
+	for _, o := range s.OfKind(route) {
 		if o.Labels["value"] != o.Text("spec", "value") || o.Get("metadata", "managedFields") != nil || o.Origin.Cluster != "fake" {
 			w.t.Errorf("read as %+v: %v", o, o.Body.Value())
 		}
 		out = append(out, o.Ref.Name+"="+o.Labels["value"])
 	}
-	if n := len(s.Of(gateway)); n != 1 {
+	if n := len(s.OfKind(gateway)); n != 1 {
 		w.t.Errorf("%d gateways", n)
 	}
 	return strings.Join(out, " ")
@@ -191,7 +191,7 @@ func (w *watching) next() string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Second)
 	defer cancel()
-	if !w.watcher.Next(ctx, 20*time.Millisecond, nil) {
+	if !w.watcher.AwaitChange(ctx, 20*time.Millisecond, nil) {
 		w.t.Fatal("nothing changes")
 	}
 	return w.read()
@@ -273,7 +273,7 @@ func TestWatchRefused(t *testing.T) {
 	w.fakeServer.mu.Lock()
 	w.objects["httproutes"]["b"] = "y"
 	w.fakeServer.mu.Unlock()
-	w.watcher.mark()
+	w.watcher.markChanged()
 	w.expect("after another change", w.next(), "b=y", 2)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,9 +292,9 @@ func TestNextWakes(t *testing.T) {
 	go func() {
 		time.Sleep(20 * time.Millisecond)
 		close(marked)
-		w.mark()
+		w.markChanged()
 	}()
-	if !w.Next(ctx, time.Millisecond, nil) {
+	if !w.AwaitChange(ctx, time.Millisecond, nil) {
 		t.Error("the watch ends")
 	}
 	select {
@@ -304,11 +304,11 @@ func TestNextWakes(t *testing.T) {
 	}
 	again := make(chan time.Time, 1)
 	again <- time.Now()
-	if !w.Next(ctx, time.Millisecond, again) {
+	if !w.AwaitChange(ctx, time.Millisecond, again) {
 		t.Error("not tried again")
 	}
 	cancel()
-	if w.Next(ctx, time.Millisecond, nil) {
+	if w.AwaitChange(ctx, time.Millisecond, nil) {
 		t.Error("a watch that is interrupted goes on")
 	}
 }

@@ -6,93 +6,94 @@ func Assemble(units []Unit) any {
 	if len(units) == 0 {
 		return nil
 	}
-	return assemble(units, 0)
+	return assembleBelow(units, 0)
 }
 
-// assemble builds what the units say below the first depth segments of their paths.
-func assemble(units []Unit, depth int) any {
-	root := &tree{}
+// assembleBelow builds what the units say below the first depth segments of their paths.
+func assembleBelow(units []Unit, depth int) any {
+	root := &documentTree{}
 	for _, u := range units {
-		root.put(u.Path[depth:], u)
+		root.addUnit(u.Path[depth:], u)
 	}
-	return root.value()
+	return root.buildValue()
 }
 
-type tree struct {
-	val     any
-	kids    []branch
-	names   map[Segment]int // where kids are, once there are many
-	leaf    bool
-	entries bool // the kids are entries of a list
+type documentTree struct {
+	leafValue  any
+	children   []childNode
+	childIndex map[Segment]int // where kids are, once there are many
+	isLeaf     bool
+	isList     bool // the kids are entries of a list
 }
 
-// branch is what a tree has at a segment.
-type branch struct {
-	seg Segment
-	tree
+// childNode is what a tree has at a segment.
+type childNode struct {
+	segment Segment
+	documentTree
 }
 
-func (t *tree) put(p Path, u Unit) {
+func (t *documentTree) addUnit(p Path, u Unit) {
 	for i, seg := range p {
 		if u.Null && i == len(p)-1 {
 			return
 		}
-		t = t.kid(seg)
+		t = t.childAt(seg)
 	}
 	if !u.Null {
-		t.leaf, t.val = true, u.Value
+		t.isLeaf, t.leafValue = true, u.Value
 	}
 }
 
-// kid is the part at a segment, a new one if there is none. It moves when another one is added beside it.
-func (t *tree) kid(seg Segment) *tree {
+// childAt returns the part at a segment, and adds one if there is none. The pointer is good until
+// another child is added.
+func (t *documentTree) childAt(seg Segment) *documentTree {
 	const many = 16
-	if i := t.find(seg); i >= 0 {
-		return &t.kids[i].tree
+	if i := t.findChild(seg); i >= 0 {
+		return &t.children[i].documentTree
 	}
-	t.kids, t.entries = append(t.kids, branch{seg: seg}), seg.Form == Entry || seg.Form == ListEntry
+	t.children, t.isList = append(t.children, childNode{segment: seg}), seg.Form == Entry || seg.Form == ListEntry
 	switch {
-	case t.names != nil:
-		t.names[seg] = len(t.kids) - 1
-	case len(t.kids) > many:
-		t.names = make(map[Segment]int, 2*many)
-		for i := range t.kids {
-			t.names[t.kids[i].seg] = i
+	case t.childIndex != nil:
+		t.childIndex[seg] = len(t.children) - 1
+	case len(t.children) > many:
+		t.childIndex = make(map[Segment]int, 2*many)
+		for i := range t.children {
+			t.childIndex[t.children[i].segment] = i
 		}
 	}
-	return &t.kids[len(t.kids)-1].tree
+	return &t.children[len(t.children)-1].documentTree
 }
 
-// find is where the part at a segment is, or -1.
-func (t *tree) find(seg Segment) int {
-	if t.names == nil {
-		for i := range t.kids {
-			if t.kids[i].seg == seg {
+// findChild returns the index of the part at a segment, or -1.
+func (t *documentTree) findChild(seg Segment) int {
+	if t.childIndex == nil {
+		for i := range t.children {
+			if t.children[i].segment == seg {
 				return i
 			}
 		}
 		return -1
 	}
-	if i, ok := t.names[seg]; ok {
+	if i, ok := t.childIndex[seg]; ok {
 		return i
 	}
 	return -1
 }
 
-func (t *tree) value() any {
+func (t *documentTree) buildValue() any {
 	switch {
-	case t.leaf:
-		return t.val
-	case t.entries:
-		list := make([]any, len(t.kids))
-		for i := range t.kids {
-			list[i] = t.kids[i].value()
+	case t.isLeaf:
+		return t.leafValue
+	case t.isList:
+		list := make([]any, len(t.children))
+		for i := range t.children {
+			list[i] = t.children[i].buildValue()
 		}
 		return list
 	}
-	m := make(map[string]any, len(t.kids))
-	for i := range t.kids {
-		m[t.kids[i].seg.Name] = t.kids[i].value()
+	m := make(map[string]any, len(t.children))
+	for i := range t.children {
+		m[t.children[i].segment.Name] = t.children[i].buildValue()
 	}
 	return m
 }

@@ -3,14 +3,14 @@ package merge
 import "testing"
 
 // choices cuts as entries do; the entries x and y of a exclude each other.
-var choices = Shape{{Path: Path{{Form: Any}, {Form: Any}}}, {Path: Keys("a", "x"), Choice: "c"}, {Path: Keys("a", "y"), Choice: "c"}}
+var choices = Shape{{Path: Path{{Form: Any}, {Form: Any}}}, {Path: KeyPath("a", "x"), Choice: "c"}, {Path: KeyPath("a", "y"), Choice: "c"}}
 
 func TestChoices(t *testing.T) {
 	choosing := func(settings m) Layer {
 		l := worth(settings)
 		for i := range l.Blocks[0].Units {
 			u := &l.Blocks[0].Units[i]
-			u.Choice = choices.Choices(u.Path)
+			u.Choice = choices.ChoiceOf(u.Path)
 		}
 		return l
 	}

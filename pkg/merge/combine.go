@@ -2,11 +2,11 @@ package merge
 
 import "slices"
 
-// Append is a Combine that joins two lists, the established one's entries first, and keeps what both wrote. Whatever is no list is left
-// to the strategy.
-func Append(established, lower Unit, _ Side) (Unit, []Effect) {
-	high, isList := Plain(established.Value).([]any)
-	low, both := Plain(lower.Value).([]any)
+// AppendLists is a CombineFunc that joins two lists, the established one's entries first, and keeps
+// what both wrote. Values that are no lists are left to the strategy.
+func AppendLists(established, lower Unit, _ Side) (Unit, []Effect) {
+	high, isList := Unpack(established.Value).([]any)
+	low, both := Unpack(lower.Value).([]any)
 	if !isList || !both {
 		return Unit{}, nil
 	}
@@ -17,16 +17,17 @@ func Append(established, lower Unit, _ Side) (Unit, []Effect) {
 	case len(high) == 0 && len(low) > 0:
 		out.From = lower.From
 	default:
-		out.From = froms([]Unit{established, lower})
+		out.From = sourcesOf([]Unit{established, lower})
 	}
-	return out, joined(out, established, lower)
+	return out, joinEffects(out, established, lower)
 }
 
-// Unite is a Combine for settings that hold beside each other: all values are kept, in a list if there are several, the established one's
-// first. Where the established one overrides, what is below it is dropped.
-func Unite(established, lower Unit, wins Side) (Unit, []Effect) {
+// UniteValues is a CombineFunc for settings that hold beside each other: all values are kept, in a
+// list if there are several, the established one's first. Where the established one overrides, what
+// is below it is dropped.
+func UniteValues(established, lower Unit, wins Side) (Unit, []Effect) {
 	if wins == Higher {
-		effects := joined(established, established, lower)
+		effects := joinEffects(established, established, lower)
 		for i := range effects {
 			if effects[i].Action == Replaced {
 				effects[i].Reason = LessSpecificOverrides
@@ -34,18 +35,19 @@ func Unite(established, lower Unit, wins Side) (Unit, []Effect) {
 		}
 		return established, effects
 	}
-	high, above := established.united()
-	low, below := lower.united()
-	out := Unit{Path: lower.Path, Value: slices.Concat(high, low), From: froms([]Unit{established, lower}), Items: slices.Concat(above, below)}
-	return out, joined(out, established, lower)
+	high, above := established.unionValues()
+	low, below := lower.unionValues()
+	out := Unit{Path: lower.Path, Value: slices.Concat(high, low), From: sourcesOf([]Unit{established, lower}), Items: slices.Concat(above, below)}
+	return out, joinEffects(out, established, lower)
 }
 
-// united are the values of a unit that a union has made, or its one value, with their sources.
-func (u *Unit) united() ([]any, [][]From) {
+// unionValues returns the values of a unit that a union has made, or its one value, with their
+// sources.
+func (u *Unit) unionValues() ([]any, [][]Source) {
 	if list, ok := u.Value.([]any); ok && len(u.Items) > 0 {
 		return list, u.Items
 	}
-	return []any{u.Value}, [][]From{u.From}
+	return []any{u.Value}, [][]Source{u.From}
 }
 
 // mergeEntries combines two entries of a keyed list that have one key as a merge patch does, the winner's being the patch. A patch that
@@ -55,15 +57,15 @@ func mergeEntries(established, lower Unit, wins Side) (Unit, []Effect) {
 	if wins == Higher {
 		base, patch = lower, established
 	}
-	out := Unit{Path: lower.Path, Value: Patched(Plain(base.Value), Plain(patch.Value)), From: froms([]Unit{established, lower})}
+	out := Unit{Path: lower.Path, Value: ApplyMergePatch(Unpack(base.Value), Unpack(patch.Value)), From: sourcesOf([]Unit{established, lower})}
 	if Equal(out.Value, patch.Value) {
 		out.From = patch.From
 	}
-	return out, joined(out, established, lower)
+	return out, joinEffects(out, established, lower)
 }
 
-// Patched is RFC 7386: target with patch laid over it. Neither is changed.
-func Patched(target, patch any) any {
+// ApplyMergePatch returns target with an RFC 7386 patch applied. Neither argument is changed.
+func ApplyMergePatch(target, patch any) any {
 	over, object := patch.(map[string]any)
 	if !object {
 		return patch
@@ -77,23 +79,24 @@ func Patched(target, patch any) any {
 	}
 	for k, v := range over {
 		if v != nil {
-			out[k] = Patched(under[k], v)
+			out[k] = ApplyMergePatch(under[k], v)
 		}
 	}
 	return out
 }
 
-// joined is the effects of making one unit of two: a side that is no source of it has lost.
-func joined(out, established, lower Unit) []Effect {
+// joinEffects returns the effects of making one unit of two: a side that is no source of it has
+// lost.
+func joinEffects(out, established, lower Unit) []Effect {
 	var effects []Effect
 	for _, side := range []struct {
 		unit, other Unit
 		lost        Action
 	}{{lower, established, Replaced}, {established, lower, Dropped}} {
-		e := effect(&side.unit, Joined, side.other.From)
-		if !slices.ContainsFunc(side.unit.From, func(f From) bool { return slices.Contains(out.From, f) }) {
+		e := newEffect(&side.unit, Joined, side.other.From)
+		if !slices.ContainsFunc(side.unit.From, func(f Source) bool { return slices.Contains(out.From, f) }) {
 			e.Action, e.Reason = side.lost, MoreSpecificWins
-			if list, ok := Plain(side.unit.Value).([]any); ok && len(list) == 0 {
+			if list, ok := Unpack(side.unit.Value).([]any); ok && len(list) == 0 {
 				e.Reason = NoEffect
 			}
 		}
@@ -102,31 +105,33 @@ func joined(out, established, lower Unit) []Effect {
 	return effects
 }
 
-// combiner is how the shape says two units at one path become one; nil: they do not.
-func (s Shape) combiner(p Path) Combine {
+// findCombiner returns the function that makes one unit of two at a path; nil if the shape has
+// none.
+func (s Shape) findCombiner(p Path) CombineFunc {
 	for i := range s {
 		pt := &s[i]
 		switch {
-		case pt.Order == PatchOrder && pt.Keys != nil && len(p) > 0 && p[len(p)-1].Form == pt.As && pt.fits(p[:len(p)-1]):
+		case pt.Order == PatchOrder && pt.Keys != nil && len(p) > 0 && p[len(p)-1].Form == pt.As && pt.fitsPath(p[:len(p)-1]):
 			return mergeEntries
-		case pt.Combine == nil && !pt.Append || !pt.fits(p):
+		case pt.Combine == nil && !pt.Append || !pt.fitsPath(p):
 		case pt.Combine != nil:
 			return pt.Combine
 		default:
-			return Append
+			return AppendLists
 		}
 	}
 	return nil
 }
 
-// fits reports whether the pattern means exactly the path. A Deep segment stands for any number of keys.
-func (pt *Pattern) fits(p Path) bool { return fits(pt.Path, p) }
+// fitsPath reports whether the pattern means exactly the path. A Deep segment stands for any number
+// of keys.
+func (pt *Pattern) fitsPath(p Path) bool { return segmentsFit(pt.Path, p) }
 
-func fits(want, p Path) bool {
+func segmentsFit(want, p Path) bool {
 	for i, w := range want {
 		if w.Form == Deep {
 			for skip := i; skip <= len(p); skip++ {
-				if fits(want[i+1:], p[skip:]) {
+				if segmentsFit(want[i+1:], p[skip:]) {
 					return true
 				}
 				if skip < len(p) && p[skip].Form != Key {
@@ -135,15 +140,15 @@ func fits(want, p Path) bool {
 			}
 			return false
 		}
-		if i >= len(p) || p[i].Form != Key || !w.means(p[i].Name) {
+		if i >= len(p) || p[i].Form != Key || !w.matchesKey(p[i].Name) {
 			return false
 		}
 	}
 	return len(p) == len(want)
 }
 
-// means reports whether a segment of a pattern stands for the key.
-func (s Segment) means(key string) bool {
+// matchesKey reports whether a segment of a pattern stands for the key.
+func (s Segment) matchesKey(key string) bool {
 	switch s.Form {
 	case Any:
 		return true
@@ -153,25 +158,25 @@ func (s Segment) means(key string) bool {
 	return s.Name == key
 }
 
-// combines reports whether anything in the shape becomes one of two.
-func (s Shape) combines() bool {
+// hasCombiner reports whether the shape makes one unit of two anywhere.
+func (s Shape) hasCombiner() bool {
 	return slices.ContainsFunc(s, func(p Pattern) bool { return p.Append || p.Combine != nil || p.Order == PatchOrder })
 }
 
-// combine joins the units of the two sides that stand at one path where the shape says so. The joined unit takes the place of the lower
-// side's; its sources are both.
-func (f *folder) combine(shape Shape, low, high []Unit, st *Step) (rest, added []Unit) {
-	if !shape.combines() {
+// combineUnits joins the units of the two sides that stand at one path where the shape says so. The
+// joined unit takes the place of the lower side's; its sources are both.
+func (f *stackFold) combineUnits(shape Shape, low, high []Unit, st *Step) (rest, added []Unit) {
+	if !shape.hasCombiner() {
 		return low, high
 	}
 	at := make(map[string]int, len(low))
 	for i := range low {
-		at[low[i].Path.code()] = i
+		at[low[i].Path.encode()] = i
 	}
 	low = slices.Clone(low)
 	for _, u := range high {
-		i, met := at[u.Path.code()]
-		join := shape.combiner(u.Path)
+		i, met := at[u.Path.encode()]
+		join := shape.findCombiner(u.Path)
 		if !met || join == nil || u.Null || low[i].Null {
 			added = append(added, u)
 			continue
@@ -181,49 +186,49 @@ func (f *folder) combine(shape Shape, low, high []Unit, st *Step) (rest, added [
 			added = append(added, u)
 			continue
 		}
-		addressed(effects)
+		encodePaths(effects)
 		st.Effects = append(st.Effects, effects...)
 		low[i] = unit
 	}
 	return low, added
 }
 
-// reorder puts the entries of keyed lists with PatchOrder into the order of a strategic merge patch, the patch being the winning side, and those
-// with KeyOrder into that of their keys.
-func (s Shape) reorder(units, target, patch []Unit) []Unit {
+// reorderEntries puts the entries of keyed lists with PatchOrder into the order of a strategic
+// merge patch, the patch being the winning side, and those with KeyOrder into that of their keys.
+func (s Shape) reorderEntries(units, target, patch []Unit) []Unit {
 	for i := range s {
 		pt := &s[i]
 		switch {
 		case pt.Keys == nil:
 		case pt.Order == KeyOrder:
-			for list, names := range pt.entries(units) {
+			for list, names := range pt.entryNamesByList(units) {
 				slices.Sort(names)
-				units = arrange(units, list, names)
+				units = arrangeEntries(units, list, names)
 			}
 		case pt.Order == PatchOrder:
-			before := pt.entries(target)
-			for list, names := range pt.entries(patch) {
-				units = arrange(units, list, patchOrder(before[list], names))
+			before := pt.entryNamesByList(target)
+			for list, names := range pt.entryNamesByList(patch) {
+				units = arrangeEntries(units, list, patchOrder(before[list], names))
 			}
 		}
 	}
 	return units
 }
 
-// entries are the names of the entries of the pattern's lists, by list.
-func (pt *Pattern) entries(side []Unit) map[string][]string {
+// entryNamesByList returns the names of the entries of the pattern's lists, by list.
+func (pt *Pattern) entryNamesByList(side []Unit) map[string][]string {
 	out := map[string][]string{}
 	for _, u := range side {
-		if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form == pt.As && pt.fits(u.Path[:n]) {
-			list := u.Path[:n].code()
+		if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form == pt.As && pt.fitsPath(u.Path[:n]) {
+			list := u.Path[:n].encode()
 			out[list] = append(out[list], u.Path[n].Name)
 		}
 	}
 	return out
 }
 
-// arrange puts the entries of one list into the given order, in the places that they have.
-func arrange(units []Unit, list string, names []string) []Unit {
+// arrangeEntries puts the entries of one list into the given order, in the places that they have.
+func arrangeEntries(units []Unit, list string, names []string) []Unit {
 	rank := make(map[string]int, len(names))
 	for i, n := range names {
 		rank[n] = i
@@ -231,7 +236,7 @@ func arrange(units []Unit, list string, names []string) []Unit {
 	var places []int
 	var entries []Unit
 	for i, u := range units {
-		if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form != Key && u.Path[:n].code() == list {
+		if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form != Key && u.Path[:n].encode() == list {
 			places, entries = append(places, i), append(entries, u)
 		}
 	}

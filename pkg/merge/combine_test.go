@@ -26,7 +26,7 @@ func TestPatchOrder(t *testing.T) { // a strategic merge patch, worked out with 
 func overlaid(t *testing.T, shape Shape, higher, lower any) Result {
 	t.Helper()
 	layer := func(level string, settings any) Layer {
-		units, odd := shape.CutAll(settings)
+		units, odd := shape.CutSettings(settings)
 		if odd != nil {
 			t.Fatal(odd)
 		}
@@ -50,7 +50,7 @@ func TestAppend(t *testing.T) {
 	} {
 		r := overlaid(t, shape, map[string]any{"deep": map[string]any{"appendMatch": c.higher, "appended": "x"}, "match": list("old")},
 			map[string]any{"deep": map[string]any{"appendMatch": c.lower, "appended": "y"}, "match": list("new")})
-		doc := r.Doc().(map[string]any)
+		doc := r.Document().(map[string]any)
 		deep := doc["deep"].(map[string]any)
 		if !Equal(deep["appendMatch"], c.want) || deep["appended"] != "y" || !Equal(doc["match"], list("new")) {
 			t.Errorf("%s: %v", c.name, doc)
@@ -63,7 +63,7 @@ func TestAppend(t *testing.T) {
 }
 
 func TestKeyedListInPatchOrder(t *testing.T) {
-	shape := Shape{{Path: Path{{Form: Deep}}}, {Path: Keys("compressor"), Keys: []string{"type"}, As: Entry, Order: PatchOrder}}
+	shape := Shape{{Path: Path{{Form: Deep}}}, {Path: KeyPath("compressor"), Keys: []string{"type"}, As: Entry, Order: PatchOrder}}
 	entry := func(name string, more ...string) any {
 		m := map[string]any{"type": name}
 		for _, k := range more {
@@ -74,8 +74,8 @@ func TestKeyedListInPatchOrder(t *testing.T) {
 	r := overlaid(t, shape, map[string]any{"compressor": []any{entry("Brotli", "brotli"), entry("Gzip", "gzip")}, "x": int64(1)},
 		map[string]any{"compressor": []any{entry("Zstd"), entry("Gzip", "extra")}})
 	want := map[string]any{"compressor": []any{entry("Zstd"), entry("Brotli", "brotli"), entry("Gzip", "gzip", "extra")}, "x": int64(1)}
-	if !Equal(r.Doc(), want) {
-		t.Errorf("%v", r.Doc())
+	if !Equal(r.Document(), want) {
+		t.Errorf("%v", r.Document())
 	}
 	for _, rule := range r.Rules {
 		if sources := map[string]int{"compressor[Gzip]": 2}[rule.Name]; sources != 0 && len(rule.From) != sources {
@@ -86,15 +86,15 @@ func TestKeyedListInPatchOrder(t *testing.T) {
 
 func TestCombineByFunction(t *testing.T) {
 	calls := 0
-	shape := Shape{{Path: Keys("acl"), Combine: func(established, lower Unit, _ Side) (Unit, []Effect) {
+	shape := Shape{{Path: KeyPath("acl"), Combine: func(established, lower Unit, _ Side) (Unit, []Effect) {
 		calls++
 		if Equal(established.Value, lower.Value) {
 			return Unit{}, nil // the strategy decides
 		}
-		return Unit{Path: lower.Path, Value: "both", From: froms([]Unit{established, lower})}, nil
+		return Unit{Path: lower.Path, Value: "both", From: sourcesOf([]Unit{established, lower})}, nil
 	}}, {Path: Path{{Form: Any}}}}
-	if r := overlaid(t, shape, map[string]any{"acl": "a", "b": "h"}, map[string]any{"acl": "c", "b": "l"}); !Equal(r.Doc(), map[string]any{"acl": "both", "b": "l"}) || calls != 1 {
-		t.Errorf("%v after %d calls", r.Doc(), calls)
+	if r := overlaid(t, shape, map[string]any{"acl": "a", "b": "h"}, map[string]any{"acl": "c", "b": "l"}); !Equal(r.Document(), map[string]any{"acl": "both", "b": "l"}) || calls != 1 {
+		t.Errorf("%v after %d calls", r.Document(), calls)
 	}
 	if r := overlaid(t, shape, map[string]any{"acl": "a"}, map[string]any{"acl": "a"}); len(r.Rules[0].From) != 1 || len(r.Rules[0].Lost) != 1 {
 		t.Errorf("%+v", r.Rules)

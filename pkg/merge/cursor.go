@@ -4,71 +4,73 @@ import "slices"
 
 // cursor walks a path through all patterns of a shape at once.
 type cursor struct {
-	shape Shape
-	marks []mark
+	shape   Shape
+	matches []partialMatch
 }
 
-// mark is a pattern that fits the path so far, up to its segment off.
-type mark struct {
-	pattern, off int
-	literal      bool // its last segment named the node, it was no wildcard
+// partialMatch is a pattern that fits the path so far, up to its segment off.
+type partialMatch struct {
+	pattern, offset int
+	literal         bool // its last segment named the node, it was no wildcard
 }
 
-// id tells shapes apart.
-func (s Shape) id() *Pattern {
+// firstPattern returns the address of the first pattern, by which shapes are told apart; nil if the
+// shape is empty.
+func (s Shape) firstPattern() *Pattern {
 	if len(s) == 0 {
 		return nil
 	}
 	return &s[0]
 }
 
-func (s Shape) start() cursor {
-	marks := make([]mark, 0, len(s))
+func (s Shape) startCursor() cursor {
+	marks := make([]partialMatch, 0, len(s))
 	for i := range s {
 		if path := s[i].Path; len(path) < 2 || path[0].Form != Deep { // such a pattern cuts nothing
-			marks = append(marks, mark{pattern: i})
+			marks = append(marks, partialMatch{pattern: i})
 		}
 	}
 	return cursor{s, marks}
 }
 
-// next follows one segment down.
+// next follows the path by one segment.
 func (c cursor) next(seg Segment) cursor {
-	var marks []mark
-	for _, m := range c.marks {
+	var marks []partialMatch
+	for _, m := range c.matches {
 		path := c.shape[m.pattern].Path
-		if m.off >= len(path) {
-			if c.listed(m) && seg.Form != Key {
-				marks = append(marks, mark{m.pattern, m.off + 1, true})
+		if m.offset >= len(path) {
+			if c.isAtKeyedList(m) && seg.Form != Key {
+				marks = append(marks, partialMatch{m.pattern, m.offset + 1, true})
 			}
 			continue
 		}
-		switch want := path[m.off]; {
+		switch want := path[m.offset]; {
 		case seg.Form != Key:
 		case want.Form == Deep:
-			marks = append(marks, mark{m.pattern, m.off, false})
-		case want.means(seg.Name):
-			marks = append(marks, mark{m.pattern, m.off + 1, want.Form == Key})
+			marks = append(marks, partialMatch{m.pattern, m.offset, false})
+		case want.matchesKey(seg.Name):
+			marks = append(marks, partialMatch{m.pattern, m.offset + 1, want.Form == Key})
 		}
 	}
 	return cursor{c.shape, marks}
 }
 
-// listed reports whether m stands at the list of a keyed pattern, whose entries are the units.
-func (c cursor) listed(m mark) bool {
+// isAtKeyedList reports whether m stands at the list of a keyed pattern, whose entries are the
+// units.
+func (c cursor) isAtKeyedList(m partialMatch) bool {
 	p := &c.shape[m.pattern]
-	return m.off == len(p.Path) && p.cutsList()
+	return m.offset == len(p.Path) && p.cutsList()
 }
 
-// ends reports whether the node is a unit whatever its value: a pattern ends here and none goes on through it with literal
-// segments, or no pattern covers it.
-func (c cursor) ends() bool {
-	if len(c.marks) == 0 {
+// endsHere reports whether the node is a unit whatever its value: a pattern ends here and none goes
+// on through it with literal segments, or no pattern covers it.
+func (c cursor) endsHere() bool {
+	if len(c.matches) == 0 {
 		return true
 	}
 	end := false
-	for _, m := range c.marks {
-		done := m.off >= len(c.shape[m.pattern].Path) && !c.listed(m)
+	for _, m := range c.matches {
+		done := m.offset >= len(c.shape[m.pattern].Path) && !c.isAtKeyedList(m)
 		if !done && m.literal {
 			return false
 		}
@@ -77,42 +79,44 @@ func (c cursor) ends() bool {
 	return end
 }
 
-// keyed is the pattern that cuts the list at this node into entries, or nil.
-func (c cursor) keyed() *Pattern {
-	for _, m := range c.marks {
-		if c.listed(m) {
+// keyedPattern returns the pattern that cuts the list at this node into entries, or nil.
+func (c cursor) keyedPattern() *Pattern {
+	for _, m := range c.matches {
+		if c.isAtKeyedList(m) {
 			return &c.shape[m.pattern]
 		}
 	}
 	return nil
 }
 
-// deep reports whether a pattern of any depth is under way, for which an empty object is a value.
-func (c cursor) deep() bool {
-	return slices.ContainsFunc(c.marks, func(m mark) bool {
+// hasDeepPattern reports whether a pattern of any depth has matched so far, for which an empty
+// object is a value.
+func (c cursor) hasDeepPattern() bool {
+	return slices.ContainsFunc(c.matches, func(m partialMatch) bool {
 		path := c.shape[m.pattern].Path
-		return m.off < len(path) && path[m.off].Form == Deep
+		return m.offset < len(path) && path[m.offset].Form == Deep
 	})
 }
 
-// named reports whether every pattern under way has named something on its way here: the node is a container, not a field.
-func (c cursor) named() bool {
-	for _, m := range c.marks {
-		path := c.shape[m.pattern].Path[:min(m.off, len(c.shape[m.pattern].Path))]
-		if m.off >= len(c.shape[m.pattern].Path) || !slices.ContainsFunc(path, func(s Segment) bool { return s.Form == Key }) {
+// isNamedContainer reports whether every pattern that fits so far goes on below this node and has
+// named a key above it: the node is a container, not a field.
+func (c cursor) isNamedContainer() bool {
+	for _, m := range c.matches {
+		path := c.shape[m.pattern].Path[:min(m.offset, len(c.shape[m.pattern].Path))]
+		if m.offset >= len(c.shape[m.pattern].Path) || !slices.ContainsFunc(path, func(s Segment) bool { return s.Form == Key }) {
 			return false
 		}
 	}
 	return true
 }
 
-// Filler reports whether the unit at p leaves a set empty.
-func (s Shape) Filler(p Path) bool {
-	return slices.ContainsFunc(s, func(pt Pattern) bool { return pt.Filler && pt.ends(p) })
+// IsFiller reports whether the unit at p leaves a set empty.
+func (s Shape) IsFiller(p Path) bool {
+	return slices.ContainsFunc(s, func(pt Pattern) bool { return pt.Filler && pt.endsAtPath(p) })
 }
 
-// ends reports whether the pattern ends at p.
-func (pt Pattern) ends(p Path) bool {
+// endsAtPath reports whether the pattern ends at p.
+func (pt Pattern) endsAtPath(p Path) bool {
 	for i, seg := range p {
 		switch {
 		case i == len(pt.Path):
@@ -123,35 +127,35 @@ func (pt Pattern) ends(p Path) bool {
 		switch want := pt.Path[i]; {
 		case want.Form == Deep:
 			return false
-		case !want.means(seg.Name):
+		case !want.matchesKey(seg.Name):
 			return false
 		}
 	}
 	return len(p) == len(pt.Path)
 }
 
-// endsAt reports whether a unit at p is as fine as the shape cuts, or finer.
-func (s Shape) endsAt(p Path) bool {
-	c := s.start()
+// cutsAt reports whether a unit at p is as fine as the shape cuts, or finer.
+func (s Shape) cutsAt(p Path) bool {
+	c := s.startCursor()
 	for _, seg := range p {
-		if c.ends() {
+		if c.endsHere() {
 			return true
 		}
 		c = c.next(seg)
 	}
-	return c.ends() || c.deep()
+	return c.endsHere() || c.hasDeepPattern()
 }
 
 // Covers reports whether the unit at p belongs to the shape: a pattern ends at p or above it.
-func (s Shape) Covers(p Path) bool { return s.covers(p) }
+func (s Shape) Covers(p Path) bool { return s.coversPath(p) }
 
-// covers is Covers.
-func (s Shape) covers(p Path) bool {
-	c := s.start()
+// coversPath is Covers for this package.
+func (s Shape) coversPath(p Path) bool {
+	c := s.startCursor()
 	for d := 0; ; d++ {
-		for _, m := range c.marks {
+		for _, m := range c.matches {
 			path := s[m.pattern].Path
-			if m.off >= len(path) || path[m.off].Form == Deep {
+			if m.offset >= len(path) || path[m.offset].Form == Deep {
 				return true
 			}
 		}

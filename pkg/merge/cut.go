@@ -8,32 +8,33 @@ import (
 	"strings"
 )
 
-// leaves is LeafShape.
-var leaves = Shape{{Path: Path{{Form: Deep}}}}
+// leafShape is LeafShape.
+var leafShape = Shape{{Path: Path{{Form: Deep}}}}
 
-// CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
-// expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
-func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
-	k := cutter{odd: &odd, emit: func(at Path, v any) { units = append(units, Unit{Path: at, Value: v, cut: s.id()}) }}
-	k.cut(settings, nil, s.start())
+// CutSettings cuts a bare settings document into units, sorted by key, list entries in their order.
+// It also returns the parts of another form than expected: a keyed list with an entry without its
+// key, or with two of the same key, is one unit; a named container that is no object is none.
+func (s Shape) CutSettings(settings any) (units []Unit, odd []FormMismatch) {
+	k := cutter{odd: &odd, emit: func(at Path, v any) { units = append(units, Unit{Path: at, Value: v, cutBy: s.firstPattern()}) }}
+	k.cut(settings, nil, s.startCursor())
 	return units, odd
 }
 
 // cutter cuts a value into units.
 type cutter struct {
 	emit func(at Path, v any)
-	odd  *[]Odd // nil: nobody asks for odd parts
+	odd  *[]FormMismatch // nil: nobody asks for odd parts
 }
 
-// Odd is a part of a settings document that does not have the form that the shape expects.
-type Odd struct {
-	Path Path
-	Why  string
+// FormMismatch is a part of a settings document that does not have the form that the shape expects.
+type FormMismatch struct {
+	Path    Path
+	Message string
 }
 
 // cut cuts the value at a path, which no other value shares.
 func (k *cutter) cut(v any, at Path, c cursor) {
-	if c.ends() {
+	if c.endsHere() {
 		if m, ok := v.(map[string]any); len(at) > 0 || !ok || len(m) > 0 {
 			k.emit(at, v)
 		}
@@ -57,12 +58,12 @@ func (k *cutter) cut(v any, at Path, c cursor) {
 
 // object cuts an object by key.
 func (k *cutter) object(v any, entries map[string]any, at Path, c cursor) {
-	if len(entries) == 0 && len(at) > 0 && c.deep() {
+	if len(entries) == 0 && len(at) > 0 && c.hasDeepPattern() {
 		k.emit(at, v)
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		seg := Segment{Name: key}
-		k.cut(entries[key], at.below(seg), c.next(seg))
+		k.cut(entries[key], at.appendSegment(seg), c.next(seg))
 	}
 }
 
@@ -70,16 +71,16 @@ func (k *cutter) object(v any, entries map[string]any, at Path, c cursor) {
 // as well as a map, and misplaced where the pattern names the container.
 func (k *cutter) scalar(v any, at Path, c cursor) {
 	switch {
-	case v == nil && !c.deep():
-	case c.named() && k.odd != nil:
-		*k.odd = append(*k.odd, Odd{at, "is no object"})
+	case v == nil && !c.hasDeepPattern():
+	case c.isNamedContainer() && k.odd != nil:
+		*k.odd = append(*k.odd, FormMismatch{at, "is no object"})
 	default:
 		k.emit(at, v)
 	}
 }
 
 func (k *cutter) list(list []any, at Path, c cursor) {
-	p := c.keyed()
+	p := c.keyedPattern()
 	if p == nil {
 		k.scalar(list, at, c)
 		return
@@ -87,14 +88,14 @@ func (k *cutter) list(list []any, at Path, c cursor) {
 	names, ok := entryNames(list, p)
 	if !ok {
 		if k.odd != nil {
-			*k.odd = append(*k.odd, Odd{at, "is a keyed list, but not every entry has a key of its own: it is one rule"})
+			*k.odd = append(*k.odd, FormMismatch{at, "is a keyed list, but not every entry has a key of its own: it is one rule"})
 		}
 		k.emit(at, list)
 		return
 	}
 	for i, name := range names {
 		seg := Segment{Name: name, Form: p.As}
-		k.cut(list[i], at.below(seg), c.next(seg))
+		k.cut(list[i], at.appendSegment(seg), c.next(seg))
 	}
 }
 
@@ -109,7 +110,7 @@ func entryNames(list []any, p *Pattern) ([]string, bool) {
 	}
 	seen := make(map[string]bool, len(list))
 	for i, entry := range list {
-		m, _ := Plain(entry).(map[string]any)
+		m, _ := Unpack(entry).(map[string]any)
 		parts := make([]string, len(keys))
 		for j, key := range keys {
 			switch v := m[key].(type) {
@@ -129,4 +130,4 @@ func entryNames(list []any, p *Pattern) ([]string, bool) {
 }
 
 // LeafShape cuts at the leaves of an RFC 7386 merge patch: whatever is not an object, lists included.
-func LeafShape() Shape { return leaves[:1:1] }
+func LeafShape() Shape { return leafShape[:1:1] }

@@ -23,7 +23,7 @@ const (
 // Decision is what made a winner win, with what was compared.
 type Decision struct {
 	Criterion     Criterion
-	Called        string // the field, label or annotation, or what the kind calls the key; "": the key has no other name
+	KeyName       string // the field, label or annotation, or what the kind calls the key; "": the key has no other name
 	Winner, Loser string // what was compared; "" where there is nothing to show
 	Last          bool   // of a comparator: the winner comes behind the loser, else before it
 	Overrides     bool   // of a comparator: wherever the winner stands, its overrides beat defaults
@@ -43,55 +43,56 @@ const (
 
 // Winner is who a rule was lost to, and what decided.
 type Winner struct {
-	From
-	By Decision
+	Source
+	Decision Decision
 }
 
-// Decide says what decided between the loser of a loss and one of its winners, after the last step of the fold. The winners of the loss are
-// not read.
-type Decide func(trace []Step, l *Loss, winner From) Decision
+// DecisionFunc says what decided between the loser of a loss and one of its winners, after the last
+// step of the fold. It does not read the winners of the loss.
+type DecisionFunc func(trace []Step, l *Loss, winner Source) Decision
 
 // LossOf is an effect of a step of the trace that is a loss.
 func (r *Result) LossOf(step int, e Effect) Loss {
 	return newLoss(e, e.From[0], step, r.Trace, r.decide)
 }
 
-func newLoss(e Effect, from From, step int, trace []Step, decide Decide) Loss {
+func newLoss(e Effect, from Source, step int, trace []Step, decide DecisionFunc) Loss {
 	l := Loss{Rule: e.Rule, Path: e.Path, Value: e.Value, From: from, Reason: e.Reason, Step: step}
 	if e.Reason == ConditionFalse {
 		l.When = trace[step].When
 	}
-	l.lostTo(e.Other, trace, decide)
+	l.setWinners(e.Other, trace, decide)
 	return l
 }
 
-// Decision is what decides between the loser of a loss and somebody else than its winners.
-func (r *Result) Decision(l *Loss, other From) Decision {
+// DecisionAgainst returns what decides between the loser of a loss and a source that is not among
+// its winners.
+func (r *Result) DecisionAgainst(l *Loss, other Source) Decision {
 	if r.decide == nil {
 		return Decision{}
 	}
 	return r.decide(r.Trace, l, other)
 }
 
-// lostTo notes the winners.
-func (l *Loss) lostTo(winners []From, trace []Step, decide Decide) {
+// setWinners records the winners, each with what decided.
+func (l *Loss) setWinners(winners []Source, trace []Step, decide DecisionFunc) {
 	if len(winners) == 0 {
 		return
 	}
 	l.To = make([]Winner, len(winners))
 	for i, w := range winners {
-		l.To[i].From = w
+		l.To[i].Source = w
 		if decide != nil {
-			l.To[i].By = decide(trace, l, w)
+			l.To[i].Decision = decide(trace, l, w)
 		}
 	}
 }
 
-// Sources are the winners without what decided.
-func (l *Loss) Sources() []From {
-	out := make([]From, len(l.To))
+// WinningSources returns the winners without what decided.
+func (l *Loss) WinningSources() []Source {
+	out := make([]Source, len(l.To))
 	for i, w := range l.To {
-		out[i] = w.From
+		out[i] = w.Source
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 func ExampleFold() {
 	rules := merge.Shape{{Path: merge.Path{{Name: "limits"}, {Form: merge.Any}}}} // what is compared: each entry of limits
 	block := func(kind merge.BlockKind, wins merge.Side, settings any) merge.Block {
-		units, _ := rules.CutAll(settings)
+		units, _ := rules.CutSettings(settings)
 		return merge.Block{Kind: kind, Units: units, Strategy: merge.Strategy{Wins: wins, Cut: merge.Rules}}
 	}
 	limits := func(of map[string]any) any { return map[string]any{"limits": of} }
@@ -24,9 +24,9 @@ func ExampleFold() {
 	}}
 	result := merge.Fold([]merge.Plan{{}}, rules, merge.Stack{Layers: []merge.Layer{gateway, route}})
 	for _, rule := range result.Rules {
-		fmt.Println(rule.Name, "is", merge.Plain(rule.Value), "from layer", rule.From[0].Layer)
+		fmt.Println(rule.Name, "is", merge.Unpack(rule.Value), "from layer", rule.From[0].Layer)
 		for _, lost := range rule.Lost {
-			fmt.Println("  not", merge.Plain(lost.Value), "from layer", lost.From.Layer, "because", lost.Reason)
+			fmt.Println("  not", merge.Unpack(lost.Value), "from layer", lost.From.Layer, "because", lost.Reason)
 		}
 	}
 	// Output:

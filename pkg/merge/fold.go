@@ -8,24 +8,24 @@ import (
 // Fold merges a stack by the plans of a kind; rules is how the kind's settings are cut into rules. Each unit is handled by the first
 // plan that takes it. Pure: engine E2-E6, E10-E12.
 func Fold(plans []Plan, rules Shape, s Stack) Result {
-	return newFolder(rules, s).fold(plans)
+	return newStackFold(rules, s).foldPlans(plans)
 }
 
-// Replay is Fold, and notes after every step what is in force then.
-func Replay(plans []Plan, rules Shape, s Stack) Result {
-	f := newFolder(rules, s)
-	f.replay = true
-	return f.fold(plans)
+// FoldStepwise is Fold, and notes after every step what is in force then.
+func FoldStepwise(plans []Plan, rules Shape, s Stack) Result {
+	f := newStackFold(rules, s)
+	f.recordsAfter = true
+	return f.foldPlans(plans)
 }
 
-func (f *folder) fold(plans []Plan) Result {
+func (f *stackFold) foldPlans(plans []Plan) Result {
 	s := &f.stack
 	steps := 0
 	for i := range s.Layers {
 		steps += len(s.Layers[i].Blocks)
 	}
 	f.trace = make([]Step, 0, steps)
-	f.partial = len(plans) != 1 || !plans[0].simple()
+	f.partial = len(plans) != 1 || !plans[0].isSingleFold()
 	layers, builtin := make([]int, 0, len(s.Layers)), []int(nil)
 	for i := range s.Layers {
 		switch {
@@ -38,65 +38,65 @@ func (f *folder) fold(plans []Plan) Result {
 	}
 	var units []Unit
 	for i := range plans {
-		f.earlier, f.ordered = plans[:i], f.ordered || plans[i].Ordered
-		units = append(units, planner{f}.plan(&plans[i], layers, nil).units...)
+		f.earlierPlans, f.ordered = plans[:i], f.ordered || plans[i].Ordered
+		units = append(units, planFold{f}.foldPlan(&plans[i], layers, nil).units...)
 	}
-	return closing{f}.finish(f.overrule(units, builtin))
+	return foldEnd{f}.buildResult(f.mergeBuiltin(units, builtin))
 }
 
-// overrule merges the settings that no policy wrote over the result, the last one last.
-func (f *folder) overrule(units []Unit, layers []int) []Unit {
+// mergeBuiltin merges the settings that no policy wrote over the result, the last one last.
+func (f *stackFold) mergeBuiltin(units []Unit, layers []int) []Unit {
 	acc := accumulator{units: units, present: true}
-	f.earlier = nil
+	f.earlierPlans = nil
 	for _, at := range layers {
 		for _, b := range f.stack.Layers[at].Blocks {
-			f.block(&Plan{}, &acc, incoming{at, b})
+			f.mergeBlock(&Plan{}, &acc, incomingBlock{at, b})
 		}
 	}
 	return acc.units
 }
 
-type folder struct {
-	rules   Shape
-	stack   Stack
-	earlier []Plan  // the plans that had their choice of units before
-	only    []Shape // what the plans around the present one are open to
-	trace   []Step
-	groups  []Group
-	ordered bool
-	listed  bool              // a function made the list
-	erased  map[deletion]bool // nulls that deleted something
-	replay  bool              // steps note what is in force after them
-	partial bool              // some layers or units may belong to no plan
-	blocks  map[From]written
+type stackFold struct {
+	rules         Shape
+	stack         Stack
+	earlierPlans  []Plan  // the plans that have taken their units already
+	openShapes    []Shape // the units that the plans around this one take
+	trace         []Step
+	groups        []Group
+	ordered       bool
+	orderedByFunc bool              // a function made the list
+	deletions     map[deletion]bool // nulls that deleted something
+	recordsAfter  bool              // steps note what is in force after them
+	partial       bool              // some layers or units may belong to no plan
+	writtenRules  map[Source]writtenRules
 }
 
-func newFolder(rules Shape, s Stack) *folder {
-	return &folder{rules: rules, stack: s}
+func newStackFold(rules Shape, s Stack) *stackFold {
+	return &stackFold{rules: rules, stack: s}
 }
 
 // accumulator is what is effective so far, below the next incoming block.
 type accumulator struct {
-	units   []Unit
-	unset   unsets
-	asks    *Strategy     // of the most specific layer
-	render  func(any) any // of the most specific layer
-	grain   Cut           // how units are cut: Rules or Leaves; Whole where that is not known
-	present bool          // a layer took part, even with nothing to say
+	units    []Unit
+	unset    unsets
+	demanded *Strategy     // of the most specific layer
+	render   func(any) any // of the most specific layer
+	cut      Cut           // how units are cut: Rules or Leaves; Whole where that is not known
+	present  bool          // a layer took part, even with nothing to say
 }
 
-// empty reports whether no unit but fillers is in force.
-func (f *folder) empty(p *Plan, units []Unit) bool {
-	shape := f.shape(p)
+// hasOnlyFillers reports whether no unit but fillers is in force.
+func (f *stackFold) hasOnlyFillers(p *Plan, units []Unit) bool {
+	shape := f.shapeOf(p)
 	for i := range units {
-		if !shape.Filler(units[i].Path) {
+		if !shape.IsFiller(units[i].Path) {
 			return false
 		}
 	}
 	return true
 }
 
-func (f *folder) shape(p *Plan) Shape {
+func (f *stackFold) shapeOf(p *Plan) Shape {
 	if p.Rules != nil {
 		return p.Rules
 	}
@@ -104,10 +104,10 @@ func (f *folder) shape(p *Plan) Shape {
 }
 
 // unsets are deactivated names, and who lists them.
-type unsets map[string][]From
+type unsets map[string][]Source
 
-// with is u and the names that one more layer lists.
-func (u unsets) with(at int, names []string) unsets {
+// withLayer returns u and the names that one more layer lists.
+func (u unsets) withLayer(at int, names []string) unsets {
 	if len(names) == 0 {
 		return u
 	}
@@ -116,125 +116,126 @@ func (u unsets) with(at int, names []string) unsets {
 		out = unsets{}
 	}
 	for _, name := range names {
-		out[name] = append(slices.Clip(out[name]), From{Layer: at, Block: Bare})
+		out[name] = append(slices.Clip(out[name]), Source{Layer: at, Block: Bare})
 	}
 	return out
 }
 
-// layers folds single layers from the most specific to the least specific (engine E2). Lower are the names that other groups below
-// have deactivated.
-func (f *folder) layers(p *Plan, layers []int, lower unsets) accumulator {
+// foldLayers folds single layers from the most specific to the least specific (engine E2). Lower
+// are the names that other groups below have deactivated.
+func (f *stackFold) foldLayers(p *Plan, layers []int, lower unsets) accumulator {
 	acc := accumulator{unset: lower}
 	for len(layers) > 0 {
-		n := f.together(p, layers)
+		n := f.countSameTarget(p, layers)
 		group := layers[len(layers)-n:]
 		layers = layers[:len(layers)-n]
 		if !acc.present {
 			last := f.stack.Layers[group[n-1]]
-			acc.present, acc.asks, acc.render = true, last.Asks, last.Render
+			acc.present, acc.demanded, acc.render = true, last.DemandedStrategy, last.Render
 		}
 		if n == 1 {
 			for _, b := range f.stack.Layers[group[0]].Blocks {
-				f.block(p, &acc, incoming{group[0], b})
+				f.mergeBlock(p, &acc, incomingBlock{group[0], b})
 			}
 		} else {
-			f.fill(p, &acc, group)
+			f.mergeSameTarget(p, &acc, group)
 		}
 		for _, at := range group {
-			acc.unset = acc.unset.with(at, f.stack.Layers[at].Unset)
+			acc.unset = acc.unset.withLayer(at, f.stack.Layers[at].Unset)
 		}
 	}
 	return acc
 }
 
-type incoming struct {
-	at int
+type incomingBlock struct {
+	layer int
 	Block
 }
 
-// block merges one block into what is effective below it.
-func (f *folder) block(p *Plan, acc *accumulator, b incoming) {
-	st, units, ok := f.admit(p, acc, b)
+// mergeBlock merges one block into what is effective below it.
+func (f *stackFold) mergeBlock(p *Plan, acc *accumulator, b incomingBlock) {
+	st, units, ok := f.admitBlock(p, acc, b)
 	if !ok {
 		return
 	}
-	plain, own := f.conditional(&st, acc, units)
+	plain, own := f.applyConditions(&st, acc, units)
 	if len(plain) > 0 || len(units) == len(plain) {
-		f.merge(p, acc, plain, &st)
+		f.mergeUnits(p, acc, plain, &st)
 	}
 	if len(own) > 0 { // each for itself, whatever the cut of the block
 		single := st
 		single.Strategy.Cut = Rules
-		f.merge(p, acc, own, &single)
+		f.mergeUnits(p, acc, own, &single)
 		st.Effects = single.Effects
 	}
-	f.record(st, acc)
+	f.recordStep(st, acc)
 }
 
-// admit is the step of a block with the units that take part in it: those of the plan, if the block's condition holds, less what is
-// deactivated. Not ok if there is nothing to merge.
-func (f *folder) admit(p *Plan, acc *accumulator, b incoming) (st Step, units []Unit, ok bool) {
-	st = Step{Plan: p.Name, Layer: b.at, Block: b.Kind, Strategy: b.Strategy, When: b.When}
-	if s := f.ruling(p, acc); s != nil {
-		st.Strategy = s.on(b.Kind)
+// admitBlock returns the step of a block with the units that take part in it: those of the plan, if
+// the block's condition holds, less what is deactivated. It returns false if there is nothing to
+// merge.
+func (f *stackFold) admitBlock(p *Plan, acc *accumulator, b incomingBlock) (st Step, units []Unit, ok bool) {
+	st = Step{Plan: p.Name, Layer: b.layer, Block: b.Kind, Strategy: b.Strategy, When: b.When}
+	if s := f.prescribedStrategy(p, acc); s != nil {
+		st.Strategy = s.forBlock(b.Kind)
 	}
-	units = f.signed(p, b)
+	units = f.unitsForPlan(p, b)
 	if len(units) == 0 && len(b.Units) > 0 {
-		if !p.Claims {
+		if !p.KeepsEmptyLayers {
 			return st, nil, false // all of it belongs to other plans
 		}
-		units = []Unit{{Value: map[string]any{}, From: []From{{Layer: b.at, Block: b.Kind}}}}
+		units = []Unit{{Value: map[string]any{}, From: []Source{{Layer: b.layer, Block: b.Kind}}}}
 	}
 	if b.When != nil {
 		holds, err := b.When.Holds(acc.document())
 		if st.Err = err; err != nil || !holds {
 			st.Skipped = ConditionFalse
-			f.drop(&st, units, ConditionFalse, nil)
-			f.record(st, acc)
+			f.recordDropped(&st, units, ConditionFalse, nil)
+			f.recordStep(st, acc)
 			return st, nil, false
 		}
 	}
 	if b.Kind != Overrides {
-		units = f.deactivate(p, &st, acc, units)
+		units = f.dropUnset(p, &st, acc, units)
 	}
 	return st, units, true
 }
 
-// signed is the block's units that plan p takes, with their source.
-func (f *folder) signed(p *Plan, b incoming) []Unit {
+// unitsForPlan returns the block's units that plan p takes, with their source.
+func (f *stackFold) unitsForPlan(p *Plan, b incomingBlock) []Unit {
 	units := make([]Unit, 0, len(b.Units))
-	from := []From{{Layer: b.at, Block: b.Kind}}
+	from := []Source{{Layer: b.layer, Block: b.Kind}}
 	for i := range b.Units {
-		if !f.takes(p, &b.Units[i]) {
+		if !f.planTakes(p, &b.Units[i]) {
 			continue
 		}
 		units = append(units, b.Units[i])
 		if u := &units[len(units)-1]; u.From == nil {
 			u.From = from
 			if u.Filled {
-				u.From = []From{{b.at, b.Kind, true}}
+				u.From = []Source{{b.layer, b.Kind, true}}
 			}
 		}
 	}
 	return units
 }
 
-// deactivate takes out what lower policies have unset, before anything else is looked at (engine E5). Names are those of rules, and
-// under patch of everything below rules as well.
-func (f *folder) deactivate(p *Plan, st *Step, acc *accumulator, units []Unit) []Unit {
+// dropUnset takes out what lower policies have unset, before anything else is looked at (engine
+// E5). Names are those of rules, and under patch of everything below rules as well.
+func (f *stackFold) dropUnset(p *Plan, st *Step, acc *accumulator, units []Unit) []Unit {
 	if len(acc.unset) == 0 {
 		return units
 	}
 	switch {
 	case st.Strategy.Cut == Leaves:
-		units = Recut(units, leaves)
+		units = Recut(units, leafShape)
 	case st.Strategy.Shape == nil:
-		units = Recut(units, f.shape(p))
+		units = Recut(units, f.shapeOf(p))
 	}
 	return slices.DeleteFunc(units, func(u Unit) bool {
 		for d := len(u.Path); d >= 0; d-- {
 			if by := acc.unset[u.Path[:d].String()]; len(by) > 0 {
-				f.lose(st, u, Dropped, Unset, sorted(slices.Clone(by)))
+				f.recordLoss(st, u, Dropped, Unset, sortSources(slices.Clone(by)))
 				return true
 			}
 			if st.Strategy.Cut != Leaves {
@@ -245,9 +246,10 @@ func (f *folder) deactivate(p *Plan, st *Step, acc *accumulator, units []Unit) [
 	})
 }
 
-// conditional judges units with a condition of their own against what is effective before the block.
-func (f *folder) conditional(st *Step, acc *accumulator, units []Unit) (plain, own []Unit) {
-	if !anyOf(units, func(u *Unit) bool { return u.When != nil }) {
+// applyConditions splits units into those without a condition and those whose own condition holds
+// for what is effective before the block; the others are lost.
+func (f *stackFold) applyConditions(st *Step, acc *accumulator, units []Unit) (plain, own []Unit) {
+	if !hasUnit(units, func(u *Unit) bool { return u.When != nil }) {
 		return units, nil
 	}
 	doc := acc.document()
@@ -261,7 +263,7 @@ func (f *folder) conditional(st *Step, acc *accumulator, units []Unit) (plain, o
 			st.Err = err
 		}
 		if err != nil || !holds {
-			f.lose(st, u, Dropped, ConditionFalse, nil)
+			f.recordLoss(st, u, Dropped, ConditionFalse, nil)
 			continue
 		}
 		own = append(own, u)
@@ -269,17 +271,17 @@ func (f *folder) conditional(st *Step, acc *accumulator, units []Unit) (plain, o
 	return plain, own
 }
 
-// document is what is effective, as the conditions see it.
+// document returns what is effective, as the conditions see it.
 func (acc *accumulator) document() any {
-	settings := Plain(Assemble(acc.units))
+	settings := Unpack(Assemble(acc.units))
 	if acc.render == nil {
 		return settings
 	}
 	return acc.render(settings)
 }
 
-func (f *folder) record(st Step, acc *accumulator) {
-	if f.replay {
+func (f *stackFold) recordStep(st Step, acc *accumulator) {
+	if f.recordsAfter {
 		for _, u := range Recut(acc.units, f.rules) {
 			st.After = append(st.After, u.Path.String())
 		}

@@ -29,11 +29,11 @@ func block(b BlockKind, word string, settings any) Block {
 	case "merge":
 		s.Cut = Rules
 	case "patch":
-		s.Cut, shape = Leaves, leaves
+		s.Cut, shape = Leaves, leafShape
 	case "union":
 		s.Wins = Both
 	}
-	units, _ := shape.CutAll(settings)
+	units, _ := shape.CutSettings(settings)
 	return Block{Kind: b, Units: units, Strategy: s}
 }
 
@@ -57,16 +57,16 @@ func say(r Result) string {
 	for _, rule := range r.Rules {
 		out = append(out, fmt.Sprintf("%s=%v%s", rule.Name, rule.Value, where(rule.From)))
 		for _, lost := range rule.Lost {
-			out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]From{lost.From}), lost.Reason, where(lost.Sources())))
+			out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]Source{lost.From}), lost.Reason, where(lost.WinningSources())))
 		}
 	}
 	for _, lost := range r.Lost {
-		out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]From{lost.From}), lost.Reason, where(lost.Sources())))
+		out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]Source{lost.From}), lost.Reason, where(lost.WinningSources())))
 	}
 	return strings.Join(out, " ")
 }
 
-func where(from []From) string {
+func where(from []Source) string {
 	var out []string
 	for _, f := range from {
 		out = append(out, fmt.Sprintf("%d%c", f.Layer, f.Block.String()[0]))
@@ -196,14 +196,14 @@ func TestFoldPatch(t *testing.T) {
 		if got := say(r); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
-		if !reflect.DeepEqual(r.Doc(), c.doc) {
-			t.Errorf("%s: doc %v, want %v", c.name, r.Doc(), c.doc)
+		if !reflect.DeepEqual(r.Document(), c.doc) {
+			t.Errorf("%s: doc %v, want %v", c.name, r.Document(), c.doc)
 		}
 	}
 }
 
 func TestFoldKeyedLists(t *testing.T) {
-	shape := append(Shape{{Path: Keys("rules"), Keys: []string{"id"}, As: ListEntry}}, entries...)
+	shape := append(Shape{{Path: KeyPath("rules"), Keys: []string{"id"}, As: ListEntry}}, entries...)
 	list := func(kv ...string) any {
 		out := l{}
 		for i := 0; i < len(kv); i += 2 {
@@ -211,14 +211,14 @@ func TestFoldKeyedLists(t *testing.T) {
 		}
 		return m{"rules": out}
 	}
-	units := func(settings any) []Unit { u, _ := shape.CutAll(settings); return u }
+	units := func(settings any) []Unit { u, _ := shape.CutSettings(settings); return u }
 	s := stack(Layer{Blocks: []Block{{Kind: Overrides, Units: units(list("walls", "green", "roof", "orange")), Strategy: Strategy{Wins: Higher, Cut: Rules}}}},
 		Layer{Blocks: []Block{{Kind: Bare, Units: units(list("roof", "purple", "floor", "red"))}}})
 	r := Fold(one, shape, s)
-	if got, want := r.Doc(), list("roof", "orange", "floor", "red", "walls", "green"); !reflect.DeepEqual(got, want) {
+	if got, want := r.Document(), list("roof", "orange", "floor", "red", "walls", "green"); !reflect.DeepEqual(got, want) {
 		t.Errorf("lower order, replaced in place, additions behind: got %v, want %v", got, want)
 	}
-	if _, unkeyed := shape.CutAll(m{"rules": l{m{"color": "red"}}}); len(unkeyed) != 1 {
+	if _, unkeyed := shape.CutSettings(m{"rules": l{m{"color": "red"}}}); len(unkeyed) != 1 {
 		t.Errorf("a list whose key is absent is one unit and said so, got %v", unkeyed)
 	}
 }
@@ -227,12 +227,12 @@ func TestFoldKeyedLists(t *testing.T) {
 
 func TestPlanChildChooses(t *testing.T) { // one nearest parent, and the child's own word whether to merge
 	replace, mergeDefaults := Strategy{}, Strategy{Cut: Rules}
-	plan := []Plan{{FromLower: true, Strategy: &replace, Of: []Plan{
+	plan := []Plan{{FromLower: true, Strategy: &replace, Members: []Plan{
 		{Name: "gateway side", Levels: []string{"gateway", "listener"}, Strategy: &replace},
 		{Name: "route side", Levels: []string{"route", "rule"}, Strategy: &replace}}}}
 	make := func(asks *Strategy) Stack {
 		s := stack(bare(m{"f": m{"g": 0}}), bare(m{"f": m{"l": 1}}), bare(m{"f": m{"r": 2}}), bare(m{"f": m{"u": 3}}))
-		s.Layers[3].Asks = asks
+		s.Layers[3].DemandedStrategy = asks
 		return s
 	}
 	if got, want := say(Fold(plan, entries, make(nil))), "f.u=3(3b) -f.g(0b) AtomicReplaced>(1b) -f.l(1b) AtomicReplaced>(3b) -f.r(2b) AtomicReplaced>(3b)"; got != want {
@@ -245,9 +245,9 @@ func TestPlanChildChooses(t *testing.T) { // one nearest parent, and the child's
 
 func TestPlanGroupsAndHops(t *testing.T) { // separate groups, delegation hop by hop, fill on one target
 	fall, parentFirst := Strategy{Cut: Rules}, Strategy{Wins: Higher, Cut: Rules}
-	plan := []Plan{{Strategy: &fall, Of: []Plan{
+	plan := []Plan{{Strategy: &fall, Members: []Plan{
 		{Name: "gateway", Levels: []string{"gateway"}, Strategy: &fall, SameTarget: Fill},
-		{Name: "route", Each: "route", Levels: []string{"route", "rule"}, Strategy: &fall, SameTarget: Fill}}}}
+		{Name: "route", EachRole: "route", Levels: []string{"route", "rule"}, Strategy: &fall, SameTarget: Fill}}}}
 	layers := []Layer{bare(m{"f": m{"a": "gw", "b": "gw", "c": "gw"}}), bare(m{"f": m{"a": "parent", "d": "parent"}}), bare(m{"f": m{"a": "child"}}), bare(m{"f": m{"a": "younger", "e": "younger"}})}
 	for i, level := range []string{"gateway", "route", "route", "route"} {
 		layers[i].Level = level
@@ -269,9 +269,9 @@ func TestPlanGroupsAndHops(t *testing.T) { // separate groups, delegation hop by
 
 func TestPlanFirstThatExists(t *testing.T) { // a look-up chain whose members share a layer
 	replace, patch := Strategy{}, Strategy{Cut: Rules}
-	plan := []Plan{{Strategy: &replace, Of: []Plan{
+	plan := []Plan{{Strategy: &replace, Members: []Plan{
 		{Levels: []string{"mesh", "service"}, Strategy: &patch},
-		{Levels: []string{"mesh", "meshRoute"}, Needs: []string{"meshRoute"}, Strategy: &patch}}}}
+		{Levels: []string{"mesh", "meshRoute"}, NeededLevels: []string{"meshRoute"}, Strategy: &patch}}}}
 	levels := func(ls ...string) Stack {
 		var out []Layer
 		for i, level := range ls {
@@ -300,7 +300,7 @@ func TestPlanUnion(t *testing.T) {
 
 func TestPlanClaimsUnits(t *testing.T) { // a unit belongs to the first plan that takes it; what none takes is accounted for
 	higher := Strategy{Wins: Higher, Cut: Rules}
-	plan := []Plan{{Only: Shape{{Path: Keys("f", "x")}}, Strategy: &higher}, {Levels: []string{"listener"}}}
+	plan := []Plan{{Only: Shape{{Path: KeyPath("f", "x")}}, Strategy: &higher}, {Levels: []string{"listener"}}}
 	got := say(Fold(plan, entries, stack(bare(m{"f": m{"x": 1, "y": 1}}), bare(m{"f": m{"x": 2, "y": 2}}))))
 	if want := "f.x=1(0b) -f.x(1b) LessSpecificOverrides>(0b) f.y=2(1b) -f.y(0b) Ignored>()"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -319,7 +319,7 @@ func TestOrderSensitive(t *testing.T) {
 		{"patch, a leaf changes its type", stack(layer(block(Defaults, "patch", m{"c": m{"l": m{"hue": 1}}})), layer(block(Defaults, "patch", m{"c": m{"l": "x"}})), bare(m{"c": m{"l": m{"tone": 2}}})), true},
 		{"patch defaults agree", stack(layer(block(Defaults, "patch", m{"c": m{"a": 1}})), layer(block(Defaults, "patch", m{"c": m{"b": 1}})), bare(m{"c": m{"a": 2}})), false},
 	} {
-		if _, got := OrderSensitive(one, entries, c.stack); got != c.want {
+		if _, got := FoldTopDown(one, entries, c.stack); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -330,12 +330,12 @@ func TestPathStringAndCode(t *testing.T) {
 	if got := p.String(); got != "a[gzip].x" {
 		t.Errorf("got %s", got)
 	}
-	if Keys("a", "b").code() == Keys("a.b").code() || Keys("[x]").code() == (Path{{Name: "x", Form: Entry}}).code() {
+	if KeyPath("a", "b").encode() == KeyPath("a.b").encode() || KeyPath("[x]").encode() == (Path{{Name: "x", Form: Entry}}).encode() {
 		t.Error("paths that differ have one code")
 	}
 	var ups []string
-	ancestors(p.code(), func(s string) bool { ups = append(ups, s); return true })
-	if want := []string{"", p[:1].code(), p[:2].code()}; !slices.Equal(ups, want) {
+	yieldAncestors(p.encode(), func(s string) bool { ups = append(ups, s); return true })
+	if want := []string{"", p[:1].encode(), p[:2].encode()}; !slices.Equal(ups, want) {
 		t.Errorf("ancestors %q, want %q", ups, want)
 	}
 }

@@ -54,13 +54,13 @@ func (t *tape) stack(shape Shape) Stack {
 			b.Strategy.Rejects = kind == Overrides && t.below(8) == 7
 			cut := shape
 			if b.Strategy.Cut == Leaves {
-				cut = leaves
+				cut = leafShape
 			}
-			b.Units, _ = cut.CutAll(doc)
+			b.Units, _ = cut.CutSettings(doc)
 			layer.Blocks = append(layer.Blocks, b)
 		}
 		for range t.below(3) {
-			layer.Unset = append(layer.Unset, Keys(names[t.below(len(names))], names[t.below(len(names))]).String())
+			layer.Unset = append(layer.Unset, KeyPath(names[t.below(len(names))], names[t.below(len(names))]).String())
 		}
 		s.Layers = append(s.Layers, layer)
 	}
@@ -71,8 +71,8 @@ func FuzzFold(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x03\x01\x00\x01\x02\x01\x00\x00\x01\x01\x02\x00\x01\x07\x01\x02\x03\x02\x01\x00\x05\x04\x01\x01"))
 	shapes := []Shape{
-		entries, keyedEntries, fillers, {{}}, {{Path: Path{{Form: Any}}}}, leaves,
-		{{Path: Path{{Name: "a"}, {Form: Any}}}, {Path: Keys("a", "b", "a")}, {Path: Keys("rules"), Keys: []string{"id"}, As: Entry}, {Path: Path{{Name: "w"}, {Form: Deep}}, Filler: true}},
+		entries, keyedEntries, fillers, {{}}, {{Path: Path{{Form: Any}}}}, leafShape,
+		{{Path: Path{{Name: "a"}, {Form: Any}}}, {Path: KeyPath("a", "b", "a")}, {Path: KeyPath("rules"), Keys: []string{"id"}, As: Entry}, {Path: Path{{Name: "w"}, {Form: Deep}}, Filler: true}},
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in := tape{data}
@@ -84,15 +84,15 @@ func FuzzFold(f *testing.F) {
 		if bad := accounts(s, shape, r); bad != "" {
 			t.Fatalf("%s: %s\n%s", write(s), bad, say(r))
 		}
-		if again := Fold(plans, shape, s); !reflect.DeepEqual(again.Rules, r.Rules) || !reflect.DeepEqual(again.Doc(), r.Doc()) {
+		if again := Fold(plans, shape, s); !reflect.DeepEqual(again.Rules, r.Rules) || !reflect.DeepEqual(again.Document(), r.Document()) {
 			t.Fatalf("%s\n%s\nfolded again: %s", write(s), say(r), say(again))
 		}
-		if packed := unpacked(Fold(plans, shape, packedUp(s))); say(packed) != say(r) || !reflect.DeepEqual(Plain(packed.Doc()), r.Doc()) {
+		if packed := unpacked(Fold(plans, shape, packedUp(s))); say(packed) != say(r) || !reflect.DeepEqual(Unpack(packed.Document()), r.Document()) {
 			t.Fatalf("%s\n%s\nwith packed values: %s", write(s), say(r), say(packed))
 		}
 		if !reflect.DeepEqual(s, before) {
 			t.Fatalf("the input was changed: %s", write(before))
 		}
-		OrderSensitive(plans, shape, s)
+		FoldTopDown(plans, shape, s)
 	})
 }

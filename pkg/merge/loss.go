@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// claims reports whether a block has no unit for the whole of the settings: the fold only let it hold a place so.
-func (f closing) claims(from From) bool {
+// isPlaceholder reports whether a block has no unit for the whole of the settings: the fold only
+// let it hold a place.
+func (f foldEnd) isPlaceholder(from Source) bool {
 	return !slices.ContainsFunc(f.stack.Layers[from.Layer].Blocks, func(b Block) bool {
 		return b.Kind == from.Block && slices.ContainsFunc(b.Units, func(u Unit) bool { return len(u.Path) == 0 })
 	})
 }
 
-// ignore accounts for units that no plan looked at.
-func (f closing) ignore(units []Unit) {
-	exact, met := map[From]map[string]bool{}, map[From]map[string]bool{}
-	see := func(from []From, code string) {
+// addIgnored adds a loss for every unit that no plan looked at.
+func (f foldEnd) addIgnored(units []Unit) {
+	exact, met := map[Source]map[string]bool{}, map[Source]map[string]bool{}
+	see := func(from []Source, code string) {
 		for _, w := range from {
 			if met[w] == nil {
 				exact[w], met[w] = map[string]bool{}, map[string]bool{}
@@ -27,7 +28,7 @@ func (f closing) ignore(units []Unit) {
 			}
 		}
 	}
-	seen := func(from From, code string) bool {
+	seen := func(from Source, code string) bool {
 		if met[from][code] {
 			return true
 		}
@@ -44,7 +45,7 @@ func (f closing) ignore(units []Unit) {
 		}
 	}
 	for i := range units {
-		see(units[i].From, units[i].Path.code())
+		see(units[i].From, units[i].Path.encode())
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for i, l := range f.stack.Layers {
@@ -53,10 +54,10 @@ func (f closing) ignore(units []Unit) {
 		}
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
-				from := From{Layer: i, Block: b.Kind, Filled: u.Filled}
-				if u.From == nil && !seen(from, u.Path.code()) {
-					u.From = []From{from}
-					f.lose(&last, u, Dropped, Ignored, nil)
+				from := Source{Layer: i, Block: b.Kind, Filled: u.Filled}
+				if u.From == nil && !seen(from, u.Path.encode()) {
+					u.From = []Source{from}
+					f.recordLoss(&last, u, Dropped, Ignored, nil)
 				}
 			}
 		}
@@ -66,21 +67,22 @@ func (f closing) ignore(units []Unit) {
 	}
 }
 
-// losses reads the trace: every unit that was dropped or replaced and is no source of the result, each once per writer. Leaves that
-// were lost alike are joined to the rule they make up.
-func (f closing) losses(units []Unit) []Loss {
-	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, f.lost) }) {
+// collectLosses reads the trace: every unit that was dropped or replaced and is no source of the
+// result, each once per writer. Leaves that were lost for the same reason are joined to the rule
+// that they make up.
+func (f foldEnd) collectLosses(units []Unit) []Loss {
+	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, f.isLoss) }) {
 		return nil
 	}
 	type setting struct {
-		from From
+		from Source
 		code string
 	}
 	done := map[setting]bool{} // what stands, and what is written down already
 	for i := range units {
-		units[i].each(func(part *Unit) {
+		units[i].eachPart(func(part *Unit) {
 			for _, w := range part.From {
-				done[setting{w, part.Path.code()}] = true
+				done[setting{w, part.Path.encode()}] = true
 			}
 		})
 	}
@@ -88,7 +90,7 @@ func (f closing) losses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !f.lost(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || emptyObject(e.Value)) && f.claims(e.From[0]) {
+			if !f.isLoss(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || isEmptyObject(e.Value)) && f.isPlaceholder(e.From[0]) {
 				continue
 			}
 			done[setting{e.From[0], e.code}] = true
@@ -100,7 +102,7 @@ func (f closing) losses(units []Unit) []Loss {
 			for n < len(lost) && lost[n].From[0] == from {
 				n++
 			}
-			out = f.rejoin(out, from, lost[:n], i)
+			out = f.joinLosses(out, from, lost[:n], i)
 			lost = lost[n:]
 		}
 	}
@@ -108,24 +110,25 @@ func (f closing) losses(units []Unit) []Loss {
 		if c := cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step)); c != 0 {
 			return c
 		}
-		return strings.Compare(a.Path.code(), b.Path.code())
+		return strings.Compare(a.Path.encode(), b.Path.encode())
 	})
 	return out
 }
 
-// lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
-func (f closing) lost(e Effect) bool {
+// isLoss reports whether the effect is a loss. What nobody wrote is nobody's loss.
+func (f foldEnd) isLoss(e Effect) bool {
 	return (e.Action == Replaced || e.Action == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled || f.stack.Layers[e.From[0].Layer].Unwritten))
 }
 
-// rejoin adds the losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
-func (f closing) rejoin(out []Loss, from From, effects []Effect, step int) []Loss {
-	wrote := f.wrote(from)
+// joinLosses adds the losses of what one writer lost in one step, as the loss of a whole rule where
+// all its parts were lost in the same way.
+func (f foldEnd) joinLosses(out []Loss, from Source, effects []Effect, step int) []Loss {
+	wrote := f.rulesWrittenBy(from)
 	plain := func(e Effect) { out = append(out, newLoss(e, from, step, f.trace, f.stack.Decide)) }
 	var parts map[int][]Effect // by the rule that they are parts of
 	for _, e := range effects {
-		at := wrote.around(e.code)
-		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) || listed(e.Path[len(wrote.rules[at].Path):]) {
+		at := wrote.findRule(e.code)
+		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) || hasListEntry(e.Path[len(wrote.rules[at].Path):]) {
 			plain(e)
 			continue
 		}
@@ -137,7 +140,7 @@ func (f closing) rejoin(out []Loss, from From, effects []Effect, step int) []Los
 	for at, mine := range parts {
 		rule, first := wrote.rules[at], mine[0]
 		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
-		if all := Recut(rule.finest(), leaves); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
+		if all := Recut(rule.finestParts(), leafShape); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
 			first.Rule, first.Path, first.Value = rule.Path.String(), rule.Path, rule.Value
 			plain(first)
 			continue
@@ -149,8 +152,8 @@ func (f closing) rejoin(out []Loss, from From, effects []Effect, step int) []Los
 	return out
 }
 
-// void is the result where nothing is in force.
-func (f closing) void(r *Result) {
+// applyVoid empties the result where nothing is in force, and records every setting as lost.
+func (f foldEnd) applyVoid(r *Result) {
 	v := f.stack.Void
 	if v == nil {
 		return
@@ -164,13 +167,13 @@ func (f closing) void(r *Result) {
 		if i == by { // it loses to nobody but itself
 			by = -1
 		}
-		r.Lost = append(r.Lost, f.replaced(i, Invalid, by)...)
+		r.Lost = append(r.Lost, f.lossesOfLayer(i, Invalid, by)...)
 	}
 	slices.SortStableFunc(r.Lost, func(a, b Loss) int { return strings.Compare(a.Rule, b.Rule) })
 }
 
-// reject accounts for the layers that took no part.
-func (f closing) reject(r *Result) {
+// addRejected records the losses of the layers that took no part.
+func (f foldEnd) addRejected(r *Result) {
 	var named map[string]int // nil: no layer was rejected so far
 	for i := range f.stack.Layers {
 		out := f.stack.Layers[i].Rejected
@@ -178,9 +181,9 @@ func (f closing) reject(r *Result) {
 			continue
 		}
 		if named == nil {
-			named = r.names()
+			named = r.ruleFinder()
 		}
-		for _, loss := range f.replaced(i, out.Reason, out.By) {
+		for _, loss := range f.lossesOfLayer(i, out.Reason, out.By) {
 			if at, ok := named[loss.Rule]; ok {
 				r.Rules[at].Lost = append(r.Rules[at].Lost, loss)
 			} else {
@@ -190,36 +193,37 @@ func (f closing) reject(r *Result) {
 	}
 }
 
-// replaced are the losses of a layer none of whose settings is in force, to the last block of another one; -1: to nobody.
-func (f closing) replaced(at int, reason Reason, by int) (out []Loss) {
-	var to []From
+// lossesOfLayer returns the losses of a layer none of whose settings is in force, to the last block
+// of layer by; -1: to nobody.
+func (f foldEnd) lossesOfLayer(at int, reason Reason, by int) (out []Loss) {
+	var to []Source
 	if by >= 0 {
-		to = []From{{Layer: by, Block: f.stack.Layers[by].mainBlock()}}
+		to = []Source{{Layer: by, Block: f.stack.Layers[by].mainBlock()}}
 	}
-	for _, b := range f.stack.Layers[at].wrote() {
+	for _, b := range f.stack.Layers[at].writtenBlocks() {
 		for _, u := range Recut(b.Units, f.rules) {
 			if u.Filled { // what nobody wrote is nobody's loss
 				continue
 			}
-			l := Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: From{Layer: at, Block: b.Kind}, Reason: reason, Step: -1}
-			l.lostTo(to, f.trace, f.stack.Decide)
+			l := Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: Source{Layer: at, Block: b.Kind}, Reason: reason, Step: -1}
+			l.setWinners(to, f.trace, f.stack.Decide)
 			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// wrote is what the layer's policy sets.
-func (l *Layer) wrote() []Block {
-	if l.Wrote != nil {
-		return l.Wrote
+// writtenBlocks returns the blocks that the layer's policy sets.
+func (l *Layer) writtenBlocks() []Block {
+	if l.Written != nil {
+		return l.Written
 	}
 	return l.Blocks
 }
 
-// mainBlock is the block that is merged last.
+// mainBlock returns the kind of the block that is merged last.
 func (l *Layer) mainBlock() BlockKind {
-	if wrote := l.wrote(); len(wrote) > 0 {
+	if wrote := l.writtenBlocks(); len(wrote) > 0 {
 		return wrote[len(wrote)-1].Kind
 	}
 	return Bare

@@ -10,10 +10,11 @@ type clash struct {
 	winning bool // the unit is of the winning side; such a one can only be void
 }
 
-// overlay lays one side over the other. Two units clash if their paths are equal or one is a prefix of the other; then the loser's
-// goes. An empty object does not clash with what the other side puts into it.
-// Kept are the winner's units that say something, and rest the loser's that stand, in their orders.
-func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
+// overlayUnits lays one side over the other. Two units clash if their paths are equal or one is a
+// prefix of the other; then the loser's goes. An empty object does not clash with what the other
+// side puts into it. It returns the winner's units that say something, the loser's that stand, each
+// in its order, and the clashes.
+func overlayUnits(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 	var filled, beaten map[int][]int // by winner: losers inside an empty object; by loser: winners
 	note := func(m *map[int][]int, at, other int) {
 		if *m == nil {
@@ -22,7 +23,7 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 		(*m)[at] = append((*m)[at], other)
 	}
 	eachClash(winner, loser, func(w, l int) {
-		if len(winner[w].Path) < len(loser[l].Path) && emptyObject(winner[w].Value) {
+		if len(winner[w].Path) < len(loser[l].Path) && isEmptyObject(winner[w].Value) {
 			note(&filled, w, l)
 		} else {
 			note(&beaten, l, w)
@@ -33,7 +34,7 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 	}
 	for i, w := range winner {
 		if inside := filled[i]; inside != nil {
-			clashes = append(clashes, clash{unit: w, by: pick(loser, inside), void: true, winning: true})
+			clashes = append(clashes, clash{unit: w, by: pickUnits(loser, inside), void: true, winning: true})
 			continue
 		}
 		kept = append(kept, w)
@@ -44,8 +45,8 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 			rest = append(rest, l)
 			continue
 		}
-		void := emptyObject(l.Value) && len(winner[over[0]].Path) > len(l.Path)
-		clashes = append(clashes, clash{unit: l, by: pick(winner, over), void: void})
+		void := isEmptyObject(l.Value) && len(winner[over[0]].Path) > len(l.Path)
+		clashes = append(clashes, clash{unit: l, by: pickUnits(winner, over), void: void})
 	}
 	return kept, rest, clashes
 }
@@ -57,9 +58,9 @@ func eachClash(a, b []Unit, see func(i, j int)) {
 		eachClash(b, a, func(i, j int) { see(j, i) })
 		return
 	}
-	t := index(a)
+	t := indexByPath(a)
 	for j := range b {
-		code := b[j].Path.code()
+		code := b[j].Path.encode()
 		for _, i := range t.equal[code] {
 			see(i, j)
 		}
@@ -74,8 +75,8 @@ func eachClash(a, b []Unit, see func(i, j int)) {
 	}
 }
 
-// emptyObject reports whether a value is an object without entries.
-func emptyObject(v any) bool {
+// isEmptyObject reports whether a value is an object without entries.
+func isEmptyObject(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		return len(v) == 0
@@ -86,8 +87,9 @@ func emptyObject(v any) bool {
 	return false
 }
 
-// anyOf reports whether something is true of one of the units, which are large.
-func anyOf(units []Unit, is func(*Unit) bool) bool {
+// hasUnit reports whether a predicate holds for one of the units. They are large, so it takes
+// pointers.
+func hasUnit(units []Unit, is func(*Unit) bool) bool {
 	for i := range units {
 		if is(&units[i]) {
 			return true
@@ -96,12 +98,12 @@ func anyOf(units []Unit, is func(*Unit) bool) bool {
 	return false
 }
 
-// hollow reports whether u has nothing in it.
-func (u *Unit) hollow() bool {
-	return emptyObject(u.Value) || u.Value == nil && !u.Null && u.Parts == nil
+// isEmpty reports whether the unit has nothing in it.
+func (u *Unit) isEmpty() bool {
+	return isEmptyObject(u.Value) || u.Value == nil && !u.Null && u.Parts == nil
 }
 
-func pick(units []Unit, at []int) []Unit {
+func pickUnits(units []Unit, at []int) []Unit {
 	out := make([]Unit, len(at))
 	for i, j := range at {
 		out[i] = units[j]
@@ -109,13 +111,13 @@ func pick(units []Unit, at []int) []Unit {
 	return out
 }
 
-// table finds units by path: at a path, and below it.
-type table struct{ equal, deeper map[string][]int }
+// pathIndex finds units by path: at a path, and below it.
+type pathIndex struct{ equal, deeper map[string][]int }
 
-func index(units []Unit) table {
-	t := table{make(map[string][]int, len(units)), make(map[string][]int, 2*len(units))}
+func indexByPath(units []Unit) pathIndex {
+	t := pathIndex{make(map[string][]int, len(units)), make(map[string][]int, 2*len(units))}
 	for i := range units {
-		code := units[i].Path.code()
+		code := units[i].Path.encode()
 		t.equal[code] = append(t.equal[code], i)
 		for up := range ancestorsOf(code) {
 			t.deeper[up] = append(t.deeper[up], i)
@@ -125,5 +127,5 @@ func index(units []Unit) table {
 }
 
 func ancestorsOf(code string) func(func(string) bool) {
-	return func(yield func(string) bool) { ancestors(code, yield) }
+	return func(yield func(string) bool) { yieldAncestors(code, yield) }
 }

@@ -10,8 +10,9 @@ type Packed interface {
 	Parts(yield func(string, any) bool) // iterates over the entries of an object, in any order; objects and lists among them are packed
 }
 
-// Plain is v without anything packed in it, as Go maps and lists. It is not to be changed: what holds nothing packed is not copied.
-func Plain(v any) any {
+// Unpack returns v without anything packed in it, as Go maps and lists. The result is not to be
+// changed: what holds nothing packed is not copied.
+func Unpack(v any) any {
 	if !holdsPacked(v) {
 		return v
 	}
@@ -21,13 +22,13 @@ func Plain(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(t))
 		for key, inner := range t {
-			out[key] = Plain(inner)
+			out[key] = Unpack(inner)
 		}
 		return out
 	case []any:
 		out := make([]any, len(t))
 		for i, inner := range t {
-			out[i] = Plain(inner)
+			out[i] = Unpack(inner)
 		}
 		return out
 	}
@@ -55,4 +56,4 @@ func holdsPacked(v any) bool {
 }
 
 // Equal reports whether two values are the same JSON, packed or not.
-func Equal(a, b any) bool { return reflect.DeepEqual(Plain(a), Plain(b)) }
+func Equal(a, b any) bool { return reflect.DeepEqual(Unpack(a), Unpack(b)) }

@@ -52,12 +52,12 @@ func packedUp(s Stack) Stack {
 func unpacked(r Result) Result {
 	losses := func(lost []Loss) {
 		for i := range lost {
-			lost[i].Value = Plain(lost[i].Value)
+			lost[i].Value = Unpack(lost[i].Value)
 		}
 	}
 	rules := func(rules []Rule) {
 		for i := range rules {
-			rules[i].Value = Plain(rules[i].Value)
+			rules[i].Value = Unpack(rules[i].Value)
 			losses(rules[i].Lost)
 		}
 	}
@@ -68,7 +68,7 @@ func unpacked(r Result) Result {
 	}
 	for _, st := range r.Trace {
 		for i := range st.Effects {
-			st.Effects[i].Value = Plain(st.Effects[i].Value)
+			st.Effects[i].Value = Unpack(st.Effects[i].Value)
 		}
 	}
 	return r
@@ -81,7 +81,7 @@ func TestPackedValuesFoldLikeOthers(t *testing.T) {
 		for _, plan := range []Plan{{}, {SameTarget: Fill}} {
 			want := Fold([]Plan{plan}, k.shape, s)
 			got := unpacked(Fold([]Plan{plan}, k.shape, packedUp(s)))
-			sameDoc := reflect.DeepEqual(Plain(got.Doc()), want.Doc())
+			sameDoc := reflect.DeepEqual(Unpack(got.Document()), want.Document())
 			got.units, want.units = nil, nil
 			if !sameDoc || !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d: %s\npacked %s\nplain  %s", seed, write(s), say(got), say(want))
@@ -98,11 +98,11 @@ func TestPackedSettingsAreCutLikeOthers(t *testing.T) {
 		for key, v := range settings {
 			packedSettings[key] = pack(v)
 		}
-		for _, shape := range []Shape{keyedEntries, fillers, leaves, {{Path: Path{{Form: Any}}}}} {
-			want, odd := shape.CutAll(settings)
-			got, oddToo := shape.CutAll(packedSettings)
+		for _, shape := range []Shape{keyedEntries, fillers, leafShape, {{Path: Path{{Form: Any}}}}} {
+			want, odd := shape.CutSettings(settings)
+			got, oddToo := shape.CutSettings(packedSettings)
 			for i := range got {
-				got[i].Value = Plain(got[i].Value)
+				got[i].Value = Unpack(got[i].Value)
 			}
 			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(odd, oddToo) {
 				t.Fatalf("seed %d: %v\npacked %v\nplain  %v", seed, settings, got, want)
@@ -113,7 +113,7 @@ func TestPackedSettingsAreCutLikeOthers(t *testing.T) {
 
 func TestPlainAndEqual(t *testing.T) {
 	within := m{"a": l{packed{m{"b": 1}}}, "c": 2}
-	if got := Plain(within); !reflect.DeepEqual(got, any(m{"a": l{m{"b": 1}}, "c": 2})) {
+	if got := Unpack(within); !reflect.DeepEqual(got, any(m{"a": l{m{"b": 1}}, "c": 2})) {
 		t.Errorf("got %v", got)
 	}
 	if !Equal(within, m{"a": packed{l{m{"b": 1}}}, "c": 2}) || Equal(packed{m{"b": 1}}, m{"b": 2}) {

@@ -13,8 +13,8 @@ const (
 	Any                   // in patterns: any one key
 	Deep                  // in patterns, last: any depth; first: at any depth, of a pattern that only says how units are combined
 	Prefix                // in patterns: a key that begins so and goes on with a capital letter
-	Silent                // a map's key below a list's entry that names leave out
-	Told                  // the field that tells an entry apart, whose name says it already: it is no rule
+	HiddenKey             // a map's key below an entry of a list, left out of printed names
+	EntryKey              // the field that identifies an entry and is in its name already: it is no rule
 )
 
 // Segment is one step of a Path. The form keeps a map key that looks like [x] apart from a list entry.
@@ -26,8 +26,8 @@ type Segment struct {
 // Path leads from the settings root to a value. The empty path is the whole of the settings, printed "*".
 type Path []Segment
 
-// Keys makes a path of map keys.
-func Keys(names ...string) Path {
+// KeyPath makes a path of map keys.
+func KeyPath(names ...string) Path {
 	p := make(Path, len(names))
 	for i, n := range names {
 		p[i].Name = n
@@ -43,7 +43,7 @@ func (p Path) String() string {
 	b := make([]byte, 0, 64)
 	for i, s := range p {
 		switch {
-		case s.Form == Silent || s.Form == Told:
+		case s.Form == HiddenKey || s.Form == EntryKey:
 			continue
 		case s.Form == Entry:
 			b = append(append(append(b, '['), s.Name...), ']')
@@ -51,12 +51,12 @@ func (p Path) String() string {
 		case i > 0:
 			b = append(b, '.')
 		}
-		b = append(b, s.text()...)
+		b = append(b, s.printedName()...)
 	}
 	return string(b)
 }
 
-func (s Segment) text() string {
+func (s Segment) printedName() string {
 	switch s.Form {
 	case Any:
 		return "*"
@@ -68,9 +68,9 @@ func (s Segment) text() string {
 	return s.Name
 }
 
-// code encodes p so that equal paths have equal codes, and a path's code is a string prefix of exactly the codes below it,
-// whatever characters the keys hold.
-func (p Path) code() string {
+// encode returns the path as a string, so that equal paths have equal codes and a path's code is a
+// string prefix of exactly the codes below it, whatever characters the keys hold.
+func (p Path) encode() string {
 	b := make([]byte, 0, 64)
 	for _, s := range p {
 		b = append(b, byte(s.Form))
@@ -80,8 +80,9 @@ func (p Path) code() string {
 	return string(b)
 }
 
-// ancestors calls yield with the code of every proper prefix of the path behind code, the root's "" first.
-func ancestors(code string, yield func(string) bool) {
+// yieldAncestors calls yield with the code of every proper prefix of the path behind code, the
+// root's "" first.
+func yieldAncestors(code string, yield func(string) bool) {
 	for at := 0; at < len(code); {
 		if !yield(code[:at]) {
 			return
@@ -91,8 +92,8 @@ func ancestors(code string, yield func(string) bool) {
 	}
 }
 
-// below joins p and one more segment in memory of its own.
-func (p Path) below(s Segment) Path {
+// appendSegment joins p and one more segment in memory of its own.
+func (p Path) appendSegment(s Segment) Path {
 	out := make(Path, len(p)+1)
 	copy(out, p)
 	out[len(p)] = s

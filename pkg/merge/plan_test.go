@@ -24,7 +24,7 @@ func (k *maker) plan(from, to, depth int) Plan {
 		return p
 	}
 	middle := from + 1 + k.Intn(to-from-1)
-	p.Of = []Plan{k.plan(from, middle, depth-1), k.plan(middle, to, depth-1)}
+	p.Members = []Plan{k.plan(from, middle, depth-1), k.plan(middle, to, depth-1)}
 	return p
 }
 
@@ -47,14 +47,14 @@ func TestPlansKeepAccounts(t *testing.T) { // E10 holds for groups, for several 
 			plans = []Plan{{SameTarget: Fill}}
 		case k.Intn(3) == 0:
 			plans = []Plan{k.plan(0, 5, 0), k.plan(0, 5, 1)}
-			plans[0].Only = Shape{{Path: Keys("n")}}
+			plans[0].Only = Shape{{Path: KeyPath("n")}}
 		}
 		r := Fold(plans, entries, s)
 		if bad := accounts(s, entries, r); bad != "" {
 			t.Fatalf("plan %d %+v %s: %s\n%s", n, plans, write(s), bad, say(r))
 		}
-		if got := bareDoc(r.Rules); !reflect.DeepEqual(got, r.Doc()) {
-			t.Fatalf("plan %d %+v %s: rules make %v, the document is %v", n, plans, write(s), got, r.Doc())
+		if got := bareDoc(r.Rules); !reflect.DeepEqual(got, r.Document()) {
+			t.Fatalf("plan %d %+v %s: rules make %v, the document is %v", n, plans, write(s), got, r.Document())
 		}
 		if again := Fold(plans, entries, s); !reflect.DeepEqual(again, r) {
 			t.Fatalf("plan %d %+v %s: folded again: %s\n%s", n, plans, write(s), say(again), say(r))

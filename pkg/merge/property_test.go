@@ -17,21 +17,21 @@ func (a atoms) add(shape Shape, p Path, v any) {
 	case m:
 		if len(t) > 0 && !slices.ContainsFunc(p, func(s Segment) bool { return s.Form != Key }) {
 			for key, kid := range t {
-				a.add(shape, p.below(Segment{Name: key}), kid)
+				a.add(shape, p.appendSegment(Segment{Name: key}), kid)
 			}
 			return
 		}
 	case l:
 		for _, pattern := range shape {
-			if pattern.Keys != nil && p.code() == pattern.Path.code() && keyed(t) {
+			if pattern.Keys != nil && p.encode() == pattern.Path.encode() && keyed(t) {
 				for _, entry := range t {
-					a.add(shape, p.below(Segment{Name: entry.(m)["id"].(string), Form: pattern.As}), entry)
+					a.add(shape, p.appendSegment(Segment{Name: entry.(m)["id"].(string), Form: pattern.As}), entry)
 				}
 				return
 			}
 		}
 	}
-	a[p.code()+"\x00"+p.String()] += fmt.Sprintf(" %v", v) // a second time shows as a second value
+	a[p.encode()+"\x00"+p.String()] += fmt.Sprintf(" %v", v) // a second time shows as a second value
 }
 
 // keyed reports whether every entry has an id of its own.
@@ -69,7 +69,7 @@ func accounts(s Stack, shape Shape, r Result) string {
 	losses = append(losses, r.Lost...)
 	for i, layer := range s.Layers {
 		for _, b := range layer.Blocks {
-			from := From{Layer: i, Block: b.Kind}
+			from := Source{Layer: i, Block: b.Kind}
 			wrote, accounted := atoms{}, atoms{}
 			for _, u := range b.Units {
 				wrote.add(shape, u.Path, u.Value)
@@ -84,7 +84,7 @@ func accounts(s Stack, shape Shape, r Result) string {
 					accounted.add(shape, loss.Path, loss.Value)
 				}
 			}
-			named := slices.ContainsFunc(losses, func(l Loss) bool { return slices.Contains(l.Sources(), from) })
+			named := slices.ContainsFunc(losses, func(l Loss) bool { return slices.Contains(l.WinningSources(), from) })
 			wrote.settle(accounted, named)
 			if want, got := wrote.lines(), accounted.lines(); !slices.Equal(want, got) {
 				return fmt.Sprintf("%v wrote %q, of which %q are sources or losses", from, want, got)
@@ -117,15 +117,15 @@ func (a atoms) settle(accounted atoms, named bool) {
 // finerThanNeeded names a rule that is printed finer than the kind's rules although everything of its rule has one source (E11).
 func finerThanNeeded(shape Shape, rules []Rule) string {
 	for _, rule := range rules {
-		c := shape.start()
+		c := shape.startCursor()
 		for depth := range rule.Path {
-			if !c.ends() {
+			if !c.endsHere() {
 				c = c.next(rule.Path[depth])
 				continue
 			}
-			above, same := rule.Path[:depth].code(), true
+			above, same := rule.Path[:depth].encode(), true
 			for _, other := range rules {
-				same = same && (!strings.HasPrefix(other.Path.code(), above) || slices.Equal(other.From, rule.From))
+				same = same && (!strings.HasPrefix(other.Path.encode(), above) || slices.Equal(other.From, rule.From))
 			}
 			if same {
 				return rule.Name
@@ -172,8 +172,8 @@ func TestFoldKeepsItsPromises(t *testing.T) {
 		if bad := finerThanNeeded(k.shape, r.Rules); bad != "" {
 			t.Fatalf("E11: %s is printed finer than its sources ask for\n%s", bad, describe())
 		}
-		if got := bareDoc(r.Rules); !reflect.DeepEqual(ordered(got), ordered(r.Doc())) {
-			t.Fatalf("E7: rules make %v, the document is %v\n%s", got, r.Doc(), describe())
+		if got := bareDoc(r.Rules); !reflect.DeepEqual(ordered(got), ordered(r.Document())) {
+			t.Fatalf("E7: rules make %v, the document is %v\n%s", got, r.Document(), describe())
 		}
 		if !reflect.DeepEqual(s, before) {
 			t.Fatalf("E12: the input was changed\n%s", describe())
@@ -193,7 +193,7 @@ func write(s Stack) string {
 	var b strings.Builder
 	for i, layer := range s.Layers {
 		for _, block := range layer.Blocks {
-			fmt.Fprintf(&b, "\n  %d %s %s:", i, block.Strategy.Word(), block.Kind)
+			fmt.Fprintf(&b, "\n  %d %s %s:", i, block.Strategy.Name(), block.Kind)
 			for _, u := range block.Units {
 				fmt.Fprintf(&b, " %s=%v", u.Path, u.Value)
 			}
@@ -213,11 +213,11 @@ func TestFoldOfOneIsIdentity(t *testing.T) {
 			if len(settings) > 0 {
 				want = settings
 			}
-			if !reflect.DeepEqual(r.Doc(), want) || len(r.Lost) > 0 {
-				t.Fatalf("%s %s of %v gives %v, lost %v", b.Strategy.Word(), kind, settings, r.Doc(), r.Lost)
+			if !reflect.DeepEqual(r.Document(), want) || len(r.Lost) > 0 {
+				t.Fatalf("%s %s of %v gives %v, lost %v", b.Strategy.Name(), kind, settings, r.Document(), r.Lost)
 			}
 			for _, rule := range r.Rules {
-				if len(rule.Path) > 2 || len(rule.Lost) > 0 || !slices.Equal(rule.From, []From{{Layer: 0, Block: kind}}) {
+				if len(rule.Path) > 2 || len(rule.Lost) > 0 || !slices.Equal(rule.From, []Source{{Layer: 0, Block: kind}}) {
 					t.Fatalf("%s: %+v", kind, rule)
 				}
 			}
@@ -238,7 +238,7 @@ func TestFoldTopOverrideHolds(t *testing.T) {
 			want.add(k.shape, u.Path, u.Value)
 		}
 		for _, rule := range r.Rules {
-			if slices.Equal(rule.From, []From{{Layer: 0, Block: Overrides}}) {
+			if slices.Equal(rule.From, []Source{{Layer: 0, Block: Overrides}}) {
 				got.add(k.shape, rule.Path, rule.Value)
 			}
 		}
@@ -256,7 +256,7 @@ func TestReplayShowsEveryStep(t *testing.T) {
 		for _, layer := range s.Layers {
 			blocks += len(layer.Blocks)
 		}
-		r, steps := Replay(one, entries, s), 0
+		r, steps := FoldStepwise(one, entries, s), 0
 		var last []string
 		for _, st := range r.Trace {
 			if !st.Closing {

@@ -8,7 +8,7 @@ import (
 )
 
 // keyedEntries is the cut of kinds with named rules and a keyed list beside them.
-var keyedEntries = append(Shape{{Path: Keys("rules"), Keys: []string{"id"}, As: ListEntry}}, entries...)
+var keyedEntries = append(Shape{{Path: KeyPath("rules"), Keys: []string{"id"}, As: ListEntry}}, entries...)
 
 // maker makes stacks as a kind's decoder would: settings are cut at the rules, or at leaves where the strategy is patch.
 type maker struct {
@@ -77,9 +77,9 @@ func (k *maker) block(kind BlockKind, settings any) Block {
 	out := block(kind, k.one(k.words...), m{})
 	shape := k.shape
 	if out.Strategy.Cut == Leaves {
-		shape = leaves
+		shape = leafShape
 	}
-	out.Units, _ = shape.CutAll(settings)
+	out.Units, _ = shape.CutSettings(settings)
 	return out
 }
 

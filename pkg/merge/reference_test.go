@@ -17,13 +17,13 @@ var fillers = Shape{{Path: Path{{Name: "w"}, {Form: Any}}, Filler: true}, {Path:
 // refRule is a rule of the reference: its value and who set it.
 type refRule struct {
 	value any
-	from  From
+	from  Source
 }
 
 // reference merges sets of named rules as the pseudo code of RFC 0009 says, written down again from its text.
 type reference struct {
 	rules map[string]refRule
-	unset map[string][]From
+	unset map[string][]Source
 	lost  []string
 }
 
@@ -36,9 +36,9 @@ func (e *reference) empty() bool {
 	return true
 }
 
-func (e *reference) lose(name string, from From, reason Reason, to ...From) {
-	slices.SortFunc(to, From.compare)
-	e.lost = append(e.lost, fmt.Sprintf("%s%s %s>%s", name, where([]From{from}), reason, where(slices.Compact(to))))
+func (e *reference) lose(name string, from Source, reason Reason, to ...Source) {
+	slices.SortFunc(to, Source.compare)
+	e.lost = append(e.lost, fmt.Sprintf("%s%s %s>%s", name, where([]Source{from}), reason, where(slices.Compact(to))))
 }
 
 func (e *reference) doc() any {
@@ -56,15 +56,15 @@ func (e *reference) doc() any {
 	return out
 }
 
-func (e *reference) sources() []From {
-	var out []From
+func (e *reference) sources() []Source {
+	var out []Source
 	for _, rule := range e.rules {
 		out = append(out, rule.from)
 	}
 	return out
 }
 
-func (e *reference) mergeDefault(rules map[string]any, b Block, from From) {
+func (e *reference) mergeDefault(rules map[string]any, b Block, from Source) {
 	if !e.applies(rules, b, from) {
 		return
 	}
@@ -99,7 +99,7 @@ func (e *reference) mergeDefault(rules map[string]any, b Block, from From) {
 	}
 }
 
-func (e *reference) mergeOverride(rules map[string]any, b Block, from From) {
+func (e *reference) mergeOverride(rules map[string]any, b Block, from Source) {
 	if !e.applies(rules, b, from) {
 		return
 	}
@@ -117,7 +117,7 @@ func (e *reference) mergeOverride(rules map[string]any, b Block, from From) {
 	}
 }
 
-func (e *reference) applies(rules map[string]any, b Block, from From) bool {
+func (e *reference) applies(rules map[string]any, b Block, from Source) bool {
 	if b.When == nil {
 		return true
 	}
@@ -131,11 +131,11 @@ func (e *reference) applies(rules map[string]any, b Block, from From) bool {
 }
 
 // fold is the loop of the pseudo code, lowest policy first; settings holds what each block says.
-func (e *reference) fold(s Stack, settings map[From]map[string]any) {
-	e.rules, e.unset = map[string]refRule{}, map[string][]From{}
+func (e *reference) fold(s Stack, settings map[Source]map[string]any) {
+	e.rules, e.unset = map[string]refRule{}, map[string][]Source{}
 	for i := len(s.Layers) - 1; i >= 0; i-- {
 		for _, b := range s.Layers[i].Blocks {
-			from := From{Layer: i, Block: b.Kind}
+			from := Source{Layer: i, Block: b.Kind}
 			if b.Kind == Overrides {
 				e.mergeOverride(settings[from], b, from)
 			} else {
@@ -143,7 +143,7 @@ func (e *reference) fold(s Stack, settings map[From]map[string]any) {
 			}
 		}
 		for _, name := range s.Layers[i].Unset {
-			e.unset[name] = append(e.unset[name], From{Layer: i, Block: Bare})
+			e.unset[name] = append(e.unset[name], Source{Layer: i, Block: Bare})
 		}
 	}
 	if e.empty() { // return none
@@ -157,7 +157,7 @@ func (e *reference) fold(s Stack, settings map[From]map[string]any) {
 func (e *reference) lines() []string {
 	out := slices.Clone(e.lost)
 	for name, rule := range e.rules {
-		out = append(out, fmt.Sprintf("%s=%v%s", name, rule.value, where([]From{rule.from})))
+		out = append(out, fmt.Sprintf("%s=%v%s", name, rule.value, where([]Source{rule.from})))
 	}
 	slices.Sort(out)
 	return out
@@ -172,8 +172,8 @@ func lines(r Result) []string {
 		lost = append(lost, rule.Lost...)
 	}
 	for _, l := range lost {
-		to := slices.SortedFunc(slices.Values(l.Sources()), From.compare)
-		out = append(out, fmt.Sprintf("%s%s %s>%s", l.Rule, where([]From{l.From}), l.Reason, where(to)))
+		to := slices.SortedFunc(slices.Values(l.WinningSources()), Source.compare)
+		out = append(out, fmt.Sprintf("%s%s %s>%s", l.Rule, where([]Source{l.From}), l.Reason, where(to)))
 	}
 	slices.Sort(out)
 	return out
@@ -213,7 +213,7 @@ func TestFoldEqualsTheReference(t *testing.T) { // three blocks, conditions, uns
 	k := maker{Rand: rand.New(rand.NewSource(5)), words: []string{"atomic", "merge"}}
 	for n := range 3000 {
 		var s Stack
-		settings := map[From]map[string]any{}
+		settings := map[Source]map[string]any{}
 		for i := range 1 + k.Intn(4) {
 			layer := Layer{Level: fmt.Sprint(i), Target: i}
 			for _, kind := range []BlockKind{Defaults, Bare, Overrides} {
@@ -232,12 +232,12 @@ func TestFoldEqualsTheReference(t *testing.T) { // three blocks, conditions, uns
 				for name, v := range said {
 					whole.rules[name] = refRule{value: v}
 				}
-				b.Units, _ = fillers.CutAll(whole.doc())
+				b.Units, _ = fillers.CutSettings(whole.doc())
 				if len(said) == 0 {
 					b.Units = nil
 				}
 				layer.Blocks = append(layer.Blocks, b)
-				settings[From{Layer: i, Block: kind}] = said
+				settings[Source{Layer: i, Block: kind}] = said
 			}
 			for range k.Intn(3) {
 				layer.Unset = append(layer.Unset, k.one("n", "o", "w")+"."+k.one("a", "b", "c", "d", "zz"))
@@ -252,8 +252,8 @@ func TestFoldEqualsTheReference(t *testing.T) { // three blocks, conditions, uns
 		if got, want := lines(r), want.lines(); !slices.Equal(got, want) {
 			t.Fatalf("stack %d %s\n got %q\nwant %q", n, write(s), got, want)
 		}
-		if want := want.doc(); !reflect.DeepEqual(r.Doc(), want) {
-			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc(), want)
+		if want := want.doc(); !reflect.DeepEqual(r.Document(), want) {
+			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Document(), want)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestPatchEqualsRFC7386(t *testing.T) {
 			}
 		}
 		r := Fold(one, keyedEntries, s) // a keyed list is one leaf to a merge patch
-		got := r.Doc()
+		got := r.Document()
 		if got == nil {
 			got = m{}
 		}
@@ -332,7 +332,7 @@ func TestMergeOfKeyedListsEqualsTheReference(t *testing.T) { // entry by entry; 
 		for i := range 1 + k.Intn(4) {
 			lists = append(lists, k.list(i))
 			b := block([]BlockKind{Bare, Overrides}[k.Intn(2)], "merge", m{})
-			b.Units, _ = keyedEntries.CutAll(m{"rules": lists[i]})
+			b.Units, _ = keyedEntries.CutSettings(m{"rules": lists[i]})
 			s.Layers = append(s.Layers, Layer{Level: fmt.Sprint(i), Target: i, Blocks: []Block{b}})
 		}
 		var want l
@@ -351,8 +351,8 @@ func TestMergeOfKeyedListsEqualsTheReference(t *testing.T) { // entry by entry; 
 		if len(want) > 0 {
 			doc = m{"rules": want}
 		}
-		if r := Fold(one, keyedEntries, s); !reflect.DeepEqual(r.Doc(), doc) {
-			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc(), doc)
+		if r := Fold(one, keyedEntries, s); !reflect.DeepEqual(r.Document(), doc) {
+			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Document(), doc)
 		}
 	}
 }
@@ -424,12 +424,12 @@ func TestOrderSensitiveEqualsTheProcess(t *testing.T) { // gep713 P25-P27
 			s.Layers = append(s.Layers, Layer{Level: fmt.Sprint(i), Target: i, Blocks: []Block{b}})
 		}
 		up, down := bottomUp(docs, strategies), topDown(docs, strategies)
-		if r := Fold(one, entries, s); !reflect.DeepEqual(r.Doc(), up) {
-			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc(), up)
+		if r := Fold(one, entries, s); !reflect.DeepEqual(r.Document(), up) {
+			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Document(), up)
 		}
-		r, got := OrderSensitive(one, entries, s)
-		if want := !reflect.DeepEqual(up, down); got != want || got && !reflect.DeepEqual(r.Doc(), down) {
-			t.Fatalf("stack %d %s\nsensitive %v, want %v: from the bottom %v, from the top %v, got %v", n, write(s), got, want, up, down, r.Doc())
+		r, got := FoldTopDown(one, entries, s)
+		if want := !reflect.DeepEqual(up, down); got != want || got && !reflect.DeepEqual(r.Document(), down) {
+			t.Fatalf("stack %d %s\nsensitive %v, want %v: from the bottom %v, from the top %v, got %v", n, write(s), got, want, up, down, r.Document())
 		}
 		if got {
 			differ++
@@ -453,7 +453,7 @@ func TestOrderSensitiveOverNulls(t *testing.T) { // merge patches are not associ
 			s.Layers = append(s.Layers, Layer{Level: fmt.Sprint(i), Target: i, Blocks: []Block{b}})
 		}
 		up, down := bottomUp(docs, strategies), topDown(docs, strategies)
-		if _, got := OrderSensitive(one, entries, s); !got && !reflect.DeepEqual(up, down) {
+		if _, got := FoldTopDown(one, entries, s); !got && !reflect.DeepEqual(up, down) {
 			t.Fatalf("stack %d %s\nis not order sensitive: from the bottom %v, from the top %v", n, write(s), up, down)
 		}
 	}

@@ -21,8 +21,8 @@ func never(b Block) Block {
 
 func TestNullsAtTwoDepths(t *testing.T) { // {n: {a: {x: null, z: {y: null}}}} on nothing is {n: {a: {z: {}}}} (RFC 7386)
 	r := Fold(one, entries, stack(layer(block(Overrides, "patch", m{"n": m{"a": m{"x": nil, "z": m{"y": nil}}}})), bare(m{"o": m{"k": 1}})))
-	if want := (m{"n": m{"a": m{"z": m{}}}, "o": m{"k": 1}}); !reflect.DeepEqual(r.Doc(), want) {
-		t.Errorf("got %v, want %v", r.Doc(), want)
+	if want := (m{"n": m{"a": m{"z": m{}}}, "o": m{"k": 1}}); !reflect.DeepEqual(r.Document(), want) {
+		t.Errorf("got %v, want %v", r.Document(), want)
 	}
 	if len(r.Rules) != 2 {
 		t.Errorf("one object is two rules: %s", say(r))
@@ -34,7 +34,7 @@ func underLowest(word string, lowest m) (atomic, patch any) {
 	over := func(lowestWord string) any {
 		upper := layer(block(Defaults, word, m{"n": m{"a": 1, "c": 2}}))
 		r := Fold(one, entries, stack(upper, layer(block(Bare, lowestWord, lowest))))
-		return r.Doc()
+		return r.Document()
 	}
 	return over("atomic"), over("patch")
 }
@@ -66,17 +66,17 @@ func TestUnionThenPatch(t *testing.T) {
 func TestClaimIsNoRule(t *testing.T) { // an empty spec that holds its place (unit * = {}) has no name that clashes under merge (E4)
 	claim := Layer{Blocks: []Block{{Kind: Bare, Units: []Unit{{Value: m{}}}}}}
 	want := any(m{"n": m{"a": 1}})
-	if r := Fold(one, entries, stack(layer(block(Defaults, "merge", m{"n": m{"a": 1}})), claim)); !reflect.DeepEqual(r.Doc(), want) {
-		t.Errorf("merge defaults above it: got %v, want %v", r.Doc(), want)
+	if r := Fold(one, entries, stack(layer(block(Defaults, "merge", m{"n": m{"a": 1}})), claim)); !reflect.DeepEqual(r.Document(), want) {
+		t.Errorf("merge defaults above it: got %v, want %v", r.Document(), want)
 	}
 	claim.Blocks[0].Kind, claim.Blocks[0].Strategy = Overrides, Strategy{Wins: Higher, Cut: Rules}
-	if r := Fold(one, entries, stack(claim, bare(m{"n": m{"a": 1}}))); !reflect.DeepEqual(r.Doc(), want) {
-		t.Errorf("as merge overrides: got %v, want %v", r.Doc(), want)
+	if r := Fold(one, entries, stack(claim, bare(m{"n": m{"a": 1}}))); !reflect.DeepEqual(r.Document(), want) {
+		t.Errorf("as merge overrides: got %v, want %v", r.Document(), want)
 	}
 }
 
 func TestOnlyHoldsForMembers(t *testing.T) { // a plan of groups takes no more units than it says
-	plans := []Plan{{Only: Shape{{Path: Keys("f", "x")}}, Of: []Plan{{Levels: []string{"gateway"}}, {Levels: []string{"listener"}}}}, {}}
+	plans := []Plan{{Only: Shape{{Path: KeyPath("f", "x")}}, Members: []Plan{{Levels: []string{"gateway"}}, {Levels: []string{"listener"}}}}, {}}
 	r := Fold(plans, entries, stack(bare(m{"f": m{"x": 1, "y": 1}}), bare(m{"f": m{"x": 2, "y": 2}})))
 	if got, want := say(r), "f.x=2(1b) -f.x(0b) AtomicReplaced>(1b) f.y=2(1b) -f.y(0b) AtomicReplaced>(1b)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -116,7 +116,7 @@ func TestFillKeepsConditionsApart(t *testing.T) { // a block's condition is its 
 
 func TestIgnoredIsNotInForce(t *testing.T) { // a leaf that a coarser cut joined was met
 	merge := Strategy{Wins: Higher, Cut: Rules}
-	plan := []Plan{{Strategy: &merge, Of: []Plan{{Levels: []string{"gateway"}}, {Levels: []string{"listener"}, Strategy: &merge}}}}
+	plan := []Plan{{Strategy: &merge, Members: []Plan{{Levels: []string{"gateway"}}, {Levels: []string{"listener"}, Strategy: &merge}}}}
 	r := Fold(plan, entries, stack(bare(m{"n": m{"a": 1}}), layer(block(Bare, "patch", m{"n": m{"b": m{"x": 1}}}))))
 	if got, want := say(r), "n.a=1(0b) n.b=map[x:1](1b)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -136,7 +136,7 @@ func TestLossesOfOneNameHaveAnOrder(t *testing.T) { // x / y.z and x.y / z print
 func TestWinnersAreInOrder(t *testing.T) { // Loss.To: least specific first
 	lists := func() Layer { return Layer{Unset: []string{"n.a"}} }
 	r := Fold(one, entries, stack(layer(block(Defaults, "merge", m{"n": m{"a": 1}})), lists(), lists()))
-	if to := r.Lost[0].Sources(); !slices.IsSortedFunc(to, From.compare) {
+	if to := r.Lost[0].WinningSources(); !slices.IsSortedFunc(to, Source.compare) {
 		t.Errorf("unset by %v", to)
 	}
 }
@@ -154,7 +154,7 @@ func TestTwoPoliciesAreNotOrderSensitive(t *testing.T) { // E2: with two policie
 		{block(Defaults, "merge", m{"n": m{"a": 1}}), block(Overrides, "atomic", m{"n": m{"b": 1}})},
 		{block(Defaults, "patch", m{"n": m{"a": 1}}), block(Bare, "atomic", m{"n": m{"b": 1}}), block(Overrides, "merge", m{"n": m{"c": 1}})},
 	} {
-		if r, differs := OrderSensitive(one, entries, stack(layer(blocks...), bare(m{"n": m{"d": 1}}))); differs {
+		if r, differs := FoldTopDown(one, entries, stack(layer(blocks...), bare(m{"n": m{"d": 1}}))); differs {
 			t.Errorf("from the top %s", say(r))
 		}
 	}
@@ -171,7 +171,7 @@ func TestUnsetComparesRuleNamesUnderMerge(t *testing.T) { // E5: names are the p
 
 func TestUnsetReachesOtherGroups(t *testing.T) { // E5: the lists of all lower policies hold for all higher ones
 	merge := Strategy{Cut: Rules}
-	plan := []Plan{{Strategy: &merge, Of: []Plan{{Levels: []string{"gateway"}}, {Levels: []string{"listener"}}}}}
+	plan := []Plan{{Strategy: &merge, Members: []Plan{{Levels: []string{"gateway"}}, {Levels: []string{"listener"}}}}}
 	lower := bare(m{"n": m{"b": 1}})
 	lower.Unset = []string{"n.a"}
 	r := Fold(plan, entries, stack(layer(block(Defaults, "merge", m{"n": m{"a": 1}})), lower))

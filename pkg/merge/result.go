@@ -6,45 +6,46 @@ import (
 	"strings"
 )
 
-// closing accounts for everything at the end of a fold.
-type closing struct{ *folder }
+// foldEnd accounts for everything at the end of a fold.
+type foldEnd struct{ *stackFold }
 
-// finish turns what is in force at the end into a Result, and reads the losses off the trace.
-func (f closing) finish(units []Unit) Result {
-	units = f.dropClaims(f.dropFillers(f.dropNulls(units)))
+// buildResult turns what is in force at the end into a Result, and reads the losses off the trace.
+func (f foldEnd) buildResult(units []Unit) Result {
+	units = f.dropPlaceholders(f.dropFillers(f.dropNulls(units)))
 	last := Step{Layer: -1, Block: Bare, Closing: true}
-	if units = f.solid(&Plan{}, units, &last, Replaced); len(last.Effects) > 0 {
+	if units = f.dropEmptyContainers(&Plan{}, units, &last, Replaced); len(last.Effects) > 0 {
 		f.trace = append(f.trace, last)
 	}
-	r := Result{Ordered: f.ordered, Groups: f.groups, units: f.apart(units), decide: f.stack.Decide}
-	r.Rules = printed(units, f.rules)
-	if f.listed {
-		r.Rules = asListed(units)
+	r := Result{Ordered: f.ordered, Groups: f.groups, units: f.numberRepeats(units), decide: f.stack.Decide}
+	r.Rules = rulesOf(units, f.rules)
+	if f.orderedByFunc {
+		r.Rules = rulesInOrder(units)
 	}
 	if !f.ordered {
 		slices.SortStableFunc(r.Rules, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
 	}
 	if f.partial {
-		f.ignore(units)
+		f.addIgnored(units)
 	}
 	r.Trace = f.trace
-	f.share(&r, f.losses(units))
-	f.void(&r)
-	f.reject(&r)
+	f.assignLosses(&r, f.collectLosses(units))
+	f.applyVoid(&r)
+	f.addRejected(&r)
 	return r
 }
 
-// Doc is the settings in force in bare form (engine E7), made anew by each call; nil if nothing is in force.
-func (r *Result) Doc() any { return Assemble(r.units) }
+// Document returns the settings in force in bare form (engine E7), made anew by each call; nil if
+// nothing is in force.
+func (r *Result) Document() any { return Assemble(r.units) }
 
-// share gives the losses to the rules of their names, and keeps the others.
-func (f closing) share(r *Result, losses []Loss) {
+// assignLosses gives the losses to the rules of their names, and keeps the others.
+func (f foldEnd) assignLosses(r *Result, losses []Loss) {
 	if len(losses) == 0 {
 		return
 	}
-	named := r.names()
+	named := r.ruleFinder()
 	for _, l := range losses {
-		if i, ok := named[l.Rule]; ok && (!f.listed || r.Rules[i].concerns(l)) {
+		if i, ok := named[l.Rule]; ok && (!f.orderedByFunc || r.Rules[i].isConcerned(l)) {
 			r.Rules[i].Lost = append(r.Rules[i].Lost, l)
 		} else {
 			r.Lost = append(r.Lost, l)
@@ -52,8 +53,9 @@ func (f closing) share(r *Result, losses []Loss) {
 	}
 }
 
-// names are the positions of the first rules of each name.
-func (r *Result) names() map[string]int {
+// ruleFinder returns a function that finds the first rule of a name by number; -1 if there is none.
+// Few rules are compared one by one.
+func (r *Result) ruleFinder() map[string]int {
 	byName := make(map[string]int, len(r.Rules))
 	for i := len(r.Rules) - 1; i >= 0; i-- {
 		byName[r.Rules[i].Name] = i
@@ -61,21 +63,22 @@ func (r *Result) names() map[string]int {
 	return byName
 }
 
-// concerns reports whether a loss is about an entry of a list that is called alike: it lost to that, or is a part of it.
-func (r *Rule) concerns(l Loss) bool {
-	return len(l.To) == 0 || slices.ContainsFunc(r.From, func(f From) bool {
-		return slices.ContainsFunc(l.To, func(w Winner) bool { return w.From == f }) || f == l.From
+// isConcerned reports whether a loss is about this entry of a list in which names repeat: it lost
+// to this entry, or is a part of it.
+func (r *Rule) isConcerned(l Loss) bool {
+	return len(l.To) == 0 || slices.ContainsFunc(r.From, func(f Source) bool {
+		return slices.ContainsFunc(l.To, func(w Winner) bool { return w.Source == f }) || f == l.From
 	})
 }
 
-// dropNulls takes the deletions out. An object that only they name is there all the same (RFC 7386), set by their writer; a null
-// that neither deleted nor made anything is lost without effect.
-func (f closing) dropNulls(units []Unit) []Unit {
+// dropNulls takes the deletions out. An object that only they name is there all the same (RFC
+// 7386), set by their writer; a null that neither deleted nor made anything is lost without effect.
+func (f foldEnd) dropNulls(units []Unit) []Unit {
 	var out []Unit
 	var nulls []Unit
 	count := 0
 	for i := range units {
-		units[i].each(func(part *Unit) {
+		units[i].eachPart(func(part *Unit) {
 			if part.Null {
 				count++
 			}
@@ -85,7 +88,7 @@ func (f closing) dropNulls(units []Unit) []Unit {
 		return units
 	}
 	for i := range units {
-		units[i].each(func(part *Unit) {
+		units[i].eachPart(func(part *Unit) {
 			if part.Null {
 				nulls = append(nulls, *part)
 			} else {
@@ -93,17 +96,17 @@ func (f closing) dropNulls(units []Unit) []Unit {
 			}
 		})
 	}
-	live, below := index(out), index(nulls)
+	live, below := indexByPath(out), indexByPath(nulls)
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for _, n := range nulls {
 		parent := Unit{Path: n.Path[:max(0, len(n.Path)-1)], Value: map[string]any{}, From: n.From}
-		code := parent.Path.code()
+		code := parent.Path.encode()
 		others := slices.ContainsFunc(below.deeper[code], func(i int) bool { return len(nulls[i].Path) > len(n.Path) })
 		if len(parent.Path) > 0 && !others && len(live.equal[code])+len(live.deeper[code]) == 0 {
 			out = append(out, parent)
 			live.equal[code] = []int{len(out) - 1}
-		} else if !slices.ContainsFunc(n.From, func(w From) bool { return f.erased[deletion{w, n.Path.code()}] }) {
-			f.lose(&last, n, Dropped, NoEffect, nil)
+		} else if !slices.ContainsFunc(n.From, func(w Source) bool { return f.deletions[deletion{w, n.Path.encode()}] }) {
+			f.recordLoss(&last, n, Dropped, NoEffect, nil)
 		}
 	}
 	if len(last.Effects) > 0 {
@@ -112,16 +115,17 @@ func (f closing) dropNulls(units []Unit) []Unit {
 	return out
 }
 
-// dropClaims takes the whole of the settings out where it is empty and parts of it are in force: it only held a place.
-func (f closing) dropClaims(units []Unit) []Unit {
-	claim := func(u *Unit) bool { return len(u.Path) == 0 && u.hollow() }
-	if len(units) < 2 || !anyOf(units, claim) {
+// dropPlaceholders takes the whole of the settings out where it is empty and parts of it are in
+// force: it only held a place.
+func (f foldEnd) dropPlaceholders(units []Unit) []Unit {
+	claim := func(u *Unit) bool { return len(u.Path) == 0 && u.isEmpty() }
+	if len(units) < 2 || !hasUnit(units, claim) {
 		return units
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for i := range units {
 		if claim(&units[i]) {
-			f.lose(&last, units[i], Replaced, NoEffect, nil)
+			f.recordLoss(&last, units[i], Replaced, NoEffect, nil)
 		}
 	}
 	f.trace = append(f.trace, last)
@@ -129,22 +133,22 @@ func (f closing) dropClaims(units []Unit) []Unit {
 }
 
 // dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
-func (f closing) dropFillers(units []Unit) []Unit {
-	if len(units) == 0 || !f.empty(&Plan{}, units) {
+func (f foldEnd) dropFillers(units []Unit) []Unit {
+	if len(units) == 0 || !f.hasOnlyFillers(&Plan{}, units) {
 		return units
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for _, u := range units {
-		f.lose(&last, u, Replaced, NoEffect, nil)
+		f.recordLoss(&last, u, Replaced, NoEffect, nil)
 	}
 	f.trace = append(f.trace, last)
 	return nil
 }
 
-// apart are the units of a list that a function made, in which names may repeat, with entries of one name told apart: each is an entry of
-// the document.
-func (f closing) apart(units []Unit) []Unit {
-	if !f.listed {
+// numberRepeats returns the units of a list that a function made with entries of the same name told
+// apart: each is an entry of the document.
+func (f foldEnd) numberRepeats(units []Unit) []Unit {
+	if !f.orderedByFunc {
 		return units
 	}
 	seen := map[string]int{}
@@ -154,16 +158,17 @@ func (f closing) apart(units []Unit) []Unit {
 		if len(p) == 0 || p[len(p)-1].Form != Entry {
 			continue
 		}
-		if n := seen[p.code()]; n > 0 {
-			out[i].Path = p[:len(p)-1].below(Segment{Name: p[len(p)-1].Name + "\x00" + strconv.Itoa(n), Form: Entry})
+		if n := seen[p.encode()]; n > 0 {
+			out[i].Path = p[:len(p)-1].appendSegment(Segment{Name: p[len(p)-1].Name + "\x00" + strconv.Itoa(n), Form: Entry})
 		}
-		seen[p.code()]++
+		seen[p.encode()]++
 	}
 	return out
 }
 
-// asListed are the units as rules, entry by entry, as the function that ordered them made them.
-func asListed(units []Unit) []Rule {
+// rulesInOrder returns the units as rules, entry by entry, as the function that ordered them made
+// them.
+func rulesInOrder(units []Unit) []Rule {
 	out := make([]Rule, len(units))
 	for i := range units {
 		out[i] = Rule{Name: units[i].Path.String(), Path: units[i].Path, Value: units[i].Value, From: units[i].From}
@@ -171,15 +176,16 @@ func asListed(units []Unit) []Rule {
 	return out
 }
 
-// printed cuts units at the rules, finer only where the parts of a rule have different sources (engine E11).
-func printed(units []Unit, rules Shape) []Rule {
+// rulesOf cuts units at the rules, finer only where the parts of a rule have different sources
+// (engine E11).
+func rulesOf(units []Unit, rules Shape) []Rule {
 	units = Recut(units, rules)
 	out := make([]Rule, 0, len(units))
 	for i := range units {
 		if u := &units[i]; len(u.Parts) == 0 {
 			out = append(out, Rule{Name: u.Path.String(), Path: u.Path, Value: u.Value, From: u.From})
 		} else {
-			out = appendRules(out, u.Path, u.finest(), *u)
+			out = appendRules(out, u.Path, u.finestParts(), *u)
 		}
 	}
 	return out
@@ -190,7 +196,7 @@ func appendRules(out []Rule, at Path, parts []Unit, whole Unit) []Rule {
 	if same || len(parts) == 1 {
 		value := whole.Value
 		if len(whole.Path) != len(at) {
-			value = assemble(parts, len(at))
+			value = assembleBelow(parts, len(at))
 		}
 		return append(out, Rule{Name: at.String(), Path: at, Value: value, From: parts[0].From})
 	}
@@ -202,7 +208,7 @@ func appendRules(out []Rule, at Path, parts []Unit, whole Unit) []Rule {
 			continue
 		}
 		seg := p.Path[len(at)]
-		if seg.Form == Told {
+		if seg.Form == EntryKey {
 			continue
 		}
 		if groups[seg] == nil {
@@ -211,40 +217,43 @@ func appendRules(out []Rule, at Path, parts []Unit, whole Unit) []Rule {
 		groups[seg] = append(groups[seg], p)
 	}
 	for _, seg := range order {
-		out = appendRules(out, at.below(seg), groups[seg], Unit{})
+		out = appendRules(out, at.appendSegment(seg), groups[seg], Unit{})
 	}
 	return out
 }
 
-// listed reports whether a path leads through an entry of a list. Below a rule that was cut as a whole, only a function can tell entries apart.
-func listed(p Path) bool {
+// hasListEntry reports whether a path leads through an entry of a list. Below a rule that was cut
+// as a whole, only a function can tell entries apart.
+func hasListEntry(p Path) bool {
 	return slices.ContainsFunc(p, func(s Segment) bool { return s.Form != Key })
 }
 
-// written is a block as rules of the kind, and where they are by code. The rules may be the block's own units, which other folds read as well.
-type written struct {
+// writtenRules is a block cut at the rules of the kind, and where they are by code. The rules may
+// be the block's own units, which other folds read as well.
+type writtenRules struct {
 	rules []Unit
-	at    map[string]int
+	index map[string]int
 }
 
-// around is the rule that the path behind a code is, or is part of, by number; -1 if there is none.
-func (w written) around(code string) int {
-	if at, ok := w.at[code]; ok {
+// findRule returns the number of the rule that the path behind a code is, or is part of; -1 if
+// there is none.
+func (w writtenRules) findRule(code string) int {
+	if at, ok := w.index[code]; ok {
 		return at
 	}
 	for up := range ancestorsOf(code) {
-		if at, ok := w.at[up]; ok {
+		if at, ok := w.index[up]; ok {
 			return at
 		}
 	}
 	return -1
 }
 
-func (f closing) wrote(from From) written {
-	if w, ok := f.blocks[from]; ok {
+func (f foldEnd) rulesWrittenBy(from Source) writtenRules {
+	if w, ok := f.writtenRules[from]; ok {
 		return w
 	}
-	var w written
+	var w writtenRules
 	blocks := f.stack.Layers[from.Layer].Blocks
 	for i := range blocks {
 		switch {
@@ -255,13 +264,13 @@ func (f closing) wrote(from From) written {
 			w.rules = append(w.rules, Recut(blocks[i].Units, f.rules)...)
 		}
 	}
-	w.at = make(map[string]int, len(w.rules))
+	w.index = make(map[string]int, len(w.rules))
 	for i := range w.rules {
-		w.at[w.rules[i].Path.code()] = i
+		w.index[w.rules[i].Path.encode()] = i
 	}
-	if f.blocks == nil {
-		f.blocks = map[From]written{}
+	if f.writtenRules == nil {
+		f.writtenRules = map[Source]writtenRules{}
 	}
-	f.blocks[from] = w
+	f.writtenRules[from] = w
 	return w
 }

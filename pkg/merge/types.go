@@ -13,8 +13,8 @@ const (
 // String is the word of the contract.
 func (b BlockKind) String() string { return [...]string{"defaults", "bare", "overrides"}[b] }
 
-// From is where a unit was written: a layer of the stack, by position, and one of its blocks.
-type From struct {
+// Source is where a unit was written: a layer of the stack, by position, and one of its blocks.
+type Source struct {
 	Layer  int
 	Block  BlockKind
 	Filled bool // the API server filled it in, nobody wrote it
@@ -28,17 +28,17 @@ type Condition interface {
 // Unit is a setting: a value at a path below the settings root.
 type Unit struct {
 	Path   Path
-	Value  any       // JSON, perhaps Packed
-	When   Condition // nil: always
-	From   []From    // set once, by the first step that takes the unit
-	Choice string    // units of one choice exclude each other; "": it stands for itself
-	Null   bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
-	Filled bool      // the API server filled it in
-	Zero   bool      // a zero value, which counts only in the first set that is merged, and there as long as no other has a value
-	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
-	Items  [][]From  // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
+	Value  any        // JSON, perhaps Packed
+	When   Condition  // nil: always
+	From   []Source   // set once, by the first step that takes the unit
+	Choice string     // units of one choice exclude each other; "": it stands for itself
+	Null   bool       // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
+	Filled bool       // the API server filled it in
+	Zero   bool       // a zero value, which counts only in the first set that is merged, and there as long as no other has a value
+	Parts  []Unit     // finer units, with sources of their own, that a coarser cut joined
+	Items  [][]Source // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
 
-	cut *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing
+	cutBy *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing
 }
 
 // Side says who wins where two units clash.
@@ -71,8 +71,8 @@ type Strategy struct {
 	Func    StrategyFunc
 }
 
-// on is s for a block of the given kind.
-func (s Strategy) on(b BlockKind) Strategy {
+// forBlock returns s for a block of the given kind.
+func (s Strategy) forBlock(b BlockKind) Strategy {
 	if s.Wins == ByBlock {
 		s.Wins = Lower
 		if b == Overrides {
@@ -82,8 +82,8 @@ func (s Strategy) on(b BlockKind) Strategy {
 	return s
 }
 
-// Word is the name of the strategy in the contract, without the side.
-func (s Strategy) Word() string {
+// Name is the name of the strategy in the contract, without the side.
+func (s Strategy) Name() string {
 	switch {
 	case s.Func != nil:
 		return "custom"
@@ -105,18 +105,18 @@ type Block struct {
 
 // Layer is one policy at one place of a path, or the result of a fold.
 type Layer struct {
-	Level       string  // the role at which it stands, or "filter"
-	Target, Hop int     // which target; which occurrence of a role that repeats along the path
-	Blocks      []Block // in the order defaults, bare, overrides
-	Unset       []string
-	Builtin     bool                   // a setting that no policy wrote: it is merged over the result of all plans
-	Unwritten   bool                   // no policy wrote it: what it loses is nobody's loss
-	Faulty      bool                   // its policy is in error, and voids what it is part of: it has no blocks
-	Rejected    *Rejection             // another layer keeps it out; nil: it takes part
-	Wrote       []Block                // what its policy sets, where Blocks is not that
-	Asks        *Strategy              // what it demands as a challenger
-	Meta        any                    // what stands for the layer's policy, for functions of plans that look beyond its units
-	Render      func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
+	Level            string  // the role at which it stands, or "filter"
+	Target, Hop      int     // which target; which occurrence of a role that repeats along the path
+	Blocks           []Block // in the order defaults, bare, overrides
+	Unset            []string
+	Builtin          bool                   // a setting that no policy wrote: it is merged over the result of all plans
+	Unwritten        bool                   // no policy wrote it: what it loses is nobody's loss
+	InError          bool                   // its policy is in error, and voids what it is part of: it has no blocks
+	Rejected         *Rejection             // another layer keeps it out; nil: it takes part
+	Written          []Block                // what its policy sets, where Blocks is not that
+	DemandedStrategy *Strategy              // the strategy that it demands as the lower side of a merge
+	Meta             any                    // what stands for the layer's policy, for functions of plans that look beyond its units
+	Render           func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
 }
 
 // Rejection says that a layer takes no part, and that all it sets is lost.
@@ -136,7 +136,7 @@ type Stack struct {
 	Layers []Layer
 	Hops   []*Strategy // by hop: the strategy read at that hop's object
 	Void   *Void
-	Decide Decide // nil: losses carry no decisions
+	Decide DecisionFunc // nil: losses carry no decisions
 }
 
 // ListOrder says in which order the entries of a keyed list come out.
@@ -159,7 +159,7 @@ type Pattern struct {
 	Append  bool   // lists are joined, not replaced
 	Choice  string // units with this choice exclude each other
 	Filler  bool   // such a unit does not make a set non-empty
-	Combine Combine
+	Combine CombineFunc
 }
 
 // cutsList reports whether the pattern cuts a list into its entries.
@@ -180,26 +180,27 @@ const (
 
 // Plan is a tree of folds (engine E16). A leaf folds the layers of its levels, an inner plan the results of its members.
 type Plan struct {
-	Name          string
-	Only          Shape // nil: every unit that no earlier plan took
-	Rules         Shape // nil: the kind's
-	Levels, Needs []string
-	Each          string // a role: one member per occurrence of it
-	Of            []Plan // least specific first; beside Func only for the names of members
-	SameTarget    SameTarget
-	OwnTarget     bool      // SameTarget is the plan's own, not the kind's
-	Strategy      *Strategy // nil: each block's own
-	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
-	Func          PlanFunc
-	Claims        bool // a layer all of whose units other plans take holds its place in this one, empty
-	Ordered       bool // the order of its units means something
+	Name                 string
+	Only                 Shape // nil: every unit that no earlier plan took
+	Rules                Shape // nil: the kind's
+	Levels, NeededLevels []string
+	EachRole             string // a role: one member per occurrence of it
+	Members              []Plan // least specific first; beside Func only for the names of members
+	SameTarget           SameTarget
+	OwnTarget            bool      // SameTarget is the plan's own, not the kind's
+	Strategy             *Strategy // nil: each block's own
+	FromLower            bool      // the challenger's Asks decides; Strategy if it has none
+	Func                 PlanFunc
+	KeepsEmptyLayers     bool // a layer all of whose units other plans take holds its place in this one, empty
+	Ordered              bool // the order of its units means something
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.
 type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
 
-// Combine merges two units at one path into one, whose sources it states; one without sources leaves the two to the strategy.
-type Combine func(established, lower Unit, wins Side) (Unit, []Effect)
+// CombineFunc merges two units at one path into one, whose sources it states; one without sources
+// leaves the two to the strategy.
+type CombineFunc func(established, lower Unit, wins Side) (Unit, []Effect)
 
 // PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given.
 type PlanFunc func(s Stack) ([]Unit, []Effect)
@@ -249,10 +250,10 @@ type Effect struct {
 	Path   Path
 	Rule   string // Path, printed
 	Value  any
-	From   []From // whose unit
+	From   []Source // whose unit
 	Action Action
-	Reason Reason // of a loss
-	Other  []From // who won, or lost, against it
+	Reason Reason   // of a loss
+	Other  []Source // who won, or lost, against it
 
 	code string // Path.code()
 }
@@ -277,8 +278,8 @@ type Rule struct {
 	Name  string
 	Path  Path
 	Value any
-	From  []From // least specific first
-	Lost  []Loss // who else set a rule of this name
+	From  []Source // least specific first
+	Lost  []Loss   // who else set a rule of this name
 }
 
 // Loss is a unit that is nowhere in the result.
@@ -286,7 +287,7 @@ type Loss struct {
 	Rule   string // Path, printed
 	Path   Path
 	Value  any
-	From   From
+	From   Source
 	Reason Reason
 	To     []Winner  // when it lost, least specific first
 	When   Condition // of ConditionFalse: what was not met, if it is the block's
@@ -308,5 +309,5 @@ type Result struct {
 	Trace   []Step
 
 	units  []Unit // in force
-	decide Decide
+	decide DecisionFunc
 }

@@ -6,60 +6,61 @@ import (
 	"strconv"
 )
 
-// Body is the whole content of an object: JSON values, each with the line on which it stands. It is packed into one string, because a
-// snapshot keeps every object and most of them are looked at once: values are made anew whenever they are asked for. The zero Body is
-// null. Package load makes bodies, with a Packer.
+// Body is the whole content of an object: JSON values, each with the line on which it stands. It is
+// packed into one string, because a snapshot keeps every object and most of them are looked at
+// once: values are made anew whenever they are asked for. The zero Body is null. Package load makes
+// bodies, with a Packer.
 type Body struct {
-	tape   *packed // nil: null
-	at     uint32
-	before uint32 // lines of its file before those that the tape counts
+	packed      *packedValues // nil: null
+	position    uint32
+	linesBefore uint32 // lines of its file before those that are counted
 }
 
 // BodyKey is where the content of a Body is in memory. Bodies with the same key have the same content.
 type BodyKey struct {
-	tape *packed
-	at   uint32
+	packed   *packedValues
+	position uint32
 }
 
-// Key tells bodies apart without reading them.
-func (b Body) Key() BodyKey { return BodyKey{b.tape, b.at} }
+// Key tells bodies apart without reading them: those with the same key have the same content.
+func (b Body) Key() BodyKey { return BodyKey{b.packed, b.position} }
 
 // Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.
 func (b Body) Value() any {
-	if b.tape == nil {
+	if b.packed == nil {
 		return nil
 	}
-	v, _ := b.tape.value(int(b.at))
+	v, _ := b.packed.readValue(int(b.position))
 	return v
 }
 
 // Get is the value at path, or nil. Entries of lists are "0", "1", …. The caller may change it.
 func (b Body) Get(path ...string) any {
-	at, _, depth := b.walk(path)
-	if depth < len(path) || b.tape == nil {
+	at, _, depth := b.followPath(path)
+	if depth < len(path) || b.packed == nil {
 		return nil
 	}
-	v, _ := b.tape.value(at)
+	v, _ := b.packed.readValue(at)
 	return v
 }
 
 // Text is the string at path, or "" where there is none or something else.
 func (b Body) Text(path ...string) string {
-	at, _, depth := b.walk(path)
-	if depth < len(path) || b.tape == nil || (*b.tape)[at] != text {
+	at, _, depth := b.followPath(path)
+	if depth < len(path) || b.packed == nil || (*b.packed)[at] != textValue {
 		return ""
 	}
-	s, _ := b.tape.text(at + 1)
+	s, _ := b.packed.readText(at + 1)
 	return s
 }
 
 // At is the part at path; null where there is none.
 func (b Body) At(path ...string) Body {
-	at, _, depth := b.walk(path)
+	at, _, depth := b.followPath(path)
 	if depth < len(path) {
 		return Body{}
 	}
-	return b.inner(at)
+	return b.partAt(at)
 }
 
 // Field is the part of an object at a key; null where there is none.
@@ -79,53 +80,57 @@ func (b Body) Entry(key string) (Body, bool) {
 	if !b.IsObject() {
 		return Body{}, false
 	}
-	at, _ := b.tape.field(b.tape.meant(int(b.at)), key)
+	at, _ := b.packed.findField(b.packed.dereference(int(b.position)), key)
 	if at < 0 {
 		return Body{}, false
 	}
-	return b.inner(at), true
+	return b.partAt(at), true
 }
 
 // IsNull reports whether the value is null.
-func (b Body) IsNull() bool { return b.tape == nil || (*b.tape)[b.at] == null }
+func (b Body) IsNull() bool { return b.packed == nil || (*b.packed)[b.position] == nullValue }
 
 // IsObject reports whether the value is an object.
-func (b Body) IsObject() bool { return b.tape != nil && b.tape.form(b.tape.meant(int(b.at))) == object }
+func (b Body) IsObject() bool {
+	return b.packed != nil && b.packed.formOf(b.packed.dereference(int(b.position))) == objectValue
+}
 
 // IsList reports whether the value is a list.
-func (b Body) IsList() bool { return b.tape != nil && b.tape.form(b.tape.meant(int(b.at))) == list }
+func (b Body) IsList() bool {
+	return b.packed != nil && b.packed.formOf(b.packed.dereference(int(b.position))) == listValue
+}
 
 // IsText reports whether the value is a string.
-func (b Body) IsText() bool { return b.tape != nil && (*b.tape)[b.at] == text }
+func (b Body) IsText() bool { return b.packed != nil && (*b.packed)[b.position] == textValue }
 
 // Fields is an iterator over the entries of an object as they are written; those of anything else are none.
 func (b Body) Fields(yield func(string, Body) bool) {
 	if !b.IsObject() {
 		return
 	}
-	n, at := b.tape.number(b.tape.meant(int(b.at)) + 1 + sizeWidth)
+	n, at := b.packed.readNumber(b.packed.dereference(int(b.position)) + 1 + sizeWidth)
 	for range n {
 		var key string
-		_, at = b.tape.line(at)
-		key, at = b.tape.text(at)
-		if !yield(key, b.inner(at)) {
+		_, at = b.packed.readLine(at)
+		key, at = b.packed.readText(at)
+		if !yield(key, b.partAt(at)) {
 			return
 		}
-		at = b.tape.skip(at)
+		at = b.packed.skipValue(at)
 	}
 }
 
 // Parts is an iterator over the entries of an object: objects and lists are bodies, all else as it is.
 func (b Body) Parts(yield func(string, any) bool) {
 	for key, inner := range b.Fields {
-		if !yield(key, inner.Part()) {
+		if !yield(key, inner.ScalarOrBody()) {
 			return
 		}
 	}
 }
 
-// Part is the value itself if it is no object and no list, else b.
-func (b Body) Part() any {
+// ScalarOrBody is the value itself if it is no object and no list, else b.
+func (b Body) ScalarOrBody() any {
 	if b.IsObject() || b.IsList() {
 		return b
 	}
@@ -145,10 +150,10 @@ type Extent struct {
 	Nulls   bool // an object has an entry that is null
 }
 
-// Extent measures the value, without making any of it.
+// Extent measures the value without unpacking it.
 func (b Body) Extent() (e Extent) {
-	if b.tape != nil {
-		b.tape.measure(int(b.at), &e)
+	if b.packed != nil {
+		b.packed.measureValue(int(b.position), &e)
 	}
 	return e
 }
@@ -161,7 +166,7 @@ func (b Body) Len() int {
 	if !b.IsList() && !b.IsObject() {
 		return 0
 	}
-	n, _ := b.tape.number(b.tape.meant(int(b.at)) + 1 + sizeWidth)
+	n, _ := b.packed.readNumber(b.packed.dereference(int(b.position)) + 1 + sizeWidth)
 	return int(n)
 }
 
@@ -170,17 +175,18 @@ func (b Body) Items(yield func(int, Body) bool) {
 	if !b.IsList() {
 		return
 	}
-	n, at := b.tape.number(b.tape.meant(int(b.at)) + 1 + sizeWidth)
+	n, at := b.packed.readNumber(b.packed.dereference(int(b.position)) + 1 + sizeWidth)
 	for i := range int(n) {
-		_, at = b.tape.line(at)
-		if !yield(i, b.inner(at)) {
+		_, at = b.packed.readLine(at)
+		if !yield(i, b.partAt(at)) {
 			return
 		}
-		at = b.tape.skip(at)
+		at = b.packed.skipValue(at)
 	}
 }
 
-// Walk shows everything below the value, with its path behind at; see says whether what is below that is of interest too.
+// Walk shows everything below the value, with its path behind at. see says whether what is below
+// that is of interest too.
 func (b Body) Walk(at []string, see func(key string, v Body, at []string) bool) {
 	for key, below := range b.Fields {
 		path := append(slices.Clip(at), key)
@@ -195,30 +201,31 @@ func (b Body) Walk(at []string, see func(key string, v Body, at []string) bool) 
 
 // Line is the line of the deepest part of path that exists, or 0 if it is not known.
 func (b Body) Line(path ...string) int {
-	_, line, _ := b.walk(path)
+	_, line, _ := b.followPath(path)
 	if line == 0 {
 		return 0
 	}
-	return int(b.before) + line
+	return int(b.linesBefore) + line
 }
 
-// After is b with its lines counted from behind other ones of its file.
-func (b Body) After(lines int) Body {
-	b.before = uint32(lines)
+// WithLineOffset is b with its lines counted from behind other ones of its file.
+func (b Body) WithLineOffset(lines int) Body {
+	b.linesBefore = uint32(lines)
 	return b
 }
 
-// inner is the part of b at a position of the tape.
-func (b Body) inner(at int) Body { return Body{b.tape, uint32(at), b.before} }
+// partAt returns the part of b at a position.
+func (b Body) partAt(at int) Body { return Body{b.packed, uint32(at), b.linesBefore} }
 
-// walk follows path as far as it goes: to where the value stands, on which line of those that the tape counts, and how many segments lead there.
-func (b Body) walk(path []string) (at, line, depth int) {
-	if b.tape == nil {
+// followPath follows path as far as it goes: to where the value stands, on which line of those that
+// are packed, and how many segments lead there.
+func (b Body) followPath(path []string) (at, line, depth int) {
+	if b.packed == nil {
 		return 0, 0, 0
 	}
-	at = int(b.at)
+	at = int(b.position)
 	for depth < len(path) {
-		next, nextLine := b.tape.entry(at, path[depth])
+		next, nextLine := b.packed.findPart(at, path[depth])
 		if next < 0 {
 			break
 		}

@@ -123,22 +123,22 @@ func TestBodyKnowsLines(t *testing.T) {
 func TestPackerSharesATape(t *testing.T) { // what two bodies have in common is on it once
 	var p model.Packer
 	long := strings.Repeat("x", 1000)
-	shared := p.Here()
+	shared := p.Position()
 	at := p.OpenList(1)
-	p.Item(7)
-	p.Scalar(long)
+	p.BeginItem(7)
+	p.WriteScalar(long)
 	p.Close(at)
-	second := p.Here()
+	second := p.Position()
 	at = p.OpenObject(2)
-	p.Field("a", 1)
-	p.Again(shared)
-	p.Field("b", 2)
-	p.Scalar(long)
+	p.BeginField("a", 1)
+	p.WriteAgain(shared)
+	p.BeginField("b", 2)
+	p.WriteScalar(long)
 	p.Close(at)
-	if size := int(p.Here()); size > len(long)+50 {
+	if size := int(p.Position()); size > len(long)+50 {
 		t.Errorf("%d bytes", size)
 	}
-	body := p.Bodies()
+	body := p.TakeBodies()
 	bodies := []model.Body{body(shared), body(second)}
 	want := any(map[string]any{"a": []any{long}, "b": long})
 	if got := bodies[1].Value(); !reflect.DeepEqual(got, want) || bodies[1].Line("a", "0") != 7 || bodies[1].Text("b") != long {
@@ -147,10 +147,10 @@ func TestPackerSharesATape(t *testing.T) { // what two bodies have in common is 
 	if got := bodies[0].Value(); !reflect.DeepEqual(got, any([]any{long})) {
 		t.Errorf("got %v", got)
 	}
-	if p.Here() != 0 {
+	if p.Position() != 0 {
 		t.Error("the packer is not empty")
 	}
-	if after := bodies[1].After(10); after.Line("a", "0") != 17 || after.At("a").Line("0") != 17 || after.At("b").Line() != 0 {
+	if after := bodies[1].WithLineOffset(10); after.Line("a", "0") != 17 || after.At("a").Line("0") != 17 || after.At("b").Line() != 0 {
 		t.Errorf("behind ten lines: line %d, from inside %d, of no part %d", after.Line("a", "0"), after.At("a").Line("0"), after.At("b").Line())
 	}
 }

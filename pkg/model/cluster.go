@@ -8,17 +8,17 @@ import (
 
 // Cluster is what is known of the cluster that a snapshot was read from, beside its objects.
 type Cluster struct {
-	Context string       // the name of the kubeconfig's context
-	ReadAt  time.Time    // when it was read; zero: not known
-	Kinds   []ServedKind // what the server serves, sorted
-	Gaps    []Gap        // what could not be read, sorted
+	Context string          // the name of the kubeconfig's context
+	ReadAt  time.Time       // when it was read; zero: not known
+	Kinds   []ServedKind    // what the server serves, sorted
+	Unread  []UnreadObjects // what could not be read, sorted
 
 	Redacted bool // the settings of policies have no values
 }
 
-func (c *Cluster) sort() {
+func (c *Cluster) sortLists() {
 	slices.SortFunc(c.Kinds, func(a, b ServedKind) int { return a.GroupKind.Compare(b.GroupKind) })
-	slices.SortFunc(c.Gaps, Gap.Compare)
+	slices.SortFunc(c.Unread, UnreadObjects.Compare)
 }
 
 // ServedKind is a kind that an API server serves, with its names on the command line.
@@ -27,7 +27,7 @@ type ServedKind struct {
 	Version    string // in which its objects are read
 	Plural     string
 	Singular   string
-	Short      []string
+	ShortNames []string
 	Namespaced bool
 }
 
@@ -39,25 +39,27 @@ func (k *ServedKind) Resource() string {
 	return k.Plural + "." + k.Group
 }
 
-// Gap is objects of a kind that exist perhaps, but could not be read. A Namespace counts as being in itself.
-type Gap struct {
+// UnreadObjects are objects of a kind that exist perhaps, but could not be read. A Namespace counts
+// as being in itself.
+type UnreadObjects struct {
 	Kind      GroupKind
 	Namespace string   // "" stands for all
 	Except    []string // namespaces that could be read, where Namespace is ""; sorted
 }
 
-// Compare orders gaps by kind and namespace.
-func (g Gap) Compare(o Gap) int {
+// Compare orders unread objects by kind and namespace.
+func (g UnreadObjects) Compare(o UnreadObjects) int {
 	return cmp.Or(g.Kind.Compare(o.Kind), cmp.Compare(g.Namespace, o.Namespace))
 }
 
-// Holds reports whether g may hold an object of the namespace ("" for objects without one).
-func (g Gap) Holds(namespace string) bool {
+// CanHold reports whether an object of the namespace ("" for objects without one) may be among
+// them.
+func (g UnreadObjects) CanHold(namespace string) bool {
 	return g.Namespace == namespace || g.Namespace == "" && !slices.Contains(g.Except, namespace)
 }
 
-// Serves is the kind as it is served, or nil. No cluster serves nothing.
-func (c *Cluster) Serves(gk GroupKind) *ServedKind {
+// FindKind returns the kind as it is served, or nil. No cluster serves nothing.
+func (c *Cluster) FindKind(gk GroupKind) *ServedKind {
 	if c == nil {
 		return nil
 	}
@@ -68,8 +70,8 @@ func (c *Cluster) Serves(gk GroupKind) *ServedKind {
 	return &c.Kinds[i]
 }
 
-// WithoutNamespace lists the kinds served whose objects have no namespace.
-func (c *Cluster) WithoutNamespace() []GroupKind {
+// ClusterScopedKinds lists the kinds served whose objects have no namespace.
+func (c *Cluster) ClusterScopedKinds() []GroupKind {
 	if c == nil {
 		return nil
 	}
@@ -82,26 +84,26 @@ func (c *Cluster) WithoutNamespace() []GroupKind {
 	return out
 }
 
-// Knows reports whether an object of the kind in the namespace that is not in the snapshot does not exist. Without a cluster (c is nil)
-// that is never known.
-func (c *Cluster) Knows(gk GroupKind, namespace string) bool {
-	return c != nil && !c.Misses(gk, namespace)
+// HasReadAll reports whether an object of the kind in the namespace that is not in the snapshot
+// does not exist. Without a cluster (c is nil) that is never known.
+func (c *Cluster) HasReadAll(gk GroupKind, namespace string) bool {
+	return c != nil && !c.IsUnread(gk, namespace)
 }
 
-// MissesRef reports whether an object that is not in the snapshot may exist all the same. A Namespace counts as being in itself.
-func (c *Cluster) MissesRef(ref Ref) bool {
+// IsUnreadRef reports whether an object that is not in the snapshot may exist all the same. A Namespace counts as being in itself.
+func (c *Cluster) IsUnreadRef(ref Ref) bool {
 	if ref.Group == "" && ref.Kind == "Namespace" {
-		return c.Misses(ref.GroupKind(), ref.Name)
+		return c.IsUnread(ref.GroupKind(), ref.Name)
 	}
-	return c.Misses(ref.GroupKind(), ref.Namespace)
+	return c.IsUnread(ref.GroupKind(), ref.Namespace)
 }
 
-// MissesAny reports whether the cluster did not let us read all objects of a kind.
-func (c *Cluster) MissesAny(gk GroupKind) bool {
-	return c != nil && slices.ContainsFunc(c.Gaps, func(g Gap) bool { return g.Kind == gk })
+// HasUnread reports whether the cluster did not let us read all objects of a kind.
+func (c *Cluster) HasUnread(gk GroupKind) bool {
+	return c != nil && slices.ContainsFunc(c.Unread, func(g UnreadObjects) bool { return g.Kind == gk })
 }
 
-// Misses reports whether the cluster did not let us read the objects of a kind in a namespace.
-func (c *Cluster) Misses(gk GroupKind, namespace string) bool {
-	return c != nil && slices.ContainsFunc(c.Gaps, func(g Gap) bool { return g.Kind == gk && g.Holds(namespace) })
+// IsUnread reports whether the cluster did not let us read the objects of a kind in a namespace.
+func (c *Cluster) IsUnread(gk GroupKind, namespace string) bool {
+	return c != nil && slices.ContainsFunc(c.Unread, func(g UnreadObjects) bool { return g.Kind == gk && g.CanHold(namespace) })
 }

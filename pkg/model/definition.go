@@ -6,10 +6,10 @@ func DefinitionKind() GroupKind {
 }
 
 // Definitions lists the CustomResourceDefinitions, sorted by name.
-func (s *Snapshot) Definitions() []*Object { return s.Of(DefinitionKind()) }
+func (s *Snapshot) Definitions() []*Object { return s.OfKind(DefinitionKind()) }
 
-// Defines is the kind that o, a CustomResourceDefinition, defines; not ok: o is none.
-func (o *Object) Defines() (gk GroupKind, ok bool) {
+// DefinedKind is the kind that o, a CustomResourceDefinition, defines; not ok: o is none.
+func (o *Object) DefinedKind() (gk GroupKind, ok bool) {
 	if o.Ref.GroupKind() != DefinitionKind() {
 		return GroupKind{}, false
 	}

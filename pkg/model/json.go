@@ -28,19 +28,19 @@ func AppendJSON(dst []byte, v any) []byte {
 			dst = append(appendText(append(dst, open), key), ':')
 			dst, open = AppendJSON(dst, t[key]), ','
 		}
-		return closed(dst, open, "{}")
+		return closeJSON(dst, open, "{}")
 	case []any:
 		open := byte('[')
 		for _, entry := range t {
 			dst, open = AppendJSON(append(dst, open), entry), ','
 		}
-		return closed(dst, open, "[]")
+		return closeJSON(dst, open, "[]")
 	}
 	return appendAny(dst, v)
 }
 
-// closed ends a list or object; open is still its first byte if nothing is in it.
-func closed(dst []byte, open byte, both string) []byte {
+// closeJSON ends a list or object; open is still its first byte if nothing is in it.
+func closeJSON(dst []byte, open byte, both string) []byte {
 	if open != ',' {
 		return append(dst, both...)
 	}
@@ -54,7 +54,7 @@ func (b Body) appendJSON(dst []byte) []byte {
 		for _, entry := range b.Items {
 			dst, open = entry.appendJSON(append(dst, open)), ','
 		}
-		return closed(dst, open, "[]")
+		return closeJSON(dst, open, "[]")
 	case !b.IsObject():
 		return AppendJSON(dst, b.Value())
 	}
@@ -72,7 +72,7 @@ func (b Body) appendJSON(dst []byte) []byte {
 		dst = append(appendText(append(dst, open), f.key), ':')
 		dst, open = f.value.appendJSON(dst), ','
 	}
-	return closed(dst, open, "{}")
+	return closeJSON(dst, open, "{}")
 }
 
 // appendText appends a string. What needs other escapes than expressions have is left to encoding/json.

@@ -6,11 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// Few is how many small pieces of work a processor takes at a time.
-const Few = 16
+// SmallBatch is how many small pieces of work a processor takes at a time.
+const SmallBatch = 16
 
-// SideBySide calls do with every number below n, on all processors where that is worth it; each takes as many numbers at a time as few says.
-func SideBySide(n, few int, do func(i int)) {
+// Parallel calls do with every number below n, on all processors where that is worth it; each takes
+// as many numbers at a time as few says.
+func Parallel(n, few int, do func(i int)) {
 	var next atomic.Int64
 	work := func() {
 		for {

@@ -2,8 +2,8 @@ package model
 
 import "regexp/syntax"
 
-// mostPattern is the size from which patterns are only said to be large.
-const mostPattern = 1 << 30
+// maxPatternSize is the size from which patterns are only said to be large.
+const maxPatternSize = 1 << 30
 
 // PatternSize is about how many instructions a regular expression has, without making them; 0: it is none.
 func PatternSize(text string) int {
@@ -20,10 +20,10 @@ func patternSize(re *syntax.Regexp) int {
 		n = len(re.Rune)
 	}
 	for _, sub := range re.Sub {
-		n = min(n+patternSize(sub), mostPattern)
+		n = min(n+patternSize(sub), maxPatternSize)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(re.Min, re.Max, 1)
 	}
-	return min(n, mostPattern)
+	return min(n, maxPatternSize)
 }

@@ -108,7 +108,7 @@ const (
 	RequirementSelectsNothing Code = "RequirementSelectsNothing"
 )
 
-// Problem is trouble as data: what is wrong, with what, where, and what to do about it.
+// Problem says what is wrong, with what, where, and what to do about it.
 type Problem struct {
 	Severity Severity `json:"severity"`         // how much it matters to the answer
 	Code     Code     `json:"code"`             // the stable word for it, which docs/findings.md explains
@@ -117,8 +117,8 @@ type Problem struct {
 	Message  string   `json:"message"`          // one sentence: what is wrong
 	Hint     string   `json:"hint,omitempty"`   // what to do about it
 
-	Missing *Ref `json:"-"` // what the object at fault names and is not there, where that is the trouble
-	Meant   *Ref `json:"-"` // what it may mean instead
+	MissingRef   *Ref `json:"-"` // what the object at fault names and is not there, where that is what is wrong
+	SuggestedRef *Ref `json:"-"` // what it may mean instead
 
 	Undecided bool `json:"-"` // the answer is one of several that are possible, whatever else the input has
 }
@@ -133,8 +133,9 @@ func (p Problem) At(o *Object, path ...string) Problem {
 	return p
 }
 
-// Incomplete reports whether p could change the answer: an error, a list we may not read, something not evaluated, or what nothing decides.
-func (p Problem) Incomplete() bool {
+// IsIncomplete reports whether p could change the answer: an error, a list we may not read,
+// something not evaluated, or what nothing decides.
+func (p Problem) IsIncomplete() bool {
 	return p.Severity == Error || p.Undecided || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
 }
 
@@ -143,17 +144,17 @@ func SortProblems(ps []Problem) []Problem {
 	out := slices.Clone(ps)
 	slices.SortStableFunc(out, func(a, b Problem) int {
 		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(a.Code, b.Code),
-			ComparePtr(a.Ref, b.Ref, Ref.Compare), cmp.Compare(a.Message, b.Message),
-			ComparePtr(a.Origin, b.Origin, Origin.Compare), cmp.Compare(a.Hint, b.Hint))
+			ComparePointers(a.Ref, b.Ref, Ref.Compare), cmp.Compare(a.Message, b.Message),
+			ComparePointers(a.Origin, b.Origin, Origin.Compare), cmp.Compare(a.Hint, b.Hint))
 	})
 	return slices.CompactFunc(out, func(a, b Problem) bool {
-		return a.Code == b.Code && a.Message == b.Message && ComparePtr(a.Ref, b.Ref, Ref.Compare) == 0 &&
-			ComparePtr(a.Origin, b.Origin, Origin.Compare) == 0
+		return a.Code == b.Code && a.Message == b.Message && ComparePointers(a.Ref, b.Ref, Ref.Compare) == 0 &&
+			ComparePointers(a.Origin, b.Origin, Origin.Compare) == 0
 	})
 }
 
-// ComparePtr compares what two pointers lead to; nil comes first.
-func ComparePtr[T any](a, b *T, compare func(T, T) int) int {
+// ComparePointers compares what two pointers lead to; nil comes first.
+func ComparePointers[T any](a, b *T, compare func(T, T) int) int {
 	switch {
 	case a == nil && b == nil:
 		return 0

@@ -44,8 +44,8 @@ func (r Ref) GroupKind() GroupKind { return GroupKind{Group: r.Group, Kind: r.Ki
 // WithoutSection is r without its section.
 func (r Ref) WithoutSection() Ref { r.Section = ""; return r }
 
-// In is r with the given section.
-func (r Ref) In(section string) Ref { r.Section = section; return r }
+// WithSection is r with the given section.
+func (r Ref) WithSection(section string) Ref { r.Section = section; return r }
 
 // FullName is namespace/name, or name alone for objects without a namespace.
 func (r Ref) FullName() string {

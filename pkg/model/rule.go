@@ -26,7 +26,7 @@ func (r Rule) SeverityText() string {
 	return strings.Join(words, ", ")
 }
 
-// Problem is one of the usual severity.
-func (r Rule) Problem(format string, args ...any) Problem {
+// NewProblem returns a problem of the usual severity.
+func (r Rule) NewProblem(format string, args ...any) Problem {
 	return Problem{Severity: r.Severities[0], Code: r.ID, Message: fmt.Sprintf(format, args...)}
 }

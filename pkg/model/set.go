@@ -4,12 +4,12 @@ import "slices"
 
 // Set is a list without repetitions, in the order in which its members came. A long one is indexed: there may be thousands of policies on one target.
 type Set[T comparable] struct {
-	List []T            // what is in it; only Add adds to it
-	at   map[T]struct{} // nil: the list is short
+	List    []T            // what is in it; only Add adds to it
+	members map[T]struct{} // nil: the list is short
 }
 
-// longSet is the length from which a set is indexed.
-const longSet = 16
+// minIndexedSet is the length from which a set is indexed.
+const minIndexedSet = 16
 
 // Add adds what is not yet in the set.
 func (s *Set[T]) Add(members ...T) {
@@ -19,25 +19,25 @@ func (s *Set[T]) Add(members ...T) {
 		}
 		s.List = append(s.List, m)
 		switch {
-		case s.at != nil:
-			s.at[m] = struct{}{}
-		case len(s.List) == longSet:
-			s.at = make(map[T]struct{}, 2*longSet)
+		case s.members != nil:
+			s.members[m] = struct{}{}
+		case len(s.List) == minIndexedSet:
+			s.members = make(map[T]struct{}, 2*minIndexedSet)
 			for _, old := range s.List {
-				s.at[old] = struct{}{}
+				s.members[old] = struct{}{}
 			}
 		}
 	}
 }
 
 // Clear empties the set, whose list must not be in use elsewhere. A large index is given up, as emptying it takes its size every time.
-func (s *Set[T]) Clear() { s.List, s.at = s.List[:0], nil }
+func (s *Set[T]) Clear() { s.List, s.members = s.List[:0], nil }
 
 // Has reports whether the set has a member.
 func (s *Set[T]) Has(m T) bool {
-	if s.at == nil {
+	if s.members == nil {
 		return slices.Contains(s.List, m)
 	}
-	_, ok := s.at[m]
+	_, ok := s.members[m]
 	return ok
 }

@@ -9,7 +9,7 @@ import (
 func TestSet(t *testing.T) {
 	var s Set[int]
 	var want []int
-	for i := range 3 * longSet {
+	for i := range 3 * minIndexedSet {
 		s.Add(i, 3*i, i)
 		for _, m := range []int{i, 3 * i} {
 			if !slices.Contains(want, m) {

@@ -31,8 +31,8 @@ func (s Settings) Bool(name string) bool {
 	return v
 }
 
-// Off reports whether a true-or-false switch is set to false; one that is not set is not off.
-func (s Settings) Off(name string) bool {
+// IsOff reports whether a true-or-false switch is set to false; one that is not set is not off.
+func (s Settings) IsOff(name string) bool {
 	v, set := s.values[name].(bool)
 	return set && !v
 }

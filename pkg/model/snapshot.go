@@ -15,7 +15,7 @@ type Object struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Created     time.Time // zero: not known, as in most files
-	New         bool      // it would be created if it was applied: Created is later than that of all that is there
+	IsNew       bool      // it would be created if it was applied: Created is later than that of all that is there
 	Body        Body
 	Origin      Origin // the object's document
 }
@@ -55,55 +55,56 @@ func Text(v any, path ...string) string {
 
 // Snapshot is everything one run knows. Objects are sorted by reference; each reference occurs once.
 type Snapshot struct {
-	Objects  []*Object
-	Problems []Problem
-	Cluster  *Cluster // that it was read from; nil: from manifests, which may be any part of one
-	Redacted bool     // the settings of policies have no values: they were taken out after reading
-	Whole    bool     // the user says that what is not in the manifests does not exist
+	Objects    []*Object
+	Problems   []Problem
+	Cluster    *Cluster // that it was read from; nil: from manifests, which may be any part of one
+	Redacted   bool     // the settings of policies have no values: they were taken out after reading
+	Exhaustive bool     // the user says that what is not in the manifests does not exist
 
-	byKind map[GroupKind]*ofKind
+	byKind map[GroupKind]*kindObjects
 }
 
 // HasAll reports whether an object of the kind in the namespace that is not in the snapshot does not exist.
 func (s *Snapshot) HasAll(gk GroupKind, namespace string) bool {
-	return s.Whole || s.Cluster.Knows(gk, namespace)
+	return s.Exhaustive || s.Cluster.HasReadAll(gk, namespace)
 }
 
-// ofKind is the objects of one kind. What finds them is made when it is first asked for: of most policies nobody asks.
-type ofKind struct {
-	sorted      []*Object
-	byName      func() map[name]*Object
-	annotations func() map[string]bool
+// kindObjects is the objects of one kind. What finds them is made when it is first asked for: of
+// most policies nobody asks.
+type kindObjects struct {
+	sorted          []*Object
+	byName          func() map[objectName]*Object
+	annotationNames func() map[string]bool
 }
 
-type name struct{ namespace, name string }
+type objectName struct{ namespace, name string }
 
 // NewSnapshot sorts the objects. The caller has settled duplicates.
 func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
-	s := &Snapshot{Objects: slices.Clone(objects), Problems: problems, byKind: map[GroupKind]*ofKind{}}
+	s := &Snapshot{Objects: slices.Clone(objects), Problems: problems, byKind: map[GroupKind]*kindObjects{}}
 	slices.SortFunc(s.Objects, func(a, b *Object) int { return a.Ref.Compare(b.Ref) })
 	for i := 0; i < len(s.Objects); { // those of one kind follow each other
 		gk, n := s.Objects[i].Ref.GroupKind(), 1
 		for i+n < len(s.Objects) && s.Objects[i+n].Ref.GroupKind() == gk {
 			n++
 		}
-		s.byKind[gk] = newOfKind(s.Objects[i : i+n : i+n])
+		s.byKind[gk] = newKindObjects(s.Objects[i : i+n : i+n])
 		i += n
 	}
 	return s
 }
 
-func newOfKind(sorted []*Object) *ofKind {
-	return &ofKind{
+func newKindObjects(sorted []*Object) *kindObjects {
+	return &kindObjects{
 		sorted: sorted,
-		byName: sync.OnceValue(func() map[name]*Object {
-			out := make(map[name]*Object, len(sorted))
+		byName: sync.OnceValue(func() map[objectName]*Object {
+			out := make(map[objectName]*Object, len(sorted))
 			for _, o := range sorted {
-				out[name{o.Ref.Namespace, o.Ref.Name}] = o
+				out[objectName{o.Ref.Namespace, o.Ref.Name}] = o
 			}
 			return out
 		}),
-		annotations: sync.OnceValue(func() map[string]bool {
+		annotationNames: sync.OnceValue(func() map[string]bool {
 			out := map[string]bool{}
 			for _, o := range sorted {
 				for key := range o.Annotations {
@@ -118,34 +119,36 @@ func newOfKind(sorted []*Object) *ofKind {
 // Redacted stands for a text that was taken out; where texts have to be told apart, a dash and a number follow.
 const Redacted = "REDACTED"
 
-// TakenOut reports whether a text stands for one that was taken out.
-func TakenOut(text string) bool { return strings.HasPrefix(text, Redacted) }
+// IsRedacted reports whether a text stands for one that was taken out.
+func IsRedacted(text string) bool { return strings.HasPrefix(text, Redacted) }
 
-// WithoutValues reports whether the settings of policies have no values: they were taken out after reading, or before the snapshot was saved.
-func (s *Snapshot) WithoutValues() bool {
+// HasNoValues reports whether the settings of policies have no values: they were taken out after
+// reading, or before the snapshot was saved.
+func (s *Snapshot) HasNoValues() bool {
 	return s.Redacted || s.Cluster != nil && s.Cluster.Redacted
 }
 
 // Get is the object that ref names (its section is ignored), or nil.
 func (s *Snapshot) Get(ref Ref) *Object {
 	if k := s.byKind[ref.GroupKind()]; k != nil {
-		return k.byName()[name{ref.Namespace, ref.Name}]
+		return k.byName()[objectName{ref.Namespace, ref.Name}]
 	}
 	return nil
 }
 
-// Of lists the objects of a kind, sorted by namespace and name.
-func (s *Snapshot) Of(gk GroupKind) []*Object {
+// OfKind lists the objects of a kind, sorted by namespace and name.
+func (s *Snapshot) OfKind(gk GroupKind) []*Object {
 	if k := s.byKind[gk]; k != nil {
 		return k.sorted
 	}
 	return nil
 }
 
-// Annotations are the names of all annotations of the objects of a kind. The set is not to be changed.
-func (s *Snapshot) Annotations(gk GroupKind) map[string]bool {
+// AnnotationNames are the names of all annotations of the objects of a kind. The set is not to be
+// changed.
+func (s *Snapshot) AnnotationNames(gk GroupKind) map[string]bool {
 	if k := s.byKind[gk]; k != nil {
-		return k.annotations()
+		return k.annotationNames()
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func TestSnapshotAnnotations(t *testing.T) {
 		{Ref: Ref{Kind: "B", Name: "z"}, Annotations: map[string]string{"d": "3"}},
 	}, nil)
 	for kind, want := range map[string]map[string]bool{"A": {"a": true, "b": true, "c": true}, "B": {"d": true}, "C": nil} {
-		if got := s.Annotations(gk(kind)); !maps.Equal(got, want) {
+		if got := s.AnnotationNames(gk(kind)); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
 	}

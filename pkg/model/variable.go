@@ -8,8 +8,8 @@ func HasVariable(text string) bool {
 	return found
 }
 
-// Encrypted is how CutVariable calls every value that SOPS has encrypted.
-const Encrypted = "ENC[…]"
+// EncryptedVariable is how CutVariable calls every value that SOPS has encrypted.
+const EncryptedVariable = "ENC[…]"
 
 // CutVariable finds the first thing in a text that stands for a value: ${NAME}, or with more behind the name as in ${NAME:-default} ($${NAME} is
 // none); {{ a template }}; <path:a secret of a vault#key>; or a value that SOPS has encrypted. The variable is as it stands, without what is
@@ -26,7 +26,7 @@ func CutVariable(text string) (variable, after string, found bool) {
 		case strings.HasPrefix(rest, "${"):
 			inner, after, closed := strings.Cut(rest[2:], "}")
 			escaped := at > 0 && text[at-1] == '$'
-			if name := inner[:nameLength(inner)]; closed && name != "" && !escaped {
+			if name := inner[:variableNameLength(inner)]; closed && name != "" && !escaped {
 				return "${" + name + "}", after, true
 			}
 		case strings.HasPrefix(rest, "{{"):
@@ -39,15 +39,15 @@ func CutVariable(text string) (variable, after string, found bool) {
 			}
 		case strings.HasPrefix(rest, "ENC[AES256_GCM,"):
 			if _, after, closed := strings.Cut(rest, "]"); closed {
-				return Encrypted, after, true
+				return EncryptedVariable, after, true
 			}
 		}
 	}
 	return "", "", false
 }
 
-// nameLength is how much of a text is the name of a variable.
-func nameLength(text string) int {
+// variableNameLength is how much of a text is the name of a variable.
+func variableNameLength(text string) int {
 	n := 0
 	for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
 		n++

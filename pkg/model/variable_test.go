@@ -23,7 +23,7 @@ func TestCutVariable(t *testing.T) {
 		"{a}":                        nil,
 		"rss.<path:avp/data#domain>": {"<path:avp/data#domain>"},
 		"<path>":                     nil,
-		"ENC[AES256_GCM,data:A,iv:B,tag:C,type:str].${A}": {Encrypted, "${A}"},
+		"ENC[AES256_GCM,data:A,iv:B,tag:C,type:str].${A}": {EncryptedVariable, "${A}"},
 		"ENC[x]":     nil,
 		"${var/a/b}": {"${var}"},
 	} {

@@ -26,7 +26,7 @@ type Plugin struct {
 	// Gates complete what descriptors say of how settings keep requests out; their names are added likewise.
 	Gates protect.Functions
 	// Words are what the input says that decides what becomes of requests before they are compared, by the names in descriptors.
-	Words map[string]Word
+	RequestWords map[string]WordFunc
 	// Audit is what it knows about its proxies; nil: nothing.
 	Audit *audit.Mapping
 	// Findings are the sorts of problems that only this vendor has.
@@ -42,8 +42,8 @@ type Finding struct {
 	Find func(*resolve.Resolution) []model.Problem
 }
 
-// Rules document what only one vendor finds.
-func Rules(plugins []Plugin) []model.Rule {
+// FindingRules returns the documentation of what only one vendor finds.
+func FindingRules(plugins []Plugin) []model.Rule {
 	var out []model.Rule
 	for _, p := range plugins {
 		for _, f := range p.Findings {
@@ -53,8 +53,9 @@ func Rules(plugins []Plugin) []model.Rule {
 	return out
 }
 
-// Findings are those of all vendors, in their order, and what statuses have no room for.
-func Findings(plugins []Plugin, r *resolve.Resolution) []model.Problem {
+// FindProblems returns the findings of all vendors, in their order, and what statuses have no room
+// for.
+func FindProblems(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, p := range plugins {
 		for _, f := range p.Findings {
@@ -66,19 +67,19 @@ func Findings(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 	return append(out, status.Limits(r, StatusFunctions(plugins))...)
 }
 
-// StatusFunctions are the status functions of all vendors, by name.
+// StatusFunctions returns the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
-	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Blocks: map[string]status.Blocks{}, Markers: map[string]status.Marker{}}
+	out := status.Functions{Writers: map[string]status.Writer{}, KindWriters: map[string]status.KindWriter{}, CustomWriters: map[string]status.CustomWriter{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
-		maps.Copy(out.Boards, p.Status.Boards)
-		maps.Copy(out.Blocks, p.Status.Blocks)
+		maps.Copy(out.KindWriters, p.Status.KindWriters)
+		maps.Copy(out.CustomWriters, p.Status.CustomWriters)
 		maps.Copy(out.Markers, p.Status.Markers)
 	}
 	return out
 }
 
-// Mappings are what the vendors know about their proxies.
+// Mappings returns what the vendors know about their proxies.
 func Mappings(plugins []Plugin) []audit.Mapping {
 	var out []audit.Mapping
 	for _, p := range plugins {
@@ -89,7 +90,7 @@ func Mappings(plugins []Plugin) []audit.Mapping {
 	return out
 }
 
-// Evaluators are those of all vendors, by name.
+// Evaluators returns those of all vendors, by name.
 func Evaluators(plugins []Plugin) request.Evaluators {
 	out := request.Evaluators{}
 	for _, p := range plugins {
@@ -98,7 +99,7 @@ func Evaluators(plugins []Plugin) request.Evaluators {
 	return out
 }
 
-// Judges are what all vendors know about requests.
+// Judges returns what all vendors know about requests.
 func Judges(plugins []Plugin) view.Judges {
 	out := view.Judges{Evaluators: Evaluators(plugins), Gates: protect.Functions{}}
 	for _, p := range plugins {
@@ -107,25 +108,25 @@ func Judges(plugins []Plugin) view.Judges {
 	return out
 }
 
-// Catalog reads the descriptors of the vendors and the user's own, which replace them, and the chosen settings (NAME=VALUE texts).
-// Errors are *form.Error or *descriptor.SettingError.
-func Catalog(plugins []Plugin, user []form.Source, settings []string) (*descriptor.Catalog, error) {
-	builtin, funcs := described(plugins)
+// NewCatalog reads the descriptors of the vendors and the user's own, which replace them, and the
+// chosen settings (NAME=VALUE texts). Errors are *form.Error or *descriptor.SettingError.
+func NewCatalog(plugins []Plugin, user []form.Source, settings []string) (*descriptor.Catalog, error) {
+	builtin, funcs := collectDescriptors(plugins)
 	return descriptor.NewCatalog(builtin, user, settings, funcs)
 }
 
-// Outlines is the catalogue of the vendors alone, read as far as an input asks for it.
-func Outlines(plugins []Plugin) (*descriptor.Catalog, error) {
-	return descriptor.Outlines(described(plugins))
+// NewOutlineCatalog is the catalogue of the vendors alone, read as far as an input asks for it.
+func NewOutlineCatalog(plugins []Plugin) (*descriptor.Catalog, error) {
+	return descriptor.NewOutlineCatalog(collectDescriptors(plugins))
 }
 
-// described are the descriptors of the vendors, and the functions that these name.
-func described(plugins []Plugin) (builtin []form.Source, funcs descriptor.Functions) {
+// collectDescriptors returns the descriptors of the vendors, and the functions that these name.
+func collectDescriptors(plugins []Plugin) (builtin []form.Source, funcs descriptor.Functions) {
 	for _, p := range plugins {
 		funcs.Add(p.Functions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
-		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
-		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Blocks))
+		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.KindWriters))
+		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.CustomWriters))
 		funcs.Evaluators = slices.AppendSeq(funcs.Evaluators, maps.Keys(p.Evaluators))
 		funcs.Gates = slices.AppendSeq(funcs.Gates, maps.Keys(p.Gates))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))

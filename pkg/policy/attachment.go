@@ -15,18 +15,18 @@ type Attachment struct {
 	Filters      []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
 	FilterRoutes []string        // the kinds of routes whose filters count
 
-	NamedByRoutes bool // routes name policies of the kind outside of filters
-	Namespaces    Namespaces
-	Discovers     Discovers // nil: the implementation sees all namespaces
-	Labels        Labeler   // nil: labels count as they are
-	SameTarget    SameTarget
-	RejectsWhole  bool     // a policy that another one keeps out of one target is out everywhere
-	Controllers   []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
-	Dialects      bool     // whose the Gateways are decides how the kind is read
+	NamedByRoutes      bool // routes name policies of the kind outside of filters
+	Namespaces         Namespaces
+	DiscoverNamespaces NamespaceDiscovery // nil: the implementation sees all namespaces
+	Labels             Labeler            // nil: labels count as they are
+	SameTarget         SameTarget
+	RejectsWhole       bool     // a policy that another one keeps out of one target is out everywhere
+	Controllers        []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	HasDialects        bool     // whose the Gateways are decides how the kind is read
 }
 
-// Allows reports whether a policy may target ref.
-func (k *Attachment) Allows(ref model.Ref) bool {
+// AllowsTarget reports whether a policy may target ref.
+func (k *Attachment) AllowsTarget(ref model.Ref) bool {
 	if k.Targets == nil {
 		return true
 	}
@@ -37,8 +37,9 @@ func (k *Attachment) Allows(ref model.Ref) bool {
 	return slices.Contains(k.Targets, want)
 }
 
-// ByController reports whether it matters to policies of the kind whose the Gateways are.
-func (k *Attachment) ByController() bool { return k.Dialects || k.Controllers != nil }
+// DependsOnController reports whether it matters to policies of the kind which controller the
+// Gateways belong to.
+func (k *Attachment) DependsOnController() bool { return k.HasDialects || k.Controllers != nil }
 
 // Namespaces says where a kind's targets may be.
 type Namespaces string
@@ -61,12 +62,13 @@ const (
 	Conflict SameTarget = "conflict"
 	Fill     SameTarget = "fill"
 	Disjoint SameTarget = "disjoint" // rule by rule; who sets a rule that another one has is rejected
-	AllLose  SameTarget = "none"     // several on one target keep each other out: none is in force
+	AllLose  SameTarget = "none"     // several on one target reject each other: none is in force
 	Unstated SameTarget = "unknown"  // which of several is in force is stated nowhere
 )
 
-// Discovers says which namespaces an implementation sees; nil: all of them. Objects elsewhere do not exist for it.
-type Discovers func(in *model.Snapshot, s model.Settings) (sees func(namespace string) bool, problems []model.Problem)
+// NamespaceDiscovery says which namespaces an implementation sees; nil: all of them. Objects
+// elsewhere do not exist for it.
+type NamespaceDiscovery func(in *model.Snapshot, s model.Settings) (sees func(namespace string) bool, problems []model.Problem)
 
 // Labeler prepares the completion of labels: it says what those of an object are once its vendor has written them.
 type Labeler func(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string

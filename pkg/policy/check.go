@@ -12,45 +12,47 @@ import (
 // Validity is what makes policies of a kind void, or suspicious.
 type Validity struct {
 	Admission *admission.Validation // nil: none is known
-	Advice    Advice                // nil: there is none
+	Advice    AdviceFunc            // nil: there is none
 	Tolerant  bool                  // a policy that the API would refuse takes part all the same, and is reported
-	Checks    []SiteCheck
-	InError   InError // what becomes of policies in which a check finds a fault
+	Checks    []CheckMaker
+	InError   ErrorHandling // what becomes of policies in which a check finds a fault
 	Lints     []Lint
 }
 
-// Advice says what to do about a policy that the kind's API refuses, or drops a field of; "" if there is nothing to say.
-type Advice func(o *model.Object) string
+// AdviceFunc says what to do about a policy that the kind's API refuses, or drops a field of; "" if
+// there is nothing to say.
+type AdviceFunc func(o *model.Object) string
 
 // Check judges a policy by the objects around it: why it is in error, "" if it is not, and what there is to say about that. One that is in
 // error on some ways of the traffic only has its faults noted instead, by the nodes that they are about.
 type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
 
-// SiteCheck prepares to judge policies by the nodes to which they are attached and by what else there is on the ways of traffic. It is called
-// once, for all policies of a kind.
-type SiteCheck func(k *Kind, g *topology.Graph, in *model.Snapshot) AttachedCheck
+// CheckMaker prepares the check of policies by the nodes to which they are attached and by what
+// else there is on the ways of traffic. It is called once, for all policies of a kind.
+type CheckMaker func(k *Kind, g *topology.Graph, in *model.Snapshot) AttachedCheck
 
 // AttachedCheck judges a policy that is attached to some nodes, as a Check does.
 type AttachedCheck func(p *Policy, at []topology.NodeID) (fault string, problems []model.Problem)
 
 // Lint reports suspicious attachments of policies of the kind.
-type Lint func(k *Kind, g *topology.Graph, at At) []model.Problem
+type Lint func(k *Kind, g *topology.Graph, at AttachedAt) []model.Problem
 
-// At lists the policies attached to a node, established first, before any is rejected. The list is not to be changed.
-type At func(topology.NodeID) []Attached
+// AttachedAt lists the policies attached to a node, established first, before any is rejected. The
+// list is not to be changed.
+type AttachedAt func(topology.NodeID) []Attached
 
-// Any reports whether a policy is attached to the node.
-func (at At) Any(id topology.NodeID) bool { return len(at(id)) > 0 }
+// HasAny reports whether a policy is attached to the node.
+func (at AttachedAt) HasAny(id topology.NodeID) bool { return len(at(id)) > 0 }
 
-// InError is what becomes of a policy in which a check finds a fault.
-type InError string
+// ErrorHandling is what becomes of a policy in which a check finds a fault.
+type ErrorHandling string
 
 // The ways with policies in error.
 const (
-	Drop  InError = "drop"  // it takes no part
-	Claim InError = "claim" // it holds its place, empty: what is above it does not reach what is below
-	// Poison: nothing at all is in force of the kind where it holds.
-	Poison InError = "poison"
+	DropPolicy ErrorHandling = "drop"  // it takes no part
+	HoldPlace  ErrorHandling = "claim" // it holds its place, empty: what is above it does not reach what is below
+	// VoidResult: nothing at all is in force of the kind where it holds.
+	VoidResult ErrorHandling = "poison"
 )
 
 // AttachedChecks prepares the kind's checks.
@@ -62,8 +64,8 @@ func (k *Kind) AttachedChecks(g *topology.Graph, in *model.Snapshot) []AttachedC
 	return out
 }
 
-// Judge runs checks on a policy that is attached to some nodes. The first fault counts.
-func (k *Kind) Judge(checks []AttachedCheck, p *Policy, at []topology.NodeID) []model.Problem {
+// RunChecks runs checks on a policy that is attached to some nodes. The first fault counts.
+func (k *Kind) RunChecks(checks []AttachedCheck, p *Policy, at []topology.NodeID) []model.Problem {
 	var out []model.Problem
 	for _, check := range checks {
 		fault, problems := check(p, at)
@@ -72,21 +74,22 @@ func (k *Kind) Judge(checks []AttachedCheck, p *Policy, at []topology.NodeID) []
 			p.Fault = fault
 		}
 	}
-	if p.Fault == "" || k.InError != Claim {
+	if p.Fault == "" || k.InError != HoldPlace {
 		return out
 	}
-	p.Unset, p.Blocks = nil, p.Claiming()
+	p.Unset, p.Blocks = nil, p.PlaceholderBlocks()
 	return out
 }
 
-// Claiming are the policy's blocks where it is in error and only holds its place.
-func (p *Policy) Claiming() []merge.Block { return p.merged(claim) }
+// PlaceholderBlocks returns the policy's blocks where it is in error and only holds its place.
+func (p *Policy) PlaceholderBlocks() []merge.Block { return p.blocksMergedBy(mergePlaceholder) }
 
-// Dropped are the policy's blocks where it is in error and takes no part: its settings are lost.
-func (p *Policy) Dropped() []merge.Block { return p.merged(drop) }
+// DroppedBlocks returns the policy's blocks where it is in error and takes no part: its settings
+// are lost.
+func (p *Policy) DroppedBlocks() []merge.Block { return p.blocksMergedBy(mergeNothing) }
 
-// merged are the policy's blocks, merged in another way than they say.
-func (p *Policy) merged(how merge.StrategyFunc) []merge.Block {
+// blocksMergedBy returns the policy's blocks, merged by a function instead of their own strategies.
+func (p *Policy) blocksMergedBy(how merge.StrategyFunc) []merge.Block {
 	out := slices.Clone(p.Blocks)
 	for i := range out {
 		out[i].When, out[i].Strategy = nil, merge.Strategy{Func: how}
@@ -94,10 +97,11 @@ func (p *Policy) merged(how merge.StrategyFunc) []merge.Block {
 	return out
 }
 
-// claim is the step of a policy in error: nothing of it gets in, but where nothing is below it, its place is taken. The mark of that is a
-// deletion, which the fold takes out again at the end; it is no filler, so the sets above find the place taken.
-func claim(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
-	_, effects := drop(in, lower)
+// mergePlaceholder is the step of a policy in error: none of its settings gets in, but where
+// nothing is below it, its place is taken. That is marked by a deletion, which the fold takes out
+// again at the end; it is no filler, so the sets above find the place taken.
+func mergePlaceholder(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
+	_, effects := mergeNothing(in, lower)
 	if len(lower) > 0 || len(in) == 0 {
 		return lower, effects
 	}
@@ -108,8 +112,8 @@ func claim(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 	return []merge.Unit{mark}, effects
 }
 
-// drop is the step of a policy in error that leaves its place open.
-func drop(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
+// mergeNothing is the step of a policy in error that leaves its place open.
+func mergeNothing(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 	var effects []merge.Effect
 	for _, u := range in {
 		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Dropped, Reason: merge.Invalid})

@@ -12,27 +12,28 @@ import (
 // Decide says what puts the winner before or behind the loser in the order of the kind: the first key that tells them apart. With ageIgnored
 // the age of policies does not count, as Order says of those that are ordered together.
 func (k *Ordering) Decide(winner, loser Attached, ageIgnored bool) merge.Decision {
-	at, c := k.decide(&winner, &loser, ageIgnored)
+	at, c := k.firstDifference(&winner, &loser, ageIgnored)
 	key := &Key{By: ByName}
 	if at >= 0 {
 		key = &k.Compare[at]
 	} else {
 		c = winner.Policy.Ref().Compare(loser.Policy.Ref())
 	}
-	d := merge.Decision{Criterion: key.criterion(), Called: key.called(), Winner: key.shown(&winner), Loser: key.shown(&loser), Last: c > 0}
+	d := merge.Decision{Criterion: key.mergeCriterion(), KeyName: key.keyName(), Winner: key.comparedText(&winner), Loser: key.comparedText(&loser), Last: c > 0}
 	for i := range k.Compare {
 		if i == at {
 			break
 		}
 		if k.Compare[i].By == ByCreated {
-			d.Age = passed(&winner, &loser, ageIgnored)
+			d.Age = ageDoubt(&winner, &loser, ageIgnored)
 		}
 	}
 	return d
 }
 
-// decide is the first key by which two policies differ, -1 if there is none, and which comes first.
-func (k *Ordering) decide(a, b *Attached, ageIgnored bool) (key, order int) {
+// firstDifference returns the first key by which two policies differ, -1 if there is none, and
+// which policy comes first.
+func (k *Ordering) firstDifference(a, b *Attached, ageIgnored bool) (key, order int) {
 	for i := range k.Compare {
 		if k.Compare[i].By == ByCreated && ageIgnored {
 			continue
@@ -44,8 +45,8 @@ func (k *Ordering) decide(a, b *Attached, ageIgnored bool) (key, order int) {
 	return -1, 0
 }
 
-// passed says why the age of two policies does not tell them apart.
-func passed(a, b *Attached, ageIgnored bool) merge.Age {
+// ageDoubt says why the age of two policies does not tell them apart.
+func ageDoubt(a, b *Attached, ageIgnored bool) merge.Age {
 	switch {
 	case a.Policy.Object.Created.IsZero() || b.Policy.Object.Created.IsZero():
 		return merge.AgeUnknown
@@ -55,7 +56,7 @@ func passed(a, b *Attached, ageIgnored bool) merge.Age {
 	return merge.AgeEqual
 }
 
-func (k *Key) criterion() merge.Criterion {
+func (k *Key) mergeCriterion() merge.Criterion {
 	switch k.By {
 	case ByCreated:
 		return merge.CriterionAge
@@ -77,20 +78,20 @@ func (k *Key) criterion() merge.Criterion {
 	return merge.CriterionOrder
 }
 
-// called is what the kind calls the key, or where it looks.
-func (k *Key) called() string {
+// keyName returns what the kind calls the key, or where it looks.
+func (k *Key) keyName() string {
 	if len(k.At) == 0 {
-		return k.Called
+		return k.Name
 	}
-	return cmp.Or(k.Called, strings.Join(k.At, "."))
+	return cmp.Or(k.Name, strings.Join(k.At, "."))
 }
 
-// shown is what the key compares of a policy.
-func (k *Key) shown(a *Attached) string {
+// comparedText returns what the key compares of a policy, for people.
+func (k *Key) comparedText(a *Attached) string {
 	p := a.Policy
 	switch k.By {
 	case ByCreated:
-		if p.Object.New {
+		if p.Object.IsNew {
 			return "new"
 		}
 		return p.Object.Created.UTC().Format(time.RFC3339)
@@ -101,21 +102,21 @@ func (k *Key) shown(a *Attached) string {
 	case ByNamespacedName, ByIdentity:
 		return p.Ref().FullName()
 	case BySection:
-		if a.section() == "" {
+		if a.sectionName() == "" {
 			return "object"
 		}
 		return "section"
 	case ByIndex:
 		return strconv.Itoa(a.Index)
 	case ByField, ByLabel, ByAnnotation:
-		v := k.value(p)
+		v := k.valueOf(p)
 		switch {
 		case k.Present && v == "":
 			return "absent"
 		case k.Present:
 			return "present"
 		case k.Number:
-			return strconv.FormatFloat(k.number(v), 'f', -1, 64)
+			return strconv.FormatFloat(k.parseNumber(v), 'f', -1, 64)
 		case v == "":
 			return cmp.Or(k.Absent, "none")
 		}

@@ -13,7 +13,7 @@ func TestDecide(t *testing.T) { // engine E9
 	created, name := Key{By: ByCreated}, Key{By: ByNamespacedName}
 	tier := Key{By: ByFunc, Func: func(a, b *Attached) int { return a.Index - b.Index }}
 	called := tier
-	called.Called = "tier"
+	called.Name = "tier"
 	for _, c := range []struct {
 		keys                  []Key
 		winner, loser         string // "name key=value …", the position before others if it comes first
@@ -28,9 +28,9 @@ func TestDecide(t *testing.T) { // engine E9
 		{[]Key{created, name}, "b", "a", "1", "1", "name : n/b after n/a, of one age"},
 		{[]Key{name, created}, "a", "b", "2", "1", "name : n/a before n/b"},
 		{[]Key{{By: ByField, At: []string{"spec", "priority"}, Number: true}, created}, "b priority=5", "a priority=10", "2", "1", "field spec.priority: 5 before 10"},
-		{[]Key{{By: ByField, At: []string{"spec", "priority"}, Number: true, Called: "priority"}, created}, "b priority=50", "a priority=10", "2", "1", "field priority: 50 after 10"},
+		{[]Key{{By: ByField, At: []string{"spec", "priority"}, Number: true, Name: "priority"}, created}, "b priority=50", "a priority=10", "2", "1", "field priority: 50 after 10"},
 		{[]Key{{By: ByField, At: []string{"spec", "port"}, Present: true}, created}, "b", "a port=1", "2", "1", "field spec.port: absent before present"},
-		{[]Key{{By: ByLabel, At: []string{"role"}, Of: []string{"system", "owner"}, Absent: "system"}, created}, "b role=owner", "a", "2", "1", "label role: owner after system"},
+		{[]Key{{By: ByLabel, At: []string{"role"}, Values: []string{"system", "owner"}, Absent: "system"}, created}, "b role=owner", "a", "2", "1", "label role: owner after system"},
 		{[]Key{{By: ByLabel, At: []string{"role"}}, created}, "b role=owner", "a", "2", "1", "label role: owner after none"},
 		{[]Key{{By: BySection}, created}, "b section=web", "a", "2", "1", "section : section before object"},
 		{[]Key{{By: ByIndex}, created}, "a", "b", "2", "1", "position : 1 before 2"},
@@ -76,6 +76,6 @@ func decision(d merge.Decision) string {
 	if d.Last {
 		order = "after"
 	}
-	out := fmt.Sprintf("%s %s: %s %s %s", d.Criterion, d.Called, d.Winner, order, d.Loser)
+	out := fmt.Sprintf("%s %s: %s %s %s", d.Criterion, d.KeyName, d.Winner, order, d.Loser)
 	return out + map[merge.Age]string{merge.AgeUnknown: ", an age is unknown", merge.AgeIgnored: ", age ignored", merge.AgeEqual: ", of one age"}[d.Age]
 }

@@ -10,10 +10,10 @@ import (
 
 // Guess is how a kind without a descriptor is read, and what of that may be wrong (engine E15).
 type Guess struct {
-	How     string // in half a line
-	Defined bool   // GEP-713 says what several of its policies on one path are to each other
-	Wrong   string // why the whole reading may be wrong; "": nothing says so
-	Bound   bool   // its API does not take a policy without a target reference
+	Description  string // how the kind is read, in half a line
+	DefinesMerge bool   // GEP-713 says what several of its policies on one path are to each other
+	Doubt        string // why the whole reading may be wrong; "": nothing says so
+	NeedsTarget  bool   // its API does not take a policy without a target reference
 }
 
 // Uncertainty is something in a policy that is not understood without a descriptor.
@@ -22,11 +22,12 @@ type Uncertainty struct {
 	model.Problem
 }
 
-// Describe is what to do about a kind that is only guessed at.
-const Describe = "describe the kind with --policy-kinds"
+// DescribeHint says what to do about a kind that is only guessed at.
+const DescribeHint = "describe the kind with --policy-kinds"
 
-// MergeWord reports whether a name speaks of merging or of precedence, as mergeType, inheritanceMode and allowOverrides do.
-func MergeWord(name string) bool {
+// IsMergeWord reports whether a name speaks of merging or of precedence, as mergeType,
+// inheritanceMode and allowOverrides do.
+func IsMergeWord(name string) bool {
 	words := wordsOf(name)
 	has := func(stems ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool {

@@ -10,13 +10,13 @@ import (
 type Key struct {
 	By         By
 	At         []string // for ByField the path, for ByLabel and ByAnnotation the name
-	Of         []string // the values in order, first the one that comes first; others come last
+	Values     []string // the values in order, first the one that comes first; others come last
 	Number     bool     // values are numbers; what is none counts as absent
 	Present    bool     // it only counts whether there is a value; without one comes first
 	Descending bool
 	Absent     string // the value of what is not there
 	Func       Comparator
-	Called     string // what to call it in messages; "": what it compares. A function without it has no name
+	Name       string // what to call it in messages; "": what it compares. A function without it has no name
 }
 
 // By is what a key compares.
@@ -56,13 +56,13 @@ func (k *Key) compare(a, b *Attached) int {
 	case ByNamespacedName:
 		c = cmp.Compare(x.Ref.FullName(), y.Ref.FullName())
 	case ByIdentity:
-		c = cmp.Compare(identity(a), identity(b))
+		c = cmp.Compare(identityOf(a), identityOf(b))
 	case BySection:
-		c = cmp.Compare(ordinal(a.section() == ""), ordinal(b.section() == ""))
+		c = cmp.Compare(boolRank(a.sectionName() == ""), boolRank(b.sectionName() == ""))
 	case ByIndex:
 		c = cmp.Compare(a.Index, b.Index)
 	case ByField, ByLabel, ByAnnotation:
-		c = k.values(k.value(a.Policy), k.value(b.Policy))
+		c = k.compareValues(k.valueOf(a.Policy), k.valueOf(b.Policy))
 	case ByFunc:
 		c = k.Func(a, b)
 	}
@@ -72,25 +72,25 @@ func (k *Key) compare(a, b *Attached) int {
 	return c
 }
 
-// identity is group/kind/namespace/name, with the section that the policy targets.
-func identity(a *Attached) string {
+// identityOf returns group/kind/namespace/name, with the section that the policy targets.
+func identityOf(a *Attached) string {
 	r := a.Policy.Object.Ref
 	s := r.Group + "/" + r.Kind + "/" + r.Namespace + "/" + r.Name
-	if section := a.section(); section != "" {
+	if section := a.sectionName(); section != "" {
 		s += "/" + section
 	}
 	return s
 }
 
-func ordinal(b bool) int {
+func boolRank(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// value is what the key compares of one policy, "" where there is nothing.
-func (k *Key) value(p *Policy) string {
+// valueOf returns what the key compares of one policy, "" where there is nothing.
+func (k *Key) valueOf(p *Policy) string {
 	o := p.Object
 	switch k.By {
 	case ByLabel:
@@ -105,29 +105,29 @@ func (k *Key) value(p *Policy) string {
 	return v.String()
 }
 
-// values compares two values, those that are not there as the key's Absent.
-func (k *Key) values(x, y string) int {
+// compareValues compares two values, those that are not there as the key's Absent.
+func (k *Key) compareValues(x, y string) int {
 	x, y = cmp.Or(x, k.Absent), cmp.Or(y, k.Absent)
 	switch {
 	case k.Present:
-		return cmp.Compare(ordinal(x != ""), ordinal(y != ""))
-	case k.Of != nil:
-		return cmp.Compare(k.rank(x), k.rank(y))
+		return cmp.Compare(boolRank(x != ""), boolRank(y != ""))
+	case k.Values != nil:
+		return cmp.Compare(k.rankOf(x), k.rankOf(y))
 	case k.Number:
-		return cmp.Compare(k.number(x), k.number(y))
+		return cmp.Compare(k.parseNumber(x), k.parseNumber(y))
 	}
 	return cmp.Compare(x, y)
 }
 
-// rank is the position of a value in the key's list, behind all for one that is not in it.
-func (k *Key) rank(v string) int {
-	if i := slices.Index(k.Of, v); i >= 0 {
+// rankOf returns the position of a value in the key's list, behind all for one that is not in it.
+func (k *Key) rankOf(v string) int {
+	if i := slices.Index(k.Values, v); i >= 0 {
 		return i
 	}
-	return len(k.Of)
+	return len(k.Values)
 }
 
-func (k *Key) number(v string) float64 {
+func (k *Key) parseNumber(v string) float64 {
 	if n, err := strconv.ParseFloat(v, 64); err == nil {
 		return n
 	}

@@ -36,7 +36,7 @@ func TestKeys(t *testing.T) { // engine E9
 	}{
 		{"the larger weight first, absent is 0", []Key{weight}, []string{"a weight=-1", "b", "c weight=10", "d weight=9"}, "c d b a"},
 		{"what is no number counts as absent", []Key{weight}, []string{"a weight=1", "b weight=x", "c weight=-1"}, "a b c"},
-		{"values in a given order, others last", []Key{{By: ByLabel, At: []string{"role"}, Of: []string{"system", "owner"}, Absent: "system"}}, []string{"a role=other", "b role=owner", "c", "d role=system"}, "c d b a"},
+		{"values in a given order, others last", []Key{{By: ByLabel, At: []string{"role"}, Values: []string{"system", "owner"}, Absent: "system"}}, []string{"a role=other", "b role=owner", "c", "d role=system"}, "c d b a"},
 		{"with a value last", []Key{{By: ByField, At: []string{"spec", "port"}, Present: true}, {By: ByName, Descending: true}}, []string{"a port=1", "b", "c port=2", "d"}, "d b c a"},
 		{"names from the end", []Key{{By: ByName, Descending: true}}, []string{"a", "b"}, "b a"},
 		{"by position", []Key{{By: ByIndex}}, []string{"a", "b", "c"}, "c b a"},
@@ -46,7 +46,7 @@ func TestKeys(t *testing.T) { // engine E9
 	} {
 		k := &Kind{}
 		k.Compare = c.keys
-		if k.Leveled() {
+		if k.IsByLevel() {
 			t.Errorf("%s: there is no level", c.name)
 		}
 		in := labelled(c.in...)

@@ -15,23 +15,23 @@ import (
 type Kind struct {
 	GroupKind model.GroupKind
 	Vendor    string // "" for generic kinds
-	From      string // where the description comes from, for people
+	Source    string // where the description comes from, for people
 	Profile   string // the vendor's profile in use, "" where it has only one
 	Doc       string // how the kind is read, in half a line
 	Virtual   bool   // there are no objects of the kind: its settings stand in others, such as annotations
 	// Publishable kinds have settings that cannot be credentials: numbers, times, sizes and names.
-	Publishable bool
-	Inferred    string // what of that is inferred and stated nowhere; "": nothing is
-	Plural      string
-	Short       []string
-	Cluster     bool
-	Settings    model.Settings    // the vendor switches under which the kind was described
-	Members     []model.GroupKind // kinds whose policies enter the stacks of this one
-	Reads       []model.GroupKind // what else the kind's answers depend on
-	Evaluate    string            // the registered evaluator; "": requests are not judged by the kind
-	Guess       Guess             // of a kind without a descriptor
-	Summaries   []Summary         // how tables say values
-	Protects    gate.Protection   // which settings keep requests out, or bound them
+	Publishable   bool
+	Inferred      string // what of that is inferred and stated nowhere; "": nothing is
+	Plural        string
+	ShortNames    []string
+	ClusterScoped bool
+	Settings      model.Settings    // the vendor switches under which the kind was described
+	Members       []model.GroupKind // kinds whose policies enter the stacks of this one
+	Reads         []model.GroupKind // what else the kind's answers depend on
+	Evaluate      string            // the registered evaluator; "": requests are not judged by the kind
+	Guess         Guess             // of a kind without a descriptor
+	Summaries     []Summary         // how tables say values
+	Protects      gate.Protection   // which settings keep requests out, or bound them
 
 	Attachment
 	Reach
@@ -45,21 +45,22 @@ type Kind struct {
 // Name is Kind.group.
 func (k *Kind) Name() string { return k.GroupKind.String() }
 
-// Generic reports whether k has no descriptor (engine E15).
-func (k *Kind) Generic() bool { return k.Vendor == "" }
+// IsGeneric reports whether k has no descriptor (engine E15).
+func (k *Kind) IsGeneric() bool { return k.Vendor == "" }
 
-// Has reports whether a policy stands in the stacks of the kind: it is one of the kind, or of a member.
-func (k *Kind) Has(p *Policy) bool {
+// HasPolicy reports whether a policy stands in the stacks of the kind: it is one of the kind, or of
+// a member.
+func (k *Kind) HasPolicy(p *Policy) bool {
 	return p.Kind.GroupKind == k.GroupKind || slices.Contains(k.Members, p.Kind.GroupKind)
 }
 
-// Everyone is the reference that stands for all policies of the kind.
-func (k *Kind) Everyone() *model.Ref {
+// AllPoliciesRef returns the reference that stands for all policies of the kind.
+func (k *Kind) AllPoliciesRef() *model.Ref {
 	return &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"}
 }
 
-// AboutWorkloads reports whether the kind has results at workloads.
-func (k *Kind) AboutWorkloads() bool {
+// HasResultsAtWorkloads reports whether the kind has results at workloads.
+func (k *Kind) HasResultsAtWorkloads() bool {
 	return k.Family == topology.Namespaced || slices.ContainsFunc(k.Scopes, func(s Scope) bool {
 		return s.Family == topology.Namespaced || slices.Contains(s.Effective, topology.Workload)
 	})
@@ -67,17 +68,17 @@ func (k *Kind) AboutWorkloads() bool {
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
 type StatusWords struct {
-	Type     string       // of the condition
-	All      string       // reason: in force everywhere
-	Some     string       // in force somewhere or in part
-	None     string       // in force nowhere
-	NoScope  string       // nothing to be in force on; "" for no condition
-	Func     string       // the registered writer; "" for the usual conditions
-	Silent   bool         // the vendor writes no conditions
-	Unstated bool         // of a Silent one: or it is not known which
-	States   []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
-	Marks    string       // the registered writer of marks on other objects
-	Refuses  bool         // a policy is not attached where its status has no room for another ancestor
+	Type         string       // of the condition
+	All          string       // reason: in force everywhere
+	Some         string       // in force somewhere or in part
+	None         string       // in force nowhere
+	NoScope      string       // nothing to be in force on; "" for no condition
+	Func         string       // the registered writer; "" for the usual conditions
+	NoConditions bool         // the vendor writes no conditions
+	Unstated     bool         // of a Silent one: or it is not known which
+	States       []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
+	Marks        string       // the registered writer of marks on other objects
+	Refuses      bool         // a policy is not attached where its status has no room for another ancestor
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string
 	Accepted *AcceptedWords // nil: those of GEP-713
@@ -96,7 +97,7 @@ type StateField struct {
 	Words []string // what numbers mean; nil: the word itself is written
 }
 
-// Type is that of the condition that stands for the word: the last part of its place.
+// Type returns the type of the condition that stands for the word: the last part of its place.
 func (f StateField) Type() string { return f.At[len(f.At)-1] }
 
 // UsualInForce is the type of the condition by which policies say that they are in force, where a kind has no word of its own.

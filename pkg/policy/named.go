@@ -10,64 +10,65 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Naming says that objects of a kind name policies, and where: a policy has no reference of its own then and holds where they stand.
-type Naming struct {
+// NamingRule says that objects of a kind name policies, and where: such a policy has no reference
+// of its own and holds where they stand.
+type NamingRule struct {
 	Kind       model.GroupKind
-	At         []string // a reference, a name, or a list of such, in the object
-	Annotation string   // names in an annotation, separated by commas, each as NAME or NAMESPACE:NAME; "": At
-	Explicit   bool     // the reference says the namespace itself, or names nothing; else it is the object's own
-	By         []Naming // who names the object in turn, if it is no place itself: the policy holds where those stand
+	At         []string     // a reference, a name, or a list of such, in the object
+	Annotation string       // names in an annotation, separated by commas, each as NAME or NAMESPACE:NAME; "": At
+	Explicit   bool         // the reference says the namespace itself, or names nothing; else it is the object's own
+	NamedBy    []NamingRule // who names the object in turn, if it is no place itself: the policy holds where those stand
 }
 
-// naming is one place where a policy is named.
-type naming struct {
+// namedPlace is one place where a policy is named.
+type namedPlace struct {
 	node  topology.NodeID
 	by    *model.Object // the object in which the name stands
 	index int           // of the name among those of its kind in the object
 }
 
-// NamedBy finds the policies of a kind where objects name them.
-func NamedBy(k *Kind, by []Naming) Search {
+// NewNamedSearch returns a Search that finds the policies of a kind where objects name them.
+func NewNamedSearch(k *Kind, by []NamingRule) Search {
 	return func(g *topology.Graph, in *model.Snapshot, _ model.Settings) Finder {
-		found := named(k.GroupKind, by, g, in)
+		found := findNamedPlaces(k.GroupKind, by, g, in)
 		return Finder{Find: func(p *Policy) ([]Attached, []model.Problem) {
 			var out []Attached
 			for _, at := range found[p.Ref()] {
 				a := Attached{Policy: p, Node: at.node, Ref: -1, Index: at.index}
-				if how := k.Strategy.By(at.by); how != nil {
-					a.Here = &Here{How: how}
+				if how := k.Strategy.StatedBy(at.by); how != nil {
+					a.Details = &TargetDetails{Strategy: how}
 				}
 				out = append(out, a)
 			}
 			if out == nil && len(p.Refs) == 0 && k.Filters == nil {
-				return nil, []model.Problem{unnamed(p, by)}
+				return nil, []model.Problem{unnamedProblem(p, by)}
 			}
-			return out, k.unknownNamers(p, by, out, g)
+			return out, k.reportMissingNamers(p, by, out, g)
 		}}
 	}
 }
 
-// named is where the objects of a kind are named, by what they are called.
-func named(gk model.GroupKind, by []Naming, g *topology.Graph, in *model.Snapshot) map[model.Ref][]naming {
-	out := map[model.Ref][]naming{}
+// findNamedPlaces returns where the objects of a kind are named, by their references.
+func findNamedPlaces(gk model.GroupKind, by []NamingRule, g *topology.Graph, in *model.Snapshot) map[model.Ref][]namedPlace {
+	out := map[model.Ref][]namedPlace{}
 	for _, n := range by {
-		var above map[model.Ref][]naming
-		if n.By != nil {
-			above = named(n.Kind, n.By, g, in)
+		var above map[model.Ref][]namedPlace
+		if n.NamedBy != nil {
+			above = findNamedPlaces(n.Kind, n.NamedBy, g, in)
 		}
-		for _, o := range in.Of(n.Kind) {
-			for i, ref := range n.Names(gk, o) {
-				if ref.Namespace != o.Ref.Namespace && n.Annotation != "" && !g.Granted(n.Kind, o.Ref.Namespace, ref) {
+		for _, o := range in.OfKind(n.Kind) {
+			for i, ref := range n.ReadNames(gk, o) {
+				if ref.Namespace != o.Ref.Namespace && n.Annotation != "" && !g.IsGranted(n.Kind, o.Ref.Namespace, ref) {
 					continue
 				}
-				if n.By != nil {
+				if n.NamedBy != nil {
 					for _, at := range above[o.Ref] {
-						out[ref] = append(out[ref], naming{at.node, o, i})
+						out[ref] = append(out[ref], namedPlace{at.node, o, i})
 					}
 					continue
 				}
 				for _, id := range g.Lookup(o.Ref) {
-					out[ref] = append(out[ref], naming{id, o, i})
+					out[ref] = append(out[ref], namedPlace{id, o, i})
 				}
 			}
 		}
@@ -75,8 +76,8 @@ func named(gk model.GroupKind, by []Naming, g *topology.Graph, in *model.Snapsho
 	return out
 }
 
-// Names are the objects of a kind that an object names, in its order.
-func (n Naming) Names(gk model.GroupKind, o *model.Object) []model.Ref {
+// ReadNames returns the objects of a kind that an object names, in its order.
+func (n NamingRule) ReadNames(gk model.GroupKind, o *model.Object) []model.Ref {
 	own := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace} // of kinds with namespaces
 	var out []model.Ref
 	if n.Annotation != "" {
@@ -119,14 +120,15 @@ func (n Naming) Names(gk model.GroupKind, o *model.Object) []model.Ref {
 	return out
 }
 
-// unknownNamers says that objects above a policy's places, which may name others of its kind, are not in the input.
-func (k *Kind) unknownNamers(p *Policy, by []Naming, at []Attached, g *topology.Graph) []model.Problem {
+// reportMissingNamers says that objects above a policy's places, which may name others of its kind,
+// are not in the input.
+func (k *Kind) reportMissingNamers(p *Policy, by []NamingRule, at []Attached, g *topology.Graph) []model.Problem {
 	kinds := map[model.GroupKind]bool{}
-	var roots func([]Naming)
-	roots = func(by []Naming) {
+	var roots func([]NamingRule)
+	roots = func(by []NamingRule) {
 		for _, n := range by {
-			kinds[n.Kind] = kinds[n.Kind] || n.By == nil
-			roots(n.By)
+			kinds[n.Kind] = kinds[n.Kind] || n.NamedBy == nil
+			roots(n.NamedBy)
 		}
 	}
 	roots(by)
@@ -147,8 +149,8 @@ func (k *Kind) unknownNamers(p *Policy, by []Naming, at []Attached, g *topology.
 		Hint:    "add its manifest"}.At(p.Object)}
 }
 
-// unnamed says that nobody names a policy that has no reference of its own.
-func unnamed(p *Policy, by []Naming) model.Problem {
+// unnamedProblem says that nobody names a policy that has no reference of its own.
+func unnamedProblem(p *Policy, by []NamingRule) model.Problem {
 	var places []string
 	for _, n := range by {
 		places = append(places, cmp.Or(n.Annotation, strings.Join(n.At, "."))+" of a "+n.Kind.Kind)
@@ -157,10 +159,11 @@ func unnamed(p *Policy, by []Naming) model.Problem {
 		Message: fmt.Sprintf("%s is named nowhere (%s): it is in force nowhere", p.Ref(), strings.Join(places, ", "))}.At(p.Object)
 }
 
-// By is the strategy that the object which names a policy states; nil if none is read there.
-func (r StrategyRule) By(o *model.Object) *Choice {
+// StatedBy returns the strategy that the object which names a policy states; nil if none is read
+// there.
+func (r StrategyRule) StatedBy(o *model.Object) *StrategyChoice {
 	for _, place := range r.Read {
-		if !place.By {
+		if !place.InNamer {
 			continue
 		}
 		if c, ok := r.Values[o.Body.Text(place.Path...)]; ok {

@@ -14,54 +14,55 @@ type Attached struct {
 	Ref    int // which of the policy's references led there; -1: none, the target or something else names the policy
 	Index  int // the position that the key "index" compares
 
-	Level topology.Role // "": that of the node
-	Here  *Here         // what is peculiar to this target; nil: nothing is
+	Level   topology.Role  // "": that of the node
+	Details *TargetDetails // what is different at this target; nil: nothing is
 }
 
-// Here is what a policy is at one target in another way than at others.
-type Here struct {
-	Units []merge.Unit      // what it sets there, in place of its main block; nil: what it says itself
-	Via   []topology.NodeID // the nodes right above by which it comes there; nil: all that are there
-	How   *Choice           // the strategy that what names the policy there states; nil: its own
+// TargetDetails is what a policy is at one target in another way than at others.
+type TargetDetails struct {
+	Units    []merge.Unit      // what it sets there, in place of its main block; nil: what it says itself
+	Parents  []topology.NodeID // the nodes right above by which it comes there; nil: all that are there
+	Strategy *StrategyChoice   // the strategy that what names the policy there states; nil: its own
 }
 
-// Sets are the blocks of the policy at its target.
-func (a *Attached) Sets() []merge.Block {
+// BlocksAtTarget returns the blocks of the policy at its target.
+func (a *Attached) BlocksAtTarget() []merge.Block {
 	own := a.Policy.Blocks
-	if a.Here == nil || a.Here.Units == nil && a.Here.How == nil || len(own) == 0 {
+	if a.Details == nil || a.Details.Units == nil && a.Details.Strategy == nil || len(own) == 0 {
 		return own
 	}
 	out := slices.Clone(own)
-	if a.Here.Units != nil {
-		out[len(out)-1].Units = a.Here.Units
+	if a.Details.Units != nil {
+		out[len(out)-1].Units = a.Details.Units
 	}
 	for i := range out {
-		if a.Here.How != nil {
-			out[i].Strategy = a.Here.How.On(out[i].Kind)
+		if a.Details.Strategy != nil {
+			out[i].Strategy = a.Details.Strategy.ForBlock(out[i].Kind)
 		}
 	}
 	return out
 }
 
-// Spot is where a policy is attached: at a node, at a level.
-type Spot struct {
+// AttachPoint is where a policy is attached: at a node, at a level.
+type AttachPoint struct {
 	node  topology.NodeID
 	level topology.Role
 }
 
-// Spot is the place of the attachment.
-func (a Attached) Spot() Spot { return Spot{a.Node, a.Level} }
+// Point returns the place of the attachment.
+func (a Attached) Point() AttachPoint { return AttachPoint{a.Node, a.Level} }
 
-// SamePlace reports whether two are attachments to one place.
-func (a Attached) SamePlace(b Attached) bool { return a.Spot() == b.Spot() }
+// IsAtSamePlace reports whether two are attachments to one place.
+func (a Attached) IsAtSamePlace(b Attached) bool { return a.Point() == b.Point() }
 
-// OverSets reports whether the policy names a listener of a Gateway and counts more in the Gateway's ListenerSets than what these have.
-func (a *Attached) OverSets() bool {
-	return a.Ref >= 0 && a.Ref < len(a.Policy.Refs) && a.Policy.Refs[a.Ref].OverSets
+// OutranksListenerSets reports whether the policy names a listener of a Gateway and counts more in
+// the Gateway's ListenerSets than what these have.
+func (a *Attached) OutranksListenerSets() bool {
+	return a.Ref >= 0 && a.Ref < len(a.Policy.Refs) && a.Policy.Refs[a.Ref].OutranksListenerSets
 }
 
-// section is the section that the policy names in its reference.
-func (a *Attached) section() string {
+// sectionName returns the section that the policy names in its reference.
+func (a *Attached) sectionName() string {
 	if a.Ref < 0 || a.Ref >= len(a.Policy.Refs) {
 		return ""
 	}
@@ -70,22 +71,24 @@ func (a *Attached) section() string {
 
 // Ordering is the order in which policies of a kind stand.
 type Ordering struct {
-	Compare []Key
-	Checked bool // the order of folding is left open upstream: compare both (gep713 P27)
+	Compare         []Key
+	ChecksDirection bool // the order of folding is left open upstream: compare both (gep713 P27)
 }
 
-// Leveled reports whether the level decides first: then policies are ordered place by place, else whole stacks are.
-func (k *Ordering) Leveled() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
+// IsByLevel reports whether the level decides first: then policies are ordered place by place, else
+// whole stacks are.
+func (k *Ordering) IsByLevel() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
 
-// ByAge reports whether the age of policies has a part in their order.
-func (k *Ordering) ByAge() bool {
+// HasAgeKey reports whether the age of policies has a part in their order.
+func (k *Ordering) HasAgeKey() bool {
 	return slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
 }
 
-// AgeDecides reports whether it would take the age of two policies to order them: the keys before it do not tell them apart.
-func (k *Ordering) AgeDecides(a, b Attached) bool {
+// NeedsAge reports whether it would take the age of two policies to order them: the keys before it
+// do not tell them apart.
+func (k *Ordering) NeedsAge(a, b Attached) bool {
 	at := slices.IndexFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
-	first, _ := k.decide(&a, &b, true)
+	first, _ := k.firstDifference(&a, &b, true)
 	return at >= 0 && (first < 0 || at < first)
 }
 
@@ -93,12 +96,12 @@ func (k *Ordering) AgeDecides(a, b Attached) bool {
 // level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
 // transitive; then ageIgnored is true.
 func (k *Ordering) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
-	if k.ByAge() && len(as) > 1 {
+	if k.HasAgeKey() && len(as) > 1 {
 		ageIgnored = slices.ContainsFunc(as, func(a Attached) bool { return a.Policy.Object.Created.IsZero() })
 	}
 	out := slices.Clone(as)
 	slices.SortStableFunc(out, func(a, b Attached) int {
-		if _, c := k.decide(&a, &b, ageIgnored); c != 0 {
+		if _, c := k.firstDifference(&a, &b, ageIgnored); c != 0 {
 			return c
 		}
 		return a.Policy.Ref().Compare(b.Policy.Ref())
@@ -106,20 +109,23 @@ func (k *Ordering) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
 	return out, ageIgnored
 }
 
-// Opens reports whether the implementation leaves open an order that the kind's keys do not settle.
-func (k *Ordering) Opens() bool {
+// HasOpenKey reports whether the implementation leaves open an order that the kind's keys do not
+// settle.
+func (k *Ordering) HasOpenKey() bool {
 	return slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByOpen })
 }
 
-// LeavesOpen reports whether the implementation leaves the order of two policies open: only keys that stand in for it tell them apart.
-func (k *Ordering) LeavesOpen(a, b Attached) bool {
+// IsLeftOpen reports whether the implementation leaves the order of two policies open: only keys
+// that stand in for it tell them apart.
+func (k *Ordering) IsLeftOpen(a, b Attached) bool {
 	at := slices.IndexFunc(k.Compare, func(key Key) bool { return key.By == ByOpen })
-	first, _ := k.decide(&a, &b, false)
+	first, _ := k.firstDifference(&a, &b, false)
 	return at >= 0 && (first < 0 || at < first)
 }
 
-// Tied reports whether nothing but their positions tells two policies apart by the kind's comparator: their order is left open.
-func (k *Ordering) Tied(a, b Attached) bool {
+// IsTied reports whether nothing but their positions tells two policies apart by the kind's
+// comparator: their order is left open.
+func (k *Ordering) IsTied(a, b Attached) bool {
 	if a.Policy.Base() == b.Policy.Base() {
 		return false
 	}

@@ -11,13 +11,13 @@ import (
 
 // Part is one set of settings of several in one object: each entry of a list, or what stands at a path.
 type Part struct {
-	Name      string
-	Each, At  []string  // neither: the whole object
-	Settings  []string  // inside the entry
-	Unless    []string  // read only where this path is absent
-	As        string    // how parts are printed, if not by the name
-	Not       [2]string // a setting and its value with which the part is not read
-	Normalize PartNormalizer
+	Name          string
+	List, At      []string  // neither: the whole object
+	Settings      []string  // inside the entry
+	Unless        []string  // read only where this path is absent
+	PrintedName   string    // how parts are printed, if not by the name
+	UnlessSetting [2]string // a setting and its value with which the part is not read
+	Normalize     PartNormalizer
 }
 
 // PartNormalizer makes of a part's settings, as they are written, what the vendor reads: types, defaults of the API. It may change them.
@@ -30,7 +30,7 @@ type NoPart struct{}
 func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 	var out []*Policy
 	if p.Kind.GroupKind != k.GroupKind { // a member
-		k = p.Kind.In(s)
+		k = p.Kind.InScope(s)
 	}
 	for _, name := range s.Parts {
 		i := slices.IndexFunc(k.Parts, func(part Part) bool { return part.Name == name })
@@ -39,29 +39,29 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 		}
 		part := &k.Parts[i]
 		body := p.Object.Body
-		if part.Not[0] != "" && k.Settings.Text(k.Vendor+"."+part.Not[0]) == part.Not[1] || part.Unless != nil && body.At(part.Unless...).Len() > 0 {
+		if part.UnlessSetting[0] != "" && k.Settings.Text(k.Vendor+"."+part.UnlessSetting[0]) == part.UnlessSetting[1] || part.Unless != nil && body.At(part.Unless...).Len() > 0 {
 			continue
 		}
-		if part.Each == nil && part.At == nil { // also one without settings
-			out = k.part(out, p, part, body, part.As, nil, len(out))
+		if part.List == nil && part.At == nil { // also one without settings
+			out = k.appendPart(out, p, part, body, part.PrintedName, nil, len(out))
 			continue
 		}
-		if part.Each == nil {
+		if part.List == nil {
 			if one := body.At(part.At...); part.Settings == nil && one.IsObject() || part.Settings != nil && one.Has(part.Settings[0]) {
-				out = k.part(out, p, part, one, cmp.Or(part.As, part.Name), part.At, len(out))
+				out = k.appendPart(out, p, part, one, cmp.Or(part.PrintedName, part.Name), part.At, len(out))
 			}
 			continue
 		}
-		for i, entry := range body.At(part.Each...).Items {
-			at := append(slices.Clone(part.Each), strconv.Itoa(i))
-			out = k.part(out, p, part, entry, cmp.Or(part.As, part.Name)+"["+strconv.Itoa(i)+"]", at, i)
+		for i, entry := range body.At(part.List...).Items {
+			at := append(slices.Clone(part.List), strconv.Itoa(i))
+			out = k.appendPart(out, p, part, entry, cmp.Or(part.PrintedName, part.Name)+"["+strconv.Itoa(i)+"]", at, i)
 		}
 	}
 	return out
 }
 
-// part adds one part to a list, unless it is none.
-func (k *Kind) part(to []*Policy, p *Policy, part *Part, entry model.Body, name string, at []string, index int) []*Policy {
+// appendPart appends one part to a list, unless it is none.
+func (k *Kind) appendPart(to []*Policy, p *Policy, part *Part, entry model.Body, name string, at []string, index int) []*Policy {
 	out := &Policy{Kind: k, Object: p.Object, Labels: p.Labels, Whole: p, Part: name, Index: index, Entry: entry, at: slices.Concat(at, part.Settings)}
 	settings := entry.At(part.Settings...).Value()
 	if part.Normalize != nil {
@@ -70,11 +70,11 @@ func (k *Kind) part(to []*Policy, p *Policy, part *Part, entry model.Body, name 
 	if settings == (NoPart{}) {
 		return to
 	}
-	units, _ := k.Rules.CutAll(settings)
+	units, _ := k.Rules.CutSettings(settings)
 	if len(units) == 0 { // it takes part all the same
 		units = []merge.Unit{{Value: map[string]any{}}}
 	}
-	strategy := k.Strategy.Default.On(merge.Bare)
-	out.Append(merge.Block{Kind: merge.Bare, Units: units, Strategy: strategy})
+	strategy := k.Strategy.Default.ForBlock(merge.Bare)
+	out.AppendBlock(merge.Block{Kind: merge.Bare, Units: units, Strategy: strategy})
 	return append(to, out)
 }

@@ -12,23 +12,23 @@ import (
 
 // Policy is one custom resource, decoded by its kind.
 type Policy struct {
-	Kind     *Kind
-	Object   *model.Object
-	Position int // among the policies that are resolved together: those of its kind, or of all kinds that stand for one
-	Refs     []TargetRef
-	Blocks   []merge.Block        // in the order defaults, bare, overrides; only those that are there
-	Unset    []string             // deactivated names, sorted, each once
-	Refused  bool                 // the API server would not have it: it takes no part
-	Asks     *merge.Strategy      // what it demands as the lower side of a merge; nil: nothing
-	Fault    string               // why it is in error by a check of its kind; "": it is not
-	Reason   string               // of a Fault: the reason of the condition Accepted; "": Invalid
-	Faults   map[model.Ref]string // why it is in error on ways through single nodes, by these
-	Left     map[model.Ref]bool   // of these the nodes where it leaves its place to others, whatever the kind says
-	Problems []model.Problem
-	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
+	Kind             *Kind
+	Object           *model.Object
+	Position         int // among the policies that are resolved together: those of its kind, or of all kinds that stand for one
+	Refs             []TargetRef
+	Blocks           []merge.Block        // in the order defaults, bare, overrides; only those that are there
+	Unset            []string             // deactivated names, sorted, each once
+	Refused          bool                 // the API server would not have it: it takes no part
+	DemandedStrategy *merge.Strategy      // what it demands as the lower side of a merge; nil: nothing
+	Fault            string               // why it is in error by a check of its kind; "": it is not
+	Reason           string               // of a Fault: the reason of the condition Accepted; "": Invalid
+	Faults           map[model.Ref]string // why it is in error on ways through single nodes, by these
+	YieldsAt         map[model.Ref]bool   // of these the nodes where it leaves its place to others, whatever the kind says
+	Problems         []model.Problem
+	Builtin          string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
 
-	Uncertain []Uncertainty // of a kind without a descriptor: what is not understood, and matters wherever the policy stands
-	Astray    []string      // likewise: fields that look like references and are not understood; then it is not known where else it stands
+	Uncertain        []Uncertainty // of a kind without a descriptor: what is not understood, and matters wherever the policy stands
+	UnknownRefFields []string      // likewise: fields that look like references and are not understood; then it is not known where else it stands
 
 	Labels map[string]string // completed ones; nil: the object's own count
 
@@ -37,13 +37,13 @@ type Policy struct {
 	Index int        // of a part: its position
 	Entry model.Body // of a part: what it is cut from
 
-	Places []topology.NodeID // of a part: the nodes that its last leg found
+	Places []topology.NodeID // of a part: the nodes found for the last point of its scope
 
-	at    []string                    // where a part's settings, or the built-in setting, stand
-	words [merge.Overrides + 1]string // the strategy word of each block
+	at            []string                    // where a part's settings, or the built-in setting, stand
+	strategyNames [merge.Overrides + 1]string // the strategy word of each block
 }
 
-// Label is the label of the policy that counts, "" if it has none.
+// Label returns the label of the policy that counts, "" if it has none.
 func (p *Policy) Label(name string) string {
 	if p.Labels != nil {
 		return p.Labels[name]
@@ -59,26 +59,26 @@ func (p *Policy) Fail(at model.Ref, fault string) {
 	p.Faults[at] = fault
 }
 
-// Leave notes why the policy is in error on ways through a node, where it leaves its place to others even if the kind's policies in error
-// hold theirs.
-func (p *Policy) Leave(at model.Ref, fault string) {
+// FailAndYield notes why the policy is in error on ways through a node, where it leaves its place
+// to others even if the kind's policies in error hold theirs.
+func (p *Policy) FailAndYield(at model.Ref, fault string) {
 	p.Fail(at, fault)
-	if p.Left == nil {
-		p.Left = map[model.Ref]bool{}
+	if p.YieldsAt == nil {
+		p.YieldsAt = map[model.Ref]bool{}
 	}
-	p.Left[at] = true
+	p.YieldsAt[at] = true
 }
 
 // Ref is the policy's identity.
 func (p *Policy) Ref() model.Ref { return p.Object.Ref }
 
-// Append adds a block, behind those that are there.
-func (p *Policy) Append(b merge.Block) {
+// AppendBlock adds a block, behind those that are there.
+func (p *Policy) AppendBlock(b merge.Block) {
 	p.Blocks = append(p.Blocks, b)
-	p.words[b.Kind] = b.Strategy.Word()
+	p.strategyNames[b.Kind] = b.Strategy.Name()
 }
 
-// ConditionOf is the text of the condition of the policy's block, "" if it has none.
+// ConditionOf returns the text of the condition of the policy's block, "" if it has none.
 func (p *Policy) ConditionOf(b merge.BlockKind) string {
 	for i := range p.Blocks {
 		if when, ok := p.Blocks[i].When.(*expression.Condition); ok && p.Blocks[i].Kind == b {
@@ -88,10 +88,10 @@ func (p *Policy) ConditionOf(b merge.BlockKind) string {
 	return ""
 }
 
-// Word is the strategy of the policy's block, in the contract's words.
-func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
+// StrategyName returns the strategy of the policy's block, in the contract's words.
+func (p *Policy) StrategyName(b merge.BlockKind) string { return p.strategyNames[b] }
 
-// OriginOf is the place of a rule of one of the policy's blocks.
+// OriginOf returns the place of a rule of one of the policy's blocks.
 func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 	if p.Builtin != "" {
 		return p.builtinOrigin()
@@ -101,7 +101,7 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 	if p.at != nil {
 		at = append(few[:0], p.at...)
 	}
-	rule = p.written(at, rule)
+	rule = p.pathInObject(at, rule)
 	for _, seg := range rule {
 		if seg.Form != merge.Key {
 			break
@@ -111,9 +111,9 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 	return p.Object.OriginOf(at...)
 }
 
-// written is the part of a rule's path that the object itself has below a place: a vendor that rewrites its policies may have put all of them
-// below more names.
-func (p *Policy) written(at []string, rule merge.Path) merge.Path {
+// pathInObject returns the part of a rule's path that the object itself has below a place: a vendor
+// that rewrites its policies may have put all of them below more names.
+func (p *Policy) pathInObject(at []string, rule merge.Path) merge.Path {
 	if p.Kind.Normalize == nil {
 		return rule
 	}
@@ -126,7 +126,7 @@ func (p *Policy) written(at []string, rule merge.Path) merge.Path {
 	return rule
 }
 
-// Base is the whole policy of a part, and any other policy itself.
+// Base returns the whole policy of a part, and any other policy itself.
 func (p *Policy) Base() *Policy {
 	if p.Whole != nil {
 		return p.Whole
@@ -134,8 +134,9 @@ func (p *Policy) Base() *Policy {
 	return p
 }
 
-// Nested is settings as they stand below the spec of a policy: where the settings root is deeper, with the objects around it.
-func (k *Kind) Nested(settings any) any {
+// NestSettings returns settings as they stand below the spec of a policy: where the settings root
+// is deeper, with the objects around it.
+func (k *Kind) NestSettings(settings any) any {
 	if at := k.Content.At; k.Scope == nil && len(at) > 1 && at[0] == "spec" {
 		for _, name := range slices.Backward(at[1:]) {
 			settings = map[string]any{name: settings}
@@ -144,8 +145,9 @@ func (k *Kind) Nested(settings any) any {
 	return settings
 }
 
-// Render makes the document that conditions read: the policy bare, with its containers always there (engine E6).
-func (p *Policy) Render(settings any) any {
+// RenderDocument makes the document that conditions read: the policy bare, with its containers
+// always there (engine E6).
+func (p *Policy) RenderDocument(settings any) any {
 	spec := map[string]any{}
 	for _, pt := range p.Kind.Rules {
 		if len(pt.Path) > 1 && pt.Path[0].Form == merge.Key && !pt.Filler && pt.Keys == nil && !pt.Numbers {
@@ -158,11 +160,11 @@ func (p *Policy) Render(settings any) any {
 	o := p.Object
 	return map[string]any{
 		"apiVersion": o.Text("apiVersion"), "kind": o.Ref.Kind, "spec": spec,
-		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": texts(o.Labels), "annotations": texts(o.Annotations)},
+		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": toAnyMap(o.Labels), "annotations": toAnyMap(o.Annotations)},
 	}
 }
 
-func texts(m map[string]string) map[string]any {
+func toAnyMap(m map[string]string) map[string]any {
 	out := make(map[string]any, len(m))
 	for k, v := range m {
 		out[k] = v

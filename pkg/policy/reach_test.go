@@ -15,10 +15,10 @@ func TestPasses(t *testing.T) {
 		return &topology.Node{Role: topology.Rule, Ref: model.Ref{Group: gk.Group, Kind: gk.Kind}}
 	}
 	http := model.GroupKind{Group: GatewayGroup, Kind: "HTTPRoute"}
-	if !rules.Passes(http) || rules.Passes(tcp) || !rules.ReachesNode(rule(http)) || rules.ReachesNode(rule(tcp)) {
+	if !rules.PassesRoutes(http) || rules.PassesRoutes(tcp) || !rules.HasResultsAtNode(rule(http)) || rules.HasResultsAtNode(rule(tcp)) {
 		t.Error("a kind about HTTP holds for TCPRoutes, or not for HTTPRoutes")
 	}
-	if !backends.Passes(tcp) || backends.ReachesNode(rule(http)) {
+	if !backends.PassesRoutes(tcp) || backends.HasResultsAtNode(rule(http)) {
 		t.Error("a kind of backends cares for what leads to them, or has results before them")
 	}
 }

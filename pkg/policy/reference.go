@@ -29,17 +29,17 @@ func (t TargetForm) String() string {
 
 // RefForm says where references stand in a policy.
 type RefForm struct {
-	At       []string // path of an object or a list
-	Selector bool     // kind and labels instead of a name
-	Unless   []string // read only where this path is absent
-	Silent   bool     // a missing target is not reported
-	Attach   Attacher // finds the targets instead
-	Search   Search   // likewise, reading the input once for all policies
-	By       []Naming // who names policies, if Search finds those
-	Named    bool     // a rule is meant by its own name only, not as rule-N
-	InSets   bool     // a listener of a Gateway is meant in the Gateway's ListenerSets as well
-	OverSets bool     // there it stands below what the set has, so that it counts more
-	ByPort   bool     // a port of a Gateway means its listeners there
+	At                   []string     // path of an object or a list
+	Selector             bool         // kind and labels instead of a name
+	Unless               []string     // read only where this path is absent
+	Silent               bool         // a missing target is not reported
+	Attach               Attacher     // finds the targets instead
+	Search               Search       // likewise, reading the input once for all policies
+	NamedBy              []NamingRule // who names policies, if Search finds those
+	RuleNameOnly         bool         // a rule is meant by its own name only, not as rule-N
+	InListenerSets       bool         // a listener of a Gateway is meant in the Gateway's ListenerSets as well
+	OutranksListenerSets bool         // there it stands below what the set has, so that it counts more
+	ByPort               bool         // a port of a Gateway means its listeners there
 
 	// Of selectors:
 	EmptyNone       bool   // one that asks for nothing selects nothing
@@ -48,11 +48,12 @@ type RefForm struct {
 	Everywhere      string // the setting with the namespace whose policies select in every namespace
 }
 
-// Abroad reports whether the form may find targets in other namespaces than the policy's.
-func (f RefForm) Abroad() bool { return f.NamespacesField || f.Everywhere != "" }
+// CanCrossNamespaces reports whether the form may find targets in other namespaces than the
+// policy's.
+func (f RefForm) CanCrossNamespaces() bool { return f.NamespacesField || f.Everywhere != "" }
 
-// ByVendor reports whether a function of a vendor finds the targets.
-func (f RefForm) ByVendor() bool { return f.Attach != nil || f.Search != nil }
+// HasVendorSearch reports whether a function of a vendor finds the targets.
+func (f RefForm) HasVendorSearch() bool { return f.Attach != nil || f.Search != nil }
 
 // FilterLevel is the level of policies that a filter of a route names.
 const FilterLevel topology.Role = "filter"

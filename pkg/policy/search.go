@@ -19,11 +19,12 @@ type Finder struct {
 	Find func(p *Policy) ([]Attached, []model.Problem)
 	// Apart is where a policy without an attachment has a part all the same, or might be expected and has none; asked for one policy at a
 	// time. nil: nothing is known of that.
-	Apart func(p *Policy) []Apart
+	FindUnattached func(p *Policy) []UnattachedTarget
 }
 
-// Apart is a target to which a policy is not attached, with what there is to say about it.
-type Apart struct {
+// UnattachedTarget is a target to which a policy is not attached, with what there is to say about
+// it.
+type UnattachedTarget struct {
 	Node    topology.NodeID
 	InForce bool   // it has a part there: it brings other policies
 	Why     string // one plain sentence

@@ -9,26 +9,26 @@ import (
 
 // Spec is what policies of a kind say, and how they say it.
 type Spec struct {
-	Content   Content
-	Rules     merge.Shape
-	Cutting   string // what one rule is, for people
-	Strategy  StrategyRule
-	Asks      *Reading   // the strategy that the lower side of a merge demands
-	Normalize Normalizer // nil: policies are read as they are written
-	Defaults  []Default
-	Builtins  []Builtin
-	Unjudged  []Unjudged
-	Parts     []Part
-	Facets    []Facet // nil: all settings hold wherever the kind has results
+	Content          Content
+	Rules            merge.Shape
+	RuleWord         string // what one rule is, for people
+	Strategy         StrategyRule
+	DemandedStrategy *StrategySource // the strategy that the lower side of a merge demands
+	Normalize        Normalizer      // nil: policies are read as they are written
+	Defaults         []Default
+	Builtins         []Builtin
+	Unevaluated      []UnevaluatedField
+	Parts            []Part
+	Facets           []Facet // nil: all settings hold wherever the kind has results
 }
 
-// StrategyWords lists the strategies that a policy of the kind can have, sorted.
-func (k *Spec) StrategyWords() []string { return k.Strategy.words() }
+// StrategyNames lists the strategies that a policy of the kind can have, sorted.
+func (k *Spec) StrategyNames() []string { return k.Strategy.strategyNames() }
 
-// RuleWords says what one rule of the kind is: a word of the schema, or its patterns.
-func (k *Spec) RuleWords() string {
-	if k.Cutting != "" {
-		return k.Cutting
+// DescribeRules says what one rule of the kind is: a word of the schema, or its patterns.
+func (k *Spec) DescribeRules() string {
+	if k.RuleWord != "" {
+		return k.RuleWord
 	}
 	var out []string
 	for _, p := range k.Rules {
@@ -41,14 +41,14 @@ func (k *Spec) RuleWords() string {
 
 // Content says where settings, blocks, unset lists and conditions stand in a policy.
 type Content struct {
-	At        []string // the settings root
-	Fields    []string // settings fields; nil: everything but references and block words
-	Blocks    map[merge.BlockKind][]string
-	Condition string   // the field of a block that is a D/O condition where it is a string; "" for none
-	Unset     []string // fields that list deactivated names
-	OneSet    bool     // only one set is read: the first that is there of defaults, overrides and the bare one
-	Designs   bool     // blocks may be written in the designs that RFC 0009 did not choose
-	Claims    bool     // an empty spec still holds its place
+	At            []string // the settings root
+	Fields        []string // settings fields; nil: everything but references and block words
+	Blocks        map[merge.BlockKind][]string
+	Condition     string   // the field of a block that is a D/O condition where it is a string; "" for none
+	Unset         []string // fields that list deactivated names
+	OneSet        bool     // only one set is read: the first that is there of defaults, overrides and the bare one
+	AllowsDesigns bool     // blocks may be written in the designs that RFC 0009 did not choose
+	KeepsEmpty    bool     // an empty spec still holds its place
 
 	Zero ZeroValues // what false, 0, "" and an empty list are
 
@@ -68,7 +68,7 @@ const (
 	ZeroTail  ZeroValues = "tail"  // that, but in the first set that is merged, which is taken as it is and then filled
 )
 
-// BlockPath is where a block's settings stand, from the object's root.
+// BlockPath returns where a block's settings stand, from the object's root.
 func (c *Content) BlockPath(b merge.BlockKind) []string {
 	if at, ok := c.Blocks[b]; ok {
 		return at
@@ -88,8 +88,9 @@ type Default struct {
 	Value any
 }
 
-// Unjudged is a field that does something which is not evaluated: a policy that sets it makes answers incomplete.
-type Unjudged struct {
+// UnevaluatedField is a field that does something which is not evaluated: a policy that sets it
+// makes answers incomplete.
+type UnevaluatedField struct {
 	Path    []string // from the object's root
 	Message string
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Choice is a strategy word, with the side where the word fixes it.
-type Choice struct {
+// StrategyChoice is a strategy word, with the side where the word fixes it.
+type StrategyChoice struct {
 	Strategy merge.Strategy
 	Fixed    bool // the side is part of the word, not the block's
 }
 
-// On is the strategy for a block: the block's own side, unless the word fixes it.
-func (c Choice) On(b merge.BlockKind) merge.Strategy {
+// ForBlock returns the strategy for a block: the block's own side, unless the word fixes it.
+func (c StrategyChoice) ForBlock(b merge.BlockKind) merge.Strategy {
 	s := c.Strategy
 	if !c.Fixed && s.Wins != merge.Both && b == merge.Overrides {
 		s.Wins = merge.Higher
@@ -24,8 +24,9 @@ func (c Choice) On(b merge.BlockKind) merge.Strategy {
 	return s
 }
 
-// Planned is the strategy for a plan, which leaves the side to the block unless the word fixes it.
-func (c Choice) Planned() merge.Strategy {
+// ForPlan returns the strategy for a plan, which leaves the side to the block unless the word fixes
+// it.
+func (c StrategyChoice) ForPlan() merge.Strategy {
 	s := c.Strategy
 	if !c.Fixed && s.Wins == merge.Lower {
 		s.Wins = merge.ByBlock
@@ -35,47 +36,49 @@ func (c Choice) Planned() merge.Strategy {
 
 // StrategyRule says which strategy a block has, and who says so.
 type StrategyRule struct {
-	Read    []Place // in order; the first that is there decides
-	Values  map[string]Choice
-	Default Choice
+	Read    []StrategyPlace // in order; the first that is there decides
+	Values  map[string]StrategyChoice
+	Default StrategyChoice
 }
 
-// Place is where a strategy is read: a field of the block, of the spec, or of the object that names the policy.
-type Place struct {
-	Block bool
-	By    bool // Path is from that object's root
-	Path  []string
+// StrategyPlace is where a strategy is read: a field of the block, of the spec, or of the object
+// that names the policy.
+type StrategyPlace struct {
+	InBlock bool
+	InNamer bool // Path is from that object's root
+	Path    []string
 }
 
-// Fields are the names under which strategies stand, which are therefore no settings.
+// Fields returns the names under which strategies stand, which are therefore no settings.
 func (r StrategyRule) Fields() []string {
 	var out []string
 	for _, p := range r.Read {
-		if !p.By {
+		if !p.InNamer {
 			out = append(out, p.Path[0])
 		}
 	}
 	return out
 }
 
-// words lists the strategy words that a policy of the kind can have, sorted.
-func (r StrategyRule) words() []string {
-	out := []string{r.Default.Strategy.Word()}
+// strategyNames lists the strategies that a policy of the kind can have, sorted.
+func (r StrategyRule) strategyNames() []string {
+	out := []string{r.Default.Strategy.Name()}
 	for _, c := range r.Values {
-		out = append(out, c.Strategy.Word())
+		out = append(out, c.Strategy.Name())
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Of reads the strategy of a block, and where it stands. An unknown value is atomic, and said.
-func (r StrategyRule) Of(b merge.BlockKind, block, spec model.Body) (merge.Strategy, Place, *model.Problem) {
+// ReadStrategy returns the strategy of a block, and where it stands. An unknown value is taken as
+// atomic, with a problem.
+func (r StrategyRule) ReadStrategy(b merge.BlockKind, block, spec model.Body) (merge.Strategy, StrategyPlace, *model.Problem) {
 	for _, place := range r.Read {
-		if place.By { // known where the policy is named
+		if place.InNamer { // known where the policy is named
 			continue
 		}
 		from := spec
-		if place.Block {
+		if place.InBlock {
 			from = block
 		}
 		raw := from.At(place.Path...)
@@ -83,16 +86,16 @@ func (r StrategyRule) Of(b merge.BlockKind, block, spec model.Body) (merge.Strat
 			continue
 		}
 		if choice, ok := r.Values[raw.Text()]; ok && raw.IsText() {
-			return choice.On(b), place, nil
+			return choice.ForBlock(b), place, nil
 		}
-		return Choice{}.On(b), place, &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
+		return StrategyChoice{}.ForBlock(b), place, &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
 			Message: fmt.Sprintf("strategy %q is not known, atomic is used", fmt.Sprint(raw.Value())),
-			Hint:    "use one of: " + strings.Join(r.known(), ", ")}
+			Hint:    "use one of: " + strings.Join(r.knownWords(), ", ")}
 	}
-	return r.Default.On(b), Place{}, nil
+	return r.Default.ForBlock(b), StrategyPlace{}, nil
 }
 
-func (r StrategyRule) known() []string {
+func (r StrategyRule) knownWords() []string {
 	var out []string
 	for raw := range r.Values {
 		out = append(out, raw)
@@ -101,20 +104,20 @@ func (r StrategyRule) known() []string {
 	return out
 }
 
-// Reading is a strategy that is read somewhere else than in the policy that is merged: in a field of the policy below it, or in an
-// annotation of the object that a level belongs to.
-type Reading struct {
+// StrategySource says that a strategy is read somewhere else than in the policy that is merged: in
+// a field of the policy below it, or in an annotation of the object that a level belongs to.
+type StrategySource struct {
 	Path   []string // a field below the settings root
 	Name   string   // of an annotation
-	Values map[string]Choice
-	Func   StrategyOf
+	Values map[string]StrategyChoice
+	Func   StrategyParser
 }
 
-// StrategyOf is the strategy that a text stands for; not ok if it stands for none.
-type StrategyOf func(raw string, s model.Settings) (strategy merge.Strategy, ok bool)
+// StrategyParser returns the strategy that a text stands for; not ok if it stands for none.
+type StrategyParser func(raw string, s model.Settings) (strategy merge.Strategy, ok bool)
 
-// Choose is the strategy that a text stands for, nil for none.
-func (r *Reading) Choose(raw string, s model.Settings) *merge.Strategy {
+// ParseStrategy returns the strategy that a text stands for, nil for none.
+func (r *StrategySource) ParseStrategy(raw string, s model.Settings) *merge.Strategy {
 	if r.Func != nil {
 		if strategy, ok := r.Func(raw, s); ok {
 			return &strategy
@@ -122,7 +125,7 @@ func (r *Reading) Choose(raw string, s model.Settings) *merge.Strategy {
 		return nil
 	}
 	if c, ok := r.Values[raw]; ok {
-		strategy := c.Planned()
+		strategy := c.ForPlan()
 		return &strategy
 	}
 	return nil

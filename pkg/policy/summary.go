@@ -29,8 +29,8 @@ func NewSummary(field []string, text string) (s Summary, ok bool) {
 	}
 }
 
-// Fits reports whether the summary is about what stands at a place in the settings.
-func (s *Summary) Fits(at []string) bool {
+// FitsPath reports whether the summary is about what stands at a place in the settings.
+func (s *Summary) FitsPath(at []string) bool {
 	if len(at) != len(s.Field) {
 		return false
 	}

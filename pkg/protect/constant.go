@@ -9,8 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 )
 
-// constantCode tells whether a value decides nothing, and why; "" if it looks at the request, or at anything else.
-func constantCode(kind string, v any) gate.Code {
+// findConstant says why a value decides nothing; "" if it looks at the request, or at anything
+// else.
+func findConstant(kind string, v any) gate.Code {
 	switch kind {
 	case "rego":
 		if IsConstantRego(textOf(v)) {
@@ -91,7 +92,7 @@ func CoversAll(v any) bool {
 			if p.Addr().BitLen() != first.BitLen() || next.Less(p.Addr()) {
 				continue
 			}
-			last := lastOf(p)
+			last := lastAddress(p)
 			if last.Less(next) {
 				continue
 			}
@@ -103,8 +104,8 @@ func CoversAll(v any) bool {
 	return false
 }
 
-// lastOf is the highest address of a network.
-func lastOf(p netip.Prefix) netip.Addr {
+// lastAddress returns the highest address of a network.
+func lastAddress(p netip.Prefix) netip.Addr {
 	b := p.Addr().AsSlice()
 	for i := p.Bits(); i < len(b)*8; i++ {
 		b[i/8] |= 1 << (7 - i%8)

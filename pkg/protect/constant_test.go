@@ -32,7 +32,7 @@ func TestConstants(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.value), &value); err != nil {
 			t.Fatal(err)
 		}
-		if got := constantCode(c.kind, value); got != gate.Code(c.want) {
+		if got := findConstant(c.kind, value); got != gate.Code(c.want) {
 			t.Errorf("%s %s: %q, want %q", c.kind, c.value, got, c.want)
 		}
 	}
@@ -47,23 +47,23 @@ func TestDecision(t *testing.T) {
 		"nobody": {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return false } }, Findings{gate.Holds, gate.Holds, gate.Fails, true, false}},
 		"all":    {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return true } }, Findings{gate.Fails, gate.Fails, gate.Fails, false, false}},
 		"identity": {func(d *Decision) {
-			who := d.Add(Identity)
+			who := d.AddFact(Identity)
 			d.Allows = func(holds func(Fact) bool) bool { return holds(who) }
 		}, Findings{gate.Holds, gate.Holds, gate.Fails, false, true}},
 		"identity or address": {func(d *Decision) {
-			who, where := d.Add(Identity), d.Add(Address)
+			who, where := d.AddFact(Identity), d.AddFact(Address)
 			d.Allows = func(holds func(Fact) bool) bool { return holds(who) || holds(where) }
 		}, Findings{gate.Fails, gate.Holds, gate.Fails, false, true}},
 		"identity and address": {func(d *Decision) {
-			who, where := d.Add(Identity), d.Add(Address)
+			who, where := d.AddFact(Identity), d.AddFact(Address)
 			d.Allows = func(holds func(Fact) bool) bool { return holds(who) && holds(where) }
 		}, Findings{gate.Holds, gate.Holds, gate.Holds, false, true}},
 		"not that address": {func(d *Decision) {
-			where := d.Add(Address)
+			where := d.AddFact(Address)
 			d.Allows = func(holds func(Fact) bool) bool { return !holds(where) }
 		}, Findings{gate.Fails, gate.Holds, gate.Holds, false, false}},
 		"identity or an expression": {func(d *Decision) {
-			who, what := d.Add(Identity), d.Add(Unknown)
+			who, what := d.AddFact(Identity), d.AddFact(Unknown)
 			d.Allows = func(holds func(Fact) bool) bool { return holds(who) || holds(what) }
 		}, Findings{gate.Depends, gate.Holds, gate.Fails, false, true}},
 		"networks apart": {func(d *Decision) {
@@ -80,7 +80,7 @@ func TestDecision(t *testing.T) {
 		}, Findings{gate.Fails, gate.Holds, gate.Holds, false, false}},
 		"too many": {func(d *Decision) {
 			for range mostFacts + 1 {
-				d.Add(Identity)
+				d.AddFact(Identity)
 			}
 			d.Allows = func(func(Fact) bool) bool { return false }
 		}, Findings{gate.Holds, gate.Holds, gate.Fails, true, true}},

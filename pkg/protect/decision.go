@@ -11,7 +11,7 @@ import (
 // requests tells.
 type Decision struct {
 	facts    []FactKind
-	networks []listed
+	networks []networkFact
 	Allows   func(holds func(Fact) bool) bool
 }
 
@@ -34,14 +34,14 @@ const mostFacts = 12
 // mostPaths is how many ways through a decision of more facts are followed.
 const mostPaths = 1 << mostFacts
 
-// Add adds a fact.
-func (d *Decision) Add(k FactKind) Fact {
+// AddFact adds a fact.
+func (d *Decision) AddFact(k FactKind) Fact {
 	d.facts = append(d.facts, k)
 	return Fact(len(d.facts) - 1)
 }
 
-// listed is a fact about networks: an address is in one of them.
-type listed struct {
+// networkFact is a fact about networks: an address is in one of them.
+type networkFact struct {
 	fact     Fact
 	address  string // of which the fact is
 	networks []netip.Prefix
@@ -51,8 +51,8 @@ type listed struct {
 // not true or false independently: networks are within each other, or apart. name tells addresses of
 // a request apart, such as that of the client and that of the connection.
 func (d *Decision) AddNetworks(name string, networks []any) Fact {
-	f := d.Add(Address)
-	one := listed{fact: f, address: name}
+	f := d.AddFact(Address)
+	one := networkFact{fact: f, address: name}
 	for _, entry := range networks {
 		n, err := netip.ParsePrefix(textOf(entry))
 		if err != nil {
@@ -68,14 +68,14 @@ func (d *Decision) AddNetworks(name string, networks []any) Fact {
 	return f
 }
 
-// place is which facts about one address can be true together.
-type place struct {
-	mask  int
-	known map[int]bool
+// addressFacts says which facts about one address can be true together.
+type addressFacts struct {
+	mask     int
+	possible map[int]bool
 }
 
-// places tries addresses at the edges of all networks: between edges nothing changes.
-func (d *Decision) places() []place {
+// listAddressFacts tries addresses at the edges of all networks: between edges nothing changes.
+func (d *Decision) listAddressFacts() []addressFacts {
 	var names []string
 	edges := map[string][]netip.Addr{}
 	masks := map[string]int{}
@@ -87,14 +87,14 @@ func (d *Decision) places() []place {
 		masks[l.address] |= 1 << l.fact
 		for _, n := range l.networks {
 			edges[l.address] = append(edges[l.address], n.Addr())
-			if next := lastOf(n).Next(); next.IsValid() {
+			if next := lastAddress(n).Next(); next.IsValid() {
 				edges[l.address] = append(edges[l.address], next)
 			}
 		}
 	}
-	var out []place
+	var out []addressFacts
 	for _, name := range names {
-		p := place{masks[name], map[int]bool{}}
+		p := addressFacts{masks[name], map[int]bool{}}
 		for _, a := range edges[name] {
 			in := 0
 			for _, l := range d.networks {
@@ -102,20 +102,20 @@ func (d *Decision) places() []place {
 					in |= 1 << l.fact
 				}
 			}
-			p.known[in] = true
+			p.possible[in] = true
 		}
 		out = append(out, p)
 	}
 	return out
 }
 
-// Findings are what a decision says of all requests of a class.
+// Findings is what a decision says of all requests of a class.
 type Findings struct {
-	Anonymous gate.Verdict // Holds: without a credential every request is refused; Fails: one is known that is not; Depends: that is open
-	Refuses   gate.Verdict // Holds: some request is refused; Fails: none is; Depends: there are too many rules to tell
-	Listed    gate.Verdict // Holds: the address matters, whatever else is true; Fails: it does not
-	DeniesAll bool         // every request is refused
-	Asks      bool         // it looks at identities
+	Anonymous     gate.Verdict // Holds: without a credential every request is refused; Fails: one is known that is not; Depends: that is open
+	Refuses       gate.Verdict // Holds: some request is refused; Fails: none is; Depends: there are too many rules to tell
+	Listed        gate.Verdict // Holds: the address matters, whatever else is true; Fails: it does not
+	DeniesAll     bool         // every request is refused
+	ReadsIdentity bool         // it looks at identities
 }
 
 // Judge tries all combinations of the facts that can be.
@@ -142,12 +142,12 @@ func (d *Decision) Judge() Findings {
 		return m
 	}
 	identities, addresses, unknowns := mask(Identity), mask(Address), mask(Unknown)
-	out.Asks = identities != 0
+	out.ReadsIdentity = identities != 0
 	open, all := map[int]bool{}, map[int]bool{} // by the unknown facts: whether an anonymous request gets through
 	everywhere := map[int]bool{}                // by all facts but addresses: whether every address gets through
-	places := d.places()
+	places := d.listAddressFacts()
 	for world := range 1 << n {
-		if slices.ContainsFunc(places, func(p place) bool { return !p.known[world&p.mask] }) {
+		if slices.ContainsFunc(places, func(p addressFacts) bool { return !p.possible[world&p.mask] }) {
 			continue
 		}
 		allowed := d.Allows(func(f Fact) bool { return world>>int(f)&1 == 1 })
@@ -184,16 +184,16 @@ func (d *Decision) Judge() Findings {
 	return out
 }
 
-// judgeMany follows the ways through a decision, each of which looks at few of many facts. What would
-// take all combinations of the facts is open.
+// judgeMany follows the paths through a decision of many facts, each of which looks at few of them.
+// What would take all combinations of the facts stays open.
 func (d *Decision) judgeMany() Findings {
 	out := Findings{Anonymous: gate.Holds, Refuses: gate.Fails, Listed: gate.Depends, DeniesAll: true}
-	out.Asks = slices.Contains(d.facts, Identity)
+	out.ReadsIdentity = slices.Contains(d.facts, Identity)
 	if !slices.Contains(d.facts, Address) {
 		out.Listed = gate.Fails
 	}
-	places := d.places()
-	var read []Fact // on this way, in the order in which the decision looks at them
+	places := d.listAddressFacts()
+	var read []Fact // on this path, in the order in which the decision looks at them
 	var values []bool
 	for range mostPaths {
 		read = read[:0]
@@ -208,10 +208,10 @@ func (d *Decision) judgeMany() Findings {
 			return values[len(read)-1]
 		})
 		switch {
-		case slices.ContainsFunc(places, func(p place) bool { return !p.allows(read, values) }):
+		case slices.ContainsFunc(places, func(p addressFacts) bool { return !p.isPossible(read, values) }):
 		case allowed:
 			out.DeniesAll = false
-			if one := d.anonymous(read, values); rank(one) > rank(out.Anonymous) {
+			if one := d.judgeAnonymous(read, values); rankVerdict(one) > rankVerdict(out.Anonymous) {
 				out.Anonymous = one
 			}
 		default:
@@ -236,8 +236,8 @@ func (d *Decision) judgeMany() Findings {
 	return out
 }
 
-// anonymous is what a way that lets requests through says of those without a credential.
-func (d *Decision) anonymous(read []Fact, values []bool) gate.Verdict {
+// judgeAnonymous says what a path that lets requests through means for those without a credential.
+func (d *Decision) judgeAnonymous(read []Fact, values []bool) gate.Verdict {
 	out := gate.Fails
 	for i, f := range read {
 		switch {
@@ -250,9 +250,10 @@ func (d *Decision) anonymous(read []Fact, values []bool) gate.Verdict {
 	return out
 }
 
-// allows reports whether an address can be in all the networks for which a fact is true, and in none of the others.
-func (p place) allows(read []Fact, values []bool) bool {
-	for known := range p.known {
+// isPossible reports whether an address can be in all the networks for which a fact is true, and in
+// none of the others.
+func (p addressFacts) isPossible(read []Fact, values []bool) bool {
+	for known := range p.possible {
 		if !slices.ContainsFunc(read, func(f Fact) bool {
 			return p.mask>>f&1 == 1 && (known>>f&1 == 1) != values[slices.Index(read, f)]
 		}) {

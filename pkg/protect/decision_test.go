@@ -25,7 +25,7 @@ func TestJudgeMany(t *testing.T) {
 	} {
 		var d Decision
 		for range many {
-			d.Add(c.kind)
+			d.AddFact(c.kind)
 		}
 		d.Allows = func(holds func(Fact) bool) bool {
 			for f := range many {
@@ -48,7 +48,7 @@ func TestJudgeMany(t *testing.T) {
 		return true
 	}}
 	for range many {
-		d.Add(Identity)
+		d.AddFact(Identity)
 	}
 	if got := d.Judge(); got.Refuses != gate.Depends || got.DeniesAll {
 		t.Errorf("too many ways: got %+v", got)

@@ -20,13 +20,13 @@ type Gate struct {
 
 	Answers []string // statuses that it may give, as numbers or "*"
 	Missing []string // those for a request without the credential
-	Reads   []string // where the credential is; see Look.Lacks
+	Reads   []string // where the credential is; see RequestReader.LacksCredential
 	Order   int      // gates with a lower number are asked first
 
-	open  bool   // it may refuse the request, although it does not hold
-	entry string // of the setting that makes it, where several have one field
+	mayRefuse   bool   // it may refuse the request, although it does not hold
+	settingPath string // of the setting that makes it, where several have one field
 
-	// Overridden is the policy of another kind that stands in the place of the gate, which is not
+	// Overridden is the policy of another kind that replaces the gate, which is not
 	// in force then; zero: none does.
 	Overridden model.Ref
 }
@@ -36,10 +36,10 @@ type Refusal uint8
 
 // What gates do.
 const (
-	Perhaps Refusal = iota // it may refuse the request, whatever the credentials in it are worth
-	Always                 // it refuses the request for certain: a constant, or a credential that the request does not have
-	Never                  // it lets the request pass
-	Unasked                // another one of its alternatives is asked in its place
+	MayRefuse     Refusal = iota // it may refuse the request, whatever the credentials in it are worth
+	AlwaysRefuses                // it refuses the request for certain: a constant, or a credential that the request does not have
+	NeverRefuses                 // it lets the request pass
+	NotAsked                     // another one of its alternatives is asked in its place
 )
 
 // Reason is why a verdict is as it is.
@@ -59,19 +59,20 @@ type Counter struct {
 	Replicas string   `json:"replicas,omitempty"` // all: one counter for all proxies; each: every proxy counts for itself
 }
 
-// Weaken adds a reason why the gate does not hold, or may not, for a setting of its object.
-func (g *Gate) Weaken(code gate.Code, field string) {
+// AddReason adds a reason why the gate does not hold, or may not, for a setting of its object.
+func (g *Gate) AddReason(code gate.Code, field string) {
 	object := g.Object
-	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: field, Message: message(code, object, field)})
+	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: field, Message: formatReason(code, object, field)})
 }
 
-// MayRefuse says that the gate may refuse the request, although it does not hold for all of its class.
-func (g *Gate) MayRefuse() { g.Refuses, g.open = Perhaps, true }
+// SetMayRefuse notes that the gate may refuse the request, although it does not hold for all of its
+// class.
+func (g *Gate) SetMayRefuse() { g.Refuses, g.mayRefuse = MayRefuse, true }
 
-// Verdict is what the gate alone says.
+// Verdict returns what the gate alone says.
 func (g *Gate) Verdict() gate.Verdict { return verdictOf(g.Reasons) }
 
-// verdictOf is the worst of what reasons go with.
+// verdictOf returns the worst of what reasons go with.
 func verdictOf(reasons []Reason) gate.Verdict {
 	out := gate.Holds
 	for _, r := range reasons {
@@ -85,8 +86,8 @@ func verdictOf(reasons []Reason) gate.Verdict {
 	return out
 }
 
-// has reports whether a gate has a reason.
-func (g *Gate) has(code gate.Code) bool {
+// hasReason reports whether a gate has a reason.
+func (g *Gate) hasReason(code gate.Code) bool {
 	for _, r := range g.Reasons {
 		if r.Code == code {
 			return true
@@ -95,9 +96,9 @@ func (g *Gate) has(code gate.Code) bool {
 	return false
 }
 
-// message says a reason in words.
-func message(code gate.Code, object model.Ref, field string) string {
-	what := subject(object, field)
+// formatReason says a reason in words.
+func formatReason(code gate.Code, object model.Ref, field string) string {
+	what := formatSubject(object, field)
 	switch code {
 	case gate.Replaced:
 		return what + " is overridden by a policy that does not set it"
@@ -150,7 +151,7 @@ func message(code gate.Code, object model.Ref, field string) string {
 	return what + " demands it"
 }
 
-func subject(object model.Ref, field string) string {
+func formatSubject(object model.Ref, field string) string {
 	name := strings.TrimSpace(object.Kind + " " + object.FullName())
 	switch {
 	case object == (model.Ref{}):

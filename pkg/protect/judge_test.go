@@ -91,11 +91,11 @@ func gatesOn(t *testing.T, manifests string, headers ...string) *protect.Gates {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := request.NewMatcher(r.Graph, r.Settings).Find(q, request.Where{Gateway: topology.None})
+	a, err := request.NewMatcher(r.Graph, r.Settings).Find(q, request.Destination{Gateway: topology.None})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return protect.NewJudge(r, nil, protect.Assumptions{}).On(a)
+	return protect.NewJudge(r, nil, protect.Assumptions{}).FindGates(a)
 }
 
 // said is a result in one line.
@@ -148,7 +148,7 @@ func TestGates(t *testing.T) {
 		"numbers of such a kind": {"\n---\napiVersion: y.io/v1\nkind: OddPolicy\nmetadata: {name: o, namespace: a}\nspec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}], wait: 5s}\n", "authentication", nil, "fails NoGate"},
 		"plain HTTP":             {"", "tlsIn", nil, "fails NoGate"},
 	} {
-		if got := said(gatesOn(t, world+c.manifests).Of(gate.Property(c.property), c.methods...)); got != c.want {
+		if got := said(gatesOn(t, world+c.manifests).JudgeProperty(gate.Property(c.property), c.methods...)); got != c.want {
 			t.Errorf("%s: %s\n  want %s", name, got, c.want)
 		}
 	}
@@ -156,7 +156,7 @@ func TestGates(t *testing.T) {
 
 // TestCounters: how a limit counts is read below its gate.
 func TestCounters(t *testing.T) {
-	got := gatesOn(t, world+policyOf("Lock", "HTTPRoute", "limits: {a: {n: 5, window: 1m, by: user}}")).Of(gate.RateLimit)
+	got := gatesOn(t, world+policyOf("Lock", "HTTPRoute", "limits: {a: {n: 5, window: 1m, by: user}}")).JudgeProperty(gate.RateLimit)
 	want := []protect.Counter{{Limit: int64(5), Per: "1m", Scope: "route", Key: []string{"user"}, Replicas: "all"}}
 	if !slices.EqualFunc(got.Counters, want, func(a, b protect.Counter) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("counters %+v, want %+v", got.Counters, want)
@@ -186,7 +186,7 @@ func TestStatuses(t *testing.T) {
 	} {
 		g := gatesOn(t, world+policyOf("Lock", "HTTPRoute", c.settings), c.headers...)
 		var may []string
-		for _, a := range g.MayAnswer() {
+		for _, a := range g.PossibleAnswers() {
 			may = append(may, fmt.Sprint(a.Status))
 		}
 		if got := strings.Join(may, " "); got != c.may {
@@ -227,7 +227,7 @@ func TestStandardGates(t *testing.T) {
 		"what a redirect needs":  {rule("filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]"), "authentication", "notApplicable"},
 		"a filter not read":      {rule("filters: [{type: ExtensionRef, extensionRef: {group: z.io, kind: Odd, name: o}}]"), "authentication", "depends r: NotRead"},
 	} {
-		if got := said(gatesOn(t, c.manifests).Of(gate.Property(c.property))); got != c.want {
+		if got := said(gatesOn(t, c.manifests).JudgeProperty(gate.Property(c.property))); got != c.want {
 			t.Errorf("%s: %s\n  want %s", name, got, c.want)
 		}
 	}

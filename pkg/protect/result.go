@@ -29,32 +29,33 @@ type Result struct {
 
 // Override is a gate that lost to another policy.
 type Override struct {
-	Lost   Use
-	Winner model.Ref
-	Beside bool // the two stand at the same place
+	Lost       Use
+	Winner     model.Ref
+	SameTarget bool // the two stand at the same place
 }
 
-// Has reports whether a result has a reason.
-func (r *Result) Has(code gate.Code) bool {
+// HasReason reports whether a result has a reason.
+func (r *Result) HasReason(code gate.Code) bool {
 	return slices.ContainsFunc(r.Because, func(b Reason) bool { return b.Code == code })
 }
 
-// Of says whether a property holds: of authentication, if methods are given, with one of them in any case.
-func (g *Gates) Of(p gate.Property, methods ...string) Result {
+// JudgeProperty says whether a property holds: of authentication, if methods are given, with one of
+// them in any case.
+func (g *Gates) JudgeProperty(p gate.Property, methods ...string) Result {
 	key := string(p) + "=" + strings.Join(methods, "|")
-	out, known := g.known[key]
+	out, known := g.results[key]
 	if !known {
-		out = g.of(p, methods)
-		g.known[key] = out
+		out = g.computeResult(p, methods)
+		g.results[key] = out
 	}
 	return out
 }
 
-func (g *Gates) of(p gate.Property, methods []string) Result {
+func (g *Gates) computeResult(p gate.Property, methods []string) Result {
 	switch {
 	case p == gate.HTTPSRedirect && g.TLS:
 		return Result{Verdict: gate.NotApplicable}
-	case g.Idle && p != gate.HTTPSRedirect:
+	case g.Redirects && p != gate.HTTPSRedirect:
 		return Result{Verdict: gate.NotApplicable}
 	case p == gate.TLSIn && g.Gateway != topology.None && g.Listener == topology.None:
 		return Result{Verdict: gate.Depends, Because: []Reason{{Code: gate.MissingObject, Message: "the listeners of the Gateway are not in the input"}}}
@@ -68,30 +69,30 @@ func (g *Gates) of(p gate.Property, methods []string) Result {
 	}
 	var out Result
 	for i, gates := range all {
-		one := g.combine(p, methods, gates)
+		one := g.combineGates(p, methods, gates)
 		if i == 0 {
 			out = one
 			continue
 		}
-		out = both(out, one)
+		out = combineResults(out, one)
 	}
-	if len(g.open) > 0 && (out.Verdict == gate.Holds || out.Verdict == gate.Fails) && p != gate.TLSIn && p != gate.HTTPSRedirect {
-		return Result{Verdict: gate.Depends, By: out.By, Methods: out.Methods, Because: g.open}
+	if len(g.unreadReasons) > 0 && (out.Verdict == gate.Holds || out.Verdict == gate.Fails) && p != gate.TLSIn && p != gate.HTTPSRedirect {
+		return Result{Verdict: gate.Depends, By: out.By, Methods: out.Methods, Because: g.unreadReasons}
 	}
 	if out.Verdict != gate.Holds {
-		out.Replaced = g.replaced(p)
-		if out.Verdict == gate.Fails && len(out.Replaced) > 0 && out.Has(gate.NoGate) {
+		out.Replaced = g.findReplaced(p)
+		if out.Verdict == gate.Fails && len(out.Replaced) > 0 && out.HasReason(gate.NoGate) {
 			lost := out.Replaced[0].Lost
-			out.Because = []Reason{{gate.Replaced, &lost.Object, lost.Field, subject(lost.Object, lost.Field) + " is overridden by " + subject(out.Replaced[0].Winner, "")}}
+			out.Because = []Reason{{gate.Replaced, &lost.Object, lost.Field, formatSubject(lost.Object, lost.Field) + " is overridden by " + formatSubject(out.Replaced[0].Winner, "")}}
 		}
 	}
 	return out
 }
 
-// both is what holds where requests may go either way.
-func both(a, b Result) Result {
+// combineResults returns what holds where requests may take either path.
+func combineResults(a, b Result) Result {
 	worse, other := a, b
-	if rank(b.Verdict) > rank(a.Verdict) {
+	if rankVerdict(b.Verdict) > rankVerdict(a.Verdict) {
 		worse, other = b, a
 	}
 	if worse.Verdict != other.Verdict {
@@ -112,31 +113,32 @@ func both(a, b Result) Result {
 	return worse
 }
 
-func rank(v gate.Verdict) int {
+func rankVerdict(v gate.Verdict) int {
 	return slices.Index([]gate.Verdict{gate.NotApplicable, gate.Holds, gate.Depends, gate.Fails}, v)
 }
 
-// combine is what gates say that all run. Each stands alone, or is one of a group of alternatives.
-func (g *Gates) combine(p gate.Property, methods []string, gates []Gate) Result {
+// combineGates returns what gates say that all run. Each stands alone, or is one of a group of
+// alternatives.
+func (g *Gates) combineGates(p gate.Property, methods []string, gates []Gate) Result {
 	var order []string
 	groups := map[string][]*Gate{}
 	denied := Result{Verdict: gate.Holds}
 	for i := range gates {
 		one := &gates[i]
-		if one.has(gate.DeniesAll) {
-			denied.addUse(use(one, p))
+		if one.hasReason(gate.DeniesAll) {
+			denied.addUse(newUse(one, p))
 			for _, r := range one.Reasons {
 				if r.Code == gate.DeniesAll {
 					denied.addReason(r)
 				}
 			}
 		}
-		if !one.counts(p) {
+		if !one.isAbout(p) {
 			continue
 		}
 		name := one.Group
 		if name == "" {
-			name = one.Object.String() + " " + one.Field + " " + one.entry + " " + string(one.Property)
+			name = one.Object.String() + " " + one.Field + " " + one.settingPath + " " + string(one.Property)
 		}
 		if groups[name] == nil {
 			order = append(order, name)
@@ -148,12 +150,12 @@ func (g *Gates) combine(p gate.Property, methods []string, gates []Gate) Result 
 	}
 	out := Result{Verdict: gate.Fails}
 	for _, name := range order {
-		one := g.group(p, methods, groups[name])
+		one := g.judgeGroup(p, methods, groups[name])
 		switch {
-		case rank(one.Verdict) < rank(out.Verdict):
+		case rankVerdict(one.Verdict) < rankVerdict(out.Verdict):
 			out = one
 		case one.Verdict == out.Verdict:
-			out = both(out, one)
+			out = combineResults(out, one)
 		}
 	}
 	if out.Verdict == gate.Fails && len(out.Because) == 0 {
@@ -162,25 +164,26 @@ func (g *Gates) combine(p gate.Property, methods []string, gates []Gate) Result 
 	return out
 }
 
-// counts reports whether a gate says anything about a property: a verified client certificate is a credential.
-func (g *Gate) counts(p gate.Property) bool {
-	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate && !g.has(gate.NotRead)
+// isAbout reports whether a gate says anything about a property: a verified client certificate is a
+// credential.
+func (g *Gate) isAbout(p gate.Property) bool {
+	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate && !g.hasReason(gate.NotRead)
 }
 
-// group is what alternatives say.
-func (g *Gates) group(p gate.Property, methods []string, gates []*Gate) Result {
+// judgeGroup returns what alternatives say.
+func (g *Gates) judgeGroup(p gate.Property, methods []string, gates []*Gate) Result {
 	out := Result{Verdict: gate.Holds}
 	var reasons [][]Reason
 	for _, one := range gates {
-		all := g.reasons(p, methods, one)
+		all := g.collectReasons(p, methods, one)
 		reasons = append(reasons, all)
-		if v := verdictOf(all); rank(v) > rank(out.Verdict) {
+		if v := verdictOf(all); rankVerdict(v) > rankVerdict(out.Verdict) {
 			out.Verdict = v
 		}
 	}
 	for i, one := range gates {
 		if v := verdictOf(reasons[i]); v == out.Verdict {
-			u := use(one, p)
+			u := newUse(one, p)
 			out.addUse(u)
 			for _, r := range reasons[i] {
 				out.addReason(r)
@@ -196,21 +199,22 @@ func (g *Gates) group(p gate.Property, methods []string, gates []*Gate) Result {
 	return out
 }
 
-// reasons are why a gate does not hold for a property: its own, and that of another method than those asked for.
-func (g *Gates) reasons(p gate.Property, methods []string, one *Gate) []Reason {
+// collectReasons returns why a gate does not hold for a property: its own reasons, and that of
+// another method than those asked for.
+func (g *Gates) collectReasons(p gate.Property, methods []string, one *Gate) []Reason {
 	out := one.Reasons
 	if p == gate.Authentication && g.judge != nil && g.judge.assume.External {
 		out = slices.DeleteFunc(slices.Clone(out), func(r Reason) bool { return r.Code == gate.ExternalDecision })
 	}
-	u := use(one, p)
+	u := newUse(one, p)
 	if len(methods) > 0 && u.Method != "" && verdictOf(out) != gate.Fails && !slices.Contains(methods, u.Method) {
-		other := Reason{gate.OtherMethod, &u.Object, u.Field, subject(u.Object, u.Field) + " authenticates by " + u.Method}
+		other := Reason{gate.OtherMethod, &u.Object, u.Field, formatSubject(u.Object, u.Field) + " authenticates by " + u.Method}
 		return append(slices.Clone(out), other)
 	}
 	return out
 }
 
-func use(g *Gate, p gate.Property) Use {
+func newUse(g *Gate, p gate.Property) Use {
 	out := Use{Object: g.Object, Field: g.Field, Method: g.Method}
 	if p == gate.Authentication && g.Property == gate.ClientCertificate {
 		out.Method = "clientCertificate"
@@ -252,23 +256,25 @@ func (r *Result) addCounter(c Counter) {
 	}
 }
 
-// Worst is what holds for two classes of requests together. A class of which nobody gets through says nothing beside another one.
-func Worst(a, b Result) Result {
+// WorstOf returns what holds for two classes of requests together. A class of which nobody gets
+// through says nothing beside another one.
+func WorstOf(a, b Result) Result {
 	switch {
 	case a.Verdict == "" || a.Verdict == gate.NotApplicable:
 		return b
 	case b.Verdict == "" || b.Verdict == gate.NotApplicable:
 		return a
-	case a.Has(gate.DeniesAll) && !b.Has(gate.DeniesAll):
+	case a.HasReason(gate.DeniesAll) && !b.HasReason(gate.DeniesAll):
 		return b
-	case b.Has(gate.DeniesAll) && !a.Has(gate.DeniesAll):
+	case b.HasReason(gate.DeniesAll) && !a.HasReason(gate.DeniesAll):
 		return a
 	}
-	return both(a, b)
+	return combineResults(a, b)
 }
 
-// Doubted is a result of which it is not known whether it is right: what fails only may.
-func (r Result) Doubted(why string) Result {
+// DoubtFailure returns a result of which it is not known whether it is right: what fails only may
+// fail.
+func (r Result) DoubtFailure(why string) Result {
 	if r.Verdict == gate.Fails {
 		r.Verdict = gate.Depends
 		r.Because = append(r.Because[:len(r.Because):len(r.Because)], Reason{Code: gate.Condition, Message: why})
@@ -276,8 +282,9 @@ func (r Result) Doubted(why string) Result {
 	return r
 }
 
-// Unsure is a result of which it is not known whether it is right for all requests.
-func (r Result) Unsure(why string) Result {
+// DoubtSuccess returns a result of which it is not known whether it is right for all requests: what
+// holds only may hold.
+func (r Result) DoubtSuccess(why string) Result {
 	if r.Verdict == gate.Holds {
 		r.Verdict = gate.Depends
 		r.Because = append(r.Because[:len(r.Because):len(r.Because)], Reason{Code: gate.Condition, Message: why})

@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Settings are what the policies of one kind have in force at one place. Of a kind whose results are lists there are several, one for each entry.
+// Settings is what the policies of one kind have in force at one place. Of a kind whose results are
+// lists there are several, one for each entry.
 type Settings struct {
 	Kind    *resolve.Kind
 	Node    topology.NodeID
@@ -24,23 +25,23 @@ type Settings struct {
 	doc    any
 	number int // by which a Judge tells them apart
 
-	owner  model.Ref // of settings that are not in force: whose they are
-	winner model.Ref // of settings that lost: who won
-	beside bool      // of settings that lost: the winner stands at the same place
-	fault  *Reason   // of settings of a policy in error: what that means for requests
+	owner      model.Ref // of settings that are not in force: whose they are
+	winner     model.Ref // of settings that lost: who won
+	sameTarget bool      // of settings that lost: the winner stands at the same place
+	fault      *Reason   // of settings of a policy in error: what that means for requests
 
-	// perhaps is true of settings that are in force if what they name exists; else requests get an
+	// conditional is true of settings that are in force if what they name exists; else requests get an
 	// error.
-	perhaps bool
+	conditional bool
 }
 
-// Found is a value among settings.
-type Found struct {
+// FoundValue is a value among settings.
+type FoundValue struct {
 	Path  []string // with keys, and positions in lists, in the place of wildcards
 	Value any
 }
 
-// Resolution is the input with its policies.
+// Resolution returns the input with its policies.
 func (s *Settings) Resolution() *resolve.Resolution { return s.res }
 
 // newSettings lists the settings that a verdict has in force, as many as its results are read as.
@@ -50,13 +51,13 @@ func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, stack resolve.S
 		if k.Protects.InError == 0 || slices.ContainsFunc(faulty, func(s *Settings) bool { return s.fault == nil || s.fault.Code == gate.DeniesAll }) {
 			return faulty
 		}
-		without := k.Unfaulted(stack)
+		without := k.VerdictWithoutErrors(stack)
 		if without == nil {
 			return faulty
 		}
 		perhaps := j.settingsOf(k, id, without)
 		for _, s := range perhaps {
-			s.perhaps = true
+			s.conditional = true
 		}
 		return perhaps
 	}
@@ -67,12 +68,12 @@ func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, stack resolve.S
 func (j *Judge) settingsOf(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
 	r := j.res
 	if !v.Result.Ordered {
-		return []*Settings{{Kind: k, Node: id, Verdict: v, res: r, doc: merge.Plain(v.Result.Doc())}}
+		return []*Settings{{Kind: k, Node: id, Verdict: v, res: r, doc: merge.Unpack(v.Result.Document())}}
 	}
 	out := make([]*Settings, 0, len(v.Result.Rules))
 	for i := range v.Result.Rules {
 		rule := &v.Result.Rules[i]
-		doc := merge.Plain(rule.Value)
+		doc := merge.Unpack(rule.Value)
 		for _, s := range slices.Backward(rule.Path) {
 			doc = map[string]any{s.Name: doc}
 		}
@@ -81,7 +82,7 @@ func (j *Judge) settingsOf(k *resolve.Kind, id topology.NodeID, v *resolve.Verdi
 	return out
 }
 
-// Snapshot is the input.
+// Snapshot returns the input.
 func (s *Settings) Snapshot() *model.Snapshot { return s.res.Snapshot }
 
 // faultySettings are those of policies in error that keep others out where they stand: nothing is in force there, and requests get an error, or
@@ -95,7 +96,7 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 		p := v.Layers[i].Policy
 		if isOneOfSeveral(v, i) {
 			ref := p.Object.Ref
-			why := Reason{gate.NotRead, &ref, "", "which of several policies on one target is in force is not known: " + subject(ref, "") + " is one of them"}
+			why := Reason{gate.NotRead, &ref, "", "which of several policies on one target is in force is not known: " + formatSubject(ref, "") + " is one of them"}
 			out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref, doc: p.Object.Body.At(k.Content.At...).Value(), fault: &why})
 			continue
 		}
@@ -109,10 +110,10 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 			why = v.Layers[i].Fault
 		}
 		switch {
-		case j.isOpen(p.Problems, ref):
-			s.fault = &Reason{gate.MissingObject, &ref, "", subject(ref, "") + " is in error: " + why}
+		case j.isUncertain(p.Problems, ref):
+			s.fault = &Reason{gate.MissingObject, &ref, "", formatSubject(ref, "") + " is in error: " + why}
 		case k.Protects.InError != 0:
-			s.fault = &Reason{gate.DeniesAll, &ref, "", subject(ref, "") + " is in error: " + why}
+			s.fault = &Reason{gate.DeniesAll, &ref, "", formatSubject(ref, "") + " is in error: " + why}
 		default:
 			continue
 		}
@@ -126,17 +127,17 @@ func isOneOfSeveral(v *resolve.Verdict, layer int) bool {
 	return slices.ContainsFunc(v.Result.Lost, func(l merge.Loss) bool { return l.From.Layer == layer && l.Reason == merge.NotEvaluated })
 }
 
-// isOpen reports whether what is said of a policy leaves open what it does.
-func (j *Judge) isOpen(own []model.Problem, ref model.Ref) bool {
-	if j.doubtful == nil {
-		j.doubtful = map[model.Ref]bool{}
+// isUncertain reports whether the problems of a policy leave open what it does.
+func (j *Judge) isUncertain(own []model.Problem, ref model.Ref) bool {
+	if j.uncertainPolicies == nil {
+		j.uncertainPolicies = map[model.Ref]bool{}
 		for _, p := range j.res.Problems {
-			if p.Ref != nil && p.Incomplete() {
-				j.doubtful[*p.Ref] = true
+			if p.Ref != nil && p.IsIncomplete() {
+				j.uncertainPolicies[*p.Ref] = true
 			}
 		}
 	}
-	return j.doubtful[ref] || slices.ContainsFunc(own, func(p model.Problem) bool { return p.Incomplete() })
+	return j.uncertainPolicies[ref] || slices.ContainsFunc(own, func(p model.Problem) bool { return p.IsIncomplete() })
 }
 
 // Value is the setting at a path; nil: it is not set.
@@ -151,31 +152,31 @@ func (s *Settings) List(path ...string) []any {
 	return list
 }
 
-// Find lists the values at a path in which "*" is any key or position, in order.
-func (s *Settings) Find(path []string) []Found { return find(s.doc, nil, path) }
+// FindValues lists the values at a path in which "*" is any key or position, in order.
+func (s *Settings) FindValues(path []string) []FoundValue { return findValues(s.doc, nil, path) }
 
-func find(v any, at, path []string) []Found {
+func findValues(v any, at, path []string) []FoundValue {
 	if len(path) == 0 {
 		if v == nil {
 			return nil
 		}
-		return []Found{{slices.Clone(at), v}}
+		return []FoundValue{{slices.Clone(at), v}}
 	}
 	switch t := v.(type) {
 	case map[string]any:
 		if path[0] != "*" {
-			return find(t[path[0]], append(at, path[0]), path[1:])
+			return findValues(t[path[0]], append(at, path[0]), path[1:])
 		}
-		var out []Found
+		var out []FoundValue
 		for _, name := range sortedKeys(t) {
-			out = append(out, find(t[name], append(at, name), path[1:])...)
+			out = append(out, findValues(t[name], append(at, name), path[1:])...)
 		}
 		return out
 	case []any:
-		var out []Found
+		var out []FoundValue
 		for i, entry := range t {
 			if name := strconv.Itoa(i); path[0] == "*" || path[0] == name {
-				out = append(out, find(entry, append(at, name), path[1:])...)
+				out = append(out, findValues(entry, append(at, name), path[1:])...)
 			}
 		}
 		return out
@@ -226,9 +227,9 @@ func (s *Settings) Source(path ...string) model.Ref {
 	case s.owner != model.Ref{}:
 		return s.owner
 	case s.Rule != nil:
-		return s.writer(s.Rule)
+		return s.findWriter(s.Rule)
 	}
-	if s.Verdict == nil { // of gates on every way
+	if s.Verdict == nil { // of gates on every path
 		return model.Ref{}
 	}
 	best, common := (*merge.Rule)(nil), -1
@@ -245,11 +246,11 @@ func (s *Settings) Source(path ...string) model.Ref {
 	if best == nil {
 		return model.Ref{}
 	}
-	return s.writer(best)
+	return s.findWriter(best)
 }
 
-// writer is the policy that wrote a setting: of several the most specific.
-func (s *Settings) writer(rule *merge.Rule) model.Ref {
+// findWriter returns the policy that wrote a setting: of several the most specific.
+func (s *Settings) findWriter(rule *merge.Rule) model.Ref {
 	switch layers := s.Verdict.Layers; {
 	case len(rule.From) > 0:
 		return layers[rule.From[len(rule.From)-1].Layer].Policy.Object.Ref

@@ -33,25 +33,25 @@ type Options struct {
 // Gather makes the reports: for every route one, and for every namespace that has routes or findings one more, with the findings. They are sorted
 // by namespace and name.
 func Gather(r *resolve.Resolution, found *check.Report, o Options) []*Report {
-	g := &gatherer{res: r, options: o, owners: map[model.Ref]string{}}
+	g := &reporter{resolution: r, options: o, owners: map[model.Ref]string{}}
 	g.readOwners()
 	findings := map[string][]check.Finding{}
 	for _, f := range found.Items {
-		if f.Suppressed == nil && f.Ref != nil && f.Ref.Namespace != "" && f.Severity != model.Info && g.in(f.Ref.Namespace) {
+		if f.Suppressed == nil && f.Ref != nil && f.Ref.Namespace != "" && f.Severity != model.Info && g.isAsked(f.Ref.Namespace) {
 			findings[f.Ref.Namespace] = append(findings[f.Ref.Namespace], f)
 		}
 	}
-	routes := g.routes()
+	routes := g.findRoutes()
 	var out []*Report
-	for _, namespace := range slices.Sorted(maps.Keys(keysOf(routes, findings))) {
-		reports, whole := g.ofRoutes(namespace, routes[namespace])
-		out = append(out, g.ofNamespace(namespace, findings[namespace], found.Catalogue, whole))
+	for _, namespace := range slices.Sorted(maps.Keys(namespacesOf(routes, findings))) {
+		reports, whole := g.reportRoutes(namespace, routes[namespace])
+		out = append(out, g.reportNamespace(namespace, findings[namespace], found.Catalogue, whole))
 		out = append(out, reports...)
 	}
 	return out
 }
 
-func keysOf(routes map[string][]model.Ref, findings map[string][]check.Finding) map[string]bool {
+func namespacesOf(routes map[string][]model.Ref, findings map[string][]check.Finding) map[string]bool {
 	out := map[string]bool{}
 	for namespace := range routes {
 		out[namespace] = true
@@ -62,21 +62,23 @@ func keysOf(routes map[string][]model.Ref, findings map[string][]check.Finding) 
 	return out
 }
 
-// gatherer makes reports of one input.
-type gatherer struct {
-	res     *resolve.Resolution
-	options Options
-	owners  map[model.Ref]string // of policies
+// reporter makes reports of one input.
+type reporter struct {
+	resolution *resolve.Resolution
+	options    Options
+	owners     map[model.Ref]string // of policies
 }
 
-func (g *gatherer) in(namespace string) bool { return g.options.In == nil || g.options.In(namespace) }
+func (g *reporter) isAsked(namespace string) bool {
+	return g.options.In == nil || g.options.In(namespace)
+}
 
-// routes are the routes of the input by namespace, sorted.
-func (g *gatherer) routes() map[string][]model.Ref {
+// findRoutes returns the routes of the input by namespace, sorted.
+func (g *reporter) findRoutes() map[string][]model.Ref {
 	out := map[string][]model.Ref{}
-	for id := range g.res.Graph.Len() {
-		n := g.res.Node(topology.NodeID(id))
-		if n.Role == topology.Route && n.Object != nil && n.Hop == 0 && g.in(n.Ref.Namespace) {
+	for id := range g.resolution.Graph.Len() {
+		n := g.resolution.Node(topology.NodeID(id))
+		if n.Role == topology.Route && n.Object != nil && n.Hop == 0 && g.isAsked(n.Ref.Namespace) {
 			out[n.Ref.Namespace] = append(out[n.Ref.Namespace], n.Ref)
 		}
 	}
@@ -86,22 +88,23 @@ func (g *gatherer) routes() map[string][]model.Ref {
 	return out
 }
 
-// ofRoutes are the reports of the routes of a namespace, and whether all that could change them is known.
-func (g *gatherer) ofRoutes(namespace string, routes []model.Ref) (out []*Report, whole bool) {
+// reportRoutes returns the reports of the routes of a namespace, and whether all that could change
+// them is known.
+func (g *reporter) reportRoutes(namespace string, routes []model.Ref) (out []*Report, whole bool) {
 	if len(routes) == 0 {
 		return nil, true
 	}
 	query := view.Query{Kinds: g.options.Kinds, ShowNone: true, Namespace: namespace}
 	sections := map[model.Ref][]string{} // of routes, in the order of their rules
 	for _, ref := range routes {
-		query.Targets = append(query.Targets, g.res.Lookup(ref)...)
+		query.Targets = append(query.Targets, g.resolution.Lookup(ref)...)
 	}
-	for id := range g.res.Graph.Len() {
-		if n := g.res.Node(topology.NodeID(id)); n.Role == topology.Rule && n.Hop == 0 && n.Ref.Namespace == namespace && !n.Transit {
+	for id := range g.resolution.Graph.Len() {
+		if n := g.resolution.Node(topology.NodeID(id)); n.Role == topology.Rule && n.Hop == 0 && n.Ref.Namespace == namespace && !n.Delegates {
 			sections[n.Ref.WithoutSection()] = append(sections[n.Ref.WithoutSection()], n.Ref.Section)
 		}
 	}
-	answer := view.Effective(g.res, query)
+	answer := view.Effective(g.resolution, query)
 	items := map[model.Ref][]*view.EffectivePolicy{}
 	for i := range answer.Items {
 		item := &answer.Items[i]
@@ -111,29 +114,29 @@ func (g *gatherer) ofRoutes(namespace string, routes []model.Ref) (out []*Report
 		whole := answer.Complete
 		if !whole { // because of other routes, perhaps
 			alone := query
-			alone.Targets = g.res.Lookup(ref)
-			whole = view.Effective(g.res, alone).Complete
+			alone.Targets = g.resolution.Lookup(ref)
+			whole = view.Effective(g.resolution, alone).Complete
 		}
-		out = append(out, g.ofRoute(ref, sections[ref], items[ref], whole))
+		out = append(out, g.reportRoute(ref, sections[ref], items[ref], whole))
 	}
 	return out, answer.Complete
 }
 
-// ofRoute is the report of one route.
-func (g *gatherer) ofRoute(ref model.Ref, sections []string, items []*view.EffectivePolicy, whole bool) *Report {
-	out := g.report(ref.Namespace, routeReport(ref), whole)
-	object := g.object(ref)
+// reportRoute returns the report of one route.
+func (g *reporter) reportRoute(ref model.Ref, sections []string, items []*view.EffectivePolicy, whole bool) *Report {
+	out := g.newReport(ref.Namespace, routeReportName(ref), whole)
+	object := g.newReference(ref)
 	out.Scope = &object
-	if o := g.res.Snapshot.Get(ref); o != nil {
+	if o := g.resolution.Snapshot.Get(ref); o != nil {
 		if n := generationOf(o); n != "" {
-			out.Metadata.Annotations[generation] = n
+			out.Metadata.Annotations[generationAnnotation] = n
 		}
 	}
 	covered := map[string]bool{}
 	for _, item := range items {
 		for i := range item.Policies {
 			if use := &item.Policies[i]; use.Policy != nil {
-				result := g.ofPolicy(item, use)
+				result := g.policyResult(item, use)
 				out.Results = append(out.Results, result)
 				covered[result.Rule] = covered[result.Rule] || result.Result == "pass"
 			}
@@ -141,29 +144,29 @@ func (g *gatherer) ofRoute(ref model.Ref, sections []string, items []*view.Effec
 	}
 	for _, section := range sections {
 		if !covered[section] && !covered[""] {
-			out.Results = append(out.Results, nothing(section, whole))
+			out.Results = append(out.Results, noPolicyResult(section, whole))
 		}
 	}
-	out.Results = tidied(out.Results)
-	out.count()
+	out.Results = sortResults(out.Results)
+	out.countResults()
 	return out
 }
 
-// nothing says that no policy is in force on a rule, or that this is not known.
-func nothing(section string, whole bool) Result {
-	out := Result{Source: source, Policy: noPolicy, Rule: section, Category: categoryPolicy, Result: "skip", Message: "no policy is in force", Properties: map[string]string{"state": stateNone}}
+// noPolicyResult says that no policy is in force on a rule, or that this is not known.
+func noPolicyResult(section string, whole bool) Result {
+	out := Result{Source: resultSource, Policy: noPolicy, Rule: section, Category: categoryPolicy, Result: "skip", Message: "no policy is in force", Properties: map[string]string{"state": stateNone}}
 	if !whole {
 		out.Result, out.Message, out.Properties = "error", "cannot tell whether a policy is in force", map[string]string{"state": stateUnknown}
 	}
 	return out
 }
 
-// ofNamespace is the report of what was found about objects of a namespace.
-func (g *gatherer) ofNamespace(namespace string, found []check.Finding, catalogue check.Catalogue, whole bool) *Report {
-	out := g.report(namespace, namespaceReport, whole)
+// reportNamespace returns the report of what was found about objects of a namespace.
+func (g *reporter) reportNamespace(namespace string, found []check.Finding, catalogue check.Catalogue, whole bool) *Report {
+	out := g.newReport(namespace, namespaceReportName, whole)
 	out.Scope = &Object{APIVersion: "v1", Kind: "Namespace", Name: namespace}
 	for _, f := range found {
-		result := Result{Source: source, Policy: f.ID, Category: categoryFinding, Severity: severities[f.Severity], Result: "warn", Resources: []Object{g.object(f.Ref.WithoutSection())}}
+		result := Result{Source: resultSource, Policy: f.ID, Category: categoryFinding, Severity: severities[f.Severity], Result: "warn", Resources: []Object{g.newReference(f.Ref.WithoutSection())}}
 		rule, _ := catalogue.Rule(f.ID)
 		result.Message, result.Rule = cmp.Or(rule.Summary, f.ID), f.Ref.Section
 		if f.Severity == model.Error {
@@ -177,30 +180,30 @@ func (g *gatherer) ofNamespace(namespace string, found []check.Finding, catalogu
 		}
 		out.Results = append(out.Results, result)
 	}
-	out.Results = tidied(out.Results)
-	out.count()
+	out.Results = sortResults(out.Results)
+	out.countResults()
 	return out
 }
 
-// report is an empty report.
-func (g *gatherer) report(namespace, name string, whole bool) *Report {
+// newReport returns an empty report.
+func (g *reporter) newReport(namespace, name string, whole bool) *Report {
 	api := g.options.API
 	out := &Report{APIVersion: api.Group + "/" + api.Version, Kind: api.Kind, Metadata: Metadata{Name: name, Namespace: namespace,
 		Labels:      map[string]string{managedLabel: Manager},
-		Annotations: map[string]string{readAt: g.options.Now.UTC().Format(time.RFC3339), complete: strconv.FormatBool(whole)}}}
+		Annotations: map[string]string{readAtAnnotation: g.options.Now.UTC().Format(time.RFC3339), completeAnnotation: strconv.FormatBool(whole)}}}
 	if api != APIs()[0] {
-		out.Source = source
+		out.Source = resultSource
 	}
 	return out
 }
 
-// object is a reference to an object of the input.
-func (g *gatherer) object(ref model.Ref) Object {
+// newReference returns a reference to an object of the input.
+func (g *reporter) newReference(ref model.Ref) Object {
 	version := ""
-	if o := g.res.Snapshot.Get(ref); o != nil {
+	if o := g.resolution.Snapshot.Get(ref); o != nil {
 		version = o.Version
 	}
-	if served := g.res.Snapshot.Cluster.Serves(ref.GroupKind()); served != nil {
+	if served := g.resolution.Snapshot.Cluster.FindKind(ref.GroupKind()); served != nil {
 		version = served.Version
 	}
 	if ref.Group != "" && version != "" && !strings.Contains(version, "/") {
@@ -210,29 +213,29 @@ func (g *gatherer) object(ref model.Ref) Object {
 }
 
 const (
-	namespaceReport   = "dopolicy"
-	requirementPrefix = "requirement/"
-	longestName       = 253
+	namespaceReportName = "dopolicy"
+	requirementPrefix   = "requirement/"
+	maxNameLength       = 253
 )
 
 var severities = map[model.Severity]string{model.Error: "high", model.Warning: "medium", model.Info: "info"}
 
-// routeReport is the name of the report of a route.
-func routeReport(ref model.Ref) string {
+// routeReportName is the name of the report of a route.
+func routeReportName(ref model.Ref) string {
 	kind := strings.ToLower(ref.Kind)
 	if ref.Group != gatewayv1.GroupName {
 		kind += "." + ref.Group
 	}
-	name := fmt.Sprintf("%s-%s-%s", namespaceReport, kind, ref.Name)
-	if len(name) > longestName {
+	name := fmt.Sprintf("%s-%s-%s", namespaceReportName, kind, ref.Name)
+	if len(name) > maxNameLength {
 		sum := sha256.Sum256([]byte(name))
-		name = name[:longestName-17] + "-" + hex.EncodeToString(sum[:8])
+		name = name[:maxNameLength-17] + "-" + hex.EncodeToString(sum[:8])
 	}
 	return name
 }
 
-// tidied are results in their order, each once.
-func tidied(all []Result) []Result {
+// sortResults returns results in their order, each once.
+func sortResults(all []Result) []Result {
 	slices.SortStableFunc(all, func(a, b Result) int { return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Policy, b.Policy)) })
 	return slices.CompactFunc(all, func(a, b Result) bool {
 		return a.Rule == b.Rule && a.Policy == b.Policy && a.Message == b.Message && a.Category == b.Category && a.Result == b.Result &&

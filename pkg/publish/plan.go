@@ -54,7 +54,7 @@ func NewPlan(have []map[string]any, want []*Report, heartbeat time.Duration, kee
 		ref := r.Ref()
 		c := Change{Report: ref, Body: r, Action: Create}
 		if old := there[ref]; old != nil {
-			c.Action = compare(old, r, heartbeat)
+			c.Action = chooseAction(old, r, heartbeat)
 			delete(there, ref)
 		}
 		p.Items = append(p.Items, c)
@@ -67,7 +67,7 @@ func NewPlan(have []map[string]any, want []*Report, heartbeat time.Duration, kee
 	slices.SortFunc(p.Items, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Report.Namespace, b.Report.Namespace), a.Report.Compare(b.Report))
 	})
-	p.Seal("PublishedReportList", problems)
+	p.Finish("PublishedReportList", problems)
 	return p
 }
 
@@ -77,37 +77,37 @@ func refOf(o map[string]any) model.Ref {
 	return r.Ref()
 }
 
-// compare says what has to be done to a report that is there.
-func compare(old map[string]any, r *Report, heartbeat time.Duration) Action {
-	want, err := plain(r)
+// chooseAction says what has to be done to a report that is there.
+func chooseAction(old map[string]any, r *Report, heartbeat time.Duration) Action {
+	want, err := toMap(r)
 	if err != nil {
 		return Update
 	}
 	have := maps.Clone(old)
 	delete(have, "metadata")
 	delete(want, "metadata")
-	if !same(have, want) {
+	if !isSame(have, want) {
 		return Update
 	}
 	said := func(name string) string { return model.Text(old, "metadata", "annotations", name) }
-	for _, name := range []string{complete, generation} {
+	for _, name := range []string{completeAnnotation, generationAnnotation} {
 		if said(name) != r.Metadata.Annotations[name] {
 			return Update
 		}
 	}
-	written, err := time.Parse(time.RFC3339, said(readAt))
-	now, _ := time.Parse(time.RFC3339, r.Metadata.Annotations[readAt])
+	written, err := time.Parse(time.RFC3339, said(readAtAnnotation))
+	now, _ := time.Parse(time.RFC3339, r.Metadata.Annotations[readAtAnnotation])
 	switch {
 	case err != nil:
 		return Update
-	case heartbeat > 0 && r.Metadata.Name == namespaceReport && now.Sub(written) >= heartbeat:
+	case heartbeat > 0 && r.Metadata.Name == namespaceReportName && now.Sub(written) >= heartbeat:
 		return Refresh
 	}
 	return Unchanged
 }
 
-// plain is a report as maps and lists.
-func plain(r *Report) (out map[string]any, err error) {
+// toMap returns a report as maps and lists.
+func toMap(r *Report) (out map[string]any, err error) {
 	text, err := json.Marshal(r)
 	if err == nil {
 		err = json.Unmarshal(text, &out)
@@ -115,32 +115,32 @@ func plain(r *Report) (out map[string]any, err error) {
 	return out, err
 }
 
-// same reports whether two values are the same, but for fields of have that are empty: servers fill in such. Nothing in reports is.
-func same(have, want any) bool {
+// isSame reports whether two values are the same, but for fields of have that are empty: servers fill in such. Nothing in reports is.
+func isSame(have, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		have, ok := have.(map[string]any)
 		for key, value := range have {
-			if _, wanted := want[key]; !wanted && !empty(value) {
+			if _, wanted := want[key]; !wanted && !isEmpty(value) {
 				return false
 			}
 		}
 		for key, value := range want {
-			if !ok || !same(have[key], value) {
+			if !ok || !isSame(have[key], value) {
 				return false
 			}
 		}
 		return ok
 	case []any:
 		have, ok := have.([]any)
-		return ok && slices.EqualFunc(have, want, same)
+		return ok && slices.EqualFunc(have, want, isSame)
 	case float64:
 		return fmt.Sprint(have) == fmt.Sprint(want)
 	}
 	return have == want
 }
 
-func empty(v any) bool {
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		return len(v) == 0
@@ -150,8 +150,8 @@ func empty(v any) bool {
 	return v == nil || v == "" || v == false || fmt.Sprint(v) == "0"
 }
 
-// Writes are how many of the changes write something.
-func (p *Plan) Writes() int {
+// CountWrites returns how many of the changes write something.
+func (p *Plan) CountWrites() int {
 	n := 0
 	for _, c := range p.Items {
 		if c.Action != Unchanged {
@@ -161,8 +161,8 @@ func (p *Plan) Writes() int {
 	return n
 }
 
-// Failures are how many of the changes failed.
-func (p *Plan) Failures() int {
+// CountFailures returns how many of the changes failed.
+func (p *Plan) CountFailures() int {
 	n := 0
 	for _, c := range p.Items {
 		if c.Action == Failed {
@@ -172,8 +172,8 @@ func (p *Plan) Failures() int {
 	return n
 }
 
-// Forget drops the content of the reports, which is written.
-func (p *Plan) Forget() {
+// DropBodies drops the content of the reports, which is written.
+func (p *Plan) DropBodies() {
 	for i := range p.Items {
 		p.Items[i].Body = nil
 	}
@@ -196,14 +196,14 @@ func (p *Plan) Table(o view.TableOptions) view.Table {
 	}
 	var t view.Table
 	if len(rows) > 0 {
-		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "ACTION"}, {Name: "NAMESPACE"}, {Name: "REPORT", Rank: 2, Least: 20}, {Name: "MESSAGE", Rank: 3, Least: 20, Wrap: true}}, Rows: rows}}
+		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "ACTION"}, {Name: "NAMESPACE"}, {Name: "REPORT", Rank: 2, MinWidth: 20}, {Name: "MESSAGE", Rank: 3, MinWidth: 20, Wrap: true}}, Rows: rows}}
 	}
 	verb := ""
 	if p.DryRun {
 		verb = " (dry run: nothing was written)"
 	}
-	t.Footer = append(t.Footer, fmt.Sprintf("%s: %d created, %d updated, %d refreshed, %d removed, %d unchanged, %d failed%s", view.Counted(len(p.Items), "report"),
+	t.Footer = append(t.Footer, fmt.Sprintf("%s: %d created, %d updated, %d refreshed, %d removed, %d unchanged, %d failed%s", view.FormatCount(len(p.Items), "report"),
 		counts[Create], counts[Update], counts[Refresh], counts[Remove], counts[Unchanged], counts[Failed], verb))
-	t.Footer = append(t.Footer, p.Closing()...)
+	t.Footer = append(t.Footer, p.IncompleteLines()...)
 	return t
 }

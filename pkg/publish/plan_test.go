@@ -9,10 +9,10 @@ import (
 // aReport is one as it is to be, read at a time.
 func aReport(name string, at time.Time) *Report {
 	r := &Report{APIVersion: "wgpolicyk8s.io/v1alpha2", Kind: "PolicyReport", Scope: &Object{APIVersion: "v1", Kind: "Namespace", Name: "app"},
-		Metadata: Metadata{Name: name, Namespace: "app", Labels: map[string]string{managedLabel: Manager}, Annotations: map[string]string{readAt: at.Format(time.RFC3339), complete: "true"}},
-		Results: []Result{{Source: source, Policy: "A.x.io/app/a", Rule: "rule-1", Category: categoryPolicy, Result: "pass", Message: "in force", Properties: map[string]string{"state": stateEffective}},
-			{Source: source, Policy: "A.x.io/app/b", Rule: "rule-1", Category: categoryPolicy, Result: "skip", Message: "overridden", Properties: map[string]string{"state": stateOverridden, "reason": "Age"}}}}
-	r.count()
+		Metadata: Metadata{Name: name, Namespace: "app", Labels: map[string]string{managedLabel: Manager}, Annotations: map[string]string{readAtAnnotation: at.Format(time.RFC3339), completeAnnotation: "true"}},
+		Results: []Result{{Source: resultSource, Policy: "A.x.io/app/a", Rule: "rule-1", Category: categoryPolicy, Result: "pass", Message: "in force", Properties: map[string]string{"state": stateEffective}},
+			{Source: resultSource, Policy: "A.x.io/app/b", Rule: "rule-1", Category: categoryPolicy, Result: "skip", Message: "overridden", Properties: map[string]string{"state": stateOverridden, "reason": "Age"}}}}
+	r.countResults()
 	return r
 }
 
@@ -52,22 +52,22 @@ func TestPlan(t *testing.T) {
 		change    func(o map[string]any)
 		want      Action
 	}{
-		"the same":                             {report: namespaceReport, want: Unchanged},
-		"fields that a server fills in":        {report: namespaceReport, want: Unchanged, change: func(o map[string]any) { results(o)[0].(map[string]any)["scored"] = false; o["scopeSelector"] = nil }},
-		"labels of others":                     {report: namespaceReport, want: Unchanged, change: func(o map[string]any) { o["metadata"].(map[string]any)["labels"].(map[string]any)["team"] = "a" }},
-		"another time of reading":              {report: namespaceReport, later: time.Hour, want: Unchanged},
-		"an old time of reading":               {report: namespaceReport, later: time.Hour, heartbeat: time.Hour, want: Refresh},
+		"the same":                             {report: namespaceReportName, want: Unchanged},
+		"fields that a server fills in":        {report: namespaceReportName, want: Unchanged, change: func(o map[string]any) { results(o)[0].(map[string]any)["scored"] = false; o["scopeSelector"] = nil }},
+		"labels of others":                     {report: namespaceReportName, want: Unchanged, change: func(o map[string]any) { o["metadata"].(map[string]any)["labels"].(map[string]any)["team"] = "a" }},
+		"another time of reading":              {report: namespaceReportName, later: time.Hour, want: Unchanged},
+		"an old time of reading":               {report: namespaceReportName, later: time.Hour, heartbeat: time.Hour, want: Refresh},
 		"of a route, too":                      {report: "dopolicy-httproute-a", later: time.Hour, heartbeat: time.Hour, want: Unchanged},
-		"before the heartbeat":                 {report: namespaceReport, later: time.Minute, heartbeat: time.Hour, want: Unchanged},
-		"a property that goes":                 {report: namespaceReport, want: Update, change: func(o map[string]any) { properties(o, 0)["reason"] = "Age" }},
-		"a property that comes":                {report: namespaceReport, want: Update, change: func(o map[string]any) { delete(properties(o, 1), "reason") }},
-		"another property":                     {report: namespaceReport, want: Update, change: func(o map[string]any) { properties(o, 1)["state"] = stateEffective }},
-		"a result less":                        {report: namespaceReport, want: Update, change: func(o map[string]any) { o["results"] = append(results(o), results(o)[0]) }},
-		"no result":                            {report: namespaceReport, want: Update, change: func(o map[string]any) { delete(o, "results") }},
-		"somebody's own field":                 {report: namespaceReport, want: Update, change: func(o map[string]any) { o["configuration"] = map[string]any{"limits": "x"} }},
-		"it was not complete":                  {report: namespaceReport, want: Update, change: func(o map[string]any) { annotations(o)[complete] = "false" }},
-		"the route has no generation any more": {report: namespaceReport, want: Update, change: func(o map[string]any) { annotations(o)[generation] = "3" }},
-		"no time of reading":                   {report: namespaceReport, want: Update, change: func(o map[string]any) { delete(annotations(o), readAt) }},
+		"before the heartbeat":                 {report: namespaceReportName, later: time.Minute, heartbeat: time.Hour, want: Unchanged},
+		"a property that goes":                 {report: namespaceReportName, want: Update, change: func(o map[string]any) { properties(o, 0)["reason"] = "Age" }},
+		"a property that comes":                {report: namespaceReportName, want: Update, change: func(o map[string]any) { delete(properties(o, 1), "reason") }},
+		"another property":                     {report: namespaceReportName, want: Update, change: func(o map[string]any) { properties(o, 1)["state"] = stateEffective }},
+		"a result less":                        {report: namespaceReportName, want: Update, change: func(o map[string]any) { o["results"] = append(results(o), results(o)[0]) }},
+		"no result":                            {report: namespaceReportName, want: Update, change: func(o map[string]any) { delete(o, "results") }},
+		"somebody's own field":                 {report: namespaceReportName, want: Update, change: func(o map[string]any) { o["configuration"] = map[string]any{"limits": "x"} }},
+		"it was not complete":                  {report: namespaceReportName, want: Update, change: func(o map[string]any) { annotations(o)[completeAnnotation] = "false" }},
+		"the route has no generation any more": {report: namespaceReportName, want: Update, change: func(o map[string]any) { annotations(o)[generationAnnotation] = "3" }},
+		"no time of reading":                   {report: namespaceReportName, want: Update, change: func(o map[string]any) { delete(annotations(o), readAtAnnotation) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			have := stored(t, aReport(c.report, then), c.change)
@@ -83,7 +83,7 @@ func TestPlan(t *testing.T) {
 func TestPlanRemoves(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	have := []map[string]any{stored(t, aReport("dopolicy-httproute-gone", now), nil)}
-	want := []*Report{aReport(namespaceReport, now)}
+	want := []*Report{aReport(namespaceReportName, now)}
 	p := NewPlan(have, want, 0, false, nil)
 	if len(p.Items) != 2 || p.Items[0].Action != Create || p.Items[1].Action != Remove || p.Items[1].UID != "u-1" || p.Items[1].Report.Name != "dopolicy-httproute-gone" {
 		t.Errorf("%+v", p.Items)

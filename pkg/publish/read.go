@@ -13,31 +13,32 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Read is what reports in an input say of routes: of those that wanted takes, by route, rule and policy. The age is reckoned from now.
-func Read(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) []view.ReportedPolicy {
+// ReadReports returns what reports in an input say of routes: of those that wanted takes, by route,
+// rule and policy. The age is reckoned from now.
+func ReadReports(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) []view.ReportedPolicy {
 	var out []view.ReportedPolicy
 	seen := map[model.Ref]bool{} // routes: where both APIs have a report, that of the first counts
 	for _, api := range APIs() {
-		objects := in.Of(api.GroupKind)
+		objects := in.OfKind(api.GroupKind)
 		times := map[string]string{} // when namespaces were read last
 		for _, o := range objects {
-			if ours(o) && o.Annotations[readAt] > times[o.Ref.Namespace] {
-				times[o.Ref.Namespace] = o.Annotations[readAt]
+			if isOurs(o) && o.Annotations[readAtAnnotation] > times[o.Ref.Namespace] {
+				times[o.Ref.Namespace] = o.Annotations[readAtAnnotation]
 			}
 		}
 		for _, o := range objects {
-			route := scoped(o)
-			if !ours(o) || !slices.Contains(topology.RouteKinds(), route.GroupKind()) || !wanted(route) || seen[route] {
+			route := scopeOf(o)
+			if !isOurs(o) || !slices.Contains(topology.RouteKinds(), route.GroupKind()) || !wanted(route) || seen[route] {
 				continue
 			}
 			seen[route] = true
-			common := view.ReportedPolicy{Target: route, Source: "report", Report: o.Ref, Complete: o.Annotations[complete] == "true", ReadAt: times[o.Ref.Namespace]}
+			common := view.ReportedPolicy{Target: route, Source: "report", Report: o.Ref, Complete: o.Annotations[completeAnnotation] == "true", ReadAt: times[o.Ref.Namespace]}
 			if at, err := time.Parse(time.RFC3339, common.ReadAt); err == nil && !at.After(now) {
 				common.Age = duration.HumanDuration(now.Sub(at))
 			}
 			if object := in.Get(route); object != nil {
 				n := generationOf(object)
-				common.Outdated = n != "" && o.Annotations[generation] != n
+				common.Outdated = n != "" && o.Annotations[generationAnnotation] != n
 			}
 			list, _ := o.Get("results").([]any)
 			for _, entry := range list {
@@ -62,11 +63,11 @@ func generationOf(o *model.Object) string {
 	return ""
 }
 
-// ours reports whether a report is one that was published by this program: a person of the namespace who may write reports can claim as much.
-func ours(o *model.Object) bool { return o.Labels[managedLabel] == Manager }
+// isOurs reports whether a report is one that was published by this program: a person of the namespace who may write reports can claim as much.
+func isOurs(o *model.Object) bool { return o.Labels[managedLabel] == Manager }
 
-// scoped is the object that a report is about: one of its own namespace.
-func scoped(o *model.Object) model.Ref {
+// scopeOf returns the object that a report is about: one of its own namespace.
+func scopeOf(o *model.Object) model.Ref {
 	group, _, found := strings.Cut(o.Text("scope", "apiVersion"), "/")
 	if !found {
 		group = ""
@@ -85,12 +86,12 @@ func readResult(entry any, common view.ReportedPolicy) (view.ReportedPolicy, boo
 	out.State, out.Level, out.Owner, out.AttachedTo = property("state"), property("level"), property("owner"), property("target")
 	out.Reason, out.Values = property("reason"), property("values")
 	out.Complete = common.Complete && property("complete") != "false"
-	out.Via = list(property("via"))
-	for _, name := range list(property("overriddenBy")) {
-		out.OverriddenBy = append(out.OverriddenBy, parseNamed(name))
+	out.Via = splitList(property("via"))
+	for _, name := range splitList(property("overriddenBy")) {
+		out.OverriddenBy = append(out.OverriddenBy, parsePolicy(name))
 	}
 	if name := model.Text(entry, "policy"); name != noPolicy {
-		ref := parseNamed(name)
+		ref := parsePolicy(name)
 		out.Policy, out.PolicyKind = &ref, ref.GroupKind().String()
 		if kind := property("policyKind"); kind != "" {
 			out.PolicyKind = kind
@@ -99,7 +100,7 @@ func readResult(entry any, common view.ReportedPolicy) (view.ReportedPolicy, boo
 	return out, out.State != ""
 }
 
-func list(text string) []string {
+func splitList(text string) []string {
 	if text == "" {
 		return nil
 	}

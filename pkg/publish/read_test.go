@@ -40,7 +40,7 @@ func TestRead(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 14, 5, 0, time.UTC)
 	any := func(model.Ref) bool { return true }
 	in := model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+route+lines)}, nil)
-	got := Read(in, any, now)
+	got := ReadReports(in, any, now)
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 	if got[1].Policy != nil || got[1].State != "none" || got[1].Target.Section != "rule-2" {
 		t.Errorf("%+v", got[1])
 	}
-	if got := Read(in, func(model.Ref) bool { return false }, now); got != nil {
+	if got := ReadReports(in, func(model.Ref) bool { return false }, now); got != nil {
 		t.Errorf("of other routes: %+v", got)
 	}
 }
@@ -65,10 +65,10 @@ func TestReadOthers(t *testing.T) {
 	now := time.Date(2026, 1, 2, 4, 4, 5, 0, time.UTC)
 	any := func(model.Ref) bool { return true }
 	const other = `, "scope": {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "name": "r", "namespace": "shop"}`
-	if got := Read(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+other+lines)}, nil), any, now); len(got) != 2 || got[0].Target.Namespace != "app" {
+	if got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+other+lines)}, nil), any, now); len(got) != 2 || got[0].Target.Namespace != "app" {
 		t.Errorf("%+v", got)
 	}
-	if got := Read(model.NewSnapshot([]*model.Object{object(t, head+`one"}`+route+lines)}, nil), any, now); got != nil {
+	if got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+`one"}`+route+lines)}, nil), any, now); got != nil {
 		t.Errorf("without our label: %+v", got)
 	}
 	beat := object(t, `{"apiVersion": "wgpolicyk8s.io/v1alpha2", "kind": "PolicyReport", "metadata": {"namespace": "app", "name": "dopolicy", "labels": {"app.kubernetes.io/managed-by": "kubectl-dopolicy"},
@@ -77,7 +77,7 @@ func TestReadOthers(t *testing.T) {
 	changed.Ref = model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "r"}
 	second := object(t, head+"two"+ours1+route+lines)
 	second.Ref.Group, second.Ref.Kind = "openreports.io", "Report"
-	got := Read(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+route+lines), beat, changed, second}, nil), any, now)
+	got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+route+lines), beat, changed, second}, nil), any, now)
 	if len(got) != 2 || got[0].Age != "4m" || got[0].ReadAt != "2026-01-02T04:00:05Z" || got[0].Outdated != true {
 		t.Errorf("%+v", got)
 	}
@@ -85,7 +85,7 @@ func TestReadOthers(t *testing.T) {
 
 // Of values stay numbers, times and sizes.
 func TestShown(t *testing.T) {
-	got := shown(map[string]any{"limit": int64(5), "window": "1m30s", "share": "99.5%", "size": "10Mi", "on": true, "none": nil, "key": "sk-123", "long": "12345678901", "when": []any{"a == 'b'"}})
+	got := showQuantities(map[string]any{"limit": int64(5), "window": "1m30s", "share": "99.5%", "size": "10Mi", "on": true, "none": nil, "key": "sk-123", "long": "12345678901", "when": []any{"a == 'b'"}})
 	want := map[string]any{"limit": int64(5), "window": "1m30s", "share": "99.5%", "size": "10Mi", "on": true, "none": nil, "key": "…", "long": "…", "when": []any{"…"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
@@ -103,14 +103,14 @@ func TestRouteReport(t *testing.T) {
 	b.Name = string(long) + "c"
 	other := model.Ref{Group: "x.io", Kind: "HTTPRoute", Name: "r"}
 	for _, c := range []struct{ got, want string }{
-		{routeReport(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: "r"}), "dopolicy-httproute-r"},
-		{routeReport(other), "dopolicy-httproute.x.io-r"},
+		{routeReportName(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: "r"}), "dopolicy-httproute-r"},
+		{routeReportName(other), "dopolicy-httproute.x.io-r"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, not %s", c.got, c.want)
 		}
 	}
-	if len(routeReport(a)) > longestName || routeReport(a) == routeReport(b) {
-		t.Errorf("%s and %s", routeReport(a), routeReport(b))
+	if len(routeReportName(a)) > maxNameLength || routeReportName(a) == routeReportName(b) {
+		t.Errorf("%s and %s", routeReportName(a), routeReportName(b))
 	}
 }

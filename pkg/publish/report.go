@@ -29,12 +29,12 @@ const (
 
 // The annotations of reports.
 const (
-	readAt     = "dopolicy.dev/read-at"    // when the cluster was read, in RFC 3339
-	complete   = "dopolicy.dev/complete"   // "false": something that could change the report is not known
-	generation = "dopolicy.dev/generation" // of the route that the report is about
+	readAtAnnotation     = "dopolicy.dev/read-at"    // when the cluster was read, in RFC 3339
+	completeAnnotation   = "dopolicy.dev/complete"   // "false": something that could change the report is not known
+	generationAnnotation = "dopolicy.dev/generation" // of the route that the report is about
 )
 
-const source = "dopolicy" // of results, by which screens filter
+const resultSource = "dopolicy" // of results, by which screens filter
 
 // Report is an object of one of the APIs.
 type Report struct {
@@ -105,8 +105,8 @@ const (
 // noPolicy stands where a policy is named, of a rule on which none is known to be in force.
 const noPolicy = "none"
 
-// count fills in the summary.
-func (r *Report) count() {
+// countResults fills in the summary.
+func (r *Report) countResults() {
 	r.Summary = Summary{}
 	for _, one := range r.Results {
 		switch one.Result {
@@ -130,11 +130,11 @@ func (r *Report) Ref() model.Ref {
 	return model.Ref{Group: group, Kind: r.Kind, Namespace: r.Metadata.Namespace, Name: r.Metadata.Name}
 }
 
-// named is how results name a policy: Kind.group/namespace/name.
-func named(r model.Ref) string { return r.GroupKind().String() + "/" + r.FullName() }
+// formatPolicy is how results name a policy: Kind.group/namespace/name.
+func formatPolicy(r model.Ref) string { return r.GroupKind().String() + "/" + r.FullName() }
 
-// parseNamed reads what named wrote.
-func parseNamed(text string) model.Ref {
+// parsePolicy reads what formatPolicy wrote.
+func parsePolicy(text string) model.Ref {
 	kind, name, _ := strings.Cut(text, "/")
 	gk := model.ParseGroupKind(kind)
 	namespace, name, ok := strings.Cut(name, "/")

@@ -15,17 +15,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// states are what becomes of policies by their roles, and the result by which screens show it.
-var states = map[string]struct{ state, result string }{
+// statesByRole are what becomes of policies by their roles, and the result by which screens show it.
+var statesByRole = map[string]struct{ state, result string }{
 	string(resolve.RoleContributing): {stateEffective, "pass"},
 	string(resolve.RolePartial):      {statePartial, "pass"},
 	string(resolve.RoleLost):         {stateOverridden, "skip"},
 	string(resolve.RoleIgnored):      {stateIgnored, "skip"},
 }
 
-// ofPolicy says what became of one policy at one rule.
-func (g *gatherer) ofPolicy(item *view.EffectivePolicy, use *view.PolicyUse) Result {
-	at := states[use.Role]
+// policyResult says what became of one policy at one rule.
+func (g *reporter) policyResult(item *view.EffectivePolicy, use *view.PolicyUse) Result {
+	at := statesByRole[use.Role]
 	properties := map[string]string{"state": at.state, "level": use.Level, "owner": g.owners[*use.Policy]}
 	put := func(name, value string) {
 		if value != "" {
@@ -35,38 +35,38 @@ func (g *gatherer) ofPolicy(item *view.EffectivePolicy, use *view.PolicyUse) Res
 	if use.Policy.GroupKind().String() != item.PolicyKind {
 		put("policyKind", item.PolicyKind)
 	}
-	if public(use, item.Target.Namespace) {
-		put("target", target(*use.Target))
+	if isPublic(use, item.Target.Namespace) {
+		put("target", formatTarget(*use.Target))
 	}
-	reasons, winners := losses(item, use)
+	reasons, winners := findLosses(item, use)
 	put("reason", strings.Join(reasons, ", "))
 	put("overriddenBy", strings.Join(winners, ", "))
-	put("via", strings.Join(ways(item.Paths), ", "))
+	put("via", strings.Join(formatPaths(item.Paths), ", "))
 	if len(item.Unread) > 0 {
 		put("complete", "false")
 	}
 	if at.result == "pass" && slices.Contains(g.options.Values, use.Policy.GroupKind()) {
-		put("values", values(item, use))
+		put("values", formatValues(item, use))
 	}
-	return Result{Source: source, Policy: named(*use.Policy), Rule: item.Target.Section, Category: categoryPolicy, Result: at.result,
-		Message: message(at.state, use, reasons, winners), Properties: properties}
+	return Result{Source: resultSource, Policy: formatPolicy(*use.Policy), Rule: item.Target.Section, Category: categoryPolicy, Result: at.result,
+		Message: formatMessage(at.state, use, reasons, winners), Properties: properties}
 }
 
-// message says the same in a sentence.
-func message(state string, use *view.PolicyUse, reasons, winners []string) string {
+// formatMessage says the same in a sentence.
+func formatMessage(state string, use *view.PolicyUse, reasons, winners []string) string {
 	who := fmt.Sprintf("%s %s, set on the %s,", use.Policy.Kind, use.Policy.FullName(), use.Level)
 	switch state {
 	case stateEffective:
 		return who + " is in force"
 	case statePartial:
-		return who + " is in force in part" + because(reasons, winners)
+		return who + " is in force in part" + formatReason(reasons, winners)
 	case stateOverridden:
-		return who + " is overridden" + because(reasons, winners)
+		return who + " is overridden" + formatReason(reasons, winners)
 	}
 	return who + " does not apply"
 }
 
-func because(reasons, winners []string) string {
+func formatReason(reasons, winners []string) string {
 	out := ""
 	if len(winners) > 0 {
 		out = ": " + strings.Join(winners, ", ") + " won"
@@ -77,9 +77,9 @@ func because(reasons, winners []string) string {
 	return out
 }
 
-// public reports whether people of a namespace may know what a policy is attached to: something of their own, or on the way of traffic to their
+// isPublic reports whether people of a namespace may know what a policy is attached to: something of their own, or on the way of traffic to their
 // routes. The route of another namespace that delegates to theirs is neither.
-func public(use *view.PolicyUse, namespace string) bool {
+func isPublic(use *view.PolicyUse, namespace string) bool {
 	if use.Target.Namespace == namespace || use.Target.Namespace == "" {
 		return true
 	}
@@ -90,8 +90,8 @@ func public(use *view.PolicyUse, namespace string) bool {
 	return false
 }
 
-// target names what a policy is attached to.
-func target(r model.Ref) string {
+// formatTarget names what a policy is attached to.
+func formatTarget(r model.Ref) string {
 	out := r.Kind + " " + r.FullName()
 	if r.Section != "" {
 		out += " " + r.Section
@@ -99,8 +99,9 @@ func target(r model.Ref) string {
 	return out
 }
 
-// losses are why settings of a policy are not in force at a target, and the policies that won.
-func losses(item *view.EffectivePolicy, use *view.PolicyUse) (reasons, winners []string) {
+// findLosses returns why settings of a policy are not in force at a target, and the policies that
+// won.
+func findLosses(item *view.EffectivePolicy, use *view.PolicyUse) (reasons, winners []string) {
 	note := func(l *view.Loss) {
 		if l.Policy == nil || *l.Policy != *use.Policy || l.Part != use.Part {
 			return
@@ -108,7 +109,7 @@ func losses(item *view.EffectivePolicy, use *view.PolicyUse) (reasons, winners [
 		reasons = append(reasons, l.Reason)
 		for _, w := range l.LostTo {
 			if w.Policy != nil && *w.Policy != *use.Policy {
-				winners = append(winners, named(*w.Policy))
+				winners = append(winners, formatPolicy(*w.Policy))
 			}
 		}
 	}
@@ -125,8 +126,8 @@ func losses(item *view.EffectivePolicy, use *view.PolicyUse) (reasons, winners [
 	return slices.Compact(reasons), slices.Compact(winners)
 }
 
-// ways are how traffic gets to a target, without the routes that hand it over.
-func ways(paths []view.Path) []string {
+// formatPaths returns how traffic gets to a target, without the routes that hand it over.
+func formatPaths(paths []view.Path) []string {
 	var out []string
 	for _, p := range paths {
 		way := cmp.Or(p.ListenerSet, p.Gateway)
@@ -149,12 +150,12 @@ func ways(paths []view.Path) []string {
 	return slices.Compact(out)
 }
 
-// values are the settings in force that a policy is a source of, as JSON.
-func values(item *view.EffectivePolicy, use *view.PolicyUse) string {
+// formatValues returns the settings in force that a policy is a source of, as JSON.
+func formatValues(item *view.EffectivePolicy, use *view.PolicyUse) string {
 	out := map[string]any{}
 	for _, rule := range item.Rules {
 		if slices.ContainsFunc(rule.Sources, func(s view.Source) bool { return s.Policy != nil && *s.Policy == *use.Policy }) {
-			out[rule.Name] = shown(merge.Plain(rule.Value))
+			out[rule.Name] = showQuantities(merge.Unpack(rule.Value))
 		}
 	}
 	text, err := json.Marshal(out)
@@ -164,41 +165,42 @@ func values(item *view.EffectivePolicy, use *view.PolicyUse) string {
 	return string(text)
 }
 
-// quantity is text that is a number, a time, a size or a share.
-var quantity = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[A-Za-z%]{0,3}([0-9]+[a-z]{1,2})*$`)
+// quantityPattern is text that is a number, a time, a size or a share.
+var quantityPattern = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[A-Za-z%]{0,3}([0-9]+[a-z]{1,2})*$`)
 
-// hidden stands for text that may be anything, as in conditions.
-const hidden = "…"
+// hiddenText stands for text that may be anything, as in conditions.
+const hiddenText = "…"
 
-// shown is a value with its numbers, switches, times and sizes; other text is left out.
-func shown(v any) any {
+// showQuantities returns a value with its numbers, switches, times and sizes; other text is left
+// out.
+func showQuantities(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, inner := range v {
-			out[key] = shown(inner)
+			out[key] = showQuantities(inner)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = shown(v[i])
+			out[i] = showQuantities(v[i])
 		}
 		return out
 	case string:
-		if !quantity.MatchString(v) || len(v) > longestQuantity {
-			return hidden
+		if !quantityPattern.MatchString(v) || len(v) > maxQuantityLength {
+			return hiddenText
 		}
 	}
 	return v
 }
 
-// longestQuantity is how long a number with its unit may be: digits alone may be a credential as well.
-const longestQuantity = 10
+// maxQuantityLength is how long a number with its unit may be: digits alone may be a credential as well.
+const maxQuantityLength = 10
 
 // readOwners finds out whose the policies are: as a label or annotation says, else the object that made them, else their namespace.
-func (g *gatherer) readOwners() {
-	for _, k := range g.res.Kinds {
+func (g *reporter) readOwners() {
+	for _, k := range g.resolution.Kinds {
 		for _, p := range k.Policies {
 			o := p.Object
 			owner := cmp.Or(o.Annotations[g.options.Owner], o.Labels[g.options.Owner])

@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// mode is what becomes of a scalar.
-type mode byte
+// scalarMode is what becomes of a scalar.
+type scalarMode byte
 
 const (
-	gone     mode = iota
-	texts         // text is replaced, numbers stay
-	hidden        // it is replaced
-	numbered      // it is replaced, and told apart from others
-	duration      // it is replaced unless it is one
-	whole         // it stays
+	dropped          scalarMode = iota
+	textsReplaced               // text is replaced, numbers stay
+	replaced                    // it is replaced
+	replacedByNumber            // it is replaced by a number, the same for equal texts
+	durationsKept               // it is replaced unless it is one
+	kept                        // it stays
 )
 
-// pattern is a path of a row.
-type pattern struct {
+// pathPattern is a path of a row.
+type pathPattern struct {
 	fields []string
-	mode   mode
+	mode   scalarMode
 }
 
-var marks = map[byte]mode{'=': hidden, '#': numbered, '?': duration, '~': texts}
+var modeMarks = map[byte]scalarMode{'=': replaced, '#': replacedByNumber, '?': durationsKept, '~': textsReplaced}
 
-// expand writes out the braces of a text.
-func expand(text string) []string {
+// expandBraces writes out the braces of a text.
+func expandBraces(text string) []string {
 	open := strings.IndexByte(text, '{')
 	if open < 0 {
 		return []string{text}
@@ -47,18 +47,18 @@ func expand(text string) []string {
 	}
 	var out []string
 	for _, part := range parts {
-		out = append(out, expand(text[:open]+part+text[end+1:])...)
+		out = append(out, expandBraces(text[:open]+part+text[end+1:])...)
 	}
 	return out
 }
 
-func patterns(rows ...Row) []pattern {
-	var out []pattern
+func parsePatterns(rows ...Row) []pathPattern {
+	var out []pathPattern
 	for _, row := range rows {
 		for _, text := range row.Paths {
-			for _, one := range expand(text) {
-				p := pattern{mode: whole}
-				if m, marked := marks[one[len(one)-1]]; marked {
+			for _, one := range expandBraces(text) {
+				p := pathPattern{mode: kept}
+				if m, marked := modeMarks[one[len(one)-1]]; marked {
 					p.mode, one = m, one[:len(one)-1]
 				}
 				p.fields = strings.Split(one, ".")
@@ -69,9 +69,9 @@ func patterns(rows ...Row) []pattern {
 	return out
 }
 
-// step is what is left of the patterns behind a field.
-func step(all []pattern, field string) []pattern {
-	var out []pattern
+// stepInto returns what is left of the patterns behind a field.
+func stepInto(all []pathPattern, field string) []pathPattern {
+	var out []pathPattern
 	for _, p := range all {
 		if len(p.fields) == 0 {
 			continue
@@ -79,17 +79,17 @@ func step(all []pattern, field string) []pattern {
 		switch first := p.fields[0]; {
 		case first == "**":
 			out = append(out, p)
-			out = append(out, step([]pattern{{p.fields[1:], p.mode}}, field)...)
+			out = append(out, stepInto([]pathPattern{{p.fields[1:], p.mode}}, field)...)
 		case first == "*", first == field:
-			out = append(out, pattern{p.fields[1:], p.mode})
+			out = append(out, pathPattern{p.fields[1:], p.mode})
 		}
 	}
 	return out
 }
 
-// final is what becomes of a scalar here.
-func final(all []pattern) mode {
-	out := gone
+// scalarModeOf is what becomes of a scalar here.
+func scalarModeOf(all []pathPattern) scalarMode {
+	out := dropped
 	for _, p := range all {
 		if len(p.fields) == 0 || len(p.fields) == 1 && p.fields[0] == "**" {
 			out = max(out, p.mode)
@@ -98,7 +98,7 @@ func final(all []pattern) mode {
 	return out
 }
 
-// deeper reports whether something below may stay.
-func deeper(all []pattern) bool {
-	return slices.ContainsFunc(all, func(p pattern) bool { return len(p.fields) > 0 })
+// hasDeeper reports whether something below may stay.
+func hasDeeper(all []pathPattern) bool {
+	return slices.ContainsFunc(all, func(p pathPattern) bool { return len(p.fields) > 0 })
 }

@@ -14,37 +14,37 @@ const redacted = model.Redacted
 // strategies and deactivated names. Whatever else is in the spec is left out.
 func (r *Redactor) Policy(p *policy.Policy) any {
 	if p.Kind.Scopes != nil {
-		return r.parts(p)
+		return r.redactParts(p)
 	}
 	whole, _ := p.Object.Body.Value().(map[string]any)
 	out := r.Object(p.Object)
 	keep := func(path ...string) {
-		if v := names(model.Get(whole, path...)); v != nil {
-			put(out, path, v)
+		if v := keepWords(model.Get(whole, path...)); v != nil {
+			putAt(out, path, v)
 		}
 	}
 	for _, ref := range p.Kind.Refs {
 		if len(ref.At) == 0 {
 			continue // a function finds the targets
 		}
-		if v := references(model.Get(whole, ref.At...)); v != nil {
-			put(out, ref.At, v)
+		if v := keepReferences(model.Get(whole, ref.At...)); v != nil {
+			putAt(out, ref.At, v)
 		}
 	}
 	words := slices.Concat(p.Kind.Strategy.Fields(), p.Kind.Content.Unset)
 	for _, b := range p.Blocks {
 		at := p.Kind.Content.BlockPath(b.Kind)
 		if model.Get(out, at...) == nil {
-			put(out, at, map[string]any{})
+			putAt(out, at, map[string]any{})
 		}
 		for _, word := range words {
 			keep(append(slices.Clone(at), word)...)
 		}
 		if c := p.Kind.Content.Condition; c != "" && model.Get(whole, append(slices.Clone(at), c)...) != nil {
-			put(out, append(slices.Clone(at), c), redacted)
+			putAt(out, append(slices.Clone(at), c), redacted)
 		}
 		for _, u := range b.Units {
-			setting(p.Kind, whole, out, at, u.Path)
+			putSetting(p.Kind, whole, out, at, u.Path)
 		}
 	}
 	for _, word := range words {
@@ -53,20 +53,21 @@ func (r *Redactor) Policy(p *policy.Policy) any {
 	return out
 }
 
-// references are references to targets, without anything else that stands beside their fields.
-func references(v any) any {
+// keepReferences returns references to targets, without anything else that stands beside their
+// fields.
+func keepReferences(v any) any {
 	fields := []string{"group", "kind", "namespace", "name", "sectionName", "matchLabels", "matchExpressions", "labels", "tags", "mesh", "proxyTypes"}
 	switch v.(type) {
 	case []any:
-		return onlyFields(v, fields...)
+		return selectFields(v, fields...)
 	case map[string]any:
-		return onlyFields([]any{v}, fields...)[0]
+		return selectFields([]any{v}, fields...)[0]
 	}
 	return nil
 }
 
-// onlyFields is a list of objects with some of their fields; nil if v is none.
-func onlyFields(v any, fields ...string) []any {
+// selectFields returns a list of objects with some of their fields; nil if v is none.
+func selectFields(v any, fields ...string) []any {
 	list, _ := v.([]any)
 	var out []any
 	for _, e := range list {
@@ -81,8 +82,8 @@ func onlyFields(v any, fields ...string) []any {
 	return out
 }
 
-// names are a word or a list of words, nil if v is anything else.
-func names(v any) any {
+// keepWords returns a word or a list of words, nil if v is anything else.
+func keepWords(v any) any {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -97,12 +98,13 @@ func names(v any) any {
 	return nil
 }
 
-// setting puts a setting without its value into the block at a path. Of the entries of a keyed list only the keys stay.
-func setting(k *policy.Kind, whole, out map[string]any, at []string, where merge.Path) {
+// putSetting puts a setting without its value into the block at a path. Of the entries of a keyed
+// list only the keys stay.
+func putSetting(k *policy.Kind, whole, out map[string]any, at []string, where merge.Path) {
 	path := slices.Clone(at)
 	for _, seg := range where {
 		if seg.Form != merge.Key {
-			put(out, path, keysOnly(k, model.Get(whole, path...)))
+			putAt(out, path, selectKeys(k, model.Get(whole, path...)))
 			return
 		}
 		path = append(path, seg.Name)
@@ -110,11 +112,11 @@ func setting(k *policy.Kind, whole, out map[string]any, at []string, where merge
 	if len(where) == 0 {
 		path = append(path, "redacted")
 	}
-	put(out, path, redacted)
+	putAt(out, path, redacted)
 }
 
-// keysOnly is a list whose entries have nothing but what tells them apart.
-func keysOnly(k *policy.Kind, v any) any {
+// selectKeys returns a list whose entries have nothing but their keys.
+func selectKeys(k *policy.Kind, v any) any {
 	keys := []string{"name"}
 	for _, pattern := range k.Rules {
 		keys = append(keys, pattern.Keys...)
@@ -122,11 +124,11 @@ func keysOnly(k *policy.Kind, v any) any {
 	if _, one := v.(map[string]any); one {
 		v = []any{v}
 	}
-	return onlyFields(v, keys...)
+	return selectFields(v, keys...)
 }
 
-// put sets the value at a path of maps, which it makes where they are missing.
-func put(m map[string]any, path []string, v any) {
+// putAt sets the value at a path of maps, which it makes where they are missing.
+func putAt(m map[string]any, path []string, v any) {
 	for _, key := range path[:len(path)-1] {
 		inner, ok := m[key].(map[string]any)
 		if !ok {
@@ -138,13 +140,14 @@ func put(m map[string]any, path []string, v any) {
 	m[path[len(path)-1]] = v
 }
 
-// parts is the content of a policy whose settings are in parts: every value is taken out but for references to targets and what rules
-// match, which tells them apart. Lists keep their lengths.
-func (r *Redactor) parts(p *policy.Policy) any {
+// redactParts returns the content of a policy whose settings are in parts: every value is taken out
+// but for references to targets and what rules match, which tells them apart. Lists keep their
+// lengths.
+func (r *Redactor) redactParts(p *policy.Policy) any {
 	out := r.Object(p.Object)
 	roots := map[string]bool{}
 	for _, part := range p.Kind.Parts {
-		for _, path := range [][]string{part.Each, part.At} {
+		for _, path := range [][]string{part.List, part.At} {
 			if len(path) > 0 {
 				roots[path[0]] = true
 			}
@@ -152,42 +155,42 @@ func (r *Redactor) parts(p *policy.Policy) any {
 	}
 	for root := range roots {
 		if v := p.Object.Body.Field(root); !v.IsNull() {
-			out[root] = r.withoutValues(v)
+			out[root] = r.removeValues(v)
 		}
 	}
 	return out
 }
 
-// matching is what stays of the matches of rules, which tell these apart.
-var matching = patterns(Row{Paths: []string{"**.{headers,queryParams}.{name,type,value#}", "**.{path,method,service}", "**.{path,method}.{type,value,service,method}"}})
+// matchPatterns is what stays of the matches of rules, which tell these apart.
+var matchPatterns = parsePatterns(Row{Paths: []string{"**.{headers,queryParams}.{name,type,value#}", "**.{path,method,service}", "**.{path,method}.{type,value,service,method}"}})
 
-// selecting is what stays of selectors.
-var selecting = patterns(Row{Paths: []string{"**.{matchLabels,labels}.*", "**.{matchExpressions}.{key,operator,values}"}})
+// selectorPatterns is what stays of selectors.
+var selectorPatterns = parsePatterns(Row{Paths: []string{"**.{matchLabels,labels}.*", "**.{matchExpressions}.{key,operator,values}"}})
 
-// withoutValues is v with every scalar taken out but those of targets and matches.
-func (r *Redactor) withoutValues(v model.Body) any {
+// removeValues returns v with every scalar taken out but those of targets and matches.
+func (r *Redactor) removeValues(v model.Body) any {
 	switch {
 	case v.IsObject():
 		out := make(map[string]any, v.Len())
 		for key, inner := range v.Fields {
 			switch key {
 			case "targetRef", "targetRefs", "serverRef":
-				out[key] = references(inner.Value())
+				out[key] = keepReferences(inner.Value())
 			case "selector", "podSelector", "namespaceSelector", "workloadSelector", "externalWorkloadSelector":
-				c := copier{Redactor: r}
-				out[key] = c.value(inner, selecting, "")
+				c := objectCopier{Redactor: r}
+				out[key] = c.copyValue(inner, selectorPatterns, "")
 			case "matches":
-				c := copier{Redactor: r}
-				out[key] = c.value(inner, matching, "")
+				c := objectCopier{Redactor: r}
+				out[key] = c.copyValue(inner, matchPatterns, "")
 			default:
-				out[key] = r.withoutValues(inner)
+				out[key] = r.removeValues(inner)
 			}
 		}
 		return out
 	case v.IsList():
 		out := make([]any, 0, v.Len())
 		for _, inner := range v.Items {
-			out = append(out, r.withoutValues(inner))
+			out = append(out, r.removeValues(inner))
 		}
 		return out
 	case v.IsNull():

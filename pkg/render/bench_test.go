@@ -17,13 +17,13 @@ func many(n int) *view.EffectivePolicyList {
 		b.Target = at
 		l.Items = append(l.Items, a, b)
 	}
-	l.Seal("EffectivePolicyList", nil)
+	l.Finish("EffectivePolicyList", nil)
 	return l
 }
 
 func BenchmarkWrite(b *testing.B) {
 	l := many(20000)
-	for _, format := range formats(l) {
+	for _, format := range supportedFormats(l) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -48,11 +48,11 @@ func (m ColorMode) Enabled(t Terminal) bool {
 	return t.IsTerminal && !t.NoColor
 }
 
-// style is how text for people is written.
-type style struct{ color, ascii bool }
+// textStyle is how text for people is written.
+type textStyle struct{ color, ascii bool }
 
-// text is s escaped and, if need be, without the marks that are not ASCII.
-func (st style) text(s string) string {
+// escapeText escapes s and, if need be, replaces the marks that are not ASCII.
+func (st textStyle) escapeText(s string) string {
 	s = Escape(s)
 	if st.ascii {
 		s = asciiMarks.Replace(s)
@@ -63,17 +63,17 @@ func (st style) text(s string) string {
 // asciiMarks are the marks that views use, and what stands for them.
 var asciiMarks = strings.NewReplacer("✔", "ok", "✘", "x", "·", "-", "…", "...", "→", "->")
 
-// paint colours text that is safe already.
-func (st style) paint(text string, tone view.Tone) string {
-	code := sgr(tone)
+// colorText colours text that is escaped already.
+func (st textStyle) colorText(text string, tone view.Tone) string {
+	code := sgrCode(tone)
 	if !st.color || code == "" || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// sgr is the terminal's number for a tone.
-func sgr(tone view.Tone) string {
+// sgrCode is the terminal's number for a tone.
+func sgrCode(tone view.Tone) string {
 	switch tone {
 	case view.Good:
 		return "32"

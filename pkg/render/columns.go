@@ -7,15 +7,16 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // columnSpec is a column of `-o custom-columns`: what is written above it, and the JSONPath of what stands in it.
 type columnSpec struct{ name, path string }
 
-// columnsOf reads NAME:PATH,…
-func columnsOf(text string) ([]columnSpec, error) {
+// parseColumns reads NAME:PATH,…
+func parseColumns(text string) ([]columnSpec, error) {
 	var out []columnSpec
 	for part := range strings.SplitSeq(text, ",") {
 		name, path, ok := strings.Cut(part, ":")
@@ -27,8 +28,8 @@ func columnsOf(text string) ([]columnSpec, error) {
 	return out, nil
 }
 
-// columnsInFile reads a line of names and, below it, a line of paths.
-func columnsInFile(text string) ([]columnSpec, error) {
+// parseColumnsFile reads a line of names and, below it, a line of paths.
+func parseColumnsFile(text string) ([]columnSpec, error) {
 	names, rest, _ := strings.Cut(text, "\n")
 	paths, _, _ := strings.Cut(rest, "\n")
 	heads, cells := strings.Fields(names), strings.Fields(paths)
@@ -45,8 +46,8 @@ func columnsInFile(text string) ([]columnSpec, error) {
 	return out, nil
 }
 
-// relaxedPath makes {.x.y} of x.y, .x.y, {x.y} and {.x.y}, as kubectl does.
-func relaxedPath(text string) (string, error) {
+// relaxPath makes {.x.y} of x.y, .x.y, {x.y} and {.x.y}, as kubectl does.
+func relaxPath(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -57,15 +58,16 @@ func relaxedPath(text string) (string, error) {
 	return "{." + found[1] + found[2] + "}", nil
 }
 
-// columnTemplate prints a row for each entry of the answer's items, or one for an answer that has none.
-func columnTemplate(specs []columnSpec, err error) (*Template, error) {
+// newColumnTemplate prints a row for each entry of the answer's items, or one for an answer that
+// has none.
+func newColumnTemplate(specs []columnSpec, err error) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
 	header := make([]view.Cell, len(specs))
 	paths := make([]*jsonpath.JSONPath, len(specs))
 	for i, s := range specs {
-		path, err := relaxedPath(s.path)
+		path, err := relaxPath(s.path)
 		if err != nil {
 			return nil, err
 		}
@@ -85,20 +87,21 @@ func columnTemplate(specs []columnSpec, err error) (*Template, error) {
 			entries, _ = items.([]any)
 		}
 		for _, entry := range entries {
-			row, err := columnRow(paths, entry)
+			row, err := evaluateColumns(paths, entry)
 			if err != nil {
 				return err
 			}
 			rows = append(rows, row)
 		}
 		p := printer{w: w}
-		p.rows(rows, "")
+		p.writeRows(rows, "")
 		return nil
 	}}, nil
 }
 
-// columnRow is what the paths find in one entry: several values are joined with commas, none is <none>.
-func columnRow(paths []*jsonpath.JSONPath, entry any) ([]view.Cell, error) {
+// evaluateColumns returns what the paths find in one entry: several values are joined with commas,
+// none is <none>.
+func evaluateColumns(paths []*jsonpath.JSONPath, entry any) ([]view.Cell, error) {
 	row := make([]view.Cell, len(paths))
 	for i, path := range paths {
 		found, err := path.FindResults(entry)

@@ -8,11 +8,11 @@ import (
 	"iter"
 )
 
-// Document writes an object as JSON whose last fields are answers: head is the object without them. They are written one after the other,
-// so that memory does not hold the text of all.
-func Document(to io.Writer, head any, answers iter.Seq2[string, any]) error {
+// WriteDocument writes an object as JSON whose last fields are answers: head is the object without
+// them. They are written one after the other, so that memory does not hold the text of all.
+func WriteDocument(to io.Writer, head any, answers iter.Seq2[string, any]) error {
 	w := bufio.NewWriterSize(to, 1<<16)
-	text, err := newJSONText("").of(head)
+	text, err := newJSONText("").encode(head)
 	if err != nil {
 		return err
 	}

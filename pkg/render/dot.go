@@ -29,47 +29,49 @@ type DOTOptions struct {
 	Links  func(node string) string // where a node leads to, by its id; "" is nowhere
 }
 
-// link is where a node leads to. What URLs do not hold is written as %XX, and so is &, which Graphviz does not always escape.
-func (o DOTOptions) link(node string) string {
+// linkOf returns the link of a node. What URLs do not hold is written as %XX, and so is &, which
+// Graphviz does not always escape.
+func (o DOTOptions) linkOf(node string) string {
 	if o.Links == nil {
 		return ""
 	}
-	return percent(o.Links(node), "-_.~/:#?=@,%!$()*+;")
+	return percentEncode(o.Links(node), "-_.~/:#?=@,%!$()*+;")
 }
 
-// DOTText is t as a text for Graphviz. The order of nodes and edges in t changes no byte of it, and whatever names contain, it is valid.
-func DOTText(t *view.Topology, o DOTOptions) []byte {
+// FormatDOT returns t as a text for Graphviz. The order of nodes and edges in t changes no byte of
+// it, and whatever names contain, it is valid.
+func FormatDOT(t *view.Topology, o DOTOptions) []byte {
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
 	writeDOT(w, t, o)
-	_ = w.Flush() // a buffer takes everything
+	_ = w.Flush() // writing to a buffer does not fail
 	return out.Bytes()
 }
 
 func writeDOT(w *bufio.Writer, t *view.Topology, o DOTOptions) {
 	if o.Layout == LayoutFlat {
-		writeFlat(lines{w}, t, o)
+		writeFlat(indentWriter{w}, t, o)
 		return
 	}
-	writeClusters(lines{w}, newPicture(t), o)
+	writeClusters(indentWriter{w}, newPicture(t), o)
 }
 
 // attribute is one attribute of a node, an edge or a table cell.
 type attribute struct{ name, value string }
 
-// attributes writes the ones that have a value, as DOT does.
-func attributes(list ...attribute) string {
+// formatAttributes writes the attributes that have a value, as DOT does.
+func formatAttributes(list ...attribute) string {
 	var out []string
 	for _, a := range list {
 		if a.value != "" {
-			out = append(out, a.name+"="+dotText(a.value))
+			out = append(out, a.name+"="+quoteDOT(a.value))
 		}
 	}
 	return strings.Join(out, ", ")
 }
 
-// dotText is a quoted text of several lines.
-func dotText(lines ...string) string {
+// quoteDOT is a quoted text of several lines.
+func quoteDOT(lines ...string) string {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	out := make([]string, len(lines))
 	for i, s := range lines {
@@ -78,19 +80,22 @@ func dotText(lines ...string) string {
 	return `"` + strings.Join(out, `\n`) + `"`
 }
 
-// shown is a text in an attribute that Graphviz looks for entities in.
-func shown(s string) string {
+// escapeEntities escapes a text in an attribute in which Graphviz looks for entities.
+func escapeEntities(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// dotID is a quoted node name. What is not plain is written as %XX, so that different names stay different and quoting has no cases.
-func dotID(id string) string { return `"` + percent(id, "-_./: #@,=") + `"` }
+// quoteNodeID is a quoted node name. Characters other than letters, digits and a few marks are
+// written as %XX, so that different names stay different and quoting has no cases.
+func quoteNodeID(id string) string { return `"` + percentEncode(id, "-_./: #@,=") + `"` }
 
-// svgID is the name of an element that stands for a node.
-func svgID(id string) string { return "n-" + strings.ReplaceAll(percent(id, "-_./"), "%", ":") }
+// formatElementID is the id of the element that stands for a node.
+func formatElementID(id string) string {
+	return "n-" + strings.ReplaceAll(percentEncode(id, "-_./"), "%", ":")
+}
 
-// percent writes everything but letters, digits and some other characters as %XX.
-func percent(id, plain string) string {
+// percentEncode writes everything but letters, digits and some other characters as %XX.
+func percentEncode(id, plain string) string {
 	var b strings.Builder
 	for _, c := range []byte(id) {
 		switch {

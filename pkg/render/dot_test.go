@@ -131,7 +131,7 @@ func TestDOTIsWellFormed(t *testing.T) {
 func TestDOTKeepsNodesApart(t *testing.T) {
 	seen := map[string]string{}
 	for _, id := range []string{"a", "a b", "a%20b", `a"`, `a\`, `a\"`, "a%22", "ä", "%", ""} {
-		quoted := dotID(id)
+		quoted := quoteNodeID(id)
 		if other, known := seen[quoted]; known {
 			t.Errorf("%q and %q are both %s", id, other, quoted)
 		}

@@ -11,7 +11,7 @@ import (
 // Escape makes s safe to show on one line: control characters, bidirectional controls and invisible characters become visible escapes
 // (\n, \x1b, \u202e), bytes that are no UTF-8 become \xff. Everything else stays as it is.
 func Escape(s string) string {
-	at := strings.IndexFunc(s, func(r rune) bool { return hostile(r) || r == utf8.RuneError })
+	at := strings.IndexFunc(s, func(r rune) bool { return isUnsafe(r) || r == utf8.RuneError })
 	if at < 0 {
 		return s
 	}
@@ -23,8 +23,8 @@ func Escape(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case hostile(r):
-			b.WriteString(visible(r))
+		case isUnsafe(r):
+			b.WriteString(escapeRune(r))
 		default:
 			b.WriteRune(r)
 		}
@@ -33,16 +33,17 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// hostile reports whether r can move a cursor, reorder a line or hide: C0, C1, DEL, line and paragraph separators, every format
-// character (bidirectional controls, zero-width characters, tags), and what Unicode keeps from being a character, which YAML refuses.
-func hostile(r rune) bool {
+// isUnsafe reports whether r can move a cursor, reorder a line or hide: C0, C1, DEL, line and
+// paragraph separators, every format character (bidirectional controls, zero-width characters,
+// tags), and what Unicode keeps from being a character, which YAML refuses.
+func isUnsafe(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)
 }
 
-func visible(r rune) string {
+func escapeRune(r rune) string {
 	switch {
 	case r == '\n':
 		return `\n`
@@ -58,11 +59,12 @@ func visible(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// encoded replaces the hostile characters in a JSON or YAML text by what escape makes of them, line breaks and tabs aside: those of the
-// text itself are layout, those of values are escaped already. So it does with the bracket of what CI runners take as a command. The caller sees
-// to it that all others stand in double quotes.
-func encoded(text []byte, escape func(rune) string) []byte {
-	text = bracketEscaped(text, escape('['))
+// escapeUnsafe replaces the unsafe characters in a JSON or YAML text by what escape makes of them,
+// line breaks and tabs aside: those of the text itself are layout, those of values are escaped
+// already. The bracket of what CI runners take as a command is replaced too. The caller makes sure
+// that all others stand in double quotes.
+func escapeUnsafe(text []byte, escape func(rune) string) []byte {
+	text = escapeBracket(text, escape('['))
 	clean := true
 	for _, c := range text {
 		if c >= 0x7f {
@@ -76,7 +78,7 @@ func encoded(text []byte, escape func(rune) string) []byte {
 	out := make([]byte, 0, len(text)+64)
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		if hostile(r) && r != '\n' && r != '\t' {
+		if isUnsafe(r) && r != '\n' && r != '\t' {
 			out = append(out, escape(r)...)
 		} else {
 			out = append(out, text[:size]...)
@@ -86,8 +88,8 @@ func encoded(text []byte, escape func(rune) string) []byte {
 	return out
 }
 
-// jsonEscape is r in a JSON string.
-func jsonEscape(r rune) string {
+// escapeJSONRune is r in a JSON string.
+func escapeJSONRune(r rune) string {
 	if r > 0xffff {
 		high, low := utf16.EncodeRune(r)
 		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
@@ -95,8 +97,8 @@ func jsonEscape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// yamlEscape is r in a double-quoted YAML string.
-func yamlEscape(r rune) string {
+// escapeYAMLRune is r in a double-quoted YAML string.
+func escapeYAMLRune(r rune) string {
 	if r > 0xffff {
 		return fmt.Sprintf(`\U%08x`, r)
 	}

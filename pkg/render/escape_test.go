@@ -7,9 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"go.yaml.in/yaml/v3"
 )
 
 func TestEscape(t *testing.T) {
@@ -39,10 +40,10 @@ const evil = "x\"\\\n\r\t\x00\x1b[2J\x7f\u009b31m\u202e\u2066\u200b\ufeff\U000e0
 func hostileGraph() *view.Topology {
 	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil}
 	t := &view.Topology{
-		Nodes: []view.GraphNode{{ID: evil, Ref: ref, Kind: "policy", Labels: map[string]string{evil: evil}}, {ID: evil + "2", Ref: ref.In(evil), Kind: evil}, {ID: `\`, Ref: model.Ref{Name: `\`}}},
+		Nodes: []view.GraphNode{{ID: evil, Ref: ref, Kind: "policy", Labels: map[string]string{evil: evil}}, {ID: evil + "2", Ref: ref.WithSection(evil), Kind: evil}, {ID: `\`, Ref: model.Ref{Name: `\`}}},
 		Edges: []view.GraphEdge{{From: evil, To: evil + "2", Kind: evil}, {From: `\`, To: "no such node", Kind: "effective", State: evil}},
 	}
-	t.Seal("Topology", []model.Problem{{Severity: model.Error, Message: evil}})
+	t.Finish("Topology", []model.Problem{{Severity: model.Error, Message: evil}})
 	return t
 }
 
@@ -53,18 +54,18 @@ func hostileList() *view.EffectivePolicyList {
 	l := &view.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: evil, Target: ref, Paths: []view.Path{{Gateway: evil, Listener: evil}},
 		Spec: map[string]any{evil: evil}, Rules: []view.Rule{{Name: evil, Value: map[string]any{evil: []any{evil}}, Sources: []view.Source{s}, Lost: []view.Loss{{Source: s, Value: evil, Reason: evil, Message: evil}}}},
 		Policies: []view.PolicyUse{{Policy: &ref, Target: &ref, Level: evil, Role: evil}}, Lost: []view.RuleLoss{{Rule: evil, Loss: view.Loss{Source: s, Value: evil, Reason: evil, Message: evil}}}}}}
-	l.Seal("EffectivePolicyList", []model.Problem{{Severity: model.Error, Ref: &ref, Origin: origin, Message: evil, Hint: evil}})
+	l.Finish("EffectivePolicyList", []model.Problem{{Severity: model.Error, Ref: &ref, Origin: origin, Message: evil, Hint: evil}})
 	return l
 }
 
 func TestNothingHostileIsWritten(t *testing.T) {
 	for _, v := range []View{hostileGraph(), hostileList()} {
-		for _, format := range formats(v) {
+		for _, format := range supportedFormats(v) {
 			if format == string(SVG) || format == string(PNG) {
 				continue // drawn of DOT
 			}
 			out := written(t, v, Options{Format: Format(format), Table: view.TableOptions{Target: evil}})
-			if strings.ContainsFunc(out, func(r rune) bool { return hostile(r) && r != '\n' }) {
+			if strings.ContainsFunc(out, func(r rune) bool { return isUnsafe(r) && r != '\n' }) {
 				t.Errorf("%T as %s holds a hostile character: %q", v, format, out)
 			}
 			if !utf8.ValidString(out) {
@@ -73,10 +74,10 @@ func TestNothingHostileIsWritten(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := Problems(&out, hostileList().Problems, ProblemOptions{}); err != nil {
+	if err := WriteProblems(&out, hostileList().Problems, ProblemOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || strings.ContainsFunc(strings.Join(lines, ""), hostile) {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || strings.ContainsFunc(strings.Join(lines, ""), isUnsafe) {
 		t.Errorf("got %q", lines)
 	}
 }
@@ -120,7 +121,7 @@ func FuzzEscape(f *testing.F) {
 	f.Add(evil)
 	f.Fuzz(func(t *testing.T, s string) {
 		out := Escape(s)
-		if strings.ContainsFunc(out, hostile) || !utf8.ValidString(out) {
+		if strings.ContainsFunc(out, isUnsafe) || !utf8.ValidString(out) {
 			t.Errorf("%q became %q", s, out)
 		}
 		if Escape(out) != out {
@@ -136,7 +137,7 @@ func FuzzYAML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key, text string) {
 		key, text = strings.ToValidUTF8(key, "?"), strings.ToValidUTF8(text, "?")
-		out, err := yamlText(nil, map[string]any{"deep": []any{map[string]any{key: text}, text}})
+		out, err := appendYAML(nil, map[string]any{"deep": []any{map[string]any{key: text}, text}})
 		if err != nil {
 			t.Fatal(err)
 		}

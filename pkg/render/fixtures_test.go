@@ -27,8 +27,8 @@ func source(policy string, at model.Ref, level, block, strategy string) view.Sou
 var (
 	external = target("Gateway", "infra/external")
 	baker    = target("HTTPRoute", "bakery/baker")
-	rule1    = baker.In("rule-1")
-	rule2    = baker.In("rule-2")
+	rule1    = baker.WithSection("rule-1")
+	rule2    = baker.WithSection("rule-2")
 
 	gwAuth      = source("AuthPolicy infra/gw-auth", external, "gateway", "defaults", "merge")
 	bakerAuth   = source("AuthPolicy bakery/baker", baker, "route", "bare", "atomic")
@@ -51,7 +51,7 @@ func setting(name string, value any, s view.Source, why string, lost ...view.Los
 }
 
 func loss(s view.Source, value any, reason, message string) view.Loss {
-	return view.Loss{Source: s, Value: value, Reason: reason, Why: explain.Short(merge.Reason(reason), ""), Message: message}
+	return view.Loss{Source: s, Value: value, Reason: reason, Why: explain.ShortReason(merge.Reason(reason), ""), Message: message}
 }
 
 func use(s view.Source, role string) view.PolicyUse {
@@ -76,7 +76,7 @@ func limits() view.EffectivePolicy {
 
 func effective() *view.EffectivePolicyList {
 	l := &view.EffectivePolicyList{Items: []view.EffectivePolicy{auth(rule1), limits(), auth(rule2)}}
-	l.Seal("EffectivePolicyList", nil)
+	l.Finish("EffectivePolicyList", nil)
 	return l
 }
 
@@ -89,7 +89,7 @@ func explanation() *view.Explanation {
 			Took: []string{"limits.cap"}, Lost: []string{"limits.cap"}, Result: []string{"limits.burst", "limits.cap"}},
 	}}
 	l := &view.Explanation{Items: []view.ExplainedPolicy{item}}
-	l.Seal("Explanation", nil)
+	l.Finish("Explanation", nil)
 	return l
 }
 
@@ -99,17 +99,17 @@ func reach() *view.PolicyReach {
 	item := func(at model.Ref, state, reason string, by ...view.Source) view.ReachItem {
 		why := ""
 		if len(by) > 0 {
-			why = explain.Fate(merge.MoreSpecificWins, by[0].Policy.FullName()+" (route)")
+			why = explain.DescribeOutcome(merge.MoreSpecificWins, by[0].Policy.FullName()+" (route)")
 		}
 		return view.ReachItem{Why: why, Target: at, Paths: paths, Rule: "rules.authorization.geo", State: state, By: append([]view.Source{}, by...), Reason: reason}
 	}
 	r := &view.PolicyReach{Policy: *gwAuth.Policy, Rule: "rules.authorization.geo", Items: []view.ReachItem{
 		item(rule1, "Effective", ""), item(rule2, "Effective", ""),
-		item(cart.In("checkout"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth),
-		item(cart.In("refund"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth), item(cart.In("rule-3"), "Effective", ""),
+		item(cart.WithSection("checkout"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth),
+		item(cart.WithSection("refund"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth), item(cart.WithSection("rule-3"), "Effective", ""),
 		item(target("HTTPRoute", "shop/search#rule-1"), "Unset", "unset by AuthPolicy shop/search-auth", source("AuthPolicy shop/search-auth", target("HTTPRoute", "shop/search"), "route", "bare", "atomic")),
 	}, Summary: view.ReachSummary{Gateways: 1, Listeners: 2, Routes: 3, RouteRules: 6, Effective: 3, Overridden: 3}}
-	r.Seal("PolicyReach", nil)
+	r.Finish("PolicyReach", nil)
 	return r
 }
 
@@ -117,13 +117,13 @@ func overridden() *view.OverriddenRuleList {
 	cart := target("HTTPRoute", "shop/cart")
 	item := func(at model.Ref, reason string, to view.Source) view.OverriddenRule {
 		return view.OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: "rules.authorization.geo", Source: gwAuth, Value: geo, Target: at, Paths: paths,
-			LostTo: []view.Source{to}, Reason: reason, Why: explain.Short(merge.Reason(reason), to.Level), Message: "replaced by " + to.Policy.FullName()}
+			LostTo: []view.Source{to}, Reason: reason, Why: explain.ShortReason(merge.Reason(reason), to.Level), Message: "replaced by " + to.Policy.FullName()}
 	}
 	l := &view.OverriddenRuleList{Items: []view.OverriddenRule{
-		item(cart.In("checkout"), "MoreSpecificWins", source("AuthPolicy shop/cart-auth", cart, "route", "defaults", "merge")),
+		item(cart.WithSection("checkout"), "MoreSpecificWins", source("AuthPolicy shop/cart-auth", cart, "route", "defaults", "merge")),
 		item(target("HTTPRoute", "shop/search#rule-1"), "Unset", source("AuthPolicy shop/search-auth", target("HTTPRoute", "shop/search"), "route", "bare", "atomic")),
 	}}
-	l.Seal("OverriddenRuleList", nil)
+	l.Finish("OverriddenRuleList", nil)
 	return l
 }
 
@@ -134,7 +134,7 @@ func kindList() *view.KindList {
 		{Kind: "ColorPolicy.example.org", Plural: "colorpolicies", ShortNames: []string{}, Vendor: "generic", Class: "Direct", Targets: []string{"Service"},
 			Strategies: []string{"none"}, Effective: []string{"backend"}, Rules: "fields", From: "the label of its CRD"},
 	}}
-	l.Seal("KindList", []model.Problem{{Severity: model.Warning, Code: model.Forbidden, Message: "cannot list crds"}})
+	l.Finish("KindList", []model.Problem{{Severity: model.Warning, Code: model.Forbidden, Message: "cannot list crds"}})
 	return l
 }
 
@@ -146,7 +146,7 @@ func graph() *view.Topology {
 		Nodes: []view.GraphNode{
 			node("gc/prod", "gatewayClass", model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "prod"}, nil),
 			node("gw/infra/external", "gateway", external, nil),
-			node("gw/infra/external#http", "listener", external.In("http"), map[string]string{"port": "80"}),
+			node("gw/infra/external#http", "listener", external.WithSection("http"), map[string]string{"port": "80"}),
 			node("p/infra/gw-cap", "policy", *gwCap.Policy, map[string]string{"policyKind": "LimitPolicy.example.com"}),
 			node("p/bakery/baker-all", "policy", *bakerAll.Policy, map[string]string{"policyKind": "LimitPolicy.example.com"}),
 			node("r/bakery/baker", "route", baker, map[string]string{"hostnames": "bakery.example.com"}),
@@ -164,6 +164,6 @@ func graph() *view.Topology {
 			{From: "p/bakery/baker-all", To: "r/bakery/baker#rule-2", Kind: "effective", State: "partial"},
 		},
 	}
-	t.Seal("Topology", nil)
+	t.Finish("Topology", nil)
 	return t
 }

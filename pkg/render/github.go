@@ -17,8 +17,8 @@ func writeGitHub(w *bufio.Writer, r *check.Report, o Options) error {
 			continue
 		}
 		var properties []string
-		add := func(key, value string) { properties = append(properties, key+"="+githubProperty(value)) }
-		if file := o.file(f.Origin); file != "" {
+		add := func(key, value string) { properties = append(properties, key+"="+escapeCommandProperty(value)) }
+		if file := o.relativeFile(f.Origin); file != "" {
 			add("file", file)
 			if f.Origin.Line > 0 {
 				add("line", strconv.Itoa(f.Origin.Line))
@@ -29,32 +29,32 @@ func writeGitHub(w *bufio.Writer, r *check.Report, o Options) error {
 			title += " " + f.Ref.String()
 		}
 		add("title", title)
-		message := githubText(f.Message)
+		message := escapeCommandText(f.Message)
 		if f.Hint != "" {
-			message += "%0A" + githubText(f.Hint)
+			message += "%0A" + escapeCommandText(f.Hint)
 		}
-		_, _ = w.WriteString("::" + githubCommand(f.Severity) + " " + strings.Join(properties, ",") + "::" + message + "\n")
+		_, _ = w.WriteString("::" + formatCommandName(f.Severity) + " " + strings.Join(properties, ",") + "::" + message + "\n")
 	}
-	_, err := w.WriteString(githubText(r.Counts()) + "\n")
+	_, err := w.WriteString(escapeCommandText(r.Counts()) + "\n")
 	return err
 }
 
-// githubCommand is the command for a severity.
-func githubCommand(s model.Severity) string {
+// formatCommandName is the workflow command for a severity.
+func formatCommandName(s model.Severity) string {
 	if s == model.Info {
 		return "notice"
 	}
 	return string(s)
 }
 
-// githubText is the message of a workflow command. Control characters are visible, so that there is no line end in it, and there is no
-// other command in it.
-func githubText(s string) string {
-	s = string(bracketEscaped([]byte(s), " ["))
+// escapeCommandText is the message of a workflow command. Control characters are visible, so that
+// there is no line end in it, and there is no other command in it.
+func escapeCommandText(s string) string {
+	s = string(escapeBracket([]byte(s), " ["))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(Escape(s))
 }
 
-// githubProperty is the value of a property of a workflow command.
-func githubProperty(s string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubText(s))
+// escapeCommandProperty is the value of a property of a workflow command.
+func escapeCommandProperty(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapeCommandText(s))
 }

@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 	for name, v := range map[string]View{
 		"effective": effective(), "explain": explanation(), "reach": reach(), "overridden": overridden(), "kinds": kindList(), "graph": graph(),
 	} {
-		for _, format := range formats(v) {
+		for _, format := range supportedFormats(v) {
 			if format == string(SVG) || format == string(PNG) {
 				continue // TestPicture
 			}

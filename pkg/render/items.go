@@ -8,8 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// itemsField is the field of an answer that is the list of its items, and -1 for an answer that has none. Only the type matters.
-func itemsField(v any) int {
+// findItemsField is the field of an answer that is the list of its items, and -1 for an answer that
+// has none. Only the type matters.
+func findItemsField(v any) int {
 	t := reflect.TypeOf(v)
 	if t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -25,8 +26,8 @@ func itemsField(v any) int {
 	return -1
 }
 
-// eachItem hands out the items by reference: they are large.
-func eachItem(items reflect.Value) iter.Seq[any] {
+// iterateItems yields the items by reference: they are large.
+func iterateItems(items reflect.Value) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for i := range items.Len() {
 			if !yield(items.Index(i).Addr().Interface()) {
@@ -36,20 +37,21 @@ func eachItem(items reflect.Value) iter.Seq[any] {
 	}
 }
 
-// itemsOf are the items of an answer, and the answer that has what is beside them.
+// itemsOf returns the items of an answer, and the answer that has what is beside them.
 func itemsOf(v any) (rest any, items iter.Seq[any], ok bool) {
 	if s, ok := v.(*view.EffectivePolicyStream); ok {
 		return s.Head, s.EachItem, true
 	}
-	field := itemsField(v)
+	field := findItemsField(v)
 	if field < 0 {
 		return nil, nil, false
 	}
-	return v, eachItem(reflect.Indirect(reflect.ValueOf(v)).Field(field)), true
+	return v, iterateItems(reflect.Indirect(reflect.ValueOf(v)).Field(field)), true
 }
 
-// itemsApart takes an answer apart for writers that do not want its items in memory twice: head is the answer with an empty list.
-func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
+// splitItems separates the items of an answer for writers that do not want them in memory twice:
+// head is the answer with an empty list.
+func splitItems(v any) (head any, items iter.Seq[any], ok bool) {
 	rest, items, ok := itemsOf(v)
 	if !ok || rest != v {
 		return rest, items, ok
@@ -57,7 +59,7 @@ func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
 	whole := reflect.Indirect(reflect.ValueOf(v))
 	copied := reflect.New(whole.Type())
 	copied.Elem().Set(whole)
-	list := copied.Elem().Field(itemsField(v))
+	list := copied.Elem().Field(findItemsField(v))
 	list.Set(reflect.MakeSlice(list.Type(), 0, 0))
 	return copied.Interface(), items, true
 }
@@ -66,16 +68,16 @@ func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
 // about which cluster it is.
 func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
 	head := newJSONItems("", true)
-	head.lead = of.members()
+	head.lead = of.jsonMembers()
 	first, items, listed := itemsOf(v)
 	if !listed {
-		return head.line(w, v)
+		return head.writeLine(w, v)
 	}
 	head.skip = []string{`"items"`}
-	if err := head.line(w, first); err != nil {
+	if err := head.writeLine(w, first); err != nil {
 		return err
 	}
-	lead := of.ofItem(v)
+	lead := of.itemMembers(v)
 	return eachItemText(items, func() *jsonItems {
 		item := newJSONItems("", true)
 		item.lead = lead

@@ -35,40 +35,40 @@ func eachItemText(items iter.Seq[any], newItems func() *jsonItems, see func([]by
 		for len(t.parts) < runtime.GOMAXPROCS(0) {
 			t.parts = append(t.parts, itemPart{items: newItems()})
 		}
-		if err := t.lay(portion, see); err != nil {
+		if err := t.layOutPortion(portion, see); err != nil {
 			return err
 		}
 		clear(portion)
 		portion = portion[:0]
 	}
-	return t.lay(portion, see)
+	return t.layOutPortion(portion, see)
 }
 
-// lay lays out a portion.
-func (t *itemTexts) lay(portion []any, see func([]byte)) error {
+// layOutPortion lays out a portion.
+func (t *itemTexts) layOutPortion(portion []any, see func([]byte)) error {
 	parts := t.parts
 	if len(portion) < worthSplitting {
 		parts = parts[:1]
 	}
-	model.SideBySide(len(parts), 1, func(i int) {
-		parts[i].lay(portion[len(portion)*i/len(parts) : len(portion)*(i+1)/len(parts)])
+	model.Parallel(len(parts), 1, func(i int) {
+		parts[i].layOutItems(portion[len(portion)*i/len(parts) : len(portion)*(i+1)/len(parts)])
 	})
 	for i := range parts {
 		if parts[i].err != nil {
 			return parts[i].err
 		}
-		for text := range parts[i].items.each {
+		for text := range parts[i].items.eachText {
 			see(text)
 		}
 	}
 	return nil
 }
 
-func (p *itemPart) lay(items []any) {
-	p.items.clear()
+func (p *itemPart) layOutItems(items []any) {
+	p.items.clearItems()
 	p.err = nil
 	for _, v := range items {
-		if p.err = p.items.add(v); p.err != nil {
+		if p.err = p.items.addItem(v); p.err != nil {
 			return
 		}
 	}

@@ -32,7 +32,7 @@ func TestItemTexts(t *testing.T) {
 		var want []string
 		for v := range all {
 			alone := newItems()
-			if err := alone.add(v); err != nil {
+			if err := alone.addItem(v); err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, string(alone.text))

@@ -15,15 +15,16 @@ import (
 // joinedRows is how many rows of a table are held back, so that they share the widths of their columns.
 const joinedRows = 5000
 
-// Joined writes the answers of several clusters as one, in the order in which they come. Of what was written it keeps, in JSON, what is beside the
-// items; of a table some thousand rows are held back.
-type Joined struct {
+// JoinedWriter writes the answers of several clusters as one, in the order in which they come. Of
+// what was written it keeps, in JSON, what is beside the items; of a table some thousand rows are
+// held back.
+type JoinedWriter struct {
 	w     io.Writer
 	parts int
-	last  *Part // the options of a table and of what comes at the end
+	last  *ClusterPart // the options of a table and of what comes at the end
 
 	table  view.Table
-	footer []closingLine
+	footer []footerLine
 	rows   int
 
 	opened   bool // the items follow
@@ -39,22 +40,22 @@ type joinedProblem struct {
 	model.Problem
 }
 
-// NewJoined writes to w.
-func NewJoined(w io.Writer) *Joined { return &Joined{w: w, complete: true} }
+// NewJoinedWriter writes to w.
+func NewJoinedWriter(w io.Writer) *JoinedWriter { return &JoinedWriter{w: w, complete: true} }
 
 // Write writes what follows.
-func (j *Joined) Write(p *Part) error {
+func (j *JoinedWriter) Write(p *ClusterPart) error {
 	j.parts++
 	j.last = p
 	switch p.options.Format {
 	case Table, Wide, Grouped:
-		j.add(p.stamp.Cluster, p.table)
+		j.addTable(p.stamp.Cluster, p.table)
 		if j.rows < joinedRows {
 			return nil
 		}
-		return j.flush()
+		return j.flushTable()
 	case JSON:
-		return j.json(p)
+		return j.writeItems(p)
 	case YAML:
 		if j.parts > 1 {
 			if _, err := io.WriteString(j.w, "---\n"); err != nil {
@@ -72,41 +73,41 @@ func (j *Joined) Write(p *Part) error {
 	return err
 }
 
-// add adds the blocks of a table. Rows below the same column names become one block.
-func (j *Joined) add(cluster string, t view.Table) {
+// addTable adds the blocks of a table. Rows below the same column names become one block.
+func (j *JoinedWriter) addTable(cluster string, t view.Table) {
 	for _, b := range t.Blocks {
 		j.rows += len(b.Rows)
-		if last := len(j.table.Blocks) - 1; last >= 0 && len(b.Heading) == 0 && len(j.table.Blocks[last].Heading) == 0 && alike(b.Columns, j.table.Blocks[last].Columns) {
+		if last := len(j.table.Blocks) - 1; last >= 0 && len(b.Heading) == 0 && len(j.table.Blocks[last].Heading) == 0 && haveSameColumns(b.Columns, j.table.Blocks[last].Columns) {
 			j.table.Blocks[last].Rows = append(j.table.Blocks[last].Rows, b.Rows...)
 			continue
 		}
 		j.table.Blocks = append(j.table.Blocks, b)
 	}
 	for _, line := range t.Footer {
-		at := slices.IndexFunc(j.footer, func(c closingLine) bool { return c.text == line })
+		at := slices.IndexFunc(j.footer, func(c footerLine) bool { return c.text == line })
 		if at < 0 {
 			at = len(j.footer)
-			j.footer = append(j.footer, closingLine{text: line})
+			j.footer = append(j.footer, footerLine{text: line})
 			j.rows++
 		}
 		j.footer[at].clusters = append(j.footer[at].clusters, cluster)
 	}
 }
 
-// closingLine is a line below a table, with the clusters whose tables have it.
-type closingLine struct {
+// footerLine is a line below a table, with the clusters whose tables have it.
+type footerLine struct {
 	text     string
 	clusters []string
 }
 
-// mostNamed is how many clusters are named before one line.
-const mostNamed = 5
+// maxNamedClusters is how many clusters are named before one line.
+const maxNamedClusters = 5
 
-// closing are the lines below a table, each behind the clusters that it is about.
-func (j *Joined) closing() []string {
+// formatFooter returns the lines below a table, each behind the clusters that it is about.
+func (j *JoinedWriter) formatFooter() []string {
 	var out []string
 	for _, line := range j.footer {
-		named := line.clusters[:min(len(line.clusters), mostNamed)]
+		named := line.clusters[:min(len(line.clusters), maxNamedClusters)]
 		who := strings.Join(named, ", ")
 		if rest := len(line.clusters) - len(named); rest > 0 {
 			who += fmt.Sprintf(" and %d more", rest)
@@ -116,17 +117,17 @@ func (j *Joined) closing() []string {
 	return out
 }
 
-// alike reports whether rows can stand below one another.
-func alike(a, b []view.Column) bool {
+// haveSameColumns reports whether rows can stand below one another.
+func haveSameColumns(a, b []view.Column) bool {
 	return slices.EqualFunc(a, b, func(a, b view.Column) bool { return a.Name == b.Name && a.Wide == b.Wide })
 }
 
-// flush writes the rows that were held back.
-func (j *Joined) flush() error {
+// flushTable writes the rows that were held back.
+func (j *JoinedWriter) flushTable() error {
 	if len(j.table.Blocks) == 0 && len(j.footer) == 0 {
 		return nil
 	}
-	j.table.Footer = j.closing()
+	j.table.Footer = j.formatFooter()
 	o := j.last.options
 	if len(o.SortBy) > 0 {
 		if err := sortTable(&j.table, o.SortBy); err != nil {
@@ -135,27 +136,27 @@ func (j *Joined) flush() error {
 	}
 	to := j.w
 	if o.Runner {
-		to = RunnerText(to)
+		to = NewRunnerWriter(to)
 	}
 	w := bufio.NewWriterSize(to, 1<<16)
-	p := &printer{w: w, style: style{color: o.Color, ascii: o.ASCII}, width: o.Width}
-	p.table(j.table, o)
+	p := &printer{w: w, style: textStyle{color: o.Color, ascii: o.ASCII}, width: o.Width}
+	p.writeTable(j.table, o)
 	j.table, j.footer, j.rows = view.Table{}, nil, 0
 	return w.Flush()
 }
 
-// json writes the items of a part.
-func (j *Joined) json(p *Part) error {
+// writeItems writes the items of a part.
+func (j *JoinedWriter) writeItems(p *ClusterPart) error {
 	j.heads = append(j.heads, p.text)
 	j.complete = j.complete && p.complete
 	for _, one := range p.problems {
 		j.problems = append(j.problems, joinedProblem{p.stamp.Cluster, one})
 	}
-	if p.failed { // the kind of the answer is not known by it
+	if p.failed { // a failed part does not tell the kind of the answer
 		return nil
 	}
 	var out bytes.Buffer
-	j.open(&out, p.kind)
+	j.openDocument(&out, p.kind)
 	for _, item := range p.items {
 		if j.items > 0 {
 			out.WriteByte(',')
@@ -168,28 +169,28 @@ func (j *Joined) json(p *Part) error {
 	return err
 }
 
-// open begins the document.
-func (j *Joined) open(out *bytes.Buffer, kind string) {
+// openDocument begins the document.
+func (j *JoinedWriter) openDocument(out *bytes.Buffer, kind string) {
 	if !j.opened {
 		j.opened = true
-		out.WriteString("{\n  \"apiVersion\": " + quoted(view.APIVersion) + ",\n  \"kind\": " + quoted(kind) + ",\n  \"items\": [")
+		out.WriteString("{\n  \"apiVersion\": " + quoteJSON(view.APIVersion) + ",\n  \"kind\": " + quoteJSON(kind) + ",\n  \"items\": [")
 	}
 }
 
 // Close writes what is left.
-func (j *Joined) Close() error {
+func (j *JoinedWriter) Close() error {
 	switch {
 	case j.last == nil:
 		return nil
 	case j.last.options.Format == JSON:
 		return j.closeJSON()
 	}
-	return j.flush()
+	return j.flushTable()
 }
 
-func (j *Joined) closeJSON() error {
+func (j *JoinedWriter) closeJSON() error {
 	var out bytes.Buffer
-	j.open(&out, "ClusterFailure")
+	j.openDocument(&out, "ClusterFailure")
 	if j.items > 0 {
 		out.WriteString("\n  ")
 	}
@@ -209,7 +210,7 @@ func (j *Joined) closeJSON() error {
 	if j.problems == nil {
 		j.problems = []joinedProblem{}
 	}
-	text, err := newJSONText("  ").of(j.problems)
+	text, err := newJSONText("  ").encode(j.problems)
 	if err != nil {
 		return err
 	}

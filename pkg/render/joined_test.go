@@ -8,22 +8,23 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"sigs.k8s.io/yaml"
 )
 
 // joined writes a view for some clusters, and a failure for the last.
 func joined(t *testing.T, v View, format Format, clusters ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	j := NewJoined(&out)
+	j := NewJoinedWriter(&out)
 	for i, cluster := range clusters {
 		one := v
 		if i == len(clusters)-1 {
-			one = view.Failure(model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: "down"})
+			one = view.NewClusterFailure(model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: "down"})
 		}
-		p, err := NewPart(one, Options{Format: format, Stamp: Stamp{Cluster: cluster, ReadAt: time.Unix(0, 0)}})
+		p, err := NewClusterPart(one, Options{Format: format, Stamp: Stamp{Cluster: cluster, ReadAt: time.Unix(0, 0)}})
 		if err == nil {
 			err = j.Write(p)
 		}
@@ -40,7 +41,7 @@ func joined(t *testing.T, v View, format Format, clusters ...string) string {
 // Every format of an answer has the cluster with everything, and can be read.
 func TestJoined(t *testing.T) {
 	for _, v := range views() {
-		for _, format := range formats(v) {
+		for _, format := range supportedFormats(v) {
 			switch Format(format) {
 			case Table, Wide, Grouped, Tree, Name:
 				text := joined(t, v, Format(format), "alpha", "beta", "gone")
@@ -109,11 +110,11 @@ func checkJoinedJSON(t *testing.T, v View, text string) {
 // A table is held back for so long only as it is short.
 func TestJoinedTablesAreWrittenInParts(t *testing.T) {
 	var out bytes.Buffer
-	j := NewJoined(&out)
+	j := NewJoinedWriter(&out)
 	l := overridden()
 	rows := 0
 	for i := 0; rows < 2*joinedRows; i++ {
-		p, err := NewPart(l, Options{Format: Table, Stamp: Stamp{Cluster: fmt.Sprint("c", i)}})
+		p, err := NewClusterPart(l, Options{Format: Table, Stamp: Stamp{Cluster: fmt.Sprint("c", i)}})
 		if err != nil {
 			t.Fatal(err)
 		}

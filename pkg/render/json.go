@@ -21,16 +21,16 @@ func writeJSON(w *bufio.Writer, v any) error {
 
 // writeJSONBehind is writeJSON with every line but the first behind a prefix, and no line break at the end.
 func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
-	head, items, ok := itemsApart(v)
+	head, items, ok := splitItems(v)
 	if !ok {
-		text, err := newJSONText(prefix).of(v)
+		text, err := newJSONText(prefix).encode(v)
 		if err != nil {
 			return err
 		}
 		_, err = w.Write(bytes.TrimSuffix(text, []byte("\n")))
 		return err
 	}
-	text, err := newJSONText(prefix).of(head)
+	text, err := newJSONText(prefix).encode(head)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func newPlainJSONText() *jsonText {
 	return t
 }
 
-// of is v as JSON with a line break at the end. It is valid until the next call.
-func (t *jsonText) of(v any) ([]byte, error) {
-	text, err := t.line(v)
+// encode returns v as JSON with a line break at the end. It is valid until the next call.
+func (t *jsonText) encode(v any) ([]byte, error) {
+	text, err := t.encodeLine(v)
 	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
 	}
@@ -95,11 +95,11 @@ func (t *jsonText) of(v any) ([]byte, error) {
 		t.lines = append(lines, '\n')
 		text = t.lines
 	}
-	return encoded(text, jsonEscape), nil
+	return escapeUnsafe(text, escapeJSONRune), nil
 }
 
-// line is v on one line.
-func (t *jsonText) line(v any) ([]byte, error) {
+// encodeLine returns v on one line.
+func (t *jsonText) encodeLine(v any) ([]byte, error) {
 	if body, ok := v.(model.Body); ok { // the encoder would read again what it writes
 		t.body = append(model.AppendJSON(t.body[:0], body), '\n')
 		return t.body, nil

@@ -62,14 +62,14 @@ func newJSONItems(indent string, plain bool) *jsonItems {
 	return j
 }
 
-// clear forgets the items. Their text is overwritten by those that follow.
-func (j *jsonItems) clear() {
+// clearItems forgets the items. Their text is overwritten by those that follow.
+func (j *jsonItems) clearItems() {
 	j.text, j.ends = j.text[:0], j.ends[:0]
-	j.release()
+	j.releaseShared()
 }
 
-// each hands out the texts of the items.
-func (j *jsonItems) each(yield func([]byte) bool) {
+// eachText yields the texts of the items.
+func (j *jsonItems) eachText(yield func([]byte) bool) {
 	from := 0
 	for _, to := range j.ends {
 		if !yield(j.text[from:to]) {
@@ -79,20 +79,20 @@ func (j *jsonItems) each(yield func([]byte) bool) {
 	}
 }
 
-// release keeps the text of the items, and lets go of what they share.
-func (j *jsonItems) release() {
+// releaseShared keeps the text of the items, and forgets what they share.
+func (j *jsonItems) releaseShared() {
 	clear(j.lists)
 	clear(j.bodies)
 }
 
-// add lays out an item as JSON, without a line break at the end.
-func (j *jsonItems) add(v any) error {
-	err := j.lay(v)
+// addItem lays out an item as JSON, without a line break at the end.
+func (j *jsonItems) addItem(v any) error {
+	err := j.layOutItem(v)
 	j.ends = append(j.ends, len(j.text))
 	return err
 }
 
-func (j *jsonItems) lay(v any) error {
+func (j *jsonItems) layOutItem(v any) error {
 	at := reflect.Indirect(reflect.ValueOf(v))
 	if j.shape == nil {
 		j.shape, j.fields = at.Type(), jsonFields(at.Type())
@@ -130,7 +130,7 @@ func (j *jsonItems) lay(v any) error {
 
 // layWhole lays out v as encoding/json writes it, with the leading members inside.
 func (j *jsonItems) layWhole(v any) error {
-	text, err := j.whole.of(v)
+	text, err := j.whole.encode(v)
 	if err != nil {
 		return err
 	}
@@ -153,10 +153,10 @@ func (j *jsonItems) layWhole(v any) error {
 	return nil
 }
 
-// line writes v alone, and a line break.
-func (j *jsonItems) line(w *bufio.Writer, v any) error {
-	j.clear()
-	if err := j.add(v); err != nil {
+// writeLine writes v alone, and a line break.
+func (j *jsonItems) writeLine(w *bufio.Writer, v any) error {
+	j.clearItems()
+	if err := j.addItem(v); err != nil {
 		return err
 	}
 	_, _ = w.Write(j.text)
@@ -193,7 +193,7 @@ func layShared[K comparable](j *jsonItems, known map[K]textSpan, key K, v reflec
 }
 
 func (j *jsonItems) layText(v reflect.Value) error {
-	text, err := j.field.of(v.Interface())
+	text, err := j.field.encode(v.Interface())
 	j.text = append(j.text, bytes.TrimSuffix(text, []byte("\n"))...)
 	return err
 }

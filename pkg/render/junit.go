@@ -38,8 +38,8 @@ type (
 		Failure *junitFailure `xml:"failure"`
 		Out     string        `xml:"system-out,omitempty"`
 
-		failing, ignored, told []string
-		first                  string
+		failing, ignored, notes []string
+		first                   string
 	}
 	junitFailure struct {
 		Type    string `xml:"type,attr"`
@@ -74,16 +74,16 @@ func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
 			cases[key] = &junitCase{Class: f.ID, Name: key[2]}
 			suites[where].Cases = append(suites[where].Cases, cases[key])
 		}
-		cases[key].add(r, f)
+		cases[key].addFinding(r, f)
 	}
 	for _, s := range all.Suites {
 		s.countCases()
 		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
 	}
-	return all.write(w)
+	return all.writeXML(w)
 }
 
-func (all *junitSuites) write(w *bufio.Writer) error {
+func (all *junitSuites) writeXML(w *bufio.Writer) error {
 	if _, err := w.WriteString(xml.Header); err != nil {
 		return err
 	}
@@ -93,13 +93,13 @@ func (all *junitSuites) write(w *bufio.Writer) error {
 	if err := e.Encode(all); err != nil {
 		return fmt.Errorf("writing XML: %w", err)
 	}
-	_, _ = w.Write(bracketEscaped(text.Bytes(), "&#91;"))
+	_, _ = w.Write(escapeBracket(text.Bytes(), "&#91;"))
 	return w.WriteByte('\n')
 }
 
 // junitSuiteName is the file of a finding, else the cluster or standard input; "" if it is not known.
 func junitSuiteName(f check.Finding, o Options) string {
-	switch file := o.file(f.Origin); {
+	switch file := o.relativeFile(f.Origin); {
 	case file != "":
 		return Escape(file)
 	case f.Origin != nil && f.Origin.Cluster != "":
@@ -110,7 +110,7 @@ func junitSuiteName(f check.Finding, o Options) string {
 	return ""
 }
 
-func (c *junitCase) add(r *check.Report, f check.Finding) {
+func (c *junitCase) addFinding(r *check.Report, f check.Finding) {
 	text := Escape(f.Message)
 	if f.Origin != nil {
 		text = Escape(f.Origin.String()) + ": " + text
@@ -127,25 +127,25 @@ func (c *junitCase) add(r *check.Report, f check.Finding) {
 		}
 		c.failing = append(c.failing, text)
 	default:
-		c.told = append(c.told, string(f.Severity)+": "+text)
+		c.notes = append(c.notes, string(f.Severity)+": "+text)
 	}
 }
 
-// countCases writes down what became of the cases, and counts them.
+// countCases sets what became of each case, and counts the cases.
 func (s *junitSuite) countCases() {
 	for _, c := range s.Cases {
 		s.Tests++
 		if len(c.failing) > 0 {
 			s.Failures++
 			c.Failure = &junitFailure{Type: c.Class, Message: c.first, Text: strings.Join(c.failing, "\n")}
-			c.told = append(c.told, c.ignored...)
+			c.notes = append(c.notes, c.ignored...)
 		} else if len(c.ignored) > 0 {
 			s.Skipped++
 			reason := strings.Join(c.ignored, "\n")
 			c.Skipped = &reason
 		}
-		if len(c.told) > 0 {
-			c.Out = strings.Join(c.told, "\n")
+		if len(c.notes) > 0 {
+			c.Out = strings.Join(c.notes, "\n")
 		}
 	}
 }

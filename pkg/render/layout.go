@@ -9,92 +9,94 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// picture is what a drawing for people shows of a topology. It is less than the truth: an object is one box with a row for each of its
-// sections, what became of a policy is a chip in a row, and a line only where the policy is in focus.
+// picture is what a drawing for people shows of a topology. It shows less than the topology has: an
+// object is one box with a row for each of its sections, what became of a policy is a chip in a
+// row, and there is a line only where the policy is in focus.
 type picture struct {
-	boxes   []*box  // sorted by namespace, level and reference
-	notes   []*note // sorted by namespace, column and reference
-	lines   []line  // sorted by their ends
-	kinds   []string
-	places  map[string]drawnAt // by node
-	states  map[string]bool    // the states that chips show
-	caption string             // what is not drawn one by one
-	asked   []string           // which requests the ways of are marked, if of more than one, and what becomes of them
-	differs bool               // something is not as a proxy does it
-	spreads []*spread          // sorted
+	boxes    []*targetBox  // sorted by namespace, level and reference
+	notes    []*policyNote // sorted by namespace, column and reference
+	edges    []pictureEdge // sorted by their ends
+	kinds    []string
+	places   map[string]position // by node
+	states   map[string]bool     // the states that chips show
+	caption  string              // what is not drawn one by one
+	asked    []string            // the requests whose paths are marked, if several, and what becomes of them
+	differs  bool                // something is not as a proxy does it
+	branches []*branchPoint      // sorted
 }
 
-// means says what a line stands for.
-func (p *picture) means(state string, s stroke) string {
+// describeState says what a line stands for.
+func (p *picture) describeState(state string, s lineStyle) string {
 	if len(p.asked) > 0 && state == view.EdgeTaken {
 		return "way of such requests"
 	}
-	return s.means
+	return s.meaning
 }
 
-// box is a target with its sections.
-type box struct {
+// targetBox is a target with its sections.
+type targetBox struct {
 	node    *view.GraphNode
-	rows    []*row // the first is the object itself
-	level   int    // the place of its role on the way of traffic
+	rows    []*boxRow // the first is the object itself
+	level   int       // the place of its role on the path of traffic
 	column  int
 	class   string // of a Gateway: the class it names, where that is not drawn by itself
 	focus   bool
-	dangles bool  // something points to it, and it is not in the input
-	entry   *line // what comes through the point before it, if it has one
+	dangles bool         // something points to it, and it is not in the input
+	entry   *pictureEdge // what comes through the point before it, if it has one
 }
 
-// row is an object, or one of its sections.
-type row struct {
+// boxRow is an object, or one of its sections.
+type boxRow struct {
 	node  *view.GraphNode
-	chips map[string][]chip // by policy kind
+	chips map[string][]policyChip // by policy kind
 }
 
-// note is a policy.
-type note struct {
+// policyNote is a policy.
+type policyNote struct {
 	node   *view.GraphNode
 	kind   int // its number among the kinds of the picture
 	column int
 	focus  bool
 }
 
-// line joins two places.
-type line struct {
-	from, to drawnAt
+// pictureEdge is a line between two places.
+type pictureEdge struct {
+	from, to position
 	kind     string
 	state    string
 	count    int
 	label    string
 	differs  bool // a proxy does otherwise
-	via      *spread
+	branch   *branchPoint
 }
 
-// spread is a point before a box from which the lines of a policy in focus go to its rows, if the policy stands further away.
-type spread struct {
-	from *note
-	to   *box
+// branchPoint is a point before a box from which the lines of a policy in focus go to its rows, if
+// the policy stands further away.
+type branchPoint struct {
+	from *policyNote
+	to   *targetBox
 }
 
-// enters reports whether a line goes through the point before its end.
-func (l *line) enters() bool {
+// usesEntry reports whether a line goes through the point before its end.
+func (l *pictureEdge) usesEntry() bool {
 	return l.kind == view.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.from.column() < l.to.box.column-1
 }
 
-// drawnAt is where a node is drawn: a row of a box, or a note.
-type drawnAt struct {
-	box  *box
+// position is where a node is drawn: a row of a box, or a note.
+type position struct {
+	box  *targetBox
 	row  int
-	note *note
+	note *policyNote
 }
 
-func (p drawnAt) id() string {
+func (p position) nodeID() string {
 	if p.note != nil {
 		return p.note.node.ID
 	}
 	return p.box.node.ID
 }
 
-func (p drawnAt) column() int {
+func (p position) column() int {
 	if p.note != nil {
 		return p.note.column
 	}
@@ -103,15 +105,15 @@ func (p drawnAt) column() int {
 
 // newPicture arranges t. Ends of edges that are no nodes are not drawn.
 func newPicture(t *view.Topology) *picture {
-	p := &picture{places: map[string]drawnAt{}, states: map[string]bool{}, caption: t.CollapsedLine(), asked: t.RequestsLines()}
+	p := &picture{places: map[string]position{}, states: map[string]bool{}, caption: t.CollapsedLine(), asked: t.RequestLines()}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
 	})
-	p.kinds = policyKinds(nodes)
-	whole, owners := map[string]*box{}, groupOwners(t)
+	p.kinds = listPolicyKinds(nodes)
+	whole, owners := map[string]*targetBox{}, findGroupOwners(t)
 	for i := range nodes {
-		p.add(&nodes[i], whole, owners)
+		p.addNode(&nodes[i], whole, owners)
 	}
 	for _, id := range t.Focus {
 		switch at, known := p.places[id]; {
@@ -121,23 +123,23 @@ func newPicture(t *view.Topology) *picture {
 			at.box.focus = true
 		}
 	}
-	edges := sortedEdges(t)
+	edges := sortEdges(t)
 	p.foldClasses(edges, t.Focus)
 	for _, e := range edges {
-		p.edge(e)
+		p.addEdge(e)
 	}
 	p.joinListeners()
 	p.sortChips()
-	p.arrange()
+	p.assignColumns()
 	return p
 }
 
-// policyKinds lists the kinds of the policies, sorted.
-func policyKinds(nodes []view.GraphNode) []string {
+// listPolicyKinds lists the kinds of the policies, sorted.
+func listPolicyKinds(nodes []view.GraphNode) []string {
 	kinds := map[string]bool{}
 	for i := range nodes {
 		if nodes[i].Kind == policyRole {
-			kinds[policyKind(&nodes[i])] = true
+			kinds[policyKindOf(&nodes[i])] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(kinds))
@@ -146,55 +148,56 @@ func policyKinds(nodes []view.GraphNode) []string {
 // policyRole is the role of nodes that are policies.
 const policyRole = "policy"
 
-func policyKind(n *view.GraphNode) string {
+func policyKindOf(n *view.GraphNode) string {
 	return cmp.Or(n.Labels["policyKind"], n.Ref.GroupKind().String())
 }
 
-// add draws a node. Sections come after their object, which is sorted before them.
-func (p *picture) add(n *view.GraphNode, whole map[string]*box, owners map[string]string) {
+// addNode adds a node. Sections come after their object, which is sorted before them.
+func (p *picture) addNode(n *view.GraphNode, whole map[string]*targetBox, owners map[string]string) {
 	if _, twice := p.places[n.ID]; twice {
 		return
 	}
 	if n.Kind == policyRole {
-		at := &note{node: n, kind: slices.Index(p.kinds, policyKind(n))}
+		at := &policyNote{node: n, kind: slices.Index(p.kinds, policyKindOf(n))}
 		p.notes = append(p.notes, at)
-		p.places[n.ID] = drawnAt{note: at}
+		p.places[n.ID] = position{note: at}
 		return
 	}
-	key := n.Ref.WithoutSection().GroupKind().String() + "/" + n.Ref.FullName() + n.Suffix()
+	key := n.Ref.WithoutSection().GroupKind().String() + "/" + n.Ref.FullName() + n.MeshSuffix()
 	b := whole[key]
 	if n.Ref.Name == "" {
 		b = p.places[owners[n.ID]].box
 	}
 	if isSection(n) && b == nil && n.Ref.Name != "" { // its object is not in the drawing, and named all the same
-		b = p.stand(n)
+		b = p.addOwnerOf(n)
 		whole[key] = b
 	}
 	if !isSection(n) || b == nil {
-		b = &box{node: n, level: level(n.Kind)}
-		if isNamespaces(n) { // they are mostly routes
-			b.level = level("route")
+		b = &targetBox{node: n, level: roleLevel(n.Kind)}
+		if isNamespaceGroup(n) { // they are mostly routes
+			b.level = roleLevel("route")
 		}
 		p.boxes = append(p.boxes, b)
 		if len(n.Members) == 0 && n.Ref.Section == "" {
 			whole[key] = b
 		}
 	}
-	b.rows = append(b.rows, &row{node: n, chips: map[string][]chip{}})
-	p.places[n.ID] = drawnAt{box: b, row: len(b.rows) - 1}
+	b.rows = append(b.rows, &boxRow{node: n, chips: map[string][]policyChip{}})
+	p.places[n.ID] = position{box: b, row: len(b.rows) - 1}
 }
 
-// stand draws the object of a section that stands in the drawing without it.
-func (p *picture) stand(section *view.GraphNode) *box {
+// addOwnerOf adds the object of a section that stands in the drawing without it.
+func (p *picture) addOwnerOf(section *view.GraphNode) *targetBox {
 	kind := map[string]string{"rule": "route", "listener": "gateway", "port": "backend"}[section.Kind]
 	node := &view.GraphNode{ID: section.ID + " object", Ref: section.Ref.WithoutSection(), Kind: cmp.Or(kind, section.Kind)}
-	b := &box{node: node, level: level(section.Kind), rows: []*row{{node: node, chips: map[string][]chip{}}}}
+	b := &targetBox{node: node, level: roleLevel(section.Kind), rows: []*boxRow{{node: node, chips: map[string][]policyChip{}}}}
 	p.boxes = append(p.boxes, b)
 	return b
 }
 
-// groupOwners are, for sections of objects that are drawn as one, the nodes of those objects.
-func groupOwners(t *view.Topology) map[string]string {
+// findGroupOwners returns, for sections of objects that are drawn as one, the nodes of those
+// objects.
+func findGroupOwners(t *view.Topology) map[string]string {
 	groups := map[string]model.Ref{}
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; len(n.Members) > 0 && n.Ref.Name == "" {
@@ -202,7 +205,7 @@ func groupOwners(t *view.Topology) map[string]string {
 		}
 	}
 	out := map[string]string{}
-	for _, e := range sortedEdges(t) {
+	for _, e := range sortEdges(t) {
 		from, fromGroup := groups[e.From]
 		to, toGroup := groups[e.To]
 		if fromGroup && toGroup && e.Kind == view.EdgeParent && to.Section != "" && from.Section == "" && from.Kind == to.Kind && out[e.To] == "" {
@@ -220,8 +223,8 @@ func isSection(n *view.GraphNode) bool {
 	return n.Ref.Name != "" && slices.ContainsFunc(n.Members, func(m model.Ref) bool { return m.Section != "" })
 }
 
-// level is how far down the way of traffic a role is.
-func level(role string) int {
+// roleLevel is how far down the path of traffic a role is.
+func roleLevel(role string) int {
 	levels := map[string]int{"gatewayClass": 0, "mesh": 0, "namespace": 1, "gateway": 1, "dataplane": 1, "service": 1, "listenerSet": 2, "listener": 2, "route": 3, "rule": 3, "backend": 9, "port": 9}
 	if n, known := levels[role]; known {
 		return n
@@ -229,51 +232,51 @@ func level(role string) int {
 	return 3
 }
 
-// edge draws e as a line, a chip, or both; the edge from an object to its own section is the row.
-func (p *picture) edge(e view.GraphEdge) {
+// addEdge adds e as a line, a chip, or both; the edge from an object to its own section is the row.
+func (p *picture) addEdge(e view.GraphEdge) {
 	from, fromKnown := p.places[e.From]
 	to, toKnown := p.places[e.To]
 	if !fromKnown || !toKnown {
 		return
 	}
-	for _, end := range []drawnAt{from, to} {
-		if e.State == view.EdgeDangling && end.box != nil && missing(end.box.rows[end.row].node) {
+	for _, end := range []position{from, to} {
+		if e.State == view.EdgeDangling && end.box != nil && isMissing(end.box.rows[end.row].node) {
 			end.box.dangles = true
 		}
 	}
 	if from.note == nil && from.box == to.box && from.row == 0 && to.row > 0 {
 		return
 	}
-	l := line{from: from, to: to, kind: e.Kind, state: e.State, count: e.Count, differs: e.Proxy != ""}
+	l := pictureEdge{from: from, to: to, kind: e.Kind, state: e.State, count: e.Count, differs: e.Proxy != ""}
 	p.differs = p.differs || l.differs
-	if isFate(e.Kind) {
+	if isPolicyOutcome(e.Kind) {
 		l.state = cmp.Or(e.State, e.Kind)
-		p.chip(l, e.By)
+		p.addChip(l, e.By)
 		if from.note == nil || !from.note.focus {
 			return
 		}
-		l.label = p.byLabel(e.By)
+		l.label = p.formatWinners(e.By)
 	}
-	p.lines = append(p.lines, l)
+	p.edges = append(p.edges, l)
 }
 
-// clip cuts s to n characters.
-func clip(s string, n int) string {
+// clipText cuts s to n characters.
+func clipText(s string, n int) string {
 	if runes := []rune(s); len(runes) > n {
 		return string(runes[:n-1]) + "…"
 	}
 	return s
 }
 
-// titled is what a node is called in a tooltip.
-func titled(n *view.GraphNode) string {
-	if all := n.Collective(); all != "" {
+// tooltipOf is what a node is called in a tooltip.
+func tooltipOf(n *view.GraphNode) string {
+	if all := n.CollectiveName(); all != "" {
 		return all
 	}
-	return refTitle(n.Ref) + n.Suffix()
+	return formatRefTitle(n.Ref) + n.MeshSuffix()
 }
 
-func refTitle(ref model.Ref) string {
+func formatRefTitle(ref model.Ref) string {
 	name := ref.Kind + " " + ref.FullName()
 	if ref.Section != "" {
 		name += " " + ref.Section

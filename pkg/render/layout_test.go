@@ -37,14 +37,14 @@ func shopGraph() *view.Topology {
 	cart := target("HTTPRoute", "shop/cart")
 	routes := []string{node("route", baker, map[string]string{"hostnames": "bakery.example.com"}), node("route", cart, nil)}
 	for _, name := range []string{"http", "https"} {
-		listener := node("listener", external.In(name), map[string]string{"port": "443", "protocol": "HTTPS", "hostname": "*.example.com"})
+		listener := node("listener", external.WithSection(name), map[string]string{"port": "443", "protocol": "HTTPS", "hostname": "*.example.com"})
 		edge(gateway, "parent", listener, "")
 		for _, r := range routes {
 			edge(listener, "parent", r, "")
 		}
 	}
 	var rules []string
-	for i, ref := range []model.Ref{rule1, rule2, cart.In("checkout")} {
+	for i, ref := range []model.Ref{rule1, rule2, cart.WithSection("checkout")} {
 		rules = append(rules, node("rule", ref, map[string]string{"matches": "GET /orders/*"}))
 		edge(routes[i/2], "parent", rules[i], "")
 	}
@@ -68,7 +68,7 @@ func shopGraph() *view.Topology {
 	t.Edges[len(t.Edges)-1].Count = 4
 	edge(lost, "overridden", rules[1], "")
 	t.Edges[len(t.Edges)-1].By = []string{limits}
-	t.Seal("Topology", nil)
+	t.Finish("Topology", nil)
 	return t
 }
 
@@ -77,9 +77,9 @@ func every(t *view.Topology) map[string][]byte {
 	out := map[string][]byte{}
 	for _, layout := range []Layout{LayoutClusters, LayoutFlat} {
 		for _, theme := range []Theme{ThemeLight, ThemeDark} {
-			out[string(layout)+" "+string(theme)] = DOTText(t, DOTOptions{Layout: layout, Theme: theme})
+			out[string(layout)+" "+string(theme)] = FormatDOT(t, DOTOptions{Layout: layout, Theme: theme})
 		}
-		out[string(layout)+" links"] = DOTText(t, DOTOptions{Layout: layout, Links: func(id string) string { return "#/node/" + id }})
+		out[string(layout)+" links"] = FormatDOT(t, DOTOptions{Layout: layout, Links: func(id string) string { return "#/node/" + id }})
 	}
 	return out
 }
@@ -164,7 +164,7 @@ func spots(t *testing.T, text []byte) map[string]spot {
 // The way of traffic goes from left to right, what is of one level is in one column, policies are left of their targets, and nothing overlaps.
 func TestLevelsStandFromLeftToRight(t *testing.T) {
 	g := shopGraph()
-	at := spots(t, DOTText(g, DOTOptions{}))
+	at := spots(t, FormatDOT(g, DOTOptions{}))
 	columns := [][]string{
 		{"AuthPolicy.example.com/infra/gw-auth", "LimitPolicy.example.com/infra/cap", "CachePolicy.example.com/infra/typo"},
 		{"Gateway.gateway.networking.k8s.io/infra/external", "Gateway.gateway.networking.k8s.io/infra/gone"},
@@ -203,13 +203,13 @@ func TestLayout(t *testing.T) {
 	p := newPicture(shopGraph())
 	var got []string
 	for _, b := range p.boxes {
-		row := strconv.Itoa(b.column) + " " + cluster(b.node) + " " + titled(b.node) + ":"
+		row := strconv.Itoa(b.column) + " " + frameOf(b.node) + " " + tooltipOf(b.node) + ":"
 		for _, r := range b.rows {
 			row += " " + r.node.Ref.Section
 			for _, kind := range p.kinds {
 				for _, c := range r.chips[kind] {
-					mark, _ := sign(c.state)
-					row += mark + c.label(b.node) + " "
+					mark, _ := stateSign(c.state)
+					row += mark + c.formatLabel(b.node) + " "
 				}
 			}
 		}
@@ -231,9 +231,9 @@ func TestLayout(t *testing.T) {
 // A policy's single edges are drawn only if the drawing is about it.
 func TestFocus(t *testing.T) {
 	single := func(g *view.Topology) (out []string) {
-		for _, l := range newPicture(g).lines {
+		for _, l := range newPicture(g).edges {
 			if l.kind == view.EdgeEffective || l.kind == view.EdgeOverridden {
-				out = append(out, titled(l.from.note.node)+" "+l.state+" "+l.label)
+				out = append(out, tooltipOf(l.from.note.node)+" "+l.state+" "+l.label)
 			}
 		}
 		return out
@@ -261,7 +261,7 @@ func TestLayoutsDoNotDependOnOrder(t *testing.T) {
 
 // Programs that read flat graphs split labels at \n and find every node declared.
 func TestFlatLayout(t *testing.T) {
-	text := string(DOTText(shopGraph(), DOTOptions{Layout: LayoutFlat}))
+	text := string(FormatDOT(shopGraph(), DOTOptions{Layout: LayoutFlat}))
 	for _, want := range []string{`label="HTTPRoute\nbakery/baker#rule-1"`, `label="Gateway\ninfra/external#http"`, `label="AuthPolicy\ninfra/gw-auth"`, `label="GatewayClass\nprod"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
@@ -275,7 +275,7 @@ func TestFlatLayout(t *testing.T) {
 // Graphviz looks for escapes in labels, and finds none in names.
 func TestBackslashesAreText(t *testing.T) {
 	g := &view.Topology{Nodes: []view.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`, Name: `\N\G\\l`}, Kind: "gateway"}}}
-	got := graphviz(t, DOTText(g, DOTOptions{Links: func(string) string { return "#x" }}), "svg")
+	got := graphviz(t, FormatDOT(g, DOTOptions{Links: func(string) string { return "#x" }}), "svg")
 	for _, want := range []string{`>\N\G\\l<`, `>s\N<`, `Gateway s\N/\N\G\\l`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
@@ -287,10 +287,10 @@ func TestBackslashesAreText(t *testing.T) {
 func TestSectionsWithoutTheirObject(t *testing.T) {
 	g := &view.Topology{Nodes: []view.GraphNode{{ID: "a", Ref: rule1, Kind: "rule"}, {ID: "b", Ref: rule2, Kind: "rule"}}}
 	p := newPicture(g)
-	if len(p.boxes) != 1 || len(p.boxes[0].rows) != 3 || titled(p.boxes[0].node) != "HTTPRoute bakery/baker" || p.boxes[0].rows[2].node.Ref.Section != "rule-2" {
+	if len(p.boxes) != 1 || len(p.boxes[0].rows) != 3 || tooltipOf(p.boxes[0].node) != "HTTPRoute bakery/baker" || p.boxes[0].rows[2].node.Ref.Section != "rule-2" {
 		t.Errorf("%+v", p.boxes)
 	}
-	text := string(DOTText(g, DOTOptions{Links: func(id string) string { return "#" + id }}))
+	text := string(FormatDOT(g, DOTOptions{Links: func(id string) string { return "#" + id }}))
 	if strings.Count(text, "HREF=") != 2 {
 		t.Errorf("what is no node leads somewhere, or a node nowhere:\n%s", text)
 	}

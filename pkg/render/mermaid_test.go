@@ -78,7 +78,7 @@ func TestMermaidText(t *testing.T) {
 		{"日本 ünï", `"日本 ünï"`},
 		{"\u202e\x1b[2J", `"#92;u202e#92;x1b#91;2J"`},
 	} {
-		if got := mermaidText(tc.in); got != tc.want {
+		if got := quoteMermaid(tc.in); got != tc.want {
 			t.Errorf("%q: got %s, want %s", tc.in, got, tc.want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestMermaidText(t *testing.T) {
 func FuzzMermaidText(f *testing.F) {
 	f.Add(evil)
 	f.Fuzz(func(t *testing.T, s string) {
-		if err := checkMermaid("n0[" + mermaidText(s, s) + "]"); err != nil {
+		if err := checkMermaid("n0[" + quoteMermaid(s, s) + "]"); err != nil {
 			t.Error(err)
 		}
 	})

@@ -6,8 +6,9 @@ import (
 	"io"
 )
 
-// Objects writes objects as documents of YAML or, with lines, each as JSON on a line of its own.
-func Objects[T any](w io.Writer, objects []T, lines bool) error {
+// WriteObjects writes objects as documents of YAML or, with lines, each as JSON on a line of its
+// own.
+func WriteObjects[T any](w io.Writer, objects []T, lines bool) error {
 	out := bufio.NewWriter(w)
 	if lines {
 		e := json.NewEncoder(out)
@@ -26,7 +27,7 @@ func Objects[T any](w io.Writer, objects []T, lines bool) error {
 			text = append(text, "---\n"...)
 		}
 		var err error
-		if text, err = yamlText(text, o); err != nil {
+		if text, err = appendYAML(text, o); err != nil {
 			return err
 		}
 		_, _ = out.Write(text)

@@ -19,66 +19,70 @@ const (
 // Themes lists the themes.
 func Themes() []string { return []string{string(ThemeAuto), string(ThemeLight), string(ThemeDark)} }
 
-// shade is one colour on light and on dark ground. An SVG is turned dark by its values: no light value stands in the table with two dark ones.
-type shade struct{ light, dark string }
+// themeColor is one colour on light and on dark ground. An SVG is turned dark by its values: no
+// light value stands in the table with two dark ones.
+type themeColor struct{ light, dark string }
 
-// on is the value of the shade in a theme.
-func (s shade) on(t Theme) string {
+// valueIn is the value of the colour in a theme.
+func (s themeColor) valueIn(t Theme) string {
 	if t == ThemeDark {
 		return s.dark
 	}
 	return s.light
 }
 
-// ink are the colours by what they mean. Those of states follow Okabe and Ito, whose colours can be told apart with any colour vision,
-// darkened or lightened until they stand out from the ground.
-type ink struct {
-	ground, text, muted, frame           shade // of boxes; muted is text of second rank
-	head, body, group, groupFrame        shade // fills of boxes, and namespaces
-	traffic, request                     shade
-	effective, partial, overridden       shade
-	dangling, unknown, idle              shade
-	missing                              shade // the frame of what is not in the input
-	policyFill, policyFrame, sectionFill shade // where the kind does not count
+// palette has the colours by what they mean. Those of states follow Okabe and Ito, whose colours
+// can be told apart with any colour vision, darkened or lightened until they stand out from the
+// ground.
+type palette struct {
+	ground, text, muted, frame           themeColor // of boxes; muted is text of second rank
+	head, body, group, groupFrame        themeColor // fills of boxes, and namespaces
+	traffic, request                     themeColor
+	effective, partial, overridden       themeColor
+	dangling, unknown, idle              themeColor
+	missing                              themeColor // the frame of what is not in the input
+	policyFill, policyFrame, sectionFill themeColor // where the kind does not count
 }
 
-func colours() ink {
-	return ink{
-		ground: shade{"#ffffff", "#14181d"}, text: shade{"#1b1f23", "#e8eaec"}, muted: shade{"#57606a", "#a9b1ba"}, frame: shade{"#858d96", "#76808a"},
-		head: shade{"#eceff2", "#2a3038"}, body: shade{"#fefefe", "#1c2127"}, group: shade{"#f7f8f9", "#181c22"}, groupFrame: shade{"#c3c9cf", "#3b434c"},
-		traffic: shade{"#7f8790", "#87909a"}, request: shade{"#8e2a8b", "#e39be0"},
-		effective: shade{"#00855f", "#3ecf9f"}, partial: shade{"#b87500", "#f5bd41"}, overridden: shade{"#b83200", "#ff8052"},
-		dangling: shade{"#3a3f45", "#d3d7db"}, unknown: shade{"#6c839c", "#8ba3bc"}, idle: shade{"#5f6873", "#9fa8b3"}, missing: shade{"#b83200", "#ff8052"},
-		policyFill: shade{"#eef1f5", "#262d35"}, policyFrame: shade{"#4d5b6b", "#b2bfcc"}, sectionFill: shade{"#f4f6f7", "#20262c"},
+func newPalette() palette {
+	return palette{
+		ground: themeColor{"#ffffff", "#14181d"}, text: themeColor{"#1b1f23", "#e8eaec"}, muted: themeColor{"#57606a", "#a9b1ba"}, frame: themeColor{"#858d96", "#76808a"},
+		head: themeColor{"#eceff2", "#2a3038"}, body: themeColor{"#fefefe", "#1c2127"}, group: themeColor{"#f7f8f9", "#181c22"}, groupFrame: themeColor{"#c3c9cf", "#3b434c"},
+		traffic: themeColor{"#7f8790", "#87909a"}, request: themeColor{"#8e2a8b", "#e39be0"},
+		effective: themeColor{"#00855f", "#3ecf9f"}, partial: themeColor{"#b87500", "#f5bd41"}, overridden: themeColor{"#b83200", "#ff8052"},
+		dangling: themeColor{"#3a3f45", "#d3d7db"}, unknown: themeColor{"#6c839c", "#8ba3bc"}, idle: themeColor{"#5f6873", "#9fa8b3"}, missing: themeColor{"#b83200", "#ff8052"},
+		policyFill: themeColor{"#eef1f5", "#262d35"}, policyFrame: themeColor{"#4d5b6b", "#b2bfcc"}, sectionFill: themeColor{"#f4f6f7", "#20262c"},
 	}
 }
 
-// hue is the pair of colours that a policy kind has: of its name and frame, and of its ground.
-type hue struct{ line, fill shade }
+// kindColor is the pair of colours that a policy kind has: of its name and frame, and of its
+// ground.
+type kindColor struct{ line, fill themeColor }
 
-// hues are given to the policy kinds of a picture in their order, and again from the first on where there are more kinds.
-func hues() []hue {
-	return []hue{
-		{shade{"#0a5a9c", "#82bdf2"}, shade{"#e2eefa", "#15304a"}},
-		{shade{"#8f3b74", "#e6a5d0"}, shade{"#f8e8f2", "#402238"}},
-		{shade{"#6a5a08", "#e0cf5c"}, shade{"#f8f3d2", "#383310"}},
-		{shade{"#0c666c", "#70d2d6"}, shade{"#ddf3f3", "#10393c"}},
-		{shade{"#4a4db0", "#b3b6f7"}, shade{"#e9e9fb", "#292b54"}},
-		{shade{"#75492a", "#deb48f"}, shade{"#f6ebe1", "#3c2b1c"}},
-		{shade{"#99344c", "#f2a4b4"}, shade{"#fbe8ed", "#45202a"}},
-		{shade{"#48566a", "#b4c1d0"}, shade{"#e8ecf2", "#2b343e"}},
+// kindColors returns the colours that are given to the policy kinds of a picture in their order,
+// and again from the first on where there are more kinds.
+func kindColors() []kindColor {
+	return []kindColor{
+		{themeColor{"#0a5a9c", "#82bdf2"}, themeColor{"#e2eefa", "#15304a"}},
+		{themeColor{"#8f3b74", "#e6a5d0"}, themeColor{"#f8e8f2", "#402238"}},
+		{themeColor{"#6a5a08", "#e0cf5c"}, themeColor{"#f8f3d2", "#383310"}},
+		{themeColor{"#0c666c", "#70d2d6"}, themeColor{"#ddf3f3", "#10393c"}},
+		{themeColor{"#4a4db0", "#b3b6f7"}, themeColor{"#e9e9fb", "#292b54"}},
+		{themeColor{"#75492a", "#deb48f"}, themeColor{"#f6ebe1", "#3c2b1c"}},
+		{themeColor{"#99344c", "#f2a4b4"}, themeColor{"#fbe8ed", "#45202a"}},
+		{themeColor{"#48566a", "#b4c1d0"}, themeColor{"#e8ecf2", "#2b343e"}},
 	}
 }
 
-// shades lists every colour, sorted by its light value.
-func shades() []shade {
-	c := colours()
-	out := []shade{c.ground, c.text, c.muted, c.frame, c.head, c.body, c.group, c.groupFrame, c.traffic, c.request, c.effective, c.partial, c.overridden,
+// listColors lists every colour, sorted by its light value.
+func listColors() []themeColor {
+	c := newPalette()
+	out := []themeColor{c.ground, c.text, c.muted, c.frame, c.head, c.body, c.group, c.groupFrame, c.traffic, c.request, c.effective, c.partial, c.overridden,
 		c.dangling, c.unknown, c.idle, c.missing, c.policyFill, c.policyFrame, c.sectionFill}
-	for _, h := range hues() {
+	for _, h := range kindColors() {
 		out = append(out, h.line, h.fill)
 	}
-	slices.SortFunc(out, func(a, b shade) int { return cmp.Or(cmp.Compare(a.light, b.light), cmp.Compare(a.dark, b.dark)) })
+	slices.SortFunc(out, func(a, b themeColor) int { return cmp.Or(cmp.Compare(a.light, b.light), cmp.Compare(a.dark, b.dark)) })
 	return slices.Compact(out)
 }
 
@@ -86,7 +90,7 @@ func shades() []shade {
 // where that is a list, below each of it.
 func DarkCSS(prefix string) string {
 	var b strings.Builder
-	for _, s := range shades() {
+	for _, s := range listColors() {
 		for _, property := range []string{"fill", "stroke"} {
 			for i, p := range strings.Split(prefix, ",") {
 				b.WriteString(map[bool]string{true: ",", false: ""}[i > 0] + strings.TrimSpace(p) + ` [` + property + `="` + s.light + `"]`)
@@ -97,20 +101,21 @@ func DarkCSS(prefix string) string {
 	return b.String()
 }
 
-// stroke is how a line is drawn: no two states share the pattern, so that they can be told apart without colour.
-type stroke struct {
-	colour shade
-	style  string // of Graphviz
-	width  string
-	arrow  string
-	dashes string // the same pattern for Mermaid; "" is solid
-	means  string
+// lineStyle is how a line is drawn: no two states share the pattern, so that they can be told apart
+// without colour.
+type lineStyle struct {
+	colour  themeColor
+	style   string // of Graphviz
+	width   string
+	arrow   string
+	dashes  string // the same pattern for Mermaid; "" is solid
+	meaning string
 }
 
-// pens are the lines by the state of an edge, or else its kind.
-func pens() map[string]stroke {
-	c := colours()
-	return map[string]stroke{
+// lineStyles returns the styles of lines by the state of an edge, or else its kind.
+func lineStyles() map[string]lineStyle {
+	c := newPalette()
+	return map[string]lineStyle{
 		"parent":         {c.traffic, "solid", "1", "normal", "", "traffic"},
 		"taken":          {c.request, "solid", "3", "normal", "", "way of the request"},
 		"effective":      {c.effective, "solid", "1.6", "normal", "", "in force"},
@@ -122,9 +127,9 @@ func pens() map[string]stroke {
 	}
 }
 
-// strokeOf is the line of an edge with that state and kind.
-func strokeOf(state, kind string) stroke {
-	all := pens()
+// findLineStyle is the style of an edge with that state and kind.
+func findLineStyle(state, kind string) lineStyle {
+	all := lineStyles()
 	if s, known := all[state]; known {
 		return s
 	}
@@ -132,13 +137,13 @@ func strokeOf(state, kind string) stroke {
 		return s
 	}
 	s := all["targets"]
-	s.means = cmp.Or(state, kind)
+	s.meaning = cmp.Or(state, kind)
 	return s
 }
 
-// sign is what stands in front of the name of a policy, by what became of it.
-func sign(state string) (string, shade) {
-	c := colours()
+// stateSign is what stands in front of the name of a policy, by what became of it.
+func stateSign(state string) (string, themeColor) {
+	c := newPalette()
 	switch state {
 	case "effective":
 		return "●", c.effective

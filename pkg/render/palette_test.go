@@ -78,31 +78,31 @@ func distance(t *testing.T, a, b string, m [3][3]float64) float64 {
 
 // Text stands out by 4.5 to 1, and lines by 3 to 1, from every ground that they can be on (WCAG 2.2, 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
-	c := colours()
+	c := newPalette()
 	for _, theme := range []Theme{ThemeLight, ThemeDark} {
-		holds := func(what string, front, back shade, least float64) {
-			if got := contrast(t, front.on(theme), back.on(theme)); got < least {
-				t.Errorf("%s: %s on %s: %.2f, want %.1f", theme, what, back.on(theme), got, least)
+		holds := func(what string, front, back themeColor, least float64) {
+			if got := contrast(t, front.valueIn(theme), back.valueIn(theme)); got < least {
+				t.Errorf("%s: %s on %s: %.2f, want %.1f", theme, what, back.valueIn(theme), got, least)
 			}
 		}
-		grounds := []shade{c.ground, c.group, c.body, c.head}
+		grounds := []themeColor{c.ground, c.group, c.body, c.head}
 		for i, ground := range grounds {
 			holds("text", c.text, ground, 4.5)
 			holds("muted text", c.muted, ground, 4.5)
 			holds("what is missing", c.missing, ground, 4.5)
 			holds("frame", c.frame, grounds[min(i, 2)], 3)
 		}
-		for state, pen := range pens() {
+		for state, pen := range lineStyles() {
 			holds("the line of "+state, pen.colour, c.ground, 3)
 			holds("the line of "+state, pen.colour, c.group, 3)
 		}
-		for i, h := range hues() {
-			for _, text := range []shade{c.text, c.muted, h.line} {
+		for i, h := range kindColors() {
+			for _, text := range []themeColor{c.text, c.muted, h.line} {
 				holds(fmt.Sprintf("text of kind %d", i), text, h.fill, 4.5)
 			}
 			holds("the frame of a kind", h.line, c.group, 3)
 			for _, state := range []string{"effective", "partial", "overridden"} {
-				_, colour := sign(state)
+				_, colour := stateSign(state)
 				holds("the sign of "+state, colour, h.fill, 3)
 			}
 		}
@@ -111,13 +111,13 @@ func TestContrast(t *testing.T) {
 
 // The states can be told apart by colour with any cones, and without colour at all.
 func TestStatesAreDistinct(t *testing.T) {
-	all := pens()
+	all := lineStyles()
 	states := []string{"effective", "partial", "overridden", "dangling", "targets"}
 	for _, theme := range []Theme{ThemeLight, ThemeDark} {
 		for eyes, m := range seen() {
 			for i, a := range states {
 				for _, b := range states[i+1:] {
-					if d := distance(t, all[a].colour.on(theme), all[b].colour.on(theme), m); d < 12 {
+					if d := distance(t, all[a].colour.valueIn(theme), all[b].colour.valueIn(theme), m); d < 12 {
 						t.Errorf("%s, %s: %s and %s are %.1f apart", theme, eyes, a, b, d)
 					}
 				}
@@ -134,12 +134,12 @@ func TestStatesDoNotNeedColour(t *testing.T) {
 		}
 		where[what] = state
 	}
-	for state, pen := range pens() {
+	for state, pen := range lineStyles() {
 		differ(patterns, pen.dashes+"/"+pen.width, state)
-		differ(words, pen.means, state)
+		differ(words, pen.meaning, state)
 	}
 	for _, state := range []string{"effective", "partial", "overridden"} {
-		mark, _ := sign(state)
+		mark, _ := stateSign(state)
 		differ(marks, mark, state)
 	}
 }
@@ -147,7 +147,7 @@ func TestStatesDoNotNeedColour(t *testing.T) {
 // An SVG is turned dark by values: a light one has one dark one.
 func TestLightColoursHaveOneDarkOne(t *testing.T) {
 	dark := map[string]string{}
-	for _, s := range shades() {
+	for _, s := range listColors() {
 		if other, known := dark[s.light]; known {
 			t.Errorf("%s is %s and %s", s.light, other, s.dark)
 		}

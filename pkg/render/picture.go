@@ -21,12 +21,12 @@ func writePicture(w *bufio.Writer, t *view.Topology, o Options) error {
 	var text bytes.Buffer
 	dot := bufio.NewWriter(&text)
 	writeDOT(dot, t, o.DOT)
-	_ = dot.Flush() // to memory
-	picture, err := o.draw(text.Bytes())
+	_ = dot.Flush() // writing to memory does not fail
+	picture, err := o.drawPicture(text.Bytes())
 	if err != nil {
 		var to io.Writer = w
 		if o.Runner {
-			to = RunnerText(w)
+			to = NewRunnerWriter(w)
 		}
 		_, writing := to.Write(text.Bytes())
 		return errors.Join(&DrawError{err}, writing, w.Flush())
@@ -35,8 +35,8 @@ func writePicture(w *bufio.Writer, t *view.Topology, o Options) error {
 	return err
 }
 
-// draw is the picture of a DOT text.
-func (o Options) draw(dot []byte) ([]byte, error) {
+// drawPicture returns the picture of a DOT text.
+func (o Options) drawPicture(dot []byte) ([]byte, error) {
 	if o.Draw == nil {
 		return nil, errors.New("nothing here draws")
 	}

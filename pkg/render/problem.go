@@ -13,9 +13,9 @@ import (
 
 // How much of one sort of problem is shown: so many lines of a code, and so many objects with the same trouble.
 const (
-	mostOfKind = 20
-	mostAlike  = 5
-	mostTold   = 3 // of a kind, beside an answer; of more only the first is told, with their number
+	maxPerKind      = 20
+	maxAlike        = 5
+	maxBesideAnswer = 3 // of a kind, beside an answer; of more only the first is told, with their number
 )
 
 // ProblemOptions say which problems are written, and how.
@@ -29,35 +29,36 @@ type ProblemOptions struct {
 	Rest string
 }
 
-// Problems writes problems for people, in the order given: what is wrong, where, and what to do about it. Objects with the same trouble
-// share an entry, and what is too much of one kind is counted. The caller passes them as a view holds them: sorted, each once.
-func Problems(w io.Writer, problems []model.Problem, o ProblemOptions) error {
+// WriteProblems writes problems for people, in the order given: what is wrong, where, and what to
+// do about it. Objects with the same trouble share an entry, and problems of which there are many
+// are counted. The caller passes them as a view holds them: sorted, each once.
+func WriteProblems(w io.Writer, problems []model.Problem, o ProblemOptions) error {
 	out := bufio.NewWriter(w)
-	p := printer{w: out, style: style{color: o.Color, ascii: o.ASCII}, width: o.Width}
+	p := printer{w: out, style: textStyle{color: o.Color, ascii: o.ASCII}, width: o.Width}
 	left := false
-	for _, kind := range problemKinds(problems, o) {
-		various := kind[0].Code == model.NotEvaluated // each for a reason of its own
-		if o.Rest != "" && len(kind) > mostTold && !various {
+	for _, kind := range groupProblems(problems, o) {
+		various := kind[0].Code == model.NotEvaluated // their reasons differ
+		if o.Rest != "" && len(kind) > maxBesideAnswer && !various {
 			left = true
-			p.sum(kind)
+			p.writeSummary(kind)
 			continue
 		}
-		p.problemKind(kind)
+		p.writeProblemKind(kind)
 	}
 	if left {
-		p.hint(o.Rest)
+		p.writeHint(o.Rest)
 	}
 	return out.Flush()
 }
 
-// trouble is one thing that is wrong, with every object that has it.
-type trouble struct {
+// problemGroup is one thing that is wrong, with every object that has it.
+type problemGroup struct {
 	model.Problem
-	also []model.Problem
+	alike []model.Problem
 }
 
-// problemKinds groups problems by severity and code, and within these by message.
-func problemKinds(problems []model.Problem, o ProblemOptions) [][]trouble {
+// groupProblems groups problems by severity and code, and within these by message.
+func groupProblems(problems []model.Problem, o ProblemOptions) [][]problemGroup {
 	type kind struct {
 		severity model.Severity
 		code     model.Code
@@ -66,9 +67,9 @@ func problemKinds(problems []model.Problem, o ProblemOptions) [][]trouble {
 		kind
 		message, hint string
 	}
-	var out [][]trouble
+	var out [][]problemGroup
 	kinds, texts := map[kind]int{}, map[text]int{}
-	for _, p := range together(problems) {
+	for _, p := range mergeForbidden(problems) {
 		if p.Severity == model.Info && !o.Verbose && p.Code != model.NotReached {
 			continue
 		}
@@ -81,69 +82,71 @@ func problemKinds(problems []model.Problem, o ProblemOptions) [][]trouble {
 		}
 		same := text{k, p.Message, p.Hint}
 		if i, known := texts[same]; known {
-			out[at][i].also = append(out[at][i].also, p)
+			out[at][i].alike = append(out[at][i].alike, p)
 			continue
 		}
 		texts[same] = len(out[at])
-		out[at] = append(out[at], trouble{Problem: p})
+		out[at] = append(out[at], problemGroup{Problem: p})
 	}
 	return out
 }
 
-// problemKind writes the problems of one code. A hint that several in a row have stands once, behind the last.
-func (p printer) problemKind(all []trouble) {
-	shown := all[:min(len(all), mostOfKind)]
+// writeProblemKind writes the problems of one code. A hint that several in a row have stands once,
+// behind the last.
+func (p printer) writeProblemKind(all []problemGroup) {
+	shown := all[:min(len(all), maxPerKind)]
 	for i := range shown {
 		t := &shown[i]
-		p.tell(t.Severity, t.sentence())
-		if also := t.others(); also != "" {
-			p.labelled("  also:", view.Plain, also)
+		p.writeSeverity(t.Severity, t.formatSentence())
+		if also := t.formatOthers(); also != "" {
+			p.writeLabelled("  also:", view.Plain, also)
 		}
 		if t.Hint != "" && (i == len(shown)-1 || shown[i+1].Hint != t.Hint) {
-			p.hint(t.Hint)
+			p.writeHint(t.Hint)
 		}
 	}
 	if rest := len(all) - len(shown); rest > 0 {
-		p.tell(all[0].Severity, fmt.Sprintf("… and %d more of this kind (%s)", rest, all[0].Code))
+		p.writeSeverity(all[0].Severity, fmt.Sprintf("… and %d more of this kind (%s)", rest, all[0].Code))
 	}
 }
 
-// tell writes how bad it is, and what it is.
-func (p printer) tell(s model.Severity, text string) {
+// writeSeverity writes how bad it is, and what it is.
+func (p printer) writeSeverity(s model.Severity, text string) {
 	switch s {
 	case model.Error:
-		p.labelled("error:", view.Bad, text)
+		p.writeLabelled("error:", view.Bad, text)
 	case model.Warning:
-		p.labelled("warning:", view.Partly, text)
+		p.writeLabelled("warning:", view.Partly, text)
 	default:
-		p.labelled("note:", view.Dim, text)
+		p.writeLabelled("note:", view.Dim, text)
 	}
 }
 
-// hint writes what to do.
-func (p printer) hint(text string) { p.labelled("hint:", view.Plain, text) }
+// writeHint writes what to do.
+func (p printer) writeHint(text string) { p.writeLabelled("hint:", view.Plain, text) }
 
-// labelled writes a text behind a label; what does not fit into the terminal goes below, indented.
-func (p printer) labelled(label string, tone view.Tone, text string) {
-	p.write(p.style.paint(label, tone) + " ")
-	lines := []string{p.style.text(text)}
+// writeLabelled writes a text behind a label; what does not fit into the terminal goes below,
+// indented.
+func (p printer) writeLabelled(label string, tone view.Tone, text string) {
+	p.writeText(p.style.colorText(label, tone) + " ")
+	lines := []string{p.style.escapeText(text)}
 	if p.width > 0 {
-		lines = wrapWords(lines[0], max(p.width-columns(label)-1, 1))
+		lines = wrapWords(lines[0], max(p.width-displayWidth(label)-1, 1))
 	}
 	for i, line := range lines {
 		if i > 0 {
-			p.write("  ")
+			p.writeText("  ")
 		}
-		p.line(line)
+		p.writeLine(line)
 	}
 }
 
-func (p printer) write(s string) { _, _ = p.w.WriteString(s) }
+func (p printer) writeText(s string) { _, _ = p.w.WriteString(s) }
 
-// sentence is where, what object and what is wrong with it.
-func (t *trouble) sentence() string {
+// formatSentence says where, at what object and what is wrong.
+func (t *problemGroup) formatSentence() string {
 	var parts []string
-	if t.Severity == model.Warning && t.Incomplete() {
+	if t.Severity == model.Warning && t.IsIncomplete() {
 		parts = append(parts, "incomplete")
 	}
 	if t.Origin != nil && t.Origin.Cluster == "" {
@@ -155,20 +158,20 @@ func (t *trouble) sentence() string {
 	return strings.Join(append(parts, t.Message), ": ")
 }
 
-// others names the other objects with the same trouble.
-func (t *trouble) others() string {
+// formatOthers names the other objects with the same problem.
+func (t *problemGroup) formatOthers() string {
 	var names []string
-	for _, p := range t.also[:min(len(t.also), mostAlike)] {
-		names = append(names, whereAndWhat(p))
+	for _, p := range t.alike[:min(len(t.alike), maxAlike)] {
+		names = append(names, formatPlace(p))
 	}
-	if rest := len(t.also) - len(names); rest > 0 {
+	if rest := len(t.alike) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("… and %d more", rest))
 	}
 	return strings.Join(names, ", ")
 }
 
-// whereAndWhat is the object of a problem with its place.
-func whereAndWhat(p model.Problem) string {
+// formatPlace is the object of a problem with its place.
+func formatPlace(p model.Problem) string {
 	var ref, origin string
 	if p.Ref != nil {
 		ref = p.Ref.String()

@@ -34,7 +34,7 @@ func problems() []model.Problem {
 func TestProblems(t *testing.T) {
 	for name, o := range map[string]ProblemOptions{"problems": {}, "problems.verbose": {Verbose: true, ASCII: true}, "problems.color": {Color: true}} {
 		var out bytes.Buffer
-		if err := Problems(&out, problems(), o); err != nil {
+		if err := WriteProblems(&out, problems(), o); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name, out.Bytes())
@@ -43,7 +43,7 @@ func TestProblems(t *testing.T) {
 
 func TestProblemsOfNobody(t *testing.T) {
 	var out strings.Builder
-	if err := Problems(&out, []model.Problem{{Severity: model.Info, Message: "x"}}, ProblemOptions{}); err != nil || out.Len() > 0 {
+	if err := WriteProblems(&out, []model.Problem{{Severity: model.Info, Message: "x"}}, ProblemOptions{}); err != nil || out.Len() > 0 {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
 }

@@ -8,13 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// RunnerText is a writer for text in a CI runner, which takes some of what it reads as commands: "::name::" at the start of a line,
-// "##[name]" and "##vso[name]" anywhere. A space within keeps names and values from being read so. To a runner, a carriage return ends a line too,
+// NewRunnerWriter returns a writer for text in a CI runner, which takes some of what it reads as
+// commands: "::name::" at the start of a line, "##[name]" and "##vso[name]" anywhere. A space
+// within keeps names and values from being read so. To a runner, a carriage return ends a line too,
 // and any white space may stand before "::".
-func RunnerText(w io.Writer) io.Writer { return &runnerText{to: w, blank: true} }
+func NewRunnerWriter(w io.Writer) io.Writer { return &runnerWriter{to: w, blank: true} }
 
-// runnerText breaks commands up. It remembers where it is, as writes may end within one.
-type runnerText struct {
+// runnerWriter breaks commands up. It keeps its state between writes, as one may end within a
+// command.
+type runnerWriter struct {
 	to    io.Writer
 	blank bool   // nothing but spaces is on the line yet
 	colon bool   // and then one colon
@@ -24,7 +26,7 @@ type runnerText struct {
 }
 
 // Write implements io.Writer.
-func (r *runnerText) Write(text []byte) (int, error) {
+func (r *runnerWriter) Write(text []byte) (int, error) {
 	r.out = r.out[:0]
 	for _, b := range text {
 		if b == '[' && OpensCommand(r.last) || b == ':' && r.colon {
@@ -32,7 +34,7 @@ func (r *runnerText) Write(text []byte) (int, error) {
 		}
 		r.out = append(r.out, b)
 		r.colon = b == ':' && r.blank
-		r.blank = r.stillBlank(b)
+		r.blank = r.isStillBlank(b)
 		r.last = append(r.last[max(0, len(r.last)-len("##vso")+1):], b)
 	}
 	if _, err := r.to.Write(r.out); err != nil {
@@ -41,8 +43,8 @@ func (r *runnerText) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// stillBlank reports whether nothing but spaces is on the line behind b.
-func (r *runnerText) stillBlank(b byte) bool {
+// isStillBlank reports whether nothing but spaces is on the line behind b.
+func (r *runnerWriter) isStillBlank(b byte) bool {
 	switch {
 	case b == '\n' || b == '\r':
 		r.wide = r.wide[:0]
@@ -66,8 +68,9 @@ func OpensCommand(before []byte) bool {
 	return bytes.HasSuffix(before, []byte("##")) || bytes.HasSuffix(before, []byte("##vso"))
 }
 
-// bracketEscaped writes the bracket of such commands in another way, as values of formats can have it that have escapes.
-func bracketEscaped(text []byte, bracket string) []byte {
+// escapeBracket writes the bracket of such commands in another way, as formats with escapes allow
+// for values.
+func escapeBracket(text []byte, bracket string) []byte {
 	if !bytes.Contains(text, []byte("##")) {
 		return text
 	}
@@ -77,9 +80,10 @@ func bracketEscaped(text []byte, bracket string) []byte {
 	return text
 }
 
-// Markup is s as text of HTML or XML, in an attribute as well: with nothing that a page, a terminal or a CI runner would act on.
-func Markup(s string) string {
+// EscapeMarkup is s as text of HTML or XML, in an attribute as well: with nothing that a page, a
+// terminal or a CI runner would act on.
+func EscapeMarkup(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(Escape(s))) // a buffer takes everything
-	return string(bracketEscaped(b.Bytes(), "&#91;"))
+	_ = xml.EscapeText(&b, []byte(Escape(s))) // writing to a buffer does not fail
+	return string(escapeBracket(b.Bytes(), "&#91;"))
 }

@@ -27,7 +27,7 @@ func TestRunnerText(t *testing.T) {
 	} {
 		for cut := range len(text) + 1 { // wherever a write ends
 			var out strings.Builder
-			w := RunnerText(&out)
+			w := NewRunnerWriter(&out)
 			for _, part := range []string{text[:cut], text[cut:]} {
 				if n, err := w.Write([]byte(part)); err != nil || n != len(part) {
 					t.Fatal(n, err)
@@ -57,7 +57,7 @@ func TestFormatsHaveNoRunnerCommands(t *testing.T) {
 	list.Items[0].Target = model.Ref{Group: "g", Kind: "K", Namespace: "::warning::", Name: hostile}
 	list.Items[0].Rules[0] = view.Rule{Name: hostile, Value: map[string]any{hostile: hostile}, Why: hostile}
 	list.Problems = []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: hostile, Hint: hostile}}
-	for _, format := range formats(list) {
+	for _, format := range supportedFormats(list) {
 		text := written(t, list, Options{Format: Format(format), Runner: true})
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {

@@ -113,9 +113,9 @@ func writeSARIF(w *bufio.Writer, r *check.Report, o Options) error {
 	}
 	run.Invocations = []sarifInvocation{invocation}
 	for _, f := range r.All() {
-		run.Results = append(run.Results, run.result(f, len(r.Suppressed) > 0))
+		run.Results = append(run.Results, run.newResult(f, len(r.Suppressed) > 0))
 	}
-	text, err := newJSONText("").of(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+	text, err := newJSONText("").encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func sarifLevel(s model.Severity) string {
 	return string(s)
 }
 
-func (run *sarifRun) result(f check.Finding, suppressing bool) sarifResult {
+func (run *sarifRun) newResult(f check.Finding, suppressing bool) sarifResult {
 	text := Escape(f.Message)
 	if f.Ref != nil && f.Ref.Name != "*" && !strings.Contains(f.Message, f.Ref.String()) {
 		text = Escape(f.Ref.String()) + ": " + text
@@ -139,9 +139,9 @@ func (run *sarifRun) result(f check.Finding, suppressing bool) sarifResult {
 	if f.Hint != "" {
 		text += "\n" + Escape(f.Hint)
 	}
-	out := sarifResult{RuleID: f.ID, RuleIndex: run.rule(f.ID), Level: sarifLevel(f.Severity), Message: sarifText{Text: text},
-		Fingerprints: map[string]string{"dopolicy/v1": run.fingerprint(f)}}
-	if at := run.location(f); at.Physical != nil || at.Logical != nil {
+	out := sarifResult{RuleID: f.ID, RuleIndex: run.ruleIndex(f.ID), Level: sarifLevel(f.Severity), Message: sarifText{Text: text},
+		Fingerprints: map[string]string{"dopolicy/v1": run.computeFingerprint(f)}}
+	if at := run.newLocation(f); at.Physical != nil || at.Logical != nil {
 		out.Locations = []sarifLocation{at}
 	}
 	if suppressing {
@@ -157,8 +157,8 @@ func (run *sarifRun) result(f check.Finding, suppressing bool) sarifResult {
 	return out
 }
 
-// rule is the place of the rule of an id, which is added the first time.
-func (run *sarifRun) rule(id string) int {
+// ruleIndex is the place of the rule of an id, which is added the first time.
+func (run *sarifRun) ruleIndex(id string) int {
 	if at, known := run.ruleAt[id]; known {
 		return at
 	}
@@ -186,9 +186,9 @@ func (run *sarifRun) rule(id string) int {
 	return at
 }
 
-func (run *sarifRun) location(f check.Finding) sarifLocation {
+func (run *sarifRun) newLocation(f check.Finding) sarifLocation {
 	var out sarifLocation
-	if file := run.options.file(f.Origin); file != "" {
+	if file := run.options.relativeFile(f.Origin); file != "" {
 		out.Physical = &sarifPhysical{}
 		out.Physical.Artifact.URI, out.Physical.Artifact.Base = run.options.fileURI(file)
 		if f.Origin.Line > 0 {
@@ -204,13 +204,14 @@ func (run *sarifRun) location(f check.Finding) sarifLocation {
 // lineNumber is a place in a file as messages have it.
 var lineNumber = regexp.MustCompile(`:\d+`)
 
-// fingerprint is the same as long as the finding is, wherever it moves in its file. Findings that nothing tells apart are numbered.
-func (run *sarifRun) fingerprint(f check.Finding) string {
+// computeFingerprint is the same as long as the finding is, wherever it moves in its file. Findings
+// that nothing tells apart are numbered.
+func (run *sarifRun) computeFingerprint(f check.Finding) string {
 	parts := []string{f.ID, lineNumber.ReplaceAllString(f.Message, "")}
 	if f.Ref != nil {
 		parts = append(parts, f.Ref.Group, f.Ref.String())
 	} else if f.Origin != nil {
-		parts = append(parts, run.options.file(f.Origin))
+		parts = append(parts, run.options.relativeFile(f.Origin))
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	text := hex.EncodeToString(sum[:16])

@@ -22,26 +22,27 @@ const (
 	SnapshotArchive SnapshotForm = "tgz"
 )
 
-// Snapshot writes a snapshot of a cluster so that reading it gives the same answers: a header, then the objects with the given contents.
-func Snapshot(w io.Writer, form SnapshotForm, header *model.Header, objects []any) error {
+// WriteSnapshot writes a snapshot of a cluster so that reading it gives the same answers: a header,
+// then the objects with the given contents.
+func WriteSnapshot(w io.Writer, form SnapshotForm, header *model.Header, objects []any) error {
 	switch form {
 	case SnapshotJSON:
-		return snapshotJSON(w, header, objects)
+		return writeSnapshotJSON(w, header, objects)
 	case SnapshotArchive:
-		return snapshotArchive(w, header, objects)
+		return writeSnapshotArchive(w, header, objects)
 	}
-	return snapshotYAML(w, header, objects)
+	return writeSnapshotYAML(w, header, objects)
 }
 
-func snapshotYAML(w io.Writer, header *model.Header, objects []any) error {
+func writeSnapshotYAML(w io.Writer, header *model.Header, objects []any) error {
 	out := bufio.NewWriter(w)
-	text, err := yamlText(nil, header)
+	text, err := appendYAML(nil, header)
 	if err != nil {
 		return err
 	}
 	_, _ = out.Write(text)
 	for _, o := range objects {
-		if text, err = yamlText(append(text[:0], "---\n"...), o); err != nil {
+		if text, err = appendYAML(append(text[:0], "---\n"...), o); err != nil {
 			return err
 		}
 		_, _ = out.Write(text)
@@ -49,7 +50,7 @@ func snapshotYAML(w io.Writer, header *model.Header, objects []any) error {
 	return out.Flush()
 }
 
-func snapshotJSON(w io.Writer, header *model.Header, objects []any) error {
+func writeSnapshotJSON(w io.Writer, header *model.Header, objects []any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
@@ -59,10 +60,11 @@ func snapshotJSON(w io.Writer, header *model.Header, objects []any) error {
 	}{header, objects})
 }
 
-// snapshotArchive writes a compressed archive with one file. Equal snapshots make equal archives.
-func snapshotArchive(w io.Writer, header *model.Header, objects []any) error {
+// writeSnapshotArchive writes a compressed archive with one file. Equal snapshots make equal
+// archives.
+func writeSnapshotArchive(w io.Writer, header *model.Header, objects []any) error {
 	var text bytes.Buffer
-	if err := snapshotYAML(&text, header, objects); err != nil {
+	if err := writeSnapshotYAML(&text, header, objects); err != nil {
 		return err
 	}
 	z := gzip.NewWriter(w)

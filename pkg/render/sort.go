@@ -28,11 +28,11 @@ func sortTable(t *view.Table, names []string) error {
 		for _, name := range names {
 			at := slices.IndexFunc(b.Columns, func(c view.Column) bool { return strings.EqualFold(c.Name, name) })
 			if at < 0 {
-				return &UnknownColumn{Name: name, Columns: columnNames(b)}
+				return &UnknownColumn{Name: name, Columns: listColumnNames(b)}
 			}
 			by = append(by, at)
 		}
-		rows := rowGroups(b)
+		rows := groupRows(b)
 		slices.SortStableFunc(rows, func(x, y [][]view.Cell) int {
 			for _, c := range by {
 				if order := compareCells(x[0][c].Text, y[0][c].Text); order != 0 {
@@ -46,7 +46,7 @@ func sortTable(t *view.Table, names []string) error {
 	return nil
 }
 
-func columnNames(b *view.Block) []string {
+func listColumnNames(b *view.Block) []string {
 	var out []string
 	for _, c := range b.Columns {
 		if c.Name != "" {
@@ -56,8 +56,9 @@ func columnNames(b *view.Block) []string {
 	return out
 }
 
-// rowGroups are the rows, each with the lines that explain it: those have fewer cells, or none to begin with.
-func rowGroups(b *view.Block) [][][]view.Cell {
+// groupRows returns the rows, each with the lines that explain it: those have fewer cells, or none
+// to begin with.
+func groupRows(b *view.Block) [][][]view.Cell {
 	var out [][][]view.Cell
 	for _, row := range b.Rows {
 		if len(out) > 0 && (len(row) < len(b.Columns) || row[0].Text == "") {

@@ -14,49 +14,50 @@ type Stamp struct {
 	ReadAt  time.Time // when the cluster was read; zero: not known
 }
 
-// opened is what every answer begins with.
-type opened interface{ Opening() *view.Envelope }
+// envelopeView is a view that has an envelope, as every answer has.
+type envelopeView interface{ Opening() *view.Envelope }
 
-// members are the stamp as members of an object.
-func (s Stamp) members() []jsonMember {
+// jsonMembers returns the stamp as members of an object.
+func (s Stamp) jsonMembers() []jsonMember {
 	var out []jsonMember
 	if s.Cluster != "" {
-		out = append(out, jsonMember{`"cluster"`, quoted(s.Cluster)})
+		out = append(out, jsonMember{`"cluster"`, quoteJSON(s.Cluster)})
 	}
 	if !s.ReadAt.IsZero() {
-		out = append(out, jsonMember{`"readAt"`, quoted(s.ReadAt.UTC().Format(time.RFC3339))})
+		out = append(out, jsonMember{`"readAt"`, quoteJSON(s.ReadAt.UTC().Format(time.RFC3339))})
 	}
 	return out
 }
 
-// ofItem are the members that a line of NDJSON has beside those of its item, so that it can be read without the lines around it.
-func (s Stamp) ofItem(v any) []jsonMember {
-	o, ok := v.(opened)
+// itemMembers returns the members that a line of NDJSON has beside those of its item, so that it
+// can be read without the lines around it.
+func (s Stamp) itemMembers(v any) []jsonMember {
+	o, ok := v.(envelopeView)
 	if !ok {
-		return s.members()
+		return s.jsonMembers()
 	}
 	e := o.Opening()
 	complete := "false"
 	if e.Complete {
 		complete = "true"
 	}
-	out := append([]jsonMember{{`"apiVersion"`, quoted(e.APIVersion)}, {`"answer"`, quoted(e.Kind)}}, s.members()...)
+	out := append([]jsonMember{{`"apiVersion"`, quoteJSON(e.APIVersion)}, {`"answer"`, quoteJSON(e.Kind)}}, s.jsonMembers()...)
 	return append(out, jsonMember{`"complete"`, complete})
 }
 
-// quoted is a text as JSON.
-func quoted(s string) string {
-	text, err := newPlainJSONText().of(s)
-	if err != nil { // a string can be written
+// quoteJSON is a text as JSON.
+func quoteJSON(s string) string {
+	text, err := newPlainJSONText().encode(s)
+	if err != nil { // a string is always valid JSON
 		return `""`
 	}
 	return string(bytes.TrimSuffix(text, []byte("\n")))
 }
 
-// lines are the stamp as the first lines of a YAML document.
-func (s Stamp) lines() ([]byte, error) {
+// yamlLines returns the stamp as the first lines of a YAML document.
+func (s Stamp) yamlLines() ([]byte, error) {
 	fields := []byte{'{'}
-	for i, m := range s.members() {
+	for i, m := range s.jsonMembers() {
 		if i > 0 {
 			fields = append(fields, ',')
 		}
@@ -65,5 +66,5 @@ func (s Stamp) lines() ([]byte, error) {
 	if len(fields) == 1 {
 		return nil, nil
 	}
-	return yamlText(nil, json.RawMessage(append(fields, '}')))
+	return appendYAML(nil, json.RawMessage(append(fields, '}')))
 }

@@ -30,30 +30,30 @@ func CleanSVG(raw []byte, o SVGOptions) ([]byte, error) {
 	if o.Title == "" {
 		o.Title = "Policies and what they are attached to"
 	}
-	c := cleaner{o: o, ids: map[string]bool{}}
+	c := svgCleaner{options: o, ids: map[string]bool{}}
 	var out bytes.Buffer
 	w := elementWriter{&out}
-	frame := c.root(root)
-	if c.linked { // the parts of an image cannot be reached
+	frame := c.cleanRoot(root)
+	if c.hasLinks { // the parts of an image cannot be reached
 		frame.attrs[slices.IndexFunc(frame.attrs, func(a attribute) bool { return a.name == "role" })].value = "group"
 	}
-	if frame.attribute("viewBox") == "" {
+	if frame.getAttribute("viewBox") == "" {
 		return nil, errors.New("reading the picture: it has no size")
 	}
-	w.write(0, frame)
+	w.writeElement(0, frame)
 	return out.Bytes(), nil
 }
 
-// element is an element of an SVG, with its text if it has nothing else.
-type element struct {
+// svgElement is an element of an SVG, with its text if it has nothing else.
+type svgElement struct {
 	name     string
 	attrs    []attribute
-	children []*element
+	children []*svgElement
 	text     string
-	parent   *element
+	parent   *svgElement
 }
 
-func (e *element) attribute(name string) string {
+func (e *svgElement) getAttribute(name string) string {
 	for _, a := range e.attrs {
 		if a.name == name {
 			return a.value
@@ -62,16 +62,16 @@ func (e *element) attribute(name string) string {
 	return ""
 }
 
-// set gives e an attribute, in the place of the one of that name.
-func (e *element) set(name, value string) {
+// setAttribute gives e an attribute, in the place of the one of that name.
+func (e *svgElement) setAttribute(name, value string) {
 	e.attrs = slices.DeleteFunc(e.attrs, func(a attribute) bool { return a.name == name })
 	if value != "" {
 		e.attrs = append(e.attrs, attribute{name, value})
 	}
 }
 
-// deepestSVG is how deep elements may stand in each other; Graphviz needs seven.
-const deepestSVG = 64
+// maxSVGDepth is how deep elements may stand in each other; Graphviz needs seven.
+const maxSVGDepth = 64
 
 // The namespaces that elements and attributes of an SVG may have.
 const (
@@ -80,12 +80,12 @@ const (
 )
 
 // readSVG reads the tree of elements. Comments, instructions and declarations are passed over; entities of a document's own are errors.
-func readSVG(raw []byte) (*element, error) {
+func readSVG(raw []byte) (*svgElement, error) {
 	d := xml.NewDecoder(bytes.NewReader(raw))
 	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("its characters are in %q, not UTF-8", Escape(charset))
 	}
-	var root, at *element
+	var root, at *svgElement
 	for depth := 0; ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -96,16 +96,16 @@ func readSVG(raw []byte) (*element, error) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			e := &element{name: t.Name.Local, parent: at}
+			e := &svgElement{name: t.Name.Local, parent: at}
 			if t.Name.Space != "" && t.Name.Space != svgSpace {
-				e.name = "" // not ours to draw
+				e.name = "" // an element that we do not draw
 			}
 			for _, a := range t.Attr {
 				if a.Name.Space == "" || a.Name.Space == xlinkSpace {
 					e.attrs = append(e.attrs, attribute{a.Name.Local, a.Value})
 				}
 			}
-			if depth++; depth > deepestSVG {
+			if depth++; depth > maxSVGDepth {
 				return nil, errors.New("its elements stand too deep in each other")
 			}
 			switch {
@@ -135,32 +135,32 @@ func readSVG(raw []byte) (*element, error) {
 // elementWriter writes elements, one a line.
 type elementWriter struct{ *bytes.Buffer }
 
-func (w elementWriter) write(indent int, e *element) {
+func (w elementWriter) writeElement(indent int, e *svgElement) {
 	w.WriteString(strings.Repeat(" ", indent) + "<" + e.name)
 	for _, a := range e.attrs {
 		w.WriteString(" " + a.name + `="`)
-		w.text(a.value)
+		w.writeText(a.value)
 		w.WriteByte('"')
 	}
 	switch {
 	case len(e.children) > 0:
 		w.WriteString(">\n")
 		for _, child := range e.children {
-			w.write(indent+1, child)
+			w.writeElement(indent+1, child)
 		}
 		w.WriteString(strings.Repeat(" ", indent) + "</" + e.name + ">\n")
 	case e.name == "style":
 		w.WriteString(">\n" + e.text + "</style>\n")
 	case e.text != "":
 		w.WriteByte('>')
-		w.text(e.text)
+		w.writeText(e.text)
 		w.WriteString("</" + e.name + ">\n")
 	default:
 		w.WriteString("/>\n")
 	}
 }
 
-// text writes s so that it is text, in an attribute as well.
-func (w elementWriter) text(s string) {
-	w.WriteString(Markup(s))
+// writeText writes s so that it is text, in an attribute as well.
+func (w elementWriter) writeText(s string) {
+	w.WriteString(EscapeMarkup(s))
 }

@@ -24,7 +24,7 @@ const (
 
 // Template is a form of output that the user wrote.
 type Template struct {
-	print func(w *bufio.Writer, answer map[string]any, o Options) error
+	execute func(w *bufio.Writer, answer map[string]any, o Options) error
 }
 
 // TemplateOptions say how a template is read.
@@ -47,21 +47,21 @@ func NewTemplate(f Format, text string, o TemplateOptions) (*Template, error) {
 	var err error
 	switch f {
 	case JSONPath, JSONPathAsJSON:
-		t, err = pathTemplate(text, f == JSONPathAsJSON, o)
+		t, err = newPathTemplate(text, f == JSONPathAsJSON, o)
 	case GoTemplate:
-		t, err = goTemplate(text, o)
+		t, err = newGoTemplate(text, o)
 	case CustomColumns:
-		t, err = columnTemplate(columnsOf(text))
+		t, err = newColumnTemplate(parseColumns(text))
 	case ColumnsFile:
-		t, err = columnTemplate(columnsInFile(text))
+		t, err = newColumnTemplate(parseColumnsFile(text))
 	default:
 		err = fmt.Errorf("it takes no template")
 	}
 	if err != nil {
 		return nil, &TemplateError{f, strings.TrimSpace(err.Error())}
 	}
-	inner := t.print
-	t.print = func(w *bufio.Writer, answer map[string]any, o Options) error {
+	inner := t.execute
+	t.execute = func(w *bufio.Writer, answer map[string]any, o Options) error {
 		if err := inner(w, answer, o); err != nil {
 			return &TemplateError{f, strings.TrimSpace(err.Error())}
 		}
@@ -70,23 +70,23 @@ func NewTemplate(f Format, text string, o TemplateOptions) (*Template, error) {
 	return t, nil
 }
 
-func pathTemplate(text string, asJSON bool, o TemplateOptions) (*Template, error) {
+func newPathTemplate(text string, asJSON bool, o TemplateOptions) (*Template, error) {
 	p, err := printers.NewJSONPathPrinter(text)
 	if err != nil {
 		return nil, err
 	}
 	p.AllowMissingKeys(!o.RequireKeys)
 	p.EnableJSONOutput(asJSON)
-	return &Template{buffered(func(w io.Writer, answer map[string]any) error { return p.Execute(w, answer) })}, nil
+	return &Template{bufferOutput(func(w io.Writer, answer map[string]any) error { return p.Execute(w, answer) })}, nil
 }
 
-func goTemplate(text string, o TemplateOptions) (*Template, error) {
+func newGoTemplate(text string, o TemplateOptions) (*Template, error) {
 	p, err := printers.NewGoTemplatePrinter([]byte(text))
 	if err != nil {
 		return nil, err
 	}
 	p.AllowMissingKeys(!o.RequireKeys)
-	return &Template{buffered(func(w io.Writer, answer map[string]any) error {
+	return &Template{bufferOutput(func(w io.Writer, answer map[string]any) error {
 		err := p.PrintObj(&unstructured.Unstructured{Object: answer}, w)
 		if err == nil {
 			return nil
@@ -95,8 +95,8 @@ func goTemplate(text string, o TemplateOptions) (*Template, error) {
 	})}, nil
 }
 
-// buffered prints all or, if there is an error, nothing.
-func buffered(print func(w io.Writer, answer map[string]any) error) func(*bufio.Writer, map[string]any, Options) error {
+// bufferOutput prints all or, if there is an error, nothing.
+func bufferOutput(print func(w io.Writer, answer map[string]any) error) func(*bufio.Writer, map[string]any, Options) error {
 	return func(w *bufio.Writer, answer map[string]any, _ Options) error {
 		var text bytes.Buffer
 		if err := print(&text, answer); err != nil {
@@ -107,8 +107,9 @@ func buffered(print func(w io.Writer, answer map[string]any) error) func(*bufio.
 	}
 }
 
-// plain is v as its JSON form reads back: objects, lists, texts, numbers (whole ones as int64), true and false.
-func plain(v View) (map[string]any, error) {
+// toJSONValue is v as its JSON form reads back: objects, lists, texts, numbers (whole ones as
+// int64), true and false.
+func toJSONValue(v View) (map[string]any, error) {
 	var text bytes.Buffer
 	w := bufio.NewWriter(&text)
 	if err := writeJSON(w, v); err != nil {
@@ -124,19 +125,20 @@ func plain(v View) (map[string]any, error) {
 	return out, nil
 }
 
-// visibleText escapes the texts within v, keys included. Line breaks and tabs stay: templates are about text, not about lines.
-func visibleText(v any) any {
+// escapeTexts escapes the texts within v, keys included. Line breaks and tabs stay: templates are
+// about text, not about lines.
+func escapeTexts(v any) any {
 	switch v := v.(type) {
 	case string:
 		return escapeLines(v)
 	case []any:
 		for i := range v {
-			v[i] = visibleText(v[i])
+			v[i] = escapeTexts(v[i])
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, value := range v {
-			out[escapeLines(key)] = visibleText(value)
+			out[escapeLines(key)] = escapeTexts(value)
 		}
 		return out
 	}
@@ -160,12 +162,12 @@ func escapeLines(s string) string {
 
 // writeTemplate writes v as t says.
 func writeTemplate(w *bufio.Writer, v View, t *Template, o Options) error {
-	answer, err := plain(v)
+	answer, err := toJSONValue(v)
 	if err != nil {
 		return err
 	}
 	if o.Terminal {
-		answer, _ = visibleText(answer).(map[string]any)
+		answer, _ = escapeTexts(answer).(map[string]any)
 	}
-	return t.print(w, answer, o)
+	return t.execute(w, answer, o)
 }

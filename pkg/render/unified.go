@@ -10,23 +10,23 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// textsView is a view of changes, each of which is two texts.
-type textsView interface {
+// diffView is a view of changes, each of which is two texts.
+type diffView interface {
 	Headline() []string
 	Texts() []view.DiffText
 }
 
 // writeUnified writes every change as a unified diff of the effective specs. Where settings come from stands in comments of both texts; what
 // a change is and where it happens, in comments before it.
-func writeUnified(w *bufio.Writer, v textsView) error {
-	comment(w, strings.Join(v.Headline(), " "))
+func writeUnified(w *bufio.Writer, v diffView) error {
+	writeComment(w, strings.Join(v.Headline(), " "))
 	for _, t := range v.Texts() {
 		_ = w.WriteByte('\n')
-		comment(w, t.Title)
+		writeComment(w, t.Title)
 		for _, target := range t.Targets {
-			comment(w, "  "+target)
+			writeComment(w, "  "+target)
 		}
-		text, err := unified(t)
+		text, err := formatUnified(t)
 		if err != nil {
 			return err
 		}
@@ -35,17 +35,17 @@ func writeUnified(w *bufio.Writer, v textsView) error {
 	return nil
 }
 
-func comment(w *bufio.Writer, text string) {
+func writeComment(w *bufio.Writer, text string) {
 	_, _ = w.WriteString("# " + strings.TrimRight(Escape(text), " ") + "\n")
 }
 
-// unified is one change as a unified diff.
-func unified(t view.DiffText) ([]byte, error) {
-	before, err := sideText(t.Before)
+// formatUnified is one change as a unified diff.
+func formatUnified(t view.DiffText) ([]byte, error) {
+	before, err := formatSide(t.Before)
 	if err != nil {
 		return nil, err
 	}
-	after, err := sideText(t.After)
+	after, err := formatSide(t.After)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func unified(t view.DiffText) ([]byte, error) {
 	return text, nil
 }
 
-// sideText is one side: where the settings come from, and the spec.
-func sideText(s view.DiffSide) ([]byte, error) {
+// formatSide is one side: where the settings come from, and the spec.
+func formatSide(s view.DiffSide) ([]byte, error) {
 	var out []byte
 	for _, note := range s.Notes {
 		out = append(append(append(out, "# "...), Escape(note)...), '\n')
@@ -65,5 +65,5 @@ func sideText(s view.DiffSide) ([]byte, error) {
 	if s.Spec == nil {
 		return out, nil
 	}
-	return yamlText(out, s.Spec)
+	return appendYAML(out, s.Spec)
 }

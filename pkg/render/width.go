@@ -7,8 +7,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// columns is how many columns of a terminal s takes: none for a combining mark, two for a wide East Asian character.
-func columns(s string) int {
+// displayWidth is how many columns of a terminal s takes: none for a combining mark, two for a wide
+// East Asian character.
+func displayWidth(s string) int {
 	n := 0
 	for _, r := range s {
 		switch {
@@ -16,13 +17,13 @@ func columns(s string) int {
 			n++
 		case unicode.In(r, unicode.Mn, unicode.Me):
 		default:
-			n += runeColumns(r)
+			n += runeWidth(r)
 		}
 	}
 	return n
 }
 
-func runeColumns(r rune) int {
+func runeWidth(r rune) int {
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2

@@ -49,7 +49,7 @@ type treeView interface {
 
 // nameView is a view that is about objects; the names are in the form kind.group/name.
 type nameView interface {
-	Names() []string
+	FilterNames() []string
 }
 
 // Options say how a view is written.
@@ -61,7 +61,7 @@ type Options struct {
 	ASCII     bool              // draw tables and trees with ASCII only
 	Template  *Template         // what to print, instead of a Format
 	Runner    bool              // a CI runner reads it, which takes some of it as commands
-	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
+	Terminal  bool              // the output is a terminal: what a Template prints of the answer is escaped
 	SortBy    []string          // columns to sort the rows of a table by
 	Width     int               // columns of the terminal that tables have to fit into; 0: any
 	Version   string            // of the program, for formats that name it
@@ -74,8 +74,8 @@ type Options struct {
 // Drawer makes a picture in a format, SVG or PNG, of a graph in the DOT language.
 type Drawer func(format string, dot []byte) ([]byte, error)
 
-// formats lists what v can be written as. Only its type matters: a nil pointer will do.
-func formats(v View) []string {
+// supportedFormats lists what v can be written as. Only its type matters: a nil pointer will do.
+func supportedFormats(v View) []string {
 	out := []string{string(Table), string(Wide)}
 	if _, ok := v.(*view.EffectivePolicyList); ok {
 		out = append(out, string(Grouped))
@@ -86,7 +86,7 @@ func formats(v View) []string {
 	if _, ok := v.(nameView); ok {
 		out = append(out, string(Name))
 	}
-	if _, ok := v.(textsView); ok {
+	if _, ok := v.(diffView); ok {
 		out = append(out, string(Unified))
 	}
 	if _, ok := v.(commentView); ok {
@@ -114,14 +114,14 @@ func Write(w io.Writer, v View, o Options) error {
 	if o.Format == "" {
 		o.Format = Table
 	}
-	if supported := formats(v); o.Template == nil && !slices.Contains(supported, string(o.Format)) {
+	if supported := supportedFormats(v); o.Template == nil && !slices.Contains(supported, string(o.Format)) {
 		return fmt.Errorf("unknown output format %q, use one of %s", o.Format, strings.Join(supported, ", "))
 	}
 	if o.Runner && o.isText() {
-		w = RunnerText(w)
+		w = NewRunnerWriter(w)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := write(out, v, o); err != nil {
+	if err := writeFormat(out, v, o); err != nil {
 		return err
 	}
 	return out.Flush()
@@ -132,7 +132,7 @@ func (o Options) isText() bool {
 	return o.Template != nil || !slices.Contains([]Format{YAML, JSON, NDJSON, SARIF, JUnit, GitHub, SVG, PNG}, o.Format)
 }
 
-func write(w *bufio.Writer, v View, o Options) error {
+func writeFormat(w *bufio.Writer, v View, o Options) error {
 	if o.Template != nil {
 		return writeTemplate(w, v, o.Template, o)
 	}
@@ -149,7 +149,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 	if r, ok := v.(*requirement.TestReport); ok && o.Format == JUnit {
 		return writeTestJUnit(w, r)
 	}
-	p := &printer{w: w, style: style{color: o.Color, ascii: o.ASCII}, width: o.Width}
+	p := &printer{w: w, style: textStyle{color: o.Color, ascii: o.ASCII}, width: o.Width}
 	switch o.Format {
 	case JSON:
 		return writeJSON(w, v)
@@ -170,7 +170,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 			return writePicture(w, t, o)
 		}
 	case Unified:
-		if t, ok := v.(textsView); ok {
+		if t, ok := v.(diffView); ok {
 			return writeUnified(w, t)
 		}
 	case Markdown:
@@ -182,11 +182,11 @@ func write(w *bufio.Writer, v View, o Options) error {
 		}
 	case Name:
 		if n, ok := v.(nameView); ok {
-			p.names(n.Names())
+			p.writeNames(n.FilterNames())
 		}
 	case Tree:
 		if t, ok := v.(treeView); ok {
-			p.tree(t.Tree(o.Table))
+			p.writeTree(t.Tree(o.Table))
 		}
 	default:
 		o.Table.Wide, o.Table.Grouped, o.Table.Terminal = o.Format == Wide, o.Format == Grouped, o.Terminal
@@ -196,7 +196,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 				return err
 			}
 		}
-		p.table(t, o)
+		p.writeTable(t, o)
 	}
 	return nil
 }

@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 func written(t testing.TB, v View, o Options) string {
@@ -85,7 +86,7 @@ func TestNDJSONIsTheAnswerInLines(t *testing.T) {
 		}
 		const at = "2026-01-02T02:04:05Z"
 		unstamped(t, got, map[string]any{"cluster": stamp.Cluster, "readAt": at})
-		if itemsField(v) >= 0 {
+		if findItemsField(v) >= 0 {
 			if _, there := got["items"]; there {
 				t.Errorf("%T: the first line has items", v)
 			}
@@ -123,12 +124,12 @@ func unstamped(t *testing.T, line, want map[string]any) {
 // What a line says of its answer takes no name of its item's.
 func TestStampsHideNothing(t *testing.T) {
 	for _, v := range views() {
-		field := itemsField(v)
+		field := findItemsField(v)
 		if field < 0 {
 			continue
 		}
 		item := reflect.TypeOf(v).Elem().Field(field).Type.Elem()
-		for _, m := range (Stamp{Cluster: "a", ReadAt: time.Unix(1, 0)}).ofItem(v) {
+		for _, m := range (Stamp{Cluster: "a", ReadAt: time.Unix(1, 0)}).itemMembers(v) {
 			for _, f := range jsonFields(item) {
 				if f.name == m.name {
 					t.Errorf("%T: items have a field %s of their own", v, f.name)
@@ -164,7 +165,7 @@ func TestFormats(t *testing.T) {
 		{(*view.KindList)(nil), "table wide name yaml json ndjson"},
 		{(*view.Topology)(nil), "table wide name yaml json ndjson dot mermaid svg png"},
 	} {
-		if got := strings.Join(formats(tc.v), " "); got != tc.want {
+		if got := strings.Join(supportedFormats(tc.v), " "); got != tc.want {
 			t.Errorf("%T: got %q, want %q", tc.v, got, tc.want)
 		}
 	}
@@ -184,7 +185,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestErrorsOfTheWriterAreReturned(t *testing.T) {
 	for _, v := range []View{effective(), graph()} {
-		for _, format := range formats(v) {
+		for _, format := range supportedFormats(v) {
 			if err := Write(fullDisk{}, v, Options{Format: Format(format)}); !errors.Is(err, io.ErrShortWrite) {
 				t.Errorf("%T as %s: got %v", v, format, err)
 			}
@@ -195,7 +196,7 @@ func TestErrorsOfTheWriterAreReturned(t *testing.T) {
 func TestNoTrailingSpaces(t *testing.T) {
 	for _, v := range views() {
 		for _, format := range []Format{Table, Wide, Tree} {
-			if !slices.Contains(formats(v), string(format)) {
+			if !slices.Contains(supportedFormats(v), string(format)) {
 				continue
 			}
 			for _, line := range strings.Split(written(t, v, Options{Format: format}), "\n") {

@@ -18,16 +18,16 @@ func writeYAML(w *bufio.Writer, v any) error { return writeYAMLStamped(w, v, nil
 // writeYAMLStamped is writeYAML with lines that every item begins with.
 func writeYAMLStamped(w *bufio.Writer, v any, lines []byte) error {
 	lines, _, _ = bytes.Cut(lines, []byte("\n")) // the cluster; when it was read is said once
-	head, items, ok := itemsApart(v)
+	head, items, ok := splitItems(v)
 	if !ok {
-		text, err := yamlText(nil, v)
+		text, err := appendYAML(nil, v)
 		if err != nil {
 			return err
 		}
 		_, err = w.Write(text)
 		return err
 	}
-	text, err := yamlText(nil, head)
+	text, err := appendYAML(nil, head)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func writeYAMLStamped(w *bufio.Writer, v any, lines []byte) error {
 	one := make([]any, 1)
 	for item := range items {
 		one[0] = item
-		if text, err = yamlText(text[:0], one); err != nil {
+		if text, err = appendYAML(text[:0], one); err != nil {
 			return err
 		}
 		if end != "" {
@@ -62,16 +62,16 @@ func writeYAMLStamped(w *bufio.Writer, v any, lines []byte) error {
 	return err
 }
 
-// yamlText appends v as YAML. It goes through JSON, whose struct tags are the contract: the tokens of a compact JSON text are laid out anew.
-func yamlText(out []byte, v any) ([]byte, error) {
+// appendYAML appends v as YAML. It goes through JSON, whose struct tags are the contract: the tokens of a compact JSON text are laid out anew.
+func appendYAML(out []byte, v any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
-	y := yamlWriter{in: encoded(text.Bytes(), yamlEscape), out: out}
-	y.node(0)
+	y := yamlWriter{in: escapeUnsafe(text.Bytes(), escapeYAMLRune), out: out}
+	y.writeNode(0)
 	return y.out, nil
 }
 
@@ -81,58 +81,59 @@ type yamlWriter struct {
 	out []byte
 }
 
-// node writes the next value with its lines at indent; the first one may have been begun by "- ".
-func (y *yamlWriter) node(indent int) {
+// writeNode writes the next value with its lines at indent; the first one may have been begun by "-
+// ".
+func (y *yamlWriter) writeNode(indent int) {
 	switch {
 	case y.in[0] == '{' && y.in[1] != '}':
-		y.members(indent)
+		y.writeMembers(indent)
 	case y.in[0] == '[' && y.in[1] != ']':
-		y.entries(indent)
+		y.writeEntries(indent)
 	default:
-		y.scalar(indent)
+		y.writeScalar(indent)
 	}
 }
 
-func (y *yamlWriter) members(indent int) {
+func (y *yamlWriter) writeMembers(indent int) {
 	for y.in[0] != '}' {
 		y.in = y.in[1:] // { or ,
-		y.lead(indent)
-		y.key(indent)
+		y.writeIndent(indent)
+		y.writeKey(indent)
 		y.in = y.in[1:] // :
 		switch {
 		case y.in[0] == '{' && y.in[1] != '}':
 			y.out = append(y.out, '\n')
-			y.members(indent + 2)
+			y.writeMembers(indent + 2)
 		case y.in[0] == '[' && y.in[1] != ']':
 			y.out = append(y.out, '\n')
-			y.entries(indent)
+			y.writeEntries(indent)
 		default:
 			y.out = append(y.out, ' ')
-			y.scalar(indent + 2)
+			y.writeScalar(indent + 2)
 		}
 	}
 	y.in = y.in[1:]
 }
 
-func (y *yamlWriter) entries(indent int) {
+func (y *yamlWriter) writeEntries(indent int) {
 	for y.in[0] != ']' {
 		y.in = y.in[1:] // [ or ,
-		y.lead(indent)
+		y.writeIndent(indent)
 		y.out = append(y.out, '-', ' ')
-		y.node(indent + 2)
+		y.writeNode(indent + 2)
 	}
 	y.in = y.in[1:]
 }
 
-// lead indents a line that is not begun yet.
-func (y *yamlWriter) lead(indent int) {
+// writeIndent indents a line that is not begun yet.
+func (y *yamlWriter) writeIndent(indent int) {
 	if len(y.out) == 0 || y.out[len(y.out)-1] == '\n' {
 		y.out = append(y.out, strings.Repeat(" ", indent)...)
 	}
 }
 
-// token takes the next string, number or word, or an empty list or object.
-func (y *yamlWriter) token() []byte {
+// nextToken takes the next string, number or word, or an empty list or object.
+func (y *yamlWriter) nextToken() []byte {
 	end := 0
 	switch y.in[0] {
 	case '"':
@@ -157,13 +158,13 @@ func (y *yamlWriter) token() []byte {
 // longKey is near the length up to which YAML lets a key stand without "? " in front.
 const longKey = 1000
 
-func (y *yamlWriter) key(indent int) {
-	token := y.token()
+func (y *yamlWriter) writeKey(indent int) {
+	token := y.nextToken()
 	switch {
 	case len(token) > longKey:
 		y.out = append(append(y.out, "? "...), token...)
 		y.out = append(y.out, '\n')
-		y.lead(indent)
+		y.writeIndent(indent)
 	case isPlain(token):
 		y.out = append(y.out, token[1:len(token)-1]...)
 	default:
@@ -172,9 +173,10 @@ func (y *yamlWriter) key(indent int) {
 	y.out = append(y.out, ':')
 }
 
-// scalar writes a value without a structure, and ends the line. Text of several lines stands at indent.
-func (y *yamlWriter) scalar(indent int) {
-	token := y.token()
+// writeScalar writes a value without a structure, and ends the line. Text of several lines stands
+// at indent.
+func (y *yamlWriter) writeScalar(indent int) {
+	token := y.nextToken()
 	if token[0] != '"' {
 		y.out = append(append(y.out, token...), '\n')
 		return
@@ -183,15 +185,15 @@ func (y *yamlWriter) scalar(indent int) {
 		y.out = append(append(y.out, token[1:len(token)-1]...), '\n')
 		return
 	}
-	if text, ok := literal(token); ok {
-		y.literal(text, indent)
+	if text, ok := parseLiteral(token); ok {
+		y.writeLiteral(text, indent)
 		return
 	}
 	y.out = append(append(y.out, token...), '\n') // what JSON puts between double quotes means the same in YAML
 }
 
-// literal writes a text that ends with a line break, or with none, as a block.
-func (y *yamlWriter) literal(text string, indent int) {
+// writeLiteral writes a text that ends with a line break, or with none, as a block.
+func (y *yamlWriter) writeLiteral(text string, indent int) {
 	body, ends := strings.CutSuffix(text, "\n")
 	y.out = append(y.out, '|')
 	if !ends {
@@ -200,16 +202,16 @@ func (y *yamlWriter) literal(text string, indent int) {
 	y.out = append(y.out, '\n')
 	for _, line := range strings.Split(body, "\n") {
 		if line != "" {
-			y.lead(indent)
+			y.writeIndent(indent)
 			y.out = append(y.out, line...)
 		}
 		y.out = append(y.out, '\n')
 	}
 }
 
-// literal is the text of a JSON string that a block can hold as it is: several lines, the first of which shows the indent, nothing that
-// hides or gets lost at an end.
-func literal(token []byte) (string, bool) {
+// parseLiteral is the text of a JSON string that a block can hold as it is: several lines, the
+// first of which shows the indent, nothing that hides or gets lost at an end.
+func parseLiteral(token []byte) (string, bool) {
 	if !bytes.Contains(token, []byte(`\n`)) || bytes.Contains(token, []byte(`\u`)) || bytes.Contains(token, []byte(`\U`)) {
 		return "", false
 	}
@@ -219,7 +221,7 @@ func literal(token []byte) (string, bool) {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.ContainsFunc(line, hostile) || strings.HasSuffix(line, " ") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
+		if strings.ContainsFunc(line, isUnsafe) || strings.HasSuffix(line, " ") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
 			return "", false
 		}
 	}

@@ -19,8 +19,8 @@ const (
 	literalNode = 2 // [2, literal]: a number, true, false or null; a text is a number that JavaScript cannot hold
 )
 
-// ref is a value: a node n ≥ 0, or the string -n-1.
-type ref int
+// valueRef is a value: a node n ≥ 0, or the string -n-1.
+type valueRef int
 
 // packer stores every distinct value once and refers to it by number. What it writes is
 //
@@ -29,16 +29,16 @@ type ref int
 // A value is the number of a node, or -1-n for string n. A node refers only to nodes before it. Nothing in the text can end a script
 // element: <, >, & and what breaks lines are escaped.
 type packer struct {
-	strings, keyLists, nodes *pool
+	strings, keyLists, nodes *textPool
 
-	shared shared
+	shared sharedParts
 
 	buffer  bytes.Buffer // of encoder
 	encoder *json.Encoder
 	scratch []byte
 	quoted  []byte
-	refs    []ref // of the objects and lists that are being read
-	keys    []int // of the objects that are being read
+	refs    []valueRef // of the objects and lists that are being read
+	keys    []int      // of the objects that are being read
 
 	recentKeys  [256]keyNumber    // keys come again and again: comparing one costs less than looking it up
 	recentLists [64]keyListNumber // so do the lists of them
@@ -63,17 +63,17 @@ func newPacker() *packer {
 	return p
 }
 
-// value packs what encoding/json makes of v.
-func (p *packer) value(v any) (ref, error) {
-	text, err := p.encode(v)
+// packValue packs what encoding/json makes of v.
+func (p *packer) packValue(v any) (valueRef, error) {
+	text, err := p.encodeJSON(v)
 	if err != nil {
 		return 0, err
 	}
-	return p.text(text)
+	return p.packText(text)
 }
 
-// encode is valid until the next call.
-func (p *packer) encode(v any) ([]byte, error) {
+// encodeJSON returns v as JSON, which is valid until the next call.
+func (p *packer) encodeJSON(v any) ([]byte, error) {
 	p.buffer.Reset()
 	if err := p.encoder.Encode(v); err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)
@@ -81,29 +81,29 @@ func (p *packer) encode(v any) ([]byte, error) {
 	return p.buffer.Bytes(), nil
 }
 
-// fields are the parts of an object that is not a node yet.
-type fields struct {
+// objectFields are the parts of an object that is not a node yet.
+type objectFields struct {
 	keys []int
-	refs []ref
+	refs []valueRef
 }
 
-// fields packs the values of an object and leaves the object itself to the caller.
-func (p *packer) fields(v any) (fields, error) {
-	text, err := p.encode(v)
+// packFields packs the values of an object and leaves the object itself to the caller.
+func (p *packer) packFields(v any) (objectFields, error) {
+	text, err := p.encodeJSON(v)
 	if err != nil {
-		return fields{}, err
+		return objectFields{}, err
 	}
-	r := reader{packer: p, text: text}
-	if err := r.members(); err != nil {
-		return fields{}, err
+	r := textReader{packer: p, text: text}
+	if err := r.readMembers(); err != nil {
+		return objectFields{}, err
 	}
-	out := fields{slices.Clone(p.keys), slices.Clone(p.refs)}
+	out := objectFields{slices.Clone(p.keys), slices.Clone(p.refs)}
 	p.keys, p.refs = p.keys[:0], p.refs[:0]
 	return out, nil
 }
 
-// set gives a key another value; a key that is not there comes last.
-func (f *fields) set(key int, value ref) {
+// setField gives a key another value; a key that is not there comes last.
+func (f *objectFields) setField(key int, value valueRef) {
 	if at := slices.Index(f.keys, key); at >= 0 {
 		f.refs[at] = value
 		return
@@ -112,29 +112,31 @@ func (f *fields) set(key int, value ref) {
 }
 
 // clone is a copy of which the values can be set.
-func (f fields) clone() fields { return fields{slices.Clone(f.keys), slices.Clone(f.refs)} }
-
-// key is the number of a key.
-func (p *packer) key(name string) int {
-	p.quoted = appendString(p.quoted[:0], name)
-	return p.quotedKey(p.quoted)
+func (f objectFields) clone() objectFields {
+	return objectFields{slices.Clone(f.keys), slices.Clone(f.refs)}
 }
 
-// quotedKey is the number of a key that is encoded already.
-func (p *packer) quotedKey(quoted []byte) int {
+// numberOfKey is the number of a key.
+func (p *packer) numberOfKey(name string) int {
+	p.quoted = appendString(p.quoted[:0], name)
+	return p.numberOfQuotedKey(p.quoted)
+}
+
+// numberOfQuotedKey is the number of a key that is encoded already.
+func (p *packer) numberOfQuotedKey(quoted []byte) int {
 	n := len(quoted)
 	known := &p.recentKeys[(31*n+7*int(quoted[n/2])+int(quoted[n-2]))%len(p.recentKeys)]
 	if !bytes.Equal(known.quoted, quoted) {
-		*known = keyNumber{append(known.quoted[:0], quoted...), p.strings.add(quoted)}
+		*known = keyNumber{append(known.quoted[:0], quoted...), p.strings.addText(quoted)}
 	}
 	return known.number
 }
 
-// keyList is the number of the keys of an object.
-func (p *packer) keyList(keys []int) int {
+// numberOfKeys is the number of the keys of an object.
+func (p *packer) numberOfKeys(keys []int) int {
 	n := len(keys)
 	if n == 0 {
-		return p.keyLists.add([]byte("[]"))
+		return p.keyLists.addText([]byte("[]"))
 	}
 	known := &p.recentLists[(31*n+7*keys[0]+keys[n-1])%len(p.recentLists)]
 	if !slices.Equal(known.keys, keys) {
@@ -144,47 +146,49 @@ func (p *packer) keyList(keys []int) int {
 		}
 		b[len(b)-1] = ']'
 		p.scratch = b
-		*known = keyListNumber{append(known.keys[:0], keys...), p.keyLists.add(b)}
+		*known = keyListNumber{append(known.keys[:0], keys...), p.keyLists.addText(b)}
 	}
 	return known.number
 }
 
-// object makes a node.
-func (p *packer) object(keys []int, values []ref) ref {
-	list := p.keyList(keys) // it uses the scratch as well
-	return p.node(strconv.AppendInt(append(p.scratch[:0], "[0,"...), int64(list), 10), values)
+// addObject makes a node of an object.
+func (p *packer) addObject(keys []int, values []valueRef) valueRef {
+	list := p.numberOfKeys(keys) // it uses the scratch as well
+	return p.addNode(strconv.AppendInt(append(p.scratch[:0], "[0,"...), int64(list), 10), values)
 }
 
-// list makes a node.
-func (p *packer) list(values []ref) ref { return p.node(append(p.scratch[:0], "[1"...), values) }
+// addList makes a node of a list.
+func (p *packer) addList(values []valueRef) valueRef {
+	return p.addNode(append(p.scratch[:0], "[1"...), values)
+}
 
-// node ends a node that is begun with its values.
-func (p *packer) node(b []byte, values []ref) ref {
+// addNode ends a node that is begun with its values.
+func (p *packer) addNode(b []byte, values []valueRef) valueRef {
 	for _, v := range values {
 		b = append(b, ',')
 		b = strconv.AppendInt(b, int64(v), 10)
 	}
 	b = append(b, ']')
 	p.scratch = b
-	return ref(p.nodes.add(b))
+	return valueRef(p.nodes.addText(b))
 }
 
-// string packs a string that is encoded already.
-func (p *packer) string(quoted []byte) ref { return ref(-p.strings.add(quoted) - 1) }
+// addString packs a string that is encoded already.
+func (p *packer) addString(quoted []byte) valueRef { return valueRef(-p.strings.addText(quoted) - 1) }
 
-// size is about how many bytes are written.
-func (p *packer) size() int { return p.strings.size + p.keyLists.size + p.nodes.size }
+// estimateSize is about how many bytes are written.
+func (p *packer) estimateSize() int { return p.strings.size + p.keyLists.size + p.nodes.size }
 
-// write writes the pack.
-func (p *packer) write(w io.Writer, root ref) error {
+// writePack writes the pack.
+func (p *packer) writePack(w io.Writer, root valueRef) error {
 	for _, part := range []any{`{"v":` + strconv.Itoa(packVersion) + `,"s":[`, p.strings, `],"k":[`, p.keyLists, `],"n":[`, p.nodes,
 		`],"root":` + strconv.Itoa(int(root)) + `}`} {
 		var err error
 		switch t := part.(type) {
 		case string:
 			_, err = io.WriteString(w, t)
-		case *pool:
-			err = t.write(w)
+		case *textPool:
+			err = t.writeTexts(w)
 		}
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ type Packed struct {
 	opening
 
 	packer *packer
-	root   fields
+	root   objectFields
 }
 
 // Pack is Gather for a page: a document is packed while the next question is asked, and then dropped, as all of them take several times the memory of
@@ -28,15 +28,15 @@ func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology)
 	go func() {
 		var failed error
 		for d := range documents {
-			failed = cmp.Or(failed, p.add(d))
+			failed = cmp.Or(failed, p.addDocument(d))
 		}
 		packed <- failed
 	}()
-	opening, err := gather(r, q, facts, func(d any) {
+	opening, err := askAll(r, q, facts, func(d any) {
 		documents <- d
 		if t, ok := d.(*view.Topology); ok {
 			if drawn := draw(t); drawn != t {
-				documents <- picture{drawn}
+				documents <- pictureTopology{drawn}
 			}
 		}
 	})
@@ -44,98 +44,99 @@ func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology)
 	if err := cmp.Or(<-packed, err); err != nil {
 		return nil, err
 	}
-	return p, p.open(opening)
+	return p, p.addOpening(opening)
 }
 
-// picture is the topology that the picture in a page shows, where that is less than all.
-type picture struct{ *view.Topology }
+// pictureTopology is the topology that the picture in a page shows, where that is less than all.
+type pictureTopology struct{ *view.Topology }
 
 func newPacked() *Packed { return &Packed{packer: newPacker()} }
 
-// write writes the packed document.
-func (p *Packed) write(w io.Writer) error {
-	return p.packer.write(w, p.packer.object(p.root.keys, p.root.refs))
+// writeDocument writes the packed document.
+func (p *Packed) writeDocument(w io.Writer) error {
+	return p.packer.writePack(w, p.packer.addObject(p.root.keys, p.root.refs))
 }
 
-// open adds what the document begins with.
-func (p *Packed) open(o opening) error {
+// addOpening adds what the document begins with.
+func (p *Packed) addOpening(o opening) error {
 	p.opening = o
-	begin, err := p.packer.fields(o)
+	begin, err := p.packer.packFields(o)
 	for i, key := range begin.keys {
-		p.root.set(key, begin.refs[i])
+		p.root.setField(key, begin.refs[i])
 	}
 	return err
 }
 
-// add adds one of the documents of a report.
-func (p *Packed) add(document any) error {
-	d, err := taken(document)
+// addDocument adds one of the documents of a report.
+func (p *Packed) addDocument(document any) error {
+	d, err := takeApart(document)
 	if err != nil {
 		return err
 	}
-	packed, err := p.packer.part(d)
-	p.root.set(p.packer.key(d.name), packed)
+	packed, err := p.packer.packPart(d)
+	p.root.setField(p.packer.numberOfKey(d.name), packed)
 	return err
 }
 
-// part is a document of the contract, taken apart: head is the document with its lists empty.
-type part struct {
+// documentPart is a document of the contract, taken apart: head is the document with its lists
+// empty.
+type documentPart struct {
 	name  string
 	head  any
-	lists []list
+	lists []documentList
 }
 
-// list is what belongs into a field of a head.
-type list struct {
+// documentList is what belongs into a field of a head.
+type documentList struct {
 	name  string
 	items iter.Seq[any]
 }
 
-// taken takes a document apart.
-func taken(document any) (part, error) {
+// takeApart takes a document apart.
+func takeApart(document any) (documentPart, error) {
 	switch d := document.(type) {
 	case *view.Topology:
-		return topologyPart("topology", *d), nil
-	case picture:
-		return topologyPart("picture", *d.Topology), nil
+		return newTopologyPart("topology", *d), nil
+	case pictureTopology:
+		return newTopologyPart("picture", *d.Topology), nil
 	case *view.EffectivePolicyList:
 		head := *d
-		return part{"effective", &head, []list{out("items", &head.Items)}}, nil
+		return documentPart{"effective", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *view.OverriddenRuleList:
 		head := *d
-		return part{"overridden", &head, []list{out("items", &head.Items)}}, nil
+		return documentPart{"overridden", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *view.StatusList:
 		head := *d
-		return part{"status", &head, []list{out("items", &head.Items)}}, nil
+		return documentPart{"status", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *check.Report:
 		head := *d
-		return part{"findings", &head, []list{out("items", &head.Items)}}, nil
+		return documentPart{"findings", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *view.RuleClassList:
 		head := *d
-		return part{"classes", &head, []list{out("items", &head.Items)}}, nil
+		return documentPart{"classes", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *view.RuleProtectionList:
 		head := *d
-		return part{"protection", &head, []list{out("items", &head.Items)}}, nil
+		return documentPart{"protection", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *audit.Report:
 		head := *d
-		return part{"dataplane", &head, []list{out("items", &head.Items), out("matched", &head.Matched)}}, nil
+		return documentPart{"dataplane", &head, []documentList{takeList("items", &head.Items), takeList("matched", &head.Matched)}}, nil
 	}
-	return part{}, fmt.Errorf("packing the report: it has no document of type %T", document)
+	return documentPart{}, fmt.Errorf("packing the report: it has no document of type %T", document)
 }
 
-func topologyPart(name string, t view.Topology) part {
-	return part{name, &t, []list{out("nodes", &t.Nodes), out("edges", &t.Edges)}}
+func newTopologyPart(name string, t view.Topology) documentPart {
+	return documentPart{name, &t, []documentList{takeList("nodes", &t.Nodes), takeList("edges", &t.Edges)}}
 }
 
-// out takes a list out of a head.
-func out[T any](name string, field *[]T) list {
+// takeList takes a list out of a head.
+func takeList[T any](name string, field *[]T) documentList {
 	items := *field
 	*field = []T{}
-	return list{name, each(items)}
+	return documentList{name, eachItem(items)}
 }
 
-// each hands out the items by reference: they are large.
-func each[T any](items []T) iter.Seq[any] {
+// eachItem hands out the items by reference: they are large.
+func eachItem[T any](items []T) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for i := range items {
 			if !yield(&items[i]) {
@@ -145,31 +146,33 @@ func each[T any](items []T) iter.Seq[any] {
 	}
 }
 
-// shared are the parts of effective policies that many have.
-type shared struct {
-	stacks map[stack]fields // what follows from a stack, and is alike for some of its targets
-	paths  map[lane]ref
+// sharedParts are the parts of effective policies that many have.
+type sharedParts struct {
+	stacks map[stackKey]objectFields // what follows from a stack, and is alike for some of its targets
+	paths  map[pathsKey]valueRef
 }
 
-// stack tells what effective policies share apart: targets that see a stack alike have the same rules, with why they are in force.
-type stack struct {
+// stackKey tells what effective policies share apart: targets that see a stack alike have the same
+// rules, with why they are in force.
+type stackKey struct {
 	policies *view.PolicyUse
 	rules    *view.Rule
 }
 
-// lane tells lists of paths apart.
-type lane struct {
-	first *view.Path
-	n     int
+// pathsKey tells lists of paths apart.
+type pathsKey struct {
+	first  *view.Path
+	length int
 }
 
-// item packs one item of a list. What effective policies share is packed once: all of a stack but where it is in force.
-func (p *packer) item(v any) (ref, error) {
+// packItem packs one item of a list. What effective policies share is packed once: all of a stack
+// but where it is in force.
+func (p *packer) packItem(v any) (valueRef, error) {
 	e, ok := v.(*view.EffectivePolicy)
 	if !ok || len(e.Policies) == 0 || len(e.Paths) == 0 {
-		return p.value(v)
+		return p.packValue(v)
 	}
-	of := stack{policies: &e.Policies[0]}
+	of := stackKey{policies: &e.Policies[0]}
 	if len(e.Rules) > 0 {
 		of.rules = &e.Rules[0]
 	}
@@ -178,52 +181,52 @@ func (p *packer) item(v any) (ref, error) {
 		some := *e
 		some.Paths, some.Unread = nil, nil
 		var err error
-		if common, err = p.fields(&some); err != nil {
+		if common, err = p.packFields(&some); err != nil {
 			return 0, err
 		}
 		p.shared.stacks[of] = common
 	}
-	target, err := p.value(&e.Target)
+	target, err := p.packValue(&e.Target)
 	if err != nil {
 		return 0, err
 	}
-	way := lane{&e.Paths[0], len(e.Paths)}
+	way := pathsKey{&e.Paths[0], len(e.Paths)}
 	paths, known := p.shared.paths[way]
 	if !known {
-		if paths, err = p.value(e.Paths); err != nil {
+		if paths, err = p.packValue(e.Paths); err != nil {
 			return 0, err
 		}
 		p.shared.paths[way] = paths
 	}
 	own := common.clone()
-	own.set(p.key("target"), target)
-	own.set(p.key("paths"), paths)
+	own.setField(p.numberOfKey("target"), target)
+	own.setField(p.numberOfKey("paths"), paths)
 	if len(e.Unread) > 0 {
-		unread, err := p.value(e.Unread)
+		unread, err := p.packValue(e.Unread)
 		if err != nil {
 			return 0, err
 		}
-		own.set(p.key("unread"), unread)
+		own.setField(p.numberOfKey("unread"), unread)
 	}
-	return p.object(own.keys, own.refs), nil
+	return p.addObject(own.keys, own.refs), nil
 }
 
-func (p *packer) part(from part) (ref, error) {
-	p.shared = shared{map[stack]fields{}, map[lane]ref{}}
-	head, err := p.fields(from.head)
+func (p *packer) packPart(from documentPart) (valueRef, error) {
+	p.shared = sharedParts{map[stackKey]objectFields{}, map[pathsKey]valueRef{}}
+	head, err := p.packFields(from.head)
 	if err != nil {
 		return 0, err
 	}
 	for _, l := range from.lists {
-		var items []ref
+		var items []valueRef
 		for item := range l.items {
-			packed, err := p.item(item)
+			packed, err := p.packItem(item)
 			if err != nil {
 				return 0, err
 			}
 			items = append(items, packed)
 		}
-		head.set(p.key(l.name), p.list(items))
+		head.setField(p.numberOfKey(l.name), p.addList(items))
 	}
-	return p.object(head.keys, head.refs), nil
+	return p.addObject(head.keys, head.refs), nil
 }

@@ -35,11 +35,11 @@ func TestItemsOfOneStack(t *testing.T) {
 		}
 		r.Effective.Items = append(r.Effective.Items, item)
 	}
-	r.Drawn = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
+	r.Picture = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
 	r.Classes = &view.RuleClassList{Undecided: []view.Undecided{}, LeftOut: []string{"b"}, Items: []view.RuleClasses{
 		{Rule: model.Ref{Name: "r0"}, Classes: []view.RuleClass{{Class: "host a", Command: "curl http://a/"}}, More: 1}}}
 	var b bytes.Buffer
-	if err := packedOf(t, r).write(&b); err != nil {
+	if err := packedOf(t, r).writeDocument(&b); err != nil {
 		t.Fatal(err)
 	}
 	if got := unpack(t, b.Bytes()); !reflect.DeepEqual(got, plain(t, r)) {

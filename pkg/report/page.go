@@ -3,7 +3,7 @@ package report
 import (
 	"bufio"
 	"crypto/sha256"
-	_ "embed" // the front end
+	_ "embed"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -28,72 +28,74 @@ var (
 func HTML(w io.Writer, r *Packed, picture Picture) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	styles := []string{style, pictureStyle()}
-	p := page{out}
-	p.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
-	p.text(securityPolicy([]string{script}, styles))
-	p.markup("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n" +
+	p := pageWriter{out}
+	p.writeMarkup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
+	p.writeText(securityPolicy([]string{script}, styles))
+	p.writeMarkup("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n" +
 		"<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" content=\"")
-	p.text("kubectl-dopolicy " + r.Version)
-	p.markup("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>")
-	p.text(r.Title)
-	p.markup("</title>\n")
+	p.writeText("kubectl-dopolicy " + r.Version)
+	p.writeMarkup("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>")
+	p.writeText(r.Title)
+	p.writeMarkup("</title>\n")
 	for _, s := range styles {
-		p.markup("<style>" + s + "</style>\n")
+		p.writeMarkup("<style>" + s + "</style>\n")
 	}
-	p.markup("</head>\n<body>\n<noscript><p>" + needsScript + "</p></noscript>\n<div id=\"app\"></div>\n<div id=\"picture\">")
+	p.writeMarkup("</head>\n<body>\n<noscript><p>" + needsScript + "</p></noscript>\n<div id=\"app\"></div>\n<div id=\"picture\">")
 	if picture.Missing != "" {
-		p.markup("<p>")
-		p.text(picture.Missing)
-		p.markup("</p>")
+		p.writeMarkup("<p>")
+		p.writeText(picture.Missing)
+		p.writeMarkup("</p>")
 	}
-	p.markup(string(picture.svg))
-	p.markup("</div>\n")
-	if err := p.data(r, plainMost); err != nil {
+	p.writeMarkup(string(picture.svg))
+	p.writeMarkup("</div>\n")
+	if err := p.writeData(r, maxPlainBytes); err != nil {
 		return err
 	}
-	p.markup("<script>" + script + "</script>\n</body>\n</html>\n")
+	p.writeMarkup("<script>" + script + "</script>\n</body>\n</html>\n")
 	return out.Flush()
 }
 
 const needsScript = "This report is shown by the script that is part of it. Allow scripts for this file, or read the report as JSON: kubectl dopolicy report -o json."
 
-// page writes markup. What is not a constant of this package, or was written by render.CleanSVG, goes through text.
-type page struct{ w *bufio.Writer }
+// pageWriter writes markup. What is not a constant of this package, or was written by
+// render.CleanSVG, goes through writeText.
+type pageWriter struct{ w *bufio.Writer }
 
-// markup writes what is markup already. Errors are those of Flush.
-func (p page) markup(s string) { _, _ = p.w.WriteString(s) }
+// writeMarkup writes what is markup already. Errors are those of Flush.
+func (p pageWriter) writeMarkup(s string) { _, _ = p.w.WriteString(s) }
 
-// text writes a text, in an element or a quoted attribute.
-func (p page) text(s string) { p.markup(render.Markup(s)) }
+// writeText writes a text, in an element or a quoted attribute.
+func (p pageWriter) writeText(s string) { p.writeMarkup(render.EscapeMarkup(s)) }
 
-// plainMost is how large a packed document may be that stands in the page as it is: it opens sooner, and people and programs can read it. A
+// maxPlainBytes is how large a packed document may be that stands in the page as it is: it opens sooner, and people and programs can read it. A
 // larger one is compressed to about a fifth, so that the page can still be mailed.
-const plainMost = 12 << 20
+const maxPlainBytes = 12 << 20
 
-// data writes the packed document. The element tells in data-encoding how, if not as it is: "gzip" is that, in base 64.
-func (p page) data(r *Packed, plain int) error {
-	if r.packer.size() <= plain {
-		p.markup("<script type=\"application/json\" id=\"data\">")
-		err := r.write(p.w)
-		p.markup("</script>\n")
+// writeData writes the packed document. The element tells in data-encoding how, if not as it is:
+// "gzip" is that, in base 64.
+func (p pageWriter) writeData(r *Packed, plain int) error {
+	if r.packer.estimateSize() <= plain {
+		p.writeMarkup("<script type=\"application/json\" id=\"data\">")
+		err := r.writeDocument(p.w)
+		p.writeMarkup("</script>\n")
 		return err
 	}
-	p.markup("<script type=\"text/plain\" id=\"data\" data-encoding=\"gzip\">")
+	p.writeMarkup("<script type=\"text/plain\" id=\"data\" data-encoding=\"gzip\">")
 	text := base64.NewEncoder(base64.StdEncoding, p.w)
 	z := gzip.NewWriter(text)
-	if err := errors.Join(r.write(z), z.Close(), text.Close()); err != nil {
+	if err := errors.Join(r.writeDocument(z), z.Close(), text.Close()); err != nil {
 		return err
 	}
-	p.markup("</script>\n")
+	p.writeMarkup("</script>\n")
 	return nil
 }
 
 // securityPolicy lets the given scripts and styles be, and forbids all else.
 func securityPolicy(scripts, styles []string) string {
-	return "default-src 'none'; script-src" + hashes(scripts) + "; style-src" + hashes(styles) + "; img-src data:; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; script-src" + formatHashes(scripts) + "; style-src" + formatHashes(styles) + "; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-func hashes(texts []string) string {
+func formatHashes(texts []string) string {
 	var b strings.Builder
 	for _, text := range texts {
 		sum := sha256.Sum256([]byte(text))

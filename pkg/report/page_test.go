@@ -35,20 +35,20 @@ func hostileReport() *Report {
 	ref := model.Ref{Group: all, Kind: all, Namespace: all, Name: all, Section: all}
 	problem := model.Problem{Severity: model.Warning, Code: "TargetNotFound", Ref: &ref, Message: all, Hint: all}
 	out := &Report{
-		Bare:     []model.Ref{ref},
-		Facts:    Facts{Title: all, Version: all, Inputs: []Input{{Kind: Path, Name: all}}, Scope: Scope{Namespace: all}},
-		Topology: &view.Topology{Nodes: []view.GraphNode{{ID: all, Ref: ref, Kind: "rule", Labels: map[string]string{all: all}}}, Edges: []view.GraphEdge{{From: all, To: all}}},
+		RulesWithoutPolicy: []model.Ref{ref},
+		Facts:              Facts{Title: all, Version: all, Inputs: []Input{{Kind: Path, Name: all}}, Scope: Scope{Namespace: all}},
+		Topology:           &view.Topology{Nodes: []view.GraphNode{{ID: all, Ref: ref, Kind: "rule", Labels: map[string]string{all: all}}}, Edges: []view.GraphEdge{{From: all, To: all}}},
 		Effective: &view.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: all, Target: ref, Spec: map[string]any{all: evil()},
 			Rules: []view.Rule{{Name: all, Value: all, Sources: []view.Source{{Target: &ref, Level: all}}}}}}},
 		Overridden: &view.OverriddenRuleList{Items: []view.OverriddenRule{{Rule: all, Message: all}}},
 		Status:     &view.StatusList{Items: []view.ObjectStatus{{Object: ref, Note: all}}},
-		Findings:   &check.Report{Items: []check.Finding{check.Found(problem)}},
+		Findings:   &check.Report{Items: []check.Finding{check.NewFinding(problem)}},
 		Classes: &view.RuleClassList{Undecided: []view.Undecided{{Why: all, Example: all}}, LeftOut: evil(),
 			Items: []view.RuleClasses{{Rule: ref, Classes: []view.RuleClass{{Class: all, Listener: &ref, Command: all, Unknown: all}}}}},
 		Protection: &view.RuleProtectionList{Items: []view.RuleProtection{{Rule: ref, Protection: &view.Protection{
 			Authentication: protect.Result{Verdict: gate.Verdict(all), Methods: evil(), By: []protect.Use{{Object: ref, Field: all}}, Because: []protect.Reason{{Code: gate.Code(all), Message: all}}}}}}},
 	}
-	out.Seal("Report", []model.Problem{problem})
+	out.Finish("Report", []model.Problem{problem})
 	return out
 }
 
@@ -78,15 +78,15 @@ func packedOf(t *testing.T, r *Report) *Packed {
 	if r.Dataplane != nil {
 		documents = append(documents, r.Dataplane)
 	}
-	if r.Drawn != nil {
-		documents = append(documents, picture{r.Drawn})
+	if r.Picture != nil {
+		documents = append(documents, pictureTopology{r.Picture})
 	}
 	for _, d := range documents {
-		if err := p.add(d); err != nil {
+		if err := p.addDocument(d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.open(opening{r.Envelope, r.Facts, r.Bare}); err != nil {
+	if err := p.addOpening(opening{r.Envelope, r.Facts, r.RulesWithoutPolicy}); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -209,8 +209,8 @@ func holdsOnlyTo(t *testing.T, policy string, scripts, styles []string) {
 func TestLargeDocumentsAreCompressed(t *testing.T) {
 	packed := packedOf(t, hostileReport())
 	var b bytes.Buffer
-	p := page{bufio.NewWriter(&b)}
-	if err := errors.Join(p.data(packed, packed.packer.size()-1), p.w.Flush()); err != nil {
+	p := pageWriter{bufio.NewWriter(&b)}
+	if err := errors.Join(p.writeData(packed, packed.packer.estimateSize()-1), p.w.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	found := false

@@ -16,7 +16,7 @@ type Picture struct {
 
 // Draw draws what a report shows in its picture. Nodes are links to the places of the page that tell about them.
 func Draw(t *view.Topology, draw render.Drawer) (Picture, error) {
-	raw, err := draw(string(render.SVG), render.DOTText(t, render.DOTOptions{Links: nodeLink}))
+	raw, err := draw(string(render.SVG), render.FormatDOT(t, render.DOTOptions{Links: nodeLink}))
 	if err != nil {
 		return Picture{}, err
 	}

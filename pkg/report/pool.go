@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// pool holds distinct texts, numbered in the order in which they came.
-type pool struct {
+// textPool holds distinct texts, numbered in the order in which they came.
+type textPool struct {
 	seed    maphash.Seed
 	blocks  [][]byte // the members, with a comma between them; one text that grows would be copied again and again
 	size    int      // of all blocks, in bytes
@@ -25,50 +25,50 @@ type slot struct {
 }
 
 const (
-	leastTable = 1 << 10 // slots that a table begins with
-	leastBlock = 1 << 10 // bytes of the first block; the next ones are twice as large, up to
-	mostBlock  = 1 << 20 // this, or as large as a member
+	minTable = 1 << 10 // slots that a table begins with
+	minBlock = 1 << 10 // bytes of the first block; the next ones are twice as large, up to
+	maxBlock = 1 << 20 // this, or as large as a member
 )
 
-func newPool() *pool { return &pool{seed: maphash.MakeSeed(), table: make([]slot, leastTable)} }
+func newPool() *textPool { return &textPool{seed: maphash.MakeSeed(), table: make([]slot, minTable)} }
 
-// add is the number of a member, which is taken in if it is new.
-func (p *pool) add(text []byte) int {
+// addText returns the number of a text, which is taken in if it is new.
+func (p *textPool) addText(text []byte) int {
 	if 2*len(p.members) >= len(p.table) {
-		p.grow()
+		p.growTable()
 	}
 	hash := uint32(maphash.Bytes(p.seed, text))
-	at := p.place(hash, text)
+	at := p.findSlot(hash, text)
 	if n := p.table[at].number; n != 0 {
 		return int(n) - 1
 	}
-	p.members = append(p.members, p.keep(text))
+	p.members = append(p.members, p.appendText(text))
 	p.table[at] = slot{hash, int32(len(p.members))}
 	return len(p.members) - 1
 }
 
-// place is where a member is in the table, or belongs.
-func (p *pool) place(hash uint32, text []byte) int {
+// findSlot returns where a text is in the table, or belongs.
+func (p *textPool) findSlot(hash uint32, text []byte) int {
 	mask := len(p.table) - 1
 	at := int(hash) & mask
-	for s := p.table[at]; s.number != 0 && !(s.hash == hash && bytes.Equal(p.text(s.number), text)); s = p.table[at] {
+	for s := p.table[at]; s.number != 0 && !(s.hash == hash && bytes.Equal(p.textOf(s.number), text)); s = p.table[at] {
 		at = (at + 1) & mask
 	}
 	return at
 }
 
-func (p *pool) text(number int32) []byte {
+func (p *textPool) textOf(number int32) []byte {
 	m := p.members[number-1]
 	return p.blocks[m.block][m.from:m.to]
 }
 
-// keep writes a member behind all others.
-func (p *pool) keep(text []byte) member {
+// appendText writes a text behind all others.
+func (p *textPool) appendText(text []byte) member {
 	last := len(p.blocks) - 1
 	if last < 0 || cap(p.blocks[last])-len(p.blocks[last]) < len(text)+1 {
-		size := leastBlock
+		size := minBlock
 		if last >= 0 {
-			size = min(2*cap(p.blocks[last]), mostBlock)
+			size = min(2*cap(p.blocks[last]), maxBlock)
 		}
 		p.blocks = append(p.blocks, make([]byte, 0, max(size, len(text)+1)))
 		last++
@@ -84,7 +84,7 @@ func (p *pool) keep(text []byte) member {
 	return member{int32(last), int32(from), int32(len(b))}
 }
 
-func (p *pool) grow() {
+func (p *textPool) growTable() {
 	old := p.table
 	p.table = make([]slot, 2*len(old))
 	mask := len(p.table) - 1
@@ -100,8 +100,8 @@ func (p *pool) grow() {
 	}
 }
 
-// write writes the members, with a comma between them.
-func (p *pool) write(w io.Writer) error {
+// writeTexts writes the texts, with a comma between them.
+func (p *textPool) writeTexts(w io.Writer) error {
 	for _, b := range p.blocks {
 		if _, err := w.Write(b); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 type Report struct {
 	view.Envelope
 	Facts
-	Bare []model.Ref `json:"bare"` // route rules that traffic can come to and on which no policy is in force
+	RulesWithoutPolicy []model.Ref `json:"bare"` // route rules that traffic can come to and on which no policy is in force
 
 	Topology   *view.Topology            `json:"topology"`            // the graph of what was read
 	Effective  *view.EffectivePolicyList `json:"effective"`           // what is in force
@@ -25,7 +25,7 @@ type Report struct {
 	Classes    *view.RuleClassList       `json:"classes"`             // the requests that rules take
 	Protection *view.RuleProtectionList  `json:"protection"`          // what requests to rules are protected by
 	Dataplane  *audit.Report             `json:"dataplane,omitempty"` // what proxies do otherwise, where their dumps were given
-	Drawn      *view.Topology            `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
+	Picture    *view.Topology            `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
 }
 
 // Facts say what a report is about.
@@ -72,7 +72,7 @@ type Query struct {
 // Gather asks all questions about one resolution.
 func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 	out := &Report{}
-	opening, err := gather(r, q, facts, func(d any) {
+	opening, err := askAll(r, q, facts, func(d any) {
 		switch d := d.(type) {
 		case *view.Topology:
 			out.Topology = d
@@ -95,7 +95,7 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Envelope, out.Facts, out.Bare = opening.Envelope, opening.Facts, opening.Bare
+	out.Envelope, out.Facts, out.RulesWithoutPolicy = opening.Envelope, opening.Facts, opening.RulesWithoutPolicy
 	return out, nil
 }
 
@@ -103,16 +103,16 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 type opening struct {
 	view.Envelope
 	Facts
-	Bare []model.Ref `json:"bare"`
+	RulesWithoutPolicy []model.Ref `json:"bare"`
 }
 
-// gather asks one question after the other and hands out the documents, which nothing changes after that. Every stack is folded once, and the outcomes
-// are kept for all questions.
-func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)) (opening, error) {
+// askAll asks one question after the other and hands out the documents, which nothing changes after
+// that. Every stack is folded once, and the outcomes are kept for all questions.
+func askAll(r *resolve.Resolution, q Query, facts Facts, take func(document any)) (opening, error) {
 	if q.Targets == nil {
 		for _, k := range r.Kinds {
-			if k.InUse() && (q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind)) {
-				k.Fold()
+			if k.IsInUse() && (q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind)) {
+				k.FoldAll()
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 		take(document)
 	}
 	effective := view.Effective(r, q.Query)
-	out.Bare = bare(r, q.In, effective)
+	out.RulesWithoutPolicy = findRulesWithoutPolicy(r, q.In, effective)
 	graph := view.GraphQuery{Query: q.Query}
 	if q.Audit != nil {
 		all := effective
@@ -131,16 +131,16 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 			all = view.Effective(r, view.Query{})
 		}
 		audited := q.Audit(all)
-		problems, graph.Proxies = audited.OfProxies(), audited.Facts()
+		problems, graph.Proxies = audited.ProxyProblems(), audited.ProxyFacts()
 		take(audited)
 	}
 	if facts.Redacted {
-		effective.Routes = withoutValues(effective.Routes)
+		effective.Routes = hideValues(effective.Routes)
 	}
 	answered(effective)
 	answered(view.Graph(r, graph))
 	answered(view.Overridden(r, q.Query, nil, ""))
-	answered(view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status))
+	answered(view.Status(r, view.StatusQuery{InNamespace: q.In, Kinds: q.Kinds, Objects: true}, q.Status))
 	q.Check.Kinds, q.Check.In, q.Check.ShowSuppressed = q.Kinds, q.In, true
 	answered(check.Run(r, q.Check))
 	if q.Classes != nil {
@@ -157,12 +157,13 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 		}
 		take(protection)
 	}
-	out.Seal("Report", problems)
+	out.Finish("Report", problems)
 	return out, nil
 }
 
-// withoutValues are what the rules of routes say themselves, by name alone: headers and the like may hold what not everybody should see.
-func withoutValues(routes []view.RouteSettings) []view.RouteSettings {
+// hideValues returns what the rules of routes say themselves, by name alone: headers and the like
+// may hold what not everybody should see.
+func hideValues(routes []view.RouteSettings) []view.RouteSettings {
 	out := slices.Clone(routes)
 	for i := range out {
 		out[i].Rules = slices.Clone(out[i].Rules)

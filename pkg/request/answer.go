@@ -22,33 +22,33 @@ const (
 
 // Answer is what becomes of a request, and why. Nodes that it has none of are topology.None.
 type Answer struct {
-	Request  Request
-	Outcome  Outcome
-	Assumed  Outcome // of a Conditional answer: the outcome if what is not known changes nothing
-	Gateway  topology.NodeID
-	Listener topology.NodeID // or the Service, or its port, that a request in the mesh is made to
-	Service  model.Ref       // of a request in the mesh
-	Route    topology.NodeID
-	Rule     topology.NodeID
-	Prefix   string                // of the path, that the match asks for by which the rule takes it; "": it asks for none
-	Backends []topology.BackendRef // the usable ones
-	Location *Location             // of a Redirect
-	Status   int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP
-	Filters  []string              // of the rule, by type
-	Why      []string              // the comparisons that decided
-	Shadowed []model.Ref           // rules of other routes that match as well, best first, one of each route
-	Near     []NearMiss            // where nothing takes it: what nearly does, nearest first
-	Failing  string                // of a rule of which some backends cannot be used: which share of the requests fails, and why
-	Problems []model.Problem
+	Request    Request
+	Outcome    Outcome
+	Assumed    Outcome // of a Conditional answer: the outcome if what is not known changes nothing
+	Gateway    topology.NodeID
+	Listener   topology.NodeID // or the Service, or its port, that a request in the mesh is made to
+	Service    model.Ref       // of a request in the mesh
+	Route      topology.NodeID
+	Rule       topology.NodeID
+	Prefix     string                // of the path, that the match asks for by which the rule takes it; "": it asks for none
+	Backends   []topology.BackendRef // the usable ones
+	Location   *Location             // of a Redirect
+	Status     int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP
+	Filters    []string              // of the rule, by type
+	Why        []string              // the comparisons that decided
+	Shadowed   []model.Ref           // rules of other routes that match as well, best first, one of each route
+	NearMisses []NearMiss            // where nothing takes it: what nearly does, nearest first
+	Failing    string                // of a rule of which some backends cannot be used: which share of the requests fails, and why
+	Problems   []model.Problem
 
-	// Unsettled is set of a Conditional answer of which not even the rule is certain. Where it is not set, only what the rule does is open.
-	Unsettled bool
+	// RuleUncertain is set in a Conditional answer if even the rule is not certain. If it is not set, only what the rule does is open.
+	RuleUncertain bool
 
 	// Possible is what becomes of the request by each rule that may take it, where it is not known which one does and these are all; one without a
-	// rule stands for none. Only Take tells it.
+	// rule means that no rule takes it. Only FindRule sets it.
 	Possible []*Answer
 
-	doubts, amongRivals int // why it is unsettled: in all, and because of its candidates
+	doubts, candidateDoubts int // how many reasons make the rule uncertain: in all, and because of its candidates
 }
 
 // Location is where a redirect leads.
@@ -57,22 +57,24 @@ type Location struct {
 	URL    string
 }
 
-// conditional makes the outcome, and with it the rule, depend on something; the first reason says what is assumed.
-func (a *Answer) conditional(why string) {
-	a.Unsettled = true
+// makeRuleUncertain makes the outcome, and with it the rule, depend on something. The first reason
+// says what is assumed.
+func (a *Answer) makeRuleUncertain(why string) {
+	a.RuleUncertain = true
 	a.doubts++
-	a.ruleDepends(why)
+	a.makeConditional(why)
 }
 
-// ruleDepends makes the outcome depend on something that cannot change which rule takes the request.
-func (a *Answer) ruleDepends(why string) {
+// makeConditional makes the outcome depend on something that cannot change which rule takes the
+// request.
+func (a *Answer) makeConditional(why string) {
 	if a.Outcome != Conditional {
 		a.Assumed, a.Outcome = a.Outcome, Conditional
 	}
 	a.Why = append(a.Why, "it depends: "+why)
 }
 
-func (a *Answer) note(severity model.Severity, code model.Code, about *model.Object, message, hint string) {
+func (a *Answer) addProblem(severity model.Severity, code model.Code, about *model.Object, message, hint string) {
 	p := model.Problem{Severity: severity, Code: code, Message: message, Hint: hint}
 	if about != nil {
 		p = p.At(about)
@@ -80,11 +82,11 @@ func (a *Answer) note(severity model.Severity, code model.Code, about *model.Obj
 	a.Problems = append(a.Problems, p)
 }
 
-// key is what another setting may change.
-type key struct {
+// answerKey is the part of an answer that another setting may change.
+type answerKey struct {
 	outcome  Outcome
 	listener topology.NodeID
 	rule     topology.NodeID
 }
 
-func (a *Answer) key() key { return key{a.Outcome, a.Listener, a.Rule} }
+func (a *Answer) toKey() answerKey { return answerKey{a.Outcome, a.Listener, a.Rule} }

@@ -338,11 +338,11 @@ spec:
 func TestListeners(t *testing.T) {
 	w := newWorld(t, plainGateway+routeOf("HTTPRoute", "r", "rules: [{}]"), nil)
 	r, _ := New("GET", "http://h/", Options{})
-	a, err := w.matcher.Find(r, Where{Gateway: topology.None, Listener: "https"})
+	a, err := w.matcher.Find(r, Destination{Gateway: topology.None, Listener: "https"})
 	if err != nil || a.Outcome != NoMatch || a.Gateway != topology.None {
 		t.Errorf("at a listener of another port: %v, %v", a, err)
 	}
-	if a, err = w.matcher.Find(r, Where{Gateway: topology.None, Listener: "http"}); err != nil || a.Rule == topology.None {
+	if a, err = w.matcher.Find(r, Destination{Gateway: topology.None, Listener: "http"}); err != nil || a.Rule == topology.None {
 		t.Errorf("at the listener: %v, %v", a, err)
 	}
 
@@ -350,7 +350,7 @@ func TestListeners(t *testing.T) {
 	w.check(t, w.ask(t, ask{method: "GET", url: "http://h/", named: true}), "NoMatch", "are refused", "twin")
 
 	w = newWorld(t, plainGateway+"---"+strings.Replace(plainGateway, "{name: gw", "{name: another", 1), nil)
-	_, err = w.matcher.Find(r, Where{Gateway: topology.None})
+	_, err = w.matcher.Find(r, Destination{Gateway: topology.None})
 	var several *AmbiguousError
 	if !errors.As(err, &several) || len(several.Gateways) != 2 || several.Gateways[0].Name != "another" {
 		t.Errorf("two Gateways: %v", err)

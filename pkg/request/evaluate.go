@@ -30,8 +30,8 @@ type Peer struct {
 	Address  netip.Addr      // of what is no workload
 }
 
-// Nobody is a peer of which nothing is known.
-func Nobody() Peer { return Peer{Workload: topology.None} }
+// UnknownPeer returns a peer of which nothing is known.
+func UnknownPeer() Peer { return Peer{Workload: topology.None} }
 
 // Evaluator judges a query by the policies of a kind; nil if they have no say in it. It is pure.
 type Evaluator func(q Query, r *resolve.Resolution, k *resolve.Kind) *Judgement
@@ -53,11 +53,11 @@ type Decision struct {
 	Stage   string    // that decided; "" if none did
 	By      []Decider // the rules that decided; of what is not evaluated those that might
 	Why     []string
-	Passed  []Pass // the stages before, in order
+	Passed  []PassedStage // the stages before, in order
 }
 
-// Pass is a stage that did not decide.
-type Pass struct {
+// PassedStage is a stage that did not decide.
+type PassedStage struct {
 	Stage string
 	Why   string
 	By    []Decider // the rules that handed on
@@ -82,7 +82,7 @@ func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKin
 	var judgements []Judgement
 	for _, k := range r.Kinds {
 		f := e[k.Evaluate]
-		if f == nil || k.Again() || !k.InUse() || kinds != nil && !slices.Contains(kinds, k.GroupKind) {
+		if f == nil || k.IsLaterScope() || !k.IsInUse() || kinds != nil && !slices.Contains(kinds, k.GroupKind) {
 			continue
 		}
 		v := f(q, r, k)
@@ -91,24 +91,24 @@ func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKin
 		}
 		v.Kind = k.GroupKind
 		judgements = append(judgements, *v)
-		out = Both(out, v.Outcome)
+		out = CombineOutcomes(out, v.Outcome)
 	}
 	return out, judgements
 }
 
-// Unread lists the policies that may judge a connection and that nobody evaluates.
-func (e Evaluators) Unread(q Query, r *resolve.Resolution, kinds []model.GroupKind) []*resolve.BlindSpot {
+// UnreadPolicies lists the policies that may judge a connection and that no evaluator reads.
+func (e Evaluators) UnreadPolicies(q Query, r *resolve.Resolution, kinds []model.GroupKind) []*resolve.UnreadInput {
 	var ends []topology.NodeID
 	for _, p := range []Peer{q.From, q.To} {
 		if p.Workload != topology.None {
 			ends = append(ends, p.Workload)
 		}
 	}
-	return r.UnreadJudges(ends, func(k *resolve.Kind) bool { return e[k.Evaluate] != nil }, kinds)
+	return r.UnreadConnectionPolicies(ends, func(k *resolve.Kind) bool { return e[k.Evaluate] != nil }, kinds)
 }
 
-// Both is the outcome where two have to allow.
-func Both(a, b Outcome) Outcome {
+// CombineOutcomes returns the outcome where two have to allow.
+func CombineOutcomes(a, b Outcome) Outcome {
 	switch {
 	case a == Denied || b == Denied:
 		return Denied

@@ -6,23 +6,25 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Compared is the path that the implementation of a listener compares for one that is written; false if that is not known, or if it answers such
-// requests for the path alone.
-func (m Competition) Compared(listener topology.NodeID, path string) (string, bool) {
-	if m.tidying == nil {
+// NormalizedPath returns the path that the implementation of a listener compares for one that is
+// written. It is false if that is not known, or if the implementation answers such requests for the
+// path alone.
+func (m Competition) NormalizedPath(listener topology.NodeID, path string) (string, bool) {
+	if m.normalization == nil {
 		return "", false
 	}
-	how, known := m.tidying(listener)
-	escaped := slashes(path) != path && how.Decode != DecodeAll
-	if !known || len(how.readings(path)) > 0 || escaped && how.Escaped != KeepEscaped && how.Escaped != DecodeEscaped {
+	how, known := m.normalization(listener)
+	escaped := decodeSlashes(path) != path && how.Decode != DecodeAll
+	if !known || len(how.listOtherPaths(path)) > 0 || escaped && how.Escaped != KeepEscaped && how.Escaped != DecodeEscaped {
 		return "", false
 	}
 	return how.apply(path), true
 }
 
-// Examples are requests that matches of a rule hold for, one for every hostname of its route at a listener and every match that names its path and
-// has no expression. Whether the rule takes them is another question.
-func (m Competition) Examples(gateway, listener, rule topology.NodeID) []Request {
+// ExampleRequests returns requests for which matches of a rule hold, one for every hostname of its
+// route at a listener and every match that names its path and has no expression. Another rule may
+// take them.
+func (m Competition) ExampleRequests(gateway, listener, rule topology.NodeID) []Request {
 	route := m.graph.Parents(topology.All, rule)[0]
 	if m.graph.RouteKind(route) != "HTTPRoute" {
 		return nil
@@ -34,9 +36,9 @@ func (m Competition) Examples(gateway, listener, rule topology.NodeID) []Request
 	facts := m.graph.Listener(listener)
 	entry := Entry{Gateway: gateway, Port: facts.Port, Secure: facts.Protocol == "HTTPS"}
 	var out []Request
-	for i := range m.matches(rule) {
-		match := &m.matches(rule)[i]
-		if match.expressions() || match.takenOut() || match.path.form == anything {
+	for i := range m.readMatches(rule) {
+		match := &m.readMatches(rule)[i]
+		if match.hasExpression() || match.hasRedactedValue() || match.path.form == anything {
 			continue
 		}
 		for _, h := range hosts {
@@ -47,7 +49,7 @@ func (m Competition) Examples(gateway, listener, rule topology.NodeID) []Request
 			case strings.HasPrefix(host, "*."):
 				host = "any" + host[1:]
 			}
-			r := entry.At(host, HTTP)
+			r := entry.NewRequest(host, HTTP)
 			r.Path = match.path.value
 			if match.method != "" {
 				r.Method = match.method
@@ -64,7 +66,8 @@ func (m Competition) Examples(gateway, listener, rule topology.NodeID) []Request
 	return out
 }
 
-// Plain is a path as it should be spelled: without dots to resolve, slashes that follow each other, backslashes, and characters that need not be escaped.
-func Plain(path string) string {
-	return Tidying{Dots: true, Slashes: true, Backslashes: true, Decode: DecodeUnreserved, Escaped: DecodeEscaped}.apply(path)
+// NormalizePath returns a path as it should be spelled: without dots to resolve, repeated slashes,
+// backslashes, and characters that need not be escaped.
+func NormalizePath(path string) string {
+	return Normalization{ResolveDots: true, MergeSlashes: true, Backslashes: true, Decode: DecodeUnreserved, Escaped: DecodeEscaped}.apply(path)
 }

@@ -11,19 +11,19 @@ import (
 
 // index finds the candidates of one place where routes are attached, a listener or a Service in the mesh, without looking at all of them:
 // by kind of route, then by hostname, then by path.
-type index map[string]table
+type index map[string]hostTable
 
-// table are the candidates of one kind of route, by effective hostname; "" is every host.
-type table map[string]*bucket
+// hostTable holds the candidates of one kind of route, by effective hostname; "" is every host.
+type hostTable map[string]*bucket
 
 // bucket are the candidates of one hostname. Those with a path stand under it, prefixes under their stem.
 type bucket struct {
 	exact, prefix map[string][]candidate
 	rest          []candidate
-	hosts         []string // that matches ask for in a header Host, one after the other
+	hostHeaders   []string // that matches ask for in a header Host, one after the other
 }
 
-func (t table) add(c candidate) {
+func (t hostTable) add(c candidate) {
 	b := t[c.host.Effective]
 	if b == nil {
 		b = &bucket{exact: map[string][]candidate{}, prefix: map[string][]candidate{}}
@@ -32,7 +32,7 @@ func (t table) add(c candidate) {
 	if c.match != nil {
 		for _, h := range c.match.headers {
 			if h.name == "host" && h.form == exact {
-				b.hosts = append(b.hosts, h.value)
+				b.hostHeaders = append(b.hostHeaders, h.value)
 			}
 		}
 	}
@@ -40,15 +40,16 @@ func (t table) add(c candidate) {
 	case c.match != nil && !c.match.grpc && c.match.path.form == exact:
 		b.exact[c.match.path.value] = append(b.exact[c.match.path.value], c)
 	case c.match != nil && !c.match.grpc && c.match.path.form == prefix:
-		key := stem(c.match.path.value)
+		key := trimSlash(c.match.path.value)
 		b.prefix[key] = append(b.prefix[key], c)
 	default:
 		b.rest = append(b.rest, c)
 	}
 }
 
-// hostnames calls see for every hostname that covers a host: itself, the wildcards above it, and none at all.
-func hostnames(host string, see func(string)) {
+// eachHostname calls see for every hostname that covers a host: itself, the wildcards above it, and
+// none at all.
+func eachHostname(host string, see func(string)) {
 	if host != "" && !isAddress(host) {
 		see(host)
 		for at := strings.IndexByte(host, '.'); at >= 0; {
@@ -63,25 +64,26 @@ func hostnames(host string, see func(string)) {
 	see("")
 }
 
-// covers reports whether a route of the table takes requests for the host, whatever its rules say.
-func (t table) covers(host string) bool {
+// hasHost reports whether a route of the table takes requests for the host, whatever its rules say.
+func (t hostTable) hasHost(host string) bool {
 	found := false
-	hostnames(host, func(h string) { found = found || t[h] != nil })
+	eachHostname(host, func(h string) { found = found || t[h] != nil })
 	return found
 }
 
-// covered reports whether a route of a kind that may take the request is for its host.
-func (m *Matcher) covered(place topology.NodeID, r *Request) bool {
+// hasRouteForHost reports whether a route of a kind that may take the request is for its host.
+func (m *Matcher) hasRouteForHost(place topology.NodeID, r *Request) bool {
 	host := r.Host
 	if r.Protocol == TLS {
 		host = r.SNI
 	}
-	return slices.ContainsFunc(r.routeKinds(), func(kind string) bool { return m.at(place)[kind].covers(host) })
+	return slices.ContainsFunc(r.routeKinds(), func(kind string) bool { return m.findIndex(place)[kind].hasHost(host) })
 }
 
-// near calls see with the candidates that may hold for a request to a host, as far as hostname and path tell.
-func (t table) near(r *Request, host string, see func([]candidate)) {
-	hostnames(host, func(h string) {
+// eachCandidate calls see with the candidates that may hold for a request to a host, as far as
+// hostname and path tell.
+func (t hostTable) eachCandidate(r *Request, host string, see func([]candidate)) {
+	eachHostname(host, func(h string) {
 		b := t[h]
 		if b == nil {
 			return
@@ -102,42 +104,42 @@ func (t table) near(r *Request, host string, see func([]candidate)) {
 // Matcher answers requests over one graph. It keeps what it has read of routes, so that many requests cost little more than one. It is
 // not safe for concurrent use.
 type Matcher struct {
-	graph    *topology.Graph
-	settings model.Settings
-	indexes  map[topology.NodeID]index
-	compiled map[topology.NodeID][]match // by rule
-	compiler compiler
-	held     map[topology.NodeID][]entryListener   // listeners by Gateway or ListenerSet
-	doors    map[door]behind                       // those of a port
-	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
-	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
-	refused  map[topology.NodeID][]refusal         // routes that are not attached, by Gateway; nil: not looked for yet
-	faults   []model.Problem
-	absent   []absentGateway                                // nil: not looked for yet
-	tidying  func(listener topology.NodeID) (Tidying, bool) // nil: nobody knows
+	graph           *topology.Graph
+	settings        model.Settings
+	indexes         map[topology.NodeID]index
+	compiled        map[topology.NodeID][]match // by rule
+	compiler        compiler
+	listenerCache   map[topology.NodeID][]entryListener   // listeners by Gateway or ListenerSet
+	portCache       map[portKey]portListeners             // those of a port
+	gateways        []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
+	uncertainRoutes map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
+	refusedRoutes   map[topology.NodeID][]refusedRoute    // routes that are not attached, by Gateway; nil: not looked for yet
+	problems        []model.Problem
+	absentGateways  []absentGateway                                      // nil: not looked for yet
+	normalization   func(listener topology.NodeID) (Normalization, bool) // nil: not known for any
 
-	strangers map[topology.NodeID][]*resolve.BlindSpot // what takes requests and is not read, by where it hangs
+	unreadInputs map[topology.NodeID][]*resolve.UnreadInput // objects that take requests and are not read, by the node that they are attached to
 
-	expressions bool // some match that was read has a regular expression
+	hasExpressions bool // some match that was read has a regular expression
 
-	switches *switches // of the settings; nil: not read yet
-	spare    *trace    // that is not in use
-	arrived  arrival   // the last one
+	matchSettings *matchSettings // of the settings; nil: not read yet
+	spareTrace    *trace         // kept to use its memory again
+	lastArrival   arrival        // the last one
 }
 
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
 func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
 	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{}, compiled: map[topology.NodeID][]match{},
-		held: map[topology.NodeID][]entryListener{}, doors: map[door]behind{}}
+		listenerCache: map[topology.NodeID][]entryListener{}, portCache: map[portKey]portListeners{}}
 }
 
-// at is the index of a listener or of a Service in the mesh.
-func (m *Matcher) at(place topology.NodeID) index {
+// findIndex returns the index of a listener or of a Service in the mesh.
+func (m *Matcher) findIndex(place topology.NodeID) index {
 	if known, ok := m.indexes[place]; ok {
 		return known
 	}
 	out := index{}
-	for _, route := range slices.Concat(m.graph.Children(topology.All, place), m.open()[place]) {
+	for _, route := range slices.Concat(m.graph.Children(topology.All, place), m.findUncertainRoutes()[place]) {
 		if m.graph.Node(route).Role == topology.Route {
 			m.addRoute(out, place, route)
 		}
@@ -146,21 +148,22 @@ func (m *Matcher) at(place topology.NodeID) index {
 	return out
 }
 
-// open are the routes of which it is not known whether they are attached, by listener.
-func (m *Matcher) open() map[topology.NodeID][]topology.NodeID {
-	if m.unsure != nil {
-		return m.unsure
+// findUncertainRoutes returns the routes of which it is not known whether they are attached, by
+// listener.
+func (m *Matcher) findUncertainRoutes() map[topology.NodeID][]topology.NodeID {
+	if m.uncertainRoutes != nil {
+		return m.uncertainRoutes
 	}
-	m.unsure = map[topology.NodeID][]topology.NodeID{}
+	m.uncertainRoutes = map[topology.NodeID][]topology.NodeID{}
 	for _, route := range m.graph.Order(topology.All) {
 		for _, a := range m.graph.Attachments(route) {
-			known := a.State != topology.Unknown || a.Listener == topology.None || m.below(a.Listener, route)
-			if !known && !slices.Contains(m.unsure[a.Listener], route) {
-				m.unsure[a.Listener] = append(m.unsure[a.Listener], route)
+			known := a.State != topology.Unknown || a.Listener == topology.None || m.isAttached(a.Listener, route)
+			if !known && !slices.Contains(m.uncertainRoutes[a.Listener], route) {
+				m.uncertainRoutes[a.Listener] = append(m.uncertainRoutes[a.Listener], route)
 			}
 		}
 	}
-	return m.unsure
+	return m.uncertainRoutes
 }
 
 // addRoute adds the candidates of a route at one place.
@@ -168,13 +171,13 @@ func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
 	n, kind := m.graph.Node(route), m.graph.RouteKind(route)
 	t := to[kind]
 	if t == nil {
-		t = table{}
+		t = hostTable{}
 		to[kind] = t
 	}
 	hosts, open := m.hostnamesAt(place, route)
 	for _, rule := range m.graph.Children(topology.All, route) {
-		c := candidate{route: route, rule: rule, object: n.Object, index: m.graph.Node(rule).Index, open: open}
-		matches := m.matches(rule)
+		c := candidate{route: route, rule: rule, object: n.Object, index: m.graph.Node(rule).Index, openReason: open}
+		matches := m.readMatches(rule)
 		for _, host := range hosts {
 			c.host = host
 			if !hasMatches(kind) {
@@ -182,7 +185,7 @@ func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
 				continue
 			}
 			for i := range matches {
-				c.match, c.nth = &matches[i], i
+				c.match, c.matchIndex = &matches[i], i
 				t.add(c)
 			}
 		}
@@ -194,7 +197,8 @@ func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
 
 func hasMatches(kind string) bool { return kind == "HTTPRoute" || kind == "GRPCRoute" }
 
-// hostnamesAt are the hostnames under which a route is attached to a place, each once, and why that is not known.
+// hostnamesAt returns the hostnames under which a route is attached to a place, each once, and why
+// that is not known.
 func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Hostname, open string) {
 	var found model.Set[topology.Hostname]
 	kind := m.graph.RouteKind(route)
@@ -205,7 +209,7 @@ func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Ho
 		}
 		names := a.Hostnames
 		switch {
-		case a.State == topology.Unknown && !m.below(place, route):
+		case a.State == topology.Unknown && !m.isAttached(place, route):
 			open, names = a.Reason, m.graph.HostnamesAt(route, place)
 		case a.State != topology.Accepted && (a.State != topology.Unknown || len(names) == 0):
 			continue
@@ -218,8 +222,8 @@ func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Ho
 	return found.List, open
 }
 
-// matches are those of a rule.
-func (m *Matcher) matches(rule topology.NodeID) []match {
+// readMatches returns the matches of a rule.
+func (m *Matcher) readMatches(rule topology.NodeID) []match {
 	if known, ok := m.compiled[rule]; ok {
 		return known
 	}
@@ -228,17 +232,17 @@ func (m *Matcher) matches(rule topology.NodeID) []match {
 		return nil
 	}
 	body := ruleBody(n)
-	out, faults := m.compiler.rule(body, kind == "GRPCRoute")
+	out, faults := m.compiler.compileRule(body, kind == "GRPCRoute")
 	for _, f := range faults {
-		m.faults = append(m.faults, matchFault(n, f))
+		m.problems = append(m.problems, matchProblem(n, f))
 	}
-	m.expressions = m.expressions || slices.ContainsFunc(out, func(m match) bool { return m.expressions() })
+	m.hasExpressions = m.hasExpressions || slices.ContainsFunc(out, func(m match) bool { return m.hasExpression() })
 	m.compiled[rule] = out
 	return out
 }
 
-// below reports whether a route is attached to a place.
-func (m *Matcher) below(place, route topology.NodeID) bool {
+// isAttached reports whether a route is attached to a place.
+func (m *Matcher) isAttached(place, route topology.NodeID) bool {
 	_, found := slices.BinarySearch(m.graph.Children(topology.All, place), route)
 	return found
 }

@@ -13,12 +13,12 @@ import (
 // without routes.
 func Lint(g *topology.Graph, s model.Settings) []model.Problem {
 	m := NewMatcher(g, s)
-	shadowed := shadows{m: m, switches: readSwitches(s), seed: maphash.MakeSeed()}
-	return append(m.idle(), shadowed.find()...)
+	shadowed := shadowFinder{matcher: m, settings: readMatchSettings(s), seed: maphash.MakeSeed()}
+	return append(m.findUnattached(), shadowed.findProblems()...)
 }
 
-// idle finds routes without a place, and listeners without a route.
-func (m *Matcher) idle() []model.Problem {
+// findUnattached finds routes that are attached to nothing, and listeners without a route.
+func (m *Matcher) findUnattached() []model.Problem {
 	g := m.graph
 	taken := map[topology.NodeID]bool{}
 	var out []model.Problem
@@ -31,15 +31,16 @@ func (m *Matcher) idle() []model.Problem {
 				taken[a.Listener] = true
 			}
 		}
-		if why := g.Unattached(id); why != "" {
+		if why := g.ExplainUnattached(id); why != "" {
 			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: why}.At(g.Node(id).Object))
 		}
 	}
-	return append(out, m.unused(taken)...)
+	return append(out, m.findUnusedListeners(taken)...)
 }
 
-// unused finds the listeners that no route is attached to, told together for each object that holds them.
-func (m *Matcher) unused(taken map[topology.NodeID]bool) []model.Problem {
+// findUnusedListeners finds the listeners that no route is attached to, with one problem for each
+// object that has such listeners.
+func (m *Matcher) findUnusedListeners(taken map[topology.NodeID]bool) []model.Problem {
 	g := m.graph
 	names := map[topology.NodeID][]string{}
 	var owners []topology.NodeID

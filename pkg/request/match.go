@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// match is one entry of a rule's matches, ready to be held against requests. The zero value of a part asks for nothing.
+// match is one entry of a rule's matches, ready to be compared with requests. The zero value of a
+// part asks for nothing.
 type match struct {
 	path    pathMatch
 	method  string
@@ -33,7 +34,7 @@ type valueMatch struct {
 }
 
 // pattern is a regular expression. How much of a text it must match is up to implementations (gatewayapi G48).
-type pattern struct{ whole, part *regexp.Regexp } // nil: it cannot be evaluated
+type pattern struct{ anchored, unanchored *regexp.Regexp } // nil: it cannot be evaluated
 
 // form is how a value is compared.
 type form uint8
@@ -45,7 +46,7 @@ const (
 	expression // a regular expression
 )
 
-// verdict is whether something holds. Maybe: an expression that cannot be evaluated decides.
+// verdict says whether something holds. maybe: an expression that cannot be evaluated decides.
 type verdict uint8
 
 const (
@@ -54,106 +55,108 @@ const (
 	yes
 )
 
-// stem is a path prefix without the slash at its end, which does not count (gatewayapi G44).
-func stem(value string) string { return strings.TrimSuffix(value, "/") }
+// trimSlash returns a path prefix without the slash at its end, which does not count (gatewayapi
+// G44).
+func trimSlash(value string) string { return strings.TrimSuffix(value, "/") }
 
-func (p pathMatch) holds(path string, anchored bool) verdict {
+func (p pathMatch) matchPath(path string, anchored bool) verdict {
 	switch p.form {
 	case exact:
-		return is(path == p.value)
+		return toVerdict(path == p.value)
 	case prefix:
-		s := stem(p.value)
+		s := trimSlash(p.value)
 		rest, found := strings.CutPrefix(path, s)
-		return is(found && (rest == "" || rest[0] == '/'))
+		return toVerdict(found && (rest == "" || rest[0] == '/'))
 	case expression:
-		return p.regex.holds(path, anchored)
+		return p.regex.matchText(path, anchored)
 	}
 	return yes
 }
 
-func (v valueMatch) holds(value string, present, anchored bool) verdict {
+func (v valueMatch) matchValue(value string, present, anchored bool) verdict {
 	switch {
 	case v.form == anything:
 		return yes
 	case !present:
 		return no
 	case v.form == expression:
-		return v.regex.holds(value, anchored)
+		return v.regex.matchText(value, anchored)
 	}
-	return is(value == v.value)
+	return toVerdict(value == v.value)
 }
 
-func is(b bool) verdict {
+func toVerdict(b bool) verdict {
 	if b {
 		return yes
 	}
 	return no
 }
 
-func (p *pattern) holds(text string, anchored bool) verdict {
-	re := p.part
+func (p *pattern) matchText(text string, anchored bool) verdict {
+	re := p.unanchored
 	if anchored {
-		re = p.whole
+		re = p.anchored
 	}
 	if re == nil {
 		return maybe
 	}
-	return is(re.MatchString(text))
+	return toVerdict(re.MatchString(text))
 }
 
-// holds reports whether a request fulfils all of the match (gatewayapi G44).
-func (m *match) holds(r *Request, anchored bool) verdict {
+// matchRequest says whether a request fulfils all of the match (gatewayapi G44).
+func (m *match) matchRequest(r *Request, anchored bool) verdict {
 	var all verdict
 	if m.grpc {
-		all = min(m.service.holds(r.Service, true, anchored), m.call.holds(r.Call, true, anchored))
+		all = min(m.service.matchValue(r.Service, true, anchored), m.call.matchValue(r.Call, true, anchored))
 	} else {
-		all = min(m.path.holds(r.Path, anchored), is(m.method == "" || m.method == r.Method))
+		all = min(m.path.matchPath(r.Path, anchored), toVerdict(m.method == "" || m.method == r.Method))
 	}
 	for _, h := range m.headers {
 		if all == no {
 			return no
 		}
-		value, present := r.header(h.name)
-		all = min(all, h.holds(value, present, anchored))
+		value, present := r.findHeader(h.name)
+		all = min(all, h.matchValue(value, present, anchored))
 	}
 	for _, q := range m.query {
 		if all == no {
 			return no
 		}
-		value, present := r.query(q.name)
-		all = min(all, q.holds(value, present, anchored))
+		value, present := r.findParameter(q.name)
+		all = min(all, q.matchValue(value, present, anchored))
 	}
 	return all
 }
 
-// expressions reports whether a regular expression is part of the match.
-func (m *match) expressions() bool {
+// hasExpression reports whether a regular expression is part of the match.
+func (m *match) hasExpression() bool {
 	isRegex := func(v valueMatch) bool { return v.form == expression }
 	return m.path.form == expression || isRegex(m.service) || isRegex(m.call) || slices.ContainsFunc(m.headers, isRegex) || slices.ContainsFunc(m.query, isRegex)
 }
 
-// takenOut reports whether a value that the match asks for is left out.
-func (m *match) takenOut() bool {
-	out := func(v valueMatch) bool { return model.TakenOut(v.value) }
+// hasRedactedValue reports whether a value that the match asks for is redacted.
+func (m *match) hasRedactedValue() bool {
+	out := func(v valueMatch) bool { return model.IsRedacted(v.value) }
 	return slices.ContainsFunc(m.headers, out) || slices.ContainsFunc(m.query, out)
 }
 
 // compiler reads the matches of rules. Regular expressions are made once, however often they are written.
 type compiler struct {
-	made     map[string]*pattern
-	spent    int  // instructions of those that were made
-	textOnly bool // expressions are not made
+	patterns     map[string]*pattern
+	instructions int  // instructions of those that were made
+	textOnly     bool // expressions are not made
 }
 
-// rule reads the matches of a rule. One without any has one match: of an HTTPRoute the path prefix /, of a GRPCRoute everything
-// (gatewayapi G5). A match that cannot be read takes no part; what is wrong is told in faults.
-func (c *compiler) rule(body model.Body, grpc bool) (out []match, faults []string) {
+// compileRule reads the matches of a rule. A rule without any has one match: of an HTTPRoute the
+// path prefix /, of a GRPCRoute everything (gatewayapi G5). A match that cannot be read takes no
+// part; faults says what is wrong.
+func (c *compiler) compileRule(body model.Body, grpc bool) (out []match, faults []string) {
 	list := body.Field("matches")
 	if list.Len() == 0 {
 		return []match{{grpc: grpc, path: pathMatch{form: prefix, value: "/"}}}, nil
 	}
 	for i, v := range list.Items {
-		m, err := c.match(v, grpc)
+		m, err := c.compileMatch(v, grpc)
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("matches[%d].%v", i, err))
 			continue
@@ -163,29 +166,29 @@ func (c *compiler) rule(body model.Body, grpc bool) (out []match, faults []strin
 	return out, faults
 }
 
-func (c *compiler) match(v model.Body, grpc bool) (match, error) {
+func (c *compiler) compileMatch(v model.Body, grpc bool) (match, error) {
 	m := match{grpc: grpc}
 	var err error
 	if grpc {
 		method := v.Field("method")
-		if m.service, err = c.part(method, "service"); err == nil {
-			m.call, err = c.part(method, "method")
+		if m.service, err = c.compileMethod(method, "service"); err == nil {
+			m.call, err = c.compileMethod(method, "method")
 		}
 	} else {
-		if m.path, err = c.path(v.Field("path")); err == nil {
+		if m.path, err = c.compilePath(v.Field("path")); err == nil {
 			m.method, err = textAt(v, "method")
 		}
 		if err == nil {
-			m.query, err = c.values(v, "queryParams", func(name string) string { return name })
+			m.query, err = c.compileValues(v, "queryParams", func(name string) string { return name })
 		}
 	}
 	if err == nil {
-		m.headers, err = c.values(v, "headers", strings.ToLower)
+		m.headers, err = c.compileValues(v, "headers", strings.ToLower)
 	}
 	return m, err
 }
 
-func (c *compiler) path(v model.Body) (pathMatch, error) {
+func (c *compiler) compilePath(v model.Body) (pathMatch, error) {
 	p := pathMatch{form: prefix, value: "/"}
 	if !v.Field("value").IsNull() {
 		var err error
@@ -198,23 +201,23 @@ func (c *compiler) path(v model.Body) (pathMatch, error) {
 	case "Exact":
 		p.form = exact
 	case "RegularExpression":
-		p.form, p.regex = expression, c.regex(p.value)
+		p.form, p.regex = expression, c.compileRegex(p.value)
 	default:
 		return p, fmt.Errorf("path.type %q is not known", kind)
 	}
 	return p, nil
 }
 
-// part is the service or the method of a gRPC match.
-func (c *compiler) part(method model.Body, key string) (valueMatch, error) {
+// compileMethod reads the service or the method of a gRPC match.
+func (c *compiler) compileMethod(method model.Body, key string) (valueMatch, error) {
 	value, err := textAt(method, key)
 	if err != nil || value == "" {
 		return valueMatch{}, err
 	}
-	return c.value(method.Text("type"), "method.type", valueMatch{value: value})
+	return c.compileValue(method.Text("type"), "method.type", valueMatch{value: value})
 }
 
-func (c *compiler) values(v model.Body, key string, normal func(string) string) ([]valueMatch, error) {
+func (c *compiler) compileValues(v model.Body, key string, normal func(string) string) ([]valueMatch, error) {
 	var out []valueMatch
 	for i, entry := range v.Field(key).Items {
 		name, err := textAt(entry, "name")
@@ -222,7 +225,7 @@ func (c *compiler) values(v model.Body, key string, normal func(string) string) 
 		if err != nil || errValue != nil || name == "" {
 			return nil, fmt.Errorf("%s[%d] has no readable name and value", key, i)
 		}
-		one, err := c.value(entry.Text("type"), fmt.Sprintf("%s[%d].type", key, i), valueMatch{name: normal(name), value: value})
+		one, err := c.compileValue(entry.Text("type"), fmt.Sprintf("%s[%d].type", key, i), valueMatch{name: normal(name), value: value})
 		if err != nil {
 			return nil, err
 		}
@@ -233,14 +236,14 @@ func (c *compiler) values(v model.Body, key string, normal func(string) string) 
 	return out, nil
 }
 
-func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
+func (c *compiler) compileValue(kind, where string, v valueMatch) (valueMatch, error) {
 	switch {
-	case model.TakenOut(v.value) && slices.Contains([]string{"", "Exact", "RegularExpression"}, kind):
-		v.form, v.regex = expression, &pattern{} // whether it holds, nobody knows
+	case model.IsRedacted(v.value) && slices.Contains([]string{"", "Exact", "RegularExpression"}, kind):
+		v.form, v.regex = expression, &pattern{} // whether it holds is not known
 	case kind == "", kind == "Exact":
 		v.form = exact
 	case kind == "RegularExpression":
-		v.form, v.regex = expression, c.regex(v.value)
+		v.form, v.regex = expression, c.compileRegex(v.value)
 	default:
 		return v, fmt.Errorf("%s %q is not known", where, kind)
 	}
@@ -250,23 +253,23 @@ func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
 // mostInstructions is how large the expressions of all matches may be together, as programs: compiling them takes some seconds. Further ones cannot be evaluated.
 const mostInstructions = 4_000_000
 
-// regex is an expression as RE2.
-func (c *compiler) regex(text string) *pattern {
-	if p, known := c.made[text]; known || c.textOnly {
+// compileRegex returns an expression as RE2.
+func (c *compiler) compileRegex(text string) *pattern {
+	if p, known := c.patterns[text]; known || c.textOnly {
 		return p
 	}
 	p := &pattern{}
-	c.spent += model.PatternSize(text)
-	if c.spent <= mostInstructions {
+	c.instructions += model.PatternSize(text)
+	if c.instructions <= mostInstructions {
 		if re, err := regexp.Compile(text); err == nil {
-			p.part = re
-			p.whole, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
+			p.unanchored = re
+			p.anchored, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
 		}
 	}
-	if c.made == nil {
-		c.made = map[string]*pattern{}
+	if c.patterns == nil {
+		c.patterns = map[string]*pattern{}
 	}
-	c.made[text] = p
+	c.patterns[text] = p
 	return p
 }
 
@@ -279,8 +282,8 @@ func textAt(v model.Body, key string) (string, error) {
 	return f.Text(), nil
 }
 
-// text describes the match in a few words.
-func (m *match) text() string {
+// formatText describes the match in a few words.
+func (m *match) formatText() string {
 	var parts []string
 	if m.grpc {
 		switch {
@@ -296,25 +299,25 @@ func (m *match) text() string {
 			parts = append(parts, "method "+m.service.value+"/"+m.call.value)
 		}
 	} else {
-		parts = append(parts, m.path.text())
+		parts = append(parts, m.path.formatText())
 		if m.method != "" {
 			parts = append(parts, "method "+m.method)
 		}
 	}
 	for _, h := range m.headers {
-		parts = append(parts, "header "+h.text())
+		parts = append(parts, "header "+h.formatText())
 	}
 	for _, q := range m.query {
-		parts = append(parts, "query "+q.text())
+		parts = append(parts, "query "+q.formatText())
 	}
 	return strings.Join(parts, ", ")
 }
 
-func (p pathMatch) text() string {
+func (p pathMatch) formatText() string {
 	return map[form]string{exact: "exact path ", prefix: "path prefix ", expression: "path expression "}[p.form] + p.value
 }
 
-func (v valueMatch) text() string {
+func (v valueMatch) formatText() string {
 	if v.form == expression {
 		return v.name + "~" + v.value
 	}

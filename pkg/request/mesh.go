@@ -9,24 +9,26 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// mesh finds the rule for a request that a client in the mesh makes to a Service (gatewayapi G49, G50): by the consumer routes of the
-// client's namespace if there are any, else by the producer routes. Hostnames of routes, and the Host header, decide nothing.
-func (t *trace) mesh() {
-	a, r := t.answer, t.r
+// findInMesh finds the rule for a request that a client in the mesh makes to a Service (gatewayapi
+// G49, G50): by the consumer routes of the client's namespace if there are any, else by the
+// producer routes. Hostnames of routes, and the Host header, decide nothing.
+func (t *trace) findInMesh() {
+	a, r := t.answer, t.request
 	if isAddress(r.Address) {
-		if service, found := t.m.graph.ServiceAt(r.Address); found {
-			t.toService(service)
+		if service, found := t.matcher.graph.ServiceByIP(r.Address); found {
+			t.findAtService(service)
 			return
 		}
 		a.Outcome = Passthrough
-		t.because("requests to the address of a pod bypass routes")
+		t.addReason("requests to the address of a pod bypass routes")
 		return
 	}
-	t.toService(serviceNamed(r.Address, r.From))
+	t.findAtService(parseServiceName(r.Address, r.From))
 }
 
-// serviceNamed is the Service that a name means to a client in a namespace: svc, svc.ns, svc.ns.svc and below.
-func serviceNamed(name, from string) model.Ref {
+// parseServiceName returns the Service that a name means to a client in a namespace: svc, svc.ns,
+// svc.ns.svc and below.
+func parseServiceName(name, from string) model.Ref {
 	parts := strings.Split(name, ".")
 	ref := model.Ref{Kind: "Service", Name: parts[0], Namespace: from}
 	if len(parts) > 1 && (len(parts) == 2 || parts[2] == "svc") {
@@ -37,63 +39,64 @@ func serviceNamed(name, from string) model.Ref {
 	return ref
 }
 
-func (t *trace) toService(service model.Ref) {
-	a, m := t.answer, t.m
+func (t *trace) findAtService(service model.Ref) {
+	a, m := t.answer, t.matcher
 	a.Service = service
-	if !m.graph.Has(service) {
+	if !m.graph.HasObject(service) {
 		a.Outcome = NoMatch
-		t.because(service.String() + " is not in the input")
+		t.addReason(service.String() + " is not in the input")
 		if !m.graph.KnowsServices(service.Namespace) {
-			a.conditional("it may exist all the same")
-			a.note(model.Info, model.NotEvaluated, nil, service.String()+" is not in the input", "add the manifest of the Service, or name it as NAME.NAMESPACE")
+			a.makeRuleUncertain("it may exist all the same")
+			a.addProblem(model.Info, model.NotEvaluated, nil, service.String()+" is not in the input", "add the manifest of the Service, or name it as NAME.NAMESPACE")
 		}
 		return
 	}
-	port := m.graph.PortName(service, t.r.Port)
-	if ports := m.graph.Ports(service); port == "" && ports != nil {
-		t.because(fmt.Sprintf("%s has no port %d; it has %s", service, t.r.Port, strings.Join(ports, ", ")))
+	port := m.graph.PortName(service, t.request.Port)
+	if ports := m.graph.DescribePorts(service); port == "" && ports != nil {
+		t.addReason(fmt.Sprintf("%s has no port %d; it has %s", service, t.request.Port, strings.Join(ports, ", ")))
 		return
 	}
-	front := m.frontends(service, port)
-	producers, consumers, kind := t.meshRoutes(front, service)
+	front := m.findFrontends(service, port)
+	producers, consumers, kind := t.meshCandidates(front, service)
 	from := producers
 	what := "producer routes, which hold for every client"
 	switch {
 	case len(consumers) > 0 && len(producers) > 0 && m.graph.RoutesTogether():
-		from, what = slices.Concat(consumers, producers), "producer routes, and consumer routes of namespace "+t.r.From
+		from, what = slices.Concat(consumers, producers), "producer routes, and consumer routes of namespace "+t.request.From
 	case len(consumers) > 0:
-		from, what = consumers, "consumer routes of namespace "+t.r.From
+		from, what = consumers, "consumer routes of namespace "+t.request.From
 	}
 	if len(from) == 0 {
 		a.Outcome = Passthrough
-		a.Backends = []topology.BackendRef{{Ref: service.In(port), Port: t.r.Port, Weight: 1}}
-		t.because(fmt.Sprintf("no route governs port %d of %s", t.r.Port, service))
+		a.Backends = []topology.BackendRef{{Ref: service.WithSection(port), Port: t.request.Port, Weight: 1}}
+		t.addReason(fmt.Sprintf("no route governs port %d of %s", t.request.Port, service))
 		return
 	}
 	a.Listener = front[0]
-	t.because(fmt.Sprintf("%s is governed by %s", service, what))
-	if !t.r.spoken(kind) {
-		t.because(fmt.Sprintf("port %d of it belongs to %ss, which take nothing else", t.r.Port, kind))
+	t.addReason(fmt.Sprintf("%s is governed by %s", service, what))
+	if !t.request.isUnderstoodBy(kind) {
+		t.addReason(fmt.Sprintf("port %d of it belongs to %ss, which take nothing else", t.request.Port, kind))
 		return
 	}
-	if kind == "GRPCRoute" && t.r.Protocol == HTTP {
-		t.r.Service, t.r.Call = called(t.r.Path)
-		t.because(fmt.Sprintf("port %d of it belongs to GRPCRoutes: the request is taken for a gRPC call", t.r.Port))
+	if kind == "GRPCRoute" && t.request.Protocol == HTTP {
+		t.request.Service, t.request.Call = parseCall(t.request.Path)
+		t.addReason(fmt.Sprintf("port %d of it belongs to GRPCRoutes: the request is taken for a gRPC call", t.request.Port))
 	}
-	t.hold(from)
-	t.order()
+	t.filterCandidates(from)
+	t.sortCandidates()
 	if len(t.sure) == 0 {
-		a.Status = t.notFound()
-		t.because("no rule of " + kind + "s on " + service.String() + " matches")
-		t.openEnds(nil)
+		a.Status = t.notFoundStatus()
+		t.addReason("no rule of " + kind + "s on " + service.String() + " matches")
+		t.checkUnsureCandidates(nil)
 		return
 	}
-	t.choose()
+	t.chooseBest()
 }
 
-// called is the service and the method that a request calls if it is a gRPC call: these are its path, /service/method. What has another path calls
-// neither, which only a rule for every call takes.
-func called(path string) (service, call string) {
+// parseCall returns the service and the method that a request calls if it is a gRPC call: these are
+// its path, /service/method. A request with another path calls neither; only a rule for every call
+// takes it.
+func parseCall(path string) (service, call string) {
 	service, call, found := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if !found || call == "" || strings.Contains(call, "/") {
 		return "", ""
@@ -101,9 +104,10 @@ func called(path string) (service, call string) {
 	return service, call
 }
 
-// spoken reports whether routes of a kind understand the request. A gRPC call is an HTTP request, and nothing but what it is sent to tells an
-// implementation which one it is: on a port of GRPCRoutes it matches every request by their rules.
-func (r *Request) spoken(kind string) bool {
+// isUnderstoodBy reports whether routes of a kind understand the request. A gRPC call is an HTTP
+// request, and only its target tells an implementation which one it is: on a port of GRPCRoutes it
+// matches every request by their rules.
+func (r *Request) isUnderstoodBy(kind string) bool {
 	switch kind {
 	case "GRPCRoute", "HTTPRoute":
 		return r.Protocol == GRPC || r.Protocol == HTTP
@@ -113,11 +117,12 @@ func (r *Request) spoken(kind string) bool {
 	return true
 }
 
-// frontends are the places at which routes are attached to a Service as a whole or to one of its ports.
-func (m *Matcher) frontends(service model.Ref, port string) []topology.NodeID {
+// findFrontends returns the places at which routes are attached to a Service as a whole or to one
+// of its ports.
+func (m *Matcher) findFrontends(service model.Ref, port string) []topology.NodeID {
 	refs := []model.Ref{service}
 	if port != "" {
-		refs = append(refs, service.In(port))
+		refs = append(refs, service.WithSection(port))
 	}
 	var out []topology.NodeID
 	for _, ref := range refs {
@@ -129,21 +134,22 @@ func (m *Matcher) frontends(service model.Ref, port string) []topology.NodeID {
 	return out
 }
 
-// meshRoutes are the candidates on a Service, of the kind of routes that comes first where there are several (gatewayapi G51).
-func (t *trace) meshRoutes(front []topology.NodeID, service model.Ref) (producers, consumers []candidate, kind string) {
+// meshCandidates returns the candidates on a Service, of the kind of routes that comes first where
+// there are several (gatewayapi G51).
+func (t *trace) meshCandidates(front []topology.NodeID, service model.Ref) (producers, consumers []candidate, kind string) {
 	kinds := []string{"GRPCRoute", "HTTPRoute", "TLSRoute", "TCPRoute"}
-	if t.r.Protocol == UDP { // which has ports of its own
+	if t.request.Protocol == UDP { // which has ports of its own
 		kinds = []string{"UDPRoute"}
 	}
 	for _, kind := range kinds {
 		producers, consumers = nil, nil
 		for _, id := range front {
-			for _, b := range t.m.at(id)[kind] {
-				for _, c := range b.all() {
+			for _, b := range t.matcher.findIndex(id)[kind] {
+				for _, c := range b.listCandidates() {
 					switch c.object.Ref.Namespace {
 					case service.Namespace:
 						producers = append(producers, c)
-					case t.r.From:
+					case t.request.From:
 						consumers = append(consumers, c)
 					}
 				}
@@ -156,8 +162,8 @@ func (t *trace) meshRoutes(front []topology.NodeID, service model.Ref) (producer
 	return nil, nil, ""
 }
 
-// all are the candidates of a bucket.
-func (b *bucket) all() []candidate {
+// listCandidates returns the candidates of a bucket.
+func (b *bucket) listCandidates() []candidate {
 	out := slices.Clone(b.rest)
 	for _, cs := range b.exact {
 		out = append(out, cs...)

@@ -7,59 +7,63 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// rivals notes that what is not known is only which of the candidates takes the request.
-func (a *Answer) rivals(why string) {
-	a.conditional(why)
-	a.amongRivals++
+// addCandidateDoubt makes the rule uncertain because it is not known which of the candidates takes
+// the request.
+func (a *Answer) addCandidateDoubt(why string) {
+	a.makeRuleUncertain(why)
+	a.candidateDoubts++
 }
 
-// Closed reports whether nothing but the candidates that are known may take the request, if it is not known which of them does.
-func (a *Answer) Closed() bool { return a.doubts == a.amongRivals }
+// IsAmongCandidates reports whether only known candidates may take the request, if it is not known
+// which of them does.
+func (a *Answer) IsAmongCandidates() bool { return a.doubts == a.candidateDoubts }
 
-// possible is what becomes of the request by each rule that may take it, the likeliest first, where it is not known which one does. The last one
-// has no rule if it may be none. nil: it is known, or others may take it.
-func (t *trace) possible() []*Answer {
+// listPossible returns what becomes of the request by each rule that may take it, the likeliest
+// first, where it is not known which one does. The last one has no rule if it may be none. nil: it
+// is known, or others may take it.
+func (t *trace) listPossible() []*Answer {
 	a := t.answer
-	if !a.Unsettled && !t.tied || !a.Closed() || len(t.answering) == 0 {
+	if !a.RuleUncertain && !t.orderUncertain || !a.IsAmongCandidates() || len(t.answeringListeners) == 0 {
 		return nil
 	}
-	first := max(0, slices.IndexFunc(t.answering, func(p entryListener) bool { return p.id == a.Listener }))
+	first := max(0, slices.IndexFunc(t.answeringListeners, func(p entryListener) bool { return p.id == a.Listener }))
 	var out []*Answer
-	for _, p := range t.answering[first:] {
-		at := trace{m: t.m, r: t.r, switches: t.switches, answer: &Answer{Listener: p.id}}
-		at.candidates(p)
-		if open := func(c candidate) bool { return c.open != "" }; slices.ContainsFunc(at.unsure, open) && (t.r.Protocol == GRPC || t.m.graph.SharesPort(p.id)) {
+	for _, p := range t.answeringListeners[first:] {
+		at := trace{matcher: t.matcher, request: t.request, settings: t.settings, answer: &Answer{Listener: p.id}}
+		at.collectCandidates(p)
+		if open := func(c candidate) bool { return c.openReason != "" }; slices.ContainsFunc(at.unsure, open) && (t.request.Protocol == GRPC || t.matcher.graph.SharesPort(p.id)) {
 			return nil // which kind of routes, or which listener, answers depends on what is attached
 		}
-		chain, certain := at.chain()
+		chain, certain := at.findFirstCandidates()
 		for i := range chain {
 			c := &chain[i]
-			if handsOver(t.m.graph, c.rule) {
+			if isDelegating(t.matcher.graph, c.rule) {
 				return nil // a rule of another route may take it, or one that comes later
 			}
 			if !slices.ContainsFunc(out, func(o *Answer) bool { return o.Rule == c.rule && o.Listener == p.id }) {
-				out = append(out, supposed(t, c, p.id))
+				out = append(out, assumeCandidate(t, c, p.id))
 			}
 		}
 		if certain {
 			return out
 		}
 	}
-	return append(out, supposed(t, nil, a.Listener))
+	return append(out, assumeCandidate(t, nil, a.Listener))
 }
 
-// chain are the candidates that may come first, and whether one of them does for certain: all up to the first that is sure to hold, and those
-// that may be before that one, because nothing tells which is older.
-func (t *trace) chain() (out []candidate, certain bool) {
+// findFirstCandidates returns the candidates that may come first, and whether one of them does for
+// certain: all up to the first that is sure to hold, and those that may be before that one because
+// nothing tells which is older.
+func (t *trace) findFirstCandidates() (out []candidate, certain bool) {
 	all := slices.Concat(t.sure, t.unsure)
-	t.switches.sort(all)
+	t.settings.sortCandidates(all)
 	for i := range all {
 		out = append(out, all[i])
-		if !solid(t, &all[i]) {
+		if !isCertain(t, &all[i]) {
 			continue
 		}
-		last := i + t.switches.level(all[i:])
-		if !t.switches.ageless && !t.switches.aged(all[i:last]) {
+		last := i + t.settings.countEqual(all[i:])
+		if !t.settings.ignoreAge && !t.settings.canOrderByAge(all[i:last]) {
 			out = append(out, all[i+1:last]...)
 		}
 		return out, true
@@ -67,29 +71,31 @@ func (t *trace) chain() (out []candidate, certain bool) {
 	return out, false
 }
 
-// solid reports whether a candidate is sure to hold and to stand where it is ranked. Expressions are where it is known how they are read and ranked.
-func solid(t *trace, c *candidate) bool {
+// isCertain reports whether a candidate is sure to hold and to have its rank. An expression is
+// certain where it is known how it is read and ranked.
+func isCertain(t *trace, c *candidate) bool {
 	switch {
-	case c.open != "":
+	case c.openReason != "":
 		return false
 	case c.match == nil:
 		return true
-	case t.switches.vague(c.match):
+	case t.settings.isUncertain(c.match):
 		return false
 	}
-	return c.match.holds(t.r, !t.switches.loose) == yes
+	return c.match.matchRequest(t.request, !t.settings.unanchored) == yes
 }
 
-// vague reports whether a match has an expression of which it is not known how it is read, or where it ranks.
-func (s *switches) vague(m *match) bool {
-	return m != nil && m.expressions() && (s.regexRank == ambiguousRank || s.foreign)
+// isUncertain reports whether a match has an expression of which it is not known how it is read, or
+// where it ranks.
+func (s *matchSettings) isUncertain(m *match) bool {
+	return m != nil && m.hasExpression() && (s.regexRank == ambiguousRank || s.foreignDialect)
 }
 
-// handsOver reports whether a rule delegates to other routes, whose rules are no candidates.
-func handsOver(g *topology.Graph, rule topology.NodeID) bool {
+// isDelegating reports whether a rule delegates to other routes, whose rules are no candidates.
+func isDelegating(g *topology.Graph, rule topology.NodeID) bool {
 	n := g.Node(rule)
-	if n.Transit || n.Object == nil {
-		return n.Transit
+	if n.Delegates || n.Object == nil {
+		return n.Delegates
 	}
 	for _, b := range ruleBody(n).Field("backendRefs").Items {
 		if strings.HasSuffix(b.Text("kind"), "Route") {
@@ -99,25 +105,25 @@ func handsOver(g *topology.Graph, rule topology.NodeID) bool {
 	return false
 }
 
-// supposed is what becomes of the request if a candidate takes it; nil: if none does.
-func supposed(t *trace, c *candidate, listener topology.NodeID) *Answer {
+// assumeCandidate returns what becomes of the request if a candidate takes it; nil: if none does.
+func assumeCandidate(t *trace, c *candidate, listener topology.NodeID) *Answer {
 	a := &Answer{Request: t.answer.Request, Outcome: NoMatch, Gateway: t.answer.Gateway, Listener: listener, Route: topology.None, Rule: topology.None}
 	if c == nil {
 		return a
 	}
 	a.Route, a.Rule = c.route, c.rule
-	one := trace{m: t.m, r: t.r, switches: t.switches, answer: a, sure: []candidate{*c}}
-	one.rule()
-	one.listenerFilters()
+	one := trace{matcher: t.matcher, request: t.request, settings: t.settings, answer: a, sure: []candidate{*c}}
+	one.applyRule()
+	one.checkListenerFilters()
 	return a
 }
 
-// Suppose is what becomes of a request if a match takes it that competes for it; nil: if none does.
-func (m Competition) Suppose(a *Answer, c *Competitor) *Answer {
-	s := readSwitches(m.settings)
-	t := trace{m: m.Matcher, r: &a.Request, switches: &s, answer: a}
+// AssumeMatch returns what becomes of a request if a competing match takes it; nil: if none does.
+func (m Competition) AssumeMatch(a *Answer, c *Competitor) *Answer {
+	s := readMatchSettings(m.settings)
+	t := trace{matcher: m.Matcher, request: &a.Request, settings: &s, answer: a}
 	if c == nil {
-		return supposed(&t, nil, a.Listener)
+		return assumeCandidate(&t, nil, a.Listener)
 	}
-	return supposed(&t, c.of, c.at)
+	return assumeCandidate(&t, c.candidate, c.listener)
 }

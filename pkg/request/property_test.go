@@ -35,7 +35,7 @@ func answerOf(t testing.TB, m *Matcher, g *topology.Graph, a ask) *Answer {
 	if err != nil {
 		t.Fatalf("%s: %v", a, err)
 	}
-	w := Where{Gateway: topology.None}
+	w := Destination{Gateway: topology.None}
 	if a.named {
 		w.Gateway = gatewayIn(g)
 	}

@@ -56,7 +56,7 @@ type UsageError struct{ What, Hint string }
 
 func (e *UsageError) Error() string { return e.What }
 
-func wrong(hint, format string, args ...any) error {
+func newUsageError(hint, format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...), hint}
 }
 
@@ -67,8 +67,8 @@ func New(method, rawURL string, o Options) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	r := Request{Protocol: HTTP, Secure: u.Scheme == "https", Address: strings.ToLower(u.Hostname()), Method: method, Path: pathOf(rawURL), From: o.From}
-	if r.Port, err = portOf(u); err != nil {
+	r := Request{Protocol: HTTP, Secure: u.Scheme == "https", Address: strings.ToLower(u.Hostname()), Method: method, Path: rawPath(rawURL), From: o.From}
+	if r.Port, err = parsePort(u); err != nil {
 		return Request{}, err
 	}
 	r.Query = readQuery(u.RawQuery)
@@ -84,25 +84,25 @@ func New(method, rawURL string, o Options) (Request, error) {
 	}
 	switch {
 	case o.GRPC != "" && o.Protocol != "":
-		return Request{}, wrong("gRPC is asked for with --grpc alone", "--grpc and --protocol cannot be given together")
+		return Request{}, newUsageError("gRPC is asked for with --grpc alone", "--grpc and --protocol cannot be given together")
 	case o.GRPC != "":
 		r.Protocol = GRPC
 		var found bool
 		if r.Service, r.Call, found = strings.Cut(strings.TrimPrefix(o.GRPC, "/"), "/"); !found || r.Service == "" || r.Call == "" {
-			return Request{}, wrong("write --grpc package.Service/Method", "%q is not a gRPC service and method", o.GRPC)
+			return Request{}, newUsageError("write --grpc package.Service/Method", "%q is not a gRPC service and method", o.GRPC)
 		}
 		r.Method, r.Path, r.Query = "POST", "/"+r.Service+"/"+r.Call, nil
 	case o.Protocol != "":
 		r.Protocol = Protocol(strings.ToUpper(o.Protocol))
 		if !slices.Contains([]Protocol{TLS, TCP, UDP}, r.Protocol) {
-			return Request{}, wrong("use one of: TLS, TCP, UDP; HTTP and HTTPS are told by the URL", "unknown protocol %q", o.Protocol)
+			return Request{}, newUsageError("use one of: TLS, TCP, UDP; HTTP and HTTPS are told by the URL", "unknown protocol %q", o.Protocol)
 		}
 		r.Secure = false
 		if r.Protocol == TLS && u.Port() == "" {
 			r.Port = 443
 		}
 	}
-	r.Text = r.text()
+	r.Text = r.formatText()
 	return r, nil
 }
 
@@ -119,14 +119,14 @@ func parseURL(raw string) (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, wrong(hint, "%q is not a URL", raw)
+		return nil, newUsageError(hint, "%q is not a URL", raw)
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	switch {
 	case !slices.Contains([]string{"http", "https", "grpc", "grpcs", "ws", "wss", "tcp", "udp", "tls"}, u.Scheme):
-		return nil, wrong("use http or https", "URLs with the scheme %q are not known", u.Scheme)
+		return nil, newUsageError("use http or https", "URLs with the scheme %q are not known", u.Scheme)
 	case u.Hostname() == "":
-		return nil, wrong(hint, "the URL %q names no host", raw)
+		return nil, newUsageError(hint, "the URL %q names no host", raw)
 	}
 	switch u.Scheme {
 	case "wss", "grpcs":
@@ -138,8 +138,9 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// pathOf is the path of a URL as it is written: nothing is decoded or tidied (gatewayapi G46).
-func pathOf(raw string) string {
+// rawPath returns the path of a URL as it is written, without decoding or normalization (gatewayapi
+// G46).
+func rawPath(raw string) string {
 	if hasScheme(raw) {
 		_, raw, _ = strings.Cut(raw, "://")
 	}
@@ -151,12 +152,12 @@ func pathOf(raw string) string {
 	return "/"
 }
 
-func portOf(u *url.URL) (int32, error) {
+func parsePort(u *url.URL) (int32, error) {
 	switch {
 	case u.Port() != "":
 		n, err := strconv.ParseUint(u.Port(), 10, 16)
 		if err != nil || n == 0 {
-			return 0, wrong("ports are 1 to 65535", "%q is not a port", u.Port())
+			return 0, newUsageError("ports are 1 to 65535", "%q is not a port", u.Port())
 		}
 		return int32(n), nil
 	case u.Scheme == "https":
@@ -165,7 +166,7 @@ func portOf(u *url.URL) (int32, error) {
 	return 80, nil
 }
 
-// readQuery takes the parameters in order; what cannot be decoded stands as it is written.
+// readQuery reads the parameters in order. What cannot be decoded stays as it is written.
 func readQuery(raw string) []Field {
 	var out []Field
 	for part := range strings.SplitSeq(raw, "&") {
@@ -173,12 +174,12 @@ func readQuery(raw string) []Field {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		out = append(out, Field{unescape(name), unescape(value)})
+		out = append(out, Field{unescapeQuery(name), unescapeQuery(value)})
 	}
 	return out
 }
 
-func unescape(s string) string {
+func unescapeQuery(s string) string {
 	if plain, err := url.QueryUnescape(s); err == nil {
 		return plain
 	}
@@ -191,7 +192,7 @@ func (r *Request) readHeaders(headers []string) error {
 		name, value, found := strings.Cut(h, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !found || name == "" {
-			return wrong("write -H 'name: value'", "%q is not a header", h)
+			return newUsageError("write -H 'name: value'", "%q is not a header", h)
 		}
 		if strings.EqualFold(name, "Host") {
 			host := value
@@ -215,8 +216,8 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// header is the value of the first header of that name.
-func (r *Request) header(name string) (string, bool) {
+// findHeader returns the value of the first header of that name.
+func (r *Request) findHeader(name string) (string, bool) {
 	for _, h := range r.Headers {
 		if strings.EqualFold(h.Name, name) {
 			return h.Value, true
@@ -228,8 +229,8 @@ func (r *Request) header(name string) (string, bool) {
 	return "", false
 }
 
-// query is the value of the first query parameter of that name.
-func (r *Request) query(name string) (string, bool) {
+// findParameter returns the value of the first query parameter of that name.
+func (r *Request) findParameter(name string) (string, bool) {
 	for _, q := range r.Query {
 		if q.Name == name {
 			return q.Value, true
@@ -238,8 +239,8 @@ func (r *Request) query(name string) (string, bool) {
 	return "", false
 }
 
-// text is the request in one line.
-func (r *Request) text() string {
+// formatText returns the request in one line.
+func (r *Request) formatText() string {
 	address := r.Address
 	if strings.Contains(address, ":") {
 		address = "[" + address + "]"

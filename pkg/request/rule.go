@@ -10,20 +10,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// ruleBody is what the manifest says of a rule.
+// ruleBody returns what the manifest says of a rule.
 func ruleBody(n *topology.Node) model.Body {
 	return n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
 }
 
-// matchFault reports a match that takes no part.
-func matchFault(n *topology.Node, what string) model.Problem {
+// matchProblem reports a match that takes no part.
+func matchProblem(n *topology.Node, what string) model.Problem {
 	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " + what + "; the match is ignored"}.
 		At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "matches")
 }
 
-// rule says what the chosen rule makes of the request: filters never influence the choice (gatewayapi §4).
-func (t *trace) rule() {
-	a, n := t.answer, t.m.graph.Node(t.answer.Rule)
+// applyRule says what the chosen rule makes of the request. Filters never influence the choice
+// (gatewayapi §4).
+func (t *trace) applyRule() {
+	a, n := t.answer, t.matcher.graph.Node(t.answer.Rule)
 	a.Outcome = Matched
 	body := ruleBody(n)
 	var unknown []string
@@ -33,7 +34,7 @@ func (t *trace) rule() {
 		switch kind {
 		case "RequestRedirect":
 			if a.Location == nil {
-				a.Location = t.r.redirected(f.Field("requestRedirect"), t.sure[0].match)
+				a.Location = t.request.buildLocation(f.Field("requestRedirect"), t.sure[0].match)
 			}
 		case "ExtensionRef":
 			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"), f.Text("extensionRef", "name")))
@@ -45,32 +46,33 @@ func (t *trace) rule() {
 	if a.Location != nil {
 		a.Outcome, a.Status = Redirect, a.Location.Status
 	} else {
-		t.backends()
+		t.collectBackends()
 	}
-	if t.delegated == "" && n.Transit {
-		t.delegated = "delegation from " + n.Ref.String() + " is not evaluated"
+	if t.delegation == "" && n.Delegates {
+		t.delegation = "delegation from " + n.Ref.String() + " is not evaluated"
 	}
-	if t.delegated != "" {
-		a.conditional(t.delegated) // another rule may take it: one of those routes, or where none of theirs does, one that comes later
+	if t.delegation != "" {
+		a.makeRuleUncertain(t.delegation) // another rule may take it: one of those routes, or where none of theirs does, one that comes later
 	}
 	for _, what := range unknown {
-		a.ruleDepends(what + " may answer the request itself")
-		a.note(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+" is not evaluated: what it does, only the data plane knows", "")
+		a.makeConditional(what + " may answer the request itself")
+		a.addProblem(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+" is not evaluated: what it does, only the data plane knows", "")
 	}
 }
 
-// backends are those that can be used. Without any the answer is an error (gatewayapi G35).
-func (t *trace) backends() {
+// collectBackends collects the backends that can be used. Without any the answer is an error
+// (gatewayapi G35).
+func (t *trace) collectBackends() {
 	a := t.answer
 	var broken []string
 	var foreign []model.Ref
 	total, lost := 0, 0
-	all := t.m.graph.Backends(a.Rule)
+	all := t.matcher.graph.BackendRefs(a.Rule)
 	for _, b := range all {
 		total += b.Weight
 		switch {
 		case strings.HasSuffix(b.Ref.Kind, "Route"):
-			t.delegated = b.Message
+			t.delegation = b.Message
 			a.Backends = append(a.Backends, b)
 		case b.Reason != "":
 			broken = append(broken, b.Message)
@@ -85,7 +87,7 @@ func (t *trace) backends() {
 	switch {
 	case len(a.Backends) == 0:
 		a.Outcome = BackendError
-		if t.speaksHTTP() {
+		if t.canAnswerHTTP() {
 			a.Status = 500
 		}
 		why := "the rule has no backend"
@@ -94,16 +96,17 @@ func (t *trace) backends() {
 		} else if total == 0 && len(all) > 0 {
 			why = "all backends have weight 0"
 		}
-		t.because(why)
+		t.addReason(why)
 	case lost > 0:
 		a.Failing = fmt.Sprintf("%d of %d requests fail: %s", lost, total, strings.Join(broken, "; "))
-		t.because(a.Failing)
+		t.addReason(a.Failing)
 	}
-	t.foreignBackends(foreign)
+	t.checkForeignBackends(foreign)
 }
 
-// redirected is where a RequestRedirect filter of a rule leads that takes the request by a match; nil: by none with a path.
-func (r *Request) redirected(f model.Body, by *match) *Location {
+// buildLocation says where a RequestRedirect filter of a rule leads that takes the request by a
+// match; nil: by none with a path.
+func (r *Request) buildLocation(f model.Body, by *match) *Location {
 	l := &Location{Status: 302}
 	if code, ok := f.Field("statusCode").Value().(int64); ok {
 		l.Status = int(code)
@@ -129,9 +132,9 @@ func (r *Request) redirected(f model.Body, by *match) *Location {
 	case "ReplaceFullPath":
 		path = p.Text("replaceFullPath")
 	case "ReplacePrefixMatch":
-		path = by.withPrefix(path, p.Text("replacePrefixMatch"))
+		path = by.replacePrefix(path, p.Text("replacePrefixMatch"))
 	}
-	l.URL = scheme + "://" + bracketed(host)
+	l.URL = scheme + "://" + bracketAddress(host)
 	if !(scheme == "http" && port == 80 || scheme == "https" && port == 443) && port != 0 {
 		l.URL += ":" + strconv.FormatInt(port, 10)
 	}
@@ -142,31 +145,33 @@ func (r *Request) redirected(f model.Body, by *match) *Location {
 	return l
 }
 
-func bracketed(host string) string {
+func bracketAddress(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
 	}
 	return host
 }
 
-// withPrefix is a path with another prefix in the place of the one that matched; a slash between the two is neither lost nor doubled.
-func (m *match) withPrefix(path, with string) string {
+// replacePrefix returns a path with another prefix in the place of the one that matched. A slash
+// between the two is neither lost nor doubled.
+func (m *match) replacePrefix(path, with string) string {
 	if m == nil || m.path.form != prefix {
 		return path
 	}
-	path = strings.TrimSuffix(with, "/") + strings.TrimPrefix(path, stem(m.path.value))
+	path = strings.TrimSuffix(with, "/") + strings.TrimPrefix(path, trimSlash(m.path.value))
 	if path == "" {
 		return "/"
 	}
 	return path
 }
 
-// listenerFilters makes the answer conditional where filters of the listener may answer requests, or change them, before any rule is looked for (gatewayapi G56).
-func (t *trace) listenerFilters() {
+// checkListenerFilters makes the answer conditional where filters of the listener may answer
+// requests, or change them, before any rule is looked for (gatewayapi G56).
+func (t *trace) checkListenerFilters() {
 	if t.answer.Listener == topology.None {
 		return
 	}
-	n := t.m.graph.Node(t.answer.Listener)
+	n := t.matcher.graph.Node(t.answer.Listener)
 	if n.Role != topology.Listener || n.Object == nil {
 		return
 	}
@@ -179,28 +184,28 @@ func (t *trace) listenerFilters() {
 		changes = changes || f.Text("type") != "ExternalAuth" && f.Text("type") != "CORS"
 	}
 	if !changes {
-		t.answer.ruleDepends("filters of " + n.Ref.String() + " may answer before a rule is looked for")
+		t.answer.makeConditional("filters of " + n.Ref.String() + " may answer before a rule is looked for")
 		return
 	}
-	t.answer.conditional("filters of " + n.Ref.String() + " may change path, headers and method before a rule is looked for")
-	t.answer.note(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+" are not evaluated", "")
+	t.answer.makeRuleUncertain("filters of " + n.Ref.String() + " may change path, headers and method before a rule is looked for")
+	t.answer.addProblem(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+" are not evaluated", "")
 }
 
-// unusual notes what is repeated, of which the first is compared.
-func unusual(a *Answer) {
+// noteRepeated notes headers and parameters that are repeated, of which the first is compared.
+func noteRepeated(a *Answer) {
 	r := &a.Request
 	if r.Protocol != HTTP {
 		return
 	}
-	if name := repeated(r.Headers, strings.EqualFold); name != "" {
-		a.note(model.Info, model.NotEvaluated, nil, "header "+name+" is repeated: its first value is compared", "")
+	if name := findRepeated(r.Headers, strings.EqualFold); name != "" {
+		a.addProblem(model.Info, model.NotEvaluated, nil, "header "+name+" is repeated: its first value is compared", "")
 	}
-	if name := repeated(r.Query, func(a, b string) bool { return a == b }); name != "" {
-		a.note(model.Info, model.NotEvaluated, nil, "query parameter "+name+" is repeated: its first value is compared", "")
+	if name := findRepeated(r.Query, func(a, b string) bool { return a == b }); name != "" {
+		a.addProblem(model.Info, model.NotEvaluated, nil, "query parameter "+name+" is repeated: its first value is compared", "")
 	}
 }
 
-func repeated(fields []Field, same func(a, b string) bool) string {
+func findRepeated(fields []Field, same func(a, b string) bool) string {
 	for i, f := range fields {
 		if slices.ContainsFunc(fields[:i], func(o Field) bool { return same(o.Name, f.Name) }) {
 			return f.Name

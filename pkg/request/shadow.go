@@ -12,81 +12,82 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// shadows finds the rules that no request can reach: at every place where their route is attached, for every hostname and every match,
-// another rule with the same match comes first (gatewayapi G52). A rule that only several others together shadow is not found.
-type shadows struct {
-	m        *Matcher
-	switches switches
-	seed     maphash.Seed
-	routes   []topology.NodeID           // that are attached somewhere
-	position []int32                     // by node: where in routes it is, from 1; 0: it is not
-	prints   [][]print                   // by position in routes
-	slots    []int                       // likewise: the hostnames under which the route is attached, over all places
-	lost     map[topology.NodeID]int     // by rule: the matches that come too late, over all slots
-	fate     map[topology.NodeID]*shadow // of rules of which a match comes too late
+// shadowFinder finds the rules that no request can reach: at every place where their route is
+// attached, for every hostname and every match, another rule with the same match comes first
+// (gatewayapi G52). A rule that only several others together shadow is not found.
+type shadowFinder struct {
+	matcher     *Matcher
+	settings    matchSettings
+	seed        maphash.Seed
+	routes      []topology.NodeID           // that are attached somewhere
+	position    []int32                     // by node: where in routes it is, from 1; 0: it is not
+	sums        [][]matchSum                // by position in routes
+	hostCounts  []int                       // likewise: the hostnames under which the route is attached, over all places
+	lateMatches map[topology.NodeID]int     // by rule: the matches that come too late, over all slots
+	shadows     map[topology.NodeID]*shadow // of rules of which a match comes too late
 }
 
-// print stands for a match of a rule: equal matches have equal sums.
-type print struct {
-	rule topology.NodeID
-	nth  int
-	sum  uint64
-	late bool // an earlier match of the same route is equal
+// matchSum stands for a match of a rule: equal matches have equal sums.
+type matchSum struct {
+	rule       topology.NodeID
+	matchIndex int
+	sum        uint64
+	late       bool // an earlier match of the same route is equal
 }
 
 // shadow is a match of a rule, and the one that comes first.
 type shadow struct {
-	own, by candidate
-	how     criterion
-	aged    bool // the order is by age, as far as age decides
+	own, by   candidate
+	criterion criterion
+	byAge     bool // the order is by age, as far as age decides
 }
 
-// compare orders what can be said of one rule; what comes first is said.
+// compare orders what can be said of one rule. What comes first is said.
 func (f *shadow) compare(o *shadow) int {
-	return cmp.Or(cmp.Compare(f.own.nth, o.own.nth), cmp.Compare(f.by.rule, o.by.rule), cmp.Compare(f.by.nth, o.by.nth),
-		strings.Compare(f.own.host.Effective, o.own.host.Effective), cmp.Compare(f.how, o.how))
+	return cmp.Or(cmp.Compare(f.own.matchIndex, o.own.matchIndex), cmp.Compare(f.by.rule, o.by.rule), cmp.Compare(f.by.matchIndex, o.by.matchIndex),
+		strings.Compare(f.own.host.Effective, o.own.host.Effective), cmp.Compare(f.criterion, o.criterion))
 }
 
-func (s *shadows) find() []model.Problem {
-	g := s.m.graph
-	s.readPrints()
+func (s *shadowFinder) findProblems() []model.Problem {
+	g := s.matcher.graph
+	s.readSums()
 	for i, route := range s.routes {
-		s.within(route, s.prints[i])
+		s.markRepeated(route, s.sums[i])
 	}
 	for _, place := range g.Order(topology.All) {
 		switch g.Node(place).Role {
 		case topology.Listener, topology.Frontend:
-			s.at(place)
+			s.compareAt(place)
 		}
 	}
-	for i, prints := range s.prints {
+	for i, prints := range s.sums {
 		for _, p := range prints {
 			if p.late {
-				s.lost[p.rule] += s.slots[i]
+				s.lateMatches[p.rule] += s.hostCounts[i]
 			}
 		}
 	}
 	var out []model.Problem
-	for i, prints := range s.prints {
-		if !slices.ContainsFunc(prints, func(p print) bool { return s.lost[p.rule] > 0 }) {
+	for i, prints := range s.sums {
+		if !slices.ContainsFunc(prints, func(p matchSum) bool { return s.lateMatches[p.rule] > 0 }) {
 			continue
 		}
 		met := map[topology.NodeID]int{}
 		for _, p := range prints {
-			met[p.rule] += s.slots[i]
+			met[p.rule] += s.hostCounts[i]
 		}
 		for rule, n := range met {
-			if n > 0 && s.lost[rule] == n {
-				out = append(out, s.problem(s.fate[rule]))
+			if n > 0 && s.lateMatches[rule] == n {
+				out = append(out, s.buildProblem(s.shadows[rule]))
 			}
 		}
 	}
 	return out
 }
 
-// readPrints reads the matches of all routes, as many at a time as there are processors.
-func (s *shadows) readPrints() {
-	g := s.m.graph
+// readSums reads the matches of all routes, as many at a time as there are processors.
+func (s *shadowFinder) readSums() {
+	g := s.matcher.graph
 	for _, id := range g.Order(topology.All) {
 		if n := g.Node(id); n.Role == topology.Route && n.Hop == 0 && n.Object != nil && len(g.Parents(topology.All, id)) > 0 {
 			s.routes = append(s.routes, id)
@@ -96,46 +97,46 @@ func (s *shadows) readPrints() {
 	for i, id := range s.routes {
 		s.position[id] = int32(i) + 1
 	}
-	s.prints, s.slots = make([][]print, len(s.routes)), make([]int, len(s.routes))
-	model.SideBySide(len(s.routes), model.Few, func(i int) { s.prints[i] = s.printsOf(s.routes[i]) })
-	s.lost, s.fate = map[topology.NodeID]int{}, map[topology.NodeID]*shadow{}
+	s.sums, s.hostCounts = make([][]matchSum, len(s.routes)), make([]int, len(s.routes))
+	model.Parallel(len(s.routes), model.SmallBatch, func(i int) { s.sums[i] = s.sumMatches(s.routes[i]) })
+	s.lateMatches, s.shadows = map[topology.NodeID]int{}, map[topology.NodeID]*shadow{}
 }
 
-func (s *shadows) printsOf(route topology.NodeID) []print {
-	g, kind := s.m.graph, s.m.graph.RouteKind(route)
-	var out []print
+func (s *shadowFinder) sumMatches(route topology.NodeID) []matchSum {
+	g, kind := s.matcher.graph, s.matcher.graph.RouteKind(route)
+	var out []matchSum
 	var text []byte
 	for _, rule := range g.Children(topology.All, route) {
 		if !hasMatches(kind) {
 			text = append(text[:0], kind...)
-			return append(out, print{rule: rule, sum: maphash.Bytes(s.seed, text)})
+			return append(out, matchSum{rule: rule, sum: maphash.Bytes(s.seed, text)})
 		}
 		plain := compiler{textOnly: true}
-		matches, _ := plain.rule(ruleBody(g.Node(rule)), kind == "GRPCRoute")
+		matches, _ := plain.compileRule(ruleBody(g.Node(rule)), kind == "GRPCRoute")
 		for i := range matches {
 			text = matches[i].appendKey(append(text[:0], kind...))
-			out = append(out, print{rule: rule, nth: i, sum: maphash.Bytes(s.seed, text)})
+			out = append(out, matchSum{rule: rule, matchIndex: i, sum: maphash.Bytes(s.seed, text)})
 		}
 	}
 	return out
 }
 
-// candidate is the candidate that a print stands for.
-func (s *shadows) candidate(route topology.NodeID, p print, host topology.Hostname) candidate {
-	g := s.m.graph
-	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host, nth: p.nth}
+// buildCandidate returns the candidate that a sum stands for.
+func (s *shadowFinder) buildCandidate(route topology.NodeID, p matchSum, host topology.Hostname) candidate {
+	g := s.matcher.graph
+	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host, matchIndex: p.matchIndex}
 	if hasMatches(g.RouteKind(route)) {
 		plain := compiler{textOnly: true}
-		matches, _ := plain.rule(ruleBody(g.Node(p.rule)), g.RouteKind(route) == "GRPCRoute")
-		c.match = &matches[p.nth]
+		matches, _ := plain.compileRule(ruleBody(g.Node(p.rule)), g.RouteKind(route) == "GRPCRoute")
+		c.match = &matches[p.matchIndex]
 	}
 	return c
 }
 
-// within marks the matches of a route that an earlier one of the same route is equal to.
-func (s *shadows) within(route topology.NodeID, prints []print) {
+// markRepeated marks the matches of a route that an earlier one of the same route is equal to.
+func (s *shadowFinder) markRepeated(route topology.NodeID, prints []matchSum) {
 	const few = 8
-	if n := len(prints); n < 2 || n <= few && !anyEqual(prints) {
+	if n := len(prints); n < 2 || n <= few && !hasEqual(prints) {
 		return
 	}
 	first := make(map[uint64][]int, len(prints))
@@ -149,64 +150,65 @@ func (s *shadows) within(route topology.NodeID, prints []print) {
 		var group []candidate
 		at := map[[2]int]int{} // by rule and match
 		for _, i := range equal {
-			group = append(group, s.candidate(route, prints[i], topology.Hostname{}))
-			at[[2]int{int(prints[i].rule), prints[i].nth}] = i
+			group = append(group, s.buildCandidate(route, prints[i], topology.Hostname{}))
+			at[[2]int{int(prints[i].rule), prints[i].matchIndex}] = i
 		}
-		s.judge(group, func(c *candidate) { prints[at[[2]int{int(c.rule), c.nth}]].late = true })
+		s.judgeGroup(group, func(c *candidate) { prints[at[[2]int{int(c.rule), c.matchIndex}]].late = true })
 	}
 }
 
-// anyEqual reports whether two of few matches are equal.
-func anyEqual(prints []print) bool {
+// hasEqual reports whether two of few matches are equal.
+func hasEqual(prints []matchSum) bool {
 	for i, p := range prints {
-		if slices.ContainsFunc(prints[:i], func(before print) bool { return before.sum == p.sum }) {
+		if slices.ContainsFunc(prints[:i], func(before matchSum) bool { return before.sum == p.sum }) {
 			return true
 		}
 	}
 	return false
 }
 
-// member is a route at a place, by its position, with one of its hostnames there.
-type member struct {
+// attachedRoute is a route at a place, by its position, with one of its hostnames there.
+type attachedRoute struct {
 	route int
 	host  topology.Hostname
 }
 
-// at looks for routes with the same hostname and equal matches at one place. Consumer routes of different namespaces never meet in the mesh.
-func (s *shadows) at(place topology.NodeID) {
-	g := s.m.graph
+// compareAt looks for routes with the same hostname and equal matches at one place. Consumer routes
+// of different namespaces never meet in the mesh.
+func (s *shadowFinder) compareAt(place topology.NodeID) {
+	g := s.matcher.graph
 	type meeting struct{ kind, namespace, host string }
-	members := map[meeting][]member{}
+	members := map[meeting][]attachedRoute{}
 	for _, route := range g.Children(topology.All, place) {
 		n, i := g.Node(route), int(s.position[route])-1
-		if i < 0 || s.prints[i] == nil {
+		if i < 0 || s.sums[i] == nil {
 			continue
 		}
 		where := meeting{kind: g.RouteKind(route)}
 		if g.Node(place).Role == topology.Frontend {
 			where.namespace = n.Ref.Namespace
 		}
-		hosts, _ := s.m.hostnamesAt(place, route)
-		s.slots[i] += len(hosts)
+		hosts, _ := s.matcher.hostnamesAt(place, route)
+		s.hostCounts[i] += len(hosts)
 		for _, h := range hosts {
 			where.host = h.Effective
-			members[where] = append(members[where], member{i, h})
+			members[where] = append(members[where], attachedRoute{i, h})
 		}
 	}
 	for _, met := range members {
 		if len(met) > 1 {
-			s.compare(met)
+			s.compareRoutes(met)
 		}
 	}
 }
 
-// compare compares the routes of one hostname at one place.
-func (s *shadows) compare(met []member) {
+// compareRoutes compares the routes of one hostname at one place.
+func (s *shadowFinder) compareRoutes(met []attachedRoute) {
 	equal := map[uint64][]candidate{}
 	once := map[uint64]bool{}
 	twice := map[uint64]bool{}
 	for _, m := range met {
-		for _, p := range s.prints[m.route] {
+		for _, p := range s.sums[m.route] {
 			if !p.late {
 				twice[p.sum] = once[p.sum]
 				once[p.sum] = true
@@ -214,20 +216,21 @@ func (s *shadows) compare(met []member) {
 		}
 	}
 	for _, m := range met {
-		for _, p := range s.prints[m.route] {
+		for _, p := range s.sums[m.route] {
 			if !p.late && twice[p.sum] {
-				equal[p.sum] = append(equal[p.sum], s.candidate(s.routes[m.route], p, m.host))
+				equal[p.sum] = append(equal[p.sum], s.buildCandidate(s.routes[m.route], p, m.host))
 			}
 		}
 	}
 	for _, group := range equal {
-		s.judge(group, func(c *candidate) { s.lost[c.rule]++ })
+		s.judgeGroup(group, func(c *candidate) { s.lateMatches[c.rule]++ })
 	}
 }
 
-// judge tells which of several candidates with one match come too late. One that delegates to other routes keeps nothing from the next: requests that
-// none of their matches holds for may be left.
-func (s *shadows) judge(group []candidate, late func(*candidate)) {
+// judgeGroup tells which of several candidates with one match come too late. One that delegates to
+// other routes keeps nothing from the next, since requests may be left for which none of their
+// matches holds.
+func (s *shadowFinder) judgeGroup(group []candidate, late func(*candidate)) {
 	byKey := map[string][]candidate{} // equal sums are all but always equal matches
 	for _, c := range group {
 		key := ""
@@ -237,21 +240,21 @@ func (s *shadows) judge(group []candidate, late func(*candidate)) {
 		byKey[key] = append(byKey[key], c)
 	}
 	for _, same := range byKey {
-		s.switches.sort(same)
-		same = same[max(0, slices.IndexFunc(same, func(c candidate) bool { return !handsOver(s.m.graph, c.rule) })):]
-		if handsOver(s.m.graph, same[0].rule) { // all do: what the routes behind one leave is the next one's
+		s.settings.sortCandidates(same)
+		same = same[max(0, slices.IndexFunc(same, func(c candidate) bool { return !isDelegating(s.matcher.graph, c.rule) })):]
+		if isDelegating(s.matcher.graph, same[0].rule) { // all do: what the routes behind one leave is the next one's
 			continue
 		}
-		aged := s.switches.aged(same)
-		for i, how := range s.switches.whyFirst(same) {
+		aged := s.settings.canOrderByAge(same)
+		for i, how := range s.settings.decidingCriteria(same) {
 			c := &same[i+1]
 			late(c)
 			if c.rule == same[0].rule {
 				continue
 			}
-			f := &shadow{own: *c, by: same[0], how: how, aged: aged}
-			if known := s.fate[c.rule]; known == nil || f.compare(known) < 0 {
-				s.fate[c.rule] = f
+			f := &shadow{own: *c, by: same[0], criterion: how, byAge: aged}
+			if known := s.shadows[c.rule]; known == nil || f.compare(known) < 0 {
+				s.shadows[c.rule] = f
 			}
 		}
 	}
@@ -277,7 +280,7 @@ func (m *match) appendKey(b []byte) []byte {
 	}
 	path := m.path.value
 	if m.path.form == prefix {
-		path = stem(path)
+		path = trimSlash(path)
 	}
 	b = append(b, byte(m.path.form))
 	add(path, m.method)
@@ -287,12 +290,12 @@ func (m *match) appendKey(b []byte) []byte {
 	return b
 }
 
-func (s *shadows) problem(f *shadow) model.Problem {
-	own, by := s.m.graph.Node(f.own.rule), s.m.graph.Node(f.by.rule)
+func (s *shadowFinder) buildProblem(f *shadow) model.Problem {
+	own, by := s.matcher.graph.Node(f.own.rule), s.matcher.graph.Node(f.by.rule)
 	p := model.Problem{Severity: model.Warning, Code: model.RuleShadowed,
-		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref, s.switches.beats(&f.by, &f.own, f.how)),
+		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref, s.settings.explainOrder(&f.by, &f.own, f.criterion)),
 		Hint:    "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules", strconv.Itoa(own.Index))
-	if f.how == byName && !s.switches.ageless && !f.aged {
+	if f.criterion == byName && !s.settings.ignoreAge && !f.byAge {
 		p.Message = fmt.Sprintf("the younger of it and %s gets no request: they have the same matches; without creation times, the first by name wins here", by.Ref)
 	}
 	ref := own.Ref

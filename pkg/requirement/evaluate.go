@@ -17,43 +17,43 @@ import (
 const evaluationTime = 5 * time.Second
 
 // noBackend is the backend of what is no request.
-var noBackend = celValue(refValue(&model.Ref{}))
+var noBackend = toCELValue(refValue(&model.Ref{}))
 
-// evaluate answers all questions, as many at a time as there are processors.
-func (j *judge) evaluate() {
-	values, sizes := make([]ref.Val, len(j.all)), make([]expression.Sizes, len(j.all))
-	model.SideBySide(len(j.all), model.Few, func(i int) {
-		values[i], sizes[i] = policyValue(&j.all[i].Policy), policySizes(&j.all[i].Policy)
+// evaluateAll answers all questions, as many at a time as there are processors.
+func (j *evaluation) evaluateAll() {
+	values, sizes := make([]ref.Val, len(j.inForce)), make([]expression.Sizes, len(j.inForce))
+	model.Parallel(len(j.inForce), model.SmallBatch, func(i int) {
+		values[i], sizes[i] = newPolicyValue(&j.inForce[i].Policy), measurePolicy(&j.inForce[i].Policy)
 	})
 	j.targetVal = make([]targetValue, len(j.targets))
-	model.SideBySide(len(j.targets), model.Few, func(i int) {
+	model.Parallel(len(j.targets), model.SmallBatch, func(i int) {
 		v := j.targetFields(j.targets[i])
-		j.targetVal[i] = targetValue{celValue(v), expression.SizesOf(v)}
+		j.targetVal[i] = targetValue{toCELValue(v), expression.SizesOf(v)}
 	})
 	for _, p := range j.paths {
-		j.pathVals = append(j.pathVals, celValue(pathValue(p)))
+		j.pathVals = append(j.pathVals, toCELValue(pathValue(p)))
 	}
 	for _, p := range j.protected {
 		j.protectionVals = append(j.protectionVals, protectionValue(p))
 	}
-	model.SideBySide(len(j.sets), model.Few, func(i int) {
+	model.Parallel(len(j.sets), model.SmallBatch, func(i int) {
 		s := &j.sets[i]
 		policies := map[string]ref.Val{}
 		for _, f := range s.of {
-			n := j.numbers[f]
-			policies[f.Kind.Name()], s.sizes = values[n], s.sizes.With(sizes[n])
+			n := j.inForceIndex[f]
+			policies[f.Kind.Name()], s.sizes = values[n], s.sizes.Max(sizes[n])
 		}
-		s.value = newInForce(policies)
+		s.value = newInForceObject(policies)
 	})
-	model.SideBySide(len(j.questions), model.Few, func(i int) { j.answer(&j.questions[i]) })
+	model.Parallel(len(j.questions), model.SmallBatch, func(i int) { j.answerQuestion(&j.questions[i]) })
 }
 
-func (j *judge) answer(q *question) {
+func (j *evaluation) answerQuestion(q *question) {
 	vars := map[string]any{effectiveVar: j.sets[q.set].value, backendVar: noBackend}
 	sizes := j.sets[q.set].sizes
 	if q.target >= 0 {
 		target := j.targetVal[q.target]
-		vars[targetVar], sizes = target.value, sizes.With(target.sizes)
+		vars[targetVar], sizes = target.value, sizes.Max(target.sizes)
 	}
 	if q.path >= 0 {
 		vars[pathVar] = j.pathVals[q.path]
@@ -64,7 +64,7 @@ func (j *judge) answer(q *question) {
 	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
 	defer cancel()
 	ask := func(e *compiled) ref.Val {
-		v, err := q.eval(ctx, e, vars, sizes)
+		v, err := q.evaluate(ctx, e, vars, sizes)
 		if err != nil && q.failure == "" {
 			q.failure = err.Error()
 		}
@@ -77,7 +77,7 @@ func (j *judge) answer(q *question) {
 		}
 	}
 	if q.req.demands != nil {
-		if q.held = j.demandMet(q); q.held {
+		if q.held = j.isDemandMet(q); q.held {
 			return
 		}
 	} else if v := ask(q.req.holds); q.failure != "" || v.Value() == true {
@@ -92,22 +92,23 @@ func (j *judge) answer(q *question) {
 	}
 }
 
-// demandMet reports whether one of the kinds that are demanded is in force, or one of the properties holds.
-func (j *judge) demandMet(q *question) bool {
+// isDemandMet reports whether one of the kinds that are demanded is in force, or one of the
+// properties holds.
+func (j *evaluation) isDemandMet(q *question) bool {
 	for _, f := range j.sets[q.set].of {
-		if slices.ContainsFunc(q.req.demands.kinds, func(gk model.GroupKind) bool { return named(gk.String(), f.Kind.GroupKind) }) {
+		if slices.ContainsFunc(q.req.demands.kinds, func(gk model.GroupKind) bool { return matchesKindName(gk.String(), f.Kind.GroupKind) }) {
 			return true
 		}
 	}
 	if q.protection < 0 || len(q.req.demands.properties) == 0 {
 		return false
 	}
-	met, _ := q.req.meets(j.protected[q.protection])
+	met, _ := q.req.isMet(j.protected[q.protection])
 	return met
 }
 
-// eval evaluates one expression, and checks that the value is of the type that is wanted.
-func (q *question) eval(ctx context.Context, e *compiled, vars map[string]any, sizes expression.Sizes) (ref.Val, error) {
+// evaluate evaluates one expression, and checks that the value is of the type that is wanted.
+func (q *question) evaluate(ctx context.Context, e *compiled, vars map[string]any, sizes expression.Sizes) (ref.Val, error) {
 	if err := e.guard.Check(sizes); err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (q *question) eval(ctx context.Context, e *compiled, vars map[string]any, s
 		q.cost += min(*details.ActualCost(), maxCost)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s", expression.Fault(err))
+		return nil, fmt.Errorf("%s", expression.ErrorLine(err))
 	}
 	if v.Type().TypeName() != e.result.is.TypeName() {
 		return nil, fmt.Errorf("gives %s, not a %s", v.Type().TypeName(), e.result.noun)
@@ -124,8 +125,8 @@ func (q *question) eval(ctx context.Context, e *compiled, vars map[string]any, s
 	return v, nil
 }
 
-// targetFields are a target in the shape that expressions see.
-func (j *judge) targetFields(p *view.EffectiveTarget) values {
+// targetFields returns a target in the shape that expressions see.
+func (j *evaluation) targetFields(p *view.EffectiveTarget) objectValue {
 	out := refValue(&p.Target)
 	var labels, annotations map[string]string
 	if o := j.res.Node(p.Node).Object; o != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Tally is what became of one requirement.
+// Tally has the numbers of results of one requirement.
 type Tally struct {
 	Requirement *Requirement
 	Met         int // targets, once for every group of paths with the same in force
@@ -29,12 +29,13 @@ type Assessment struct {
 	Findings []model.Problem
 	Tallies  []Tally // by requirement
 
-	told []told
+	testFindings []testFinding
 }
 
-// Problems holds an input against requirements and returns the findings, by requirement and target.
-func Problems(res *resolve.Resolution, reqs []*Requirement, by Deciders) []model.Problem {
-	return Judge(res, reqs, by).Findings
+// FindProblems checks an input against requirements and returns the findings, by requirement and
+// target.
+func FindProblems(res *resolve.Resolution, reqs []*Requirement, by Deciders) []model.Problem {
+	return Assess(res, reqs, by).Findings
 }
 
 // Prover decides whether something holds for requests.
@@ -46,55 +47,56 @@ type Deciders struct {
 	Protect Protector
 }
 
-// Judge holds an input against requirements.
-func Judge(res *resolve.Resolution, reqs []*Requirement, by Deciders) Assessment {
+// Assess checks an input against requirements.
+func Assess(res *resolve.Resolution, reqs []*Requirement, by Deciders) Assessment {
 	var out Assessment
 	if len(reqs) == 0 {
 		return out
 	}
-	j := newJudge(res, reqs)
-	j.protect(by.Protect)
-	j.gather()
-	j.evaluate()
+	j := newEvaluation(res, reqs)
+	j.loadProtections(by.Protect)
+	j.askAll()
+	j.evaluateAll()
 	for i := range reqs {
 		if reqs[i].requests != nil {
 			about := proofConclusion{newConclusion(j, &j.cases[i])}
-			out.Findings = append(out.Findings, about.conclude(by.Prove)...)
-			out.Tallies, out.told = append(out.Tallies, about.tally), append(out.told, about.told...)
+			out.Findings = append(out.Findings, about.concludeProof(by.Prove)...)
+			out.Tallies, out.testFindings = append(out.Tallies, about.tally), append(out.testFindings, about.testFindings...)
 			continue
 		}
 		c := newConclusion(j, &j.cases[i])
-		out.Findings = append(out.Findings, c.conclude()...)
-		out.Tallies, out.told = append(out.Tallies, c.tally), append(out.told, c.told...)
+		out.Findings = append(out.Findings, c.concludeTargets()...)
+		out.Tallies, out.testFindings = append(out.Tallies, c.tally), append(out.testFindings, c.testFindings...)
 	}
 	return out
 }
 
-// judge holds an input against requirements: it gathers what is asked, evaluates every distinct question once, and concludes.
-type judge struct {
-	res    *resolve.Resolution
-	places *view.EffectiveTargets
-	doubts *unknowns
-	cases  []caseOf
+// evaluation compares an input with requirements: it gathers what is asked, evaluates every
+// distinct question once, and concludes.
+type evaluation struct {
+	res      *resolve.Resolution
+	places   *view.EffectiveTargets
+	unknowns *unknownState
+	cases    []requirementCase
 
-	numbers   map[*view.InForce]int // of what is in force anywhere
-	all       []*view.InForce
-	sets      []inForceSet // distinct ones
-	setOf     map[string]int
-	questions []question // distinct ones
-	questOf   map[questionKey]int
-	paths     []view.Path // distinct ones that matter
-	pathOf    map[string]int
-	pathVals  []ref.Val
-	targets   []*view.EffectiveTarget // one for each target that matters
-	targetOf  map[topology.NodeID]int
-	targetVal []targetValue
+	inForceIndex  map[*view.InForce]int // of what is in force anywhere
+	inForce       []*view.InForce
+	sets          []inForceSet // distinct ones
+	setIndex      map[string]int
+	questions     []question // distinct ones
+	questionIndex map[questionKey]int
+	paths         []view.Path // distinct ones that matter
+	pathIndex     map[string]int
+	pathVals      []ref.Val
+	targets       []*view.EffectiveTarget // one for each target that matters
+	targetIndex   map[topology.NodeID]int
+	targetVal     []targetValue
 
-	protections    *view.Protections  // nil: not asked for, or not known
-	unprotected    string             // why it is not known
-	protected      []*view.Protection // distinct ones that matter
-	protectionOf   map[*view.Protection]int
-	protectionVals []ref.Val
+	protections       *view.Protections  // nil: not asked for, or not known
+	protectionUnknown string             // why it is not known
+	protected         []*view.Protection // distinct ones that matter
+	protectionIndex   map[*view.Protection]int
+	protectionVals    []ref.Val
 }
 
 // targetValue is a target as expressions see it.
@@ -103,20 +105,20 @@ type targetValue struct {
 	sizes expression.Sizes
 }
 
-// caseOf is one requirement and what it asked.
-type caseOf struct {
+// requirementCase is one requirement and what it asked.
+type requirementCase struct {
 	*Requirement
-	looks   looks // of all its expressions
-	kinds   []*resolve.Kind
-	strange []string // kinds that it names and nobody knows
-	funnel  funnel
-	asked   []asked
+	looks        lookups // of all its expressions
+	kinds        []*resolve.Kind
+	unknownKinds []string // kinds that it names and nobody knows
+	counts       selectionCounts
+	asked        []placedQuestion
 
 	firstAsked int // the position of its first property among those that are asked about
 }
 
-// asked is a question about one place.
-type asked struct {
+// placedQuestion is a question about one place.
+type placedQuestion struct {
 	place    *view.EffectiveTarget
 	paths    []view.Path
 	question int    // -1: it is not asked, because of the doubt
@@ -134,7 +136,7 @@ type inForceSet struct {
 
 // question is an evaluation of the expressions of a requirement.
 type question struct {
-	req    *caseOf
+	req    *requirementCase
 	set    int
 	target int // -1: it does not matter
 	path   int // -1: it does not matter
@@ -150,52 +152,54 @@ type question struct {
 
 type questionKey struct{ req, set, target, path, protection int }
 
-func newJudge(res *resolve.Resolution, reqs []*Requirement) *judge {
-	j := &judge{res: res, places: view.NewEffectiveTargets(res), doubts: newUnknowns(res), cases: make([]caseOf, len(reqs)),
-		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}, pathOf: map[string]int{}, targetOf: map[topology.NodeID]int{}, protectionOf: map[*view.Protection]int{}}
+func newEvaluation(res *resolve.Resolution, reqs []*Requirement) *evaluation {
+	j := &evaluation{res: res, places: view.NewEffectiveTargets(res), unknowns: newUnknownState(res), cases: make([]requirementCase, len(reqs)),
+		inForceIndex: map[*view.InForce]int{}, setIndex: map[string]int{}, questionIndex: map[questionKey]int{}, pathIndex: map[string]int{}, targetIndex: map[topology.NodeID]int{}, protectionIndex: map[*view.Protection]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
 		if c.Requirement = r; r.holds != nil {
-			c.looks = r.holds.and(r.where).and(r.messageFrom)
+			c.looks = r.holds.mergeWith(r.where).mergeWith(r.messageFrom)
 		}
 		if r.demands != nil {
-			c.looks = looks{}.and(r.where).and(r.messageFrom)
-			c.looks.kinds = append(c.looks.kinds, r.kindsNamed()...)
+			c.looks = lookups{}.mergeWith(r.where).mergeWith(r.messageFrom)
+			c.looks.kinds = append(c.looks.kinds, r.namedKinds()...)
 		}
 		for _, k := range res.Kinds {
-			if c.looks.everything || c.names(k.GroupKind) {
+			if c.looks.allInForce || c.namesKind(k.GroupKind) {
 				c.kinds = append(c.kinds, k)
 			}
 		}
 		for _, name := range c.looks.kinds {
-			if !slices.ContainsFunc(res.Kinds, func(k *resolve.Kind) bool { return named(name, k.GroupKind) }) {
-				c.strange = append(c.strange, name)
+			if !slices.ContainsFunc(res.Kinds, func(k *resolve.Kind) bool { return matchesKindName(name, k.GroupKind) }) {
+				c.unknownKinds = append(c.unknownKinds, name)
 			}
 		}
 	}
 	return j
 }
 
-// named reports whether a name in an expression stands for a policy kind.
-func named(name string, gk model.GroupKind) bool { return name == gk.Kind || name == gk.String() }
-
-func (c *caseOf) names(gk model.GroupKind) bool {
-	return slices.ContainsFunc(c.looks.kinds, func(name string) bool { return named(name, gk) })
+// matchesKindName reports whether a name in an expression stands for a policy kind.
+func matchesKindName(name string, gk model.GroupKind) bool {
+	return name == gk.Kind || name == gk.String()
 }
 
-// gather asks every requirement about every node that it selects.
-func (j *judge) gather() {
+func (c *requirementCase) namesKind(gk model.GroupKind) bool {
+	return slices.ContainsFunc(c.looks.kinds, func(name string) bool { return matchesKindName(name, gk) })
+}
+
+// askAll asks every requirement about every node that it selects.
+func (j *evaluation) askAll() {
 	for i := range j.res.Len() {
 		id := topology.NodeID(i)
 		n := j.res.Node(id)
 		var places []view.EffectiveTarget
 		looked := false
 		for c := range j.cases {
-			if !j.concerns(&j.cases[c], n) {
+			if !j.isConcerned(&j.cases[c], n) {
 				continue
 			}
 			labels, known := j.namespaceLabels(n.Ref)
-			selected, unsure := j.cases[c].selects.target(&j.cases[c].funnel, n, labels, known)
+			selected, unsure := j.cases[c].selects.matchesTarget(&j.cases[c].counts, n, labels, known)
 			if !selected {
 				continue
 			}
@@ -203,31 +207,31 @@ func (j *judge) gather() {
 				places, looked = j.places.At(id), true
 			}
 			for p := range places {
-				j.ask(c, &places[p], unsure, known)
+				j.askAt(c, &places[p], unsure, known)
 			}
 		}
 	}
 }
 
-// concerns reports whether a requirement may be about a node: rules and listeners may always have policies, other nodes where a policy kind
-// that the requirement looks at has results.
-func (j *judge) concerns(c *caseOf, n *topology.Node) bool {
-	if n.Transit || c.requests != nil || !c.selects.kind(n) {
+// isConcerned reports whether a requirement may be about a node: rules and listeners may always
+// have policies, other nodes where a policy kind that the requirement looks at has results.
+func (j *evaluation) isConcerned(c *requirementCase, n *topology.Node) bool {
+	if n.Delegates || c.requests != nil || !c.selects.matchesKind(n) {
 		return false
 	}
 	switch n.Role {
 	case topology.Rule, topology.Listener:
 		return true
 	case topology.Backend: // what holds there holds at its ports, to which the traffic goes
-		if len(j.res.Graph.Sections(n.Ref)) > 0 && slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.Reaches(topology.Port) }) {
+		if len(j.res.Graph.Sections(n.Ref)) > 0 && slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.HasResultsAt(topology.Port) }) {
 			return false
 		}
 	}
-	return slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.ReachesNode(n) })
+	return slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.HasResultsAtNode(n) })
 }
 
-// namespaceLabels are those of the namespace of a target; false if they are not known.
-func (j *judge) namespaceLabels(r model.Ref) (map[string]string, bool) {
+// namespaceLabels returns the labels of the namespace of a target; false if they are not known.
+func (j *evaluation) namespaceLabels(r model.Ref) (map[string]string, bool) {
 	name := cmp.Or(r.Namespace, r.Name)
 	if o := j.res.Snapshot.Get(model.Ref{Kind: "Namespace", Name: name}); o != nil {
 		if o.Labels[nameLabel] == name {
@@ -242,103 +246,105 @@ func (j *judge) namespaceLabels(r model.Ref) (map[string]string, bool) {
 	return map[string]string{nameLabel: name}, r.Namespace == "" && r.Kind != "Namespace"
 }
 
-// ask asks a requirement about the paths of a place that it selects.
-func (j *judge) ask(c int, p *view.EffectiveTarget, unsure, labelsKnown bool) {
+// askAt asks a requirement about the paths of a place that it selects.
+func (j *evaluation) askAt(c int, p *view.EffectiveTarget, unsure, labelsKnown bool) {
 	req := &j.cases[c]
-	paths, ok := req.selects.paths(&req.funnel, p)
+	paths, ok := req.selects.filterPaths(&req.counts, p)
 	if !ok {
 		return
 	}
-	a := asked{place: p, paths: paths, question: -1, protection: -1}
+	a := placedQuestion{place: p, paths: paths, question: -1, protection: -1}
 	switch {
 	case unsure, req.looks.namespaceLabels && !labelsKnown:
 		a.doubt = "the labels of namespace " + p.Target.Namespace + " are not in the input"
 	default:
-		a.doubt = j.doubts.about(req, p)
+		a.doubt = j.unknowns.explainUnknown(req, p)
 	}
-	set := j.set(req, p)
+	set := j.inForceSetIndex(req, p)
 	target := -1
 	if req.looks.target {
-		target = j.target(p)
+		target = j.indexOfTarget(p)
 	}
 	protects := req.looksAtProtection()
 	if !req.looks.path && !protects {
-		a.question = j.question(questionKey{c, set, target, -1, -1})
+		a.question = j.indexOfQuestion(questionKey{c, set, target, -1, -1})
 		req.asked = append(req.asked, a)
 		return
 	}
 	for i := range max(1, len(paths)) {
-		way := view.Path{} // of what no traffic reaches
+		way := view.Path{} // the empty path, for what no traffic reaches
 		if i < len(paths) {
 			way, a.paths = paths[i], paths[i:i+1]
 		}
 		key, one := questionKey{c, set, target, -1, -1}, a
 		if req.looks.path {
-			key.path = j.path(way)
+			key.path = j.indexOfPath(way)
 		}
 		if protects {
 			var unknown string
 			if key.protection, unknown = j.protectionAt(p, way); unknown == "" && req.demands != nil && len(req.demands.properties) > 0 {
-				_, unknown = req.meets(j.protected[key.protection])
+				_, unknown = req.isMet(j.protected[key.protection])
 			}
 			one.protection, one.doubt = key.protection, cmp.Or(a.doubt, unknown)
 		}
-		one.question = j.question(key)
+		one.question = j.indexOfQuestion(key)
 		req.asked = append(req.asked, one)
 	}
 }
 
-// set is the number of what is in force at a place of the kinds that a requirement looks at.
-func (j *judge) set(req *caseOf, p *view.EffectiveTarget) int {
+// inForceSetIndex is the index of what is in force at a place of the kinds that a requirement looks
+// at.
+func (j *evaluation) inForceSetIndex(req *requirementCase, p *view.EffectiveTarget) int {
 	var of []*view.InForce
 	var key []byte
 	for _, f := range p.InForce {
-		if len(f.Policy.Rules) == 0 || !req.looks.everything && !req.names(f.Kind.GroupKind) {
+		if len(f.Policy.Rules) == 0 || !req.looks.allInForce && !req.namesKind(f.Kind.GroupKind) {
 			continue
 		}
-		n, known := j.numbers[f]
+		n, known := j.inForceIndex[f]
 		if !known {
-			n = len(j.all)
-			j.numbers[f], j.all = n, append(j.all, f)
+			n = len(j.inForce)
+			j.inForceIndex[f], j.inForce = n, append(j.inForce, f)
 		}
 		of, key = append(of, f), binary.AppendUvarint(key, uint64(n))
 	}
-	at, known := j.setOf[string(key)]
+	at, known := j.setIndex[string(key)]
 	if !known {
 		at = len(j.sets)
-		j.setOf[string(key)], j.sets = at, append(j.sets, inForceSet{of: of})
+		j.setIndex[string(key)], j.sets = at, append(j.sets, inForceSet{of: of})
 	}
 	return at
 }
 
-// question is the number of a question. What a requirement does not look at does not tell two apart.
-func (j *judge) question(key questionKey) int {
-	at, known := j.questOf[key]
+// indexOfQuestion is the index of a question. Two questions that differ only in what the
+// requirement does not look at are one.
+func (j *evaluation) indexOfQuestion(key questionKey) int {
+	at, known := j.questionIndex[key]
 	if !known {
 		at = len(j.questions)
-		j.questOf[key] = at
+		j.questionIndex[key] = at
 		j.questions = append(j.questions, question{req: &j.cases[key.req], set: key.set, target: key.target, path: key.path, protection: key.protection})
 	}
 	return at
 }
 
-// target is the number of a target that matters.
-func (j *judge) target(p *view.EffectiveTarget) int {
-	at, known := j.targetOf[p.Node]
+// indexOfTarget is the index of a target that matters.
+func (j *evaluation) indexOfTarget(p *view.EffectiveTarget) int {
+	at, known := j.targetIndex[p.Node]
 	if !known {
 		at = len(j.targets)
-		j.targetOf[p.Node], j.targets = at, append(j.targets, p)
+		j.targetIndex[p.Node], j.targets = at, append(j.targets, p)
 	}
 	return at
 }
 
-// path is the number of a path that matters.
-func (j *judge) path(p view.Path) int {
+// indexOfPath is the index of a path that matters.
+func (j *evaluation) indexOfPath(p view.Path) int {
 	key := p.Key()
-	at, known := j.pathOf[key]
+	at, known := j.pathIndex[key]
 	if !known {
 		at = len(j.paths)
-		j.pathOf[key], j.paths = at, append(j.paths, p)
+		j.pathIndex[key], j.paths = at, append(j.paths, p)
 	}
 	return at
 }

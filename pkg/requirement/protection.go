@@ -25,8 +25,9 @@ type alternatives struct {
 	properties []view.RequestProperty
 }
 
-// required reads a list of policy kinds, or of properties as authentication and authentication=jwt|oidc.
-func (r *requirementReader) required(into *alternatives) func(*yaml.Node) {
+// readRequired reads a list of policy kinds, or of properties as authentication and
+// authentication=jwt|oidc.
+func (r *requirementReader) readRequired(into *alternatives) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.form.List(n, func(e *yaml.Node) {
 			var s string
@@ -53,7 +54,7 @@ func (r *requirementReader) required(into *alternatives) func(*yaml.Node) {
 func readProperty(text string) (p view.RequestProperty, wrong string) {
 	word, methods, given := strings.Cut(text, "=")
 	if !gate.IsProperty(word) {
-		return p, fmt.Sprintf("there is no property %q%s: properties are %s; kinds are written as in manifests, as AuthPolicy", word, nearestWord(word, propertyNames()), strings.Join(propertyNames(), ", "))
+		return p, fmt.Sprintf("there is no property %q%s: properties are %s; kinds are written as in manifests, as AuthPolicy", word, suggestWord(word, propertyNames()), strings.Join(propertyNames(), ", "))
 	}
 	p.Property = gate.Property(word)
 	if given && p.Property != gate.Authentication {
@@ -64,7 +65,7 @@ func readProperty(text string) (p view.RequestProperty, wrong string) {
 	}
 	for _, m := range p.Methods {
 		if !slices.Contains(gate.Methods(), m) {
-			return p, fmt.Sprintf("there is no method of authentication %q%s: methods are %s", m, nearestWord(m, gate.Methods()), strings.Join(gate.Methods(), ", "))
+			return p, fmt.Sprintf("there is no method of authentication %q%s: methods are %s", m, suggestWord(m, gate.Methods()), strings.Join(gate.Methods(), ", "))
 		}
 	}
 	return p, ""
@@ -78,21 +79,22 @@ func propertyNames() []string {
 	return out
 }
 
-// nearestWord proposes the word that may be meant.
-func nearestWord(word string, known []string) string {
+// suggestWord proposes the word that may be meant.
+func suggestWord(word string, known []string) string {
 	if near := form.Nearest(word, known); len(near) > 0 {
 		return fmt.Sprintf(" (did you mean %q?)", near[0])
 	}
 	return ""
 }
 
-// looksAtProtection reports whether what requests are protected by matters.
-func (c *caseOf) looksAtProtection() bool {
+// looksAtProtection reports whether it matters by what requests are protected.
+func (c *requirementCase) looksAtProtection() bool {
 	return len(c.looks.properties) > 0 || c.demands != nil && len(c.demands.properties) > 0
 }
 
-// protect judges the input, if a requirement over targets asks for that.
-func (j *judge) protect(by Protector) {
+// loadProtections finds by what requests are protected, if a requirement over targets asks for
+// that.
+func (j *evaluation) loadProtections(by Protector) {
 	var asked []view.RequestProperty
 	needed := false
 	for i := range j.cases {
@@ -109,63 +111,64 @@ func (j *judge) protect(by Protector) {
 	switch {
 	case !needed:
 	case by == nil:
-		j.unprotected = "what requests are protected by is not looked at here"
+		j.protectionUnknown = "what requests are protected by is not looked at here"
 	default:
 		var err error
 		if j.protections, err = by(j.res, asked); err != nil {
-			j.protections, j.unprotected = nil, err.Error()
+			j.protections, j.protectionUnknown = nil, err.Error()
 		}
 	}
 }
 
 // protectionAt is what requests to a target are protected by on a path, and its number; -1 and why, if that is not known.
-func (j *judge) protectionAt(p *view.EffectiveTarget, path view.Path) (number int, unknown string) {
+func (j *evaluation) protectionAt(p *view.EffectiveTarget, path view.Path) (number int, unknown string) {
 	if j.protections == nil {
-		return -1, j.unprotected
+		return -1, j.protectionUnknown
 	}
-	one := j.protections.On(p.Node, path)
+	one := j.protections.FindProtection(p.Node, path)
 	if one == nil {
 		return -1, "what requests are protected by is known of route rules only"
 	}
-	at, known := j.protectionOf[one]
+	at, known := j.protectionIndex[one]
 	if !known {
 		at = len(j.protected)
-		j.protectionOf[one], j.protected = at, append(j.protected, one)
+		j.protectionIndex[one], j.protected = at, append(j.protected, one)
 	}
 	return at, ""
 }
 
-// demanded is what is said of the properties that a requirement demands.
-func (c *caseOf) demanded(p *view.Protection) []*protect.Result {
+// demandedResults returns the results for the properties that a requirement demands.
+func (c *requirementCase) demandedResults(p *view.Protection) []*protect.Result {
 	var out []*protect.Result
 	for i := range c.demands.properties {
-		out = append(out, p.Asked(c.firstAsked+i))
+		out = append(out, p.AskedResult(c.firstAsked+i))
 	}
 	return out
 }
 
-// meets reports whether one of the properties that are demanded holds, or why that is not known. Where nothing gets through, there is nothing to demand.
-func (c *caseOf) meets(p *view.Protection) (met bool, unknown string) {
-	for i, result := range c.demanded(p) {
+// isMet reports whether one of the properties that are demanded holds, or why that is not known.
+// Where nothing gets through, there is nothing to demand.
+func (c *requirementCase) isMet(p *view.Protection) (met bool, unknown string) {
+	for i, result := range c.demandedResults(p) {
 		switch result.Verdict {
 		case gate.Holds, gate.NotApplicable:
 			return true, ""
 		case gate.Depends:
 			if unknown == "" {
-				unknown = c.demands.properties[i].String() + " depends: " + reasonsText(result)
+				unknown = c.demands.properties[i].String() + " depends: " + formatReasons(result)
 			}
 		}
 	}
 	return false, unknown
 }
 
-// mostReasons is how many reasons of a verdict a message has.
-const mostReasons = 2
+// maxReasons is how many reasons of a verdict a message has.
+const maxReasons = 2
 
-func reasonsText(result *protect.Result) string {
+func formatReasons(result *protect.Result) string {
 	var out []string
 	for _, r := range result.Because {
-		if len(out) == mostReasons {
+		if len(out) == maxReasons {
 			out = append(out, "and more")
 			break
 		}
@@ -174,27 +177,27 @@ func reasonsText(result *protect.Result) string {
 	return strings.Join(out, "; ")
 }
 
-// protectionText says of the properties that a requirement looks at what is so.
-func (c *caseOf) protectionText(p *view.Protection) string {
+// formatProtection gives the results for the properties that a requirement looks at.
+func (c *requirementCase) formatProtection(p *view.Protection) string {
 	var out []string
 	say := func(name string, result *protect.Result) {
 		text := name + " " + string(result.Verdict)
 		switch {
 		case len(result.Because) > 0:
-			text += ": " + reasonsText(result)
+			text += ": " + formatReasons(result)
 		case len(result.Methods) > 0:
 			text += " by " + strings.Join(result.Methods, ", ")
 		}
 		out = append(out, text)
 	}
 	if c.demands != nil {
-		for i, result := range c.demanded(p) {
+		for i, result := range c.demandedResults(p) {
 			say(c.demands.properties[i].String(), result)
 		}
 	}
 	for _, name := range c.looks.properties {
 		if gate.IsProperty(name) {
-			say(name, p.Of(gate.Property(name)))
+			say(name, p.ResultOf(gate.Property(name)))
 		}
 	}
 	return strings.Join(out, "; ")
@@ -204,14 +207,14 @@ func (c *caseOf) protectionText(p *view.Protection) string {
 func protectionValue(p *view.Protection) ref.Val {
 	fields := map[string]func() any{}
 	for _, property := range gate.Properties() {
-		result := p.Of(property)
+		result := p.ResultOf(property)
 		fields[string(property)] = func() any {
 			codes := []any{}
 			for _, r := range result.Because {
 				codes = append(codes, string(r.Code))
 			}
-			return values{"verdict": string(result.Verdict), "methods": textValues(result.Methods), "because": codes}
+			return objectValue{"verdict": string(result.Verdict), "methods": textValues(result.Methods), "because": codes}
 		}
 	}
-	return lazyObject(fields)
+	return newLazyObject(fields)
 }

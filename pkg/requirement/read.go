@@ -30,12 +30,12 @@ func Read(files []form.Source) ([]*Requirement, error) {
 	var wrong []string
 	for _, file := range files {
 		r := requirementReader{form: &form.Reader{File: file.Name}, file: file.Name, env: env, known: &out}
-		docs, err := file.Documents()
+		docs, err := file.ReadDocuments()
 		if err == nil && len(docs) == 0 {
 			err = fmt.Errorf("%s:1: there are no requirements in it", file.Name)
 		}
 		for _, doc := range docs {
-			r.document(doc)
+			r.readDocument(doc)
 		}
 		for _, err := range []error{err, r.form.Err()} {
 			if err != nil {
@@ -58,7 +58,7 @@ type requirementReader struct {
 	known *[]*Requirement // of all files
 }
 
-func (r *requirementReader) document(n *yaml.Node) {
+func (r *requirementReader) readDocument(n *yaml.Node) {
 	var version, kind string
 	var list *yaml.Node
 	r.form.Object(n, map[string]form.Field{"apiVersion": r.form.Word(&version, []string{apiVersion}), "kind": r.form.Word(&kind, []string{requirementsKind}),
@@ -70,25 +70,31 @@ func (r *requirementReader) document(n *yaml.Node) {
 	case version == "" || kind == "":
 		r.form.Fail(n, "the document needs apiVersion: %s and kind: %s", apiVersion, requirementsKind)
 	default:
-		r.form.List(list, r.requirement)
+		r.form.List(list, r.readRequirement)
 	}
 }
 
-func (r *requirementReader) requirement(n *yaml.Node) {
+func (r *requirementReader) readRequirement(n *yaml.Node) {
 	req := &Requirement{Severity: model.Error, Origin: model.Origin{File: r.file, Line: n.Line}}
 	severity := string(model.Error)
 	var nameAt *yaml.Node
 	r.form.Object(n, map[string]form.Field{
 		"name":              func(n *yaml.Node) { nameAt = n; r.form.Text(&req.Name)(n) },
 		"severity":          r.form.Word(&severity, []string{string(model.Error), string(model.Warning), string(model.Info)}),
-		"select":            func(n *yaml.Node) { r.selection(req, n) },
-		"expression":        r.expression(&req.holds, gives(boolean)),
+		"select":            func(n *yaml.Node) { r.readSelection(req, n) },
+		"expression":        r.readExpression(&req.holds, newResultType(boolean)),
 		"message":           r.form.Text(&req.message),
-		"messageExpression": r.expression(&req.messageFrom, gives(text)),
-		"over":              func(n *yaml.Node) { r.over(req, n) },
-		"require":           func(n *yaml.Node) { property(req).at(n); r.required(&property(req).require)(n) },
-		"property":          func(n *yaml.Node) { property(req).at(n); r.form.Word(&property(req).name, readyNames())(n) },
-		"allow":             func(n *yaml.Node) { property(req).at(n); r.form.Texts(&property(req).allow)(n) },
+		"messageExpression": r.readExpression(&req.messageFrom, newResultType(text)),
+		"over":              func(n *yaml.Node) { r.readOver(req, n) },
+		"require": func(n *yaml.Node) {
+			requestScopeOf(req).setPosition(n)
+			r.readRequired(&requestScopeOf(req).require)(n)
+		},
+		"property": func(n *yaml.Node) {
+			requestScopeOf(req).setPosition(n)
+			r.form.Word(&requestScopeOf(req).name, readyPropertyNames())(n)
+		},
+		"allow": func(n *yaml.Node) { requestScopeOf(req).setPosition(n); r.form.Texts(&requestScopeOf(req).allow)(n) },
 	})
 	req.Severity = model.Severity(severity)
 	switch {
@@ -116,15 +122,15 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 	*r.known = append(*r.known, req)
 }
 
-// expression reads an expression and compiles it.
-func (r *requirementReader) expression(into **compiled, result want) func(*yaml.Node) {
+// readExpression reads an expression and compiles it.
+func (r *requirementReader) readExpression(into **compiled, result resultType) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		var text string
 		r.form.Text(&text)(n)
 		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 			return
 		}
-		e, err := r.env.compile(text, result)
+		e, err := r.env.compileExpression(text, result)
 		if err != nil {
 			r.form.Fail(n, "the expression %s", err)
 			return
@@ -133,17 +139,17 @@ func (r *requirementReader) expression(into **compiled, result want) func(*yaml.
 	}
 }
 
-func (r *requirementReader) selection(req *Requirement, n *yaml.Node) {
+func (r *requirementReader) readSelection(req *Requirement, n *yaml.Node) {
 	s := &req.selects
 	r.form.Object(n, map[string]form.Field{
-		"kinds": r.kinds(&s.kinds), "gateways": r.globs(&s.gateways, 1), "listeners": r.globs(&s.listeners, 0), "namespaces": r.globs(&s.namespaces, 0),
-		"namespaceSelector": r.labels(&s.namespaceLabels), "labels": r.labels(&s.labels), "names": r.globs(&s.names, 0), "rules": r.globs(&s.rules, 0),
-		"where": r.expression(&req.where, gives(boolean)),
+		"kinds": r.readKinds(&s.kinds), "gateways": r.readGlobs(&s.gateways, 1), "listeners": r.readGlobs(&s.listeners, 0), "namespaces": r.readGlobs(&s.namespaces, 0),
+		"namespaceSelector": r.readLabelSelector(&s.namespaceLabels), "labels": r.readLabelSelector(&s.labels), "names": r.readGlobs(&s.names, 0), "rules": r.readGlobs(&s.rules, 0),
+		"where": r.readExpression(&req.where, newResultType(boolean)),
 	})
 }
 
-// kinds reads a list of Kind or Kind.group.
-func (r *requirementReader) kinds(into *[]model.GroupKind) func(*yaml.Node) {
+// readKinds reads a list of Kind or Kind.group.
+func (r *requirementReader) readKinds(into *[]model.GroupKind) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		*into = []model.GroupKind{}
 		r.form.List(n, func(e *yaml.Node) {
@@ -157,8 +163,8 @@ func (r *requirementReader) kinds(into *[]model.GroupKind) func(*yaml.Node) {
 	}
 }
 
-// globs reads a list of names in which * stands for any text, with so many slashes in them.
-func (r *requirementReader) globs(into *[]string, slashes int) func(*yaml.Node) {
+// readGlobs reads a list of names in which * stands for any text, with so many slashes in them.
+func (r *requirementReader) readGlobs(into *[]string, slashes int) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.form.List(n, func(e *yaml.Node) {
@@ -179,8 +185,8 @@ func (r *requirementReader) globs(into *[]string, slashes int) func(*yaml.Node) 
 	}
 }
 
-// labels reads a label selector.
-func (r *requirementReader) labels(into *labelSelector) func(*yaml.Node) {
+// readLabelSelector reads a label selector.
+func (r *requirementReader) readLabelSelector(into *labelSelector) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		into.given = true
 		r.form.Object(n, map[string]form.Field{"matchLabels": func(n *yaml.Node) {
@@ -191,11 +197,11 @@ func (r *requirementReader) labels(into *labelSelector) func(*yaml.Node) {
 			for i := 0; i+1 < len(n.Content); i += 2 {
 				var value string
 				r.form.Text(&value)(n.Content[i+1])
-				into.all = append(into.all, labelNeed{n.Content[i].Value, "In", []string{value}})
+				into.all = append(into.all, labelRequirement{n.Content[i].Value, "In", []string{value}})
 			}
 		}, "matchExpressions": func(n *yaml.Node) {
 			r.form.List(n, func(e *yaml.Node) {
-				var need labelNeed
+				var need labelRequirement
 				r.form.Object(e, map[string]form.Field{"key": r.form.Text(&need.key),
 					"operator": r.form.Word(&need.operator, []string{"In", "NotIn", "Exists", "DoesNotExist"}), "values": r.form.Texts(&need.values)})
 				if takes := need.operator == "In" || need.operator == "NotIn"; takes != (need.values != nil) {

@@ -1,8 +1,6 @@
 package requirement
 
-import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-)
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // Requirement is an assertion over effective policies: what has to hold wherever it selects.
 type Requirement struct {
@@ -17,7 +15,7 @@ type Requirement struct {
 	holds       *compiled     // gives a boolean; nil: something else has to hold
 	demands     *alternatives // over targets, instead of an expression
 
-	requests *requests // that it is about; nil: it is about targets
+	requests *requestScope // that it is about; nil: it is about targets
 }
 
 // CodePrefix opens the codes of problems with requirements that are not met.
@@ -26,8 +24,8 @@ const CodePrefix = "requirement/"
 // Code is that of the problems where the requirement is not met.
 func (r *Requirement) Code() model.Code { return model.Code(CodePrefix + r.Name) }
 
-// kindsNamed are the policy kinds that have to be in force, or that the expression names.
-func (r *Requirement) kindsNamed() []string {
+// namedKinds returns the policy kinds that have to be in force, or that the expression names.
+func (r *Requirement) namedKinds() []string {
 	if r.holds != nil {
 		return r.holds.kinds
 	}

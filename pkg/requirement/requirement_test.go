@@ -193,7 +193,7 @@ func TestRequirements(t *testing.T) {
 			`error requirement/a: httproute/bank/pay rule-1: no: Gloss.x.io of bank/one, Gloss.y.io of bank/two are in force via Gateway infra/main (web)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Problems(resolved(t, c.in), requirements(t, "- "+c.req), Deciders{})
+			got := FindProblems(resolved(t, c.in), requirements(t, "- "+c.req), Deciders{})
 			if asText(got) != c.want {
 				t.Errorf("found\n%s\nwant\n%s", asText(got), c.want)
 			}
@@ -211,13 +211,13 @@ func TestPerSecond(t *testing.T) {
 		"perSecond(100, '10s') == 10.0": true, "perSecond(60, '1m') == 1.0": true, "perSecond(3600, 'Hour') == 1.0": true, "perSecond(86400, '1d') == 1.0": true,
 		"perSecond(5, duration('500ms')) == 10.0": true, "perSecond(1.5, '1s') == 1.5": true, "perSecond(100, '1s') > 1000": false, "perSecond(2000, 'second') > 1000": true,
 	} {
-		findings := Problems(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`), Deciders{})
+		findings := FindProblems(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`), Deciders{})
 		if met := len(findings) == 0; met != want {
 			t.Errorf("%s: %s", expression, asText(findings))
 		}
 	}
 	for _, expression := range []string{"perSecond(1, 'x') > 0", "perSecond(1, '0s') > 0", "perSecond('a', '1s') > 0", "perSecond(1, 5) > 0", "perSecond(1, '') > 0", "perSecond(true, '1s') > 0"} {
-		findings := Problems(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`), Deciders{})
+		findings := FindProblems(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`), Deciders{})
 		if len(findings) != 1 || findings[0].Code != model.RequirementError || !strings.Contains(findings[0].Message, "perSecond: ") {
 			t.Errorf("%s: %s", expression, asText(findings))
 		}

@@ -10,24 +10,25 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// unknowns knows what leaves open what is in force.
-type unknowns struct {
-	res     *resolve.Resolution
-	objects map[model.Ref]string       // what is not evaluated about an object
-	astray  map[model.GroupKind]string // policies of which it is not known where they hold
-	unread  map[unreadAt]string
+// unknownState knows what leaves open what is in force.
+type unknownState struct {
+	res              *resolve.Resolution
+	objects          map[model.Ref]string       // what is not evaluated about an object
+	unplacedPolicies map[model.GroupKind]string // policies of which it is not known where they hold
+	unread           map[unreadKey]string
 }
 
-type unreadAt struct {
+type unreadKey struct {
 	kind *resolve.Kind
 	node topology.NodeID
 }
 
-// leavesOpen reports whether a problem leaves the answer open. What is wrong for sure does not: what holds then is known.
-func leavesOpen(p model.Problem) bool { return p.Incomplete() && p.Severity != model.Error }
+// leavesOpen reports whether a problem leaves the answer open. What is certainly wrong does not:
+// what holds then is known.
+func leavesOpen(p model.Problem) bool { return p.IsIncomplete() && p.Severity != model.Error }
 
-func newUnknowns(res *resolve.Resolution) *unknowns {
-	d := &unknowns{res: res, objects: map[model.Ref]string{}, astray: map[model.GroupKind]string{}, unread: map[unreadAt]string{}}
+func newUnknownState(res *resolve.Resolution) *unknownState {
+	d := &unknownState{res: res, objects: map[model.Ref]string{}, unplacedPolicies: map[model.GroupKind]string{}, unread: map[unreadKey]string{}}
 	attached := map[model.Ref]bool{}
 	for _, k := range res.Kinds {
 		for _, p := range k.Policies {
@@ -45,26 +46,26 @@ func newUnknowns(res *resolve.Resolution) *unknowns {
 		if d.objects[whole] == "" {
 			d.objects[whole] = said
 		}
-		if gk := p.Ref.GroupKind(); res.Kind(gk) != nil && !attached[whole] && d.astray[gk] == "" {
-			d.astray[gk] = said
+		if gk := p.Ref.GroupKind(); res.Kind(gk) != nil && !attached[whole] && d.unplacedPolicies[gk] == "" {
+			d.unplacedPolicies[gk] = said
 		}
 	}
 	return d
 }
 
-// about says why what a requirement looks at is not known at a place, "" if it is.
-func (d *unknowns) about(req *caseOf, p *view.EffectiveTarget) string {
-	if len(req.strange) > 0 {
-		return "no policy kind called " + req.strange[0] + " is known"
+// explainUnknown says why what a requirement looks at is not known at a place, "" if it is.
+func (d *unknownState) explainUnknown(req *requirementCase, p *view.EffectiveTarget) string {
+	if len(req.unknownKinds) > 0 {
+		return "no policy kind called " + req.unknownKinds[0] + " is known"
 	}
 	if len(req.kinds) == 0 {
 		return ""
 	}
 	for _, k := range req.kinds {
-		if why := d.unreadAt(k, p.Node); why != "" {
+		if why := d.explainUnread(k, p.Node); why != "" {
 			return why
 		}
-		if why := d.astray[k.GroupKind]; why != "" {
+		if why := d.unplacedPolicies[k.GroupKind]; why != "" {
 			return why
 		}
 	}
@@ -75,18 +76,18 @@ func (d *unknowns) about(req *caseOf, p *view.EffectiveTarget) string {
 		if !slices.Contains(req.kinds, f.Kind) {
 			continue
 		}
-		if why := d.inForce(f); why != "" {
+		if why := d.explainStack(f); why != "" {
 			return why
 		}
-		if d.res.Snapshot.WithoutValues() && req.looks.values && len(f.Policy.Rules) > 0 {
+		if d.res.Snapshot.HasNoValues() && req.looks.values && len(f.Policy.Rules) > 0 {
 			return "the values of settings are left out"
 		}
 	}
 	return ""
 }
 
-// inForce says what is not known about the policies of a stack.
-func (d *unknowns) inForce(f *view.InForce) string {
+// explainStack says what is not known about the policies of a stack.
+func (d *unknownState) explainStack(f *view.InForce) string {
 	for _, p := range f.Problems {
 		if leavesOpen(p) {
 			return p.Message
@@ -103,24 +104,25 @@ func (d *unknowns) inForce(f *view.InForce) string {
 	return ""
 }
 
-// unreadAt says which lists may not be read that may change what is in force of a kind at a node.
-func (d *unknowns) unreadAt(k *resolve.Kind, id topology.NodeID) string {
-	if c := d.res.Snapshot.Cluster; c == nil || len(c.Gaps) == 0 {
+// explainUnread says which lists may not be read that may change what is in force of a kind at a
+// node.
+func (d *unknownState) explainUnread(k *resolve.Kind, id topology.NodeID) string {
+	if c := d.res.Snapshot.Cluster; c == nil || len(c.Unread) == 0 {
 		return ""
 	}
-	key := unreadAt{k, id}
+	key := unreadKey{k, id}
 	why, known := d.unread[key]
 	if !known {
-		if lists := d.res.Unread(k.Gaps().At(id)); len(lists) > 0 {
-			why = list(lists) + " may not be read"
+		if lists := d.res.DescribeGaps(k.Gaps().At(id)); len(lists) > 0 {
+			why = joinNames(lists) + " may not be read"
 		}
 		d.unread[key] = why
 	}
 	return why
 }
 
-// hiddenTargets says which lists may not be read that may hold what a selection selects.
-func (d *unknowns) hiddenTargets(s *selection) []string {
+// listHiddenTargets says which lists may not be read that may hold what a selection selects.
+func (d *unknownState) listHiddenTargets(s *selection) []string {
 	c := d.res.Snapshot.Cluster
 	if c == nil {
 		return nil
@@ -130,7 +132,7 @@ func (d *unknowns) hiddenTargets(s *selection) []string {
 		kinds = topology.RouteKinds()
 	}
 	var gaps []resolve.Gap
-	for _, g := range c.Gaps {
+	for _, g := range c.Unread {
 		of := slices.ContainsFunc(kinds, func(k model.GroupKind) bool {
 			return k.Kind == g.Kind.Kind && (k.Group == "" || k.Group == g.Kind.Group)
 		})
@@ -138,25 +140,26 @@ func (d *unknowns) hiddenTargets(s *selection) []string {
 			gaps = append(gaps, resolve.Gap{Kind: g.Kind, Namespace: g.Namespace})
 		}
 	}
-	return d.res.Unread(gaps)
+	return d.res.DescribeGaps(gaps)
 }
 
-// unattached says why it is not known whether traffic comes to a route through a parent that a selection selects, "" if it is known.
-func (d *unknowns) unattached(s *selection, route topology.NodeID) string {
+// explainUnattached says why it is not known whether traffic comes to a route through a parent that
+// a selection selects, "" if it is known.
+func (d *unknownState) explainUnattached(s *selection, route topology.NodeID) string {
 	for _, a := range d.res.Graph.Attachments(route) {
 		if a.State != topology.Unknown && !a.Missing {
 			continue
 		}
 		gateway := a.Parent.Kind == "Gateway"
-		if s.gateways == nil || !gateway && !topology.MeshParent(a.Parent.GroupKind()) || gateway && matchesAny(s.gateways, a.Parent.FullName()) {
+		if s.gateways == nil || !gateway && !topology.IsMeshParent(a.Parent.GroupKind()) || gateway && matchesAny(s.gateways, a.Parent.FullName()) {
 			return a.Reason
 		}
 	}
 	return ""
 }
 
-// strangeHint proposes the policy kind that may be meant.
-func (j *judge) strangeHint(name string) string {
+// suggestKind proposes the policy kind that may be meant.
+func (j *evaluation) suggestKind(name string) string {
 	var known []string
 	for _, k := range j.res.Kinds {
 		known = append(known, k.GroupKind.Kind, k.Name())

@@ -19,49 +19,49 @@ type attacher struct {
 	checks []policy.AttachedCheck // of the kind; nil: not asked for yet
 }
 
-// attach finds the targets of every policy of the kind by hash look-ups (engine E13).
-func (k *attacher) attach() {
-	k.discover()
+// attachAll finds the targets of every policy of the kind by hash look-ups (engine E13).
+func (k *attacher) attachAll() {
+	k.askNamespaces()
 	k.attached = make(map[topology.NodeID]nodePolicies, len(k.Policies))
-	k.expect(k.Policies)
+	k.makeRoom(k.Policies)
 	var own []policy.Attached // of the policy at hand
-	var places model.Set[policy.Spot]
+	var places model.Set[policy.AttachPoint]
 	for _, p := range k.Policies {
-		if p.Refused || !k.discovers(p) {
+		if p.Refused || !k.checkVisible(p) {
 			continue
 		}
 		own = own[:0]
 		places.Clear()
-		to := k.of(p)
+		to := k.targetListOf(p)
 		to.followed = true
 		for i, ref := range p.Refs {
-			found := k.attachable(k.targets(p, ref))
+			found := k.dropFrontends(k.findTargets(p, ref))
 			if len(found) == 0 {
-				to.astray = append(to.astray, i)
+				to.unresolved = append(to.unresolved, i)
 				k.res.Problems = append(k.res.Problems, problemsOf(ref.Uncertain)...)
 			}
 			for _, id := range found {
 				a := policy.Attached{Policy: p, Node: id, Ref: i, Level: k.sectionLevel(ref, id)}
-				if places.Has(a.Spot()) {
+				if places.Has(a.Point()) {
 					if k.res.Node(id).Role == topology.Frontend {
-						continue // said of the Service itself
+						continue // reported for the Service itself
 					}
-					k.res.problem(p, ref, model.Problem{Severity: model.Info, Code: model.DuplicateReference,
+					k.res.addRefProblem(p, ref, model.Problem{Severity: model.Info, Code: model.DuplicateReference,
 						Message: fmt.Sprintf("%s is named twice; it counts once", k.res.Node(id).Ref)})
 					continue
 				}
-				places.Add(a.Spot())
-				k.hold(to, id)
+				places.Add(a.Point())
+				k.addTarget(to, id)
 				own = append(own, a)
 			}
 		}
 		own = append(own, k.attachByVendor(p, to)...)
-		to.sort()
+		to.sortNodes()
 		if len(own) > 0 {
-			k.judge(p)
+			k.judgePolicy(p)
 			own = k.limitAncestors(p, own)
 		}
-		if p.Fault != "" && k.InError == policy.Drop {
+		if p.Fault != "" && k.InError == policy.DropPolicy {
 			continue
 		}
 		for _, a := range own {
@@ -76,24 +76,24 @@ func (k *attacher) attach() {
 			k.attached[id] = at
 		}
 	}
-	k.filters()
-	k.absentees()
-	k.voids()
-	k.lint()
+	k.attachByFilters()
+	k.reportMissingReferences()
+	k.markVoids()
+	k.runLints()
 }
 
-// hold notes that a node is among the targets of a policy.
-func (k *attacher) hold(to *targetList, id topology.NodeID) {
+// addTarget notes that a node is among the targets of a policy.
+func (k *attacher) addTarget(to *targetList, id topology.NodeID) {
 	to.nodes = append(to.nodes, id)
 	role := k.res.Node(id).Role
-	k.beside = k.beside || role == topology.Namespace || role == topology.Backend
+	k.targetsBesidePath = k.targetsBesidePath || role == topology.Namespace || role == topology.Backend
 }
 
 // attachByVendor attaches a policy where its vendor's own functions find targets.
 func (k *attacher) attachByVendor(p *policy.Policy, to *targetList) []policy.Attached {
 	var out []policy.Attached
 	var held map[topology.NodeID]bool
-	finders := k.res.finders(p.Kind)
+	finders := k.res.findersOf(p.Kind)
 	for i, form := range p.Kind.Refs {
 		find := finders[i].Find
 		switch {
@@ -115,7 +115,7 @@ func (k *attacher) attachByVendor(p *policy.Policy, to *targetList) []policy.Att
 		for _, a := range found {
 			if !held[a.Node] {
 				held[a.Node] = true
-				k.hold(to, a.Node)
+				k.addTarget(to, a.Node)
 				out = append(out, a)
 			}
 		}
@@ -123,8 +123,9 @@ func (k *attacher) attachByVendor(p *policy.Policy, to *targetList) []policy.Att
 	return out
 }
 
-// lint reports what the kind's vendor has to say about the places where its policies are attached.
-func (k *attacher) lint() {
+// runLints reports what the kind's vendor has to say about the places where its policies are
+// attached.
+func (k *attacher) runLints() {
 	if len(k.attached) == 0 {
 		return
 	}
@@ -133,28 +134,28 @@ func (k *attacher) lint() {
 	}
 }
 
-// problem reports something about one reference of a policy.
-func (r *Resolution) problem(p *policy.Policy, ref policy.TargetRef, problem model.Problem) {
+// addRefProblem reports something about one reference of a policy.
+func (r *Resolution) addRefProblem(p *policy.Policy, ref policy.TargetRef, problem model.Problem) {
 	problem = problem.At(p.Object)
 	origin := ref.Origin()
 	problem.Origin = &origin
 	r.Problems = append(r.Problems, problem)
 }
 
-// targets are the nodes that one reference of a policy means.
-func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
+// findTargets returns the nodes that one reference of a policy means.
+func (k *attacher) findTargets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 	warn := func(code model.Code, hint, format string, args ...any) {
-		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+		k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
-	if model.HasVariable(t.Ref.Kind) || model.HasVariable(t.Ref.Group) { // what it may be is not known, and told with the variables
+	if model.HasVariable(t.Ref.Kind) || model.HasVariable(t.Ref.Group) { // what it would be is not known; the variable is reported
 		return nil
 	}
-	if !p.Kind.Allows(t.Ref) {
+	if !p.Kind.AllowsTarget(t.Ref) {
 		form := strings.ToLower(t.Ref.Kind)
 		if t.Ref.Section != "" {
 			form += " with a sectionName"
 		}
-		hint := "it may target: " + targetForms(p.Kind.Targets)
+		hint := "it may target: " + listTargetForms(p.Kind.Targets)
 		for _, f := range p.Kind.Targets {
 			if f.GroupKind.Kind == t.Ref.Kind && f.GroupKind.Group != t.Ref.Group {
 				hint = fmt.Sprintf("its group is %q; it has to be %q", t.Ref.Group, f.GroupKind.Group)
@@ -164,72 +165,73 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 		return nil
 	}
 	ref := t.Ref
-	if clusterScoped(ref.GroupKind()) {
+	if isClusterScoped(ref.GroupKind()) {
 		ref.Namespace = ""
 	}
-	if home := p.Ref().Namespace; leaves(p.Kind, home, ref) && !(t.Selects != nil && clusterScoped(ref.GroupKind())) {
+	if home := p.Ref().Namespace; leavesNamespace(p.Kind, home, ref) && !(t.Selection != nil && isClusterScoped(ref.GroupKind())) {
 		switch {
 		case p.Kind.Namespaces == policy.OwnNamespace:
 			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace", "%s is not in the policy's namespace %s: not attached", ref, home)
 			return nil
-		case p.Kind.Namespaces == policy.WithGrant && !k.res.Graph.Granted(p.Kind.GroupKind, home, ref.WithoutSection()):
+		case p.Kind.Namespaces == policy.WithGrant && !k.res.Graph.IsGranted(p.Kind.GroupKind, home, ref.WithoutSection()):
 			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it", cmp.Or(ref.Namespace, ref.Name)), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
 			return nil
 		}
 	}
-	if t.Selects != nil {
-		return k.selected(p, t, warn)
+	if t.Selection != nil {
+		return k.selectTargets(p, t, warn)
 	}
 	found := k.res.Graph.Lookup(ref)
-	if more := k.inSets(t); len(more) > 0 {
+	if more := k.listenersInSets(t); len(more) > 0 {
 		found = slices.Concat(found, more)
 	}
 	if t.Port != 0 && len(found) > 0 {
-		if found = k.byPort(t, found); len(found) == 0 {
+		if found = k.listenersByPort(t, found); len(found) == 0 {
 			warn(model.TargetNotFound, "", "%s has no listener with port %d", ref, t.Port)
 			return nil
 		}
 	}
 	if len(found) > 0 {
-		if t.Named && k.res.unnamed(found[0], ref.Section) {
+		if t.RuleNameOnly && k.res.isUnnamedRule(found[0], ref.Section) {
 			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.WithoutSection(), ref.Section)
 			return nil
 		}
 		return found
 	}
-	return k.missing(p, ref, t, warn)
+	return k.reportMissing(p, ref, t, warn)
 }
 
-// unnamed reports whether a node is a rule that does not have the name itself.
-func (r *Resolution) unnamed(id topology.NodeID, name string) bool {
+// isUnnamedRule reports whether a node is a rule that does not have the name itself.
+func (r *Resolution) isUnnamedRule(id topology.NodeID, name string) bool {
 	n := r.Node(id)
 	return n.Role == topology.Rule && n.Object.Text("spec", "rules", strconv.Itoa(n.Index), "name") != name
 }
 
-// leaves reports whether a reference goes out of the policy's namespace: to an object elsewhere, or to another Namespace.
-func leaves(k *policy.Kind, home string, ref model.Ref) bool {
+// leavesNamespace reports whether a reference goes out of the policy's namespace: to an object
+// elsewhere, or to another Namespace.
+func leavesNamespace(k *policy.Kind, home string, ref model.Ref) bool {
 	if ref.Kind == "Namespace" && ref.Group == "" {
-		return !k.Cluster && ref.Name != home
+		return !k.ClusterScoped && ref.Name != home
 	}
 	return ref.Namespace != "" && ref.Namespace != home
 }
 
-// missing says why a reference leads nowhere, or stands in for what no graph can know.
-func (k *attacher) missing(p *policy.Policy, ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+// reportMissing says why a reference leads nowhere, or returns a node for what no graph can know.
+func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	g := k.res.Graph
-	if k.res.Snapshot.Cluster.MissesRef(ref) && k.res.Snapshot.Get(ref) == nil {
-		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.Plural(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
+	if k.res.Snapshot.Cluster.IsUnreadRef(ref) && k.res.Snapshot.Get(ref) == nil {
+		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.PluralOf(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
 		return nil
 	}
-	if !g.KnownKind(ref.GroupKind()) {
+	if !g.IsKnownKind(ref.GroupKind()) {
 		warn(model.UnknownKind, "add the CRD of the kind if it is one", "%s is of a kind that is neither built in nor in the input: nothing is inherited there", ref)
-		return []topology.NodeID{k.res.opaque(ref, nil)}
+		return []topology.NodeID{k.res.opaqueNode(ref, nil)}
 	}
 	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.WithoutSection())) == 0 && ref.Section == "" {
-		return []topology.NodeID{k.res.opaque(ref, o)}
+		return []topology.NodeID{k.res.opaqueNode(ref, o)}
 	}
-	if o := k.res.Snapshot.Get(ref); o != nil && (g.NumbersPort(ref) || g.Divides(ref, o)) { // no rule sends there, but something else may
-		return []topology.NodeID{k.res.opaque(ref, o)}
+	if o := k.res.Snapshot.Get(ref); o != nil && (g.IsNumberedPort(ref) || g.HasBackendSection(ref, o)) { // no rule sends there, but something else may
+		return []topology.NodeID{k.res.opaqueNode(ref, o)}
 	}
 	if t.Silent {
 		return nil
@@ -240,21 +242,21 @@ func (k *attacher) missing(p *policy.Policy, ref model.Ref, t policy.TargetRef, 
 			hint = "it has: " + strings.Join(sections, ", ")
 		}
 		whole := ref.WithoutSection()
-		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, Missing: &ref, Meant: &whole,
+		k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, MissingRef: &ref, SuggestedRef: &whole,
 			Message: fmt.Sprintf("%s has no section %q: the policy does not attach, not even to the whole object", whole, ref.Section)})
 		return nil
 	}
 	hint, meant := k.res.hintOf(ref)
-	k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, Missing: &ref, Meant: meant,
+	k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, MissingRef: &ref, SuggestedRef: meant,
 		Message: fmt.Sprintf("%s is not found: the policy does not attach", ref)})
 	return nil
 }
 
-func clusterScoped(gk model.GroupKind) bool {
+func isClusterScoped(gk model.GroupKind) bool {
 	return gk == classKind || gk == namespaceKind
 }
 
-func targetForms(forms []policy.TargetForm) string {
+func listTargetForms(forms []policy.TargetForm) string {
 	var out []string
 	for _, f := range forms {
 		out = append(out, f.String())
@@ -262,27 +264,28 @@ func targetForms(forms []policy.TargetForm) string {
 	return strings.Join(out, ", ")
 }
 
-// contest decides which of several policies on one target stay.
-type contest struct{ *Kind }
+// targetContest decides which of several policies on one target stay.
+type targetContest struct{ *Kind }
 
-// compete runs the same-target models that reject policies, node by node, before any fold (engine E8).
-func (k contest) compete() {
+// rejectLosers runs the same-target models that reject policies, node by node, before any fold
+// (engine E8).
+func (k targetContest) rejectLosers() {
 	switch {
 	case k.SameTarget == policy.Disjoint:
 		k.rejectedAt = map[topology.NodeID][]Rejection{}
-		k.competeDisjoint()
+		k.rejectClashing()
 		return
 	case k.SameTarget == policy.AllLose, k.SameTarget == policy.Unstated:
 		k.rejectedAt = map[topology.NodeID][]Rejection{}
-		k.keepEachOtherOut()
+		k.rejectAll()
 		return
 	case k.RejectsWhole:
-		k.competeEverywhere()
+		k.rejectEverywhere()
 		return
 	}
 	ids := make([]topology.NodeID, 0, len(k.attached))
 	for id, p := range k.attached {
-		if len(p.policies) > 1 && k.rejecting(p) {
+		if len(p.policies) > 1 && k.keepsFirstOnly(p) {
 			ids = append(ids, id)
 		}
 	}
@@ -292,12 +295,12 @@ func (k contest) compete() {
 		p := k.attached[id]
 		var kept []policy.Attached // the first of every level
 		for _, a := range p.policies {
-			first := slices.IndexFunc(kept, a.SamePlace)
+			first := slices.IndexFunc(kept, a.IsAtSamePlace)
 			if first < 0 {
 				kept = append(kept, a)
 				continue
 			}
-			v := Rejection{Attached: a, By: kept[first].Policy, Decision: k.decide(kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
+			v := Rejection{Attached: a, By: kept[first].Policy, Decision: k.decisionBetween(kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
@@ -306,8 +309,9 @@ func (k contest) compete() {
 	}
 }
 
-// rejecting reports whether only the first policy of the place stays. A direct kind is folded instead: strategy none says the same.
-func (k contest) rejecting(p nodePolicies) bool {
+// keepsFirstOnly reports whether only the first policy of the place stays. A direct kind is folded
+// instead: strategy none says the same.
+func (k targetContest) keepsFirstOnly(p nodePolicies) bool {
 	switch k.SameTarget {
 	case policy.First:
 		return true
@@ -316,7 +320,7 @@ func (k contest) rejecting(p nodePolicies) bool {
 	case policy.Oldest:
 		first := p.policies[0].Policy
 		for _, b := range first.Blocks {
-			if first.Word(b.Kind) != "atomic" {
+			if first.StrategyName(b.Kind) != "atomic" {
 				return false
 			}
 		}

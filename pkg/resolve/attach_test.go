@@ -80,7 +80,7 @@ func TestAttachesSaysWhichReferenceLeads(t *testing.T) {
 	r := describedBy(t, described, append(shop(), paint("app/p", "HTTPRoute/none HTTPRoute/shop HTTPRoute/shop", ""))...)
 	k := r.paints()
 	for i, want := range []bool{false, true, true} {
-		if got := k.Attaches(k.Policies[0], i); got != want {
+		if got := k.HasTarget(k.Policies[0], i); got != want {
 			t.Errorf("reference %d: %v, want %v", i, got, want)
 		}
 	}
@@ -229,7 +229,7 @@ func TestReplayEqualsTheVerdict(t *testing.T) {
 	r := resolved(t, append(shop(), paint("infra/g", "Gateway/east", "overrides: {strategy: merge, m: {a: 1}}"), paint("app/p", "HTTPRoute/shop", "m: {a: 2, b: 2}"))...)
 	k := r.paints()
 	for _, s := range k.Contexts(r.node(t, "app:HTTPRoute/shop/r1")) {
-		again := k.Replay(s).Result
+		again := k.FoldStepwise(s).Result
 		if got, want := len(again.Rules), len(k.Verdict(s).Result.Rules); got != want || len(again.Trace) != 2 || !slices.Equal(again.Trace[1].After, []string{"m.a", "m.b"}) {
 			t.Errorf("%d rules, want %d; steps %v", got, want, again.Trace)
 		}

@@ -10,47 +10,47 @@ import (
 
 // attachments are the targets of the policies of a kind, and who keeps whom out there.
 type attachments struct {
-	attached   map[topology.NodeID]nodePolicies
-	rejectedAt map[topology.NodeID][]Rejection
-	held       []targetList                         // by the position of a policy
-	overLimit  map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
-	byBackend  map[*policy.Policy][]topology.NodeID // the rules with a backendRef that names it
-	beside     bool                                 // some policy targets a namespace or a backend
+	attached          map[topology.NodeID]nodePolicies
+	rejectedAt        map[topology.NodeID][]Rejection
+	targetLists       []targetList                         // by the position of a policy
+	refusedAncestors  map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
+	backendRules      map[*policy.Policy][]topology.NodeID // the rules with a backendRef that names it
+	targetsBesidePath bool                                 // some policy targets a namespace or a backend
 }
 
 // targetList is what the references of a policy lead to.
 type targetList struct {
-	policy   *policy.Policy
-	nodes    []topology.NodeID
-	followed bool  // somebody has looked where its references lead
-	astray   []int // the references that lead to no target, once they are followed
+	policy     *policy.Policy
+	nodes      []topology.NodeID
+	followed   bool  // somebody has looked where its references lead
+	unresolved []int // the references that lead to no target, once they are followed
 }
 
-// expect makes room for the targets of the policies of the kind.
-func (k *attachments) expect(policies []*policy.Policy) {
-	k.held = make([]targetList, len(policies))
+// makeRoom makes room for the targets of the policies of the kind.
+func (k *attachments) makeRoom(policies []*policy.Policy) {
+	k.targetLists = make([]targetList, len(policies))
 	for i, p := range policies {
-		k.held[i].policy = p
+		k.targetLists[i].policy = p
 	}
 }
 
-// sort brings the nodes into their order, each once.
-func (t *targetList) sort() {
+// sortNodes brings the nodes into their order, each once.
+func (t *targetList) sortNodes() {
 	slices.Sort(t.nodes)
 	t.nodes = slices.Compact(t.nodes)
 }
 
-// of is what the references of a policy lead to; nil if it is none of the kind's.
-func (k *attachments) of(p *policy.Policy) *targetList {
-	if i := p.Position; i < len(k.held) && k.held[i].policy == p {
-		return &k.held[i]
+// targetListOf returns what the references of a policy lead to; nil if it is none of the kind's.
+func (k *attachments) targetListOf(p *policy.Policy) *targetList {
+	if i := p.Position; i < len(k.targetLists) && k.targetLists[i].policy == p {
+		return &k.targetLists[i]
 	}
 	return nil
 }
 
 // targetsOf lists the nodes to which the policy is attached, sorted. The list is not to be changed.
 func (k *attachments) targetsOf(p *policy.Policy) []topology.NodeID {
-	if t := k.of(p); t != nil {
+	if t := k.targetListOf(p); t != nil {
 		return t.nodes
 	}
 	return nil
@@ -61,8 +61,9 @@ func (k *attachments) TargetsOf(p *policy.Policy) []topology.NodeID {
 	return slices.Clone(k.targetsOf(p))
 }
 
-// At lists the policies at a node, established first; those that another one keeps out come last.
-func (k *attachments) At(id topology.NodeID) []*policy.Policy {
+// PoliciesAt lists the policies at a node, established first; those that another one keeps out come
+// last.
+func (k *attachments) PoliciesAt(id topology.NodeID) []*policy.Policy {
 	var out []*policy.Policy
 	for _, a := range k.attached[id].policies {
 		out = append(out, a.Policy)
@@ -73,30 +74,33 @@ func (k *attachments) At(id topology.NodeID) []*policy.Policy {
 	return out
 }
 
-// Keeps reports whether a policy stays at one of its targets: no other one keeps it out there.
-func (k *attachments) Keeps(p *policy.Policy, id topology.NodeID) bool {
+// StaysAt reports whether a policy stays at one of its targets: no other one keeps it out there.
+func (k *attachments) StaysAt(p *policy.Policy, id topology.NodeID) bool {
 	return !slices.ContainsFunc(k.rejectedAt[id], func(v Rejection) bool { return v.Attached.Policy == p }) ||
 		slices.ContainsFunc(k.attached[id].policies, func(a policy.Attached) bool { return a.Policy == p })
 }
 
-// Attaches reports whether the policy's i-th reference led to a target.
-func (k *attachments) Attaches(p *policy.Policy, i int) bool {
-	t := k.of(p)
-	return t != nil && t.followed && i < len(p.Refs) && !slices.Contains(t.astray, i)
+// HasTarget reports whether the policy's i-th reference led to a target.
+func (k *attachments) HasTarget(p *policy.Policy, i int) bool {
+	t := k.targetListOf(p)
+	return t != nil && t.followed && i < len(p.Refs) && !slices.Contains(t.unresolved, i)
 }
 
-// ByBackend lists the rules with a backendRef of which a filter names the policy, those on ways that other routes hand over included.
-func (k *attachments) ByBackend(p *policy.Policy) []topology.NodeID { return k.byBackend[p] }
+// BackendRules lists the rules with a backendRef of which a filter names the policy, those on ways
+// that other routes hand over included.
+func (k *attachments) BackendRules(p *policy.Policy) []topology.NodeID { return k.backendRules[p] }
 
-// OverLimit lists the ancestors that a policy is refused for because its status has no room for them.
-func (k *attachments) OverLimit(p *policy.Policy) []model.Ref { return k.overLimit[p] }
+// RefusedAncestors lists the ancestors that a policy is refused for because its status has no room
+// for them.
+func (k *attachments) RefusedAncestors(p *policy.Policy) []model.Ref { return k.refusedAncestors[p] }
 
-// Via are the ways by which a policy itself comes to a node, of those on which a stack holds there.
-func (k *attachments) Via(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
+// PathsVia returns the ways by which a policy itself comes to a node, of those on which a stack
+// holds there.
+func (k *attachments) PathsVia(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
 	at := k.attached[id].policies
 	i := slices.IndexFunc(at, func(a policy.Attached) bool { return a.Policy == p })
-	if i < 0 || at[i].Here == nil || at[i].Here.Via == nil {
+	if i < 0 || at[i].Details == nil || at[i].Details.Parents == nil {
 		return ways
 	}
-	return slices.DeleteFunc(slices.Clone(ways), func(w Path) bool { return len(w) < 2 || !slices.Contains(at[i].Here.Via, w[len(w)-2]) })
+	return slices.DeleteFunc(slices.Clone(ways), func(w Path) bool { return len(w) < 2 || !slices.Contains(at[i].Details.Parents, w[len(w)-2]) })
 }

@@ -17,7 +17,7 @@ func BenchmarkManyOnOneTarget(b *testing.B) {
 				b.StopTimer()
 				r := resolved(b, objects...)
 				b.StartTimer()
-				r.paints().InForce(func(s StackID) { r.paints().Verdict(s) })
+				r.paints().EachStackInForce(func(s StackID) { r.paints().Verdict(s) })
 			}
 		})
 	}

@@ -11,29 +11,30 @@ import (
 // builtinFact marks in a stack a node whose own settings beat those of policies; its value is the node.
 const builtinFact = "builtin"
 
-// builtin is the mark of a node with settings of its own that beat those of policies.
-func (k *routed) builtin(id topology.NodeID) (fact, bool) {
+// builtinFactAt returns the mark of a node with settings of its own that beat those of policies.
+func (k *pathEngine) builtinFactAt(id topology.NodeID) (pathFact, bool) {
 	if k.Builtins == nil || !k.HasBuiltins(k.res.Graph.Node(id)) {
-		return fact{}, false
+		return pathFact{}, false
 	}
-	return fact{builtinFact, strconv.Itoa(int(id))}, true
+	return pathFact{builtinFact, strconv.Itoa(int(id))}, true
 }
 
-// overrule adds to a stack what beats its policies: the settings of the nodes along the path themselves, the least specific first.
-func (k layout) overrule(o *Verdict) {
+// addBuiltins adds to a stack what beats its policies: the settings of the nodes along the path
+// themselves, the least specific first.
+func (k stackLayout) addBuiltins(o *Verdict) {
 	if k.Builtins == nil {
 		return
 	}
 	var ids []topology.NodeID
-	for s := k.stack; s != 0; s = k.list[s].under {
-		if f := k.list[s].fact; f.name == builtinFact {
+	for s := k.stack; s != 0; s = k.steps[s].under {
+		if f := k.steps[s].fact; f.name == builtinFact {
 			id, err := strconv.Atoi(f.value)
 			if err == nil {
 				ids = append(ids, topology.NodeID(id))
 			}
 		}
 	}
-	for _, id := range slices.Backward(k.precedence(ids)) {
+	for _, id := range slices.Backward(k.orderBuiltins(ids)) {
 		n := k.res.Graph.Node(id)
 		for _, own := range k.BuiltinsOf(n) {
 			if own.Level != "" {
@@ -46,13 +47,14 @@ func (k layout) overrule(o *Verdict) {
 	}
 }
 
-// precedence orders nodes with settings of their own, those that count most first, from the most specific to the least: what is more specific
-// counts more, unless a route that others are below says by its strategy that it wins.
-func (k layout) precedence(ids []topology.NodeID) []topology.NodeID {
+// orderBuiltins orders nodes with settings of their own, those that count most first, from the most
+// specific to the least: what is more specific counts more, unless a route that others are below
+// says by its strategy that it wins.
+func (k stackLayout) orderBuiltins(ids []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range ids {
 		n := k.res.Graph.Node(id)
-		if s := k.HopStrategy(n.Object); n.Transit && s != nil && s.Wins == merge.Higher {
+		if s := k.HopStrategy(n.Object); n.Delegates && s != nil && s.Wins == merge.Higher {
 			out = slices.Insert(out, 0, id)
 		} else {
 			out = append(out, id)
@@ -61,11 +63,12 @@ func (k layout) precedence(ids []topology.NodeID) []topology.NodeID {
 	return out
 }
 
-// amid inserts into the layers of a stack what its nodes themselves set at levels among policies: each behind what holds at its node. From the
-// nodes of the stack only the marks say which have such settings.
-func (k layout) amid(o *Verdict, add func(id topology.NodeID)) {
+// visitNodes calls add for each node of a stack, and inserts behind what holds there the settings
+// of the node itself that stand at levels among policies. Only the marks in the stack say which
+// nodes have such settings.
+func (k stackLayout) visitNodes(o *Verdict, add func(id topology.NodeID)) {
 	if k.Builtins == nil {
-		for _, id := range k.nodes(k.stack) {
+		for _, id := range k.nodesOf(k.stack) {
 			add(id)
 		}
 		return
@@ -83,7 +86,7 @@ func (k layout) amid(o *Verdict, add func(id topology.NodeID)) {
 		}
 		pending = topology.None
 	}
-	for _, step := range k.steps(k.stack) {
+	for _, step := range k.stepsOf(k.stack) {
 		switch {
 		case step.node == topology.None && step.fact.name == builtinFact:
 			flush()
@@ -100,11 +103,11 @@ func (k layout) amid(o *Verdict, add func(id topology.NodeID)) {
 	flush()
 }
 
-// steps are what a stack is made of, least specific first.
-func (k *stacks) steps(s StackID) []push {
-	var out []push
-	for ; s != 0; s = k.list[s].under {
-		out = append(out, k.list[s])
+// stepsOf returns what a stack is made of, least specific first.
+func (k *stackTable) stepsOf(s StackID) []stackStep {
+	var out []stackStep
+	for ; s != 0; s = k.steps[s].under {
+		out = append(out, k.steps[s])
 	}
 	slices.Reverse(out)
 	return out

@@ -9,54 +9,54 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// routed is the engine of kinds whose policies hold along the paths of traffic.
-type routed struct {
+// pathEngine is the engine of kinds whose policies hold along the paths of traffic.
+type pathEngine struct {
 	*Kind
-	*stacks
-	facts   [][]fact                              // by node: what it says of the paths through it
-	refused map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
+	*stackTable
+	facts        [][]pathFact                          // by node: what it says of the paths through it
+	refusedSteps map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
 }
 
-// walk computes the contexts of every node from the top down, once.
-func (k *routed) walk() {
+// computeContexts computes the contexts of every node from the top down, once.
+func (k *pathEngine) computeContexts() {
 	g := k.res.Graph
-	k.list = append(make([]push, 0, len(k.attached)+1), push{})
-	k.known = make(map[push]StackID, len(k.attached))
-	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
+	k.steps = append(make([]stackStep, 0, len(k.attached)+1), stackStep{})
+	k.index = make(map[stackStep]StackID, len(k.attached))
+	k.contexts = make([][]StackID, g.Len()+len(k.res.virtual))
 	k.readFacts()
 	k.judgeSteps()
 	root := []StackID{0}
 	for _, id := range g.Order(k.Family) {
-		if !k.passes(g.Node(id)) {
+		if !k.passesNode(g.Node(id)) {
 			continue
 		}
-		above := k.inherited(id)
+		above := k.inheritedStacks(id)
 		if above == nil && k.startsPath(id) {
 			above = root
 		}
 		if k.Local && above != nil {
 			above = root
 		}
-		k.at[id] = k.with(above, id)
+		k.contexts[id] = k.addToStacks(above, id)
 	}
 	for i := range k.res.virtual {
 		id := topology.NodeID(g.Len() + i)
-		k.at[id] = k.with(root, id)
+		k.contexts[id] = k.addToStacks(root, id)
 	}
-	k.verdicts, k.bare = make([]*Verdict, len(k.list)), make([]bool, len(k.list))
-	for s := range k.bare {
-		k.bare[s] = s == 0 || k.list[s].node == topology.None && k.bare[k.list[s].under]
+	k.verdicts, k.emptyStacks = make([]*Verdict, len(k.steps)), make([]bool, len(k.steps))
+	for s := range k.emptyStacks {
+		k.emptyStacks[s] = s == 0 || k.steps[s].node == topology.None && k.emptyStacks[k.steps[s].under]
 	}
 	if k.Facets != nil {
-		for s := range k.bare {
-			k.bare[s] = k.bare[s] || !shows(k, StackID(s))
+		for s := range k.emptyStacks {
+			k.emptyStacks[s] = k.emptyStacks[s] || !hasShownPolicy(k, StackID(s))
 		}
 	}
 }
 
 // startsPath reports whether a path may begin at the node: at a root, and at a backend or port that no traffic reaches, where only
 // what targets it directly can hold.
-func (k *routed) startsPath(id topology.NodeID) bool {
+func (k *pathEngine) startsPath(id topology.NodeID) bool {
 	switch k.res.Graph.Node(id).Role {
 	case topology.GatewayClass, topology.Backend, topology.Port, topology.Namespace: // the last in the family of workloads only
 		return true
@@ -72,11 +72,12 @@ func (k *routed) startsPath(id topology.NodeID) bool {
 	return false
 }
 
-// inherited is the stacks of the node's parents, sorted, each once; shared with the parents if all have the same.
-func (k *routed) inherited(id topology.NodeID) []StackID {
+// inheritedStacks returns the stacks of the node's parents, sorted, each once; shared with the
+// parents if all have the same.
+func (k *pathEngine) inheritedStacks(id topology.NodeID) []StackID {
 	var out []StackID
 	same := true
-	for _, p := range k.parents(id) {
+	for _, p := range k.parentsOf(id) {
 		below := k.stacksBelow(p, id)
 		switch {
 		case len(out) == 0:
@@ -97,10 +98,10 @@ func (k *routed) inherited(id topology.NodeID) []StackID {
 // Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node that no path leads to. The slice may
 // be shared with other nodes and must not be changed.
 func (k *Kind) Contexts(id topology.NodeID) []StackID {
-	if k.at == nil || int(id) >= len(k.at) {
+	if k.contexts == nil || int(id) >= len(k.contexts) {
 		return nil
 	}
-	return k.at[id]
+	return k.contexts[id]
 }
 
 // Path is one way traffic reaches a node: the nodes from the root down to it.
@@ -108,15 +109,15 @@ type Path []topology.NodeID
 
 // Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none. The list is not
 // to be changed.
-func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.paths(id, s) }
+func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.pathsOf(id, s) }
 
-func (k *routed) paths(id topology.NodeID, s StackID) []Path {
-	return k.pathsWith(k.adds(id), id, s)
+func (k *pathEngine) pathsOf(id topology.NodeID, s StackID) []Path {
+	return k.pathsWith(k.additionsOf(id), id, s)
 }
 
 // pathsWith lists the ways to the node with a stack that comes about by what the node adds.
-func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
-	parents := k.parents(id)
+func (k *pathEngine) pathsWith(adds nodeAdditions, id topology.NodeID, s StackID) []Path {
+	parents := k.parentsOf(id)
 	if len(parents) == 0 {
 		return []Path{{id}}
 	}
@@ -128,12 +129,12 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 			}
 			var ways []Path
 			switch {
-			case k.res.Graph.Owners(p, id, k.Controllers) != nil:
+			case k.res.Graph.HostOwners(p, id, k.Controllers) != nil:
 				ways = k.pathsTo(p)
-			case !k.res.Graph.Passes(p, id):
-				ways = k.pathsWith(own{}, p, under)
+			case !k.res.Graph.PassesPolicies(p, id):
+				ways = k.pathsWith(nodeAdditions{}, p, under)
 			default:
-				ways = k.paths(p, under)
+				ways = k.pathsOf(p, under)
 			}
 			for _, way := range ways {
 				out = append(out, append(slices.Clip(way), id))
@@ -147,76 +148,79 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 }
 
 // judgeSteps asks the kind's vendor about every step of the paths, once.
-func (k *routed) judgeSteps() {
-	if k.Step == nil && k.Controllers == nil && k.seen == nil {
+func (k *pathEngine) judgeSteps() {
+	if k.Step == nil && k.Controllers == nil && k.seesNamespace == nil {
 		return
 	}
-	k.refused = map[[2]topology.NodeID]*model.Problem{}
+	k.refusedSteps = map[[2]topology.NodeID]*model.Problem{}
 	g := k.res.Graph
 	for _, id := range g.Order(k.Family) {
-		if !k.passes(g.Node(id)) {
+		if !k.passesNode(g.Node(id)) {
 			continue
 		}
 		for _, p := range g.Parents(k.Family, id) {
-			if problem := k.step(p, id); problem != nil {
-				k.refused[[2]topology.NodeID{p, id}] = problem
+			if problem := k.judgeStep(p, id); problem != nil {
+				k.refusedSteps[[2]topology.NodeID{p, id}] = problem
 			}
 		}
 	}
 }
 
-// parents are the nodes right above, by steps that the kind's vendor recognises.
-func (k *routed) parents(id topology.NodeID) []topology.NodeID {
+// parentsOf returns the nodes right above, by steps that the kind's vendor recognises.
+func (k *pathEngine) parentsOf(id topology.NodeID) []topology.NodeID {
 	if int(id) >= k.res.Graph.Len() {
 		return nil
 	}
 	all := k.res.Graph.Parents(k.Family, id)
 	if k.res.Graph.Node(id).Role == topology.ListenerSet {
-		all = k.aboveSet(id, all)
+		all = k.parentsOfSet(id, all)
 	}
-	if len(k.refused) == 0 {
+	if len(k.refusedSteps) == 0 {
 		return all
 	}
-	refused := func(p topology.NodeID) bool { return k.refused[[2]topology.NodeID{p, id}] != nil }
+	refused := func(p topology.NodeID) bool { return k.refusedSteps[[2]topology.NodeID{p, id}] != nil }
 	if !slices.ContainsFunc(all, refused) {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), refused)
 }
 
-// holdsBelow reports whether a policy is attached to the node or right below it.
-func (k *routed) holdsBelow(id topology.NodeID) bool {
-	return len(k.holding(id)) > 0 || slices.ContainsFunc(k.res.Graph.Children(k.Family, id), func(c topology.NodeID) bool { return len(k.holding(c)) > 0 })
+// hasPolicyBelow reports whether a policy is attached to the node or right below it.
+func (k *pathEngine) hasPolicyBelow(id topology.NodeID) bool {
+	return len(k.nodesHoldingAt(id)) > 0 || slices.ContainsFunc(k.res.Graph.Children(k.Family, id), func(c topology.NodeID) bool { return len(k.nodesHoldingAt(c)) > 0 })
 }
 
-// unrecognised reports the steps that the Gateway API allows and the kind's vendor does not, below which a policy of the kind holds.
-func (k *routed) unrecognised() []model.Problem {
+// reportRefusedSteps reports the steps that the Gateway API allows and the kind's vendor does not,
+// below which a policy of the kind holds.
+func (k *pathEngine) reportRefusedSteps() []model.Problem {
 	var out []model.Problem
-	for step, problem := range k.refused {
-		if slices.ContainsFunc(k.at[step[0]], func(s StackID) bool { return !k.Empty(s) }) || k.holdsBelow(step[1]) {
+	for step, problem := range k.refusedSteps {
+		if slices.ContainsFunc(k.contexts[step[0]], func(s StackID) bool { return !k.IsEmpty(s) }) || k.hasPolicyBelow(step[1]) {
 			out = append(out, *problem)
 		}
 	}
 	return model.SortProblems(out)
 }
 
-// Below tells for every stack of the kind whether the policy holds in it, or is kept out of it by another one.
-func (k *Kind) Below(p *policy.Policy) []bool { return k.engine.below(p) }
+// StacksHolding tells for every stack of the kind whether the policy holds in it, or is kept out of
+// it by another one.
+func (k *Kind) StacksHolding(p *policy.Policy) []bool { return k.engine.stacksHolding(p) }
 
-func (k *routed) below(p *policy.Policy) []bool {
+func (k *pathEngine) stacksHolding(p *policy.Policy) []bool {
 	mine := map[topology.NodeID]bool{}
 	for _, id := range k.targetsOf(p) {
 		mine[id] = true
 	}
-	out := make([]bool, len(k.list))
-	for s := 1; s < len(k.list); s++ { // a stack is interned after the one it stands on
-		out[s] = out[k.list[s].under] || mine[k.list[s].node]
+	out := make([]bool, len(k.steps))
+	for s := 1; s < len(k.steps); s++ { // a stack is interned after the one it stands on
+		out[s] = out[k.steps[s].under] || mine[k.steps[s].node]
 	}
 	return out
 }
 
-// Before is the policy that comes first at a target of another one, with what puts it first; nil if that one itself is.
-func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, merge.Decision) {
+// PolicyBefore returns the policy that comes first at a target of another one, with what puts it
+// first; nil if that one itself is.
+func (k *Kind) PolicyBefore(p *policy.Policy, id topology.NodeID) (*policy.Policy, merge.Decision) {
 	at := k.attached[id]
 	if len(at.policies) == 0 || at.policies[0].Policy == p {
 		return nil, merge.Decision{}
@@ -227,12 +231,12 @@ func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, mer
 			return first.Policy, v.Decision
 		}
 		if v.Attached.Policy == p {
-			return first.Policy, k.decide(first, v.Attached, at.ageIgnored)
+			return first.Policy, k.decisionBetween(first, v.Attached, at.ageIgnored)
 		}
 	}
 	for _, a := range at.policies {
 		if a.Policy == p {
-			return first.Policy, k.decide(first, a, at.ageIgnored)
+			return first.Policy, k.decisionBetween(first, a, at.ageIgnored)
 		}
 	}
 	return nil, merge.Decision{}

@@ -97,7 +97,7 @@ func TestFoldsAreShared(t *testing.T) { // E12: 50 routes below one gateway poli
 	}
 	k := resolved(t, world...).paints()
 	var folded []*Verdict
-	k.InForce(func(s StackID) { folded = append(folded, k.Verdict(s)) })
+	k.EachStackInForce(func(s StackID) { folded = append(folded, k.Verdict(s)) })
 	folds := func() int {
 		return len(slices.DeleteFunc(slices.Clone(k.verdicts), func(o *Verdict) bool { return o == nil }))
 	}
@@ -105,8 +105,8 @@ func TestFoldsAreShared(t *testing.T) { // E12: 50 routes below one gateway poli
 		t.Errorf("%d outcomes, %d folds for 4 stacks", len(folded), folds())
 	}
 	again := 0
-	for id := range k.at {
-		for _, s := range k.at[id] {
+	for id := range k.contexts {
+		for _, s := range k.contexts[id] {
 			if slices.Contains(folded, k.Verdict(s)) {
 				again++
 			}
@@ -145,7 +145,7 @@ func (r *Resolution) everything(t testing.TB) string {
 				line += fmt.Sprintf(" %s=%v(%s)", rule.Name, rule.Value, o.names(rule.From))
 			}
 			for _, l := range o.Losses() {
-				line += fmt.Sprintf(" -%s(%s)%s>%s", l.Rule, o.names(nil), l.Reason, o.names(l.Sources()))
+				line += fmt.Sprintf(" -%s(%s)%s>%s", l.Rule, o.names(nil), l.Reason, o.names(l.WinningSources()))
 			}
 			out = append(out, line)
 		}
@@ -178,7 +178,7 @@ func TestManyPoliciesOnOneTarget(t *testing.T) {
 	start := time.Now()
 	r := in.run(t)
 	k := r.paints()
-	k.InForce(func(s StackID) { k.Verdict(s) })
+	k.EachStackInForce(func(s StackID) { k.Verdict(s) })
 	if took := time.Since(start); took > time.Second {
 		t.Errorf("1,000 policies took %v", took)
 	}

@@ -9,31 +9,35 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Manages reports whether the kind's vendor manages a Gateway, or the Gateway of a ListenerSet: its class names one of the vendor's
-// controllers, or the input does not tell whose it is.
-func (k *Kind) Manages(id topology.NodeID) bool {
+// ManagesGateway reports whether the kind's vendor manages a Gateway, or the Gateway of a
+// ListenerSet: its class names one of the vendor's controllers, or the input does not tell whose it
+// is.
+func (k *Kind) ManagesGateway(id topology.NodeID) bool {
 	g := k.res.Graph
 	if g.Node(id).Role == topology.ListenerSet {
-		if id = g.Set(id).Gateway; id == topology.None {
+		if id = g.ListenerSet(id).Gateway; id == topology.None {
 			return true
 		}
 	}
-	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id), func(class topology.NodeID) bool { return k.foreign(class) != "" })
+	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id), func(class topology.NodeID) bool { return k.foreignController(class) != "" })
 }
 
-// Decides reports whether objects of a kind decide whose Gateways they are, where that matters for policies of k.
-func (k Gaps) Decides(gk model.GroupKind) bool {
-	return k.ByController() && gk == classKind || k.Dialects && gk == gatewayKind
+// DecidesOwner reports whether objects of a kind decide whose Gateways they are, where that matters
+// for policies of k.
+func (k Gaps) DecidesOwner(gk model.GroupKind) bool {
+	return k.DependsOnController() && gk == classKind || k.HasDialects && gk == gatewayKind
 }
 
-// Contests reports whether objects of a kind, from other namespaces too, decide which policies of the kind are accepted: the policies themselves, which
-// keep each other out, and the grants that let them.
-func (k Gaps) Contests(gk model.GroupKind) bool {
+// DecidesAcceptance reports whether objects of a kind, from other namespaces too, decide which
+// policies of the kind are accepted: the policies themselves, which keep each other out, and the
+// grants that let them.
+func (k Gaps) DecidesAcceptance(gk model.GroupKind) bool {
 	return k.Namespaces == policy.WithGrant && k.SameTarget == policy.Conflict && (gk == k.GroupKind || gk == grantKind)
 }
 
-// foreign is the controller of a class if it is none of the kind's vendor, "" if it is one or is not known.
-func (k *Kind) foreign(class topology.NodeID) string {
+// foreignController returns the controller of a class if it is none of the kind's vendor, "" if it
+// is one or is not known.
+func (k *Kind) foreignController(class topology.NodeID) string {
 	o := k.res.Graph.Node(class).Object
 	if o == nil || k.Controllers == nil {
 		return ""
@@ -44,17 +48,18 @@ func (k *Kind) foreign(class topology.NodeID) string {
 	return ""
 }
 
-// step judges one step of a path: nil if the kind's vendor recognises it. None does that leads to a Gateway of another controller.
-func (k *routed) step(parent, child topology.NodeID) *model.Problem {
+// judgeStep judges one step of a path: nil if the kind's vendor recognises it. No vendor recognises
+// a step to a Gateway of another controller.
+func (k *pathEngine) judgeStep(parent, child topology.NodeID) *model.Problem {
 	g := k.res.Graph
 	if n := g.Node(child); n.Role == topology.Gateway && n.Object != nil && g.Node(parent).Role == topology.GatewayClass {
-		if name := k.foreign(parent); name != "" {
+		if name := k.foreignController(parent); name != "" {
 			p := model.Problem{Severity: model.Info, Code: model.NotReached,
 				Message: fmt.Sprintf("%s belongs to controller %s: %s does not apply on paths through it", n.Ref, name, k.GroupKind.Kind)}.At(n.Object)
 			return &p
 		}
 	}
-	if p := k.unseen(child); p != nil {
+	if p := k.unseenProblem(child); p != nil {
 		return p
 	}
 	if k.Step == nil {

@@ -38,7 +38,7 @@ func TestControllers(t *testing.T) {
 		r := Run(s, topology.Build(s, catalog.Settings()), catalog)
 		if c.want == "" {
 			k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"})
-			if id := r.Graph.Lookup(k.Policies[0].Refs[0].Ref)[0]; k.Manages(id) || len(k.Contexts(r.Graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "shop", Section: "r1"})[0])) != 0 {
+			if id := r.Graph.Lookup(k.Policies[0].Refs[0].Ref)[0]; k.ManagesGateway(id) || len(k.Contexts(r.Graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "shop", Section: "r1"})[0])) != 0 {
 				t.Errorf("%s: managed", c.name)
 			}
 			if !slices.ContainsFunc(r.Problems, func(p model.Problem) bool { return p.Code == model.NotReached && p.Ref.Name == "east" }) {

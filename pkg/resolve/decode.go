@@ -23,20 +23,21 @@ type Decoding struct {
 	variables func() *variableScan // in names and hostnames; looked for once, beside what comes before they are asked for
 }
 
-// Decode begins to read the policies of a snapshot, and returns in the meantime: the graph can be built beside it.
-func Decode(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
+// StartDecoding begins to read the policies of a snapshot, and returns in the meantime: the graph
+// can be built at the same time.
+func StartDecoding(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
 	d := &Decoding{in: in, catalog: c, done: make(chan struct{})}
-	d.variables = sync.OnceValue(d.scan)
+	d.variables = sync.OnceValue(d.scanVariables)
 	go func() {
 		d.kinds, d.problems = c.Discover(in)
-		conditions := &expression.Conditions{Redacted: in.WithoutValues()}
+		conditions := &expression.Conditions{Redacted: in.HasNoValues()}
 		d.policies = make([][]*policy.Policy, len(d.kinds))
 		for i, k := range d.kinds {
 			if !isMember(d.kinds, k) {
 				d.policies[i] = decodeAll(d.kinds, k, in, conditions)
 			}
 		}
-		go d.variables() // who waits for the policies goes on here at once
+		go d.variables() // whoever waits for the policies need not wait for this
 		close(d.done)
 	}()
 	return d
@@ -44,10 +45,10 @@ func Decode(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
 
 // decodeAll reads the policies of a kind and, each as its own kind has it, those of its members; sorted by reference.
 func decodeAll(kinds []*policy.Kind, k *policy.Kind, in *model.Snapshot, conditions *expression.Conditions) []*policy.Policy {
-	out := decodeKind(k, in.Of(k.GroupKind), conditions)
+	out := decodeKind(k, in.OfKind(k.GroupKind), conditions)
 	for _, m := range kinds {
 		if slices.Contains(k.Members, m.GroupKind) {
-			out = append(out, decodeKind(m, in.Of(m.GroupKind), conditions)...)
+			out = append(out, decodeKind(m, in.OfKind(m.GroupKind), conditions)...)
 		}
 	}
 	slices.SortFunc(out, func(a, b *policy.Policy) int { return a.Ref().Compare(b.Ref()) })
@@ -63,7 +64,7 @@ func decodeKind(k *policy.Kind, objects []*model.Object, conditions *expression.
 	if len(objects) == 0 {
 		return out
 	}
-	reader := decode.For(k, conditions)
-	model.SideBySide(len(objects), model.Few, func(i int) { out[i] = reader.Policy(objects[i]) })
+	reader := decode.NewReader(k, conditions)
+	model.Parallel(len(objects), model.SmallBatch, func(i int) { out[i] = reader.ReadPolicy(objects[i]) })
 	return out
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// discover asks which namespaces the kind's implementation sees.
-func (k *attacher) discover() {
-	if k.Discovers == nil || len(k.Policies) == 0 {
+// askNamespaces asks which namespaces the kind's implementation sees.
+func (k *attacher) askNamespaces() {
+	if k.DiscoverNamespaces == nil || len(k.Policies) == 0 {
 		return
 	}
 	var problems []model.Problem
-	k.seen, problems = k.Discovers(k.res.Snapshot, k.Settings)
+	k.seesNamespace, problems = k.DiscoverNamespaces(k.res.Snapshot, k.Settings)
 	k.res.Problems = append(k.res.Problems, problems...)
 }
 
-// Sees reports whether the implementation sees the objects of a namespace.
-func (k *Kind) Sees(namespace string) bool {
-	return k.seen == nil || namespace == "" || k.seen(namespace)
+// SeesNamespace reports whether the implementation sees the objects of a namespace.
+func (k *Kind) SeesNamespace(namespace string) bool {
+	return k.seesNamespace == nil || namespace == "" || k.seesNamespace(namespace)
 }
 
-// discovers reports whether the implementation sees a policy, and says so if it does not.
-func (k *attacher) discovers(p *policy.Policy) bool {
-	if k.Sees(p.Ref().Namespace) {
+// checkVisible reports whether the implementation sees a policy, and adds a problem if it does not.
+func (k *attacher) checkVisible(p *policy.Policy) bool {
+	if k.SeesNamespace(p.Ref().Namespace) {
 		return true
 	}
 	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Info, Code: model.NotReached,
@@ -33,15 +33,16 @@ func (k *attacher) discovers(p *policy.Policy) bool {
 	return false
 }
 
-// unseen says that a step leads to an object that the implementation does not see; nil if it does not.
-func (k *routed) unseen(child topology.NodeID) *model.Problem {
+// unseenProblem says that a step leads to an object that the implementation does not see; nil if it
+// does not.
+func (k *pathEngine) unseenProblem(child topology.NodeID) *model.Problem {
 	n := k.res.Graph.Node(child)
 	switch n.Role {
 	case topology.Gateway, topology.ListenerSet, topology.Route:
 	default:
 		return nil
 	}
-	if n.Object == nil || k.Sees(n.Ref.Namespace) {
+	if n.Object == nil || k.SeesNamespace(n.Ref.Namespace) {
 		return nil
 	}
 	p := model.Problem{Severity: model.Info, Code: model.NotReached,

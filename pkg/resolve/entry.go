@@ -10,26 +10,28 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// byRoute is the fact of a path that leads through a route for which some policy has settings of its own, by the node's number.
-const byRoute = "route"
+// routeFact is the fact of a path that leads through a route for which some policy has settings of its own, by the node's number.
+const routeFact = "route"
 
-// ownEntries is the fact that a node is a route for which policies of the kind have settings of their own.
-func (k *routed) ownEntries(id topology.NodeID) (fact, bool) {
+// entryFactAt returns the fact that a node is a route for which policies of the kind have settings
+// of their own.
+func (k *pathEngine) entryFactAt(id topology.NodeID) (pathFact, bool) {
 	n := k.res.Graph.Node(id)
 	if k.Content.Entries == nil || n.Role != topology.Route {
-		return fact{}, false
+		return pathFact{}, false
 	}
-	has := func(p *policy.Policy) bool { return k.Content.Entries.For(p, n.Ref) >= 0 }
-	return fact{byRoute, strconv.Itoa(int(id))}, slices.ContainsFunc(k.Policies, has)
+	has := func(p *policy.Policy) bool { return k.Content.Entries.IndexFor(p, n.Ref) >= 0 }
+	return pathFact{routeFact, strconv.Itoa(int(id))}, slices.ContainsFunc(k.Policies, has)
 }
 
-// ByRoute reports whether results at backends may depend on the route that leads there, and whether on its rule as well: routes or filters name
-// policies, policies have settings for single routes, or are in error on some ways.
-func ByRoute(k *Kind) (route, rule bool) {
-	if !k.Reaches(topology.Backend) && !k.Reaches(topology.Port) {
+// RouteDependence reports whether results at backends may depend on the route that leads there, and
+// whether on its rule as well: routes or filters name policies, policies have settings for single
+// routes, or are in error on some ways.
+func RouteDependence(k *Kind) (route, rule bool) {
+	if !k.HasResultsAt(topology.Backend) && !k.HasResultsAt(topology.Port) {
 		return false, false
 	}
-	route = k.TellsRoutes()
+	route = k.DependsOnRoute()
 	rule = route && k.Filters != nil
 	for _, p := range k.Policies {
 		for ref := range p.Faults {
@@ -41,16 +43,17 @@ func ByRoute(k *Kind) (route, rule bool) {
 	return route, rule
 }
 
-// withEntry is the blocks of a policy with what it has for the route of the stack, which counts before the others.
-func (k layout) withEntry(p *policy.Policy, blocks []merge.Block) []merge.Block {
+// withEntry returns the blocks of a policy with what it has for the route of the stack, which
+// counts before the others.
+func (k stackLayout) withEntry(p *policy.Policy, blocks []merge.Block) []merge.Block {
 	if k.Content.Entries == nil || p.Builtin != "" {
 		return blocks
 	}
-	id, err := strconv.Atoi(k.fact(k.stack, byRoute))
+	id, err := strconv.Atoi(k.factOf(k.stack, routeFact))
 	if err != nil {
 		return blocks
 	}
-	if b, ok := k.Content.Entries.Block(p, k.res.Node(topology.NodeID(id)).Ref); ok {
+	if b, ok := k.Content.Entries.BlockFor(p, k.res.Node(topology.NodeID(id)).Ref); ok {
 		if len(blocks) > 0 { // merged like the policy's own
 			b.Strategy = blocks[len(blocks)-1].Strategy
 		}

@@ -9,11 +9,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// inError is the fact of a path that leads through a node at which some policy is in error, by the node's number.
-const inError = "in error"
+// errorFact is the fact of a path that leads through a node at which some policy is in error, by the node's number.
+const errorFact = "in error"
 
-// faulty are the nodes at which policies are in error that are not so everywhere.
-func (k *routed) faulty() map[topology.NodeID]bool {
+// faultNodes returns the nodes at which policies are in error that are not so everywhere.
+func (k *pathEngine) faultNodes() map[topology.NodeID]bool {
 	out := map[topology.NodeID]bool{}
 	for _, p := range k.Policies {
 		for ref := range p.Faults {
@@ -25,25 +25,26 @@ func (k *routed) faulty() map[topology.NodeID]bool {
 	return out
 }
 
-// blocks are what a policy brings into a stack: all it has, unless it is in error on the way, with the reason. Then it has a place at most.
-func (k layout) blocks(a policy.Attached) (blocks []merge.Block, fault string) {
+// blocksOf returns what a policy brings into a stack: all it has, unless it is in error on the way,
+// with the reason. Then it has a place at most.
+func (k stackLayout) blocksOf(a policy.Attached) (blocks []merge.Block, fault string) {
 	p, left := a.Policy, false
-	if len(p.Faults) == 0 || k.InError == policy.Poison {
-		return a.Sets(), ""
+	if len(p.Faults) == 0 || k.InError == policy.VoidResult {
+		return a.BlocksAtTarget(), ""
 	}
-	for s := k.stack; s != 0; s = k.list[s].under {
-		if f := k.list[s].fact; f.name == inError {
+	for s := k.stack; s != 0; s = k.steps[s].under {
+		if f := k.steps[s].fact; f.name == errorFact {
 			if id, err := strconv.Atoi(f.value); err == nil {
 				ref := k.res.Node(topology.NodeID(id)).Ref
-				fault, left = cmp.Or(p.Faults[ref], fault), left || p.Left[ref]
+				fault, left = cmp.Or(p.Faults[ref], fault), left || p.YieldsAt[ref]
 			}
 		}
 	}
 	switch {
 	case fault == "":
-		return a.Sets(), ""
-	case k.InError == policy.Claim && !left:
-		return p.Claiming(), fault
+		return a.BlocksAtTarget(), ""
+	case k.InError == policy.HoldPlace && !left:
+		return p.PlaceholderBlocks(), fault
 	}
-	return p.Dropped(), fault
+	return p.DroppedBlocks(), fault
 }

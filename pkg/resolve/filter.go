@@ -15,17 +15,18 @@ import (
 
 var httpRoute = model.GroupKind{Group: gatewayv1.GroupName, Kind: "HTTPRoute"}
 
-// level is the level at which a policy stands.
-func (r *Resolution) level(a policy.Attached) topology.Role {
+// levelOf returns the level at which a policy stands.
+func (r *Resolution) levelOf(a policy.Attached) topology.Role {
 	if a.Level != "" {
 		return a.Level
 	}
 	return r.Node(a.Node).Role
 }
 
-// filters attaches the policies that filters of route rules name (engine E13), each at its rule, below the policies that target the rule
-// and in the order of the filters. A policy that a filter of a backendRef names is for that backend alone, which no answer tells apart.
-func (k *attacher) filters() {
+// attachByFilters attaches the policies that filters of route rules name (engine E13), each at its
+// rule, below the policies that target the rule and in the order of the filters. A policy that a
+// filter of a backendRef names is for that backend alone, which no answer tells apart.
+func (k *attacher) attachByFilters() {
 	if k.Filters == nil || len(k.Policies) == 0 {
 		return
 	}
@@ -42,14 +43,14 @@ func (k *attacher) filters() {
 		}
 		rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
 		if !slices.Contains(k.FilterRoutes, n.Ref.Kind) {
-			k.unread(id, rule, byRef)
+			k.reportIgnoredFilters(id, rule, byRef)
 			continue
 		}
 		if slices.Contains(k.Filters, topology.Rule) {
 			for _, e := range extensionRefs(rule, k.GroupKind, n.Ref.Namespace) {
-				if p := byRef[e.ref]; p != nil && !p.Refused && k.Sees(p.Ref().Namespace) {
+				if p := byRef[e.ref]; p != nil && !p.Refused && k.SeesNamespace(p.Ref().Namespace) {
 					k.judgeOnce(p, judged)
-					k.filter(p, id, e.filter)
+					k.attachByFilter(p, id, e.filter)
 				}
 			}
 		}
@@ -58,17 +59,17 @@ func (k *attacher) filters() {
 		}
 		for _, to := range rule.Field("backendRefs").Items {
 			for _, e := range extensionRefs(to, k.GroupKind, n.Ref.Namespace) {
-				if p := byRef[e.ref]; p != nil && !p.Refused && k.Sees(p.Ref().Namespace) {
+				if p := byRef[e.ref]; p != nil && !p.Refused && k.SeesNamespace(p.Ref().Namespace) {
 					k.judgeOnce(p, judged)
-					k.onBackend(p, id, to.Text("name"))
+					k.reportBackendFilter(p, id, to.Text("name"))
 				}
 			}
 		}
 	}
 }
 
-// unread says that the filters of a rule of another kind of route name no policies.
-func (k *attacher) unread(id topology.NodeID, rule model.Body, byRef map[model.Ref]*policy.Policy) {
+// reportIgnoredFilters says that the filters of a rule of another kind of route name no policies.
+func (k *attacher) reportIgnoredFilters(id topology.NodeID, rule model.Body, byRef map[model.Ref]*policy.Policy) {
 	n := k.res.Node(id)
 	all := []model.Body{rule}
 	for _, to := range rule.Field("backendRefs").Items {
@@ -87,17 +88,17 @@ func (k *attacher) unread(id topology.NodeID, rule model.Body, byRef map[model.R
 // judgeOnce judges a policy that no reference of its own has attached.
 func (k *attacher) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
 	if !judged[p] && len(k.targetsOf(p)) == 0 {
-		k.judge(p)
+		k.judgePolicy(p)
 	}
 	judged[p] = true
 }
 
-// filter attaches a policy to a rule by the i-th filter.
-func (k *attacher) filter(p *policy.Policy, rule topology.NodeID, i int) {
-	to := k.of(p)
+// attachByFilter attaches a policy to a rule by the i-th filter.
+func (k *attacher) attachByFilter(p *policy.Policy, rule topology.NodeID, i int) {
+	to := k.targetListOf(p)
 	to.nodes = append(to.nodes, rule)
-	to.sort()
-	if p.Fault != "" && k.InError == policy.Drop {
+	to.sortNodes()
+	if p.Fault != "" && k.InError == policy.DropPolicy {
 		return
 	}
 	at := k.attached[rule]
@@ -108,13 +109,13 @@ func (k *attacher) filter(p *policy.Policy, rule topology.NodeID, i int) {
 	k.attached[rule] = at
 }
 
-// onBackend says that what a policy does for one backend is not evaluated.
-func (k *attacher) onBackend(p *policy.Policy, rule topology.NodeID, backend string) {
-	if k.byBackend == nil {
-		k.byBackend = map[*policy.Policy][]topology.NodeID{}
+// reportBackendFilter says that what a policy does for one backend is not evaluated.
+func (k *attacher) reportBackendFilter(p *policy.Policy, rule topology.NodeID, backend string) {
+	if k.backendRules == nil {
+		k.backendRules = map[*policy.Policy][]topology.NodeID{}
 	}
-	k.byBackend[p] = append(k.byBackend[p], rule)
-	if k.res.Node(rule).Hop > 0 { // said of the rule itself
+	k.backendRules[p] = append(k.backendRules[p], rule)
+	if k.res.Node(rule).Hop > 0 { // reported for the rule itself
 		return
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
@@ -122,15 +123,16 @@ func (k *attacher) onBackend(p *policy.Policy, rule topology.NodeID, backend str
 	k.res.Problems = append(k.res.Problems, problem)
 }
 
-// unreferenced reports the policies that have no target reference, so that a filter would have to name them, and none does.
-func (k *attacher) unreferenced() []model.Problem {
+// reportUnreferenced reports the policies that have no target reference, so that a filter would
+// have to name them, and none does.
+func (k *attacher) reportUnreferenced() []model.Problem {
 	if k.Filters == nil {
 		return nil
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
 		ns := p.Ref().Namespace
-		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.targetsOf(p)) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
+		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.targetsOf(p)) > 0 || len(k.backendRules[p]) > 0 || p.Refused || !k.SeesNamespace(ns) || k.res.Snapshot.Cluster.IsUnread(httpRoute, ns) {
 			continue
 		}
 		if slices.ContainsFunc(p.Problems, func(f model.Problem) bool { return f.Severity != model.Info }) { // which says what is wrong with its references
@@ -142,27 +144,27 @@ func (k *attacher) unreferenced() []model.Problem {
 	return out
 }
 
-// extension is an object that the filter at a position names.
-type extension struct {
+// filterRef is an object that the filter at a position names.
+type filterRef struct {
 	filter int
 	ref    model.Ref
 }
 
 // extensionRefs lists what the ExtensionRef filters of a rule or a backendRef name of one kind. Filters name objects of the route's own
 // namespace.
-func extensionRefs(of model.Body, gk model.GroupKind, namespace string) []extension {
-	var out []extension
+func extensionRefs(of model.Body, gk model.GroupKind, namespace string) []filterRef {
+	var out []filterRef
 	for i, f := range of.Field("filters").Items {
 		ref := f.Field("extensionRef")
 		if f.Text("type") == "ExtensionRef" && ref.Text("group") == gk.Group && ref.Text("kind") == gk.Kind {
-			out = append(out, extension{i, model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: ref.Text("name")}})
+			out = append(out, filterRef{i, model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: ref.Text("name")}})
 		}
 	}
 	return out
 }
 
-// voids notes where nothing of the kind is in force, whatever is attached.
-func (k *attacher) voids() {
+// markVoids notes where nothing of the kind is in force, whatever is attached.
+func (k *attacher) markVoids() {
 	if len(k.Voids) == 0 || len(k.Policies) == 0 {
 		return
 	}

@@ -13,15 +13,16 @@ import (
 // Guesses are what leaves open how a kind without a descriptor is to be read.
 type Guesses struct{ *Kind }
 
-// Guesses are those about the kind.
+// Guesses returns those about the kind.
 func (k *Kind) Guesses() Guesses { return Guesses{k} }
 
-// guesses reports what leaves open what holds with a stack of a kind without a descriptor (engine E15).
-func (k Guesses) guesses(o *Verdict) []model.Problem {
-	if !k.Generic() || len(o.Layers) == 0 {
+// stackProblems reports what leaves open what holds with a stack of a kind without a descriptor
+// (engine E15).
+func (k Guesses) stackProblems(o *Verdict) []model.Problem {
+	if !k.IsGeneric() || len(o.Layers) == 0 {
 		return nil
 	}
-	out := k.disbelieved()
+	out := k.labelDoubts()
 	var met []*policy.Policy
 	single := true // whether each of the policies has one set of settings
 	for _, l := range o.Layers {
@@ -37,8 +38,8 @@ func (k Guesses) guesses(o *Verdict) []model.Problem {
 			}
 		}
 	}
-	if len(met) > 1 && !(k.Guess.Defined && single) {
-		out = append(out, k.meeting(o, met))
+	if len(met) > 1 && !(k.Guess.DefinesMerge && single) {
+		out = append(out, k.meetingProblem(o, met))
 	}
 	return out
 }
@@ -46,31 +47,31 @@ func (k Guesses) guesses(o *Verdict) []model.Problem {
 // Below reports what leaves open what holds at a route rule with a stack because of policies of the kind at the backends of the rule:
 // without a descriptor it is not known which of the two has the last word.
 func (k Guesses) Below(id topology.NodeID, s StackID) []model.Problem {
-	along, ok := k.engine.(*routed)
-	if !ok || !k.Generic() || !k.beside || k.Empty(s) || k.res.Node(id).Role != topology.Rule {
+	along, ok := k.engine.(*pathEngine)
+	if !ok || !k.IsGeneric() || !k.targetsBesidePath || k.IsEmpty(s) || k.res.Node(id).Role != topology.Rule {
 		return nil
 	}
 	var out []model.Problem
 	for _, c := range k.res.Graph.Children(k.Family, id) {
-		own := along.adds(c)
+		own := along.additionsOf(c)
 		if len(own.nodes) == 0 {
 			continue
 		}
-		if below, ok := along.onto(s, own); ok && contains(k.at[c], below) {
-			out = append(out, k.guesses(k.Verdict(below))...)
+		if below, ok := along.findWith(s, own); ok && hasStack(k.contexts[c], below) {
+			out = append(out, k.stackProblems(k.Verdict(below))...)
 		}
 	}
 	return out
 }
 
-// contains reports whether a stack is among sorted ones. A backend of many routes may have as many.
-func contains(sorted []StackID, s StackID) bool {
+// hasStack reports whether a stack is among sorted ones. A backend of many routes may have as many.
+func hasStack(sorted []StackID, s StackID) bool {
 	_, found := slices.BinarySearch(sorted, s)
 	return found
 }
 
-// meeting reports that several policies of the kind meet.
-func (k Guesses) meeting(o *Verdict, met []*policy.Policy) model.Problem {
+// meetingProblem reports that several policies of the kind meet.
+func (k Guesses) meetingProblem(o *Verdict, met []*policy.Policy) model.Problem {
 	const most = 5
 	var names []string
 	for i, p := range met {
@@ -85,20 +86,21 @@ func (k Guesses) meeting(o *Verdict, met []*policy.Policy) model.Problem {
 		where = "have one target"
 	}
 	last := len(names) - 1
-	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.Describe,
+	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.DescribeHint,
 		Message: fmt.Sprintf("%s has no descriptor: %s and %s %s, and may add up", k.Name(), strings.Join(names[:last], ", "), names[last], where)}.At(met[0].Object)
 }
 
-// disbelieved reports why the kind may be read altogether wrong.
-func (k Guesses) disbelieved() []model.Problem {
-	if k.Guess.Wrong == "" {
+// labelDoubts reports why the kind may be read altogether wrong.
+func (k Guesses) labelDoubts() []model.Problem {
+	if k.Guess.Doubt == "" {
 		return nil
 	}
-	return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Ref: k.Everyone(), Hint: policy.Describe,
-		Message: fmt.Sprintf("%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(), k.Guess.Wrong)}}
+	return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Ref: k.AllPoliciesRef(), Hint: policy.DescribeHint,
+		Message: fmt.Sprintf("%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(), k.Guess.Doubt)}}
 }
 
-// Of are the problems with what is not understood of a policy without a descriptor, wherever it holds.
+// Of returns the problems with what is not understood of a policy without a descriptor, wherever it
+// holds.
 func (k Guesses) Of(p *policy.Policy) []model.Problem {
 	out := problemsOf(p.Uncertain)
 	for _, ref := range p.Refs {
@@ -115,21 +117,21 @@ func problemsOf(doubts []policy.Uncertainty) []model.Problem {
 	return out
 }
 
-// Words says what of the reading of a kind without a descriptor may be wrong, for people.
-func (k Guesses) Words() []string {
+// Describe says what of the reading of a kind without a descriptor may be wrong, for people.
+func (k Guesses) Describe() []string {
 	var out []string
-	if !k.Generic() {
+	if !k.IsGeneric() {
 		return out
 	}
-	if k.Guess.Wrong != "" {
-		out = append(out, "its class, because "+k.Guess.Wrong)
+	if k.Guess.Doubt != "" {
+		out = append(out, "its class, because "+k.Guess.Doubt)
 	}
-	if !k.Guess.Defined {
+	if !k.Guess.DefinesMerge {
 		out = append(out, "what several of its policies on one path are to each other")
 	}
 	var fields []string
 	for _, p := range k.Policies {
-		fields = append(fields, p.Astray...)
+		fields = append(fields, p.UnknownRefFields...)
 		for _, d := range p.Uncertain {
 			fields = append(fields, d.Field)
 		}

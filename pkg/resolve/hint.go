@@ -7,11 +7,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// hintOf is what to do about the name of an object that is not there, and the object that may be meant by it.
+// hintOf returns what to do about the name of an object that is not there, and the object that may
+// be meant by it.
 func (r *Resolution) hintOf(ref model.Ref) (string, *model.Ref) {
 	var names []string
 	var elsewhere *model.Object
-	for _, o := range r.Snapshot.Of(ref.GroupKind()) {
+	for _, o := range r.Snapshot.OfKind(ref.GroupKind()) {
 		if o.Ref.Namespace == ref.Namespace {
 			names = append(names, o.Ref.Name)
 		} else if o.Ref.Name == ref.Name && elsewhere == nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// inferred marks the answers about a kind whose ways are inferred in part.
-func inferred(k *Kind) []model.Problem {
+// inferredProblems marks the answers about a kind whose ways are inferred in part.
+func inferredProblems(k *Kind) []model.Problem {
 	if k.Inferred == "" || len(k.Policies) == 0 {
 		return nil
 	}
-	return []model.Problem{{Severity: model.Info, Code: model.Inferred, Ref: k.Everyone(), Message: fmt.Sprintf("%s: inferred: %s", k.Name(), k.Inferred)}}
+	return []model.Problem{{Severity: model.Info, Code: model.Inferred, Ref: k.AllPoliciesRef(), Message: fmt.Sprintf("%s: inferred: %s", k.Name(), k.Inferred)}}
 }

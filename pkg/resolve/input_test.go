@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // input is what a resolution is made from.
@@ -238,7 +239,7 @@ func (r *Resolution) results(t testing.TB, target string) string {
 			line = append(line, fmt.Sprintf("%s=%v(%s)", rule.Name, rule.Value, o.names(rule.From)))
 		}
 		for _, l := range o.Losses() {
-			line = append(line, fmt.Sprintf("-%s(%s) %s>%s", l.Rule, o.names([]merge.From{l.From}), l.Reason, o.names(l.Sources())))
+			line = append(line, fmt.Sprintf("-%s(%s) %s>%s", l.Rule, o.names([]merge.Source{l.From}), l.Reason, o.names(l.WinningSources())))
 		}
 		slices.Sort(line[len(o.Result.Rules):])
 		out = append(out, strings.Join(line, " "))
@@ -247,7 +248,7 @@ func (r *Resolution) results(t testing.TB, target string) string {
 	return strings.Join(out, "\n")
 }
 
-func (o *Verdict) names(from []merge.From) string {
+func (o *Verdict) names(from []merge.Source) string {
 	var out []string
 	for _, f := range from {
 		out = append(out, o.Layers[f.Layer].Policy.Ref().Name)
@@ -260,12 +261,12 @@ func (r *Resolution) codes() []string {
 	problems := slices.Clone(r.Problems)
 	for _, k := range r.Kinds {
 		if len(k.attached) > 0 {
-			k.InForce(func(s StackID) { problems = append(problems, k.Verdict(s).Problems...) })
+			k.EachStackInForce(func(s StackID) { problems = append(problems, k.Verdict(s).Problems...) })
 		}
 	}
 	var out []string
 	for _, p := range model.SortProblems(problems) {
-		if p.Ref != nil && p.Ref.Kind == "Paint" && p.Code != model.GenericKind && p.Hint != policy.Describe { // what is guessed: see guess_test.go
+		if p.Ref != nil && p.Ref.Kind == "Paint" && p.Code != model.GenericKind && p.Hint != policy.DescribeHint { // what is guessed: see guess_test.go
 			out = append(out, string(p.Code)+" "+p.Ref.Name)
 		}
 	}

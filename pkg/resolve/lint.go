@@ -11,14 +11,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// InForce calls see for every stack that reaches an effective target, each once, in a stable order.
-func (k *Kind) InForce(see func(StackID)) {
+// EachStackInForce calls see for every stack that reaches an effective target, each once, in a
+// stable order.
+func (k *Kind) EachStackInForce(see func(StackID)) {
 	seen := make([]bool, len(k.verdicts))
-	for id := range k.at {
-		if len(k.at[id]) == 0 || !k.ReachesNode(k.res.Node(topology.NodeID(id))) {
+	for id := range k.contexts {
+		if len(k.contexts[id]) == 0 || !k.HasResultsAtNode(k.res.Node(topology.NodeID(id))) {
 			continue
 		}
-		for _, s := range k.at[id] {
+		for _, s := range k.contexts[id] {
 			if !seen[s] {
 				seen[s] = true
 				see(s)
@@ -30,25 +31,26 @@ func (k *Kind) InForce(see func(StackID)) {
 // EachContext calls see for every effective target with every stack that reaches it, targets in order; stacks without policies are
 // left out.
 func (k *Kind) EachContext(see func(topology.NodeID, StackID)) {
-	for id := range k.at {
-		if len(k.at[id]) == 0 || !k.ReachesNode(k.res.Node(topology.NodeID(id))) {
+	for id := range k.contexts {
+		if len(k.contexts[id]) == 0 || !k.HasResultsAtNode(k.res.Node(topology.NodeID(id))) {
 			continue
 		}
-		for _, s := range k.at[id] {
-			if !k.Empty(s) {
+		for _, s := range k.contexts[id] {
+			if !k.IsEmpty(s) {
 				see(topology.NodeID(id), s)
 			}
 		}
 	}
 }
 
-// unreached reports policies that attach, but to nothing that traffic passes on the way to an effective target (gep713 P36).
-func (k *routed) unreached() []model.Problem {
-	used, visited := make([]bool, k.res.Len()), make([]bool, len(k.list))
-	k.InForce(func(s StackID) {
-		for ; s != 0 && !visited[s]; s = k.list[s].under {
+// reportUnreached reports policies that attach, but to nothing that traffic passes on the way to an
+// effective target (gep713 P36).
+func (k *pathEngine) reportUnreached() []model.Problem {
+	used, visited := make([]bool, k.res.Len()), make([]bool, len(k.steps))
+	k.EachStackInForce(func(s StackID) {
+		for ; s != 0 && !visited[s]; s = k.steps[s].under {
 			visited[s] = true
-			if id := k.list[s].node; id != topology.None {
+			if id := k.steps[s].node; id != topology.None {
 				used[id] = true
 			}
 		}
@@ -73,8 +75,8 @@ func (k *routed) unreached() []model.Problem {
 	return out
 }
 
-// deactivations reports names in unset lists that deactivate nothing on any path (engine E5).
-func (k *routed) deactivations() []model.Problem {
+// reportUselessUnset reports names in unset lists that deactivate nothing on any path (engine E5).
+func (k *pathEngine) reportUselessUnset() []model.Problem {
 	lists := map[topology.NodeID]bool{}
 	for id, at := range k.attached {
 		if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return len(a.Policy.Unset) > 0 }) {
@@ -84,9 +86,9 @@ func (k *routed) deactivations() []model.Problem {
 	if len(lists) == 0 {
 		return nil
 	}
-	above := map[*policy.Policy]*heights{}
-	k.InForce(func(s StackID) {
-		nodes := k.nodes(s)
+	above := map[*policy.Policy]*namesAbove{}
+	k.EachStackInForce(func(s StackID) {
+		nodes := k.nodesOf(s)
 		if !slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return lists[id] }) {
 			return
 		}
@@ -95,9 +97,9 @@ func (k *routed) deactivations() []model.Problem {
 			for _, a := range k.attached[id].policies {
 				if len(a.Policy.Unset) > 0 {
 					if above[a.Policy] == nil {
-						above[a.Policy] = &heights{map[string]bool{}, map[string]bool{}}
+						above[a.Policy] = &namesAbove{map[string]bool{}, map[string]bool{}}
 					}
-					above[a.Policy].see(higher)
+					above[a.Policy].addPolicies(higher)
 				}
 				higher = append(higher, a.Policy)
 			}
@@ -107,7 +109,7 @@ func (k *routed) deactivations() []model.Problem {
 	for _, p := range k.Policies {
 		if h := above[p]; h != nil {
 			for _, name := range p.Unset {
-				if problem := h.judge(p, name); problem != nil {
+				if problem := h.judgeName(p, name); problem != nil {
 					out = append(out, *problem)
 				}
 			}
@@ -116,10 +118,10 @@ func (k *routed) deactivations() []model.Problem {
 	return out
 }
 
-// heights are the names that policies above one set, by kind of block.
-type heights struct{ defaults, overrides map[string]bool }
+// namesAbove are the names that policies above one set, by kind of block.
+type namesAbove struct{ defaults, overrides map[string]bool }
 
-func (h *heights) see(higher []*policy.Policy) {
+func (h *namesAbove) addPolicies(higher []*policy.Policy) {
 	for _, p := range higher {
 		for _, b := range p.Blocks {
 			into := h.defaults
@@ -136,7 +138,7 @@ func (h *heights) see(higher []*policy.Policy) {
 	}
 }
 
-func (h *heights) judge(p *policy.Policy, name string) *model.Problem {
+func (h *namesAbove) judgeName(p *policy.Policy, name string) *model.Problem {
 	problem := model.Problem{Severity: model.Info, Code: model.UnsetUnknown, Message: fmt.Sprintf("%q is deactivated, but no policy above sets it as a default", name)}
 	switch {
 	case h.defaults[name]:

@@ -11,10 +11,10 @@ func isMember(kinds []*policy.Kind, k *policy.Kind) bool {
 	return slices.ContainsFunc(kinds, func(o *policy.Kind) bool { return slices.Contains(o.Members, k.GroupKind) })
 }
 
-// lead tells members whose they are.
-func (r *Resolution) lead() {
+// linkMembers sets the leader of the kinds that are members of another one.
+func (r *Resolution) linkMembers() {
 	for _, k := range r.Kinds {
-		if k.Again() {
+		if k.IsLaterScope() {
 			continue
 		}
 		for _, gk := range k.Members {
@@ -25,8 +25,9 @@ func (r *Resolution) lead() {
 	}
 }
 
-// Resolved is the kind that has the results of the kind's policies: the kind itself, unless it is a member of another one.
-func (k *Kind) Resolved() *Kind {
+// ResolvedKind returns the kind that has the results of the kind's policies: the kind itself,
+// unless it is a member of another one.
+func (k *Kind) ResolvedKind() *Kind {
 	if k.Leader != nil {
 		return k.Leader
 	}

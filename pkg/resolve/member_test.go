@@ -50,7 +50,7 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 	list := func(s merge.Stack) (units []merge.Unit, effects []merge.Effect) {
 		for i, l := range s.Layers {
 			path := merge.Path{{Name: l.Meta.(*policy.Policy).Ref().Name}, {Name: strconv.Itoa(i), Form: merge.Entry}}
-			units = append(units, merge.Unit{Path: path, Value: l.Blocks[0].Units[0].Value, From: []merge.From{{Layer: i, Block: merge.Bare}}})
+			units = append(units, merge.Unit{Path: path, Value: l.Blocks[0].Units[0].Value, From: []merge.Source{{Layer: i, Block: merge.Bare}}})
 		}
 		return units, nil
 	}
@@ -61,7 +61,7 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 		return settings
 	}
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(fences)}}, nil, nil, descriptor.Functions{ScopeFunctions: descriptor.ScopeFunctions{
-		Folds: map[string]merge.PlanFunc{"x.List": list}, Typed: map[string]policy.PartNormalizer{"x.Open": open}}})
+		Folds: map[string]merge.PlanFunc{"x.List": list}, PartNormalizers: map[string]policy.PartNormalizer{"x.Open": open}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,8 @@ func TestMembers(t *testing.T) { // policies of two kinds in one order, each fou
 		t.Errorf("%q", got)
 	}
 	gate, leader := r.Kind(model.GroupKind{Group: "x.io", Kind: "Gate"}), r.Kind(model.GroupKind{Group: "x.io", Kind: "Fence"})
-	if gate.Resolved() != leader || leader.Resolved() != leader || len(leader.Policies) != 4 || len(gate.Policies) != 0 {
-		t.Errorf("%v leads, with %d and %d policies", gate.Resolved().Name(), len(leader.Policies), len(gate.Policies))
+	if gate.ResolvedKind() != leader || leader.ResolvedKind() != leader || len(leader.Policies) != 4 || len(gate.Policies) != 0 {
+		t.Errorf("%v leads, with %d and %d policies", gate.ResolvedKind().Name(), len(leader.Policies), len(gate.Policies))
 	}
 	said := 0
 	for _, p := range r.Problems {

@@ -6,15 +6,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// passes reports whether the kind's policies hold at a node and what is behind it: not at routes for traffic that is not the kind's.
-func (k *routed) passes(n *topology.Node) bool {
-	return n.Role != topology.Route && n.Role != topology.Rule || k.Passes(n.Ref.GroupKind())
+// passesNode reports whether the kind's policies hold at a node and what is behind it: not at
+// routes for traffic that is not the kind's.
+func (k *pathEngine) passesNode(n *topology.Node) bool {
+	return n.Role != topology.Route && n.Role != topology.Rule || k.PassesRoutes(n.Ref.GroupKind())
 }
 
-// stands reports whether the policies of a node are in the stack. Those of a Service that is a parent are those of the same Service as a
-// backend: they count once, where they come first.
-func (k *stacks) stands(s StackID, n topology.NodeID) bool {
-	nodes := k.nodes(s)
+// hasNode reports whether the policies of a node are in the stack. Those of a Service that is a
+// parent are those of the same Service as a backend: they count once, where they come first.
+func (k *stackTable) hasNode(s StackID, n topology.NodeID) bool {
+	nodes := k.nodesOf(s)
 	if slices.Contains(nodes, n) {
 		return true
 	}
@@ -29,10 +30,11 @@ func (k *stacks) stands(s StackID, n topology.NodeID) bool {
 	return parent != topology.None && slices.Contains(nodes, parent)
 }
 
-// attachable drops of the nodes that stand for a target the Service as a parent, if nothing below it is the kind's business: a kind that is
-// in force at Services themselves, or does not know the mesh.
-func (k *attacher) attachable(ids []topology.NodeID) []topology.NodeID {
-	if k.Family != topology.Traffic && (k.Reaches(topology.Rule) || k.Reaches(topology.Route) || k.Reaches(topology.Frontend)) {
+// dropFrontends drops of the nodes that stand for a target the Service as a parent, if nothing
+// below it is the kind's business: a kind that is in force at Services themselves, or does not know
+// the mesh.
+func (k *attacher) dropFrontends(ids []topology.NodeID) []topology.NodeID {
+	if k.Family != topology.Traffic && (k.HasResultsAt(topology.Rule) || k.HasResultsAt(topology.Route) || k.HasResultsAt(topology.Frontend)) {
 		return ids
 	}
 	frontend := func(id topology.NodeID) bool { return k.res.Node(id).Role == topology.Frontend }

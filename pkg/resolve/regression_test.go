@@ -12,7 +12,7 @@ func (r *Resolution) said(code model.Code) []string {
 	var out []string
 	for _, k := range r.Kinds {
 		if len(k.attached) > 0 {
-			k.InForce(func(s StackID) {
+			k.EachStackInForce(func(s StackID) {
 				for _, p := range k.Verdict(s).Problems {
 					if p.Code == code {
 						out = append(out, p.Message)

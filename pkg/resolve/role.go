@@ -13,7 +13,8 @@ const (
 	RoleIgnored      Role = "ignored"      // nothing of it counts here
 )
 
-// Roles are those of the layers. One that another asked to be merged with takes part whatever is left of it.
+// Roles returns those of the layers. One that another asked to be merged with takes part whatever
+// is left of it.
 func (o *Verdict) Roles() []Role {
 	partner := map[int]bool{}
 	if o.Void == "" {
@@ -29,7 +30,7 @@ func (o *Verdict) Roles() []Role {
 			won[f.Layer]++
 		}
 	}
-	for l := range o.losses {
+	for l := range o.eachLoss {
 		lost[l.From.Layer]++
 		if l.Reason == merge.Ignored {
 			ignored[l.From.Layer]++

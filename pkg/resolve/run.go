@@ -20,23 +20,24 @@ type Resolution struct {
 	Kinds    []*Kind // sorted; all known kinds, also those without policies
 	Problems []model.Problem
 
-	virtual []topology.Node // targets outside the graph, numbered after its nodes
-	byRef   map[model.Ref]topology.NodeID
-	open    map[Gap]bool // what leaves open where routes are attached; nil: not looked for yet
+	virtual        []topology.Node // targets outside the graph, numbered after its nodes
+	byRef          map[model.Ref]topology.NodeID
+	attachmentGaps map[Gap]bool // what leaves open where routes are attached; nil: not looked for yet
 
-	setsOpen map[Gap]bool // the same of ListenerSets
+	setGaps map[Gap]bool // the same of ListenerSets
 
-	found map[*policy.Kind][]policy.Finder // by kind and reference form; made when asked for
+	findersByKind map[*policy.Kind][]policy.Finder // by kind and reference form; made when asked for
 
-	knowledge *descriptor.Knowledge
-	looked    sync.Once // for what is not read
-	blind     blindness
+	knowledge  *descriptor.Knowledge
+	unreadOnce sync.Once // for what is not read
+	unread     unreadInputs
 
 	shared sync.Map // what Shared made, by key
 }
 
-// Shared is what make gives for a key, made once for a resolution: several questions of one run often count the same. It is not to be changed.
-func Shared[T any](r *Resolution, key any, make func() T) T {
+// Memoize returns what make gives for a key, made once for a resolution: several questions of one
+// run often count the same. It is not to be changed.
+func Memoize[T any](r *Resolution, key any, make func() T) T {
 	once, _ := r.shared.LoadOrStore(key, sync.OnceValue(make))
 	return once.(func() T)()
 }
@@ -51,24 +52,24 @@ type Kind struct {
 
 	res *Resolution
 	attachments
-	engine      engine                      // nil: nothing is attached
-	seen        func(namespace string) bool // the namespaces that the implementation sees; nil: all
-	at          [][]StackID                 // by node
-	verdicts    []*Verdict                  // by stack; nil: not folded yet
-	bare        []bool                      // by stack: no policy is in it
-	names       map[StackID]string          // of stacks that are for one name only
-	inUse       bool                        // something is in force where no policy holds
-	conditional *bool                       // conditions have a say; nil: not looked at yet
+	engine            engine                      // nil: nothing is attached
+	seesNamespace     func(namespace string) bool // the namespaces that the implementation sees; nil: all
+	contexts          [][]StackID                 // by node
+	verdicts          []*Verdict                  // by stack; nil: not folded yet
+	emptyStacks       []bool                      // by stack: no policy is in it
+	stackNames        map[StackID]string          // of stacks that are for one name only
+	hasBuiltinResults bool                        // something is in force where no policy holds
+	conditional       *bool                       // conditions have a say; nil: not looked at yet
 }
 
 // engine is how the policies of a kind meet: along the paths of traffic (routed), or by what the scopes of the kind select (scoped).
 type engine interface {
-	// lay lays the policies of a stack out for the fold, with the plans of the fold.
-	lay(s StackID) (*Verdict, []merge.Plan)
-	// paths lists the ways to a node on which a stack holds, in a stable order.
-	paths(id topology.NodeID, s StackID) []Path
-	// below tells for every stack whether a policy holds in it, or is kept out of it by another one.
-	below(p *policy.Policy) []bool
+	// layOut lays the policies of a stack out for the fold, with the plans of the fold.
+	layOut(s StackID) (*Verdict, []merge.Plan)
+	// pathsOf lists the ways to a node on which a stack holds, in a stable order.
+	pathsOf(id topology.NodeID, s StackID) []Path
+	// stacksHolding tells for every stack whether a policy holds in it, or is kept out of it by another one.
+	stacksHolding(p *policy.Policy) []bool
 }
 
 // nodePolicies is what is attached to one node, established first.
@@ -88,7 +89,7 @@ type Rejection struct {
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.
 func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resolution {
-	return Decode(in, c).Attach(g)
+	return StartDecoding(in, c).Attach(g)
 }
 
 // Attach attaches the policies to the targets in a graph of the snapshot, and walks the contexts of every kind.
@@ -99,7 +100,7 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	r.Problems = slices.Concat(d.in.Problems, g.Problems(), d.problems)
 	for i, pk := range d.kinds {
 		if isMember(d.kinds, pk) {
-			r.Kinds = append(r.Kinds, r.Without(pk))
+			r.Kinds = append(r.Kinds, r.KindWithoutPolicies(pk))
 			continue
 		}
 		policies := d.policies[i]
@@ -107,36 +108,36 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 			for _, p := range policies {
 				r.Problems = append(r.Problems, p.Problems...)
 			}
-			r.Kinds = append(r.Kinds, r.scopedKinds(pk, policies, settings)...)
+			r.Kinds = append(r.Kinds, r.resolveScopes(pk, policies, settings)...)
 			continue
 		}
-		k := r.Without(pk)
+		k := r.KindWithoutPolicies(pk)
 		k.Policies = policies
-		r.Problems = append(r.Problems, inferred(k)...)
+		r.Problems = append(r.Problems, inferredProblems(k)...)
 		for _, p := range policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}
-		(&attacher{Kind: k}).attach()
-		contest{k}.compete()
+		(&attacher{Kind: k}).attachAll()
+		targetContest{k}.rejectLosers()
 		r.Kinds = append(r.Kinds, k)
 	}
-	r.lead()
+	r.linkMembers()
 	for _, k := range r.Kinds {
-		r.Problems = append(r.Problems, (&attacher{Kind: k}).unreferenced()...)
-		if along, ok := k.engine.(*routed); ok && len(k.attached)+len(k.byBackend) > 0 {
-			along.walk()
-			r.Problems = append(r.Problems, along.unrecognised()...)
-			r.Problems = append(r.Problems, along.unreached()...)
-			r.Problems = append(r.Problems, along.besideTraffic()...)
-			r.Problems = append(r.Problems, along.deactivations()...)
+		r.Problems = append(r.Problems, (&attacher{Kind: k}).reportUnreferenced()...)
+		if along, ok := k.engine.(*pathEngine); ok && len(k.attached)+len(k.backendRules) > 0 {
+			along.computeContexts()
+			r.Problems = append(r.Problems, along.reportRefusedSteps()...)
+			r.Problems = append(r.Problems, along.reportUnreached()...)
+			r.Problems = append(r.Problems, along.reportListenerSets()...)
+			r.Problems = append(r.Problems, along.reportUselessUnset()...)
 		}
 	}
-	r.Problems = append(r.Problems, r.switched()...)
-	r.unrendered(d.variables())
+	r.Problems = append(r.Problems, r.reportSetSwitch()...)
+	r.reportVariables(d.variables())
 	return r
 }
 
-// Node is a target by its id: of the graph, or one that no graph knows.
+// Node returns a target by its id: of the graph, or one that no graph knows.
 func (r *Resolution) Node(id topology.NodeID) *topology.Node {
 	if n := int(id) - r.Graph.Len(); n >= 0 {
 		return &r.virtual[n]
@@ -144,10 +145,10 @@ func (r *Resolution) Node(id topology.NodeID) *topology.Node {
 	return r.Graph.Node(id)
 }
 
-// Len is the number of nodes, those outside the graph included.
+// Len returns the number of nodes, those outside the graph included.
 func (r *Resolution) Len() int { return r.Graph.Len() + len(r.virtual) }
 
-// Kind is the resolved kind, or nil.
+// Kind returns the resolved kind, or nil.
 func (r *Resolution) Kind(gk model.GroupKind) *Kind {
 	for _, k := range r.Kinds {
 		if k.GroupKind == gk {
@@ -157,8 +158,8 @@ func (r *Resolution) Kind(gk model.GroupKind) *Kind {
 	return nil
 }
 
-// opaque is the node of a target that has none in the graph (gep713 P14).
-func (r *Resolution) opaque(ref model.Ref, o *model.Object) topology.NodeID {
+// opaqueNode returns the node of a target that has none in the graph (gep713 P14).
+func (r *Resolution) opaqueNode(ref model.Ref, o *model.Object) topology.NodeID {
 	if id, ok := r.byRef[ref]; ok {
 		return id
 	}

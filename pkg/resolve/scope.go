@@ -9,55 +9,56 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// scoped is where the parts of a kind's policies meet in one of its scopes. A stack is a set of parts in the kind's order. The nodes of each
-// leg are grouped by the parts that hold there; what is in force for a group of callers at a group of targets is what both have (descriptor
-// §5). Nothing is folded before somebody asks.
-type scoped struct {
+// scopeEngine is where the parts of a kind's policies meet in one of its scopes. A stack is a set
+// of parts in the kind's order. The nodes of each point are grouped by the parts that hold there;
+// what is in force for a group of callers at a group of targets is what both have (descriptor §5).
+// Nothing is folded before somebody asks.
+type scopeEngine struct {
 	*Kind
-	parts []policy.Attached // in the comparator's order, over all policies
-	tied  []int             // the first of the run of parts that nothing tells apart; itself for most
+	parts     []policy.Attached // in the comparator's order, over all policies
+	tieStarts []int             // the first of the run of parts that nothing tells apart; itself for most
 
-	timeless bool      // the age did not count when the parts were ordered
-	stacks   [][]int32 // by StackID: positions in parts, ascending; 0 is empty
-	ids      map[string]StackID
+	ageIgnored bool      // the age did not count when the parts were ordered
+	stacks     [][]int32 // by StackID: positions in parts, ascending; 0 is empty
+	ids        map[string]StackID
 
-	callers []caller                           // of two legs: groups of nodes of the first
-	sets    [][]int32                          // of two legs: what holds at targets, each set once
-	setAt   []int32                            // by node: what holds there, 0 for nothing
-	own     map[topology.NodeID]set            // what the last leg finds at the node itself
-	meets   map[[2]int32][]StackID             // by caller and set: one, or with names several
-	labels  [][]string                         // by part: the names that it is for; nil without a split
-	ways    map[place][]Path                   // to targets of families, by stack and what holds there
-	apart   map[*policy.Policy]topology.NodeID // of policies that hold below several roots: what stands for all their places
+	callers        []callerGroup                      // of two points: groups of nodes of the first
+	sets           [][]int32                          // of two points: what holds at targets, each set once
+	setAt          []int32                            // by node: what holds there, 0 for nothing
+	ownParts       map[topology.NodeID]partSet        // what is found for the last point at the node itself
+	meetings       map[[2]int32][]StackID             // by caller and set: one, or with names several
+	partNames      [][]string                         // by part: the names that it is for; nil without a split
+	knownPaths     map[stackNode][]Path               // to targets of families, by stack and what holds there
+	separatePlaces map[*policy.Policy]topology.NodeID // of policies that hold below several roots: the one node that represents their places
 
 	situations map[StackID]*policy.Situation // of stacks whose fold depends on the target
 }
 
-type set []int32
+type partSet []int32
 
-// caller is nodes by which the same parts are selected.
-type caller struct {
-	parts set
+// callerGroup is nodes by which the same parts are selected.
+type callerGroup struct {
+	parts partSet
 	nodes []topology.NodeID
 }
 
-// scopedKinds resolves a kind scope by scope. They share their policies.
-func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, settings model.Settings) []*Kind {
+// resolveScopes resolves a kind scope by scope. The scopes share their policies.
+func (r *Resolution) resolveScopes(pk *policy.Kind, policies []*policy.Policy, settings model.Settings) []*Kind {
 	if pk.Labels != nil && len(policies) > 0 {
 		labels := pk.Labels(r.Snapshot, settings)
 		for _, p := range policies {
 			p.Labels = labels(p.Object)
 		}
 	}
-	finders := map[string]policy.LegFinder{}
+	finders := map[string]policy.PointFinder{}
 	shared := map[string]map[*policy.Policy][]topology.NodeID{}
 	var out []*Kind
 	for i := range pk.Scopes {
 		s := &pk.Scopes[i]
-		k := &scoped{Kind: &Kind{Kind: pk.In(s), Policies: policies, res: r, names: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
-			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, ways: map[place][]Path{}}
+		k := &scopeEngine{Kind: &Kind{Kind: pk.InScope(s), Policies: policies, res: r, stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
+			ownParts: map[topology.NodeID]partSet{}, meetings: map[[2]int32][]StackID{}, knownPaths: map[stackNode][]Path{}}
 		k.engine = k
-		k.expect(policies)
+		k.makeRoom(policies)
 		out = append(out, k.Kind)
 		var tell func(topology.NodeID) *policy.Situation
 		if s.Situation != nil {
@@ -66,27 +67,27 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 		if len(policies) == 0 && tell == nil {
 			continue
 		}
-		var found [2][][]topology.NodeID // by leg and part
+		var found [2][][]topology.NodeID // by point and part
 		k.cutParts()
 		k.nameParts(settings)
-		for l, leg := range s.Legs {
+		for l, leg := range s.Points {
 			if finders[leg.Name] == nil {
-				finders[leg.Name], shared[leg.Name] = r.finder(leg, settings), map[*policy.Policy][]topology.NodeID{}
+				finders[leg.Name], shared[leg.Name] = r.newPointFinder(leg, settings), map[*policy.Policy][]topology.NodeID{}
 			}
 			found[l] = make([][]topology.NodeID, len(k.parts))
 			for i, a := range k.parts {
-				found[l][i] = k.rightRoles(leg, k.find(leg, finders[leg.Name], shared[leg.Name], a.Policy))
+				found[l][i] = k.filterByRole(leg, k.findNodes(leg, finders[leg.Name], shared[leg.Name], a.Policy))
 			}
 		}
-		k.gather(found, tell)
+		k.groupNodes(found, tell)
 	}
 	return out
 }
 
-// finder finds the nodes of a leg.
-func (r *Resolution) finder(leg policy.Leg, settings model.Settings) policy.LegFinder {
-	if leg.Find != nil {
-		return leg.Find(r.Graph, r.Snapshot, settings)
+// newPointFinder returns what finds the nodes of a point.
+func (r *Resolution) newPointFinder(leg policy.PathPoint, settings model.Settings) policy.PointFinder {
+	if leg.Search != nil {
+		return leg.Search(r.Graph, r.Snapshot, settings)
 	}
 	return func(p *policy.Policy) (nodes []topology.NodeID, problems []model.Problem) {
 		for _, form := range p.Kind.Refs {
@@ -103,11 +104,12 @@ func (r *Resolution) finder(leg policy.Leg, settings model.Settings) policy.LegF
 	}
 }
 
-// find is the nodes of a leg for a part, with what was found for the whole policy if that is the same.
-func (k *scoped) find(leg policy.Leg, find policy.LegFinder, shared map[*policy.Policy][]topology.NodeID, part *policy.Policy) []topology.NodeID {
+// findNodes returns the nodes of a point for a part, with what was found for the whole policy if
+// that is the same.
+func (k *scopeEngine) findNodes(leg policy.PathPoint, find policy.PointFinder, shared map[*policy.Policy][]topology.NodeID, part *policy.Policy) []topology.NodeID {
 	if !leg.Shared {
 		nodes, problems := find(part)
-		if !k.scopedBefore(leg) {
+		if !k.isInEarlierScope(leg) {
 			k.res.Problems = append(k.res.Problems, problems...)
 		}
 		return nodes
@@ -124,20 +126,21 @@ func (k *scoped) find(leg policy.Leg, find policy.LegFinder, shared map[*policy.
 	return nodes
 }
 
-// scopedBefore reports whether an earlier scope of the kind has the same leg, so that its problems are told already.
-func (k *scoped) scopedBefore(leg policy.Leg) bool {
+// isInEarlierScope reports whether an earlier scope of the kind has the same point, so that its
+// problems are reported already.
+func (k *scopeEngine) isInEarlierScope(leg policy.PathPoint) bool {
 	for i := range k.Scopes {
 		if k.Scopes[i].Name == k.Scope.Name && &k.Scopes[i] == k.Scope {
 			return false
 		}
-		if slices.ContainsFunc(k.Scopes[i].Legs, func(l policy.Leg) bool { return l.Name == leg.Name }) {
+		if slices.ContainsFunc(k.Scopes[i].Points, func(l policy.PathPoint) bool { return l.Name == leg.Name }) {
 			return true
 		}
 	}
 	return false
 }
 
-func (k *scoped) rightRoles(leg policy.Leg, nodes []topology.NodeID) []topology.NodeID {
+func (k *scopeEngine) filterByRole(leg policy.PathPoint, nodes []topology.NodeID) []topology.NodeID {
 	if leg.Roles == nil {
 		return nodes
 	}
@@ -145,7 +148,7 @@ func (k *scoped) rightRoles(leg policy.Leg, nodes []topology.NodeID) []topology.
 }
 
 // cutParts lists the parts of all policies in the comparator's order, and notes the ties.
-func (k *scoped) cutParts() {
+func (k *scopeEngine) cutParts() {
 	var all []policy.Attached
 	for _, p := range k.Policies {
 		if p.Refused {
@@ -155,63 +158,63 @@ func (k *scoped) cutParts() {
 			all = append(all, policy.Attached{Policy: part, Ref: -1, Index: part.Index})
 		}
 	}
-	k.parts, k.timeless = k.Order(all)
-	k.tied = make([]int, len(all))
+	k.parts, k.ageIgnored = k.Order(all)
+	k.tieStarts = make([]int, len(all))
 	for i := range k.parts {
-		k.tied[i] = i
-		if i > 0 && k.Tied(k.parts[k.tied[i-1]], k.parts[i]) {
-			k.tied[i] = k.tied[i-1]
+		k.tieStarts[i] = i
+		if i > 0 && k.IsTied(k.parts[k.tieStarts[i-1]], k.parts[i]) {
+			k.tieStarts[i] = k.tieStarts[i-1]
 		}
 	}
 }
 
-// meet groups the nodes and interns what holds at them.
-func (k *scoped) gather(found [2][][]topology.NodeID, tell func(topology.NodeID) *policy.Situation) {
-	k.at = make([][]StackID, k.res.Len())
-	first := map[topology.NodeID]set{}
+// groupNodes groups the nodes and interns what holds at them.
+func (k *scopeEngine) groupNodes(found [2][][]topology.NodeID, tell func(topology.NodeID) *policy.Situation) {
+	k.contexts = make([][]StackID, k.res.Len())
+	first := map[topology.NodeID]partSet{}
 	for i, nodes := range found[0] {
 		for _, id := range nodes {
 			first[id] = append(first[id], int32(i))
 		}
 	}
-	last := found[len(k.Scope.Legs)-1]
+	last := found[len(k.Scope.Points)-1]
 	for i, nodes := range last {
-		k.note(k.parts[i].Policy, nodes)
+		k.addPlaces(k.parts[i].Policy, nodes)
 	}
-	k.standApart()
+	k.findSeparatePlaces()
 	switch {
 	case tell != nil:
-		k.situate(first, tell)
+		k.internSituations(first, tell)
 	case k.Scope.Situation != nil: // nothing of the vendor is there
-	case len(k.Scope.Legs) == 1:
+	case len(k.Scope.Points) == 1:
 		for id, parts := range first {
-			k.at[id] = []StackID{k.intern(parts, "")}
+			k.contexts[id] = []StackID{k.internStack(parts, "")}
 		}
 	default:
-		k.group(first)
+		k.groupCallers(first)
 		for i, nodes := range last {
 			for _, id := range nodes {
-				k.own[id] = append(k.own[id], int32(i))
+				k.ownParts[id] = append(k.ownParts[id], int32(i))
 			}
 		}
-		k.spread()
-		k.res.Problems = append(k.res.Problems, k.hidden()...)
+		k.spreadParts()
+		k.res.Problems = append(k.res.Problems, k.findHidden()...)
 	}
-	k.verdicts, k.bare = make([]*Verdict, len(k.stacks)), make([]bool, len(k.stacks))
-	k.bare[0] = true
+	k.verdicts, k.emptyStacks = make([]*Verdict, len(k.stacks)), make([]bool, len(k.stacks))
+	k.emptyStacks[0] = true
 }
 
-// note remembers where a policy is attached.
-func (k *scoped) note(part *policy.Policy, nodes []topology.NodeID) {
+// addPlaces remembers where a policy is attached.
+func (k *scopeEngine) addPlaces(part *policy.Policy, nodes []topology.NodeID) {
 	part.Places = append(part.Places, nodes...)
-	to := k.of(part.Base())
+	to := k.targetListOf(part.Base())
 	to.nodes = append(to.nodes, nodes...)
-	to.sort()
+	to.sortNodes()
 }
 
-// intern numbers a stack, which may be for one name only.
-func (k *scoped) intern(parts set, name string) StackID {
-	key := parts.key()
+// internStack numbers a stack, which may be for one name only.
+func (k *scopeEngine) internStack(parts partSet, name string) StackID {
+	key := parts.encode()
 	if name != "" {
 		key += "\xff" + name
 	}
@@ -220,14 +223,14 @@ func (k *scoped) intern(parts set, name string) StackID {
 		id = StackID(len(k.stacks))
 		k.ids[key] = id
 		if name != "" {
-			k.names[id] = name
+			k.stackNames[id] = name
 		}
 		k.stacks = append(k.stacks, parts)
 	}
 	return id
 }
 
-func (s set) key() string {
+func (s partSet) encode() string {
 	var b []byte
 	for _, i := range s {
 		b = binary.AppendUvarint(b, uint64(i))
@@ -235,8 +238,8 @@ func (s set) key() string {
 	return string(b)
 }
 
-// with is what is in either set.
-func (s set) with(o set) set {
+// union returns what is in either set.
+func (s partSet) union(o partSet) partSet {
 	if len(o) == 0 {
 		return s
 	}
@@ -245,9 +248,9 @@ func (s set) with(o set) set {
 	return slices.Compact(out)
 }
 
-// common is what is in both sets.
-func (s set) common(o set) set {
-	var out set
+// intersection returns what is in both sets.
+func (s partSet) intersection(o partSet) partSet {
+	var out partSet
 	for i, j := 0, 0; i < len(s) && j < len(o); {
 		switch {
 		case s[i] < o[j]:

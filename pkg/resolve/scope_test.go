@@ -40,21 +40,21 @@ scopes:
 
 // linkHouses makes callers of Walkers, and houses with their rooms. Every walker whose label says so uses the attic through the kitchen.
 func linkHouses(l *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
-	l.Family("x.out", "house", "room")
+	l.DeclareFamily("x.out", "house", "room")
 	var by []topology.NodeID
-	for _, o := range in.Of(model.GroupKind{Group: "x.io", Kind: "Walker"}) {
-		id := l.Add(topology.Proxy, o)
+	for _, o := range in.OfKind(model.GroupKind{Group: "x.io", Kind: "Walker"}) {
+		id := l.AddObject(topology.Proxy, o)
 		if o.Labels["climbs"] != "" {
 			by = append(by, id)
 		}
 	}
-	for _, o := range in.Of(model.GroupKind{Group: "x.io", Kind: "House"}) {
-		house := l.Add("house", o)
-		rooms := l.Sections(house, "room", []string{"kitchen", "attic"})
+	for _, o := range in.OfKind(model.GroupKind{Group: "x.io", Kind: "House"}) {
+		house := l.AddObject("house", o)
+		rooms := l.AddSections(house, "room", []string{"kitchen", "attic"})
 		for _, room := range rooms {
 			l.Connect("x.out", house, room)
 		}
-		l.Use(rooms[1], topology.Use{At: rooms[0], By: by})
+		l.AddUse(rooms[1], topology.NodeUse{At: rooms[0], By: by})
 	}
 	return nil
 }
@@ -64,9 +64,9 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 	t.Helper()
 	var in input
 	in.add(t, manifests...)
-	callers := func(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.LegFinder {
+	callers := func(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.PointFinder {
 		return func(p *policy.Policy) (out []topology.NodeID, _ []model.Problem) {
-			for _, o := range in.Of(model.GroupKind{Group: "x.io", Kind: "Walker"}) {
+			for _, o := range in.OfKind(model.GroupKind{Group: "x.io", Kind: "Walker"}) {
 				if want := p.Label("for"); want == "" || o.Labels[want] != "" {
 					out = append(out, g.Lookup(o.Ref)...)
 				}
@@ -74,10 +74,10 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 			return out, nil
 		}
 	}
-	places := func(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.LegFinder {
+	places := func(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.PointFinder {
 		return func(p *policy.Policy) (out []topology.NodeID, _ []model.Problem) {
-			for _, o := range in.Of(model.GroupKind{Group: "x.io", Kind: "House"}) {
-				out = append(out, g.Lookup(o.Ref.In(p.Entry.Field("room").Text()))...)
+			for _, o := range in.OfKind(model.GroupKind{Group: "x.io", Kind: "House"}) {
+				out = append(out, g.Lookup(o.Ref.WithSection(p.Entry.Field("room").Text()))...)
 			}
 			return out, nil
 		}
@@ -85,25 +85,25 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 	last := func(s merge.Stack) (units []merge.Unit, effects []merge.Effect) {
 		for i, l := range s.Layers {
 			for _, u := range l.Blocks[0].Units {
-				u.From = []merge.From{{Layer: i, Block: merge.Bare}}
+				u.From = []merge.Source{{Layer: i, Block: merge.Bare}}
 				outcome := merge.Dropped
 				if i == len(s.Layers)-1 {
 					units, outcome = append(units, u), merge.Taken
 				}
 				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: outcome, Reason: merge.MoreSpecificWins,
-					Other: []merge.From{{Layer: len(s.Layers) - 1, Block: merge.Bare}}})
+					Other: []merge.Source{{Layer: len(s.Layers) - 1, Block: merge.Bare}}})
 			}
 		}
 		return units, effects
 	}
-	f := descriptor.Functions{ScopeFunctions: descriptor.ScopeFunctions{Legs: map[string]policy.LegMaker{"x.Callers": callers, "x.Places": places},
+	f := descriptor.Functions{ScopeFunctions: descriptor.ScopeFunctions{Points: map[string]policy.PointSearch{"x.Callers": callers, "x.Places": places},
 		Folds: map[string]merge.PlanFunc{"x.Last": last}}}
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(twoLegs)}}, nil, settings, f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := model.NewSnapshot(in.objects, nil)
-	return Run(s, topology.Build(s, c.Settings(), func(b *topology.Builder) { b.Extend(linkHouses) }), c)
+	return Run(s, topology.Build(s, c.Settings(), func(b *topology.Builder) { b.AddExtension(linkHouses) }), c)
 }
 
 func walker(name, label string) string {
@@ -187,7 +187,7 @@ func TestTies(t *testing.T) {
 	r := scopes(t, nil, walker("a", "climbs"), house, items("Paint", "p", "1", "", "kitchen"), strings.Replace(other, "p-kitchen", "other", 1))
 	n := 0
 	for _, k := range r.Kinds {
-		k.InForce(func(s StackID) { n += len(k.Verdict(s).Problems) })
+		k.EachStackInForce(func(s StackID) { n += len(k.Verdict(s).Problems) })
 	}
 	if n == 0 {
 		t.Error("a tie is not said")

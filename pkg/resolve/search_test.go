@@ -47,17 +47,17 @@ var (
 
 // road links every road to the houses that it names.
 func road(l *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
-	l.Family("post.roads", topology.Binding, topology.Cluster)
-	for _, o := range in.Of(houses) {
-		l.Add(topology.Cluster, o)
+	l.DeclareFamily("post.roads", topology.Binding, topology.Cluster)
+	for _, o := range in.OfKind(houses) {
+		l.AddObject(topology.Cluster, o)
 	}
-	for _, o := range in.Of(roads) {
-		id := l.Add(topology.Binding, o)
+	for _, o := range in.OfKind(roads) {
+		id := l.AddObject(topology.Binding, o)
 		for _, h := range o.Body.At("spec", "to").Items {
 			if house := in.Get(model.Ref{Group: "x.io", Kind: "House", Name: h.Text()}); house != nil {
-				l.Connect("post.roads", id, l.Add(topology.Cluster, house))
+				l.Connect("post.roads", id, l.AddObject(topology.Cluster, house))
 			} else {
-				l.Connect("post.roads", id, l.AddNamed(topology.Cluster, model.Ref{Group: "x.io", Kind: "House", Name: h.Text()}))
+				l.Connect("post.roads", id, l.AddRef(topology.Cluster, model.Ref{Group: "x.io", Kind: "House", Name: h.Text()}))
 			}
 		}
 	}
@@ -75,13 +75,13 @@ func deliver(made *int) policy.Search {
 			for _, to := range p.Object.Body.At("metadata", "annotations").Fields {
 				a := policy.Attached{Policy: p, Node: house(to.Text()), Ref: -1}
 				if by := p.Object.Labels["by"]; by != "" {
-					a.Here = &policy.Here{Via: g.Lookup(model.Ref{Group: "x.io", Kind: "Road", Namespace: "town", Name: by})}
+					a.Details = &policy.TargetDetails{Parents: g.Lookup(model.Ref{Group: "x.io", Kind: "Road", Namespace: "town", Name: by})}
 				}
 				out = append(out, a, a)
 			}
 			return out, nil
-		}, Apart: func(p *policy.Policy) []policy.Apart {
-			return []policy.Apart{{Node: house("b"), Why: "it rained"}, {Node: house("a"), InForce: true, Why: "it waits there"}}
+		}, FindUnattached: func(p *policy.Policy) []policy.UnattachedTarget {
+			return []policy.UnattachedTarget{{Node: house("b"), Why: "it rained"}, {Node: house("a"), InForce: true, Why: "it waits there"}}
 		}}
 	}
 }
@@ -89,8 +89,8 @@ func deliver(made *int) policy.Search {
 // stick attaches a stamp to house a, where it says of every parcel what its own spec says of none.
 func stick(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Finder {
 	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
-		units := []merge.Unit{{Path: merge.Keys("fragile"), Value: "of " + p.Ref().Name}}
-		return []policy.Attached{{Policy: p, Node: g.Lookup(model.Ref{Group: "x.io", Kind: "House", Name: "a"})[0], Ref: -1, Level: topology.Binding, Here: &policy.Here{Units: units}}}, nil
+		units := []merge.Unit{{Path: merge.KeyPath("fragile"), Value: "of " + p.Ref().Name}}
+		return []policy.Attached{{Policy: p, Node: g.Lookup(model.Ref{Group: "x.io", Kind: "House", Name: "a"})[0], Ref: -1, Level: topology.Binding, Details: &policy.TargetDetails{Units: units}}}, nil
 	}}
 }
 
@@ -103,7 +103,7 @@ func posted(t *testing.T, manifests ...string) (*Resolution, int) {
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil, descriptor.Functions{
 		Search:  map[string]policy.Search{"post.Deliver": deliver(&made), "post.Stick": stick},
 		Compare: map[string]policy.Comparator{"post.StampsFirst": func(a, b *policy.Attached) int { return rank(a) - rank(b) }},
-		Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(road) }}})
+		Links:   []topology.Linker{func(b *topology.Builder) { b.AddExtension(road) }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,13 +160,13 @@ func TestSearch(t *testing.T) { // in a family of a vendor, once for an input, w
 	a := r.Graph.Lookup(model.Ref{Group: "x.io", Kind: "House", Name: "a"})[0]
 	all := k.Paths(a, k.Contexts(a)[0])
 	book, vase := k.Policies[0], k.Policies[1]
-	if len(all) != 2 || len(k.Via(book, a, all)) != 2 {
-		t.Errorf("%d ways lead to a, %d for the book", len(all), len(k.Via(book, a, all)))
+	if len(all) != 2 || len(k.PathsVia(book, a, all)) != 2 {
+		t.Errorf("%d ways lead to a, %d for the book", len(all), len(k.PathsVia(book, a, all)))
 	}
-	if ways := k.Via(vase, a, all); len(ways) != 1 || r.Node(ways[0][0]).Ref.Name != "high" {
+	if ways := k.PathsVia(vase, a, all); len(ways) != 1 || r.Node(ways[0][0]).Ref.Name != "high" {
 		t.Errorf("the vase comes by %v", ways)
 	}
-	if apart := k.Apart(book); len(apart) != 2 || apart[0].Node != a || !apart[0].InForce || apart[1].Why != "it rained" {
+	if apart := k.UnattachedTargets(book); len(apart) != 2 || apart[0].Node != a || !apart[0].InForce || apart[1].Why != "it rained" {
 		t.Errorf("%+v", apart)
 	}
 }

@@ -9,30 +9,31 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// inSets are the listeners in a Gateway's ListenerSets that a reference to a listener of the Gateway means as well: those of the same name.
-func (k *attacher) inSets(t policy.TargetRef) []topology.NodeID {
-	if !t.InSets || t.Ref.Section == "" {
+// listenersInSets returns the listeners in a Gateway's ListenerSets that a reference to a listener
+// of the Gateway means as well: those of the same name.
+func (k *attacher) listenersInSets(t policy.TargetRef) []topology.NodeID {
+	if !t.InListenerSets || t.Ref.Section == "" {
 		return nil
 	}
 	g := k.res.Graph
 	var out []topology.NodeID
 	for _, gateway := range g.Lookup(t.Ref.WithoutSection()) {
-		for _, set := range g.SetsOf(gateway) {
-			out = append(out, g.Lookup(g.Node(set).Ref.In(t.Ref.Section))...)
+		for _, set := range g.ListenerSetsOf(gateway) {
+			out = append(out, g.Lookup(g.Node(set).Ref.WithSection(t.Ref.Section))...)
 		}
 	}
 	return out
 }
 
-// byPort are the listeners of a Gateway that a reference to one of its ports means.
-func (k *attacher) byPort(t policy.TargetRef, gateways []topology.NodeID) []topology.NodeID {
+// listenersByPort returns the listeners of a Gateway that a reference to one of its ports means.
+func (k *attacher) listenersByPort(t policy.TargetRef, gateways []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	for _, gateway := range gateways {
 		owners := []topology.NodeID{gateway}
-		if t.InSets {
-			owners = append(owners, k.res.Graph.SetsOf(gateway)...)
+		if t.InListenerSets {
+			owners = append(owners, k.res.Graph.ListenerSetsOf(gateway)...)
 		}
-		for _, id := range k.parts(owners) {
+		for _, id := range k.sectionNodes(owners) {
 			if k.res.Node(id).Role == topology.Listener && k.res.Graph.Listener(id).Port == t.Port {
 				out = append(out, id)
 			}
@@ -41,8 +42,8 @@ func (k *attacher) byPort(t policy.TargetRef, gateways []topology.NodeID) []topo
 	return out
 }
 
-// parts are the sections of several objects.
-func (k *attacher) parts(owners []topology.NodeID) []topology.NodeID {
+// sectionNodes returns the sections of several objects.
+func (k *attacher) sectionNodes(owners []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range owners {
 		out = append(out, k.res.Graph.Parts(id)...)
@@ -50,28 +51,30 @@ func (k *attacher) parts(owners []topology.NodeID) []topology.NodeID {
 	return out
 }
 
-// sectionLevel is the level of a policy at a listener that is another one's, or named by its port; "" for that of the node.
+// sectionLevel returns the level of a policy at a listener that is another one's, or named by its
+// port; "" for that of the node.
 func (k *Kind) sectionLevel(t policy.TargetRef, id topology.NodeID) topology.Role {
 	n := k.res.Node(id)
 	if t.Port != 0 {
 		return policy.PortLevel
 	}
-	if t.InSets && n.Role == topology.Listener && topology.IsListenerSet(n.Ref.GroupKind()) && !topology.IsListenerSet(t.Ref.GroupKind()) {
+	if t.InListenerSets && n.Role == topology.Listener && topology.IsListenerSet(n.Ref.GroupKind()) && !topology.IsListenerSet(t.Ref.GroupKind()) {
 		return policy.SectionLevel
 	}
 	return ""
 }
 
-// position is where a policy stands in a stack that has what is above its place: at the end, or before what the ListenerSet itself has.
-func (k layout) position(above []Layer, a policy.Attached) int {
+// insertPosition returns where a policy stands in a stack that has what is above its place: at the
+// end, or before what the ListenerSet itself has.
+func (k stackLayout) insertPosition(above []Layer, a policy.Attached) int {
 	end := len(above)
 	if a.Level != policy.SectionLevel {
-		for end > 0 && above[end-1].Node == a.Node && above[end-1].Level == policy.SectionLevel && above[end-1].attached.OverSets() {
+		for end > 0 && above[end-1].Node == a.Node && above[end-1].Level == policy.SectionLevel && above[end-1].attached.OutranksListenerSets() {
 			end--
 		}
 		return end
 	}
-	if a.OverSets() {
+	if a.OutranksListenerSets() {
 		return end
 	}
 	for end > 0 && above[end-1].Level != policy.SectionLevel && topology.IsListenerSet(k.res.Node(above[end-1].Node).Ref.GroupKind()) {
@@ -80,20 +83,22 @@ func (k layout) position(above []Layer, a policy.Attached) int {
 	return end
 }
 
-// aboveSet is what is above a ListenerSet to the kind, by what traffic passes: nothing if its vendor does not know such sets; the Gateway that it
-// names if the kind has results there even where the Gateway does not take the set.
-func (k *routed) aboveSet(id topology.NodeID, by []topology.NodeID) []topology.NodeID {
+// parentsOfSet returns what is above a ListenerSet to the kind, by what traffic passes: nothing if
+// its vendor does not know such sets; the Gateway that it names if the kind has results there even
+// where the Gateway does not take the set.
+func (k *pathEngine) parentsOfSet(id topology.NodeID, by []topology.NodeID) []topology.NodeID {
 	switch {
-	case k.ListenerSets == policy.SetsUnknown:
+	case k.ListenerSets == policy.NoSets:
 		return nil
-	case len(by) == 0 && k.ListenerSets == policy.SetsNamed && k.res.Graph.Set(id).State == topology.SetNotAllowed:
-		return []topology.NodeID{k.res.Graph.Set(id).Gateway}
+	case len(by) == 0 && k.ListenerSets == policy.AllSets && k.res.Graph.ListenerSet(id).State == topology.SetNotAllowed:
+		return []topology.NodeID{k.res.Graph.ListenerSet(id).Gateway}
 	}
 	return by
 }
 
-// besideTraffic says of ListenerSets where the kind has results without traffic, or none in spite of it.
-func (k *routed) besideTraffic() []model.Problem {
+// reportListenerSets says of ListenerSets where the kind has results without traffic, or none in
+// spite of it.
+func (k *pathEngine) reportListenerSets() []model.Problem {
 	var out []model.Problem
 	g := k.res.Graph
 	for _, id := range g.Order(k.Family) {
@@ -102,24 +107,24 @@ func (k *routed) besideTraffic() []model.Problem {
 			continue
 		}
 		by := g.Parents(k.Family, id)
-		above := k.aboveSet(id, by)
+		above := k.parentsOfSet(id, by)
 		say := func(hint, format string, args ...any) {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(format, args...), Hint: hint}.At(n.Object))
 		}
 		switch {
-		case len(above) > len(by) && k.heldBelow(id):
-			say("let it in by spec.allowedListeners of the Gateway", "%s: no traffic reaches %s; policies on its listeners would be in force if it did", g.Set(id).Reason, n.Ref)
-		case len(above) < len(by) && slices.ContainsFunc(by, func(p topology.NodeID) bool { return len(k.at[p]) > 0 }):
+		case len(above) > len(by) && k.hasPolicyOnListeners(id):
+			say("let it in by spec.allowedListeners of the Gateway", "%s: no traffic reaches %s; policies on its listeners would be in force if it did", g.ListenerSet(id).Reason, n.Ref)
+		case len(above) < len(by) && slices.ContainsFunc(by, func(p topology.NodeID) bool { return len(k.contexts[p]) > 0 }):
 			say("", "the implementation is described as one without listener sets: no traffic reaches %s", n.Ref)
 		}
 	}
 	return out
 }
 
-// heldBelow reports whether policies hold at a listener of the set.
-func (k *routed) heldBelow(set topology.NodeID) bool {
+// hasPolicyOnListeners reports whether policies hold at a listener of the set.
+func (k *pathEngine) hasPolicyOnListeners(set topology.NodeID) bool {
 	holds := func(listener topology.NodeID) bool {
-		return slices.ContainsFunc(k.at[listener], func(s StackID) bool { return !k.Empty(s) })
+		return slices.ContainsFunc(k.contexts[listener], func(s StackID) bool { return !k.IsEmpty(s) })
 	}
 	return slices.ContainsFunc(k.res.Graph.Children(k.Family, set), holds)
 }

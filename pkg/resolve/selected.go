@@ -9,29 +9,29 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// selected finds the objects that a label selector picks.
-func (k *attacher) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+// selectTargets finds the objects that a label selector picks.
+func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	var out []topology.NodeID
 	var forbidden []string
-	for _, o := range k.candidates(t) {
+	for _, o := range k.selectorCandidates(t) {
 		inside := o.Ref.Namespace == t.Ref.Namespace
-		if clusterScoped(o.Ref.GroupKind()) {
-			inside = k.Cluster || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace || o.Ref.Kind != "Namespace"
+		if isClusterScoped(o.Ref.GroupKind()) {
+			inside = k.ClusterScoped || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace || o.Ref.Kind != "Namespace"
 		}
-		if !t.Selects.Picks(o) || !t.Selects.Looks(inside, k.res.Snapshot.Get(model.Ref{Kind: namespaceKind.Kind, Name: o.Ref.Namespace})) {
+		if !t.Selection.SelectsObject(o) || !t.Selection.IncludesNamespace(inside, k.res.Snapshot.Get(model.Ref{Kind: namespaceKind.Kind, Name: o.Ref.Namespace})) {
 			continue
 		}
-		if !inside && !t.Selects.Everywhere && !k.res.Graph.Granted(k.GroupKind, p.Ref().Namespace, o.Ref) {
+		if !inside && !t.Selection.Everywhere && !k.res.Graph.IsGranted(k.GroupKind, p.Ref().Namespace, o.Ref) {
 			forbidden = append(forbidden, o.Ref.FullName())
 			continue
 		}
 		one := t
-		one.Ref = o.Ref.In(t.Ref.Section)
-		found := slices.Concat(k.res.Graph.Lookup(one.Ref), k.inSets(one))
+		one.Ref = o.Ref.WithSection(t.Ref.Section)
+		found := slices.Concat(k.res.Graph.Lookup(one.Ref), k.listenersInSets(one))
 		if t.Port != 0 {
-			found = k.byPort(t, found)
+			found = k.listenersByPort(t, found)
 		}
-		if len(found) > 0 && !(t.Named && k.res.unnamed(found[0], t.Ref.Section)) {
+		if len(found) > 0 && !(t.RuleNameOnly && k.res.isUnnamedRule(found[0], t.Ref.Section)) {
 			out = append(out, found...)
 		}
 	}
@@ -42,8 +42,8 @@ func (k *attacher) selected(p *policy.Policy, t policy.TargetRef, warn func(mode
 	if len(out) > 0 {
 		return out
 	}
-	if gaps := k.Gaps().Ref(t); len(gaps) > 0 {
-		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(k.res.Unread(gaps), ", "))
+	if gaps := k.Gaps().OfRef(t); len(gaps) > 0 {
+		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(k.res.DescribeGaps(gaps), ", "))
 	} else if !t.Silent {
 		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)
 	}
@@ -58,26 +58,28 @@ type labelIndex struct {
 	namespaced bool
 }
 
-// labelled is where objects stand in an index: a value of the label, in a namespace if these are apart.
-type labelled struct{ namespace, value string }
+// labelKey is where objects stand in an index: a value of the label, in a namespace if these are
+// apart.
+type labelKey struct{ namespace, value string }
 
-// candidates are the objects of which a selector may pick some: of the namespace that it looks into, and with a label that it asks for.
-func (k *attacher) candidates(t policy.TargetRef) []*model.Object {
-	index := labelIndex{kind: t.Ref.GroupKind(), namespaced: !t.Selects.Wide() && !clusterScoped(t.Ref.GroupKind())}
-	at := labelled{}
-	index.key, at.value = t.Selects.Label()
+// selectorCandidates returns the objects of which a selector may pick some: of the namespace that
+// it looks into, and with a label that it asks for.
+func (k *attacher) selectorCandidates(t policy.TargetRef) []*model.Object {
+	index := labelIndex{kind: t.Ref.GroupKind(), namespaced: !t.Selection.CanCrossNamespaces() && !isClusterScoped(t.Ref.GroupKind())}
+	at := labelKey{}
+	index.key, at.value = t.Selection.RequiredLabel()
 	if index.namespaced {
 		at.namespace = t.Ref.Namespace
 	} else if index.key == "" {
-		return k.res.Snapshot.Of(index.kind)
+		return k.res.Snapshot.OfKind(index.kind)
 	}
-	return Shared(k.res, index, func() map[labelled][]*model.Object { return index.read(k.res.Snapshot) })[at]
+	return Memoize(k.res, index, func() map[labelKey][]*model.Object { return index.buildIndex(k.res.Snapshot) })[at]
 }
 
-func (x labelIndex) read(in *model.Snapshot) map[labelled][]*model.Object {
-	out := map[labelled][]*model.Object{}
-	for _, o := range in.Of(x.kind) {
-		var at labelled
+func (x labelIndex) buildIndex(in *model.Snapshot) map[labelKey][]*model.Object {
+	out := map[labelKey][]*model.Object{}
+	for _, o := range in.OfKind(x.kind) {
+		var at labelKey
 		if x.namespaced {
 			at.namespace = o.Ref.Namespace
 		}

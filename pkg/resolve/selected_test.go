@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Looking only at candidates finds what looking at all objects finds, in the same order.
@@ -24,16 +25,16 @@ func TestCandidates(t *testing.T) {
 			selector = labels.Nothing()
 		}
 		for _, from := range []string{"", "Same", "All"} {
-			ref := policy.TargetRef{Ref: model.Ref{Kind: "Service", Namespace: "ns1"}, Selects: &policy.Selection{Labels: selector, Unlabelled: true, From: from}}
+			ref := policy.TargetRef{Ref: model.Ref{Kind: "Service", Namespace: "ns1"}, Selection: &policy.Selection{Labels: selector, Unlabelled: true, From: from}}
 			picked := func(objects []*model.Object) (names []string) {
 				for _, o := range objects {
-					if ref.Selects.Picks(o) && ref.Selects.Looks(o.Ref.Namespace == "ns1", nil) {
+					if ref.Selection.SelectsObject(o) && ref.Selection.IncludesNamespace(o.Ref.Namespace == "ns1", nil) {
 						names = append(names, o.Ref.FullName())
 					}
 				}
 				return names
 			}
-			if got, want := picked(k.candidates(ref)), picked(r.Snapshot.Of(ref.Ref.GroupKind())); !slices.Equal(got, want) {
+			if got, want := picked(k.selectorCandidates(ref)), picked(r.Snapshot.OfKind(ref.Ref.GroupKind())); !slices.Equal(got, want) {
 				t.Errorf("%q from %q: %v, want %v", text, from, got, want)
 			}
 		}

@@ -8,40 +8,42 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// situate interns what holds at every target of a scope whose fold depends on the target: by the parts, and by the key of the situation.
-func (k *scoped) situate(found map[topology.NodeID]set, tell func(topology.NodeID) *policy.Situation) {
+// internSituations interns what holds at every target of a scope whose fold depends on the target:
+// by the parts, and by the key of the situation.
+func (k *scopeEngine) internSituations(found map[topology.NodeID]partSet, tell func(topology.NodeID) *policy.Situation) {
 	k.situations = map[StackID]*policy.Situation{}
 	for i := range k.res.Graph.Len() {
 		id := topology.NodeID(i)
-		if !k.ReachesNode(k.res.Graph.Node(id)) {
+		if !k.HasResultsAtNode(k.res.Graph.Node(id)) {
 			continue
 		}
 		at := tell(id)
-		if at == nil || len(found[id]) == 0 && !at.Bare {
+		if at == nil || len(found[id]) == 0 && !at.AlwaysInForce {
 			continue
 		}
-		stack := k.intern(found[id], "\xfe"+at.Key)
-		delete(k.names, stack)
+		stack := k.internStack(found[id], "\xfe"+at.Key)
+		delete(k.stackNames, stack)
 		k.situations[stack] = at
-		k.at[id] = []StackID{stack}
-		k.inUse = k.inUse || len(found[id]) == 0
+		k.contexts[id] = []StackID{stack}
+		k.hasBuiltinResults = k.hasBuiltinResults || len(found[id]) == 0
 	}
 }
 
-// InUse reports whether the kind has an answer anywhere: it has policies, or something that no policy wrote is in force.
-func (k *Kind) InUse() bool { return len(k.Policies) > 0 || k.inUse }
+// IsInUse reports whether the kind has an answer anywhere: it has policies, or something that no
+// policy wrote is in force.
+func (k *Kind) IsInUse() bool { return len(k.Policies) > 0 || k.hasBuiltinResults }
 
 // buildSituated lays out a stack whose fold depends on the target: what is built in, then the parts in the order of the target.
-func (k *scoped) buildSituated(s StackID, at *policy.Situation) *Verdict {
+func (k *scopeEngine) buildSituated(s StackID, at *policy.Situation) *Verdict {
 	o := &Verdict{}
 	runs := 0
 	add := func(a policy.Attached, uncertain bool) {
 		node, level := at.Place(a.Policy)
 		a.Node = node
 		i := len(o.Layers)
-		l := Layer{Policy: a.Policy, Node: node, Level: level, uncertain: uncertain, timeless: uncertain, kind: k.Kind, attached: a, run: runs}
+		l := Layer{Policy: a.Policy, Node: node, Level: level, orderUncertain: uncertain, ageIgnored: uncertain, kind: k.Kind, attached: a, run: runs}
 		o.Layers = append(o.Layers, l)
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Wrote: l.sets(), Unwritten: a.Policy.Builtin != "", Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Written: l.blocksAtPlace(), Unwritten: a.Policy.Builtin != "", Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
 	}
 	for _, p := range at.Builtins {
 		if p.Builtin == "" { // settings of another object
@@ -60,7 +62,7 @@ func (k *scoped) buildSituated(s StackID, at *policy.Situation) *Verdict {
 		compare = func(policy.Attached, policy.Attached) int { return 0 }
 	}
 	slices.SortStableFunc(parts, compare)
-	for len(parts) > 0 { // those that the target does not tell apart are ordered as sets of their own: one without an age spoils no other
+	for len(parts) > 0 { // parts that the target does not tell apart are ordered by themselves: one without an age does not affect the others
 		n := 1
 		for n < len(parts) && compare(parts[0], parts[n]) == 0 {
 			n++
@@ -75,8 +77,8 @@ func (k *scoped) buildSituated(s StackID, at *policy.Situation) *Verdict {
 	return o
 }
 
-// plans are those of a stack that has been laid out.
-func (k *scoped) plans(s StackID, o *Verdict) []merge.Plan {
+// plansOf returns the plans of a stack that has been laid out.
+func (k *scopeEngine) plansOf(s StackID, o *Verdict) []merge.Plan {
 	at := k.situations[s]
 	if at == nil {
 		return k.PlansFor(func(string) string { return "" })
@@ -85,5 +87,5 @@ func (k *scoped) plans(s StackID, o *Verdict) []merge.Plan {
 	for i, l := range o.Layers {
 		layers[i] = l.Policy
 	}
-	return []merge.Plan{{Func: at.Fold(layers), Ordered: k.Scope.Result.Ordered()}}
+	return []merge.Plan{{Func: at.Fold(layers), Ordered: k.Scope.Result.IsOrdered()}}
 }

@@ -29,7 +29,7 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 	t.Helper()
 	var in input
 	in.add(t, manifests...)
-	all := func(g *topology.Graph, _ *model.Snapshot, _ model.Settings) policy.LegFinder {
+	all := func(g *topology.Graph, _ *model.Snapshot, _ model.Settings) policy.PointFinder {
 		return func(*policy.Policy) ([]topology.NodeID, []model.Problem) {
 			return slices.DeleteFunc(slices.Clone(g.Order(topology.Namespaced)), func(id topology.NodeID) bool { return g.Node(id).Role != topology.Workload }), nil
 		}
@@ -41,7 +41,7 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 			home := func(p *policy.Policy) int {
 				return strings.Compare(n.Ref.Namespace, p.Ref().Namespace) * strings.Compare(n.Ref.Namespace, p.Ref().Namespace)
 			}
-			return &policy.Situation{Key: n.Ref.Namespace + n.Object.Labels["tone"], Builtins: []*policy.Policy{own}, Bare: n.Object.Labels["tone"] != "",
+			return &policy.Situation{Key: n.Ref.Namespace + n.Object.Labels["tone"], Builtins: []*policy.Policy{own}, AlwaysInForce: n.Object.Labels["tone"] != "",
 				Compare: func(a, b *policy.Policy) int { return home(a) - home(b) },
 				Place:   func(*policy.Policy) (topology.NodeID, topology.Role) { return id, topology.Workload },
 				Fold: func(layers []*policy.Policy) merge.PlanFunc {
@@ -51,7 +51,7 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 							if p.Builtin != "" {
 								name = n.Object.Labels["tone"]
 							}
-							units = append(units, merge.Unit{Path: merge.Keys("tones", name), Value: name, From: []merge.From{{Layer: i, Block: merge.Bare}}})
+							units = append(units, merge.Unit{Path: merge.KeyPath("tones", name), Value: name, From: []merge.Source{{Layer: i, Block: merge.Bare}}})
 						}
 						return units, nil
 					}
@@ -59,8 +59,8 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 		}
 	}
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil, descriptor.Functions{
-		Links:          []topology.Linker{func(b *topology.Builder) { b.Workloads(model.GroupKind{Kind: "Pod"}) }},
-		ScopeFunctions: descriptor.ScopeFunctions{Legs: map[string]policy.LegMaker{"x.All": all}, Situations: map[string]policy.Situator{"x.Tone": tone}}})
+		Links:          []topology.Linker{func(b *topology.Builder) { b.AddWorkloads(model.GroupKind{Kind: "Pod"}) }},
+		ScopeFunctions: descriptor.ScopeFunctions{Points: map[string]policy.PointSearch{"x.All": all}, Situations: map[string]policy.SituationMaker{"x.Tone": tone}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestSituationWithoutPolicies(t *testing.T) {
 	if got["p"] != "c" || len(got) != 1 {
 		t.Errorf("got %v", got)
 	}
-	if k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Bell"}); !k.InUse() {
+	if k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Bell"}); !k.IsInUse() {
 		t.Error("the kind has an answer and is not in use")
 	}
 }

@@ -7,39 +7,41 @@ import (
 )
 
 // nameParts asks for which names the parts are, where the scope splits its results.
-func (k *scoped) nameParts(settings model.Settings) {
+func (k *scopeEngine) nameParts(settings model.Settings) {
 	if k.Scope.Split == nil {
 		return
 	}
 	names := k.Scope.Split(k.res.Snapshot, settings)
-	k.labels = make([][]string, len(k.parts))
+	k.partNames = make([][]string, len(k.parts))
 	for i, a := range k.parts {
-		k.labels[i] = names(a.Policy)
+		k.partNames[i] = names(a.Policy)
 	}
 }
 
-// common is the stacks of what a group of callers and a set have in common: none, one, or where names split it one for each of them.
-func (k *scoped) common(c, n int32) []StackID {
+// commonStacks returns the stacks of what a group of callers and a set have in common: none, one,
+// or where names split it one for each of them.
+func (k *scopeEngine) commonStacks(c, n int32) []StackID {
 	if n == 0 {
 		return nil
 	}
 	key := [2]int32{c, n}
-	ids, ok := k.meets[key]
+	ids, ok := k.meetings[key]
 	if !ok {
-		ids = k.split(k.callers[c].parts.common(k.sets[n]))
-		k.meets[key] = ids
+		ids = k.splitByName(k.callers[c].parts.intersection(k.sets[n]))
+		k.meetings[key] = ids
 	}
 	return ids
 }
 
-// split numbers the stacks that a set makes, in the order in which their names are seen first.
-func (k *scoped) split(parts set) []StackID {
+// splitByName numbers the stacks that a set makes, in the order in which their names are seen
+// first.
+func (k *scopeEngine) splitByName(parts partSet) []StackID {
 	var order []string
-	by := map[string]set{}
+	by := map[string]partSet{}
 	for _, i := range parts {
 		names := []string{""}
-		if k.labels != nil && len(k.labels[i]) > 0 {
-			names = k.labels[i]
+		if k.partNames != nil && len(k.partNames[i]) > 0 {
+			names = k.partNames[i]
 		}
 		for _, name := range names {
 			if by[name] == nil {
@@ -52,10 +54,10 @@ func (k *scoped) split(parts set) []StackID {
 	}
 	var out []StackID
 	for _, name := range order {
-		out = append(out, k.intern(by[name], name))
+		out = append(out, k.internStack(by[name], name))
 	}
 	return out
 }
 
-// NameOf is the name that a stack is for; "" if it is for none in particular.
-func (k *Kind) NameOf(s StackID) string { return k.names[s] }
+// NameOf returns the name that a stack is for; "" if it is for none in particular.
+func (k *Kind) NameOf(s StackID) string { return k.stackNames[s] }

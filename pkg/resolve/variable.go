@@ -8,8 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// scan finds the variables, such as ${APP}, that stand where names, namespaces and hostnames should.
-func (d *Decoding) scan() *variableScan {
+// scanVariables finds the variables, such as ${APP}, that stand where names, namespaces and
+// hostnames should.
+func (d *Decoding) scanVariables() *variableScan {
 	s := &variableScan{uses: map[string]*variableUse{}}
 	known := topology.Kinds()
 	for _, k := range d.kinds {
@@ -19,35 +20,37 @@ func (d *Decoding) scan() *variableScan {
 		if !slices.Contains(known, gk) { // nothing depends on it
 			continue
 		}
-		for _, o := range d.in.Of(gk) {
-			s.object(o)
+		for _, o := range d.in.OfKind(gk) {
+			s.scanObject(o)
 		}
 	}
 	for _, policies := range d.policies {
 		for _, p := range policies {
 			for _, t := range p.Refs {
-				s.names(p.Object, t.Ref.Group, t.Ref.Kind, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
+				s.scanTexts(p.Object, t.Ref.Group, t.Ref.Kind, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
 			}
 		}
 	}
 	return s
 }
 
-// unrendered reports variables, each once. What a name that has one leads to is not missing; nobody knows what it is.
-func (r *Resolution) unrendered(s *variableScan) {
+// reportVariables reports variables, each once. What a name that has one leads to is not missing;
+// nobody knows what it is.
+func (r *Resolution) reportVariables(s *variableScan) {
 	if len(s.uses) == 0 {
 		return
 	}
-	r.Problems = slices.DeleteFunc(r.Problems, AboutVariable)
+	r.Problems = slices.DeleteFunc(r.Problems, IsAboutVariable)
 	for _, name := range s.order {
-		r.Problems = append(r.Problems, s.uses[name].problem(name))
+		r.Problems = append(r.Problems, s.uses[name].newProblem(name))
 	}
 }
 
-// AboutVariable reports whether a problem is that something with a variable for a name is not there, or does not fit.
-func AboutVariable(p model.Problem) bool {
-	if p.Missing != nil {
-		return model.HasVariable(p.Missing.Name) || model.HasVariable(p.Missing.Namespace) || model.HasVariable(p.Missing.Section)
+// IsAboutVariable reports whether a problem is that something with a variable for a name is not
+// there, or does not fit.
+func IsAboutVariable(p model.Problem) bool {
+	if p.MissingRef != nil {
+		return model.HasVariable(p.MissingRef.Name) || model.HasVariable(p.MissingRef.Namespace) || model.HasVariable(p.MissingRef.Section)
 	}
 	if p.Code == model.NotReached {
 		return model.HasVariable(p.Message) // which hostname fits is not known
@@ -67,55 +70,55 @@ type variableScan struct {
 	order []string // in which they were found
 }
 
-// object looks at an object on which traffic or policies depend.
-func (s *variableScan) object(o *model.Object) {
+// scanObject looks at an object on which traffic or policies depend.
+func (s *variableScan) scanObject(o *model.Object) {
 	gk := o.Ref.GroupKind()
-	s.names(o, o.Ref.Name, o.Ref.Namespace)
+	s.scanTexts(o, o.Ref.Name, o.Ref.Namespace)
 	spec := o.Body.Field("spec")
 	switch {
 	case slices.Contains(topology.RouteKinds(), gk):
 		for _, h := range spec.Field("hostnames").Items {
-			s.names(o, h.Text())
+			s.scanTexts(o, h.Text())
 		}
-		s.references(o, spec.Field("parentRefs"))
+		s.scanReferences(o, spec.Field("parentRefs"))
 		for _, rule := range spec.Field("rules").Items {
-			s.references(o, rule.Field("backendRefs"))
+			s.scanReferences(o, rule.Field("backendRefs"))
 		}
 	case gk.Group != "" && spec.Has("listeners"):
-		s.names(o, spec.Text("gatewayClassName"))
+		s.scanTexts(o, spec.Text("gatewayClassName"))
 		for _, l := range spec.Field("listeners").Items {
-			s.names(o, l.Text("name"), l.Text("hostname"))
+			s.scanTexts(o, l.Text("name"), l.Text("hostname"))
 		}
 	}
 }
 
-// references looks at a list of references.
-func (s *variableScan) references(o *model.Object, list model.Body) {
+// scanReferences looks at a list of references.
+func (s *variableScan) scanReferences(o *model.Object, list model.Body) {
 	for _, ref := range list.Items {
 		for key, v := range ref.Fields {
 			switch key {
 			case "name", "namespace", "sectionName":
-				s.names(o, v.Text())
+				s.scanTexts(o, v.Text())
 			}
 		}
 	}
 }
 
-// names looks at texts of an object.
-func (s *variableScan) names(o *model.Object, texts ...string) {
+// scanTexts looks at texts of an object.
+func (s *variableScan) scanTexts(o *model.Object, texts ...string) {
 	for _, text := range texts {
 		for rest := text; ; {
 			name, after, found := model.CutVariable(rest)
 			if !found {
 				break
 			}
-			s.count(name, o)
+			s.addUse(name, o)
 			rest = after
 		}
 	}
 }
 
-func (s *variableScan) count(name string, o *model.Object) {
+func (s *variableScan) addUse(name string, o *model.Object) {
 	use := s.uses[name]
 	if use == nil {
 		use = &variableUse{first: o}
@@ -125,13 +128,13 @@ func (s *variableScan) count(name string, o *model.Object) {
 	use.times++
 }
 
-// problem tells about a variable once.
-func (u *variableUse) problem(name string) model.Problem {
+// newProblem reports a variable once.
+func (u *variableUse) newProblem(name string) model.Problem {
 	where := "a name, namespace or hostname"
 	if u.times > 1 {
 		where = fmt.Sprintf("%d names, namespaces or hostnames", u.times)
 	}
-	if name == model.Encrypted {
+	if name == model.EncryptedVariable {
 		return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,
 			Message: fmt.Sprintf("a value that SOPS has encrypted stands in %s: what belongs together is not known", where),
 			Hint:    "decrypt the manifests first (sops decrypt FILE), and read the result",

@@ -11,14 +11,14 @@ import (
 
 // Layer is a policy at its place in a stack.
 type Layer struct {
-	Policy    *policy.Policy
-	Node      topology.NodeID
-	Level     topology.Role
-	Rejected  bool           // kept out by another policy on the same target: it took no part in the fold
-	By        *policy.Policy // of a rejected one: that other policy, which may have it rejected because of another target
-	Fault     string         // why it is in error on these ways alone; "": it is not
-	uncertain bool           // ordered without creation times among others at its place
-	timeless  bool           // the age did not count when it was ordered
+	Policy         *policy.Policy
+	Node           topology.NodeID
+	Level          topology.Role
+	Rejected       bool           // kept out by another policy on the same target: it took no part in the fold
+	By             *policy.Policy // of a rejected one: that other policy, which may have it rejected because of another target
+	Fault          string         // why it is in error on these ways alone; "": it is not
+	orderUncertain bool           // ordered without creation times among others at its place
+	ageIgnored     bool           // the age did not count when it was ordered
 
 	kind     *Kind
 	attached policy.Attached
@@ -34,18 +34,18 @@ type Verdict struct {
 	Problems []model.Problem
 	Void     string // why nothing is in force, whatever the policies say; "": nothing says so
 
-	stack merge.Stack
-	check func() []model.Problem // what is to be said of the fold
+	stack        merge.Stack
+	findProblems func() []model.Problem // what is to be said of the fold
 }
 
-// WrittenBy tells whether a source is the policy, or a part of it.
-func (o *Verdict) WrittenBy(p *policy.Policy) func(merge.From) bool {
-	return func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
+// WrittenBy returns a test of whether a source is the policy, or a part of it.
+func (o *Verdict) WrittenBy(p *policy.Policy) func(merge.Source) bool {
+	return func(f merge.Source) bool { return o.Layers[f.Layer].Policy.Base() == p }
 }
 
-// Renamed calls see for everything that is in force under another name than its policy gives it: entries of lists that are put together are
-// numbered over all policies.
-func (o *Verdict) Renamed(see func(from merge.From, path merge.Path)) {
+// EachRenamed calls see for everything that is in force under another name than its policy gives
+// it: entries of lists that are put together are numbered over all policies.
+func (o *Verdict) EachRenamed(see func(from merge.Source, path merge.Path)) {
 	if o.Void != "" {
 		return
 	}
@@ -64,98 +64,99 @@ func (o *Verdict) Renamed(see func(from merge.From, path merge.Path)) {
 // Verdict folds the stack, once.
 func (k *Kind) Verdict(s StackID) *Verdict {
 	if k.verdicts[s] == nil {
-		k.verdicts[s] = k.fold(s)
+		k.verdicts[s] = k.foldStack(s)
 	}
 	return k.verdicts[s]
 }
 
-func (k *Kind) fold(s StackID) *Verdict {
-	o, plans := k.build(s)
+func (k *Kind) foldStack(s StackID) *Verdict {
+	o, plans := k.layOutStack(s)
 	o.Result = merge.Fold(plans, k.Rules, o.stack)
-	o.Problems = o.check()
+	o.Problems = o.findProblems()
 	return o
 }
 
-// Replay folds the stack again; its steps say what is in force after them.
-func (k *Kind) Replay(s StackID) *Verdict {
-	o, plans := k.build(s)
-	o.Result = merge.Replay(plans, k.Rules, o.stack)
+// FoldStepwise folds the stack again; its steps say what is in force after them.
+func (k *Kind) FoldStepwise(s StackID) *Verdict {
+	o, plans := k.layOutStack(s)
+	o.Result = merge.FoldStepwise(plans, k.Rules, o.stack)
 	return o
 }
 
-// build lays the policies of a stack out for the fold.
-func (k *Kind) build(s StackID) (*Verdict, []merge.Plan) {
-	o, plans := k.engine.lay(s)
-	o.stack.Decide = (&decider{Verdict: o}).decide
+// layOutStack lays the policies of a stack out for the fold.
+func (k *Kind) layOutStack(s StackID) (*Verdict, []merge.Plan) {
+	o, plans := k.engine.layOut(s)
+	o.stack.Decide = (&lossDecider{Verdict: o}).decideLoss
 	return o, plans
 }
 
-// layout makes a stack of nodes and facts a stack of layers.
-type layout struct {
-	*routed
+// stackLayout makes a stack of nodes and facts a stack of layers.
+type stackLayout struct {
+	*pathEngine
 	stack StackID
 }
 
-func (k *routed) lay(s StackID) (*Verdict, []merge.Plan) {
-	o := layout{k, s}.lay()
-	o.check = func() []model.Problem {
-		return slices.Concat(o.conditions(), o.uncertain(), o.open(), variants{k, s}.problems(o), k.Guesses().guesses(o))
+func (k *pathEngine) layOut(s StackID) (*Verdict, []merge.Plan) {
+	o := stackLayout{k, s}.buildLayers()
+	o.findProblems = func() []model.Problem {
+		return slices.Concat(o.conditionProblems(), o.uncertainOrders(), o.openProblems(), stackVariants{k, s}.findProblems(o), k.Guesses().stackProblems(o))
 	}
-	return o, k.plans(s)
+	return o, k.plansOf(s)
 }
 
-// plans are those of the kind that are for the paths of a stack.
-func (k *routed) plans(s StackID) []merge.Plan {
-	return k.PlansFor(func(name string) string { return k.fact(s, name) })
+// plansOf returns the plans of the kind that are for the paths of a stack.
+func (k *pathEngine) plansOf(s StackID) []merge.Plan {
+	return k.PlansFor(func(name string) string { return k.factOf(s, name) })
 }
 
-// lay lays the policies out as layers.
-func (k layout) lay() *Verdict {
+// buildLayers lays the policies out as layers.
+func (k stackLayout) buildLayers() *Verdict {
 	o := &Verdict{}
-	nodes := k.nodes(k.stack)
+	nodes := k.nodesOf(k.stack)
 	o.Layers = make([]Layer, 0, len(nodes))
-	k.amid(o, func(id topology.NodeID) {
+	k.visitNodes(o, func(id topology.NodeID) {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			l := Layer{Policy: a.Policy, Node: id, Level: k.res.level(a), uncertain: at.ageIgnored, timeless: at.ageIgnored, kind: k.Kind, attached: a}
-			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
+			l := Layer{Policy: a.Policy, Node: id, Level: k.res.levelOf(a), orderUncertain: at.ageIgnored, ageIgnored: at.ageIgnored, kind: k.Kind, attached: a}
+			o.Layers = slices.Insert(o.Layers, k.insertPosition(o.Layers, a), l)
 		}
 	})
-	if k.Direct || !k.Leveled() {
-		k.across(o)
+	if k.Direct || !k.IsByLevel() {
+		k.orderAcrossLevels(o)
 	}
-	k.shown(o)
+	k.dropHidden(o)
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for i, l := range o.Layers {
 		if l.Policy.Builtin != "" {
 			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -2 - int(l.Node), Unwritten: true,
-				Blocks: k.Showing(l.Policy, l.Policy.Blocks, k.says)})
+				Blocks: k.BlocksOnPath(l.Policy, l.Policy.Blocks, k.factValue)})
 			continue
 		}
 		var blocks []merge.Block
-		blocks, o.Layers[i].Fault = k.blocks(l.attached)
+		blocks, o.Layers[i].Fault = k.blocksOf(l.attached)
 		if o.Layers[i].Fault == "" {
 			blocks = k.withEntry(l.Policy, blocks)
 		}
-		blocks = k.Showing(l.Policy, blocks, k.says)
+		blocks = k.BlocksOnPath(l.Policy, blocks, k.factValue)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
-			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
+			Blocks: blocks, Unset: l.Policy.Unset, DemandedStrategy: l.Policy.DemandedStrategy, Render: l.Policy.RenderDocument})
 	}
-	k.hop(o)
-	k.overrule(o)
+	k.numberHops(o)
+	k.addBuiltins(o)
 	for _, id := range nodes {
 		for _, r := range k.rejectedAt[id] {
-			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.level(r.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
-			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.sets(), Rejected: o.rejection(k.Kind, l)})
+			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.levelOf(r.Attached), Rejected: true, orderUncertain: k.attached[id].ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.blocksAtPlace(), Rejected: o.newRejection(k.Kind, l)})
 			o.Layers = append(o.Layers, l)
 		}
 	}
-	o.void(k.Kind, nodes)
+	o.applyVoid(k.Kind, nodes)
 	return o
 }
 
-// rejection is to whom a policy that takes no part loses its settings: without anybody it lost another target, and with it this one.
-func (o *Verdict) rejection(k *Kind, l Layer) *merge.Rejection {
+// newRejection says to whom a policy that takes no part loses its settings: without anybody it lost
+// another target, and with it this one.
+func (o *Verdict) newRejection(k *Kind, l Layer) *merge.Rejection {
 	shared := func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level }
 	if k.SameTarget == policy.Disjoint { // those that it does not clash with have done nothing to it
 		shared = func(w Layer) bool { return w.Policy == l.By && w.Node == l.Node }
@@ -173,10 +174,10 @@ func (o *Verdict) rejection(k *Kind, l Layer) *merge.Rejection {
 	return &merge.Rejection{Reason: reason, By: slices.IndexFunc(o.Layers, shared)}
 }
 
-// hop numbers the routes along the path that policies stand at, and reads the strategy that each of them states: a route that delegates is
-// above the one that it delegates to.
-func (k layout) hop(o *Verdict) {
-	if !slices.ContainsFunc(k.Plans, repeats) {
+// numberHops numbers the routes along the path that policies stand at, and reads the strategy that
+// each of them states: a route that delegates is above the one that it delegates to.
+func (k stackLayout) numberHops(o *Verdict) {
+	if !slices.ContainsFunc(k.Plans, foldsEachRole) {
 		return
 	}
 	var routes []model.Ref
@@ -194,31 +195,34 @@ func (k layout) hop(o *Verdict) {
 	}
 }
 
-// repeats reports whether a plan folds every occurrence of a role by itself.
-func repeats(p merge.Plan) bool { return p.Each != "" || slices.ContainsFunc(p.Of, repeats) }
+// foldsEachRole reports whether a plan folds every occurrence of a role by itself.
+func foldsEachRole(p merge.Plan) bool {
+	return p.EachRole != "" || slices.ContainsFunc(p.Members, foldsEachRole)
+}
 
-// across orders all layers by the comparator without the levels: a direct kind has one level only (gep713 P19), and in some comparators the
-// level does not count.
-func (k layout) across(o *Verdict) {
+// orderAcrossLevels orders all layers by the comparator without the levels: a direct kind has one
+// level only (gep713 P19), and in some comparators the level does not count.
+func (k stackLayout) orderAcrossLevels(o *Verdict) {
 	all := make([]policy.Attached, len(o.Layers))
 	for i, l := range o.Layers {
 		all[i] = l.attached
 	}
 	ordered, ageIgnored := k.Order(all)
 	for i, a := range ordered {
-		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.res.level(a), uncertain: ageIgnored, timeless: ageIgnored, kind: k.Kind, attached: a}
+		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.res.levelOf(a), orderUncertain: ageIgnored, ageIgnored: ageIgnored, kind: k.Kind, attached: a}
 	}
 }
 
-// sets are the blocks of the policy at its place.
-func (l Layer) sets() []merge.Block {
+// blocksAtPlace returns the blocks of the policy at its place.
+func (l Layer) blocksAtPlace() []merge.Block {
 	if l.attached.Policy == nil { // a setting that no policy wrote
 		return l.Policy.Blocks
 	}
-	return l.attached.Sets()
+	return l.attached.BlocksAtTarget()
 }
 
-// MainBlock is the policy's block that is merged last, whose strategy people think of as the policy's.
+// MainBlock returns the policy's block that is merged last, whose strategy people think of as the
+// policy's.
 func (l Layer) MainBlock() merge.BlockKind {
 	if n := len(l.Policy.Blocks); n > 0 {
 		return l.Policy.Blocks[n-1].Kind
@@ -226,34 +230,38 @@ func (l Layer) MainBlock() merge.BlockKind {
 	return merge.Bare
 }
 
-// ByName reports whether the order of two layers at one place was settled without creation times, by which it should have been.
-func (l Layer) ByName(w Layer) bool {
-	return l.uncertain && (l.attached.Policy == nil || w.attached.Policy == nil || l.Policy.Kind.AgeDecides(l.attached, w.attached))
+// IsOrderedByName reports whether the order of two layers at one place was decided without creation
+// times, by which it should have been.
+func (l Layer) IsOrderedByName(w Layer) bool {
+	return l.orderUncertain && (l.attached.Policy == nil || w.attached.Policy == nil || l.Policy.Kind.NeedsAge(l.attached, w.attached))
 }
 
-// Strategy is the strategy with which a block was merged: its own, unless the kind's plan prescribes one.
-func (o *Verdict) Strategy(from merge.From) string { return o.strategy(o.Result.Trace, from) }
+// StrategyOf returns the strategy with which a block was merged: its own, unless the kind's plan
+// prescribes one.
+func (o *Verdict) StrategyOf(from merge.Source) string {
+	return o.strategyInTrace(o.Result.Trace, from)
+}
 
-func (o *Verdict) strategy(trace []merge.Step, from merge.From) string {
+func (o *Verdict) strategyInTrace(trace []merge.Step, from merge.Source) string {
 	for _, st := range trace {
 		if st.Layer == from.Layer && st.Block == from.Block && !st.Closing {
-			return st.Strategy.Word()
+			return st.Strategy.Name()
 		}
 	}
-	return o.Layers[from.Layer].Policy.Word(from.Block)
+	return o.Layers[from.Layer].Policy.StrategyName(from.Block)
 }
 
 // Losses lists every loss of the verdict: those beside rules in force, and the others.
 func (o *Verdict) Losses() []merge.Loss {
 	var out []merge.Loss
-	for loss := range o.losses {
+	for loss := range o.eachLoss {
 		out = append(out, *loss)
 	}
 	return out
 }
 
-// losses is an iterator over the losses, which are large.
-func (o *Verdict) losses(yield func(*merge.Loss) bool) {
+// eachLoss iterates over the losses, which are large.
+func (o *Verdict) eachLoss(yield func(*merge.Loss) bool) {
 	for i := range o.Result.Lost {
 		if !yield(&o.Result.Lost[i]) {
 			return

@@ -10,29 +10,31 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// judge runs the kind's checks on a policy that is attached, and says if that voids what it is attached to.
-func (k *attacher) judge(p *policy.Policy) {
+// judgePolicy runs the kind's checks on a policy that is attached, and says if that voids what it
+// is attached to.
+func (k *attacher) judgePolicy(p *policy.Policy) {
 	if k.checks == nil {
 		k.checks = k.AttachedChecks(k.res.Graph, k.res.Snapshot)
 	}
-	k.res.Problems = append(k.res.Problems, k.Judge(k.checks, p, k.targetsOf(p))...)
-	if p.Fault != "" && k.InError == policy.Poison {
+	k.res.Problems = append(k.res.Problems, k.RunChecks(k.checks, p, k.targetsOf(p))...)
+	if p.Fault != "" && k.InError == policy.VoidResult {
 		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
 			"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault, k.GroupKind.Kind)}.At(p.Object))
 	}
 }
 
-// void leaves nothing in force where a policy of the stack is in error, or something else voids it. The settings of policies in error are out of
-// the fold; what the others make of it is still told by the groups of the result.
-func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
+// applyVoid leaves nothing in force where a policy of the stack is in error, or something else
+// voids it. The settings of policies in error are out of the fold; what the others make of it is
+// still in the groups of the result.
+func (o *Verdict) applyVoid(k *Kind, nodes []topology.NodeID) {
 	culprit := -1
-	if k.InError == policy.Poison {
+	if k.InError == policy.VoidResult {
 		for i, l := range o.Layers {
 			if l.Rejected || l.Policy.Fault == "" {
 				continue
 			}
 			at := &o.stack.Layers[i]
-			at.Wrote, at.Blocks, at.Faulty = l.sets(), nil, true
+			at.Written, at.Blocks, at.InError = l.blocksAtPlace(), nil, true
 			if culprit < 0 {
 				culprit = i
 			}
@@ -51,16 +53,16 @@ func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 	}
 }
 
-// Unfaulted is the answer for a stack as if no policy of it was in error: what is in force if what
-// they lack exists. It is nil where no error voids the stack.
-func (k *Kind) Unfaulted(s StackID) *Verdict {
-	o, plans := k.build(s)
+// VerdictWithoutErrors is the answer for a stack as if no policy of it was in error: what is in
+// force if what they lack exists. It is nil where no error voids the stack.
+func (k *Kind) VerdictWithoutErrors(s StackID) *Verdict {
+	o, plans := k.layOutStack(s)
 	if o.stack.Void == nil || o.stack.Void.By < 0 {
 		return nil
 	}
 	for i := range o.stack.Layers {
-		if at := &o.stack.Layers[i]; at.Faulty {
-			at.Blocks, at.Wrote, at.Faulty = at.Wrote, nil, false
+		if at := &o.stack.Layers[i]; at.InError {
+			at.Blocks, at.Written, at.InError = at.Written, nil, false
 		}
 	}
 	o.Void, o.stack.Void = "", nil
@@ -68,11 +70,12 @@ func (k *Kind) Unfaulted(s StackID) *Verdict {
 	return o
 }
 
-// open reports settings of which it is not known whether they are in force beside those that are.
-func (o *Verdict) open() []model.Problem {
+// openProblems reports settings of which it is not known whether they are in force beside those
+// that are.
+func (o *Verdict) openProblems() []model.Problem {
 	var out []model.Problem
-	for loss := range o.losses {
-		if loss.Reason != merge.NotEvaluated || o.Layers[loss.From.Layer].Rejected { // of those that is said where they meet
+	for loss := range o.eachLoss {
+		if loss.Reason != merge.NotEvaluated || o.Layers[loss.From.Layer].Rejected { // those are reported where they meet
 			continue
 		}
 		var winners []string

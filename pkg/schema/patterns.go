@@ -9,55 +9,57 @@ import (
 // compileSteps is what compiling one instruction of a pattern costs, in steps of matching.
 const compileSteps = 50
 
-// compiles charges for compiling the patterns of a version's schema, each text once, but for those in alternatives, which the library compiles one by one; false
-// if that is too much.
-func (m *meter) compiles(v *version) bool {
+// canCompile charges for compiling the patterns of a version's schema, each text once, but for
+// those in alternatives, which the library compiles one by one; it reports false if that is too
+// much.
+func (m *costMeter) canCompile(v *version) bool {
 	m.cost = 0
-	m.patternsOf(v.body.At("schema", "openAPIV3Schema"), false)
-	if m.spent+m.cost > m.most {
+	m.chargePatterns(v.body.At("schema", "openAPIV3Schema"), false)
+	if m.spent+m.cost > m.maxSteps {
 		return false
 	}
 	m.spent += m.cost
 	return true
 }
 
-func (m *meter) patternsOf(s model.Body, alternative bool) {
-	if m.cost > m.most {
+func (m *costMeter) chargePatterns(s model.Body, alternative bool) {
+	if m.cost > m.maxSteps {
 		return
 	}
 	for _, inner := range s.Items {
-		m.patternsOf(inner, alternative)
+		m.chargePatterns(inner, alternative)
 	}
 	for key, inner := range s.Fields {
 		if key != "pattern" || !inner.IsText() {
-			m.patternsOf(inner, alternative || key == "allOf" || key == "anyOf" || key == "oneOf" || key == "not")
+			m.chargePatterns(inner, alternative || key == "allOf" || key == "anyOf" || key == "oneOf" || key == "not")
 			continue
 		}
 		text := inner.Text()
-		if _, known := m.sizes[text]; known && !alternative {
+		if _, known := m.patternSizes[text]; known && !alternative {
 			continue
 		}
-		if m.sizes == nil {
-			m.sizes = map[string]int{}
+		if m.patternSizes == nil {
+			m.patternSizes = map[string]int{}
 		}
-		if _, known := m.sizes[text]; !known {
-			m.sizes[text] = model.PatternSize(text)
+		if _, known := m.patternSizes[text]; !known {
+			m.patternSizes[text] = model.PatternSize(text)
 		}
-		m.charge(compileSteps * m.sizes[text])
+		m.charge(compileSteps * m.patternSizes[text])
 	}
 }
 
-// structurally has a schema validated. The library compiles every pattern that it meets: equal ones are shown to it once.
-func structurally(s *schema.Structural, validate func()) {
+// withUniquePatterns has a schema validated. The library compiles every pattern that it meets:
+// equal ones are shown to it once.
+func withUniquePatterns(s *schema.Structural, validate func()) {
 	seen, taken := map[string]bool{}, map[*schema.ValueValidation]string{}
-	hideRepeated(s, seen, taken)
+	hideRepeatedPatterns(s, seen, taken)
 	validate()
 	for v, text := range taken {
 		v.Pattern = text
 	}
 }
 
-func hideRepeated(s *schema.Structural, seen map[string]bool, taken map[*schema.ValueValidation]string) {
+func hideRepeatedPatterns(s *schema.Structural, seen map[string]bool, taken map[*schema.ValueValidation]string) {
 	if s == nil {
 		return
 	}
@@ -68,12 +70,12 @@ func hideRepeated(s *schema.Structural, seen map[string]bool, taken map[*schema.
 			seen[v.Pattern] = true
 		}
 	}
-	hideRepeated(s.Items, seen, taken)
+	hideRepeatedPatterns(s.Items, seen, taken)
 	if s.AdditionalProperties != nil {
-		hideRepeated(s.AdditionalProperties.Structural, seen, taken)
+		hideRepeatedPatterns(s.AdditionalProperties.Structural, seen, taken)
 	}
 	for key := range s.Properties {
 		p := s.Properties[key]
-		hideRepeated(&p, seen, taken)
+		hideRepeatedPatterns(&p, seen, taken)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // read from a cluster is not judged: its server has done so, and parts of it may have been left out. Without the values nothing is. Judging takes
 // so many steps at most; 0: DefaultSteps.
 func Problems(in *model.Snapshot, further []*model.Object, steps int) []model.Problem {
-	defined := definitions(in.Definitions(), further)
+	defined := definitionsByKind(in.Definitions(), further)
 	if len(defined) == 0 {
 		return nil
 	}
@@ -25,54 +25,55 @@ func Problems(in *model.Snapshot, further []*model.Object, steps int) []model.Pr
 	var judged []*model.Object
 	left := 0
 	for _, gk := range in.Kinds() {
-		all := in.Of(gk)
-		mine := slices.DeleteFunc(slices.Clone(all), ofCluster)
+		all := in.OfKind(gk)
+		mine := slices.DeleteFunc(slices.Clone(all), isFromCluster)
 		if defined[gk] != nil {
 			left += len(all) - len(mine)
 		}
 		switch {
-		case len(mine) == 0 || builtIn(gk.Group):
+		case len(mine) == 0 || isBuiltIn(gk.Group):
 		case defined[gk] == nil:
-			problems = append(problems, noSchema(gk, mine))
+			problems = append(problems, noSchemaProblem(gk, mine))
 		default:
 			judged = append(judged, mine...)
 		}
 	}
 	if left > 0 && len(further) > 0 {
-		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NoSchema, Message: "what a cluster has is not judged by schemas, its server has done so: " + objects(left),
+		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NoSchema, Message: "what a cluster has is not judged by schemas, its server has done so: " + formatObjectCount(left),
 			Hint: "name the manifests of the objects with -f"})
 	}
-	versions := usedVersions(judged, defined)
-	m, dear := meter{most: cmp.Or(steps, DefaultSteps)}, []*model.Object{}
+	versions := findUsedVersions(judged, defined)
+	m, dear := costMeter{maxSteps: cmp.Or(steps, DefaultSteps)}, []*model.Object{}
 	for _, v := range versions {
-		v.dear = !m.compiles(v)
+		v.tooCostly = !m.canCompile(v)
 	}
-	model.SideBySide(len(versions), 1, func(i int) {
-		if !versions[i].dear {
-			versions[i].compile()
+	model.Parallel(len(versions), 1, func(i int) {
+		if !versions[i].tooCostly {
+			versions[i].compileSchema()
 		}
 	})
 	judged = slices.DeleteFunc(judged, func(o *model.Object) bool {
-		if m.affords(defined[o.Ref.GroupKind()].versions[o.Version], o) {
+		if m.canAfford(defined[o.Ref.GroupKind()].versions[o.Version], o) {
 			return false
 		}
 		dear = append(dear, o)
 		return true
 	})
-	problems = append(problems, unaffordable(dear, m.most)...)
+	problems = append(problems, notJudgedProblems(dear, m.maxSteps)...)
 	found := make([][]model.Problem, len(judged))
-	model.SideBySide(len(judged), model.Few, func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judge(judged[i]) })
+	model.Parallel(len(judged), model.SmallBatch, func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judgeObject(judged[i]) })
 	for _, v := range versions {
 		problems = append(problems, v.problems...)
 	}
 	return model.SortProblems(slices.Concat(problems, slices.Concat(found...)))
 }
 
-// ofCluster reports whether an object was read from a cluster.
-func ofCluster(o *model.Object) bool { return o.Origin.Cluster != "" }
+// isFromCluster reports whether an object was read from a cluster.
+func isFromCluster(o *model.Object) bool { return o.Origin.Cluster != "" }
 
-// usedVersions are the versions of definitions that objects are written in, in a stable order.
-func usedVersions(objects []*model.Object, defined map[model.GroupKind]*definition) []*version {
+// findUsedVersions returns the versions of definitions that objects are written in, in a stable
+// order.
+func findUsedVersions(objects []*model.Object, defined map[model.GroupKind]*definition) []*version {
 	var used []*version
 	seen := map[*version]bool{}
 	for _, o := range objects {
@@ -83,8 +84,8 @@ func usedVersions(objects []*model.Object, defined map[model.GroupKind]*definiti
 	return used
 }
 
-// builtIn reports whether the kinds of a group are the API server's own, or none that a server has.
-func builtIn(group string) bool {
+// isBuiltIn reports whether the kinds of a group are the API server's own, or none that a server has.
+func isBuiltIn(group string) bool {
 	if !strings.Contains(group, ".") { // what a CustomResourceDefinition must not name
 		return true
 	}
@@ -97,7 +98,7 @@ func builtIn(group string) bool {
 	return strings.HasPrefix(model.SnapshotVersion, group+"/")
 }
 
-func noSchema(gk model.GroupKind, all []*model.Object) model.Problem {
+func noSchemaProblem(gk model.GroupKind, all []*model.Object) model.Problem {
 	first := all[0].Origin
 	for _, o := range all[1:] {
 		if o.Origin.Compare(first) < 0 {
@@ -105,10 +106,10 @@ func noSchema(gk model.GroupKind, all []*model.Object) model.Problem {
 		}
 	}
 	return model.Problem{Severity: model.Info, Code: model.NoSchema, Origin: &first,
-		Message: fmt.Sprintf("no CustomResourceDefinition of %s is at hand, to judge %s by", gk, objects(len(all))), Hint: "name the file or folder with the definition: --crds PATH"}
+		Message: fmt.Sprintf("no CustomResourceDefinition of %s is at hand, to judge %s by", gk, formatObjectCount(len(all))), Hint: "name the file or folder with the definition: --crds PATH"}
 }
 
-func objects(n int) string {
+func formatObjectCount(n int) string {
 	if n == 1 {
 		return "1 object"
 	}

@@ -29,7 +29,7 @@ func TestMoreExpressionsThanCanBeFollowed(t *testing.T) {
 	settings := model.NewSettings(map[string]any{topology.RegexRank: "afterPrefix"})
 	m := request.NewMatcher(topology.Build(snapshot(input), settings), settings)
 	found := map[string]int{} // by class: how many rules may take it
-	scope := Scope{Where: Everywhere(), Hosts: []string{"b.com"}}
+	scope := Scope{Destination: AnyDestination(), Hosts: []string{"b.com"}}
 	if err := Walk(m, scope, func(c *Class) bool {
 		if c.Unknown == "" && c.Answer.Rule == topology.None {
 			t.Errorf("%s is decided: %s", c.Text(), c.Request.Text)
@@ -47,16 +47,16 @@ func TestMoreExpressionsThanCanBeFollowed(t *testing.T) {
 	if fmt.Sprint(found) != fmt.Sprint(want) {
 		t.Errorf("%v, not %v", found, want)
 	}
-	if got := lead("^/a/b.*|/a/c"); got != "" && got != "/a/" {
+	if got := literalPrefix("^/a/b.*|/a/c"); got != "" && got != "/a/" {
 		t.Errorf("%q", got)
 	}
 	for _, c := range []struct {
-		p    piece
+		p    textSet
 		lead string
 		may  bool
-	}{{piece{place{stem: "/a"}, "/a"}, "/a", true}, {piece{place{stem: "/a"}, "/a"}, "/a/b", true}, {piece{place{stem: "/a"}, "/a"}, "/ab", false},
-		{piece{place{exact: true, stem: "/a"}, "/a"}, "/a/", false}, {piece{place{}, "/"}, "/x", true}} {
-		if c.p.mayBegin(c.lead) != c.may {
+	}{{textSet{textKey{prefix: "/a"}, "/a"}, "/a", true}, {textSet{textKey{prefix: "/a"}, "/a"}, "/a/b", true}, {textSet{textKey{prefix: "/a"}, "/a"}, "/ab", false},
+		{textSet{textKey{exact: true, prefix: "/a"}, "/a"}, "/a/", false}, {textSet{textKey{}, "/"}, "/x", true}} {
+		if c.p.canBeginWith(c.lead) != c.may {
 			t.Errorf("%v, %s", c.p, c.lead)
 		}
 	}

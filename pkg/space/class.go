@@ -19,49 +19,49 @@ type Class struct {
 	// without a rule where it may be none. nil: it is known, or not even that is.
 	Possible []*request.Answer
 
-	protocol request.Protocol
-	hosts    hosts
-	host     string
-	parts    []part
-	rivals   []topology.NodeID
+	protocol  request.Protocol
+	hostNames hostNames
+	hostName  string
+	parts     []part
+	rules     []topology.NodeID
 }
 
 // part is what is asked of one part of the requests of a class.
 type part struct {
-	key
-	texts  *texts
-	piece  piece
-	absent bool
-	whole  bool // anything will do
+	partKey
+	splitter   *textSplitter
+	set        textSet
+	absent     bool
+	matchesAll bool // anything will do
 }
 
-// key is a part of a request.
-type key struct {
+// partKey names a part of a request.
+type partKey struct {
 	of   request.Aspect
 	name string
 }
 
 // Contains reports whether a request is one of the class: one that comes to its entry, whose server name is its host.
 func (c *Class) Contains(r *request.Request) bool {
-	return c.hosts.of(r.Host) == c.host && c.ContainsAnyHost(r)
+	return c.hostNames.nameOf(r.Host) == c.hostName && c.ContainsAnyHost(r)
 }
 
 // ContainsAnyHost is Contains for a request of which the host is not known.
 func (c *Class) ContainsAnyHost(r *request.Request) bool {
 	return r.Protocol == c.protocol && !slices.ContainsFunc(c.parts, func(p part) bool {
-		value, present := p.in(r)
+		value, present := p.valueIn(r)
 		switch {
-		case p.whole:
+		case p.matchesAll:
 			return false
 		case p.absent || !present:
 			return p.absent == present
 		}
-		return p.texts.at(value) != p.piece.place
+		return p.splitter.keyOf(value) != p.set.textKey
 	})
 }
 
-// in is the value of the part in a request.
-func (k key) in(r *request.Request) (string, bool) {
+// valueIn returns the value of the part in a request.
+func (k partKey) valueIn(r *request.Request) (string, bool) {
 	switch k.of {
 	case request.AspectPath:
 		return r.Path, true
@@ -84,9 +84,9 @@ func (k key) in(r *request.Request) (string, bool) {
 	return "", false
 }
 
-// put gives a request the part.
-func (p *part) put(r *request.Request) {
-	value := p.piece.text
+// applyTo sets the part in a request.
+func (p *part) applyTo(r *request.Request) {
+	value := p.set.text
 	switch p.of {
 	case request.AspectPath:
 		r.Path = value
@@ -107,20 +107,20 @@ func (p *part) put(r *request.Request) {
 	}
 }
 
-// Looks reports whether more than host, path and method decide which requests the class has.
-func (c *Class) Looks() bool {
+// HasFieldTests reports whether headers or query parameters decide which requests the class has.
+func (c *Class) HasFieldTests() bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return p.of == request.AspectHeader || p.of == request.AspectQuery })
 }
 
 // Text says in words which requests the class has.
 func (c *Class) Text() string {
-	out := []string{hostText(c.host, c.hosts)}
+	out := []string{hostText(c.hostName, c.hostNames)}
 	if c.protocol == request.GRPC {
 		out = append(out, "gRPC")
 	}
 	for i := range c.parts {
-		if p := &c.parts[i]; !p.whole {
-			out = append(out, p.said())
+		if p := &c.parts[i]; !p.matchesAll {
+			out = append(out, p.formatText())
 		}
 	}
 	return strings.Join(out, ", ")
@@ -129,38 +129,38 @@ func (c *Class) Text() string {
 // anyValue stands for an expression that cannot be read: it may hold for every value.
 const anyValue = `(?s).*`
 
-var aspects = map[request.Aspect]string{request.AspectPath: "path", request.AspectMethod: "method", request.AspectHeader: "header",
+var aspectNames = map[request.Aspect]string{request.AspectPath: "path", request.AspectMethod: "method", request.AspectHeader: "header",
 	request.AspectQuery: "query", request.AspectService: "service", request.AspectCall: "method"}
 
-func (p *part) said() string {
-	what := aspects[p.of]
+func (p *part) formatText() string {
+	what := aspectNames[p.of]
 	if p.name != "" {
 		what += " " + p.name
 	}
 	holds, exprs := "", 0
-	for i, expr := range p.texts.exprs {
+	for i, expr := range p.splitter.expressions {
 		if expr == anyValue {
 			continue
 		}
 		exprs++
-		if p.piece.holds != "" && p.piece.holds[i] == 1 {
+		if p.set.holds != "" && p.set.holds[i] == 1 {
 			holds += " matching " + expr
 		}
 	}
 	switch {
 	case p.absent:
 		return "no " + what
-	case p.piece.exact && p.name != "":
-		return what + "=" + p.piece.text
-	case p.piece.exact:
-		return what + " " + p.piece.text
-	case p.of == request.AspectPath && p.piece.stem != "":
-		return "paths below " + p.piece.stem + holds
-	case p.of == request.AspectPath && len(p.texts.stems) == 1 && len(p.texts.exact)+len(p.texts.exprs) == 0:
+	case p.set.exact && p.name != "":
+		return what + "=" + p.set.text
+	case p.set.exact:
+		return what + " " + p.set.text
+	case p.of == request.AspectPath && p.set.prefix != "":
+		return "paths below " + p.set.prefix + holds
+	case p.of == request.AspectPath && len(p.splitter.prefixes) == 1 && len(p.splitter.exact)+len(p.splitter.expressions) == 0:
 		return "every path"
 	case p.of == request.AspectPath:
 		return "other paths" + holds
-	case len(p.texts.exact)+exprs == 0:
+	case len(p.splitter.exact)+exprs == 0:
 		return "any " + what
 	}
 	return "another " + what + holds

@@ -13,12 +13,13 @@ const (
 	mostSteps  = 400_000
 )
 
-// explore walks over all texts at once, the shortest first: over the automata of the expressions, and the tree of the exact texts and prefixes. It
-// finds a shortest text of each piece; false if a bound was reached first.
-func explore(t *texts) ([]piece, bool) {
-	e := explorer{t: t, tree: growTree(t), seen: map[string]bool{}, found: map[place]int{}}
-	for _, expr := range t.exprs {
-		re, err := syntax.Parse(anchored(expr, t.loose), syntax.Perl)
+// exploreTexts walks over all texts at once, the shortest first: over the automata of the
+// expressions, and the tree of the exact texts and prefixes. It finds a shortest text of each set;
+// false if a bound was reached first.
+func exploreTexts(t *textSplitter) ([]textSet, bool) {
+	e := explorer{splitter: t, tree: buildTree(t), seen: map[string]bool{}, setIndex: map[textKey]int{}}
+	for _, expr := range t.expressions {
+		re, err := syntax.Parse(anchorExpression(expr, t.unanchored), syntax.Perl)
 		if err != nil {
 			return nil, false
 		}
@@ -29,58 +30,58 @@ func explore(t *texts) ([]piece, bool) {
 		e.progs = append(e.progs, prog)
 	}
 	most := mostSteps
-	if t.steps != nil {
-		most = min(most, *t.steps)
+	if t.stepsLeft != nil {
+		most = min(most, *t.stepsLeft)
 	}
-	start := state{last: -1, sets: make([][]uint32, len(e.progs))}
+	start := state{lastRune: -1, sets: make([][]uint32, len(e.progs))}
 	for i, p := range e.progs {
 		start.sets[i] = []uint32{uint32(p.Start)}
 	}
-	e.push(start)
+	e.queueState(start)
 	steps := 0
 	defer func() {
-		if t.steps != nil {
-			*t.steps -= steps
+		if t.stepsLeft != nil {
+			*t.stepsLeft -= steps
 		}
 	}()
 	for len(e.queue) > 0 {
 		s := e.queue[0]
 		e.queue = e.queue[1:]
-		e.end(&s)
-		for _, r := range e.runes(&s) {
-			if steps += 1 + s.size(); steps > most || len(e.seen) > mostStates {
-				return e.pieces, false
+		e.noteEnd(&s)
+		for _, r := range e.nextRunes(&s) {
+			if steps += 1 + s.countInstructions(); steps > most || len(e.seen) > mostStates {
+				return e.sets, false
 			}
-			e.push(e.step(&s, r))
+			e.queueState(e.nextState(&s, r))
 		}
 	}
-	t.pieces = e.pieces
-	t.sort()
-	return t.pieces, true
+	t.sets = e.sets
+	t.sortSets()
+	return t.sets, true
 }
 
 type explorer struct {
-	t      *texts
-	tree   []knot
-	progs  []*syntax.Prog
-	queue  []state
-	seen   map[string]bool
-	found  map[place]int // by place: its piece
-	pieces []piece
-	odd    []bool // by piece
+	splitter  *textSplitter
+	tree      []treeNode
+	progs     []*syntax.Prog
+	queue     []state
+	seen      map[string]bool
+	setIndex  map[textKey]int // by place: its piece
+	sets      []textSet
+	irregular []bool // by piece
 }
 
 // state is how far a text got. Its text is the shortest that gets there.
 type state struct {
-	text string
-	last rune       // a rune like the last one, for what looks back; -1 at the beginning
-	knot int        // in the tree; -1: the text has left it
-	stem string     // the longest prefix that it is below, by what is certain so far
-	sets [][]uint32 // by expression: where its automaton may be
-	odd  bool       // a path that data planes may tidy
+	text      string
+	lastRune  rune       // a rune like the last one, for what looks back; -1 at the beginning
+	node      int        // in the tree; -1: the text has left it
+	prefix    string     // the longest prefix that it is below, by what is certain so far
+	sets      [][]uint32 // by expression: where its automaton may be
+	irregular bool       // a path that data planes may normalize
 }
 
-func (s *state) size() int {
+func (s *state) countInstructions() int {
 	n := 0
 	for _, set := range s.sets {
 		n += len(set)
@@ -88,22 +89,22 @@ func (s *state) size() int {
 	return n
 }
 
-// knot is a text in the tree of those that are named.
-type knot struct {
+// treeNode is a text in the tree of those that are named.
+type treeNode struct {
 	text string
 	next map[rune]int
 }
 
-func growTree(t *texts) []knot {
-	tree := []knot{{next: map[rune]int{}}}
-	for _, of := range []map[string]bool{t.exact, t.stems} {
+func buildTree(t *textSplitter) []treeNode {
+	tree := []treeNode{{next: map[rune]int{}}}
+	for _, of := range []map[string]bool{t.exact, t.prefixes} {
 		for text := range of {
 			at := 0
 			for i, r := range text {
 				next, known := tree[at].next[r]
 				if !known {
 					next = len(tree)
-					tree = append(tree, knot{text[:i] + string(r), map[rune]int{}})
+					tree = append(tree, treeNode{text[:i] + string(r), map[rune]int{}})
 					tree[at].next[r] = next
 				}
 				at = next
@@ -113,12 +114,12 @@ func growTree(t *texts) []knot {
 	return tree
 }
 
-// push queues a state that is new.
-func (e *explorer) push(s state) {
-	key := binary.AppendVarint(nil, int64(s.knot))
-	key = binary.AppendVarint(key, int64(s.last))
-	key = append(append(key, s.stem...), 0)
-	if s.odd {
+// queueState queues a state that is new.
+func (e *explorer) queueState(s state) {
+	key := binary.AppendVarint(nil, int64(s.node))
+	key = binary.AppendVarint(key, int64(s.lastRune))
+	key = append(append(key, s.prefix...), 0)
+	if s.irregular {
 		key = append(key, 1)
 	}
 	for _, set := range s.sets {
@@ -133,50 +134,50 @@ func (e *explorer) push(s state) {
 	}
 }
 
-// end notes the piece of a text that ends here.
-func (e *explorer) end(s *state) {
-	if e.t.of == paths && s.text == "" || e.t.of == trimmed && s.last == ' ' {
+// noteEnd notes the set of a text that ends here.
+func (e *explorer) noteEnd(s *state) {
+	if e.splitter.alphabet == pathAlphabet && s.text == "" || e.splitter.alphabet == headerAlphabet && s.lastRune == ' ' {
 		return
 	}
 	holds := make([]byte, len(e.progs))
 	for i, p := range e.progs {
-		if _, over := reach(p, s.sets[i], syntax.EmptyOpContext(s.last, -1)); over {
+		if _, over := followEmpty(p, s.sets[i], syntax.EmptyOpContext(s.lastRune, -1)); over {
 			holds[i] = 1
 		}
 	}
-	at := place{stem: s.stem, holds: string(holds)}
-	if s.knot >= 0 {
-		switch text := e.tree[s.knot].text; {
-		case e.t.exact[text]:
-			at.exact, at.stem = true, text
-		case e.t.stems[text]:
-			at.stem = text
+	at := textKey{prefix: s.prefix, holds: string(holds)}
+	if s.node >= 0 {
+		switch text := e.tree[s.node].text; {
+		case e.splitter.exact[text]:
+			at.exact, at.prefix = true, text
+		case e.splitter.prefixes[text]:
+			at.prefix = text
 		}
 	}
-	switch known, found := e.found[at]; {
+	switch known, found := e.setIndex[at]; {
 	case !found:
-		e.found[at] = len(e.pieces)
-		e.pieces, e.odd = append(e.pieces, piece{at, s.text}), append(e.odd, s.odd)
-	case e.odd[known] && !s.odd: // what a data plane does not tidy tells more
-		e.pieces[known].text, e.odd[known] = s.text, false
+		e.setIndex[at] = len(e.sets)
+		e.sets, e.irregular = append(e.sets, textSet{at, s.text}), append(e.irregular, s.irregular)
+	case e.irregular[known] && !s.irregular: // a path that a data plane leaves as it is says more
+		e.sets[known].text, e.irregular[known] = s.text, false
 	}
 }
 
-// step goes on by one rune.
-func (e *explorer) step(s *state, r rune) state {
-	out := state{text: s.text + string(r), last: alike(r), knot: -1, stem: s.stem, sets: make([][]uint32, len(e.progs))}
-	if s.knot >= 0 {
-		if r == '/' && e.t.stems[e.tree[s.knot].text] {
-			out.stem = e.tree[s.knot].text
+// nextState returns the state after one more rune.
+func (e *explorer) nextState(s *state, r rune) state {
+	out := state{text: s.text + string(r), lastRune: runeClass(r), node: -1, prefix: s.prefix, sets: make([][]uint32, len(e.progs))}
+	if s.node >= 0 {
+		if r == '/' && e.splitter.prefixes[e.tree[s.node].text] {
+			out.prefix = e.tree[s.node].text
 		}
-		if next, known := e.tree[s.knot].next[r]; known {
-			out.knot = next
+		if next, known := e.tree[s.node].next[r]; known {
+			out.node = next
 		}
 	}
-	out.odd = s.odd || e.t.of == paths && (r == '%' || r == '\\' || s.last == '/' && (r == '/' || r == '.'))
-	context := syntax.EmptyOpContext(s.last, r)
+	out.irregular = s.irregular || e.splitter.alphabet == pathAlphabet && (r == '%' || r == '\\' || s.lastRune == '/' && (r == '/' || r == '.'))
+	context := syntax.EmptyOpContext(s.lastRune, r)
 	for i, p := range e.progs {
-		insts, _ := reach(p, s.sets[i], context)
+		insts, _ := followEmpty(p, s.sets[i], context)
 		for _, pc := range insts {
 			if p.Inst[pc].MatchRune(r) {
 				out.sets[i] = append(out.sets[i], p.Inst[pc].Out)
@@ -188,8 +189,8 @@ func (e *explorer) step(s *state, r rune) state {
 	return out
 }
 
-// alike is a rune that looks the same to what looks back.
-func alike(r rune) rune {
+// runeClass returns a rune that looks the same to assertions such as ^ and \b.
+func runeClass(r rune) rune {
 	switch {
 	case r == '\n', r == ' ', r == '/':
 		return r
@@ -199,8 +200,9 @@ func alike(r rune) rune {
 	return '.'
 }
 
-// reach are the instructions that wait for a rune, from where an automaton may be, and whether it may end, if what looks around sees this.
-func reach(p *syntax.Prog, from []uint32, context syntax.EmptyOp) (insts []uint32, over bool) {
+// followEmpty returns the instructions that wait for a rune, from where an automaton may be, and
+// whether it may end, in this context of assertions.
+func followEmpty(p *syntax.Prog, from []uint32, context syntax.EmptyOp) (insts []uint32, over bool) {
 	seen := map[uint32]bool{}
 	var walk func(pc uint32)
 	walk = func(pc uint32) {
@@ -230,39 +232,40 @@ func reach(p *syntax.Prog, from []uint32, context syntax.EmptyOp) (insts []uint3
 	return insts, over
 }
 
-// runes are those with which a text may go on, one of each sort that nothing tells apart here, the plainest first.
-func (e *explorer) runes(s *state) []rune {
-	if e.t.of == paths && s.text == "" {
+// nextRunes returns the runes with which a text may go on, one of each sort that nothing tells
+// apart here, the plainest first.
+func (e *explorer) nextRunes(s *state) []rune {
+	if e.splitter.alphabet == pathAlphabet && s.text == "" {
 		return []rune{'/'}
 	}
 	cuts := []rune{'/', '/' + 1, ' ', ' ' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1}
 	for i, p := range e.progs {
-		insts, _ := reach(p, s.sets[i], ^syntax.EmptyOp(0))
+		insts, _ := followEmpty(p, s.sets[i], ^syntax.EmptyOp(0))
 		for _, pc := range insts {
-			cuts = append(cuts, bounds(&p.Inst[pc])...)
+			cuts = append(cuts, runeBounds(&p.Inst[pc])...)
 		}
 	}
-	if s.knot >= 0 {
-		for r := range e.tree[s.knot].next {
+	if s.node >= 0 {
+		for r := range e.tree[s.node].next {
 			cuts = append(cuts, r, r+1)
 		}
 	}
-	for _, within := range e.t.of.ranges() {
+	for _, within := range e.splitter.alphabet.runeRanges() {
 		cuts = append(cuts, within[0], within[1]+1)
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	var out []rune
 	for i := range len(cuts) - 1 {
-		if lo := cuts[i]; e.t.of.has(lo) && !(e.t.of == trimmed && s.text == "" && lo == ' ') {
+		if lo := cuts[i]; e.splitter.alphabet.hasRune(lo) && !(e.splitter.alphabet == headerAlphabet && s.text == "" && lo == ' ') {
 			out = append(out, lo)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b rune) int { return plain(a) - plain(b) })
+	slices.SortStableFunc(out, func(a, b rune) int { return rankRune(a) - rankRune(b) })
 	return out
 }
 
-func plain(r rune) int {
+func rankRune(r rune) int {
 	switch {
 	case r >= 'a' && r <= 'z':
 		return 0
@@ -274,8 +277,8 @@ func plain(r rune) int {
 	return 3
 }
 
-// bounds are where the runes of an instruction begin, and where they have ended.
-func bounds(i *syntax.Inst) []rune {
+// runeBounds returns where the runes of an instruction begin, and where they have ended.
+func runeBounds(i *syntax.Inst) []rune {
 	var out []rune
 	if len(i.Rune) == 1 {
 		r := i.Rune[0]
@@ -293,14 +296,14 @@ func bounds(i *syntax.Inst) []rune {
 	return out
 }
 
-// ranges are the runes that a text may have, from and to.
-func (a alphabet) ranges() [][2]rune {
-	if a == paths {
+// runeRanges returns the runes that a text may have, from and to.
+func (a alphabet) runeRanges() [][2]rune {
+	if a == pathAlphabet {
 		return [][2]rune{{'!', '"'}, {'$', '>'}, {'@', '~'}, {0x80, 0xd7ff}, {0xe000, unicode.MaxRune}}
 	}
 	return [][2]rune{{' ', '~'}, {0x80, 0xd7ff}, {0xe000, unicode.MaxRune}}
 }
 
-func (a alphabet) has(r rune) bool {
-	return slices.ContainsFunc(a.ranges(), func(within [2]rune) bool { return within[0] <= r && r <= within[1] })
+func (a alphabet) hasRune(r rune) bool {
+	return slices.ContainsFunc(a.runeRanges(), func(within [2]rune) bool { return within[0] <= r && r <= within[1] })
 }

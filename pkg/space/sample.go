@@ -10,38 +10,38 @@ import (
 // mostSamples is for how many rules samples are looked for.
 const mostSamples = 100
 
-// Samples finds for some rules a request that a match of the rule holds for, whatever rule takes it, and what becomes of it. Rules for which none is found
-// are left out.
-func Samples(m *request.Matcher, s Scope, rules []topology.NodeID) (map[topology.NodeID]*Class, error) {
+// FindSamples finds for some rules a request that a match of the rule holds for, whatever rule
+// takes it, and what becomes of it. Rules for which none is found are left out.
+func FindSamples(m *request.Matcher, s Scope, rules []topology.NodeID) (map[topology.NodeID]*Class, error) {
 	out, left := map[topology.NodeID]*Class{}, map[topology.NodeID]bool{}
 	for _, rule := range rules[:min(len(rules), mostSamples)] {
 		left[rule] = true
 	}
-	w := walker{m: request.Competition{Matcher: m}, scope: &s}
-	for _, e := range w.m.Entries(s.Where) {
-		h := newHosts(w.m.Names(e))
-		for _, name := range h.sorted() {
+	w := walker{competition: request.Competition{Matcher: m}, scope: &s}
+	for _, e := range w.competition.Entries(s.Destination) {
+		h := newHostNames(w.competition.Hostnames(e))
+		for _, name := range h.sortNames() {
 			for _, protocol := range []request.Protocol{request.HTTP, request.GRPC} {
 				if len(left) == 0 {
 					return out, nil
 				}
-				where, host := request.Where{Gateway: e.Gateway, Listener: s.Where.Listener}, h.one(name)
-				all := w.m.Competing(e, where, host, protocol)
+				where, host := request.Destination{Gateway: e.Gateway, Listener: s.Destination.Listener}, h.exampleHost(name)
+				all := w.competition.Competitors(e, where, host, protocol)
 				for i := range all {
 					c := &all[i]
-					if !left[c.Rule] || c.Open {
+					if !left[c.Rule] || c.AttachmentUnknown {
 						continue
 					}
-					r, found := w.sample(c, name, e.At(host, protocol))
+					r, found := w.buildSample(c, name, e.NewRequest(host, protocol))
 					if !found {
 						continue
 					}
-					a, err := w.m.Take(r, where)
+					a, err := w.competition.FindRule(r, where)
 					if err != nil {
 						return nil, err
 					}
 					delete(left, c.Rule)
-					out[c.Rule] = &Class{Entry: e, Request: a.Request, Answer: a, protocol: protocol, hosts: h, host: name}
+					out[c.Rule] = &Class{Entry: e, Request: a.Request, Answer: a, protocol: protocol, hostNames: h, hostName: name}
 				}
 			}
 		}
@@ -49,31 +49,31 @@ func Samples(m *request.Matcher, s Scope, rules []topology.NodeID) (map[topology
 	return out, nil
 }
 
-// sample makes a request to a host one that a match holds for.
-func (w *walker) sample(c *request.Competitor, name string, r request.Request) (request.Request, bool) {
-	rival, takes := w.rival(c, name, r.Host)
-	if !takes || rival.open {
+// buildSample makes a request to a host one that a match holds for.
+func (w *walker) buildSample(c *request.Competitor, name string, r request.Request) (request.Request, bool) {
+	rival, takes := w.newCompetitor(c, name, r.Host)
+	if !takes || rival.uncertain {
 		return r, false
 	}
 	for i := range rival.tests {
 		test := &rival.tests[i]
-		of := values
-		switch test.Of {
+		of := valueAlphabet
+		switch test.Aspect {
 		case request.AspectPath:
-			of = paths
+			of = pathAlphabet
 		case request.AspectHeader:
-			of = trimmed
+			of = headerAlphabet
 		}
-		t := newTexts(of, rival.tests[i:i+1], w.m.Unanchored())
-		if !t.split() {
+		t := newTextSplitter(of, rival.tests[i:i+1], w.competition.IsUnanchored())
+		if !t.splitTexts() {
 			return r, false
 		}
-		at := slices.IndexFunc(t.pieces, func(p piece) bool { return t.holds(test, &p) })
+		at := slices.IndexFunc(t.sets, func(p textSet) bool { return t.isTestMet(test, &p) })
 		if at < 0 {
 			return r, false
 		}
-		p := part{key: keyOf(test), texts: t, piece: t.pieces[at]}
-		p.put(&r)
+		p := part{partKey: partKeyOf(test), splitter: t, set: t.sets[at]}
+		p.applyTo(&r)
 	}
 	if r.Protocol == request.GRPC {
 		for _, text := range []*string{&r.Service, &r.Call} {

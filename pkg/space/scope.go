@@ -11,20 +11,20 @@ import (
 
 // Scope are the requests that are asked about. The zero value of a list is all; Where has to be set.
 type Scope struct {
-	Where   request.Where
-	Hosts   []string // names, exact ones and wildcards as *.example.com
-	Paths   []string // exact; with /** at the end the path and all below it; a * elsewhere is an element, or a part of one
-	Methods []string
-	Headers []Header
+	Destination request.Destination
+	Hosts       []string // names, exact ones and wildcards as *.example.com
+	Paths       []string // exact; with /** at the end the path and all below it; a * elsewhere is an element, or a part of one
+	Methods     []string
+	Headers     []Header
 
 	// Told apart as well, though all are asked about: those of these hosts and paths from all others.
-	ApartHosts, ApartPaths []string
+	ExtraHosts, ExtraPaths []string
 
-	// Apart tells by what else the requests that a rule takes are told apart; nil: by nothing.
-	Apart func(rule topology.NodeID) []request.Test
+	// ExtraTests returns further tests by which the requests that a rule takes are told apart; nil: none.
+	ExtraTests func(rule topology.NodeID) []request.Test
 
-	// Passing hands on classes that are good until the next one is: what is kept of one has to be a Copy.
-	Passing bool
+	// ReuseClass hands on every class in the same memory: a class that is kept has to be a Copy.
+	ReuseClass bool
 
 	// Steps is how far the regular expressions of all parts may be followed together, in steps of their automata; what is left after that is unknown.
 	// 0: each as far as it may be followed by itself.
@@ -37,13 +37,13 @@ type Header struct {
 	Absent      bool
 }
 
-// Everywhere is the place of all requests.
-func Everywhere() request.Where { return request.Where{Gateway: topology.None} }
+// AnyDestination returns the destination of all requests.
+func AnyDestination() request.Destination { return request.Destination{Gateway: topology.None} }
 
-// pathTests are the tests that tell whether a path is asked about: one has to hold.
-func (s *Scope) pathTests() []request.Test { return pathTests(s.Paths) }
+// pathTests returns the tests that tell whether a path is asked about: one has to hold.
+func (s *Scope) pathTests() []request.Test { return testsOfPaths(s.Paths) }
 
-func pathTests(paths []string) []request.Test {
+func testsOfPaths(paths []string) []request.Test {
 	out := make([]request.Test, 0, len(paths))
 	for _, p := range paths {
 		base, below := strings.CutSuffix(p, "/**")
@@ -53,14 +53,15 @@ func pathTests(paths []string) []request.Test {
 		case !strings.Contains(p, "*"):
 			out = append(out, request.Test{Form: request.Exact, Value: p})
 		default:
-			out = append(out, request.Test{Form: request.Expression, Value: glob(p)})
+			out = append(out, request.Test{Form: request.Expression, Value: globToExpression(p)})
 		}
 	}
 	return out
 }
 
-// glob is a pattern of paths as an expression: ** is anything, * anything within an element, and /** at the end may be nothing.
-func glob(pattern string) string {
+// globToExpression returns a pattern of paths as an expression: ** is anything, * anything within
+// an element, and /** at the end may be nothing.
+func globToExpression(pattern string) string {
 	text, below := strings.CutSuffix(pattern, "/**")
 	var b strings.Builder
 	for i, part := range strings.Split(text, "**") {
@@ -80,8 +81,8 @@ func glob(pattern string) string {
 	return `(?s)^(?:` + b.String() + `)$`
 }
 
-// callTests are those of the paths for gRPC requests, whose path is /service/method: of each path those of the two. Not known is what an expression would
-// have to tell.
+// callTests returns the tests of the paths for gRPC requests, whose path is /service/method: for
+// each path those of the two. known is false where an expression would have to tell.
 func (s *Scope) callTests() (out [][]request.Test, known bool) {
 	for _, t := range s.pathTests() {
 		service, call, both := strings.Cut(strings.TrimPrefix(t.Value, "/"), "/")
@@ -93,15 +94,15 @@ func (s *Scope) callTests() (out [][]request.Test, known bool) {
 		case t.Form == request.Exact && (!both || service == "" || call == ""), t.Form == request.Prefix && both && strings.Contains(call, "/"):
 			continue
 		}
-		tests := []request.Test{{Of: request.AspectService, Value: service}}
+		tests := []request.Test{{Aspect: request.AspectService, Value: service}}
 		if both {
-			tests = append(tests, request.Test{Of: request.AspectCall, Value: call})
+			tests = append(tests, request.Test{Aspect: request.AspectCall, Value: call})
 		}
 		out = append(out, tests)
 	}
 	return out, true
 }
 
-func (s *Scope) takesMethod(p *piece) bool {
+func (s *Scope) isMethodAsked(p *textSet) bool {
 	return len(s.Methods) == 0 || p.exact && slices.Contains(s.Methods, p.text)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (d dice) scope() Scope {
-	s := Scope{Where: Everywhere()}
+	s := Scope{Destination: AnyDestination()}
 	if d.chance(50) {
 		s.Hosts = []string{one(d, "a.b.com", "*.b.com", "other.org", "*.com", "*.a.b.com")}
 	}
@@ -70,8 +70,8 @@ func TestScope(t *testing.T) {
 				t.Fatalf("seed %d: %s of class %s is not asked about: %+v", seed, c.Request.Text, c.Text(), s)
 			}
 		}
-		for _, e := range m.Entries(Everywhere()) {
-			calls := len(m.Competing(e, Everywhere(), "b.com", request.GRPC)) > 0
+		for _, e := range m.Entries(AnyDestination()) {
+			calls := len(m.Competitors(e, AnyDestination(), "b.com", request.GRPC)) > 0
 			for range 12 {
 				r := d.ask(e)
 				if r.Protocol == request.GRPC && (!calls || r.Host != "b.com") {
@@ -86,7 +86,7 @@ func TestScope(t *testing.T) {
 					continue
 				}
 				within++
-				answer, err := m.Take(r, request.Where{Gateway: e.Gateway})
+				answer, err := m.FindRule(r, request.Destination{Gateway: e.Gateway})
 				if err != nil {
 					t.Fatal(err)
 				}

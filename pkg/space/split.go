@@ -6,39 +6,40 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
-// paths splits the requests to a host by path.
-func (w *walker) paths(d draft) {
-	k, asked := key{of: request.AspectPath}, w.scope.pathTests()
-	apart := slices.Concat(asked, pathTests(w.scope.ApartPaths), d.apartTests(k, w.scope.Apart))
-	t := w.texts(paths, append(testsOf(d.rivals, k), apart...))
-	if !t.split() {
+// splitPaths splits the requests to a host by path.
+func (w *walker) splitPaths(d draft) {
+	k, asked := partKey{of: request.AspectPath}, w.scope.pathTests()
+	apart := slices.Concat(asked, testsOfPaths(w.scope.ExtraPaths), d.extraTests(k, w.scope.ExtraTests))
+	t := w.newSplitter(pathAlphabet, append(testsOfPart(d.competitors, k), apart...))
+	if !t.splitTexts() {
 		why := "the regular expressions on paths tell apart more than can be followed"
-		d = d.without(k, w.m.Unanchored(), why)
-		if t = w.texts(paths, append(testsOf(d.rivals, k), apart...)); !t.split() {
-			w.unknown(d, why)
+		d = d.withoutExpressions(k, w.competition.IsUnanchored(), why)
+		if t = w.newSplitter(pathAlphabet, append(testsOfPart(d.competitors, k), apart...)); !t.splitTexts() {
+			w.emitUnknown(d, why)
 			return
 		}
 	}
-	by := byPath(d.rivals)
-	for _, p := range t.pieces {
-		if len(asked) > 0 && !slices.ContainsFunc(asked, func(test request.Test) bool { return t.holds(&test, &p) }) {
+	by := indexByPath(d.competitors)
+	for _, p := range t.sets {
+		if len(asked) > 0 && !slices.ContainsFunc(asked, func(test request.Test) bool { return t.isTestMet(&test, &p) }) {
 			continue
 		}
 		one := d
-		one.rivals, one.left = by.at(t, p.text, d.rivals), new(int)
-		one.rivals = slices.DeleteFunc(one.rivals, func(r rival) bool { return !p.mayBegin(r.lead) })
-		*one.left = mostLeaves
-		if w.rest(one.with(part{key: k, texts: t, piece: p})); w.done {
+		one.competitors, one.classesLeft = by.findCompetitors(t, p.text, d.competitors), new(int)
+		one.competitors = slices.DeleteFunc(one.competitors, func(r competitor) bool { return !p.canBeginWith(r.pathStart) })
+		*one.classesLeft = mostClasses
+		if w.splitRest(one.withPart(part{partKey: k, splitter: t, set: p})); w.done {
 			return
 		}
 	}
 }
 
-// texts are those of a part, followed as far as the walk still may.
-func (w *walker) texts(of alphabet, tests []request.Test) *texts {
-	t := newTexts(of, tests, w.m.Unanchored())
+// newSplitter returns a splitter of the values of a part that follows expressions as far as the
+// walk still may.
+func (w *walker) newSplitter(of alphabet, tests []request.Test) *textSplitter {
+	t := newTextSplitter(of, tests, w.competition.IsUnanchored())
 	if w.scope.Steps > 0 {
-		t.steps = &w.left
+		t.stepsLeft = &w.stepsLeft
 	}
 	return t
 }
@@ -49,11 +50,11 @@ type pathIndex struct {
 	exact, prefix map[string][]int
 }
 
-func byPath(rivals []rival) pathIndex {
+func indexByPath(rivals []competitor) pathIndex {
 	out := pathIndex{exact: map[string][]int{}, prefix: map[string][]int{}}
 	for i, r := range rivals {
 		switch {
-		case len(r.tests) == 0 || r.tests[0].Of != request.AspectPath || r.tests[0].Form == request.Expression:
+		case len(r.tests) == 0 || r.tests[0].Aspect != request.AspectPath || r.tests[0].Form == request.Expression:
 			out.always = append(out.always, i)
 		case r.tests[0].Form == request.Exact:
 			out.exact[r.tests[0].Value] = append(out.exact[r.tests[0].Value], i)
@@ -64,138 +65,139 @@ func byPath(rivals []rival) pathIndex {
 	return out
 }
 
-func (x pathIndex) at(t *texts, path string, rivals []rival) []rival {
+func (x pathIndex) findCompetitors(t *textSplitter, path string, rivals []competitor) []competitor {
 	found := append(slices.Clone(x.always), x.exact[path]...)
-	t.above(path, func(stem string) { found = append(found, x.prefix[stem]...) })
+	t.eachPrefix(path, func(stem string) { found = append(found, x.prefix[stem]...) })
 	slices.Sort(found)
-	out := make([]rival, len(found))
+	out := make([]competitor, len(found))
 	for i, at := range found {
 		out[i] = rivals[at]
 	}
 	return out
 }
 
-// without is a draft in which nothing is asked of a part by expressions: whether they hold is open.
-func (d draft) without(k key, loose bool, why string) draft {
-	d.rivals = slices.Clone(d.rivals)
-	for i := range d.rivals {
-		r := &d.rivals[i]
-		at := slices.IndexFunc(r.tests, func(t request.Test) bool { return keyOf(&t) == k && t.Form == request.Expression })
+// withoutExpressions returns a draft in which expressions ask nothing of a part: whether they hold
+// is open.
+func (d draft) withoutExpressions(k partKey, loose bool, why string) draft {
+	d.competitors = slices.Clone(d.competitors)
+	for i := range d.competitors {
+		r := &d.competitors[i]
+		at := slices.IndexFunc(r.tests, func(t request.Test) bool { return partKeyOf(&t) == k && t.Form == request.Expression })
 		if at < 0 {
 			continue
 		}
 		if k.of == request.AspectPath && !loose {
-			r.lead = lead(r.tests[at].Value)
+			r.pathStart = literalPrefix(r.tests[at].Value)
 		}
-		r.tests, r.open, r.doubt = slices.Delete(slices.Clone(r.tests), at, at+1), true, why
+		r.tests, r.uncertain, r.doubt = slices.Delete(slices.Clone(r.tests), at, at+1), true, why
 	}
 	return d
 }
 
-// calls splits gRPC requests to a host: by what is asked about, then as all others.
-func (w *walker) calls(d draft) {
+// splitCalls splits gRPC requests to a host: by what is asked about, then as all others.
+func (w *walker) splitCalls(d draft) {
 	asked, known := w.scope.callTests()
 	byPath := func(t request.Test) bool {
-		return t.Of != request.AspectService && t.Of != request.AspectCall && t.Of != request.AspectHeader
+		return t.Aspect != request.AspectService && t.Aspect != request.AspectCall && t.Aspect != request.AspectHeader
 	}
 	switch {
-	case slices.ContainsFunc(d.rivals, func(r rival) bool { return slices.ContainsFunc(r.tests, byPath) }):
-		w.unknown(d, "listeners with HTTPRoutes and such with GRPCRoutes share the gRPC requests")
+	case slices.ContainsFunc(d.competitors, func(r competitor) bool { return slices.ContainsFunc(r.tests, byPath) }):
+		w.emitUnknown(d, "listeners with HTTPRoutes and such with GRPCRoutes share the gRPC requests")
 	case !known:
-		w.unknown(d, "gRPC requests are not held against path patterns with a * in the middle")
+		w.emitUnknown(d, "gRPC requests are not held against path patterns with a * in the middle")
 	case len(w.scope.Paths) == 0 || asked == nil && slices.Contains(w.scope.Paths, "/**"):
-		w.rest(w.named(d))
+		w.splitRest(w.fillCall(d))
 	default:
 		for _, tests := range asked {
 			one := d
 			for _, test := range tests {
-				k := keyOf(&test)
-				t := newTexts(values, append(testsOf(one.rivals, k), test), w.m.Unanchored())
-				one = one.with(part{key: k, texts: t, piece: piece{t.at(test.Value), test.Value}})
+				k := partKeyOf(&test)
+				t := newTextSplitter(valueAlphabet, append(testsOfPart(one.competitors, k), test), w.competition.IsUnanchored())
+				one = one.withPart(part{partKey: k, splitter: t, set: textSet{t.keyOf(test.Value), test.Value}})
 			}
-			if w.rest(w.named(one)); w.done {
+			if w.splitRest(w.fillCall(one)); w.done {
 				return
 			}
 		}
 	}
 }
 
-// named gives a gRPC request a service and a method where no rule asks for one.
-func (w *walker) named(d draft) draft {
-	for _, k := range []key{{of: request.AspectService}, {of: request.AspectCall}} {
-		if slices.ContainsFunc(d.class.parts, func(p part) bool { return p.key == k }) || len(testsOf(d.rivals, k)) > 0 {
+// fillCall sets a service and a method in a gRPC request where no rule asks for one.
+func (w *walker) fillCall(d draft) draft {
+	for _, k := range []partKey{{of: request.AspectService}, {of: request.AspectCall}} {
+		if slices.ContainsFunc(d.class.parts, func(p part) bool { return p.partKey == k }) || len(testsOfPart(d.competitors, k)) > 0 {
 			continue
 		}
-		d = d.with(part{key: k, texts: newTexts(values, nil, false), piece: piece{text: "x"}, whole: true})
+		d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil, false), set: textSet{text: "x"}, matchesAll: true})
 	}
 	return d
 }
 
-// rest splits what is left by the parts that the best rivals look at.
-func (w *walker) rest(d draft) {
-	d.rivals = competing(d.rivals)
-	at := slices.IndexFunc(d.rivals, func(r rival) bool { return len(r.tests) > 0 })
-	next, more := d.nextApart(w.scope.Apart)
+// splitRest splits what is left by the parts that the best competitors test.
+func (w *walker) splitRest(d draft) {
+	d.competitors = filterCompetitors(d.competitors)
+	at := slices.IndexFunc(d.competitors, func(r competitor) bool { return len(r.tests) > 0 })
+	next, more := d.nextExtraPart(w.scope.ExtraTests)
 	switch {
-	case at < 0 && !w.methods(&d) && !more:
-		w.emit(d)
+	case at < 0 && !w.hasOpenMethods(&d) && !more:
+		w.emitClass(d)
 		return
-	case at < 0 && more && *d.left > 0:
-		w.by(d, next)
+	case at < 0 && more && *d.classesLeft > 0:
+		w.splitByPart(d, next)
 		return
 	case at < 0 && !more:
-		w.by(d, key{of: request.AspectMethod})
+		w.splitByPart(d, partKey{of: request.AspectMethod})
 		return
-	case *d.left <= 0:
-		w.unknown(d, "the matches on headers and query parameters tell apart more than can be followed")
+	case *d.classesLeft <= 0:
+		w.emitUnknown(d, "the matches on headers and query parameters tell apart more than can be followed")
 		return
 	}
-	w.by(d, keyOf(&d.rivals[at].tests[0]))
+	w.splitByPart(d, partKeyOf(&d.competitors[at].tests[0]))
 }
 
-// methods reports whether methods have to be told apart because only some are asked about.
-func (w *walker) methods(d *draft) bool {
+// hasOpenMethods reports whether methods have to be told apart because only some are asked about.
+func (w *walker) hasOpenMethods(d *draft) bool {
 	return len(w.scope.Methods) > 0 && d.class.protocol == request.HTTP &&
 		!slices.ContainsFunc(d.class.parts, func(p part) bool { return p.of == request.AspectMethod })
 }
 
-// by splits a draft by one part.
-func (w *walker) by(d draft, k key) {
-	tests := append(testsOf(d.rivals, k), d.apartTests(k, w.scope.Apart)...)
-	of := values
+// splitByPart splits a draft by one part.
+func (w *walker) splitByPart(d draft, k partKey) {
+	tests := append(testsOfPart(d.competitors, k), d.extraTests(k, w.scope.ExtraTests)...)
+	of := valueAlphabet
 	switch k.of {
 	case request.AspectHeader:
-		of = trimmed
+		of = headerAlphabet
 	case request.AspectMethod:
 		for _, m := range w.scope.Methods {
-			tests = append(tests, request.Test{Of: k.of, Value: m})
+			tests = append(tests, request.Test{Aspect: k.of, Value: m})
 		}
 	}
-	t := w.texts(of, tests)
-	if !t.split() {
-		w.rest(d.without(k, w.m.Unanchored(), "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed"))
+	t := w.newSplitter(of, tests)
+	if !t.splitTexts() {
+		w.splitRest(d.withoutExpressions(k, w.competition.IsUnanchored(), "the regular expressions on "+aspectNames[k.of]+" "+k.name+" tell apart more than can be followed"))
 		return
 	}
 	if k.of == request.AspectHeader || k.of == request.AspectQuery {
-		if w.rest(d.with(part{key: k, texts: t, absent: true})); w.done {
+		if w.splitRest(d.withPart(part{partKey: k, splitter: t, absent: true})); w.done {
 			return
 		}
 	}
-	for _, p := range t.pieces {
+	for _, p := range t.sets {
 		if k.of == request.AspectMethod {
-			if !w.scope.takesMethod(&p) {
+			if !w.scope.isMethodAsked(&p) {
 				continue
 			}
-			p = anotherMethod(t, p)
+			p = chooseMethod(t, p)
 		}
-		if w.rest(d.with(part{key: k, texts: t, piece: p})); w.done {
+		if w.splitRest(d.withPart(part{partKey: k, splitter: t, set: p})); w.done {
 			return
 		}
 	}
 }
 
-// anotherMethod stands for methods that nobody names by one that there is.
-func anotherMethod(t *texts, p piece) piece {
+// chooseMethod lets a real method stand for the methods that nobody names.
+func chooseMethod(t *textSplitter, p textSet) textSet {
 	if p.exact {
 		return p
 	}
@@ -208,10 +210,11 @@ func anotherMethod(t *texts, p piece) piece {
 	return p
 }
 
-// competing are the rivals that may still win: none that comes after one that is certain to hold.
-func competing(rivals []rival) []rival {
+// filterCompetitors returns the competitors that may still win: none that comes after one that is
+// certain to hold.
+func filterCompetitors(rivals []competitor) []competitor {
 	for i := range rivals {
-		if len(rivals[i].tests) > 0 || rivals[i].open || rivals[i].Vague {
+		if len(rivals[i].tests) > 0 || rivals[i].uncertain || rivals[i].ExpressionUnknown {
 			continue
 		}
 		n := i + 1
@@ -223,8 +226,8 @@ func competing(rivals []rival) []rival {
 	return rivals
 }
 
-// unknown hands on what is not told apart.
-func (w *walker) unknown(d draft, why string) {
+// emitUnknown hands on a class that is not told apart further.
+func (w *walker) emitUnknown(d draft, why string) {
 	d.class.Unknown = why
-	w.emit(d)
+	w.emitClass(d)
 }

@@ -21,10 +21,10 @@ func TestValuesThatAreNotKnown(t *testing.T) {
 	settings := model.NewSettings(nil)
 	m := request.NewMatcher(topology.Build(snapshot(input), settings), settings)
 	var found []string
-	if err := Walk(m, Scope{Where: Everywhere()}, func(c *Class) bool {
+	if err := Walk(m, Scope{Destination: AnyDestination()}, func(c *Class) bool {
 		may := slices.ContainsFunc(c.Possible, func(a *request.Answer) bool { return a.Rule != topology.None })
 		switch {
-		case may && c.Answer.Unsettled:
+		case may && c.Answer.RuleUncertain:
 			found = append(found, c.Text()+": perhaps")
 		case !may && c.Answer.Rule == topology.None:
 			found = append(found, c.Text()+": nothing")
@@ -56,10 +56,10 @@ func TestStepsOfAWalk(t *testing.T) {
 	settings := model.NewSettings(map[string]any{topology.RegexRank: "afterPrefix"})
 	m := request.NewMatcher(topology.Build(snapshot(input), settings), settings)
 	unknown := func(steps int) (n int, hosts []string) {
-		if err := Walk(m, Scope{Where: Everywhere(), Steps: steps}, func(c *Class) bool {
+		if err := Walk(m, Scope{Destination: AnyDestination(), Steps: steps}, func(c *Class) bool {
 			if c.Unknown != "" {
 				n++
-				hosts = append(hosts, c.Hosts())
+				hosts = append(hosts, c.HostText())
 			}
 			return true
 		}); err != nil {

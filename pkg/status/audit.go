@@ -23,7 +23,7 @@ const (
 	Overridden     DifferenceKind = "Overridden"     // reported as in force, and computed as overridden, wholly or in part
 	Truncated      DifferenceKind = "Truncated"      // not reported because the API has no room for more entries
 	ReasonDiffers  DifferenceKind = "ReasonDifferent"
-	Unpredictable  DifferenceKind = "Unpredictable" // not held against each other
+	Unpredictable  DifferenceKind = "Unpredictable" // not compared
 )
 
 // Difference is one thing in which a report differs from the prediction.
@@ -49,7 +49,7 @@ const (
 	NotCompared AuditResult = "NotCompared"
 )
 
-// Audit is a prediction held against what the object reports.
+// Audit is a prediction compared with what the object reports.
 type Audit struct {
 	Result      AuditResult
 	Reports     []Report
@@ -57,48 +57,48 @@ type Audit struct {
 	Notes       []Difference // what is not counted: other reasons, and what could not be compared
 }
 
-// Auditor holds predictions against reports.
+// Auditor compares predictions with reports.
 type Auditor struct {
-	res       *resolve.Resolution
-	kinds     map[model.GroupKind]*resolve.Kind
-	classes   map[string]bool            // the controllers of the input's GatewayClasses
-	writers   map[model.GroupKind]string // by policy kind the controllers in whose names entries are predicted, each between blanks
-	marks     map[string]bool            // types of marks that are predicted somewhere
-	reporting map[model.GroupKind]bool   // kinds of which some object reports something
-	doubts    map[model.Ref]string       // what is not known of an object, beside what could not be read
-	lost      string                     // what part of the input was lost, so that any prediction may be wrong; "": none
-	rivals    rivals
-	incoming  bool // lists are missing that marks may depend on
+	res          *resolve.Resolution
+	kinds        map[model.GroupKind]*resolve.Kind
+	classes      map[string]bool            // the controllers of the input's GatewayClasses
+	writers      map[model.GroupKind]string // by policy kind the controllers in whose names entries are predicted, each between blanks
+	marks        map[string]bool            // types of marks that are predicted somewhere
+	reporting    map[model.GroupKind]bool   // kinds of which some object reports something
+	doubts       map[model.Ref]string       // what is not known of an object, beside what could not be read
+	lostInput    string                     // what part of the input was lost, so that any prediction may be wrong; "": none
+	unread       unreadListeners
+	missingLists bool // lists are missing that marks may depend on
 }
 
 // NewAuditor prepares to audit some of the predictions, which are all those that were made for the given kinds; problems are those of the
 // answer.
 func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Prediction, problems []model.Problem) *Auditor {
 	a := &Auditor{res: r, kinds: map[model.GroupKind]*resolve.Kind{}, classes: map[string]bool{}, writers: map[model.GroupKind]string{},
-		marks: map[string]bool{}, reporting: map[model.GroupKind]bool{}, doubts: map[model.Ref]string{}, rivals: newRivals(r),
-		incoming: r.Snapshot.Cluster != nil && len(r.Snapshot.Cluster.Gaps) > 0}
+		marks: map[string]bool{}, reporting: map[model.GroupKind]bool{}, doubts: map[model.Ref]string{}, unread: newUnreadListeners(r),
+		missingLists: r.Snapshot.Cluster != nil && len(r.Snapshot.Cluster.Unread) > 0}
 	for _, k := range kinds {
 		if _, known := a.kinds[k.GroupKind]; !known {
 			a.kinds[k.GroupKind] = k
 		}
 	}
-	for _, class := range r.Snapshot.Of(model.GroupKind{Group: gatewayKind.Group, Kind: "GatewayClass"}) {
+	for _, class := range r.Snapshot.OfKind(model.GroupKind{Group: gatewayKind.Group, Kind: "GatewayClass"}) {
 		a.classes[class.Text("spec", "controllerName")] = true
 	}
 	for i := range predictions {
-		a.learn(&predictions[i])
+		a.addPrediction(&predictions[i])
 	}
 	for _, p := range problems {
-		a.leaveOpen(p)
+		a.addDoubt(p)
 	}
 	return a
 }
 
-// learn notes what one prediction tells about others.
-func (a *Auditor) learn(p *Prediction) {
+// addPrediction notes what one prediction tells about others.
+func (a *Auditor) addPrediction(p *Prediction) {
 	gk := p.Object.GroupKind()
 	if o := a.res.Snapshot.Get(p.Object); o != nil && !a.reporting[gk] {
-		a.reporting[gk] = len(a.reports(o, "")) > 0
+		a.reporting[gk] = len(a.reportsOf(o, "")) > 0
 	}
 	for _, e := range p.Ancestors {
 		if _, isPolicy := a.kinds[gk]; isPolicy && e.Controller != "" && !strings.Contains(a.writers[gk], " "+e.Controller+" ") {
@@ -112,23 +112,24 @@ func (a *Auditor) learn(p *Prediction) {
 	}
 }
 
-// reports is what an object says, or its listener of that name.
-func (a *Auditor) reports(o *model.Object, listener string) []Report {
+// reportsOf returns what an object reports, or its listener of that name.
+func (a *Auditor) reportsOf(o *model.Object, listener string) []Report {
 	if k := a.kinds[o.Ref.GroupKind()]; k != nil && listener == "" {
-		return policyReports(k.Kind, o)
+		return readPolicyReports(k.Kind, o)
 	}
-	return Reports(o, listener)
+	return ReadReports(o, listener)
 }
 
-// leaveOpen notes what a problem leaves open. Lists that may not be read are not among it: what they may change is predicted as Unknown.
-func (a *Auditor) leaveOpen(p model.Problem) {
-	if !p.Incomplete() || p.Code == model.Forbidden {
+// addDoubt notes what a problem leaves open. Lists that may not be read do not count here: what
+// they may change is predicted as Unknown.
+func (a *Auditor) addDoubt(p model.Problem) {
+	if !p.IsIncomplete() || p.Code == model.Forbidden {
 		return
 	}
 	whole := []model.Code{model.InvalidYAML, model.DuplicateObject, model.LimitExceeded}
 	switch {
 	case p.Ref == nil || slices.Contains(whole, p.Code):
-		a.lost = p.Message
+		a.lostInput = p.Message
 	default:
 		a.doubts[p.Ref.WithoutSection()] = p.Message
 	}
@@ -139,74 +140,75 @@ func isMark(kind string) bool {
 	return strings.Contains(kind, "/") && strings.HasSuffix(kind, "Affected")
 }
 
-// vague reports whether it is not known which conditions the vendor of a policy kind writes: nobody described them.
-func vague(k *resolve.Kind) bool {
+// hasUnknownConditions reports whether it is not known which conditions the vendor of a policy kind
+// writes: nobody described them.
+func hasUnknownConditions(k *resolve.Kind) bool {
 	return k.Vendor == "" || k.Status.Func == "" && k.Status.Type == policy.UsualInForce
 }
 
-// Audit holds one prediction against what its object reports.
+// Audit compares one prediction with what its object reports.
 func (a *Auditor) Audit(p Prediction) Audit {
 	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.WithoutSection()), kind: a.kinds[p.Object.GroupKind()]}
 	if c.object == nil {
 		return Audit{Result: NotCompared}
 	}
-	c.generation = integer(c.object.Body.At("metadata", "generation"))
-	c.reports = a.reports(c.object, p.Object.Section)
-	c.undefault()
+	c.generation = toInteger(c.object.Body.At("metadata", "generation"))
+	c.reports = a.reportsOf(c.object, p.Object.Section)
+	c.restoreRefs()
 	c.used = make([]bool, len(c.reports))
 	switch {
-	case p.Silent:
-		c.unsaid("the controller of this kind writes no conditions")
-	case p.Block.Fields != nil || p.Block.Note != "":
-		c.unsaid("what it reports is not made of conditions, and is not compared")
+	case p.NoConditions:
+		c.noteNotCompared("the controller of this kind writes no conditions")
+	case p.Custom.Fields != nil || p.Custom.Note != "":
+		c.noteNotCompared("what it reports is not made of conditions, and is not compared")
 	case p.Refused:
-		c.unsaid("the API rejects the policy, so nothing is predicted of its status")
-	case !served(c.object):
-		c.unsaid("it is a manifest, which tells nothing of what is reported")
+		c.noteNotCompared("the API rejects the policy, so nothing is predicted of its status")
+	case !isServed(c.object):
+		c.noteNotCompared("it is a manifest, which tells nothing of what is reported")
 	default:
-		c.run()
+		c.compareAll()
 	}
-	return c.audit()
+	return c.buildAudit()
 }
 
 // comparison is the audit of one object.
 type comparison struct {
 	*Auditor
-	p          *Prediction
-	object     *model.Object // for a listener the one that has it
-	kind       *resolve.Kind // nil: the object is no policy
-	generation int64         // 0: not known
-	reports    []Report
-	used       []bool // by report: it was held against a prediction
-	compared   bool
-	missing    []Ancestor // entries that should be reported
-	differ     []Difference
-	notes      []Difference
+	p           *Prediction
+	object      *model.Object // for a listener the one that has it
+	kind        *resolve.Kind // nil: the object is no policy
+	generation  int64         // 0: not known
+	reports     []Report
+	used        []bool // by report: it was compared with a prediction
+	compared    bool
+	missing     []Ancestor // entries that should be reported
+	differences []Difference
+	notes       []Difference
 }
 
-func (c *comparison) run() {
+func (c *comparison) compareAll() {
 	for i := range c.p.Ancestors {
-		c.entry(&c.p.Ancestors[i])
+		c.compareEntry(&c.p.Ancestors[i])
 	}
-	c.shortfall()
-	c.leftovers()
-	c.dangling()
-	c.numbers()
-	if len(c.p.Ancestors) == 0 && c.complete() {
-		c.compared = true // nothing is predicted, and what is reported has been looked at
+	c.addMissing()
+	c.findLeftovers()
+	c.findDangling()
+	c.compareCounts()
+	if len(c.p.Ancestors) == 0 && c.isFullyPredicted() {
+		c.compared = true // nothing is predicted, and all reports were checked
 	}
 }
 
-func (c *comparison) audit() Audit {
-	if doubt := c.openQuestion(); doubt != "" {
-		c.demote(doubt, Missing, Unexpected, Different, DanglingTarget, Overridden, Truncated)
+func (c *comparison) buildAudit() Audit {
+	if doubt := c.findDoubt(); doubt != "" {
+		c.demoteDifferences(doubt, Missing, Unexpected, Different, DanglingTarget, Overridden, Truncated)
 		c.compared = false
-	} else if c.kind != nil && c.res.Snapshot.WithoutValues() {
-		c.demote("the values of settings are left out", Different)
+	} else if c.kind != nil && c.res.Snapshot.HasNoValues() {
+		c.demoteDifferences("the values of settings are left out", Different)
 	}
-	out := Audit{Result: NotCompared, Reports: c.reports, Differences: c.differ, Notes: c.notes}
+	out := Audit{Result: NotCompared, Reports: c.reports, Differences: c.differences, Notes: c.notes}
 	switch {
-	case len(c.differ) > 0:
+	case len(c.differences) > 0:
 		out.Result = Differs
 	case c.compared:
 		out.Result = Agrees
@@ -214,48 +216,49 @@ func (c *comparison) audit() Audit {
 	return out
 }
 
-// openQuestion is why what is predicted of the object may be wrong, "" if nothing says so.
-func (c *comparison) openQuestion() string {
+// findDoubt returns why what is predicted of the object may be wrong, "" if nothing says so.
+func (c *comparison) findDoubt() string {
 	switch {
-	case c.lost != "":
-		return c.lost
-	case c.p.Policy != nil && c.p.Policy.Fault != "" && c.res.Snapshot.WithoutValues():
+	case c.lostInput != "":
+		return c.lostInput
+	case c.p.Policy != nil && c.p.Policy.Fault != "" && c.res.Snapshot.HasNoValues():
 		return "it rests on values that are left out: " + c.p.Policy.Fault
 	}
 	return c.doubts[c.object.Ref]
 }
 
-// demote makes notes of the differences of some kinds, which rest on a prediction that may be wrong. What is stale is so in any case.
-func (c *comparison) demote(doubt string, kinds ...DifferenceKind) {
+// demoteDifferences makes notes of the differences of some kinds, which rest on a prediction that
+// may be wrong. What is stale is so in any case.
+func (c *comparison) demoteDifferences(doubt string, kinds ...DifferenceKind) {
 	var left []Difference
-	for _, d := range c.differ {
+	for _, d := range c.differences {
 		if !slices.Contains(kinds, d.Kind) {
 			left = append(left, d)
 			continue
 		}
-		d.Message = "not counted, because the prediction is in doubt (" + brief(doubt) + "): " + d.Message
+		d.Message = "not counted, because the prediction is in doubt (" + shortenMessage(doubt) + "): " + d.Message
 		d.Kind, c.compared = Unpredictable, false
 		c.notes = append(c.notes, d)
 	}
-	c.differ = left
+	c.differences = left
 }
 
-// unsaid notes why the object is not compared at all.
-func (c *comparison) unsaid(why string) {
+// noteNotCompared notes why the object is not compared at all.
+func (c *comparison) noteNotCompared(why string) {
 	c.notes = append(c.notes, Difference{Kind: Unpredictable, Message: "not compared: " + why})
 }
 
-// complete reports whether everything is predicted that the controller of a policy writes.
-func (c *comparison) complete() bool {
+// isFullyPredicted reports whether everything is predicted that the controller of a policy writes.
+func (c *comparison) isFullyPredicted() bool {
 	k := c.kind
-	if k == nil || k.Status.Func == "" || c.p.Refused || c.p.Silent || c.p.Policy == nil {
+	if k == nil || k.Status.Func == "" || c.p.Refused || c.p.NoConditions || c.p.Policy == nil {
 		return false
 	}
 	return len(k.Gaps().Of(c.p.Policy)) == 0
 }
 
-// owner is the node that a listener belongs to.
-func (c *comparison) owner() (topology.NodeID, bool) {
+// listenerOwner returns the node that a listener belongs to.
+func (c *comparison) listenerOwner() (topology.NodeID, bool) {
 	for _, id := range c.res.Graph.Lookup(c.p.Object) {
 		if parents := c.res.Graph.Parents(topology.Traffic, id); len(parents) > 0 {
 			return parents[0], true

@@ -48,7 +48,7 @@ func entryOf(list, ref, controller string, conditions ...string) string {
 // audited is every difference and note about an object, one a line: kind, ancestor, type, and predicted and reported as status/reason.
 func audited(t *testing.T, r *resolve.Resolution, funcs Functions, object string) (AuditResult, []string, []string) {
 	t.Helper()
-	predictions := append(Policies(r, r.Kinds, funcs), Objects(r, r.Kinds, funcs)...)
+	predictions := append(PredictPolicies(r, r.Kinds, funcs), PredictObjects(r, r.Kinds, funcs)...)
 	a := NewAuditor(r, r.Kinds, predictions, r.Problems)
 	for _, p := range predictions {
 		if p.Object.String() == object {
@@ -283,7 +283,7 @@ func TestAuditInDoubt(t *testing.T) {
 		"the policy is not judged":    {Severity: model.Warning, Code: model.NotEvaluated, Ref: &ref, Message: "not judged"},
 		"a part of the API is silent": {Severity: model.Warning, Code: model.NotEvaluated, Message: "some groups are not served"},
 	} {
-		predictions := Policies(r, r.Kinds, Functions{})
+		predictions := PredictPolicies(r, r.Kinds, Functions{})
 		out := NewAuditor(r, r.Kinds, predictions, []model.Problem{p}).Audit(predictions[0])
 		if got := lines(t, out.Differences); out.Result != Differs || !slices.Equal(got, []string{"Stale Holds >True/Whole"}) {
 			t.Errorf("%s: %s %q", name, out.Result, got)

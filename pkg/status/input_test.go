@@ -105,9 +105,9 @@ func kind(t *testing.T, r *resolve.Resolution, name string) *resolve.Kind {
 }
 
 // fate is what became of the policy of that name.
-func fate(t *testing.T, r *resolve.Resolution, kindName, name string) *Fate {
+func fate(t *testing.T, r *resolve.Resolution, kindName, name string) *PolicyOutcome {
 	t.Helper()
-	for _, f := range Fates(r, kind(t, r, kindName)) {
+	for _, f := range Outcomes(r, kind(t, r, kindName)) {
 		if f.Policy.Ref().Name == name {
 			return f
 		}
@@ -134,7 +134,7 @@ func usual(t *testing.T, r *resolve.Resolution, kindName, name string) string {
 	t.Helper()
 	k := kind(t, r, kindName)
 	var out []string
-	ancestors := Usual(Input{Resolution: r, Kind: k, Fate: fate(t, r, kindName, name)})
+	ancestors := WriteUsual(Input{Resolution: r, Kind: k, Outcome: fate(t, r, kindName, name)})
 	if len(ancestors) != 1 || ancestors[0].Ref != nil || ancestors[0].Controller != "" {
 		t.Fatalf("%s: %+v", name, ancestors)
 	}

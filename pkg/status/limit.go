@@ -41,5 +41,5 @@ func Limits(r *resolve.Resolution, funcs Functions) []model.Problem {
 			kinds = append(kinds, k)
 		}
 	}
-	return OverLimit(Policies(r, kinds, funcs))
+	return OverLimit(PredictPolicies(r, kinds, funcs))
 }

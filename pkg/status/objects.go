@@ -21,19 +21,19 @@ const (
 	typeConflicted   = string(gatewayv1.ListenerConditionConflicted)
 )
 
-// Objects predicts the conditions of Gateways, ListenerSets, listeners and routes (gatewayapi §5) with the marks that policies of the given
-// kinds leave on them.
-func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
+// PredictObjects predicts the conditions of Gateways, ListenerSets, listeners and routes
+// (gatewayapi §5) with the marks that policies of the given kinds leave on them.
+func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
 	for _, k := range kinds {
 		if mark, ok := funcs.Markers[k.Status.Marks]; ok && (len(k.Policies) > 0 || k.Filters != nil) {
 			for _, m := range mark(r, k) {
-				marks[m.Object] = append(marks[m.Object], unsureMark(r, k, m))
+				marks[m.Object] = append(marks[m.Object], withholdMark(r, k, m))
 			}
 		}
 	}
 	g := r.Graph
-	attached, others := attachedRoutes(r), newRivals(r)
+	attached, others := countAttachedRoutes(r), newUnreadListeners(r)
 	var out []Prediction
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -43,29 +43,29 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 		var p Prediction
 		switch n.Role {
 		case topology.Gateway:
-			p = gateway(g, id, others)
-			p.AttachedListenerSets = attachedSets(r, id)
+			p = predictGateway(g, id, others)
+			p.AttachedListenerSets = countAttachedSets(r, id)
 		case topology.ListenerSet:
-			p = listenerSet(g, id, others)
+			p = predictListenerSet(g, id, others)
 		case topology.Listener:
-			p = listener(g, id, others)
+			p = predictListener(g, id, others)
 			if count, known := attached[id]; known {
 				p.AttachedRoutes = &count
 			}
 		case topology.Route:
-			p = route(r, id)
+			p = predictRoute(r, id)
 		default:
 			continue
 		}
-		p.mark(marks[p.Object])
+		p.addMarks(marks[p.Object])
 		out = append(out, p)
 	}
 	return out
 }
 
-// mark adds conditions that policies leave: the object's own, or for every parent in the entry of their controller, which is that of the route
-// where the parent is the controller's.
-func (p *Prediction) mark(marks []Mark) {
+// addMarks adds conditions that policies leave: the object's own, or for every parent in the entry
+// of their controller, which is that of the route where the parent is the controller's.
+func (p *Prediction) addMarks(marks []Mark) {
 	parents := len(p.Ancestors)
 	for _, m := range marks {
 		if m.Controller == "" {
@@ -73,21 +73,22 @@ func (p *Prediction) mark(marks []Mark) {
 			continue
 		}
 		if m.Replaces {
-			p.replace(m, parents)
+			p.replaceCondition(m, parents)
 			continue
 		}
 		for i := range parents {
 			if by := p.Ancestors[i].Controller; m.Own && by != "" && by != m.Controller {
 				continue
 			}
-			e := p.entry(p.Ancestors[i], m.Controller)
+			e := p.entryOfController(p.Ancestors[i], m.Controller)
 			e.Conditions = append(e.Conditions, m.Condition)
 		}
 	}
 }
 
-// entry is the entry of a controller for the same parent as another one.
-func (p *Prediction) entry(of Ancestor, controller string) *Ancestor {
+// entryOfController returns the entry of a controller for the same parent as another one, and adds
+// it if it is missing.
+func (p *Prediction) entryOfController(of Ancestor, controller string) *Ancestor {
 	for i := range p.Ancestors {
 		if a := &p.Ancestors[i]; *a.Ref == *of.Ref && a.Port == of.Port && a.Controller == controller {
 			return a
@@ -97,8 +98,9 @@ func (p *Prediction) entry(of Ancestor, controller string) *Ancestor {
 	return &p.Ancestors[len(p.Ancestors)-1]
 }
 
-// replace puts a mark into the entries of its controller, and those of which the controller is not known, in the place of the condition of its type.
-func (p *Prediction) replace(m Mark, parents int) {
+// replaceCondition puts a mark into the entries of its controller, and those of which the
+// controller is not known, in the place of the condition of its type.
+func (p *Prediction) replaceCondition(m Mark, parents int) {
 	for i := range p.Ancestors[:parents] {
 		a := &p.Ancestors[i]
 		at := slices.IndexFunc(a.Conditions, func(c Condition) bool { return c.Type == m.Condition.Type })
@@ -109,9 +111,9 @@ func (p *Prediction) replace(m Mark, parents int) {
 	}
 }
 
-// attachedRoutes counts for every listener the routes that it accepts (gatewayapi G31). Where a cluster did not let us read whether there
-// are more, there is no number.
-func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
+// countAttachedRoutes counts for every listener the routes that it accepts (gatewayapi G31). Where
+// a cluster did not let us read whether there are more, there is no number.
+func countAttachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 	g, out, open := r.Graph, map[topology.NodeID]int{}, map[topology.NodeID]bool{}
 	for _, id := range g.Order(topology.Traffic) {
 		switch g.Node(id).Role {
@@ -135,9 +137,9 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 	return out
 }
 
-// tally counts the listeners of a Gateway or a ListenerSet: all, those that are not valid, those of them that are not even accepted, and those of
-// which that is not known.
-func tally(g *topology.Graph, id topology.NodeID) (total, bad, refused, doubtful int) {
+// countListeners counts the listeners of a Gateway or a ListenerSet: all, those that are not valid,
+// those of them that are not even accepted, and those of which that is not known.
+func countListeners(g *topology.Graph, id topology.NodeID) (total, bad, refused, doubtful int) {
 	for _, l := range g.Children(topology.Traffic, id) {
 		if g.Node(l).Role != topology.Listener {
 			continue
@@ -149,39 +151,40 @@ func tally(g *topology.Graph, id topology.NodeID) (total, bad, refused, doubtful
 			bad++
 		case !f.Valid:
 			bad++
-		case f.Doubtful:
+		case f.ValidityUnknown:
 			doubtful++
 		}
 	}
 	return total, bad, refused, doubtful
 }
 
-// someNotValid is the condition of what is accepted although some of its listeners are not valid.
-func someNotValid(bad, total int) Condition {
+// listenersNotValid is the condition of what is accepted although some of its listeners are not
+// valid.
+func listenersNotValid(bad, total int) Condition {
 	return Condition{typeAccepted, "True", string(gatewayv1.GatewayReasonListenersNotValid), fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
 }
 
-func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
-	total, bad, refused, doubtful := tally(g, id)
+func predictGateway(g *topology.Graph, id topology.NodeID, others unreadListeners) Prediction {
+	total, bad, refused, doubtful := countListeners(g, id)
 	c := Condition{typeAccepted, "True", string(gatewayv1.GatewayReasonAccepted), "the Gateway is accepted"}
 	switch {
 	case doubtful > 0 && (bad == 0 || bad+doubtful == total): // the others decide otherwise
 		c = Condition{typeAccepted, "Unknown", "NotEvaluated", fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that may not be read", doubtful, total)}
 	case refused > 0 && refused == total:
 		c = Condition{typeAccepted, "False", string(gatewayv1.GatewayReasonListenersNotValid), "no listener is valid"}
-	case others.unread(id) != "":
-		c = Condition{typeAccepted, "Unknown", "NotEvaluated", others.unread(id)}
+	case others.conflictDoubt(id) != "":
+		c = Condition{typeAccepted, "Unknown", "NotEvaluated", others.conflictDoubt(id)}
 	case bad > 0:
-		c = someNotValid(bad, total)
+		c = listenersNotValid(bad, total)
 	}
 	conditions := []Condition{c}
 	if u, ok := g.ClientCertificate(id); ok { // the condition is about references that are no listener's
-		conditions = append(conditions, resolvedRefs(u))
+		conditions = append(conditions, resolvedRefsCondition(u))
 	}
 	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
 }
 
-func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
+func predictListener(g *topology.Graph, id topology.NodeID, others unreadListeners) Prediction {
 	f := g.Listener(id)
 	accepted := Condition{typeAccepted, "True", string(gatewayv1.ListenerReasonAccepted), "the listener is accepted"}
 	switch {
@@ -192,31 +195,32 @@ func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	case f.Refused.Message != "":
 		accepted = Condition{typeAccepted, "Unknown", "NotEvaluated", f.Refused.Message}
 	}
-	resolved := resolvedRefs(f.Refs)
+	resolved := resolvedRefsCondition(f.Refs)
 	if f.InvalidKinds {
 		resolved = Condition{typeResolvedRefs, "False", string(gatewayv1.ListenerReasonInvalidRouteKinds), "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
-	if f.Bare != "" { // all that is ever predicted of a listener's being programmed, but for conflicts
-		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{typeProgrammed, "False", string(gatewayv1.ListenerReasonInvalid), f.Bare})
+	if f.WithoutCertificate != "" { // all that is ever predicted of a listener's being programmed, but for conflicts
+		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{typeProgrammed, "False", string(gatewayv1.ListenerReasonInvalid), f.WithoutCertificate})
 	}
-	p.Ancestors[0].Conditions = conflicted(g, id, p.Ancestors[0].Conditions, others)
+	p.Ancestors[0].Conditions = addConflicts(g, id, p.Ancestors[0].Conditions, others)
 	for _, gk := range f.Kinds {
 		p.SupportedKinds = append(p.SupportedKinds, gk.String())
 	}
 	return p
 }
 
-// route has an entry for every parentRef, each judged by itself (gatewayapi G11, G17, G34).
-func route(r *resolve.Resolution, id topology.NodeID) Prediction {
+// predictRoute returns an entry for every parentRef of a route, each judged by itself (gatewayapi
+// G11, G17, G34).
+func predictRoute(r *resolve.Resolution, id topology.NodeID) Prediction {
 	g := r.Graph
-	resolved := resolvedRefs(g.Unresolved(id))
+	resolved := resolvedRefsCondition(g.Unresolved(id))
 	p := Prediction{Object: g.Node(id).Ref}
-	for _, v := range g.Verdicts(id) {
+	for _, v := range g.ParentVerdicts(id) {
 		if v.Implicit && v.State != topology.Accepted { // nobody named the Gateway: it has nothing to say
 			continue
 		}
-		if v.Silent {
+		if v.Unreported {
 			continue
 		}
 		parent := v.Parent
@@ -230,14 +234,14 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 			accepted.Status = "Unknown"
 		}
 		refs := resolved
-		if v.MaySilent {
+		if v.MaybeUnreported {
 			refs = Condition{typeResolvedRefs, "Unknown", "NotEvaluated", v.Reason}
 		}
 		entry := Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, refs}}
 		if v.Verdict != nil {
 			entry.Controller, entry.Conditions = v.Verdict.Controller, []Condition{accepted}
 			if v.Verdict.Refs != nil {
-				entry.Conditions = append(entry.Conditions, resolvedRefs(*v.Verdict.Refs))
+				entry.Conditions = append(entry.Conditions, resolvedRefsCondition(*v.Verdict.Refs))
 			}
 		}
 		p.Ancestors = append(p.Ancestors, entry)
@@ -245,14 +249,15 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 	return p
 }
 
-// controllerOf is the controller of the class of a Gateway, or of a ListenerSet's, "" if the input does not tell.
+// controllerOf returns the controller of the class of a Gateway, or of a ListenerSet's, "" if the
+// input does not tell.
 func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
 	if topology.IsListenerSet(gateway.GroupKind()) {
 		ids := r.Graph.Lookup(gateway.WithoutSection())
-		if len(ids) == 0 || r.Graph.Set(ids[0]).Gateway == topology.None {
+		if len(ids) == 0 || r.Graph.ListenerSet(ids[0]).Gateway == topology.None {
 			return ""
 		}
-		gateway = r.Graph.Node(r.Graph.Set(ids[0]).Gateway).Ref
+		gateway = r.Graph.Node(r.Graph.ListenerSet(ids[0]).Gateway).Ref
 	}
 	o := r.Snapshot.Get(gateway)
 	if o == nil || !strings.HasSuffix(gateway.Kind, "Gateway") {

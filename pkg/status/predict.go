@@ -23,29 +23,29 @@ type Ancestor struct {
 	Port       int32 // of a route's parentRef; 0: not given
 	Controller string
 	Conditions []Condition
-	Tentative  bool // what would be written if there were somebody to write it
-	Dependent  bool // an entry that is there, or not, for what else there is: not certain where something may not be read
+	Tentative  bool // what a controller would write if one processed the object
+	Dependent  bool // whether the entry is there depends on other objects: not certain where some may not be read
 }
 
-// Miss is a reference of a policy that leads nowhere, with the code of the problem about it.
-type Miss struct {
+// MissedRef is a reference of a policy that leads nowhere, with the code of the problem about it.
+type MissedRef struct {
 	Ref  model.Ref
 	Code model.Code
 }
 
 // Prediction is the status of one object.
 type Prediction struct {
-	Object    model.Ref
-	Ancestors []Ancestor
-	Policy    *policy.Policy // nil: of another object
-	Missed    []Miss         // of policies with other targets: references that are known to lead nowhere
-	Affected  []model.Ref    // of policies: the objects that they really change
-	Refused   bool           // of policies: the API refuses it, so that it has no status
-	Silent    bool           // of policies: the controller writes no conditions
-	Force     *Force         // of policies: where they are in force
-	Selected  []model.Ref    // of policies: the targets that no reference names, as those of selectors
+	Object       model.Ref
+	Ancestors    []Ancestor
+	Policy       *policy.Policy // nil: of another object
+	Missed       []MissedRef    // of policies with other targets: references that are known to lead nowhere
+	Affected     []model.Ref    // of policies: the objects that they really change
+	Refused      bool           // of policies: the API refuses it, so that it has no status
+	NoConditions bool           // of policies: the controller writes no conditions
+	InForce      *InForce       // of policies: where they are in force
+	Selected     []model.Ref    // of policies: the targets that no reference names, as those of selectors
 
-	Block Block // of policies: what their kind reports in place of conditions
+	Custom CustomStatus // of policies: what their kind reports in place of conditions
 
 	AttachedRoutes *int     // of listeners
 	SupportedKinds []string // of listeners: Kind.group
@@ -57,24 +57,25 @@ type Prediction struct {
 type Input struct {
 	Resolution *resolve.Resolution
 	Kind       *resolve.Kind
-	Fate       *Fate
+	Outcome    *PolicyOutcome
 }
 
 // Writer writes a policy's conditions as its vendor does.
 type Writer func(in Input) []Ancestor
 
-// Board writes the conditions of all policies of a kind at once, where what one reports depends on the others. What it has nothing for
-// has no status.
-type Board func(r *resolve.Resolution, k *resolve.Kind, fates []*Fate) map[*policy.Policy][]Ancestor
+// KindWriter writes the conditions of all policies of a kind at once, where what one reports
+// depends on the others. A policy without an entry has no status.
+type KindWriter func(r *resolve.Resolution, k *resolve.Kind, fates []*PolicyOutcome) map[*policy.Policy][]Ancestor
 
-// Block is a status that is not made of conditions.
-type Block struct {
+// CustomStatus is a status that is not made of conditions.
+type CustomStatus struct {
 	Fields any    // what stands below status, JSON; nil: nothing does
 	Note   string // the gist of it, or why there is nothing, for people
 }
 
-// Blocks writes the statuses of all policies of a kind, and of its members, that are not made of conditions.
-type Blocks func(r *resolve.Resolution, k *resolve.Kind, fates []*Fate) map[*policy.Policy]Block
+// CustomWriter writes the statuses of all policies of a kind, and of its members, that are not made
+// of conditions.
+type CustomWriter func(r *resolve.Resolution, k *resolve.Kind, fates []*PolicyOutcome) map[*policy.Policy]CustomStatus
 
 // Marker writes the marks that a kind's policies leave on other objects.
 type Marker func(r *resolve.Resolution, k *resolve.Kind) []Mark
@@ -88,46 +89,47 @@ type Mark struct {
 	Replaces   bool // only where the controller has an entry anyway, in the place of the condition of its type
 }
 
-// Functions are the writers, boards, blocks and markers that descriptors name; a name is that of a writer, of a board or of blocks.
+// Functions are the functions that descriptors name; a name is that of a Writer, of a KindWriter or
+// of a CustomWriter.
 type Functions struct {
-	Writers map[string]Writer
-	Boards  map[string]Board
-	Blocks  map[string]Blocks
-	Markers map[string]Marker
+	Writers       map[string]Writer
+	KindWriters   map[string]KindWriter
+	CustomWriters map[string]CustomWriter
+	Markers       map[string]Marker
 }
 
-// Policies predicts the status of every policy of the given kinds, in order.
-func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
+// PredictPolicies predicts the status of every policy of the given kinds, in order.
+func PredictPolicies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	var out []Prediction
 	for _, k := range kinds {
 		if len(k.Policies) == 0 {
 			continue
 		}
-		write := Usual
+		write := WriteUsual
 		if w, ok := funcs.Writers[k.Status.Func]; ok {
 			write = w
 		}
-		fates := fatesOf(r, k)
-		if b, ok := funcs.Boards[k.Status.Func]; ok {
+		fates := outcomesOf(r, k)
+		if b, ok := funcs.KindWriters[k.Status.Func]; ok {
 			all := b(r, k, fates)
-			write = func(in Input) []Ancestor { return all[in.Fate.Policy] }
+			write = func(in Input) []Ancestor { return all[in.Outcome.Policy] }
 		}
-		var blocks map[*policy.Policy]Block
-		if b, ok := funcs.Blocks[k.Status.Func]; ok {
+		var blocks map[*policy.Policy]CustomStatus
+		if b, ok := funcs.CustomWriters[k.Status.Func]; ok {
 			blocks = b(r, k, fates)
 			write = func(Input) []Ancestor { return nil }
 		}
 		out = slices.Grow(out, len(fates))
 		for _, f := range fates {
-			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, Silent: f.Policy.Kind.Status.Silent, Block: blocks[f.Policy]}
+			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, NoConditions: f.Policy.Kind.Status.NoConditions, Custom: blocks[f.Policy]}
 			in := Input{r, k, f}
-			force := forceOf(in)
-			p.Selected = selected(in)
-			if force.Targets > 0 || p.Block.Note == "" { // else the note says what the object is
-				p.Force = &force
+			force := computeInForce(in)
+			p.Selected = selectedTargets(in)
+			if force.Targets > 0 || p.Custom.Note == "" { // else the note says what the object is
+				p.InForce = &force
 			}
-			if !p.Refused && !p.Silent && k.Sees(f.Policy.Ref().Namespace) {
-				p.Ancestors, p.Missed = unsure(in, write), missed(in)
+			if !p.Refused && !p.NoConditions && k.SeesNamespace(f.Policy.Ref().Namespace) {
+				p.Ancestors, p.Missed = predictWithGaps(in, write), missedRefs(in)
 			}
 			out = append(out, p)
 		}
@@ -135,39 +137,40 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 	return out
 }
 
-// missed lists the references of a policy that lead nowhere while others find a target.
-func missed(in Input) []Miss {
-	if len(in.Fate.Targets) == 0 {
+// missedRefs lists the references of a policy that lead nowhere while others find a target.
+func missedRefs(in Input) []MissedRef {
+	if len(in.Outcome.Targets) == 0 {
 		return nil
 	}
-	var out []Miss
-	for _, t := range in.Fate.Missed {
-		if t.Selects == nil && !t.Silent && !in.withheld(t) {
-			out = append(out, Miss{t.Ref, missCode(in, t)})
+	var out []MissedRef
+	for _, t := range in.Outcome.Missed {
+		if t.Selection == nil && !t.Silent && !in.isWithheld(t) {
+			out = append(out, MissedRef{t.Ref, missedCode(in, t)})
 		}
 	}
 	return out
 }
 
-// Usual writes the conditions that GEP-713 provides for, in the words of the kind: Accepted, and whether the policy is in force.
-func Usual(in Input) []Ancestor {
-	accepted, ok := acceptance(in)
+// WriteUsual writes the conditions that GEP-713 provides for, in the words of the kind: Accepted,
+// and whether the policy is in force.
+func WriteUsual(in Input) []Ancestor {
+	accepted, ok := acceptedCondition(in)
 	words := in.Kind.Status.Accepted
 	if words != nil {
-		accepted = inWords(accepted, words)
+		accepted = translateAccepted(accepted, words)
 	}
 	out := []Ancestor{{Conditions: []Condition{accepted}}}
 	if !ok || words != nil && words.Alone {
 		return out
 	}
-	if c := inForce(in.Fate, in.Kind.Status); c != nil {
+	if c := inForceCondition(in.Outcome, in.Kind.Status); c != nil {
 		out[0].Conditions = append(out[0].Conditions, *c)
 	}
 	return out
 }
 
-// inWords is the Accepted condition in a kind's own words.
-func inWords(c Condition, w *policy.AcceptedWords) Condition {
+// translateAccepted returns the Accepted condition in a kind's own words.
+func translateAccepted(c Condition, w *policy.AcceptedWords) Condition {
 	c.Type = w.Type
 	for from, to := range map[string]string{
 		string(gatewayv1.PolicyReasonAccepted): w.Yes, string(gatewayv1.PolicyReasonConflicted): w.Conflicted, string(gatewayv1.PolicyReasonInvalid): w.Invalid,
@@ -181,9 +184,10 @@ func inWords(c Condition, w *policy.AcceptedWords) Condition {
 	return c
 }
 
-// acceptance is the Accepted condition, and whether the policy is accepted (gep713 P34, P35, P38).
-func acceptance(in Input) (Condition, bool) {
-	f := in.Fate
+// acceptedCondition returns the Accepted condition, and whether the policy is accepted (gep713 P34,
+// P35, P38).
+func acceptedCondition(in Input) (Condition, bool) {
+	f := in.Outcome
 	no := func(reason, format string, args ...any) (Condition, bool) {
 		return Condition{typeAccepted, "False", reason, fmt.Sprintf(format, args...)}, false
 	}
@@ -192,24 +196,24 @@ func acceptance(in Input) (Condition, bool) {
 		return no(string(gatewayv1.PolicyReasonInvalid), "the policy has no target reference")
 	case len(f.Targets) == 0:
 		ref := f.Missed[0].Ref
-		switch code := missCode(in, f.Missed[0]); code {
+		switch code := missedCode(in, f.Missed[0]); code {
 		case model.TargetNotFound:
-			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", describe(ref), sections(in, ref))
+			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", describeRef(ref), listSections(in, ref))
 		case model.RefNotPermitted:
-			return no(string(gatewayv1.RouteReasonRefNotPermitted), "no ReferenceGrant permits the reference to %s", describe(ref))
+			return no(string(gatewayv1.RouteReasonRefNotPermitted), "no ReferenceGrant permits the reference to %s", describeRef(ref))
 		default:
-			return no(string(gatewayv1.PolicyReasonInvalid), "%s cannot be a target of the policy", describe(ref))
+			return no(string(gatewayv1.PolicyReasonInvalid), "%s cannot be a target of the policy", describeRef(ref))
 		}
 	case f.Policy.Fault != "":
 		return no(cmp.Or(f.Policy.Reason, string(gatewayv1.PolicyReasonInvalid)), "%s", f.Policy.Fault)
-	case len(f.RejectedBy) > 0 && f.Kept == 0:
-		return no(string(gatewayv1.PolicyReasonConflicted), "%s", rivalsIn(f.Conflicts))
+	case len(f.RejectedBy) > 0 && f.KeptTargets == 0:
+		return no(string(gatewayv1.PolicyReasonConflicted), "%s", describeConflicts(f.Conflicts))
 	}
-	message := "the policy has been accepted" + rejections(in)
+	message := "the policy has been accepted" + describeRejections(in)
 	if len(f.Missed) > 0 {
 		var missed []string
 		for _, m := range f.Missed {
-			missed = append(missed, describe(m.Ref))
+			missed = append(missed, describeRef(m.Ref))
 		}
 		message += "; not found: " + strings.Join(missed, ", ")
 	}
@@ -222,11 +226,11 @@ func acceptance(in Input) (Condition, bool) {
 // noPath ends the message of a policy that is accepted where no traffic comes.
 const noPath = "; no traffic path reaches the target"
 
-// missCode is the problem that was reported for a reference that led nowhere.
-func missCode(in Input, ref policy.TargetRef) model.Code {
+// missedCode returns the code of the problem that was reported for a reference that led nowhere.
+func missedCode(in Input, ref policy.TargetRef) model.Code {
 	origin := ref.Origin()
 	for _, p := range in.Resolution.Problems {
-		if p.Ref == nil || *p.Ref != in.Fate.Policy.Ref() || p.Origin == nil || *p.Origin != origin {
+		if p.Ref == nil || *p.Ref != in.Outcome.Policy.Ref() || p.Origin == nil || *p.Origin != origin {
 			continue
 		}
 		switch p.Code {
@@ -237,8 +241,8 @@ func missCode(in Input, ref policy.TargetRef) model.Code {
 	return model.TargetNotFound
 }
 
-// inForce is the second condition, nil where no path leads to the target.
-func inForce(f *Fate, words policy.StatusWords) *Condition {
+// inForceCondition returns the second condition, nil where no path leads to the target.
+func inForceCondition(f *PolicyOutcome, words policy.StatusWords) *Condition {
 	yes := func(status, reason, format string, args ...any) *Condition {
 		return &Condition{words.Type, status, reason, fmt.Sprintf(format, args...)}
 	}
@@ -252,24 +256,24 @@ func inForce(f *Fate, words policy.StatusWords) *Condition {
 		}
 		return yes("False", words.NoScope, "no traffic path reaches the target")
 	case f.Holds == 0:
-		return yes("False", words.None, "overridden by %s", some(f.overriders()))
-	case f.Reached < f.Paths:
-		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s: %s", f.Reached, f.Paths, some(f.overriders()), f.rules())
+		return yes("False", words.None, "overridden by %s", listPolicies(f.overridingPolicies()))
+	case f.PathsInForce < f.Paths:
+		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s: %s", f.PathsInForce, f.Paths, listPolicies(f.overridingPolicies()), f.listLostRules())
 	case f.Holds < f.Sets:
-		return yes("True", words.Some, "in force in part on %s; overridden by %s: %s", paths(f.Paths), some(f.overriders()), f.rules())
+		return yes("True", words.Some, "in force in part on %s; overridden by %s: %s", formatPaths(f.Paths), listPolicies(f.overridingPolicies()), f.listLostRules())
 	}
-	return yes("True", words.All, "in force on %s", paths(f.Paths))
+	return yes("True", words.All, "in force on %s", formatPaths(f.Paths))
 }
 
-func paths(n int) string {
+func formatPaths(n int) string {
 	if n == 1 {
 		return "1 path"
 	}
 	return fmt.Sprintf("all %d paths", n)
 }
 
-// some names up to five policies, then counts (gep713 P37).
-func some(refs []model.Ref) string {
+// listPolicies names up to five policies, then counts (gep713 P37).
+func listPolicies(refs []model.Ref) string {
 	if len(refs) == 0 {
 		return "its own condition"
 	}
@@ -281,11 +285,11 @@ func some(refs []model.Ref) string {
 		}
 		names = append(names, name)
 	}
-	return few(names)
+	return listNames(names)
 }
 
-// few lists up to five names, then counts.
-func few(names []string) string {
+// listNames lists up to five names, then counts.
+func listNames(names []string) string {
 	const most = 5
 	if rest := len(names) - most; rest > 0 {
 		names = append(names[:most:most], fmt.Sprintf("and %d more", rest))
@@ -293,7 +297,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func describe(r model.Ref) string {
+func describeRef(r model.Ref) string {
 	s := r.Kind + " " + r.FullName()
 	if r.Section != "" {
 		s += "/" + r.Section
@@ -301,8 +305,9 @@ func describe(r model.Ref) string {
 	return s
 }
 
-// sections lists the sections that the object of a reference has, where only the section is missing (gep713 P7).
-func sections(in Input, ref model.Ref) string {
+// listSections lists the sections that the object of a reference has, where only the section is
+// missing (gep713 P7).
+func listSections(in Input, ref model.Ref) string {
 	if ref.Section == "" {
 		return ""
 	}

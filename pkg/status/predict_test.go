@@ -113,12 +113,12 @@ func TestSome(t *testing.T) {
 	var refs []model.Ref
 	for n, want := range []string{"its own condition", "demo/p0", "demo/p0, demo/p1", "demo/p0, demo/p1, demo/p2", "demo/p0, demo/p1, demo/p2, demo/p3",
 		"demo/p0, demo/p1, demo/p2, demo/p3, demo/p4", "demo/p0, demo/p1, demo/p2, demo/p3, demo/p4, and 1 more", "demo/p0, demo/p1, demo/p2, demo/p3, demo/p4, and 2 more"} {
-		if got := some(refs); got != want {
+		if got := listPolicies(refs); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
 		refs = append(refs, model.Ref{Kind: "Paint", Namespace: "demo", Name: fmt.Sprintf("p%d", n)})
 	}
-	if got := some([]model.Ref{{Kind: "Cluster", Name: "wide"}}); got != "wide" {
+	if got := listPolicies([]model.Ref{{Kind: "Cluster", Name: "wide"}}); got != "wide" {
 		t.Errorf("without a namespace: %s", got)
 	}
 }
@@ -130,12 +130,12 @@ func TestPoliciesWithAWriter(t *testing.T) {
 	kind(t, r, "Paint").Status.Func = "x.Dry"
 	kind(t, r, "Stain").Status.Func = "x.Unknown"
 	funcs := Functions{Writers: map[string]Writer{"x.Dry": func(in Input) []Ancestor {
-		if in.Resolution != r || in.Kind.GroupKind.Kind != "Paint" || in.Fate.Policy.Ref().Name != "p" {
+		if in.Resolution != r || in.Kind.GroupKind.Kind != "Paint" || in.Outcome.Policy.Ref().Name != "p" {
 			t.Errorf("called with %+v", in)
 		}
 		return []Ancestor{own}
 	}}}
-	got := Policies(r, r.Kinds, funcs)
+	got := PredictPolicies(r, r.Kinds, funcs)
 	if len(got) != 2 || got[0].Ancestors[0].Controller != own.Controller || got[0].Ancestors[0].Conditions[0] != own.Conditions[0] {
 		t.Fatalf("%+v", got)
 	}
@@ -158,20 +158,20 @@ func TestObjectsWithMarks(t *testing.T) {
 	first, second := Condition{"A", "True", "Yes", "a"}, Condition{"B", "True", "Yes", "b"}
 	replacing := Condition{"ResolvedRefs", "False", "Gone", "g"}
 	funcs := Functions{Markers: map[string]Marker{"x.Mark": func(*resolve.Resolution, *resolve.Kind) []Mark {
-		return []Mark{{Object: gw, Condition: first}, {Object: gw.In("api"), Condition: second}, {Object: two, Controller: "example.com/painter", Condition: first},
+		return []Mark{{Object: gw, Condition: first}, {Object: gw.WithSection("api"), Condition: second}, {Object: two, Controller: "example.com/painter", Condition: first},
 			{Object: two, Controller: "example.com/painter", Condition: second}, {Object: two, Controller: "example.com/controller", Condition: replacing, Replaces: true}}
 	}}}
 	got := map[model.Ref]Prediction{}
-	for _, p := range Objects(r, r.Kinds, funcs) {
+	for _, p := range PredictObjects(r, r.Kinds, funcs) {
 		got[p.Object] = p
 	}
 	if c := got[gw].Ancestors[0].Conditions; len(c) != 2 || c[0].Type != "Accepted" || c[1] != first {
 		t.Errorf("Gateway: %+v", c)
 	}
-	if c := got[gw.In("api")].Ancestors[0].Conditions; len(c) != 3 || c[2] != second {
+	if c := got[gw.WithSection("api")].Ancestors[0].Conditions; len(c) != 3 || c[2] != second {
 		t.Errorf("listener: %+v", c)
 	}
-	if c := got[gw.In("web")].Ancestors[0].Conditions; len(c) != 2 {
+	if c := got[gw.WithSection("web")].Ancestors[0].Conditions; len(c) != 2 {
 		t.Errorf("a listener that is not marked: %+v", c)
 	}
 	a := got[two].Ancestors
@@ -187,11 +187,11 @@ func TestObjectsWithMarks(t *testing.T) {
 			t.Errorf("entry %d: %+v", i+2, ours)
 		}
 	}
-	if n := got[gw.In("api")].AttachedRoutes; n == nil || *n != 2 {
+	if n := got[gw.WithSection("api")].AttachedRoutes; n == nil || *n != 2 {
 		t.Errorf("attachedRoutes of api: %v", n)
 	}
 	kind(t, r, "Paint").Policies = nil
-	for _, p := range Objects(r, r.Kinds, funcs) {
+	for _, p := range PredictObjects(r, r.Kinds, funcs) {
 		if p.Object == gw && len(p.Ancestors[0].Conditions) != 1 {
 			t.Errorf("a kind without policies marks nothing: %+v", p)
 		}

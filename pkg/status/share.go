@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// share is what one policy has of one stack's result.
-type share struct {
+// policyShare is what one policy has of one stack's result.
+type policyShare struct {
 	policy      *policy.Policy
 	node        topology.NodeID
 	sets, holds int
@@ -20,19 +20,19 @@ type share struct {
 	conflicts   model.Set[Conflict]
 }
 
-// stack is what the shares of one stack are made of.
-type stack struct {
+// stackResult is what the shares of one stack are made of.
+type stackResult struct {
 	*resolve.Verdict
-	holder       map[string][]merge.From // the sources of each rule in force
-	contributors []merge.From            // those of all of them
-	beside       []model.Ref             // the policies that no other keeps out
+	holders      map[string][]merge.Source // the sources of each rule in force
+	contributors []merge.Source            // those of all of them
+	beside       []model.Ref               // the policies that no other keeps out
 }
 
-func newStack(o *resolve.Verdict) *stack {
-	out := &stack{Verdict: o, holder: map[string][]merge.From{}}
-	var contributors model.Set[merge.From]
+func newStackResult(o *resolve.Verdict) *stackResult {
+	out := &stackResult{Verdict: o, holders: map[string][]merge.Source{}}
+	var contributors model.Set[merge.Source]
 	for _, r := range o.Result.Rules {
-		out.holder[r.Name] = append(out.holder[r.Name], r.From...)
+		out.holders[r.Name] = append(out.holders[r.Name], r.From...)
 		contributors.Add(r.From...)
 	}
 	var beside model.Set[model.Ref]
@@ -45,8 +45,8 @@ func newStack(o *resolve.Verdict) *stack {
 	return out
 }
 
-// writers are the policies behind sources, each once.
-func (s *stack) writers(from []merge.From) []model.Ref {
+// policiesOf returns the policies behind sources, each once.
+func (s *stackResult) policiesOf(from []merge.Source) []model.Ref {
 	var out model.Set[model.Ref]
 	for _, f := range from {
 		out.Add(s.Layers[f.Layer].Policy.Ref())
@@ -54,43 +54,43 @@ func (s *stack) writers(from []merge.From) []model.Ref {
 	return out.List
 }
 
-func (c *counter) share(id resolve.StackID) []share {
-	s := newStack(c.kind.Verdict(id))
+func (c *outcomeCounter) computeShares(id resolve.StackID) []policyShare {
+	s := newStackResult(c.kind.Verdict(id))
 	held := map[int]int{}
 	for _, r := range s.Result.Rules {
 		for _, f := range r.From {
 			held[f.Layer]++
 		}
 	}
-	out := make([]share, 0, len(s.Layers))
+	out := make([]policyShare, 0, len(s.Layers))
 	index := map[int]int{}
 	for i, l := range s.Layers {
 		if l.Rejected || l.Policy.Builtin != "" {
 			continue
 		}
 		index[i] = len(out)
-		out = append(out, share{policy: l.Policy, node: l.Node, sets: held[i], holds: held[i]})
+		out = append(out, policyShare{policy: l.Policy, node: l.Node, sets: held[i], holds: held[i]})
 	}
-	contributing := s.writers(s.contributors)
+	contributing := s.policiesOf(s.contributors)
 	for _, loss := range s.Losses() {
 		at, ok := index[loss.From.Layer]
 		if !ok || loss.Reason == merge.NoEffect {
 			continue
 		}
-		now := s.holder[loss.Rule]
-		writers := s.writers(now)
-		c.counts[out[at].policy.Base()].lost.add(s, loss, writers)
+		now := s.holders[loss.Rule]
+		writers := s.policiesOf(now)
+		c.counts[out[at].policy.Base()].lost.addLoss(s, loss, writers)
 		if now == nil {
 			now, writers = s.contributors, contributing
 		}
-		out[at].lose(s, loss, now, writers)
+		out[at].addLoss(s, loss, now, writers)
 	}
 	markMost(out)
 	return out
 }
 
 // markMost marks for every policy the share that has most, the first of equals.
-func markMost(shares []share) {
+func markMost(shares []policyShare) {
 	first := map[*policy.Policy]int{}
 	for i := range shares {
 		if at, ok := first[shares[i].policy]; !ok || shares[i].holds > shares[at].holds {
@@ -102,8 +102,8 @@ func markMost(shares []share) {
 	}
 }
 
-// lose counts a rule that lost, and that others have now: the writers of the sources.
-func (sh *share) lose(s *stack, loss merge.Loss, now []merge.From, writers []model.Ref) {
+// addLoss counts a rule that lost, and that others have now: the writers of the sources.
+func (sh *policyShare) addLoss(s *stackResult, loss merge.Loss, now []merge.Source, writers []model.Ref) {
 	sh.sets++
 	sh.holders.Add(writers...)
 	for _, to := range loss.To {
@@ -119,7 +119,7 @@ func (sh *share) lose(s *stack, loss merge.Loss, now []merge.From, writers []mod
 	if loss.Reason != merge.Conflicted {
 		return
 	}
-	for _, f := range now { // who has the place in the end keeps it out, whoever did first
-		sh.conflicts.Add(Conflict{sh.node, s.Layers[f.Layer].Policy.Ref(), s.Result.Decision(&loss, f)})
+	for _, f := range now { // the policy that has the place in the end keeps it out
+		sh.conflicts.Add(Conflict{sh.node, s.Layers[f.Layer].Policy.Ref(), s.Result.DecisionAgainst(&loss, f)})
 	}
 }

@@ -75,7 +75,7 @@ metadata: {name: demo, labels: {team: blue, kubernetes.io/metadata.name: lie}}
 `
 	tests := []struct {
 		name, in, namespaces string
-		want                 State
+		want                 AttachmentState
 	}{
 		{"absent means Same", "", ``, NotAllowedByListeners},
 		{"Same", "", `from: Same`, NotAllowedByListeners},
@@ -114,7 +114,7 @@ metadata: {name: demo, labels: {team: blue, kubernetes.io/metadata.name: lie}}
 			equal(t, "attachments", g.table(t, "HTTPRoute", "r"), []string{want})
 			incomplete := false
 			for _, p := range g.Problems() {
-				if p.Incomplete() {
+				if p.IsIncomplete() {
 					incomplete = true
 					if !strings.Contains(p.Message, "namespace/demo") || !strings.Contains(p.Message, "httproute/demo/r") {
 						t.Errorf("problem %q names not both", p.Message)
@@ -136,8 +136,8 @@ func TestVerdictsTakeTheFurthest(t *testing.T) { // G11, G17
 	g := build(t, gatewayWith(listeners)+routeWith(`{hostnames: [b.x], parentRefs: [{name: gw}, {name: gw, port: 3}, {name: gw, port: 1}, {name: gw, port: 9},
 		{name: gw, sectionName: kind}, {name: missing}]}`))
 	var got []string
-	for _, a := range g.Verdicts(g.Lookup(model.Ref{Group: gatewayGroup, Kind: "HTTPRoute", Namespace: "demo", Name: "r"})[0]) {
-		s := a.Parent.Name + " " + a.Parent.Section + " " + itoa(int(a.Port)) + " " + string(a.State)
+	for _, a := range g.ParentVerdicts(g.Lookup(model.Ref{Group: gatewayGroup, Kind: "HTTPRoute", Namespace: "demo", Name: "r"})[0]) {
+		s := a.Parent.Name + " " + a.Parent.Section + " " + formatInt(int(a.Port)) + " " + string(a.State)
 		if a.Missing {
 			s += " missing"
 		}
@@ -170,6 +170,6 @@ func TestMissingGatewayInACluster(t *testing.T) { // G10
 	}
 	equal(t, "manifests", table(nil), []string{"demo NoMatchingParent true", "far NoMatchingParent true"})
 	equal(t, "a whole cluster", table(&model.Cluster{}), []string{"demo NoMatchingParent false", "far NoMatchingParent false"})
-	gap := model.Gap{Kind: gatewayKind, Except: []string{"demo"}}
-	equal(t, "one namespace", table(&model.Cluster{Gaps: []model.Gap{gap}}), []string{"demo NoMatchingParent false", "far Unknown true", "below gateway/far/lost"})
+	gap := model.UnreadObjects{Kind: gatewayKind, Except: []string{"demo"}}
+	equal(t, "one namespace", table(&model.Cluster{Unread: []model.UnreadObjects{gap}}), []string{"demo NoMatchingParent false", "far Unknown true", "below gateway/far/lost"})
 }

@@ -45,10 +45,10 @@ func TestGrants(t *testing.T) { // G32
 			g := build(t, tt.in+gateway+routeWith(`{parentRefs: [{name: gw}], rules: [{name: x, backendRefs: [{name: b, namespace: far, port: 80}]}]}`)+
 				strings.Replace(service, "namespace: demo", "namespace: far", 1))
 			backend := model.Ref{Kind: "Service", Namespace: "far", Name: "b"}
-			if got := g.Granted(httpRouteKind, "demo", backend); got != tt.want {
+			if got := g.IsGranted(httpRouteKind, "demo", backend); got != tt.want {
 				t.Errorf("Granted = %v", got)
 			}
-			if !g.Granted(httpRouteKind, "far", backend) {
+			if !g.IsGranted(httpRouteKind, "far", backend) {
 				t.Error("the same namespace needs no grant")
 			}
 			reached := len(g.Parents(Traffic, g.Lookup(backend)[0])) > 0
@@ -133,18 +133,18 @@ func TestMeshBackendsNeedNoGrant(t *testing.T) { // G33
 func TestServicesThatMayNotBeListed(t *testing.T) { // G36
 	all := objects(t, demo+gateway+routeWith(`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: x, port: 80}]}]}`))
 	backend := model.Ref{Kind: "Service", Namespace: "demo", Name: "x"}
-	found := func(gaps ...model.Gap) bool {
+	found := func(gaps ...model.UnreadObjects) bool {
 		in := model.NewSnapshot(all, nil)
-		in.Cluster = &model.Cluster{Gaps: gaps}
+		in.Cluster = &model.Cluster{Unread: gaps}
 		return len(Build(in, model.Settings{}).Lookup(backend)) > 0
 	}
 	if found() {
 		t.Error("a namespace that was read from a cluster is complete")
 	}
-	if found(model.Gap{Kind: grantKind}, model.Gap{Kind: serviceKind, Namespace: "other"}, model.Gap{Kind: serviceKind, Except: []string{"demo"}}) {
+	if found(model.UnreadObjects{Kind: grantKind}, model.UnreadObjects{Kind: serviceKind, Namespace: "other"}, model.UnreadObjects{Kind: serviceKind, Except: []string{"demo"}}) {
 		t.Error("what else may not be listed does not matter")
 	}
-	for _, gap := range []model.Gap{{Kind: serviceKind}, {Kind: serviceKind, Namespace: "demo"}, {Kind: serviceKind, Except: []string{"other"}}} {
+	for _, gap := range []model.UnreadObjects{{Kind: serviceKind}, {Kind: serviceKind, Namespace: "demo"}, {Kind: serviceKind, Except: []string{"other"}}} {
 		if !found(gap) {
 			t.Errorf("a Service is said to be missing although Services could not be listed (%v)", gap)
 		}
@@ -155,7 +155,7 @@ func TestGrantsThatMayNotBeListed(t *testing.T) {
 	all := objects(t, demo+gateway+strings.Replace(service, "namespace: demo", "namespace: far", 1)+
 		routeWith(`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: b, namespace: far, port: 80}]}]}`))
 	in := model.NewSnapshot(all, nil)
-	in.Cluster = &model.Cluster{Gaps: []model.Gap{{Kind: grantKind, Namespace: "far"}}}
+	in.Cluster = &model.Cluster{Unread: []model.UnreadObjects{{Kind: grantKind, Namespace: "far"}}}
 	g := Build(in, model.Settings{})
 	if len(g.Parents(Traffic, g.Lookup(model.Ref{Kind: "Service", Namespace: "far", Name: "b"})[0])) == 0 {
 		t.Error("a reference is refused although its grant may exist")

@@ -6,8 +6,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// binding is a parentRef to a Service that waits for the verdict on all of them (gatewayapi G51).
-type binding struct {
+// serviceBinding is a parentRef to a Service that waits for the verdict on all of them (gatewayapi
+// G51).
+type serviceBinding struct {
 	service   model.Ref // whole
 	namespace string    // of the route
 	kind      model.GroupKind
@@ -24,8 +25,9 @@ type frontendPort struct {
 	udp     bool
 }
 
-// frontendPorts reads the ports of a Service or a ServiceImport. What is wrong with them was said where they became nodes.
-func frontendPorts(o *model.Object) []frontendPort {
+// readServicePorts reads the ports of a Service or a ServiceImport. What is wrong with them was
+// reported where they became nodes.
+func readServicePorts(o *model.Object) []frontendPort {
 	var out []frontendPort
 	for _, v := range o.Body.At("spec", "ports").Items {
 		number, ok := v.Field("port").Value().(int64)
@@ -34,18 +36,18 @@ func frontendPorts(o *model.Object) []frontendPort {
 		}
 		p := frontendPort{section: v.Field("name").Text(), number: int32(number), udp: v.Field("protocol").Text() == "UDP"}
 		if p.section == "" {
-			p.section = itoa(int(p.number))
+			p.section = formatInt(int(p.number))
 		}
 		out = append(out, p)
 	}
 	return out
 }
 
-// findPort finds the port with that name and number, as far as they are given (gatewayapi G50); of several the one of the route's
-// protocol.
-func findPort(o *model.Object, section string, number int32, udp bool) *frontendPort {
+// findServicePort finds the port with that name and number, as far as they are given (gatewayapi
+// G50); of several the one of the route's protocol.
+func findServicePort(o *model.Object, section string, number int32, udp bool) *frontendPort {
 	var found *frontendPort
-	for _, p := range frontendPorts(o) {
+	for _, p := range readServicePorts(o) {
 		if section != "" && p.section != section || number != 0 && p.number != number {
 			continue
 		}
@@ -62,43 +64,46 @@ func findPort(o *model.Object, section string, number int32, udp bool) *frontend
 // meshOrder has the kinds of routes of which only the first that is there gets a port (gatewayapi G51). UDP has ports of its own.
 var meshOrder = [...]model.GroupKind{grpcRouteKind, httpRouteKind, tlsRouteKind, tcpRouteKind}
 
-// client is a Service and whose requests to it are meant: those that the routes of one namespace are for. Routes of consumers and the
-// producer's never mix (gatewayapi G49), so that only routes of one namespace compete for a port.
-type client struct {
+// serviceClient is a Service and whose requests to it are meant: those that the routes of one
+// namespace are for. Routes of consumers and the producer's never mix (gatewayapi G49), so that
+// only routes of one namespace compete for a port.
+type serviceClient struct {
 	service   model.Ref
 	namespace string
 }
 
-// tenants are the bindings of the most preferred kinds, by port; every is that of those for all ports.
-type tenants struct {
-	every  *binding
-	byPort map[int32]*binding
+// portHolders are the bindings of the most preferred kinds, by port; allPorts is that of those for
+// all ports.
+type portHolders struct {
+	allPorts *serviceBinding
+	byPort   map[int32]*serviceBinding
 }
 
-// bindings are the parentRefs to Services, and the nodes of these as parents.
-type bindings struct {
+// serviceBindings are the parentRefs to Services, and the nodes of these as parents.
+type serviceBindings struct {
 	*draft
-	all []binding
+	all []serviceBinding
 }
 
-// connect finds which routes lose a Service to routes of another kind, and connects the others to it.
-func (bs *bindings) connect() {
-	held := map[client]*tenants{}
+// connectAll finds which routes lose a Service to routes of another kind, and connects the others
+// to it.
+func (bs *serviceBindings) connectAll() {
+	held := map[serviceClient]*portHolders{}
 	for i := range bs.all {
 		x := &bs.all[i]
-		at := client{x.service, x.namespace}
+		at := serviceClient{x.service, x.namespace}
 		if held[at] == nil {
-			held[at] = &tenants{byPort: map[int32]*binding{}}
+			held[at] = &portHolders{byPort: map[int32]*serviceBinding{}}
 		}
-		held[at].claim(x)
+		held[at].addBinding(x)
 	}
 	for i := range bs.all {
 		x := &bs.all[i]
 		row := &bs.tables[bs.nodes[x.route].table][x.row]
-		by, unread := bs.winner(x, held[client{x.service, x.namespace}]), bs.unreadRivals(x)
+		by, unread := bs.findWinner(x, held[serviceClient{x.service, x.namespace}]), bs.unreadKindBefore(x)
 		switch {
 		case x.decided:
-		case unread != "": // decided by what is known; answers are marked
+		case unread != "": // whoever has the port by what is known keeps it, and answers are marked
 			row.State, row.Hostnames = Unknown, nil
 			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace + " may not be read, and go before " + x.kind.Kind
 		case by != nil:
@@ -108,64 +113,65 @@ func (bs *bindings) connect() {
 		if by != nil {
 			continue
 		}
-		at := bs.frontend(x.service)
+		at := bs.frontendNode(x.service)
 		if x.port != nil {
-			at = bs.frontendPort(at, x.port.section)
+			at = bs.frontendPortNode(at, x.port.section)
 		}
 		bs.mesh = append(bs.mesh, edge{at, x.route})
 	}
 }
 
-// unreadRivals names a kind that x would lose a port to and whose objects may not be read.
-func (bs *bindings) unreadRivals(x *binding) string {
-	for i := range max(0, x.rank()) {
-		if bs.covers.withheld(meshOrder[i], x.namespace) {
+// unreadKindBefore names a kind that x would lose a port to and whose objects may not be read.
+func (bs *serviceBindings) unreadKindBefore(x *serviceBinding) string {
+	for i := range max(0, x.kindRank()) {
+		if bs.coverage.isWithheld(meshOrder[i], x.namespace) {
 			return meshOrder[i].Kind
 		}
 	}
 	return ""
 }
 
-// claim notes a binding that goes before those met so far.
-func (h *tenants) claim(x *binding) {
+// addBinding notes a binding that goes before those met so far.
+func (h *portHolders) addBinding(x *serviceBinding) {
 	switch {
-	case x.rank() < 0:
-	case x.port == nil && (h.every == nil || x.rank() < h.every.rank()):
-		h.every = x
-	case x.port != nil && (h.byPort[x.port.number] == nil || x.rank() < h.byPort[x.port.number].rank()):
+	case x.kindRank() < 0:
+	case x.port == nil && (h.allPorts == nil || x.kindRank() < h.allPorts.kindRank()):
+		h.allPorts = x
+	case x.port != nil && (h.byPort[x.port.number] == nil || x.kindRank() < h.byPort[x.port.number].kindRank()):
 		h.byPort[x.port.number] = x
 	}
 }
 
-// rank is the place of the binding's kind, -1 for one that competes with no other.
-func (x *binding) rank() int { return slices.Index(meshOrder[:], x.kind) }
+// kindRank returns the place of the binding's kind, -1 for one that competes with no other.
+func (x *serviceBinding) kindRank() int { return slices.Index(meshOrder[:], x.kind) }
 
-// winner is a binding that x loses a port to, nil where a port is left for x: then it is accepted as a route is by one of several
-// listeners (gatewayapi G11).
-func (bs *bindings) winner(x *binding, h *tenants) *binding {
-	if x.rank() < 0 {
+// findWinner returns a binding that x loses a port to, nil where a port is left for x: then it is
+// accepted as a route is by one of several listeners (gatewayapi G11).
+func (bs *serviceBindings) findWinner(x *serviceBinding, h *portHolders) *serviceBinding {
+	if x.kindRank() < 0 {
 		return nil
 	}
-	var by *binding
-	for _, number := range bs.tcpPorts(x) {
-		by = h.every
-		if own := h.byPort[number]; own != nil && (by == nil || own.rank() < by.rank()) {
+	var by *serviceBinding
+	for _, number := range bs.tcpPortNumbers(x) {
+		by = h.allPorts
+		if own := h.byPort[number]; own != nil && (by == nil || own.kindRank() < by.kindRank()) {
 			by = own
 		}
-		if by == nil || by.rank() >= x.rank() {
+		if by == nil || by.kindRank() >= x.kindRank() {
 			return nil
 		}
 	}
 	return by
 }
 
-// tcpPorts are the numbers of the ports that a binding is for; 0 stands for one that the Service does not tell.
-func (bs *bindings) tcpPorts(x *binding) []int32 {
+// tcpPortNumbers returns the numbers of the ports that a binding is for; 0 stands for one that the
+// Service does not tell.
+func (bs *serviceBindings) tcpPortNumbers(x *serviceBinding) []int32 {
 	if x.port != nil {
 		return []int32{x.port.number}
 	}
 	var out []int32
-	for _, p := range frontendPorts(bs.in.Get(x.service)) {
+	for _, p := range readServicePorts(bs.in.Get(x.service)) {
 		if !p.udp {
 			out = append(out, p.number)
 		}

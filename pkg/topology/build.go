@@ -6,36 +6,36 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 // order of the input, and costs time and space linear in its objects and references, and in the chains of delegation. Each phase relies on
 // the nodes of those before it.
 func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Graph {
-	d := newDraft(in, &Builder{settings: settings, portless: map[model.GroupKind]bool{}})
+	d := newDraft(in, &Builder{settings: settings, numberedPorts: map[model.GroupKind]bool{}})
 	for _, link := range linkers {
 		link(d.Builder)
 	}
-	d.taken = d.unfollowed()
+	d.unfollowedBackends = d.unfollowedKinds()
 	d.addNamespaces()
 	d.readGrants()
-	gs := newGateways(d)
+	gs := newGatewayBuilder(d)
 	gs.addGateways()
-	back := &backends{draft: d, missing: map[model.Ref]struct{}{}, handing: map[NodeID][]delegate{}}
+	back := &backendBuilder{draft: d, missing: map[model.Ref]struct{}{}, delegates: map[NodeID][]delegateRef{}}
 	back.addServices()
-	services := &bindings{draft: d}
-	rows := newTableWriter(gs, services)
-	rs := routes{draft: d, parents: rows, backends: back}
+	services := &serviceBindings{draft: d}
+	rows := newRouteAttacher(gs, services)
+	rs := routeBuilder{draft: d, parents: rows, backends: back}
 	rs.addRoutes()
 	back.addNumberedPorts()
 	back.addSections()
-	services.connect()
-	ports := portSharing{gateways: gs}
-	ports.isolate()
-	if len(d.delegations) > 0 && (len(back.handing) > 0 || rows.routeParents) {
-		newChains(gs, back.handing).follow()
+	services.connectAll()
+	ports := portSharing{gatewayBuilder: gs}
+	ports.isolateHosts()
+	if len(d.delegations) > 0 && (len(back.delegates) > 0 || rows.routeParents) {
+		newDelegationChains(gs, back.delegates).followAll()
 	}
-	extended := d.extend()
-	d.report()
-	g := d.graph()
-	gs.into(g)
-	g.asking, g.portmates, g.owners = rows.asking, ports.portmates, ports.findOwners()
-	extended.into(g)
-	g.alike = d.alike
-	g.core, g.together = rows.decides.core, rows.decides.together
+	extended := d.runExtensions()
+	d.reportNotes()
+	g := d.buildGraph()
+	gs.copyTo(g)
+	g.wantDefaults, g.sharedPorts, g.owners = rows.wantDefaults, ports.groups, ports.findOwners()
+	extended.copyTo(g)
+	g.routeAliases = d.routeAliases
+	g.coreGroupNames, g.routesTogether = rows.parentJudge.coreGroupNames, rows.parentJudge.routesTogether
 	return g
 }

@@ -9,12 +9,12 @@ type Linker func(b *Builder)
 type Builder struct {
 	settings        model.Settings
 	implementations []Implementation
-	shared          []SharedPorts
+	sharedPorts     []SharedPorts
 	delegations     []Delegation
-	portless        map[model.GroupKind]bool       // whose ports are those that rules send to
-	divided         map[model.GroupKind]SectionsOf // whose parts policies can be for
+	numberedPorts   map[model.GroupKind]bool         // whose ports are those that rules send to
+	sections        map[model.GroupKind]SectionsFunc // whose parts policies can be for
 	extensions      []Extension
-	makers          []func(in *model.Snapshot, made func(object, by model.Ref))
-	parents         []Parents
-	alike           []likeness
+	makerFuncs      []func(in *model.Snapshot, made func(object, by model.Ref))
+	parents         []ParentRules
+	routeAliases    []routeAlias
 }

@@ -58,7 +58,7 @@ func TestCertificates(t *testing.T) { // gatewayapi G58
 		{"TLS by default terminates", secured("TLS", gone) + pair, nil, model.Settings{}, "InvalidCertificateRef"},
 		{"an unknown mode", secured("TLS", "{mode: Other, certificateRefs: [{name: gone}]}") + pair, nil, model.Settings{}, ""},
 		{"withheld grants", secured("HTTPS", "{certificateRefs: [{namespace: other, name: remote}]}") + remote,
-			&model.Cluster{Gaps: []model.Gap{{Kind: grantKind}}}, model.Settings{}, "? doubtful"},
+			&model.Cluster{Unread: []model.UnreadObjects{{Kind: grantKind}}}, model.Settings{}, "? doubtful"},
 		{"binary CA", secured("HTTPS", "{frontendValidation: {caCertificateRefs: [{kind: ConfigMap, name: roots}]}}") + roots, nil, model.Settings{}, ""},
 		{"binary CA, judged", secured("HTTPS", "{frontendValidation: {caCertificateRefs: [{kind: ConfigMap, name: roots}]}}") + roots, nil, checked, "InvalidCACertificateRef"},
 	} {
@@ -67,7 +67,7 @@ func TestCertificates(t *testing.T) { // gatewayapi G58
 		if got == "" && f.Refs.Message != "" {
 			got = "?"
 		}
-		if f.Doubtful {
+		if f.ValidityUnknown {
 			got += " doubtful"
 		}
 		if got != c.want {
@@ -84,7 +84,7 @@ func TestGrantOwner(t *testing.T) {
 	d.readGrants()
 	for kind, want := range map[string]string{"Gateway": "", "ListenerSet": "RefNotPermitted"} {
 		o := object(map[string]any{"apiVersion": gatewayGroup + "/v1", "kind": kind, "metadata": map[string]any{"name": "x", "namespace": "infra"}}, model.Origin{})
-		got := newGateways(d).trust.refer(o.Ref, model.Pack(map[string]any{"name": "remote", "namespace": "other"}, nil), inSpec(o).field("listeners").entry(0), serverUse)
+		got := newGatewayBuilder(d).certificates.judgeCertificate(o.Ref, model.Pack(map[string]any{"name": "remote", "namespace": "other"}, nil), inSpec(o).atField("listeners").atEntry(0), serverUse)
 		if got.Reason != want {
 			t.Errorf("%s: %+v, want %q", kind, got, want)
 		}

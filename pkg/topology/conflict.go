@@ -17,27 +17,28 @@ type Conflict struct {
 	Settled bool // a listener of a Gateway is in the way, so that no ListenerSet could change it
 }
 
-// conflicts judges the listeners of every Gateway, and those of its ListenerSets against them. Where an implementation merges the Gateways
-// of a class, these are judged together.
-func (gs *gateways) conflicts() {
+// judgeConflicts judges the listeners of every Gateway, and those of its ListenerSets against them.
+// Where an implementation merges the Gateways of a class, these are judged together.
+func (gs *gatewayBuilder) judgeConflicts() {
 	sets := map[NodeID][]int{}
 	for i := range gs.sets {
 		if s := &gs.sets[i]; s.State == SetAccepted {
 			sets[s.Gateway] = append(sets[s.Gateway], i)
 		}
 	}
-	for _, group := range gs.sharing() {
-		c := contest{gateways: gs, group: group}
-		c.inside()
+	for _, group := range gs.groupByPorts() {
+		c := portContest{gatewayBuilder: gs, group: group}
+		c.judgeGateways()
 		for _, g := range group {
 			c.joined = append(c.joined, sets[g]...)
 		}
-		c.across()
+		c.judgeSets()
 	}
 }
 
-// sharing groups the Gateways that share their ports: each by itself, or all of a class (switch gatewayMerging).
-func (gs *gateways) sharing() [][]NodeID {
+// groupByPorts groups the Gateways that share their ports: each by itself, or all of a class
+// (switch gatewayMerging).
+func (gs *gatewayBuilder) groupByPorts() [][]NodeID {
 	var groups [][]NodeID
 	of := map[string]int{}
 	for i := range gs.specs {
@@ -58,38 +59,41 @@ type socket struct {
 	port int32
 }
 
-// socket is that of the listener.
-func (l *listener) socket() socket { return socket{l.protocol == "UDP", l.port} }
+// socketOf returns the socket of the listener.
+func (l *listener) socketOf() socket { return socket{l.protocol == "UDP", l.port} }
 
-// claims reports whether the listener takes part in conflicts.
-func (l *listener) claims() bool { return !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil }
+// canConflict reports whether the listener takes part in conflicts.
+func (l *listener) canConflict() bool {
+	return !l.invalidForKinds && l.port != 0 && kindsByProtocol(l.protocol) != nil
+}
 
-// inside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
-// protocol, then by port and hostname.
-func (c *contest) inside() {
+// judgeGateways finds the listeners of one Gateway, or of several that share their ports, that
+// cannot be told apart: by port and protocol, then by port and hostname.
+func (c *portContest) judgeGateways() {
 	byPort := map[socket][]*listener{}
 	for _, g := range c.group {
 		for _, l := range c.claimants(g) {
-			byPort[l.socket()] = append(byPort[l.socket()], l)
+			byPort[l.socketOf()] = append(byPort[l.socketOf()], l)
 		}
 	}
 	for _, ls := range byPort {
-		refuse(ls)
+		refuseConflicting(ls)
 	}
 	from := ""
 	if len(c.group) > 1 {
 		from = " from others of the Gateways that share their ports"
 	}
 	for _, g := range c.group {
-		c.reportDivided(g, from)
+		c.reportConflicting(g, from)
 	}
 }
 
-// reportDivided reports the listeners of a Gateway or a ListenerSet that conflict with others so that none wins.
-func (c *contest) reportDivided(owner NodeID, from string) {
+// reportConflicting reports the listeners of a Gateway or a ListenerSet that conflict with others
+// so that none wins.
+func (c *portContest) reportConflicting(owner NodeID, from string) {
 	var names []string
 	for _, l := range c.listenersOf(owner) {
-		if l.conflict != (Conflict{}) && !l.outdone {
+		if l.conflict != (Conflict{}) && !l.gaveWay {
 			names = append(names, l.ref.Section)
 		}
 	}
@@ -97,15 +101,15 @@ func (c *contest) reportDivided(owner NodeID, from string) {
 		return
 	}
 	slices.Sort(names)
-	c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+	c.addProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart" + from + ": none of them takes traffic",
 		Hint:    "give each a port, or a hostname, of its own"}, c.nodes[owner].Object, "spec", "listeners")
 }
 
-// refuse marks those of the listeners of one port that conflict.
-func refuse(ls []*listener) {
-	if !compatible(ls) {
-		mark(ls, protocolConflict, true)
+// refuseConflicting refuses those of the listeners of one port that conflict.
+func refuseConflicting(ls []*listener) {
+	if !canSharePort(ls) {
+		refuseAll(ls, protocolConflict, true)
 		return
 	}
 	byHostname := map[string][]*listener{}
@@ -113,42 +117,44 @@ func refuse(ls []*listener) {
 		byHostname[l.hostname] = append(byHostname[l.hostname], l)
 	}
 	for _, same := range byHostname {
-		mark(same, hostnameConflict, true)
+		refuseAll(same, hostnameConflict, true)
 	}
 }
 
-// compatible reports whether listeners of these protocols can share a port: those of one protocol that has hostnames, and HTTPS with TLS.
-func compatible(ls []*listener) bool {
+// canSharePort reports whether listeners of these protocols can share a port: those of one protocol
+// that has hostnames, and HTTPS with TLS.
+func canSharePort(ls []*listener) bool {
 	if len(ls) < 2 {
 		return true
 	}
-	return !slices.ContainsFunc(ls, func(l *listener) bool { return l.alone() || l.family() != ls[0].family() })
+	return !slices.ContainsFunc(ls, func(l *listener) bool { return l.needsWholePort() || l.protocolFamily() != ls[0].protocolFamily() })
 }
 
-// family names the protocols that can share a port with that of the listener.
-func (l *listener) family() string {
+// protocolFamily names the protocols that can share a port with that of the listener.
+func (l *listener) protocolFamily() string {
 	if l.protocol == "HTTPS" {
 		return "TLS"
 	}
 	return l.protocol
 }
 
-// alone reports whether the protocol has no hostnames, so that no other listener can have its port.
-func (l *listener) alone() bool { return l.protocol == "TCP" || l.protocol == "UDP" }
+// needsWholePort reports whether the protocol has no hostnames, so that no other listener can have
+// its port.
+func (l *listener) needsWholePort() bool { return l.protocol == "TCP" || l.protocol == "UDP" }
 
-// mark refuses listeners that conflict; one by itself does not.
-func mark(ls []*listener, reason string, settled bool) {
+// refuseAll refuses listeners that conflict; one by itself does not.
+func refuseAll(ls []*listener, reason string, settled bool) {
 	if len(ls) < 2 {
 		return
 	}
 	for _, l := range ls {
-		others := model.Tally{N: len(ls) - 1}
+		others := model.Tally{Count: len(ls) - 1}
 		for _, o := range ls[:min(len(ls), model.NamesShown+1)] {
 			if o != l && len(others.Names) < model.NamesShown {
-				others.Names = append(others.Names, o.seenFrom(l))
+				others.Names = append(others.Names, o.nameFor(l))
 			}
 		}
-		l.refuse(reason, others.String(), settled)
+		l.refuseFor(reason, others.String(), settled)
 	}
 }
 
@@ -158,18 +164,19 @@ const (
 	protocolConflict = string(gatewayv1.ListenerReasonProtocolConflict)
 )
 
-// refuse notes that the listener conflicts with others.
-func (l *listener) refuse(reason, others string, settled bool) {
+// refuseFor notes that the listener conflicts with others.
+func (l *listener) refuseFor(reason, others string, settled bool) {
 	what := "the same hostname on the same port"
 	if reason == protocolConflict {
 		what = "an incompatible protocol on the same port"
 	}
 	l.conflict = Conflict{Reason: reason, Message: what + " as listener " + others, Settled: settled}
-	l.accepts = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.conflict.Message
+	l.acceptedReason = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.conflict.Message
 }
 
-// seenFrom names the listener where another one is spoken of: by its name alone if one object holds both.
-func (l *listener) seenFrom(other *listener) string {
+// nameFor names the listener where another one is spoken of: by its name alone if one object holds
+// both.
+func (l *listener) nameFor(other *listener) string {
 	if l.ref.WithoutSection() == other.ref.WithoutSection() {
 		return l.ref.Section
 	}

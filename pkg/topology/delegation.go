@@ -6,8 +6,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Delegate makes rules of HTTPRoutes hand over to other HTTPRoutes, at the Gateways of an implementation.
-func (b *Builder) Delegate(d Delegation) { b.delegations = append(b.delegations, d) }
+// AddDelegation makes rules of HTTPRoutes hand over to other HTTPRoutes, at the Gateways of an
+// implementation.
+func (b *Builder) AddDelegation(d Delegation) { b.delegations = append(b.delegations, d) }
 
 // Delegation says how rules of HTTPRoutes hand their requests over to other HTTPRoutes: by a backendRef to one, or to "*" for all of a
 // namespace, and by one with a label. Where the input does not tell whose a Gateway is, the group of a backendRef with a label does.
@@ -16,62 +17,62 @@ type Delegation struct {
 
 	// The backendRef that selects children by label: its group and kind, the label's key, whose value is the reference's name, and the
 	// namespace that means every one. Group "": there is none.
-	LabelGroup, LabelKind, LabelKey, Everywhere string
+	LabelGroup, LabelKind, LabelKey, AllNamespaces string
 
 	NamesLabel bool // a name KEY=VALUE means the routes of the namespace with that label
-	Granted    bool // a route of another namespace takes a ReferenceGrant
+	NeedsGrant bool // a route of another namespace takes a ReferenceGrant
 
 	// The annotation with which a child lets its parent's matches be part of its own, and the values that say so, in lower case.
-	InheritKey string
-	Inherit    []string
+	InheritKey    string
+	InheritValues []string
 }
 
-// delegate is one backendRef by which a rule hands over.
-type delegate struct {
-	ref    model.Ref
-	at     fieldPosition
-	labels bool
+// delegateRef is one backendRef by which a rule hands over.
+type delegateRef struct {
+	ref     model.Ref
+	at      fieldPosition
+	byLabel bool
 }
 
-// mostInstances bounds the copies that chains of delegation make of routes.
-const mostInstances = 20000
+// maxInstances bounds the copies that chains of delegation make of routes.
+const maxInstances = 20000
 
-// readDelegate reads a backendRef that hands over to routes, if it is one.
-func (bs *backends) readDelegate(f *fields) (delegate, bool) {
-	if !f.has("kind") { // it is a Service
-		return delegate{}, false
+// readDelegate reads a backendRef that hands over to routes; false if it is none.
+func (bs *backendBuilder) readDelegate(f *fieldReader) (delegateRef, bool) {
+	if !f.hasField("kind") { // it is a Service
+		return delegateRef{}, false
 	}
-	ref := f.reference(model.Ref{Namespace: f.at.object.Ref.Namespace})
-	d := delegate{at: f.at, labels: ref.GroupKind() != httpRouteKind, ref: ref}
-	if f.bad || !slices.ContainsFunc(bs.delegations, func(way Delegation) bool { return way.reads(d) }) {
-		return delegate{}, false
+	ref := f.readReference(model.Ref{Namespace: f.at.object.Ref.Namespace})
+	d := delegateRef{at: f.at, byLabel: ref.GroupKind() != httpRouteKind, ref: ref}
+	if f.bad || !slices.ContainsFunc(bs.delegations, func(way Delegation) bool { return way.matchesRef(d) }) {
+		return delegateRef{}, false
 	}
 	return d, true
 }
 
-// chains makes an instance of a route for every chain of delegation that leads to it: which of its rules take requests depends on
-// the rules above, and so do circles.
-type chains struct {
-	*gateways
-	handing map[NodeID][]delegate  // by rule
-	below   map[NodeID][]NodeID    // the backends of rules
-	hosted  map[NodeID][]model.Ref // by route with hostnames: the routes that would hand over to it
-	said    map[model.Ref]bool
-	copies  int
-	full    bool  // there would be more copies
-	noTable int32 // the position of a table without attachments
+// delegationChains makes an instance of a route for every chain of delegation that leads to it:
+// which of its rules take requests depends on the rules above, and so do circles.
+type delegationChains struct {
+	*gatewayBuilder
+	delegates  map[NodeID][]delegateRef // by rule
+	below      map[NodeID][]NodeID      // the backends of rules
+	hostnamed  map[NodeID][]model.Ref   // by route with hostnames: the routes that would hand over to it
+	reported   map[model.Ref]bool
+	copies     int
+	full       bool  // there would be more copies
+	emptyTable int32 // the position of a table without attachments
 }
 
-func newChains(gs *gateways, handing map[NodeID][]delegate) *chains {
-	return &chains{gateways: gs, handing: handing, below: map[NodeID][]NodeID{}, hosted: map[NodeID][]model.Ref{}, said: map[model.Ref]bool{}}
+func newDelegationChains(gs *gatewayBuilder, handing map[NodeID][]delegateRef) *delegationChains {
+	return &delegationChains{gatewayBuilder: gs, delegates: handing, below: map[NodeID][]NodeID{}, hostnamed: map[NodeID][]model.Ref{}, reported: map[model.Ref]bool{}}
 }
 
-// follow follows delegation from every route that traffic reaches, once all routes are there.
-func (c *chains) follow() {
-	c.noTable = int32(len(c.tables))
+// followAll follows delegation from every route that traffic reaches, once all routes are there.
+func (c *delegationChains) followAll() {
+	c.emptyTable = int32(len(c.tables))
 	c.tables = append(c.tables, nil)
 	for _, e := range c.traffic {
-		if role := c.nodes[e.from].Role; role == Rule && len(c.handing) > 0 {
+		if role := c.nodes[e.from].Role; role == Rule && len(c.delegates) > 0 {
 			c.below[e.from] = append(c.below[e.from], e.to)
 		}
 	}
@@ -81,47 +82,48 @@ func (c *chains) follow() {
 			continue
 		}
 		if ways := c.delegationsAt(id); len(ways) > 0 {
-			c.route(id, []NodeID{id}, nil, ways)
+			c.followRoute(id, []NodeID{id}, nil, ways)
 		}
 	}
 	c.decideParents()
 }
 
-// route follows the rules of a route, or of an instance of one. Chain has the routes from the root down to it, as they stand by themselves;
-// matches are those of its rules, where they are not just what the rules say; ways are those in which it may hand over.
-func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match, ways []Delegation) {
-	for rule := range c.nodes[id].parts.all {
-		own := c.original(rule, id, chain[len(chain)-1])
-		if len(c.handing[own]) == 0 {
+// followRoute follows the rules of a route, or of an instance of one. Chain has the routes from the
+// root down to it, as they stand by themselves; matches are those of its rules, where they are not
+// just what the rules say; ways are those in which it may hand over.
+func (c *delegationChains) followRoute(id NodeID, chain []NodeID, matches map[NodeID][]routeMatch, ways []Delegation) {
+	for rule := range c.nodes[id].parts.allNodes {
+		own := c.originalRule(rule, id, chain[len(chain)-1])
+		if len(c.delegates[own]) == 0 {
 			continue
 		}
 		ms, ok := matches[rule]
 		if !ok {
 			ms = readMatches(c.nodes[rule].Object, c.nodes[rule].Index)
 		}
-		for _, d := range c.handing[own] {
-			meant := slices.DeleteFunc(slices.Clone(ways), func(way Delegation) bool { return !way.reads(d) })
+		for _, d := range c.delegates[own] {
+			meant := slices.DeleteFunc(slices.Clone(ways), func(way Delegation) bool { return !way.matchesRef(d) })
 			if len(meant) == 0 {
-				c.unread(chain[len(chain)-1], rule, d)
+				c.reportForeignKind(chain[len(chain)-1], rule, d)
 				continue
 			}
-			if d.labels {
-				c.foreign(chain, rule, d)
+			if d.byLabel {
+				c.noteUnknownOwner(chain, rule, d)
 			}
-			c.nodes[rule].Transit = true
-			if !c.hand(rule, d, chain, ms, meant) {
-				c.unresolvable(chain[len(chain)-1], rule, d, meant)
+			c.nodes[rule].Delegates = true
+			if !c.delegateRule(rule, d, chain, ms, meant) {
+				c.reportUnresolvable(chain[len(chain)-1], rule, d, meant)
 			}
 		}
 	}
 }
 
-// original is the rule that an instance's rule is a copy of.
-func (c *chains) original(rule, instance, route NodeID) NodeID {
+// originalRule returns the rule that an instance's rule is a copy of.
+func (c *delegationChains) originalRule(rule, instance, route NodeID) NodeID {
 	if instance == route {
 		return rule
 	}
-	for id := range c.nodes[route].parts.all {
+	for id := range c.nodes[route].parts.allNodes {
 		if c.nodes[id].Index == c.nodes[rule].Index {
 			return id
 		}
@@ -129,22 +131,23 @@ func (c *chains) original(rule, instance, route NodeID) NodeID {
 	return None
 }
 
-// hand connects a rule with instances of the routes that one backendRef selects in the ways that it may mean, and reports whether there was
-// one. A backendRef that leads back to a route of the chain hands nothing over, to the other routes that it selects either.
-func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, ways []Delegation) bool {
+// delegateRule connects a rule with instances of the routes that one backendRef selects in the ways
+// that it may mean, and reports whether there was one. A backendRef that leads back to a route of
+// the chain hands nothing over, to the other routes that it selects either.
+func (c *delegationChains) delegateRule(rule NodeID, d delegateRef, chain []NodeID, matches []routeMatch, ways []Delegation) bool {
 	parent := c.nodes[chain[len(chain)-1]].Ref
-	granted := slices.ContainsFunc(ways, func(way Delegation) bool { return !way.Granted })
-	children := slices.DeleteFunc(slices.Clone(c.selected(d, ways)), func(child *model.Object) bool {
-		if !c.takesFrom(child, parent) {
+	granted := slices.ContainsFunc(ways, func(way Delegation) bool { return !way.NeedsGrant })
+	children := slices.DeleteFunc(slices.Clone(c.selectChildren(d, ways)), func(child *model.Object) bool {
+		if !c.acceptsParent(child, parent) {
 			return true
 		}
-		denied := !granted && !c.grants.allow(httpRouteKind, parent.Namespace, child.Ref)
-		c.hidden = c.hidden || denied && c.in.Cluster.Misses(grantKind, child.Ref.Namespace)
+		denied := !granted && !c.grants.isAllowed(httpRouteKind, parent.Namespace, child.Ref)
+		c.delegationHidden = c.delegationHidden || denied && c.in.Cluster.IsUnread(grantKind, child.Ref.Namespace)
 		return denied
 	})
 	for _, child := range children {
 		if slices.Contains(chain, c.byObject[child]) {
-			c.circle(chain[len(chain)-1], d, child)
+			c.reportCircle(chain[len(chain)-1], d, child)
 			return false
 		}
 	}
@@ -156,50 +159,51 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, 
 			continue
 		}
 		if child.Body.At("spec", "hostnames").Len() > 0 {
-			c.hosted[id] = append(c.hosted[id], parent)
-			c.sayOnce(child, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: child.Ref.String() +
+			c.hostnamed[id] = append(c.hostnamed[id], parent)
+			c.reportOnce(child, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: child.Ref.String() +
 				" has hostnames, so nothing can be delegated to it: " + parent.String() + " delegates to it"}, "spec", "hostnames")
 			continue
 		}
-		if c.copies >= mostInstances {
+		if c.copies >= maxInstances {
 			c.full = true
 			return true
 		}
 		handed = true
-		instance, below := c.instance(id, rules, kept, int32(len(chain)))
-		c.connect(rule, instance)
-		c.route(instance, append(slices.Clone(chain), id), below, ways)
+		instance, below := c.addInstance(id, rules, kept, int32(len(chain)))
+		c.addEdge(rule, instance)
+		c.followRoute(instance, append(slices.Clone(chain), id), below, ways)
 	}
 	return handed
 }
 
-// instance adds a copy of a route with the given rules.
-func (c *chains) instance(of NodeID, rules []NodeID, kept [][]match, hop int32) (NodeID, map[NodeID][]match) {
+// addInstance adds a copy of a route with the given rules.
+func (c *delegationChains) addInstance(of NodeID, rules []NodeID, kept [][]routeMatch, hop int32) (NodeID, map[NodeID][]routeMatch) {
 	id := NodeID(len(c.nodes))
 	orig := c.nodes[of]
 	c.copies++
-	c.nodes = append(c.nodes, Node{Role: Route, Ref: orig.Ref, Object: orig.Object, Hop: hop, table: c.noTable})
+	c.nodes = append(c.nodes, Node{Role: Route, Ref: orig.Ref, Object: orig.Object, Hop: hop, table: c.emptyTable})
 	c.instances[of] = append(c.instances[of], id)
-	c.under(orig.Ref.Namespace, id)
-	matches := map[NodeID][]match{}
+	c.addToNamespace(orig.Ref.Namespace, id)
+	matches := map[NodeID][]routeMatch{}
 	for i, r := range rules {
 		n := c.nodes[r]
 		copied := c.addPart(id, Node{Role: Rule, Ref: n.Ref, Object: n.Object, Index: n.Index, Hop: hop})
 		c.instances[r] = append(c.instances[r], copied)
-		c.connect(id, copied)
+		c.addEdge(id, copied)
 		for _, to := range c.below[r] {
-			c.connect(copied, to)
+			c.addEdge(copied, to)
 		}
 		matches[copied] = kept[i]
 	}
 	return id, matches
 }
 
-// decideParents settles the parentRefs that name routes: accepted where one of those hands over to the route.
-func (c *chains) decideParents() {
+// decideParents decides the parentRefs that name routes: accepted where one of those hands over to
+// the route.
+func (c *delegationChains) decideParents() {
 	if c.full {
 		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: "delegation makes more than " + itoa(mostInstances) + " copies of routes; the rest is not evaluated"})
+			Message: "delegation makes more than " + formatInt(maxInstances) + " copies of routes; the rest is not evaluated"})
 	}
 	above := map[NodeID][]model.Ref{}
 	for _, e := range c.traffic {
@@ -208,7 +212,7 @@ func (c *chains) decideParents() {
 		}
 	}
 	cluster := c.in.Cluster
-	open := c.hidden || cluster.MissesAny(httpRouteKind) || cluster.MissesAny(gatewayKind) || cluster.MissesAny(gatewayClassKind) || cluster.MissesAny(listenerSetKind)
+	open := c.delegationHidden || cluster.HasUnread(httpRouteKind) || cluster.HasUnread(gatewayKind) || cluster.HasUnread(gatewayClassKind) || cluster.HasUnread(listenerSetKind)
 	for id := range NodeID(len(c.nodes)) {
 		if c.nodes[id].Role != Route || c.nodes[id].Hop > 0 {
 			continue
@@ -219,7 +223,7 @@ func (c *chains) decideParents() {
 			case a.Parent.GroupKind() != httpRouteKind:
 			case slices.Contains(above[id], a.Parent.WithoutSection()):
 				a.State, a.Reason = Accepted, a.Parent.String()+" delegates to the route"
-			case slices.Contains(c.hosted[id], a.Parent.WithoutSection()):
+			case slices.Contains(c.hostnamed[id], a.Parent.WithoutSection()):
 				a.State, a.Reason = UnsupportedValue, "it has hostnames, so nothing can be delegated to it"
 			case open:
 				a.State, a.Reason = Unknown, "whether "+a.Parent.String()+" delegates to the route depends on what may not be read"

@@ -10,7 +10,7 @@ import (
 )
 
 var delegation = Delegation{Controllers: []string{"example.com/controller"}, LabelGroup: "delegation.example.com", LabelKind: "label", LabelKey: "delegation.example.com/label",
-	Everywhere: "all", InheritKey: "delegation.example.com/inherit", Inherit: []string{"true"}}
+	AllNamespaces: "all", InheritKey: "delegation.example.com/inherit", InheritValues: []string{"true"}}
 
 const delegating = `
 apiVersion: gateway.networking.k8s.io/v1
@@ -74,7 +74,7 @@ func ways(g *Graph) []string {
 		n := g.Node(id)
 		if n.Role == Rule {
 			way += "/" + n.Ref.Section
-			if !n.Transit {
+			if !n.Delegates {
 				out = append(out, strings.TrimPrefix(way, "/"))
 				return
 			}
@@ -100,7 +100,7 @@ func built(t *testing.T, manifests string, links ...Linker) *Graph {
 }
 
 func TestDelegation(t *testing.T) {
-	link := func(b *Builder) { b.Delegate(delegation) }
+	link := func(b *Builder) { b.AddDelegation(delegation) }
 	g := built(t, strings.Replace(delegating, "CONTROLLER", "example.com/controller", 1), link)
 	want := []string{" root(0)/labelled leaf(1)/labelled", " root(0)/named mid(1)/prefix leaf(2)/deep", " root(0)/plain"}
 	if got := ways(g); !slices.Equal(got, want) {
@@ -121,19 +121,19 @@ func TestDelegation(t *testing.T) {
 	if n := len(g.Lookup(leaf)); n != 3 {
 		t.Errorf("%v has %d nodes, want itself and two instances", leaf, n)
 	}
-	for _, v := range g.Verdicts(g.Lookup(leaf)[0]) {
+	for _, v := range g.ParentVerdicts(g.Lookup(leaf)[0]) {
 		if v.State != Accepted {
 			t.Errorf("%v: %s, want Accepted", v.Parent, v.State)
 		}
 	}
-	if why := g.Unattached(g.Lookup(leaf)[0]); why != "" {
+	if why := g.ExplainUnattached(g.Lookup(leaf)[0]); why != "" {
 		t.Errorf("leaf gets requests, but: %s", why)
 	}
 }
 
 // TestDelegationElsewhere keeps routes apart from an implementation that does not serve them.
 func TestDelegationElsewhere(t *testing.T) {
-	link := func(b *Builder) { b.Delegate(delegation) }
+	link := func(b *Builder) { b.AddDelegation(delegation) }
 	g := built(t, strings.Replace(delegating, "CONTROLLER", "example.com/other", 1), link)
 	for _, way := range ways(g) {
 		if strings.Contains(way, "(1)") {
@@ -146,7 +146,7 @@ func TestDelegationElsewhere(t *testing.T) {
 }
 
 func TestDelegationCircle(t *testing.T) {
-	link := func(b *Builder) { b.Delegate(delegation) }
+	link := func(b *Builder) { b.AddDelegation(delegation) }
 	g := built(t, strings.Replace(delegating, "CONTROLLER", "example.com/controller", 1)+`
 ---
 apiVersion: gateway.networking.k8s.io/v1
@@ -172,15 +172,15 @@ spec:
 }
 
 func TestJoinedMatches(t *testing.T) {
-	header := []condition{{"a", "Exact", "1"}}
-	tests := []struct{ parent, child, want match }{
-		{match{kind: pathPrefix, path: "/a/"}, match{kind: pathExact, path: "/b"}, match{kind: pathExact, path: "/a/b"}},
-		{match{kind: pathPrefix, path: "/a", method: "GET", headers: header}, match{kind: pathPrefix, path: "/", method: "PUT", headers: []condition{{"a", "Exact", "2"}}},
-			match{kind: pathPrefix, path: "/a", method: "GET", headers: header}},
-		{match{kind: pathRegexp, path: "/a/.*$"}, match{kind: pathPrefix, path: "/b.c"}, match{kind: pathRegexp, path: `/a/.*/b\.c(?:/.*)?$`}},
+	header := []matchCondition{{"a", "Exact", "1"}}
+	tests := []struct{ parent, child, want routeMatch }{
+		{routeMatch{kind: pathPrefix, path: "/a/"}, routeMatch{kind: pathExact, path: "/b"}, routeMatch{kind: pathExact, path: "/a/b"}},
+		{routeMatch{kind: pathPrefix, path: "/a", method: "GET", headers: header}, routeMatch{kind: pathPrefix, path: "/", method: "PUT", headers: []matchCondition{{"a", "Exact", "2"}}},
+			routeMatch{kind: pathPrefix, path: "/a", method: "GET", headers: header}},
+		{routeMatch{kind: pathRegexp, path: "/a/.*$"}, routeMatch{kind: pathPrefix, path: "/b.c"}, routeMatch{kind: pathRegexp, path: `/a/.*/b\.c(?:/.*)?$`}},
 	}
 	for _, tt := range tests {
-		if got := tt.parent.joined(tt.child); fmt.Sprint(got) != fmt.Sprint(tt.want) {
+		if got := tt.parent.joinChild(tt.child); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%v + %v = %v, want %v", tt.parent, tt.child, got, tt.want)
 		}
 	}

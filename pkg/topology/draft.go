@@ -5,15 +5,15 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 // draft is a graph under construction, as all phases of Build share it.
 type draft struct {
 	*Builder
-	reader
-	referents
+	manifestReader
+	referenceJudge
 	index
 	traffic    []edge // from a route down they are those of Mesh too
 	mesh       []edge // from Services that are parents down to routes
 	above      []edge
 	tables     [][]Attachment // by route
 	unresolved map[NodeID]Unresolved
-	notes      map[topic]*tally
+	notes      map[noteTopic]*noteCount
 
 	lastNamespace struct {
 		name string
@@ -22,10 +22,10 @@ type draft struct {
 }
 
 func newDraft(in *model.Snapshot, said *Builder) *draft {
-	size := estimate(in)
+	size := estimateNodes(in)
 	return &draft{
-		Builder:   said,
-		referents: referents{in: in, covers: newCoverage(in), grants: grants{}, known: knownKinds(in)},
+		Builder:        said,
+		referenceJudge: referenceJudge{in: in, coverage: newCoverage(in), grants: grantSet{}, known: knownKinds(in)},
 		index: index{
 			objects:   in,
 			nodes:     make([]Node, 0, size),
@@ -37,53 +37,53 @@ func newDraft(in *model.Snapshot, said *Builder) *draft {
 		traffic:    make([]edge, 0, 2*size),
 		above:      make([]edge, 0, size),
 		unresolved: map[NodeID]Unresolved{},
-		notes:      map[topic]*tally{},
+		notes:      map[noteTopic]*noteCount{},
 	}
 }
 
-// estimate is about the number of nodes that in will have.
-func estimate(in *model.Snapshot) int {
+// estimateNodes returns about the number of nodes that the graph of an input will have.
+func estimateNodes(in *model.Snapshot) int {
 	n := len(in.Objects) / 8
 	for _, gk := range append(RouteKinds(), gatewayKind, serviceKind) {
-		n += 3 * len(in.Of(gk)) // itself and two parts
+		n += 3 * len(in.OfKind(gk)) // itself and two parts
 	}
 	return n
 }
 
-func (d *draft) connect(from, to NodeID) { d.traffic = append(d.traffic, edge{from, to}) }
+func (d *draft) addEdge(from, to NodeID) { d.traffic = append(d.traffic, edge{from, to}) }
 
-// under says that the policies of a namespace hold at id as well.
-func (d *draft) under(namespace string, id NodeID) {
+// addToNamespace says that the policies of a namespace hold at id as well.
+func (d *draft) addToNamespace(namespace string, id NodeID) {
 	if namespace != "" {
-		d.above = append(d.above, edge{id, d.namespace(namespace)})
+		d.above = append(d.above, edge{id, d.namespaceNode(namespace)})
 	}
 }
 
 // addNamespaces gives a node to every Namespace and to every namespace that an object is in. They come first, so that sorting by id
 // puts a Service's namespace before the Service (see Above).
 func (d *draft) addNamespaces() {
-	for _, o := range d.in.Of(namespaceKind) {
-		d.add(Node{Role: Namespace, Ref: o.Ref, Object: o})
+	for _, o := range d.in.OfKind(namespaceKind) {
+		d.addNode(Node{Role: Namespace, Ref: o.Ref, Object: o})
 	}
 	last := ""
 	for _, o := range d.in.Objects {
 		if ns := o.Ref.Namespace; ns != last {
 			last = ns
-			d.namespace(ns)
+			d.namespaceNode(ns)
 		}
 	}
 }
 
-// namespace is the node of the namespace called name, a new one if there is none. Objects come sorted by namespace, so that the last
-// one asked for is mostly the next.
-func (d *draft) namespace(name string) NodeID {
+// namespaceNode returns the node of the namespace called name, a new one if there is none. Objects
+// come sorted by namespace, so that the last one asked for is mostly the next.
+func (d *draft) namespaceNode(name string) NodeID {
 	if name == d.lastNamespace.name {
 		return d.lastNamespace.id
 	}
 	ref := namespaceRef(name)
-	id, ok := d.find(ref)
+	id, ok := d.findNode(ref)
 	if !ok {
-		id = d.add(Node{Role: Namespace, Ref: ref})
+		id = d.addNode(Node{Role: Namespace, Ref: ref})
 	}
 	d.lastNamespace.name, d.lastNamespace.id = name, id
 	return id
@@ -91,36 +91,37 @@ func (d *draft) namespace(name string) NodeID {
 
 func namespaceRef(name string) model.Ref { return model.Ref{Kind: namespaceKind.Kind, Name: name} }
 
-// class is the node of the class called name, which need not be in the input.
-func (d *draft) class(name string) NodeID {
+// classNode returns the node of the class called name, which need not be in the input.
+func (d *draft) classNode(name string) NodeID {
 	ref := model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name}
-	if id, ok := d.find(ref); ok {
+	if id, ok := d.findNode(ref); ok {
 		return id
 	}
-	return d.add(Node{Role: GatewayClass, Ref: ref})
+	return d.addNode(Node{Role: GatewayClass, Ref: ref})
 }
 
-// withheld is the node of a Gateway or a ListenerSet that we may not read and take to exist.
-func (d *draft) withheld(role Role, ref model.Ref) NodeID {
-	id, ok := d.find(ref)
+// withheldNode returns the node of a Gateway or a ListenerSet that we may not read and take to
+// exist.
+func (d *draft) withheldNode(role Role, ref model.Ref) NodeID {
+	id, ok := d.findNode(ref)
 	if !ok {
-		id = d.add(Node{Role: role, Ref: ref})
-		d.under(ref.Namespace, id)
+		id = d.addNode(Node{Role: role, Ref: ref})
+		d.addToNamespace(ref.Namespace, id)
 	}
 	return id
 }
 
-func (d *draft) graph() *Graph {
+func (d *draft) buildGraph() *Graph {
 	return &Graph{
-		referents:  d.referents,
-		index:      d.index,
-		adjacency:  adjacency{families: d.families(), above: newLinks(len(d.nodes), d.above)},
-		tables:     d.tables,
-		unresolved: d.unresolved,
-		portless:   d.portless,
-		divided:    d.divided,
-		problems:   model.SortProblems(d.problems),
-		setsApart:  d.settings.Off(GatewayReachesSets),
-		merging:    d.settings.Bool(GatewayMerging),
+		referenceJudge: d.referenceJudge,
+		index:          d.index,
+		adjacency:      adjacency{families: d.buildFamilies(), above: newEdgeLists(len(d.nodes), d.above)},
+		tables:         d.tables,
+		unresolved:     d.unresolved,
+		numberedPorts:  d.numberedPorts,
+		sections:       d.sections,
+		problems:       model.SortProblems(d.problems),
+		setsApart:      d.settings.IsOff(GatewayReachesSets),
+		mergesGateways: d.settings.Bool(GatewayMerging),
 	}
 }

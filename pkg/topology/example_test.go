@@ -40,7 +40,7 @@ spec:
 	}
 	graph := topology.Build(in, model.Settings{})
 	route := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "shop", Name: "shop"}
-	for _, rule := range graph.Lookup(route.In("cart")) {
+	for _, rule := range graph.Lookup(route.WithSection("cart")) {
 		for at := []topology.NodeID{rule}; len(at) > 0; at = graph.Parents(topology.Traffic, at[0]) {
 			n := graph.Node(at[0])
 			fmt.Println(n.Role, n.Ref)

@@ -7,10 +7,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// HostnamesAt is what is left of a route's hostnames at a listener, whether or not the listener takes the route (gatewayapi G16). It is nil
-// if nothing is left, or if the hostnames cannot be read.
+// HostnamesAt returns what is left of a route's hostnames at a listener, whether or not the
+// listener takes the route (gatewayapi G16). It is nil if nothing is left, or if the hostnames
+// cannot be read.
 func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
-	own := g.listener(listener).hostname
+	own := g.listenerAt(listener).hostname
 	list := g.nodes[route].Object.Body.At("spec", "hostnames")
 	if list.Len() == 0 {
 		return []Hostname{{Effective: own}}
@@ -21,29 +22,29 @@ func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
 			hosts = append(hosts, h)
 		}
 	}
-	return intersect(own, hosts)
+	return intersectHostnames(own, hosts)
 }
 
-// Cluster is what is known of the cluster that the objects were read from; nil for manifests.
-func (f *referents) Cluster() *model.Cluster { return f.in.Cluster }
+// Cluster returns what is known of the cluster that the objects were read from; nil for manifests.
+func (f *referenceJudge) Cluster() *model.Cluster { return f.in.Cluster }
 
-// Has reports whether an object is in the input.
-func (f *referents) Has(ref model.Ref) bool { return f.in.Get(ref) != nil }
+// HasObject reports whether an object is in the input.
+func (f *referenceJudge) HasObject(ref model.Ref) bool { return f.in.Get(ref) != nil }
 
-// Object is an object of the input, nil if it is not there.
-func (f *referents) Object(ref model.Ref) *model.Object { return f.in.Get(ref) }
+// Object returns an object of the input, nil if it is not there.
+func (f *referenceJudge) Object(ref model.Ref) *model.Object { return f.in.Get(ref) }
 
-// Objects are the objects of a kind in the input.
-func (f *referents) Objects(gk model.GroupKind) []*model.Object { return f.in.Of(gk) }
+// Objects returns the objects of a kind in the input.
+func (f *referenceJudge) Objects(gk model.GroupKind) []*model.Object { return f.in.OfKind(gk) }
 
 // KnowsServices reports whether a Service of the namespace that is not in the input does not exist (gatewayapi G36).
-func (f *referents) KnowsServices(namespace string) bool {
-	return f.covers.backends(serviceKind, namespace)
+func (f *referenceJudge) KnowsServices(namespace string) bool {
+	return f.coverage.hasAllBackends(serviceKind, namespace)
 }
 
-// ServiceAt is the Service with a cluster IP.
-func (f *referents) ServiceAt(address string) (model.Ref, bool) {
-	for _, o := range f.in.Of(serviceKind) {
+// ServiceByIP returns the Service with a cluster IP.
+func (f *referenceJudge) ServiceByIP(address string) (model.Ref, bool) {
+	for _, o := range f.in.OfKind(serviceKind) {
 		has := func(v model.Body) bool { return v.Text() == address }
 		ips := o.Body.At("spec", "clusterIPs")
 		found := has(o.Body.At("spec", "clusterIP"))
@@ -57,12 +58,13 @@ func (f *referents) ServiceAt(address string) (model.Ref, bool) {
 	return model.Ref{}, false
 }
 
-// Unattached says for a route that gets no traffic what became of its parentRefs; "" if it gets some.
-func (g *Graph) Unattached(route NodeID) string {
+// ExplainUnattached says for a route that gets no traffic what became of its parentRefs; "" if it
+// gets some.
+func (g *Graph) ExplainUnattached(route NodeID) string {
 	if len(g.Parents(All, route)) > 0 || len(g.instances[route]) > 0 {
 		return ""
 	}
-	verdicts := g.Verdicts(route)
+	verdicts := g.ParentVerdicts(route)
 	ref := g.nodes[route].Ref
 	if len(verdicts) == 0 {
 		return ref.String() + " names no Gateway: no traffic reaches it"
@@ -73,9 +75,9 @@ func (g *Graph) Unattached(route NodeID) string {
 	var reasons []string
 	what := " is attached to no listener: "
 	switch {
-	case judged(verdicts):
+	case isJudged(verdicts):
 		what = " is attached to no parent: "
-	case meshBound(g, g.nodes[route].Object):
+	case isMeshBound(g, g.nodes[route].Object):
 		what = " is attached to no Service: "
 	}
 	for _, v := range verdicts {
@@ -87,10 +89,11 @@ func (g *Graph) Unattached(route NodeID) string {
 	return ref.String() + what + strings.Join(reasons, "; ")
 }
 
-// MayHandOver reports whether ReferenceGrants that may not be read decide whether some route hands over to others.
-func (f *referents) MayHandOver() bool { return f.hidden }
+// MayDelegate reports whether ReferenceGrants that may not be read decide whether some route hands
+// over to others.
+func (f *referenceJudge) MayDelegate() bool { return f.delegationHidden }
 
 // MayMissRoutes reports whether a cluster did not let us read all routes that a listener may take.
 func (g *Graph) MayMissRoutes(listener NodeID) bool {
-	return slices.ContainsFunc(g.listener(listener).kinds, g.in.Cluster.MissesAny)
+	return slices.ContainsFunc(g.listenerAt(listener).kinds, g.in.Cluster.HasUnread)
 }

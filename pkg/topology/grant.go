@@ -2,8 +2,9 @@ package topology
 
 import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
-// grants are the single permissions that the ReferenceGrants of the input add up to (gatewayapi G32).
-type grants map[grant]struct{}
+// grantSet holds the single permissions that the ReferenceGrants of the input add up to (gatewayapi
+// G32).
+type grantSet map[grant]struct{}
 
 // grant permits objects of kind from in one namespace to refer to an object of kind to in another, to any of them if name is "".
 type grant struct {
@@ -14,7 +15,7 @@ type grant struct {
 	name          string
 }
 
-func (gs grants) allow(from model.GroupKind, ns string, to model.Ref) bool {
+func (gs grantSet) isAllowed(from model.GroupKind, ns string, to model.Ref) bool {
 	if ns == to.Namespace {
 		return true
 	}
@@ -35,10 +36,10 @@ func grantHint(from model.GroupKind, ns string, to model.Ref) string {
 
 // readGrants reads the ReferenceGrants. An entry with a field of the wrong type permits nothing.
 func (d *draft) readGrants() {
-	for _, o := range d.in.Of(grantKind) {
-		spec := d.spec(o)
-		froms := spec.grantEnds("from")
-		for _, to := range spec.grantEnds("to") {
+	for _, o := range d.in.OfKind(grantKind) {
+		spec := d.readSpec(o)
+		froms := spec.readGrantEnds("from")
+		for _, to := range spec.readGrantEnds("to") {
 			for _, from := range froms {
 				d.grants[grant{from.kind, from.namespace, to.kind, o.Ref.Namespace, to.name}] = struct{}{}
 			}
@@ -52,17 +53,17 @@ type grantEnd struct {
 	namespace, name string
 }
 
-func (f *fields) grantEnds(side string) []grantEnd {
+func (f *fieldReader) readGrantEnds(side string) []grantEnd {
 	var out []grantEnd
-	for i, v := range f.list(side).Items {
-		e := f.r.entry(v, f.at.field(side).entry(i))
-		end := grantEnd{kind: model.GroupKind{Group: e.text("group"), Kind: e.text("kind")}}
+	for i, v := range f.readList(side).Items {
+		e := f.reader.readEntry(v, f.at.atField(side).atEntry(i))
+		end := grantEnd{kind: model.GroupKind{Group: e.readText("group"), Kind: e.readText("kind")}}
 		if side == "from" {
-			end.namespace = e.text("namespace")
+			end.namespace = e.readText("namespace")
 		} else {
-			end.name = e.text("name")
+			end.name = e.readText("name")
 		}
-		if !e.bad && (end.name != "" || !e.has("name")) { // a written "" names no object; only an absent name means all
+		if !e.bad && (end.name != "" || !e.hasField("name")) { // a written "" names no object; only an absent name means all
 			out = append(out, end)
 		}
 	}

@@ -18,9 +18,10 @@ var anyHost = []Hostname{{}}
 
 func ignoresHostnames(gk model.GroupKind) bool { return gk == tcpRouteKind || gk == udpRouteKind }
 
-// Covers reports whether every host that name stands for is one that pattern stands for (gatewayapi G16). Either may be a wildcard:
-// *.x is any host that ends in .x with at least one more label, never x itself. The pattern "" covers everything.
-func Covers(pattern, name string) bool {
+// CoversHostname reports whether every host that name stands for is one that pattern stands for
+// (gatewayapi G16). Either may be a wildcard: *.x is any host that ends in .x with at least one
+// more label, never x itself. The pattern "" covers everything.
+func CoversHostname(pattern, name string) bool {
 	if pattern == "" || pattern == name {
 		return true
 	}
@@ -31,14 +32,15 @@ func Covers(pattern, name string) bool {
 	return len(name) > len(suffix) && strings.HasSuffix(name, suffix)
 }
 
-// intersect pairs the hostnames of a route, of which there is at least one, with that of a listener.
-func intersect(listener string, route []string) []Hostname {
+// intersectHostnames pairs the hostnames of a route, of which there is at least one, with that of a
+// listener.
+func intersectHostnames(listener string, route []string) []Hostname {
 	var out []Hostname
 	for _, h := range route {
 		switch {
-		case Covers(listener, h):
+		case CoversHostname(listener, h):
 			out = append(out, Hostname{Effective: h, Configured: h})
-		case Covers(h, listener):
+		case CoversHostname(h, listener):
 			out = append(out, Hostname{Effective: listener, Configured: h})
 		}
 	}

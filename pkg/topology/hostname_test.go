@@ -26,7 +26,7 @@ func TestCovers(t *testing.T) { // G16
 		{"a.example.com", "*.example.com", false},
 	}
 	for _, tt := range tests {
-		if got := Covers(tt.pattern, tt.name); got != tt.want {
+		if got := CoversHostname(tt.pattern, tt.name); got != tt.want {
 			t.Errorf("Covers(%q, %q) = %v", tt.pattern, tt.name, got)
 		}
 	}
@@ -48,7 +48,7 @@ func TestIntersect(t *testing.T) { // G16
 		{"nothing fits", "a.x", []string{"b.x", "*.a.x"}, nil},
 	}
 	for _, tt := range tests {
-		if got := intersect(tt.listener, tt.route); !slices.Equal(got, tt.want) {
+		if got := intersectHostnames(tt.listener, tt.route); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -13,28 +13,28 @@ type Implementation struct {
 	Controllers []string // at whose Gateways
 	Group       string   // of its own kinds: of a Gateway whose class is not in the input, objects of this group and of no other implementation's tell whose it is
 
-	OwnHosts     bool // a hostname that another listener on the port has itself is taken from the routes at this one
-	TCPOverTLS   bool // listeners that end TLS take TCPRoutes
-	WholeKinds   bool // a listener that names a kind of routes which it cannot have is not valid, and in nobody's way
-	OpenToSets   bool // a Gateway takes ListenerSets also if no listener of its own is valid
-	SilentOnSets bool // it says nothing about routes at a ListenerSet that the Gateway does not take
+	ExclusiveHostnames bool // a hostname that another listener on the port has itself is taken from the routes at this one
+	TCPOverTLS         bool // listeners that end TLS take TCPRoutes
+	RefusesWrongKinds  bool // a listener that names a kind of routes which it cannot have is not valid, and conflicts with no other
+	TakesSetsAlways    bool // a Gateway takes ListenerSets also if no listener of its own is valid
+	NoStatusOnSets     bool // it says nothing about routes at a ListenerSet that the Gateway does not take
 
 	NoneWinsInSet bool // of listeners of one ListenerSet that conflict with each other none wins
 
 	Backends []model.GroupKind // kinds beside those of the Gateway API that its routes may send to; what becomes of the traffic is not followed
 }
 
-// Implement makes the Gateways of an implementation work as it has them.
-func (b *Builder) Implement(i Implementation) {
+// AddImplementation makes the Gateways of an implementation work as it has them.
+func (b *Builder) AddImplementation(i Implementation) {
 	b.implementations = append(b.implementations, i)
 }
 
-// unfollowed are the kinds that routes may send to at a Gateway of the input, or at one of which the class may not be read, and whose objects
-// are no backends anywhere else.
-func (d *draft) unfollowed() []model.GroupKind {
+// unfollowedKinds returns the kinds that routes may send to at a Gateway of the input, or at one of
+// which the class may not be read, and whose objects are no backends anywhere else.
+func (d *draft) unfollowedKinds() []model.GroupKind {
 	var out []model.GroupKind
 	for _, impl := range d.implementations {
-		if impl.Backends != nil && (d.in.Cluster.MissesAny(gatewayClassKind) || d.usual().Name == impl.Name || slices.ContainsFunc(d.in.Of(gatewayClassKind), func(class *model.Object) bool {
+		if impl.Backends != nil && (d.in.Cluster.HasUnread(gatewayClassKind) || d.guessImplementation().Name == impl.Name || slices.ContainsFunc(d.in.OfKind(gatewayClassKind), func(class *model.Object) bool {
 			return slices.Contains(impl.Controllers, class.Text("spec", "controllerName"))
 		})) {
 			out = append(out, impl.Backends...)
@@ -43,11 +43,12 @@ func (d *draft) unfollowed() []model.GroupKind {
 	return out
 }
 
-// Setting is the text of a setting, by its full name.
+// Setting returns the text of a setting, by its full name.
 func (b *Builder) Setting(name string) string { return b.settings.Text(name) }
 
-// usual is whose Gateways are of which the input does not tell the controller: the zero value if several could be meant, or none.
-func (d *draft) usual() Implementation {
+// guessImplementation returns whose Gateways are of which the input does not tell the controller:
+// the zero value if several could be meant, or none.
+func (d *draft) guessImplementation() Implementation {
 	groups := map[string]bool{}
 	for _, gk := range d.in.Kinds() {
 		groups[gk.Group] = true
@@ -64,11 +65,12 @@ func (d *draft) usual() Implementation {
 	return found[0]
 }
 
-// implementationOf is whose the Gateways of a class are; the zero value is nobody's in particular.
-func (gs *gateways) implementationOf(class string) Implementation {
+// implementationOfClass returns whose the Gateways of a class are; the zero value is nobody's in
+// particular.
+func (gs *gatewayBuilder) implementationOfClass(class string) Implementation {
 	controller := gs.controllerOfClass(class)
 	if controller == "" {
-		return gs.unknown
+		return gs.unknownImplementation
 	}
 	for _, impl := range gs.implementations {
 		if slices.Contains(impl.Controllers, controller) {
@@ -78,27 +80,28 @@ func (gs *gateways) implementationOf(class string) Implementation {
 	return Implementation{}
 }
 
-// implementation is whose the Gateway is that has a listener, by the object that holds it.
-func (gs *gateways) implementation(owner NodeID) Implementation {
-	if i, ok := gs.gatewayOf[gs.gatewayBehind(owner)]; ok {
-		return gs.specs[i].whose
+// implementationAt returns whose the Gateway is that has a listener, by the object that holds it.
+func (gs *gatewayBuilder) implementationAt(owner NodeID) Implementation {
+	if i, ok := gs.gatewayOf[gs.owningGateway(owner)]; ok {
+		return gs.specs[i].implementation
 	}
 	return Implementation{}
 }
 
-// Whose is the name of the implementation whose the Gateway of a listener is, or a Gateway itself; "" if the input does not tell.
-func (g *Graph) Whose(id NodeID) string {
+// ImplementationName returns the name of the implementation whose the Gateway of a listener is, or
+// a Gateway itself; "" if the input does not tell.
+func (g *Graph) ImplementationName(id NodeID) string {
 	if g.nodes[id].Role == Listener {
-		id = g.listener(id).owner
+		id = g.listenerAt(id).owner
 	}
 	if g.nodes[id].Role == ListenerSet {
-		id = g.Set(id).Gateway
+		id = g.ListenerSet(id).Gateway
 	}
-	return g.whose[id]
+	return g.implementations[id]
 }
 
-// gatewayBehind is a Gateway itself, or the one that a ListenerSet names.
-func (gs *gateways) gatewayBehind(owner NodeID) NodeID {
+// owningGateway returns a Gateway itself, or the one that a ListenerSet names.
+func (gs *gatewayBuilder) owningGateway(owner NodeID) NodeID {
 	if gs.nodes[owner].Role != ListenerSet {
 		return owner
 	}
@@ -108,59 +111,63 @@ func (gs *gateways) gatewayBehind(owner NodeID) NodeID {
 	return None
 }
 
-// taking are the route kinds that a listener takes by its protocol (gatewayapi G13); mode is that of its TLS.
-func (i Implementation) taking(protocol, mode string) []model.GroupKind {
-	if protocol == "TLS" && mode != passthrough && i.TCPOverTLS {
+// routeKindsFor returns the route kinds that a listener takes by its protocol (gatewayapi G13);
+// mode is that of its TLS.
+func (i Implementation) routeKindsFor(protocol, mode string) []model.GroupKind {
+	if protocol == "TLS" && mode != modePassthrough && i.TCPOverTLS {
 		return []model.GroupKind{tcpRouteKind, tlsRouteKind}
 	}
 	return kindsByProtocol(protocol)
 }
 
 // mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where whose it is may not be read.
-func (gs *gateways) mayTakeTCP(owner NodeID, protocol, mode string) bool {
-	return protocol == "TLS" && mode != passthrough && gs.mayBe(owner, func(i Implementation) bool { return i.TCPOverTLS })
+func (gs *gatewayBuilder) mayTakeTCP(owner NodeID, protocol, mode string) bool {
+	return protocol == "TLS" && mode != modePassthrough && gs.mayBelongTo(owner, func(i Implementation) bool { return i.TCPOverTLS })
 }
 
-// mayBe reports whether the Gateway that has a listener, by the object that holds it, may be some implementation's that is meant: whose it is
-// may not be read.
-func (gs *gateways) mayBe(owner NodeID, meant func(Implementation) bool) bool {
-	if gs.in.Cluster == nil || gs.implementation(owner).Name != "" {
+// mayBelongTo reports whether the Gateway that has a listener, by the object that holds it, may be
+// one of some implementation that is meant: whose it is may not be read.
+func (gs *gatewayBuilder) mayBelongTo(owner NodeID, meant func(Implementation) bool) bool {
+	if gs.in.Cluster == nil || gs.implementationAt(owner).Name != "" {
 		return false
 	}
-	i, known := gs.gatewayOf[gs.gatewayBehind(owner)]
-	withheld := !known || gs.in.Cluster.MissesRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: gs.specs[i].class}) && gs.controllerOfClass(gs.specs[i].class) == ""
+	i, known := gs.gatewayOf[gs.owningGateway(owner)]
+	withheld := !known || gs.in.Cluster.IsUnreadRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: gs.specs[i].class}) && gs.controllerOfClass(gs.specs[i].class) == ""
 	return withheld && slices.ContainsFunc(gs.implementations, meant)
 }
 
-// mayTake reports whether it is not known if the listener takes routes of a kind.
-func (l *listener) mayTake(gk model.GroupKind) bool { return slices.Contains(l.doubtful, gk) }
+// mayTakeKind reports whether it is not known if the listener takes routes of a kind.
+func (l *listener) mayTakeKind(gk model.GroupKind) bool { return slices.Contains(l.uncertainKinds, gk) }
 
-// maySilent reports whether some implementation says nothing about routes at a ListenerSet that its Gateway does not take.
-func (w *tableWriter) maySilent() bool {
-	return slices.ContainsFunc(w.implementations, func(i Implementation) bool { return i.SilentOnSets })
+// mayOmitStatus reports whether some implementation says nothing about routes at a ListenerSet that
+// its Gateway does not take.
+func (w *routeAttacher) mayOmitStatus() bool {
+	return slices.ContainsFunc(w.implementations, func(i Implementation) bool { return i.NoStatusOnSets })
 }
 
 // mayLoseHosts reports whether listeners that may not be read could take the hostnames of a route from the one that accepts it.
-func (w *tableWriter) mayLoseHosts(r *route, l *listener) bool {
-	if w.in.Cluster == nil || len(w.hosts) == 0 || ignoresHostnames(r.kind) || !w.implementation(l.owner).OwnHosts {
+func (w *routeAttacher) mayLoseHosts(r *routeDraft, l *listener) bool {
+	if w.in.Cluster == nil || len(w.hosts) == 0 || ignoresHostnames(r.kind) || !w.implementationAt(l.owner).ExclusiveHostnames {
 		return false
 	}
-	from := w.nodes[w.gatewayBehind(l.owner)].Object.Text("spec", "allowedListeners", "namespaces", "from")
-	return from != "" && from != "None" && slices.ContainsFunc(ListenerSetKinds(), w.in.Cluster.MissesAny)
+	from := w.nodes[w.owningGateway(l.owner)].Object.Text("spec", "allowedListeners", "namespaces", "from")
+	return from != "" && from != "None" && slices.ContainsFunc(ListenerSetKinds(), w.in.Cluster.HasUnread)
 }
 
-// portHosts counts the listeners of a Gateway and of the ListenerSets that it takes by the hostname that they have on a port.
-type portHosts map[int32]map[string]int
+// hostCounts counts the listeners of a Gateway and of the ListenerSets that it takes by the
+// hostname that they have on a port.
+type hostCounts map[int32]map[string]int
 
-// hostsOf are those of a Gateway. What lost its hostname to another listener does not count.
-func (w *tableWriter) hostsOf(gateway NodeID) portHosts {
-	if known, ok := w.portHosts[gateway]; ok {
+// countHosts returns the counts of a Gateway. What lost its hostname to another listener does not
+// count.
+func (w *routeAttacher) countHosts(gateway NodeID) hostCounts {
+	if known, ok := w.hostCounts[gateway]; ok {
 		return known
 	}
-	out := portHosts{}
-	for _, owner := range w.holders(gateway) {
+	out := hostCounts{}
+	for _, owner := range w.listenerOwners(gateway) {
 		for _, l := range w.listenersOf(owner) {
-			if !l.counts() {
+			if !l.ownsHostname() {
 				continue
 			}
 			if out[l.port] == nil {
@@ -169,12 +176,13 @@ func (w *tableWriter) hostsOf(gateway NodeID) portHosts {
 			out[l.port][l.hostname]++
 		}
 	}
-	w.portHosts[gateway] = out
+	w.hostCounts[gateway] = out
 	return out
 }
 
-// holders are a Gateway and the ListenerSets that it takes, whatever becomes of their listeners.
-func (gs *gateways) holders(gateway NodeID) []NodeID {
+// listenerOwners returns a Gateway and the ListenerSets that it takes, whatever becomes of their
+// listeners.
+func (gs *gatewayBuilder) listenerOwners(gateway NodeID) []NodeID {
 	out := []NodeID{gateway}
 	for i := range gs.sets {
 		if s := &gs.sets[i]; s.Gateway == gateway && (s.State == SetAccepted || s.State == SetListenersNotValid) {
@@ -184,22 +192,22 @@ func (gs *gateways) holders(gateway NodeID) []NodeID {
 	return out
 }
 
-// counts reports whether a listener keeps others from its hostname.
-func (l *listener) counts() bool {
-	return l.hostname != "" && (!l.outdone || l.conflict.Reason != hostnameConflict)
+// ownsHostname reports whether a listener keeps others from its hostname.
+func (l *listener) ownsHostname() bool {
+	return l.hostname != "" && (!l.gaveWay || l.conflict.Reason != hostnameConflict)
 }
 
-// withoutOwned leaves out the hostnames that other listeners on the port have themselves.
-func (w *tableWriter) withoutOwned(at *Attachment) {
-	l := w.listener(at.Listener)
-	if !w.implementation(l.owner).OwnHosts {
+// dropOwnedHostnames leaves out the hostnames that other listeners on the port have themselves.
+func (w *routeAttacher) dropOwnedHostnames(at *Attachment) {
+	l := w.listenerAt(at.Listener)
+	if !w.implementationAt(l.owner).ExclusiveHostnames {
 		return
 	}
-	hosts := w.hostsOf(w.gatewayBehind(l.owner))[l.port]
+	hosts := w.countHosts(w.owningGateway(l.owner))[l.port]
 	taken := ""
 	left := slices.DeleteFunc(slices.Clone(at.Hostnames), func(h Hostname) bool {
 		others := hosts[h.Effective]
-		if h.Effective == l.hostname && l.counts() {
+		if h.Effective == l.hostname && l.ownsHostname() {
 			others--
 		}
 		if others > 0 {
@@ -208,7 +216,7 @@ func (w *tableWriter) withoutOwned(at *Attachment) {
 		return others > 0
 	})
 	if taken != "" && len(left) == 0 {
-		at.Reason = "hostname " + taken + " belongs to another listener on port " + itoa(int(l.port)) + ", and no other one is left at listener " + l.ref.Section
+		at.Reason = "hostname " + taken + " belongs to another listener on port " + formatInt(int(l.port)) + ", and no other one is left at listener " + l.ref.Section
 	}
 	at.Hostnames = left
 }

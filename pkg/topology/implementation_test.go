@@ -29,7 +29,7 @@ spec: {parentRefs: [{name: gw, sectionName: all}], hostnames: [x.example.com], r
 	const other = "---\napiVersion: other.example.com/v1\nkind: P\nmetadata: {name: p, namespace: a}\n"
 	for _, c := range []struct {
 		name, more, whose string
-		state             State
+		state             AttachmentState
 	}{
 		{"its controller", class + "example.com/mine}\n", "mine", NoMatchingListenerHostname},
 		{"another controller", class + "example.com/foreign}\n" + mine, "", Accepted},
@@ -38,13 +38,13 @@ spec: {parentRefs: [{name: gw, sectionName: all}], hostnames: [x.example.com], r
 		{"objects of two", mine + other, "", Accepted},
 	} {
 		g := Build(model.NewSnapshot(objects(t, shop+c.more), nil), model.Settings{}, func(b *Builder) {
-			b.Implement(Implementation{Name: "mine", Controllers: []string{"example.com/mine"}, Group: "mine.example.com", OwnHosts: true})
-			b.Implement(Implementation{Name: "other", Controllers: []string{"example.com/other"}, Group: "other.example.com"})
+			b.AddImplementation(Implementation{Name: "mine", Controllers: []string{"example.com/mine"}, Group: "mine.example.com", ExclusiveHostnames: true})
+			b.AddImplementation(Implementation{Name: "other", Controllers: []string{"example.com/other"}, Group: "other.example.com"})
 		})
 		listener := g.Lookup(model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: "a", Name: "gw", Section: "all"})[0]
 		route := g.Lookup(model.Ref{Group: gatewayGroup, Kind: "HTTPRoute", Namespace: "a", Name: "r"})[0]
-		if got := g.Verdicts(route)[0]; got.State != c.state || g.Whose(listener) != c.whose {
-			t.Errorf("%s: %s (%s), whose %q", c.name, got.State, got.Reason, g.Whose(listener))
+		if got := g.ParentVerdicts(route)[0]; got.State != c.state || g.ImplementationName(listener) != c.whose {
+			t.Errorf("%s: %s (%s), whose %q", c.name, got.State, got.Reason, g.ImplementationName(listener))
 		}
 	}
 }

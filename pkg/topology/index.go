@@ -9,25 +9,25 @@ import (
 
 // index holds the nodes of a graph, and finds them by what they stand for.
 type index struct {
-	objects   *model.Snapshot
-	nodes     []Node
-	byObject  map[*model.Object]NodeID
-	byName    map[model.Ref]NodeID // of what is not in the input
-	ports     []servicePort        // by port node, from firstPort on
-	firstPort NodeID
-	frontends map[model.Ref]NodeID
-	instances map[NodeID][]NodeID // of routes that others delegate to, and of their rules
-	beside    map[model.Ref][]NodeID
+	objects    *model.Snapshot
+	nodes      []Node
+	byObject   map[*model.Object]NodeID
+	byName     map[model.Ref]NodeID // of what is not in the input
+	ports      []servicePort        // by port node, from firstPort on
+	firstPort  NodeID
+	frontends  map[model.Ref]NodeID
+	instances  map[NodeID][]NodeID // of routes that others delegate to, and of their rules
+	extraNodes map[model.Ref][]NodeID
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (x *index) Len() int { return len(x.nodes) }
 
-// Node is the node with the given id, which must be one of this graph.
+// Node returns the node with the given id, which must be one of this graph.
 func (x *index) Node(id NodeID) *Node { return &x.nodes[id] }
 
-// add appends the node of a whole object, under which its reference finds it.
-func (x *index) add(n Node) NodeID {
+// addNode appends the node of a whole object, under which its reference finds it.
+func (x *index) addNode(n Node) NodeID {
 	id := NodeID(len(x.nodes))
 	x.nodes = append(x.nodes, n)
 	if n.Object != nil {
@@ -53,7 +53,7 @@ func (x *index) addPart(owner NodeID, n Node) NodeID {
 // Parts lists the nodes of the sections of a whole object, in their order.
 func (x *index) Parts(id NodeID) []NodeID {
 	parts := x.nodes[id].parts
-	return slices.AppendSeq(make([]NodeID, 0, parts.n), parts.all)
+	return slices.AppendSeq(make([]NodeID, 0, parts.n), parts.allNodes)
 }
 
 // servicePort is what backendRefs need to know of a port of a Service.
@@ -62,10 +62,11 @@ type servicePort struct {
 	udp    bool
 }
 
-// port is the node of the Service's port with that number; where TCP and UDP share it, the one of the route's protocol.
-func (x *index) port(service NodeID, number int32, udp bool) NodeID {
+// portNode returns the node of the Service's port with that number; where TCP and UDP share it, the
+// one of the route's protocol.
+func (x *index) portNode(service NodeID, number int32, udp bool) NodeID {
 	found := None
-	for id := range x.nodes[service].parts.all {
+	for id := range x.nodes[service].parts.allNodes {
 		p := x.ports[id-x.firstPort]
 		if p.number != number {
 			continue
@@ -78,7 +79,7 @@ func (x *index) port(service NodeID, number int32, udp bool) NodeID {
 	return found
 }
 
-// portNumber is the number of a port.
+// portNumber returns the number of a port.
 func (x *index) portNumber(id NodeID) int32 {
 	if at := int(id - x.firstPort); at < len(x.ports) {
 		return x.ports[at].number
@@ -90,28 +91,29 @@ func (x *index) portNumber(id NodeID) int32 {
 	return int32(number)
 }
 
-// PortName is how the port of a Service with a number is called: its name, else its number; "" if there is none.
+// PortName returns how the port of a Service with a number is called: its name, else its number; ""
+// if there is none.
 func (x *index) PortName(service model.Ref, number int32) string {
-	id, ok := x.find(service)
+	id, ok := x.findNode(service)
 	if !ok {
 		return ""
 	}
-	ports := x.numbered(&x.nodes[id], itoa(int(number)))
+	ports := x.portsNumbered(&x.nodes[id], formatInt(int(number)))
 	if len(ports) == 0 {
 		return ""
 	}
 	return x.nodes[ports[0]].Ref.Section
 }
 
-// Ports lists the ports of a Service for people, each by its name and number.
-func (x *index) Ports(service model.Ref) []string {
-	id, ok := x.find(service)
+// DescribePorts lists the ports of a Service for people, each by its name and number.
+func (x *index) DescribePorts(service model.Ref) []string {
+	id, ok := x.findNode(service)
 	if !ok {
 		return nil
 	}
 	var out []string
-	for port := range x.nodes[id].parts.all {
-		name, number := x.nodes[port].Ref.Section, itoa(int(x.portNumber(port)))
+	for port := range x.nodes[id].parts.allNodes {
+		name, number := x.nodes[port].Ref.Section, formatInt(int(x.portNumber(port)))
 		if name != number {
 			number += " (" + name + ")"
 		}
@@ -120,8 +122,8 @@ func (x *index) Ports(service model.Ref) []string {
 	return out
 }
 
-// Frontend is the node of a Service, or of a port of one, as a parent of routes (gatewayapi G49); None if it is none. Its reference is that
-// of the node as a backend.
+// Frontend returns the node of a Service, or of a port of one, as a parent of routes (gatewayapi
+// G49); None if it is none. Its reference is that of the node as a backend.
 func (x *index) Frontend(ref model.Ref) NodeID {
 	if id, ok := x.frontends[ref]; ok {
 		return id

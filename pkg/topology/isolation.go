@@ -7,14 +7,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// isolate takes from the routes on shared ports the hosts that a more specific listener of the port owns: these are not served through the
-// less specific one. That the route is accepted there stays. Where the input does not tell whose the Gateway is, only the policies of the
-// implementation mind (see settleRoute).
-func (ps *portSharing) isolate() {
-	ps.portmates = ps.sharedPorts()
+// isolateHosts takes from the routes on shared ports the hosts that a more specific listener of the
+// port owns: these are not served through the less specific one. That the route is accepted there
+// stays. Where the input does not tell whose the Gateway is, only the policies of the
+// implementation are affected.
+func (ps *portSharing) isolateHosts() {
+	ps.groups = ps.groupSharedPorts()
 	gone := map[edge]bool{}
 	for id := range NodeID(len(ps.nodes)) {
-		if len(ps.portmates) == 0 || ps.nodes[id].Role != Route {
+		if len(ps.groups) == 0 || ps.nodes[id].Role != Route {
 			continue
 		}
 		rows := ps.tables[ps.nodes[id].table]
@@ -23,11 +24,11 @@ func (ps *portSharing) isolate() {
 			if a.State != Accepted || a.Listener == None {
 				continue
 			}
-			group := ps.portmates[a.Listener]
-			if !group.sure {
+			group := ps.groups[a.Listener]
+			if !group.known {
 				continue
 			}
-			kept := ps.unclaimed(group.listeners, *a)
+			kept := ps.unclaimedHostnames(group.listeners, *a)
 			if len(kept) == 0 {
 				gone[edge{a.Listener, id}] = true
 				a.Reason += ", but its hosts belong to more specific listeners on the port"
@@ -41,10 +42,10 @@ func (ps *portSharing) isolate() {
 	}
 }
 
-// sharedPorts are the groups of listeners that share a port, by listener.
-func (ps *portSharing) sharedPorts() map[NodeID]owned {
-	groups := map[NodeID]owned{}
-	for _, s := range ps.shared {
+// groupSharedPorts returns the groups of listeners that share a port, by listener.
+func (ps *portSharing) groupSharedPorts() map[NodeID]hostOwners {
+	groups := map[NodeID]hostOwners{}
+	for _, s := range ps.sharedPorts {
 		for _, g := range ps.specs {
 			c := ps.controllerOfClass(g.class)
 			if c != "" && !slices.Contains(s.Controllers, c) {
@@ -52,7 +53,7 @@ func (ps *portSharing) sharedPorts() map[NodeID]owned {
 			}
 			for _, group := range ps.portGroups(g.id, s.Protocol) {
 				for _, listener := range group {
-					groups[listener] = owned{group, s.Controllers, c != ""}
+					groups[listener] = hostOwners{group, s.Controllers, c != ""}
 				}
 			}
 		}
@@ -60,23 +61,25 @@ func (ps *portSharing) sharedPorts() map[NodeID]owned {
 	return groups
 }
 
-// unclaimed are the hostnames of an attachment that no more specific listener of the group owns.
-func (ps *portSharing) unclaimed(group []NodeID, a Attachment) []Hostname {
+// unclaimedHostnames returns the hostnames of an attachment that no more specific listener of the
+// group owns.
+func (ps *portSharing) unclaimedHostnames(group []NodeID, a Attachment) []Hostname {
 	var out []Hostname
 	for _, h := range a.Hostnames {
-		if ps.claimant(group, a.Listener, h.Effective) == None {
+		if ps.moreSpecificListener(group, a.Listener, h.Effective) == None {
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// claimant is the most specific listener of a group for a host, None if none is more specific than the given one.
-func (ps *portSharing) claimant(group []NodeID, listener NodeID, host string) NodeID {
-	name := func(id NodeID) string { return ps.listener(id).hostname }
+// moreSpecificListener returns the most specific listener of a group for a host, None if none is
+// more specific than the given one.
+func (ps *portSharing) moreSpecificListener(group []NodeID, listener NodeID, host string) NodeID {
+	name := func(id NodeID) string { return ps.listenerAt(id).hostname }
 	best := listener
 	for _, id := range group {
-		if Covers(name(id), host) && precision(name(id)) > precision(name(best)) {
+		if CoversHostname(name(id), host) && hostnamePrecision(name(id)) > hostnamePrecision(name(best)) {
 			best = id
 		}
 	}
@@ -86,8 +89,9 @@ func (ps *portSharing) claimant(group []NodeID, listener NodeID, host string) No
 	return best
 }
 
-// precision orders the hostnames of listeners that cover one host: none, wildcards with more labels first, the host itself.
-func precision(name string) int {
+// hostnamePrecision orders the hostnames of listeners that cover one host: none, wildcards with
+// more labels first, the host itself.
+func hostnamePrecision(name string) int {
 	const exact = 1 << 16
 	switch {
 	case name == "":
@@ -104,14 +108,14 @@ func (ps *portSharing) reportClaimed(group []NodeID, route NodeID, a Attachment,
 		if slices.Contains(kept, h) {
 			continue
 		}
-		owner := ps.claimant(group, a.Listener, h.Effective)
+		owner := ps.moreSpecificListener(group, a.Listener, h.Effective)
 		has := func(x Attachment) bool {
 			return x.Listener == owner && x.State == Accepted && slices.ContainsFunc(x.Hostnames, func(o Hostname) bool { return o.Effective == h.Effective })
 		}
 		if slices.ContainsFunc(ps.tables[ps.nodes[route].table], has) {
 			continue
 		}
-		ps.problem(model.Problem{Severity: model.Warning, Code: model.NotReached,
+		ps.addProblem(model.Problem{Severity: model.Warning, Code: model.NotReached,
 			Message: "requests for " + h.Effective + " do not come to " + ps.nodes[route].Ref.String() + " through " + ps.nodes[a.Listener].Ref.String() + ": the host belongs to " +
 				ps.nodes[owner].Ref.String() + " on the same port, to which the route is not attached",
 			Hint: "attach the route to that listener"}, ps.nodes[route].Object, "spec", "hostnames")
@@ -120,4 +124,4 @@ func (ps *portSharing) reportClaimed(group []NodeID, route NodeID, a Attachment,
 
 // SharesPort reports whether a listener is served as one with others of its port, so that each host is answered by the most specific of them
 // that has a route for it.
-func (g *Graph) SharesPort(listener NodeID) bool { return g.portmates[listener].sure }
+func (g *Graph) SharesPort(listener NodeID) bool { return g.sharedPorts[listener].known }

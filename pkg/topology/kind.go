@@ -48,7 +48,8 @@ var standardKinds = [...]model.GroupKind{
 	serviceKind, namespaceKind, {Kind: "Secret"}, {Kind: "ConfigMap"}, serviceImportKind,
 }
 
-// Kinds are the kinds of the objects that make the graph, and the Gateway API's own policies, sorted.
+// Kinds returns the kinds of the objects that make the graph, and the Gateway API's own policies,
+// sorted.
 func Kinds() []model.GroupKind {
 	var out []model.GroupKind
 	for _, gk := range standardKinds {
@@ -60,7 +61,8 @@ func Kinds() []model.GroupKind {
 	return out
 }
 
-// knownKinds is what KnownKind answers from.
+// knownKinds returns the kinds that are defined: by the Gateway API, by a CRD, or by an object of
+// the input.
 func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 	known := map[model.GroupKind]struct{}{}
 	for _, gk := range standardKinds {
@@ -70,7 +72,7 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 		known[gk] = struct{}{}
 	}
 	for _, crd := range in.Definitions() {
-		gk, _ := crd.Defines()
+		gk, _ := crd.DefinedKind()
 		if gk.Kind != "" {
 			known[gk] = struct{}{}
 		}
@@ -78,7 +80,7 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 	return known
 }
 
-// ListenerSetKinds are ListenerSet, and XListenerSet, which came before it and is the same.
+// ListenerSetKinds returns ListenerSet, and XListenerSet, which came before it and is the same.
 func ListenerSetKinds() []model.GroupKind {
 	return []model.GroupKind{listenerSetKind, xListenerSetKind}
 }
@@ -93,16 +95,17 @@ func isRoute(gk model.GroupKind) bool {
 // routeKinds are the kinds of routes, sorted. Those of the first two are HTTP traffic.
 var routeKinds = [...]model.GroupKind{grpcRouteKind, httpRouteKind, tcpRouteKind, tlsRouteKind, udpRouteKind}
 
-// RouteKinds are the kinds of routes, sorted.
+// RouteKinds returns the kinds of routes, sorted.
 func RouteKinds() []model.GroupKind { return slices.Clone(routeKinds[:]) }
 
-// HTTPRouteKinds are the kinds of routes for HTTP traffic, gRPC included, sorted.
+// HTTPRouteKinds returns the kinds of routes for HTTP traffic, gRPC included, sorted.
 func HTTPRouteKinds() []model.GroupKind { return slices.Clone(routeKinds[:2]) }
 
 // IsHTTPRoute reports whether gk is one of HTTPRouteKinds.
 func IsHTTPRoute(gk model.GroupKind) bool { return gk == httpRouteKind || gk == grpcRouteKind }
 
-// kindsByProtocol are the route kinds that listeners of a standard protocol take (gatewayapi G13), nil for any other protocol.
+// kindsByProtocol returns the route kinds that listeners of a standard protocol take (gatewayapi
+// G13), nil for any other protocol.
 func kindsByProtocol(protocol string) []model.GroupKind {
 	switch protocol {
 	case "HTTP", "HTTPS":

@@ -12,8 +12,8 @@ import (
 // G3); or a port's name, else its number. Kinds without a namespace are found whatever namespace ref says.
 // Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
 func (x *index) Lookup(ref model.Ref) []NodeID {
-	found := x.withInstances(x.lookup(ref))
-	if more := x.beside[ref]; more != nil {
+	found := x.withInstances(x.findNodes(ref))
+	if more := x.extraNodes[ref]; more != nil {
 		found = append(slices.Clip(found), more...)
 	}
 	if len(x.frontends) == 0 {
@@ -22,8 +22,8 @@ func (x *index) Lookup(ref model.Ref) []NodeID {
 	return x.withFrontends(ref, found)
 }
 
-func (x *index) lookup(ref model.Ref) []NodeID {
-	id, ok := x.find(ref)
+func (x *index) findNodes(ref model.Ref) []NodeID {
+	id, ok := x.findNode(ref)
 	switch {
 	case !ok:
 		return nil
@@ -32,33 +32,33 @@ func (x *index) lookup(ref model.Ref) []NodeID {
 	}
 	switch n := &x.nodes[id]; n.Role {
 	case Route:
-		return x.rule(n, ref.Section)
+		return x.findRule(n, ref.Section)
 	case Backend:
-		if found := x.named(n, ref.Section); found != nil {
+		if found := x.partsNamed(n, ref.Section); found != nil {
 			return found
 		}
-		return x.numbered(n, ref.Section)
+		return x.portsNumbered(n, ref.Section)
 	default:
-		return x.named(n, ref.Section)
+		return x.partsNamed(n, ref.Section)
 	}
 }
 
 // Sections lists the sections of ref's object in document order: the names of listeners or ports, of rules the name or, where that
 // does not tell them apart, rule-N.
 func (x *index) Sections(ref model.Ref) []string {
-	id, ok := x.find(ref)
+	id, ok := x.findNode(ref)
 	if !ok {
 		return nil
 	}
 	var out []string
-	for part := range x.nodes[id].parts.all {
+	for part := range x.nodes[id].parts.allNodes {
 		out = append(out, x.nodes[part].Ref.Section)
 	}
 	return out
 }
 
-// find is the node of ref's whole object.
-func (x *index) find(ref model.Ref) (NodeID, bool) {
+// findNode returns the node of ref's whole object.
+func (x *index) findNode(ref model.Ref) (NodeID, bool) {
 	if gk := ref.GroupKind(); gk == namespaceKind || gk == gatewayClassKind {
 		ref.Namespace = ""
 	}
@@ -70,10 +70,11 @@ func (x *index) find(ref model.Ref) (NodeID, bool) {
 	return id, ok
 }
 
-// rule finds the rule that section means: the first that is called so, else the unnamed one at that place.
-func (x *index) rule(route *Node, section string) []NodeID {
+// findRule finds the rule that section means: the first that is called so, else the unnamed one at
+// that place.
+func (x *index) findRule(route *Node, section string) []NodeID {
 	var byPlace []NodeID
-	id, end := route.parts.first, route.parts.end()
+	id, end := route.parts.first, route.parts.endNode()
 	for i, rule := range route.Object.Body.At("spec", "rules").Items {
 		if id == end || x.nodes[id].Index != i {
 			continue // it has no node
@@ -92,10 +93,10 @@ func (x *index) rule(route *Node, section string) []NodeID {
 	return byPlace
 }
 
-// named lists the parts of n with the given section.
-func (x *index) named(n *Node, section string) []NodeID {
+// partsNamed lists the parts of n with the given section.
+func (x *index) partsNamed(n *Node, section string) []NodeID {
 	var out []NodeID
-	for id := range n.parts.all {
+	for id := range n.parts.allNodes {
 		if x.nodes[id].Ref.Section == section {
 			out = append(out, id)
 		}
@@ -103,14 +104,14 @@ func (x *index) named(n *Node, section string) []NodeID {
 	return out
 }
 
-// numbered lists the ports of n with the given number.
-func (x *index) numbered(n *Node, number string) []NodeID {
+// portsNumbered lists the ports of n with the given number.
+func (x *index) portsNumbered(n *Node, number string) []NodeID {
 	want, err := strconv.ParseInt(number, 10, 32)
 	if err != nil {
 		return nil
 	}
 	var out []NodeID
-	for id := range n.parts.all {
+	for id := range n.parts.allNodes {
 		if x.portNumber(id) == int32(want) {
 			out = append(out, id)
 		}

@@ -46,8 +46,8 @@ spec: {listeners: [{name: n}, {port: 1}]}
 			for _, pair := range strings.Fields(tt.find) {
 				section, want, _ := strings.Cut(pair, ":")
 				var got []string
-				for _, id := range g.Lookup(tt.of.In(section)) {
-					got = append(got, itoa(g.Node(id).Index))
+				for _, id := range g.Lookup(tt.of.WithSection(section)) {
+					got = append(got, formatInt(g.Node(id).Index))
 				}
 				if s := strings.Join(got, ","); s != strings.Trim(want, "-") {
 					t.Errorf("section %s is %q, want %q", section, s, want)
@@ -94,7 +94,7 @@ metadata: {name: o}
 		"Thing.x.example.com": true, "Other.y.example.com": true, "Thing.y.example.com": false, "Service": true, "Namespace": true, "Service.x": false,
 		"Gateway.gateway.networking.k8s.io": true, "UDPRoute.gateway.networking.k8s.io": true, "XMesh.gateway.networking.x-k8s.io": true, "Gateway": false,
 	} {
-		if got := g.KnownKind(model.ParseGroupKind(kind)); got != want {
+		if got := g.IsKnownKind(model.ParseGroupKind(kind)); got != want {
 			t.Errorf("%s: %v", kind, got)
 		}
 	}

@@ -13,15 +13,16 @@ var (
 	allLevels  = [...]Role{Frontend, GatewayClass, Gateway, ListenerSet, Listener, Route, Rule, Backend, Port}
 )
 
-// MeshParent reports whether a parent of the kind makes a route one of the mesh (gatewayapi G19, G49).
-func MeshParent(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
+// IsMeshParent reports whether a parent of the kind makes a route one of the mesh (gatewayapi G19,
+// G49).
+func IsMeshParent(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
 
-// families makes the families of the edges. Without a route that a Service is the parent of, All is Traffic, and Mesh has what only
-// policies of its own can be in force at: backends.
-func (d *draft) families() map[string]family {
-	traffic := newFamily(d.nodes, d.traffic, trafficLevels[:])
+// buildFamilies makes the families of the edges. Without a route that a Service is the parent of,
+// All is Traffic, and Mesh has what only policies of its own can be in force at: backends.
+func (d *draft) buildFamilies() map[string]edgeFamily {
+	traffic := newEdgeFamily(d.nodes, d.traffic, trafficLevels[:])
 	if len(d.mesh) == 0 {
-		return map[string]family{Traffic: traffic, All: traffic, Mesh: {order: inOrder(d.nodes, []Role{Backend, Port})}}
+		return map[string]edgeFamily{Traffic: traffic, All: traffic, Mesh: {order: orderByLevel(d.nodes, []Role{Backend, Port})}}
 	}
 	mesh := slices.Clone(d.mesh)
 	for _, e := range d.traffic {
@@ -29,25 +30,25 @@ func (d *draft) families() map[string]family {
 			mesh = append(mesh, e)
 		}
 	}
-	return map[string]family{
-		Traffic: traffic, Mesh: newFamily(d.nodes, mesh, meshLevels[:]),
-		All: newFamily(d.nodes, slices.Concat(d.traffic, d.mesh), allLevels[:]),
+	return map[string]edgeFamily{
+		Traffic: traffic, Mesh: newEdgeFamily(d.nodes, mesh, meshLevels[:]),
+		All: newEdgeFamily(d.nodes, slices.Concat(d.traffic, d.mesh), allLevels[:]),
 	}
 }
 
 // attachToService decides a parentRef to a Service, which refuses no route (gatewayapi G19): it or its port may only not exist (G50).
 // What is accepted here can still lose to a route of another kind.
-func (w *tableWriter) attachToService(r *route, a Attachment) {
+func (w *routeAttacher) attachToService(r *routeDraft, a Attachment) {
 	whole := a.Parent.WithoutSection()
 	object := w.in.Get(whole)
 	if object == nil {
-		w.table = append(w.table, w.withoutService(r, a))
+		w.table = append(w.table, w.judgeMissingService(r, a))
 		return
 	}
-	bound := binding{service: whole, namespace: r.object.Ref.Namespace, kind: r.kind, route: r.id, row: len(w.table)}
+	bound := serviceBinding{service: whole, namespace: r.object.Ref.Namespace, kind: r.kind, route: r.id, row: len(w.table)}
 	if a.Parent.Section != "" || a.Port != 0 {
-		if bound.port = findPort(object, a.Parent.Section, a.Port, r.kind == udpRouteKind); bound.port == nil {
-			a.State, a.Reason = NoMatchingParent, whole.String()+" has no "+a.wantedPort()
+		if bound.port = findServicePort(object, a.Parent.Section, a.Port, r.kind == udpRouteKind); bound.port == nil {
+			a.State, a.Reason = NoMatchingParent, whole.String()+" has no "+a.describePort()
 			w.table = append(w.table, a)
 			return
 		}
@@ -57,58 +58,60 @@ func (w *tableWriter) attachToService(r *route, a Attachment) {
 	w.services.all = append(w.services.all, bound)
 }
 
-// withoutService is the verdict on a Service that is not in the input, as that on a Gateway (gatewayapi G10). Whether it exists is as well
-// known as of a backend (G36).
-func (w *tableWriter) withoutService(r *route, a Attachment) Attachment {
+// judgeMissingService returns the verdict on a Service that is not in the input, as that on a
+// Gateway (gatewayapi G10). Whether it exists is as well known as of a backend (G36).
+func (w *routeAttacher) judgeMissingService(r *routeDraft, a Attachment) Attachment {
 	service := a.Parent.WithoutSection()
 	a.State = NoMatchingParent
 	switch {
-	case w.complete(service):
+	case w.isComplete(service):
 		a.Reason = service.String() + " does not exist"
-	case w.covers.withheld(service.GroupKind(), service.Namespace):
+	case w.coverage.isWithheld(service.GroupKind(), service.Namespace):
 		a.State, a.Missing, a.Reason = Unknown, true, service.String()+" may not be read"
-		w.mesh = append(w.mesh, edge{w.services.frontend(service), r.id})
+		w.mesh = append(w.mesh, edge{w.services.frontendNode(service), r.id})
 	default:
 		a.Missing, a.Reason = true, service.String()+" is not in the input"
-		w.note(topic{what: parentMissing, about: service}, r.object)
+		w.addNote(noteTopic{kind: parentMissing, about: service}, r.object)
 	}
 	return a
 }
 
-// wantedPort describes the port of a Service that a parentRef asks for.
-func (a *Attachment) wantedPort() string {
+// describePort describes the port of a Service that a parentRef asks for.
+func (a *Attachment) describePort() string {
 	s := "port"
 	if a.Parent.Section != "" {
-		s += " called " + quote(a.Parent.Section)
+		s += " called " + quoteName(a.Parent.Section)
 	}
 	if a.Port != 0 {
-		s += " with number " + itoa(int(a.Port))
+		s += " with number " + formatInt(int(a.Port))
 	}
 	return s
 }
 
-// frontend is the node of a Service as a parent. Its object is that of the Service's node as a backend.
-func (bs *bindings) frontend(service model.Ref) NodeID {
+// frontendNode returns the node of a Service as a parent. Its object is that of the Service's node
+// as a backend.
+func (bs *serviceBindings) frontendNode(service model.Ref) NodeID {
 	id, ok := bs.frontends[service]
 	if !ok {
 		id = bs.addFrontend(service, bs.in.Get(service))
-		bs.under(service.Namespace, id)
+		bs.addToNamespace(service.Namespace, id)
 	}
 	return id
 }
 
-// frontendPort is the node of one port of a Service as a parent, below that of the Service.
-func (bs *bindings) frontendPort(service NodeID, section string) NodeID {
+// frontendPortNode returns the node of one port of a Service as a parent, below that of the
+// Service.
+func (bs *serviceBindings) frontendPortNode(service NodeID, section string) NodeID {
 	whole := bs.nodes[service]
-	id, ok := bs.frontends[whole.Ref.In(section)]
+	id, ok := bs.frontends[whole.Ref.WithSection(section)]
 	if !ok {
-		id = bs.addFrontend(whole.Ref.In(section), whole.Object)
+		id = bs.addFrontend(whole.Ref.WithSection(section), whole.Object)
 		bs.mesh = append(bs.mesh, edge{service, id})
 	}
 	return id
 }
 
-func (bs *bindings) addFrontend(ref model.Ref, o *model.Object) NodeID {
+func (bs *serviceBindings) addFrontend(ref model.Ref, o *model.Object) NodeID {
 	id := NodeID(len(bs.nodes))
 	bs.nodes = append(bs.nodes, Node{Role: Frontend, Ref: ref, Object: o})
 	bs.frontends[ref] = id

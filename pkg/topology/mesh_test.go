@@ -139,7 +139,7 @@ func TestBackendRefs(t *testing.T) { // G5, G33, G34, G36
 			g := build(t, class+gateway+cart+definition("x.example.com", "Edge")+fmt.Sprintf("apiVersion: gateway.networking.k8s.io/v1\nkind: %s\nmetadata: {name: t, namespace: demo}\nspec: {parentRefs: %s, rules: [{}, {backendRefs: %s}]}\n", tt.kind, tt.parents, backends))
 			var got []string
 			for _, id := range g.Lookup(model.Ref{Group: gatewayGroup, Kind: tt.kind, Namespace: "demo", Name: "t", Section: "rule-2"}) {
-				for _, b := range g.Backends(id) {
+				for _, b := range g.BackendRefs(id) {
 					line := fmt.Sprint(b.Ref, " ", b.Weight)
 					if b.Reason != "" {
 						line += " " + b.Reason
@@ -161,7 +161,7 @@ func TestBackendRefs(t *testing.T) { // G5, G33, G34, G36
 	}
 	g := build(t, class+gateway+routeWith(`{parentRefs: [{name: gw}]}`))
 	for id := range NodeID(g.Len()) {
-		if len(g.Backends(id)) > 0 {
+		if len(g.BackendRefs(id)) > 0 {
 			t.Error(g.name(id), "has backends")
 		}
 	}

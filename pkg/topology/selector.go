@@ -21,7 +21,7 @@ const (
 
 // selector is a label selector. The zero value selects nothing.
 type selector struct {
-	some         bool
+	present      bool
 	requirements []requirement // all must hold
 }
 
@@ -30,27 +30,28 @@ type requirement struct {
 	values        []string
 }
 
-// selects reports whether s holds for a namespace; object is nil where its labels are not known (gatewayapi G14).
-func (s selector) selects(name string, object *model.Object) Truth {
-	if !s.some {
+// selectsNamespace reports whether s holds for a namespace; object is nil where its labels are not
+// known (gatewayapi G14).
+func (s selector) selectsNamespace(name string, object *model.Object) Truth {
+	if !s.present {
 		return No
 	}
 	all := Yes
 	for _, r := range s.requirements {
 		switch {
 		case r.key == nameLabel:
-			all = min(all, r.holds(name, true))
+			all = min(all, r.holdsFor(name, true))
 		case object == nil:
 			all = min(all, Maybe)
 		default:
 			value, ok := object.Labels[r.key]
-			all = min(all, r.holds(value, ok))
+			all = min(all, r.holdsFor(value, ok))
 		}
 	}
 	return all
 }
 
-func (r requirement) holds(value string, present bool) Truth {
+func (r requirement) holdsFor(value string, present bool) Truth {
 	holds := false
 	switch r.operator {
 	case "In":
@@ -68,28 +69,28 @@ func (r requirement) holds(value string, present bool) Truth {
 	return No
 }
 
-// selector reads matchLabels and matchExpressions. A part of the wrong type makes f bad.
-func (f *fields) selector() selector {
-	s := selector{some: true}
-	labels := f.object("matchLabels")
-	for key := range labels.m.Fields {
-		s.requirements = append(s.requirements, requirement{key, "In", []string{labels.text(key)}})
+// readSelector reads matchLabels and matchExpressions. A part of the wrong type makes f bad.
+func (f *fieldReader) readSelector() selector {
+	s := selector{present: true}
+	labels := f.readObject("matchLabels")
+	for key := range labels.body.Fields {
+		s.requirements = append(s.requirements, requirement{key, "In", []string{labels.readText(key)}})
 	}
 	f.bad = f.bad || labels.bad
-	for i, v := range f.list("matchExpressions").Items {
-		e := f.r.entry(v, f.at.field("matchExpressions").entry(i))
-		s.requirements = append(s.requirements, e.requirement())
+	for i, v := range f.readList("matchExpressions").Items {
+		e := f.reader.readEntry(v, f.at.atField("matchExpressions").atEntry(i))
+		s.requirements = append(s.requirements, e.readRequirement())
 		f.bad = f.bad || e.bad
 	}
 	return s
 }
 
-func (f *fields) requirement() requirement {
-	r := requirement{key: f.text("key"), operator: f.text("operator")}
-	for _, v := range f.list("values").Items {
+func (f *fieldReader) readRequirement() requirement {
+	r := requirement{key: f.readText("key"), operator: f.readText("operator")}
+	for _, v := range f.readList("values").Items {
 		value := v.Text()
 		if !v.IsText() {
-			f.r.wrong(v, "a text", f.at.field("values"))
+			f.reader.reportWrongType(v, "a text", f.at.atField("values"))
 			f.bad = true
 		}
 		r.values = append(r.values, value)
@@ -98,7 +99,7 @@ func (f *fields) requirement() requirement {
 	case "In", "NotIn", "Exists", "DoesNotExist":
 	default:
 		if !f.bad {
-			f.r.invalid(f.at, f.at.String()+" has the operator "+r.operator+", which does not exist; nothing is selected")
+			f.reader.reportInvalid(f.at, f.at.String()+" has the operator "+r.operator+", which does not exist; nothing is selected")
 		}
 	}
 	return r
@@ -110,45 +111,47 @@ type admission struct {
 	selector selector
 }
 
-// admission reads a field namespaces with the value that an absent from has (gatewayapi G5, G14); otherwise says what any other value
-// comes to. None can be written only where it is the default.
-func (f *fields) admission(absent, otherwise string) admission {
-	a := admission{from: f.textOr("from", absent)}
+// readAdmission reads a field namespaces with the value that an absent from has (gatewayapi G5,
+// G14); otherwise says what any other value comes to. None can be written only where it is the
+// default.
+func (f *fieldReader) readAdmission(absent, otherwise string) admission {
+	a := admission{from: f.readTextOr("from", absent)}
 	switch {
 	case f.bad, a.from == "All", a.from == "Same", a.from == absent:
 	case a.from != "Selector":
-		at, values := f.at.field("from"), "All, Same and Selector"
+		at, values := f.at.atField("from"), "All, Same and Selector"
 		if absent == "None" {
 			values = "All, Same, Selector and None"
 		}
-		f.r.invalid(at, at.String()+" is "+a.from+", which is none of "+values+"; "+otherwise)
-	case f.has("selector"): // an absent selector selects nothing, as everywhere in Kubernetes
-		selector := f.object("selector")
-		a.selector = selector.selector()
+		f.reader.reportInvalid(at, at.String()+" is "+a.from+", which is none of "+values+"; "+otherwise)
+	case f.hasField("selector"): // an absent selector selects nothing, as everywhere in Kubernetes
+		selector := f.readObject("selector")
+		a.selector = selector.readSelector()
 		f.bad = f.bad || selector.bad
 	}
 	return a
 }
 
-// selection is a question to the selector of a listener or a Gateway.
-type selection struct {
+// admissionQuery is a question to the selector of a listener or a Gateway.
+type admissionQuery struct {
 	holder    NodeID
 	namespace string
 }
 
-// admits reports whether the holder of an admission takes objects from the namespace (gatewayapi G14, G22).
-func (gs *gateways) admits(holder NodeID, a *admission, namespace string) Truth {
+// admitsNamespace reports whether the holder of an admission takes objects from the namespace
+// (gatewayapi G14, G22).
+func (gs *gatewayBuilder) admitsNamespace(holder NodeID, a *admission, namespace string) Truth {
 	switch {
 	case a.from == "All", a.from == "Same" && namespace == gs.nodes[holder].Ref.Namespace:
 		return Yes
 	case a.from != "Selector":
 		return No
 	}
-	key := selection{holder, namespace}
-	answer, ok := gs.asked[key]
+	key := admissionQuery{holder, namespace}
+	answer, ok := gs.admissions[key]
 	if !ok {
-		answer = a.selector.selects(namespace, gs.in.Get(namespaceRef(namespace)))
-		gs.asked[key] = answer
+		answer = a.selector.selectsNamespace(namespace, gs.in.Get(namespaceRef(namespace)))
+		gs.admissions[key] = answer
 	}
 	return answer
 }

@@ -16,8 +16,8 @@ const Workload Role = "workload"
 
 var podKind = model.GroupKind{Kind: "Pod"}
 
-// templates are the kinds with a pod template, and where it stands.
-var templates = map[model.GroupKind][]string{
+// podTemplates are the kinds with a pod template, and where it stands.
+var podTemplates = map[model.GroupKind][]string{
 	{Group: "apps", Kind: "Deployment"}:  {"spec", "template"},
 	{Group: "apps", Kind: "ReplicaSet"}:  {"spec", "template"},
 	{Group: "apps", Kind: "StatefulSet"}: {"spec", "template"},
@@ -27,17 +27,17 @@ var templates = map[model.GroupKind][]string{
 	{Kind: "ReplicationController"}:      {"spec", "template"},
 }
 
-// WorkloadKinds are the kinds of workloads, sorted.
+// WorkloadKinds returns the kinds of workloads, sorted.
 func WorkloadKinds() []model.GroupKind {
-	out := append(slices.Collect(maps.Keys(templates)), podKind)
+	out := append(slices.Collect(maps.Keys(podTemplates)), podKind)
 	slices.SortFunc(out, model.GroupKind.Compare)
 	return out
 }
 
-// Workloads has the family Namespaced made if the input has objects of one of the kinds.
-func (b *Builder) Workloads(kinds ...model.GroupKind) {
-	b.Extend(func(l *Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
-		if slices.ContainsFunc(kinds, func(gk model.GroupKind) bool { return len(in.Of(gk)) > 0 }) {
+// AddWorkloads has the family Namespaced made if the input has objects of one of the kinds.
+func (b *Builder) AddWorkloads(kinds ...model.GroupKind) {
+	b.AddExtension(func(l *Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+		if slices.ContainsFunc(kinds, func(gk model.GroupKind) bool { return len(in.OfKind(gk)) > 0 }) {
 			l.Workloads()
 		}
 		return nil
@@ -47,10 +47,10 @@ func (b *Builder) Workloads(kinds ...model.GroupKind) {
 // Workloads makes the family Namespaced, and lists the workloads in the order of their references. Asking again changes nothing.
 func (l *Extender) Workloads() []NodeID {
 	if l.families[Namespaced] == nil {
-		l.Family(Namespaced, Namespace, Workload)
-		for _, o := range WorkloadsOf(l.d.in) {
-			id := l.Add(Workload, o)
-			l.Connect(Namespaced, l.d.namespace(o.Ref.Namespace), id)
+		l.DeclareFamily(Namespaced, Namespace, Workload)
+		for _, o := range WorkloadsOf(l.draft.in) {
+			id := l.AddObject(Workload, o)
+			l.Connect(Namespaced, l.draft.namespaceNode(o.Ref.Namespace), id)
 			l.workloads = append(l.workloads, id)
 		}
 	}
@@ -62,7 +62,7 @@ func (l *Extender) Workloads() []NodeID {
 func WorkloadsOf(in *model.Snapshot) []*model.Object {
 	type owner struct{ namespace, name string }
 	called := map[owner][]*model.Object{} // pods by the beginnings of their names
-	pods := in.Of(podKind)
+	pods := in.OfKind(podKind)
 	for _, o := range pods {
 		for i, c := range o.Ref.Name {
 			if c == '-' {
@@ -73,9 +73,9 @@ func WorkloadsOf(in *model.Snapshot) []*model.Object {
 	}
 	out := slices.Clone(pods)
 	for _, gk := range WorkloadKinds() {
-		for _, o := range in.Of(gk) {
+		for _, o := range in.OfKind(gk) {
 			mine := called[owner{o.Ref.Namespace, o.Ref.Name}]
-			if gk != podKind && !ownedBy(in, o) && !slices.ContainsFunc(mine, func(pod *model.Object) bool { return makes(o, pod) }) {
+			if gk != podKind && !isOwned(in, o) && !slices.ContainsFunc(mine, func(pod *model.Object) bool { return hasPod(o, pod) }) {
 				out = append(out, o)
 			}
 		}
@@ -83,23 +83,24 @@ func WorkloadsOf(in *model.Snapshot) []*model.Object {
 	return out
 }
 
-// ownedBy reports whether an object was made by another one with a template that is in the input.
-func ownedBy(in *model.Snapshot, o *model.Object) bool {
+// isOwned reports whether an object was made by another one with a template that is in the input.
+func isOwned(in *model.Snapshot, o *model.Object) bool {
 	for _, by := range o.Body.At("metadata", "ownerReferences").Items {
 		group, _, versioned := strings.Cut(by.Text("apiVersion"), "/")
 		if !versioned {
 			group = ""
 		}
 		gk := model.GroupKind{Group: group, Kind: by.Text("kind")}
-		if templates[gk] != nil && in.Get(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace, Name: by.Text("name")}) != nil {
+		if podTemplates[gk] != nil && in.Get(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace, Name: by.Text("name")}) != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// makes reports whether a pod that is called so is one of those made of an object's template: it has the template's labels, or an owner called so.
-func makes(o, pod *model.Object) bool {
+// hasPod reports whether a pod that is called so is one of those made of an object's template: it
+// has the template's labels, or an owner called so.
+func hasPod(o, pod *model.Object) bool {
 	for _, by := range pod.Body.At("metadata", "ownerReferences").Items {
 		if name := by.Text("name"); name == o.Ref.Name || strings.HasPrefix(name, o.Ref.Name+"-") {
 			return true
@@ -114,9 +115,9 @@ func makes(o, pod *model.Object) bool {
 	return len(labels) > 0
 }
 
-// podLabels are the labels of a Pod, or those that a template gives its pods.
+// podLabels returns the labels of a Pod, or those that a template gives its pods.
 func podLabels(o *model.Object) map[string]string {
-	at, template := templates[o.Ref.GroupKind()]
+	at, template := podTemplates[o.Ref.GroupKind()]
 	if !template {
 		return o.Labels
 	}
@@ -129,14 +130,14 @@ func podLabels(o *model.Object) map[string]string {
 	return out
 }
 
-// podSpec is the spec of a Pod, or of the pods of a template.
+// podSpec returns the spec of a Pod, or of the pods of a template.
 func podSpec(o *model.Object) (spec model.Body, template bool) {
-	at, template := templates[o.Ref.GroupKind()]
+	at, template := podTemplates[o.Ref.GroupKind()]
 	return o.Body.At(at...).Field("spec"), template
 }
 
-// onHost reports whether pods are in the network of their node.
-func onHost(o *model.Object) bool {
+// isOnHostNetwork reports whether pods are in the network of their node.
+func isOnHostNetwork(o *model.Object) bool {
 	spec, _ := podSpec(o)
 	host, _ := spec.Field("hostNetwork").Value().(bool)
 	return host
@@ -163,11 +164,11 @@ type PodPort struct {
 func (g *Graph) Pod(id NodeID) Pod {
 	o := g.nodes[id].Object
 	spec, template := podSpec(o)
-	out := Pod{Ref: o.Ref, Labels: podLabels(o), Template: template, HostNetwork: onHost(o), Node: spec.Text("nodeName")}
+	out := Pod{Ref: o.Ref, Labels: podLabels(o), Template: template, HostNetwork: isOnHostNetwork(o), Node: spec.Text("nodeName")}
 	if !template {
 		out.Addresses = addressesOf(o.Body.Field("status"))
 	}
-	for _, list := range []string{"initContainers", "containers"} { // those of the first that go on running are sidecars
+	for _, list := range []string{"initContainers", "containers"} { // init containers that keep running are sidecars
 		for _, c := range spec.Field(list).Items {
 			if list == "initContainers" && c.Text("restartPolicy") != "Always" {
 				continue
@@ -185,7 +186,7 @@ func (g *Graph) Pod(id NodeID) Pod {
 	return out
 }
 
-// addressesOf are the addresses in the status of a Pod.
+// addressesOf returns the addresses in the status of a Pod.
 func addressesOf(status model.Body) []string {
 	var out []string
 	add := func(ip string) {
@@ -207,22 +208,22 @@ type PodSelector struct {
 	Pods       LabelSelector
 }
 
-// InNamespace reports whether the selector looks into a namespace.
-func (f *referents) InNamespace(s PodSelector, namespace string) Truth {
+// SelectsPodsIn reports whether the selector looks into a namespace.
+func (f *referenceJudge) SelectsPodsIn(s PodSelector, namespace string) Truth {
 	switch s.In {
 	case "":
-		return f.PicksNamespace(s.Namespaces, namespace)
+		return f.SelectsNamespace(s.Namespaces, namespace)
 	case namespace:
 		return Yes
 	}
 	return No
 }
 
-// Selects reports whether a workload is selected.
-func (g *Graph) Selects(s PodSelector, workload NodeID) Truth {
+// SelectsWorkload reports whether a workload is selected.
+func (g *Graph) SelectsWorkload(s PodSelector, workload NodeID) Truth {
 	o := g.nodes[workload].Object
-	if !s.Pods.Picks(podLabels(o)) || onHost(o) {
+	if !s.Pods.SelectsLabels(podLabels(o)) || isOnHostNetwork(o) {
 		return No
 	}
-	return g.InNamespace(s, o.Ref.Namespace)
+	return g.SelectsPodsIn(s, o.Ref.Namespace)
 }

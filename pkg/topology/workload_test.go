@@ -12,7 +12,7 @@ func workloads(t *testing.T, manifests string) (*Graph, map[string]NodeID) {
 	t.Helper()
 	in := model.NewSnapshot(objects(t, manifests), nil)
 	g := Build(in, model.Settings{}, func(b *Builder) {
-		b.Workloads(model.GroupKind{Kind: "Pod"}, model.GroupKind{Group: "apps", Kind: "Deployment"})
+		b.AddWorkloads(model.GroupKind{Kind: "Pod"}, model.GroupKind{Group: "apps", Kind: "Deployment"})
 	})
 	found := map[string]NodeID{}
 	for _, id := range g.Order(Namespaced) {
@@ -59,7 +59,7 @@ metadata: {name: web-5f7, namespace: shop, ownerReferences: [{apiVersion: apps/v
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	if g := Build(model.NewSnapshot(objects(t, deployment), nil), model.Settings{}, func(b *Builder) { b.Workloads(model.GroupKind{Kind: "Other"}) }); len(g.Order(Namespaced)) > 0 {
+	if g := Build(model.NewSnapshot(objects(t, deployment), nil), model.Settings{}, func(b *Builder) { b.AddWorkloads(model.GroupKind{Kind: "Other"}) }); len(g.Order(Namespaced)) > 0 {
 		t.Error("the family is made although nobody asks for it")
 	}
 }
@@ -124,7 +124,7 @@ spec: {hostNetwork: true}
 		{"a selector that is not there", "pod/known/p", PodSelector{Namespaces: Everything()}, No},
 		{"the network of the node", "pod/known/host", PodSelector{Namespaces: Everything(), Pods: Everything()}, No},
 	} {
-		if got := g.Selects(c.selector, found[c.of]); got != c.want {
+		if got := g.SelectsWorkload(c.selector, found[c.of]); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestLabelSelectorsThatCannotBeRead(t *testing.T) {
 	for _, v := range []any{"x", map[string]any{"matchLabels": []any{}}, map[string]any{"matchLabels": map[string]any{"a": int64(1)}},
 		map[string]any{"matchExpressions": "x"}, map[string]any{"matchExpressions": []any{map[string]any{"key": "a", "operator": "Is"}}},
 		map[string]any{"matchExpressions": []any{nil}}, map[string]any{"matchExpressions": []any{map[string]any{"key": "a", "operator": "In", "values": []any{true}}}}} {
-		if s, err := ReadLabelSelector(model.Pack(v, nil)); err == nil || s.Picks(nil) {
+		if s, err := ReadLabelSelector(model.Pack(v, nil)); err == nil || s.SelectsLabels(nil) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}

@@ -49,43 +49,44 @@ type AuditSummary struct {
 	NotCompared int `json:"notCompared"` // of which nothing can be said
 }
 
-// audit holds the prediction of an item against what its object reports.
-func (s *ObjectStatus) audit(a *status.Auditor, p status.Prediction) {
+// compareWithReported compares the prediction of an item with what its object reports, and notes
+// the result in the item.
+func (s *ObjectStatus) compareWithReported(a *status.Auditor, p status.Prediction) {
 	found := a.Audit(p)
-	s.Verdict, s.Differences, s.Remarks = string(found.Result), auditDifferences(found.Differences), auditDifferences(found.Notes)
+	s.Verdict, s.Differences, s.Remarks = string(found.Result), convertDifferences(found.Differences), convertDifferences(found.Notes)
 	for _, r := range found.Reports {
-		out := ReportedStatus{ControllerName: r.Controller, AncestorRef: ancestorRef(r.Ref, r.Port), Conditions: []ReportedCondition{}}
+		out := ReportedStatus{ControllerName: r.Controller, AncestorRef: newAncestorRef(r.Ref, r.Port), Conditions: []ReportedCondition{}}
 		for _, c := range r.Conditions {
-			out.Conditions = append(out.Conditions, ReportedCondition{c.Type, c.Status, c.Reason, c.Message, c.Observed})
+			out.Conditions = append(out.Conditions, ReportedCondition{c.Type, c.Status, c.Reason, c.Message, c.ObservedGeneration})
 		}
 		s.Reported = append(s.Reported, out)
 	}
 }
 
-func auditDifferences(list []status.Difference) []Difference {
+func convertDifferences(list []status.Difference) []Difference {
 	out := []Difference{}
 	for _, d := range list {
-		v := Difference{Kind: string(d.Kind), AncestorRef: ancestorRef(d.Ref, d.Port), ControllerName: d.Controller, Target: d.Target, Type: d.Type, Message: d.Message}
+		v := Difference{Kind: string(d.Kind), AncestorRef: newAncestorRef(d.Ref, d.Port), ControllerName: d.Controller, Target: d.Target, Type: d.Type, Message: d.Message}
 		if d.Predicted != nil {
 			v.Predicted = &StatusReason{Status: d.Predicted.Status, Reason: d.Predicted.Reason}
 		}
 		if d.Reported != nil {
-			v.Reported = &StatusReason{d.Reported.Status, d.Reported.Reason, d.Reported.Message, d.Reported.Observed}
+			v.Reported = &StatusReason{d.Reported.Status, d.Reported.Reason, d.Reported.Message, d.Reported.ObservedGeneration}
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
-func ancestorRef(ref *model.Ref, port int32) *AncestorRef {
+func newAncestorRef(ref *model.Ref, port int32) *AncestorRef {
 	if ref == nil {
 		return nil
 	}
 	return &AncestorRef{Ref: *ref, Port: port}
 }
 
-// summarize counts the verdicts.
-func (l *StatusList) summarize() {
+// countVerdicts fills the summary of an audit: the objects, counted by verdict.
+func (l *StatusList) countVerdicts() {
 	sum := &AuditSummary{Objects: len(l.Items)}
 	for i := range l.Items {
 		switch status.AuditResult(l.Items[i].Verdict) {

@@ -10,25 +10,25 @@ import (
 
 // auditTable shows what is not reported as predicted; wide also what was left out of the comparison, and who agrees.
 func (l *StatusList) auditTable(o TableOptions) Table {
-	b := Block{Columns: []Column{{Name: "OBJECT", Rank: 5, Least: 20}, {Name: "TOWARDS", Rank: 7, Least: 12, KeepEnd: true}, {Name: "CONDITION", Rank: 6, Least: 12, Short: shortName}, {Name: "DIFFERENCE", Rank: 3, Least: 12},
-		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9, Least: 24, Wrap: true}}}
+	b := Block{Columns: []Column{{Name: "OBJECT", Rank: 5, MinWidth: 20}, {Name: "TOWARDS", Rank: 7, MinWidth: 12, KeepEnd: true}, {Name: "CONDITION", Rank: 6, MinWidth: 12, Shorten: shortName}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
+		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9, MinWidth: 24, Wrap: true}}}
 	for i := range l.Items {
 		b.Rows = append(b.Rows, l.Items[i].auditRows(o)...)
 	}
 	var t Table
 	if len(b.Rows) > 0 {
-		shown := o.limit(len(b.Rows))
-		t.Footer = moreLine(len(b.Rows)-shown, "line")
+		shown := o.countShown(len(b.Rows))
+		t.Footer = formatMoreLine(len(b.Rows)-shown, "line")
 		b.Rows = b.Rows[:shown]
 		t.Blocks = []Block{b}
 	}
-	t.Footer = append(t.Footer, l.Summary.line(o))
-	t.Footer = append(t.Footer, l.Closing()...)
+	t.Footer = append(t.Footer, l.Summary.formatSummary(o))
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
 
-// line is the counts in words.
-func (s *AuditSummary) line(o TableOptions) string {
+// formatSummary says the counts in a line.
+func (s *AuditSummary) formatSummary(o TableOptions) string {
 	if s.Objects == 0 {
 		return "no objects to audit"
 	}
@@ -82,19 +82,19 @@ func (s *ObjectStatus) auditRow(d *Difference, tone Tone) []Cell {
 	if d.Type != "" {
 		condition = d.Type
 	}
-	return []Cell{{Text: targetName(s.Object)}, {Text: towards}, {Text: condition}, {Text: d.Kind, Tone: tone}, {Text: d.Predicted.words()}, {Text: d.Reported.words(), Tone: tone}, {Text: d.Message}}
+	return []Cell{{Text: targetName(s.Object)}, {Text: towards}, {Text: condition}, {Text: d.Kind, Tone: tone}, {Text: d.Predicted.formatReason()}, {Text: d.Reported.formatReason(), Tone: tone}, {Text: d.Message}}
 }
 
-// words is one side of a difference in a cell.
-func (s *StatusReason) words() string {
+// formatReason is one side of a difference in a cell.
+func (s *StatusReason) formatReason() string {
 	if s == nil {
 		return "-"
 	}
 	return strings.TrimSpace(s.Status + " " + s.Reason)
 }
 
-// differing are the objects that do not report what is predicted.
-func (l *StatusList) differing() []ObjectStatus {
+// findDiffering returns the objects that do not report what is predicted.
+func (l *StatusList) findDiffering() []ObjectStatus {
 	var out []ObjectStatus
 	for i := range l.Items {
 		if l.Items[i].Verdict == string(status.Differs) {
@@ -104,7 +104,7 @@ func (l *StatusList) differing() []ObjectStatus {
 	return out
 }
 
-// auditNames are the objects that differ, each once.
-func (l *StatusList) auditNames() []string {
-	return namesOf(l.differing(), func(i *ObjectStatus) *model.Ref { return &i.Object })
+// namesOfDiffering returns the names of the objects that differ, each once.
+func (l *StatusList) namesOfDiffering() []string {
+	return uniqueObjectNames(l.findDiffering(), func(i *ObjectStatus) *model.Ref { return &i.Object })
 }

@@ -16,123 +16,126 @@ import (
 type BehaviorQuery struct {
 	Kinds     []model.GroupKind // of policies; nil: all
 	Namespace string            // only requests that routes of it take on a side; "": all
-	Protects  []model.GroupKind // policy kinds that keep requests out; nil: those of which their descriptions say so, and those of which nothing is known
+	Protects  []model.GroupKind // policy kinds that keep requests out; nil: those whose descriptors say so, and those without a descriptor
 	Log       *AccessLog        // nil: none
 }
 
 // Behavior compares what every request gets in two inputs. Names of routes, rules and policies are not compared.
 func Behavior(before, after DiffInput, q BehaviorQuery) (*BehaviorDiff, error) {
-	d := &behavior{q: &q, log: newLogCount(q.Log), unsure: map[string]*Undecided{}, at: map[string]int{}, kinds: map[string]bool{}}
+	d := &behaviorComparer{query: &q, log: newTrafficCounter(q.Log), undecided: map[string]*Undecided{}, changeIndex: map[string]int{}, protectingKinds: map[string]bool{}}
 	d.out = &BehaviorDiff{Items: []BehaviorChange{}, Undecided: []Undecided{}, LeftOut: []string{}, Protects: []string{}}
 	var sides [2]space.Side
 	for i, in := range []DiffInput{before, after} {
-		d.sides[i] = newReacting(in, &q)
-		sides[i] = space.Side{Matcher: in.Matcher, Apart: d.sides[i].protector.apart, Name: func(id topology.NodeID) model.Ref { return in.Resolution.Node(id).Ref }}
+		d.sides[i] = newBehaviorEvaluator(in, &q)
+		sides[i] = space.Side{Matcher: in.Matcher, ExtraTests: d.sides[i].protector.findTests, GatewayRef: func(id topology.NodeID) model.Ref { return in.Resolution.Node(id).Ref }}
 	}
-	if err := space.Compare(sides[0], sides[1], space.Scope{Where: space.Everywhere()}, d.pair); err != nil {
+	if err := space.Compare(sides[0], sides[1], space.Scope{Destination: space.AnyDestination()}, d.comparePair); err != nil {
 		return nil, err
 	}
-	if err := d.settle(); err != nil {
+	if err := d.buildResult(); err != nil {
 		return nil, err
 	}
 	return d.out, nil
 }
 
-// behavior compares, class by class.
-type behavior struct {
-	q      *BehaviorQuery
-	sides  [2]*reacting
-	out    *BehaviorDiff
-	found  []changed
-	at     map[string]int // by what changes: its place among those found
-	unsure map[string]*Undecided
-	kinds  map[string]bool // that protect
-	log    *logCount
+// behaviorComparer compares what requests get on two sides, class by class.
+type behaviorComparer struct {
+	query           *BehaviorQuery
+	sides           [2]*behaviorEvaluator
+	out             *BehaviorDiff
+	changes         []foundChange
+	changeIndex     map[string]int // the position of a change, by what changes
+	undecided       map[string]*Undecided
+	protectingKinds map[string]bool // that protect
+	log             *trafficCounter
 }
 
-// changed is a change with its classes.
-type changed struct {
-	of            BehaviorChange
-	before, after *reaction
-	least         *space.Pair
-	n             int
+// foundChange is a change with the classes of requests that it touches.
+type foundChange struct {
+	change        BehaviorChange
+	before, after *classBehavior
+	smallest      *space.Pair
+	classCount    int
 }
 
-// pair compares the two sides of a class.
-func (d *behavior) pair(p *space.Pair) bool {
+// comparePair compares what the requests of a class get on the two sides. It returns true, so that
+// the walk goes on.
+func (d *behaviorComparer) comparePair(p *space.Pair) bool {
 	classes := [2]*space.Class{p.Before, p.After}
-	if !d.asked(classes) {
+	if !d.isAsked(classes) {
 		return true
 	}
 	d.out.Classes++
-	var got [2]*reaction
+	var got [2]*classBehavior
 	why := ""
 	for i, c := range classes {
-		got[i] = d.sides[i].of(c)
+		got[i] = d.sides[i].evaluateClass(c)
 		if why == "" {
 			why = got[i].doubt
 		}
 		for _, kind := range append(slices.Clone(got[i].protected), got[i].denied...) {
-			d.kinds[kind] = true
+			d.protectingKinds[kind] = true
 		}
 	}
-	found := unlike
+	found := surelyDifferent
 	switch {
 	case why != "":
-		found = d.compare(classes, got)
-	case got[0].print == got[1].print:
-		found = alike
+		found = d.compareUncertain(classes, got)
+	case got[0].key == got[1].key:
+		found = surelySame
 	}
 	switch found {
 	case mayDiffer:
-		d.undecided(p, why)
-	case unlike:
-		d.changes(p, got[0], got[1])
+		d.addUndecided(p, why)
+	case surelyDifferent:
+		d.addChange(p, got[0], got[1])
 	}
 	return true
 }
 
-// asked reports whether a class is one of those that are asked about.
-func (d *behavior) asked(classes [2]*space.Class) bool {
-	if d.q.Namespace == "" {
+// isAsked reports whether a class of requests is asked about.
+func (d *behaviorComparer) isAsked(classes [2]*space.Class) bool {
+	if d.query.Namespace == "" {
 		return true
 	}
 	for i, c := range classes {
 		if c == nil {
 			continue
 		}
-		if c.Unknown != "" || c.Answer.Unsettled || c.Answer.Route != topology.None && d.sides[i].survey.res.Node(c.Answer.Route).Ref.Namespace == d.q.Namespace {
+		if c.Unknown != "" || c.Answer.RuleUncertain || c.Answer.Route != topology.None && d.sides[i].collector.res.Node(c.Answer.Route).Ref.Namespace == d.query.Namespace {
 			return true
 		}
 	}
 	return false
 }
 
-// compared is what is known of two sides of which not everything is.
-type compared uint8
+// comparison is what is known of two sides when not everything about them is known.
+type comparison uint8
 
 const (
-	mayDiffer compared = iota // they may be the same or not
-	alike
-	unlike
+	mayDiffer comparison = iota // they may be the same or not
+	surelySame
+	surelyDifferent
 )
 
-// compare tells whether what is not known of a class can be a change. It cannot, if every rule that may take it gives the same on both sides, or if
-// the same is open on both sides between the same rules. It is one, whatever is true, if no rule that may take it before gives what one gives after.
-func (d *behavior) compare(classes [2]*space.Class, got [2]*reaction) compared {
+// compareUncertain compares a class of which not everything is known. The sides are the same if
+// every rule that may take it gives the same on both, or if the same is open on both between the
+// same rules. They differ, whatever is true, if no rule that may take it before gives what one
+// gives after.
+func (d *behaviorComparer) compareUncertain(classes [2]*space.Class, got [2]*classBehavior) comparison {
 	var all [2][]string
 	settled := true
 	for i, c := range classes {
 		if c == nil || got[i].doubt == "" {
-			all[i] = []string{got[i].plain}
+			all[i] = []string{got[i].keyWithoutDecisions}
 			continue
 		}
-		if c.Unknown != "" || got[i].handed {
+		if c.Unknown != "" || got[i].delegated {
 			return mayDiffer
 		}
-		settled = settled && got[i].tie
-		for _, rule := range c.Rivals() {
-			print, known := d.sides[i].rival(c.Answer, rule)
+		settled = settled && got[i].onlyOrderUnknown
+		for _, rule := range c.CompetingRules() {
+			print, known := d.sides[i].keyOfRival(c.Answer, rule)
 			if !known {
 				return mayDiffer
 			}
@@ -143,165 +146,167 @@ func (d *behavior) compare(classes [2]*space.Class, got [2]*reaction) compared {
 		return slices.ContainsFunc(all[side], func(s string) bool { return s != than })
 	}
 	switch {
-	case got[0].doubt == got[1].doubt && got[0].print == got[1].print && slices.Equal(slices.Compact(all[0]), slices.Compact(all[1])):
-		return alike
-	case settled && got[0].print == got[1].print && !other(0, got[0].plain) && !other(1, got[0].plain):
-		return alike
+	case got[0].doubt == got[1].doubt && got[0].key == got[1].key && slices.Equal(slices.Compact(all[0]), slices.Compact(all[1])):
+		return surelySame
+	case settled && got[0].key == got[1].key && !other(0, got[0].keyWithoutDecisions) && !other(1, got[0].keyWithoutDecisions):
+		return surelySame
 	case settled && !slices.ContainsFunc(all[0], func(s string) bool { return slices.Contains(all[1], s) }):
-		return unlike
+		return surelyDifferent
 	}
 	return mayDiffer
 }
 
-func (d *behavior) undecided(p *space.Pair, why string) {
-	u := d.unsure[why]
+func (d *behaviorComparer) addUndecided(p *space.Pair, why string) {
+	u := d.undecided[why]
 	if u == nil {
-		u = &Undecided{Why: why, Example: p.Any().Request.Text}
-		d.unsure[why] = u
+		u = &Undecided{Why: why, Example: p.AnyClass().Request.Text}
+		d.undecided[why] = u
 	}
 	u.Classes++
 }
 
-// changes notes a class for which something changes.
-func (d *behavior) changes(p *space.Pair, before, after *reaction) {
-	found := d.opened(before, after)
+// addChange counts a class for which something changes.
+func (d *behaviorComparer) addChange(p *space.Pair, before, after *classBehavior) {
+	found := d.findAccessGain(before, after)
 	access, reason := found.access, found.reason
-	if access == "" && len(found.doubts) == 0 && d.opened(after, before).access != "" {
+	if access == "" && len(found.doubts) == 0 && d.findAccessGain(after, before).access != "" {
 		access = AccessClosed
 	}
 	d.out.Changed++
 	for _, doubt := range found.doubts {
-		d.undecided(p, doubt)
+		d.addUndecided(p, doubt)
 	}
-	shifts := d.shifts(before, after)
+	shifts := d.findShifts(before, after)
 	for i := range shifts {
-		if protectionChange(shifts[i].Property, &shifts[i].Before, &shifts[i].After) == protectionLost {
-			*d.out.Loses.of(shifts[i].Property)++
+		if classifyProtectionChange(shifts[i].Property, &shifts[i].Before, &shifts[i].After) == protectionLost {
+			*d.out.Loses.countOf(shifts[i].Property)++
 		}
 	}
-	key := strings.Join([]string{before.alike, before.names, after.alike, after.names, access, reason, shiftsText(shifts)}, "\x00")
-	at, known := d.at[key]
+	key := strings.Join([]string{before.keyWithoutProtection, before.ruleName, after.keyWithoutProtection, after.ruleName, access, reason, shiftsKey(shifts)}, "\x00")
+	at, known := d.changeIndex[key]
 	if !known {
-		at = len(d.found)
-		d.at[key] = at
-		d.found = append(d.found, changed{before: before, after: after, of: BehaviorChange{Access: access, Reason: reason, Changes: whatChanges(before, after), Protection: shifts, Policies: settingChanges(before, after), lost: found.lost}})
+		at = len(d.changes)
+		d.changeIndex[key] = at
+		d.changes = append(d.changes, foundChange{before: before, after: after, change: BehaviorChange{Access: access, Reason: reason, Changes: listChangedParts(before, after), Protection: shifts, Policies: findSettingChanges(before, after), lost: found.lost}})
 	}
-	c := &d.found[at]
-	c.n++
+	c := &d.changes[at]
+	c.classCount++
 	switch access {
 	case AccessOpened:
 		d.out.Opened++
 	case AccessClosed:
 		d.out.Closed++
 	}
-	if c.least == nil || smaller(&p.Any().Request, &c.least.Any().Request) {
-		c.least = p
+	if c.smallest == nil || isSmaller(&p.AnyClass().Request, &c.smallest.AnyClass().Request) {
+		c.smallest = p
 	}
-	if one := p.Any(); len(c.of.Classes) < mostBehaviorClasses {
-		c.of.Classes = append(c.of.Classes, ChangedClass{one.Text(), command(&one.Request)})
+	if one := p.AnyClass(); len(c.change.Classes) < maxBehaviorClasses {
+		c.change.Classes = append(c.change.Classes, ChangedClass{one.Text(), formatRequestCommand(&one.Request)})
 	} else {
-		c.of.More++
+		c.change.More++
 	}
-	d.weigh(at, p)
+	d.countTraffic(at, p)
 }
 
-// settle puts the changes in order and tells them.
-func (d *behavior) settle() error {
+// buildResult sorts the changes, and completes the answer.
+func (d *behaviorComparer) buildResult() error {
 	out := d.out
-	order := make([]int, len(d.found))
+	order := make([]int, len(d.changes))
 	for i := range order {
 		order[i] = i
 	}
 	rank := map[string]int{AccessOpened: 0, "": 1, AccessClosed: 2}
 	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := &d.found[i], &d.found[j]
-		return cmp.Or(rank[a.of.Access]-rank[b.of.Access], compareSize(&a.least.Any().Request, &b.least.Any().Request))
+		a, b := &d.changes[i], &d.changes[j]
+		return cmp.Or(rank[a.change.Access]-rank[b.change.Access], compareRequestSizes(&a.smallest.AnyClass().Request, &b.smallest.AnyClass().Request))
 	})
 	for n, i := range order {
-		if n == mostBehaviorItems {
+		if n == maxBehaviorItems {
 			out.More = len(order) - n
 			break
 		}
-		c := &d.found[i]
-		one := c.least.Any()
-		c.of.Request, c.of.Command = requestText(&one.Request), command(&one.Request)
-		for side, class := range []*space.Class{c.least.Before, c.least.After} {
-			told, err := d.sides[side].told(class, []*reaction{c.before, c.after}[side])
+		c := &d.changes[i]
+		one := c.smallest.AnyClass()
+		c.change.Request, c.change.Command = requestText(&one.Request), formatRequestCommand(&one.Request)
+		for side, class := range []*space.Class{c.smallest.Before, c.smallest.After} {
+			told, err := d.sides[side].describeSide(class, []*classBehavior{c.before, c.after}[side])
 			if err != nil {
 				return err
 			}
-			*[]*BehaviorSide{&c.of.Before, &c.of.After}[side] = told
+			*[]*BehaviorSide{&c.change.Before, &c.change.After}[side] = told
 		}
 		if d.log != nil {
-			c.of.Traffic = d.log.share(i)
+			c.change.Traffic = d.log.shareOf(i)
 		}
-		out.Items = append(out.Items, c.of)
+		out.Items = append(out.Items, c.change)
 	}
 	if d.log != nil {
-		out.Traffic = d.log.traffic()
+		out.Traffic = d.log.buildTraffic()
 	}
-	for _, u := range d.unsure {
+	for _, u := range d.undecided {
 		out.Undecided = append(out.Undecided, *u)
 	}
 	slices.SortFunc(out.Undecided, func(a, b Undecided) int {
 		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
 	})
-	for kind := range d.kinds {
+	for kind := range d.protectingKinds {
 		out.Protects = append(out.Protects, kind)
 	}
 	slices.Sort(out.Protects)
-	d.leftOut()
-	problems, news := diffProblems(d.sides[0].allProblems(), d.sides[1].allProblems())
+	d.collectLeftOut()
+	problems, news := joinProblems(d.sides[0].allProblems(), d.sides[1].allProblems())
 	out.news = model.SortProblems(news)
-	out.Seal("BehaviorDiff", problems)
+	out.Finish("BehaviorDiff", problems)
 	out.Complete = out.Complete && len(out.Undecided) == 0
-	out.access = len(out.Undecided) == 0 && !d.sides[0].leavesAccessOpen() && !d.sides[1].leavesAccessOpen()
+	out.accessKnown = len(out.Undecided) == 0 && !d.sides[0].leavesAccessOpen() && !d.sides[1].leavesAccessOpen()
 	return nil
 }
 
-func (d *behavior) leftOut() {
+func (d *behaviorComparer) collectLeftOut() {
 	for _, s := range d.sides {
-		g, all := s.survey.res.Graph, request.Competition{Matcher: s.matcher}
-		for _, id := range all.Unspoken(space.Everywhere()) {
-			d.leave("connections to listener " + g.Node(id).Ref.String() + " (" + g.Listener(id).Protocol + ")")
+		g, all := s.collector.res.Graph, request.Competition{Matcher: s.matcher}
+		for _, id := range all.UnsupportedListeners(space.AnyDestination()) {
+			d.addLeftOut("connections to listener " + g.Node(id).Ref.String() + " (" + g.Listener(id).Protocol + ")")
 		}
 		if len(all.MeshServices()) > 0 {
-			d.leave("requests in the mesh")
+			d.addLeftOut("requests in the mesh")
 		}
 	}
 }
 
-func (d *behavior) leave(what string) {
+func (d *behaviorComparer) addLeftOut(what string) {
 	if !slices.Contains(d.out.LeftOut, what) {
 		d.out.LeftOut = append(d.out.LeftOut, what)
 	}
 }
 
-// Different reports whether anything changes.
-func (d *BehaviorDiff) Different() bool { return d.Changed > 0 }
+// HasChanges reports whether anything changes for any request.
+func (d *BehaviorDiff) HasChanges() bool { return d.Changed > 0 }
 
-// Certain reports whether it is known that nothing else changes.
-func (d *BehaviorDiff) Certain() bool { return d.Complete && len(d.Undecided) == 0 && d.Classes > 0 }
+// IsCertain reports whether it is known that nothing else changes.
+func (d *BehaviorDiff) IsCertain() bool { return d.Complete && len(d.Undecided) == 0 && d.Classes > 0 }
 
-// AccessCertain reports whether it is known that no other requests get access that they did not have.
-func (d *BehaviorDiff) AccessCertain() bool { return d.access && d.Classes > 0 }
+// IsAccessCertain reports whether it is known that no other requests get access that they did not
+// have.
+func (d *BehaviorDiff) IsAccessCertain() bool { return d.accessKnown && d.Classes > 0 }
 
-// News are the problems that only one of the inputs has, and those of both that leave the answer open.
+// News returns the problems that only one of the inputs has, and those of both that make the answer
+// incomplete.
 func (d *BehaviorDiff) News() []model.Problem { return d.news }
 
-// told is what a request gets on a side, with why.
-func (s *reacting) told(c *space.Class, got *reaction) (BehaviorSide, error) {
+// describeSide returns what a request gets on this side, with the reasons.
+func (s *behaviorEvaluator) describeSide(c *space.Class, got *classBehavior) (BehaviorSide, error) {
 	if c == nil {
 		return BehaviorSide{Outcome: string(request.NoMatch), Backends: []RequestBackend{}, Protected: []string{}, Denied: []string{}, Why: []string{"no listener takes it"}}, nil
 	}
-	a, err := s.matcher.Find(c.Request, request.Where{Gateway: c.Entry.Gateway})
+	a, err := s.matcher.Find(c.Request, request.Destination{Gateway: c.Entry.Gateway})
 	if err != nil {
 		return BehaviorSide{}, err
 	}
 	if a.Rule != c.Answer.Rule {
 		return BehaviorSide{}, errors.New("comparing " + a.Request.Text + ": two answers about it differ")
 	}
-	r := s.survey.res
+	r := s.collector.res
 	out := BehaviorSide{Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Gateway: r.Node(a.Gateway).Ref.FullName(), Filters: a.Filters, Failing: a.Failing,
 		Backends: []RequestBackend{}, Protected: append([]string{}, got.protected...), Denied: append([]string{}, got.denied...), Why: append([]string{}, a.Why...), filters: got.filters}
 	if a.Listener != topology.None {

@@ -12,94 +12,96 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 )
 
-// opening is whether requests get access that they did not have.
-type opening struct {
-	access, reason string         // AccessOpened, and what held them back; "": they do not, as far as is known
+// accessGain says whether requests get access that they did not have.
+type accessGain struct {
+	access, reason string         // AccessOpened, and what kept them out before; "": no access is gained, as far as is known
 	lost           []lostProperty // what they lost
 	doubts         []string       // why that is not known
 }
 
-// lostProperty is a property that held for requests and fails.
+// lostProperty is a property that held for requests before, and fails after.
 type lostProperty struct {
 	property gate.Property
 	by, why  string // by what it held, and why it does not
 }
 
-// accessProperties are those that a request has to have to get somewhere.
+// accessProperties returns the properties that decide whether a request gets access.
 func accessProperties() []gate.Property {
 	return slices.DeleteFunc(gate.Properties(), func(p gate.Property) bool { return !p.IsAccess() })
 }
 
-// opened tells whether requests get to a backend that did not get there before, or that they reach without what they had to show before.
-func (d *behavior) opened(before, after *reaction) opening {
+// findAccessGain says whether requests get to a backend that they did not get to before, or get
+// there without a credential that they had to show before.
+func (d *behaviorComparer) findAccessGain(before, after *classBehavior) accessGain {
 	switch {
-	case d.q.Protects != nil:
-		return openedByPresence(before, after)
-	case !after.reaches, len(after.shut) > 0, after.deniesAll():
-		return opening{}
+	case d.query.Protects != nil:
+		return findGainByPresence(before, after)
+	case !after.reaches, len(after.unexplainedDenials) > 0, after.deniesAll():
+		return accessGain{}
 	}
 	shut := ""
 	switch {
 	case !before.reaches:
 		shut = "no backend got it (" + before.outcome + ")"
-	case len(before.shut) > 0:
-		shut = "denied by " + kindList(before.shut)
+	case len(before.unexplainedDenials) > 0:
+		shut = "denied by " + formatKindNames(before.unexplainedDenials)
 	case before.deniesAll():
-		shut = usesText(before.protection.Authentication.By) + " let nobody through"
+		shut = formatUses(before.protection.Authentication.By) + " let nobody through"
 	default:
-		return d.losses(before, after)
+		return d.findLosses(before, after)
 	}
-	switch held := d.heldBack(after); held.Verdict {
+	switch held := d.bestAccessResult(after); held.Verdict {
 	case gate.Holds:
-		return opening{}
+		return accessGain{}
 	case gate.Depends:
-		return opening{doubts: []string{shut + "; whether requests are kept out now is not known: " + becauseText(held.Because)}}
+		return accessGain{doubts: []string{shut + "; whether requests are kept out now is not known: " + formatBecause(held.Because)}}
 	}
-	return opening{access: AccessOpened, reason: shut}
+	return accessGain{access: AccessOpened, reason: shut}
 }
 
-// openedByPresence tells the same where it is asked which policy kinds are in force, whatever they do.
-func openedByPresence(before, after *reaction) opening {
+// findGainByPresence does the work of findAccessGain where it is only asked which policy kinds are
+// in force, whatever they do.
+func findGainByPresence(before, after *classBehavior) accessGain {
 	if !after.reaches || len(after.denied) > 0 {
-		return opening{}
+		return accessGain{}
 	}
 	held := len(after.protected) > 0
 	switch {
 	case !before.reaches && !held:
-		return opening{access: AccessOpened, reason: "no backend got it (" + before.outcome + ")"}
+		return accessGain{access: AccessOpened, reason: "no backend got it (" + before.outcome + ")"}
 	case !before.reaches:
-		return opening{}
+		return accessGain{}
 	case len(before.denied) > 0 && !held:
-		return opening{access: AccessOpened, reason: "denied by " + kindList(before.denied)}
+		return accessGain{access: AccessOpened, reason: "denied by " + formatKindNames(before.denied)}
 	case len(before.denied) > 0:
-		return opening{}
+		return accessGain{}
 	}
-	if lost := gone(before.protected, after.protected); len(lost) > 0 {
-		return opening{access: AccessOpened, reason: "protected by " + kindList(lost)}
+	if lost := findRemoved(before.protected, after.protected); len(lost) > 0 {
+		return accessGain{access: AccessOpened, reason: "protected by " + formatKindNames(lost)}
 	}
-	if len(gone(before.unread, after.unread)) > 0 && !held {
-		return opening{doubts: []string{filterGone}}
+	if len(findRemoved(before.unread, after.unread)) > 0 && !held {
+		return accessGain{doubts: []string{filterGone}}
 	}
-	return opening{}
+	return accessGain{}
 }
 
 const filterGone = "a filter that is not read is gone or changed: whether it kept requests out is not known"
 
-// gone is what is not there any more.
-func gone(before, after []string) []string {
+// findRemoved returns what is in before and not in after.
+func findRemoved(before, after []string) []string {
 	return slices.DeleteFunc(slices.Clone(before), func(s string) bool { return slices.Contains(after, s) })
 }
 
 // propertyDoubt is why it is not known whether some properties are lost.
 type propertyDoubt struct {
-	format  string // with a place for the properties
-	of      []string
-	because string
+	format     string // a format with a %s for the properties
+	properties []string
+	because    string
 }
 
-// losses tells what requests lose that get through before and after.
-func (d *behavior) losses(before, after *reaction) opening {
-	var out opening
+// findLosses says which properties requests lose that get through before and after.
+func (d *behaviorComparer) findLosses(before, after *classBehavior) accessGain {
+	var out accessGain
 	var doubts []propertyDoubt
 	doubt := func(p gate.Property, format, because string) {
 		at := slices.IndexFunc(doubts, func(d propertyDoubt) bool { return d.format == format && d.because == because })
@@ -107,49 +109,49 @@ func (d *behavior) losses(before, after *reaction) opening {
 			at = len(doubts)
 			doubts = append(doubts, propertyDoubt{format: format, because: because})
 		}
-		doubts[at].of = append(doubts[at].of, string(p))
+		doubts[at].properties = append(doubts[at].properties, string(p))
 	}
 	for _, p := range accessProperties() {
-		was, is := before.protection.Of(p), after.protection.Of(p)
+		was, is := before.protection.ResultOf(p), after.protection.ResultOf(p)
 		switch {
-		case !concerns(d.q.Kinds, was, is):
+		case !involvesKinds(d.query.Kinds, was, is):
 		case was.Verdict == gate.Holds && is.Verdict == gate.Fails:
 			out.access = AccessOpened
-			out.lost = append(out.lost, lostProperty{p, usesText(was.By), becauseText(is.Because)})
+			out.lost = append(out.lost, lostProperty{p, formatUses(was.By), formatBecause(is.Because)})
 		case was.Verdict == gate.Holds && is.Verdict == gate.Depends:
-			doubt(p, "%s held by "+strings.ReplaceAll(usesText(was.By), "%", "%%")+", and whether that is still so is not known", becauseText(is.Because))
+			doubt(p, "%s held by "+strings.ReplaceAll(formatUses(was.By), "%", "%%")+", and whether that is still so is not known", formatBecause(is.Because))
 		case was.Verdict == gate.Depends && is.Verdict == gate.Fails:
-			doubt(p, "whether %s held is not known, and now it does not", becauseText(was.Because))
-		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && was.Has(gate.NotRead) && len(gone(gateKinds(was), gateKinds(is))) > 0:
-			doubt(p, "whether %s held is not known, and what may have established it is gone", becauseText(was.Because))
+			doubt(p, "whether %s held is not known, and now it does not", formatBecause(was.Because))
+		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && was.HasReason(gate.NotRead) && len(findRemoved(gateKinds(was), gateKinds(is))) > 0:
+			doubt(p, "whether %s held is not known, and what may have established it is gone", formatBecause(was.Because))
 		}
 	}
 	for _, one := range doubts {
-		out.doubts = append(out.doubts, fmt.Sprintf(one.format, andList(one.of))+": "+one.because)
+		out.doubts = append(out.doubts, fmt.Sprintf(one.format, joinWithAnd(one.properties))+": "+one.because)
 	}
-	if len(doubts) == 0 && len(gone(before.unread, after.unread)) > 0 && d.heldBack(after).Verdict != gate.Holds {
+	if len(doubts) == 0 && len(findRemoved(before.unread, after.unread)) > 0 && d.bestAccessResult(after).Verdict != gate.Holds {
 		out.doubts = append(out.doubts, filterGone)
 	}
-	if kinds := gone(before.unjudged, after.unjudged); len(kinds) > 0 {
-		out.doubts = append(out.doubts, "whether "+kindList(kinds)+" denied it is not known, and it does not decide any more")
+	if kinds := findRemoved(before.unjudged, after.unjudged); len(kinds) > 0 {
+		out.doubts = append(out.doubts, "whether "+formatKindNames(kinds)+" denied it is not known, and it does not decide any more")
 	}
 	if len(out.lost) > 0 {
 		out.doubts = nil
 	}
 	var reasons []string
 	for _, l := range out.lost {
-		reasons = append(reasons, l.text())
+		reasons = append(reasons, l.formatLoss())
 	}
 	out.reason = strings.Join(reasons, "; ")
 	return out
 }
 
-// text says in words what is lost, by which gate it held, and why it does not any more.
-func (l *lostProperty) text() string {
+// formatLoss says which property is lost, by which gate it held, and why it does not hold any more.
+func (l *lostProperty) formatLoss() string {
 	return string(l.property) + " (" + l.by + ") is lost: " + l.why
 }
 
-// gateKinds are the kinds of the objects, with the fields, by which a property may hold.
+// gateKinds returns the kinds of the objects, with the fields, by which a property may hold.
 func gateKinds(r *protect.Result) []string {
 	var out []string
 	for _, u := range r.By {
@@ -158,13 +160,14 @@ func gateKinds(r *protect.Result) []string {
 	return out
 }
 
-// heldBack is whether anything keeps requests out: the best of what is true of the properties that do.
-func (d *behavior) heldBack(r *reaction) protect.Result {
+// bestAccessResult says whether anything keeps requests out: it returns the best result among the
+// properties that do.
+func (d *behaviorComparer) bestAccessResult(r *classBehavior) protect.Result {
 	out := protect.Result{Verdict: gate.Fails}
 	for _, p := range accessProperties() {
-		one := r.protection.Of(p)
+		one := r.protection.ResultOf(p)
 		switch {
-		case !concerns(d.q.Kinds, one):
+		case !involvesKinds(d.query.Kinds, one):
 		case one.Verdict == gate.Holds:
 			return *one
 		case one.Verdict == gate.Depends && out.Verdict == gate.Fails:
@@ -174,24 +177,25 @@ func (d *behavior) heldBack(r *reaction) protect.Result {
 	return out
 }
 
-// shifts are the properties of which not the same is true of requests that get through before and after.
-func (d *behavior) shifts(before, after *reaction) []PropertyShift {
+// findShifts returns the properties whose verdict changes for requests that get through before and
+// after.
+func (d *behaviorComparer) findShifts(before, after *classBehavior) []PropertyShift {
 	if !before.reaches || !after.reaches || before.protection == nil || after.protection == nil {
 		return nil
 	}
 	var out []PropertyShift
 	for _, p := range gate.Properties() {
-		was, is := before.protection.Of(p), after.protection.Of(p)
-		shut := was.Has(gate.DeniesAll) || is.Has(gate.DeniesAll)
-		if was.Verdict != is.Verdict && (p.IsAccess() || !shut) && concerns(d.q.Kinds, was, is) {
+		was, is := before.protection.ResultOf(p), after.protection.ResultOf(p)
+		shut := was.HasReason(gate.DeniesAll) || is.HasReason(gate.DeniesAll)
+		if was.Verdict != is.Verdict && (p.IsAccess() || !shut) && involvesKinds(d.query.Kinds, was, is) {
 			out = append(out, PropertyShift{p, *was, *is})
 		}
 	}
 	return out
 }
 
-// shiftsText tells shifts apart.
-func shiftsText(shifts []PropertyShift) string {
+// shiftsKey returns a key that is the same for equal shifts only.
+func shiftsKey(shifts []PropertyShift) string {
 	var key []byte
 	for i := range shifts {
 		s := &shifts[i]
@@ -201,16 +205,17 @@ func shiftsText(shifts []PropertyShift) string {
 }
 
 // deniesAll reports whether gates let nobody through.
-func (r *reaction) deniesAll() bool {
-	return r.protection != nil && r.protection.Authentication.Has(gate.DeniesAll)
+func (r *classBehavior) deniesAll() bool {
+	return r.protection != nil && r.protection.Authentication.HasReason(gate.DeniesAll)
 }
 
-// names reports whether a policy that decides is among those of which it is known how they keep requests out. They do so to requests with other
-// credentials than the one that is decided about.
-func (p *Protection) names(d *Decision) bool {
+// explainsDecision reports whether a policy that decides is one of those that protect in a way that
+// is known. Such a policy also keeps out requests with other credentials than the one that is
+// decided about.
+func (p *Protection) explainsDecision(d *Decision) bool {
 	for _, property := range accessProperties() {
-		r := p.Of(property)
-		if r.Has(gate.NotRead) {
+		r := p.ResultOf(property)
+		if r.HasReason(gate.NotRead) {
 			continue
 		}
 		for i := range d.By {
@@ -224,72 +229,74 @@ func (p *Protection) names(d *Decision) bool {
 	return false
 }
 
-// verdicts tells apart what is true of the properties, and nothing else. No protection has none.
-func (p *Protection) verdicts() string {
+// verdictsKey returns a key for the verdicts about all properties, and nothing else; "" for no
+// protection.
+func (p *Protection) verdictsKey() string {
 	if p == nil {
 		return ""
 	}
 	var out strings.Builder
 	for _, property := range gate.Properties() {
-		r := p.Of(property)
+		r := p.ResultOf(property)
 		out.WriteString("\x00" + string(r.Verdict))
-		if r.Has(gate.DeniesAll) {
+		if r.HasReason(gate.DeniesAll) {
 			out.WriteString(" for nobody")
 		}
 	}
 	return out.String()
 }
 
-// protectionOf is what the requests that an answer describes are protected by.
-func (s *reacting) protectionOf(a *request.Answer) *Protection {
-	return s.protector.onAnswer(a)
+// protectionOfAnswer returns what protects the requests that an answer describes.
+func (s *behaviorEvaluator) protectionOfAnswer(a *request.Answer) *Protection {
+	return s.protector.protectionOfAnswer(a)
 }
 
-// onAnswer is what the requests of a class are protected by that an answer is about.
-func (p *protector) onAnswer(a *request.Answer) *Protection {
-	g := p.judge.On(a)
-	if made := p.made[g]; made != nil {
+// protectionOfAnswer returns what protects the requests of the class that an answer is about.
+func (p *protector) protectionOfAnswer(a *request.Answer) *Protection {
+	g := p.judge.FindGates(a)
+	if made := p.byGates[g]; made != nil {
 		return made
 	}
 	out := &Protection{}
 	for _, property := range gate.Properties() {
-		*out.Of(property) = g.Of(property)
+		*out.ResultOf(property) = g.JudgeProperty(property)
 	}
-	out = p.share(out)
-	if len(a.Request.Headers)+len(a.Request.Query) == 0 && len(p.apart(a.Rule)) == 0 {
-		p.made[g] = out
+	out = p.shareProtection(out)
+	if len(a.Request.Headers)+len(a.Request.Query) == 0 && len(p.findTests(a.Rule)) == 0 {
+		p.byGates[g] = out
 	}
 	return out
 }
 
-// perhapsProtected is what requests are protected by of which it is not known which rule takes them: what is true whichever does.
-func (s *reacting) perhapsProtected(c *space.Class, own *Protection) *Protection {
+// uncertainProtection returns what protects requests of which it is not known which rule takes
+// them: what is true whichever does.
+func (s *behaviorEvaluator) uncertainProtection(c *space.Class, own *Protection) *Protection {
 	all := []*Protection{own}
 	unknown := false
-	for _, rule := range c.Rivals() {
-		other, known := s.takenBy(c.Answer, rule)
+	for _, rule := range c.CompetingRules() {
+		other, known := s.answerIfTakenBy(c.Answer, rule)
 		if !known {
 			unknown = true
 			continue
 		}
-		all = append(all, s.protectionOf(other))
+		all = append(all, s.protectionOfAnswer(other))
 	}
 	out := &Protection{}
 	for _, p := range gate.Properties() {
-		r := *own.Of(p)
+		r := *own.ResultOf(p)
 		for _, one := range all {
-			if unknown || one.Of(p).Verdict != r.Verdict {
+			if unknown || one.ResultOf(p).Verdict != r.Verdict {
 				r = protect.Result{Verdict: gate.Depends, By: r.By, Because: []protect.Reason{{Code: gate.Condition, Message: "which rule takes the request is not known"}}}
 				break
 			}
 		}
-		*out.Of(p) = r
+		*out.ResultOf(p) = r
 	}
 	return out
 }
 
-// leavesAccessOpen reports whether the input leaves something open that may decide who gets access. What policies decide about a request is not, where
-// what they protect is known.
-func (s *reacting) leavesAccessOpen() bool {
-	return slices.ContainsFunc(s.allProblems(), func(p model.Problem) bool { return p.Incomplete() && !s.judged[p.Message] })
+// leavesAccessOpen reports whether the input leaves something open that may decide who gets access.
+// A decision about one request leaves nothing open where it is known what the policies protect.
+func (s *behaviorEvaluator) leavesAccessOpen() bool {
+	return slices.ContainsFunc(s.allProblems(), func(p model.Problem) bool { return p.IsIncomplete() && !s.decisionProblems[p.Message] })
 }

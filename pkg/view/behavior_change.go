@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-func kindList(kinds []string) string {
+func formatKindNames(kinds []string) string {
 	out := make([]string, len(kinds))
 	for i, kind := range kinds {
 		out[i], _, _ = strings.Cut(kind, ".")
@@ -13,8 +13,8 @@ func kindList(kinds []string) string {
 	return strings.Join(out, ", ")
 }
 
-// whatChanges names the parts that are not the same.
-func whatChanges(before, after *reaction) []string {
+// listChangedParts names the parts of what requests get that differ.
+func listChangedParts(before, after *classBehavior) []string {
 	out := []string{}
 	add := func(what string, differs bool) {
 		if differs {
@@ -23,24 +23,24 @@ func whatChanges(before, after *reaction) []string {
 	}
 	add(BehaviorOutcome, before.outcome != after.outcome)
 	add(BehaviorBackends, before.backends != after.backends)
-	add(BehaviorFilters, before.filtered != after.filtered)
-	add(BehaviorPolicies, !slices.EqualFunc(before.settings, after.settings, func(a, b settingInForce) bool { return a.key() == b.key() && a.text == b.text }))
+	add(BehaviorFilters, before.filterKey != after.filterKey)
+	add(BehaviorPolicies, !slices.EqualFunc(before.settings, after.settings, func(a, b settingInForce) bool { return a.nameKey() == b.nameKey() && a.text == b.text }))
 	add(BehaviorDecision, before.decisions != after.decisions)
-	add(BehaviorProtection, before.reaches && after.reaches && before.protection.verdicts() != after.protection.verdicts())
+	add(BehaviorProtection, before.reaches && after.reaches && before.protection.verdictsKey() != after.protection.verdictsKey())
 	return out
 }
 
-// settingChanges are the settings that are not the same. Of lists whose order means something, the entries are compared by name, each with the
-// ones of its name in turn; an order alone that changes is not listed.
-func settingChanges(before, after *reaction) []SettingChange {
+// findSettingChanges returns the settings that differ. In lists with an order, entries are compared
+// by name, and entries of one name in their order; a change of the order alone is not listed.
+func findSettingChanges(before, after *classBehavior) []SettingChange {
 	type numbered struct {
 		key string
 		n   int
 	}
-	index := func(r *reaction) (map[numbered]*settingInForce, []numbered) {
+	index := func(r *classBehavior) (map[numbered]*settingInForce, []numbered) {
 		at, seen, order := map[numbered]*settingInForce{}, map[string]int{}, []numbered(nil)
 		for i := range r.settings {
-			key := numbered{r.settings[i].key(), seen[r.settings[i].key()]}
+			key := numbered{r.settings[i].nameKey(), seen[r.settings[i].nameKey()]}
 			seen[key.key]++
 			at[key] = &r.settings[i]
 			order = append(order, key)

@@ -8,10 +8,9 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 type doc = map[string]any
@@ -173,14 +172,14 @@ func sideOf(t *testing.T, docs []doc) DiffInput {
 
 // facts are what a request gets, by the answer to it alone, without the names that do not count.
 func facts(r *resolve.Resolution, a *request.Answer) string {
-	out := Request(r, Asked{Answer: a}, nil, Judges{})
+	out := Request(r, ExpectedAnswer{Answer: a}, nil, Judges{})
 	total := 0
-	for _, b := range r.Graph.Backends(max(a.Rule, 0)) {
+	for _, b := range r.Graph.BackendRefs(max(a.Rule, 0)) {
 		total += b.Weight
 	}
 	var shares, settings []string
 	if a.Rule >= 0 && out.Location == "" {
-		for _, b := range r.Graph.Backends(a.Rule) {
+		for _, b := range r.Graph.BackendRefs(a.Rule) {
 			shares = append(shares, fmt.Sprintf("%s %s %.4f", b.Ref, b.Reason, float64(b.Weight)/float64(total)))
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
-// inForce takes the settings of an effective policy.
-func (s *reacting) inForce(item *EffectivePolicy, out *reaction) {
+// addSettings adds the settings of an effective policy.
+func (s *behaviorEvaluator) addSettings(item *EffectivePolicy, out *classBehavior) {
 	at := item.Target.Kind
 	switch {
 	case strings.HasSuffix(at, "Route"), at == "Gateway", at == "ListenerSet", strings.HasSuffix(at, "ListenerSet"):
@@ -36,19 +36,20 @@ func (s *reacting) inForce(item *EffectivePolicy, out *reaction) {
 			out.settings = append(out.settings, f)
 		}
 	}
-	if s.protecting(item) {
+	if s.isProtecting(item) {
 		out.protected = append(out.protected, item.PolicyKind)
 	}
 }
 
-// protecting reports whether what is in force keeps requests out. Of a kind that nobody describes, that is not known, and taken to be so.
-func (s *reacting) protecting(item *EffectivePolicy) bool {
+// isProtecting reports whether an effective policy keeps requests out. A kind without a descriptor
+// is taken to do so, as it is not known.
+func (s *behaviorEvaluator) isProtecting(item *EffectivePolicy) bool {
 	gk := model.ParseGroupKind(item.PolicyKind)
-	if s.protects != nil {
-		return slices.Contains(s.protects, gk)
+	if s.protectingKinds != nil {
+		return slices.Contains(s.protectingKinds, gk)
 	}
-	k := s.survey.res.Kind(gk)
-	if k == nil || k.Generic() {
+	k := s.collector.res.Kind(gk)
+	if k == nil || k.IsGeneric() {
 		return true
 	}
 	return k.Protects.KeepsOut(func(path string) bool {
@@ -83,23 +84,23 @@ func setsBelow(r *Rule, path string) bool {
 	return true
 }
 
-// decide asks the kinds that judge requests.
-func (s *reacting) decide(a *request.Answer, out *reaction) {
+// applyDecisions adds what the policy kinds decide that judge requests.
+func (s *behaviorEvaluator) applyDecisions(a *request.Answer, out *classBehavior) {
 	var told []string
 	protected := slices.Clone(out.protected)
-	out.denied, out.shut, out.unjudged = nil, nil, nil
-	for _, decision := range s.judge(a) {
+	out.denied, out.unexplainedDenials, out.unjudged = nil, nil, nil
+	for _, decision := range s.judgeRequest(a) {
 		told = append(told, decision.PolicyKind+" "+decision.Direction+" "+decision.Outcome)
-		counts := s.protects == nil || slices.Contains(s.protects, model.ParseGroupKind(decision.PolicyKind))
+		counts := s.protectingKinds == nil || slices.Contains(s.protectingKinds, model.ParseGroupKind(decision.PolicyKind))
 		switch decision.Outcome {
 		case string(request.Denied):
 			out.denied = append(out.denied, decision.PolicyKind)
-			if !out.protection.names(&decision) {
-				out.shut = append(out.shut, decision.PolicyKind)
+			if !out.protection.explainsDecision(&decision) {
+				out.unexplainedDenials = append(out.unexplainedDenials, decision.PolicyKind)
 			}
 		case string(request.NotEvaluated):
-			if k := s.survey.res.Kind(model.ParseGroupKind(decision.PolicyKind)); k != nil && len(k.Protects.Rules) > 0 {
-				s.judged[kindList([]string{decision.PolicyKind})+": "+decision.sentence()] = true
+			if k := s.collector.res.Kind(model.ParseGroupKind(decision.PolicyKind)); k != nil && len(k.Protects.Rules) > 0 {
+				s.decisionProblems[formatKindNames([]string{decision.PolicyKind})+": "+decision.formatSentence()] = true
 			} else {
 				out.unjudged = append(out.unjudged, decision.PolicyKind)
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// What of a request changes.
+// The parts of what requests get that can change.
 const (
 	BehaviorOutcome  = "Outcome"
 	BehaviorBackends = "Backends"
@@ -17,16 +17,16 @@ const (
 	BehaviorProtection = "Protection"
 )
 
-// What becomes of the access that requests have.
+// The changes of the access that requests have.
 const (
 	AccessOpened = "Opened"
 	AccessClosed = "Closed"
 )
 
-// How much of an answer is told.
+// Limits of the size of an answer.
 const (
-	mostBehaviorItems   = 1000
-	mostBehaviorClasses = 20 // of one item, that are shown with a request
+	maxBehaviorItems   = 1000
+	maxBehaviorClasses = 20 // of one item, that are shown with a request
 )
 
 // BehaviorDiff answers `diff --behavior`.
@@ -44,8 +44,8 @@ type BehaviorDiff struct {
 	Protects  []string         `json:"protects"`          // the policy kinds that keep requests out, as Kind.group, of those that are in the inputs
 	Traffic   *Traffic         `json:"traffic,omitempty"` // what an access log says of the shares
 
-	news   []model.Problem
-	access bool // it is known who gets access
+	news        []model.Problem
+	accessKnown bool // it is known who gets access
 }
 
 // BehaviorChange is one change of what requests get, for all classes of requests for which it is the same and the same rules take them.

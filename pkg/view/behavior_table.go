@@ -21,37 +21,37 @@ func (d *BehaviorDiff) Headline() string {
 		if d.Changed == 1 {
 			verb = "changes"
 		}
-		text = fmt.Sprintf("%d of %s %s", d.Changed, Counted(d.Classes, "class of requests|classes of requests"), verb)
+		text = fmt.Sprintf("%d of %s %s", d.Changed, FormatCount(d.Classes, "class of requests|classes of requests"), verb)
 		if d.Opened > 0 {
-			text += "; " + Counted(d.Opened, "gets access that it did not have|get access that they did not have")
+			text += "; " + FormatCount(d.Opened, "gets access that it did not have|get access that they did not have")
 		}
-		if lost := d.Loses.text(); lost != "" {
+		if lost := d.Loses.formatCounts(); lost != "" {
 			text += "; " + lost
 		}
 		if d.Closed > 0 {
-			text += "; " + Counted(d.Closed, "loses access or is protected now|lose access or are protected now")
+			text += "; " + FormatCount(d.Closed, "loses access or is protected now|lose access or are protected now")
 		}
 	case d.Classes == 0:
 		text = "nothing is compared: no request comes to a Gateway of either side"
-	case !d.Certain():
+	case !d.IsCertain():
 		text = "no change is known, and not everything that could be one is"
 	default:
-		text += fmt.Sprintf(": %s, the same on both sides", Counted(d.Classes, "class|classes"))
+		text += fmt.Sprintf(": %s, the same on both sides", FormatCount(d.Classes, "class|classes"))
 	}
 	return text
 }
 
-// text says how many classes lose which properties.
-func (c *PropertyCounts) text() string {
+// formatCounts says how many classes lose which properties.
+func (c *PropertyCounts) formatCounts() string {
 	var parts []string
 	for _, p := range gate.Properties() {
-		n := *c.of(p)
+		n := *c.countOf(p)
 		switch {
 		case n == 0:
 		case len(parts) == 0:
-			parts = append(parts, Counted(n, "loses|lose")+" "+string(p))
+			parts = append(parts, FormatCount(n, "loses|lose")+" "+string(p))
 		default:
-			parts = append(parts, grouped(n)+" "+string(p))
+			parts = append(parts, formatNumber(n)+" "+string(p))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -64,45 +64,45 @@ func (d *BehaviorDiff) Table(o TableOptions) Table {
 		t = Table{Footer: []string{d.Headline()}}
 	} else {
 		b := &t.Blocks[0]
-		b.Columns = []Column{{Name: "REQUEST", Rank: 3, Least: 24}, {Name: "CLASSES", Rank: 5, Optional: true}, {Name: "WHAT", Rank: 2, Least: 10},
-			{Name: "BEFORE", Rank: 4, Least: 16}, {Name: "AFTER", Rank: 4, Least: 16}}
+		b.Columns = []Column{{Name: "REQUEST", Rank: 3, MinWidth: 24}, {Name: "CLASSES", Rank: 5, Optional: true}, {Name: "WHAT", Rank: 2, MinWidth: 10},
+			{Name: "BEFORE", Rank: 4, MinWidth: 16}, {Name: "AFTER", Rank: 4, MinWidth: 16}}
 		if d.Traffic != nil {
 			b.Columns = slices.Insert(b.Columns, 2, Column{Name: "TRAFFIC", Rank: 1})
 		}
-		shown := d.Items[:o.limit(len(d.Items))]
+		shown := d.Items[:o.countShown(len(d.Items))]
 		for i := range shown {
-			b.Rows = append(b.Rows, shown[i].rows()...)
+			b.Rows = append(b.Rows, shown[i].buildRows()...)
 		}
-		t.Footer = append(t.Footer, moreLine(len(d.Items)-len(shown)+d.More, "change")...)
+		t.Footer = append(t.Footer, formatMoreLine(len(d.Items)-len(shown)+d.More, "change")...)
 	}
 	if len(d.Undecided) > 0 {
-		b := Block{Heading: []string{"not decided"}, Columns: []Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, Least: 24}, {Name: "WHY", Rank: 1, Least: 24, Wrap: true}}}
-		shown := d.Undecided[:o.limit(len(d.Undecided))]
+		b := Block{Heading: []string{"not decided"}, Columns: []Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
+		shown := d.Undecided[:o.countShown(len(d.Undecided))]
 		for i := range shown {
 			b.Rows = append(b.Rows, []Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example}, {Text: shown[i].Why}})
 		}
 		t.Blocks = append(t.Blocks, b)
-		t.Footer = append(t.Footer, moreLine(len(d.Undecided)-len(shown), "reason")...)
+		t.Footer = append(t.Footer, formatMoreLine(len(d.Undecided)-len(shown), "reason")...)
 	}
 	if d.Traffic != nil {
-		t.Footer = append(t.Footer, fmt.Sprintf("of %s in the log, %s (%s) get something else", Counted(d.Traffic.Requests, "request"), strconv.Itoa(d.Traffic.Touched), percent(d.Traffic.Percent)))
+		t.Footer = append(t.Footer, fmt.Sprintf("of %s in the log, %s (%s) get something else", FormatCount(d.Traffic.Requests, "request"), strconv.Itoa(d.Traffic.Touched), formatPercent(d.Traffic.Percent)))
 		t.Footer = append(t.Footer, d.Traffic.Notes...)
 	}
 	for _, what := range d.LeftOut {
 		t.Footer = append(t.Footer, "not compared: "+what)
 	}
-	t.Footer = append(t.Footer, d.Closing()...)
+	t.Footer = append(t.Footer, d.IncompleteLines()...)
 	return t
 }
 
-func percent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + "%" }
+func formatPercent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + "%" }
 
-// rows are a change for people: a line for each thing that changes.
-func (c *BehaviorChange) rows() [][]Cell {
+// buildRows returns the rows of a change: one for each thing that changes.
+func (c *BehaviorChange) buildRows() [][]Cell {
 	classes := len(c.Classes) + c.More
 	lead := []Cell{{Text: c.Command}, {Text: strconv.Itoa(classes)}}
 	if c.Traffic != nil {
-		lead = append(lead, Cell{Text: percent(c.Traffic.Percent)})
+		lead = append(lead, Cell{Text: formatPercent(c.Traffic.Percent)})
 	}
 	var out [][]Cell
 	add := func(what, before, after string, tone Tone) {
@@ -120,19 +120,19 @@ func (c *BehaviorChange) rows() [][]Cell {
 	if c.Access == AccessOpened && len(c.lost) == 0 {
 		add("access", c.Reason, "open", Bad)
 	}
-	if before, after := c.Before.taker(), c.After.taker(); before != after {
+	if before, after := c.Before.formatRule(), c.After.formatRule(); before != after {
 		add("taken by", before, after, Plain)
 	}
 	for _, what := range c.Changes {
 		switch what {
 		case BehaviorOutcome:
-			add("outcome", c.Before.verdict(), c.After.verdict(), Plain)
+			add("outcome", c.Before.formatOutcome(), c.After.formatOutcome(), Plain)
 		case BehaviorBackends:
-			add("backends", c.Before.sentTo(), c.After.sentTo(), Plain)
+			add("backends", c.Before.formatBackends(), c.After.formatBackends(), Plain)
 		case BehaviorFilters:
-			add("filters", filterText(c.Before.filters), filterText(c.After.filters), Plain)
+			add("filters", formatFilters(c.Before.filters), formatFilters(c.After.filters), Plain)
 		case BehaviorDecision:
-			add("decision", decisionText(&c.Before), decisionText(&c.After), Plain)
+			add("decision", formatDecision(&c.Before), formatDecision(&c.After), Plain)
 		case BehaviorProtection:
 			c.addShifts(add)
 		case BehaviorPolicies:
@@ -145,18 +145,19 @@ func (c *BehaviorChange) rows() [][]Cell {
 			for i := range c.Policies {
 				p := &c.Policies[i]
 				kind, _, _ := strings.Cut(p.PolicyKind, ".")
-				add(kind+" "+p.Name, settingText(p.Before), settingText(p.After), Plain)
+				add(kind+" "+p.Name, formatSetting(p.Before), formatSetting(p.After), Plain)
 			}
 		}
 	}
 	return out
 }
 
-// addShifts adds the properties that are lost, in doubt or gained, without those whose loss is told already.
+// addShifts adds rows for the properties that are lost, in doubt or gained, without the losses that
+// have a row already.
 func (c *BehaviorChange) addShifts(add func(what, before, after string, tone Tone)) {
 	for i := range c.Protection {
 		s := &c.Protection[i]
-		change := protectionChange(s.Property, &s.Before, &s.After)
+		change := classifyProtectionChange(s.Property, &s.Before, &s.After)
 		if change == "" || slices.ContainsFunc(c.lost, func(l lostProperty) bool { return l.property == s.Property }) {
 			continue
 		}
@@ -168,31 +169,31 @@ func (c *BehaviorChange) addShifts(add func(what, before, after string, tone Ton
 	}
 }
 
-// propertyText says what is true of a property, and why.
+// propertyText says the verdict about a property, and why.
 func propertyText(r *protect.Result) string {
-	why := holdsBy(r)
+	why := formatGrounds(r)
 	if why == "-" {
 		return string(r.Verdict)
 	}
 	return string(r.Verdict) + ": " + why
 }
 
-func settingText(v any) string {
+func formatSetting(v any) string {
 	if v == nil {
 		return "-"
 	}
 	return string(model.AppendJSON(nil, v))
 }
 
-// taker is the rule that takes a request.
-func (s *BehaviorSide) taker() string {
+// formatRule names the rule that takes a request.
+func (s *BehaviorSide) formatRule() string {
 	if s.Route == nil {
 		return "no rule"
 	}
 	return targetName(*s.Route)
 }
 
-func (s *BehaviorSide) verdict() string {
+func (s *BehaviorSide) formatOutcome() string {
 	text := cmp.Or(s.Assumed, s.Outcome)
 	if s.Status != 0 {
 		text += " " + strconv.Itoa(s.Status)
@@ -203,7 +204,7 @@ func (s *BehaviorSide) verdict() string {
 	return text
 }
 
-func (s *BehaviorSide) sentTo() string {
+func (s *BehaviorSide) formatBackends() string {
 	var out []string
 	for _, b := range s.Backends {
 		text := objectName(b.Ref.WithoutSection())
@@ -221,7 +222,7 @@ func (s *BehaviorSide) sentTo() string {
 	return cmp.Or(strings.Join(out, ", "), "none")
 }
 
-func filterText(filters []any) string {
+func formatFilters(filters []any) string {
 	var out []string
 	for _, f := range filters {
 		out = append(out, string(model.AppendJSON(nil, f)))
@@ -229,9 +230,9 @@ func filterText(filters []any) string {
 	return cmp.Or(strings.Join(out, ", "), "none")
 }
 
-func decisionText(s *BehaviorSide) string {
+func formatDecision(s *BehaviorSide) string {
 	if len(s.Denied) > 0 {
-		return "denied by " + kindList(s.Denied)
+		return "denied by " + formatKindNames(s.Denied)
 	}
 	return "not denied"
 }

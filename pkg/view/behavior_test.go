@@ -39,7 +39,7 @@ func TestBehaviorOfRefactorings(t *testing.T) {
 			}
 			done[r.name]++
 			out := behaviorOf(t, before, sideOf(t, next))
-			if out.Different() || len(out.Undecided) > 0 || out.Classes == 0 {
+			if out.HasChanges() || len(out.Undecided) > 0 || out.Classes == 0 {
 				t.Fatalf("seed %d: %s: %s\n%+v\n%+v", seed, r.name, out.Headline(), out.Items, out.Undecided)
 			}
 		}
@@ -183,7 +183,7 @@ func TestBehaviorOfMutations(t *testing.T) {
 			if len(out.Undecided) > 0 {
 				t.Fatalf("seed %d: %s: %+v", seed, m.name, out.Undecided)
 			}
-			if out.Different() {
+			if out.HasChanges() {
 				told[m.name]++
 			}
 			for i := range out.Items {
@@ -250,9 +250,9 @@ func asks(t *testing.T, in DiffInput, command, gateway string) *request.Answer {
 
 func askAt(t *testing.T, in DiffInput, r request.Request, gateway string) *request.Answer {
 	t.Helper()
-	for _, e := range (request.Competition{Matcher: in.Matcher}).Entries(request.Where{Gateway: topology.None}) {
+	for _, e := range (request.Competition{Matcher: in.Matcher}).Entries(request.Destination{Gateway: topology.None}) {
 		if in.Resolution.Node(e.Gateway).Ref.FullName() == gateway {
-			a, err := in.Matcher.Find(r, request.Where{Gateway: e.Gateway})
+			a, err := in.Matcher.Find(r, request.Destination{Gateway: e.Gateway})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,7 +278,7 @@ func unchanged(t *testing.T, d drawn, name string, before, after DiffInput, out 
 		gateway := one(d, "infra/gw0", "infra/gw1")
 		a, b := askAt(t, before, r, gateway), askAt(t, after, r, gateway)
 		if (a == nil) != (b == nil) || a != nil && facts(before.Resolution, a) != facts(after.Resolution, b) {
-			if !out.Different() {
+			if !out.HasChanges() {
 				t.Fatalf("%s: %s at %s is not the same on both sides, and nothing is told", name, r.Text, gateway)
 			}
 		}
@@ -303,8 +303,8 @@ func TestReadAccessLog(t *testing.T) {
 			t.Fatal(err, l.lines)
 		}
 		got := ""
-		if len(l.all) > 0 {
-			got = l.all[0].method + " " + l.all[0].host + " " + l.all[0].target
+		if len(l.requests) > 0 {
+			got = l.requests[0].method + " " + l.requests[0].host + " " + l.requests[0].target
 		}
 		if got != want || (l.unread == 2) != (want == "") {
 			t.Errorf("%s\n got %q, %d of 2 lines not read\nwant %q", line, got, l.unread, want)

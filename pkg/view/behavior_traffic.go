@@ -25,31 +25,31 @@ type TrafficShare struct {
 	Percent  float64 `json:"percent"`  // that these are of all that were logged
 }
 
-// logCount counts logged requests by change.
-type logCount struct {
-	log     *AccessLog
-	all     [][]request.Request // the readings of each
-	touched []map[int]bool      // by change: which
-	looks   bool                // at parts of requests that logs do not have
+// trafficCounter counts logged requests by the changes that touch them.
+type trafficCounter struct {
+	log               *AccessLog
+	readings          [][]request.Request // the readings of each
+	touched           []map[int]bool      // by change: which
+	needsMoreThanLogs bool                // matches look at parts of requests that logs do not have
 }
 
-func newLogCount(log *AccessLog) *logCount {
+func newTrafficCounter(log *AccessLog) *trafficCounter {
 	if log == nil {
 		return nil
 	}
-	c := &logCount{log: log, all: make([][]request.Request, len(log.all))}
-	for i := range log.all {
-		c.all[i] = log.all[i].requests()
-		if c.all[i] == nil {
-			log.unread += log.times[i]
-			log.times[i] = 0
+	c := &trafficCounter{log: log, readings: make([][]request.Request, len(log.requests))}
+	for i := range log.requests {
+		c.readings[i] = log.requests[i].toRequests()
+		if c.readings[i] == nil {
+			log.unread += log.counts[i]
+			log.counts[i] = 0
 		}
 	}
 	return c
 }
 
-// weigh counts the logged requests of a class for which something changes.
-func (d *behavior) weigh(at int, p *space.Pair) {
+// countTraffic counts the logged requests of a class for which something changes.
+func (d *behaviorComparer) countTraffic(at int, p *space.Pair) {
 	c := d.log
 	if c == nil {
 		return
@@ -57,59 +57,59 @@ func (d *behavior) weigh(at int, p *space.Pair) {
 	for len(c.touched) <= at {
 		c.touched = append(c.touched, map[int]bool{})
 	}
-	class := p.Any()
-	c.looks = c.looks || class.Looks()
-	for i, readings := range c.all {
+	class := p.AnyClass()
+	c.needsMoreThanLogs = c.needsMoreThanLogs || class.HasFieldTests()
+	for i, readings := range c.readings {
 		if c.touched[at][i] {
 			continue
 		}
 		for j := range readings {
-			if c.log.all[i].host == "" && class.ContainsAnyHost(&readings[j]) || c.log.all[i].host != "" && class.Contains(&readings[j]) {
+			if c.log.requests[i].host == "" && class.ContainsAnyHost(&readings[j]) || c.log.requests[i].host != "" && class.Contains(&readings[j]) {
 				c.touched[at][i] = true
 			}
 		}
 	}
 }
 
-func (c *logCount) total() int { return c.log.lines - c.log.unread - c.log.dropped }
+func (c *trafficCounter) countRequests() int { return c.log.lines - c.log.unread - c.log.dropped }
 
-func (c *logCount) sum(which map[int]bool) TrafficShare {
+func (c *trafficCounter) sumShare(which map[int]bool) TrafficShare {
 	out := TrafficShare{}
 	for i := range which {
-		out.Requests += c.log.times[i]
+		out.Requests += c.log.counts[i]
 	}
-	if total := c.total(); total > 0 {
+	if total := c.countRequests(); total > 0 {
 		out.Percent = math.Round(10000*float64(out.Requests)/float64(total)) / 100
 	}
 	return out
 }
 
-func (c *logCount) share(at int) *TrafficShare {
-	out := c.sum(c.touched[at])
+func (c *trafficCounter) shareOf(at int) *TrafficShare {
+	out := c.sumShare(c.touched[at])
 	return &out
 }
 
-func (c *logCount) traffic() *Traffic {
+func (c *trafficCounter) buildTraffic() *Traffic {
 	all := map[int]bool{}
 	for _, which := range c.touched {
 		for i := range which {
 			all[i] = true
 		}
 	}
-	sum := c.sum(all)
-	out := &Traffic{Lines: c.log.lines, Unread: c.log.unread, Hostless: c.log.hostless, Requests: c.total(), Touched: sum.Requests, Percent: sum.Percent, Notes: []string{}}
+	sum := c.sumShare(all)
+	out := &Traffic{Lines: c.log.lines, Unread: c.log.unread, Hostless: c.log.hostless, Requests: c.countRequests(), Touched: sum.Requests, Percent: sum.Percent, Notes: []string{}}
 	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
 	if out.Unread > 0 {
-		note("%s of the log cannot be read", Counted(out.Unread, "line"))
+		note("%s of the log cannot be read", FormatCount(out.Unread, "line"))
 	}
 	if out.Hostless > 0 {
-		note("the log has no host for %s: each counts for every host", Counted(out.Hostless, "request"))
+		note("the log has no host for %s: each counts for every host", FormatCount(out.Hostless, "request"))
 	}
-	if c.looks {
+	if c.needsMoreThanLogs {
 		note("logs do not have the headers that matches look at: logged requests are taken to have none")
 	}
 	if c.log.dropped > 0 {
-		note("%s left out: the log has more than %s different ones", Counted(c.log.dropped, "request is|requests are"), grouped(mostLogged))
+		note("%s left out: the log has more than %s different ones", FormatCount(c.log.dropped, "request is|requests are"), formatNumber(maxLoggedRequests))
 	}
 	return out
 }

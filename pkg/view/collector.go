@@ -22,131 +22,135 @@ type Query struct {
 	// Judges are asked what places that are no route rules are protected by; without gate functions nobody is.
 	Judges Judges
 
-	compared bool // with another input: what this one does not have is told by the comparison
+	isComparison bool // the answer is compared with that of another input, so that the comparison reports what this one does not have
 }
 
-// collector collects what one view looks at.
+// collector collects what one view visits, and the problems on the way.
 type collector struct {
-	res    *resolve.Resolution
-	query  Query
-	picked []*resolve.Kind // that the question is about and that have policies
+	res        *resolve.Resolution
+	query      Query
+	askedKinds []*resolve.Kind // that the question is about and that have policies
 
-	answers answers
-	found   []model.Problem
-	spaces  map[string]bool          // the namespaces of what was looked at
-	routes  map[model.Ref]bool       // the routes that were looked at
-	ways    map[string][]Path        // what paths made, by the nodes that count
-	scoped  map[scopedPaths][]Path   // what waysOf made of kinds in scopes
-	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
-	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
-	asked   map[topology.NodeID]bool
-	looked  []topology.NodeID
+	answers           answerCache
+	foundProblems     []model.Problem
+	visitedNamespaces map[string]bool           // the namespaces of what was visited
+	visitedRoutes     map[model.Ref]bool        // the routes that were visited
+	pathCache         map[string][]Path         // paths in the shape of the contract, by the nodes that they show
+	scopedPathCache   map[scopedPathsKey][]Path // what waysOf made of kinds in scopes
+	ruleRouteKinds    map[model.GroupKind]bool  // the kinds of routes at whose rules one of the policy kinds has results
+	visitedKinds      map[model.GroupKind]bool  // the policy kinds of what was visited
+	askedNodes        map[topology.NodeID]bool
+	visitedNodes      []topology.NodeID
 
-	judged   bool // what routes that are not read mean is told for each request
-	clusters bool // whole clusters were looked at: policies come there from any namespace
+	perRequest      bool // the answer is about single requests, each of which says what unread routes mean for it
+	clustersVisited bool // whole clusters were visited: policies come there from any namespace
 
-	byRoute, byRule bool // the ways of a kind are made for which it matters by which route, or rule, they lead
+	byRoute, byRule bool // paths show their route, or rule, as it matters to the kind at hand
 
-	only *policy.Policy // not nil: only the ways by which this policy itself comes to a target
+	onlyPolicy *policy.Policy // not nil: only the paths by which this policy itself comes to a target
 }
 
-// each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
-func (a *collector) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
-	a.begin()
-	for _, k := range a.picked {
-		if a.query.Targets == nil && a.answers.made[k] == nil && a.answers.passing[k] == nil {
-			k.Fold()
+// eachStack calls see for every effective target asked for, with every kind and every stack that
+// reaches it, targets in order.
+func (a *collector) eachStack(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
+	a.initialize()
+	for _, k := range a.askedKinds {
+		if a.query.Targets == nil && a.answers.byStack[k] == nil && a.answers.facts[k] == nil {
+			k.FoldAll()
 		}
 	}
-	nodes := a.nodes()
-	a.look(nodes)
+	nodes := a.listNodes()
+	a.markVisited(nodes)
 	for _, id := range nodes {
-		a.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
-			if a.query.Through != nil && !a.asked[id] {
-				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
+		a.eachStackAt(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
+			if a.query.Through != nil && !a.askedNodes[id] {
+				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.goesThrough(w) })
 			}
-			if a.only != nil {
-				ways = k.Via(a.only, id, ways)
+			if a.onlyPolicy != nil {
+				ways = k.PathsVia(a.onlyPolicy, id, ways)
 			}
 			if len(ways) > 0 {
-				see(k, id, s, a.pathsOf(k, id, s, ways))
+				see(k, id, s, a.convertTargetPaths(k, id, s, ways))
 			}
 		})
 	}
 }
 
-// begin prepares a survey of nothing yet.
-func (a *collector) begin() {
-	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
-	a.atRules = map[model.GroupKind]bool{}
-	a.picked = a.chosen()
-	for _, k := range a.picked {
-		if k.Reaches(topology.Rule) {
+// initialize prepares a collector that has visited nothing yet.
+func (a *collector) initialize() {
+	a.visitedNamespaces, a.visitedRoutes, a.visitedKinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
+	a.ruleRouteKinds = map[model.GroupKind]bool{}
+	a.askedKinds = a.selectKinds()
+	for _, k := range a.askedKinds {
+		if k.HasResultsAt(topology.Rule) {
 			for _, gk := range k.Routes {
-				a.atRules[gk] = true
+				a.ruleRouteKinds[gk] = true
 			}
 		}
 	}
 }
 
-// look notes what is looked at: problems of it matter. Those of everything do anyway.
-func (a *collector) look(nodes []topology.NodeID) {
-	a.clusters = a.clusters || slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return a.res.Node(id).Role == topology.Cluster })
-	if a.query.Targets == nil && !a.judged {
+// markVisited notes that nodes are visited, so that problems about them matter. A question about
+// everything has all problems anyway.
+func (a *collector) markVisited(nodes []topology.NodeID) {
+	a.clustersVisited = a.clustersVisited || slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return a.res.Node(id).Role == topology.Cluster })
+	if a.query.Targets == nil && !a.perRequest {
 		return
 	}
-	a.looked = append(a.looked, nodes...)
+	a.visitedNodes = append(a.visitedNodes, nodes...)
 	for _, id := range nodes {
 		n := a.res.Node(id)
-		a.spaces[n.Ref.Namespace] = true
+		a.visitedNamespaces[n.Ref.Namespace] = true
 		if n.Role == topology.Route || n.Role == topology.Rule {
 			if a.query.Targets != nil { // else all are
-				a.routes[n.Ref.WithoutSection()] = true
+				a.visitedRoutes[n.Ref.WithoutSection()] = true
 			}
-			for _, parent := range a.attachments(id) {
-				a.spaces[parent.Parent.Namespace] = true
+			for _, parent := range a.attachmentsOf(id) {
+				a.visitedNamespaces[parent.Parent.Namespace] = true
 			}
 		}
 	}
 }
 
-// seeNode calls see for a node with every kind that has results there, and every stack that reaches it.
-func (a *collector) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
-	for _, k := range a.picked {
-		if !k.ReachesNode(a.res.Node(id)) {
+// eachStackAt calls see for a node with every kind that has results there, and every stack that
+// reaches it.
+func (a *collector) eachStackAt(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
+	for _, k := range a.askedKinds {
+		if !k.HasResultsAtNode(a.res.Node(id)) {
 			continue
 		}
 		for _, s := range k.Contexts(id) {
-			if k.Empty(s) && !a.query.ShowNone {
+			if k.IsEmpty(s) && !a.query.ShowNone {
 				continue
 			}
-			a.kinds[k.GroupKind] = true
+			a.visitedKinds[k.GroupKind] = true
 			see(k, id, s, k.Paths(id, s))
 		}
 	}
 }
 
-// chosen are the kinds that the question is about and that have policies.
-func (a *collector) chosen() []*resolve.Kind {
+// selectKinds returns the kinds that the question is about and that have policies.
+func (a *collector) selectKinds() []*resolve.Kind {
 	var out []*resolve.Kind
 	for _, k := range a.res.Kinds {
-		if k.InUse() && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
+		if k.IsInUse() && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
-// contexts is how many answers there are about everything, those about nothing aside.
-func (a *collector) contexts() (n int) {
-	for _, k := range a.chosen() {
+// countContexts returns how many answers there are about everything, without those where nothing is
+// in force.
+func (a *collector) countContexts() (n int) {
+	for _, k := range a.selectKinds() {
 		k.EachContext(func(topology.NodeID, resolve.StackID) { n++ })
 	}
 	return n
 }
 
-// nodes lists the nodes at which the question can have an answer, in order.
-func (a *collector) nodes() []topology.NodeID {
+// listNodes returns the nodes at which the question can have an answer, in order.
+func (a *collector) listNodes() []topology.NodeID {
 	if a.query.Targets == nil {
 		out := make([]topology.NodeID, 0, a.res.Len())
 		for id := range a.res.Len() {
@@ -156,30 +160,31 @@ func (a *collector) nodes() []topology.NodeID {
 	}
 	var out []topology.NodeID
 	g := a.res.Graph
-	a.asked = map[topology.NodeID]bool{}
+	a.askedNodes = map[topology.NodeID]bool{}
 	for _, id := range a.query.Targets {
-		a.asked[id] = true
+		a.askedNodes[id] = true
 		out = append(out, id)
 		n := a.res.Node(id)
 		if n.Ref.Section == "" {
 			for _, section := range g.Sections(n.Ref) {
-				out = append(out, g.Lookup(n.Ref.In(section))...)
+				out = append(out, g.Lookup(n.Ref.WithSection(section))...)
 			}
 		}
 		if n.Role == topology.Backend || n.Role == topology.Port {
 			out = append(out, g.Parents(topology.All, id)...)
 		}
 		if n.Role == topology.Frontend {
-			out = append(out, a.under([]topology.NodeID{id})...)
+			out = append(out, a.nodesBelow([]topology.NodeID{id})...)
 		}
 	}
-	out = append(out, a.under(a.query.Through)...)
+	out = append(out, a.nodesBelow(a.query.Through)...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// under lists what traffic reaches through the given nodes, down to the route rules.
-func (a *collector) under(nodes []topology.NodeID) []topology.NodeID {
+// nodesBelow returns the given nodes and what traffic reaches through them, down to the route
+// rules.
+func (a *collector) nodesBelow(nodes []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	seen := map[topology.NodeID]bool{}
 	for level := nodes; len(level) > 0; {
@@ -199,8 +204,8 @@ func (a *collector) under(nodes []topology.NodeID) []topology.NodeID {
 	return out
 }
 
-// uncovered are the ways to a node other than the given ones.
-func (a *collector) uncovered(id topology.NodeID, covered []Path) []Path {
+// uncoveredPaths returns the paths to a node other than the given ones.
+func (a *collector) uncoveredPaths(id topology.NodeID, covered []Path) []Path {
 	for _, k := range a.res.Kinds {
 		contexts := k.Contexts(id)
 		if len(contexts) == 0 {
@@ -213,15 +218,15 @@ func (a *collector) uncovered(id topology.NodeID, covered []Path) []Path {
 		for _, s := range contexts {
 			ways = append(ways, k.Paths(id, s)...)
 		}
-		return slices.DeleteFunc(slices.Clone(a.paths(ways)), func(p Path) bool {
+		return slices.DeleteFunc(slices.Clone(a.convertPaths(ways)), func(p Path) bool {
 			return slices.ContainsFunc(covered, func(c Path) bool { return comparePaths(p, c) == 0 })
 		})
 	}
 	return nil
 }
 
-// reached reports whether traffic can come to a route or a rule.
-func (a *collector) reached(id topology.NodeID) bool {
+// hasTraffic reports whether traffic can come to a route or a rule.
+func (a *collector) hasTraffic(id topology.NodeID) bool {
 	g := a.res.Graph
 	if g.Node(id).Role == topology.Rule {
 		id = g.Parents(topology.All, id)[0]
@@ -229,54 +234,57 @@ func (a *collector) reached(id topology.NodeID) bool {
 	return len(g.Parents(topology.All, id)) > 0
 }
 
-// passes reports whether a way goes through one of the nodes asked for.
-func (a *collector) passes(way resolve.Path) bool {
+// goesThrough reports whether a path leads through one of the nodes asked for.
+func (a *collector) goesThrough(way resolve.Path) bool {
 	return slices.ContainsFunc(way, func(id topology.NodeID) bool { return slices.Contains(a.query.Through, id) })
 }
 
-// problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
-func (a *collector) problems() []model.Problem {
-	out := append(slices.Clone(a.found), a.blind()...)
+// collectProblems returns the problems of the input that touch what was visited, and those found on
+// the way. A question about everything has all.
+func (a *collector) collectProblems() []model.Problem {
+	out := append(slices.Clone(a.foundProblems), a.unreadProblems()...)
 	for _, p := range a.res.Problems {
-		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen || p.Code == model.Inferred) && !a.kinds[about.GroupKind()] {
+		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen || p.Code == model.Inferred) && !a.visitedKinds[about.GroupKind()] {
 			continue
 		}
-		if p.Severity != model.Error && a.unasked(p.Ref) {
+		if p.Severity != model.Error && a.isUnaskedPolicy(p.Ref) {
 			continue
 		}
-		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace || a.decides(p.Ref.GroupKind())) && !a.otherRoute(*p.Ref) {
+		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.visitedNamespaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace || a.affectsClusters(p.Ref.GroupKind())) && !a.isOtherRoute(*p.Ref) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// unasked reports whether something is a policy of a kind without a descriptor that was not asked about: no other kind depends on it.
-func (a *collector) unasked(ref *model.Ref) bool {
+// isUnaskedPolicy reports whether an object is a policy of a kind without a descriptor that was not
+// asked about: no other kind depends on it.
+func (a *collector) isUnaskedPolicy(ref *model.Ref) bool {
 	if ref == nil || a.query.Kinds == nil || slices.Contains(a.query.Kinds, ref.GroupKind()) {
 		return false
 	}
 	k := a.res.Kind(ref.GroupKind())
-	return k != nil && k.Generic()
+	return k != nil && k.IsGeneric()
 }
 
-// decides reports whether objects of a kind, wherever they are, have a say about the clusters that were looked at.
-func (a *collector) decides(gk model.GroupKind) bool {
-	return a.clusters && slices.ContainsFunc(a.picked, func(k *resolve.Kind) bool {
-		return k.Reaches(topology.Cluster) && (k.GroupKind == gk || slices.Contains(k.Members, gk) || slices.Contains(k.Reads, gk))
+// affectsClusters reports whether objects of a kind, wherever they are, affect the clusters that
+// were visited.
+func (a *collector) affectsClusters(gk model.GroupKind) bool {
+	return a.clustersVisited && slices.ContainsFunc(a.askedKinds, func(k *resolve.Kind) bool {
+		return k.HasResultsAt(topology.Cluster) && (k.GroupKind == gk || slices.Contains(k.Members, gk) || slices.Contains(k.Reads, gk))
 	})
 }
 
-// attachments are those of a route; of a rule there are none.
-func (a *collector) attachments(id topology.NodeID) []topology.Attachment {
+// attachmentsOf returns the attachments of a route; a rule has none.
+func (a *collector) attachmentsOf(id topology.NodeID) []topology.Attachment {
 	if int(id) >= a.res.Graph.Len() {
 		return nil
 	}
 	return a.res.Graph.Attachments(id)
 }
 
-// otherRoute reports whether ref is a route beside those that were looked at.
-func (a *collector) otherRoute(ref model.Ref) bool {
+// isOtherRoute reports whether ref is a route other than those that were visited.
+func (a *collector) isOtherRoute(ref model.Ref) bool {
 	ids := a.res.Graph.Lookup(ref.WithoutSection())
-	return len(ids) > 0 && a.res.Node(ids[0]).Role == topology.Route && !a.routes[ref.WithoutSection()]
+	return len(ids) > 0 && a.res.Node(ids[0]).Role == topology.Route && !a.visitedRoutes[ref.WithoutSection()]
 }

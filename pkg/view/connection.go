@@ -38,7 +38,7 @@ type Decision struct {
 	Why        []string       `json:"why"`                 // what decided, a sentence each
 	Passed     []PassedStage  `json:"passed"`              // the stages before, in order
 
-	gated bool // gates tell more of requests than the judgement does
+	hasGates bool // gates say more about requests than the decision does
 }
 
 // ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a RequestAnswer.
@@ -46,7 +46,7 @@ type ConnectionAnswer struct {
 	Envelope
 	RequestResult
 
-	unread bool // policies that may judge it as well are not evaluated
+	hasUnread bool // policies that may judge it as well are not evaluated
 }
 
 // Connection is what the policies of all kinds that judge connections, or of those given, say about one, and whether that is as expected.
@@ -65,18 +65,18 @@ func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind,
 		out.Why = append(out.Why, v.Why...)
 		problems = append(problems, v.Problems...)
 		for _, d := range v.Decisions {
-			item := decisionOf(v.Kind, d)
+			item := newDecision(v.Kind, d)
 			out.Decisions = append(out.Decisions, item)
-			out.Why = append(out.Why, item.sentence())
+			out.Why = append(out.Why, item.formatSentence())
 			if d.Outcome == request.NotEvaluated {
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: item.sentence()})
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: item.formatSentence()})
 			}
 		}
 	}
-	unread := evaluators.Unread(q, r, kinds)
-	switch told := resolve.Tell(unread); {
+	unread := evaluators.UnreadPolicies(q, r, kinds)
+	switch told := resolve.SummarizeUnread(unread); {
 	case len(unread) > 0:
-		out.unread = true
+		out.hasUnread = true
 		for _, p := range told {
 			out.Why = append(out.Why, p.Message)
 		}
@@ -91,14 +91,14 @@ func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind,
 			ends = append(ends, p.Workload)
 		}
 	}
-	a.look(ends)
-	for _, p := range a.problems() {
-		if p.Ref == nil || !judged[p.Ref.GroupKind()] || p.Code != model.NotEvaluated { // what matters of these the decisions say
+	a.markVisited(ends)
+	for _, p := range a.collectProblems() {
+		if p.Ref == nil || !judged[p.Ref.GroupKind()] || p.Code != model.NotEvaluated { // else the decisions say it
 			problems = append(problems, p)
 		}
 	}
-	out.Seal("RequestAnswer", problems)
-	out.expect(expect, doubtsOf(out.Problems, out.Decisions, nil))
+	out.Finish("RequestAnswer", problems)
+	out.addExpectations(expect, collectDoubts(out.Problems, out.Decisions, nil))
 	return out
 }
 
@@ -117,18 +117,18 @@ func connectionText(r *resolve.Resolution, q request.Query) RequestText {
 	return out
 }
 
-func decisionOf(kind model.GroupKind, d request.Decision) Decision {
-	out := Decision{PolicyKind: kind.String(), Direction: d.Name, Outcome: string(d.Outcome), Stage: d.Stage, By: deciding(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}}
+func newDecision(kind model.GroupKind, d request.Decision) Decision {
+	out := Decision{PolicyKind: kind.String(), Direction: d.Name, Outcome: string(d.Outcome), Stage: d.Stage, By: newDecidingRules(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}}
 	if d.At.Name != "" {
 		out.At = &d.At
 	}
 	for _, p := range d.Passed {
-		out.Passed = append(out.Passed, PassedStage{p.Stage, p.Why, deciding(p.By)})
+		out.Passed = append(out.Passed, PassedStage{p.Stage, p.Why, newDecidingRules(p.By)})
 	}
 	return out
 }
 
-func deciding(by []request.Decider) []DecidingRule {
+func newDecidingRules(by []request.Decider) []DecidingRule {
 	out := make([]DecidingRule, len(by))
 	for i, d := range by {
 		out[i] = DecidingRule{Policy: d.Policy, Rule: d.Rule, Title: d.Title, Action: d.Action, Origin: &d.Origin}
@@ -136,8 +136,8 @@ func deciding(by []request.Decider) []DecidingRule {
 	return out
 }
 
-// sentence says what was decided, and by what.
-func (d *Decision) sentence() string {
+// formatSentence says what was decided, and by what.
+func (d *Decision) formatSentence() string {
 	s := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown"}[d.Outcome]
 	if d.Direction != "" {
 		s = d.Direction + " " + s
@@ -145,7 +145,7 @@ func (d *Decision) sentence() string {
 	const most = 4
 	var by []string
 	for _, r := range d.By[:min(len(d.By), most)] {
-		by = append(by, r.words()+" of "+r.Policy.String())
+		by = append(by, r.formatRule()+" of "+r.Policy.String())
 	}
 	if more := len(d.By) - most; more > 0 {
 		by = append(by, fmt.Sprintf("%d more", more))
@@ -159,8 +159,8 @@ func (d *Decision) sentence() string {
 	return s
 }
 
-// words are the rule with the name that its author gave it.
-func (r *DecidingRule) words() string {
+// formatRule returns the rule with the name that its author gave it.
+func (r *DecidingRule) formatRule() string {
 	if r.Title != "" {
 		return r.Rule + " (" + r.Title + ")"
 	}
@@ -170,14 +170,14 @@ func (r *DecidingRule) words() string {
 // Table has a line for every stage, in the order in which they are asked.
 func (a *ConnectionAnswer) Table(TableOptions) Table {
 	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown: the input does not determine it"}[a.Outcome]
-	if a.unread && a.Outcome != string(request.NotEvaluated) {
+	if a.hasUnread && a.Outcome != string(request.NotEvaluated) {
 		verdict = "unknown: " + verdict + " by the evaluated policies, but others may decide otherwise"
 	}
 	b := Block{Heading: append([]string{a.Request.Text, verdict}, a.expectationLines()...),
-		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, Least: 12}, {Name: "STAGE", Rank: 5, Least: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7, Least: 8}, {Name: "POLICY", Rank: 4, Least: 14, KeepEnd: true},
-			{Name: "FILE", Wide: true}, {Name: "WHY", Rank: 9, Least: 24, Wrap: true}}}
+		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, MinWidth: 12}, {Name: "STAGE", Rank: 5, MinWidth: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7, MinWidth: 8}, {Name: "POLICY", Rank: 4, MinWidth: 14, KeepEnd: true},
+			{Name: "FILE", Wide: true}, {Name: "WHY", Rank: 9, MinWidth: 24, Wrap: true}}}
 	for i := range a.Decisions {
-		b.Rows = append(b.Rows, a.Decisions[i].rows()...)
+		b.Rows = append(b.Rows, a.Decisions[i].buildRows()...)
 	}
 	t := Table{Blocks: []Block{b}}
 	if len(a.Decisions) == 0 {
@@ -186,12 +186,12 @@ func (a *ConnectionAnswer) Table(TableOptions) Table {
 			t.Blocks[0].Heading = append(t.Blocks[0].Heading, "why: "+why)
 		}
 	}
-	t.Footer = append(t.Footer, a.Closing()...)
+	t.Footer = append(t.Footer, a.IncompleteLines()...)
 	return t
 }
 
-// rows are those of the stages that passed, then of what decided.
-func (d *Decision) rows() [][]Cell {
+// buildRows returns the rows of the stages that did not decide, then those of what decided.
+func (d *Decision) buildRows() [][]Cell {
 	at := "-"
 	if d.At != nil {
 		at = objectName(*d.At)
@@ -203,7 +203,7 @@ func (d *Decision) rows() [][]Cell {
 			rules = []DecidingRule{{}}
 		}
 		for i := range rules {
-			row := []Cell{{Text: d.Direction}, {Text: at}, {Text: stage}, result, {Text: dashed(rules[i].words())}, {Text: "-"}, {Text: "-"}, {Text: dashed(why)}}
+			row := []Cell{{Text: d.Direction}, {Text: at}, {Text: stage}, result, {Text: orDash(rules[i].formatRule())}, {Text: "-"}, {Text: "-"}, {Text: orDash(why)}}
 			if rules[i].Policy.Name != "" {
 				row[5], row[6] = Cell{Text: objectName(rules[i].Policy)}, Cell{Text: rules[i].Origin.String()}
 			}
@@ -220,22 +220,22 @@ func (d *Decision) rows() [][]Cell {
 	case "NotEvaluated":
 		result = Cell{Text: "unknown", Tone: Partly}
 	}
-	add(dashed(d.Stage), result, d.By, strings.Join(d.Why, "; "))
+	add(orDash(d.Stage), result, d.By, strings.Join(d.Why, "; "))
 	return out
 }
 
-func dashed(s string) string {
+func orDash(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return s
 }
 
-// Names are the policies that decided.
-func (a *ConnectionAnswer) Names() []string {
+// FilterNames are the policies that decided.
+func (a *ConnectionAnswer) FilterNames() []string {
 	var by []DecidingRule
 	for _, d := range a.Decisions {
 		by = append(by, d.By...)
 	}
-	return namesOf(by, func(r *DecidingRule) *model.Ref { return &r.Policy })
+	return uniqueObjectNames(by, func(r *DecidingRule) *model.Ref { return &r.Policy })
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// What becomes of an effective policy, or of the target and the way on which it is in force.
+// The changes of an effective policy, or of the target and the path on which it is in force.
 const (
 	changeAdded   = "Added"
 	changeRemoved = "Removed"
 	changeChanged = "Changed"
 
-	targetReached   = "Reached"   // the target was there, and no traffic came to it on these ways
-	targetUnreached = "Unreached" // the target is there, and traffic no longer comes to it on these ways
+	targetReached   = "Reached"   // the target was there, and no traffic came to it on these paths
+	targetUnreached = "Unreached" // the target is there, and traffic no longer comes to it on these paths
 )
 
 // RuleChange is one setting that is not the same before and after. Before or After is null, and its sources are none, where it is not in force.
@@ -31,8 +31,8 @@ type RuleChange struct {
 	// Reason is why a setting that was in force is not any more, as far as its policy is still there.
 	Reason string `json:"reason,omitempty"`
 
-	why  string // the same in few words
-	path merge.Path
+	shortReason string // the same in few words
+	path        merge.Path
 }
 
 // PolicyChange is one effective policy that is not the same before and after, for all ways on which the same becomes of it.
@@ -54,7 +54,7 @@ type PolicyChange struct {
 	Unread      []string `json:"unread,omitempty"` // lists that a cluster refused and that may be all there is to the change
 
 	before, after *EffectivePolicy
-	partly        bool // of the ways to the target, not all
+	onSomePaths   bool // of the ways to the target, not all
 }
 
 // KindCount counts targets by policy kind.
@@ -119,49 +119,53 @@ type DiffQuery struct {
 	PoliciesOnly bool
 }
 
-// side is one of the two inputs with its answer.
-type side struct {
-	in    DiffInput
-	res   *resolve.Resolution
-	list  *EffectivePolicyList
-	ways  collector      // turns ways into paths
-	rules ruleProtection // what route rules are protected by
+// comparedSide is one of the two inputs with its answer.
+type comparedSide struct {
+	input      DiffInput
+	res        *resolve.Resolution
+	list       *EffectivePolicyList
+	collector  collector      // converts paths of nodes into those of the contract
+	protection sideProtection // what route rules are protected by
 
-	without map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
-	ends    map[end]bool                      // what ways through a mesh can begin and end at; nil: not asked for yet
+	missingKinds map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
+	meshEnds     map[meshEnd]bool                  // where paths through a mesh can begin and end; nil: not asked for yet
 }
 
-// Diff compares what is in force in two inputs, target by target and way by way, and what route rules are protected by.
+// Diff compares what is in force in two inputs, target by target and path by path, and what
+// protects route rules.
 func Diff(before, after DiffInput, q DiffQuery) *EffectivePolicyDiff {
-	d := &differ{query: q, before: &side{in: before, res: before.Resolution}, after: &side{in: after, res: after.Resolution}, rules: map[pairOfIDs][]RuleChange{}}
+	d := &policyComparer{query: q, before: &comparedSide{input: before, res: before.Resolution}, after: &comparedSide{input: after, res: after.Resolution}, ruleCache: map[idPair][]RuleChange{}}
 	var both sync.WaitGroup
-	both.Go(func() { d.before.answer(q) })
-	d.after.answer(q)
+	both.Go(func() { d.before.computeAnswer(q) })
+	d.after.computeAnswer(q)
 	both.Wait()
-	d.compare()
-	out := &EffectivePolicyDiff{Items: d.items, Summary: d.summary(), Protection: protectionChanges(d.before.rules, d.after.rules, q.Kinds)}
+	d.findChanges()
+	out := &EffectivePolicyDiff{Items: d.items, Summary: d.buildSummary(), Protection: findProtectionChanges(d.before.protection, d.after.protection, q.Kinds)}
 	slices.SortStableFunc(out.Items, compareChanges)
 	out.Summary.Protection = countProtection(out.Protection)
-	problems, news := diffProblems(append(d.before.list.Problems, d.before.rules.problems...), append(d.after.list.Problems, d.after.rules.problems...))
-	profiles := d.profiles()
+	problems, news := joinProblems(append(d.before.list.Problems, d.before.protection.problems...), append(d.after.list.Problems, d.after.protection.problems...))
+	profiles := d.profileProblems()
 	out.news = model.SortProblems(append(news, profiles...))
-	out.Seal("EffectivePolicyDiff", append(problems, profiles...))
+	out.Finish("EffectivePolicyDiff", append(problems, profiles...))
 	return out
 }
 
-// lacking is in how many ways targets lack what their like, or they themselves elsewhere, have.
-func (s *DiffSummary) lacking() int { return len(s.Bare) + len(s.Uncovered) + len(s.Exposed) }
+// countLacking returns how many targets lack a policy that similar targets, or they themselves on
+// other paths, have.
+func (s *DiffSummary) countLacking() int { return len(s.Bare) + len(s.Uncovered) + len(s.Exposed) }
 
-// Different reports whether anything changes, or something new lacks what its like has.
-func (d *EffectivePolicyDiff) Different() bool {
-	return len(d.Items)+len(d.Protection)+d.Summary.lacking() > 0
+// HasChanges reports whether anything changes, or a new target lacks a policy that similar targets
+// have.
+func (d *EffectivePolicyDiff) HasChanges() bool {
+	return len(d.Items)+len(d.Protection)+d.Summary.countLacking() > 0
 }
 
-// News are the problems that only one of the inputs has, and those of both that leave the answer open.
+// News returns the problems that only one of the inputs has, and those of both that make the answer
+// incomplete.
 func (d *EffectivePolicyDiff) News() []model.Problem { return d.news }
 
-// answer computes what is in force.
-func (s *side) answer(q DiffQuery) {
+// computeAnswer finds out what is in force on this side.
+func (s *comparedSide) computeAnswer(q DiffQuery) {
 	query := Query{Kinds: q.Kinds}
 	if q.Namespace != "" {
 		query.Namespace = q.Namespace
@@ -172,23 +176,24 @@ func (s *side) answer(q DiffQuery) {
 			}
 		}
 	}
-	query.compared = true
+	query.isComparison = true
 	if !q.PoliciesOnly {
-		s.rules = protectionOfRules(s.in, query)
+		s.protection = judgeRuleProtection(s.input, query)
 	}
 	s.list = Effective(s.res, query)
 	if q.Namespace != "" {
 		s.list.Items = slices.DeleteFunc(s.list.Items, func(i EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })
 	}
-	s.ways = collector{res: s.res, query: query}
-	s.ways.begin()
+	s.collector = collector{res: s.res, query: query}
+	s.collector.initialize()
 }
 
-// profiles reports the kinds that are read in two ways: the profile is chosen by what is in the input, and a controller has one.
-func (d *differ) profiles() []model.Problem {
+// profileProblems reports the kinds that are read in different profiles on the two sides: the
+// profile is chosen by what is in the input, and a controller has one.
+func (d *policyComparer) profileProblems() []model.Problem {
 	var out []model.Problem
-	for _, k := range d.before.ways.picked {
-		other := d.after.kind(k)
+	for _, k := range d.before.collector.askedKinds {
+		other := d.after.matchingKind(k)
 		if other == nil || len(other.Policies) == 0 || other.Profile == k.Profile {
 			continue
 		}
@@ -199,8 +204,9 @@ func (d *differ) profiles() []model.Problem {
 	return out
 }
 
-// diffProblems joins the problems of both sides: what both have once, the others with the side that has them.
-func diffProblems(before, after []model.Problem) (all, news []model.Problem) {
+// joinProblems joins the problems of both sides: those of both once, the others with the side that
+// has them.
+func joinProblems(before, after []model.Problem) (all, news []model.Problem) {
 	type text struct {
 		severity model.Severity
 		code     model.Code
@@ -221,7 +227,7 @@ func diffProblems(before, after []model.Problem) (all, news []model.Problem) {
 	for _, p := range after {
 		if there[key(p)] > 0 {
 			there[key(p)]--
-			if p.Incomplete() {
+			if p.IsIncomplete() {
 				news = append(news, p)
 			}
 			all = append(all, p)

@@ -6,20 +6,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// expose finds the targets to which traffic comes on a way that is new and on which no policy of a kind is in force, though they had one on
-// every way before, or on a way that is gone. Where a way is gone with its policy, the target is unprotected: its traffic moved. Else
-// nothing may have changed on the old ways, and the target is only noted.
-func (d *differ) expose(of map[subject]*results) {
-	open := map[subject]bool{}
+// findExposed finds the targets to which traffic comes on a new path without a policy of a kind,
+// though they had one on every path before, or on a path that is gone. If a path is gone with its
+// policy, the target is unprotected, as its traffic moved. Otherwise nothing may have changed on
+// the old paths, and the target is only noted.
+func (d *policyComparer) findExposed(of map[kindAtTarget]*resultPair) {
+	open := map[kindAtTarget]bool{}
 	for key, r := range of {
-		if d.opened(key, r) {
+		if d.isExposed(key, r) {
 			open[key] = true
 		}
 	}
-	moved := map[subject]bool{}
+	moved := map[kindAtTarget]bool{}
 	for i := range d.items {
 		c := &d.items[i]
-		key := subject{c.PolicyKind, c.Target}
+		key := kindAtTarget{c.PolicyKind, c.Target}
 		if c.TargetChange == targetUnreached && open[key] && len(c.Unread) == 0 {
 			c.Unprotected = true
 		}
@@ -27,18 +28,18 @@ func (d *differ) expose(of map[subject]*results) {
 	}
 	d.exposed = map[string][]model.Ref{}
 	for key := range open {
-		if !moved[key] && len(d.unread(key, pairing{})) == 0 {
+		if !moved[key] && len(d.unreadLists(key, resultChange{})) == 0 {
 			d.exposed[key.kind] = append(d.exposed[key.kind], key.target)
 		}
 	}
 }
 
-// opened reports whether a target gets traffic on a way as expose looks for.
-func (d *differ) opened(key subject, r *results) bool {
-	if len(r.before) == 0 || r.before[0].bound() {
+// isExposed reports whether a target gets traffic on a path such as findExposed looks for.
+func (d *policyComparer) isExposed(key kindAtTarget, r *resultPair) bool {
+	if len(r.before) == 0 || r.before[0].hasBinding() {
 		return false
 	}
-	k := d.kindOf(key.kind, Path{})
+	k := d.findKind(key.kind, Path{})
 	if k == nil || k.Scope != nil {
 		return false
 	}
@@ -55,7 +56,7 @@ func (d *differ) opened(key subject, r *results) bool {
 	return len(had) == len(was) || slices.ContainsFunc(had, func(p Path) bool { return !hasPath(ways, p) })
 }
 
-// coveredPaths are the ways on which a subject has results, sorted, each once.
+// coveredPaths returns the paths on which there are results, sorted, each once.
 func coveredPaths(items []*EffectivePolicy) []Path {
 	if len(items) == 1 {
 		return items[0].Paths
@@ -64,7 +65,7 @@ func coveredPaths(items []*EffectivePolicy) []Path {
 	for _, item := range items {
 		out = append(out, item.Paths...)
 	}
-	return inOrder(out)
+	return sortPaths(out)
 }
 
 func hasPath(paths []Path, p Path) bool {

@@ -8,37 +8,37 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// differ compares two answers.
-type differ struct {
+// policyComparer compares the effective policies of two sides.
+type policyComparer struct {
 	query         DiffQuery
-	before, after *side
+	before, after *comparedSide
 	items         []PolicyChange
-	same          int // effective policies that do not change
-	rules         map[pairOfIDs][]RuleChange
+	unchanged     int // effective policies that do not change
+	ruleCache     map[idPair][]RuleChange
 	exposed       map[string][]model.Ref // by policy kind, targets that get traffic on new ways without one
 }
 
-// subject is what may have results: a policy kind at a target.
-type subject struct {
+// kindAtTarget is a policy kind at a target.
+type kindAtTarget struct {
 	kind   string
 	target model.Ref
 }
 
-// results are those of one subject, before and after.
-type results struct{ before, after []*EffectivePolicy }
+// resultPair is the results of one kind at one target, before and after.
+type resultPair struct{ before, after []*EffectivePolicy }
 
-// pairOfIDs names two effective policies by their content.
-type pairOfIDs struct{ kind, before, after string }
+// idPair names two effective policies by their content.
+type idPair struct{ kind, before, after string }
 
-// compare finds the changes, subject by subject.
-func (d *differ) compare() {
-	of := make(map[subject]*results, len(d.after.list.Items))
-	order := make([]subject, 0, len(d.after.list.Items))
-	at := func(item *EffectivePolicy) *results {
-		key := subject{item.PolicyKind, item.Target}
+// findChanges finds the changes, for each policy kind at each target.
+func (d *policyComparer) findChanges() {
+	of := make(map[kindAtTarget]*resultPair, len(d.after.list.Items))
+	order := make([]kindAtTarget, 0, len(d.after.list.Items))
+	at := func(item *EffectivePolicy) *resultPair {
+		key := kindAtTarget{item.PolicyKind, item.Target}
 		r := of[key]
 		if r == nil {
-			r = &results{}
+			r = &resultPair{}
 			of[key] = r
 			order = append(order, key)
 		}
@@ -55,44 +55,46 @@ func (d *differ) compare() {
 	d.items = []PolicyChange{}
 	for _, key := range order {
 		if r := of[key]; sameResults(r.before, r.after) {
-			d.same += len(r.after)
+			d.unchanged += len(r.after)
 		} else {
-			d.subject(key, r)
+			d.addChanges(key, r)
 		}
 	}
-	d.expose(of)
+	d.findExposed(of)
 }
 
-// sameResults reports whether two lists of results are the same, way by way. That they are not does not mean that something changes.
+// sameResults reports whether two lists of results are the same, path by path. If they are not,
+// that does not mean that something changes.
 func sameResults(before, after []*EffectivePolicy) bool {
 	return slices.EqualFunc(before, after, func(b, a *EffectivePolicy) bool {
 		return b.ID == a.ID && slices.EqualFunc(b.Paths, a.Paths, func(p, q Path) bool { return comparePaths(p, q) == 0 })
 	})
 }
 
-// onPath is the results of a subject on one way: several where results differ by what the way does not show, as the route that sends to a
-// backend.
-type onPath struct {
+// pathResults is the results of one kind at one target on one path. There are several where results
+// differ by something that the path does not show, such as the route that sends to a backend.
+type pathResults struct {
 	path          Path
 	before, after []*EffectivePolicy
 }
 
-// pairing is what becomes of a result, and on which ground.
-type pairing struct {
+// resultChange is a result before and the one after, and whether the target or its traffic is why
+// they differ.
+type resultChange struct {
 	before, after *EffectivePolicy
 	targetChange  string
 	unprotected   bool
 }
 
-// subject adds the changes of one kind at one target.
-func (d *differ) subject(key subject, r *results) {
-	ways := d.byPath(r)
+// addChanges adds the changes of one kind at one target.
+func (d *policyComparer) addChanges(key kindAtTarget, r *resultPair) {
+	ways := d.groupByPath(r)
 	changed := map[*EffectivePolicy]bool{}
-	at := map[pairing]int{}
-	var found []pairing
+	at := map[resultChange]int{}
+	var found []resultChange
 	var paths [][]Path
 	for i := range ways {
-		for _, p := range d.pairUp(key, &ways[i]) {
+		for _, p := range d.pairResults(key, &ways[i]) {
 			n, known := at[p]
 			if !known {
 				n = len(found)
@@ -105,24 +107,24 @@ func (d *differ) subject(key subject, r *results) {
 	}
 	for _, item := range r.after {
 		if !changed[item] {
-			d.same++
+			d.unchanged++
 		}
 	}
 	for i, p := range found {
-		c := d.change(key, p)
-		c.partly = len(paths[i]) < len(ways)
+		c := d.buildChange(key, p)
+		c.onSomePaths = len(paths[i]) < len(ways)
 		c.Paths = slices.DeleteFunc(paths[i], func(p Path) bool { return p.Key() == Path{}.Key() })
 		d.items = append(d.items, c)
 	}
 }
 
-// trafficPaths are the ways of an item that are held against each other, an empty one where there are none. By which bindings policies come to
-// a target is no way of traffic: another one may bring the same.
+// trafficPaths returns the paths of an item that are compared, an empty one if there are none. The
+// bindings that bring policies to a target are left out, as another binding may bring the same.
 func (e *EffectivePolicy) trafficPaths() []Path {
 	if len(e.Paths) == 0 {
 		return []Path{{}}
 	}
-	if !e.bound() {
+	if !e.hasBinding() {
 		return e.Paths
 	}
 	var out []Path
@@ -135,41 +137,41 @@ func (e *EffectivePolicy) trafficPaths() []Path {
 	return out
 }
 
-// bound reports whether bindings bring the policies to the target.
-func (e *EffectivePolicy) bound() bool {
+// hasBinding reports whether bindings bring the policies to the target.
+func (e *EffectivePolicy) hasBinding() bool {
 	return slices.ContainsFunc(e.Paths, func(p Path) bool { return p.Binding != "" })
 }
 
-// byPath sorts results by way.
-func (d *differ) byPath(r *results) []onPath {
+// groupByPath groups results by path.
+func (d *policyComparer) groupByPath(r *resultPair) []pathResults {
 	at := map[string]int{}
-	var out []onPath
-	add := func(items []*EffectivePolicy, side func(*onPath) *[]*EffectivePolicy) {
+	var out []pathResults
+	add := func(items []*EffectivePolicy, side func(*pathResults) *[]*EffectivePolicy) {
 		for _, item := range items {
 			for _, p := range item.trafficPaths() {
 				i, known := at[p.Key()]
 				if !known {
 					i = len(out)
 					at[p.Key()] = i
-					out = append(out, onPath{path: p})
+					out = append(out, pathResults{path: p})
 				}
 				list := side(&out[i])
 				*list = append(*list, item)
 			}
 		}
 	}
-	add(r.before, func(o *onPath) *[]*EffectivePolicy { return &o.before })
-	add(r.after, func(o *onPath) *[]*EffectivePolicy { return &o.after })
-	slices.SortFunc(out, func(a, b onPath) int { return comparePaths(a.path, b.path) })
+	add(r.before, func(o *pathResults) *[]*EffectivePolicy { return &o.before })
+	add(r.after, func(o *pathResults) *[]*EffectivePolicy { return &o.after })
+	slices.SortFunc(out, func(a, b pathResults) int { return comparePaths(a.path, b.path) })
 	return out
 }
 
-// pairUp drops what is the same on one way, and pairs the rest.
-func (d *differ) pairUp(key subject, o *onPath) []pairing {
-	before, after := without(o.before, o.after), without(o.after, o.before)
-	var out []pairing
+// pairResults drops the results that are the same on one path, and pairs the rest.
+func (d *policyComparer) pairResults(key kindAtTarget, o *pathResults) []resultChange {
+	before, after := subtractResults(o.before, o.after), subtractResults(o.after, o.before)
+	var out []resultChange
 	for i := range max(len(before), len(after)) {
-		p := pairing{}
+		p := resultChange{}
 		if i < len(before) {
 			p.before = before[i]
 		}
@@ -178,9 +180,9 @@ func (d *differ) pairUp(key subject, o *onPath) []pairing {
 		}
 		switch {
 		case p.after == nil && len(o.after) == 0:
-			p.targetChange, p.unprotected = d.lost(key, p.before, o.path, d.before, d.after)
+			p.targetChange, p.unprotected = d.classifyLoss(key, p.before, o.path, d.before, d.after)
 		case p.before == nil && len(o.before) == 0:
-			if change, _ := d.lost(key, p.after, o.path, d.after, d.before); change != "" {
+			if change, _ := d.classifyLoss(key, p.after, o.path, d.after, d.before); change != "" {
 				p.targetChange = map[string]string{changeRemoved: changeAdded, targetUnreached: targetReached}[change]
 			}
 		}
@@ -189,8 +191,9 @@ func (d *differ) pairUp(key subject, o *onPath) []pairing {
 	return out
 }
 
-// without is the results that the others do not have, in an order that depends on nothing but what they are.
-func without(results, others []*EffectivePolicy) []*EffectivePolicy {
+// subtractResults returns the results that the others do not have, in an order that depends only on
+// the results.
+func subtractResults(results, others []*EffectivePolicy) []*EffectivePolicy {
 	left := map[string]int{}
 	for _, o := range others {
 		left[o.ID]++
@@ -205,14 +208,14 @@ func without(results, others []*EffectivePolicy) []*EffectivePolicy {
 	}
 	if len(out) > 1 {
 		slices.SortStableFunc(out, func(a, b *EffectivePolicy) int {
-			return cmp.Or(cmp.Compare(stackText(a), stackText(b)), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(cmp.Compare(stackKey(a), stackKey(b)), cmp.Compare(a.ID, b.ID))
 		})
 	}
 	return out
 }
 
-// stackText names the policies of a stack.
-func stackText(e *EffectivePolicy) string {
+// stackKey names the policies of a stack.
+func stackKey(e *EffectivePolicy) string {
 	var b strings.Builder
 	for _, use := range e.Policies {
 		if use.Policy != nil {
@@ -223,11 +226,11 @@ func stackText(e *EffectivePolicy) string {
 	return b.String()
 }
 
-// change is the item for a pairing.
-func (d *differ) change(key subject, p pairing) PolicyChange {
+// buildChange returns the item for a change of a result.
+func (d *policyComparer) buildChange(key kindAtTarget, p resultChange) PolicyChange {
 	c := PolicyChange{PolicyKind: key.kind, Target: key.target, Change: changeChanged, TargetChange: p.targetChange, Unprotected: p.unprotected,
 		before: p.before, after: p.after}
-	ids := pairOfIDs{kind: key.kind}
+	ids := idPair{kind: key.kind}
 	if p.before != nil {
 		ids.before = p.before.ID
 	} else {
@@ -238,17 +241,17 @@ func (d *differ) change(key subject, p pairing) PolicyChange {
 	} else {
 		c.Change = changeRemoved
 	}
-	rules, known := d.rules[ids]
+	rules, known := d.ruleCache[ids]
 	if !known {
-		rules = ruleChanges(p.before, p.after)
-		d.rules[ids] = rules
+		rules = findRuleChanges(p.before, p.after)
+		d.ruleCache[ids] = rules
 	}
 	c.Rules = rules
 	if c.Change == changeChanged {
-		c.SourcesOnly = len(rules) > 0 && !slices.ContainsFunc(rules, RuleChange.valueChanges)
-		c.Reordered = reordered(p.before, p.after)
+		c.SourcesOnly = len(rules) > 0 && !slices.ContainsFunc(rules, RuleChange.hasValueChange)
+		c.Reordered = isReordered(p.before, p.after)
 	}
-	c.Unread = d.unread(key, p)
+	c.Unread = d.unreadLists(key, p)
 	c.Unprotected = c.Unprotected && len(c.Unread) == 0
 	return c
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// What becomes of a property of the requests of a route rule.
+// The changes of a property of the requests of a route rule.
 const (
 	protectionLost     = "Loses"
 	protectionWeakened = "Weakens"
@@ -49,8 +49,8 @@ type PropertyCounts struct {
 	Retry             int `json:"retry,omitempty"`             // of route rules
 }
 
-// of is the number of one property.
-func (c *PropertyCounts) of(p gate.Property) *int {
+// countOf returns the address of the number of one property.
+func (c *PropertyCounts) countOf(p gate.Property) *int {
 	switch p {
 	case gate.Authentication:
 		return &c.Authentication
@@ -80,56 +80,58 @@ func (c *PropertyCounts) of(p gate.Property) *int {
 	return &c.Retry
 }
 
-// ruleProtection is what the route rules of one side are protected by.
-type ruleProtection struct {
-	of       map[model.Ref]*Protection // the worst of all paths that are known, of rules that get traffic
+// sideProtection is what protects the route rules of one side.
+type sideProtection struct {
+	byRule   map[model.Ref]*Protection // the worst of all paths that are known, of rules that get traffic
 	problems []model.Problem
 }
 
-// protectionOfRules judges the route rules of one side.
-func protectionOfRules(in DiffInput, q Query) ruleProtection {
+// judgeRuleProtection finds out what protects the route rules of one side.
+func judgeRuleProtection(in DiffInput, q Query) sideProtection {
 	q.Kinds = []model.GroupKind{}
 	m, err := Matrix(in.Resolution, MatrixQuery{Query: q, Matcher: in.Matcher, Judges: in.Judges})
 	if err != nil {
-		return ruleProtection{problems: []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: "what route rules are protected by is not compared: " + err.Error()}}}
+		return sideProtection{problems: []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: "what route rules are protected by is not compared: " + err.Error()}}}
 	}
-	out := ruleProtection{of: make(map[model.Ref]*Protection, len(m.Items))}
+	out := sideProtection{byRule: make(map[model.Ref]*Protection, len(m.Items))}
 	for i := range m.Items {
 		row := &m.Items[i]
-		if row.onOpenWay() {
+		if row.isOnUncertainPath() {
 			continue
 		}
-		known := out.of[row.Target]
+		known := out.byRule[row.Target]
 		if known == nil {
-			out.of[row.Target] = row.Protection
+			out.byRule[row.Target] = row.Protection
 			continue
 		}
 		worst := &Protection{}
 		for _, p := range gate.Properties() {
-			*worst.Of(p) = protect.Worst(*known.Of(p), *row.Protection.Of(p))
+			*worst.ResultOf(p) = protect.WorstOf(*known.ResultOf(p), *row.Protection.ResultOf(p))
 		}
-		out.of[row.Target] = worst
+		out.byRule[row.Target] = worst
 	}
 	return out
 }
 
-// onOpenWay reports whether a row is about ways of which it is not known whether there are any: a rule whose Gateway goes loses nothing.
-func (r *MatrixRow) onOpenWay() bool {
+// isOnUncertainPath reports whether a row is about paths that may not exist: a rule whose Gateway
+// goes away loses nothing.
+func (r *MatrixRow) isOnUncertainPath() bool {
 	a := &r.Protection.Authentication
 	return a.Verdict == gate.Depends && len(a.Because) == 1 && a.Because[0].Code == gate.MissingObject && a.Because[0].Object != nil && isRouteRule(*a.Because[0].Object)
 }
 
-// protectionChanges compares the rules that are on both sides. With kinds, a change counts if policies of one of them have a part in it.
-func protectionChanges(before, after ruleProtection, kinds []model.GroupKind) []ProtectionChange {
+// findProtectionChanges compares the rules that are on both sides. With kinds, a change counts if
+// policies of one of them have a part in it.
+func findProtectionChanges(before, after sideProtection, kinds []model.GroupKind) []ProtectionChange {
 	out := []ProtectionChange{}
-	for target, was := range before.of {
-		is := after.of[target]
+	for target, was := range before.byRule {
+		is := after.byRule[target]
 		if is == nil || is == was {
 			continue
 		}
 		for _, p := range gate.Properties() {
-			b, a := was.Of(p), is.Of(p)
-			if change := protectionChange(p, b, a); change != "" && concerns(kinds, b, a) {
+			b, a := was.ResultOf(p), is.ResultOf(p)
+			if change := classifyProtectionChange(p, b, a); change != "" && involvesKinds(kinds, b, a) {
 				out = append(out, ProtectionChange{Target: target, Property: p, Change: change, Before: *b, After: *a})
 			}
 		}
@@ -146,9 +148,10 @@ func changeRank(change string) int {
 
 func propertyRank(p gate.Property) int { return slices.Index(gate.Properties(), p) }
 
-// protectionChange is what becomes of a property; "" for nothing that counts. Of a rule that lets nobody through, only what keeps requests out is said.
-func protectionChange(p gate.Property, was, is *protect.Result) string {
-	if (was.Has(gate.DeniesAll) || is.Has(gate.DeniesAll)) && !p.IsAccess() {
+// classifyProtectionChange says how a property changes; "" for nothing that counts. Of a rule that
+// lets nobody through, only properties that keep requests out count.
+func classifyProtectionChange(p gate.Property, was, is *protect.Result) string {
+	if (was.HasReason(gate.DeniesAll) || is.HasReason(gate.DeniesAll)) && !p.IsAccess() {
 		return ""
 	}
 	switch {
@@ -162,8 +165,8 @@ func protectionChange(p gate.Property, was, is *protect.Result) string {
 	return ""
 }
 
-// concerns reports whether a policy of some kinds, nil for any, is among what two results are due to.
-func concerns(kinds []model.GroupKind, results ...*protect.Result) bool {
+// involvesKinds reports whether results are due to a policy of some kinds; nil stands for any kind.
+func involvesKinds(kinds []model.GroupKind, results ...*protect.Result) bool {
 	if kinds == nil {
 		return true
 	}
@@ -187,12 +190,12 @@ func countProtection(changes []ProtectionChange) ProtectionSummary {
 	var out ProtectionSummary
 	for i := range changes {
 		c := &changes[i]
-		*out.counts(c.Change).of(c.Property)++
+		*out.countsFor(c.Change).countOf(c.Property)++
 	}
 	return out
 }
 
-func (s *ProtectionSummary) counts(change string) *PropertyCounts {
+func (s *ProtectionSummary) countsFor(change string) *PropertyCounts {
 	switch change {
 	case protectionLost:
 		return &s.Loses

@@ -10,17 +10,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// lossSentences say what route rules lose, or may lose.
+// lossSentences says what route rules lose, or may lose.
 func (d *EffectivePolicyDiff) lossSentences() []string {
 	return append(d.protectionSentences(protectionLost, "rule loses|rules lose"), d.protectionSentences(protectionWeakened, "rule may lose|rules may lose")...)
 }
 
-// gainSentences say what they gain.
+// gainSentences says what route rules gain.
 func (d *EffectivePolicyDiff) gainSentences() []string {
 	return d.protectionSentences(protectionGained, "rule gains|rules gain")
 }
 
-// protectionSentences are one for each set of rules to which the same happens.
+// protectionSentences returns one sentence for each set of rules to which the same happens.
 func (d *EffectivePolicyDiff) protectionSentences(change, verb string) []string {
 	rules := map[gate.Property][]model.Ref{}
 	for i := range d.Protection {
@@ -41,13 +41,13 @@ func (d *EffectivePolicyDiff) protectionSentences(change, verb string) []string 
 				names = append(names, string(other))
 			}
 		}
-		out = append(out, grouped(len(rules[p]))+" "+nounFor(len(rules[p]), verb)+" "+andList(names)+".")
+		out = append(out, formatNumber(len(rules[p]))+" "+inflectNoun(len(rules[p]), verb)+" "+joinWithAnd(names)+".")
 	}
 	return out
 }
 
-// andList joins names as a sentence does.
-func andList(names []string) string {
+// joinWithAnd joins names as a sentence does.
+func joinWithAnd(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
@@ -55,36 +55,37 @@ func andList(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// fillProtection lists what rules lose or gain.
-func (d *EffectivePolicyDiff) fillProtection(t *Table, o TableOptions) {
+// addProtectionRows adds the rows of what route rules lose or gain.
+func (d *EffectivePolicyDiff) addProtectionRows(t *Table, o TableOptions) {
 	b := &t.Blocks[0]
-	b.Columns = []Column{{Name: "NAMESPACE", Rank: 2, Least: 9, Short: shortCount}, {Name: "ROUTE RULE", Rank: 6, Least: 14}, {Name: "PROTECTION", Rank: 1, Least: 12},
-		{Name: "BEFORE", Rank: 5, Least: 18, Wrap: true}, {Name: "AFTER", Rank: 3, Least: 18, Wrap: true}}
+	b.Columns = []Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: shortCount}, {Name: "ROUTE RULE", Rank: 6, MinWidth: 14}, {Name: "PROTECTION", Rank: 1, MinWidth: 12},
+		{Name: "BEFORE", Rank: 5, MinWidth: 18, Wrap: true}, {Name: "AFTER", Rank: 3, MinWidth: 18, Wrap: true}}
 	var lines [][]Cell
 	folded := 0
-	for _, g := range d.protectionGroups(o) {
+	for _, g := range d.groupProtection(o) {
 		labels, counts := ruleLabels(g.targets, o)
 		folded += counts
 		for _, label := range labels {
 			lines = append(lines, append(slices.Clone(label), g.cells...))
 		}
 	}
-	shown := o.limit(len(lines))
+	shown := o.countShown(len(lines))
 	b.Rows = lines[:shown]
-	t.Footer = append(t.Footer, moreLine(len(lines)-shown, "change of protection|changes of protection")...)
+	t.Footer = append(t.Footer, formatMoreLine(len(lines)-shown, "change of protection|changes of protection")...)
 	if folded > 0 {
-		t.Footer = append(t.Footer, Counted(folded, "change is|changes are")+" only counted; --by-rule lists them")
+		t.Footer = append(t.Footer, FormatCount(folded, "change is|changes are")+" only counted; --by-rule lists them")
 	}
 }
 
-// protectionGroup is the same loss or gain of several rules.
+// protectionGroup is one loss or gain, with the rules to which it happens.
 type protectionGroup struct {
 	cells   []Cell // what happens, what was true, and what is
 	targets []model.Ref
 }
 
-// protectionGroups are the losses and gains, with the rules to which each happens for the same reasons; properties of which the same is said share a line.
-func (d *EffectivePolicyDiff) protectionGroups(o TableOptions) []protectionGroup {
+// groupProtection returns the losses and gains, each with the rules to which it happens for the
+// same reasons. Properties with the same text share a row.
+func (d *EffectivePolicyDiff) groupProtection(o TableOptions) []protectionGroup {
 	type said struct {
 		target                model.Ref
 		change, before, after string
@@ -93,7 +94,7 @@ func (d *EffectivePolicyDiff) protectionGroups(o TableOptions) []protectionGroup
 	var order []said
 	for i := range d.Protection {
 		c := &d.Protection[i]
-		key := said{c.Target, c.Change, holdsBy(&c.Before), holdsBy(&c.After)}
+		key := said{c.Target, c.Change, formatGrounds(&c.Before), formatGrounds(&c.After)}
 		if properties[key] == nil {
 			order = append(order, key)
 		}
@@ -102,7 +103,7 @@ func (d *EffectivePolicyDiff) protectionGroups(o TableOptions) []protectionGroup
 	at := map[string]int{}
 	var out []protectionGroup
 	for _, key := range order {
-		word := map[string]string{protectionLost: "loses ", protectionWeakened: "may lose ", protectionGained: "gains "}[key.change] + andList(properties[key])
+		word := map[string]string{protectionLost: "loses ", protectionWeakened: "may lose ", protectionGained: "gains "}[key.change] + joinWithAnd(properties[key])
 		text := strings.Join([]string{word, key.before, key.after}, "\x00")
 		n, known := at[text]
 		if !known || o.ByRule {
@@ -116,16 +117,16 @@ func (d *EffectivePolicyDiff) protectionGroups(o TableOptions) []protectionGroup
 	return out
 }
 
-// holdsBy says by what a property holds, or why not.
-func holdsBy(r *protect.Result) string {
-	if r.Verdict == gate.Holds && !r.Has(gate.DeniesAll) {
-		return usesText(r.By)
+// formatGrounds says by what a property holds, or why it does not.
+func formatGrounds(r *protect.Result) string {
+	if r.Verdict == gate.Holds && !r.HasReason(gate.DeniesAll) {
+		return formatUses(r.By)
 	}
-	return becauseText(r.Because)
+	return formatBecause(r.Because)
 }
 
-// usesText names gates.
-func usesText(uses []protect.Use) string {
+// formatUses names gates.
+func formatUses(uses []protect.Use) string {
 	var out []string
 	for _, u := range uses {
 		text := u.Object.Kind + " " + u.Object.FullName()
@@ -139,12 +140,13 @@ func usesText(uses []protect.Use) string {
 	return cmp.Or(strings.Join(out, ", "), "-")
 }
 
-// becauseText says reasons in a cell.
-func becauseText(reasons []protect.Reason) string {
-	return cmp.Or(reasonsText(reasons), "-")
+// formatBecause writes reasons in a cell.
+func formatBecause(reasons []protect.Reason) string {
+	return cmp.Or(joinReasons(reasons), "-")
 }
 
-// ruleLabels are the namespaces and the names of rules, a line for each route; too many for lines are counted.
+// ruleLabels returns the namespaces and the names of rules, a row for each route; if there are too
+// many, they are counted.
 func ruleLabels(targets []model.Ref, o TableOptions) (lines [][]Cell, counts int) {
 	var objects []model.Ref
 	sections := map[model.Ref][]string{}
@@ -155,7 +157,7 @@ func ruleLabels(targets []model.Ref, o TableOptions) (lines [][]Cell, counts int
 		}
 		sections[object] = append(sections[object], target.Section)
 	}
-	if len(objects) >= foldFrom && !o.Wide && !o.ByRule {
+	if len(objects) >= minCountedTargets && !o.Wide && !o.ByRule {
 		return countedTargets(targets), len(targets)
 	}
 	for _, object := range objects {

@@ -33,15 +33,15 @@ protects:
 
 // exempt lets requests below login.except in without a login.
 func exempt(in protect.Input, g protect.Gate) []protect.Gate {
-	if except := in.Text("login", "except"); except != "" && in.Look.IsUnderPath(except) {
-		g.Weaken(gate.Skipped, "login.except")
+	if except := in.Text("login", "except"); except != "" && in.Reader.IsUnderPath(except) {
+		g.AddReason(gate.Skipped, "login.except")
 	}
 	return []protect.Gate{g}
 }
 
 // shut lets nobody through.
 func shut(_ protect.Input, g protect.Gate) []protect.Gate {
-	g.Weaken(gate.DeniesAll, "closed")
+	g.AddReason(gate.DeniesAll, "closed")
 	return []protect.Gate{g}
 }
 
@@ -70,7 +70,7 @@ func guard(target, spec string) string {
 func counts(c PropertyCounts) string {
 	var out []string
 	for _, p := range gate.Properties() {
-		if n := *c.of(p); n > 0 {
+		if n := *c.countOf(p); n > 0 {
 			out = append(out, fmt.Sprintf("%s %d", p, n))
 		}
 	}
@@ -144,8 +144,8 @@ func TestProtectionOfChanges(t *testing.T) {
 			t.Errorf("%s: the first line is %q", name, first)
 		}
 		b := behaviorOf(t, before, after)
-		if (b.Opened > 0) != c.opened || !c.opened && b.AccessCertain() != c.decided {
-			t.Errorf("%s: %s; certain: %v, %+v", name, b.Headline(), b.AccessCertain(), b.Undecided)
+		if (b.Opened > 0) != c.opened || !c.opened && b.IsAccessCertain() != c.decided {
+			t.Errorf("%s: %s; certain: %v, %+v", name, b.Headline(), b.IsAccessCertain(), b.Undecided)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestLostProperty(t *testing.T) {
 		t.Errorf("%s\n%+v", b.Headline(), b.Items)
 	}
 	b, err := Behavior(before, after, BehaviorQuery{Protects: []model.GroupKind{{Group: "x.io", Kind: "Guard"}}})
-	if err != nil || b.Opened != 0 || !b.AccessCertain() {
+	if err != nil || b.Opened != 0 || !b.IsAccessCertain() {
 		t.Errorf("the presence of a Guard is asked about, and one is present: %+v, %v", b, err)
 	}
 	d := Diff(before, after, DiffQuery{Kinds: []model.GroupKind{{Group: "x.io", Kind: "Other"}}})
@@ -203,7 +203,7 @@ func gainsFrom(d *EffectivePolicyDiff, v gate.Verdict) PropertyCounts {
 	var out PropertyCounts
 	for i := range d.Protection {
 		if c := &d.Protection[i]; c.Change == protectionGained && c.Before.Verdict == v {
-			*out.of(c.Property)++
+			*out.countOf(c.Property)++
 		}
 	}
 	return out
@@ -214,10 +214,10 @@ func verdictsOf(in DiffInput, a *request.Answer) map[gate.Property]gate.Verdict 
 	if a == nil || a.Outcome != request.Matched && !(a.Outcome == request.BackendError && len(protect.AbsentBackends(in.Resolution, a)) > 0) {
 		return nil
 	}
-	g := protect.NewJudge(in.Resolution, in.Judges.Gates, protect.Assumptions{}).On(a)
+	g := protect.NewJudge(in.Resolution, in.Judges.Gates, protect.Assumptions{}).FindGates(a)
 	out := map[gate.Property]gate.Verdict{}
 	for _, p := range gate.Properties() {
-		out[p] = g.Of(p).Verdict
+		out[p] = g.JudgeProperty(p).Verdict
 	}
 	return out
 }

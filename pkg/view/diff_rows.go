@@ -10,12 +10,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// mostPlaces is how many places of one value are shown by themselves where it changes; with more, the value is shown.
-const mostPlaces = 4
+// maxShownPlaces is how many places of one value are shown by themselves where it changes; with more, the value is shown.
+const maxShownPlaces = 4
 
-// changeRows are the lines of one change, without its target. What is wholly added or removed takes one line.
+// changeRows returns the rows of one change, without its target. A policy that is added or removed
+// as a whole has one row.
 func changeRows(c *PolicyChange, kinds kindNames, o TableOptions) [][]Cell {
-	kind := Cell{Text: kinds.short(c.PolicyKind)}
+	kind := Cell{Text: kinds.shortName(c.PolicyKind)}
 	var out [][]Cell
 	add := func(setting, before, after string, tone Tone, r RuleChange) {
 		out = append(out, []Cell{kind, {Text: setting}, {Text: before}, {Text: after, Tone: tone}, {Text: eachSource(r.SourcesBefore, originText)}, {Text: eachSource(r.SourcesAfter, originText)}})
@@ -23,11 +24,11 @@ func changeRows(c *PolicyChange, kinds kindNames, o TableOptions) [][]Cell {
 	switch {
 	case c.Change == changeRemoved && !o.Wide:
 		setting, text := allRulesText(c, func(r RuleChange) (any, []Source) { return r.Before, r.SourcesBefore }, o)
-		word, tone := goneWord(c)
-		add(setting, text, word, tone, allSources(c))
+		word, tone := removalText(c)
+		add(setting, text, word, tone, joinSources(c))
 	case c.Change == changeAdded && !o.Wide:
 		setting, text := allRulesText(c, func(r RuleChange) (any, []Source) { return r.After, r.SourcesAfter }, o)
-		add(setting, newWord(c), text, Good, allSources(c))
+		add(setting, additionText(c), text, Good, joinSources(c))
 	default:
 		for _, r := range c.Rules {
 			for _, line := range ruleLines(c, r, o) {
@@ -44,8 +45,8 @@ func changeRows(c *PolicyChange, kinds kindNames, o TableOptions) [][]Cell {
 	return out
 }
 
-// goneWord says why an effective policy is no more.
-func goneWord(c *PolicyChange) (string, Tone) {
+// removalText says why an effective policy is not in force any more.
+func removalText(c *PolicyChange) (string, Tone) {
 	switch {
 	case c.Unprotected && c.TargetChange == targetUnreached:
 		return "NOT PROTECTED on new paths", Bad
@@ -61,8 +62,8 @@ func goneWord(c *PolicyChange) (string, Tone) {
 	return "gone", Bad
 }
 
-// newWord says what there was in place of a new effective policy.
-func newWord(c *PolicyChange) string {
+// additionText says why a new effective policy was not in force before.
+func additionText(c *PolicyChange) string {
 	switch c.TargetChange {
 	case changeAdded:
 		return "target is new"
@@ -72,7 +73,8 @@ func newWord(c *PolicyChange) string {
 	return "-"
 }
 
-// allRulesText names the settings of what is wholly added or removed, and who sets them; a value only where there is one setting.
+// allRulesText names the settings of a policy that is added or removed as a whole, and who sets
+// them; a value only where there is one setting.
 func allRulesText(c *PolicyChange, of func(RuleChange) (any, []Source), o TableOptions) (setting, text string) {
 	var names, sources []string
 	for _, r := range c.Rules {
@@ -87,16 +89,16 @@ func allRulesText(c *PolicyChange, of func(RuleChange) (any, []Source), o TableO
 		return "-", "-"
 	case 1:
 		v, from := of(c.Rules[0])
-		return names[0], c.value(&c.Rules[0], v, o) + " (" + sourcesText(c, from) + ")"
+		return names[0], c.formatValue(&c.Rules[0], v, o) + " (" + sourcesText(c, from) + ")"
 	}
-	return commonName(names), nameList(sources, o)
+	return commonSettingName(names), joinNames(sources, o)
 }
 
-// changeWidth is how wide a value may be that stands beside another one.
-const changeWidth = 40
+// maxChangeWidth is how wide a value may be that stands beside another one.
+const maxChangeWidth = 40
 
-// value is a value of a rule, as much of it as the table has room for.
-func (c *PolicyChange) value(r *RuleChange, v any, o TableOptions) string {
+// formatValue writes a value of a rule, as much of it as the table has room for.
+func (c *PolicyChange) formatValue(r *RuleChange, v any, o TableOptions) string {
 	if o.Wide {
 		return valueText(v, 0)
 	}
@@ -106,11 +108,11 @@ func (c *PolicyChange) value(r *RuleChange, v any, o TableOptions) string {
 			s = side.summaries
 		}
 	}
-	return cutText(s.value(r.path, v), changeWidth)
+	return cutText(s.summarizeValue(r.path, v), maxChangeWidth)
 }
 
-// allSources are all sources of what is wholly added or removed.
-func allSources(c *PolicyChange) RuleChange {
+// joinSources joins the sources of all settings of a change.
+func joinSources(c *PolicyChange) RuleChange {
 	var out RuleChange
 	for _, r := range c.Rules {
 		out.SourcesBefore = append(out.SourcesBefore, r.SourcesBefore...)
@@ -119,8 +121,9 @@ func allSources(c *PolicyChange) RuleChange {
 	return out
 }
 
-// commonName stands for several settings: what their names begin with, and how many they are.
-func commonName(names []string) string {
+// commonSettingName stands for several settings: what their names begin with, and how many they
+// are.
+func commonSettingName(names []string) string {
 	prefix := strings.Split(names[0], ".")
 	for _, name := range names[1:] {
 		parts := strings.Split(name, ".")
@@ -139,33 +142,33 @@ type ruleLine struct {
 	tone                   Tone
 }
 
-// ruleLines are the lines of one setting: one where it is new or gone or comes from elsewhere, and one for each place in which its value
-// differs, if these are few.
+// ruleLines returns the lines of one setting: one where it is new or gone or has other sources, and
+// one for each place in which its value differs, if these are few.
 func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
 	was, is := sourcesText(c, r.SourcesBefore), sourcesText(c, r.SourcesAfter)
 	whole := ruleLine{setting: r.Name}
 	switch {
 	case !r.inForceBefore():
-		whole.before, whole.after, whole.tone = newWord(c), c.value(&r, r.After, o)+" ("+is+")", Good
+		whole.before, whole.after, whole.tone = additionText(c), c.formatValue(&r, r.After, o)+" ("+is+")", Good
 		return []ruleLine{whole}
 	case !r.inForceAfter():
-		whole.before = c.value(&r, r.Before, o) + " (" + was + ")"
-		whole.after, whole.tone = goneWord(c)
-		if r.why != "" {
-			whole.after += ": " + r.why
+		whole.before = c.formatValue(&r, r.Before, o) + " (" + was + ")"
+		whole.after, whole.tone = removalText(c)
+		if r.shortReason != "" {
+			whole.after += ": " + r.shortReason
 		}
 		return []ruleLine{whole}
 	}
 	if was == is && !sameSources(r.SourcesBefore, r.SourcesAfter) {
-		was, is = placedText(c, r.SourcesBefore), placedText(c, r.SourcesAfter)
+		was, is = detailedSourcesText(c, r.SourcesBefore), detailedSourcesText(c, r.SourcesAfter)
 	}
-	if !r.valueChanges() {
-		whole.before, whole.after = c.value(&r, r.Before, o)+" ("+was+")", "the same ("+is+")"
+	if !r.hasValueChange() {
+		whole.before, whole.after = c.formatValue(&r, r.Before, o)+" ("+was+")", "the same ("+is+")"
 		return []ruleLine{whole}
 	}
-	places := differences(r.Name, merge.Plain(r.Before), merge.Plain(r.After))
-	if len(places) > mostPlaces {
-		whole.before, whole.after = c.value(&r, r.Before, o)+" ("+was+")", c.value(&r, r.After, o)+" ("+is+")"
+	places := findDifferences(r.Name, merge.Unpack(r.Before), merge.Unpack(r.After))
+	if len(places) > maxShownPlaces {
+		whole.before, whole.after = c.formatValue(&r, r.Before, o)+" ("+was+")", c.formatValue(&r, r.After, o)+" ("+is+")"
 		if !o.Wide {
 			whole.after += fmt.Sprintf(", differs in %d places", len(places))
 		}
@@ -173,7 +176,7 @@ func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
 	}
 	var out []ruleLine
 	for _, p := range places {
-		before, after := p.texts(o)
+		before, after := p.formatValues(o)
 		out = append(out, ruleLine{setting: p.path, before: before + " (" + was + ")", after: after + " (" + is + ")"})
 	}
 	return out
@@ -192,8 +195,8 @@ func sourcesText(c *PolicyChange, sources []Source) string {
 	})
 }
 
-// placedText names the sources with everything that tells them apart.
-func placedText(c *PolicyChange, sources []Source) string {
+// detailedSourcesText names the sources with everything that tells them apart.
+func detailedSourcesText(c *PolicyChange, sources []Source) string {
 	return eachSource(sources, func(s Source) string {
 		text := []string{sourcesText(c, []Source{s})}
 		for _, word := range []string{s.Block, s.Strategy} {
@@ -212,9 +215,9 @@ type valueChange struct {
 	had, has      bool
 }
 
-// texts are the two values. Long ones are cut so that what differs can be seen.
-func (p valueChange) texts(o TableOptions) (before, after string) {
-	width := changeWidth
+// formatValues writes the two values. Long ones are cut so that the difference can be seen.
+func (p valueChange) formatValues(o TableOptions) (before, after string) {
+	width := maxChangeWidth
 	if o.Wide {
 		width = 0
 	}
@@ -237,13 +240,14 @@ func (p valueChange) texts(o TableOptions) (before, after string) {
 	for same < min(len(was), len(is)) && was[same] == is[same] {
 		same++
 	}
-	const lead = 6 // that is shown of what is the same
+	const lead = 6 // how much is shown of the part that is the same
 	from := max(0, same-lead)
 	return "…" + cutText(string(was[from:]), width-1), "…" + cutText(string(is[from:]), width-1)
 }
 
-// differences lists the places in which two values differ, by path: entries of objects, and of lists of the same length.
-func differences(path string, before, after any) []valueChange {
+// findDifferences lists the places in which two values differ, by path: entries of objects, and of
+// lists of the same length.
+func findDifferences(path string, before, after any) []valueChange {
 	if merge.Equal(before, after) {
 		return nil
 	}
@@ -265,7 +269,7 @@ func differences(path string, before, after any) []valueChange {
 			was, had := b[key]
 			is, has := a[key]
 			if had && has {
-				out = append(out, differences(path+"."+key, was, is)...)
+				out = append(out, findDifferences(path+"."+key, was, is)...)
 				continue
 			}
 			out = append(out, valueChange{path + "." + key, was, is, had, has})
@@ -277,7 +281,7 @@ func differences(path string, before, after any) []valueChange {
 			break
 		}
 		for i := range b {
-			out = append(out, differences(path+"["+strconv.Itoa(i)+"]", b[i], a[i])...)
+			out = append(out, findDifferences(path+"["+strconv.Itoa(i)+"]", b[i], a[i])...)
 		}
 		return out
 	}

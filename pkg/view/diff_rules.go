@@ -8,16 +8,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// nth tells rules of one name apart.
-type nth struct {
+// ruleKey tells rules of one name apart.
+type ruleKey struct {
 	name string
 	n    int
 }
 
-// ruleChanges lists the rules of two effective policies, either of which may be nil, that differ in value or in source; by name, those of
-// ordered kinds in the order in which they are after, then before.
-func ruleChanges(before, after *EffectivePolicy) []RuleChange {
-	was := rulesByName(before)
+// findRuleChanges lists the rules of two effective policies, either of which may be nil, that
+// differ in value or in source: by name, or for ordered kinds in the order that they have after,
+// then before.
+func findRuleChanges(before, after *EffectivePolicy) []RuleChange {
+	was := indexRules(before)
 	out := []RuleChange{}
 	for key, r := range eachRule(after) {
 		b, known := was[key]
@@ -32,8 +33,8 @@ func ruleChanges(before, after *EffectivePolicy) []RuleChange {
 	for key, r := range eachRule(before) {
 		if _, gone := was[key]; gone {
 			change := RuleChange{Name: r.Name, path: r.path, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}}
-			if l := lossOf(after, r); l != nil {
-				change.Reason, change.why = l.Message, l.Why
+			if l := findLoss(after, r); l != nil {
+				change.Reason, change.shortReason = l.Message, l.Why
 			}
 			out = append(out, change)
 		}
@@ -45,15 +46,15 @@ func ruleChanges(before, after *EffectivePolicy) []RuleChange {
 }
 
 // eachRule iterates over the rules of an effective policy, which may be nil.
-func eachRule(e *EffectivePolicy) func(yield func(nth, *Rule) bool) {
-	return func(yield func(nth, *Rule) bool) {
+func eachRule(e *EffectivePolicy) func(yield func(ruleKey, *Rule) bool) {
+	return func(yield func(ruleKey, *Rule) bool) {
 		if e == nil {
 			return
 		}
 		seen := map[string]int{}
 		for i := range e.Rules {
 			r := &e.Rules[i]
-			key := nth{r.Name, seen[r.Name]}
+			key := ruleKey{r.Name, seen[r.Name]}
 			seen[r.Name]++
 			if !yield(key, r) {
 				return
@@ -62,16 +63,17 @@ func eachRule(e *EffectivePolicy) func(yield func(nth, *Rule) bool) {
 	}
 }
 
-func rulesByName(e *EffectivePolicy) map[nth]*Rule {
-	out := map[nth]*Rule{}
+func indexRules(e *EffectivePolicy) map[ruleKey]*Rule {
+	out := map[ruleKey]*Rule{}
 	for key, r := range eachRule(e) {
 		out[key] = r
 	}
 	return out
 }
 
-// lossOf is why a rule that was in force is not any more: what became of the same rule of the same policy. It is nil if that is not there.
-func lossOf(after *EffectivePolicy, was *Rule) *RuleLoss {
+// findLoss returns why a rule that was in force is not any more: the loss of the same rule of the
+// same policy; nil if there is none.
+func findLoss(after *EffectivePolicy, was *Rule) *RuleLoss {
 	for i := range after.orEmpty().Lost {
 		l := &after.Lost[i]
 		if l.Rule == was.Name && l.Policy != nil && slices.ContainsFunc(was.Sources, func(s Source) bool { return s.Policy != nil && *s.Policy == *l.Policy }) {
@@ -84,29 +86,29 @@ func lossOf(after *EffectivePolicy, was *Rule) *RuleLoss {
 // sameSources reports whether values come from the same places, wherever these were read.
 func sameSources(a, b []Source) bool {
 	return slices.EqualFunc(a, b, func(a, b Source) bool {
-		return samePointed(a.Policy, b.Policy) && *a.Target == *b.Target && a.Level == b.Level && a.Block == b.Block && a.Strategy == b.Strategy && a.Builtin == b.Builtin
+		return equalRefs(a.Policy, b.Policy) && *a.Target == *b.Target && a.Level == b.Level && a.Block == b.Block && a.Strategy == b.Strategy && a.Builtin == b.Builtin
 	})
 }
 
-func samePointed(a, b *model.Ref) bool { return a == b || a != nil && b != nil && *a == *b }
+func equalRefs(a, b *model.Ref) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // inForceBefore and inForceAfter report whether the setting was, or is, in force. A setting in force has sources.
 func (r RuleChange) inForceBefore() bool { return len(r.SourcesBefore) > 0 }
 func (r RuleChange) inForceAfter() bool  { return len(r.SourcesAfter) > 0 }
 
-// valueChanges reports whether more than the sources differ.
-func (r RuleChange) valueChanges() bool {
+// hasValueChange reports whether more than the sources differ.
+func (r RuleChange) hasValueChange() bool {
 	return r.inForceBefore() != r.inForceAfter() || !merge.Equal(r.Before, r.After)
 }
 
-// reordered reports whether the rules that two ordered results share come in another order.
-func reordered(before, after *EffectivePolicy) bool {
+// isReordered reports whether the rules that two ordered results share come in another order.
+func isReordered(before, after *EffectivePolicy) bool {
 	if !before.Ordered || !after.Ordered {
 		return false
 	}
-	shared := func(e, other *EffectivePolicy) []nth {
-		there := rulesByName(other)
-		var out []nth
+	shared := func(e, other *EffectivePolicy) []ruleKey {
+		there := indexRules(other)
+		var out []ruleKey
 		for key := range eachRule(e) {
 			if there[key] != nil {
 				out = append(out, key)

@@ -11,12 +11,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// summary counts what changes.
-func (d *differ) summary() DiffSummary {
-	s := DiffSummary{Unchanged: d.same, Unprotected: []KindCount{}, Bare: []model.Ref{}, Uncovered: []Uncovered{}, Exposed: []Uncovered{}}
+// buildSummary counts what changes.
+func (d *policyComparer) buildSummary() DiffSummary {
+	s := DiffSummary{Unchanged: d.unchanged, Unprotected: []KindCount{}, Bare: []model.Ref{}, Uncovered: []Uncovered{}, Exposed: []Uncovered{}}
 	targets, spaces := map[model.Ref]bool{}, map[string]bool{}
 	whole := map[model.Ref]map[string]bool{} // targets that are new or gone
-	unprotected := map[subject]bool{}
+	unprotected := map[kindAtTarget]bool{}
 	for i := range d.items {
 		c := &d.items[i]
 		targets[c.Target] = true
@@ -41,7 +41,7 @@ func (d *differ) summary() DiffSummary {
 			whole[c.Target] = map[string]bool{c.TargetChange: true}
 		}
 		if c.Unprotected {
-			unprotected[subject{c.PolicyKind, c.Target}] = true
+			unprotected[kindAtTarget{c.PolicyKind, c.Target}] = true
 		}
 	}
 	s.Targets, s.Namespaces = len(targets), len(spaces)
@@ -57,7 +57,7 @@ func (d *differ) summary() DiffSummary {
 		}
 	}
 	s.Unprotected = countByKind(unprotected)
-	d.uncovered(&s)
+	d.findUncovered(&s)
 	for _, kind := range slices.Sorted(maps.Keys(d.exposed)) {
 		slices.SortFunc(d.exposed[kind], compareTargets)
 		s.Exposed = append(s.Exposed, Uncovered{kind, d.exposed[kind]})
@@ -65,7 +65,7 @@ func (d *differ) summary() DiffSummary {
 	return s
 }
 
-func countByKind(of map[subject]bool) []KindCount {
+func countByKind(of map[kindAtTarget]bool) []KindCount {
 	count := map[string]int{}
 	for key := range of {
 		count[key.kind]++
@@ -81,19 +81,20 @@ func isRouteRule(ref model.Ref) bool {
 	return ref.Section != "" && strings.HasSuffix(ref.Kind, "Route")
 }
 
-// uncovered looks at the route rules that get traffic and did not before, on which no policy of some kind is in force.
-func (d *differ) uncovered(s *DiffSummary) {
+// findUncovered finds the route rules that get traffic and did not before, on which no policy of
+// some kind is in force.
+func (d *policyComparer) findUncovered(s *DiffSummary) {
 	fresh := map[model.Ref][]topology.NodeID{}
 	behind := map[model.Ref][]model.Ref{} // the other rules, by the Gateways and Services behind which they are
-	a := &d.after.ways
+	a := &d.after.collector
 	for id := range d.after.res.Graph.Len() {
 		id := topology.NodeID(id)
 		n := d.after.res.Graph.Node(id)
-		if n.Role != topology.Rule || n.Transit || !a.atRules[n.Ref.GroupKind()] || !a.reached(id) || d.query.Namespace != "" && n.Ref.Namespace != d.query.Namespace {
+		if n.Role != topology.Rule || n.Delegates || !a.ruleRouteKinds[n.Ref.GroupKind()] || !a.hasTraffic(id) || d.query.Namespace != "" && n.Ref.Namespace != d.query.Namespace {
 			continue
 		}
 		if d.before.getsTraffic(n.Ref) {
-			for _, place := range d.after.places(id) {
+			for _, place := range d.after.parentsOfRule(id) {
 				behind[place] = append(behind[place], n.Ref)
 			}
 			continue
@@ -101,24 +102,24 @@ func (d *differ) uncovered(s *DiffSummary) {
 		fresh[n.Ref] = append(fresh[n.Ref], id)
 	}
 	for ref := range fresh {
-		if d.unsure(ref) {
+		if d.isUncertainRule(ref) {
 			delete(fresh, ref)
 		}
 	}
 	if len(fresh) == 0 {
 		return
 	}
-	covered := map[subject]bool{}
+	covered := map[kindAtTarget]bool{}
 	some := map[model.Ref]bool{}
 	for i := range d.after.list.Items {
 		item := &d.after.list.Items[i]
-		covered[subject{item.PolicyKind, item.Target}] = true
+		covered[kindAtTarget{item.PolicyKind, item.Target}] = true
 		some[item.Target] = true
 	}
 	missing := map[string][]model.Ref{}
 	usual := map[model.Ref][]string{}
 	for place, rules := range behind {
-		usual[place] = d.usual(rules, covered)
+		usual[place] = d.usualKinds(rules, covered)
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(fresh), compareTargets) {
 		if !some[ref] {
@@ -127,13 +128,13 @@ func (d *differ) uncovered(s *DiffSummary) {
 		}
 		var kinds []string
 		for _, id := range fresh[ref] {
-			for _, place := range d.after.places(id) {
+			for _, place := range d.after.parentsOfRule(id) {
 				kinds = append(kinds, usual[place]...)
 			}
 		}
 		slices.Sort(kinds)
 		for _, kind := range slices.Compact(kinds) {
-			if !covered[subject{kind, ref}] {
+			if !covered[kindAtTarget{kind, ref}] {
 				missing[kind] = append(missing[kind], ref)
 			}
 		}
@@ -143,12 +144,13 @@ func (d *differ) uncovered(s *DiffSummary) {
 	}
 }
 
-// unsure reports whether what could not be read may mean that a rule is not new, or not without a policy.
-func (d *differ) unsure(ref model.Ref) bool {
-	for _, s := range []*side{d.before, d.after} {
-		for _, other := range []*side{d.before, d.after} {
-			for _, k := range other.ways.picked {
-				if len(s.unreadAt(subject{k.Name(), ref})) > 0 {
+// isUncertainRule reports whether something that could not be read may mean that a rule is not new,
+// or not without a policy.
+func (d *policyComparer) isUncertainRule(ref model.Ref) bool {
+	for _, s := range []*comparedSide{d.before, d.after} {
+		for _, other := range []*comparedSide{d.before, d.after} {
+			for _, k := range other.collector.askedKinds {
+				if len(s.unreadListsAt(kindAtTarget{k.Name(), ref})) > 0 {
 					return true
 				}
 			}
@@ -157,13 +159,13 @@ func (d *differ) unsure(ref model.Ref) bool {
 	return false
 }
 
-// usual are the kinds of which most of some rules have a policy in force.
-func (d *differ) usual(rules []model.Ref, covered map[subject]bool) []string {
+// usualKinds returns the kinds of which most of some rules have a policy in force.
+func (d *policyComparer) usualKinds(rules []model.Ref, covered map[kindAtTarget]bool) []string {
 	var out []string
-	for _, k := range d.after.ways.picked {
+	for _, k := range d.after.collector.askedKinds {
 		n := 0
 		for _, ref := range rules {
-			if covered[subject{k.Name(), ref}] {
+			if covered[kindAtTarget{k.Name(), ref}] {
 				n++
 			}
 		}
@@ -175,12 +177,13 @@ func (d *differ) usual(rules []model.Ref, covered map[subject]bool) []string {
 }
 
 // getsTraffic reports whether a route rule is there and traffic comes to it.
-func (s *side) getsTraffic(ref model.Ref) bool {
-	return slices.ContainsFunc(s.res.Graph.Lookup(ref), s.ways.reached)
+func (s *comparedSide) getsTraffic(ref model.Ref) bool {
+	return slices.ContainsFunc(s.res.Graph.Lookup(ref), s.collector.hasTraffic)
 }
 
-// places are the Gateways, listener sets and Services behind which a route rule is, sorted.
-func (s *side) places(id topology.NodeID) []model.Ref {
+// parentsOfRule returns the Gateways, listener sets and Services behind which a route rule is,
+// sorted.
+func (s *comparedSide) parentsOfRule(id topology.NodeID) []model.Ref {
 	var out []model.Ref
 	seen := map[topology.NodeID]bool{}
 	for level := []topology.NodeID{id}; len(level) > 0; {
@@ -203,38 +206,39 @@ func (s *side) places(id topology.NodeID) []model.Ref {
 	return slices.Compact(out)
 }
 
-// Headline is the answer in a sentence or two: what is lost, what changes, and what of it must not be missed.
+// Headline says the answer in a few sentences: what is lost, what changes, and what must not be
+// missed.
 func (d *EffectivePolicyDiff) Headline() []string {
 	s := &d.Summary
 	out := d.lossSentences()
 	first := len(out)
 	switch {
 	case len(d.Items) > 0:
-		out = append(out, s.what()+".")
+		out = append(out, s.formatExtent()+".")
 	case len(d.Protection) > 0:
 		out = append(out, "No effective policy changes.")
 	case s.Unchanged == 0:
 		out = append(out, "nothing changes: no policy is in force before or after")
 	default:
-		out = append(out, "nothing changes: "+grouped(s.Unchanged)+" effective "+policies(s.Unchanged)+" the same")
+		out = append(out, "nothing changes: "+formatNumber(s.Unchanged)+" effective "+policyIsOrAre(s.Unchanged)+" the same")
 	}
 	out = append(out, d.gainSentences()...)
-	kinds := d.kindNames()
+	kinds := d.collectKindNames()
 	for _, u := range s.Unprotected {
-		out = append(out, fmt.Sprintf("%s %s only %s.", grouped(u.Count), nounFor(u.Count, "loses its|lose their"), kinds.short(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s %s only %s.", formatNumber(u.Count), inflectNoun(u.Count, "loses its|lose their"), kinds.shortName(u.PolicyKind)))
 	}
 	if n := len(s.Bare); n > 0 {
-		out = append(out, fmt.Sprintf("%s no policy.", Counted(n, "new route rule has|new route rules have")))
+		out = append(out, fmt.Sprintf("%s no policy.", FormatCount(n, "new route rule has|new route rules have")))
 	}
 	for _, u := range s.Uncovered {
-		out = append(out, fmt.Sprintf("%s no %s, unlike most others behind the same Gateway.", Counted(len(u.Targets), "new route rule has|new route rules have"), kinds.short(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s no %s, unlike most others behind the same Gateway.", FormatCount(len(u.Targets), "new route rule has|new route rules have"), kinds.shortName(u.PolicyKind)))
 	}
 	for _, u := range s.Exposed {
 		noun := "route rule gets|route rules get"
 		if slices.ContainsFunc(u.Targets, func(t model.Ref) bool { return !isRouteRule(t) }) {
 			noun = "target gets|targets get"
 		}
-		out = append(out, fmt.Sprintf("%s traffic on a new path without %s.", Counted(len(u.Targets), noun), kinds.short(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s traffic on a new path without %s.", FormatCount(len(u.Targets), noun), kinds.shortName(u.PolicyKind)))
 	}
 	if !d.Complete {
 		out = append(out, "The answer is incomplete.")
@@ -245,32 +249,32 @@ func (d *EffectivePolicyDiff) Headline() []string {
 	return out
 }
 
-func policies(n int) string { return nounFor(n, "policy is|policies are") }
+func policyIsOrAre(n int) string { return inflectNoun(n, "policy is|policies are") }
 
-// what is how much changes.
-func (s *DiffSummary) what() string {
+// formatExtent says how much changes.
+func (s *DiffSummary) formatExtent() string {
 	var parts []string
 	if s.RouteRules > 0 {
-		parts = append(parts, grouped(s.RouteRules)+" "+nounFor(s.RouteRules, "route rule"))
+		parts = append(parts, formatNumber(s.RouteRules)+" "+inflectNoun(s.RouteRules, "route rule"))
 	}
 	if n := s.Targets - s.RouteRules; n > 0 {
 		noun := "other target"
 		if s.RouteRules == 0 {
 			noun = "target"
 		}
-		parts = append(parts, grouped(n)+" "+nounFor(n, noun))
+		parts = append(parts, formatNumber(n)+" "+inflectNoun(n, noun))
 	}
 	out := strings.Join(parts, " and ")
 	if s.Namespaces > 0 {
-		out += " in " + Counted(s.Namespaces, "namespace")
+		out += " in " + FormatCount(s.Namespaces, "namespace")
 	}
-	out += " " + nounFor(s.Targets, "changes|change")
+	out += " " + inflectNoun(s.Targets, "changes|change")
 	var whole []string
 	if s.New > 0 {
-		whole = append(whole, grouped(s.New)+" "+nounFor(s.New, "is|are")+" new")
+		whole = append(whole, formatNumber(s.New)+" "+inflectNoun(s.New, "is|are")+" new")
 	}
 	if s.Gone > 0 {
-		whole = append(whole, grouped(s.Gone)+" "+nounFor(s.Gone, "is|are")+" gone")
+		whole = append(whole, formatNumber(s.Gone)+" "+inflectNoun(s.Gone, "is|are")+" gone")
 	}
 	if len(whole) > 0 {
 		out += ": " + strings.Join(whole, ", ")
@@ -278,8 +282,8 @@ func (s *DiffSummary) what() string {
 	return out
 }
 
-// kindNames are the kinds that the answer names.
-func (d *EffectivePolicyDiff) kindNames() kindNames {
+// collectKindNames returns the kinds that the answer names.
+func (d *EffectivePolicyDiff) collectKindNames() kindNames {
 	out := kindNames{}
 	for i := range d.Items {
 		out.add(d.Items[i].PolicyKind)
@@ -290,10 +294,10 @@ func (d *EffectivePolicyDiff) kindNames() kindNames {
 	return out
 }
 
-// grouped writes a number with a comma before every three digits.
-func grouped(n int) string {
+// formatNumber writes a number with a comma before every three digits.
+func formatNumber(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}
-	return grouped(n/1000) + fmt.Sprintf(",%03d", n%1000)
+	return formatNumber(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }

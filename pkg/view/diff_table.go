@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// foldFrom is how many lines one change may take before its targets are counted.
-const foldFrom = 9
+// minCountedTargets is how many lines one change may take before its targets are counted.
+const minCountedTargets = 9
 
 // changeGroup is one change with every target that it happens to.
 type changeGroup struct {
@@ -22,14 +22,14 @@ type changeGroup struct {
 func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 	t := Table{Blocks: []Block{{Heading: []string{strings.Join(d.Headline(), " ")}}}}
 	if len(d.Protection) > 0 {
-		d.fillProtection(&t, o)
+		d.addProtectionRows(&t, o)
 		if len(d.Items) > 0 {
 			t.Blocks = append(t.Blocks, Block{})
 		}
 	}
 	b := &t.Blocks[len(t.Blocks)-1]
 	switch {
-	case !d.Different():
+	case !d.HasChanges():
 		t = Table{Footer: b.Heading}
 	case len(d.Items) == 0 && len(d.Protection) > 0:
 		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
@@ -38,26 +38,27 @@ func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 		if d.Summary.Targets == d.Summary.RouteRules {
 			noun = "ROUTE RULE"
 		}
-		b.Columns = []Column{{Name: "NAMESPACE", Rank: 2, Least: 9, Short: shortCount}, {Name: noun, Rank: 6, Least: 14}, {Name: "KIND", Rank: 7, Least: 9, Short: shortKind},
-			{Name: "SETTING", Rank: 5, Least: 12, Short: shortSetting}, {Name: "BEFORE", Rank: 3, Least: 18}, {Name: "AFTER", Rank: 4, Least: 18},
+		b.Columns = []Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: shortCount}, {Name: noun, Rank: 6, MinWidth: 14}, {Name: "KIND", Rank: 7, MinWidth: 9, Shorten: shortKind},
+			{Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: shortSetting}, {Name: "BEFORE", Rank: 3, MinWidth: 18}, {Name: "AFTER", Rank: 4, MinWidth: 18},
 			{Name: "ORIGIN BEFORE", Wide: true}, {Name: "ORIGIN AFTER", Wide: true}}
-		folded := d.fill(b, &t, o)
+		folded := d.addChangeRows(b, &t, o)
 		if folded > 0 {
-			t.Footer = append(t.Footer, Counted(folded, "target is|targets are")+" only counted; --by-rule lists them")
+			t.Footer = append(t.Footer, FormatCount(folded, "target is|targets are")+" only counted; --by-rule lists them")
 		}
 		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
 	}
 	t.Footer = append(t.Footer, unsureLine(d.Summary.Uncertain > 0)...)
-	t.Footer = append(t.Footer, d.Closing()...)
+	t.Footer = append(t.Footer, d.IncompleteLines()...)
 	return t
 }
 
-// fill adds the lines of all changes to the block, and returns how many targets are only counted.
-func (d *EffectivePolicyDiff) fill(b *Block, t *Table, o TableOptions) (folded int) {
-	groups := d.groups(o)
+// addChangeRows adds the rows of all changes to the block, and returns how many targets are only
+// counted.
+func (d *EffectivePolicyDiff) addChangeRows(b *Block, t *Table, o TableOptions) (folded int) {
+	groups := d.groupChanges(o)
 	var lines [][]Cell
 	for i := range groups {
-		labels, counts := groups[i].labels(o)
+		labels, counts := groups[i].buildLabels(o)
 		folded += counts
 		for _, label := range labels {
 			for _, row := range groups[i].rows {
@@ -66,25 +67,25 @@ func (d *EffectivePolicyDiff) fill(b *Block, t *Table, o TableOptions) (folded i
 			}
 		}
 	}
-	shown := o.limit(len(lines))
+	shown := o.countShown(len(lines))
 	b.Rows = lines[:shown]
 	if len(lines) == 0 {
 		b.Columns = nil
 	}
-	t.Footer = append(t.Footer, moreLine(len(lines)-shown, "line")...)
+	t.Footer = append(t.Footer, formatMoreLine(len(lines)-shown, "line")...)
 	return folded
 }
 
-// groups are the changes, those first that take protection away; each with every target to which it happens, unless every rule is to have a
-// line of its own.
-func (d *EffectivePolicyDiff) groups(o TableOptions) []changeGroup {
-	kinds := d.kindNames()
+// groupChanges returns the changes, those first that take protection away. Each has every target to
+// which it happens, unless every rule is to have a row of its own.
+func (d *EffectivePolicyDiff) groupChanges(o TableOptions) []changeGroup {
+	kinds := d.collectKindNames()
 	at := map[string]int{}
 	var out []changeGroup
 	for i := range d.Items {
 		c := &d.Items[i]
 		rows := changeRows(c, kinds, o)
-		key := rowsText(rows) + strings.Join(c.Unread, "\x00")
+		key := rowsKey(rows) + strings.Join(c.Unread, "\x00")
 		n, known := at[key]
 		if !known || o.ByRule {
 			n = len(out)
@@ -93,12 +94,12 @@ func (d *EffectivePolicyDiff) groups(o TableOptions) []changeGroup {
 		}
 		out[n].changes = append(out[n].changes, c)
 	}
-	slices.SortStableFunc(out, func(a, b changeGroup) int { return cmp.Compare(weight(a.changes[0]), weight(b.changes[0])) })
+	slices.SortStableFunc(out, func(a, b changeGroup) int { return cmp.Compare(rankChange(a.changes[0]), rankChange(b.changes[0])) })
 	return out
 }
 
-// weight orders changes by how much they matter to a reader.
-func weight(c *PolicyChange) int {
+// rankChange orders changes by how much they matter to a reader.
+func rankChange(c *PolicyChange) int {
 	switch {
 	case c.Unprotected:
 		return 0
@@ -114,8 +115,9 @@ func weight(c *PolicyChange) int {
 	return 3
 }
 
-// labels are the namespaces and the targets of a group, a line each; too many for lines are counted.
-func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
+// buildLabels returns the namespaces and the targets of a group, a row each; if there are too many,
+// they are counted.
+func (g *changeGroup) buildLabels(o TableOptions) (lines [][]Cell, counts int) {
 	type object struct {
 		ref model.Ref
 		via string
@@ -125,7 +127,7 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 	var sections [][]string
 	for _, c := range g.changes {
 		key := object{ref: c.Target.WithoutSection()}
-		if c.partly || len(c.before.orEmpty().Paths) > len(c.Paths) || len(c.after.orEmpty().Paths) > len(c.Paths) {
+		if c.onSomePaths || len(c.before.orEmpty().Paths) > len(c.Paths) || len(c.after.orEmpty().Paths) > len(c.Paths) {
 			key.via = viaText(c.Paths, c.Target.WithoutSection(), o)
 		}
 		i, known := at[key]
@@ -138,7 +140,7 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 			sections[i] = append(sections[i], c.Target.Section)
 		}
 	}
-	if len(objects) >= foldFrom && !o.Wide && !o.ByRule {
+	if len(objects) >= minCountedTargets && !o.Wide && !o.ByRule {
 		targets := make([]model.Ref, len(g.changes))
 		for i, c := range g.changes {
 			targets[i] = c.Target
@@ -158,7 +160,8 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 	return lines, 0
 }
 
-// countedTargets is the one line of what happens to too many targets for lines of their own.
+// countedTargets returns the one row of a change that happens to too many targets for rows of their
+// own.
 func countedTargets(all []model.Ref) [][]Cell {
 	spaces, objects, targets := map[string]bool{}, map[model.Ref]bool{}, map[model.Ref]bool{}
 	rules := true
@@ -166,18 +169,18 @@ func countedTargets(all []model.Ref) [][]Cell {
 		spaces[target.Namespace], objects[target.WithoutSection()], targets[target] = true, true, true
 		rules = rules && isRouteRule(target)
 	}
-	what := grouped(len(targets)) + " " + nounFor(len(targets), "target")
+	what := formatNumber(len(targets)) + " " + inflectNoun(len(targets), "target")
 	if rules {
-		what = grouped(len(targets)) + " rules of " + grouped(len(objects)) + " " + nounFor(len(objects), "route")
+		what = formatNumber(len(targets)) + " rules of " + formatNumber(len(objects)) + " " + inflectNoun(len(objects), "route")
 	}
 	space := all[0].Namespace
 	if len(spaces) > 1 {
-		space = Counted(len(spaces), "namespace")
+		space = FormatCount(len(spaces), "namespace")
 	}
 	return [][]Cell{{{Text: cmp.Or(space, "-")}, {Text: what}}}
 }
 
-// orEmpty is the policy, or one of nothing.
+// orEmpty returns the policy, or an empty one for nil.
 func (e *EffectivePolicy) orEmpty() *EffectivePolicy {
 	if e == nil {
 		return &EffectivePolicy{}
@@ -185,31 +188,32 @@ func (e *EffectivePolicy) orEmpty() *EffectivePolicy {
 	return e
 }
 
-// uncoveredLines name what lacks what its like, or itself on other ways, has.
+// uncoveredLines names the targets that lack a policy that similar targets, or they themselves on
+// other paths, have.
 func (d *EffectivePolicyDiff) uncoveredLines(o TableOptions) []string {
 	names := func(refs []model.Ref) string {
 		out := make([]string, len(refs))
 		for i, r := range refs {
 			out[i] = targetName(r)
 		}
-		return nameList(out, o)
+		return joinNames(out, o)
 	}
 	var out []string
 	if len(d.Summary.Bare) > 0 {
 		out = append(out, "new and without a policy: "+names(d.Summary.Bare))
 	}
-	kinds := d.kindNames()
+	kinds := d.collectKindNames()
 	for _, u := range d.Summary.Uncovered {
-		out = append(out, "new and without "+kinds.short(u.PolicyKind)+": "+names(u.Targets))
+		out = append(out, "new and without "+kinds.shortName(u.PolicyKind)+": "+names(u.Targets))
 	}
 	for _, u := range d.Summary.Exposed {
-		out = append(out, "without "+kinds.short(u.PolicyKind)+" on a new path: "+names(u.Targets))
+		out = append(out, "without "+kinds.shortName(u.PolicyKind)+" on a new path: "+names(u.Targets))
 	}
 	return out
 }
 
-// Names are the targets that change, each once.
-func (d *EffectivePolicyDiff) Names() []string {
+// FilterNames are the targets that change, each once.
+func (d *EffectivePolicyDiff) FilterNames() []string {
 	targets := make([]model.Ref, 0, len(d.Items)+len(d.Protection))
 	for i := range d.Items {
 		targets = append(targets, d.Items[i].Target)
@@ -217,5 +221,5 @@ func (d *EffectivePolicyDiff) Names() []string {
 	for i := range d.Protection {
 		targets = append(targets, d.Protection[i].Target)
 	}
-	return namesOf(targets, func(ref *model.Ref) *model.Ref { return ref })
+	return uniqueObjectNames(targets, func(ref *model.Ref) *model.Ref { return ref })
 }

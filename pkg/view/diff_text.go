@@ -18,10 +18,11 @@ type DiffSide struct {
 	Spec  any
 }
 
-// Texts are the changes as texts to compare, those first that take protection away. Targets to which the same happens share one.
+// Texts returns the changes as texts to compare, those first that take protection away. Targets to
+// which the same happens share one.
 func (d *EffectivePolicyDiff) Texts() []DiffText {
 	type change struct {
-		pairOfIDs
+		idPair
 		targetChange, unread string
 		unprotected          bool
 	}
@@ -29,7 +30,7 @@ func (d *EffectivePolicyDiff) Texts() []DiffText {
 	var groups []changeGroup
 	for i := range d.Items {
 		c := &d.Items[i]
-		key := change{pairOfIDs{c.PolicyKind, c.before.orEmpty().ID, c.after.orEmpty().ID}, c.TargetChange, strings.Join(c.Unread, "\x00"), c.Unprotected}
+		key := change{idPair{c.PolicyKind, c.before.orEmpty().ID, c.after.orEmpty().ID}, c.TargetChange, strings.Join(c.Unread, "\x00"), c.Unprotected}
 		n, known := at[key]
 		if !known {
 			n = len(groups)
@@ -38,30 +39,30 @@ func (d *EffectivePolicyDiff) Texts() []DiffText {
 		}
 		groups[n].changes = append(groups[n].changes, c)
 	}
-	slices.SortStableFunc(groups, func(a, b changeGroup) int { return weight(a.changes[0]) - weight(b.changes[0]) })
-	kinds := d.kindNames()
+	slices.SortStableFunc(groups, func(a, b changeGroup) int { return rankChange(a.changes[0]) - rankChange(b.changes[0]) })
+	kinds := d.collectKindNames()
 	out := make([]DiffText, len(groups))
 	for i := range groups {
-		out[i] = groups[i].text(kinds)
+		out[i] = groups[i].buildText(kinds)
 	}
 	return out
 }
 
-// text is a group as two texts.
-func (g *changeGroup) text(kinds kindNames) DiffText {
+// buildText returns a group as two texts.
+func (g *changeGroup) buildText(kinds kindNames) DiffText {
 	c := g.changes[0]
-	kind := kinds.short(c.PolicyKind)
+	kind := kinds.shortName(c.PolicyKind)
 	t := DiffText{Title: kind + " " + strings.ToLower(c.Change), Before: sideText(c, c.before), After: sideText(c, c.after)}
-	labels, _ := g.labels(TableOptions{Wide: true})
+	labels, _ := g.buildLabels(TableOptions{Wide: true})
 	for _, label := range labels {
 		t.Targets = append(t.Targets, strings.TrimPrefix(label[0].Text+" "+label[1].Text, "- "))
 	}
 	if c.before == nil {
-		t.Before.Notes = []string{absence(c, kind, newWord(c))}
+		t.Before.Notes = []string{absenceText(c, kind, additionText(c))}
 	}
 	if c.after == nil {
-		word, _ := goneWord(c)
-		t.After.Notes = []string{absence(c, kind, word)}
+		word, _ := removalText(c)
+		t.After.Notes = []string{absenceText(c, kind, word)}
 	}
 	if len(c.Unread) > 0 {
 		t.Title += ", perhaps only because something could not be read: " + strings.Join(c.Unread, ", ")
@@ -69,8 +70,8 @@ func (g *changeGroup) text(kinds kindNames) DiffText {
 	return t
 }
 
-// absence says that nothing is in force, and why.
-func absence(c *PolicyChange, kind, why string) string {
+// absenceText says that nothing is in force, and why.
+func absenceText(c *PolicyChange, kind, why string) string {
 	if c.Unprotected {
 		return why + ": no " + kind + " is in force"
 	}
@@ -80,14 +81,14 @@ func absence(c *PolicyChange, kind, why string) string {
 	return why
 }
 
-// sideText tells where each setting comes from.
+// sideText returns what is in force on one side, and where each setting comes from.
 func sideText(c *PolicyChange, e *EffectivePolicy) DiffSide {
 	if e == nil {
 		return DiffSide{}
 	}
 	out := DiffSide{Spec: e.Spec}
 	for _, r := range e.Rules {
-		out.Notes = append(out.Notes, r.Name+": "+placedText(c, r.Sources))
+		out.Notes = append(out.Notes, r.Name+": "+detailedSourcesText(c, r.Sources))
 	}
 	return out
 }

@@ -10,107 +10,108 @@ import (
 func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	a := collector{res: r, query: q}
 	if q.Targets == nil {
-		a.answers.all(r, a.chosen())
+		a.answers.buildAll(r, a.selectKinds())
 	}
-	list, items := effective(&a)
-	list.Items = items.all()
+	list, items := buildEffective(&a)
+	list.Items = items.buildAll()
 	return list
 }
 
-// itemsAtATime is how many items of a list are made side by side.
-const itemsAtATime = 8192
+// itemBatchSize is how many items of a list are made side by side.
+const itemBatchSize = 8192
 
-// effective is the answer without its items, and the items.
-func effective(a *collector) (*EffectivePolicyList, *effectiveItems) {
-	list, items := &EffectivePolicyList{Items: []EffectivePolicy{}}, &effectiveItems{collector: a, atATime: itemsAtATime}
+// buildEffective returns the answer without its items, and the items, which are still to be built.
+func buildEffective(a *collector) (*EffectivePolicyList, *effectiveItems) {
+	list, items := &EffectivePolicyList{Items: []EffectivePolicy{}}, &effectiveItems{collector: a, batchSize: itemBatchSize}
 	r, q := a.res, a.query
 	covered := make([]bool, r.Len())
-	var open unknownWays
+	var open unknownPaths
 	if q.Targets == nil {
-		items.places = make([]itemPlace, 0, a.contexts())
+		items.positions = make([]itemPosition, 0, a.countContexts())
 	}
 	ways := map[topology.NodeID][]Path{} // that are covered, of what was asked for by name
-	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		facts := a.tell(k, id, s)
-		if facts.rules > 0 || q.ShowNone {
-			facts.last = len(items.places)
-			items.places = append(items.places, itemPlace{k, s, id, paths})
+	a.eachStack(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+		facts := a.addStackProblems(k, id, s)
+		if facts.ruleCount > 0 || q.ShowNone {
+			facts.lastItem = len(items.positions)
+			items.positions = append(items.positions, itemPosition{k, s, id, paths})
 			covered[id] = true
 			if q.Targets != nil {
 				ways[id] = append(ways[id], paths...)
 			}
 		} else {
-			list.unlisted += facts.lost
+			list.unlistedLosses += facts.lossCount
 		}
 	})
-	nodes := a.nodes()
-	list.Routes = a.routeSettings(nodes)
-	list.Protection = a.protectionOf(nodes)
+	nodes := a.listNodes()
+	list.Routes = a.collectRouteSettings(nodes)
+	list.Protection = a.protectionOfPlaces(nodes)
 	for _, id := range nodes {
 		n := r.Node(id)
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
 			list.gateways = append(list.gateways, n.Ref)
-		case n.Role == topology.Rule && !n.Transit && (a.atRules[n.Ref.GroupKind()] || len(a.atRules) == 0) && !a.reached(id):
-			if !q.compared {
-				open.add(a, id)
+		case n.Role == topology.Rule && !n.Delegates && (a.ruleRouteKinds[n.Ref.GroupKind()] || len(a.ruleRouteKinds) == 0) && !a.hasTraffic(id):
+			if !q.isComparison {
+				open.addRule(a, id)
 			}
-		case n.Role == topology.Rule && (n.Transit || !a.atRules[n.Ref.GroupKind()]):
-		case n.Role == topology.Rule && !covered[id] && a.reached(id):
-			list.bare = append(list.bare, n.Ref)
+		case n.Role == topology.Rule && (n.Delegates || !a.ruleRouteKinds[n.Ref.GroupKind()]):
+		case n.Role == topology.Rule && !covered[id] && a.hasTraffic(id):
+			list.rulesWithoutPolicy = append(list.rulesWithoutPolicy, n.Ref)
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
-			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
-				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.WithoutSection(), TableOptions{}))
+			if bare := a.uncoveredPaths(id, ways[id]); len(bare) > 0 {
+				list.pathsWithoutPolicy = append(list.pathsWithoutPolicy, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.WithoutSection(), TableOptions{}))
 			}
-		case n.Role == topology.Route && q.Targets != nil && !a.reached(id) && len(r.Graph.Instances(id)) == 0:
-			list.unattached = append(list.unattached, r.Graph.Unattached(id))
+		case n.Role == topology.Route && q.Targets != nil && !a.hasTraffic(id) && len(r.Graph.Instances(id)) == 0:
+			list.unattachedReasons = append(list.unattachedReasons, r.Graph.ExplainUnattached(id))
 		}
 	}
-	list.Seal("EffectivePolicyList", append(a.problems(), open.problems()...))
-	list.touches, list.open = a.touching(), len(open) > 0
+	list.Finish("EffectivePolicyList", append(a.collectProblems(), open.buildProblems()...))
+	list.isRelevant, list.policyUnknown = a.relevanceFilter(), len(open) > 0
 	return list, items
 }
 
-// item is the effective policy at one target; what is to be told of it is noted.
-func (a *collector) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
-	a.tell(k, id, s)
-	return a.make(k, id, s, paths)
+// buildItemWithProblems returns the effective policy at one target, and notes the problems of its
+// stack.
+func (a *collector) buildItemWithProblems(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
+	a.addStackProblems(k, id, s)
+	return a.buildItem(k, id, s, paths)
 }
 
-// make is item, with nothing noted.
-func (a *collector) make(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
-	out := a.answer(k, s).at(a.res.Node(id).Ref)
+// buildItem returns the effective policy at one target, and notes nothing.
+func (a *collector) buildItem(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
+	out := a.answerOf(k, s).policyAt(a.res.Node(id).Ref)
 	out.Paths = paths
-	out.Unread = a.res.Unread(k.Gaps().At(id))
+	out.Unread = a.res.DescribeGaps(k.Gaps().At(id))
 	return out
 }
 
-// tell notes the problems of a stack at a target.
-func (a *collector) tell(k *resolve.Kind, id topology.NodeID, s resolve.StackID) *stackFacts {
-	facts := a.answers.passed(k, s)
+// addStackProblems notes the problems of a stack at a target.
+func (a *collector) addStackProblems(k *resolve.Kind, id topology.NodeID, s resolve.StackID) *stackFacts {
+	facts := a.answers.findFacts(k, s)
 	if facts == nil {
-		facts = &a.answer(k, s).stackFacts
+		facts = &a.answerOf(k, s).stackFacts
 	}
-	if !facts.told {
-		facts.told = true
-		a.found = append(a.found, facts.problems...)
+	if !facts.reported {
+		facts.reported = true
+		a.foundProblems = append(a.foundProblems, facts.problems...)
 	}
-	a.found = append(a.found, k.Guesses().Below(id, s)...)
-	if facts.refers {
-		item := a.answer(k, s).policy
+	a.foundProblems = append(a.foundProblems, k.Guesses().Below(id, s)...)
+	if facts.hasBareReference {
+		item := a.answerOf(k, s).policy
 		item.Target = a.res.Node(id).Ref
-		a.found = append(a.found, foreignReferences(&item)...)
+		a.foundProblems = append(a.foundProblems, reportForeignReferences(&item)...)
 	}
 	return facts
 }
 
-// common is what a stack makes at all targets; problems of it are noted for this one.
-func (a *collector) common(k *resolve.Kind, id topology.NodeID, s resolve.StackID) *answer {
-	a.tell(k, id, s)
-	return a.answer(k, s)
+// answerWithProblems returns the answer of a stack, and notes its problems at one target.
+func (a *collector) answerWithProblems(k *resolve.Kind, id topology.NodeID, s resolve.StackID) *stackAnswer {
+	a.addStackProblems(k, id, s)
+	return a.answerOf(k, s)
 }
 
-// answer is what a stack makes at all targets.
-func (a *collector) answer(k *resolve.Kind, s resolve.StackID) *answer {
-	return a.answers.of(a.res, k, s)
+// answerOf returns the answer of a stack, which is the same at all targets.
+func (a *collector) answerOf(k *resolve.Kind, s resolve.StackID) *stackAnswer {
+	return a.answers.answerOf(a.res, k, s)
 }

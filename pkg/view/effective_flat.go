@@ -24,23 +24,23 @@ func flatBlock(groups []pathGroup, kinds kindNames, o TableOptions) Block {
 		lines = joinSections(lines)
 	}
 	object, section := flatNouns(groups)
-	b := Block{Columns: []Column{{Name: "NAMESPACE", Rank: 2, Least: 9, Short: shortCount}, {Name: object, Rank: 6, Least: 10, Short: shortName},
-		{Name: section, Rank: 4, Least: 9, Short: shortList}, {Name: "VIA", Rank: 9, Least: 8, Short: shortVia, Optional: true}}}
+	b := Block{Columns: []Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: shortCount}, {Name: object, Rank: 6, MinWidth: 10, Shorten: shortName},
+		{Name: section, Rank: 4, MinWidth: 9, Shorten: shortList}, {Name: "VIA", Rank: 9, MinWidth: 8, Shorten: shortVia, Optional: true}}}
 	b.Columns = append(b.Columns, settingColumns...)
 	if !o.Wide {
 		b.Columns = b.Columns[:len(b.Columns)-wideSettingColumns]
 	}
 	if joined {
 		var common []flatLine
-		common, lines = commonLines(lines)
+		common, lines = splitCommonLines(lines)
 		for i := range common {
-			b.Rows = append(b.Rows, common[i].row(o))
+			b.Rows = append(b.Rows, common[i].buildRow(o))
 		}
 	} else {
 		b.Rows = make([][]Cell, 0, len(lines))
 	}
 	for i := range lines {
-		b.Rows = append(b.Rows, lines[i].row(o))
+		b.Rows = append(b.Rows, lines[i].buildRow(o))
 	}
 	return b
 }
@@ -52,7 +52,7 @@ func flatLines(groups []pathGroup, kinds kindNames, o TableOptions) []flatLine {
 	for i := range groups {
 		g := &groups[i]
 		via := viaCell(g.paths, g.target, o)
-		for _, items := range g.sections() {
+		for _, items := range g.itemsBySection() {
 			sections := []string{items[0].Target.Section}
 			for _, item := range items {
 				var cells [][]Cell
@@ -74,12 +74,12 @@ func flatLines(groups []pathGroup, kinds kindNames, o TableOptions) []flatLine {
 	return out
 }
 
-// viaCell is how traffic gets to a target, "-" where its name says it.
+// viaCell says how traffic gets to a target, "-" where the target's name says it.
 func viaCell(paths []Path, target model.Ref, o TableOptions) string {
-	return dashed(strings.TrimPrefix(viaText(paths, target, o), "Gateway "))
+	return orDash(strings.TrimPrefix(viaText(paths, target, o), "Gateway "))
 }
 
-// flatNouns name the columns after the targets, if these are all of one sort.
+// flatNouns returns the headings of the target columns, by the kinds of the targets.
 func flatNouns(groups []pathGroup) (object, section string) {
 	for i := range groups {
 		if !strings.HasSuffix(groups[i].target.Kind, "Route") {
@@ -89,7 +89,8 @@ func flatNouns(groups []pathGroup) (object, section string) {
 	return "ROUTE", "RULE"
 }
 
-// joinSections joins the lines of one object and path that say the same of several of its sections.
+// joinSections joins the lines of one object and path that are the same for several of its
+// sections.
 func joinSections(lines []flatLine) []flatLine {
 	type place struct {
 		object    model.Ref
@@ -98,7 +99,7 @@ func joinSections(lines []flatLine) []flatLine {
 	at := map[place]int{}
 	var out []flatLine
 	for _, l := range lines {
-		key := place{l.object, l.via, rowText(l.cells)}
+		key := place{l.object, l.via, rowKey(l.cells)}
 		if i, known := at[key]; known {
 			out[i].sections = append(out[i].sections[:len(out[i].sections):len(out[i].sections)], l.sections...)
 			continue
@@ -109,15 +110,16 @@ func joinSections(lines []flatLine) []flatLine {
 	return out
 }
 
-// fewObjects are listed by name, where they have the same setting.
-const fewObjects = 2
+// maxNamedObjects are listed by name, where they have the same setting.
+const maxNamedObjects = 2
 
-// commonLines takes out the lines that say the same of more than a few objects, and makes one of each.
-func commonLines(lines []flatLine) (common, rest []flatLine) {
+// splitCommonLines takes out the lines that are the same for more than a few objects, and makes one
+// of each.
+func splitCommonLines(lines []flatLine) (common, rest []flatLine) {
 	same := map[string][]int{}
 	var order []string
 	for i := range lines {
-		text := rowText(lines[i].cells)
+		text := rowKey(lines[i].cells)
 		if same[text] == nil {
 			order = append(order, text)
 		}
@@ -131,7 +133,7 @@ func commonLines(lines []flatLine) (common, rest []flatLine) {
 			objects[l.object], namespaces[l.object.Namespace], vias[l.via] = true, true, true
 			rules += len(l.sections)
 		}
-		if len(objects) <= fewObjects {
+		if len(objects) <= maxNamedObjects {
 			continue
 		}
 		first := lines[same[text][0]]
@@ -142,13 +144,13 @@ func commonLines(lines []flatLine) (common, rest []flatLine) {
 			}
 		}
 		if len(namespaces) > 1 {
-			all.object.Namespace = Counted(len(namespaces), "namespace")
+			all.object.Namespace = FormatCount(len(namespaces), "namespace")
 		}
 		if len(vias) > 1 {
-			all.via = Counted(len(vias), "path")
+			all.via = FormatCount(len(vias), "path")
 		}
-		all.object.Name = Counted(len(objects), objectNoun(all.object.Kind))
-		all.sections = []string{Counted(rules, sectionNoun(all.object.Kind))}
+		all.object.Name = FormatCount(len(objects), objectNoun(all.object.Kind))
+		all.sections = []string{FormatCount(rules, sectionNoun(all.object.Kind))}
 		all.object.Kind = ""
 		common = append(common, all)
 		for _, i := range same[text] {
@@ -163,23 +165,23 @@ func commonLines(lines []flatLine) (common, rest []flatLine) {
 	return common, rest
 }
 
-// row is the line with its target before it.
-func (l *flatLine) row(o TableOptions) []Cell {
-	namespace, name, section := dashed(l.object.Namespace), l.object.Name, sectionList(l.sections, o)
+// buildRow returns the line as a row with its target in front.
+func (l *flatLine) buildRow(o TableOptions) []Cell {
+	namespace, name, section := orDash(l.object.Namespace), l.object.Name, sectionList(l.sections, o)
 	if l.object.Kind != "" {
 		name = strings.ToLower(l.object.Kind) + "/" + name
 	}
 	cells := l.cells
 	if l.unsure {
-		namespace = unsure + namespace
-		cells = append([]Cell{{Text: strings.TrimPrefix(cells[0].Text, unsure), Tone: cells[0].Tone}}, cells[1:]...)
+		namespace = unsureMark + namespace
+		cells = append([]Cell{{Text: strings.TrimPrefix(cells[0].Text, unsureMark), Tone: cells[0].Tone}}, cells[1:]...)
 	}
 	row := make([]Cell, 0, 4+len(cells))
-	return append(append(row, Cell{Text: namespace}, Cell{Text: name}, Cell{Text: dashed(section)}, Cell{Text: l.via}), cells...)
+	return append(append(row, Cell{Text: namespace}, Cell{Text: name}, Cell{Text: orDash(section)}, Cell{Text: l.via}), cells...)
 }
 
-// rowText tells rows apart.
-func rowText(row []Cell) string {
+// rowKey returns a key that tells rows apart.
+func rowKey(row []Cell) string {
 	texts := make([]string, len(row))
 	for i := range row {
 		texts[i] = row[i].Text

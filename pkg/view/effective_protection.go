@@ -25,46 +25,46 @@ type PlaceProtection struct {
 	Counters []protect.Counter `json:"counters,omitempty"` // of a rate limit
 }
 
-// placeJudge tells what places that are no route rules are protected by.
+// placeJudge finds out what protects places that are no route rules.
 type placeJudge struct {
 	*collector
 	judge *protect.Judge
 }
 
-// protectionOf lists what the places asked for are protected by. Without gate functions nobody wants
-// to know.
-func (a *collector) protectionOf(nodes []topology.NodeID) []PlaceProtection {
+// protectionOfPlaces lists what protects the places asked for; nothing if the query has no gate
+// functions.
+func (a *collector) protectionOfPlaces(nodes []topology.NodeID) []PlaceProtection {
 	if a.query.Judges.Gates == nil {
 		return nil
 	}
 	p := placeJudge{collector: a}
-	kinds := p.guarding()
+	kinds := p.guardingKinds()
 	if len(kinds) == 0 {
 		return nil
 	}
-	p.judge = a.query.Judges.protection(a.res)
+	p.judge = a.query.Judges.newJudge(a.res)
 	var out []PlaceProtection
 	for _, id := range nodes {
-		for _, w := range p.waysTo(kinds, id) {
-			out = append(out, p.at(id, &w)...)
+		for _, w := range p.pathsTo(kinds, id) {
+			out = append(out, p.protectionAt(id, &w)...)
 		}
 	}
 	return out
 }
 
-// guarding are the policy kinds with gates that have results at places.
-func (p *placeJudge) guarding() []*resolve.Kind {
+// guardingKinds returns the policy kinds with gates that have results at places.
+func (p *placeJudge) guardingKinds() []*resolve.Kind {
 	var out []*resolve.Kind
 	for _, k := range p.res.Kinds {
-		if k.InUse() && len(k.Protects.Rules) > 0 && slices.ContainsFunc(k.Effective, func(role topology.Role) bool { return isPlace(k, role) }) {
+		if k.IsInUse() && len(k.Protects.Rules) > 0 && slices.ContainsFunc(k.Effective, func(role topology.Role) bool { return isPlace(k, role) }) {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
-// isPlace reports whether what a kind has at nodes of a role is about a place that no route rule tells
-// of: of backends that is so if their policies do not come with routes.
+// isPlace reports whether what a kind has at nodes of a role is about a place that is no route
+// rule. For backends that is so if their policies do not come with routes.
 func isPlace(k *resolve.Kind, role topology.Role) bool {
 	switch role {
 	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Namespace,
@@ -76,26 +76,26 @@ func isPlace(k *resolve.Kind, role topology.Role) bool {
 	return true
 }
 
-// placeWay is what is in force at a place on some paths.
-type placeWay struct {
+// placePaths is what is in force at a place on some paths.
+type placePaths struct {
 	paths  []Path
 	stacks []protect.Stack
 }
 
-// waysTo are the paths to a node, those with the same in force together.
-func (p *placeJudge) waysTo(kinds []*resolve.Kind, id topology.NodeID) []placeWay {
+// pathsTo returns the paths to a node, those with the same in force together.
+func (p *placeJudge) pathsTo(kinds []*resolve.Kind, id topology.NodeID) []placePaths {
 	n := p.res.Node(id)
 	var order []string
 	stacks, paths := map[string][]protect.Stack{}, map[string]Path{}
 	for _, k := range kinds {
-		if !k.ReachesNode(n) || !isPlace(k, n.Role) {
+		if !k.HasResultsAtNode(n) || !isPlace(k, n.Role) {
 			continue
 		}
 		for _, s := range k.Contexts(id) {
-			if k.Empty(s) || !isWritten(k.Verdict(s)) {
+			if k.IsEmpty(s) || !isWritten(k.Verdict(s)) {
 				continue
 			}
-			for _, path := range p.pathsOf(k, id, s, k.Paths(id, s)) {
+			for _, path := range p.convertTargetPaths(k, id, s, k.Paths(id, s)) {
 				key := path.Key()
 				if stacks[key] == nil {
 					order = append(order, key)
@@ -105,34 +105,34 @@ func (p *placeJudge) waysTo(kinds []*resolve.Kind, id topology.NodeID) []placeWa
 			}
 		}
 	}
-	var out []placeWay
+	var out []placePaths
 	for _, key := range order {
-		at := slices.IndexFunc(out, func(w placeWay) bool { return slices.Equal(w.stacks, stacks[key]) })
+		at := slices.IndexFunc(out, func(w placePaths) bool { return slices.Equal(w.stacks, stacks[key]) })
 		if at < 0 {
-			out = append(out, placeWay{stacks: stacks[key]})
+			out = append(out, placePaths{stacks: stacks[key]})
 			at = len(out) - 1
 		}
 		out[at].paths = append(out[at].paths, paths[key])
 	}
 	for i := range out {
-		out[i].paths = inOrder(out[i].paths)
+		out[i].paths = sortPaths(out[i].paths)
 	}
 	return out
 }
 
-// isWritten reports whether an object has a say in what is in force.
+// isWritten reports whether an object sets anything of what is in force.
 func isWritten(v *resolve.Verdict) bool {
 	return slices.ContainsFunc(v.Layers, func(l resolve.Layer) bool { return l.Policy.Builtin == "" || l.Policy.Object.Ref.Name != "" })
 }
 
-// at lists the properties of a place: those of who gets in if a kind there has such gates, all others
-// if there is one.
-func (p *placeJudge) at(id topology.NodeID, w *placeWay) []PlaceProtection {
+// protectionAt lists the properties of a place: authentication and authorization if a kind there
+// has such gates, and each other property if there is a gate of it.
+func (p *placeJudge) protectionAt(id topology.NodeID, w *placePaths) []PlaceProtection {
 	like := request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}
-	first, tests := p.judge.At(id, w.stacks, &like)
+	first, tests := p.judge.FindGatesAt(id, w.stacks, &like)
 	classes := []*protect.Gates{}
-	known := space.Told(tests, like, func(r request.Request) {
-		g, _ := p.judge.At(id, w.stacks, &r)
+	known := space.EachTestResult(tests, like, func(r request.Request) {
+		g, _ := p.judge.FindGatesAt(id, w.stacks, &r)
 		classes = append(classes, g)
 	})
 	if !known {
@@ -140,23 +140,24 @@ func (p *placeJudge) at(id topology.NodeID, w *placeWay) []PlaceProtection {
 	}
 	var out []PlaceProtection
 	for _, property := range gate.Properties() {
-		if !p.isAsked(w, property) && !slices.ContainsFunc(classes, func(g *protect.Gates) bool { return g.Has(property) }) {
+		if !p.decidesAccess(w, property) && !slices.ContainsFunc(classes, func(g *protect.Gates) bool { return g.HasGate(property) }) {
 			continue
 		}
 		var r protect.Result
 		for _, g := range classes {
-			r = protect.Worst(r, g.Of(property))
+			r = protect.WorstOf(r, g.JudgeProperty(property))
 		}
 		if !known {
-			r = r.Unsure("the requests to it are not told apart")
+			r = r.DoubtSuccess("the requests to it are not told apart")
 		}
 		out = append(out, PlaceProtection{p.res.Node(id).Ref, w.paths, property, r.Verdict, r.Methods, r.By, r.Because, r.Counters})
 	}
 	return out
 }
 
-// isAsked reports whether a kind at a place has gates of who gets in, of a property.
-func (p *placeJudge) isAsked(w *placeWay, property gate.Property) bool {
+// decidesAccess reports whether the property is about who gets in, and a kind at the place has
+// gates of it.
+func (p *placeJudge) decidesAccess(w *placePaths, property gate.Property) bool {
 	if property != gate.Authentication && property != gate.Authorization {
 		return false
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// EffectivePolicyStream is an EffectivePolicyList whose items are made while they are written: as many rules as a fleet has are never in memory at
-// once.
+// EffectivePolicyStream is an EffectivePolicyList whose items are built while they are written, so
+// that the items of many thousand rules are never in memory at once.
 type EffectivePolicyStream struct {
 	Head *EffectivePolicyList // all but the items
 
@@ -17,75 +17,75 @@ type EffectivePolicyStream struct {
 func StreamEffective(r *resolve.Resolution, q Query) *EffectivePolicyStream {
 	a := collector{res: r, query: q}
 	if q.Targets == nil {
-		a.answers.pass(r, a.chosen())
+		a.answers.collectFacts(r, a.selectKinds())
 	}
-	head, items := effective(&a)
+	head, items := buildEffective(&a)
 	return &EffectivePolicyStream{head, items}
 }
 
-// EachItem hands out the items in their order.
+// EachItem calls yield with the items in their order.
 func (s *EffectivePolicyStream) EachItem(yield func(any) bool) {
-	s.items.each(func(item *EffectivePolicy) bool { return yield(item) })
+	s.items.eachItem(func(item *EffectivePolicy) bool { return yield(item) })
 }
 
 // Opening is what the answer begins with.
 func (s *EffectivePolicyStream) Opening() *Envelope { return &s.Head.Envelope }
 
 // Empty reports whether there is nothing in the answer.
-func (s *EffectivePolicyStream) Empty() bool { return s.Head.Empty() && len(s.items.places) == 0 }
+func (s *EffectivePolicyStream) Empty() bool { return s.Head.Empty() && len(s.items.positions) == 0 }
 
 // Table needs all items at once.
 func (s *EffectivePolicyStream) Table(o TableOptions) Table {
 	whole := *s.Head
-	whole.Items = s.items.all()
+	whole.Items = s.items.buildAll()
 	return whole.Table(o)
 }
 
-// effectiveItems are the items of a list before they are made.
+// effectiveItems holds the items of a list before they are built.
 type effectiveItems struct {
 	collector *collector
-	places    []itemPlace
-	atATime   int // how many are made side by side
+	positions []itemPosition
+	batchSize int // how many are made side by side
 }
 
-// itemPlace is where which answer is in force.
-type itemPlace struct {
+// itemPosition is where an answer is in force, and by which stack.
+type itemPosition struct {
 	kind  *resolve.Kind
 	stack resolve.StackID
 	node  topology.NodeID
 	paths []Path
 }
 
-// each makes the items.
-func (e *effectiveItems) each(yield func(*EffectivePolicy) bool) {
-	for from := 0; from < len(e.places); from += e.atATime {
-		to := min(from+e.atATime, len(e.places))
-		e.prepare(e.places[from:to])
+// eachItem builds the items one after the other.
+func (e *effectiveItems) eachItem(yield func(*EffectivePolicy) bool) {
+	for from := 0; from < len(e.positions); from += e.batchSize {
+		to := min(from+e.batchSize, len(e.positions))
+		e.prepareAnswers(e.positions[from:to])
 		items := make([]EffectivePolicy, to-from)
-		for i, p := range e.places[from:to] {
-			items[i] = e.collector.make(p.kind, p.node, p.stack, p.paths)
+		for i, p := range e.positions[from:to] {
+			items[i] = e.collector.buildItem(p.kind, p.node, p.stack, p.paths)
 			if !yield(&items[i]) {
 				return
 			}
 		}
-		e.forget(e.places[from:to], to)
+		e.dropAnswers(e.positions[from:to], to)
 	}
 }
 
-// all are the items, all at once.
-func (e *effectiveItems) all() []EffectivePolicy {
-	out := make([]EffectivePolicy, 0, len(e.places))
-	for item := range e.each {
+// buildAll returns all items.
+func (e *effectiveItems) buildAll() []EffectivePolicy {
+	out := make([]EffectivePolicy, 0, len(e.positions))
+	for item := range e.eachItem {
 		out = append(out, *item)
 	}
 	return out
 }
 
-// prepare makes the answers for places that are not there.
-func (e *effectiveItems) prepare(places []itemPlace) {
+// prepareAnswers builds the answers that the given positions need and that have not been built.
+func (e *effectiveItems) prepareAnswers(places []itemPosition) {
 	stacks, targets := map[*resolve.Kind][]resolve.StackID{}, map[*resolve.Kind]map[resolve.StackID][]topology.NodeID{}
 	for _, p := range places {
-		if e.collector.answers.passing[p.kind] == nil || e.collector.answers.made[p.kind][p.stack] != nil {
+		if e.collector.answers.facts[p.kind] == nil || e.collector.answers.byStack[p.kind][p.stack] != nil {
 			continue
 		}
 		if targets[p.kind] == nil {
@@ -97,15 +97,15 @@ func (e *effectiveItems) prepare(places []itemPlace) {
 		targets[p.kind][p.stack] = append(targets[p.kind][p.stack], p.node)
 	}
 	for k, missing := range stacks {
-		e.collector.answers.each(e.collector.res, k, missing, targets[k])
+		e.collector.answers.buildStacks(e.collector.res, k, missing, targets[k])
 	}
 }
 
-// forget drops the answers that no item after those before next needs.
-func (e *effectiveItems) forget(places []itemPlace, next int) {
+// dropAnswers drops the answers of the given positions that no item from next on needs.
+func (e *effectiveItems) dropAnswers(places []itemPosition, next int) {
 	for _, p := range places {
-		if facts := e.collector.answers.passed(p.kind, p.stack); facts != nil && facts.last < next {
-			delete(e.collector.answers.made[p.kind], p.stack)
+		if facts := e.collector.answers.findFacts(p.kind, p.stack); facts != nil && facts.lastItem < next {
+			delete(e.collector.answers.byStack[p.kind], p.stack)
 		}
 	}
 }

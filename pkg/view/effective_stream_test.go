@@ -15,9 +15,9 @@ func TestStreamedItemsAreThoseOfTheList(t *testing.T) {
 		want := Effective(sideOf(t, docs).Resolution, query)
 		for _, atATime := range []int{1, 2, 7, 1000} {
 			got := StreamEffective(sideOf(t, docs).Resolution, query)
-			got.items.atATime = atATime
+			got.items.batchSize = atATime
 			whole, seen := *got.Head, map[string]bool{}
-			for item := range got.items.each {
+			for item := range got.items.eachItem {
 				whole.Items = append(whole.Items, *item)
 				shared = shared || seen[item.ID]
 				seen[item.ID] = true
@@ -25,8 +25,8 @@ func TestStreamedItemsAreThoseOfTheList(t *testing.T) {
 			if written(t, &whole) != written(t, want) {
 				t.Fatalf("seed %d, %d at a time:\n%s\nwant\n%s", seed, atATime, written(t, &whole), written(t, want))
 			}
-			for k, left := range got.items.collector.answers.made {
-				if len(left) > 0 && got.items.collector.answers.passing[k] != nil {
+			for k, left := range got.items.collector.answers.byStack {
+				if len(left) > 0 && got.items.collector.answers.facts[k] != nil {
 					t.Fatalf("seed %d: %d answers of %s are kept", seed, len(left), k.Name())
 				}
 			}
@@ -52,7 +52,7 @@ func TestStreamedItemsOfTargets(t *testing.T) {
 		t.Fatal("nothing is in force at the targets")
 	}
 	whole := *got.Head
-	whole.Items = got.items.all()
+	whole.Items = got.items.buildAll()
 	if written(t, &whole) != written(t, want) {
 		t.Errorf("got %s\nwant %s", written(t, &whole), written(t, want))
 	}

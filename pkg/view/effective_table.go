@@ -12,14 +12,14 @@ import (
 // Table shows every setting in force, with its source and why it stands: with the target in every row or, of one object that was asked for and
 // where the options want it, one block per object and group of paths. The footer counts the settings that were overridden and says how to ask for it.
 func (l *EffectivePolicyList) Table(o TableOptions) Table {
-	items := l.shown()
-	groups := pathGroups(items)
-	shown := groups[:o.limit(len(groups))]
+	items := l.listShownItems()
+	groups := groupItems(items)
+	shown := groups[:o.countShown(len(groups))]
 	kinds := kindNames{}
 	for _, item := range items {
 		kinds.add(item.PolicyKind)
 	}
-	items = slices.DeleteFunc(items, func(item *EffectivePolicy) bool { return item.ofRoute })
+	items = slices.DeleteFunc(items, func(item *EffectivePolicy) bool { return item.isRouteSettings })
 	var t Table
 	switch oneObject := len(groups) > 0 && !slices.ContainsFunc(groups, func(g pathGroup) bool { return g.target != groups[0].target }); {
 	case len(shown) == 0:
@@ -30,32 +30,32 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	default:
 		t.Blocks = []Block{flatBlock(shown, kinds, o)}
 	}
-	t.Footer = append(t.Footer, moreLine(len(groups)-len(shown), "target")...)
+	t.Footer = append(t.Footer, formatMoreLine(len(groups)-len(shown), "target")...)
 	switch {
 	case len(l.Reported) > 0:
 		t.Blocks = append(t.Blocks, l.reportedBlock())
-		t.Footer = append(t.Footer, reportedLine(l.Reported)...)
+		t.Footer = append(t.Footer, reportedNotes(l.Reported)...)
 	case len(items) == 0:
-		t.Footer = append(t.Footer, l.nothing(o))
+		t.Footer = append(t.Footer, l.nothingText(o))
 	}
-	t.Footer = append(t.Footer, l.unattached...)
+	t.Footer = append(t.Footer, l.unattachedReasons...)
 	if len(items) > 0 && len(l.Reported) == 0 {
 		t.Footer = append(t.Footer, l.bareLine()...)
-		for _, way := range l.bareWays {
-			t.Footer = append(t.Footer, l.noPolicy()+way)
+		for _, way := range l.pathsWithoutPolicy {
+			t.Footer = append(t.Footer, l.noPolicyText()+way)
 		}
 	}
-	t.Footer = append(t.Footer, lostHint(items, l.unlisted, o)...)
+	t.Footer = append(t.Footer, lostHint(items, l.unlistedLosses, o)...)
 	t.Footer = append(t.Footer, l.genericLine()...)
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(items, func(i *EffectivePolicy) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, l.Closing()...)
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
 
-// bareLine names the route rules on which no policy is in force, so that a rule without any does not go unnoticed.
+// bareLine names the route rules on which no policy is in force, so that they do not go unnoticed.
 func (l *EffectivePolicyList) bareLine() []string {
 	const most = 4
-	rules := l.bare
+	rules := l.rulesWithoutPolicy
 	if len(rules) == 0 {
 		return nil
 	}
@@ -66,10 +66,10 @@ func (l *EffectivePolicyList) bareLine() []string {
 	if rest := len(rules) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more", rest))
 	}
-	return []string{l.noPolicy() + " is in force on " + Counted(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
+	return []string{l.noPolicyText() + " is in force on " + FormatCount(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
 }
 
-// genericLine names the kinds in view that are only guessed at.
+// genericLine names the kinds in view that have no descriptor.
 func (e *Envelope) genericLine() []string {
 	var kinds []string
 	for _, p := range e.Problems {
@@ -83,10 +83,11 @@ func (e *Envelope) genericLine() []string {
 	return []string{strings.Join(kinds, ", ") + ": no built-in support; generic GEP-713 rules applied"}
 }
 
-// nothing says that there is no answer. Where only gateways were looked at, the question may have been about what comes through them.
-func (l *EffectivePolicyList) nothing(o TableOptions) string {
-	if len(l.gateways) == 0 || len(l.bare)+len(l.unattached) > 0 {
-		return l.nothingInForce(o)
+// nothingText says that there is no answer. If only gateways were visited, the question may have
+// been about the routes behind them.
+func (l *EffectivePolicyList) nothingText(o TableOptions) string {
+	if len(l.gateways) == 0 || len(l.rulesWithoutPolicy)+len(l.unattachedReasons) > 0 {
+		return l.nothingInForceText(o)
 	}
 	var names []string
 	for _, g := range l.gateways {
@@ -94,27 +95,28 @@ func (l *EffectivePolicyList) nothing(o TableOptions) string {
 	}
 	first := l.gateways[0]
 	return fmt.Sprintf("no route rules are selected, only %s; to see what comes through: %s", strings.Join(names, ", "),
-		o.command("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
+		o.formatCommand("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
 }
 
-func (e *Envelope) nothingInForce(o TableOptions) string {
+func (e *Envelope) nothingInForceText(o TableOptions) string {
 	if o.Target == "" {
-		return e.noPolicy() + " is in force here"
+		return e.noPolicyText() + " is in force here"
 	}
-	return e.noPolicy() + " is in force on " + o.Target
+	return e.noPolicyText() + " is in force on " + o.Target
 }
 
-// noPolicy claims no more than is known.
-func (e *Envelope) noPolicy() string {
-	if e.open || slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
+// noPolicyText is the subject of a sentence about the absence of policies. It claims no more than
+// is known.
+func (e *Envelope) noPolicyText() string {
+	if e.policyUnknown || slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
 		return "cannot tell whether a policy"
 	}
 	return "no policy"
 }
 
 // settingColumns are the columns about a setting in force. The last ones are wide.
-var settingColumns = []Column{{Name: "KIND", Rank: 7, Least: 9, Short: shortKind}, {Name: "SETTING", Rank: 5, Least: 12, Short: shortSetting},
-	{Name: "VALUE", Rank: 1, Least: 16}, {Name: "FROM", Rank: 3, Least: 12, Short: shortName}, {Name: "WHY", Rank: 8, Least: 19, Short: shortWhy, Optional: true},
+var settingColumns = []Column{{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: shortKind}, {Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: shortSetting},
+	{Name: "VALUE", Rank: 1, MinWidth: 16}, {Name: "FROM", Rank: 3, MinWidth: 12, Shorten: shortName}, {Name: "WHY", Rank: 8, MinWidth: 19, Shorten: shortWhy, Optional: true},
 	{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}}
 
 const wideSettingColumns = 4
@@ -122,8 +124,8 @@ const wideSettingColumns = 4
 // effectiveBlock is one answer as a block: the heading, and one row per setting.
 func effectiveBlock(a *pathGroup, kinds kindNames, o TableOptions) Block {
 	b := Block{
-		Heading: []string{a.heading(o)},
-		Columns: append([]Column{{Name: strings.ToUpper(sectionNoun(a.target.Kind)), Rank: 2, Least: 8, Short: shortList}}, settingColumns...),
+		Heading: []string{a.formatHeading(o)},
+		Columns: append([]Column{{Name: strings.ToUpper(sectionNoun(a.target.Kind)), Rank: 2, MinWidth: 8, Shorten: shortList}}, settingColumns...),
 	}
 	if !o.Wide {
 		b.Columns = b.Columns[:len(b.Columns)-wideSettingColumns]
@@ -135,41 +137,41 @@ func effectiveBlock(a *pathGroup, kinds kindNames, o TableOptions) Block {
 		}
 		return out
 	}
-	for _, same := range foldSections(a, o, rows, rowsText) {
+	for _, same := range foldSections(a, o, rows, rowsKey) {
 		label := Cell{Text: sectionList(same.sections, o)}
 		for _, row := range same.lines {
-			b.Rows = append(b.Rows, labelled(label, row))
+			b.Rows = append(b.Rows, prependLabel(label, row))
 		}
 	}
-	if a.rules == 0 {
+	if a.sections == 0 {
 		b.dropFirstColumn()
 	}
 	return b
 }
 
-// dropFirstColumn is for targets that have no sections.
+// dropFirstColumn removes the column of sections, for targets that have none.
 func (b *Block) dropFirstColumn() {
 	b.Columns = b.Columns[1:]
 	for i, row := range b.Rows {
 		b.Rows[i] = row[1:]
-		if strings.HasPrefix(row[0].Text, unsure) {
-			row[1].Text = unsure + row[1].Text
+		if strings.HasPrefix(row[0].Text, unsureMark) {
+			row[1].Text = unsureMark + row[1].Text
 		}
 	}
 }
 
-// rowsText tells rows apart.
-func rowsText(rows [][]Cell) string {
+// rowsKey returns a key that tells lists of rows apart.
+func rowsKey(rows [][]Cell) string {
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(rowText(row) + "\n")
+		b.WriteString(rowKey(row) + "\n")
 	}
 	return b.String()
 }
 
 // settingRows are the rows of one item, without the section in front.
 func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cell {
-	kind := kinds.short(item.PolicyKind)
+	kind := kinds.shortName(item.PolicyKind)
 	if len(item.Rules) == 0 {
 		dash := Cell{Text: "-", Tone: Dim}
 		row := []Cell{{Text: kind}, dash, dash, dash, {Text: "nothing in force", Tone: Bad}}
@@ -197,7 +199,7 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 				eachSource(r.Sources, func(s Source) string { return s.Strategy }),
 				eachSource(r.Sources, originText)}
 		} else {
-			texts = []string{kind, name, item.summaries.rule(r), fromText(item, r.Sources), r.Why}
+			texts = []string{kind, name, item.summaries.summarizeRule(r), fromText(item, r.Sources), r.Why}
 		}
 		row := make([]Cell, len(texts))
 		for c, text := range texts {
@@ -225,7 +227,7 @@ func fromText(item *EffectivePolicy, sources []Source) string {
 func eachSource(sources []Source, fact func(Source) string) string {
 	parts := make([]string, 0, len(sources))
 	for _, s := range sources {
-		parts = append(parts, dashed(fact(s)))
+		parts = append(parts, orDash(fact(s)))
 	}
 	if len(parts) == 0 {
 		return "-"
@@ -259,7 +261,7 @@ func lostHint(items []*EffectivePolicy, lost int, o TableOptions) []string {
 	if scope == nil {
 		scope = hintScope(targets)
 	}
-	return []string{fmt.Sprintf("%s overridden: %s", Counted(lost, "setting was|settings were"), o.command(append([]string{"overridden"}, scope...)...))}
+	return []string{fmt.Sprintf("%s overridden: %s", FormatCount(lost, "setting was|settings were"), o.formatCommand(append([]string{"overridden"}, scope...)...))}
 }
 
 // hintScope is the narrowest set of arguments that names all targets: one target, one namespace, or all of them.

@@ -41,7 +41,7 @@ func same(t *testing.T, got string, want ...string) {
 // list is a sealed answer.
 func list(items ...EffectivePolicy) *EffectivePolicyList {
 	l := &EffectivePolicyList{Items: items}
-	l.Seal("EffectivePolicyList", nil)
+	l.Finish("EffectivePolicyList", nil)
 	return l
 }
 
@@ -130,7 +130,7 @@ func TestEffectiveWithoutAnswer(t *testing.T) {
 		"# HTTPRoute bakery/baker · 1 rule · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | - | - | - | nothing in force",
 		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
-	none.Seal("EffectivePolicyList", []model.Problem{{Severity: model.Warning, Code: model.Forbidden}})
+	none.Finish("EffectivePolicyList", []model.Problem{{Severity: model.Warning, Code: model.Forbidden}})
 	if footer := none.Table(TableOptions{}).Footer; footer[len(footer)-1] != "incomplete: 1 list was not readable" {
 		t.Errorf("incompleteness does not come last: %q", footer)
 	}

@@ -23,51 +23,51 @@ const rulesPerLine = 3
 // Tree shows the stacks: below each target (with how traffic gets there) the policy kinds, and below these the policies from the least to
 // the most specific, each with what became of its rules.
 func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
-	items := l.shown()
+	items := l.listShownItems()
 	out := effectiveTree(items, o)
 	if len(l.Items) == 0 {
-		out = append(out, Branch{Cells: []Cell{{Text: l.nothing(o)}}})
+		out = append(out, Branch{Cells: []Cell{{Text: l.nothingText(o)}}})
 	}
 	marked := unsureLine(slices.ContainsFunc(items, func(i *EffectivePolicy) bool { return len(i.Unread) > 0 }))
-	for _, line := range slices.Concat(l.unattached, marked, l.Closing()) {
+	for _, line := range slices.Concat(l.unattachedReasons, marked, l.IncompleteLines()) {
 		out = append(out, Branch{Cells: []Cell{{Text: line}}})
 	}
 	return out
 }
 
 func effectiveTree(items []*EffectivePolicy, o TableOptions) []Branch {
-	answers := pathGroups(items)
+	answers := groupItems(items)
 	kinds := kindNames{}
 	for _, item := range items {
 		kinds.add(item.PolicyKind)
 	}
 	var out []Branch
-	for i := range answers[:o.limit(len(answers))] {
+	for i := range answers[:o.countShown(len(answers))] {
 		a := &answers[i]
 		lines := func(items []*EffectivePolicy) []Branch { return kindBranches(items, kinds, o) }
-		for _, same := range foldSections(a, o, lines, branchesText) {
+		for _, same := range foldSections(a, o, lines, branchesKey) {
 			root := objectName(a.target)
 			if label := sectionList(same.sections, o); label != "" {
 				root += " " + label
 			}
-			out = append(out, Branch{Cells: []Cell{{Text: strings.Join(append([]string{root}, a.via(o)...), " · ")}}, Children: same.lines})
+			out = append(out, Branch{Cells: []Cell{{Text: strings.Join(append([]string{root}, a.formatVia(o)...), " · ")}}, Children: same.lines})
 		}
 	}
-	for _, line := range moreLine(len(answers)-o.limit(len(answers)), "block") {
+	for _, line := range formatMoreLine(len(answers)-o.countShown(len(answers)), "block") {
 		out = append(out, Branch{Cells: []Cell{{Text: line, Tone: Dim}}})
 	}
 	return out
 }
 
-// branchesText tells subtrees apart.
-func branchesText(branches []Branch) string {
+// branchesKey returns a key that tells subtrees apart.
+func branchesKey(branches []Branch) string {
 	var b strings.Builder
 	for _, branch := range branches {
 		for _, c := range branch.Cells {
 			b.WriteString(c.Text)
 			b.WriteByte(0)
 		}
-		b.WriteString("(" + branchesText(branch.Children) + ")\n")
+		b.WriteString("(" + branchesKey(branch.Children) + ")\n")
 	}
 	return b.String()
 }
@@ -76,7 +76,7 @@ func branchesText(branches []Branch) string {
 func kindBranches(items []*EffectivePolicy, kinds kindNames, o TableOptions) []Branch {
 	var out []Branch
 	for _, item := range items {
-		out = append(out, Branch{Cells: markUnsure([]Cell{{Text: kinds.short(item.PolicyKind)}}, item.Unread), Children: stackBranches(item, o)})
+		out = append(out, Branch{Cells: markUnsure([]Cell{{Text: kinds.shortName(item.PolicyKind)}}, item.Unread), Children: stackBranches(item, o)})
 	}
 	return out
 }
@@ -90,7 +90,7 @@ type treeLayer struct {
 // stackBranches is one line per policy of the stack and block of it.
 func stackBranches(item *EffectivePolicy, o TableOptions) []Branch {
 	var out []Branch
-	byPlace := layersOf(item, o)
+	byPlace := groupByLayer(item, o)
 	seen := map[string]bool{}
 	for _, use := range item.Policies {
 		key := placeKey(use.Policy, use.Builtin, *use.Target)
@@ -105,14 +105,15 @@ func stackBranches(item *EffectivePolicy, o TableOptions) []Branch {
 			layers = []treeLayer{{source: idle, rules: []Cell{{Text: markLost + " " + cmp.Or(use.Role, "ignored"), Tone: Bad}}}}
 		}
 		for _, l := range layers {
-			out = append(out, l.branch(item))
+			out = append(out, l.buildBranch(item))
 		}
 	}
 	return out
 }
 
-// layersOf sorts every rule of item, in force or lost, to the block that it stands in: defaults, bare, overrides.
-func layersOf(item *EffectivePolicy, o TableOptions) map[string][]treeLayer {
+// groupByLayer returns every rule of an item, in force or lost, by the policy and the block that it
+// stands in: defaults, bare, overrides.
+func groupByLayer(item *EffectivePolicy, o TableOptions) map[string][]treeLayer {
 	out := map[string][]treeLayer{}
 	add := func(s Source, c Cell) {
 		key := placeKey(s.Policy, s.Builtin, *s.Target)
@@ -143,7 +144,7 @@ func layersOf(item *EffectivePolicy, o TableOptions) map[string][]treeLayer {
 
 // inForceText is a rule with its value.
 func (e *EffectivePolicy) inForceText(r *Rule, o TableOptions) string {
-	value := e.summaries.rule(r)
+	value := e.summaries.summarizeRule(r)
 	if o.Wide {
 		value = valueText(r.Value, 0)
 	}
@@ -164,15 +165,15 @@ func blockRank(block string) int {
 
 // lostCell says in a word why a rule is not in force; the wide form has the whole sentence.
 func lostCell(rule string, l Loss, o TableOptions) Cell {
-	words := explain.Fate(merge.Reason(l.Reason), byWhom(l))
+	words := explain.DescribeOutcome(merge.Reason(l.Reason), winnerText(l))
 	if o.Wide && l.Message != "" {
 		words += " (" + l.Message + ")"
 	}
 	return Cell{Text: rule + " " + markLost + " " + words, Tone: Bad}
 }
 
-// byWhom names the winner of a loss, unless a condition or nobody decided it.
-func byWhom(l Loss) string {
+// winnerText names the winner of a loss; "" if a condition or nobody decided it.
+func winnerText(l Loss) string {
 	if len(l.LostTo) == 0 {
 		return ""
 	}
@@ -186,8 +187,9 @@ func byWhom(l Loss) string {
 	return name
 }
 
-// branch is l as a line: where it stands, the policy, its block and strategy, its rules.
-func (l *treeLayer) branch(item *EffectivePolicy) Branch {
+// buildBranch returns the layer as a line: where it stands, the policy, its block and strategy, its
+// rules.
+func (l *treeLayer) buildBranch(item *EffectivePolicy) Branch {
 	place := targetName(*l.source.Target)
 	if *l.source.Target == item.Target && item.Target.Section != "" {
 		place = item.Target.Section
@@ -201,7 +203,7 @@ func (l *treeLayer) branch(item *EffectivePolicy) Branch {
 		b.Cells = append(b.Cells, l.rules...)
 		return b
 	}
-	b.Cells = append(b.Cells, Cell{Text: Counted(len(l.rules), "rule")})
+	b.Cells = append(b.Cells, Cell{Text: FormatCount(len(l.rules), "rule")})
 	for _, c := range l.rules {
 		b.Children = append(b.Children, Branch{Cells: []Cell{c}})
 	}

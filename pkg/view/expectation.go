@@ -21,7 +21,7 @@ type Expect struct {
 	Text    string     // as it was written
 	Status  int        // of HTTP; 200: a rule takes the request, its backends are usable, and no policy is known to deny it; else what the Gateway answers
 	Outcome string     // one of ExpectAllowed, ExpectDenied, ExpectNoMatch
-	Policy  *model.Ref // in force on the way of the request
+	Policy  *model.Ref // in force on the path of the request
 	Missing string     // why there is no such policy; "" if there is
 
 	Property *RequestProperty // that holds for the request
@@ -47,8 +47,8 @@ const (
 	ExpectationDepends = "depends"
 )
 
-// line is the expectation for people.
-func (e *Expectation) line() string {
+// formatLine says what was expected and what became of it.
+func (e *Expectation) formatLine() string {
 	switch e.Result {
 	case ExpectationMet:
 		return "expected " + e.Expected + ": met" + e.note
@@ -58,18 +58,18 @@ func (e *Expectation) line() string {
 	return "expected " + e.Expected + ", found: " + e.Found
 }
 
-// Unmet are the expectations that are not met, a line for each.
+// Unmet returns a line for each expectation that is not met.
 func (a *RequestResult) Unmet() []string {
 	var out []string
 	for i := range a.Expectations {
 		if e := &a.Expectations[i]; !e.Met {
-			out = append(out, e.line())
+			out = append(out, e.formatLine())
 		}
 	}
 	return out
 }
 
-// Unmet are the expectations that are not met, over all requests, a line for each.
+// Unmet returns a line for each expectation that is not met, over all requests.
 func (l *RequestAnswerList) Unmet() []string {
 	var out []string
 	for i := range l.Items {
@@ -85,34 +85,34 @@ func (l *RequestAnswerList) Unmet() []string {
 	return out
 }
 
-// expect holds the answer against what is expected.
-func (a *RequestResult) expect(all []Expect, doubts []doubt) {
+// addExpectations compares the answer with what is expected, and notes the results.
+func (a *RequestResult) addExpectations(all []Expect, doubts []doubt) {
 	for _, e := range all {
 		if e.Property != nil || a.gates != nil && e.asksGates() {
-			a.Expectations = append(a.Expectations, a.expectOfGates(e, doubts))
+			a.Expectations = append(a.Expectations, a.checkAgainstGates(e, doubts))
 			continue
 		}
-		out := Expectation{Expect: e.Text, Expected: e.Text, Met: a.meets(e), Found: a.finding(e)}
+		out := Expectation{Expect: e.Text, Expected: e.Text, Met: a.meetsExpectation(e), Found: a.describeFinding(e)}
 		out.Result = ExpectationNotMet
 		if out.Met {
 			out.Result = ExpectationMet
-			out.note = a.notJudged(e)
+			out.note = a.notJudgedText(e)
 			out.Found += out.note
 		}
-		if open := a.open(e, doubts); len(open) > 0 {
+		if open := a.findDoubts(e, doubts); len(open) > 0 {
 			out.Met, out.Result = false, ExpectationDepends
 			out.Found += "; that is not certain: " + strings.Join(open[:min(len(open), 2)], "; ")
 			if more := len(open) - 2; more > 0 {
-				out.Found += "; and " + Counted(more, "other thing")
+				out.Found += "; and " + FormatCount(more, "other thing")
 			}
 		}
 		a.Expectations = append(a.Expectations, out)
 	}
 }
 
-// meets compares, whether or not the answer is certain.
-func (a *RequestResult) meets(e Expect) bool {
-	outcome, denied := a.Outcome, a.denies()
+// meetsExpectation reports whether the answer is as expected, whether or not it is certain.
+func (a *RequestResult) meetsExpectation(e Expect) bool {
+	outcome, denied := a.Outcome, a.isDenied()
 	if a.Assumed != "" {
 		outcome = a.Assumed
 	}
@@ -120,24 +120,24 @@ func (a *RequestResult) meets(e Expect) bool {
 	case e.Missing != "":
 		return false
 	case e.Policy != nil:
-		return slices.Contains(a.policies(), *e.Policy)
+		return slices.Contains(a.listPolicies(), *e.Policy)
 	case e.Outcome == ExpectDenied:
 		return denied
 	case e.Outcome == ExpectNoMatch:
 		return outcome == "NoMatch"
 	case e.Outcome == ExpectAllowed, e.Status == 200:
-		return !denied && !a.deniesAll() && a.failing == "" && (outcome == "Matched" || outcome == "Passthrough" || outcome == "Allowed")
+		return !denied && !a.deniesAll() && a.failingText == "" && (outcome == "Matched" || outcome == "Passthrough" || outcome == "Allowed")
 	}
 	return !denied && a.Status == e.Status
 }
 
-// denies reports whether a policy denies the request, or the connection.
-func (a *RequestResult) denies() bool {
+// isDenied reports whether a policy denies the request, or the connection.
+func (a *RequestResult) isDenied() bool {
 	return slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" })
 }
 
-// open is why it is not certain what becomes of what is expected.
-func (a *RequestResult) open(e Expect, doubts []doubt) []string {
+// findDoubts returns why it is not certain whether an expectation is met.
+func (a *RequestResult) findDoubts(e Expect, doubts []doubt) []string {
 	if e.Missing != "" {
 		return nil
 	}
@@ -150,8 +150,8 @@ func (a *RequestResult) open(e Expect, doubts []doubt) []string {
 	for i := range a.Decisions {
 		d := &a.Decisions[i]
 		// What one policy denies is denied, whatever the others say; and what nothing takes is taken by nobody.
-		if d.Outcome == "NotEvaluated" && e.Policy == nil && e.Outcome != ExpectNoMatch && !(e.Outcome == ExpectDenied && a.denies()) {
-			out = append(out, d.kind()+": "+d.sentence())
+		if d.Outcome == "NotEvaluated" && e.Policy == nil && e.Outcome != ExpectNoMatch && !(e.Outcome == ExpectDenied && a.isDenied()) {
+			out = append(out, d.kindName()+": "+d.formatSentence())
 		}
 	}
 	for _, d := range doubts {
@@ -164,14 +164,14 @@ func (a *RequestResult) open(e Expect, doubts []doubt) []string {
 	return out
 }
 
-// doubt is what leaves an answer open.
+// doubt is a reason why an answer is not certain.
 type doubt struct {
 	text string
 	kind *model.GroupKind // of policies, where only what these set is open; nil: anything is
 }
 
-// policies are those in force on the way, and those that decided.
-func (a *RequestResult) policies() []model.Ref {
+// listPolicies returns the policies in force on the path, and those that decided.
+func (a *RequestResult) listPolicies() []model.Ref {
 	var out []model.Ref
 	add := func(ref *model.Ref) {
 		if ref != nil && !slices.Contains(out, *ref) {
@@ -193,19 +193,19 @@ func (a *RequestResult) policies() []model.Ref {
 	return out
 }
 
-// finding is what was found in the place of what is expected.
-func (a *RequestResult) finding(e Expect) string {
+// describeFinding says what was found in place of what is expected.
+func (a *RequestResult) describeFinding(e Expect) string {
 	if e.Missing != "" {
 		return e.Missing
 	}
 	if e.Policy != nil {
-		return a.inForce(e.Policy.GroupKind())
+		return a.describeInForce(e.Policy.GroupKind())
 	}
 	assumed := *a
 	if a.Assumed != "" {
 		assumed.Outcome = a.Assumed
 	}
-	text := assumed.verdict()
+	text := assumed.formatOutcome()
 	switch {
 	case assumed.Outcome == "Matched" && a.Route != nil:
 		text = targetName(*a.Route) + " takes it"
@@ -219,23 +219,23 @@ func (a *RequestResult) finding(e Expect) string {
 		text += " (" + strconv.Itoa(a.Status) + ")"
 	}
 	switch {
-	case a.failing != "":
-		text += ", but " + a.failing
+	case a.failingText != "":
+		text += ", but " + a.failingText
 	case assumed.Outcome == "NoMatch" && len(a.Why) > 0:
 		text += ": " + a.Why[0]
 	}
 	for i := range a.Decisions {
 		if d := &a.Decisions[i]; d.Outcome == "Denied" {
-			text += "; " + d.kind() + ": " + d.sentence()
+			text += "; " + d.kindName() + ": " + d.formatSentence()
 		}
 	}
 	return text
 }
 
-// inForce names the policies of a kind that are in force, else those of any.
-func (a *RequestResult) inForce(gk model.GroupKind) string {
+// describeInForce names the policies of a kind that are in force, else those of any kind.
+func (a *RequestResult) describeInForce(gk model.GroupKind) string {
 	var same, all []string
-	for _, ref := range a.policies() {
+	for _, ref := range a.listPolicies() {
 		all = append(all, ref.String())
 		if ref.GroupKind() == gk {
 			same = append(same, ref.String())
@@ -252,8 +252,9 @@ func (a *RequestResult) inForce(gk model.GroupKind) string {
 	return "no policy is in force"
 }
 
-// kind is the kind of the policies that decided, without its group. Where several kinds share one order, it is their own.
-func (d *Decision) kind() string {
+// kindName returns the kind of the policies that decided, without its group. Where several kinds
+// share one order, it is their own kind.
+func (d *Decision) kindName() string {
 	kind, _, _ := strings.Cut(d.PolicyKind, ".")
 	for i := range d.By {
 		if own := d.By[i].Policy.Kind; i == 0 || own == kind {
@@ -265,15 +266,16 @@ func (d *Decision) kind() string {
 	return kind
 }
 
-// doubtsOf are the problems that leave an answer incomplete, without those that decisions tell. guessed tells which kinds are policies without a
-// descriptor, of which only what they set is open; nil: of none.
-func doubtsOf(problems []model.Problem, decisions []Decision, guessed func(model.GroupKind) bool) []doubt {
+// collectDoubts returns the problems that leave an answer incomplete, without those that decisions
+// tell. guessed reports whether a kind has no descriptor, so that only what its policies set is
+// open; nil: no kind has none.
+func collectDoubts(problems []model.Problem, decisions []Decision, guessed func(model.GroupKind) bool) []doubt {
 	var out []doubt
 	for _, p := range problems {
 		decided := func(d Decision) bool {
-			return d.Outcome == "NotEvaluated" && (p.Message == d.sentence() || p.Message == d.kind()+": "+d.sentence())
+			return d.Outcome == "NotEvaluated" && (p.Message == d.formatSentence() || p.Message == d.kindName()+": "+d.formatSentence())
 		}
-		if !p.Incomplete() || slices.ContainsFunc(decisions, decided) {
+		if !p.IsIncomplete() || slices.ContainsFunc(decisions, decided) {
 			continue
 		}
 		d := doubt{text: p.Message}
@@ -289,12 +291,12 @@ func doubtsOf(problems []model.Problem, decisions []Decision, guessed func(model
 	return out
 }
 
-// expectationLines are the expectations for people, those that are not met first.
+// expectationLines returns a line for each expectation, those first that are not met.
 func (a *RequestResult) expectationLines() []string {
 	out := a.Unmet()
 	for i := range a.Expectations {
 		if e := &a.Expectations[i]; e.Met {
-			out = append(out, e.line())
+			out = append(out, e.formatLine())
 		}
 	}
 	return out

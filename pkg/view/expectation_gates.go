@@ -12,19 +12,19 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates takes what may answer a request before a backend does.
-func (w *requestWriter) gates(a *request.Answer, out *RequestResult) {
+// addGates adds what may answer a request before a backend does.
+func (w *requestWriter) addGates(a *request.Answer, out *RequestResult) {
 	out.MayAnswer = []protect.Answer{}
 	if a.Rule == topology.None || a.Service.Name != "" {
 		return
 	}
-	if w.protection == nil {
-		w.protection = w.judges.protection(w.survey.res)
+	if w.protectionJudge == nil {
+		w.protectionJudge = w.judges.newJudge(w.collector.res)
 	}
-	out.gates = w.protection.On(a)
-	out.unsettled = a.Unsettled
-	out.opaque = w.protection.HasOpaqueFilter(a.Rule)
-	out.MayAnswer = out.gates.MayAnswer()
+	out.gates = w.protectionJudge.FindGates(a)
+	out.ruleUncertain = a.RuleUncertain
+	out.hasUnknownFilter = w.protectionJudge.HasOpaqueFilter(a.Rule)
+	out.MayAnswer = out.gates.PossibleAnswers()
 }
 
 // asksGates reports whether what is expected is an answer of the Gateway to a request that a rule takes.
@@ -32,18 +32,19 @@ func (e *Expect) asksGates() bool {
 	return e.Missing == "" && e.Policy == nil && (e.Status != 0 && e.Status != 200 || e.Outcome == ExpectDenied)
 }
 
-// expectOfGates holds a status, a refusal or a property against what gates do with the request as it is written.
-func (a *RequestResult) expectOfGates(e Expect, doubts []doubt) Expectation {
+// checkAgainstGates compares an expected status, refusal or property with what gates do to the
+// request as it is written.
+func (a *RequestResult) checkAgainstGates(e Expect, doubts []doubt) Expectation {
 	out := Expectation{Expect: e.Text, Expected: e.Text}
 	switch {
 	case e.Property != nil && a.gates == nil:
 		out.Result, out.Found = ExpectationDepends, "no rule takes the request"
 	case e.Property != nil:
-		a.expectProperty(e, &out)
+		a.checkProperty(e, &out)
 	default:
-		out.Result, out.Found = a.statusOfGates(e)
+		out.Result, out.Found = a.checkStatus(e)
 	}
-	if open := a.openToGates(e, doubts, out.Result); len(open) > 0 {
+	if open := a.findGateDoubts(e, doubts, out.Result); len(open) > 0 {
 		out.Result = ExpectationDepends
 		out.Found += "; that is not certain: " + strings.Join(open[:min(len(open), 2)], "; ")
 	}
@@ -51,33 +52,33 @@ func (a *RequestResult) expectOfGates(e Expect, doubts []doubt) Expectation {
 	return out
 }
 
-func (a *RequestResult) expectProperty(e Expect, out *Expectation) {
-	r := a.gates.Of(e.Property.Property, e.Property.Methods...)
+func (a *RequestResult) checkProperty(e Expect, out *Expectation) {
+	r := a.gates.JudgeProperty(e.Property.Property, e.Property.Methods...)
 	out.Because = r.Because
 	out.Result = map[gate.Verdict]string{gate.Holds: ExpectationMet, gate.Fails: ExpectationNotMet}[r.Verdict]
 	if out.Result == "" {
 		out.Result = ExpectationDepends
 	}
-	out.Found = protectionText(&r)
-	if text := reasonsText(r.Because); text != "" {
+	out.Found = formatProtection(&r)
+	if text := joinReasons(r.Because); text != "" {
 		out.Found += ": " + text
 	}
 }
 
-// statusOfGates tells whether a request gets a status from the Gateway, and what it gets.
-func (a *RequestResult) statusOfGates(e Expect) (result, found string) {
+// checkStatus says whether a request gets the expected status from the Gateway, and what it gets.
+func (a *RequestResult) checkStatus(e Expect) (result, found string) {
 	o := a.gates.Outcome()
 	own := strconv.Itoa(a.Status)
 	want := strconv.Itoa(e.Status)
-	denied := slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" && !d.gated })
+	denied := slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" && !d.hasGates })
 	if e.Outcome == ExpectDenied {
 		switch {
-		case a.denies() || o.Certain:
-			return ExpectationMet, a.foundAtGates(o)
+		case a.isDenied() || o.Certain:
+			return ExpectationMet, a.describeGateOutcome(o)
 		case len(o.Statuses) > 0:
-			return ExpectationDepends, a.foundAtGates(o)
+			return ExpectationDepends, a.describeGateOutcome(o)
 		}
-		return ExpectationNotMet, a.foundAtGates(o)
+		return ExpectationNotMet, a.describeGateOutcome(o)
 	}
 	all := slices.Clone(o.Statuses)
 	if o.Through && a.Status != 0 {
@@ -89,22 +90,22 @@ func (a *RequestResult) statusOfGates(e Expect) (result, found string) {
 	switch {
 	case denied:
 		if a.Status == e.Status && a.Status != 0 {
-			return ExpectationDepends, a.foundAtGates(o)
+			return ExpectationDepends, a.describeGateOutcome(o)
 		}
-		return ExpectationNotMet, a.foundAtGates(o)
+		return ExpectationNotMet, a.describeGateOutcome(o)
 	case may && only && settled:
-		return ExpectationMet, a.foundAtGates(o)
+		return ExpectationMet, a.describeGateOutcome(o)
 	case may:
-		return ExpectationDepends, a.foundAtGates(o)
+		return ExpectationDepends, a.describeGateOutcome(o)
 	}
-	return ExpectationNotMet, a.foundAtGates(o)
+	return ExpectationNotMet, a.describeGateOutcome(o)
 }
 
-// foundAtGates says what the request gets.
-func (a *RequestResult) foundAtGates(o protect.Outcome) string {
-	text := a.finding(Expect{Outcome: ExpectAllowed})
+// describeGateOutcome says what the request gets.
+func (a *RequestResult) describeGateOutcome(o protect.Outcome) string {
+	text := a.describeFinding(Expect{Outcome: ExpectAllowed})
 	switch {
-	case a.denies() && !o.Certain:
+	case a.isDenied() && !o.Certain:
 		return text
 	case o.Certain && len(o.By) == 1:
 		return fmt.Sprintf("%v from %s", o.By[0].Status, answerSource(&o.By[0]))
@@ -116,18 +117,18 @@ func (a *RequestResult) foundAtGates(o protect.Outcome) string {
 	return text + "; no policy answers in its place"
 }
 
-// openToGates is why it is not certain what the Gateway answers.
-func (a *RequestResult) openToGates(e Expect, doubts []doubt, result string) []string {
+// findGateDoubts returns why it is not certain what the Gateway answers.
+func (a *RequestResult) findGateDoubts(e Expect, doubts []doubt, result string) []string {
 	if result == ExpectationDepends {
 		return nil
 	}
 	var out []string
-	if a.Outcome == "Conditional" && (a.unsettled || a.opaque) {
-		out = a.open(e, nil)
+	if a.Outcome == "Conditional" && (a.ruleUncertain || a.hasUnknownFilter) {
+		out = a.findDoubts(e, nil)
 	}
 	for i := range a.Decisions {
-		if d := &a.Decisions[i]; d.Outcome == "NotEvaluated" && !d.gated && e.Property == nil && !(e.Outcome == ExpectDenied && result == ExpectationMet) {
-			out = append(out, d.kind()+": "+d.sentence())
+		if d := &a.Decisions[i]; d.Outcome == "NotEvaluated" && !d.hasGates && e.Property == nil && !(e.Outcome == ExpectDenied && result == ExpectationMet) {
+			out = append(out, d.kindName()+": "+d.formatSentence())
 		}
 	}
 	for _, d := range doubts {
@@ -143,12 +144,12 @@ func (a *RequestResult) deniesAll() bool {
 	if a.gates == nil {
 		return false
 	}
-	r := a.gates.Of(gate.Authorization)
-	return r.Has(gate.DeniesAll)
+	r := a.gates.JudgeProperty(gate.Authorization)
+	return r.HasReason(gate.DeniesAll)
 }
 
-// notJudged says what is not judged where a request is expected to get through: credentials.
-func (a *RequestResult) notJudged(e Expect) string {
+// notJudgedText says what is not judged where a request is expected to get through: credentials.
+func (a *RequestResult) notJudgedText(e Expect) string {
 	if a.gates == nil || e.Status != 200 && e.Outcome != ExpectAllowed || len(a.MayAnswer) == 0 {
 		return ""
 	}

@@ -16,28 +16,29 @@ import (
 func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
 	out := &Explanation{Rule: rule, Items: []ExplainedPolicy{}}
 	a := collector{res: r, query: q}
-	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		item := a.item(k, id, s, paths)
-		item.Rules = slices.DeleteFunc(slices.Clone(item.Rules), func(x Rule) bool { return !names(x.Name, rule) })
-		item.Lost = slices.DeleteFunc(slices.Clone(item.Lost), func(x RuleLoss) bool { return !names(x.Rule, rule) })
+	a.eachStack(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+		item := a.buildItemWithProblems(k, id, s, paths)
+		item.Rules = slices.DeleteFunc(slices.Clone(item.Rules), func(x Rule) bool { return !isPartOfRule(x.Name, rule) })
+		item.Lost = slices.DeleteFunc(slices.Clone(item.Lost), func(x RuleLoss) bool { return !isPartOfRule(x.Rule, rule) })
 		if len(item.Rules) > 0 || len(item.Lost) > 0 || q.ShowNone {
-			out.Items = append(out.Items, ExplainedPolicy{EffectivePolicy: item, Steps: steps(r, k, s, rule)})
+			out.Items = append(out.Items, ExplainedPolicy{EffectivePolicy: item, Steps: buildSteps(r, k, s, rule)})
 		}
 	})
-	out.Seal("Explanation", a.problems())
-	out.touches = a.touching()
+	out.Finish("Explanation", a.collectProblems())
+	out.isRelevant = a.relevanceFilter()
 	return out
 }
 
-// steps retells the fold of a stack, most specific first. With a rule asked for, steps that do not touch it are left out.
-func steps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule string) []Step {
-	w := writer{r, k.Replay(s)}
+// buildSteps returns the fold of a stack step by step, most specific first. If a rule is asked for,
+// steps that do not touch it are left out.
+func buildSteps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule string) []Step {
+	w := verdictWriter{r, k.FoldStepwise(s)}
 	out := []Step{}
 	for i, st := range w.verdict.Result.Trace {
 		if st.Closing {
 			continue
 		}
-		step := w.step(i, st, rule)
+		step := w.buildStep(i, st, rule)
 		step.Result = append(step.Result, st.After...)
 		if rule == "" || len(step.Took)+len(step.Lost)+len(step.Notes) > 0 {
 			out = append(out, step)
@@ -46,8 +47,8 @@ func steps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule strin
 	return out
 }
 
-func (w writer) step(at int, st merge.Step, rule string) Step {
-	out := Step{Strategy: st.Strategy.Word(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
+func (w verdictWriter) buildStep(at int, st merge.Step, rule string) Step {
+	out := Step{Strategy: st.Strategy.Name(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
 	if st.Plan != "" {
 		out.Level += " " + st.Plan
 	}
@@ -70,25 +71,25 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 		out.Condition = fmt.Sprintf("%q: %s", when.Text, verdict)
 	}
 	for _, e := range st.Effects {
-		if !names(e.Rule, rule) {
+		if !isPartOfRule(e.Rule, rule) {
 			continue
 		}
 		switch e.Action {
 		case merge.Taken, merge.Joined:
 			out.Took = append(out.Took, e.Rule)
 			if st.Layer < 0 && st.Strategy.Func != nil { // nothing else says whose it is
-				out.Notes = append(out.Notes, w.taken(e))
+				out.Notes = append(out.Notes, w.formatTaken(e))
 			}
 		case merge.Dropped, merge.Replaced:
 			out.Lost = append(out.Lost, e.Rule)
-			out.Notes = append(out.Notes, w.note(at, e))
+			out.Notes = append(out.Notes, w.formatLost(at, e))
 		}
 	}
 	return out
 }
 
-// taken says whose a rule is that a function of the kind's vendor took in.
-func (w writer) taken(e merge.Effect) string {
+// formatTaken says whose a rule is that a function of the kind's vendor took in.
+func (w verdictWriter) formatTaken(e merge.Effect) string {
 	var names []string
 	for _, f := range e.From {
 		p := w.verdict.Layers[f.Layer].Policy
@@ -102,18 +103,18 @@ func (w writer) taken(e merge.Effect) string {
 	return e.Rule + " of " + strings.Join(names, " and ") + " is in"
 }
 
-// note says what happened to one rule in one step.
-func (w writer) note(at int, e merge.Effect) string {
+// formatLost says how a rule was lost in one step.
+func (w verdictWriter) formatLost(at int, e merge.Effect) string {
 	loss := w.verdict.Result.LossOf(at, e)
 	own := w.verdict.Layers[e.From[0].Layer].Policy.Ref()
-	return strings.Join([]string{e.Rule, "of", own.FullName(), "is lost:", w.why(&loss)}, " ")
+	return strings.Join([]string{e.Rule, "of", own.FullName(), "is lost:", w.explainLoss(&loss)}, " ")
 }
 
 // RuleNames lists the rules that are in force or lost at the targets asked for, sorted, each once.
 func RuleNames(r *resolve.Resolution, q Query) []string {
 	var out []string
 	a := collector{res: r, query: q}
-	a.each(func(k *resolve.Kind, _ topology.NodeID, s resolve.StackID, _ []Path) {
+	a.eachStack(func(k *resolve.Kind, _ topology.NodeID, s resolve.StackID, _ []Path) {
 		o := k.Verdict(s)
 		for _, rule := range o.Result.Rules {
 			out = append(out, rule.Name)
@@ -129,9 +130,9 @@ func RuleNames(r *resolve.Resolution, q Query) []string {
 // RuleNamesOf lists what the rules of a policy are called where they are in force or lost, sorted, each once.
 func RuleNamesOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []string {
 	var out []string
-	for _, scope := range r.Scopes(k) {
-		below := scope.Below(p)
-		scope.InForce(func(s resolve.StackID) {
+	for _, scope := range r.ScopesOf(k) {
+		below := scope.StacksHolding(p)
+		scope.EachStackInForce(func(s resolve.StackID) {
 			if !below[s] {
 				return
 			}

@@ -16,16 +16,16 @@ func (l *Explanation) Table(o TableOptions) Table {
 		kinds.add(l.Items[i].PolicyKind)
 	}
 	var t Table
-	shown := l.Items[:o.limit(len(l.Items))]
+	shown := l.Items[:o.countShown(len(l.Items))]
 	for i := range shown {
-		t.Blocks = append(t.Blocks, shown[i].block(kinds, o))
+		t.Blocks = append(t.Blocks, shown[i].buildBlock(kinds, o))
 	}
-	t.Footer = moreLine(len(l.Items)-len(shown), "block")
+	t.Footer = formatMoreLine(len(l.Items)-len(shown), "block")
 	if len(l.Items) == 0 {
-		t.Footer = append(t.Footer, l.nothingInForce(o))
+		t.Footer = append(t.Footer, l.nothingInForceText(o))
 	}
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, l.Closing()...)
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
 
@@ -39,30 +39,30 @@ func (l *Explanation) Tree(o TableOptions) []Branch {
 }
 
 // stepColumns have no names: number, policy, level, block and strategy, what happened.
-var stepColumns = []Column{{}, {Rank: 3, Least: 12, KeepEnd: true}, {Rank: 4, Least: 6}, {Rank: 5, Least: 8}, {Rank: 9, Least: 36, Wrap: true}}
+var stepColumns = []Column{{}, {Rank: 3, MinWidth: 12, KeepEnd: true}, {Rank: 4, MinWidth: 6}, {Rank: 5, MinWidth: 8}, {Rank: 9, MinWidth: 36, Wrap: true}}
 
-// block is one fold.
-func (p *ExplainedPolicy) block(kinds kindNames, o TableOptions) Block {
-	b := Block{Heading: []string{p.heading(kinds, o)}, Columns: stepColumns}
+// buildBlock returns one fold as a block.
+func (p *ExplainedPolicy) buildBlock(kinds kindNames, o TableOptions) Block {
+	b := Block{Heading: []string{p.formatHeading(kinds, o)}, Columns: stepColumns}
 	for i := range p.Steps {
-		for n, line := range p.Steps[i].lines() {
+		for n, line := range p.Steps[i].formatLines() {
 			row := []Cell{{}, {}, {}, {}, {Text: line}}
 			if n == 0 {
-				row = append(p.Steps[i].intro(i+1), row[4])
+				row = append(p.Steps[i].buildIntro(i+1), row[4])
 			}
 			b.Rows = append(b.Rows, row)
 		}
 	}
-	return b.with(p.results(o))
+	return b.withRows(p.buildResultRows(o))
 }
 
-func (b Block) with(rows [][]Cell) Block {
+func (b Block) withRows(rows [][]Cell) Block {
 	b.Rows = append(b.Rows, rows...)
 	return b
 }
 
-// heading says what is explained; a single rule by name.
-func (p *ExplainedPolicy) heading(kinds kindNames, o TableOptions) string {
+// formatHeading says what is explained; a single rule by name.
+func (p *ExplainedPolicy) formatHeading(kinds kindNames, o TableOptions) string {
 	var names []string
 	for i := range p.Rules {
 		names = append(names, p.Rules[i].Name)
@@ -72,7 +72,7 @@ func (p *ExplainedPolicy) heading(kinds kindNames, o TableOptions) string {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	what := kinds.short(p.PolicyKind)
+	what := kinds.shortName(p.PolicyKind)
 	if len(names) == 1 {
 		what += " " + names[0]
 	}
@@ -83,8 +83,8 @@ func (p *ExplainedPolicy) heading(kinds kindNames, o TableOptions) string {
 	return what
 }
 
-// intro is the left half of a step's first line.
-func (s *Step) intro(n int) []Cell {
+// buildIntro returns the left half of a step's first row.
+func (s *Step) buildIntro(n int) []Cell {
 	policy := Cell{Text: s.Builtin, Tone: Dim}
 	if s.Policy != nil {
 		policy = Cell{Text: s.Policy.FullName()}
@@ -93,11 +93,11 @@ func (s *Step) intro(n int) []Cell {
 	if s.Strategy != "" {
 		how += ", " + s.Strategy
 	}
-	return []Cell{{Text: strconv.Itoa(n)}, policy, {Text: explain.Level(s.Level)}, {Text: strings.TrimPrefix(how, ", ")}}
+	return []Cell{{Text: strconv.Itoa(n)}, policy, {Text: explain.LevelName(s.Level)}, {Text: strings.TrimPrefix(how, ", ")}}
 }
 
-// lines are the right half of a step: its condition, then what happened to which rule.
-func (s *Step) lines() []string {
+// formatLines returns the right half of a step: its condition, then what happened to which rule.
+func (s *Step) formatLines() []string {
 	var out []string
 	if s.Condition != "" {
 		out = append(out, "condition "+s.Condition)
@@ -115,10 +115,10 @@ func (s *Step) lines() []string {
 	return out
 }
 
-// results are the lines below the fold: what is in force, with its sources, and what is not. They have two cells, the second of which
-// takes the rest of the line.
-func (p *ExplainedPolicy) results(o TableOptions) [][]Cell {
-	value := p.summaries.rule
+// buildResultRows returns the rows below the fold: what is in force, with its sources, and what is
+// not. They have two cells, the second of which takes the rest of the row.
+func (p *ExplainedPolicy) buildResultRows(o TableOptions) [][]Cell {
+	value := p.summaries.summarizeRule
 	if o.Wide {
 		value = func(r *Rule) string { return valueText(r.Value, 0) }
 	}

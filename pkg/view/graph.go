@@ -9,79 +9,80 @@ import (
 
 // The kinds of edges of a Topology.
 const (
-	EdgeParent     = "parent"
-	EdgeTargets    = "targets"
-	EdgeEffective  = "effective"
-	EdgeOverridden = "overridden"
-	EdgeIdle       = "conditionFalse" // also a state of EdgeTargets
+	EdgeParent         = "parent"
+	EdgeTargets        = "targets"
+	EdgeEffective      = "effective"
+	EdgeOverridden     = "overridden"
+	EdgeConditionFalse = "conditionFalse" // also a state of EdgeTargets
 )
 
 // The states of edges of a Topology. GraphEdge says which edges have which.
 const (
-	EdgeWhole    = "effective"
-	EdgePartial  = "partial"
-	EdgeLost     = "overridden"
-	EdgeDangling = "dangling"
-	EdgeTaken    = "taken"
+	EdgeFullyEffective  = "effective"
+	EdgePartial         = "partial"
+	EdgeFullyOverridden = "overridden"
+	EdgeDangling        = "dangling"
+	EdgeTaken           = "taken"
 )
 
-// GraphQuery is what a drawing is about.
+// GraphQuery is what a topology is about.
 type GraphQuery struct {
 	Query
-	Focus    []topology.NodeID // with On, what is drawn: both nil: all; else only what is at most Depth edges from one of these, policies included
-	On       []*policy.Policy  // the policies in focus
-	Depth    int
-	Taken    []topology.NodeID // the nodes on the way of a request, which is marked
-	Told     []model.Problem   // of the request
-	Ways     *WaysTaken        // or the ways of a class of requests
-	Affected *policy.Policy    // nil: all policies; else this one, those that it competes with, and what it reaches
-	Proxies  []ProxyFact       // what proxies do otherwise than predicted, which is marked
+	Focus           []topology.NodeID // the nodes in focus; with policies in focus too: only what is at most Depth edges from one of them is shown, or all if there are none
+	FocusPolicies   []*policy.Policy  // the policies in focus
+	Depth           int
+	RequestNodes    []topology.NodeID // the nodes on the path of a request, which is marked
+	RequestProblems []model.Problem   // of the request
+	TakenPaths      *TakenPaths       // or the paths of a class of requests
+	Affected        *policy.Policy    // nil: all policies; else this one, those that it competes with, and what it reaches
+	Proxies         []ProxyFact       // what proxies do otherwise than predicted, which is marked
 }
 
-// Graph draws the targets asked for with everything above and below them, the policies that attach there, and where each is in
-// force, partly in force or overridden.
+// Graph returns the targets asked for with everything above and below them, the policies that
+// attach there, and where each is in force, partly in force or overridden.
 func Graph(r *resolve.Resolution, q GraphQuery) *Topology {
-	d := newDrawing(newOutline(r, q))
+	d := newTopologyBuilder(newGraphScope(r, q))
 	for id := range r.Len() {
 		if d.shown[id] {
-			d.node(topology.NodeID(id))
+			d.addNode(topology.NodeID(id))
 		}
 	}
-	d.traffic()
-	d.fates()
-	d.targets()
-	d.witness()
-	return d.finish()
+	d.addTrafficEdges()
+	d.addEnforcement()
+	d.addPolicies()
+	d.markProxies()
+	return d.buildTopology()
 }
 
-// drawing is a Topology being made. Nodes are numbered in the order in which they are drawn; those with one id have one number.
-type drawing struct {
-	*outline
-	ledger
-	taken    map[topology.NodeID]bool
-	told     map[*resolve.Verdict]bool
-	problems map[int32][]*resolve.Verdict // by node, in which something was found
+// topologyBuilder builds a Topology. Nodes are numbered in the order in which they are added; those
+// with one id have one number.
+type topologyBuilder struct {
+	*graphScope
+	enforcementByTarget
+	requestNodes   map[topology.NodeID]bool
+	reported       map[*resolve.Verdict]bool
+	problemsByNode map[int32][]*resolve.Verdict // by node, in which something was found
 
-	nodes    []GraphNode
-	number   map[string]int32
-	numberOf []int32 // by NodeID, -1: not drawn
-	policy   map[*policy.Policy]int32
-	edges    []edge
+	nodes          []GraphNode
+	numberByID     map[string]int32
+	numberByNode   []int32 // by NodeID, -1: not drawn
+	numberByPolicy map[*policy.Policy]int32
+	edges          []edge
 }
 
-func newDrawing(o *outline) *drawing {
-	d := &drawing{outline: o, ledger: ledger{graph: o.res.Graph, through: map[attachment]*fate{}, places: map[*policy.Policy]placeSet{}},
-		taken: map[topology.NodeID]bool{}, told: map[*resolve.Verdict]bool{}, problems: map[int32][]*resolve.Verdict{},
-		number: map[string]int32{}, numberOf: make([]int32, o.res.Len()), policy: map[*policy.Policy]int32{}}
-	for i := range d.numberOf {
-		d.numberOf[i] = -1
+func newTopologyBuilder(o *graphScope) *topologyBuilder {
+	d := &topologyBuilder{graphScope: o, enforcementByTarget: enforcementByTarget{graph: o.res.Graph, byTarget: map[policyTarget]*enforcement{}, placeSets: map[*policy.Policy]placeSet{}},
+		requestNodes: map[topology.NodeID]bool{}, reported: map[*resolve.Verdict]bool{}, problemsByNode: map[int32][]*resolve.Verdict{},
+		numberByID: map[string]int32{}, numberByNode: make([]int32, o.res.Len()), numberByPolicy: map[*policy.Policy]int32{}}
+	for i := range d.numberByNode {
+		d.numberByNode[i] = -1
 	}
-	for _, id := range o.query.Taken {
-		d.taken[id] = true
+	for _, id := range o.query.RequestNodes {
+		d.requestNodes[id] = true
 	}
-	if o.query.Ways != nil {
-		for _, id := range o.query.Ways.nodes {
-			d.taken[id] = true
+	if o.query.TakenPaths != nil {
+		for _, id := range o.query.TakenPaths.nodes {
+			d.requestNodes[id] = true
 		}
 	}
 	return d

@@ -27,11 +27,12 @@ const (
 	readableRows  = 240
 )
 
-// Collapse draws the topology with fewer nodes: nodes that stand for several objects list them, and edges that stand for several count
-// them. What the drawing is about keeps its own nodes. The topology itself stays as it is. CollapseAuto goes on until fits, which knows the shape
-// of the picture, is content as well; nil always is.
+// Collapse returns the topology with fewer nodes: nodes that stand for several objects list them,
+// and edges that stand for several count them. What the topology is about keeps its own nodes. The
+// topology itself stays as it is. CollapseAuto leaves out more until the result can be read and
+// fits, which knows the shape of the picture, accepts it; a nil fits accepts all.
 func (t *Topology) Collapse(level string, fits func(*Topology) bool) *Topology {
-	enough := func(t *Topology) bool { return t.readable() && (fits == nil || fits(t)) }
+	enough := func(t *Topology) bool { return t.isReadable() && (fits == nil || fits(t)) }
 	switch level {
 	case CollapseNone:
 		return t
@@ -40,7 +41,7 @@ func (t *Topology) Collapse(level string, fits func(*Topology) bool) *Topology {
 	case CollapseRoute:
 		return t.foldRules().joinSimilar(CollapseRoute, similarRoutes())
 	case CollapseNamespace:
-		return t.foldRules().foldNamespaces((*Topology).readable)
+		return t.foldRules().foldNamespaces((*Topology).isReadable)
 	}
 	if enough(t) {
 		return t
@@ -55,8 +56,8 @@ func (t *Topology) Collapse(level string, fits func(*Topology) bool) *Topology {
 	return less.foldNamespaces(enough)
 }
 
-// readable reports whether the picture is small enough.
-func (t *Topology) readable() bool {
+// isReadable reports whether the picture is small enough to be read.
+func (t *Topology) isReadable() bool {
 	boxes, rows := 0, 0
 	for i := range t.Nodes {
 		switch topology.Role(t.Nodes[i].Kind) {
@@ -69,27 +70,28 @@ func (t *Topology) readable() bool {
 	return boxes <= readableBoxes && rows <= readableRows
 }
 
-// foldRules draws routes for their rules. A rule that is not there, or that the drawing is about, keeps its node.
+// foldRules lets routes stand for their rules. A rule that is not there, or that the topology is
+// about, keeps its node.
 func (t *Topology) foldRules() *Topology {
 	return t.foldParts(topology.Rule, CollapseRules, func(_ *folding, g *GraphNode, parts []int32) {
-		withLabel(g.Labels, labelRules, count(len(parts)))
+		setLabel(g.Labels, labelRules, formatLabelCount(len(parts)))
 	})
 }
 
-// foldListeners draws Gateways for their listeners.
+// foldListeners lets Gateways stand for their listeners.
 func (t *Topology) foldListeners() *Topology {
 	return t.foldParts(topology.Listener, CollapseNamespace, func(f *folding, g *GraphNode, parts []int32) {
 		var ports []string
 		for _, i := range parts {
 			n := &f.from.Nodes[i]
-			ports = append(ports, strings.Join(words(n.Ref.Section, n.Labels["port"], n.Labels["protocol"]), " "))
+			ports = append(ports, strings.Join(dropEmpty(n.Ref.Section, n.Labels["port"], n.Labels["protocol"]), " "))
 		}
 		slices.Sort(ports)
-		withLabel(g.Labels, labelListens, strings.Join(slices.Compact(ports), ", "))
+		setLabel(g.Labels, labelListeners, strings.Join(slices.Compact(ports), ", "))
 	})
 }
 
-// foldParts draws objects for those of their parts that have a role; describe has the parts.
+// foldParts lets objects stand for those of their parts that have a role; describe gets the parts.
 func (t *Topology) foldParts(role topology.Role, level string, describe func(f *folding, g *GraphNode, parts []int32)) *Topology {
 	f := newFolding(t)
 	for i := range t.Nodes {
@@ -98,16 +100,16 @@ func (t *Topology) foldParts(role topology.Role, level string, describe func(f *
 			continue
 		}
 		if whole, drawn := f.index[refID(n.Ref.WithoutSection())]; drawn {
-			f.into[i] = int32(whole)
+			f.foldedInto[i] = int32(whole)
 		}
 	}
-	return f.topology(level, func(g *GraphNode, members []int32) {
+	return f.buildTopology(level, func(g *GraphNode, members []int32) {
 		describe(f, g, slices.DeleteFunc(members, func(i int32) bool { return f.from.Nodes[i].ID == g.ID }))
 	})
 }
 
-// foldNamespaces draws one node for each namespace, and as many for all that look alike if these are too many: first for namespaces alone, then
-// for Gateways too, in the end for all of one kind.
+// foldNamespaces makes one node for each namespace. If these are too many, it joins those that look
+// alike: first namespaces alone, then Gateways too, in the end everything of one kind.
 func (t *Topology) foldNamespaces(enough func(*Topology) bool) *Topology {
 	f := newFolding(t)
 	heads := map[string]int32{}
@@ -119,10 +121,10 @@ func (t *Topology) foldNamespaces(enough func(*Topology) bool) *Topology {
 		if _, known := heads[space]; !known {
 			heads[space] = int32(i)
 		}
-		f.into[i] = heads[space]
+		f.foldedInto[i] = heads[space]
 		f.renamed[heads[space]] = true
 	}
-	out := f.topology(CollapseNamespace, func(g *GraphNode, members []int32) { f.asNamespace(g, members) })
+	out := f.buildTopology(CollapseNamespace, func(g *GraphNode, members []int32) { f.describeNamespace(g, members) })
 	if !enough(out) {
 		out = out.joinSimilar(CollapseNamespace, similarNamespaces())
 	}
@@ -135,8 +137,9 @@ func (t *Topology) foldNamespaces(enough func(*Topology) bool) *Topology {
 	return out
 }
 
-// namespaceOf is the namespace that draws a node, false for one that is drawn by itself: what has no namespace, Gateways with their parts,
-// policies on those, and what the drawing is about.
+// namespaceOf returns the namespace whose node stands for a node; false for a node that keeps its
+// own: what has no namespace, Gateways with their parts, policies on those, and what the topology
+// is about.
 func (f *folding) namespaceOf(i int) (string, bool) {
 	n := &f.from.Nodes[i]
 	if f.kept[i] {
@@ -145,13 +148,13 @@ func (f *folding) namespaceOf(i int) (string, bool) {
 	if topology.Role(n.Kind) == topology.Namespace {
 		return n.Ref.Name, true
 	}
-	if n.Ref.Namespace == "" || ofGateways(n) {
+	if n.Ref.Namespace == "" || isGatewayPart(n) {
 		return "", false
 	}
 	if n.Kind == policyKind {
-		for _, e := range f.out(i) {
+		for _, e := range f.edgesFrom(i) {
 			to := &f.from.Nodes[f.index[e.To]]
-			if e.Kind == EdgeTargets && (ofGateways(to) || to.Ref.Namespace == "" && topology.Role(to.Kind) != topology.Namespace) {
+			if e.Kind == EdgeTargets && (isGatewayPart(to) || to.Ref.Namespace == "" && topology.Role(to.Kind) != topology.Namespace) {
 				return "", false
 			}
 		}
@@ -162,7 +165,8 @@ func (f *folding) namespaceOf(i int) (string, bool) {
 // policyKind is the kind of the nodes of policies.
 const policyKind = "policy"
 
-// ofGateways reports whether a node is where traffic comes in.
-func ofGateways(n *GraphNode) bool {
+// isGatewayPart reports whether a node is where traffic comes in: a GatewayClass, a Gateway, a
+// ListenerSet or a listener.
+func isGatewayPart(n *GraphNode) bool {
 	return slices.Contains([]topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener}, topology.Role(n.Kind))
 }

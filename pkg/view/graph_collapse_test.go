@@ -38,7 +38,7 @@ func standsFor(t *testing.T, from, drawn *Topology) map[string]string {
 				break
 			}
 		}
-		if out[n.ID] == "" && n.Labels["state"] == absent { // in its namespace, which counts it
+		if out[n.ID] == "" && n.Labels["state"] == stateMissing { // in its namespace, which counts it
 			out[n.ID] = namespaceNode(drawn, n.Ref.Namespace)
 		}
 		if out[n.ID] == "" {
@@ -68,19 +68,19 @@ func TestCollapseEdges(t *testing.T) {
 			want := map[string][]string{}
 			for _, e := range whole.Edges {
 				if as[e.From] != as[e.To] {
-					key := fmt.Sprint(as[e.From], " ", classOf(&e), " ", as[e.To], " ", e.State == EdgeDangling)
-					want[key] = append(want[key], e.word())
+					key := fmt.Sprint(as[e.From], " ", edgeKindOf(&e), " ", as[e.To], " ", e.State == EdgeDangling)
+					want[key] = append(want[key], e.stateWord())
 				}
 			}
 			for _, e := range drawn.Edges {
-				key := fmt.Sprint(e.From, " ", classOf(&e), " ", e.To, " ", e.State == EdgeDangling)
+				key := fmt.Sprint(e.From, " ", edgeKindOf(&e), " ", e.To, " ", e.State == EdgeDangling)
 				words := want[key]
 				delete(want, key)
 				if len(words) != max(1, e.Count) {
 					t.Fatalf("seed %d, %s: %v stands for %v", seed, level, e, words)
 				}
-				if word := together(words); e.word() != word {
-					t.Fatalf("seed %d, %s: %v is %q, want %q of %v", seed, level, e, e.word(), word, words)
+				if word := together(words); e.stateWord() != word {
+					t.Fatalf("seed %d, %s: %v is %q, want %q of %v", seed, level, e, e.stateWord(), word, words)
 				}
 			}
 			if len(want) > 0 {
@@ -98,13 +98,13 @@ func together(words []string) string {
 	all := func(word string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return w != word })
 	}
-	for _, word := range []string{"", EdgeWhole, EdgeLost, EdgeDangling, EdgeTaken} {
+	for _, word := range []string{"", EdgeFullyEffective, EdgeFullyOverridden, EdgeDangling, EdgeTaken} {
 		if all(word) {
 			return word
 		}
 	}
-	if !slices.Contains(words, EdgeWhole) && !slices.Contains(words, EdgePartial) {
-		return EdgeLost
+	if !slices.Contains(words, EdgeFullyEffective) && !slices.Contains(words, EdgePartial) {
+		return EdgeFullyOverridden
 	}
 	return EdgePartial
 }
@@ -133,7 +133,7 @@ func TestCollapseRoutes(t *testing.T) {
 	var got []string
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Ref.Namespace == "app" {
-			name := n.Collective()
+			name := n.CollectiveName()
 			if name == "" {
 				name = n.Ref.Kind + " " + n.Ref.Name
 			}
@@ -161,7 +161,7 @@ func TestCollapseNamespace(t *testing.T) {
 		t.Fatal("no namespace is drawn")
 	}
 	n := &g.Nodes[at]
-	if got, want := n.Collective(), "Namespace app: 13 HTTPRoutes, 25 rules, 8 Caches, 13 Services"; got != want {
+	if got, want := n.CollectiveName(), "Namespace app: 13 HTTPRoutes, 25 rules, 8 Caches, 13 Services"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := n.Labels[labelPolicies], "7 effective, 1 dangling"; got != want || n.Labels[labelMissing] != "1" || len(n.Members) != 34 {
@@ -180,7 +180,7 @@ func TestCollapseKeeps(t *testing.T) {
 		if !slices.ContainsFunc(g.Nodes, func(n GraphNode) bool { return n.ID == g.Focus[0] && n.Kind == string(topology.Rule) }) {
 			t.Errorf("%s: the focus is gone", level)
 		}
-		g = Graph(r, GraphQuery{Taken: slices.Concat(gateway, route, rule)}).Collapse(level, nil)
+		g = Graph(r, GraphQuery{RequestNodes: slices.Concat(gateway, route, rule)}).Collapse(level, nil)
 		taken := map[string]int{}
 		for _, e := range g.Edges {
 			taken[e.State]++
@@ -223,7 +223,7 @@ func TestCollapseAuto(t *testing.T) {
 		}
 		whole := Graph(resolutionOf(t, docs...), GraphQuery{})
 		g := whole.Collapse(CollapseAuto, nil)
-		if g.Collapsed != tc.want || !g.readable() {
+		if g.Collapsed != tc.want || !g.isReadable() {
 			t.Errorf("%s: %q with %d nodes", name, g.Collapsed, len(g.Nodes))
 		}
 		routes := 0

@@ -9,101 +9,106 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// edgeKind is what an edge of a drawing says: that traffic flows, that a policy has a target, or what became of a policy.
+// edgeKind is what an edge says: that traffic flows, that a policy has a target, or how far a
+// policy is in force.
 type edgeKind uint8
 
 const (
-	fateEdge edgeKind = iota
+	enforcementEdge edgeKind = iota
 	parentEdge
 	targetsEdge
 )
 
-// edge joins two nodes of a drawing by their numbers.
+// edge joins two nodes of a topology by their numbers.
 type edge struct {
 	from, to        int32
 	kind            edgeKind
 	taken, dangling bool
 	differs         bool // a proxy does not do what is predicted
-	fate
+	enforcement
 }
 
-// join adds an edge of the same kind between the same nodes.
-func (e *edge) join(x *edge) {
+// mergeEdge merges an edge of the same kind between the same nodes into this one.
+func (e *edge) mergeEdge(x *edge) {
 	e.taken, e.dangling, e.differs = e.taken || x.taken, e.dangling && x.dangling, e.differs || x.differs
-	e.by = slices.Clip(e.by)
-	e.add(&x.fate)
+	e.winners = slices.Clip(e.winners)
+	e.combine(&x.enforcement)
 }
 
-// traffic draws the edges on which traffic flows between what is drawn, and those from parents that are not in the input.
-func (d *drawing) traffic() {
+// addTrafficEdges adds the edges on which traffic flows between the nodes, and those from parents
+// that are not in the input.
+func (d *topologyBuilder) addTrafficEdges() {
 	for id := range d.res.Graph.Len() {
 		from := topology.NodeID(id)
 		if !d.shown[from] {
 			continue
 		}
-		for _, to := range d.res.Graph.Below(from) {
+		for _, to := range d.res.Graph.AllChildren(from) {
 			if d.shown[to] {
-				d.edges = append(d.edges, edge{from: d.numberOf[from], to: d.numberOf[to], kind: parentEdge, taken: d.passes(from, to),
+				d.edges = append(d.edges, edge{from: d.numberByNode[from], to: d.numberByNode[to], kind: parentEdge, taken: d.isOnTakenPath(from, to),
 					dangling: d.isAbsent(from) || d.isAbsent(to)})
 			}
 		}
-		if d.up[from] && d.res.Node(from).Role == topology.Route {
-			d.missingParents(from)
+		if d.atOrAbove[from] && d.res.Node(from).Role == topology.Route {
+			d.addMissingParents(from)
 		}
 	}
 }
 
 // isAbsent reports whether a node is named and not in the input, and is not assumed to exist all the same.
-func (d *drawing) isAbsent(id topology.NodeID) bool {
+func (d *topologyBuilder) isAbsent(id topology.NodeID) bool {
 	n := d.res.Node(id)
-	return n.Object == nil && d.absence(n) == absent
+	return n.Object == nil && d.absenceState(n) == stateMissing
 }
 
-// missingParents draws the parents of a route that are not in the input, and sections of parents.
-func (d *drawing) missingParents(route topology.NodeID) {
+// addMissingParents adds the parents of a route that are not in the input, and missing sections of
+// parents.
+func (d *topologyBuilder) addMissingParents(route topology.NodeID) {
 	g := d.res.Graph
-	for _, a := range g.Verdicts(route) {
+	for _, a := range g.ParentVerdicts(route) {
 		if a.State != topology.NoMatchingParent || a.Listener != topology.None {
 			continue
 		}
-		role := roleOf(a.Parent.GroupKind())
+		role := roleOfKind(a.Parent.GroupKind())
 		switch {
-		case topology.MeshParent(a.Parent.GroupKind()):
+		case topology.IsMeshParent(a.Parent.GroupKind()):
 			role = topology.Frontend
 		case role != topology.Gateway && role != topology.ListenerSet:
 			continue
 		}
-		if d.lacks(a.Parent) {
-			d.edges = append(d.edges, edge{from: d.missing(a.Parent, role), to: d.numberOf[route], kind: parentEdge, dangling: true})
+		if d.isParentMissing(a.Parent) {
+			d.edges = append(d.edges, edge{from: d.addMissingNode(a.Parent, role), to: d.numberByNode[route], kind: parentEdge, dangling: true})
 		}
 	}
 }
 
-// lacks reports whether what a parentRef names is not in the input: the object, or the section that it asks for.
-func (d *drawing) lacks(parent model.Ref) bool {
+// isParentMissing reports whether what a parentRef names is not in the input: the object, or the
+// section that it asks for.
+func (d *topologyBuilder) isParentMissing(parent model.Ref) bool {
 	if d.res.Snapshot.Get(parent.WithoutSection()) == nil {
 		return true
 	}
 	return parent.Section != "" && len(d.res.Graph.Lookup(parent)) == 0
 }
 
-// drawFates draws what became of the policies at an effective target.
-func (d *drawing) drawFates(at topology.NodeID, fates []layerFate) {
+// addPolicyEdges adds edges from policies to an effective target, by how far they are in force
+// there.
+func (d *topologyBuilder) addPolicyEdges(at topology.NodeID, fates []layerEnforcement) {
 	for i := range fates {
 		f := &fates[i]
-		if !d.chosen[f.policy] {
+		if !d.chosenPolicies[f.policy] {
 			continue
 		}
-		e := edge{from: d.policyNode(f.policy), to: d.numberOf[at], kind: fateEdge, fate: f.fate}
-		if slices.Contains(e.by, f.policy) { // at another of its own targets
-			e.by = slices.DeleteFunc(slices.Clone(e.by), func(p *policy.Policy) bool { return p == f.policy })
+		e := edge{from: d.addPolicyNode(f.policy), to: d.numberByNode[at], kind: enforcementEdge, enforcement: f.enforcement}
+		if slices.Contains(e.winners, f.policy) { // at another of its own targets
+			e.winners = slices.DeleteFunc(slices.Clone(e.winners), func(p *policy.Policy) bool { return p == f.policy })
 		}
 		d.edges = append(d.edges, e)
 	}
 }
 
-// finish sorts what was drawn and puts it into the shape of the contract.
-func (d *drawing) finish() *Topology {
+// buildTopology sorts what was added and returns it in the shape of the contract.
+func (d *topologyBuilder) buildTopology() *Topology {
 	out := &Topology{Nodes: make([]GraphNode, len(d.nodes)), Edges: []GraphEdge{}}
 	order := make([]int32, len(d.nodes))
 	for i := range order {
@@ -121,24 +126,24 @@ func (d *drawing) finish() *Topology {
 	for i := range d.edges {
 		e := &d.edges[i]
 		if last := len(merged) - 1; last >= 0 && merged[last].from == e.from && merged[last].to == e.to && merged[last].kind == e.kind {
-			merged[last].join(e)
+			merged[last].mergeEdge(e)
 			continue
 		}
 		merged = append(merged, *e)
 	}
 	out.Edges = slices.Grow(out.Edges, len(merged))
 	for i := range merged {
-		out.Edges = append(out.Edges, d.export(&merged[i]))
+		out.Edges = append(out.Edges, d.exportEdge(&merged[i]))
 	}
-	d.narrow(out)
-	d.requests(out)
-	out.Seal("Topology", d.said(out))
-	out.touches = touchingDrawn(d.res, out)
+	d.narrowToFocus(out)
+	d.addRequests(out)
+	out.Finish("Topology", d.collectProblems(out))
+	out.isRelevant = filterByGraph(d.res, out)
 	return out
 }
 
-// export is an edge in the shape of the contract.
-func (d *drawing) export(e *edge) GraphEdge {
+// exportEdge returns an edge in the shape of the contract.
+func (d *topologyBuilder) exportEdge(e *edge) GraphEdge {
 	out := GraphEdge{From: d.nodes[e.from].ID, To: d.nodes[e.to].ID}
 	if e.differs {
 		out.Proxy = ProxyDiffers
@@ -154,18 +159,18 @@ func (d *drawing) export(e *edge) GraphEdge {
 		}
 		return out
 	case targetsEdge:
-		out.Kind, out.State = EdgeTargets, e.state()
+		out.Kind, out.State = EdgeTargets, e.edgeState()
 		if e.dangling {
 			out.State = EdgeDangling
 		}
 	default:
-		out.Kind = e.state()
+		out.Kind = e.edgeState()
 		if out.Kind == EdgePartial {
 			out.Kind, out.State = EdgeEffective, EdgePartial
 		}
 	}
 	if e.lost {
-		for _, p := range e.by {
+		for _, p := range e.winners {
 			out.By = append(out.By, refID(p.Ref()))
 		}
 		slices.Sort(out.By)
@@ -174,25 +179,25 @@ func (d *drawing) export(e *edge) GraphEdge {
 	return out
 }
 
-// said are the problems of the input, and those that were found at what is drawn.
-func (d *drawing) said(t *Topology) []model.Problem {
-	a := collector{res: d.res, query: Query{Kinds: d.query.Kinds}, kinds: map[model.GroupKind]bool{}}
-	for _, s := range d.settled {
+// collectProblems returns the problems of the input, and those that were found at the nodes.
+func (d *topologyBuilder) collectProblems(t *Topology) []model.Problem {
+	a := collector{res: d.res, query: Query{Kinds: d.query.Kinds}, visitedKinds: map[model.GroupKind]bool{}}
+	for _, s := range d.enforcements {
 		if len(s.byStack) > 0 {
-			a.kinds[s.kind.GroupKind] = true
+			a.visitedKinds[s.kind.GroupKind] = true
 		}
 	}
 	for _, n := range t.Nodes {
-		for _, o := range d.problems[d.number[n.ID]] {
-			if !d.told[o] {
-				d.told[o] = true
-				a.found = append(a.found, o.Problems...)
+		for _, o := range d.problemsByNode[d.numberByID[n.ID]] {
+			if !d.reported[o] {
+				d.reported[o] = true
+				a.foundProblems = append(a.foundProblems, o.Problems...)
 			}
 		}
 	}
-	a.found = append(a.found, d.query.Told...)
-	if d.query.Ways != nil {
-		a.found = append(a.found, d.query.Ways.problems...)
+	a.foundProblems = append(a.foundProblems, d.query.RequestProblems...)
+	if d.query.TakenPaths != nil {
+		a.foundProblems = append(a.foundProblems, d.query.TakenPaths.problems...)
 	}
-	return a.problems()
+	return a.collectProblems()
 }

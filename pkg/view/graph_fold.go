@@ -11,20 +11,20 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// folding draws nodes of a topology as one.
+// folding replaces nodes of a topology by fewer ones, each of which stands for several.
 type folding struct {
-	from    *Topology
-	index   map[string]int // of nodes, by id
-	into    []int32        // by node: the one that it is drawn as, at first itself
-	kept    []bool         // by node: what the drawing is about
-	renamed map[int32]bool // by node that others are drawn as: it stands for all of them, itself too
-	first   []int32        // by node: its first edge out, and one behind the last
+	from       *Topology
+	index      map[string]int // of nodes, by id
+	foldedInto []int32        // by node: the one that it is drawn as, at first itself
+	kept       []bool         // by node: what the drawing is about
+	renamed    map[int32]bool // by node that others are drawn as: it stands for all of them, itself too
+	firstEdge  []int32        // by node: its first edge out, and one behind the last
 }
 
 func newFolding(t *Topology) *folding {
-	f := &folding{from: t, index: make(map[string]int, len(t.Nodes)), into: make([]int32, len(t.Nodes)), kept: make([]bool, len(t.Nodes)), renamed: map[int32]bool{}}
+	f := &folding{from: t, index: make(map[string]int, len(t.Nodes)), foldedInto: make([]int32, len(t.Nodes)), kept: make([]bool, len(t.Nodes)), renamed: map[int32]bool{}}
 	for i := range t.Nodes {
-		f.index[t.Nodes[i].ID], f.into[i] = i, int32(i)
+		f.index[t.Nodes[i].ID], f.foldedInto[i] = i, int32(i)
 	}
 	for _, id := range t.Focus {
 		if i, drawn := f.index[id]; drawn {
@@ -34,34 +34,35 @@ func newFolding(t *Topology) *folding {
 	return f
 }
 
-// out lists the edges that start at a node.
-func (f *folding) out(i int) []GraphEdge {
-	if f.first == nil {
-		f.first = make([]int32, len(f.from.Nodes)+1)
+// edgesFrom returns the edges that start at a node.
+func (f *folding) edgesFrom(i int) []GraphEdge {
+	if f.firstEdge == nil {
+		f.firstEdge = make([]int32, len(f.from.Nodes)+1)
 		at := 0
 		for n := range f.from.Nodes { // both are sorted
 			for at < len(f.from.Edges) && f.from.Edges[at].From < f.from.Nodes[n].ID {
 				at++
 			}
-			f.first[n] = int32(at)
+			f.firstEdge[n] = int32(at)
 			for at < len(f.from.Edges) && f.from.Edges[at].From == f.from.Nodes[n].ID {
 				at++
 			}
-			f.first[n+1] = int32(at)
+			f.firstEdge[n+1] = int32(at)
 		}
 	}
-	return f.from.Edges[f.first[i]:f.first[i+1]]
+	return f.from.Edges[f.firstEdge[i]:f.firstEdge[i+1]]
 }
 
-// topology is what is drawn. A node that stands for more than itself gets its labels from describe, which has the members in order.
-func (f *folding) topology(level string, describe func(g *GraphNode, members []int32)) *Topology {
+// buildTopology returns the folded topology. A node that stands for more than itself gets its
+// labels from describe, which has the members in order.
+func (f *folding) buildTopology(level string, describe func(g *GraphNode, members []int32)) *Topology {
 	out := &Topology{Envelope: f.from.Envelope, Focus: f.from.Focus, Collapsed: level, Requests: f.from.Requests}
 	members := make(map[int32][]int32)
-	for i, to := range f.into {
+	for i, to := range f.foldedInto {
 		members[to] = append(members[to], int32(i))
 	}
-	ids := make([]string, len(f.into))
-	for i, to := range f.into {
+	ids := make([]string, len(f.foldedInto))
+	for i, to := range f.foldedInto {
 		if int32(i) != to {
 			continue
 		}
@@ -69,7 +70,7 @@ func (f *folding) topology(level string, describe func(g *GraphNode, members []i
 		if of := members[to]; len(of) > 1 || f.renamed[to] {
 			n.Labels = maps.Clone(n.Labels)
 			describe(&n, of)
-			withLabel(n.Labels, labelProxy, f.proxied(to, of))
+			setLabel(n.Labels, labelProxy, f.proxyLabel(to, of))
 			if f.renamed[to] {
 				n.ID = f.freeID(n.ID)
 			}
@@ -77,7 +78,7 @@ func (f *folding) topology(level string, describe func(g *GraphNode, members []i
 		ids[i] = n.ID
 		out.Nodes = append(out.Nodes, n)
 	}
-	out.Edges = f.edges(ids)
+	out.Edges = f.foldEdges(ids)
 	slices.SortFunc(out.Nodes, func(a, b GraphNode) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
@@ -92,38 +93,39 @@ func (f *folding) freeID(id string) string {
 	}
 }
 
-// strand is an edge by what it is drawn between. Those that agree in everything but the edge are drawn as one.
-type strand struct {
+// foldedEdge is an edge between folded nodes. Those that agree in everything but the edge become
+// one.
+type foldedEdge struct {
 	from, to int32
-	class    edgeKind
+	kind     edgeKind
 	dangling bool
 	edge     int32
 }
 
-func (s strand) compare(x strand) int {
-	return cmp.Or(cmp.Compare(s.from, x.from), cmp.Compare(s.to, x.to), cmp.Compare(s.class, x.class), cmp.Compare(boolRank(s.dangling), boolRank(x.dangling)))
+func (s foldedEdge) compare(x foldedEdge) int {
+	return cmp.Or(cmp.Compare(s.from, x.from), cmp.Compare(s.to, x.to), cmp.Compare(s.kind, x.kind), cmp.Compare(boolRank(s.dangling), boolRank(x.dangling)))
 }
 
-// edges are the edges between what is drawn; those within one node are not.
-func (f *folding) edges(ids []string) []GraphEdge {
-	strands := make([]strand, 0, len(f.from.Edges))
+// foldEdges returns the edges between the folded nodes, without those within one node.
+func (f *folding) foldEdges(ids []string) []GraphEdge {
+	strands := make([]foldedEdge, 0, len(f.from.Edges))
 	for i := range f.from.Nodes {
-		for n := range f.out(i) {
-			at := f.first[i] + int32(n)
+		for n := range f.edgesFrom(i) {
+			at := f.firstEdge[i] + int32(n)
 			e := &f.from.Edges[at]
-			if to := f.into[f.index[e.To]]; to != f.into[i] {
-				strands = append(strands, strand{f.into[i], to, classOf(e), e.State == EdgeDangling, at})
+			if to := f.foldedInto[f.index[e.To]]; to != f.foldedInto[i] {
+				strands = append(strands, foldedEdge{f.foldedInto[i], to, edgeKindOf(e), e.State == EdgeDangling, at})
 			}
 		}
 	}
-	slices.SortStableFunc(strands, strand.compare)
+	slices.SortStableFunc(strands, foldedEdge.compare)
 	out := []GraphEdge{}
 	for len(strands) > 0 {
 		end := 1
 		for end < len(strands) && strands[end].compare(strands[0]) == 0 {
 			end++
 		}
-		e := f.merged(strands[:end], ids)
+		e := f.mergeEdges(strands[:end], ids)
 		e.From, e.To = ids[strands[0].from], ids[strands[0].to]
 		out, strands = append(out, e), strands[end:]
 	}
@@ -140,18 +142,19 @@ func boolRank(b bool) int {
 	return 0
 }
 
-func classOf(e *GraphEdge) edgeKind {
+func edgeKindOf(e *GraphEdge) edgeKind {
 	switch e.Kind {
 	case EdgeParent:
 		return parentEdge
 	case EdgeTargets:
 		return targetsEdge
 	}
-	return fateEdge
+	return enforcementEdge
 }
 
-// merged is one edge for several of one class: wholly in force or lost where all are, else partly.
-func (f *folding) merged(strands []strand, ids []string) GraphEdge {
+// mergeEdges returns one edge for several of one kind: wholly in force or lost if all are, else
+// partly.
+func (f *folding) mergeEdges(strands []foldedEdge, ids []string) GraphEdge {
 	out := f.from.Edges[strands[0].edge]
 	if len(strands) == 1 && len(out.By) == 0 {
 		return out
@@ -162,11 +165,11 @@ func (f *folding) merged(strands []strand, ids []string) GraphEdge {
 	for _, s := range strands {
 		e := &f.from.Edges[s.edge]
 		total += max(1, e.Count)
-		words[e.word()] = true
+		words[e.stateWord()] = true
 		out.Proxy = cmp.Or(out.Proxy, e.Proxy)
 		for _, id := range e.By {
 			if i, drawn := f.index[id]; drawn {
-				id = ids[f.into[i]]
+				id = ids[f.foldedInto[i]]
 			}
 			by[id] = true
 		}
@@ -178,8 +181,8 @@ func (f *folding) merged(strands []strand, ids []string) GraphEdge {
 	if len(by) > 0 {
 		out.By = slices.Sorted(maps.Keys(by))
 	}
-	switch word := joinedWord(words); classOf(&out) {
-	case fateEdge:
+	switch word := joinStates(words); edgeKindOf(&out) {
+	case enforcementEdge:
 		out.Kind, out.State = word, ""
 		if word == EdgePartial {
 			out.Kind, out.State = EdgeEffective, EdgePartial
@@ -194,37 +197,39 @@ func (f *folding) merged(strands []strand, ids []string) GraphEdge {
 	return out
 }
 
-// word is the state of an edge, which for what became of a policy is in its kind as well.
-func (e *GraphEdge) word() string {
-	if classOf(e) == fateEdge {
+// stateWord returns the state of an edge. Edges that say how far a policy is in force may have it
+// as their kind.
+func (e *GraphEdge) stateWord() string {
+	if edgeKindOf(e) == enforcementEdge {
 		return cmp.Or(e.State, e.Kind)
 	}
 	return e.State
 }
 
-// joinedWord is what became of several: the same for all, or partly.
-func joinedWord(words map[string]bool) string {
+// joinStates returns the state of several edges together: the same if all have it, else partly in
+// force.
+func joinStates(words map[string]bool) string {
 	if len(words) == 1 {
 		for w := range words {
 			return w
 		}
 	}
-	if !words[EdgeWhole] && !words[EdgePartial] {
-		return EdgeLost // some reach nothing
+	if !words[EdgeFullyEffective] && !words[EdgePartial] {
+		return EdgeFullyOverridden // some reach nothing
 	}
 	return EdgePartial
 }
 
-// count writes a number into a label, "" for none.
-func count(n int) string {
+// formatLabelCount writes a number into a label, "" for none.
+func formatLabelCount(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.Itoa(n)
 }
 
-// counted is the number in a label, 0 if there is none.
-func counted(labels map[string]string, key string) int {
+// readLabelCount returns the number in a label, 0 if there is none.
+func readLabelCount(labels map[string]string, key string) int {
 	n, err := strconv.Atoi(labels[key])
 	if err != nil {
 		return 0
@@ -232,28 +237,28 @@ func counted(labels map[string]string, key string) int {
 	return n
 }
 
-// withLabel sets a label, or leaves it as it is if there is no value.
-func withLabel(labels map[string]string, key, value string) map[string]string {
+// setLabel sets a label; an empty value changes nothing.
+func setLabel(labels map[string]string, key, value string) map[string]string {
 	if value != "" {
 		labels[key] = value
 	}
 	return labels
 }
 
-// sampleNames is how many names of members are told.
-const sampleNames = 3
+// maxSampleNames is how many names of members are told.
+const maxSampleNames = 3
 
-// sample are the first names of some objects.
-func sample(refs []model.Ref) string {
+// joinSampleNames lists the first names of some objects.
+func joinSampleNames(refs []model.Ref) string {
 	var names []string
-	for _, r := range refs[:min(len(refs), sampleNames)] {
+	for _, r := range refs[:min(len(refs), maxSampleNames)] {
 		names = append(names, r.Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// common are the labels that all nodes have alike.
-func (f *folding) common(members []int32) map[string]string {
+// commonLabels returns the labels that all nodes have alike.
+func (f *folding) commonLabels(members []int32) map[string]string {
 	out := maps.Clone(f.from.Nodes[members[0]].Labels)
 	for _, i := range members[1:] {
 		maps.DeleteFunc(out, func(key, value string) bool {
@@ -264,7 +269,7 @@ func (f *folding) common(members []int32) map[string]string {
 	return out
 }
 
-// membersOf are the objects that nodes stand for, sorted.
+// membersOf returns the objects that nodes stand for, sorted.
 func (f *folding) membersOf(members []int32) []model.Ref {
 	var out []model.Ref
 	for _, i := range members {

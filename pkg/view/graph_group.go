@@ -14,26 +14,26 @@ import (
 
 // The labels that say what a node stands for. Count is how many objects there are, or of namespaces how many namespaces; Sample has the first names.
 const (
-	labelCount    = "count"
-	labelSample   = "sample"
-	labelRules    = "rules"    // how many rules the routes have
-	labelListens  = "listens"  // of Gateways whose listeners are not drawn: what these listen on
-	labelHolds    = "holds"    // of namespaces: what is in them
-	labelMissing  = "missing"  // how much of that is not in the input
-	labelPolicies = "policies" // what became of the policies in them
+	labelCount     = "count"
+	labelSample    = "sample"
+	labelRules     = "rules"    // how many rules the routes have
+	labelListeners = "listens"  // of Gateways whose listeners are not drawn: what these listen on
+	labelContents  = "holds"    // of namespaces: what is in them
+	labelMissing   = "missing"  // how much of that is not in the input
+	labelPolicies  = "policies" // the states of the policies in them
 )
 
-// asGroup makes a node one for several that look alike.
-func (f *folding) asGroup(g *GraphNode, members []int32) {
+// describeGroup makes a node stand for several that look alike.
+func (f *folding) describeGroup(g *GraphNode, members []int32) {
 	if topology.Role(g.Kind) == topology.Namespace {
-		f.asNamespaces(g, members)
+		f.describeNamespaces(g, members)
 		return
 	}
 	refs := f.membersOf(members)
-	g.Labels, g.Members = f.common(members), refs
+	g.Labels, g.Members = f.commonLabels(members), refs
 	delete(g.Labels, labelRules)
-	g.Labels[labelCount], g.Labels[labelSample] = strconv.Itoa(len(refs)), sample(refs)
-	withLabel(g.Labels, labelRules, count(f.sum(members, labelRules)))
+	g.Labels[labelCount], g.Labels[labelSample] = strconv.Itoa(len(refs)), joinSampleNames(refs)
+	setLabel(g.Labels, labelRules, formatLabelCount(f.sumLabel(members, labelRules)))
 	g.Ref.Name = ""
 	for _, r := range refs {
 		if r.Namespace != refs[0].Namespace {
@@ -45,22 +45,22 @@ func (f *folding) asGroup(g *GraphNode, members []int32) {
 	}
 }
 
-// asNamespace makes a node one for what is in a namespace.
-func (f *folding) asNamespace(g *GraphNode, members []int32) {
+// describeNamespace makes a node stand for what is in a namespace.
+func (f *folding) describeNamespace(g *GraphNode, members []int32) {
 	space := g.Ref.Namespace
 	if topology.Role(g.Kind) == topology.Namespace {
 		space = g.Ref.Name
 	}
 	var refs []model.Ref
 	labels := map[string]string{}
-	became, rules, missing := tally{}, 0, 0
+	became, rules, missing := policyTally{}, 0, 0
 	for _, i := range members {
 		n := &f.from.Nodes[i]
-		rules += counted(n.Labels, labelRules)
+		rules += readLabelCount(n.Labels, labelRules)
 		if n.Labels["request"] != "" {
 			labels["request"] = n.Labels["request"]
 		}
-		if n.Labels["state"] == absent {
+		if n.Labels["state"] == stateMissing {
 			missing++
 			continue
 		}
@@ -71,82 +71,83 @@ func (f *folding) asNamespace(g *GraphNode, members []int32) {
 			rules++
 		}
 		if n.Kind == policyKind {
-			became[f.became(int(i))]++
+			became[f.policyState(int(i))]++
 		}
 	}
 	slices.SortFunc(refs, model.Ref.Compare)
 	g.ID, g.Kind = refID(model.Ref{Kind: "Namespace", Name: space}), string(topology.Namespace)
 	g.Ref, g.Members, g.Labels = model.Ref{Kind: "Namespace", Namespace: space}, refs, labels
-	f.say(g, rules, missing, became)
+	f.setNamespaceLabels(g, rules, missing, became)
 }
 
-// asNamespaces makes a node one for several namespaces.
-func (f *folding) asNamespaces(g *GraphNode, members []int32) {
+// describeNamespaces makes a node stand for several namespaces.
+func (f *folding) describeNamespaces(g *GraphNode, members []int32) {
 	var names []model.Ref
-	spaces, became := 0, tally{}
+	spaces, became := 0, policyTally{}
 	for _, i := range members {
 		n := &f.from.Nodes[i]
-		spaces += max(1, counted(n.Labels, labelCount))
+		spaces += max(1, readLabelCount(n.Labels, labelCount))
 		if n.Ref.Namespace != "" {
 			names = append(names, model.Ref{Name: n.Ref.Namespace})
 		}
-		became.read(n.Labels[labelPolicies])
+		became.addText(n.Labels[labelPolicies])
 	}
-	told := sample(names)
+	told := joinSampleNames(names)
 	if len(names) == 0 {
 		told = f.from.Nodes[members[0]].Labels[labelSample]
 	}
-	rules, missing := f.sum(members, labelRules), f.sum(members, labelMissing)
-	g.Members, g.Labels = f.membersOf(members), f.common(members)
+	rules, missing := f.sumLabel(members, labelRules), f.sumLabel(members, labelMissing)
+	g.Members, g.Labels = f.membersOf(members), f.commonLabels(members)
 	maps.DeleteFunc(g.Labels, func(key, _ string) bool { return key != "request" })
 	g.Ref = model.Ref{Kind: "Namespace"}
 	g.Labels[labelCount], g.Labels[labelSample] = strconv.Itoa(spaces), told
-	f.say(g, rules, missing, became)
+	f.setNamespaceLabels(g, rules, missing, became)
 }
 
-// say writes down what a node of namespaces stands for.
-func (f *folding) say(g *GraphNode, rules, missing int, became tally) {
+// setNamespaceLabels sets the labels that say what a node of namespaces stands for.
+func (f *folding) setNamespaceLabels(g *GraphNode, rules, missing int, became policyTally) {
 	kinds := map[string]int{ruleNoun: rules}
 	for _, r := range g.Members {
 		kinds[r.Kind]++
 	}
 	var holds []string
-	for _, kind := range slices.SortedFunc(maps.Keys(kinds), byHolding) {
+	for _, kind := range slices.SortedFunc(maps.Keys(kinds), compareKinds) {
 		if kinds[kind] > 0 {
-			holds = append(holds, plural(kinds[kind], kind))
+			holds = append(holds, formatPlural(kinds[kind], kind))
 		}
 	}
-	withLabel(g.Labels, labelHolds, strings.Join(holds, ", "))
-	withLabel(g.Labels, labelRules, count(rules))
-	withLabel(g.Labels, labelMissing, count(missing))
-	withLabel(g.Labels, labelPolicies, became.String())
+	setLabel(g.Labels, labelContents, strings.Join(holds, ", "))
+	setLabel(g.Labels, labelRules, formatLabelCount(rules))
+	setLabel(g.Labels, labelMissing, formatLabelCount(missing))
+	setLabel(g.Labels, labelPolicies, became.String())
 }
 
-// Collective is what a node that stands for several objects is called: "334 HTTPRoutes in shop (cart, search, …)", "Namespace shop: 12
-// HTTPRoutes, 20 rules", "1000 namespaces (a, b, c, …)". It is "" for a node that stands for itself.
-func (n *GraphNode) Collective() string {
-	total := counted(n.Labels, labelCount)
+// CollectiveName returns the name of a node that stands for several objects: "334 HTTPRoutes in
+// shop (cart, search, …)", "Namespace shop: 12 HTTPRoutes, 20 rules", "1000 namespaces (a, b, c,
+// …)". It is "" for a node that stands for itself.
+func (n *GraphNode) CollectiveName() string {
+	total := readLabelCount(n.Labels, labelCount)
 	switch {
 	case n.Ref.Name != "":
 		return ""
 	case topology.Role(n.Kind) != topology.Namespace:
-		text := plural(total, n.Ref.Kind)
+		text := formatPlural(total, n.Ref.Kind)
 		if n.Ref.Namespace != "" {
 			text += " in " + n.Ref.Namespace
 		}
 		if n.Ref.Section != "" {
-			return text + " " + n.sampled(total) + " " + n.Ref.Section
+			return text + " " + n.formatSample(total) + " " + n.Ref.Section
 		}
-		return text + " " + n.sampled(total)
+		return text + " " + n.formatSample(total)
 	case n.Ref.Namespace != "":
-		return strings.TrimSuffix("Namespace "+n.Ref.Namespace+": "+n.Labels[labelHolds], ": ")
+		return strings.TrimSuffix("Namespace "+n.Ref.Namespace+": "+n.Labels[labelContents], ": ")
 	}
-	return Counted(total, "namespace") + " " + n.sampled(total)
+	return FormatCount(total, "namespace") + " " + n.formatSample(total)
 }
 
-// sampled are the first names of so many, in brackets.
-func (n *GraphNode) sampled(total int) string {
-	if total > sampleNames {
+// formatSample returns the first names of so many, in brackets.
+func (n *GraphNode) formatSample(total int) string {
+	if total > maxSampleNames {
 		return "(" + n.Labels[labelSample] + ", …)"
 	}
 	return "(" + n.Labels[labelSample] + ")"
@@ -155,8 +156,8 @@ func (n *GraphNode) sampled(total int) string {
 // ruleNoun is what rules of routes are called among kinds.
 const ruleNoun = "rule"
 
-// byHolding puts routes and their rules first and policies last.
-func byHolding(a, b string) int {
+// compareKinds orders kinds: routes and their rules first, policies last.
+func compareKinds(a, b string) int {
 	rank := func(kind string) int {
 		switch {
 		case strings.HasSuffix(kind, "Route"):
@@ -171,58 +172,58 @@ func byHolding(a, b string) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
-// plural counts things: "1 rule", "12 RateLimitPolicies".
-func plural(n int, noun string) string {
+// formatPlural counts things: "1 rule", "12 RateLimitPolicies".
+func formatPlural(n int, noun string) string {
 	if stem, y := strings.CutSuffix(noun, "y"); y && n != 1 && !strings.HasSuffix(stem, "a") && !strings.HasSuffix(stem, "e") {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	if strings.HasSuffix(noun, "s") {
 		return fmt.Sprintf("%d %s", n, noun)
 	}
-	return Counted(n, noun)
+	return FormatCount(n, noun)
 }
 
-// sum adds up the numbers of a label.
-func (f *folding) sum(members []int32, label string) int {
+// sumLabel adds up the numbers of a label.
+func (f *folding) sumLabel(members []int32, label string) int {
 	n := 0
 	for _, i := range members {
-		n += counted(f.from.Nodes[i].Labels, label)
+		n += readLabelCount(f.from.Nodes[i].Labels, label)
 	}
 	return n
 }
 
-// became is what became of a policy at all of its targets together.
-func (f *folding) became(i int) string {
+// policyState returns the state of a policy at all of its targets together.
+func (f *folding) policyState(i int) string {
 	words := map[string]bool{}
-	for _, e := range f.out(i) {
+	for _, e := range f.edgesFrom(i) {
 		if e.Kind == EdgeTargets {
 			words[e.State] = true
 		}
 	}
 	switch {
 	case len(words) == 0:
-		return unattachedPolicy
+		return stateNotAttached
 	case len(words) == 1 && words[""]:
 		return "unreached"
 	case len(words) == 1 && words[EdgeDangling]:
 		return EdgeDangling
 	}
-	if word := joinedWord(words); word != EdgeIdle {
+	if word := joinStates(words); word != EdgeConditionFalse {
 		return word
 	}
-	return idlePolicy
+	return conditionFalseText
 }
 
-// idlePolicy is what people read for EdgeIdle.
-const idlePolicy = "condition false"
+// conditionFalseText is what people read for EdgeIdle.
+const conditionFalseText = "condition false"
 
-// tally counts what became of policies.
-type tally map[string]int
+// policyTally counts policies by state.
+type policyTally map[string]int
 
 // String lists what there is, the best first.
-func (t tally) String() string {
+func (t policyTally) String() string {
 	var out []string
-	for _, word := range []string{EdgeWhole, EdgePartial, EdgeLost, idlePolicy, "unreached", EdgeDangling, unattachedPolicy} {
+	for _, word := range []string{EdgeFullyEffective, EdgePartial, EdgeFullyOverridden, conditionFalseText, "unreached", EdgeDangling, stateNotAttached} {
 		if t[word] > 0 {
 			out = append(out, strconv.Itoa(t[word])+" "+word)
 		}
@@ -230,8 +231,8 @@ func (t tally) String() string {
 	return strings.Join(out, ", ")
 }
 
-// read adds what String wrote.
-func (t tally) read(text string) {
+// addText adds the counts of a text that String wrote.
+func (t policyTally) addText(text string) {
 	for _, entry := range strings.Split(text, ", ") {
 		if n, word, ok := strings.Cut(entry, " "); ok {
 			if number, err := strconv.Atoi(n); err == nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// shownMatches is how many matches of a rule are told.
-const shownMatches = 2
+// maxShownMatches is how many matches of a rule are told.
+const maxShownMatches = 2
 
-// matchesOf says in short which requests a rule takes: "GET /cart", "/api/*", "header x=y", and how many more there are. It is "" for kinds of
-// routes whose rules have no matches.
-func matchesOf(n *topology.Node) string {
+// formatMatches says in short which requests a rule takes: "GET /cart", "/api/*", "header x=y", and
+// how many more matches there are. It is "" for kinds of routes whose rules have no matches.
+func formatMatches(n *topology.Node) string {
 	if n.Object == nil {
 		return ""
 	}
 	var text func(model.Body) string
 	switch n.Ref.Kind {
 	case "HTTPRoute":
-		text = httpMatch
+		text = formatHTTPMatch
 	case "GRPCRoute":
-		text = grpcMatch
+		text = formatGRPCMatch
 	default:
 		return ""
 	}
@@ -34,7 +34,7 @@ func matchesOf(n *topology.Node) string {
 			continue
 		}
 		for _, m := range rule.Field("matches").Items {
-			if total++; total <= shownMatches {
+			if total++; total <= maxShownMatches {
 				out = append(out, text(m))
 			}
 		}
@@ -42,14 +42,14 @@ func matchesOf(n *topology.Node) string {
 	if total == 0 {
 		return text(model.Body{})
 	}
-	if total > shownMatches {
-		out = append(out, fmt.Sprintf("+%d", total-shownMatches))
+	if total > maxShownMatches {
+		out = append(out, fmt.Sprintf("+%d", total-maxShownMatches))
 	}
 	return strings.Join(out, ", ")
 }
 
-// httpMatch is one match of an HTTPRoute. Without a path it is that of every path.
-func httpMatch(m model.Body) string {
+// formatHTTPMatch writes one match of an HTTPRoute. A match without a path is that of every path.
+func formatHTTPMatch(m model.Body) string {
 	value := cmp.Or(m.Text("path", "value"), "/")
 	switch m.Text("path", "type") {
 	case "Exact":
@@ -58,11 +58,11 @@ func httpMatch(m model.Body) string {
 	default:
 		value = strings.TrimSuffix(value, "/") + "/*"
 	}
-	return strings.Join(append(words(m.Text("method"), value), conditions(m)...), " ")
+	return strings.Join(append(dropEmpty(m.Text("method"), value), formatConditions(m)...), " ")
 }
 
-// grpcMatch is one match of a GRPCRoute.
-func grpcMatch(m model.Body) string {
+// formatGRPCMatch writes one match of a GRPCRoute.
+func formatGRPCMatch(m model.Body) string {
 	service, method := m.Text("method", "service"), m.Text("method", "method")
 	call := "*"
 	if service != "" || method != "" {
@@ -71,11 +71,11 @@ func grpcMatch(m model.Body) string {
 	if m.Text("method", "type") == "RegularExpression" {
 		call = "~ " + call
 	}
-	return strings.Join(append([]string{call}, conditions(m)...), " ")
+	return strings.Join(append([]string{call}, formatConditions(m)...), " ")
 }
 
-// conditions are what a match asks of headers and of the query.
-func conditions(m model.Body) []string {
+// formatConditions lists what a match asks of headers and of the query.
+func formatConditions(m model.Body) []string {
 	var out []string
 	for _, of := range [...]struct{ field, word string }{{"headers", "header"}, {"queryParams", "query"}} {
 		for _, c := range m.Field(of.field).Items {
@@ -89,8 +89,8 @@ func conditions(m model.Body) []string {
 	return out
 }
 
-// words are those that are not empty.
-func words(all ...string) []string {
+// dropEmpty returns the texts that are not empty.
+func dropEmpty(all ...string) []string {
 	var out []string
 	for _, w := range all {
 		if w != "" {

@@ -9,13 +9,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// absent is the state of what is named and not in the input.
-const absent = "not in the input"
+// stateMissing is the state of what is named and not in the input.
+const stateMissing = "not in the input"
 
-// nodeID tells nodes apart. A Service that is a parent of routes is drawn beside the same Service as a backend.
-func nodeID(n *topology.Node) string { return idOf(n.Ref, n.Role) }
+// nodeID returns the id of a node. A Service that is a parent of routes has another id than the
+// same Service as a backend.
+func nodeID(n *topology.Node) string { return idForRole(n.Ref, n.Role) }
 
-func idOf(ref model.Ref, role topology.Role) string {
+func idForRole(ref model.Ref, role topology.Role) string {
 	if role == topology.Frontend {
 		return refID(ref) + "#mesh"
 	}
@@ -30,32 +31,33 @@ func refID(ref model.Ref) string {
 	return id
 }
 
-// add is the number of a node, which is drawn if it is not yet.
-func (d *drawing) add(id string, ref model.Ref, kind string, labels func() map[string]string) int32 {
-	if n, drawn := d.number[id]; drawn {
+// addGraphNode returns the number of a node, and adds the node if it is not there.
+func (d *topologyBuilder) addGraphNode(id string, ref model.Ref, kind string, labels func() map[string]string) int32 {
+	if n, drawn := d.numberByID[id]; drawn {
 		return n
 	}
 	n := int32(len(d.nodes))
-	d.number[id] = n
+	d.numberByID[id] = n
 	d.nodes = append(d.nodes, GraphNode{ID: id, Ref: ref, Kind: kind, Labels: labels()})
 	return n
 }
 
-// node is the number of a target's node, which is drawn if it is not yet. The instances of a route that others delegate to are drawn as one.
-func (d *drawing) node(id topology.NodeID) int32 {
-	if d.numberOf[id] < 0 {
+// addNode returns the number of a target's node, and adds the node if it is not there. The
+// instances of a route that others delegate to share one node.
+func (d *topologyBuilder) addNode(id topology.NodeID) int32 {
+	if d.numberByNode[id] < 0 {
 		n := d.res.Node(id)
-		d.numberOf[id] = d.add(nodeID(n), n.Ref, string(n.Role), func() map[string]string { return d.labels(n, id) })
+		d.numberByNode[id] = d.addGraphNode(nodeID(n), n.Ref, string(n.Role), func() map[string]string { return d.nodeLabels(n, id) })
 	}
-	number := d.numberOf[id]
-	if d.taken[id] {
+	number := d.numberByNode[id]
+	if d.requestNodes[id] {
 		d.nodes[number].Labels["request"] = EdgeTaken
 	}
 	return number
 }
 
-// labels are the facts about a target that are worth showing.
-func (d *drawing) labels(n *topology.Node, id topology.NodeID) map[string]string {
+// nodeLabels returns the facts about a target that are worth showing.
+func (d *topologyBuilder) nodeLabels(n *topology.Node, id topology.NodeID) map[string]string {
 	out := map[string]string{}
 	set := func(key, value string) {
 		if value != "" {
@@ -63,7 +65,7 @@ func (d *drawing) labels(n *topology.Node, id topology.NodeID) map[string]string
 		}
 	}
 	if n.Object == nil {
-		set("state", d.absence(n))
+		set("state", d.absenceState(n))
 	}
 	switch n.Role {
 	case topology.Frontend:
@@ -77,37 +79,37 @@ func (d *drawing) labels(n *topology.Node, id topology.NodeID) map[string]string
 		}
 	case topology.Route:
 		if n.Object != nil {
-			set("hostnames", strings.Join(hostnames(n.Object), ", "))
+			set("hostnames", strings.Join(hostnamesOf(n.Object), ", "))
 		}
 	case topology.Rule:
-		set("matches", matchesOf(n))
+		set("matches", formatMatches(n))
 	}
 	return out
 }
 
-// absence says why nothing is known about the object of a node but its name.
-func (d *drawing) absence(n *topology.Node) string {
-	if state := d.unread(n.Ref); state != absent {
+// absenceState says why nothing is known about the object of a node but its name.
+func (d *topologyBuilder) absenceState(n *topology.Node) string {
+	if state := d.unreadState(n.Ref); state != stateMissing {
 		return state
 	}
 	switch n.Role {
 	case topology.GatewayClass, topology.Backend, topology.Port:
-		if d.res.Graph.Assumed(n.Ref) {
+		if d.res.Graph.IsAssumed(n.Ref) {
 			return "assumed to exist"
 		}
 	}
-	return absent
+	return stateMissing
 }
 
-// unread says why nothing was read of an object.
-func (d *drawing) unread(ref model.Ref) string {
-	if d.res.Snapshot.Cluster.MissesRef(ref) {
+// unreadState says why nothing was read of an object.
+func (d *topologyBuilder) unreadState(ref model.Ref) string {
+	if d.res.Snapshot.Cluster.IsUnreadRef(ref) {
 		return "may not be read"
 	}
-	return absent
+	return stateMissing
 }
 
-func hostnames(o *model.Object) []string {
+func hostnamesOf(o *model.Object) []string {
 	var out []string
 	for _, h := range o.Body.At("spec", "hostnames").Items {
 		out = append(out, fmt.Sprint(h.Value()))
@@ -115,35 +117,36 @@ func hostnames(o *model.Object) []string {
 	return out
 }
 
-// missing is the number of the node of what is named and not there. A section is drawn below its object, which may be there; one that is there
-// and cannot be named so is drawn as it is.
-func (d *drawing) missing(ref model.Ref, role topology.Role) int32 {
-	id, kind := idOf(ref, role), role
+// addMissingNode returns the number of the node of something that is named and not there, and adds
+// it. A section is added below its object, which may be there; a node that exists and has the same
+// id is used as it is.
+func (d *topologyBuilder) addMissingNode(ref model.Ref, role topology.Role) int32 {
+	id, kind := idForRole(ref, role), role
 	for _, known := range d.res.Lookup(ref) {
 		if nodeID(d.res.Node(known)) == id {
-			return d.node(known)
+			return d.addNode(known)
 		}
 	}
-	if n, drawn := d.number[id]; drawn {
+	if n, drawn := d.numberByID[id]; drawn {
 		return n
 	}
 	if ref.Section != "" {
 		kind = sectionRole(role)
 	}
-	n := d.add(id, ref, string(kind), func() map[string]string {
+	n := d.addGraphNode(id, ref, string(kind), func() map[string]string {
 		if ref.Section == "" && d.res.Snapshot.Get(ref) != nil {
 			return map[string]string{}
 		}
-		return map[string]string{"state": d.unread(ref)}
+		return map[string]string{"state": d.unreadState(ref)}
 	})
 	if ref.Section != "" {
-		d.edges = append(d.edges, edge{from: d.missing(ref.WithoutSection(), role), to: n, kind: parentEdge, dangling: true})
+		d.edges = append(d.edges, edge{from: d.addMissingNode(ref.WithoutSection(), role), to: n, kind: parentEdge, dangling: true})
 	}
 	return n
 }
 
-// roleOf is the role that an object would have if it were there.
-func roleOf(gk model.GroupKind) topology.Role {
+// roleOfKind returns the role that an object of a kind would have if it were there.
+func roleOfKind(gk model.GroupKind) topology.Role {
 	switch {
 	case strings.HasSuffix(gk.Kind, "Route"):
 		return topology.Route
@@ -163,7 +166,7 @@ func roleOf(gk model.GroupKind) topology.Role {
 	return topology.Opaque
 }
 
-// sectionRole is the role of the sections of objects.
+// sectionRole returns the role of the sections of objects.
 func sectionRole(of topology.Role) topology.Role {
 	switch of {
 	case topology.Gateway, topology.ListenerSet:

@@ -25,99 +25,100 @@ type ProxyFact struct {
 	Paths    []Path      // of a target without a route: the ways on which it has none
 }
 
-// ends are the two ends of an edge.
-type ends struct{ from, to int32 }
+// edgeEnds is the two nodes that an edge joins.
+type edgeEnds struct{ from, to int32 }
 
-// witness marks what proxies do otherwise: the edges from a policy to where it should be in force, and to its targets above; and what is
-// about a target itself as a label there.
-type witness struct {
-	*drawing
-	policies map[model.Ref]*policy.Policy
-	kinds    map[*policy.Policy]*resolve.Kind
-	fates    map[ends]bool // that are not as predicted
-	targets  map[ends]bool
-	ways     map[ends]bool // of traffic
-	words    map[int32][]string
+// proxyMarker marks what proxies do otherwise: the edges from a policy to where it should be in
+// force, and to its targets above; and what is about a target itself as a label there.
+type proxyMarker struct {
+	*topologyBuilder
+	policyByRef  map[model.Ref]*policy.Policy
+	kindByPolicy map[*policy.Policy]*resolve.Kind
+	policyEdges  map[edgeEnds]bool // that are not as predicted
+	targetEdges  map[edgeEnds]bool
+	trafficEdges map[edgeEnds]bool // of traffic
+	labelsByNode map[int32][]string
 }
 
-func (d *drawing) witness() {
+func (d *topologyBuilder) markProxies() {
 	if len(d.query.Proxies) == 0 {
 		return
 	}
-	w := witness{drawing: d, policies: map[model.Ref]*policy.Policy{}, kinds: map[*policy.Policy]*resolve.Kind{},
-		fates: map[ends]bool{}, targets: map[ends]bool{}, ways: map[ends]bool{}, words: map[int32][]string{}}
+	w := proxyMarker{topologyBuilder: d, policyByRef: map[model.Ref]*policy.Policy{}, kindByPolicy: map[*policy.Policy]*resolve.Kind{},
+		policyEdges: map[edgeEnds]bool{}, targetEdges: map[edgeEnds]bool{}, trafficEdges: map[edgeEnds]bool{}, labelsByNode: map[int32][]string{}}
 	for _, k := range d.kinds {
 		for _, p := range k.Policies {
-			w.policies[p.Ref()], w.kinds[p] = p, k
+			w.policyByRef[p.Ref()], w.kindByPolicy[p] = p, k
 		}
 	}
 	for i := range d.query.Proxies {
-		w.note(&d.query.Proxies[i])
+		w.addFact(&d.query.Proxies[i])
 	}
-	for at, list := range w.words {
+	for at, list := range w.labelsByNode {
 		slices.Sort(list)
 		d.nodes[at].Labels[labelProxy] = strings.Join(slices.Compact(list), ", ")
 	}
 	for i := range d.edges {
 		e := &d.edges[i]
-		at := ends{e.from, e.to}
+		at := edgeEnds{e.from, e.to}
 		switch e.kind {
-		case fateEdge:
-			e.differs = e.won && w.fates[at]
+		case enforcementEdge:
+			e.differs = e.won && w.policyEdges[at]
 		case targetsEdge:
-			e.differs = !e.dangling && w.targets[at]
+			e.differs = !e.dangling && w.targetEdges[at]
 		default:
-			e.differs = w.ways[at]
+			e.differs = w.trafficEdges[at]
 		}
 	}
 }
 
-func (w *witness) note(f *ProxyFact) {
+func (w *proxyMarker) addFact(f *ProxyFact) {
 	for _, id := range w.res.Lookup(f.Target) {
-		if int(id) >= len(w.numberOf) || w.numberOf[id] < 0 {
+		if int(id) >= len(w.numberByNode) || w.numberByNode[id] < 0 {
 			continue
 		}
-		at := w.numberOf[id]
+		at := w.numberByNode[id]
 		if f.Word != "" {
-			w.words[at] = append(w.words[at], f.Word)
+			w.labelsByNode[at] = append(w.labelsByNode[at], f.Word)
 		}
 		for _, p := range f.Paths {
-			w.way(p, id)
+			w.markPath(p, id)
 		}
 		for _, ref := range f.Policies {
-			p := w.policies[ref]
-			if p == nil || !w.chosen[p] {
+			p := w.policyByRef[ref]
+			if p == nil || !w.chosenPolicies[p] {
 				continue
 			}
-			from := w.policyNode(p)
-			w.fates[ends{from, at}] = true
-			for _, above := range w.over(w.kinds[p], id) {
-				if int(above) < len(w.numberOf) && w.numberOf[above] >= 0 {
-					w.targets[ends{from, w.numberOf[above]}] = true
+			from := w.addPolicyNode(p)
+			w.policyEdges[edgeEnds{from, at}] = true
+			for _, above := range w.nodesAbove(w.kindByPolicy[p], id) {
+				if int(above) < len(w.numberByNode) && w.numberByNode[above] >= 0 {
+					w.targetEdges[edgeEnds{from, w.numberByNode[above]}] = true
 				}
 			}
 		}
 	}
 }
 
-// way marks the way of traffic from a listener to a rule, as far as it is the rule's own: the edge to it, and with it that from the listener to
-// its route.
-func (w *witness) way(p Path, rule topology.NodeID) {
+// markPath marks the path of traffic from a listener to a rule, as far as it is the rule's own: the
+// edge to it, and with it that from the listener to its route.
+func (w *proxyMarker) markPath(p Path, rule topology.NodeID) {
 	for _, route := range w.res.Graph.Parents(topology.Traffic, rule) {
-		if w.numberOf[route] < 0 {
+		if w.numberByNode[route] < 0 {
 			continue
 		}
-		w.ways[ends{w.numberOf[route], w.numberOf[rule]}] = true
+		w.trafficEdges[edgeEnds{w.numberByNode[route], w.numberByNode[rule]}] = true
 		for _, l := range w.res.Graph.Parents(topology.Traffic, route) {
-			if n := w.res.Node(l); w.numberOf[l] >= 0 && n.Ref.Section == p.Listener && (n.Ref.FullName() == p.Gateway || n.Ref.FullName() == p.ListenerSet) {
-				w.ways[ends{w.numberOf[l], w.numberOf[route]}] = true
+			if n := w.res.Node(l); w.numberByNode[l] >= 0 && n.Ref.Section == p.Listener && (n.Ref.FullName() == p.Gateway || n.Ref.FullName() == p.ListenerSet) {
+				w.trafficEdges[edgeEnds{w.numberByNode[l], w.numberByNode[route]}] = true
 			}
 		}
 	}
 }
 
-// proxied is what proxies do otherwise at the members of a node, and on the edges between them, which are not drawn.
-func (f *folding) proxied(node int32, members []int32) string {
+// proxyLabel returns what proxies do otherwise at the members of a node, and on the edges between
+// them, which are not shown.
+func (f *folding) proxyLabel(node int32, members []int32) string {
 	words := map[string]bool{}
 	for _, i := range members {
 		if said := f.from.Nodes[i].Labels[labelProxy]; said != "" {
@@ -125,8 +126,8 @@ func (f *folding) proxied(node int32, members []int32) string {
 				words[word] = true
 			}
 		}
-		for _, e := range f.out(int(i)) {
-			if e.Proxy != "" && e.Kind != EdgeParent && f.into[f.index[e.To]] == node {
+		for _, e := range f.edgesFrom(int(i)) {
+			if e.Proxy != "" && e.Kind != EdgeParent && f.foldedInto[f.index[e.To]] == node {
 				words[ProxyDiffers] = true
 			}
 		}

@@ -25,120 +25,123 @@ type GraphRequests struct {
 	LeftOut   []string    `json:"leftOut"`   // what may get such requests as well and is not looked at, a sentence each
 }
 
-// WaysTaken are the ways of requests.
-type WaysTaken struct {
-	said     GraphRequests
+// TakenPaths holds the paths of requests.
+type TakenPaths struct {
+	summary  GraphRequests
 	nodes    []topology.NodeID
 	steps    map[[2]topology.NodeID]bool // from one node of a way to another
 	rules    map[topology.NodeID]bool
 	problems []model.Problem
 }
 
-// TakenBy finds the ways of all requests that are asked about; asked says in words which these are.
-func TakenBy(r *resolve.Resolution, m *request.Matcher, scope space.Scope, asked string) (*WaysTaken, error) {
-	t := takingWays{res: r, w: requestWriter{survey: newCollector(r, nil)}, known: map[way]bool{}, marked: map[topology.NodeID]bool{}, open: map[openReason]*openClasses{}, told: map[string]bool{},
-		out: &WaysTaken{said: GraphRequests{Asked: asked, Undecided: []Undecided{}, LeftOut: unlooked(r, m, scope.Where)}, steps: map[[2]topology.NodeID]bool{}, rules: map[topology.NodeID]bool{}}}
-	if err := space.Walk(m, scope, t.class); err != nil {
+// FindTakenPaths finds the paths of all requests that are asked about; asked says in words which
+// these are.
+func FindTakenPaths(r *resolve.Resolution, m *request.Matcher, scope space.Scope, asked string) (*TakenPaths, error) {
+	t := takenPathFinder{res: r, writer: requestWriter{collector: newCollector(r, nil)}, knownPaths: map[rulePath]bool{}, markedNodes: map[topology.NodeID]bool{}, undecided: map[undecidedReason]*undecidedClasses{}, reported: map[string]bool{},
+		out: &TakenPaths{summary: GraphRequests{Asked: asked, Undecided: []Undecided{}, LeftOut: listUnexamined(r, m, scope.Destination)}, steps: map[[2]topology.NodeID]bool{}, rules: map[topology.NodeID]bool{}}}
+	if err := space.Walk(m, scope, t.addClass); err != nil {
 		return nil, err
 	}
-	t.finish()
+	t.buildSummary()
 	return t.out, nil
 }
 
-type takingWays struct {
-	res    *resolve.Resolution
-	w      requestWriter
-	out    *WaysTaken
-	known  map[way]bool
-	marked map[topology.NodeID]bool
-	open   map[openReason]*openClasses
-	told   map[string]bool
+type takenPathFinder struct {
+	res         *resolve.Resolution
+	writer      requestWriter
+	out         *TakenPaths
+	knownPaths  map[rulePath]bool
+	markedNodes map[topology.NodeID]bool
+	undecided   map[undecidedReason]*undecidedClasses
+	reported    map[string]bool
 }
 
-// openClasses are the classes of which something is not known for one reason.
-type openClasses struct {
+// undecidedClasses counts the classes of which something is not known for one reason.
+type undecidedClasses struct {
 	Undecided
 	command string // that makes a request of one of them
 }
 
-// openReason is why it is not known what becomes of requests: of the rule that takes them, or only of what it does with them.
-type openReason struct {
-	why     string
-	settled bool
-	code    model.Code
+// undecidedReason is why it is not known what becomes of requests: which rule takes them, or only
+// what the rule does with them.
+type undecidedReason struct {
+	why       string
+	ruleKnown bool
+	code      model.Code
 }
 
-// class marks the ways of one class.
-func (t *takingWays) class(c *space.Class) bool {
-	t.out.said.Classes++
-	if why := doubtAbout(c); why != "" {
-		t.doubtful(c, why)
+// addClass marks the paths of one class.
+func (t *takenPathFinder) addClass(c *space.Class) bool {
+	t.out.summary.Classes++
+	if why := findDoubt(c); why != "" {
+		t.addUndecided(c, why)
 		return true
 	}
-	t.mark(c.Answer)
-	t.settled(c, c.Answer)
+	t.markPath(c.Answer)
+	t.addDecided(c, c.Answer)
 	return true
 }
 
-// settled counts a class of which it is known which rule takes it, or that none does.
-func (t *takingWays) settled(c *space.Class, a *request.Answer) {
+// addDecided counts a class of which it is known which rule takes it, or that none does.
+func (t *takenPathFinder) addDecided(c *space.Class, a *request.Answer) {
 	if a.Rule == topology.None {
-		t.out.said.Untaken++
+		t.out.summary.Untaken++
 		return
 	}
-	t.out.said.Taken++
+	t.out.summary.Taken++
 	if a.Outcome == request.Conditional {
-		t.note(c, openReason{depends(a), true, model.NotEvaluated})
+		t.countUndecided(c, undecidedReason{findCondition(a), true, model.NotEvaluated})
 	}
 }
 
-// doubtful marks the ways by all rules that may take a class. Where these are one rule, or none, it is known which takes it.
-func (t *takingWays) doubtful(c *space.Class, why string) {
+// addUndecided marks the paths by all rules that may take a class. If these are one rule, or none,
+// it is known which takes it.
+func (t *takenPathFinder) addUndecided(c *space.Class, why string) {
 	may := c.Possible
 	if may == nil {
 		may = []*request.Answer{c.Answer}
 	}
 	for _, a := range may {
-		t.mark(a)
+		t.markPath(a)
 	}
-	if len(c.Possible) > 0 && !slices.ContainsFunc(may, func(a *request.Answer) bool { return a.Unsettled || a.Rule != may[0].Rule }) {
-		t.settled(c, may[0])
+	if len(c.Possible) > 0 && !slices.ContainsFunc(may, func(a *request.Answer) bool { return a.RuleUncertain || a.Rule != may[0].Rule }) {
+		t.addDecided(c, may[0])
 		return
 	}
 	code := model.NotEvaluated
-	if c.Unknown == "" && uncertain(c.Answer) && !c.Answer.Unsettled {
+	if c.Unknown == "" && hasUncertainOrder(c.Answer) && !c.Answer.RuleUncertain {
 		code = model.OrderUncertain
 	}
-	t.note(c, openReason{why, false, code})
+	t.countUndecided(c, undecidedReason{why, false, code})
 	for _, p := range c.Answer.Problems {
-		if p.Incomplete() && c.Answer.Unsettled && !t.told[p.Message] {
-			t.told[p.Message] = true
+		if p.IsIncomplete() && c.Answer.RuleUncertain && !t.reported[p.Message] {
+			t.reported[p.Message] = true
 			t.out.problems = append(t.out.problems, p)
 		}
 	}
 }
 
-func (t *takingWays) note(c *space.Class, reason openReason) {
-	u := t.open[reason]
+func (t *takenPathFinder) countUndecided(c *space.Class, reason undecidedReason) {
+	u := t.undecided[reason]
 	if u == nil {
-		u = &openClasses{Undecided{Why: reason.why, Example: c.Request.Text}, command(&c.Request)}
-		t.open[reason] = u
+		u = &undecidedClasses{Undecided{Why: reason.why, Example: c.Request.Text}, formatRequestCommand(&c.Request)}
+		t.undecided[reason] = u
 	}
 	u.Classes++
 }
 
-// mark marks the way of an answer, if a rule takes the request.
-func (t *takingWays) mark(a *request.Answer) {
-	at := wayOf(a)
-	if a.Rule == topology.None || t.known[at] {
+// markPath marks the path of an answer, if a rule takes the request.
+func (t *takenPathFinder) markPath(a *request.Answer) {
+	at := rulePathOf(a)
+	if a.Rule == topology.None || t.knownPaths[at] {
 		return
 	}
-	t.known[at], t.out.rules[a.Rule] = true, true
-	chain := chainOf(t.res, a)
-	backends := t.w.backends(a.Backends)
+	t.knownPaths[at], t.out.rules[a.Rule] = true, true
+	chain := nodesOnPath(t.res, a)
+	backends := t.writer.findBackendNodes(a.Backends)
 	for _, id := range slices.Concat(chain, backends) {
-		if !t.marked[id] {
-			t.marked[id] = true
+		if !t.markedNodes[id] {
+			t.markedNodes[id] = true
 			t.out.nodes = append(t.out.nodes, id)
 		}
 	}
@@ -152,8 +155,9 @@ func (t *takingWays) mark(a *request.Answer) {
 	}
 }
 
-// chainOf are the nodes that a request passes up to the rule that takes it, in the order in which it does.
-func chainOf(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
+// nodesOnPath returns the nodes that a request passes up to the rule that takes it, in the order in
+// which it does.
+func nodesOnPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	var out []topology.NodeID
 	up := func(id topology.NodeID) []topology.NodeID { return r.Graph.Parents(topology.Traffic, id) }
 	if a.Gateway != topology.None {
@@ -168,18 +172,18 @@ func chainOf(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	return slices.DeleteFunc(append(out, a.Route, a.Rule), func(id topology.NodeID) bool { return id == topology.None })
 }
 
-// finish says what is not known.
-func (t *takingWays) finish() {
-	said := &t.out.said
+// buildSummary sums up the classes, and says what is not known.
+func (t *takenPathFinder) buildSummary() {
+	said := &t.out.summary
 	rules := map[model.Ref]bool{}
 	for id := range t.out.rules {
 		rules[t.res.Node(id).Ref] = true
 	}
 	said.Rules = len(rules)
-	for reason, u := range t.open {
+	for reason, u := range t.undecided {
 		p := model.Problem{Severity: model.Warning, Code: reason.code, Undecided: true, Hint: "one of them: " + u.command + "; kubectl dopolicy request says what may become of it"}
-		of := Counted(u.Classes, "class of requests|classes of requests") + said.of()
-		if reason.settled {
+		of := FormatCount(u.Classes, "class of requests|classes of requests") + said.formatAsked()
+		if reason.ruleKnown {
 			p.Message = fmt.Sprintf("what becomes of %s after a rule took them is not known: %s", of, u.Why)
 		} else {
 			said.Undecided = append(said.Undecided, u.Undecided)
@@ -192,30 +196,31 @@ func (t *takingWays) finish() {
 	})
 }
 
-// of names the requests that are asked about, behind a noun; "" if all are.
-func (q *GraphRequests) of() string {
+// formatAsked names the requests that are asked about, behind a noun; "" if all are.
+func (q *GraphRequests) formatAsked() string {
 	if rest, some := strings.CutPrefix(q.Asked, "requests "); some {
 		return " " + rest
 	}
 	return ""
 }
 
-// mostLeftOut is how much of what is not looked at is said by name beside a picture.
-const mostLeftOut = 3
+// maxLeftOut is how much of what is not looked at is said by name beside a picture.
+const maxLeftOut = 3
 
-// RequestsLines say what becomes of the requests whose ways are marked; none if no class of requests is asked about.
-func (t *Topology) RequestsLines() []string {
+// RequestLines says what becomes of the requests whose paths are marked; nothing if no class of
+// requests is asked about.
+func (t *Topology) RequestLines() []string {
 	q := t.Requests
 	if q == nil {
 		return nil
 	}
-	text := q.Asked + ": " + q.counts()
+	text := q.Asked + ": " + q.formatCounts()
 	if q.Undrawn > 0 {
-		text += ", " + Counted(q.Undrawn, "of the rules is not drawn|of the rules are not drawn")
+		text += ", " + FormatCount(q.Undrawn, "of the rules is not drawn|of the rules are not drawn")
 	}
 	out := []string{text}
 	for i, what := range q.LeftOut {
-		if i == mostLeftOut-1 && len(q.LeftOut) > mostLeftOut {
+		if i == maxLeftOut-1 && len(q.LeftOut) > maxLeftOut {
 			return append(out, fmt.Sprintf("not looked at: %d more", len(q.LeftOut)-i))
 		}
 		out = append(out, "not looked at: "+what)
@@ -223,9 +228,9 @@ func (t *Topology) RequestsLines() []string {
 	return out
 }
 
-// counts says how many classes rules take, and how many rules.
-func (q *GraphRequests) counts() string {
-	all, rules := Counted(q.Classes, "class|classes"), Counted(q.Rules, "rule")
+// formatCounts says how many classes rules take, and how many rules.
+func (q *GraphRequests) formatCounts() string {
+	all, rules := FormatCount(q.Classes, "class|classes"), FormatCount(q.Rules, "rule")
 	switch open := q.Classes - q.Taken - q.Untaken; {
 	case q.Classes == 0:
 		return "none comes to a Gateway"
@@ -236,13 +241,14 @@ func (q *GraphRequests) counts() string {
 	case open == 0:
 		return fmt.Sprintf("%s, %d taken by %s, %d by none", all, q.Taken, rules, q.Untaken)
 	default:
-		return fmt.Sprintf("%s, %d taken by a rule, %d by none, %d not known; %s", all, q.Taken, q.Untaken, open, Counted(q.Rules, "rule takes them, or may|rules take them, or may"))
+		return fmt.Sprintf("%s, %d taken by a rule, %d by none, %d not known; %s", all, q.Taken, q.Untaken, open, FormatCount(q.Rules, "rule takes them, or may|rules take them, or may"))
 	}
 }
 
-// requests says what the drawing marks the ways of, if it is more than one request.
-func (d *drawing) requests(t *Topology) {
-	ways := d.query.Ways
+// addRequests adds the summary of the requests whose paths are marked, if it is more than one
+// request.
+func (d *topologyBuilder) addRequests(t *Topology) {
+	ways := d.query.TakenPaths
 	if ways == nil {
 		return
 	}
@@ -250,7 +256,7 @@ func (d *drawing) requests(t *Topology) {
 	for i := range t.Nodes {
 		drawn[t.Nodes[i].ID] = true
 	}
-	said, missing := ways.said, map[string]bool{}
+	said, missing := ways.summary, map[string]bool{}
 	for id := range ways.rules {
 		if name := nodeID(d.res.Node(id)); !drawn[name] {
 			missing[name] = true
@@ -260,10 +266,11 @@ func (d *drawing) requests(t *Topology) {
 	t.Requests = &said
 }
 
-// passes reports whether what is marked goes from one node to another. Of several ways, some may pass the one and others the other.
-func (d *drawing) passes(from, to topology.NodeID) bool {
-	switch ways := d.query.Ways; {
-	case !d.taken[from] || !d.taken[to]:
+// isOnTakenPath reports whether a marked path leads from one node to another. If there are several
+// paths, one may pass only the first node and another only the second.
+func (d *topologyBuilder) isOnTakenPath(from, to topology.NodeID) bool {
+	switch ways := d.query.TakenPaths; {
+	case !d.requestNodes[from] || !d.requestNodes[to]:
 		return false
 	case ways == nil || d.res.Node(from).Role == topology.Backend: // its ports
 		return true

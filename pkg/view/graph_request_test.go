@@ -14,14 +14,14 @@ import (
 )
 
 // waysIn are the ways of the requests to a host, on a path.
-func waysIn(t *testing.T, r *resolve.Resolution, m *request.Matcher, host, path string) *WaysTaken {
+func waysIn(t *testing.T, r *resolve.Resolution, m *request.Matcher, host, path string) *TakenPaths {
 	t.Helper()
-	asked := space.Asked{Hosts: []string{host}, Paths: []string{path}}
-	scope, wrong := asked.Scope()
+	asked := space.Selection{Hosts: []string{host}, Paths: []string{path}}
+	scope, wrong := asked.ToScope()
 	if wrong != nil {
 		t.Fatal(wrong)
 	}
-	ways, err := TakenBy(r, m, scope, "requests"+asked.Words())
+	ways, err := FindTakenPaths(r, m, scope, "requests"+asked.Describe())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func waysIn(t *testing.T, r *resolve.Resolution, m *request.Matcher, host, path 
 func drawnWays(t *testing.T, host, path string, q GraphQuery, docs ...string) (*Topology, []string) {
 	t.Helper()
 	r := resolutionOf(t, docs...)
-	q.Ways = waysIn(t, r, request.NewMatcher(r.Graph, model.Settings{}), host, path)
+	q.TakenPaths = waysIn(t, r, request.NewMatcher(r.Graph, model.Settings{}), host, path)
 	g := Graph(r, q)
 	short := func(id string) string { return id[strings.IndexByte(id, '/')+1:] }
 	var marked []string
@@ -81,11 +81,11 @@ func TestWaysThatMayBe(t *testing.T) {
 	if g.Complete || at < 0 || len(g.Requests.Undecided) != 1 || g.Requests.Rules != 2 {
 		t.Errorf("complete %t, %+v: %v", g.Complete, g.Requests, g.Problems)
 	}
-	if said := strings.Join(g.RequestsLines(), "\n"); !strings.Contains(said, "1 class, 0 taken by a rule, 0 by none, 1 not known; 2 rules take them, or may") {
+	if said := strings.Join(g.RequestLines(), "\n"); !strings.Contains(said, "1 class, 0 taken by a rule, 0 by none, 1 not known; 2 rules take them, or may") {
 		t.Error(said)
 	}
-	if g, got = drawnWays(t, "tie.com", "/u", GraphQuery{}, docs...); !g.Complete || slices.Contains(got, "c/first > c/first#r") || !slices.Equal(g.RequestsLines(), []string{"requests to tie.com on paths /u: 1 class, taken by 1 rule"}) {
-		t.Errorf("complete %t, %s: %v", g.Complete, g.RequestsLines(), got)
+	if g, got = drawnWays(t, "tie.com", "/u", GraphQuery{}, docs...); !g.Complete || slices.Contains(got, "c/first > c/first#r") || !slices.Equal(g.RequestLines(), []string{"requests to tie.com on paths /u: 1 class, taken by 1 rule"}) {
+		t.Errorf("complete %t, %s: %v", g.Complete, g.RequestLines(), got)
 	}
 }
 
@@ -107,12 +107,12 @@ func TestWaysInWords(t *testing.T) {
 	} {
 		g, _ := drawnWays(t, c.host, c.path, c.q, c.docs...)
 		for _, level := range []string{CollapseNone, CollapseRules, CollapseRoute, CollapseNamespace} {
-			if got := strings.Join(g.Collapse(level, nil).RequestsLines(), "\n"); !strings.Contains(got, c.want) {
+			if got := strings.Join(g.Collapse(level, nil).RequestLines(), "\n"); !strings.Contains(got, c.want) {
 				t.Errorf("%s%s, %s: got %q, want %q", c.host, c.path, level, got, c.want)
 			}
 		}
 	}
-	if got := (&Topology{}).RequestsLines(); got != nil {
+	if got := (&Topology{}).RequestLines(); got != nil {
 		t.Errorf("without a class: %v", got)
 	}
 }
@@ -142,15 +142,15 @@ func TestWaysOfEveryRequest(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if !space.On(&q, host, path) {
+						if !space.IsRequestOn(&q, host, path) {
 							continue
 						}
-						a, err := m.Find(q, request.Where{Gateway: topology.None})
+						a, err := m.Find(q, request.Destination{Gateway: topology.None})
 						if err != nil || a.Rule == topology.None {
 							continue
 						}
 						found[a.Rule] = true
-						for _, id := range RequestPath(r, a) {
+						for _, id := range RequestNodes(r, a) {
 							if !slices.Contains(ways.nodes, id) {
 								t.Errorf("%s%s: %s passes %s, which is not marked", host, path, a.Request.Text, r.Node(id).Ref)
 							}

@@ -15,7 +15,7 @@ func (t *Topology) Table(o TableOptions) Table {
 	names := make(map[string]Cell, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		names[n.ID] = Cell{Text: cmp.Or(n.Collective(), targetName(n.Ref)+n.Suffix())}
+		names[n.ID] = Cell{Text: cmp.Or(n.CollectiveName(), targetName(n.Ref)+n.MeshSuffix())}
 	}
 	name := func(id string) Cell {
 		if c, known := names[id]; known {
@@ -23,25 +23,26 @@ func (t *Topology) Table(o TableOptions) Table {
 		}
 		return Cell{Text: id}
 	}
-	b := Block{Columns: []Column{{Name: "FROM", Rank: 2, Least: 24, KeepEnd: true}, {Name: "EDGE", Rank: 1, Least: 10}, {Name: "TO", Rank: 1, Least: 24, KeepEnd: true}}}
-	shown := t.Edges[:o.limit(len(t.Edges))]
+	b := Block{Columns: []Column{{Name: "FROM", Rank: 2, MinWidth: 24, KeepEnd: true}, {Name: "EDGE", Rank: 1, MinWidth: 10}, {Name: "TO", Rank: 1, MinWidth: 24, KeepEnd: true}}}
+	shown := t.Edges[:o.countShown(len(t.Edges))]
 	for _, e := range shown {
 		b.Rows = append(b.Rows, []Cell{name(e.From), edgeCell(e), name(e.To)})
 	}
-	out := Table{Footer: moreLine(len(t.Edges)-len(shown), "edge")}
+	out := Table{Footer: formatMoreLine(len(t.Edges)-len(shown), "edge")}
 	if len(b.Rows) > 0 {
 		out.Blocks = []Block{b}
 	}
-	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", Counted(len(t.Nodes), "node"), Counted(len(t.Edges), "edge")))
-	out.Footer = append(out.Footer, t.RequestsLines()...)
+	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", FormatCount(len(t.Nodes), "node"), FormatCount(len(t.Edges), "edge")))
+	out.Footer = append(out.Footer, t.RequestLines()...)
 	if said := t.CollapsedLine(); said != "" {
 		out.Footer = append(out.Footer, said)
 	}
-	out.Footer = append(out.Footer, t.Closing()...)
+	out.Footer = append(out.Footer, t.IncompleteLines()...)
 	return out
 }
 
-// CollapsedLine says what nodes stand for in a topology that is drawn with less than there is, "" for one that is not.
+// CollapsedLine says what the nodes of a collapsed topology stand for, "" for a topology that is
+// not collapsed.
 func (t *Topology) CollapsedLine() string {
 	switch t.Collapsed {
 	case CollapseRules:
@@ -54,7 +55,8 @@ func (t *Topology) CollapsedLine() string {
 	return ""
 }
 
-// joinedLine counts what is drawn as one, by kind: ": 60 HTTPRoutes as 3, 2 Services as 1"; "" if nothing is.
+// joinedLine counts the objects that share nodes, by kind: ": 60 HTTPRoutes as 3, 2 Services as 1";
+// "" if none do.
 func (t *Topology) joinedLine() string {
 	objects, nodes := map[string]int{}, map[string]int{}
 	for i := range t.Nodes {
@@ -73,8 +75,8 @@ func (t *Topology) joinedLine() string {
 		}
 	}
 	var out []string
-	for _, kind := range slices.SortedFunc(maps.Keys(objects), byHolding) {
-		text := plural(objects[kind], kind)
+	for _, kind := range slices.SortedFunc(maps.Keys(objects), compareKinds) {
+		text := formatPlural(objects[kind], kind)
 		if nodes[kind] > 0 {
 			text += fmt.Sprintf(" as %d", nodes[kind])
 		}
@@ -86,13 +88,14 @@ func (t *Topology) joinedLine() string {
 	return ": " + strings.Join(out, ", ")
 }
 
-// edgeCell is the kind of an edge; an effective one may be partial. What became of a policy through a target stands behind it.
+// edgeCell returns the kind of an edge; an effective one may be partial. The state of a policy at a
+// target stands behind it.
 func edgeCell(e GraphEdge) Cell {
 	text := cmp.Or(e.State, e.Kind)
 	if e.State != "" && (e.Kind == EdgeTargets || e.State == EdgeDangling) {
 		text = e.Kind + ": " + e.State
 	}
-	text = strings.Replace(text, EdgeIdle, idlePolicy, 1)
+	text = strings.Replace(text, EdgeConditionFalse, conditionFalseText, 1)
 	if e.Count > 1 {
 		text += fmt.Sprintf(" ×%d", e.Count)
 	}
@@ -110,7 +113,7 @@ func edgeTone(what string) Tone {
 		return Partly
 	case EdgeOverridden, EdgeDangling:
 		return Bad
-	case EdgeParent, EdgeIdle:
+	case EdgeParent, EdgeConditionFalse:
 		return Dim
 	}
 	return Plain

@@ -137,7 +137,7 @@ type told struct {
 	by        []string
 }
 
-func (f *told) state() string { return (&fate{won: f.won, lost: f.lost}).state() }
+func (f *told) state() string { return (&enforcement{won: f.won, lost: f.lost}).edgeState() }
 
 // What an edge says is what `effective` and `overridden` say: of the policy at the target where it is in force, and of the policy through the target
 // that it is attached to.
@@ -163,7 +163,7 @@ func TestGraphStates(t *testing.T) {
 			if want == nil {
 				want = &told{}
 			}
-			if got := e.word(); got != want.state() {
+			if got := e.stateWord(); got != want.state() {
 				t.Fatalf("seed %d: %s %s %s is %q, want %q", seed, e.From, e.Kind, e.To, got, want.state())
 			}
 			slices.Sort(want.by)
@@ -174,7 +174,7 @@ func TestGraphStates(t *testing.T) {
 			if !slices.Equal(e.By, by) {
 				t.Fatalf("seed %d: %s %s %s by %v, want %v", seed, e.From, e.Kind, e.To, e.By, by)
 			}
-			states[e.Kind+" "+e.word()]++
+			states[e.Kind+" "+e.stateWord()]++
 		}
 		if len(at)+len(through) > 0 {
 			t.Fatalf("seed %d: not drawn: %v %v", seed, at, through)
@@ -246,11 +246,11 @@ func TestGraphDangling(t *testing.T) {
 	for _, n := range g.Nodes {
 		switch n.ID {
 		case "Gateway." + gateways + "/app/gone", "Gateway." + gateways + "/app/g#nope", "HTTPRoute." + gateways + "/app/h#nope":
-			if n.Labels["state"] != absent {
+			if n.Labels["state"] != stateMissing {
 				t.Errorf("%s is %q", n.ID, n.Labels["state"])
 			}
 		case "Cache.x.io/app/none":
-			if n.Labels["state"] != unattachedPolicy {
+			if n.Labels["state"] != stateNotAttached {
 				t.Errorf("%s is %q", n.ID, n.Labels["state"])
 			}
 		case "Gateway." + gateways + "/app/g", "Cache.x.io/app/p":
@@ -269,7 +269,7 @@ func TestGraphAssumed(t *testing.T) {
 		docs              []string
 	}{
 		{"no Service known", "assumed to exist", "", docs},
-		{"another known", absent, EdgeDangling, append(docs, "{apiVersion: v1, kind: Service, metadata: {name: other, namespace: app}, spec: {ports: [{port: 80}]}}")},
+		{"another known", stateMissing, EdgeDangling, append(docs, "{apiVersion: v1, kind: Service, metadata: {name: other, namespace: app}, spec: {ports: [{port: 80}]}}")},
 	} {
 		g := Graph(resolutionOf(t, c.docs...), GraphQuery{})
 		for _, n := range g.Nodes {
@@ -328,7 +328,7 @@ func queriesOf(r *resolve.Resolution) []GraphQuery {
 		{Query: Query{Targets: r.Graph.Lookup(model.Ref{Group: gateways, Kind: "HTTPRoute", Namespace: "app", Name: "h1"})}},
 		{Focus: r.Graph.Lookup(model.Ref{Group: gateways, Kind: "HTTPRoute", Namespace: "app", Name: "h0", Section: "r0"}), Depth: 2}}
 	for _, p := range r.Kind(model.GroupKind{Group: "x.io", Kind: "Cache"}).Policies {
-		out = append(out, GraphQuery{Affected: p}, GraphQuery{On: []*policy.Policy{p}, Depth: 1})
+		out = append(out, GraphQuery{Affected: p}, GraphQuery{FocusPolicies: []*policy.Policy{p}, Depth: 1})
 	}
 	return out
 }
@@ -396,7 +396,7 @@ func TestGraphFocusPolicy(t *testing.T) {
 		"Cache.x.io/app/low",
 		"Cache.x.io/app/high Cache.x.io/app/low Gateway/app/g HTTPRoute/app/h#r0 HTTPRoute/app/i#r0 Service/app/h Service/app/i",
 	} {
-		g := Graph(r, GraphQuery{On: []*policy.Policy{low}, Depth: depth})
+		g := Graph(r, GraphQuery{FocusPolicies: []*policy.Policy{low}, Depth: depth})
 		var got []string
 		for _, n := range g.Nodes {
 			got = append(got, strings.ReplaceAll(n.ID, "."+gateways, ""))

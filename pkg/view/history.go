@@ -34,28 +34,28 @@ type History struct {
 	Items     []HistoryChange `json:"items"`     // by time, then by target and policy kind
 }
 
-// About reports whether a change is about a target, or about a rule of it.
-func (c *PolicyChange) About(target model.Ref) bool {
+// IsAbout reports whether a change is about a target, or about a rule of it.
+func (c *PolicyChange) IsAbout(target model.Ref) bool {
 	return c.Target == target || target.Section == "" && c.Target.WithoutSection() == target
 }
 
-// Same reports whether two changes are about the same policy kind at the same target.
-func (c *PolicyChange) Same(other *PolicyChange) bool {
+// HasSameTarget reports whether two changes are about the same policy kind at the same target.
+func (c *PolicyChange) HasSameTarget(other *PolicyChange) bool {
 	return c.PolicyKind == other.PolicyKind && c.Target == other.Target
 }
 
-// NewHistory settles an answer.
+// NewHistory completes an answer.
 func NewHistory(h *History, problems []model.Problem) *History {
 	if h.Items == nil {
 		h.Items = []HistoryChange{}
 	}
-	h.Seal("History", problems)
+	h.Finish("History", problems)
 	return h
 }
 
 // Table lists the changes, a line for each setting.
 func (h *History) Table(o TableOptions) Table {
-	t := Table{Footer: h.closing()}
+	t := Table{Footer: h.formatClosing()}
 	if len(h.Items) == 0 {
 		return t
 	}
@@ -63,25 +63,25 @@ func (h *History) Table(o TableOptions) Table {
 	for i := range h.Items {
 		kinds.add(h.Items[i].PolicyKind)
 	}
-	b := Block{Heading: []string{h.Target.String() + " · " + Counted(len(h.Items), "change") + " in " + Counted(h.Snapshots, "snapshot")},
-		Columns: []Column{{Name: "TIME", Rank: 1, Least: 20}, {Name: "RULE", Rank: 6, Least: 8}, {Name: "KIND", Rank: 7, Least: 9, Short: shortKind}, {Name: "SETTING", Rank: 5, Least: 12, Short: shortSetting},
-			{Name: "BEFORE", Rank: 3, Least: 14}, {Name: "AFTER", Rank: 4, Least: 14}, {Name: "BY", Rank: 2, Least: 20},
+	b := Block{Heading: []string{h.Target.String() + " · " + FormatCount(len(h.Items), "change") + " in " + FormatCount(h.Snapshots, "snapshot")},
+		Columns: []Column{{Name: "TIME", Rank: 1, MinWidth: 20}, {Name: "RULE", Rank: 6, MinWidth: 8}, {Name: "KIND", Rank: 7, MinWidth: 9, Shorten: shortKind}, {Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: shortSetting},
+			{Name: "BEFORE", Rank: 3, MinWidth: 14}, {Name: "AFTER", Rank: 4, MinWidth: 14}, {Name: "BY", Rank: 2, MinWidth: 20},
 			{Name: "SINCE", Wide: true}, {Name: "FILE", Wide: true}}}
 	lines := 0
 	for i := range h.Items {
-		for _, row := range h.rows(&h.Items[i], kinds, o) {
-			if lines++; o.limit(lines) == lines {
+		for _, row := range h.buildRows(&h.Items[i], kinds, o) {
+			if lines++; o.countShown(lines) == lines {
 				b.Rows = append(b.Rows, row)
 			}
 		}
 	}
-	t.Footer = append(moreLine(lines-len(b.Rows), "line"), t.Footer...)
+	t.Footer = append(formatMoreLine(lines-len(b.Rows), "line"), t.Footer...)
 	t.Blocks = []Block{b}
 	return t
 }
 
-// rows are the lines of one change.
-func (h *History) rows(c *HistoryChange, kinds kindNames, o TableOptions) [][]Cell {
+// buildRows returns the rows of one change.
+func (h *History) buildRows(c *HistoryChange, kinds kindNames, o TableOptions) [][]Cell {
 	var by []string
 	for _, one := range c.By {
 		by = append(by, one.Object.String()+" "+strings.ToLower(one.Change))
@@ -98,12 +98,12 @@ func (h *History) rows(c *HistoryChange, kinds kindNames, o TableOptions) [][]Ce
 	return out
 }
 
-// closing says how far the answer goes.
-func (h *History) closing() []string {
+// formatClosing says how far the answer goes.
+func (h *History) formatClosing() []string {
 	var out []string
 	if len(h.Items) == 0 {
-		out = append(out, "nothing changes at "+h.Target.String()+" in "+Counted(h.Snapshots, "snapshot"))
+		out = append(out, "nothing changes at "+h.Target.String()+" in "+FormatCount(h.Snapshots, "snapshot"))
 	}
 	out = append(out, "from "+h.From+" to "+h.To+"; what changed and changed back between two snapshots is not seen")
-	return append(out, h.Closing()...)
+	return append(out, h.IncompleteLines()...)
 }

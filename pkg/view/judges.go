@@ -13,7 +13,7 @@ type Judges struct {
 	Assume     protect.Assumptions
 }
 
-// protection makes what tells what requests of an input are protected by.
-func (j Judges) protection(r *resolve.Resolution) *protect.Judge {
+// newJudge returns what judges how the requests of an input are protected.
+func (j Judges) newJudge(r *resolve.Resolution) *protect.Judge {
 	return protect.NewJudge(r, j.Gates, j.Assume)
 }

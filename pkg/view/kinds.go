@@ -11,14 +11,14 @@ import (
 func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 	out := &KindList{Items: []KindInfo{}}
 	for _, k := range r.Kinds {
-		if k.Again() || only != nil && !slices.Contains(only, k.GroupKind) {
+		if k.IsLaterScope() || only != nil && !slices.Contains(only, k.GroupKind) {
 			continue
 		}
 		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor, Class: "Inherited", Targets: []string{},
-			Strategies: k.StrategyWords(), Effective: []string{}, Rules: k.RuleWords(), Objects: len(r.Snapshot.Of(k.GroupKind)), From: k.From}
-		info.ShortNames = append(info.ShortNames, k.Short...)
-		if k.Generic() {
-			info.Vendor, info.Reading, info.Guesses = "generic", k.Guess.How, k.Guesses().Words()
+			Strategies: k.StrategyNames(), Effective: []string{}, Rules: k.DescribeRules(), Objects: len(r.Snapshot.OfKind(k.GroupKind)), From: k.Source}
+		info.ShortNames = append(info.ShortNames, k.ShortNames...)
+		if k.IsGeneric() {
+			info.Vendor, info.Reading, info.Guesses = "generic", k.Guess.Description, k.Guesses().Describe()
 		}
 		if k.Direct {
 			info.Class = "Direct"
@@ -26,7 +26,7 @@ func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 		for _, t := range k.Targets {
 			info.Targets = append(info.Targets, t.String())
 		}
-		for _, scope := range r.Scopes(k) {
+		for _, scope := range r.ScopesOf(k) {
 			for _, role := range scope.Effective {
 				if !slices.Contains(info.Effective, string(role)) {
 					info.Effective = append(info.Effective, string(role))
@@ -41,6 +41,6 @@ func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 			problems = append(problems, p)
 		}
 	}
-	out.Seal("KindList", problems)
+	out.Finish("KindList", problems)
 	return out
 }

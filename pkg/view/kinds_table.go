@@ -9,12 +9,12 @@ import (
 // Table lists the policy kinds of this run, one per line.
 func (l *KindList) Table(o TableOptions) Table {
 	if len(l.Items) == 0 {
-		return Table{Footer: append([]string{"no policy kind is known"}, l.Closing()...)}
+		return Table{Footer: append([]string{"no policy kind is known"}, l.IncompleteLines()...)}
 	}
-	b := Block{Columns: []Column{{Name: "KIND", Rank: 2, Least: 22}, {Name: "SHORT", Rank: 7, Least: 6, Optional: true}, {Name: "VENDOR", Rank: 5, Least: 10}, {Name: "CLASS", Rank: 9, Least: 9, Optional: true},
-		{Name: "TARGETS", Rank: 8, Least: 16}, {Name: "OBJECTS"},
+	b := Block{Columns: []Column{{Name: "KIND", Rank: 2, MinWidth: 22}, {Name: "SHORT", Rank: 7, MinWidth: 6, Optional: true}, {Name: "VENDOR", Rank: 5, MinWidth: 10}, {Name: "CLASS", Rank: 9, MinWidth: 9, Optional: true},
+		{Name: "TARGETS", Rank: 8, MinWidth: 16}, {Name: "OBJECTS"},
 		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT", Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}}}
-	shown := l.Items[:o.limit(len(l.Items))]
+	shown := l.Items[:o.countShown(len(l.Items))]
 	for i := range shown {
 		k := &shown[i]
 		tone := Plain
@@ -22,9 +22,9 @@ func (l *KindList) Table(o TableOptions) Table {
 			tone = Dim
 		}
 		row := []Cell{}
-		for _, text := range []string{k.Kind, strings.Join(k.ShortNames, ", "), k.Vendor, k.Class, nameList(k.Targets, o), strconv.Itoa(k.Objects),
+		for _, text := range []string{k.Kind, strings.Join(k.ShortNames, ", "), k.Vendor, k.Class, joinNames(k.Targets, o), strconv.Itoa(k.Objects),
 			k.Plural, strings.Join(k.Strategies, ", "), strings.Join(k.Effective, ", "), k.Rules, k.From} {
-			row = append(row, Cell{Text: dashed(text), Tone: tone})
+			row = append(row, Cell{Text: orDash(text), Tone: tone})
 		}
 		b.Rows = append(b.Rows, row)
 	}
@@ -34,12 +34,12 @@ func (l *KindList) Table(o TableOptions) Table {
 			used++
 		}
 	}
-	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "kind")}
-	t.Footer = append(t.Footer, fmt.Sprintf("%s · %d with objects", Counted(len(l.Items), "kind"), used))
+	t := Table{Blocks: []Block{b}, Footer: formatMoreLine(len(l.Items)-len(shown), "kind")}
+	t.Footer = append(t.Footer, fmt.Sprintf("%s · %d with objects", FormatCount(len(l.Items), "kind"), used))
 	for i := range shown {
 		t.Footer = append(t.Footer, shown[i].guessLine()...)
 	}
-	t.Footer = append(t.Footer, l.Closing()...)
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
 

@@ -12,11 +12,11 @@ import (
 // The states of a cell of a matrix.
 const (
 	CellInForce       = "InForce"       // a policy of the kind is in force
-	CellNone          = "None"          // no policy of the kind is on the way
+	CellNone          = "None"          // no policy of the kind is on the path
 	CellLost          = "Lost"          // policies of the kind are on the way, and nothing of them is in force
 	CellVoid          = "Void"          // a policy of the kind names something on the way, and does not attach to it
 	CellUnknown       = "Unknown"       // cannot be known
-	CellNotApplicable = "NotApplicable" // the kind has no say about such routes, or no traffic comes this way
+	CellNotApplicable = "NotApplicable" // the kind does not apply to such routes, or no traffic comes on this path
 )
 
 // MatrixCell says who governs a route rule with the policies of one kind.
@@ -38,7 +38,7 @@ type MatrixRow struct {
 
 	Protection *Protection `json:"protection,omitempty"` // whether each property of requests holds
 
-	split bool // the rule has other rows
+	hasOtherRows bool // the rule has other rows
 }
 
 // MatrixCount counts the route rules by what is so of one policy kind on any of their paths, the worst first: missing, unknown, in force.
@@ -64,12 +64,13 @@ type PolicyMatrix struct {
 	properties []RequestProperty // that must not be missing
 }
 
-// Found reports whether a required kind is missing on a rule, or may be: where it cannot be known, and where the answer is incomplete.
-func (m *PolicyMatrix) Found() bool {
+// HasFindings reports whether a required kind is missing on a rule, or may be: where it cannot be
+// known, and where the answer is incomplete.
+func (m *PolicyMatrix) HasFindings() bool {
 	return len(m.Required) > 0 && (len(m.Items) > 0 || !m.Complete)
 }
 
-// MatrixQuery is what a matrix must not lack.
+// MatrixQuery is what a matrix is about, and what must not be missing.
 type MatrixQuery struct {
 	Query
 	Required   [][]model.GroupKind // each is one kind or several alternatives, of which one is enough
@@ -79,8 +80,9 @@ type MatrixQuery struct {
 	Judges     Judges
 }
 
-// Matrix says for every route rule who governs it with the policies of each kind, and what its requests are protected by: of the kinds that the
-// query names and those that are required or, if there are none, of those in the input.
+// Matrix says for every route rule which policies of each kind are in force, and what protects its
+// requests. The kinds are those that the query names and those that are required or, if there are
+// none, those in the input.
 func Matrix(r *resolve.Resolution, query MatrixQuery) (*PolicyMatrix, error) {
 	q, required := query.Query, query.Required
 	if len(query.Properties) > 0 && required == nil && q.Kinds == nil {
@@ -89,57 +91,58 @@ func Matrix(r *resolve.Resolution, query MatrixQuery) (*PolicyMatrix, error) {
 	for _, kinds := range required {
 		q.Kinds = append(q.Kinds[:len(q.Kinds):len(q.Kinds)], kinds...)
 	}
-	m := matrixMaker{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}, properties: query.Properties},
+	m := matrixBuilder{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}, properties: query.Properties},
 		protector: newProtector(r, query.Matcher, query.Judges), properties: query.Properties}
 	m.protector.asked = query.Properties
-	m.begin()
-	m.nameColumns()
-	m.require(required)
-	nodes := m.nodes()
-	m.look(nodes)
-	m.findBlind()
+	m.initialize()
+	m.buildColumns()
+	m.addRequired(required)
+	nodes := m.listNodes()
+	m.markVisited(nodes)
+	m.findUnread()
 	if query.Cells && len(query.Properties) == 0 {
-		m.protector.none = &Protection{}
-	} else if err := m.protector.split(m.rulesOf(nodes)); err != nil {
+		m.protector.notAsked = &Protection{}
+	} else if err := m.protector.judgeClasses(m.selectRules(nodes)); err != nil {
 		return nil, err
 	}
-	m.ways.collector = collector{res: r}
-	m.ways.paths = map[topology.NodeID][]resolve.Path{}
-	copies := map[model.Ref][]topology.NodeID{} // the rules of routes that other routes hand over to, by object
+	m.targets.collector = collector{res: r}
+	m.targets.pathCache = map[topology.NodeID][]resolve.Path{}
+	copies := map[model.Ref][]topology.NodeID{} // the rules of routes that other routes delegate to, by object
 	for _, id := range nodes {
 		n := r.Node(id)
 		switch {
 		case n.Role != topology.Rule || int(id) >= r.Graph.Len():
 		case n.Hop == 0 && len(r.Graph.Instances(id)) == 0:
-			m.rule(n.Ref, id)
+			m.addRule(n.Ref, id)
 		default:
 			copies[n.Ref] = append(copies[n.Ref], id)
 		}
 	}
 	for ref, ids := range copies {
-		m.rule(ref, ids...)
+		m.addRule(ref, ids...)
 	}
 	slices.SortStableFunc(m.out.Items, func(a, b MatrixRow) int { return compareTargets(a.Target, b.Target) })
 	slices.SortFunc(m.out.Idle, compareTargets)
-	m.out.Seal("PolicyMatrix", append(m.problems(), m.openProblems()...))
+	m.out.Finish("PolicyMatrix", append(m.collectProblems(), m.uncertainProblems()...))
 	return m.out, nil
 }
 
-// rulesOf are the route rules among nodes.
-func (m *matrixMaker) rulesOf(nodes []topology.NodeID) []topology.NodeID {
+// selectRules returns the route rules among nodes.
+func (m *matrixBuilder) selectRules(nodes []topology.NodeID) []topology.NodeID {
 	return slices.DeleteFunc(slices.Clone(nodes), func(id topology.NodeID) bool {
 		return m.res.Node(id).Role != topology.Rule || int(id) >= m.res.Graph.Len()
 	})
 }
 
-// HoldsAtRoutes reports whether policies of a kind can be in force on the way to route rules, so that a matrix can have cells of it.
+// HoldsAtRoutes reports whether policies of a kind can be in force on the path to route rules, so
+// that a matrix can have cells of it.
 func HoldsAtRoutes(r *resolve.Resolution, gk model.GroupKind) bool {
 	return slices.ContainsFunc(r.Kinds, func(k *resolve.Kind) bool {
 		if k.GroupKind != gk {
 			return false
 		}
 		for _, role := range []topology.Role{topology.Rule, topology.Route, topology.Listener, topology.ListenerSet, topology.Gateway, topology.GatewayClass} {
-			if k.Reaches(role) {
+			if k.HasResultsAt(role) {
 				return true
 			}
 			for i := range k.Scopes {
@@ -152,37 +155,37 @@ func HoldsAtRoutes(r *resolve.Resolution, gk model.GroupKind) bool {
 	})
 }
 
-// matrixMaker makes a matrix.
-type matrixMaker struct {
+// matrixBuilder builds a matrix.
+type matrixBuilder struct {
 	collector
-	out      *PolicyMatrix
-	columns  []*matrixColumn
-	required []requirement
-	ways     EffectiveTargets // which knows the ways to nodes
-	cells    []*sharedCell
-	doubtful map[model.Ref]string    // policies that a problem of the input leaves open
-	open     map[string]*model.Tally // rules of which it is not known whether traffic comes, by the reason
+	out               *PolicyMatrix
+	columns           []*matrixColumn
+	required          []requirement
+	targets           EffectiveTargets // which finds the paths to nodes
+	cells             []*sharedCell
+	uncertainPolicies map[model.Ref]string    // policies that a problem of the input leaves open
+	uncertainRules    map[string]*model.Tally // rules of which it is not known whether traffic comes, by the reason
 
 	protector  *protector
 	properties []RequestProperty // that must hold
 
-	blindAt, blindOver map[topology.NodeID]unreadThings // at a node; at it and above it
+	unreadAt, unreadAbove map[topology.NodeID]unreadInput // at a node; at it and above it
 }
 
-// requirement is kinds of which one must not be missing.
+// requirement is a set of kinds of which at least one must be in force.
 type requirement struct {
 	name    string
 	columns []int
 }
 
-// nameColumns makes the columns.
-func (m *matrixMaker) nameColumns() {
+// buildColumns adds a column for each kind.
+func (m *matrixBuilder) buildColumns() {
 	at := map[model.GroupKind]*matrixColumn{}
 	elsewhere := map[model.GroupKind]bool{}
 	for _, k := range m.res.Kinds {
 		gk := k.GroupKind
 		named := slices.Contains(m.query.Kinds, gk)
-		if !named && (m.query.Kinds != nil || !k.InUse() || len(k.Policies) == 0) {
+		if !named && (m.query.Kinds != nil || !k.IsInUse() || len(k.Policies) == 0) {
 			continue
 		}
 		if at[gk] == nil && !elsewhere[gk] {
@@ -194,21 +197,21 @@ func (m *matrixMaker) nameColumns() {
 			at[gk] = m.newColumn(gk)
 		}
 		if at[gk] != nil {
-			at[gk].add(k)
+			at[gk].addKind(k)
 		}
 	}
 	for _, p := range m.res.Problems {
-		if p.Ref != nil && p.Incomplete() && at[p.Ref.GroupKind()] != nil {
-			if m.doubtful == nil {
-				m.doubtful = map[model.Ref]string{}
+		if p.Ref != nil && p.IsIncomplete() && at[p.Ref.GroupKind()] != nil {
+			if m.uncertainPolicies == nil {
+				m.uncertainPolicies = map[model.Ref]string{}
 			}
-			m.doubtful[*p.Ref] = p.Message
+			m.uncertainPolicies[*p.Ref] = p.Message
 		}
 	}
 }
 
-// require notes what must not be missing, and begins to count.
-func (m *matrixMaker) require(required [][]model.GroupKind) {
+// addRequired notes what must not be missing, and prepares the counts.
+func (m *matrixBuilder) addRequired(required [][]model.GroupKind) {
 	for _, kinds := range required {
 		var need requirement
 		for i, c := range m.columns {
@@ -237,8 +240,8 @@ func (m *matrixMaker) require(required [][]model.GroupKind) {
 	}
 }
 
-// judged are the columns that are counted together.
-func (m *matrixMaker) judged() [][]int {
+// columnGroups returns the columns that are counted together.
+func (m *matrixBuilder) columnGroups() [][]int {
 	var out [][]int
 	for _, need := range m.required {
 		out = append(out, need.columns)
@@ -252,14 +255,14 @@ func (m *matrixMaker) judged() [][]int {
 }
 
 // addRows adds the rows of one rule, and counts them.
-func (m *matrixMaker) addRows(rows []MatrixRow) {
+func (m *matrixBuilder) addRows(rows []MatrixRow) {
 	m.out.Rules++
 	worst := make([]string, len(m.out.Counts))
 	for i := range rows {
 		row := &rows[i]
-		row.split = len(rows) > 1
-		for j, state := range m.states(row) {
-			if badness(state) > badness(worst[j]) {
+		row.hasOtherRows = len(rows) > 1
+		for j, state := range m.rowStates(row) {
+			if rankState(state) > rankState(worst[j]) {
 				worst[j] = state
 			}
 			switch {
@@ -289,20 +292,21 @@ func (m *matrixMaker) addRows(rows []MatrixRow) {
 	}
 }
 
-// states are what is so in a row of all that is counted: of kinds, then of properties.
-func (m *matrixMaker) states(row *MatrixRow) []string {
+// rowStates returns the states in a row of all that is counted: of kinds, then of properties.
+func (m *matrixBuilder) rowStates(row *MatrixRow) []string {
 	var out []string
-	for _, columns := range m.judged() {
-		out = append(out, stateOf(row.Cells, columns))
+	for _, columns := range m.columnGroups() {
+		out = append(out, combineStates(row.Cells, columns))
 	}
 	for i := range m.properties {
-		out = append(out, stateOfVerdict(row.Protection.asked[i].Verdict))
+		out = append(out, stateOfVerdict(row.Protection.askedResults[i].Verdict))
 	}
 	return out
 }
 
-// stateOf is what is so of alternatives: in force if one of them is, else unknown if one of them is, else none unless none has a say.
-func stateOf(cells []MatrixCell, columns []int) string {
+// combineStates returns the state of alternatives: in force if one of them is, else unknown if one
+// of them is, else none unless no kind applies.
+func combineStates(cells []MatrixCell, columns []int) string {
 	out := CellNotApplicable
 	for _, c := range columns {
 		switch state := cells[c].State; {
@@ -317,7 +321,7 @@ func stateOf(cells []MatrixCell, columns []int) string {
 	return out
 }
 
-// badness orders what stateOf says.
-func badness(state string) int {
+// rankState orders the states that combineStates returns, the worst last.
+func rankState(state string) int {
 	return slices.Index([]string{CellNotApplicable, CellInForce, CellUnknown, CellNone}, state)
 }

@@ -12,19 +12,19 @@ import (
 // sharedCell is a cell that many rows have. Two rows with the same one are alike.
 type sharedCell struct {
 	MatrixCell
-	number int
+	id int
 }
 
-// matrixColumn makes the cells of one policy kind.
+// matrixColumn builds the cells of one policy kind.
 type matrixColumn struct {
-	maker  *matrixMaker
-	kind   model.GroupKind
-	scopes []*resolve.Kind // the kind or, of one with scopes, those with results on the way to route rules
+	builder *matrixBuilder
+	kind    model.GroupKind
+	scopes  []*resolve.Kind // the kind or, of one with scopes, those with results on the way to route rules
 
 	none, notApplicable *sharedCell
 	byStack             map[*resolve.Kind]map[resolve.StackID]*sharedCell
-	bySome              map[string]*sharedCell // cells that are made of others, or that have a reason of their own
-	prefixes            map[prefixNode]map[string]resolve.StackID
+	derived             map[string]*sharedCell // cells that are made of others, or that have a reason of their own
+	stacksAbove         map[prefixNode]map[string]resolve.StackID
 	unattached          map[model.Ref][]danglingPolicy // by what they name
 }
 
@@ -40,34 +40,34 @@ type danglingPolicy struct {
 	why    string
 }
 
-func (m *matrixMaker) newColumn(gk model.GroupKind) *matrixColumn {
-	c := &matrixColumn{maker: m, kind: gk, byStack: map[*resolve.Kind]map[resolve.StackID]*sharedCell{}, bySome: map[string]*sharedCell{},
-		prefixes: map[prefixNode]map[string]resolve.StackID{}, unattached: map[model.Ref][]danglingPolicy{}}
+func (m *matrixBuilder) newColumn(gk model.GroupKind) *matrixColumn {
+	c := &matrixColumn{builder: m, kind: gk, byStack: map[*resolve.Kind]map[resolve.StackID]*sharedCell{}, derived: map[string]*sharedCell{},
+		stacksAbove: map[prefixNode]map[string]resolve.StackID{}, unattached: map[model.Ref][]danglingPolicy{}}
 	c.none, c.notApplicable = c.newCell(CellNone), c.newCell(CellNotApplicable)
 	m.columns = append(m.columns, c)
 	m.out.Kinds = append(m.out.Kinds, gk.String())
-	m.kinds[gk] = true
+	m.visitedKinds[gk] = true
 	return c
 }
 
-// newCell numbers a cell.
+// newCell returns a new cell with an id of its own.
 func (c *matrixColumn) newCell(state string) *sharedCell {
-	cell := &sharedCell{MatrixCell: MatrixCell{PolicyKind: c.kind.String(), State: state}, number: len(c.maker.cells)}
-	c.maker.cells = append(c.maker.cells, cell)
+	cell := &sharedCell{MatrixCell: MatrixCell{PolicyKind: c.kind.String(), State: state}, id: len(c.builder.cells)}
+	c.builder.cells = append(c.builder.cells, cell)
 	return cell
 }
 
-// add takes a kind, or one scope of it, into the column.
-func (c *matrixColumn) add(k *resolve.Kind) {
+// addKind takes a kind, or one scope of it, into the column.
+func (c *matrixColumn) addKind(k *resolve.Kind) {
 	c.scopes = append(c.scopes, k)
 	c.byStack[k] = map[resolve.StackID]*sharedCell{}
-	if !k.InUse() {
+	if !k.IsInUse() {
 		return
 	}
-	if c.maker.query.Targets == nil {
-		k.Fold()
+	if c.builder.query.Targets == nil {
+		k.FoldAll()
 	}
-	if !k.Again() {
+	if !k.IsLaterScope() {
 		c.findUnattached(k)
 	}
 }
@@ -77,28 +77,29 @@ func (c *matrixColumn) findUnattached(k *resolve.Kind) {
 	var reasons map[model.Ref][]model.Problem
 	for _, p := range k.Policies {
 		for i, ref := range p.Refs {
-			if ref.Selects != nil || k.Attaches(p, i) || len(k.Gaps().Ref(ref)) > 0 { // what it names may be among what could not be read
+			if ref.Selection != nil || k.HasTarget(p, i) || len(k.Gaps().OfRef(ref)) > 0 { // what it names may be among what could not be read
 				continue
 			}
 			if reasons == nil {
 				reasons = map[model.Ref][]model.Problem{}
-				for _, problem := range c.maker.res.Problems {
+				for _, problem := range c.builder.res.Problems {
 					if problem.Ref != nil && problem.Ref.GroupKind() == c.kind {
 						reasons[*problem.Ref] = append(reasons[*problem.Ref], problem)
 					}
 				}
 			}
 			named := ref.Ref
-			if len(c.maker.res.Lookup(named)) == 0 { // there is no such section
+			if len(c.builder.res.Lookup(named)) == 0 { // there is no such section
 				named = named.WithoutSection()
 			}
-			c.unattached[named] = append(c.unattached[named], danglingPolicy{p.Ref(), reasonAt(reasons[p.Ref()], ref.Origin())})
+			c.unattached[named] = append(c.unattached[named], danglingPolicy{p.Ref(), findReason(reasons[p.Ref()], ref.Origin())})
 		}
 	}
 }
 
-// reasonAt is what the problems of a policy say of a place in it or, if they do not mention it, the worst of them.
-func reasonAt(problems []model.Problem, at model.Origin) string {
+// findReason returns what the problems of a policy say of a place in it or, if they do not mention
+// it, the worst of them.
+func findReason(problems []model.Problem, at model.Origin) string {
 	why := "the policy does not attach"
 	for _, p := range slices.Backward(model.SortProblems(problems)) {
 		if p.Origin != nil && *p.Origin == at {
@@ -111,22 +112,22 @@ func reasonAt(problems []model.Problem, at model.Origin) string {
 	return why
 }
 
-// ofStack is the cell of a stack.
-func (c *matrixColumn) ofStack(k *resolve.Kind, s resolve.StackID) *sharedCell {
-	if k.Empty(s) {
+// cellOfStack returns the cell of a stack.
+func (c *matrixColumn) cellOfStack(k *resolve.Kind, s resolve.StackID) *sharedCell {
+	if k.IsEmpty(s) {
 		return c.none
 	}
 	cell := c.byStack[k][s]
 	if cell == nil {
-		cell = c.read(k.Verdict(s))
+		cell = c.buildCell(k.Verdict(s))
 		c.byStack[k][s] = cell
 	}
 	return cell
 }
 
-// read makes the cell of a verdict.
-func (c *matrixColumn) read(o *resolve.Verdict) *sharedCell {
-	c.maker.found = append(c.maker.found, o.Problems...)
+// buildCell returns the cell of a verdict.
+func (c *matrixColumn) buildCell(o *resolve.Verdict) *sharedCell {
+	c.builder.foundProblems = append(c.builder.foundProblems, o.Problems...)
 	governs := make([]bool, len(o.Layers))
 	inForce := false
 	for i := range o.Result.Rules {
@@ -144,7 +145,7 @@ func (c *matrixColumn) read(o *resolve.Verdict) *sharedCell {
 			continue
 		}
 		ref := l.Policy.Object.Ref
-		if why, open := c.maker.doubtful[ref]; open {
+		if why, open := c.builder.uncertainPolicies[ref]; open {
 			doubts = append(doubts, why)
 		}
 		if inForce && !governs[i] {
@@ -164,25 +165,25 @@ func (c *matrixColumn) read(o *resolve.Verdict) *sharedCell {
 	default:
 		cell.State, cell.Why = CellLost, o.Void
 		if cell.Why == "" {
-			cell.Why = writer{c.maker.res, o}.fates(o.Losses())
+			cell.Why = verdictWriter{c.builder.res, o}.describeLosses(o.Losses())
 		}
 		if cell.Why == "" {
 			cell.Why = "sets nothing"
 		}
 	}
 	for _, p := range o.Problems {
-		if p.Incomplete() {
+		if p.IsIncomplete() {
 			doubts = append(doubts, p.Message)
 		}
 	}
 	if len(doubts) > 0 {
-		cell.State, cell.Why = CellUnknown, firstOf(doubts)
+		cell.State, cell.Why = CellUnknown, firstReason(doubts)
 	}
 	return cell
 }
 
-// firstOf is the first of several reasons, with the number of the others.
-func firstOf(reasons []string) string {
+// firstReason returns the first of several reasons, with the number of the others.
+func firstReason(reasons []string) string {
 	reasons = slices.Compact(reasons)
 	if len(reasons) == 1 {
 		return reasons[0]
@@ -190,8 +191,9 @@ func firstOf(reasons []string) string {
 	return fmt.Sprintf("%s; and %d more", reasons[0], len(reasons)-1)
 }
 
-// union is the cell of two scopes of a kind together, or of several results at one place: what holds in either is in force.
-func (c *matrixColumn) union(a, b *sharedCell) *sharedCell {
+// joinCells returns the cell of two scopes of a kind together, or of several results at one place:
+// in force if either is.
+func (c *matrixColumn) joinCells(a, b *sharedCell) *sharedCell {
 	switch {
 	case a == b || b == c.notApplicable:
 		return a
@@ -200,8 +202,8 @@ func (c *matrixColumn) union(a, b *sharedCell) *sharedCell {
 	case b == c.none:
 		return a
 	}
-	key := fmt.Sprintf("%d+%d", a.number, b.number)
-	if known := c.bySome[key]; known != nil {
+	key := fmt.Sprintf("%d+%d", a.id, b.id)
+	if known := c.derived[key]; known != nil {
 		return known
 	}
 	if a.State != CellInForce && b.State == CellInForce {
@@ -224,20 +226,20 @@ func (c *matrixColumn) union(a, b *sharedCell) *sharedCell {
 			}
 		}
 	}
-	c.bySome[key] = out
+	c.derived[key] = out
 	return out
 }
 
-// because is a cell with a reason of its own.
-func (c *matrixColumn) because(state, why string, policies ...model.Ref) *sharedCell {
+// cellWithReason returns a cell with a reason of its own.
+func (c *matrixColumn) cellWithReason(state, why string, policies ...model.Ref) *sharedCell {
 	key := state + "\x00" + why
 	for _, p := range policies {
 		key += "\x00" + p.String()
 	}
-	if c.bySome[key] == nil {
+	if c.derived[key] == nil {
 		cell := c.newCell(state)
 		cell.Why, cell.Policies = why, policies
-		c.bySome[key] = cell
+		c.derived[key] = cell
 	}
-	return c.bySome[key]
+	return c.derived[key]
 }

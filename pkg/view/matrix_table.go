@@ -15,8 +15,8 @@ import (
 func (m *PolicyMatrix) Table(o TableOptions) Table {
 	var t Table
 	properties := m.shownProperties(o)
-	rows := m.alike(m.Items, properties)
-	shown := rows[:o.limit(len(rows))]
+	rows := m.joinAlikeRows(m.Items, properties)
+	shown := rows[:o.countShown(len(rows))]
 	var sure, open []MatrixRow
 	for _, row := range shown {
 		if len(m.Required) > 0 && len(row.Missing) == 0 {
@@ -26,69 +26,70 @@ func (m *PolicyMatrix) Table(o TableOptions) Table {
 		}
 	}
 	if len(m.Kinds)+len(properties) > 0 && len(sure) > 0 {
-		t.Blocks = append(t.Blocks, m.block(sure, properties, o, false))
+		t.Blocks = append(t.Blocks, m.buildBlock(sure, properties, o, false))
 	}
 	if len(open) > 0 {
-		b := m.block(open, properties, o, true)
+		b := m.buildBlock(open, properties, o, true)
 		b.Heading = []string{"cannot tell:"}
 		t.Blocks = append(t.Blocks, b)
 	}
-	t.Footer = append(t.Footer, moreLine(len(rows)-len(shown), "line")...)
+	t.Footer = append(t.Footer, formatMoreLine(len(rows)-len(shown), "line")...)
 	if len(t.Blocks) > 0 && len(m.Required) > 0 {
 		first := &t.Blocks[0]
-		first.Heading = append(m.verdict(), first.Heading...)
+		first.Heading = append(m.verdictLines(), first.Heading...)
 	} else {
-		t.Footer = append(t.Footer, m.verdict()...)
+		t.Footer = append(t.Footer, m.verdictLines()...)
 	}
-	t.Footer = append(t.Footer, m.leftOut(o)...)
-	t.Footer = append(t.Footer, legend(sure, open, o)...)
-	t.Footer = append(t.Footer, m.Closing()...)
+	t.Footer = append(t.Footer, m.leftOutLines(o)...)
+	t.Footer = append(t.Footer, legendLines(sure, open, o)...)
+	t.Footer = append(t.Footer, m.IncompleteLines()...)
 	return t
 }
 
-// Names are the routes of the rows, each once.
-func (m *PolicyMatrix) Names() []string {
-	return namesOf(m.Items, func(r *MatrixRow) *model.Ref { return &r.Target })
+// FilterNames are the routes of the rows, each once.
+func (m *PolicyMatrix) FilterNames() []string {
+	return uniqueObjectNames(m.Items, func(r *MatrixRow) *model.Ref { return &r.Target })
 }
 
-// block is rows with their columns. VIA is shown where rules have several rows, WHY to all who should read it.
-func (m *PolicyMatrix) block(rows []MatrixRow, properties []gate.Property, o TableOptions, why bool) Block {
-	split := slices.ContainsFunc(rows, func(r MatrixRow) bool { return r.split })
-	b := Block{Columns: []Column{{Name: "NAMESPACE", Rank: 2, Least: 9}, {Name: "ROUTE", Rank: 6, Least: 10, Short: shortName}, {Name: "RULE", Rank: 5, Least: 8}}}
+// buildBlock returns rows with their columns. VIA is shown where rules have several rows, WHY where
+// every reader needs it.
+func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, o TableOptions, why bool) Block {
+	split := slices.ContainsFunc(rows, func(r MatrixRow) bool { return r.hasOtherRows })
+	b := Block{Columns: []Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9}, {Name: "ROUTE", Rank: 6, MinWidth: 10, Shorten: shortName}, {Name: "RULE", Rank: 5, MinWidth: 8}}}
 	kinds := kindNames{}
 	for _, k := range m.Kinds {
 		kinds.add(k)
 	}
 	for _, k := range m.Kinds {
-		name := kinds.short(k)
+		name := kinds.shortName(k)
 		if o.Terminal {
 			name = shortKind(name)
 		}
-		b.Columns = append(b.Columns, Column{Name: name, Rank: 3, Least: 8, Short: shortLevels})
+		b.Columns = append(b.Columns, Column{Name: name, Rank: 3, MinWidth: 8, Shorten: shortLevels})
 	}
 	for _, p := range properties {
-		b.Columns = append(b.Columns, Column{Name: string(p), Rank: 4, Least: 8})
+		b.Columns = append(b.Columns, Column{Name: string(p), Rank: 4, MinWidth: 8})
 	}
-	b.Columns = append(b.Columns, Column{Name: "VIA", Wide: !split, Rank: 8, Least: 10, Short: shortVia}, Column{Name: "WHY", Wide: !why, Rank: 9, Least: 24, Wrap: true})
+	b.Columns = append(b.Columns, Column{Name: "VIA", Wide: !split, Rank: 8, MinWidth: 10, Shorten: shortVia}, Column{Name: "WHY", Wide: !why, Rank: 9, MinWidth: 24, Wrap: true})
 	for i := range rows {
 		r := &rows[i]
 		line := []Cell{{Text: r.Target.Namespace}, {Text: strings.ToLower(r.Target.Kind) + "/" + r.Target.Name}, {Text: r.Target.Section}}
 		var reasons []string
 		for c := range r.Cells {
 			cell := &r.Cells[c]
-			line = append(line, Cell{Text: cell.text(), Tone: cell.tone(len(m.Required) > 0)})
+			line = append(line, Cell{Text: cell.formatState(), Tone: cell.stateTone(len(m.Required) > 0)})
 			if cell.Why != "" {
-				reasons = append(reasons, cell.reason(kinds, len(r.Cells) == 1))
+				reasons = append(reasons, cell.formatReason(kinds, len(r.Cells) == 1))
 			}
 		}
 		for _, p := range properties {
-			got := r.Protection.Of(p)
-			line = append(line, Cell{Text: protectionText(got), Tone: protectionTone(got.Verdict, m.requires(p))})
-			if text := reasonsText(got.Because); text != "" && !slices.Contains(reasons, text) && (m.requires(p) || len(m.Required) == 0 && got.Verdict != gate.Holds && !got.Has(gate.NoGate)) {
+			got := r.Protection.ResultOf(p)
+			line = append(line, Cell{Text: formatProtection(got), Tone: protectionTone(got.Verdict, m.isRequired(p))})
+			if text := joinReasons(got.Because); text != "" && !slices.Contains(reasons, text) && (m.isRequired(p) || len(m.Required) == 0 && got.Verdict != gate.Holds && !got.HasReason(gate.NoGate)) {
 				reasons = append(reasons, text)
 			}
 		}
-		b.Rows = append(b.Rows, append(line, Cell{Text: viaCell(r.Paths, r.Target, o)}, Cell{Text: dashed(strings.Join(reasons, "; "))}))
+		b.Rows = append(b.Rows, append(line, Cell{Text: viaCell(r.Paths, r.Target, o)}, Cell{Text: orDash(strings.Join(reasons, "; "))}))
 	}
 	return b
 }
@@ -102,13 +103,13 @@ const (
 	markNotApplicable = "n/a"
 )
 
-// text is a cell for people: the levels from which what is in force comes, or a mark.
-func (c *MatrixCell) text() string {
+// formatState writes a cell: the levels from which what is in force comes, or a mark.
+func (c *MatrixCell) formatState() string {
 	switch c.State {
 	case CellInForce:
-		return levelsText(c.Levels)
+		return formatLevels(c.Levels)
 	case CellUnknown:
-		return levelsText(c.Levels) + markUnknown
+		return formatLevels(c.Levels) + markUnknown
 	case CellLost:
 		return markLostAll
 	case CellVoid:
@@ -119,7 +120,7 @@ func (c *MatrixCell) text() string {
 	return markNone
 }
 
-func levelsText(levels []string) string {
+func formatLevels(levels []string) string {
 	words := make([]string, len(levels))
 	for i, level := range levels {
 		words[i] = level
@@ -135,7 +136,7 @@ func levelsText(levels []string) string {
 	return strings.Join(slices.Compact(words), "+")
 }
 
-func (c *MatrixCell) tone(required bool) Tone {
+func (c *MatrixCell) stateTone(required bool) Tone {
 	switch c.State {
 	case CellLost, CellVoid:
 		return Bad
@@ -152,18 +153,19 @@ func (c *MatrixCell) tone(required bool) Tone {
 	return Plain
 }
 
-// reason is why a cell is as it is, with the policies that it is about. A cell that is alone need not name its kind.
-func (c *MatrixCell) reason(kinds kindNames, alone bool) string {
+// formatReason says why a cell is as it is, with the policies that it is about. A cell that is
+// alone need not name its kind.
+func (c *MatrixCell) formatReason(kinds kindNames, alone bool) string {
 	var about []string
 	if !alone {
-		about = append(about, kinds.short(c.PolicyKind))
+		about = append(about, kinds.shortName(c.PolicyKind))
 	}
 	if c.State != CellUnknown {
 		var names []string
 		for _, p := range c.Policies {
 			names = append(names, p.FullName())
 		}
-		about = append(about, nameList(names, TableOptions{}))
+		about = append(about, joinNames(names, TableOptions{}))
 	}
 	if len(about) == 0 {
 		return c.Why
@@ -171,13 +173,13 @@ func (c *MatrixCell) reason(kinds kindNames, alone bool) string {
 	return strings.Join(about, " ") + ": " + c.Why
 }
 
-// verdict says in a line for each required kind on how many rules it is missing.
-func (m *PolicyMatrix) verdict() []string {
+// verdictLines says in a line for each required kind on how many rules it is missing.
+func (m *PolicyMatrix) verdictLines() []string {
 	if m.Rules == 0 {
 		return []string{"no route rule that is asked about gets traffic"}
 	}
 	if len(m.Kinds) == 0 && len(m.properties) == 0 {
-		return []string{m.noPolicy() + " of a kind that is in force at route rules is in the input"}
+		return []string{m.noPolicyText() + " of a kind that is in force at route rules is in the input"}
 	}
 	if len(m.Required) == 0 {
 		return nil
@@ -190,37 +192,38 @@ func (m *PolicyMatrix) verdict() []string {
 	for i := range m.Counts {
 		c := &m.Counts[i]
 		if property, _, _ := strings.Cut(c.PolicyKind, "="); gate.IsProperty(property) {
-			out = append(out, c.propertySentence(c.PolicyKind, m.Complete))
+			out = append(out, c.formatPropertySentence(c.PolicyKind, m.Complete))
 			continue
 		}
 		var names []string
 		for _, alternative := range strings.Split(c.PolicyKind, " or ") {
-			names = append(names, kinds.short(alternative))
+			names = append(names, kinds.shortName(alternative))
 		}
-		out = append(out, c.sentence(strings.Join(names, " or "), m.Complete))
+		out = append(out, c.formatSentence(strings.Join(names, " or "), m.Complete))
 	}
 	return out
 }
 
-// sentence is a count for people. It claims that a kind is everywhere only if that is known.
-func (c *MatrixCount) sentence(kind string, complete bool) string {
+// formatSentence says a count in a sentence. It claims that a kind is everywhere only if that is
+// known.
+func (c *MatrixCount) formatSentence(kind string, complete bool) string {
 	judged := c.Missing + c.Unknown + c.InForce
 	var line string
 	switch {
 	case judged == 0:
-		line = fmt.Sprintf("%s applies to none of %s", kind, Counted(c.NotApplicable, "route rule"))
+		line = fmt.Sprintf("%s applies to none of %s", kind, FormatCount(c.NotApplicable, "route rule"))
 	case c.Missing > 0 && c.Unknown > 0:
-		line = fmt.Sprintf("%s is missing on %d of %s, and cannot be told on %d", kind, c.Missing, Counted(judged, "route rule"), c.Unknown)
+		line = fmt.Sprintf("%s is missing on %d of %s, and cannot be told on %d", kind, c.Missing, FormatCount(judged, "route rule"), c.Unknown)
 	case c.Missing > 0:
-		line = fmt.Sprintf("%s is missing on %d of %s", kind, c.Missing, Counted(judged, "route rule"))
+		line = fmt.Sprintf("%s is missing on %d of %s", kind, c.Missing, FormatCount(judged, "route rule"))
 	case c.Unknown > 0:
-		line = fmt.Sprintf("cannot tell whether %s is in force on %d of %s", kind, c.Unknown, Counted(judged, "route rule"))
+		line = fmt.Sprintf("cannot tell whether %s is in force on %d of %s", kind, c.Unknown, FormatCount(judged, "route rule"))
 	case !complete:
-		line = fmt.Sprintf("%s is in force on %s, all that were read, but the answer is incomplete", kind, Counted(judged, "route rule"))
+		line = fmt.Sprintf("%s is in force on %s, all that were read, but the answer is incomplete", kind, FormatCount(judged, "route rule"))
 	case judged == 1:
 		line = kind + " is in force on the only route rule"
 	default:
-		line = fmt.Sprintf("%s is in force on all %s", kind, Counted(judged, "route rule"))
+		line = fmt.Sprintf("%s is in force on all %s", kind, FormatCount(judged, "route rule"))
 	}
 	if c.NotApplicable > 0 && judged > 0 {
 		line += fmt.Sprintf("; it does not apply to %d more, not listed", c.NotApplicable)
@@ -228,15 +231,15 @@ func (c *MatrixCount) sentence(kind string, complete bool) string {
 	return line
 }
 
-// leftOut says what has no rows and no columns.
-func (m *PolicyMatrix) leftOut(o TableOptions) []string {
+// leftOutLines says what has no rows and no columns.
+func (m *PolicyMatrix) leftOutLines(o TableOptions) []string {
 	var out []string
 	if n := len(m.Idle); n > 0 {
 		names := make([]string, n)
 		for i, ref := range m.Idle {
 			names[i] = targetName(ref)
 		}
-		out = append(out, Counted(n, "route rule gets|route rules get")+" no traffic and "+nounFor(n, "is|are")+" not listed: "+nameList(names, o))
+		out = append(out, FormatCount(n, "route rule gets|route rules get")+" no traffic and "+inflectNoun(n, "is|are")+" not listed: "+joinNames(names, o))
 	}
 	if n := len(m.Elsewhere); n > 0 {
 		kinds := kindNames{}
@@ -245,15 +248,15 @@ func (m *PolicyMatrix) leftOut(o TableOptions) []string {
 		}
 		names := make([]string, n)
 		for i, k := range m.Elsewhere {
-			names[i] = kinds.short(k)
+			names[i] = kinds.shortName(k)
 		}
-		out = append(out, "not in force at route rules, and not shown: "+nameList(names, o))
+		out = append(out, "not in force at route rules, and not shown: "+joinNames(names, o))
 	}
 	return out
 }
 
-// legend explains the marks in view, and how to see the reasons that are not.
-func legend(sure, open []MatrixRow, o TableOptions) []string {
+// legendLines explains the marks in view, and how to see the reasons that are not shown.
+func legendLines(sure, open []MatrixRow, o TableOptions) []string {
 	seen := map[string]bool{}
 	see := func(rows []MatrixRow) {
 		for i := range rows {

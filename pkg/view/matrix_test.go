@@ -65,7 +65,7 @@ func marks(m *PolicyMatrix) string {
 		row := &m.Items[i]
 		words := []string{row.Target.Name, row.Target.Section}
 		for c := range row.Cells {
-			words = append(words, row.Cells[c].text())
+			words = append(words, row.Cells[c].formatState())
 		}
 		for _, p := range row.Paths {
 			words = append(words, strings.TrimSuffix(p.Gateway+" "+p.Listener, " "))
@@ -102,8 +102,8 @@ func TestMatrixRows(t *testing.T) {
 		if got := marks(m); got != tc.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tc.want)
 		}
-		if m.Complete != tc.complete || m.Found() != tc.found {
-			t.Errorf("%s: complete %v, found %v: %v", name, m.Complete, m.Found(), m.Problems)
+		if m.Complete != tc.complete || m.HasFindings() != tc.found {
+			t.Errorf("%s: complete %v, found %v: %v", name, m.Complete, m.HasFindings(), m.Problems)
 		}
 	}
 	m := matrixOf(t, r, MatrixQuery{Required: [][]model.GroupKind{paint}})

@@ -13,20 +13,21 @@ import (
 // printed name), or of every one if rule is "".
 func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) *OverriddenRuleList {
 	if of == nil {
-		return overridden(r, q, []askedSettings{{rule: rule}})
+		return findOverridden(r, q, []askedSettings{{rule: rule}})
 	}
-	return OverriddenOf(r, q, []*policy.Policy{of}, []string{rule})
+	return OverriddenOfPolicies(r, q, []*policy.Policy{of}, []string{rule})
 }
 
-// OverriddenOf lists what lost of several policies, of one rule of each or of every one: the settings of one after the other.
-func OverriddenOf(r *resolve.Resolution, q Query, policies []*policy.Policy, rules []string) *OverriddenRuleList {
+// OverriddenOfPolicies lists what lost of several policies, one after the other: of one rule of
+// each, or of all of its rules.
+func OverriddenOfPolicies(r *resolve.Resolution, q Query, policies []*policy.Policy, rules []string) *OverriddenRuleList {
 	var asked []askedSettings
 	for i, p := range policies {
 		asked = append(asked, askedSettings{p, rules[i]})
 	}
-	list := overridden(r, q, asked)
+	list := findOverridden(r, q, asked)
 	if q.Targets == nil {
-		list.touches = touchingPolicies(policies...)
+		list.isRelevant = filterByPolicies(policies...)
 	}
 	return list
 }
@@ -37,42 +38,44 @@ type askedSettings struct {
 	rule   string
 }
 
-// among reports whether a policy is one of several layers.
-func (s askedSettings) among(layers []resolve.Layer) bool {
+// isAmongLayers reports whether the policy asked about is one of several layers.
+func (s askedSettings) isAmongLayers(layers []resolve.Layer) bool {
 	return s.policy == nil || slices.ContainsFunc(layers, func(l resolve.Layer) bool { return l.Policy.Base() == s.policy })
 }
 
-func overridden(r *resolve.Resolution, q Query, asked []askedSettings) *OverriddenRuleList {
+func findOverridden(r *resolve.Resolution, q Query, asked []askedSettings) *OverriddenRuleList {
 	list := &OverriddenRuleList{Items: []OverriddenRule{}}
 	found := make([][]OverriddenRule, len(asked))
 	q.ShowNone = false
 	a := collector{res: r, query: q}
-	stands := map[*resolve.Kind]map[setting]bool{}
-	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.policy == nil || k.Has(w.policy) }) {
+	stands := map[*resolve.Kind]map[policySetting]bool{}
+	a.eachStack(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.policy == nil || k.HasPolicy(w.policy) }) {
 			return
 		}
 		o := k.Verdict(s)
-		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.among(o.Layers) }) {
+		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.isAmongLayers(o.Layers) }) {
 			return
 		}
-		a.found = append(append(a.found, o.Problems...), k.Guesses().Below(id, s)...)
-		w := writer{r, o}
+		a.foundProblems = append(append(a.foundProblems, o.Problems...), k.Guesses().Below(id, s)...)
+		w := verdictWriter{r, o}
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy
-			wanted := func(w askedSettings) bool { return (w.policy == nil || p.Base() == w.policy) && names(l.Rule, w.rule) }
+			wanted := func(w askedSettings) bool {
+				return (w.policy == nil || p.Base() == w.policy) && isPartOfRule(l.Rule, w.rule)
+			}
 			if !slices.ContainsFunc(asked, wanted) {
 				continue
 			}
 			if stands[k] == nil {
-				stands[k] = inForce(k)
+				stands[k] = settingsInForce(k)
 			}
-			item := OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.source(l.From, l.Path), Value: l.Value,
-				Target: r.Node(id).Ref, Paths: paths, LostTo: w.winners(&l), Reason: string(l.Reason), Message: w.why(&l),
-				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}], Unread: r.Unread(k.Gaps().At(id))}
-			item.Why = shortLoss(l.Reason, item.LostTo)
+			item := OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.buildSource(l.From, l.Path), Value: l.Value,
+				Target: r.Node(id).Ref, Paths: paths, LostTo: w.buildWinners(&l), Reason: string(l.Reason), Message: w.explainLoss(&l),
+				Everywhere: !stands[k][policySetting{p, l.From.Block, l.Rule}], Unread: r.DescribeGaps(k.Gaps().At(id))}
+			item.Why = shortLossReason(l.Reason, item.LostTo)
 			if item.Everywhere {
-				item.Unread = append(item.Unread, r.Unread(k.Gaps().Of(p))...)
+				item.Unread = append(item.Unread, r.DescribeGaps(k.Gaps().Of(p))...)
 				slices.Sort(item.Unread)
 				item.Unread = slices.Compact(item.Unread)
 			}
@@ -84,32 +87,33 @@ func overridden(r *resolve.Resolution, q Query, asked []askedSettings) *Overridd
 		}
 	})
 	list.Items = append(list.Items, slices.Concat(found...)...)
-	list.Seal("OverriddenRuleList", a.problems())
-	list.touches = a.touching()
+	list.Finish("OverriddenRuleList", a.collectProblems())
+	list.isRelevant = a.relevanceFilter()
 	return list
 }
 
-// setting is a rule of a block of a policy.
-type setting struct {
+// policySetting is a rule of a block of a policy.
+type policySetting struct {
 	policy *policy.Policy
 	block  merge.BlockKind
 	rule   string
 }
 
-// inForce is every setting of the kind that is a source somewhere; a rule of which only a part is, too.
-func inForce(k *resolve.Kind) map[setting]bool {
-	out := map[setting]bool{}
-	k.InForce(func(s resolve.StackID) {
+// settingsInForce returns every setting of the kind that is a source somewhere. A rule counts also
+// if only a part of it is.
+func settingsInForce(k *resolve.Kind) map[policySetting]bool {
+	out := map[policySetting]bool{}
+	k.EachStackInForce(func(s resolve.StackID) {
 		o := k.Verdict(s)
 		for _, r := range o.Result.Rules {
 			for _, f := range r.From {
 				for d := range len(r.Path) + 1 {
-					out[setting{o.Layers[f.Layer].Policy, f.Block, r.Path[:d].String()}] = true
+					out[policySetting{o.Layers[f.Layer].Policy, f.Block, r.Path[:d].String()}] = true
 				}
 			}
 		}
-		o.Renamed(func(f merge.From, path merge.Path) {
-			out[setting{o.Layers[f.Layer].Policy, f.Block, path.String()}] = true
+		o.EachRenamed(func(f merge.Source, path merge.Path) {
+			out[policySetting{o.Layers[f.Layer].Policy, f.Block, path.String()}] = true
 		})
 	})
 	return out

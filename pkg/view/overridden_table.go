@@ -12,59 +12,59 @@ import (
 // Table lists the rules that lost: where, to whom and why. Rules of a route that lost alike share a line. Which policy wanted the rule
 // stands in the heading if it is the same for all, else in front of each line.
 func (l *OverriddenRuleList) Table(o TableOptions) Table {
-	lines := l.lines(o)
+	lines := l.groupLines(o)
 	if len(lines) == 0 {
-		return Table{Footer: append([]string{nothingLost(o)}, l.Closing()...)}
+		return Table{Footer: append([]string{formatNothingLost(o)}, l.IncompleteLines()...)}
 	}
-	shown := lines[:o.limit(len(lines))]
-	b := Block{Columns: []Column{{Name: "POLICY", Rank: 6, Least: 14, Short: withoutKind, KeepEnd: true}, {Name: "RULE", Rank: 4, Least: 12, Short: shortSetting},
-		{Name: "LOST ON", Rank: 7, Least: 18, Short: withoutKind}, {Name: "TO", Rank: 5, Least: 14, Short: withoutKind, KeepEnd: true}, {Name: "REASON", Rank: 9, Least: 16},
+	shown := lines[:o.countShown(len(lines))]
+	b := Block{Columns: []Column{{Name: "POLICY", Rank: 6, MinWidth: 14, Shorten: withoutKind, KeepEnd: true}, {Name: "RULE", Rank: 4, MinWidth: 12, Shorten: shortSetting},
+		{Name: "LOST ON", Rank: 7, MinWidth: 18, Shorten: withoutKind}, {Name: "TO", Rank: 5, MinWidth: 14, Shorten: withoutKind, KeepEnd: true}, {Name: "REASON", Rank: 9, MinWidth: 16},
 		{Name: "VALUE", Wide: true}, {Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}, {Name: "IN WORDS", Wide: true}}}
 	for i := range shown {
-		b.Rows = append(b.Rows, shown[i].row(o))
+		b.Rows = append(b.Rows, shown[i].buildRow(o))
 	}
-	if policy, one := l.onePolicy(); one {
+	if policy, one := l.findOnlyPolicy(); one {
 		b.Heading = []string{policy}
 		b.dropFirstColumn()
 	}
-	t := Table{Blocks: []Block{b}, Footer: moreLine(len(lines)-len(shown), "line")}
-	t.Footer = append(t.Footer, l.summary())
+	t := Table{Blocks: []Block{b}, Footer: formatMoreLine(len(lines)-len(shown), "line")}
+	t.Footer = append(t.Footer, l.formatSummary())
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(l.Items, func(i OverriddenRule) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, l.Closing()...)
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
 
-func nothingLost(o TableOptions) string {
+func formatNothingLost(o TableOptions) string {
 	if o.Target == "" {
 		return "nothing overridden: what applies here is in force"
 	}
 	return "nothing overridden for " + o.Target
 }
 
-// onePolicy is the policy whose rules the list is about, if it is about one.
-func (l *OverriddenRuleList) onePolicy() (string, bool) {
-	first := wantedBy(&l.Items[0])
+// findOnlyPolicy returns the policy that the list is about, and whether there is only one.
+func (l *OverriddenRuleList) findOnlyPolicy() (string, bool) {
+	first := loserName(&l.Items[0])
 	for i := range l.Items {
-		if wantedBy(&l.Items[i]) != first {
+		if loserName(&l.Items[i]) != first {
 			return "", false
 		}
 	}
 	return first, true
 }
 
-// wantedBy is who wanted the rule.
-func wantedBy(i *OverriddenRule) string {
+// loserName names who wanted the rule.
+func loserName(i *OverriddenRule) string {
 	if i.Source.Policy == nil {
 		return i.Source.Builtin
 	}
 	return objectName(*i.Source.Policy)
 }
 
-// summary counts the losses and names the rules that are in force nowhere.
-func (l *OverriddenRuleList) summary() string {
+// formatSummary counts the losses and names the rules that are in force nowhere.
+func (l *OverriddenRuleList) formatSummary() string {
 	var nowhere []string
 	targets := map[model.Ref]bool{}
-	_, one := l.onePolicy()
+	_, one := l.findOnlyPolicy()
 	for i := range l.Items {
 		item := &l.Items[i]
 		targets[item.Target] = true
@@ -85,7 +85,7 @@ func (l *OverriddenRuleList) summary() string {
 	if len(nowhere) > 0 {
 		names = strings.Join(nowhere, ", ")
 	}
-	return fmt.Sprintf("%s on %s · in force nowhere: %s", Counted(len(l.Items), "loss|losses"), Counted(len(targets), "target"), names)
+	return fmt.Sprintf("%s on %s · in force nowhere: %s", FormatCount(len(l.Items), "loss|losses"), FormatCount(len(targets), "target"), names)
 }
 
 // lossLine is one line: losses on sections of one object that are alike.
@@ -95,23 +95,24 @@ type lossLine struct {
 	sections []string
 }
 
-// lines are the losses by policy, rule and target. Sections of an object that lost the same rule to the same winner share one, unless
-// the options forbid it. Where the losses on a target are about different paths, each line says which.
-func (l *OverriddenRuleList) lines(o TableOptions) []lossLine {
+// groupLines returns the losses by policy, rule and target. Sections of an object that lost the
+// same rule to the same winner share a line, unless the options forbid it. Where the losses on a
+// target are about different paths, each line says which.
+func (l *OverriddenRuleList) groupLines(o TableOptions) []lossLine {
 	items := make([]*OverriddenRule, len(l.Items))
 	paths := map[model.Ref]string{}
 	differ := map[model.Ref]bool{}
 	for i := range l.Items {
 		item := &l.Items[i]
 		items[i] = item
-		key := pathsKey(item.Paths)
+		key := buildPathsKey(item.Paths)
 		if other, known := paths[item.Target]; known && other != key {
 			differ[item.Target] = true
 		}
 		paths[item.Target] = key
 	}
 	slices.SortStableFunc(items, func(a, b *OverriddenRule) int {
-		return cmp.Or(cmp.Compare(wantedBy(a), wantedBy(b)), cmp.Compare(a.Rule, b.Rule), compareTargets(a.Target, b.Target))
+		return cmp.Or(cmp.Compare(loserName(a), loserName(b)), cmp.Compare(a.Rule, b.Rule), compareTargets(a.Target, b.Target))
 	})
 	var out []lossLine
 	at := map[string]int{}
@@ -120,7 +121,7 @@ func (l *OverriddenRuleList) lines(o TableOptions) []lossLine {
 		if differ[item.Target] {
 			line.via = viaText(item.Paths, item.Target.WithoutSection(), o)
 		}
-		key := line.key(o)
+		key := line.buildKey(o)
 		if o.ByRule {
 			key += "\x00" + item.Target.Section
 		}
@@ -137,7 +138,7 @@ func (l *OverriddenRuleList) lines(o TableOptions) []lossLine {
 	return out
 }
 
-func pathsKey(paths []Path) string {
+func buildPathsKey(paths []Path) string {
 	keys := make([]string, len(paths))
 	for i, p := range paths {
 		keys[i] = p.Key()
@@ -145,18 +146,19 @@ func pathsKey(paths []Path) string {
 	return strings.Join(keys, "\n")
 }
 
-// key tells lines apart, by what they show.
-func (l *lossLine) key(o TableOptions) string {
+// buildKey returns a text that tells lines apart by what they show.
+func (l *lossLine) buildKey(o TableOptions) string {
 	i := l.item
-	parts := []string{i.PolicyKind, wantedBy(i), i.Rule, i.Target.Group, i.Target.WithoutSection().String(), eachSource(i.LostTo, winnerName), i.Why, l.via}
+	parts := []string{i.PolicyKind, loserName(i), i.Rule, i.Target.Group, i.Target.WithoutSection().String(), eachSource(i.LostTo, winnerName), i.Why, l.via}
 	if o.Wide {
 		parts = append(parts, valueText(i.Value, 0), i.Source.Target.String(), i.Source.Block, i.Source.Strategy, originText(i.Source), i.Message)
 	}
 	return strings.Join(parts, "\x00")
 }
 
-// row is the line of l. A rule that lost here and is in force elsewhere is partly in force.
-func (l *lossLine) row(o TableOptions) []Cell {
+// buildRow returns the cells of the line. A rule that lost here and is in force elsewhere is shown
+// as partly in force.
+func (l *lossLine) buildRow(o TableOptions) []Cell {
 	i := l.item
 	on := strings.ToLower(i.Target.Kind) + " " + i.Target.FullName()
 	if names := sectionList(l.sections, o); names != "" {
@@ -166,7 +168,7 @@ func (l *lossLine) row(o TableOptions) []Cell {
 		on += " via " + l.via
 	}
 	one := []Source{i.Source}
-	cells := []Cell{{Text: wantedBy(i)}, {Text: i.Rule}, {Text: on}, {Text: eachSource(i.LostTo, winnerName)}, {Text: i.Why}, {},
+	cells := []Cell{{Text: loserName(i)}, {Text: i.Rule}, {Text: on}, {Text: eachSource(i.LostTo, winnerName)}, {Text: i.Why}, {},
 		{Text: targetName(*i.Source.Target)}, {Text: eachSource(one, func(s Source) string { return s.Block })},
 		{Text: eachSource(one, func(s Source) string { return s.Strategy })}, {Text: eachSource(one, originText)}, {Text: i.Message}}
 	if o.Wide {
@@ -195,10 +197,10 @@ func winnerName(s Source) string {
 // Tree shows the same by policy and rule.
 func (l *OverriddenRuleList) Tree(o TableOptions) []Branch {
 	if len(l.Items) == 0 {
-		return []Branch{{Cells: []Cell{{Text: nothingLost(o)}}}}
+		return []Branch{{Cells: []Cell{{Text: formatNothingLost(o)}}}}
 	}
-	lines := l.lines(o)
-	shown := lines[:o.limit(len(lines))]
+	lines := l.groupLines(o)
+	shown := lines[:o.countShown(len(lines))]
 	var out []Branch
 	child := func(of *[]Branch, text string, tone Tone) *Branch {
 		if n := len(*of); n == 0 || (*of)[n-1].Cells[0].Text != text {
@@ -207,11 +209,11 @@ func (l *OverriddenRuleList) Tree(o TableOptions) []Branch {
 		return &(*of)[len(*of)-1]
 	}
 	for i := range shown {
-		row := shown[i].row(o)
+		row := shown[i].buildRow(o)
 		rule := child(&child(&out, row[0].Text, row[0].Tone).Children, row[1].Text, row[1].Tone)
 		rule.Children = append(rule.Children, Branch{Cells: []Cell{row[2], row[3], {Text: markLost + " " + row[4].Text, Tone: row[4].Tone}}})
 	}
-	for _, line := range moreLine(len(lines)-len(shown), "line") {
+	for _, line := range formatMoreLine(len(lines)-len(shown), "line") {
 		out = append(out, Branch{Cells: []Cell{{Text: line, Tone: Dim}}})
 	}
 	return out

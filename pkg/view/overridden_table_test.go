@@ -9,13 +9,13 @@ import (
 
 func overriddenList(items ...OverriddenRule) *OverriddenRuleList {
 	l := &OverriddenRuleList{Items: items}
-	l.Seal("OverriddenRuleList", nil)
+	l.Finish("OverriddenRuleList", nil)
 	return l
 }
 
 func lostOn(target model.Ref, rule string, loser Source, reason string, to ...Source) OverriddenRule {
 	return OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: rule, Source: loser, Value: true, Target: target,
-		Paths: []Path{{Gateway: "infra/external", Listener: "http"}}, LostTo: to, Reason: reason, Why: shortLoss(merge.Reason(reason), to), Message: "a sentence"}
+		Paths: []Path{{Gateway: "infra/external", Listener: "http"}}, LostTo: to, Reason: reason, Why: shortLossReason(merge.Reason(reason), to), Message: "a sentence"}
 }
 
 func TestOverriddenOfOnePolicy(t *testing.T) {

@@ -10,31 +10,33 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// paths puts ways into the shape of the contract, sorted, each once. The same ways share one list, which is not to be changed.
-func (a *collector) paths(ways []resolve.Path) []Path {
+// convertPaths puts paths into the shape of the contract, sorted, each once. Equal input shares one
+// list, which is not to be changed.
+func (a *collector) convertPaths(ways []resolve.Path) []Path {
 	var key []byte
 	for _, way := range ways {
-		key = a.appendKey(key, way)
+		key = a.appendPathKey(key, way)
 	}
-	if known, ok := a.ways[string(key)]; ok {
+	if known, ok := a.pathCache[string(key)]; ok {
 		return known
 	}
 	out := []Path{}
 	for _, way := range ways {
-		if p := a.pathOf(way); p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" || p.Binding != "" {
+		if p := a.convertPath(way); p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" || p.Binding != "" {
 			out = append(out, p)
 		}
 	}
-	out = inOrder(out)
-	if a.ways == nil {
-		a.ways = map[string][]Path{}
+	out = sortPaths(out)
+	if a.pathCache == nil {
+		a.pathCache = map[string][]Path{}
 	}
-	a.ways[string(key)] = slices.Clip(out)
-	return a.ways[string(key)]
+	a.pathCache[string(key)] = slices.Clip(out)
+	return a.pathCache[string(key)]
 }
 
-// appendKey appends what pathOf makes of a way, as numbers of nodes, from 1; 0 ends it.
-func (a *collector) appendKey(key []byte, way resolve.Path) []byte {
+// appendPathKey appends the nodes that convertPath reads from a path, as numbers from 1, and 0 at
+// the end.
+func (a *collector) appendPathKey(key []byte, way resolve.Path) []byte {
 	for _, step := range way {
 		tells := false
 		switch n := a.res.Node(step); n.Role {
@@ -43,30 +45,30 @@ func (a *collector) appendKey(key []byte, way resolve.Path) []byte {
 		case topology.Route:
 			tells = a.byRoute
 		case topology.Rule:
-			tells = n.Transit || a.byRule
+			tells = n.Delegates || a.byRule
 		}
 		if tells {
 			key = binary.AppendUvarint(key, uint64(step)+1)
 		}
 	}
-	if a.consumes(way) {
+	if a.isConsumerPath(way) {
 		key = binary.AppendUvarint(key, uint64(a.res.Len())+1)
 	}
 	return append(key, 0)
 }
 
-// pathOf is a way in the shape of the contract.
-func (a *collector) pathOf(way resolve.Path) (p Path) {
+// convertPath puts a path into the shape of the contract.
+func (a *collector) convertPath(way resolve.Path) (p Path) {
 	for _, step := range way {
 		switch n := a.res.Node(step); n.Role {
 		case topology.GatewayClass:
 			p.GatewayClass = n.Ref.Name
 		case topology.Gateway:
 			p.Gateway = n.Ref.FullName()
-			a.spaces[n.Ref.Namespace] = true
+			a.visitedNamespaces[n.Ref.Namespace] = true
 		case topology.ListenerSet:
 			p.ListenerSet = n.Ref.FullName()
-			a.spaces[n.Ref.Namespace] = true
+			a.visitedNamespaces[n.Ref.Namespace] = true
 		case topology.Listener:
 			p.Listener = n.Ref.Section
 		case topology.Route:
@@ -77,25 +79,25 @@ func (a *collector) pathOf(way resolve.Path) (p Path) {
 			if a.byRule {
 				p.Route = n.Ref.Kind + " " + n.Ref.FullName() + " " + n.Ref.Section
 			}
-			if n.Transit {
+			if n.Delegates {
 				p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
 			}
 		case topology.Binding:
 			p.Binding = bindingName(n.Ref)
-			a.spaces[n.Ref.Namespace] = true
+			a.visitedNamespaces[n.Ref.Namespace] = true
 		case topology.Frontend:
 			p.Destination, p.Direction = targetName(n.Ref), directionProducer
-			a.spaces[n.Ref.Namespace] = true
+			a.visitedNamespaces[n.Ref.Namespace] = true
 		}
 	}
-	if a.consumes(way) {
+	if a.isConsumerPath(way) {
 		p.Direction = directionConsumer
 	}
 	return p
 }
 
-// inOrder sorts paths, and leaves each once.
-func inOrder(paths []Path) []Path {
+// sortPaths sorts paths and removes duplicates.
+func sortPaths(paths []Path) []Path {
 	if !slices.IsSortedFunc(paths, comparePaths) { // they mostly are
 		slices.SortFunc(paths, comparePaths)
 	}
@@ -109,7 +111,8 @@ func comparePaths(a, b Path) int {
 		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route))
 }
 
-// bindingName is an object that brings policies to targets, with the way of it that is meant: "infra/everywhere (set base)".
+// bindingName names an object that brings policies to targets, with the part of it that is meant:
+// "infra/everywhere (set base)".
 func bindingName(ref model.Ref) string {
 	if ref.Section == "" {
 		return ref.FullName()

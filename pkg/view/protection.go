@@ -30,12 +30,12 @@ type Protection struct {
 	Timeout           protect.Result `json:"timeout"`           // has an upper bound of its time
 	Retry             protect.Result `json:"retry"`             // is retried
 
-	asked  []protect.Result // of the properties that were asked about by name
-	number int
+	askedResults []protect.Result // of the properties that were asked about by name
+	number       int
 }
 
-// Of is what is said of one property.
-func (p *Protection) Of(property gate.Property) *protect.Result {
+// ResultOf returns what is said of one property.
+func (p *Protection) ResultOf(property gate.Property) *protect.Result {
 	switch property {
 	case gate.Authentication:
 		return &p.Authentication
@@ -94,34 +94,34 @@ func stateOfVerdict(v gate.Verdict) string {
 
 // protector tells what route rules are protected by.
 type protector struct {
-	judge   *protect.Judge
-	asked   []RequestProperty // beside the properties themselves
-	matcher *request.Matcher
-	res     *resolve.Resolution
-	ways    EffectiveTargets
-	tests   map[topology.NodeID][]request.Test
-	gates   map[protect.Place]*protect.Gates // of a request that takes a way to a rule, and has nothing that is not needed for that
-	made    map[*protect.Gates]*Protection   // of ways on which no request makes a difference
-	classes map[protect.Place]*Protection    // of ways on which requests do
-	shared  map[string]*Protection           // by what they say
-	none    *Protection                      // not nil: nothing is asked
+	judge    *protect.Judge
+	asked    []RequestProperty // beside the properties themselves
+	matcher  *request.Matcher
+	res      *resolve.Resolution
+	targets  EffectiveTargets
+	tests    map[topology.NodeID][]request.Test
+	gates    map[protect.RulePath]*protect.Gates // by path, of a plain request that takes the path
+	byGates  map[*protect.Gates]*Protection      // of paths on which all requests are treated alike
+	classes  map[protect.RulePath]*Protection    // of paths on which requests are treated differently
+	shared   map[string]*Protection              // by what they say
+	notAsked *Protection                         // not nil: protection is not asked about
 }
 
 func newProtector(r *resolve.Resolution, m *request.Matcher, judges Judges) *protector {
-	return &protector{judge: judges.protection(r), matcher: m, res: r, tests: map[topology.NodeID][]request.Test{}, gates: map[protect.Place]*protect.Gates{}, made: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{},
-		ways: EffectiveTargets{collector: collector{res: r}, paths: map[topology.NodeID][]resolve.Path{}}}
+	return &protector{judge: judges.newJudge(r), matcher: m, res: r, tests: map[topology.NodeID][]request.Test{}, gates: map[protect.RulePath]*protect.Gates{}, byGates: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{},
+		targets: EffectiveTargets{collector: collector{res: r}, pathCache: map[topology.NodeID][]resolve.Path{}}}
 }
 
-// apart are the tests by which gates tell apart the requests that a rule takes.
-func (p *protector) apart(rule topology.NodeID) []request.Test {
+// findTests returns the tests by which gates tell apart the requests that a rule takes.
+func (p *protector) findTests(rule topology.NodeID) []request.Test {
 	if known, ok := p.tests[rule]; ok {
 		return known
 	}
 	var out []request.Test
-	for _, way := range p.ways.traffic(rule) {
-		a := p.sample(rule, way)
-		p.gates[placeOf(a)] = p.judge.On(a)
-		for _, t := range p.judge.Tests(a) {
+	for _, way := range p.targets.trafficPaths(rule) {
+		a := p.buildSampleAnswer(rule, way)
+		p.gates[answerRulePath(a)] = p.judge.FindGates(a)
+		for _, t := range p.judge.FindTests(a) {
 			if !slices.Contains(out, t) {
 				out = append(out, t)
 			}
@@ -131,9 +131,10 @@ func (p *protector) apart(rule topology.NodeID) []request.Test {
 	return out
 }
 
-// sample is an answer about a request that takes a way to a rule, and has nothing that is not needed for that.
-func (p *protector) sample(rule topology.NodeID, way resolve.Path) *request.Answer {
-	at := p.place(rule, way)
+// buildSampleAnswer makes an answer about a request that comes to a rule on a path and has nothing
+// that is not needed for that.
+func (p *protector) buildSampleAnswer(rule topology.NodeID, way resolve.Path) *request.Answer {
+	at := p.findRulePath(rule, way)
 	a := &request.Answer{Gateway: at.Gateway, Listener: at.Listener, Route: at.Route, Rule: rule}
 	for _, id := range way {
 		if p.res.Node(id).Role == topology.Frontend {
@@ -164,7 +165,7 @@ func (p *protector) sample(rule topology.NodeID, way resolve.Path) *request.Answ
 	if a.Location != nil {
 		return a
 	}
-	for _, b := range p.res.Graph.Backends(rule) {
+	for _, b := range p.res.Graph.BackendRefs(rule) {
 		if b.Reason == "" && b.Weight > 0 {
 			a.Backends = append(a.Backends, b)
 		}
@@ -172,9 +173,9 @@ func (p *protector) sample(rule topology.NodeID, way resolve.Path) *request.Answ
 	return a
 }
 
-// place is where a way leads.
-func (p *protector) place(rule topology.NodeID, way resolve.Path) protect.Place {
-	at := protect.Place{Gateway: topology.None, Listener: topology.None, Route: topology.None, Rule: rule}
+// findRulePath returns the gateway, listener and route through which a path leads to a rule.
+func (p *protector) findRulePath(rule topology.NodeID, way resolve.Path) protect.RulePath {
+	at := protect.RulePath{Gateway: topology.None, Listener: topology.None, Route: topology.None, Rule: rule}
 	for _, id := range way {
 		switch p.res.Node(id).Role {
 		case topology.Gateway:
@@ -188,21 +189,21 @@ func (p *protector) place(rule topology.NodeID, way resolve.Path) protect.Place 
 	return at
 }
 
-func placeOf(a *request.Answer) protect.Place {
-	return protect.Place{Gateway: a.Gateway, Listener: a.Listener, Route: a.Route, Rule: a.Rule}
+func answerRulePath(a *request.Answer) protect.RulePath {
+	return protect.RulePath{Gateway: a.Gateway, Listener: a.Listener, Route: a.Route, Rule: a.Rule}
 }
 
-// split answers about all classes of requests that gates of some rules tell apart.
-func (p *protector) split(rules []topology.NodeID) error {
-	p.classes = map[protect.Place]*Protection{}
-	return p.eachClass(rules, func(a *request.Answer, sure bool) { p.add(p.judge.On(a), sure) })
+// judgeClasses judges all classes of requests that gates of some rules tell apart.
+func (p *protector) judgeClasses(rules []topology.NodeID) error {
+	p.classes = map[protect.RulePath]*Protection{}
+	return p.eachClass(rules, func(a *request.Answer, sure bool) { p.addClass(p.judge.FindGates(a), sure) })
 }
 
 // eachClass calls see with what becomes of each class of requests that gates of some rules tell apart, and whether that is known.
 func (p *protector) eachClass(rules []topology.NodeID, see func(a *request.Answer, sure bool)) error {
 	asked := map[topology.NodeID]bool{}
 	for _, rule := range rules {
-		if len(p.apart(rule)) > 0 {
+		if len(p.findTests(rule)) > 0 {
 			asked[rule] = true
 		}
 	}
@@ -211,13 +212,13 @@ func (p *protector) eachClass(rules []topology.NodeID, see func(a *request.Answe
 	}
 	apart := func(rule topology.NodeID) []request.Test {
 		if asked[rule] {
-			return p.apart(rule)
+			return p.findTests(rule)
 		}
 		return nil
 	}
-	return space.Walk(p.matcher, space.Scope{Where: space.Everywhere(), Apart: apart, Passing: true}, func(c *space.Class) bool {
+	return space.Walk(p.matcher, space.Scope{Destination: space.AnyDestination(), ExtraTests: apart, ReuseClass: true}, func(c *space.Class) bool {
 		answers, sure := c.Possible, false
-		if doubtAbout(c) == "" {
+		if findDoubt(c) == "" {
 			answers, sure = []*request.Answer{c.Answer}, true
 		}
 		for _, a := range answers {
@@ -232,82 +233,84 @@ func (p *protector) eachClass(rules []topology.NodeID, see func(a *request.Answe
 	})
 }
 
-// add puts what is said of one class to what is said of the others on its way.
-func (p *protector) add(g *protect.Gates, sure bool) {
-	known := p.classes[g.Place]
+// addClass merges what is said of one class into what is said of the others on its path.
+func (p *protector) addClass(g *protect.Gates, sure bool) {
+	known := p.classes[g.RulePath]
 	if known == nil {
-		known = &Protection{asked: make([]protect.Result, len(p.asked))}
-		p.classes[g.Place] = known
+		known = &Protection{askedResults: make([]protect.Result, len(p.asked))}
+		p.classes[g.RulePath] = known
 	}
 	worsen := func(r *protect.Result, one protect.Result) {
 		if !sure {
-			one = one.Doubted("which rule takes the request is not known")
+			one = one.DoubtFailure("which rule takes the request is not known")
 		}
-		*r = protect.Worst(*r, one)
+		*r = protect.WorstOf(*r, one)
 	}
 	for _, property := range gate.Properties() {
-		worsen(known.Of(property), g.Of(property))
+		worsen(known.ResultOf(property), g.JudgeProperty(property))
 	}
 	for i, q := range p.asked {
-		worsen(&known.asked[i], g.Of(q.Property, q.Methods...))
+		worsen(&known.askedResults[i], g.JudgeProperty(q.Property, q.Methods...))
 	}
 }
 
-// of is what a rule is protected by on a way.
-func (p *protector) of(rule topology.NodeID, way resolve.Path) *Protection {
-	if p.none != nil {
-		return p.none
+// findProtection returns what protects the requests to a rule on a path.
+func (p *protector) findProtection(rule topology.NodeID, way resolve.Path) *Protection {
+	if p.notAsked != nil {
+		return p.notAsked
 	}
-	at := p.place(rule, way)
+	at := p.findRulePath(rule, way)
 	if classes := p.classes[at]; classes != nil {
-		return p.share(classes)
+		return p.shareProtection(classes)
 	}
 	g := p.gates[at]
 	if g == nil {
-		g = p.judge.On(p.sample(rule, way))
+		g = p.judge.FindGates(p.buildSampleAnswer(rule, way))
 	}
-	if made := p.made[g]; made != nil {
+	if made := p.byGates[g]; made != nil {
 		return made
 	}
 	out := &Protection{}
 	for _, property := range gate.Properties() {
-		*out.Of(property) = g.Of(property)
+		*out.ResultOf(property) = g.JudgeProperty(property)
 	}
 	for _, q := range p.asked {
-		out.asked = append(out.asked, g.Of(q.Property, q.Methods...))
+		out.askedResults = append(out.askedResults, g.JudgeProperty(q.Property, q.Methods...))
 	}
-	out = p.share(out)
-	p.made[g] = out
+	out = p.shareProtection(out)
+	p.byGates[g] = out
 	return out
 }
 
-// open is what is said of a rule of which it is not known how requests come to it.
-func (p *protector) open(rule model.Ref, way *openWay) *Protection {
-	if p.none != nil {
-		return p.none
+// buildUnknownProtection returns what is said of a rule when it is not known how requests come to
+// it.
+func (p *protector) buildUnknownProtection(rule model.Ref, way *uncertainPath) *Protection {
+	if p.notAsked != nil {
+		return p.notAsked
 	}
 	open := protect.Result{Verdict: gate.Depends, Because: []protect.Reason{{Code: gate.MissingObject, Object: &rule, Message: way.why}}}
 	if way.forbidden {
-		open.Because = []protect.Reason{protect.Forbidden(way.parent)}
+		open.Because = []protect.Reason{protect.ForbiddenReason(way.parent)}
 	}
 	out := &Protection{}
 	for _, property := range gate.Properties() {
-		*out.Of(property) = open
+		*out.ResultOf(property) = open
 	}
 	for range p.asked {
-		out.asked = append(out.asked, open)
+		out.askedResults = append(out.askedResults, open)
 	}
-	return p.share(out)
+	return p.shareProtection(out)
 }
 
-// share finds what says the same, so that rows on which it is the same can be told.
-func (p *protector) share(one *Protection) *Protection {
+// shareProtection returns the known protection that says the same, so that equal rows can be told
+// by their pointers.
+func (p *protector) shareProtection(one *Protection) *Protection {
 	var key []byte
 	for _, property := range gate.Properties() {
-		key = one.Of(property).AppendKey(key)
+		key = one.ResultOf(property).AppendKey(key)
 	}
-	for i := range one.asked {
-		key = one.asked[i].AppendKey(key)
+	for i := range one.askedResults {
+		key = one.askedResults[i].AppendKey(key)
 	}
 	known := p.shared[string(key)]
 	if known == nil {

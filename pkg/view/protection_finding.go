@@ -18,10 +18,10 @@ import (
 // ProtectionFindings finds policies that look like protection and are none, that take the protection of others away, or that let requests in while
 // a service is down, and routes that take requests away from where they have to authenticate. It looks at route rules, on all ways to them.
 func ProtectionFindings(r *resolve.Resolution, m *request.Matcher, judges Judges) []model.Problem {
-	if _, described := guards(r); !described {
+	if _, described := findProtectiveKinds(r); !described {
 		return nil
 	}
-	s := protectionSurvey{protector: newProtector(r, m, judges), policies: map[model.Ref]*policyEffect{}, takers: map[model.Ref]*takenProtection{}, authenticated: map[place]gate.Verdict{}}
+	s := protectionSurvey{protector: newProtector(r, m, judges), policies: map[model.Ref]*policyEffect{}, replacers: map[model.Ref]*replacedProtection{}, authenticated: map[listenerRule]gate.Verdict{}}
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
 			if p.Builtin == "" {
@@ -29,36 +29,36 @@ func ProtectionFindings(r *resolve.Resolution, m *request.Matcher, judges Judges
 			}
 		}
 	}
-	if s.look() != nil {
-		return nil // requests cannot be told apart, which other findings say
+	if s.judgeRules() != nil {
+		return nil // classes of requests cannot be found; other findings say so
 	}
-	return model.SortProblems(slices.Concat(s.nothing(), s.replaced(), s.failOpen(), s.bypassed()))
+	return model.SortProblems(slices.Concat(s.findUselessPolicies(), s.findReplacingPolicies(), s.findFailOpenPolicies(), s.findBypassingRules()))
 }
 
 // protectionSurvey gathers what policies do where they are in force.
 type protectionSurvey struct {
 	*protector
 	policies      map[model.Ref]*policyEffect
-	takers        map[model.Ref]*takenProtection // by the policy that takes it
-	authenticated map[place]gate.Verdict
+	replacers     map[model.Ref]*replacedProtection // by the policy that takes it
+	authenticated map[listenerRule]gate.Verdict
 }
 
-// place is a route rule at a listener.
-type place struct{ listener, rule topology.NodeID }
+// listenerRule is a route rule at a listener.
+type listenerRule struct{ listener, rule topology.NodeID }
 
 // policyEffect is what one policy establishes, over all places where it is in force.
 type policyEffect struct {
-	useful   bool // something that it establishes holds, or may
-	trial    bool // a part of it only reports
-	reasons  []protect.Reason
-	rules    refList // where it protects nothing
-	open     []string
-	openAt   refList // where it lets requests in while a service does not answer
-	openName []gate.Property
+	useful             bool // something that it establishes holds, or may
+	onlyReports        bool // a part of it only reports
+	reasons            []protect.Reason
+	unprotectedRules   refList // where it protects nothing
+	failOpenFields     []string
+	failOpenRules      refList // the rules where it lets requests in while a service does not answer
+	failOpenProperties []gate.Property
 }
 
-// takenProtection is what one policy takes away from others.
-type takenProtection struct {
+// replacedProtection is what one policy takes away from others.
+type replacedProtection struct {
 	lost  []string
 	rules refList
 }
@@ -79,121 +79,123 @@ func (l *refList) add(ref model.Ref) {
 	}
 }
 
-// text counts route rules and names the first.
-func (l *refList) text() string {
+// formatRules counts route rules and names the first.
+func (l *refList) formatRules() string {
 	slices.SortFunc(l.list, model.Ref.Compare)
 	names := make([]string, len(l.list))
 	for i, ref := range l.list {
 		names[i] = ref.String()
 	}
-	return Counted(len(names), "route rule") + " (" + explain.Few(names) + ")"
+	return FormatCount(len(names), "route rule") + " (" + explain.ListNames(names) + ")"
 }
 
-// look judges all route rules on all ways.
-func (s *protectionSurvey) look() error {
+// judgeRules judges all route rules on all paths.
+func (s *protectionSurvey) judgeRules() error {
 	var apart []topology.NodeID
 	for _, id := range s.res.Graph.Order(topology.All) {
-		if n := s.res.Node(id); n.Role != topology.Rule || n.Transit {
+		if n := s.res.Node(id); n.Role != topology.Rule || n.Delegates {
 			continue
 		}
-		if len(s.apart(id)) > 0 {
+		if len(s.findTests(id)) > 0 {
 			apart = append(apart, id)
 			continue
 		}
-		for _, way := range s.ways.traffic(id) {
-			s.see(s.judge.On(s.sample(id, way)), true)
+		for _, way := range s.targets.trafficPaths(id) {
+			s.noteClass(s.judge.FindGates(s.buildSampleAnswer(id, way)), true)
 		}
 	}
 	return s.eachClass(apart, func(a *request.Answer, sure bool) {
-		if reaches(a) {
-			s.see(s.judge.On(a), sure)
+		if isSentToBackend(a) {
+			s.noteClass(s.judge.FindGates(a), sure)
 		}
 	})
 }
 
-// see notes what is so of the requests of one class on one way.
-func (s *protectionSurvey) see(g *protect.Gates, sure bool) {
-	if g.Idle {
+// noteClass notes what holds for the requests of one class on one path.
+func (s *protectionSurvey) noteClass(g *protect.Gates, sure bool) {
+	if g.Redirects {
 		return
 	}
 	rule := s.res.Node(g.Rule).Ref
 	for _, all := range append([][]protect.Gate{g.Before}, g.Backends...) {
-		s.seeGates(g, all, rule)
+		s.noteGates(g, all, rule)
 	}
 	if !sure {
 		return
 	}
-	at := place{g.Listener, g.Rule}
-	s.authenticated[at] = worseVerdict(s.authenticated[at], g.Of(gate.Authentication))
+	at := listenerRule{g.Listener, g.Rule}
+	s.authenticated[at] = worstVerdict(s.authenticated[at], g.JudgeProperty(gate.Authentication))
 	for _, p := range []gate.Property{gate.Authentication, gate.Authorization} {
-		if result := g.Of(p); result.Verdict == gate.Fails {
-			s.seeReplaced(p, result.Replaced, rule)
+		if result := g.JudgeProperty(p); result.Verdict == gate.Fails {
+			s.noteReplaced(p, result.Replaced, rule)
 		}
 	}
 }
 
-// worseVerdict is the verdict of several classes.
-func worseVerdict(known gate.Verdict, result protect.Result) gate.Verdict {
-	all := protect.Worst(protect.Result{Verdict: known}, result)
+// worstVerdict returns the verdict of several classes together.
+func worstVerdict(known gate.Verdict, result protect.Result) gate.Verdict {
+	all := protect.WorstOf(protect.Result{Verdict: known}, result)
 	return all.Verdict
 }
 
-// seeReplaced notes gates that lost to policies which stand elsewhere.
-func (s *protectionSurvey) seeReplaced(p gate.Property, all []protect.Override, rule model.Ref) {
+// noteReplaced notes gates that lost to policies attached elsewhere.
+func (s *protectionSurvey) noteReplaced(p gate.Property, all []protect.Override, rule model.Ref) {
 	for _, o := range all {
-		if o.Beside || o.Winner == o.Lost.Object || s.policies[o.Winner] == nil {
+		if o.SameTarget || o.Winner == o.Lost.Object || s.policies[o.Winner] == nil {
 			continue
 		}
-		t := s.takers[o.Winner]
+		t := s.replacers[o.Winner]
 		if t == nil {
-			t = &takenProtection{}
-			s.takers[o.Winner] = t
+			t = &replacedProtection{}
+			s.replacers[o.Winner] = t
 		}
 		t.rules.add(rule)
-		what := string(p) + " (" + fieldOf(o.Lost.Field, o.Lost.Object) + ")"
+		what := string(p) + " (" + formatField(o.Lost.Field, o.Lost.Object) + ")"
 		if !slices.Contains(t.lost, what) {
 			t.lost = append(t.lost, what)
 		}
 	}
 }
 
-// fieldOf names a setting of an object.
-func fieldOf(field string, of model.Ref) string {
+// formatField names a setting of an object.
+func formatField(field string, of model.Ref) string {
 	if field == "" {
 		return of.String()
 	}
 	return field + " of " + of.String()
 }
 
-// protects reports whether a property keeps requests out: whoever sets it wants protection.
-func protects(p gate.Property) bool {
+// isProtective reports whether a property keeps requests out, so that whoever sets it wants
+// protection.
+func isProtective(p gate.Property) bool {
 	return p.IsAccess() || p == gate.WAF || p == gate.RateLimit
 }
 
-// seeGates notes what each policy does with gates that are in force at one place.
-func (s *protectionSurvey) seeGates(g *protect.Gates, gates []protect.Gate, rule model.Ref) {
+// noteGates notes what each policy does with the gates in force on one path.
+func (s *protectionSurvey) noteGates(g *protect.Gates, gates []protect.Gate, rule model.Ref) {
 	for i := range gates {
 		one := &gates[i]
-		s.seeOpen(one, rule)
+		s.noteFailOpen(one, rule)
 		effect := s.policies[one.Object]
 		if effect == nil {
 			continue
 		}
-		failing, trial := failingReasons(gates, one)
-		result := g.Of(one.Property)
+		failing, trial := findFailingReasons(gates, one)
+		result := g.JudgeProperty(one.Property)
 		switch {
 		case trial:
-			effect.trial = true
-		case len(failing) == 0, protects(one.Property) && result.Verdict == gate.Holds:
+			effect.onlyReports = true
+		case len(failing) == 0, isProtective(one.Property) && result.Verdict == gate.Holds:
 			effect.useful = true
-		case protects(one.Property):
-			effect.fail(failing, rule)
+		case isProtective(one.Property):
+			effect.noteFailure(failing, rule)
 		}
 	}
 }
 
-// failingReasons are why a gate fails, or an alternative to it of the same policy; none if it holds, or may. Trial: it only reports.
-func failingReasons(gates []protect.Gate, of *protect.Gate) (out []protect.Reason, trial bool) {
+// findFailingReasons returns why a gate, or an alternative to it of the same policy, fails; none if
+// it holds or may hold. trial: it only reports.
+func findFailingReasons(gates []protect.Gate, of *protect.Gate) (out []protect.Reason, trial bool) {
 	for i := range gates {
 		one := &gates[i]
 		if one.Object != of.Object || one != of && (of.Group == "" || one.Group != of.Group) || one.Verdict() != gate.Fails {
@@ -209,21 +211,22 @@ func failingReasons(gates []protect.Gate, of *protect.Gate) (out []protect.Reaso
 	return out, trial
 }
 
-// fail notes that a gate of the policy fails. What is switched off is meant to be.
-func (e *policyEffect) fail(reasons []protect.Reason, rule model.Ref) {
+// noteFailure notes that a gate of the policy fails. A gate that is switched off is taken to be
+// meant so.
+func (e *policyEffect) noteFailure(reasons []protect.Reason, rule model.Ref) {
 	for _, r := range reasons {
 		if r.Code == gate.Disabled {
 			continue
 		}
-		e.rules.add(rule)
+		e.unprotectedRules.add(rule)
 		if !slices.ContainsFunc(e.reasons, func(o protect.Reason) bool { return o.Message == r.Message }) {
 			e.reasons = append(e.reasons, r)
 		}
 	}
 }
 
-// seeOpen notes a gate that is open while its service does not answer.
-func (s *protectionSurvey) seeOpen(g *protect.Gate, rule model.Ref) {
+// noteFailOpen notes a gate that lets requests in while its service does not answer.
+func (s *protectionSurvey) noteFailOpen(g *protect.Gate, rule model.Ref) {
 	if g.Property != gate.Authentication && g.Property != gate.Authorization && g.Property != gate.WAF || g.Verdict() != gate.Depends {
 		return
 	}
@@ -241,20 +244,20 @@ func (s *protectionSurvey) seeOpen(g *protect.Gate, rule model.Ref) {
 			field = r.Field
 		}
 		if r.Object != nil && *r.Object != g.Object {
-			field = fieldOf(field, *r.Object)
+			field = formatField(field, *r.Object)
 		}
-		if !slices.Contains(effect.open, field) {
-			effect.open = append(effect.open, field)
+		if !slices.Contains(effect.failOpenFields, field) {
+			effect.failOpenFields = append(effect.failOpenFields, field)
 		}
-		if !slices.Contains(effect.openName, g.Property) {
-			effect.openName = append(effect.openName, g.Property)
+		if !slices.Contains(effect.failOpenProperties, g.Property) {
+			effect.failOpenProperties = append(effect.failOpenProperties, g.Property)
 		}
-		effect.openAt.add(rule)
+		effect.failOpenRules.add(rule)
 	}
 }
 
-// sentences are reasons in words, without the name of the policy that they are about.
-func sentences(of model.Ref, reasons []protect.Reason) string {
+// formatReasonsAbout says reasons in words, without the name of the policy that they are about.
+func formatReasonsAbout(of model.Ref, reasons []protect.Reason) string {
 	var out []string
 	name := strings.TrimSpace(of.Kind + " " + of.FullName())
 	for _, r := range reasons {
@@ -268,8 +271,8 @@ func sentences(of model.Ref, reasons []protect.Reason) string {
 	return strings.Join(slices.Compact(out), "; ")
 }
 
-// about is a finding at an object; none if the input does not have it.
-func (s *protectionSurvey) about(ref model.Ref, p model.Problem) []model.Problem {
+// locateFinding puts a finding at an object; it returns none if the input does not have the object.
+func (s *protectionSurvey) locateFinding(ref model.Ref, p model.Problem) []model.Problem {
 	o := s.res.Snapshot.Get(ref.WithoutSection())
 	if o == nil {
 		return nil
@@ -277,54 +280,57 @@ func (s *protectionSurvey) about(ref model.Ref, p model.Problem) []model.Problem
 	return []model.Problem{p.At(o)}
 }
 
-// nothing finds policies that protect nothing where they are in force.
-func (s *protectionSurvey) nothing() []model.Problem {
+// findUselessPolicies finds policies that protect nothing where they are in force.
+func (s *protectionSurvey) findUselessPolicies() []model.Problem {
 	var out []model.Problem
 	for ref, e := range s.policies {
-		if e.useful || e.trial || len(e.reasons) == 0 {
+		if e.useful || e.onlyReports || len(e.reasons) == 0 {
 			continue
 		}
-		out = append(out, s.about(ref, model.Problem{Severity: model.Warning, Code: model.ProtectsNothing,
-			Message: fmt.Sprintf("%s protects nothing on %s: %s", ref, e.rules.text(), sentences(ref, e.reasons)),
+		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectsNothing,
+			Message: fmt.Sprintf("%s protects nothing on %s: %s", ref, e.unprotectedRules.formatRules(), formatReasonsAbout(ref, e.reasons)),
 			Hint:    "demand what it is there for, or remove it; one that is meant to let everybody in can be suppressed"})...)
 	}
 	return out
 }
 
-// replaced finds policies that take authentication or authorization away where another policy had it.
-func (s *protectionSurvey) replaced() []model.Problem {
+// findReplacingPolicies finds policies that take authentication or authorization away where another
+// policy had it.
+func (s *protectionSurvey) findReplacingPolicies() []model.Problem {
 	var out []model.Problem
-	for ref, t := range s.takers {
+	for ref, t := range s.replacers {
 		slices.Sort(t.lost)
-		out = append(out, s.about(ref, model.Problem{Severity: model.Warning, Code: model.ProtectionReplaced,
-			Message: fmt.Sprintf("%s takes protection away from %s: without it, they would have %s", ref, t.rules.text(), explain.Few(t.lost)),
+		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectionReplaced,
+			Message: fmt.Sprintf("%s takes protection away from %s: without it, they would have %s", ref, t.rules.formatRules(), explain.ListNames(t.lost)),
 			Hint:    "set in it what it takes away, or merge the two where the kind can; one that is meant to open a path can be suppressed"})...)
 	}
 	return out
 }
 
-// failOpen finds policies that let requests in while the service that they ask does not answer.
-func (s *protectionSurvey) failOpen() []model.Problem {
+// findFailOpenPolicies finds policies that let requests in while the service that they ask does not
+// answer.
+func (s *protectionSurvey) findFailOpenPolicies() []model.Problem {
 	var out []model.Problem
 	for ref, e := range s.policies {
-		if len(e.open) == 0 {
+		if len(e.failOpenFields) == 0 {
 			continue
 		}
-		slices.Sort(e.open)
-		slices.Sort(e.openName)
+		slices.Sort(e.failOpenFields)
+		slices.Sort(e.failOpenProperties)
 		var names []string
-		for _, p := range e.openName {
+		for _, p := range e.failOpenProperties {
 			names = append(names, string(p))
 		}
-		out = append(out, s.about(ref, model.Problem{Severity: model.Info, Code: model.FailOpenProtection,
-			Message: fmt.Sprintf("%s lets requests in without %s while the service that it asks does not answer, on %s: %s", ref, strings.Join(names, " and "), e.openAt.text(), strings.Join(e.open, ", ")),
+		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Info, Code: model.FailOpenProtection,
+			Message: fmt.Sprintf("%s lets requests in without %s while the service that it asks does not answer, on %s: %s", ref, strings.Join(names, " and "), e.failOpenRules.formatRules(), strings.Join(e.failOpenFields, ", ")),
 			Hint:    "who can stop the service gets in: let it fail closed where that matters"})...)
 	}
 	return out
 }
 
-// bypassed finds rules without authentication that take requests away from rules of other routes which have it.
-func (s *protectionSurvey) bypassed() []model.Problem {
+// findBypassingRules finds rules without authentication that take requests away from rules of other
+// routes which have it.
+func (s *protectionSurvey) findBypassingRules() []model.Problem {
 	if s.matcher == nil {
 		return nil
 	}
@@ -336,28 +342,28 @@ func (s *protectionSurvey) bypassed() []model.Problem {
 	rules := map[model.Ref]topology.NodeID{}
 	whole := true
 	competition := request.Competition{Matcher: s.matcher}
-	for _, e := range s.listeners() {
+	for _, e := range s.listListeners() {
 		has := func(v gate.Verdict) func(topology.NodeID) bool {
-			return func(rule topology.NodeID) bool { return s.authenticated[place{e.listener, rule}] == v }
+			return func(rule topology.NodeID) bool { return s.authenticated[listenerRule{e.listener, rule}] == v }
 		}
-		all, complete := competition.Overtakings(e.gateway, e.listener, has(gate.Fails), has(gate.Holds))
+		all, complete := competition.FindInterceptions(e.gateway, e.listener, has(gate.Fails), has(gate.Holds))
 		whole = whole && complete
 		for _, o := range all {
-			if !reaches(o.Answer) || uncertain(o.Answer) {
+			if !isSentToBackend(o.Answer) || hasUncertainOrder(o.Answer) {
 				continue
 			}
 			ref := s.res.Node(o.Rule).Ref
 			if found[ref] == nil {
-				found[ref], rules[ref] = &bypass{command: command(&o.Answer.Request)}, o.Rule
+				found[ref], rules[ref] = &bypass{command: formatRequestCommand(&o.Answer.Request)}, o.Rule
 			}
-			found[ref].of.add(s.res.Node(o.Of).Ref)
+			found[ref].of.add(s.res.Node(o.From).Ref)
 		}
 	}
 	var out []model.Problem
 	for ref, b := range found {
 		n := s.res.Node(rules[ref])
 		p := model.Problem{Severity: model.Warning, Code: model.ProtectionBypassed,
-			Message: fmt.Sprintf("%s takes requests without authentication from %s, where they would need it, such as %s", ref, b.of.text(), b.command),
+			Message: fmt.Sprintf("%s takes requests without authentication from %s, where they would need it, such as %s", ref, b.of.formatRules(), b.command),
 			Hint:    "let a policy authenticate at the rule as well, or make its matches narrower; one that is meant to open a path can be suppressed"}.
 			At(n.Object, "spec", "rules", strconv.Itoa(n.Index))
 		out = append(out, p)
@@ -369,19 +375,19 @@ func (s *protectionSurvey) bypassed() []model.Problem {
 	return out
 }
 
-// entryAt is a listener of a Gateway.
-type entryAt struct{ gateway, listener topology.NodeID }
+// gatewayListener is a listener of a Gateway.
+type gatewayListener struct{ gateway, listener topology.NodeID }
 
-// listeners are those of the Gateways, also by ListenerSets.
-func (s *protectionSurvey) listeners() []entryAt {
-	var out []entryAt
+// listListeners returns the listeners of the Gateways, those of ListenerSets included.
+func (s *protectionSurvey) listListeners() []gatewayListener {
+	var out []gatewayListener
 	g := s.res.Graph
 	for _, id := range g.Order(topology.Traffic) {
 		if g.Node(id).Role != topology.Listener {
 			continue
 		}
-		if gateway := gatewayAbove(g, id); gateway != topology.None {
-			out = append(out, entryAt{gateway, id})
+		if gateway := findGatewayAbove(g, id); gateway != topology.None {
+			out = append(out, gatewayListener{gateway, id})
 		}
 	}
 	return out

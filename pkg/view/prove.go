@@ -46,10 +46,10 @@ type Proof struct {
 	Spellings     []Spelling `json:"spellings"`               // of these requests, by which the same backend gets them without a policy, where hosts or paths are asked about
 	MoreSpellings bool       `json:"moreSpellings,omitempty"` // not of all paths other spellings were tried
 
-	asked       string   // which requests are asked about, in words
-	ofRequests  bool     // properties of requests are asked about, not policy kinds
-	unprotected int      // classes
-	void        []string // what of the selection takes no request, a sentence each
+	askedText       string   // which requests are asked about, in words
+	ofRequests      bool     // properties of requests are asked about, not policy kinds
+	unprotected     int      // classes
+	emptySelections []string // what of the selection takes no request, a sentence each
 }
 
 // Counterexample is a request for which a property does not hold, with what becomes of it.
@@ -81,66 +81,66 @@ type ProofQuery struct {
 	Property   string            // or a ready-made property, by its name
 	Allow      []string          // of what is listed: hosts and paths, as HOST or HOST/PATH in the forms of the scope
 
-	Expression string                                        // or an expression
-	Holds      func(*RequestWay) (held bool, unknown string) // that is so
-	Kinds      []model.GroupKind                             // the policy kinds that it looks at; nil: all
+	Expression string                                         // or an expression
+	Holds      func(*BackendPath) (held bool, unknown string) // that is so
+	Kinds      []model.GroupKind                              // the policy kinds that it looks at; nil: all
 
 	Routes func(*model.Object) bool // the routes whose requests are asked about; nil: all
 	Asked  string                   // which requests are asked about, in words
 }
 
-// ProofError says what is wrong with a question.
+// ProofError says what is wrong with a proof query.
 type ProofError struct{ What string }
 
-// Error says it.
+// Error returns what is wrong.
 func (e *ProofError) Error() string { return e.What }
 
 // Prove decides whether a property holds for every request.
 func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judges) (*Proof, error) {
-	if wrong := q.Wrong(); wrong != "" {
+	if wrong := q.Check(); wrong != "" {
 		return nil, &ProofError{wrong}
 	}
-	q.prepare(m)
-	q.Scope.Passing = true
+	q.splitScope(m)
+	q.Scope.ReuseClass = true
 	p := newProver(r, m, &q, judges)
 	if p.protector != nil {
-		q.Scope.Apart = p.protector.apart
+		q.Scope.ExtraTests = p.protector.findTests
 	}
-	p.out = &Proof{Property: q.sentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
+	p.out = &Proof{Property: q.formatSentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
 	}
-	p.out.ofRequests, p.out.asked = len(q.Properties) > 0, q.Asked
+	p.out.ofRequests, p.out.askedText = len(q.Properties) > 0, q.Asked
 	for _, property := range q.Properties {
 		p.out.Require = append(p.out.Require, property.String())
 	}
-	if err := space.Walk(m, q.Scope, p.class); err != nil {
+	if err := space.Walk(m, q.Scope, p.judgeClass); err != nil {
 		return nil, err
 	}
-	if p.whole != nil {
-		if err := p.whole.finish(p); err != nil {
+	if p.crossCheck != nil {
+		if err := p.crossCheck.finishCheck(p); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.counterexamples(m); err != nil {
+	if err := p.buildCounterexamples(m); err != nil {
 		return nil, err
 	}
-	p.leftOut(m)
-	p.settle()
+	p.addLeftOut(m)
+	p.decideResult()
 	return p.out, nil
 }
 
 func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, judges Judges) *prover {
-	p := &prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), judges: judges}, q: q, known: map[way]bool{}, looked: map[way]bool{},
-		judged: map[way]judged{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, open: map[string]*Undecided{}, told: map[string]bool{},
-		matcher: m, whole: q.whole(), taking: make([]bool, r.Len()), selected: newSelection(&q.Scope)}
+	p := &prover{requestWriter: requestWriter{collector: newCollector(r, q.relevantKinds()), judges: judges}, q: q, policyKnown: map[rulePath]bool{}, visitedPaths: map[rulePath]bool{},
+		judged: map[rulePath]judgement{}, aboveRule: map[rulePath][]*InForce{}, shared: map[*stackAnswer]*InForce{}, undecidedByReason: map[string]*Undecided{}, notedMessages: map[string]bool{},
+		matcher: m, crossCheck: q.newCrossClassCheck(), takingRules: make([]bool, r.Len()), scopeUse: newScopeUse(&q.Scope)}
 	if len(q.Properties) > 0 {
 		p.protector, p.gatesDecide = newProtector(r, m, judges), true
 	}
 	return p
 }
 
-func kindsText(kinds []model.GroupKind) string {
+func formatKinds(kinds []model.GroupKind) string {
 	names := make([]string, 0, len(kinds))
 	for _, gk := range kinds {
 		names = append(names, gk.Kind)
@@ -154,92 +154,93 @@ func kindsText(kinds []model.GroupKind) string {
 
 type prover struct {
 	requestWriter
-	q        *ProofQuery
-	out      *Proof
-	known    map[way]bool // whether a policy is in force there
-	looked   map[way]bool
-	judged   map[way]judged
-	selected selection
-	// protector tells what requests are protected by, if a property is asked about; else nil.
-	protector *protector
-	shared    map[*answer]*InForce
-	seen      []bool             // by node: it was looked at
-	stood     []bool             // by node: what is in force on a way through it was asked for
-	over      map[way][]*InForce // what is in force before the rule, by the way to its route
-	places    *EffectiveTargets
-	whole     whole // nil: every class is judged by itself
-	matcher   *request.Matcher
-	taking    []bool   // by node: a rule that takes requests which a backend gets
-	failures  failures // of the rules for which the property does not hold
-	open      map[string]*Undecided
-	told      map[string]bool
-	problems  []model.Problem
+	q            *ProofQuery
+	out          *Proof
+	policyKnown  map[rulePath]bool // whether a policy is in force there
+	visitedPaths map[rulePath]bool
+	judged       map[rulePath]judgement
+	scopeUse     scopeUse
+	// protector says what protects requests, if a property is asked about; else nil.
+	protector         *protector
+	shared            map[*stackAnswer]*InForce
+	visitedNodes      []bool                  // by node: it was looked at
+	queriedNodes      []bool                  // by node: what is in force on a path through it was looked up
+	aboveRule         map[rulePath][]*InForce // what is in force above the rule, by the path to its route
+	targets           *EffectiveTargets
+	crossCheck        crossClassCheck // nil: every class is judged by itself
+	matcher           *request.Matcher
+	takingRules       []bool       // by node: a rule that takes requests which a backend gets
+	failures          failingRules // of the rules for which the property does not hold
+	undecidedByReason map[string]*Undecided
+	notedMessages     map[string]bool
+	problems          []model.Problem
 
-	shadowed []*failing        // of rules that take no request: one that they match
-	silent   []topology.NodeID // rules that take no request, and for which no request was found that they match
+	shadowed       []*failingRule    // of rules that take no request: one that they match
+	unmatchedRules []topology.NodeID // rules that take no request, and for which no request was found that they match
 }
 
-// counterexamples tells the smallest request of each rule.
-func (p *prover) counterexamples(m *request.Matcher) error {
-	found := append(p.failures.smallest(), p.shadowed...)
+// buildCounterexamples writes the smallest request of each rule for which the property does not
+// hold.
+func (p *prover) buildCounterexamples(m *request.Matcher) error {
+	found := append(p.failures.sortBySize(), p.shadowed...)
 	if len(found) > mostCounterexamples {
 		found = found[:mostCounterexamples]
 	}
-	p.out.More = len(p.failures.of) + len(p.shadowed) - len(found)
+	p.out.More = len(p.failures.byRule) + len(p.shadowed) - len(found)
 	for _, c := range found {
-		a, err := m.Find(c.least.Request, request.Where{Gateway: c.least.Entry.Gateway, Listener: p.q.Scope.Where.Listener})
+		a, err := m.Find(c.smallest.Request, request.Destination{Gateway: c.smallest.Entry.Gateway, Listener: p.q.Scope.Destination.Listener})
 		if err != nil {
 			return err
 		}
-		if a.Rule != c.taker {
+		if a.Rule != c.rule {
 			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
 		}
-		e := Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), sentence: c.because, RequestResult: p.result(a)}
-		e.explain(c.reasons)
-		for _, o := range c.least.Possible {
+		e := Counterexample{Class: c.smallest.Text(), Classes: c.classes, Command: formatRequestCommand(&a.Request), sentence: c.because, RequestResult: p.buildResult(a)}
+		e.setReasons(c.reasons)
+		for _, o := range c.smallest.Possible {
 			if o.Rule != topology.None && o.Rule != a.Rule {
-				e.Instead = append(e.Instead, p.survey.res.Node(o.Rule).Ref)
+				e.Instead = append(e.Instead, p.collector.res.Node(o.Rule).Ref)
 			}
 		}
 		p.out.Items = append(p.out.Items, e)
 	}
-	for _, rule := range p.silent {
+	for _, rule := range p.unmatchedRules {
 		if len(p.out.Items) >= mostCounterexamples {
 			p.out.More++
 			continue
 		}
-		n := p.survey.res.Node(rule)
-		e := Counterexample{Classes: 1, sentence: n.Ref.String() + " takes no request at all", RequestResult: p.result(&request.Answer{Gateway: topology.None, Listener: topology.None,
+		n := p.collector.res.Node(rule)
+		e := Counterexample{Classes: 1, sentence: n.Ref.String() + " takes no request at all", RequestResult: p.buildResult(&request.Answer{Gateway: topology.None, Listener: topology.None,
 			Route: topology.None, Rule: topology.None, Outcome: request.NoMatch})}
 		e.Route, e.Rule = &n.Ref, &n.Index
-		e.explain(nil)
+		e.setReasons(nil)
 		p.out.Items = append(p.out.Items, e)
 	}
 	return nil
 }
 
-// leftOut names what is not looked at.
-func (p *prover) leftOut(m *request.Matcher) {
-	p.out.LeftOut = append(p.out.LeftOut, unlooked(p.survey.res, m, p.q.Scope.Where)...)
+// addLeftOut names what is not examined.
+func (p *prover) addLeftOut(m *request.Matcher) {
+	p.out.LeftOut = append(p.out.LeftOut, listUnexamined(p.collector.res, m, p.q.Scope.Destination)...)
 }
 
-// unlooked names what comes to Gateways, or to one, and has no classes.
-func unlooked(r *resolve.Resolution, m *request.Matcher, where request.Where) []string {
+// listUnexamined names what comes to the Gateways, or to one of them, and has no classes.
+func listUnexamined(r *resolve.Resolution, m *request.Matcher, where request.Destination) []string {
 	all := request.Competition{Matcher: m}
 	out := []string{}
-	for _, id := range all.Unspoken(where) {
+	for _, id := range all.UnsupportedListeners(where) {
 		out = append(out, "connections to listener "+r.Node(id).Ref.String()+" ("+r.Graph.Listener(id).Protocol+"): what they carry is not known")
 	}
 	if services := all.MeshServices(); len(services) > 0 && where.Gateway == topology.None {
-		out = append(out, "requests in the mesh, which routes take at "+Counted(len(services), "Service"))
+		out = append(out, "requests in the mesh, which routes take at "+FormatCount(len(services), "Service"))
 	}
 	return out
 }
 
-// settle decides.
-func (p *prover) settle() {
+// decideResult sets the result and the verdict of the proof.
+func (p *prover) decideResult() {
 	out := p.out
-	for _, u := range p.open {
+	for _, u := range p.undecidedByReason {
 		out.Undecided = append(out.Undecided, *u)
 	}
 	slices.SortFunc(out.Undecided, func(a, b Undecided) int {
@@ -247,11 +248,11 @@ func (p *prover) settle() {
 	})
 	var open []model.Problem
 	if p.q.isAboutAccess() {
-		open = p.openParents()
+		open = p.findMissingParents()
 	}
-	out.Seal("Proof", slices.Concat(p.survey.problems(), p.problems, open))
-	touches := p.survey.touching()
-	out.touches = func(problem model.Problem) bool {
+	out.Finish("Proof", slices.Concat(p.collector.collectProblems(), p.problems, open))
+	touches := p.collector.relevanceFilter()
+	out.isRelevant = func(problem model.Problem) bool {
 		return touches(problem) || slices.ContainsFunc(open, func(o model.Problem) bool { return o.Message == problem.Message })
 	}
 	switch {
@@ -266,7 +267,7 @@ func (p *prover) settle() {
 	if out.Result != Refuted && len(out.Undecided) == 0 && out.Complete && (out.Classes == 0 || p.q.isAboutAccess() && out.Protected == 0) {
 		out.Result, out.Verdict = ProofUnknown, NothingProved
 	}
-	out.void = p.selected.voids(p.matcher)
+	out.emptySelections = p.scopeUse.findUnused(p.matcher)
 }
 
 // isAboutAccess reports whether the property is one of requests that get through: without any, nothing is proved.
@@ -274,11 +275,11 @@ func (q *ProofQuery) isAboutAccess() bool {
 	return q.Holds != nil || len(q.Require)+len(q.Properties) > 0
 }
 
-// explain says why the property does not hold.
-func (e *Counterexample) explain(reasons []protect.Reason) {
+// setReasons says why the property does not hold.
+func (e *Counterexample) setReasons(reasons []protect.Reason) {
 	switch {
 	case len(reasons) > 0:
-		e.Because, e.sentence = reasons, reasonsText(reasons)
+		e.Because, e.sentence = reasons, joinReasons(reasons)
 	case e.sentence != "":
 		e.Because = e.sentence
 	}

@@ -11,205 +11,210 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// truth is what is true of a request that goes some way.
+// truth is whether the property holds for a request that goes to one rule.
 type truth uint8
 
 const (
-	fulfils   truth = iota
-	unreached       // no backend gets it
-	fails
-	open    // it is not known
-	unasked // it is not asked about
+	truthHolds     truth = iota
+	truthUnreached       // no backend gets it
+	truthFails
+	truthUnknown  // it is not known
+	truthNotAsked // the request is not asked about
 )
 
-// judged is what is true of a request, with the reasons.
-type judged struct {
+// judgement is whether the property holds for a request, with the reasons.
+type judgement struct {
 	truth
 	why     string           // of open: what is not known
-	because []protect.Reason // of a property of requests
+	reasons []protect.Reason // of a property of requests
 }
 
-// way is where a request goes: two that go the same way meet the same policies.
-type way struct{ gateway, listener, rule topology.NodeID }
+// rulePath is the path of a request to the rule that takes it. Requests with the same one meet the
+// same policies.
+type rulePath struct{ gateway, listener, rule topology.NodeID }
 
-func wayOf(a *request.Answer) way { return way{a.Gateway, a.Listener, a.Rule} }
+func rulePathOf(a *request.Answer) rulePath { return rulePath{a.Gateway, a.Listener, a.Rule} }
 
-// class judges one class.
-func (p *prover) class(c *space.Class) bool {
-	if why := doubtAbout(c); why != "" {
-		p.doubtful(c, why)
+// judgeClass judges one class.
+func (p *prover) judgeClass(c *space.Class) bool {
+	if why := findDoubt(c); why != "" {
+		p.judgeUncertainClass(c, why)
 		return true
 	}
-	s := p.answer(c, c.Answer)
-	p.count(c, s)
-	if s.truth == fulfils || s.truth == fails || s.truth == open {
-		p.takes(c.Answer)
+	s := p.judgeAnswer(c, c.Answer)
+	p.countClass(c, s)
+	if s.truth == truthHolds || s.truth == truthFails || s.truth == truthUnknown {
+		p.noteTakingRule(c.Answer)
 	}
-	if p.whole != nil && s.truth != unasked {
-		p.whole.see(p, c, []*request.Answer{c.Answer})
+	if p.crossCheck != nil && s.truth != truthNotAsked {
+		p.crossCheck.addClass(p, c, []*request.Answer{c.Answer})
 	}
 	return true
 }
 
-// count notes what is true of a class.
-func (p *prover) count(c *space.Class, s judged) {
-	if s.truth == unasked {
+// countClass counts a class by its judgement.
+func (p *prover) countClass(c *space.Class, s judgement) {
+	if s.truth == truthNotAsked {
 		return
 	}
 	p.out.Classes++
 	switch s.truth {
-	case fulfils:
+	case truthHolds:
 		p.out.Protected++
-	case unreached:
+	case truthUnreached:
 		p.out.Unreached++
 		return
-	case open:
-		p.doubted(s.why, c.Request.Text, s.because...)
-	case fails:
-		p.fail(c, "", s.because...)
+	case truthUnknown:
+		p.addUndecided(s.why, c.Request.Text, s.reasons...)
+	case truthFails:
+		p.addFailure(c, "", s.reasons...)
 	}
-	p.selected.note(c)
+	p.scopeUse.noteClass(c)
 }
 
-// takes notes that a rule takes requests which a backend gets.
-func (p *prover) takes(a *request.Answer) {
-	if int(a.Rule) < len(p.taking) && !p.taking[a.Rule] {
-		p.taking[a.Rule] = true
+// noteTakingRule notes that a rule takes requests which a backend gets.
+func (p *prover) noteTakingRule(a *request.Answer) {
+	if int(a.Rule) < len(p.takingRules) && !p.takingRules[a.Rule] {
+		p.takingRules[a.Rule] = true
 		p.out.Rules++
 	}
 }
 
-// doubtful judges a class of which it is not known which rule takes it: what is true of every rule that may is true of the class. What is certain of
-// its request is certain of one of the class.
-func (p *prover) doubtful(c *space.Class, why string) {
-	s, all := p.possible(c, c.Possible)
+// judgeUncertainClass judges a class of which it is not known which rule takes it: what is true for
+// every rule that may take it is true for the class. What is certain of its own request is certain
+// for one request of the class.
+func (p *prover) judgeUncertainClass(c *space.Class, why string) {
+	s, all := p.judgePossible(c, c.Possible)
 	switch {
 	case c.Possible == nil:
-		s = judged{truth: open}
-	case s.truth == fulfils:
+		s = judgement{truth: truthUnknown}
+	case s.truth == truthHolds:
 		for _, a := range all {
-			p.takes(a)
+			p.noteTakingRule(a)
 		}
-	case s.truth == fails && c.Unknown != "":
-		s.truth = open
+	case s.truth == truthFails && c.Unknown != "":
+		s.truth = truthUnknown
 	}
-	if s.truth == open && c.Unknown != "" {
-		if one, _ := p.alone(c); one.truth == fails {
+	if s.truth == truthUnknown && c.Unknown != "" {
+		if one, _ := p.judgeOwnRequest(c); one.truth == truthFails {
 			s = one
 		}
 	}
-	if s.truth == open {
-		p.notKnown(c)
+	if s.truth == truthUnknown {
+		p.noteUnknownProblems(c)
 	}
 	switch {
-	case p.whole == nil || s.truth == unasked:
-	case s.truth == open:
-		p.whole.blind(c)
+	case p.crossCheck == nil || s.truth == truthNotAsked:
+	case s.truth == truthUnknown:
+		p.crossCheck.addUnknown(c)
 	default:
-		p.whole.see(p, c, c.Possible)
+		p.crossCheck.addClass(p, c, c.Possible)
 	}
 	s.why = why
-	p.count(c, s)
+	p.countClass(c, s)
 }
 
-// possible is what is true whichever of some answers is the right one, and those in which a backend gets the request.
-func (p *prover) possible(c *space.Class, all []*request.Answer) (judged, []*request.Answer) {
+// judgePossible returns what is true whichever of some answers is right, and the answers in which a
+// backend gets the request.
+func (p *prover) judgePossible(c *space.Class, all []*request.Answer) (judgement, []*request.Answer) {
 	var met, reached []*request.Answer
 	var because []protect.Reason
 	found := map[truth]bool{}
 	for _, a := range all {
-		s := p.answer(c, a)
+		s := p.judgeAnswer(c, a)
 		found[s.truth] = true
-		because = append(because, s.because...)
-		if s.truth == fulfils {
+		because = append(because, s.reasons...)
+		if s.truth == truthHolds {
 			met = append(met, a)
 		}
-		if s.truth == fulfils || s.truth == fails {
+		if s.truth == truthHolds || s.truth == truthFails {
 			reached = append(reached, a)
 		}
 	}
 	switch {
-	case found[open], found[fails] && len(found) > 1:
-		return judged{truth: open, because: because}, nil
-	case found[fails]:
-		return judged{truth: fails, because: because}, reached
-	case found[fulfils]:
-		return judged{truth: fulfils}, met
-	case found[unreached]:
-		return judged{truth: unreached}, nil
+	case found[truthUnknown], found[truthFails] && len(found) > 1:
+		return judgement{truth: truthUnknown, reasons: because}, nil
+	case found[truthFails]:
+		return judgement{truth: truthFails, reasons: because}, reached
+	case found[truthHolds]:
+		return judgement{truth: truthHolds}, met
+	case found[truthUnreached]:
+		return judgement{truth: truthUnreached}, nil
 	}
-	return judged{truth: unasked}, nil
+	return judgement{truth: truthNotAsked}, nil
 }
 
-// alone is what is true of the request of a class by itself.
-func (p *prover) alone(c *space.Class) (judged, []*request.Answer) {
-	if !c.Answer.Unsettled && !uncertain(c.Answer) {
-		return p.answer(c, c.Answer), nil
+// judgeOwnRequest judges the request of a class by itself.
+func (p *prover) judgeOwnRequest(c *space.Class) (judgement, []*request.Answer) {
+	if !c.Answer.RuleUncertain && !hasUncertainOrder(c.Answer) {
+		return p.judgeAnswer(c, c.Answer), nil
 	}
-	return p.possible(c, c.Answer.Possible)
+	return p.judgePossible(c, c.Answer.Possible)
 }
 
-// answer is what is true of a request that goes a way.
-func (p *prover) answer(c *space.Class, a *request.Answer) judged {
-	if p.q.Routes != nil && (a.Route == topology.None || !p.q.Routes(p.survey.res.Node(a.Route).Object)) {
-		return judged{truth: unasked}
+// judgeAnswer judges a request by its answer.
+func (p *prover) judgeAnswer(c *space.Class, a *request.Answer) judgement {
+	if p.q.Routes != nil && (a.Route == topology.None || !p.q.Routes(p.collector.res.Node(a.Route).Object)) {
+		return judgement{truth: truthNotAsked}
 	}
 	if p.q.Property == httpRedirects && c.Entry.Secure {
-		return judged{truth: unasked}
+		return judgement{truth: truthNotAsked}
 	}
-	if a.Unsettled {
-		return judged{truth: open, why: depends(a)}
+	if a.RuleUncertain {
+		return judgement{truth: truthUnknown, why: findCondition(a)}
 	}
-	if !p.reaches(a) {
-		if at := wayOf(a); !p.looked[at] {
-			p.looked[at] = true
-			p.look(stepsOf(a))
+	if !p.canReachBackend(a) {
+		if at := rulePathOf(a); !p.visitedPaths[at] {
+			p.visitedPaths[at] = true
+			p.markVisited(entryNodes(a))
 		}
-		return judged{truth: unreached}
+		return judgement{truth: truthUnreached}
 	}
-	return p.taken(c, a)
+	return p.judgeReachingRequest(c, a)
 }
 
-// reaches reports whether a backend gets a request, or may: one that is only absent from files may exist.
-func (p *prover) reaches(a *request.Answer) bool {
-	return reaches(a) || a.Outcome == request.BackendError && len(protect.AbsentBackends(p.survey.res, a)) > 0
+// canReachBackend reports whether a backend gets a request, or may get it: a backend that is only
+// absent from the files may exist.
+func (p *prover) canReachBackend(a *request.Answer) bool {
+	return isSentToBackend(a) || a.Outcome == request.BackendError && len(protect.AbsentBackends(p.collector.res, a)) > 0
 }
 
-// taken is what is true of a request that a backend gets.
-func (p *prover) taken(c *space.Class, a *request.Answer) judged {
-	s := p.holds(a, c)
-	if s.truth != fails && s.truth != open {
+// judgeReachingRequest judges a request that a backend gets.
+func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgement {
+	s := p.judgeProperty(a, c)
+	if s.truth != truthFails && s.truth != truthUnknown {
 		return s
 	}
-	for _, d := range p.judge(a) {
+	for _, d := range p.judgeRequest(a) {
 		switch d.Outcome {
 		case "Denied":
-			return judged{truth: p.denied()}
+			return judgement{truth: p.truthOfDenied()}
 		case "NotEvaluated":
-			return judged{truth: open, why: d.kind() + ": " + d.sentence(), because: s.because}
+			return judgement{truth: truthUnknown, why: d.kindName() + ": " + d.formatSentence(), reasons: s.reasons}
 		}
 	}
-	if s.truth == fails && a.Outcome == request.Conditional && (p.protector == nil || p.protector.judge.HasOpaqueFilter(a.Rule)) {
-		return judged{truth: open, why: depends(a)}
+	if s.truth == truthFails && a.Outcome == request.Conditional && (p.protector == nil || p.protector.judge.HasOpaqueFilter(a.Rule)) {
+		return judgement{truth: truthUnknown, why: findCondition(a)}
 	}
 	return s
 }
 
-// denied is what is true of a request that policies deny: it meets a policy; whether it is protected, nobody needs to ask.
-func (p *prover) denied() truth {
+// truthOfDenied returns what is true of a request that policies deny: it meets a policy, and it
+// needs no protection.
+func (p *prover) truthOfDenied() truth {
 	if p.protector != nil {
-		return unreached
+		return truthUnreached
 	}
-	return fulfils
+	return truthHolds
 }
 
-// doubtAbout is why it is not known which rule takes a class; "" if it is.
-func doubtAbout(c *space.Class) string {
+// findDoubt says why it is not known which rule takes a class; "" if it is known.
+func findDoubt(c *space.Class) string {
 	if c.Unknown != "" {
 		return c.Unknown
 	}
-	if c.Answer.Unsettled {
-		return depends(c.Answer)
+	if c.Answer.RuleUncertain {
+		return findCondition(c.Answer)
 	}
 	for _, problem := range c.Answer.Problems {
 		if problem.Code == model.OrderUncertain {
@@ -219,22 +224,22 @@ func doubtAbout(c *space.Class) string {
 	return ""
 }
 
-func uncertain(a *request.Answer) bool {
+func hasUncertainOrder(a *request.Answer) bool {
 	return slices.ContainsFunc(a.Problems, func(problem model.Problem) bool { return problem.Code == model.OrderUncertain })
 }
 
-// notKnown notes the problems for which it is not known what becomes of a class.
-func (p *prover) notKnown(c *space.Class) {
+// noteUnknownProblems notes the problems because of which it is not known what becomes of a class.
+func (p *prover) noteUnknownProblems(c *space.Class) {
 	for _, problem := range c.Answer.Problems {
-		if problem.Incomplete() && c.Answer.Unsettled && !p.told[problem.Message] {
-			p.told[problem.Message] = true
+		if problem.IsIncomplete() && c.Answer.RuleUncertain && !p.notedMessages[problem.Message] {
+			p.notedMessages[problem.Message] = true
 			p.problems = append(p.problems, problem)
 		}
 	}
 }
 
-// depends is what an answer depends on.
-func depends(a *request.Answer) string {
+// findCondition says on what an answer depends.
+func findCondition(a *request.Answer) string {
 	for _, why := range a.Why {
 		if rest, found := strings.CutPrefix(why, "it depends: "); found {
 			return rest
@@ -243,15 +248,15 @@ func depends(a *request.Answer) string {
 	return "what becomes of the request is not known"
 }
 
-func (p *prover) undecided(c *space.Class, why string) {
-	p.doubted(why, c.Request.Text)
+func (p *prover) addUndecidedClass(c *space.Class, why string) {
+	p.addUndecided(why, c.Request.Text)
 }
 
-func (p *prover) doubted(why, example string, because ...protect.Reason) {
-	u := p.open[why]
+func (p *prover) addUndecided(why, example string, because ...protect.Reason) {
+	u := p.undecidedByReason[why]
 	if u == nil {
 		u = &Undecided{Why: why, Example: example}
-		p.open[why] = u
+		p.undecidedByReason[why] = u
 	}
 	u.Classes++
 	for _, r := range because {

@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// Problem is a counterexample as a finding about the rule that takes the request.
-func (e *Counterexample) Problem(r *resolve.Resolution, code model.Code, severity model.Severity) model.Problem {
+// ToProblem returns the counterexample as a finding about the rule that takes the request.
+func (e *Counterexample) ToProblem(r *resolve.Resolution, code model.Code, severity model.Severity) model.Problem {
 	message := e.sentence
 	if e.Command != "" {
 		message = e.Command + " goes to " + e.pathText()
@@ -17,7 +17,7 @@ func (e *Counterexample) Problem(r *resolve.Resolution, code model.Code, severit
 			message += ", and yet: " + e.sentence
 		}
 		if e.Classes > 1 {
-			message += fmt.Sprintf(" (and %s more)", Counted(e.Classes-1, "class of requests|classes of requests"))
+			message += fmt.Sprintf(" (and %s more)", FormatCount(e.Classes-1, "class of requests|classes of requests"))
 		}
 	}
 	out := model.Problem{Code: code, Severity: severity, Ref: e.Route, Message: message, Hint: "see why with: kubectl dopolicy prove"}
@@ -31,8 +31,8 @@ func (e *Counterexample) Problem(r *resolve.Resolution, code model.Code, severit
 	return out
 }
 
-// Ways are those through the listener that the request comes to.
-func (e *Counterexample) Ways() []Path {
+// ListenerPaths returns the path through the listener that the request comes to.
+func (e *Counterexample) ListenerPaths() []Path {
 	if e.Gateway == "" {
 		return nil
 	}

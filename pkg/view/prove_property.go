@@ -39,8 +39,8 @@ func ReadyProperties() []ReadyProperty {
 	}
 }
 
-// Wrong says what is missing in a question, or may not be in it; "" if nothing is wrong.
-func (q *ProofQuery) Wrong() string {
+// Check says what is missing in a question, or may not be in it; "" if nothing is wrong.
+func (q *ProofQuery) Check() string {
 	s := &q.Scope
 	narrow := len(s.Hosts)+len(s.Paths)+len(s.Methods)+len(s.Headers) > 0
 	known := slices.ContainsFunc(ReadyProperties(), func(p ReadyProperty) bool { return p.Name == q.Property })
@@ -63,8 +63,8 @@ func (q *ProofQuery) Wrong() string {
 	return ""
 }
 
-// kinds are the policy kinds that matter; nil: all.
-func (q *ProofQuery) kinds() []model.GroupKind {
+// relevantKinds returns the policy kinds that matter; nil: all.
+func (q *ProofQuery) relevantKinds() []model.GroupKind {
 	switch {
 	case q.Holds != nil:
 		return q.Kinds
@@ -76,22 +76,23 @@ func (q *ProofQuery) kinds() []model.GroupKind {
 	return q.Require
 }
 
-// prepare has the requests told apart as the property needs it.
-func (q *ProofQuery) prepare(m *request.Matcher) {
+// splitScope has requests told apart as the property needs it.
+func (q *ProofQuery) splitScope(m *request.Matcher) {
 	for _, entry := range q.Allow {
-		host, path := allowed(entry)
-		q.Scope.ApartHosts, q.Scope.ApartPaths = append(q.Scope.ApartHosts, host), append(q.Scope.ApartPaths, path)
+		host, path := splitAllowed(entry)
+		q.Scope.ExtraHosts, q.Scope.ExtraPaths = append(q.Scope.ExtraHosts, host), append(q.Scope.ExtraPaths, path)
 	}
 	if q.Property == oneNamespace { // a host is the same at all entries
 		all := request.Competition{Matcher: m}
-		for _, e := range all.Entries(q.Scope.Where) {
-			q.Scope.ApartHosts = append(q.Scope.ApartHosts, all.Names(e)...)
+		for _, e := range all.Entries(q.Scope.Destination) {
+			q.Scope.ExtraHosts = append(q.Scope.ExtraHosts, all.Hostnames(e)...)
 		}
 	}
 }
 
-// allowed splits what is allowed into a host and a path; without one, all of the host.
-func allowed(entry string) (host, path string) {
+// splitAllowed splits an entry of what is allowed into a host and a path. Without a path it is all
+// of the host.
+func splitAllowed(entry string) (host, path string) {
 	host, rest, found := strings.Cut(entry, "/")
 	if !found {
 		return host, "/**"
@@ -100,16 +101,16 @@ func allowed(entry string) (host, path string) {
 }
 
 // CheckAllowed says what is wrong with an entry of the list of what is allowed.
-func CheckAllowed(entry string) *space.AskedError {
-	host, path := allowed(entry)
+func CheckAllowed(entry string) *space.SelectionError {
+	host, path := splitAllowed(entry)
 	if err := space.CheckHost(host); err != nil {
 		return err
 	}
 	return space.CheckPath(path)
 }
 
-// sentence is the property in words.
-func (q *ProofQuery) sentence() string {
+// formatSentence says the property in words.
+func (q *ProofQuery) formatSentence() string {
 	switch q.Property {
 	case oneNamespace:
 		return "all requests" + q.Asked + " that reach a backend are taken, host by host, by routes of one namespace"
@@ -126,90 +127,91 @@ func (q *ProofQuery) sentence() string {
 	case q.Holds != nil:
 		return "every request" + q.Asked + " that reaches a backend fulfils " + strings.Join(strings.Fields(q.Expression), " ")
 	case len(q.Properties) > 0:
-		return "every request" + q.Asked + " that reaches a backend " + propertiesText(q.Properties)
+		return "every request" + q.Asked + " that reaches a backend " + formatProperties(q.Properties)
 	}
-	return "every request" + q.Asked + " that reaches a backend meets " + kindsText(q.Require) + " (its presence, not what it does)"
+	return "every request" + q.Asked + " that reaches a backend meets " + formatKinds(q.Require) + " (its presence, not what it does)"
 }
 
-// holds is what the property says of a request that a backend gets.
-func (p *prover) holds(a *request.Answer, c *space.Class) judged {
+// judgeProperty says whether the property holds for a request that a backend gets.
+func (p *prover) judgeProperty(a *request.Answer, c *space.Class) judgement {
 	switch p.q.Property {
 	case oneNamespace, noneShadowed, noHeaderChooses: // they are judged in the end
-		return judged{truth: fulfils}
+		return judgement{truth: truthHolds}
 	case httpRedirects:
-		return judged{truth: fails}
+		return judgement{truth: truthFails}
 	case onlyListed:
-		return p.q.listed(a, c)
+		return p.q.judgeListed(a, c)
 	}
 	switch {
 	case p.q.Holds != nil:
-		return p.fulfilled(a)
+		return p.judgeExpression(a)
 	case p.protector != nil:
-		return p.isProtected(a)
-	case p.inForce(a):
-		return judged{truth: fulfils}
+		return p.judgeProtection(a)
+	case p.hasPolicy(a):
+		return judgement{truth: truthHolds}
 	}
-	return judged{truth: fails}
+	return judgement{truth: truthFails}
 }
 
-func (q *ProofQuery) listed(a *request.Answer, c *space.Class) judged {
-	out := judged{truth: fails}
+func (q *ProofQuery) judgeListed(a *request.Answer, c *space.Class) judgement {
+	out := judgement{truth: truthFails}
 	for _, entry := range q.Allow {
-		host, path := allowed(entry)
+		host, path := splitAllowed(entry)
 		switch {
-		case c.Within(host, path):
-			return judged{truth: fulfils}
-		case space.On(&a.Request, host, path):
-			out = judged{truth: open, why: "only some of its requests are allowed"}
+		case c.IsWithin(host, path):
+			return judgement{truth: truthHolds}
+		case space.IsRequestOn(&a.Request, host, path):
+			out = judgement{truth: truthUnknown, why: "only some of its requests are allowed"}
 		}
 	}
 	return out
 }
 
-// whole judges what only all classes together tell.
-type whole interface {
-	// see is called with every class that a rule may take, and what may become of it. Where it is certain, that is one answer.
-	see(p *prover, c *space.Class, all []*request.Answer)
-	// blind is called with a class of which not even that is known.
-	blind(c *space.Class)
-	// finish counts the classes for which the property does not hold, or that are open.
-	finish(p *prover) error
+// crossClassCheck judges what only all classes together tell.
+type crossClassCheck interface {
+	// addClass is called with every class that a rule may take, and what may become of it. Where it is certain, that is one answer.
+	addClass(p *prover, c *space.Class, all []*request.Answer)
+	// addUnknown is called with a class of which not even that is known.
+	addUnknown(c *space.Class)
+	// finishCheck counts the classes for which the property does not hold, or that are open.
+	finishCheck(p *prover) error
 }
 
-func (q *ProofQuery) whole() whole {
+func (q *ProofQuery) newCrossClassCheck() crossClassCheck {
 	switch q.Property {
 	case oneNamespace:
-		return &owners{hosts: map[string]*ownedHost{}}
+		return &hostOwnerCheck{hosts: map[string]*ownedHost{}}
 	case noneShadowed:
-		return &taking{sure: map[topology.NodeID]bool{}, maybe: map[topology.NodeID]bool{}}
+		return &shadowCheck{sure: map[topology.NodeID]bool{}, maybe: map[topology.NodeID]bool{}}
 	case noHeaderChooses:
-		return &byHeaders{told: map[*space.Class]bool{}}
+		return &headerCheck{reported: map[*space.Class]bool{}}
 	}
 	return nil
 }
 
-// failed moves a class that was counted already to those for which the property does not hold.
-func (p *prover) failed(c *space.Class, because string) {
-	p.uncount(c)
-	p.fail(c, because)
+// moveToFailed moves a class that was counted already to those for which the property does not
+// hold.
+func (p *prover) moveToFailed(c *space.Class, because string) {
+	p.uncountClass(c)
+	p.addFailure(c, because)
 }
 
-// reopened moves a class that was counted already to those that are not decided.
-func (p *prover) reopened(c *space.Class, why string) {
-	p.uncount(c)
-	p.undecided(c, why)
+// moveToUndecided moves a class that was counted already to those that are not decided.
+func (p *prover) moveToUndecided(c *space.Class, why string) {
+	p.uncountClass(c)
+	p.addUndecidedClass(c, why)
 }
 
-func (p *prover) uncount(c *space.Class) {
-	if reaches(c.Answer) {
+func (p *prover) uncountClass(c *space.Class) {
+	if isSentToBackend(c.Answer) {
 		p.out.Protected--
 	} else {
 		p.out.Unreached--
 	}
 }
 
-// reaches reports whether a backend gets a request.
-func reaches(a *request.Answer) bool {
+// isSentToBackend reports whether a backend gets a request.
+func isSentToBackend(a *request.Answer) bool {
 	switch a.Outcome {
 	case request.NoMatch, request.Misdirected, request.Redirect, request.BackendError:
 		return false
@@ -217,35 +219,36 @@ func reaches(a *request.Answer) bool {
 	return true
 }
 
-// fail notes a class for which the property does not hold.
-func (p *prover) fail(c *space.Class, because string, reasons ...protect.Reason) {
+// addFailure notes a class for which the property does not hold.
+func (p *prover) addFailure(c *space.Class, because string, reasons ...protect.Reason) {
 	p.out.unprotected++
-	p.takes(c.Answer)
+	p.noteTakingRule(c.Answer)
 	p.failures.add(c, because, reasons...)
 }
 
-// fulfilled holds a request against an expression.
-func (p *prover) fulfilled(a *request.Answer) judged {
-	key := wayOf(a)
+// judgeExpression says whether the expression holds for a request.
+func (p *prover) judgeExpression(a *request.Answer) judgement {
+	key := rulePathOf(a)
 	if known, ok := p.judged[key]; ok {
 		return known
 	}
-	out := judged{truth: fulfils}
-	for _, w := range p.ways(a) {
+	out := judgement{truth: truthHolds}
+	for _, w := range p.buildBackendPaths(a) {
 		held, unknown := p.q.Holds(&w)
 		switch {
-		case unknown != "" && out.truth == fulfils:
-			out = judged{truth: open, why: unknown}
+		case unknown != "" && out.truth == truthHolds:
+			out = judgement{truth: truthUnknown, why: unknown}
 		case unknown == "" && !held:
-			out = judged{truth: fails}
+			out = judgement{truth: truthFails}
 		}
 	}
 	p.judged[key] = out
 	return out
 }
 
-// RequestWay is a way of requests to one backend, as requirements see it: the rule that takes them, and what is in force on the whole way.
-type RequestWay struct {
+// BackendPath is the path of requests to one backend, as requirements see it: the rule that takes
+// them, and what is in force on the whole path.
+type BackendPath struct {
 	EffectiveTarget
 	Backend model.Ref // its section is the port
 }

@@ -8,34 +8,34 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
-// isProtected is what is true of a request of which one of some properties has to hold.
-func (p *prover) isProtected(a *request.Answer) judged {
-	g := p.protector.judge.On(a)
-	out := judged{truth: fails}
+// judgeProtection says whether one of the properties asked about holds for a request.
+func (p *prover) judgeProtection(a *request.Answer) judgement {
+	g := p.protector.judge.FindGates(a)
+	out := judgement{truth: truthFails}
 	for _, q := range p.q.Properties {
-		r := g.Of(q.Property, q.Methods...)
+		r := g.JudgeProperty(q.Property, q.Methods...)
 		switch {
 		case r.Verdict == gate.NotApplicable:
-			return judged{truth: unasked}
-		case r.Has(gate.DeniesAll):
-			return judged{truth: unreached}
+			return judgement{truth: truthNotAsked}
+		case r.HasReason(gate.DeniesAll):
+			return judgement{truth: truthUnreached}
 		case r.Verdict == gate.Holds:
-			p.standing(a)
-			return judged{truth: fulfils}
+			p.findInForce(a)
+			return judgement{truth: truthHolds}
 		case r.Verdict == gate.Depends:
-			out.truth = open
+			out.truth = truthUnknown
 		}
-		out.because = append(out.because, r.Because...)
+		out.reasons = append(out.reasons, r.Because...)
 	}
-	p.standing(a)
-	if out.truth == open {
-		out.why = reasonsText(out.because)
+	p.findInForce(a)
+	if out.truth == truthUnknown {
+		out.why = joinReasons(out.reasons)
 	}
 	return out
 }
 
-// reasonsText says reasons in one sentence.
-func reasonsText(reasons []protect.Reason) string {
+// joinReasons says reasons in one sentence.
+func joinReasons(reasons []protect.Reason) string {
 	var out []string
 	seen := map[string]bool{}
 	for _, r := range reasons {
@@ -47,17 +47,17 @@ func reasonsText(reasons []protect.Reason) string {
 	return strings.Join(out, "; ")
 }
 
-// propertiesText says properties of which one has to hold, as what a request does.
-func propertiesText(all []RequestProperty) string {
+// formatProperties says properties of which one has to hold, as what a request does.
+func formatProperties(all []RequestProperty) string {
 	out := make([]string, len(all))
 	for i, p := range all {
-		out[i] = p.text()
+		out[i] = p.formatText()
 	}
 	return strings.Join(out, " or ")
 }
 
-// text is the property as what a request does.
-func (p RequestProperty) text() string {
+// formatText says the property as what a request does.
+func (p RequestProperty) formatText() string {
 	switch p.Property {
 	case gate.Authentication:
 		if len(p.Methods) > 0 {

@@ -6,13 +6,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// taking finds the rules that take no request.
-type taking struct {
+// shadowCheck finds the rules that take no request.
+type shadowCheck struct {
 	sure, maybe map[topology.NodeID]bool // rules that take a class, and those that may
 	unclear     int                      // classes of which it is not known which rules may take them
 }
 
-func (t *taking) blind(c *space.Class) {
+func (t *shadowCheck) addUnknown(c *space.Class) {
 	if c.Possible == nil {
 		t.unclear++
 	}
@@ -21,7 +21,7 @@ func (t *taking) blind(c *space.Class) {
 	}
 }
 
-func (t *taking) see(_ *prover, c *space.Class, all []*request.Answer) {
+func (t *shadowCheck) addClass(_ *prover, c *space.Class, all []*request.Answer) {
 	for _, a := range all {
 		if len(all) == 1 && c.Unknown == "" {
 			t.sure[a.Rule] = true
@@ -30,33 +30,33 @@ func (t *taking) see(_ *prover, c *space.Class, all []*request.Answer) {
 	}
 }
 
-func (t *taking) finish(p *prover) error {
+func (t *shadowCheck) finishCheck(p *prover) error {
 	all := request.Competition{Matcher: p.matcher}
 	var shadowed []topology.NodeID
-	for _, rule := range all.Rules(p.q.Scope.Where) {
-		n := p.survey.res.Node(rule)
+	for _, rule := range all.Rules(p.q.Scope.Destination) {
+		n := p.collector.res.Node(rule)
 		switch {
 		case p.q.Routes != nil && !p.q.Routes(n.Object), t.sure[rule]:
 		case t.maybe[rule], t.unclear > 0:
-			p.doubted("whether it takes a request is not known", n.Ref.String())
+			p.addUndecided("whether it takes a request is not known", n.Ref.String())
 		default:
 			shadowed = append(shadowed, rule)
 		}
 	}
-	samples, err := space.Samples(p.matcher, p.q.Scope, shadowed)
+	samples, err := space.FindSamples(p.matcher, p.q.Scope, shadowed)
 	if err != nil {
 		return err
 	}
 	for _, rule := range shadowed {
-		name := p.survey.res.Node(rule).Ref.String()
+		name := p.collector.res.Node(rule).Ref.String()
 		c := samples[rule]
 		if c == nil || c.Answer.Rule == topology.None {
 			p.out.unprotected++
-			p.silent = append(p.silent, rule)
+			p.unmatchedRules = append(p.unmatchedRules, rule)
 			continue
 		}
 		p.out.unprotected++
-		p.shadowed = append(p.shadowed, &failing{taker: c.Answer.Rule, n: 1, least: c, because: name + " matches it too, and takes no request at all"})
+		p.shadowed = append(p.shadowed, &failingRule{rule: c.Answer.Rule, classes: 1, smallest: c, because: name + " matches it too, and takes no request at all"})
 	}
 	return nil
 }

@@ -4,67 +4,67 @@ import "fmt"
 
 // Table says the result, then shows the smallest counterexample in full and one of each other rule, then what is not decided.
 func (p *Proof) Table(o TableOptions) Table {
-	t := Table{Blocks: []Block{{Heading: append([]string{p.sentence()}, p.counts())}}}
+	t := Table{Blocks: []Block{{Heading: append([]string{p.formatResult()}, p.formatCounts())}}}
 	if len(p.Items) > 0 {
-		t.Blocks = append(t.Blocks, Block{Heading: p.Items[0].lines()})
+		t.Blocks = append(t.Blocks, Block{Heading: p.Items[0].formatLines()})
 	}
 	if len(p.Items) > 1 {
-		b := Block{Heading: []string{"further rules that take such requests"}, Columns: []Column{{Name: "ROUTE", Rank: 1, Least: 12, KeepEnd: true}, {Name: "RULE", Rank: 2, Least: 8},
-			{Name: "CLASSES", Rank: 4, Optional: true}, {Name: "SMALLEST REQUEST", Rank: 3, Least: 24}}}
+		b := Block{Heading: []string{"further rules that take such requests"}, Columns: []Column{{Name: "ROUTE", Rank: 1, MinWidth: 12, KeepEnd: true}, {Name: "RULE", Rank: 2, MinWidth: 8},
+			{Name: "CLASSES", Rank: 4, Optional: true}, {Name: "SMALLEST REQUEST", Rank: 3, MinWidth: 24}}}
 		rest := p.Items[1:]
-		shown := rest[:o.limit(len(rest))]
+		shown := rest[:o.countShown(len(rest))]
 		for i := range shown {
 			e := &shown[i]
 			b.Rows = append(b.Rows, []Cell{{Text: objectName(e.Route.WithoutSection())}, {Text: e.Route.Section}, {Text: fmt.Sprint(e.Classes)}, {Text: e.Command}})
 		}
 		t.Blocks = append(t.Blocks, b)
-		t.Footer = append(t.Footer, moreLine(len(rest)-len(shown)+p.More, "rule")...)
+		t.Footer = append(t.Footer, formatMoreLine(len(rest)-len(shown)+p.More, "rule")...)
 	}
 	if len(p.Undecided) > 0 {
-		b := Block{Heading: []string{"not decided"}, Columns: []Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, Least: 24}, {Name: "WHY", Rank: 1, Least: 24, Wrap: true}}}
-		shown := p.Undecided[:o.limit(len(p.Undecided))]
+		b := Block{Heading: []string{"not decided"}, Columns: []Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
+		shown := p.Undecided[:o.countShown(len(p.Undecided))]
 		for i := range shown {
 			b.Rows = append(b.Rows, []Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example}, {Text: shown[i].Why}})
 		}
 		t.Blocks = append(t.Blocks, b)
-		t.Footer = append(t.Footer, moreLine(len(p.Undecided)-len(shown), "reason")...)
+		t.Footer = append(t.Footer, formatMoreLine(len(p.Undecided)-len(shown), "reason")...)
 	}
-	blocks, footer := p.spellingBlocks(o)
+	blocks, footer := p.buildSpellingBlocks(o)
 	t.Blocks, t.Footer = append(t.Blocks, blocks...), append(t.Footer, footer...)
-	t.Footer = append(t.Footer, p.voids()...)
+	t.Footer = append(t.Footer, p.emptySelectionLines()...)
 	for _, what := range p.LeftOut {
 		t.Footer = append(t.Footer, "not looked at: "+what)
 	}
-	t.Footer = append(t.Footer, p.Closing()...)
+	t.Footer = append(t.Footer, p.IncompleteLines()...)
 	return t
 }
 
-// sentence is the result for people.
-func (p *Proof) sentence() string {
+// formatResult says the result for people.
+func (p *Proof) formatResult() string {
 	switch p.Verdict {
 	case Refuted:
 		return "refuted: not " + p.Property
 	case ProofUnknown:
 		return "unknown whether " + p.Property
 	case NothingProved:
-		return "nothing is proved: no request" + p.asked + " gets through to a backend"
+		return "nothing is proved: no request" + p.askedText + " gets through to a backend"
 	}
 	return p.Verdict + ": " + p.Property
 }
 
-// counts says of how many classes what is true.
-func (p *Proof) counts() string {
+// formatCounts says how many classes hold, fail, and are not decided.
+func (p *Proof) formatCounts() string {
 	if p.Classes == 0 {
 		return "there is no such request"
 	}
-	text := Counted(p.Classes, "class of requests|classes of requests") + ": "
+	text := FormatCount(p.Classes, "class of requests|classes of requests") + ": "
 	without, with := "without a policy", "with one"
 	switch {
 	case p.ofRequests:
 		without, with = "without it", "with it"
 
 	case p.Name == noneShadowed:
-		return text + fmt.Sprintf("%s; %s", Counted(p.Rules, "rule takes them|rules take them"), Counted(p.unprotected, "rule takes none|rules take none"))
+		return text + fmt.Sprintf("%s; %s", FormatCount(p.Rules, "rule takes them|rules take them"), FormatCount(p.unprotected, "rule takes none|rules take none"))
 	case len(p.Require) == 0:
 		without, with = "for which it does not hold", "for which it holds"
 	}
@@ -78,11 +78,11 @@ func (p *Proof) counts() string {
 	if undecided > 0 {
 		text += fmt.Sprintf("%d not decided, ", undecided)
 	}
-	return text + fmt.Sprintf("%d %s, %d that no backend gets; %s", p.Protected, with, p.Unreached, Counted(p.Rules, "rule takes them|rules take them"))
+	return text + fmt.Sprintf("%d %s, %d that no backend gets; %s", p.Protected, with, p.Unreached, FormatCount(p.Rules, "rule takes them|rules take them"))
 }
 
-// lines are a counterexample for people.
-func (e *Counterexample) lines() []string {
+// formatLines says a counterexample for people.
+func (e *Counterexample) formatLines() []string {
 	if e.Command == "" {
 		return []string{"counterexample: " + e.sentence}
 	}
@@ -101,17 +101,17 @@ func (e *Counterexample) lines() []string {
 		out = append(out, "or goes to:     "+instead+", with which it does not hold either")
 	}
 	if e.Classes > 1 {
-		out = append(out, fmt.Sprintf("stands for:     %s; of this rule, %s more", e.Class, Counted(e.Classes-1, "class|classes")))
+		out = append(out, fmt.Sprintf("stands for:     %s; of this rule, %s more", e.Class, FormatCount(e.Classes-1, "class|classes")))
 	} else {
 		out = append(out, "stands for:     "+e.Class)
 	}
 	return out
 }
 
-// voids says what of the selection takes no request.
-func (p *Proof) voids() []string {
+// emptySelectionLines says what of the selection takes no request.
+func (p *Proof) emptySelectionLines() []string {
 	if p.Name != "" && p.Name != meetsPolicy {
 		return nil
 	}
-	return p.void
+	return p.emptySelections
 }

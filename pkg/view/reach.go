@@ -25,35 +25,35 @@ const (
 // rule (its full printed name).
 func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) *PolicyReach {
 	out := &PolicyReach{Policy: p.Ref(), Rule: rule, Sources: []Source{}, Items: []ReachItem{}}
-	for _, scope := range r.Scopes(k) {
+	for _, scope := range r.ScopesOf(k) {
 		for _, part := range scope.PartsOf(p) {
-			out.Sources = append(out.Sources, ownSources(r, scope, part, rule)...)
+			out.Sources = append(out.Sources, findOwnSources(r, scope, part, rule)...)
 		}
 	}
 	unnamed := rule != "" && len(out.Sources) == 0 // the fold of a scope gives the rule its name
-	a := collector{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, only: p}
+	a := collector{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, onlyPolicy: p}
 	below := map[*resolve.Kind][]bool{}
-	for _, scope := range r.Scopes(k) {
-		below[scope] = scope.Below(p)
+	for _, scope := range r.ScopesOf(k) {
+		below[scope] = scope.StacksHolding(p)
 	}
-	count := counter{res: r, seen: map[string]map[model.Ref]bool{}}
+	count := reachCounter{res: r, seen: map[string]map[model.Ref]bool{}}
 	var scoped []topology.NodeID
-	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+	a.eachStack(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		if !below[k][s] {
 			return
 		}
 		o := k.Verdict(s)
-		a.found = append(append(a.found, o.Problems...), k.Guesses().Below(id, s)...)
-		item := reachItem(r, o, p, rule)
+		a.foundProblems = append(append(a.foundProblems, o.Problems...), k.Guesses().Below(id, s)...)
+		item := buildReachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope
 				return
 			}
-			out.Sources = withSources(out.Sources, writer{r, o}, p, rule)
+			out.Sources = addSources(out.Sources, verdictWriter{r, o}, p, rule)
 		}
-		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.Unread(k.Gaps().At(id))
+		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.DescribeGaps(k.Gaps().At(id))
 		out.Items = append(out.Items, item)
-		count.node(id, paths)
+		count.countNode(id, paths)
 		if k.Scope != nil {
 			scoped = append(scoped, id)
 		}
@@ -66,41 +66,42 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			out.Summary.Overridden++
 		}
 	})
-	count.fill(&out.Summary)
-	out.Items = append(out.Items, unattached(r, k, p)...)
-	for _, at := range k.Apart(p) {
-		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, Unread: r.Unread(k.Gaps().At(at.Node)), apart: true}
+	count.fillSummary(&out.Summary)
+	out.Items = append(out.Items, buildUnattachedItems(r, k, p)...)
+	for _, at := range k.UnattachedTargets(p) {
+		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, Unread: r.DescribeGaps(k.Gaps().At(at.Node)), unattachedInView: true}
 		if at.InForce {
 			item.State = StateEffective
 			out.Summary.Effective++
 		}
 		out.Items = append(out.Items, item)
 	}
-	out.Seal("PolicyReach", append(blindTo(r, k, p, scoped), reachProblems(r, k, p, a.found)...))
+	out.Finish("PolicyReach", append(unreadProblemsOf(r, k, p, scoped), filterReachProblems(r, k, p, a.foundProblems)...))
 	return out
 }
 
-// reachProblems are those, of the input and of what was found on the way, that matter to a policy.
-func reachProblems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, found []model.Problem) []model.Problem {
+// filterReachProblems returns the problems of the input, and those found on the way, that matter to
+// a policy.
+func filterReachProblems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, found []model.Problem) []model.Problem {
 	return slices.DeleteFunc(slices.Concat(found, r.Problems, k.Guesses().Of(p)), func(problem model.Problem) bool {
 		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
-		return problem.Ref != nil && *problem.Ref != p.Ref() && !generic && problem.Severity != model.Error && !problem.Incomplete()
+		return problem.Ref != nil && *problem.Ref != p.Ref() && !generic && problem.Severity != model.Error && !problem.IsIncomplete()
 	})
 }
 
-// ownSources are the blocks of a policy that set the rule, at every target that was found.
-func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) []Source {
+// findOwnSources returns the blocks of a policy that set the rule, at every target that was found.
+func findOwnSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) []Source {
 	out := []Source{}
 	targets := k.TargetsOf(p)
 	if p.Whole != nil {
 		targets = p.Places
 	}
 	for _, id := range targets {
-		if isTwin(r, id, targets) {
+		if isServiceTwin(r, id, targets) {
 			continue
 		}
 		for _, b := range p.Blocks {
-			at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return names(u.Path.String(), rule) })
+			at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return isPartOfRule(u.Path.String(), rule) })
 			if at < 0 {
 				continue
 			}
@@ -110,22 +111,22 @@ func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule s
 			}
 			origin := p.OriginOf(b.Kind, path)
 			out = append(out, Source{Policy: &ref, Target: &node.Ref, Level: string(node.Role), Block: b.Kind.String(),
-				Strategy: p.Word(b.Kind), Condition: p.ConditionOf(b.Kind), Origin: &origin, Part: p.Part})
+				Strategy: p.StrategyName(b.Kind), Condition: p.ConditionOf(b.Kind), Origin: &origin, Part: p.Part})
 		}
 	}
 	return out
 }
 
-// withSources adds those that the outcome of a stack names for the rule, each once.
-func withSources(to []Source, w writer, p *policy.Policy, rule string) []Source {
+// addSources adds the sources that the outcome of a stack names for the rule, each once.
+func addSources(to []Source, w verdictWriter, p *policy.Policy, rule string) []Source {
 	mine := w.verdict.WrittenBy(p)
-	add := func(name string, from []merge.From, path merge.Path) {
+	add := func(name string, from []merge.Source, path merge.Path) {
 		for _, f := range from {
-			if !mine(f) || !names(name, rule) {
+			if !mine(f) || !isPartOfRule(name, rule) {
 				continue
 			}
-			s := w.source(f, path)
-			if !slices.ContainsFunc(to, func(x Source) bool { return x.sameBlock(s) && *x.Target == *s.Target }) {
+			s := w.buildSource(f, path)
+			if !slices.ContainsFunc(to, func(x Source) bool { return x.isSameBlock(s) && *x.Target == *s.Target }) {
 				to = append(to, s)
 			}
 		}
@@ -134,53 +135,53 @@ func withSources(to []Source, w writer, p *policy.Policy, rule string) []Source 
 		add(r.Name, r.From, r.Path)
 	}
 	for _, l := range w.verdict.Losses() {
-		add(l.Rule, []merge.From{l.From}, l.Path)
+		add(l.Rule, []merge.Source{l.From}, l.Path)
 	}
 	return to
 }
 
-// names reports whether a printed rule is the one asked for, or a part of it.
-func names(printed, asked string) bool {
+// isPartOfRule reports whether a printed rule is the one asked for, or a part of it.
+func isPartOfRule(printed, asked string) bool {
 	return asked == "" || printed == asked || strings.HasPrefix(printed, asked+".") || strings.HasPrefix(printed, asked+"[")
 }
 
-func reachItem(r *resolve.Resolution, o *resolve.Verdict, p *policy.Policy, rule string) ReachItem {
-	w := writer{r, o}
+func buildReachItem(r *resolve.Resolution, o *resolve.Verdict, p *policy.Policy, rule string) ReachItem {
+	w := verdictWriter{r, o}
 	item := ReachItem{By: []Source{}}
 	mine := o.WrittenBy(p)
 	won := 0
 	for _, r := range o.Result.Rules {
-		if names(r.Name, rule) && slices.ContainsFunc(r.From, mine) {
+		if isPartOfRule(r.Name, rule) && slices.ContainsFunc(r.From, mine) {
 			won++
 		}
 	}
-	o.Renamed(func(from merge.From, path merge.Path) {
-		if mine(from) && names(path.String(), rule) {
+	o.EachRenamed(func(from merge.Source, path merge.Path) {
+		if mine(from) && isPartOfRule(path.String(), rule) {
 			won++
 		}
 	})
 	var losses []merge.Loss
 	var reasons []string
 	for _, l := range o.Losses() {
-		if !mine(l.From) || !names(l.Rule, rule) {
+		if !mine(l.From) || !isPartOfRule(l.Rule, rule) {
 			continue
 		}
 		losses = append(losses, l)
-		sentence := l.Rule + ": " + w.why(&l)
+		sentence := l.Rule + ": " + w.explainLoss(&l)
 		if rule != "" {
-			sentence = w.why(&l)
+			sentence = w.explainLoss(&l)
 		}
 		if !slices.Contains(reasons, sentence) {
 			reasons = append(reasons, sentence)
 		}
-		for _, s := range w.sources(l.Sources(), l.Path) {
-			if !slices.ContainsFunc(item.By, s.sameBlock) {
+		for _, s := range w.buildSources(l.WinningSources(), l.Path) {
+			if !slices.ContainsFunc(item.By, s.isSameBlock) {
 				item.By = append(item.By, s)
 			}
 		}
 	}
-	item.State, item.Reason = state(won, losses), strings.Join(reasons, "; ")
-	item.Why = w.fates(losses)
+	item.State, item.Reason = reachState(won, losses), strings.Join(reasons, "; ")
+	item.Why = w.describeLosses(losses)
 	if item.State == StatePartial {
 		item.Why = "partly " + item.Why
 	}
@@ -190,18 +191,19 @@ func reachItem(r *resolve.Resolution, o *resolve.Verdict, p *policy.Policy, rule
 	return item
 }
 
-// fates says in a few words what became of settings that were lost, and to whom: "replaced by shop/cart-auth (route)".
-func (w writer) fates(losses []merge.Loss) string {
+// describeLosses says in a few words what became of settings that were lost, and to whom: "replaced
+// by shop/cart-auth (route)".
+func (w verdictWriter) describeLosses(losses []merge.Loss) string {
 	var reasons []merge.Reason
 	by := map[merge.Reason][]string{}
 	for _, l := range losses {
 		if !slices.Contains(reasons, l.Reason) {
 			reasons = append(reasons, l.Reason)
 		}
-		for _, s := range w.sources(l.Sources(), l.Path) {
+		for _, s := range w.buildSources(l.WinningSources(), l.Path) {
 			name := sourceName(s)
 			if s.Level != "" {
-				name += " (" + explain.Level(s.Level) + ")"
+				name += " (" + explain.LevelName(s.Level) + ")"
 			}
 			if !slices.Contains(by[l.Reason], name) {
 				by[l.Reason] = append(by[l.Reason], name)
@@ -214,23 +216,24 @@ func (w writer) fates(losses []merge.Loss) string {
 		if len(names) > 2 {
 			names = []string{fmt.Sprintf("%s and %d more", names[0], len(names)-1)}
 		}
-		if fate := explain.Fate(reason, strings.Join(names, ", ")); !slices.Contains(out, fate) {
+		if fate := explain.DescribeOutcome(reason, strings.Join(names, ", ")); !slices.Contains(out, fate) {
 			out = append(out, fate)
 		}
 	}
 	return strings.Join(out, "; ")
 }
 
-// sameBlock reports whether two sources are one block of one policy, or one setting that no policy wrote.
-func (s Source) sameBlock(x Source) bool {
+// isSameBlock reports whether two sources are one block of one policy, or one setting that no
+// policy wrote.
+func (s Source) isSameBlock(x Source) bool {
 	if s.Policy == nil || x.Policy == nil {
 		return s.Policy == x.Policy && s.Builtin == x.Builtin
 	}
 	return *x.Policy == *s.Policy && x.Block == s.Block
 }
 
-// state is the word for so many rules won and these lost.
-func state(won int, losses []merge.Loss) string {
+// reachState returns the word for so many rules won and these lost.
+func reachState(won int, losses []merge.Loss) string {
 	switch {
 	case won > 0 && len(losses) > 0:
 		return StatePartial
@@ -247,16 +250,16 @@ func state(won int, losses []merge.Loss) string {
 	return StateOverridden
 }
 
-// unattached has an item for each reference of the policy that led nowhere.
-func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []ReachItem {
+// buildUnattachedItems returns an item for each reference of the policy that led nowhere.
+func buildUnattachedItems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []ReachItem {
 	var out []ReachItem
 	for i, ref := range p.Refs {
-		if k.Attaches(p, i) {
+		if k.HasTarget(p, i) {
 			continue
 		}
 		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
-		if gaps := k.Gaps().Ref(ref); len(gaps) > 0 {
-			item.Unread = r.Unread(gaps)
+		if gaps := k.Gaps().OfRef(ref); len(gaps) > 0 {
+			item.Unread = r.DescribeGaps(gaps)
 		}
 		for _, problem := range r.Problems {
 			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {
@@ -268,20 +271,20 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 	return out
 }
 
-// counter counts the distinct objects below a policy's targets.
-type counter struct {
+// reachCounter counts the distinct objects below a policy's targets.
+type reachCounter struct {
 	res  *resolve.Resolution
 	seen map[string]map[model.Ref]bool
 }
 
-func (c counter) add(what string, ref model.Ref) {
+func (c reachCounter) add(what string, ref model.Ref) {
 	if c.seen[what] == nil {
 		c.seen[what] = map[model.Ref]bool{}
 	}
 	c.seen[what][ref] = true
 }
 
-func (c counter) node(id topology.NodeID, paths []Path) {
+func (c reachCounter) countNode(id topology.NodeID, paths []Path) {
 	for _, p := range paths {
 		if p.Gateway != "" {
 			c.add("gateways", model.Ref{Name: p.Gateway})
@@ -305,7 +308,7 @@ func (c counter) node(id topology.NodeID, paths []Path) {
 	}
 }
 
-func (c counter) fill(s *ReachSummary) {
+func (c reachCounter) fillSummary(s *ReachSummary) {
 	s.Gateways, s.Listeners, s.Routes = len(c.seen["gateways"]), len(c.seen["listeners"]), len(c.seen["routes"])
 	s.RouteRules, s.Backends = len(c.seen["rules"]), len(c.seen["backends"])
 }

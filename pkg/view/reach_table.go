@@ -11,61 +11,62 @@ import (
 // Table shows where the policy is in force, one line per route (or other target), and names the rules that it lost, to whom and on which
 // paths. The counts come first.
 func (r *PolicyReach) Table(o TableOptions) Table {
-	objects := r.objects(o)
-	b := Block{Heading: r.heading()}
-	shown := objects[:o.limit(len(objects))]
+	objects := r.groupObjects(o)
+	b := Block{Heading: r.buildHeading()}
+	shown := objects[:o.countShown(len(objects))]
 	if len(objects) > 0 {
 		b.Columns = reachColumns(r.Items, o)
 	}
 	for i := range shown {
-		b.Rows = append(b.Rows, shown[i].row(o))
+		b.Rows = append(b.Rows, shown[i].buildRow(o))
 	}
 	t := Table{Blocks: []Block{b}}
 	if hidden := objects[len(shown):]; len(hidden) > 0 {
-		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more %s, %d of them not wholly in force (--limit 0 shows all)", len(hidden), nounFor(len(hidden), "line"), troubledLines(hidden)))
+		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more %s, %d of them not wholly in force (--limit 0 shows all)", len(hidden), inflectNoun(len(hidden), "line"), countLostLines(hidden)))
 	}
 	if slices.ContainsFunc(r.Items, func(i ReachItem) bool { return i.State != "Effective" && i.State != "Ignored" }) {
 		arg, namespace := commandArgument(r.Policy)
 		if r.Rule != "" {
 			arg += "/" + r.Rule
 		}
-		t.Footer = append(t.Footer, "to see what was overridden: "+o.command(append([]string{"overridden", arg}, namespace...)...))
+		t.Footer = append(t.Footer, "to see what was overridden: "+o.formatCommand(append([]string{"overridden", arg}, namespace...)...))
 	}
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(r.Items, func(i ReachItem) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, r.Closing()...)
+	t.Footer = append(t.Footer, r.IncompleteLines()...)
 	return t
 }
 
-// heading says what was asked, then in how much of everything in view it is in force.
-func (r *PolicyReach) heading() []string {
+// buildHeading says what was asked, then in how much of everything in view it is in force.
+func (r *PolicyReach) buildHeading() []string {
 	what := objectName(r.Policy)
 	if r.Rule != "" {
 		what += " · rule " + r.Rule
 	}
-	if set := r.setOn(); set != "" {
+	if set := r.formatSources(); set != "" {
 		what += " · " + set
 	}
-	if !slices.ContainsFunc(r.Items, func(i ReachItem) bool { return !i.unattached() }) {
-		if r.noPolicy() != "no policy" {
+	if !slices.ContainsFunc(r.Items, func(i ReachItem) bool { return !i.isUnattached() }) {
+		if r.noPolicyText() != "no policy" {
 			return []string{what, "cannot tell whether it is in force: not everything could be read"}
 		}
 		return []string{what, "in force nowhere: none of its targets is in view"}
 	}
-	parts := reachCounts(r.Items)
+	parts := formatReachCounts(r.Items)
 	namespaces := map[string]bool{}
 	for _, item := range r.Items {
-		if item.inForce() && item.Target.Namespace != "" {
+		if item.isInForce() && item.Target.Namespace != "" {
 			namespaces[item.Target.Namespace] = true
 		}
 	}
 	if len(namespaces) > 0 {
-		parts = append(parts, Counted(len(namespaces), "namespace"))
+		parts = append(parts, FormatCount(len(namespaces), "namespace"))
 	}
 	return []string{what, "in force on " + strings.Join(parts, " · ")}
 }
 
-// setOn says how the policy sets what was asked for, and where: "default (merge) on Gateway infra/external". In a union nobody's word is a default.
-func (r *PolicyReach) setOn() string {
+// formatSources says how the policy sets what was asked for, and where: "default (merge) on Gateway
+// infra/external". In a union no setting is a default.
+func (r *PolicyReach) formatSources() string {
 	words := map[string]string{"defaults": "default", "overrides": "override", "bare": "default"}
 	var out []string
 	for _, s := range r.Sources {
@@ -83,20 +84,24 @@ func (r *PolicyReach) setOn() string {
 	return strings.Join(out, ", ")
 }
 
-// inForce reports whether the policy, or the rule asked for, has a part in the result.
-func (i *ReachItem) inForce() bool { return i.State == "Effective" || i.State == "Partial" }
+// isInForce reports whether the policy, or the rule asked for, has a part in the result.
+func (i *ReachItem) isInForce() bool { return i.State == "Effective" || i.State == "Partial" }
 
-// unattached reports whether the item is about a reference that led nowhere: its target is no object in view.
-func (i *ReachItem) unattached() bool { return i.State == "Ignored" && len(i.Paths) == 0 && !i.apart }
+// isUnattached reports whether the item is about a reference that led nowhere: its target is no
+// object in view.
+func (i *ReachItem) isUnattached() bool {
+	return i.State == "Ignored" && len(i.Paths) == 0 && !i.unattachedInView
+}
 
 // reachTally counts targets of one sort.
 type reachTally struct {
-	noun       string
-	all, force int
+	noun         string
+	all, inForce int
 }
 
-// reachCounts counts sections and objects, in words: "41 of 44 route rules", "17 of 18 routes".
-func reachCounts(items []ReachItem) []string {
+// formatReachCounts counts sections and objects, in words: "41 of 44 route rules", "17 of 18
+// routes".
+func formatReachCounts(items []ReachItem) []string {
 	var tallies []*reachTally
 	seen := map[model.Ref]bool{} // true: in force there
 	visit := func(target model.Ref, noun string, force bool) {
@@ -110,29 +115,30 @@ func reachCounts(items []ReachItem) []string {
 			tallies[at].all++
 		}
 		if force && !was {
-			tallies[at].force++
+			tallies[at].inForce++
 		}
 		seen[target] = was || force
 	}
 	for i := range items {
 		target := items[i].Target
-		if items[i].unattached() {
+		if items[i].isUnattached() {
 			continue
 		}
 		if target.Section != "" {
-			visit(target, sectionNounIn(target.Kind), items[i].inForce())
+			visit(target, fullSectionNoun(target.Kind), items[i].isInForce())
 		}
-		visit(target.WithoutSection(), objectNoun(target.Kind), items[i].inForce())
+		visit(target.WithoutSection(), objectNoun(target.Kind), items[i].isInForce())
 	}
 	out := make([]string, len(tallies))
 	for i, t := range tallies {
-		out[i] = fmt.Sprintf("%d of %s", t.force, Counted(t.all, t.noun))
+		out[i] = fmt.Sprintf("%d of %s", t.inForce, FormatCount(t.all, t.noun))
 	}
 	return out
 }
 
-// sectionNounIn is sectionNoun where the kind of the object is not said beside it.
-func sectionNounIn(kind string) string {
+// fullSectionNoun returns the noun for a section where the kind of the object is not said beside
+// it.
+func fullSectionNoun(kind string) string {
 	if noun := sectionNoun(kind); noun == "rule" {
 		return "route rule"
 	} else if noun != "section" {
@@ -151,11 +157,11 @@ func objectNoun(kind string) string {
 	return kind
 }
 
-// troubledLines counts the lines on which the policy is not wholly in force.
-func troubledLines(objects []reachObject) int {
+// countLostLines counts the lines on which the policy is not wholly in force.
+func countLostLines(objects []reachObject) int {
 	n := 0
 	for i := range objects {
-		if objects[i].state().Tone != Good {
+		if objects[i].stateCell().Tone != Good {
 			n++
 		}
 	}
@@ -176,6 +182,6 @@ func reachColumns(items []ReachItem, o TableOptions) []Column {
 	if o.ByRule {
 		sections = strings.TrimSuffix(sections, "S")
 	}
-	return []Column{{Name: "NAMESPACE", Rank: 2, Least: 9}, {Name: object, Rank: 4, Least: 12, Short: shortName}, {Name: sections, Rank: 3, Least: 8}, {Name: "STATE", Rank: 1, Least: 8},
-		{Name: "BY / REASON", Rank: 9, Least: 30, Wrap: true}, {Name: "VIA", Wide: true}, {Name: "IN WORDS", Wide: true}}
+	return []Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9}, {Name: object, Rank: 4, MinWidth: 12, Shorten: shortName}, {Name: sections, Rank: 3, MinWidth: 8}, {Name: "STATE", Rank: 1, MinWidth: 8},
+		{Name: "BY / REASON", Rank: 9, MinWidth: 30, Wrap: true}, {Name: "VIA", Wide: true}, {Name: "IN WORDS", Wide: true}}
 }

@@ -9,7 +9,7 @@ import (
 // reach is the answer about infra/gw-auth, sealed.
 func reach(items ...ReachItem) *PolicyReach {
 	r := &PolicyReach{Policy: *authPolicy("infra", "gw-auth"), Rule: "rules.geo", Items: items}
-	r.Seal("PolicyReach", nil)
+	r.Finish("PolicyReach", nil)
 	return r
 }
 

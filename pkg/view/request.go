@@ -60,13 +60,13 @@ type RequestResult struct {
 	NearMisses   []NearMiss    `json:"nearMisses,omitempty"`   // where nothing takes it: what one part alone kept from taking it, nearest first
 	Expectations []Expectation `json:"expectations,omitempty"` // what was expected of it, and whether that is so
 
-	gates     *protect.Gates // on its way; nil: no rule takes it
-	opaque    bool           // a filter of the rule may answer it, and is not known
-	unsettled bool           // it is not certain which rule takes it
+	gates            *protect.Gates // on its path; nil: no rule takes it
+	hasUnknownFilter bool           // a filter of the rule may answer it, and is not known
+	ruleUncertain    bool           // it is not certain which rule takes it
 
-	hostname string          // of the listener
-	failing  string          // which share of the requests fails, and why
-	own      []model.Problem // of this request
+	hostname    string          // of the listener
+	failingText string          // which share of the requests fails, and why
+	ownProblems []model.Problem // of this request
 }
 
 // RequestAnswer answers `request`.
@@ -80,58 +80,59 @@ type RequestAnswerList struct {
 	Envelope
 	Items []RequestResult `json:"items"` // in the order of the requests; of a request that several Gateways could take, one for each, by their names
 
-	one bool // they answer the same request
+	sameRequest bool // they answer the same request
 }
 
-// Asked is an answer, and what is expected of it.
-type Asked struct {
+// ExpectedAnswer is an answer, with what is expected of it.
+type ExpectedAnswer struct {
 	Answer *request.Answer
 	Expect []Expect
 }
 
 // Request is what becomes of a request, with the policies in force on its way.
-func Request(r *resolve.Resolution, asked Asked, kinds []model.GroupKind, judges Judges) *RequestAnswer {
-	w := requestWriter{survey: newCollector(r, kinds), judges: judges}
-	out := &RequestAnswer{RequestResult: w.result(asked.Answer)}
-	out.Seal("RequestAnswer", append(w.survey.problems(), asked.Answer.Problems...))
+func Request(r *resolve.Resolution, asked ExpectedAnswer, kinds []model.GroupKind, judges Judges) *RequestAnswer {
+	w := requestWriter{collector: newCollector(r, kinds), judges: judges}
+	out := &RequestAnswer{RequestResult: w.buildResult(asked.Answer)}
+	out.Finish("RequestAnswer", append(w.collector.collectProblems(), asked.Answer.Problems...))
 	guessed := func(gk model.GroupKind) bool {
 		k := r.Kind(gk)
-		return k != nil && k.Generic()
+		return k != nil && k.IsGeneric()
 	}
-	out.expect(asked.Expect, doubtsOf(out.Problems, out.Decisions, guessed))
-	out.touches = w.survey.touching()
+	out.addExpectations(asked.Expect, collectDoubts(out.Problems, out.Decisions, guessed))
+	out.isRelevant = w.collector.relevanceFilter()
 	return out
 }
 
 // Requests is what becomes of each of several requests.
-func Requests(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, judges Judges) *RequestAnswerList {
-	w := requestWriter{survey: newCollector(r, kinds), judges: judges}
+func Requests(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKind, judges Judges) *RequestAnswerList {
+	w := requestWriter{collector: newCollector(r, kinds), judges: judges}
 	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(all))}
 	var problems []model.Problem
 	for _, asked := range all {
-		if len(asked.Expect) > 0 { // what leaves other requests open is no doubt about this one
+		if len(asked.Expect) > 0 { // what is not known about other requests does not matter to this one
 			one := Request(r, asked, kinds, judges)
 			out.Items = append(out.Items, one.RequestResult)
-			problems = append(problems, about(asked.Answer, one.Problems)...)
+			problems = append(problems, addRequestText(asked.Answer, one.Problems)...)
 			continue
 		}
-		out.Items = append(out.Items, w.result(asked.Answer))
-		problems = append(problems, about(asked.Answer, asked.Answer.Problems)...)
+		out.Items = append(out.Items, w.buildResult(asked.Answer))
+		problems = append(problems, addRequestText(asked.Answer, asked.Answer.Problems)...)
 	}
-	out.Seal("RequestAnswerList", append(w.survey.problems(), problems...))
-	out.touches = w.survey.touching()
+	out.Finish("RequestAnswerList", append(w.collector.collectProblems(), problems...))
+	out.isRelevant = w.collector.relevanceFilter()
 	return out
 }
 
-// RequestAtEach is what becomes of one request at each of several Gateways that could take it.
-func RequestAtEach(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, judges Judges) *RequestAnswerList {
+// RequestAtEachGateway says what becomes of one request at each of several Gateways that could take
+// it.
+func RequestAtEachGateway(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKind, judges Judges) *RequestAnswerList {
 	out := Requests(r, all, kinds, judges)
-	out.one = true
+	out.sameRequest = true
 	return out
 }
 
-// about names the request in the problems that are the answer's own and name no object.
-func about(a *request.Answer, problems []model.Problem) []model.Problem {
+// addRequestText names the request in the problems that are the answer's own and name no object.
+func addRequestText(a *request.Answer, problems []model.Problem) []model.Problem {
 	out := slices.Clone(problems)
 	for i := range out {
 		own := func(p model.Problem) bool { return p.Ref == nil && p.Message == out[i].Message }
@@ -144,57 +145,58 @@ func about(a *request.Answer, problems []model.Problem) []model.Problem {
 
 // EffectiveForRequest lists the policies in force on the way of a request.
 func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *EffectivePolicyList {
-	w := requestWriter{survey: newCollector(r, kinds)}
-	list := &EffectivePolicyList{Items: w.result(a).Effective}
+	w := requestWriter{collector: newCollector(r, kinds)}
+	list := &EffectivePolicyList{Items: w.buildResult(a).Effective}
 	if a.Rule != topology.None {
-		list.Routes = w.survey.routeSettings([]topology.NodeID{a.Rule}, a.Listener)
+		list.Routes = w.collector.collectRouteSettings([]topology.NodeID{a.Rule}, a.Listener)
 	}
 	if a.Rule != topology.None && !slices.ContainsFunc(list.Items, func(e EffectivePolicy) bool { return e.Target == r.Node(a.Rule).Ref }) {
-		list.bare = append(list.bare, r.Node(a.Rule).Ref)
+		list.rulesWithoutPolicy = append(list.rulesWithoutPolicy, r.Node(a.Rule).Ref)
 	}
 	if a.Rule == topology.None {
-		list.unattached = a.Why
+		list.unattachedReasons = a.Why
 	}
-	list.Seal("EffectivePolicyList", append(w.survey.problems(), a.Problems...))
-	list.touches = w.survey.touching()
+	list.Finish("EffectivePolicyList", append(w.collector.collectProblems(), a.Problems...))
+	list.isRelevant = w.collector.relevanceFilter()
 	return list
 }
 
-// newCollector is a survey of nodes that are still to be named.
+// newCollector returns a collector to which nodes are added one by one.
 func newCollector(r *resolve.Resolution, kinds []model.GroupKind) *collector {
-	a := &collector{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}, judged: true}
-	a.begin()
+	a := &collector{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}, perRequest: true}
+	a.initialize()
 	return a
 }
 
 // requestWriter puts answers into the shape of the contract.
 type requestWriter struct {
-	survey *collector
-	judges Judges
+	collector *collector
+	judges    Judges
 
-	protection  *protect.Judge // made when it is first asked for
-	gatesDecide bool           // judgements of kinds with gates do not count
+	protectionJudge *protect.Judge // made when it is first asked for
+	gatesDecide     bool           // judgements of kinds with gates do not count
 }
 
-// judge asks the kinds that judge requests. What they do not know makes the answer incomplete.
-func (w *requestWriter) judge(a *request.Answer) []Decision {
+// judgeRequest asks the kinds that judge requests. What they do not know makes the answer
+// incomplete.
+func (w *requestWriter) judgeRequest(a *request.Answer) []Decision {
 	if a.Gateway == topology.None && a.Service.Name == "" {
 		return nil
 	}
-	_, verdicts := w.judges.Evaluators.Judge(request.Query{From: request.Nobody(), To: request.Nobody(), Answer: a}, w.survey.res, w.survey.query.Kinds)
+	_, verdicts := w.judges.Evaluators.Judge(request.Query{From: request.UnknownPeer(), To: request.UnknownPeer(), Answer: a}, w.collector.res, w.collector.query.Kinds)
 	var out []Decision
 	for _, v := range verdicts {
 		gated := w.hasGates(v.Kind)
 		if gated && w.gatesDecide {
 			continue
 		}
-		w.survey.found = append(w.survey.found, v.Problems...)
+		w.collector.foundProblems = append(w.collector.foundProblems, v.Problems...)
 		for _, d := range v.Decisions {
-			item := decisionOf(v.Kind, d)
-			item.gated = gated
+			item := newDecision(v.Kind, d)
+			item.hasGates = gated
 			out = append(out, item)
 			if d.Outcome == request.NotEvaluated {
-				w.survey.found = append(w.survey.found, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.sentence()})
+				w.collector.foundProblems = append(w.collector.foundProblems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.formatSentence()})
 			}
 		}
 	}
@@ -203,14 +205,14 @@ func (w *requestWriter) judge(a *request.Answer) []Decision {
 
 // hasGates reports whether descriptors say what policies of a kind keep out: then gates tell more of a request than a judgement does.
 func (w *requestWriter) hasGates(gk model.GroupKind) bool {
-	k := w.survey.res.Kind(gk)
+	k := w.collector.res.Kind(gk)
 	return k != nil && len(k.Protects.Rules) > 0
 }
 
-func (w *requestWriter) result(a *request.Answer) RequestResult {
-	r := w.survey.res
+func (w *requestWriter) buildResult(a *request.Answer) RequestResult {
+	r := w.collector.res
 	out := RequestResult{Request: requestText(&a.Request), Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Filters: a.Filters,
-		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{}, a.Shadowed...), Backends: []RequestBackend{}, Effective: []EffectivePolicy{}, own: a.Problems}
+		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{}, a.Shadowed...), Backends: []RequestBackend{}, Effective: []EffectivePolicy{}, ownProblems: a.Problems}
 	if a.Gateway != topology.None {
 		out.Gateway = r.Node(a.Gateway).Ref.FullName()
 	}
@@ -233,10 +235,10 @@ func (w *requestWriter) result(a *request.Answer) RequestResult {
 	if a.Location != nil {
 		out.Location = a.Location.URL
 	}
-	out.NearMisses, out.failing = w.nearMisses(a), a.Failing
-	out.Effective = append(out.Effective, w.effective(a)...)
-	out.Decisions = w.judge(a)
-	w.gates(a, &out)
+	out.NearMisses, out.failingText = w.buildNearMisses(a), a.Failing
+	out.Effective = append(out.Effective, w.findEffective(a)...)
+	out.Decisions = w.judgeRequest(a)
+	w.addGates(a, &out)
 	return out
 }
 
@@ -257,55 +259,57 @@ func requestText(r *request.Request) RequestText {
 	return out
 }
 
-// effective are the policies in force on the way of the request: at its rule, and at the listener and the backends for kinds that have their
-// results there.
-func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
-	steps := stepsOf(a)
-	w.survey.look(steps)
-	backends := w.backends(a.Backends)
-	w.survey.looked = append(w.survey.looked, requestNodes(w.survey.res, a, backends)...)
+// findEffective returns the policies in force on the path of the request: at its rule, and at the
+// listener and the backends for kinds that have their results there.
+func (w *requestWriter) findEffective(a *request.Answer) []EffectivePolicy {
+	steps := entryNodes(a)
+	w.collector.markVisited(steps)
+	backends := w.findBackendNodes(a.Backends)
+	w.collector.visitedNodes = append(w.collector.visitedNodes, nodesAffectingRequest(w.collector.res, a, backends)...)
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
 	}
 	var out []EffectivePolicy
 	for _, id := range steps {
 		if id == a.Gateway { // above the listener
-			out = append(out, w.at(id)...)
+			out = append(out, w.findEffectiveAt(id)...)
 		} else {
-			out = append(out, w.at(id, a.Listener)...)
+			out = append(out, w.findEffectiveAt(id, a.Listener)...)
 		}
 	}
 	for _, id := range backends {
-		out = append(out, w.at(id, a.Listener, a.Rule)...)
+		out = append(out, w.findEffectiveAt(id, a.Listener, a.Rule)...)
 	}
-	for _, id := range w.beside(a) {
-		out = append(out, w.at(id)...)
+	for _, id := range w.findServiceNodes(a) {
+		out = append(out, w.findEffectiveAt(id)...)
 	}
 	return out
 }
 
-// beside are the nodes that stand for the rule at the Service that a request of the mesh is for, or for the Service itself where no rule takes it.
-func (w *requestWriter) beside(a *request.Answer) []topology.NodeID {
-	r := w.survey.res
+// findServiceNodes returns the nodes that stand for the rule at the Service that a request of the
+// mesh is for, or for the Service itself where no rule takes it.
+func (w *requestWriter) findServiceNodes(a *request.Answer) []topology.NodeID {
+	r := w.collector.res
 	switch {
 	case a.Service.Name == "":
 		return nil
 	case a.Rule == topology.None:
-		return r.Graph.Beside(a.Service)
+		return r.Graph.ExtraNodes(a.Service)
 	}
-	return slices.DeleteFunc(slices.Clone(r.Graph.Beside(r.Node(a.Rule).Ref)), func(id topology.NodeID) bool {
-		return !slices.ContainsFunc(r.Graph.Over(id), func(up topology.NodeID) bool { return r.Node(up).Ref == a.Service })
+	return slices.DeleteFunc(slices.Clone(r.Graph.ExtraNodes(r.Node(a.Rule).Ref)), func(id topology.NodeID) bool {
+		return !slices.ContainsFunc(r.Graph.AllParents(id), func(up topology.NodeID) bool { return r.Node(up).Ref == a.Service })
 	})
 }
 
-// stepsOf are the nodes from the Gateway, or the Service in the mesh, to the rule, as far as the request gets.
-func stepsOf(a *request.Answer) []topology.NodeID {
+// entryNodes returns the nodes from the Gateway, or the Service in the mesh, to the rule, as far as
+// the request gets.
+func entryNodes(a *request.Answer) []topology.NodeID {
 	return slices.DeleteFunc([]topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule}, func(id topology.NodeID) bool { return id == topology.None })
 }
 
-// backends are the nodes of the backends and of their ports.
-func (w *requestWriter) backends(of []topology.BackendRef) []topology.NodeID {
-	g := w.survey.res.Graph
+// findBackendNodes returns the nodes of the backends and of their ports.
+func (w *requestWriter) findBackendNodes(of []topology.BackendRef) []topology.NodeID {
+	g := w.collector.res.Graph
 	var out []topology.NodeID
 	for _, b := range of {
 		for _, ref := range []model.Ref{b.Ref.WithoutSection(), b.Ref} {
@@ -319,17 +323,18 @@ func (w *requestWriter) backends(of []topology.BackendRef) []topology.NodeID {
 	return out
 }
 
-// at are the policies in force at a node on paths that lead through all of the given nodes.
-func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []EffectivePolicy {
+// findEffectiveAt returns the policies in force at a node on paths that lead through all of the
+// given nodes.
+func (w *requestWriter) findEffectiveAt(id topology.NodeID, through ...topology.NodeID) []EffectivePolicy {
 	var out []EffectivePolicy
-	w.survey.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
+	w.collector.eachStackAt(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
 		ways = slices.DeleteFunc(slices.Clone(ways), func(way resolve.Path) bool {
 			return slices.ContainsFunc(through, func(t topology.NodeID) bool { return t != topology.None && !slices.Contains(way, t) })
 		})
 		if len(ways) == 0 {
 			return
 		}
-		if item := w.survey.item(k, id, s, w.survey.pathsOf(k, id, s, ways)); len(item.Rules) > 0 {
+		if item := w.collector.buildItemWithProblems(k, id, s, w.collector.convertTargetPaths(k, id, s, ways)); len(item.Rules) > 0 {
 			out = append(out, item)
 		}
 	})
@@ -337,26 +342,27 @@ func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []Eff
 	return out
 }
 
-// RequestPaths lists the nodes that a request passes; where it is not known which rule takes it, those that it may pass by each rule that may. The
-// listener is the one that was asked about, "": the one that the request leads to. The problems are the warnings about the request.
-func RequestPaths(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string) (nodes []topology.NodeID, told []model.Problem, err error) {
-	nodes = RequestPath(r, a)
+// PossibleRequestNodes lists the nodes that a request passes; where it is not known which rule
+// takes it, those that it may pass by each rule that may. listener is the one asked about; "": the
+// one that the request leads to. The problems are the warnings about the request.
+func PossibleRequestNodes(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string) (nodes []topology.NodeID, told []model.Problem, err error) {
+	nodes = RequestNodes(r, a)
 	if a.Request.From == "" && a.Gateway != topology.None {
-		taken, err := m.Take(a.Request, request.Where{Gateway: a.Gateway, Listener: listener})
+		taken, err := m.FindRule(a.Request, request.Destination{Gateway: a.Gateway, Listener: listener})
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, may := range taken.Possible {
 			if may.Rule != topology.None {
-				nodes = append(nodes, RequestPath(r, may)...)
+				nodes = append(nodes, RequestNodes(r, may)...)
 			}
 		}
 	}
 	return nodes, slices.DeleteFunc(slices.Clone(a.Problems), func(p model.Problem) bool { return p.Severity == model.Info }), nil
 }
 
-// RequestPath lists the nodes that a request passes, the ports of its backends included.
-func RequestPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
-	w := requestWriter{survey: newCollector(r, nil)}
-	return append(chainOf(r, a), w.backends(a.Backends)...)
+// RequestNodes lists the nodes that a request passes, the ports of its backends included.
+func RequestNodes(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
+	w := requestWriter{collector: newCollector(r, nil)}
+	return append(nodesOnPath(r, a), w.findBackendNodes(a.Backends)...)
 }

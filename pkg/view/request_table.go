@@ -8,11 +8,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// head says where the request goes, then why.
-func (a *RequestResult) head() []string {
+// formatHeading says where the request goes, then why.
+func (a *RequestResult) formatHeading() []string {
 	head := []string{a.pathText()}
 	if a.Outcome != "Matched" {
-		head = append(head, a.verdict())
+		head = append(head, a.formatOutcome())
 	}
 	if len(a.MayAnswer) > 0 {
 		head = append(head, "may answer: "+answersText(a.MayAnswer))
@@ -22,15 +22,15 @@ func (a *RequestResult) head() []string {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
 	}
 	for i := range a.NearMisses {
-		head = append(head, [...]string{"near miss: ", "           "}[min(i, 1)]+a.NearMisses[i].line())
+		head = append(head, [...]string{"near miss: ", "           "}[min(i, 1)]+a.NearMisses[i].formatLine())
 	}
 	for i := range a.Decisions {
-		head = append(head, a.Decisions[i].kind()+": "+a.Decisions[i].sentence())
+		head = append(head, a.Decisions[i].kindName()+": "+a.Decisions[i].formatSentence())
 	}
 	for i, ref := range a.Shadowed {
 		head = append(head, [...]string{"shadowed: ", "          "}[min(i, 1)]+ref.String())
 	}
-	for _, p := range a.own {
+	for _, p := range a.ownProblems {
 		if p.Code == model.SettingMatters {
 			head = append(head, "implementations differ: "+p.Message)
 		}
@@ -52,14 +52,14 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 	if len(a.Effective) == 0 {
 		body.Footer = nil
 		if a.Route != nil {
-			body.Footer = append(body.Footer, a.noPolicy()+" is in force on "+targetName(*a.Route))
+			body.Footer = append(body.Footer, a.noPolicyText()+" is in force on "+targetName(*a.Route))
 		}
-		body.Footer = append(body.Footer, a.Closing()...)
+		body.Footer = append(body.Footer, a.IncompleteLines()...)
 	}
-	return Table{Blocks: append([]Block{{Heading: a.head()}}, body.Blocks...), Footer: body.Footer}
+	return Table{Blocks: append([]Block{{Heading: a.formatHeading()}}, body.Blocks...), Footer: body.Footer}
 }
 
-// pathText is the road of the request as far as it gets.
+// pathText says the path of the request as far as it gets.
 func (a *RequestResult) pathText() string {
 	var steps []string
 	switch {
@@ -93,8 +93,8 @@ func (a *RequestResult) pathText() string {
 	return strings.Join(steps, " → ")
 }
 
-// verdict is the outcome in words.
-func (a *RequestResult) verdict() string {
+// formatOutcome says the outcome in words.
+func (a *RequestResult) formatOutcome() string {
 	text := a.Outcome
 	switch a.Outcome {
 	case "NoMatch":

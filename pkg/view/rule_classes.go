@@ -19,7 +19,7 @@ const (
 	MostRulesClassed = 5000 // rules, in all
 	mostClassesShown = 8    // of one rule
 	classesPerRule   = 10   // that are looked at, on average
-	classesAnyway    = 1000 // that are looked at, however few rules there are
+	leastClasses     = 1000 // that are looked at, even if there are few rules
 	classSteps       = 1_000_000
 )
 
@@ -45,28 +45,29 @@ type RuleClass struct {
 	Unknown  string     `json:"unknown,omitempty"`  // why it is not known that the rule takes them; "" if it is
 }
 
-// ClassesOfRules finds the requests that rules take. The ones of namespaces that in does not want are left out.
+// ClassesOfRules finds the requests that rules take. Rules of namespaces for which in is false are
+// left out.
 func ClassesOfRules(r *resolve.Resolution, m *request.Matcher, in func(namespace string) bool) (*RuleClassList, error) {
-	t := ruleTaking{res: r, in: in, by: map[topology.NodeID]*RuleClasses{}, of: map[model.Ref]*RuleClasses{}, open: map[string]*Undecided{}}
+	t := ruleClassCollector{res: r, inNamespace: in, byNode: map[topology.NodeID]*RuleClasses{}, byRule: map[model.Ref]*RuleClasses{}, undecided: map[string]*Undecided{}}
 	out := &RuleClassList{Items: []RuleClasses{}, Undecided: []Undecided{}}
-	rules := len(request.Competition{Matcher: m}.Rules(space.Everywhere()))
+	rules := len(request.Competition{Matcher: m}.Rules(space.AnyDestination()))
 	if rules > MostRulesClassed {
 		out.LeftOut = []string{fmt.Sprintf("all requests: there are %d rules, and requests are told apart for up to %d; prove tells them apart for any number", rules, MostRulesClassed)}
 		return out, nil
 	}
-	out.LeftOut = unlooked(r, m, space.Everywhere())
-	t.left = classesAnyway + classesPerRule*rules
-	if err := space.Walk(m, space.Scope{Where: space.Everywhere(), Steps: classSteps}, t.class); err != nil {
+	out.LeftOut = listUnexamined(r, m, space.AnyDestination())
+	t.left = leastClasses + classesPerRule*rules
+	if err := space.Walk(m, space.Scope{Destination: space.AnyDestination(), Steps: classSteps}, t.addClass); err != nil {
 		return nil, err
 	}
 	if t.left < 0 {
 		out.LeftOut = append(out.LeftOut, fmt.Sprintf("requests beyond the first %d classes: rules may take more than is said here", t.seen))
 	}
-	for _, of := range t.of {
+	for _, of := range t.byRule {
 		out.Items = append(out.Items, *of)
 	}
 	slices.SortFunc(out.Items, func(a, b RuleClasses) int { return a.Rule.Compare(b.Rule) })
-	for _, u := range t.open {
+	for _, u := range t.undecided {
 		out.Undecided = append(out.Undecided, *u)
 	}
 	slices.SortFunc(out.Undecided, func(a, b Undecided) int {
@@ -75,33 +76,35 @@ func ClassesOfRules(r *resolve.Resolution, m *request.Matcher, in func(namespace
 	return out, nil
 }
 
-// ruleTaking collects what rules take. A rule of a route that others delegate to has a node for each of them, and is one rule.
-type ruleTaking struct {
-	res        *resolve.Resolution
-	in         func(namespace string) bool
-	by         map[topology.NodeID]*RuleClasses
-	of         map[model.Ref]*RuleClasses
-	open       map[string]*Undecided
-	seen, left int
+// ruleClassCollector collects the classes that rules take. A rule of a route that others delegate
+// to has a node for each of them, and is one rule.
+type ruleClassCollector struct {
+	res         *resolve.Resolution
+	inNamespace func(namespace string) bool
+	byNode      map[topology.NodeID]*RuleClasses
+	byRule      map[model.Ref]*RuleClasses
+	undecided   map[string]*Undecided
+	seen, left  int
 }
 
-// class notes a class for the rules that take it, or may; false after more than are looked at.
-func (t *ruleTaking) class(c *space.Class) bool {
+// addClass notes a class for the rules that take it, or may. It is false once more classes came
+// than are looked at.
+func (t *ruleClassCollector) addClass(c *space.Class) bool {
 	if t.left -= 1 + len(c.Possible); t.left < 0 {
 		return false
 	}
 	t.seen++
-	why := doubtAbout(c)
+	why := findDoubt(c)
 	if why == "" {
-		t.note(c, c.Answer, "")
+		t.addToRule(c, c.Answer, "")
 		return true
 	}
 	may := c.Possible
 	if may == nil {
-		u := t.open[why]
+		u := t.undecided[why]
 		if u == nil {
 			u = &Undecided{Why: why, Example: c.Request.Text}
-			t.open[why] = u
+			t.undecided[why] = u
 		}
 		u.Classes++
 		may = []*request.Answer{c.Answer}
@@ -110,23 +113,23 @@ func (t *ruleTaking) class(c *space.Class) bool {
 	for _, a := range may {
 		if !noted[a.Rule] {
 			noted[a.Rule] = true
-			t.note(c, a, why)
+			t.addToRule(c, a, why)
 		}
 	}
 	return true
 }
 
-func (t *ruleTaking) note(c *space.Class, a *request.Answer, unknown string) {
+func (t *ruleClassCollector) addToRule(c *space.Class, a *request.Answer, unknown string) {
 	if a.Rule == topology.None {
 		return
 	}
-	of := t.rule(a.Rule)
+	of := t.findClasses(a.Rule)
 	switch {
 	case of == nil:
 	case len(of.Classes) == mostClassesShown:
 		of.More++
 	default:
-		one := RuleClass{Class: c.Text(), Command: command(&c.Request), Unknown: unknown}
+		one := RuleClass{Class: c.Text(), Command: formatRequestCommand(&c.Request), Unknown: unknown}
 		if a.Listener != topology.None {
 			one.Listener = &t.res.Node(a.Listener).Ref
 		}
@@ -134,19 +137,19 @@ func (t *ruleTaking) note(c *space.Class, a *request.Answer, unknown string) {
 	}
 }
 
-// rule has what is noted of a rule; nil if it is not asked about.
-func (t *ruleTaking) rule(id topology.NodeID) *RuleClasses {
-	of, known := t.by[id]
+// findClasses returns what is noted of a rule; nil if it is not asked about.
+func (t *ruleClassCollector) findClasses(id topology.NodeID) *RuleClasses {
+	of, known := t.byNode[id]
 	if known {
 		return of
 	}
 	ref := t.res.Node(id).Ref
-	if t.in == nil || t.in(ref.Namespace) {
-		if of = t.of[ref]; of == nil {
+	if t.inNamespace == nil || t.inNamespace(ref.Namespace) {
+		if of = t.byRule[ref]; of == nil {
 			of = &RuleClasses{Rule: ref}
-			t.of[ref] = of
+			t.byRule[ref] = of
 		}
 	}
-	t.by[id] = of
+	t.byNode[id] = of
 	return of
 }

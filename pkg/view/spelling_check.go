@@ -11,40 +11,42 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// SpellingBypasses finds where a spelling of requests gets around the policies that keep requests out of a rule, without being asked about any: where it
-// is known that the implementation leaves dots, slashes or escaped characters as they are, the rule that takes the request so spelled has none of
-// these policies, and the same backend gets both. What is not certain is left out, and so are spellings that no implementation would undo.
-func SpellingBypasses(r *resolve.Resolution, m *request.Matcher, judges Judges) []model.Problem {
-	kinds, keeping := guards(r)
+// FindSpellingBypasses finds spellings of requests that get around the policies that keep requests
+// out of a rule: it is known that the implementation leaves dots, slashes or escaped characters as
+// they are, the rule that takes the spelling has none of these policies, and the same backend gets
+// both. It leaves out what is not certain, and spellings that no implementation would undo.
+func FindSpellingBypasses(r *resolve.Resolution, m *request.Matcher, judges Judges) []model.Problem {
+	kinds, keeping := findProtectiveKinds(r)
 	if !keeping {
 		return nil
 	}
-	q := ProofQuery{Scope: space.Scope{Where: space.Everywhere()}, Kinds: kinds, Holds: guarded}
-	s := newSpeller(r, m, &q, judges)
-	s.sure, s.guarding = true, true
+	q := ProofQuery{Scope: space.Scope{Destination: space.AnyDestination()}, Kinds: kinds, Holds: checkProtection}
+	s := newSpellingFinder(r, m, &q, judges)
+	s.onlyCertain, s.asksProtection = true, true
 	for _, listener := range r.Graph.Order(topology.Traffic) {
-		if r.Node(listener).Role != topology.Listener || s.more || s.err != nil {
+		if r.Node(listener).Role != topology.Listener || s.isTruncated || s.err != nil {
 			continue
 		}
-		if left := s.leftAlone(listener); len(left) > 0 {
-			s.listener(listener, left)
+		if left := s.findUnnormalized(listener); len(left) > 0 {
+			s.tryListener(listener, left)
 		}
 	}
-	out := bypasses(r, s.found)
-	if s.more {
-		out = append(out, model.Problem{Severity: model.Info, Code: model.SpellingBypass, Message: "spellings were tried of the first " + grouped(mostSpelled) + " paths only",
+	out := buildSpellingProblems(r, s.found)
+	if s.isTruncated {
+		out = append(out, model.Problem{Severity: model.Info, Code: model.SpellingBypass, Message: "spellings were tried of the first " + formatNumber(mostSpelledPaths) + " paths only",
 			Hint: "ask about paths and hosts with: kubectl dopolicy prove"})
 	}
 	return out
 }
 
-// guards are the policy kinds in use that may keep requests out, and whether one of them is known to.
-func guards(r *resolve.Resolution) (kinds []model.GroupKind, known bool) {
+// findProtectiveKinds returns the policy kinds in use that may keep requests out, and whether one
+// of them is known to.
+func findProtectiveKinds(r *resolve.Resolution) (kinds []model.GroupKind, known bool) {
 	for _, k := range r.Kinds {
-		if !k.InUse() || !k.Generic() && len(k.Protects.Rules) == 0 {
+		if !k.IsInUse() || !k.IsGeneric() && len(k.Protects.Rules) == 0 {
 			continue
 		}
-		known = known || !k.Generic()
+		known = known || !k.IsGeneric()
 		if !slices.Contains(kinds, k.GroupKind) {
 			kinds = append(kinds, k.GroupKind)
 		}
@@ -52,95 +54,99 @@ func guards(r *resolve.Resolution) (kinds []model.GroupKind, known bool) {
 	return kinds, known
 }
 
-// guarded reports whether a policy is in force on a way that keeps requests out. Of kinds that nobody describes, that is not known.
-func guarded(w *RequestWay) (held bool, unknown string) {
+// checkProtection says whether a policy is in force on a path that keeps requests out. Of kinds
+// without a descriptor this is not known.
+func checkProtection(w *BackendPath) (held bool, unknown string) {
 	for _, f := range w.InForce {
 		switch {
 		case len(f.Policy.Rules) == 0:
-		case f.Kind.Generic():
+		case f.Kind.IsGeneric():
 			unknown = "whether a " + f.Kind.GroupKind.Kind + " keeps requests out is not known"
-		case keepsOut(f):
+		case hasProtectiveSetting(f):
 			return true, ""
 		}
 	}
 	return false, unknown
 }
 
-func keepsOut(f *InForce) bool {
+func hasProtectiveSetting(f *InForce) bool {
 	return f.Kind.Protects.KeepsOut(func(path string) bool {
 		return path == "*" || slices.ContainsFunc(f.Policy.Rules, func(rule Rule) bool { return setsBelow(&rule, path) })
 	})
 }
 
-// leftAlone are the spellings that the implementation of a listener is known to leave as they are, and others undo.
-func (s *speller) leftAlone(listener topology.NodeID) []variant {
-	facts := s.survey.res.Graph.Listener(listener)
+// findUnnormalized returns the spellings that the implementation of a listener is known to leave as
+// they are, and others undo.
+func (s *spellingFinder) findUnnormalized(listener topology.NodeID) []spellingVariant {
+	facts := s.collector.res.Graph.Listener(listener)
 	if !facts.Accepted || facts.Protocol != "HTTP" && facts.Protocol != "HTTPS" {
 		return nil
 	}
 	all := request.Competition{Matcher: s.matcher}
-	var out []variant
-	for _, v := range variants {
+	var out []spellingVariant
+	for _, v := range spellingVariants {
 		r := request.Request{Path: "/a/b"}
-		if !v.undone || !v.spell(&r) {
+		if !v.normalized || !v.apply(&r) {
 			continue
 		}
-		if compared, known := all.Compared(listener, r.Path); known && compared != "/a/b" {
+		if compared, known := all.NormalizedPath(listener, r.Path); known && compared != "/a/b" {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// listener tries spellings of requests to the rules at a listener that share a backend with a rule of which other policies may be in force.
-func (s *speller) listener(listener topology.NodeID, left []variant) {
-	gateway := gatewayAbove(s.survey.res.Graph, listener)
+// tryListener tries spellings of requests to the rules at a listener that share a backend with a
+// rule on which other policies may be in force.
+func (s *spellingFinder) tryListener(listener topology.NodeID, left []spellingVariant) {
+	gateway := findGatewayAbove(s.collector.res.Graph, listener)
 	if gateway == topology.None {
 		return
 	}
 	all := request.Competition{Matcher: s.matcher}
-	for _, rule := range s.mixed(listener) {
-		for _, example := range all.Examples(gateway, listener, rule) {
+	for _, rule := range s.findMixedRules(listener) {
+		for _, example := range all.ExampleRequests(gateway, listener, rule) {
 			if example.Path == "/" {
 				continue
 			}
-			if s.example(gateway, example, rule, left); s.more || s.err != nil {
+			if s.tryExample(gateway, example, rule, left); s.isTruncated || s.err != nil {
 				return
 			}
 		}
 	}
 }
 
-// example tries spellings of a request that the rule takes.
-func (s *speller) example(gateway topology.NodeID, r request.Request, rule topology.NodeID, left []variant) {
-	a, err := s.matcher.Take(r, request.Where{Gateway: gateway})
+// tryExample tries spellings of a request that the rule takes.
+func (s *spellingFinder) tryExample(gateway topology.NodeID, r request.Request, rule topology.NodeID, left []spellingVariant) {
+	a, err := s.matcher.FindRule(r, request.Destination{Gateway: gateway})
 	if err != nil {
 		s.err = err
 		return
 	}
 	c := &space.Class{Entry: request.Entry{Gateway: gateway, Port: r.Port, Secure: r.Secure}, Request: a.Request, Answer: a}
-	if a.Rule != rule || doubtAbout(c) != "" || !s.protected(c) || !s.first(c) {
+	if a.Rule != rule || findDoubt(c) != "" || !s.isFulfilled(c) || !s.isNewPath(c) {
 		return
 	}
-	s.err = s.try(c, left)
+	s.err = s.trySpellings(c, left)
 }
 
-// gatewayAbove is the Gateway of a listener, by a ListenerSet too.
-func gatewayAbove(g *topology.Graph, listener topology.NodeID) topology.NodeID {
+// findGatewayAbove returns the Gateway of a listener, also of a listener of a ListenerSet.
+func findGatewayAbove(g *topology.Graph, listener topology.NodeID) topology.NodeID {
 	for _, up := range g.Parents(topology.Traffic, listener) {
 		if g.Node(up).Role == topology.Gateway {
 			return up
 		}
-		if found := gatewayAbove(g, up); found != topology.None {
+		if found := findGatewayAbove(g, up); found != topology.None {
 			return found
 		}
 	}
 	return topology.None
 }
 
-// mixed are the rules at a listener that send to a backend to which another rule there sends that other policies reach.
-func (s *speller) mixed(listener topology.NodeID) []topology.NodeID {
-	g := s.survey.res.Graph
+// findMixedRules returns the rules at a listener whose backend also gets requests from another rule
+// there that other policies reach.
+func (s *spellingFinder) findMixedRules(listener topology.NodeID) []topology.NodeID {
+	g := s.collector.res.Graph
 	first := map[model.Ref]string{}
 	mixed := map[model.Ref]bool{}
 	var rules []topology.NodeID
@@ -148,11 +154,11 @@ func (s *speller) mixed(listener topology.NodeID) []topology.NodeID {
 		if n := g.Node(route); n.Role != topology.Route || n.Hop > 0 {
 			continue
 		}
-		above := s.stacks(nil, route)
+		above := s.appendStacksKey(nil, route)
 		for _, rule := range g.Children(topology.All, route) {
 			rules = append(rules, rule)
-			key := string(s.stacks(slices.Clone(above), rule))
-			for _, b := range g.Backends(rule) {
+			key := string(s.appendStacksKey(slices.Clone(above), rule))
+			for _, b := range g.BackendRefs(rule) {
 				if known, found := first[b.Ref]; !found {
 					first[b.Ref] = key
 				} else if known != key {
@@ -165,18 +171,18 @@ func (s *speller) mixed(listener topology.NodeID) []topology.NodeID {
 		return nil
 	}
 	return slices.DeleteFunc(rules, func(rule topology.NodeID) bool {
-		return !slices.ContainsFunc(g.Backends(rule), func(b topology.BackendRef) bool { return mixed[b.Ref] })
+		return !slices.ContainsFunc(g.BackendRefs(rule), func(b topology.BackendRef) bool { return mixed[b.Ref] })
 	})
 }
 
-// stacks adds to a key what reaches a node: two with the same key have the same policies.
-func (s *speller) stacks(key []byte, id topology.NodeID) []byte {
-	for i, k := range s.survey.picked {
-		if !k.ReachesNode(s.survey.res.Node(id)) {
+// appendStacksKey adds to a key which stacks reach a node: equal keys mean the same policies.
+func (s *spellingFinder) appendStacksKey(key []byte, id topology.NodeID) []byte {
+	for i, k := range s.collector.askedKinds {
+		if !k.HasResultsAtNode(s.collector.res.Node(id)) {
 			continue
 		}
 		for _, stack := range k.Contexts(id) {
-			if !k.Empty(stack) {
+			if !k.IsEmpty(stack) {
 				key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(i)), uint64(stack))
 			}
 		}

@@ -8,11 +8,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// fewSpellings is how many further spellings a finding names.
-const fewSpellings = 3
+// mostOtherSpellings is how many further spellings a finding names.
+const mostOtherSpellings = 3
 
-// bypasses are spellings as findings, one for each rule that takes some; what depends on what is not known is one of its own.
-func bypasses(r *resolve.Resolution, all []Spelling) []model.Problem {
+// buildSpellingProblems returns spellings as findings, one for each rule that takes some. What
+// depends on something unknown is a finding of its own.
+func buildSpellingProblems(r *resolve.Resolution, all []Spelling) []model.Problem {
 	type key struct {
 		by      model.Ref
 		depends bool
@@ -31,24 +32,25 @@ func bypasses(r *resolve.Resolution, all []Spelling) []model.Problem {
 	}
 	var out []model.Problem
 	for _, k := range keys {
-		out = append(out, found[k][0].problem(r, found[k][1:]))
+		out = append(out, found[k][0].toProblem(r, found[k][1:]))
 	}
 	return out
 }
 
-// problem is a spelling as a finding about the rule that takes it, with others for which the same is so.
-func (e *Spelling) problem(r *resolve.Resolution, others []*Spelling) model.Problem {
-	message := e.Command + " gets around " + e.past + " if " + e.Backend.WithoutSection().String() + " takes it for " + e.Spells + ", which " + e.Of.String() + " takes: it has " + e.By
+// toProblem returns a spelling as a finding about the rule that takes it, with others for which the
+// same is so.
+func (e *Spelling) toProblem(r *resolve.Resolution, others []*Spelling) model.Problem {
+	message := e.Command + " gets around " + e.bypassed + " if " + e.Backend.WithoutSection().String() + " takes it for " + e.Spells + ", which " + e.Of.String() + " takes: it has " + e.By
 	if len(others) > 0 {
 		rules := map[model.Ref]bool{*e.Of: true}
 		for _, o := range others {
 			rules[*o.Of] = true
 		}
-		message += "; so " + map[bool]string{true: "does ", false: "do "}[len(others) == 1] + Counted(len(others), "other spelling|other spellings")
+		message += "; so " + map[bool]string{true: "does ", false: "do "}[len(others) == 1] + FormatCount(len(others), "other spelling|other spellings")
 		if len(rules) > 1 {
-			message += ", of requests to " + Counted(len(rules), "rule")
+			message += ", of requests to " + FormatCount(len(rules), "rule")
 		}
-		for i, o := range others[:min(len(others), fewSpellings)] {
+		for i, o := range others[:min(len(others), mostOtherSpellings)] {
 			message += [...]string{": ", ", "}[min(i, 1)] + o.Command
 		}
 	}

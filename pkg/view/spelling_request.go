@@ -10,62 +10,64 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// SpelledAround finds that a request is another spelling of one that policies keep out, and gets to the same backend without them. listener is the name
-// of the only one that is asked about, if any.
-func SpelledAround(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string, judges Judges) ([]model.Problem, error) {
-	if a.Request.Protocol != request.HTTP || a.Request.From != "" || a.Gateway == topology.None || a.Rule == topology.None || !reaches(a) {
+// FindBypassOfRequest finds that a request is another spelling of one that policies keep out, and
+// gets to the same backend without them. listener is the name of the only one that is asked about,
+// if any.
+func FindBypassOfRequest(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string, judges Judges) ([]model.Problem, error) {
+	if a.Request.Protocol != request.HTTP || a.Request.From != "" || a.Gateway == topology.None || a.Rule == topology.None || !isSentToBackend(a) {
 		return nil, nil
 	}
-	meant := plainly(&a.Request)
-	kinds, keeping := guards(r)
+	meant := listPlainSpellings(&a.Request)
+	kinds, keeping := findProtectiveKinds(r)
 	if len(meant) == 0 || !keeping {
 		return nil, nil
 	}
-	where := request.Where{Gateway: a.Gateway, Listener: listener}
-	q := ProofQuery{Scope: space.Scope{Where: where}, Kinds: kinds, Holds: guarded}
-	s := newSpeller(r, m, &q, judges)
-	s.guarding = true
+	where := request.Destination{Gateway: a.Gateway, Listener: listener}
+	q := ProofQuery{Scope: space.Scope{Destination: where}, Kinds: kinds, Holds: checkProtection}
+	s := newSpellingFinder(r, m, &q, judges)
+	s.asksProtection = true
 	for i := range meant {
-		plain, err := m.Take(meant[i].Request, where)
+		plain, err := m.FindRule(meant[i].Request, where)
 		if err != nil {
 			return nil, err
 		}
 		c := &space.Class{Entry: request.Entry{Gateway: a.Gateway, Port: plain.Request.Port, Secure: plain.Request.Secure}, Request: plain.Request, Answer: plain}
-		if plain.Rule == topology.None || doubtAbout(c) != "" || !s.protected(c) {
+		if plain.Rule == topology.None || findDoubt(c) != "" || !s.isFulfilled(c) {
 			continue
 		}
-		if e, around := s.around(c, a); around {
+		if e, around := s.findBypass(c, a); around {
 			e.Command, e.Spells, e.By = a.Request.Text, plain.Request.Text, meant[i].by
-			return []model.Problem{e.problem(r, nil)}, nil
+			return []model.Problem{e.toProblem(r, nil)}, nil
 		}
 	}
 	return nil, nil
 }
 
-// plainRequest is a request, and how another one of the same meaning is spelled that is not.
-type plainRequest struct {
+// plainSpelling is a request as it should be spelled, and how the one in question differs from it.
+type plainSpelling struct {
 	request.Request
 	by string
 }
 
-// plainly are the requests that one may be a spelling of, the most alike first; none, if it is spelled as it should be.
-func plainly(r *request.Request) []plainRequest {
-	var out []plainRequest
+// listPlainSpellings returns the requests that one may be a spelling of, the most alike first; none
+// if it is spelled as it should be.
+func listPlainSpellings(r *request.Request) []plainSpelling {
+	var out []plainSpelling
 	last := *r
 	add := func(by string, change func(*request.Request)) {
 		before := last
 		if change(&last); last.Host != before.Host || last.Path != before.Path {
-			out = append(out, plainRequest{last, by})
+			out = append(out, plainSpelling{last, by})
 		}
 	}
-	add("a path that is not normalised", func(one *request.Request) { one.Path = request.Plain(one.Path) })
-	add("a dot at the end of the host", withoutHostDot)
-	add("a parameter of the path", func(one *request.Request) { one.Path = withoutParameters(one.Path) })
+	add("a path that is not normalised", func(one *request.Request) { one.Path = request.NormalizePath(one.Path) })
+	add("a dot at the end of the host", removeHostDot)
+	add("a parameter of the path", func(one *request.Request) { one.Path = removeParameters(one.Path) })
 	add("upper case", func(one *request.Request) { one.Path = strings.ToLower(one.Path) })
 	return out
 }
 
-func withoutHostDot(r *request.Request) {
+func removeHostDot(r *request.Request) {
 	host, dotted := strings.CutSuffix(r.Host, ".")
 	if !dotted || host == "" {
 		return
@@ -78,8 +80,8 @@ func withoutHostDot(r *request.Request) {
 	r.Host = host
 }
 
-// withoutParameters is a path without what follows a semicolon in its elements.
-func withoutParameters(path string) string {
+// removeParameters returns a path without what follows a semicolon in its elements.
+func removeParameters(path string) string {
 	parts := strings.Split(path, "/")
 	for i := range parts {
 		parts[i], _, _ = strings.Cut(parts[i], ";")

@@ -63,8 +63,8 @@ type ObjectStatus struct {
 	Differences []Difference     `json:"differences,omitzero"` // of an audit: what is not as predicted
 	Remarks     []Difference     `json:"remarks,omitzero"`     // of an audit: what differs and does not count
 
-	policy  bool
-	refused bool // by its API
+	isPolicy bool
+	refused  bool // by its API
 }
 
 // StatusList answers `status`.
@@ -76,41 +76,43 @@ type StatusList struct {
 
 // StatusQuery is what `status` is asked about.
 type StatusQuery struct {
-	Policies []*policy.Policy            // these, in this order; nil: every one
-	In       func(namespace string) bool // nil: every namespace
-	Kinds    []model.GroupKind           // nil: every policy kind
-	Objects  bool                        // also routes, Gateways, ListenerSets and listeners
-	Audit    bool                        // hold the predictions against what the objects report
+	Policies    []*policy.Policy            // these, in this order; nil: every one
+	InNamespace func(namespace string) bool // nil: every namespace
+	Kinds       []model.GroupKind           // nil: every policy kind
+	Objects     bool                        // also routes, Gateways, ListenerSets and listeners
+	Audit       bool                        // hold the predictions against what the objects report
 }
 
-// place is where a policy stands among those that are asked about, 0 where all are; -1 if it is not asked about.
-func (q *StatusQuery) place(ref model.Ref) int {
+// positionOf returns where a policy stands among those asked about, 0 where all are, and -1 if it
+// is not asked about.
+func (q *StatusQuery) positionOf(ref model.Ref) int {
 	if q.Policies == nil {
 		return 0
 	}
 	return slices.IndexFunc(q.Policies, func(p *policy.Policy) bool { return p.Ref() == ref })
 }
 
-// foldProblems are those of the stacks that what is asked about depends on, and of the policies themselves.
-func foldProblems(k *resolve.Kind, q StatusQuery) []model.Problem {
+// collectFoldProblems returns the problems of the stacks that what is asked about depends on, and
+// of the policies themselves.
+func collectFoldProblems(k *resolve.Kind, q StatusQuery) []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
 		if q.Policies == nil || slices.Contains(q.Policies, p) {
 			out = append(out, k.Guesses().Of(p)...)
 		}
 	}
-	if len(k.Policies) == 0 || q.Policies != nil && !slices.ContainsFunc(q.Policies, k.Has) {
+	if len(k.Policies) == 0 || q.Policies != nil && !slices.ContainsFunc(q.Policies, k.HasPolicy) {
 		return out
 	}
 	var below [][]bool // the stacks that each policy is in, where conditions depend on nothing else
-	if k.Generic() {
+	if k.IsGeneric() {
 		for _, p := range q.Policies {
-			if k.Has(p) {
-				below = append(below, k.Below(p))
+			if k.HasPolicy(p) {
+				below = append(below, k.StacksHolding(p))
 			}
 		}
 	}
-	k.InForce(func(s resolve.StackID) {
+	k.EachStackInForce(func(s resolve.StackID) {
 		if below == nil || slices.ContainsFunc(below, func(in []bool) bool { return in[s] }) {
 			out = append(out, k.Verdict(s).Problems...)
 		}
@@ -130,24 +132,26 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	problems := slices.Clone(r.Problems)
 	if q.Policies != nil {
 		problems = slices.DeleteFunc(problems, func(p model.Problem) bool {
-			return p.Ref != nil && q.place(*p.Ref) < 0 && p.Severity != model.Error && !p.Incomplete()
+			return p.Ref != nil && q.positionOf(*p.Ref) < 0 && p.Severity != model.Error && !p.IsIncomplete()
 		})
 	}
 	for _, k := range kinds {
-		problems = append(problems, foldProblems(k, q)...)
+		problems = append(problems, collectFoldProblems(k, q)...)
 	}
-	problems = append(problems, q.blind(r, kinds)...)
-	targets := targetsOf(kinds)
-	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
-	predictions := status.Policies(r, kinds, funcs)
+	problems = append(problems, q.unreadProblems(r, kinds)...)
+	targets := referencesByPolicy(kinds)
+	in := func(ref model.Ref) bool {
+		return q.InNamespace == nil || ref.Namespace == "" || q.InNamespace(ref.Namespace)
+	}
+	predictions := status.PredictPolicies(r, kinds, funcs)
 	for _, p := range status.OverLimit(predictions) {
-		if q.place(*p.Ref) >= 0 && in(*p.Ref) {
+		if q.positionOf(*p.Ref) >= 0 && in(*p.Ref) {
 			problems = append(problems, p)
 		}
 	}
 	policies := len(predictions)
 	if q.Objects {
-		predictions = append(predictions, status.Objects(r, kinds, funcs)...)
+		predictions = append(predictions, status.PredictObjects(r, kinds, funcs)...)
 	}
 	var auditor *status.Auditor
 	if q.Audit {
@@ -155,26 +159,26 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	}
 	list.Items = slices.Grow(list.Items, len(predictions))
 	for i, p := range predictions {
-		if i < policies && q.place(p.Object) < 0 || !in(p.Object) {
+		if i < policies && q.positionOf(p.Object) < 0 || !in(p.Object) {
 			continue
 		}
-		item := objectStatus(p)
+		item := buildObjectStatus(p)
 		if i < policies {
-			item.policy, item.Targets = true, append(targets[p.Object], p.Selected...)
+			item.isPolicy, item.Targets = true, append(targets[p.Object], p.Selected...)
 		}
 		if q.Audit {
-			item.audit(auditor, p)
+			item.compareWithReported(auditor, p)
 		}
 		list.Items = append(list.Items, item)
 	}
 	slices.SortStableFunc(list.Items, func(a, b ObjectStatus) int {
-		return cmp.Or(-boolCompare(a.policy, b.policy), cmp.Compare(q.place(a.Object), q.place(b.Object)), a.Object.Compare(b.Object))
+		return cmp.Or(-compareBools(a.isPolicy, b.isPolicy), cmp.Compare(q.positionOf(a.Object), q.positionOf(b.Object)), a.Object.Compare(b.Object))
 	})
 	if q.Audit {
-		list.summarize()
+		list.countVerdicts()
 	}
-	list.Seal("StatusList", problems)
-	list.touches = touchingStatus(r, list)
+	list.Finish("StatusList", problems)
+	list.isRelevant = filterByStatus(r, list)
 	return list
 }
 
@@ -184,7 +188,7 @@ const noConditions = "the controller of this kind writes no conditions"
 // unstatedConditions is said of policies of which it is not known what their controller reports.
 const unstatedConditions = "what the controller of this kind reports is not known"
 
-func boolCompare(a, b bool) int {
+func compareBools(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -194,13 +198,14 @@ func boolCompare(a, b bool) int {
 	return -1
 }
 
-// targetsOf are the references of the policies, as they name them; selectors name nothing.
-func targetsOf(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
+// referencesByPolicy returns the references of the policies as they name them. Selectors name
+// nothing.
+func referencesByPolicy(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
 	out := map[model.Ref][]model.Ref{}
 	for _, k := range kinds {
 		for _, p := range k.Policies {
 			for _, t := range p.Refs {
-				if t.Selects == nil {
+				if t.Selection == nil {
 					out[p.Ref()] = append(out[p.Ref()], t.Ref)
 				}
 			}
@@ -209,14 +214,14 @@ func targetsOf(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
 	return out
 }
 
-func objectStatus(p status.Prediction) ObjectStatus {
+func buildObjectStatus(p status.Prediction) ObjectStatus {
 	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
 		AttachedListenerSets: p.AttachedListenerSets, refused: p.Refused}
-	if f := p.Force; f != nil {
+	if f := p.InForce; f != nil {
 		out.InForce = &PolicyForce{State: string(f.State), Targets: f.Targets, Wholly: f.Wholly, Partly: f.Partly, Level: string(f.Role)}
 	}
-	out.Status, out.Note = p.Block.Fields, p.Block.Note
-	if p.Silent {
+	out.Status, out.Note = p.Custom.Fields, p.Custom.Note
+	if p.NoConditions {
 		out.Note = noConditions
 		if p.Policy.Kind.Status.Unstated {
 			out.Note = unstatedConditions
@@ -224,7 +229,7 @@ func objectStatus(p status.Prediction) ObjectStatus {
 	}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {
-		s := AncestorStatus{AncestorRef: ancestorRef(a.Ref, a.Port), ControllerName: a.Controller, Conditions: []Condition{}}
+		s := AncestorStatus{AncestorRef: newAncestorRef(a.Ref, a.Port), ControllerName: a.Controller, Conditions: []Condition{}}
 		for _, c := range a.Conditions {
 			s.Conditions = append(s.Conditions, Condition(c))
 		}

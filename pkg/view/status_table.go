@@ -16,12 +16,12 @@ func (l *StatusList) Table(o TableOptions) Table {
 	if l.Summary != nil {
 		return l.auditTable(o)
 	}
-	policies := Block{Columns: []Column{{Name: "POLICY", Rank: 5, Least: 26}, {Name: "TARGET", Rank: 6, Least: 16, KeepEnd: true}, {Name: "ACCEPTED", Rank: 2, Least: 10}, {Name: "IN FORCE", Rank: 3, Least: 10},
-		{Name: "NOTE", Rank: 9, Least: 30, Wrap: true}}}
-	objects := Block{Columns: []Column{{Name: "OBJECT", Rank: 6, Least: 22}, {Name: "PARENT", Rank: 8, Least: 14, KeepEnd: true, Short: withoutKind}, {Name: "CONDITION", Rank: 7, Least: 14, Short: shortName}, {Name: "STATUS"}, {Name: "REASON", Rank: 9, Least: 12}, {Name: "MESSAGE", Wide: true}}}
+	policies := Block{Columns: []Column{{Name: "POLICY", Rank: 5, MinWidth: 26}, {Name: "TARGET", Rank: 6, MinWidth: 16, KeepEnd: true}, {Name: "ACCEPTED", Rank: 2, MinWidth: 10}, {Name: "IN FORCE", Rank: 3, MinWidth: 10},
+		{Name: "NOTE", Rank: 9, MinWidth: 30, Wrap: true}}}
+	objects := Block{Columns: []Column{{Name: "OBJECT", Rank: 6, MinWidth: 22}, {Name: "PARENT", Rank: 8, MinWidth: 14, KeepEnd: true, Shorten: withoutKind}, {Name: "CONDITION", Rank: 7, MinWidth: 14, Shorten: shortName}, {Name: "STATUS"}, {Name: "REASON", Rank: 9, MinWidth: 12}, {Name: "MESSAGE", Wide: true}}}
 	for i := range l.Items {
 		item := &l.Items[i]
-		if item.policy {
+		if item.isPolicy {
 			policies.Rows = append(policies.Rows, item.policyRows(o)...)
 		} else {
 			objects.Rows = append(objects.Rows, item.objectRows()...)
@@ -32,30 +32,30 @@ func (l *StatusList) Table(o TableOptions) Table {
 		if len(b.Rows) == 0 {
 			continue
 		}
-		shown := o.limit(len(b.Rows))
-		t.Footer = append(t.Footer, moreLine(len(b.Rows)-shown, "line")...)
+		shown := o.countShown(len(b.Rows))
+		t.Footer = append(t.Footer, formatMoreLine(len(b.Rows)-shown, "line")...)
 		b.Rows = b.Rows[:shown]
 		t.Blocks = append(t.Blocks, b)
 	}
 	if len(l.Items) == 0 {
 		t.Footer = append(t.Footer, "no policies")
 	}
-	t.Footer = append(t.Footer, l.Closing()...)
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
 
-// Names are the objects, each once; of an audit those that differ.
-func (l *StatusList) Names() []string {
+// FilterNames are the objects, each once; of an audit those that differ.
+func (l *StatusList) FilterNames() []string {
 	if l.Summary != nil {
-		return l.auditNames()
+		return l.namesOfDiffering()
 	}
-	return namesOf(l.Items, func(i *ObjectStatus) *model.Ref { return &i.Object })
+	return uniqueObjectNames(l.Items, func(i *ObjectStatus) *model.Ref { return &i.Object })
 }
 
 // policyRows is a policy as one line, or one for every different verdict that its ancestors come to.
 func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 	arg, namespace := commandArgument(s.Object)
-	blank := []Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: s.targetText(o)}, {Text: "-"}, s.InForce.cell(), {Text: ""}}
+	blank := []Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: s.targetText(o)}, {Text: "-"}, s.InForce.formatCell(), {Text: ""}}
 	switch {
 	case s.refused:
 		blank[2] = Cell{Text: "refused", Tone: Bad}
@@ -73,13 +73,13 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 		blank[4].Text = "nothing is reported: the target does not exist, no Gateway leads to it, or other policies took its place"
 		return [][]Cell{blank}
 	}
-	verdicts := s.verdicts()
+	verdicts := s.groupConditions()
 	var rows [][]Cell
 	for _, v := range verdicts {
 		row := slices.Clone(blank)
-		v.fill(row, o)
+		v.fillRow(row, o)
 		if len(verdicts) > 1 {
-			row[4].Text = strings.TrimSuffix("for "+strings.Join(v.towards, ", ")+": "+row[4].Text, ": ")
+			row[4].Text = strings.TrimSuffix("for "+strings.Join(v.ancestors, ", ")+": "+row[4].Text, ": ")
 		}
 		rows = append(rows, row)
 	}
@@ -107,21 +107,21 @@ func (s *ObjectStatus) targetText(o TableOptions) string {
 	if more := len(s.Targets) - len(shown); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return dashed(text)
+	return orDash(text)
 }
 
-// cell says where a policy is in force, with a count of the targets.
-func (f *PolicyForce) cell() Cell {
+// formatCell says where a policy is in force, with a count of the targets.
+func (f *PolicyForce) formatCell() Cell {
 	if f == nil {
 		return Cell{Text: "-"}
 	}
-	count := func(n int) string { return " (" + Counted(n, f.noun()) + ")" }
+	count := func(n int) string { return " (" + FormatCount(n, f.targetNoun()) + ")" }
 	switch f.State {
 	case "Everywhere":
 		return Cell{Text: "yes" + count(f.Targets), Tone: Good}
 	case "Partly":
 		if reached := f.Wholly + f.Partly; reached < f.Targets {
-			return Cell{Text: fmt.Sprintf("partly (%d of %s)", reached, Counted(f.Targets, f.noun())), Tone: Partly}
+			return Cell{Text: fmt.Sprintf("partly (%d of %s)", reached, FormatCount(f.Targets, f.targetNoun())), Tone: Partly}
 		}
 		return Cell{Text: "partly" + count(f.Targets), Tone: Partly}
 	case "Unknown":
@@ -130,8 +130,8 @@ func (f *PolicyForce) cell() Cell {
 	return Cell{Text: "no", Tone: Bad}
 }
 
-// noun is what the targets are, in words.
-func (f *PolicyForce) noun() string {
+// targetNoun says what the targets are, in words.
+func (f *PolicyForce) targetNoun() string {
 	switch f.Level {
 	case "":
 		return "target"
@@ -147,36 +147,37 @@ func (f *PolicyForce) noun() string {
 	return f.Level
 }
 
-// verdict is conditions that a policy has towards some of its ancestors.
-type verdict struct {
+// conditionGroup is a set of conditions that a policy has towards some of its ancestors.
+type conditionGroup struct {
 	conditions []Condition
-	towards    []string
+	ancestors  []string
 }
 
-// verdicts are the different conditions of a policy, with the ancestors that have them.
-func (s *ObjectStatus) verdicts() []verdict {
-	var out []verdict
+// groupConditions returns the different conditions of a policy, with the ancestors that have them.
+func (s *ObjectStatus) groupConditions() []conditionGroup {
+	var out []conditionGroup
 	for _, a := range s.Ancestors {
-		i := slices.IndexFunc(out, func(v verdict) bool { return slices.Equal(v.conditions, a.Conditions) })
+		i := slices.IndexFunc(out, func(v conditionGroup) bool { return slices.Equal(v.conditions, a.Conditions) })
 		if i < 0 {
 			i = len(out)
-			out = append(out, verdict{conditions: a.Conditions})
+			out = append(out, conditionGroup{conditions: a.Conditions})
 		}
 		if a.AncestorRef != nil {
-			out[i].towards = append(out[i].towards, targetName(a.AncestorRef.Ref))
+			out[i].ancestors = append(out[i].ancestors, targetName(a.AncestorRef.Ref))
 		}
 	}
 	return out
 }
 
-// fill writes the conditions into the cells of a row: whether the policy is accepted, and as a note whatever else is not plainly well.
-func (v *verdict) fill(row []Cell, o TableOptions) {
+// fillRow writes the conditions into the cells of a row: whether the policy is accepted, and as a
+// note whatever else is not well.
+func (v *conditionGroup) fillRow(row []Cell, o TableOptions) {
 	var notes []string
 	for _, c := range v.conditions {
 		tone := conditionTone(c)
-		if c.Type == string(gatewayv1.PolicyConditionAccepted) || stateWord(c) {
+		if c.Type == string(gatewayv1.PolicyConditionAccepted) || isStateWord(c) {
 			row[2] = Cell{Text: c.Status, Tone: tone}
-			if c.Reason != c.Type && !stateWord(c) {
+			if c.Reason != c.Type && !isStateWord(c) {
 				row[2].Text += " " + c.Reason
 			}
 			if c.Status != "True" || tone == Partly || o.Wide {
@@ -199,13 +200,15 @@ func (v *verdict) fill(row []Cell, o TableOptions) {
 	row[4].Text = strings.Join(notes, "; ")
 }
 
-// stateWord reports whether a condition stands for a word that the implementation writes in the place of conditions.
-func stateWord(c Condition) bool {
+// isStateWord reports whether a condition stands for a word that the implementation writes in the
+// place of conditions.
+func isStateWord(c Condition) bool {
 	return c.Status != "True" && c.Status != "False" && c.Status != "Unknown"
 }
 
-// noted reports whether a condition that is True says by its type what became of the policy, and not that all is well.
-func noted(conditionType string) bool {
+// isNoteworthy reports whether a condition that is True says by its type what became of the policy,
+// and not that all is well.
+func isNoteworthy(conditionType string) bool {
 	switch conditionType {
 	case "Overridden", "Merged", string(gatewayv1.PolicyReasonConflicted), "Aggregated":
 		return true
@@ -216,7 +219,7 @@ func noted(conditionType string) bool {
 // conditionTone is how good a condition is. What is not known is neither good nor bad.
 func conditionTone(c Condition) Tone {
 	switch {
-	case c.Type != string(gatewayv1.PolicyConditionAccepted) && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), noted(c.Type) && c.Status == "True":
+	case c.Type != string(gatewayv1.PolicyConditionAccepted) && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), isNoteworthy(c.Type) && c.Status == "True":
 		return Partly
 	case c.Status == "True":
 		return Good

@@ -8,13 +8,13 @@ import (
 
 func statuses(items ...ObjectStatus) *StatusList {
 	l := &StatusList{Items: items}
-	l.Seal("StatusList", nil)
+	l.Finish("StatusList", nil)
 	return l
 }
 
 // predicted is a policy of namespace infra with its own conditions.
 func predicted(name string, target model.Ref, conditions ...Condition) ObjectStatus {
-	item := ObjectStatus{Object: *authPolicy("infra", name), Targets: []model.Ref{target}, policy: true, refused: conditions == nil}
+	item := ObjectStatus{Object: *authPolicy("infra", name), Targets: []model.Ref{target}, isPolicy: true, refused: conditions == nil}
 	item.InForce = &PolicyForce{State: "Nowhere", Targets: 3, Level: "rule"}
 	for _, c := range conditions {
 		switch c {
@@ -138,7 +138,7 @@ func TestStatusLimit(t *testing.T) {
 func TestStatusOfNothing(t *testing.T) {
 	same(t, text(statuses().Table(TableOptions{})), "> no policies")
 	l := &StatusList{}
-	l.Seal("StatusList", []model.Problem{{Severity: model.Error, Code: model.InvalidYAML, Message: "broken"}})
+	l.Finish("StatusList", []model.Problem{{Severity: model.Error, Code: model.InvalidYAML, Message: "broken"}})
 	same(t, text(l.Table(TableOptions{})), "> no policies", "> incomplete: 1 error")
 }
 
@@ -146,7 +146,7 @@ func TestStatusOfNothing(t *testing.T) {
 func TestStatusNames(t *testing.T) {
 	own := []AncestorStatus{{Conditions: []Condition{fine}}}
 	l := statuses(predicted("gw-auth", gateway(""), fine), ObjectStatus{Object: gateway(""), Ancestors: own}, ObjectStatus{Object: gateway("http"), Ancestors: own})
-	got := l.Names()
+	got := l.FilterNames()
 	if len(got) != 2 || got[0] != "authpolicy.example.com/gw-auth" || got[1] != "gateway.gateway.networking.k8s.io/external" {
 		t.Errorf("names %q", got)
 	}

@@ -87,14 +87,14 @@ func TestStatusQuery(t *testing.T) {
 	}{
 		"everything":               {StatusQuery{Objects: true}, "gloss/app/g paint/app/c paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web httproute/app/shop"},
 		"policies":                 {StatusQuery{}, "gloss/app/g paint/app/c paint/infra/a paint/infra/b"},
-		"one namespace":            {StatusQuery{In: infra}, "paint/infra/a paint/infra/b"},
-		"one namespace's objects":  {StatusQuery{In: infra, Objects: true}, "paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
+		"one namespace":            {StatusQuery{InNamespace: infra}, "paint/infra/a paint/infra/b"},
+		"one namespace's objects":  {StatusQuery{InNamespace: infra, Objects: true}, "paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
 		"one kind":                 {StatusQuery{Kinds: paint}, "paint/app/c paint/infra/a paint/infra/b"},
 		"one policy":               {StatusQuery{Policies: []*policy.Policy{policyNamed("b")}}, "paint/infra/b"},
 		"several policies":         {StatusQuery{Policies: []*policy.Policy{policyNamed("g"), policyNamed("b"), policyNamed("a")}}, "gloss/app/g paint/infra/b paint/infra/a"},
-		"several, and objects":     {StatusQuery{Policies: []*policy.Policy{policyNamed("b"), policyNamed("a")}, In: infra, Objects: true}, "paint/infra/b paint/infra/a gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
+		"several, and objects":     {StatusQuery{Policies: []*policy.Policy{policyNamed("b"), policyNamed("a")}, InNamespace: infra, Objects: true}, "paint/infra/b paint/infra/a gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
 		"one policy of other kind": {StatusQuery{Policies: []*policy.Policy{policyNamed("g")}, Kinds: paint}, ""},
-		"no namespace":             {StatusQuery{In: func(string) bool { return false }, Objects: true}, ""},
+		"no namespace":             {StatusQuery{InNamespace: func(string) bool { return false }, Objects: true}, ""},
 	} {
 		l := Status(r, tc.query, status.Functions{})
 		var got []string

@@ -19,13 +19,13 @@ type Cell struct {
 }
 
 // Column is a heading, and what becomes of its cells on a terminal that is too narrow for the table: columns with the highest Rank are
-// shortened, cut and left out first. Those without a Rank keep their room; those with Rank 1 stay.
+// shortened, cut and left out first. Those without a Rank keep their width; those with Rank 1 stay.
 type Column struct {
 	Name     string
 	Wide     bool // shown by `-o wide` only
 	Rank     int
-	Least    int                 // how much of it can be read with ease, in columns of the terminal
-	Short    func(string) string // what of a cell is enough where there is little room; nil: nothing less than all of it
+	MinWidth int                 // how much of it can be read with ease, in columns of the terminal
+	Shorten  func(string) string // what of a cell is enough where there is little room; nil: nothing less than all of it
 	Optional bool                // left out before others become too narrow to read with ease
 	KeepEnd  bool                // a cell that is cut keeps its end, as of a path, not its beginning
 	Wrap     bool                // a cell that is too long goes on below, as a sentence does

@@ -23,5 +23,5 @@ func from(namespace, name string, target model.Ref, level, block string) Source 
 }
 
 func loses(s Source, reason string) Loss {
-	return Loss{Source: s, Reason: reason, Why: explain.Short(merge.Reason(reason), ""), Message: "because"}
+	return Loss{Source: s, Reason: reason, Why: explain.ShortReason(merge.Reason(reason), ""), Message: "because"}
 }

@@ -2,7 +2,7 @@
 package agc
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 	"fmt"
 	"maps"
 	"strconv"
@@ -18,17 +18,17 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "agc", Kinds: kinds, Gates: protect.Functions{"agc.Certificate": certificateGate}, Functions: descriptor.Functions{
-		Normalize: map[string]policy.Normalizer{"agc.References": references},
-		Checks:    map[string]policy.Check{"agc.Override": override},
-		Lints:     map[string]policy.Lint{"agc.Timeouts": timeouts}}}
+	return plugin.Plugin{Name: "agc", Kinds: kinds, Gates: protect.Functions{"agc.Certificate": buildCertificateGate}, Functions: descriptor.Functions{
+		Normalize: map[string]policy.Normalizer{"agc.References": normalizeReferences},
+		Checks:    map[string]policy.Check{"agc.Override": checkOverride},
+		Lints:     map[string]policy.Lint{"agc.Timeouts": findTimeoutConflicts}}}
 }
 
-// references makes of the vendor's two forms of references, targetRef with a list of sections and targetRefs with a targetRef in each entry, one
-// reference for each section.
-func references(_ *model.Object, body any, _ model.Settings) any {
+// normalizeReferences makes of the vendor's two forms of references, targetRef with a list of
+// sections and targetRefs with a targetRef in each entry, one reference for each section.
+func normalizeReferences(_ *model.Object, body any, _ model.Settings) any {
 	whole, ok := body.(map[string]any)
 	spec, both := whole["spec"].(map[string]any)
 	if !ok || !both {
@@ -66,8 +66,8 @@ func references(_ *model.Object, body any, _ model.Settings) any {
 	return whole
 }
 
-// override finds policies with an override, which the types have and the controller refuses.
-func override(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+// checkOverride finds policies with an override, which the types have and the controller refuses.
+func checkOverride(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 	if p.Object.Body.At("spec", "override").IsNull() {
 		return "", nil
 	}
@@ -76,9 +76,9 @@ func override(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 		Message: "the policy is in error: the controller does not support override", Hint: "put the settings below default"}.At(p.Object, "spec", "override")}
 }
 
-// timeouts reports RoutePolicies with a timeout for routes that have timeouts themselves: the policy is accepted, and which of them counts is stated
-// nowhere.
-func timeouts(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
+// findTimeoutConflicts reports RoutePolicies with a timeout for routes that have timeouts
+// themselves: the policy is accepted, and which of them counts is stated nowhere.
+func findTimeoutConflicts(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -99,8 +99,9 @@ func timeouts(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	return out
 }
 
-// certificateGate is that of client certificates, which only a listener with TLS can demand.
-func certificateGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildCertificateGate is the gate of client certificates, which only a listener with TLS can
+// demand.
+func buildCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Listener() != topology.None && in.Resolution().Graph.Listener(in.Listener()).Protocol != "HTTPS" {
 		return nil
 	}

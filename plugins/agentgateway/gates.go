@@ -13,29 +13,29 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"agentgateway.Login": loginGate, "agentgateway.ExtAuth": extAuthGate, "agentgateway.Authorization": authorizationGate,
-		"agentgateway.Limit": limitGate, "agentgateway.CSRF": csrfGate, "agentgateway.Answer": answerGate, "agentgateway.Phase": phaseGate,
-		"agentgateway.AtBackend": backendGate}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"agentgateway.Login": buildLoginGate, "agentgateway.ExtAuth": buildExtAuthGate, "agentgateway.Authorization": buildAuthorizationGate,
+		"agentgateway.Limit": buildLimitGate, "agentgateway.CSRF": buildCSRFGate, "agentgateway.Answer": buildAnswerGate, "agentgateway.Phase": buildPhaseGate,
+		"agentgateway.AtBackend": buildBackendGate}
 }
 
-// beforeRouting is by how much gates of the first phase come before those of the second.
-const beforeRouting = 100
+// beforeRoutingOrder is by how much gates of the first phase come before those of the second.
+const beforeRoutingOrder = 100
 
-// phaseGate puts what runs before routing before all else.
-func phaseGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildPhaseGate puts what runs before routing before all else.
+func buildPhaseGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Resolution().Node(in.Node).Role == topology.Listener {
-		g.Order -= beforeRouting
+		g.Order -= beforeRoutingOrder
 	}
 	return []protect.Gate{g}
 }
 
-// backendGate drops what is in force at a rule for its backends, where the backends themselves are
-// judged.
-func backendGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildBackendGate drops what is in force at a rule for its backends, where the backends themselves
+// are judged.
+func buildBackendGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
-	if r.Node(in.Node).Role == topology.Rule && in.RouteRule() != topology.None && slices.ContainsFunc(r.Graph.Backends(in.RouteRule()), func(b topology.BackendRef) bool {
+	if r.Node(in.Node).Role == topology.Rule && in.RouteRule() != topology.None && slices.ContainsFunc(r.Graph.BackendRefs(in.RouteRule()), func(b topology.BackendRef) bool {
 		return len(r.Graph.Lookup(b.Ref.WithoutSection())) > 0
 	}) {
 		return nil
@@ -43,13 +43,13 @@ func backendGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// loginGate is that of a kind of credential: where it is read from decides what a request lacks,
-// and how a proxy asks for it.
-func loginGate(in protect.Input, g protect.Gate) []protect.Gate {
-	at := child(in.Value(in.Path...), "location")
+// buildLoginGate is the gate of a kind of credential: where it is read from decides what a request
+// lacks, and how a proxy asks for it.
+func buildLoginGate(in protect.Input, g protect.Gate) []protect.Gate {
+	at := objectField(in.Value(in.Path...), "location")
 	g.Reads = []string{"header authorization"}
 	for _, place := range [][2]string{{"header", "header"}, {"queryParameter", "query"}, {"cookie", "cookie"}} {
-		if named := child(at, place[0]); named != nil {
+		if named := objectField(at, place[0]); named != nil {
 			name, _ := named["name"].(string)
 			g.Reads = []string{place[1] + " " + name}
 		}
@@ -60,33 +60,34 @@ func loginGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if g.Method == "basic" && strings.EqualFold(g.Reads[0], "header proxy-authorization") {
 		g.Answers, g.Missing = []string{"407"}, []string{"407"}
 	}
-	return phaseGate(in, g)
+	return buildPhaseGate(in, g)
 }
 
-// extAuthGate is that of a service that is asked: of several, by conditions, the first whose
-// condition holds.
-func extAuthGate(in protect.Input, g protect.Gate) []protect.Gate {
-	all, fallback := alternatives(in.Value(in.Path...))
+// buildExtAuthGate is the gate of a service that is asked: of several, by conditions, the first
+// whose condition holds.
+func buildExtAuthGate(in protect.Input, g protect.Gate) []protect.Gate {
+	all, fallback := listAlternatives(in.Value(in.Path...))
 	if !fallback {
-		g.Weaken(gate.Condition, g.Field)
+		g.AddReason(gate.Condition, g.Field)
 	}
 	for _, one := range all {
 		if one["failureMode"] == "FailOpen" {
-			g.Weaken(gate.FailOpen, g.Field)
+			g.AddReason(gate.FailOpen, g.Field)
 			break
 		}
 	}
 	if g.Property == gate.Authentication {
-		g.Weaken(gate.ExternalDecision, g.Field)
+		g.AddReason(gate.ExternalDecision, g.Field)
 	}
 	if in.Path[0] == "backend" {
-		return backendGate(in, g)
+		return buildBackendGate(in, g)
 	}
-	return phaseGate(in, g)
+	return buildPhaseGate(in, g)
 }
 
-// alternatives are the ways in which a setting is, and whether one of them is for every request.
-func alternatives(v any) (all []map[string]any, fallback bool) {
+// listAlternatives are the forms of a conditional setting, and whether one of them is for every
+// request.
+func listAlternatives(v any) (all []map[string]any, fallback bool) {
 	m, _ := v.(map[string]any)
 	entries, ok := m["conditional"].([]any)
 	if !ok {
@@ -95,7 +96,7 @@ func alternatives(v any) (all []map[string]any, fallback bool) {
 	for _, e := range entries {
 		entry, _ := e.(map[string]any)
 		condition, _ := entry["condition"].(string)
-		all = append(all, child(entry, "policy"))
+		all = append(all, objectField(entry, "policy"))
 		if condition == "" || protect.IsTrue(condition) {
 			return all, true
 		}
@@ -110,24 +111,24 @@ var (
 	isInNetwork   = regexp.MustCompile(`^cidr\(\s*["']([^"']+)["']\s*\)\.containsIP\(\s*source\.address\s*\)$`)
 )
 
-// authorizationGate is that of the rules of all policies: a Deny that matches denies, each Require
-// has to match, then any Allow if there is one (agentgateway 75b4e6ce6,
+// buildAuthorizationGate is the gate of the rules of all policies: a Deny that matches denies, each
+// Require has to match, then any Allow if there is one (agentgateway 75b4e6ce6,
 // crates/agentgateway/src/http/authorization.rs:255-275). Every expression is a rule of its own
 // (controller/pkg/agentgateway/plugins/traffic_plugin.go:1589-1607).
-func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
+func buildAuthorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := readRules(in.Value(in.Path...))
 	found := r.decision.Judge()
 	switch {
 	case found.DeniesAll:
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 	case found.Refuses == gate.Fails:
-		g.Weaken(gate.AllowsAll, g.Field)
+		g.AddReason(gate.AllowsAll, g.Field)
 	case g.Property == gate.Authentication, found.Refuses == gate.Depends:
-		g.Weaken(gate.Expression, g.Field)
+		g.AddReason(gate.Expression, g.Field)
 	case g.Property == gate.IPList && (r.otherAddresses || found.Listed == gate.Depends):
-		g.Weaken(gate.Expression, g.Field)
+		g.AddReason(gate.Expression, g.Field)
 	case g.Property == gate.IPList && found.Listed == gate.Fails:
-		g.Weaken(gate.Skipped, g.Field)
+		g.AddReason(gate.Skipped, g.Field)
 	}
 	switch g.Property {
 	case gate.Authentication:
@@ -141,16 +142,16 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 		}
 	}
 	var out []protect.Gate
-	for _, by := range writersOf(in, g.Object) {
+	for _, by := range findWriters(in, g.Object) {
 		one := g
 		one.Object = by
-		out = append(out, phaseGate(in, one)...)
+		out = append(out, buildPhaseGate(in, one)...)
 	}
 	return out
 }
 
-// writersOf are the policies whose rules are united, or the one that settings are of.
-func writersOf(in protect.Input, own model.Ref) []model.Ref {
+// findWriters are the policies whose rules are united, or the one that settings are of.
+func findWriters(in protect.Input, own model.Ref) []model.Ref {
 	var out []model.Ref
 	for _, r := range in.Verdict.Result.Rules {
 		if r.Name != strings.Join(in.Path, ".") {
@@ -166,8 +167,8 @@ func writersOf(in protect.Input, own model.Ref) []model.Ref {
 	return out
 }
 
-// rules are the expressions of an authorization.
-type rules struct {
+// authorizationRules are the expressions of an authorization.
+type authorizationRules struct {
 	decision       protect.Decision
 	facts          map[string]protect.Fact
 	method         string // of the identity that one of them reads; "": none
@@ -181,7 +182,7 @@ type term struct {
 	fact            protect.Fact
 }
 
-func (t term) holds(known func(protect.Fact) bool) bool {
+func (t term) isTrue(known func(protect.Fact) bool) bool {
 	if t.constant {
 		return t.value
 	}
@@ -189,8 +190,8 @@ func (t term) holds(known func(protect.Fact) bool) bool {
 }
 
 // readRules reads one authorization, or those of several policies.
-func readRules(v any) *rules {
-	r := &rules{facts: map[string]protect.Fact{}}
+func readRules(v any) *authorizationRules {
+	r := &authorizationRules{facts: map[string]protect.Fact{}}
 	all, ok := v.([]any)
 	if !ok {
 		all = []any{v}
@@ -202,18 +203,18 @@ func readRules(v any) *rules {
 		if action == "" {
 			action = "Allow"
 		}
-		expressions, _ := child(m, "policy")["matchExpressions"].([]any)
+		expressions, _ := objectField(m, "policy")["matchExpressions"].([]any)
 		for _, e := range expressions {
 			text, _ := e.(string)
-			byAction[action] = append(byAction[action], r.read(text))
+			byAction[action] = append(byAction[action], r.readExpression(text))
 		}
 	}
 	r.decision.Allows = func(known func(protect.Fact) bool) bool {
-		matches := func(t term) bool { return t.holds(known) }
+		matches := func(t term) bool { return t.isTrue(known) }
 		switch {
 		case slices.ContainsFunc(byAction["Deny"], matches):
 			return false
-		case slices.ContainsFunc(byAction["Require"], func(t term) bool { return !t.holds(known) }):
+		case slices.ContainsFunc(byAction["Require"], func(t term) bool { return !t.isTrue(known) }):
 			return false
 		}
 		return len(byAction["Allow"]) == 0 || slices.ContainsFunc(byAction["Allow"], matches)
@@ -221,13 +222,13 @@ func readRules(v any) *rules {
 	return r
 }
 
-// read reads an expression.
-func (r *rules) read(text string) term {
+// readExpression reads an expression.
+func (r *authorizationRules) readExpression(text string) term {
 	text = strings.TrimSpace(text)
 	if word := readsIdentity.FindString(text); word != "" && r.method == "" {
 		r.method = map[string]string{"jwt": "jwt", "apiKey": "apiKey", "basicAuth": "basic"}[word]
 	}
-	add := func() protect.Fact { return r.decision.Add(protect.Unknown) }
+	add := func() protect.Fact { return r.decision.AddFact(protect.Unknown) }
 	if network := isInNetwork.FindStringSubmatch(text); network != nil {
 		r.addresses = true
 		if protect.CoversAll(network[1]) {
@@ -248,15 +249,15 @@ func (r *rules) read(text string) term {
 	return term{fact: fact}
 }
 
-// limitGate is that of limits that each proxy counts for itself, or of a service that counts for
-// all.
-func limitGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildLimitGate is the gate of limits that each proxy counts for itself, or of a service that
+// counts for all.
+func buildLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	value := in.Value(in.Path...)
 	all := []any{value}
 	if _, ok := value.(map[string]any); ok {
-		entries, fallback := alternatives(value)
+		entries, fallback := listAlternatives(value)
 		if !fallback {
-			g.Weaken(gate.Condition, g.Field)
+			g.AddReason(gate.Condition, g.Field)
 		}
 		all = nil
 		for _, e := range entries {
@@ -270,22 +271,22 @@ func limitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, one := range all {
 		if in.Path[2] == "local" {
 			list, _ := one.([]any)
-			g.Counters = append(g.Counters, localCounters(list)...)
+			g.Counters = append(g.Counters, listLocalCounters(list)...)
 			continue
 		}
 		global, _ := one.(map[string]any)
-		g.Counters = append(g.Counters, globalCounters(global)...)
+		g.Counters = append(g.Counters, listGlobalCounters(global)...)
 		if global["failureMode"] != "FailOpen" && !slices.Contains(g.Answers, "500") {
 			g.Answers = append(slices.Clone(g.Answers), "500")
 		}
 	}
 	if in.Path[2] == "global" {
-		g.Weaken(gate.ExternalDecision, g.Field)
+		g.AddReason(gate.ExternalDecision, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-func localCounters(limits []any) []protect.Counter {
+func listLocalCounters(limits []any) []protect.Counter {
 	var out []protect.Counter
 	for _, l := range limits {
 		limit, _ := l.(map[string]any)
@@ -299,8 +300,8 @@ func localCounters(limits []any) []protect.Counter {
 	return out
 }
 
-// globalCounters say by what the descriptors of a limit count; the service has the limits.
-func globalCounters(limit map[string]any) []protect.Counter {
+// listGlobalCounters say by what the descriptors of a limit count; the service has the limits.
+func listGlobalCounters(limit map[string]any) []protect.Counter {
 	var out []protect.Counter
 	descriptors, _ := limit["descriptors"].([]any)
 	for _, d := range descriptors {
@@ -318,21 +319,22 @@ func globalCounters(limit map[string]any) []protect.Counter {
 	return out
 }
 
-// csrfGate refuses requests that change something and that a browser sends from elsewhere. It
+// buildCSRFGate refuses requests that change something and that a browser sends from elsewhere. It
 // establishes no property.
-func csrfGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if in.Look.IsMethod("GET", "HEAD", "OPTIONS") {
+func buildCSRFGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if in.Reader.IsMethod("GET", "HEAD", "OPTIONS") {
 		return nil
 	}
-	if !in.Look.HasCredential("header origin") && !in.Look.HasCredential("header sec-fetch-site") {
-		g.Refuses = protect.Never
+	if !in.Reader.HasCredential("header origin") && !in.Reader.HasCredential("header sec-fetch-site") {
+		g.Refuses = protect.NeverRefuses
 	}
 	return []protect.Gate{g}
 }
 
-// answerGate answers in the place of a backend: all requests, or those for which a condition holds.
-func answerGate(in protect.Input, g protect.Gate) []protect.Gate {
-	all, fallback := alternatives(in.Value(in.Path...))
+// buildAnswerGate answers in the place of a backend: all requests, or those for which a condition
+// holds.
+func buildAnswerGate(in protect.Input, g protect.Gate) []protect.Gate {
+	all, fallback := listAlternatives(in.Value(in.Path...))
 	g.Answers = nil
 	for _, one := range all {
 		if one["status"] != nil {
@@ -340,7 +342,7 @@ func answerGate(in protect.Input, g protect.Gate) []protect.Gate {
 		}
 	}
 	if fallback {
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 	}
 	return []protect.Gate{g}
 }

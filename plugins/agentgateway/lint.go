@@ -24,8 +24,8 @@ var unexpectedPrecedence = model.Rule{ID: "UnexpectedPrecedence", Severities: []
 	Summary: "a setting loses to one that people expect it to beat",
 	Fix:     "set it in one place only"}
 
-// unread reports settings that hold at no target of their policy.
-func unread(r *resolve.Resolution) []model.Problem {
+// findUnreadSettings reports settings that hold at no target of their policy.
+func findUnreadSettings(r *resolve.Resolution) []model.Problem {
 	k := r.Kind(policyKind)
 	if k == nil {
 		return nil
@@ -37,7 +37,7 @@ func unread(r *resolve.Resolution) []model.Problem {
 		}
 		spec := p.Object.Body.Field("spec")
 		say := func(field, format string, args ...any) {
-			out = append(out, settingNeverRead.Problem(format, args...).At(p.Object, "spec", field))
+			out = append(out, settingNeverRead.NewProblem(format, args...).At(p.Object, "spec", field))
 		}
 		switch kind := p.Refs[0].Ref.Kind; {
 		case topology.IsListenerSet(p.Refs[0].Ref.GroupKind()) && !spec.Field("backend").IsNull():
@@ -52,47 +52,47 @@ func unread(r *resolve.Resolution) []model.Problem {
 	return out
 }
 
-// said is a setting of a policy that was reported.
-type said struct {
+// reportedSetting is a setting of a policy that was reported.
+type reportedSetting struct {
 	policy *policy.Policy
 	rule   string
 }
 
-// surprises reports the losses that the API's documentation does not lead one to expect.
-func surprises(r *resolve.Resolution) []model.Problem {
+// findSurprisingLosses reports the losses that the API's documentation does not lead one to expect.
+func findSurprisingLosses(r *resolve.Resolution) []model.Problem {
 	k := r.Kind(policyKind)
 	if k == nil || len(k.Policies) == 0 {
 		return nil
 	}
 	var out []model.Problem
-	seen := map[said]bool{}
+	seen := map[reportedSetting]bool{}
 	k.EachContext(func(_ topology.NodeID, s resolve.StackID) {
 		o := k.Verdict(s)
 		for _, l := range o.Losses() {
 			loser := o.Layers[l.From.Layer]
-			if len(l.To) == 0 || loser.Policy.Builtin != "" || seen[said{loser.Policy, l.Rule}] {
+			if len(l.To) == 0 || loser.Policy.Builtin != "" || seen[reportedSetting{loser.Policy, l.Rule}] {
 				continue
 			}
 			winner := o.Layers[l.To[0].Layer]
-			p := surprise(l, loser, winner)
+			p := explainLoss(l, loser, winner)
 			if p != nil {
-				seen[said{loser.Policy, l.Rule}] = true
-				out = append(out, p.At(loser.Policy.Object, append([]string{"spec"}, names(l.Path)...)...))
+				seen[reportedSetting{loser.Policy, l.Rule}] = true
+				out = append(out, p.At(loser.Policy.Object, append([]string{"spec"}, segmentNames(l.Path)...)...))
 			}
 		}
-		out = append(out, routes(r, o, seen)...)
+		out = append(out, findOverriddenRoutes(r, o, seen)...)
 	})
 	return out
 }
 
-// surprise is what to say of a loss, nil if it is what people expect.
-func surprise(l merge.Loss, loser, winner resolve.Layer) *model.Problem {
+// explainLoss is what to say of a loss, nil if it is what people expect.
+func explainLoss(l merge.Loss, loser, winner resolve.Layer) *model.Problem {
 	var p model.Problem
 	switch {
 	case l.Rule == "traffic.buffer" && l.Reason == merge.LessSpecificOverrides:
-		p = unexpectedPrecedence.Problem("traffic.buffer of %s loses to that of %s, which is less specific: of buffers the least specific counts", loser.Policy.Ref(), winner.Policy.Ref())
+		p = unexpectedPrecedence.NewProblem("traffic.buffer of %s loses to that of %s, which is less specific: of buffers the least specific counts", loser.Policy.Ref(), winner.Policy.Ref())
 	case (loser.Level == topology.Backend || loser.Level == topology.Port) && (winner.Level == topology.Route || winner.Level == topology.Rule):
-		p = unexpectedPrecedence.Problem("%s of %s loses to that of %s on routes that lead there: policies of routes come before those of the backend as a whole",
+		p = unexpectedPrecedence.NewProblem("%s of %s loses to that of %s on routes that lead there: policies of routes come before those of the backend as a whole",
 			l.Rule, loser.Policy.Ref(), winner.Policy.Ref())
 	default:
 		return nil
@@ -100,8 +100,8 @@ func surprise(l merge.Loss, loser, winner resolve.Layer) *model.Problem {
 	return &p
 }
 
-// routes reports what routes say themselves and policies override.
-func routes(r *resolve.Resolution, o *resolve.Verdict, seen map[said]bool) []model.Problem {
+// findOverriddenRoutes reports what routes say themselves and policies override.
+func findOverriddenRoutes(r *resolve.Resolution, o *resolve.Verdict, seen map[reportedSetting]bool) []model.Problem {
 	var out []model.Problem
 	for _, step := range o.Result.Trace {
 		for _, e := range step.Effects {
@@ -110,19 +110,19 @@ func routes(r *resolve.Resolution, o *resolve.Verdict, seen map[said]bool) []mod
 			}
 			own, by := o.Layers[e.From[0].Layer], o.Layers[e.Other[0].Layer].Policy
 			ref := r.Node(own.Node).Ref
-			key := said{by, e.Rule + " " + ref.String()}
+			key := reportedSetting{by, e.Rule + " " + ref.String()}
 			if own.Level != policy.InlineRule || by.Builtin != "" || seen[key] {
 				continue
 			}
 			seen[key] = true
-			out = append(out, routeSettingOverridden.Problem("%s of %s is not in force: %s overrides it", own.Policy.Builtin, ref, by.Ref()).At(own.Policy.Object))
+			out = append(out, routeSettingOverridden.NewProblem("%s of %s is not in force: %s overrides it", own.Policy.Builtin, ref, by.Ref()).At(own.Policy.Object))
 		}
 	}
 	return out
 }
 
-// names are the keys of a path.
-func names(p merge.Path) []string {
+// segmentNames are the keys of a path.
+func segmentNames(p merge.Path) []string {
 	out := make([]string, len(p))
 	for i, s := range p {
 		out[i] = s.Name

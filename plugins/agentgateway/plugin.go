@@ -2,7 +2,7 @@
 package agentgateway
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -22,24 +22,24 @@ const (
 
 var backendKind = model.GroupKind{Group: group, Kind: "AgentgatewayBackend"}
 
-// Plugin hands the kind over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "agentgateway", Kinds: kinds, Gates: gates(),
-		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: unread}, {Rule: unexpectedPrecedence, Find: surprises}, {Rule: routeSettingOverridden}},
+	return plugin.Plugin{Name: "agentgateway", Kinds: kinds, Gates: gateFunctions(),
+		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: findUnreadSettings}, {Rule: unexpectedPrecedence, Find: findSurprisingLosses}, {Rule: routeSettingOverridden}},
 		Functions: descriptor.Functions{
-			Normalize: map[string]policy.Normalizer{"agentgateway.Units": units},
-			Builtins: map[string]policy.BuiltinOf{
-				"agentgateway.RequestHeaders":  filterOf("RequestHeaderModifier", "requestHeaderModifier"),
-				"agentgateway.ResponseHeaders": filterOf("ResponseHeaderModifier", "responseHeaderModifier"),
-				"agentgateway.CORS":            filterOf("CORS", "cors"), "agentgateway.ExternalAuth": filterOf("ExternalAuth", "externalAuth"),
-				"agentgateway.Backend": ownPolicies, "agentgateway.Part": partPolicies},
-			Sites: map[string]policy.SiteCheck{"agentgateway.Check": check},
-			Links: []topology.Linker{link}},
-		Status: status.Functions{Boards: map[string]status.Board{"agentgateway.Attached": attached}}}
+			Normalize: map[string]policy.Normalizer{"agentgateway.Units": normalizePolicy},
+			Builtins: map[string]policy.BuiltinFunc{
+				"agentgateway.RequestHeaders":  newFilterReader("RequestHeaderModifier", "requestHeaderModifier"),
+				"agentgateway.ResponseHeaders": newFilterReader("ResponseHeaderModifier", "responseHeaderModifier"),
+				"agentgateway.CORS":            newFilterReader("CORS", "cors"), "agentgateway.ExternalAuth": newFilterReader("ExternalAuth", "externalAuth"),
+				"agentgateway.Backend": readOwnPolicies, "agentgateway.Part": readPartPolicies},
+			CheckMakers: map[string]policy.CheckMaker{"agentgateway.Check": checkPolicy},
+			Links:       []topology.Linker{addToGraph}},
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{"agentgateway.Attached": writeConditions}}}
 }
 
-// link tells how routes hand over to routes, and what an AgentgatewayBackend is made of.
-func link(b *topology.Builder) {
-	b.Delegate(topology.Delegation{Controllers: []string{controller}, NamesLabel: true, Granted: b.Setting("agentgateway.backendRefGrantMode") != "none"})
-	b.DivideBackends(backendKind, parts)
+// addToGraph registers how routes delegate to routes, and what an AgentgatewayBackend is made of.
+func addToGraph(b *topology.Builder) {
+	b.AddDelegation(topology.Delegation{Controllers: []string{controller}, NamesLabel: true, NeedsGrant: b.Setting("agentgateway.backendRefGrantMode") != "none"})
+	b.DefineBackendSections(backendKind, listPartNames)
 }

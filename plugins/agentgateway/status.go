@@ -11,22 +11,23 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-// summary is the ancestor that speaks for everything that no Gateway does.
-var summary = model.Ref{Group: group, Name: "StatusSummary"}
+// summaryRef is the ancestor that speaks for everything that no Gateway does.
+var summaryRef = model.Ref{Group: group, Name: "StatusSummary"}
 
-// attached writes the conditions of all policies: for every Gateway through which a target is reached, and in summary for what cannot be attached.
-// What others take from a policy is not reported.
-func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
+// writeConditions writes the conditions of all policies: for every Gateway through which a target
+// is reached, and in summary for what cannot be attached. What others take from a policy is not
+// reported.
+func writeConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
-	reach := newReach(r, k)
+	reach := newGatewayReach(r, k)
 	for _, f := range fates {
 		if f.Policy.Refused {
 			continue
 		}
-		v := judged(inspect(r.Graph, r.Snapshot, f.Policy.Object, k.Settings), f.Policy)
-		out[f.Policy] = v.ancestors(controllerName(k), reach.targets(f.Policy))
+		v := newPolicyVerdict(inspectPolicy(r.Graph, r.Snapshot, f.Policy.Object, k.Settings), f.Policy)
+		out[f.Policy] = v.listAncestors(controllerName(k), reach.resolveTargets(f.Policy))
 		for i := range out[f.Policy] {
-			out[f.Policy][i].Dependent = out[f.Policy][i].Dependent || reach.open
+			out[f.Policy][i].Dependent = out[f.Policy][i].Dependent || reach.uncertain
 		}
 	}
 	return out
@@ -40,15 +41,15 @@ func controllerName(k *resolve.Kind) string {
 	return controller
 }
 
-// verdict is what the controller makes of a policy, whatever its targets are.
-type verdict struct {
+// policyVerdict is what the controller makes of a policy, whatever its targets are.
+type policyVerdict struct {
 	accepted status.Condition
 	attached *status.Condition // nil: it writes none
 }
 
-func judged(c *inspection, p *policy.Policy) verdict {
+func newPolicyVerdict(c *inspection, p *policy.Policy) policyVerdict {
 	if len(c.faults) == 0 {
-		return verdict{status.Condition{Type: "Accepted", Status: "True", Reason: "Valid", Message: "Policy accepted"},
+		return policyVerdict{status.Condition{Type: "Accepted", Status: "True", Reason: "Valid", Message: "Policy accepted"},
 			&status.Condition{Type: "Attached", Status: "True", Reason: "Attached", Message: "Attached to all targets"}}
 	}
 	var lines []string
@@ -59,18 +60,18 @@ func judged(c *inspection, p *policy.Policy) verdict {
 	message := strings.Join(slices.Compact(lines), "\n")
 	for _, b := range p.Blocks {
 		if len(b.Units) > 0 {
-			return verdict{accepted: status.Condition{Type: "Accepted", Status: "True", Reason: "PartiallyValid", Message: message}}
+			return policyVerdict{accepted: status.Condition{Type: "Accepted", Status: "True", Reason: "PartiallyValid", Message: message}}
 		}
 	}
-	return verdict{status.Condition{Type: "Accepted", Status: "False", Reason: "Invalid", Message: message},
+	return policyVerdict{status.Condition{Type: "Accepted", Status: "False", Reason: "Invalid", Message: message},
 		&status.Condition{Type: "Attached", Status: "False", Reason: "Pending", Message: "Policy is not attached due to invalid status"}}
 }
 
-// most is how many ancestors the controller writes beside the summary of the others.
-const most = 15
+// maxAncestors is how many ancestors the controller writes beside the summary of the others.
+const maxAncestors = 15
 
-// ancestors are the entries of a policy's status, sorted as the controller does.
-func (v verdict) ancestors(name string, targets []target) []status.Ancestor {
+// listAncestors are the entries of a policy's status, sorted as the controller does.
+func (v policyVerdict) listAncestors(name string, targets []policyTarget) []status.Ancestor {
 	var refs []model.Ref
 	var failures []string
 	for _, t := range targets {
@@ -86,7 +87,7 @@ func (v verdict) ancestors(name string, targets []target) []status.Ancestor {
 	if len(failures) > 0 {
 		slices.Sort(failures)
 		pending := status.Condition{Type: "Attached", Status: "False", Reason: "Pending", Message: strings.Join(slices.Compact(failures), "\n")}
-		out = append(out, status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{v.accepted, pending}, Dependent: true})
+		out = append(out, status.Ancestor{Ref: &summaryRef, Controller: name, Conditions: []status.Condition{v.accepted, pending}, Dependent: true})
 	}
 	for _, ref := range refs {
 		conditions := []status.Condition{v.accepted}
@@ -98,8 +99,8 @@ func (v verdict) ancestors(name string, targets []target) []status.Ancestor {
 	if len(out) <= policy.MaxAncestors {
 		return out
 	}
-	cut := status.Condition{Type: "StatusSummarized", Status: "True", Reason: "StatusSummary", Message: fmt.Sprintf("%d AncestorRefs ignored due to max status size", len(out)-most)}
-	out = append(out[:most:most], status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{cut}})
+	cut := status.Condition{Type: "StatusSummarized", Status: "True", Reason: "StatusSummary", Message: fmt.Sprintf("%d AncestorRefs ignored due to max status size", len(out)-maxAncestors)}
+	out = append(out[:maxAncestors:maxAncestors], status.Ancestor{Ref: &summaryRef, Controller: name, Conditions: []status.Condition{cut}})
 	for i := range out { // more ancestors would push others out
 		out[i].Dependent = true
 	}

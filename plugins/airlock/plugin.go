@@ -2,7 +2,7 @@
 package airlock
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
@@ -10,5 +10,5 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin { return plugin.Plugin{Name: "airlock", Kinds: kinds} }

@@ -10,14 +10,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"apisix.Plain": inForce(plainGate), "apisix.Login": inForce(loginGate), "apisix.Multi": inForce(multiGate), "apisix.Address": inForce(addressGate),
-		"apisix.Limit": inForce(limitGate), "apisix.Origin": inForce(originGate), "apisix.Redirect": inForce(redirectGate), "apisix.Unread": inForce(unreadGate)}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"apisix.Plain": ifRunning(buildPlainGate), "apisix.Login": ifRunning(buildLoginGate), "apisix.Multi": ifRunning(buildMultiGate), "apisix.Address": ifRunning(buildAddressGate),
+		"apisix.Limit": ifRunning(buildLimitGate), "apisix.Origin": ifRunning(buildOriginGate), "apisix.Redirect": ifRunning(buildRedirectGate), "apisix.Unread": ifRunning(buildUnreadGate)}
 }
 
-// harmless are the plugins that keep no requests out, whatever they are told.
-func harmless() []string {
+// harmlessPlugins returns the plugins that keep no requests out, whatever they are told.
+func harmlessPlugins() []string {
 	return []string{"ai-prompt-decorator", "ai-prompt-template", "ai-proxy", "ai-proxy-multi", "ai-rag", "ai-request-rewrite", "api-breaker", "attach-consumer-label", "aws-lambda", "azure-functions",
 		"body-transformer", "brotli", "clickhouse-logger", "datadog", "degraphql", "echo", "elasticsearch-logger", "error-log-logger", "file-logger", "google-cloud-logging", "grpc-transcode",
 		"grpc-web", "gzip", "http-dubbo", "http-logger", "inspect", "kafka-logger", "kafka-proxy", "lago", "loggly", "loki-logger", "mocking", "node-status", "openfunction",
@@ -26,21 +26,22 @@ func harmless() []string {
 		"udp-logger", "zipkin"}
 }
 
-// described are the plugins that kinds.yaml describes.
-func described() []string {
+// describedPlugins returns the plugins that kinds.yaml describes.
+func describedPlugins() []string {
 	return []string{"authz-casbin", "authz-keycloak", "basic-auth", "client-control", "consumer-restriction", "cors", "csrf", "forward-auth", "hmac-auth", "ip-restriction", "jwt-auth",
 		"key-auth", "ldap-auth", "limit-conn", "limit-count", "limit-req", "multi-auth", "opa", "openid-connect", "referer-restriction", "request-validation", "ua-restriction", "uri-blocker",
 		"wolf-rbac"}
 }
 
-// methodOf is how a plugin authenticates.
-func methodOf(plugin string) string {
+// authenticationMethod is how a plugin authenticates.
+func authenticationMethod(plugin string) string {
 	return map[string]string{"basic-auth": "basic", "hmac-auth": "hmac", "jwt-auth": "jwt", "key-auth": "apiKey", "ldap-auth": "ldap", "openid-connect": "oidc"}[plugin]
 }
 
-// byName puts the plugins of a PluginConfig below their names, as the controller does: of two with one name the last one is in force
-// (internal/adc/translator/httproute.go:70-97 @ d510f665).
-func byName(_ *model.Object, body any, _ model.Settings) any {
+// nestUnderNames puts the plugins of a PluginConfig below their names, as the controller does: of
+// two with one name the last one is in force (internal/adc/translator/httproute.go:70-97 @
+// d510f665).
+func nestUnderNames(_ *model.Object, body any, _ model.Settings) any {
 	whole, ok := body.(map[string]any)
 	spec, both := whole["spec"].(map[string]any)
 	list, listed := spec["plugins"].([]any)
@@ -73,56 +74,57 @@ type pluginInput struct {
 	name string
 }
 
-func (p *pluginInput) text(names ...string) string {
+func (p *pluginInput) configText(names ...string) string {
 	return p.Text(append([]string{"plugins", p.name}, names...)...)
 }
 
-func (p *pluginInput) field(names ...string) string {
+func (p *pluginInput) fieldName(names ...string) string {
 	return strings.Join(append([]string{"plugins", p.name}, names...), ".")
 }
 
-// inForce completes the gate of a plugin, which may be disabled, or be for some requests alone.
-func inForce(complete func(*pluginInput, protect.Gate) []protect.Gate) protect.Func {
+// ifRunning completes the gate of a plugin, which may be disabled, or be for some requests alone.
+func ifRunning(complete func(*pluginInput, protect.Gate) []protect.Gate) protect.Func {
 	return func(in protect.Input, g protect.Gate) []protect.Gate {
 		p := &pluginInput{in, in.Path[1]}
 		out := complete(p, g)
 		for i := range out {
 			switch {
-			case p.text("_meta", "disable") == "true":
-				out[i].Reasons, out[i].Refuses = nil, protect.Never
-				out[i].Weaken(gate.Disabled, p.field("_meta", "disable"))
+			case p.configText("_meta", "disable") == "true":
+				out[i].Reasons, out[i].Refuses = nil, protect.NeverRefuses
+				out[i].AddReason(gate.Disabled, p.fieldName("_meta", "disable"))
 			case len(p.List("plugins", p.name, "_meta", "filter")) > 0:
-				out[i].Weaken(gate.Condition, p.field("_meta", "filter"))
+				out[i].AddReason(gate.Condition, p.fieldName("_meta", "filter"))
 			}
 		}
 		return out
 	}
 }
 
-// plainGate is one that data describes.
-func plainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
+// buildPlainGate is one that data describes.
+func buildPlainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
-// loginGate is that of a plugin that authenticates. With an anonymous consumer it refuses nobody.
-func loginGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildLoginGate is the gate of a plugin that authenticates. With an anonymous consumer it refuses
+// nobody.
+func buildLoginGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	conf, _ := p.Value("plugins", p.name).(map[string]any)
-	return []protect.Gate{p.completed(g, p.name, conf, p.field())}
+	return []protect.Gate{p.completeLogin(g, p.name, conf, p.fieldName())}
 }
 
-// multiGate is one of the alternatives of multi-auth.
-func multiGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildMultiGate is one of the alternatives of multi-auth.
+func buildMultiGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	entry, _ := p.Value(p.Path...).(map[string]any)
 	var out []protect.Gate
 	for _, name := range slices.Sorted(maps.Keys(entry)) {
 		one := g
-		one.Method = methodOf(name)
+		one.Method = authenticationMethod(name)
 		conf, _ := entry[name].(map[string]any)
-		out = append(out, p.completed(one, name, conf, p.field("auth_plugins", name)))
+		out = append(out, p.completeLogin(one, name, conf, p.fieldName("auth_plugins", name)))
 	}
 	return out
 }
 
-// completed tells where a plugin looks for the credential and whether it asks for one.
-func (p *pluginInput) completed(g protect.Gate, plugin string, conf map[string]any, field string) protect.Gate {
+// completeLogin tells where a plugin looks for the credential and whether it asks for one.
+func (p *pluginInput) completeLogin(g protect.Gate, plugin string, conf map[string]any, field string) protect.Gate {
 	text := func(name, otherwise string) string {
 		if s, ok := conf[name].(string); ok && s != "" {
 			return s
@@ -145,7 +147,7 @@ func (p *pluginInput) completed(g protect.Gate, plugin string, conf map[string]a
 			g.Answers, g.Missing = []string{"401"}, []string{"401"}
 		} else if text("unauth_action", "") == "pass" {
 			g.Answers, g.Missing = []string{"401"}, nil
-			g.Weaken(gate.MissingAllowed, field+".unauth_action")
+			g.AddReason(gate.MissingAllowed, field+".unauth_action")
 		}
 	}
 	if anonymous := text("anonymous_consumer", ""); anonymous != "" {
@@ -153,8 +155,8 @@ func (p *pluginInput) completed(g protect.Gate, plugin string, conf map[string]a
 		if p.isRestricted(anonymous) {
 			code = gate.Consumer
 		}
-		g.Weaken(code, field+".anonymous_consumer")
-		g.Answers, g.Missing, g.Refuses = nil, nil, protect.Never
+		g.AddReason(code, field+".anonymous_consumer")
+		g.Answers, g.Missing, g.Refuses = nil, nil, protect.NeverRefuses
 	}
 	return g
 }
@@ -164,7 +166,7 @@ func (p *pluginInput) isRestricted(consumer string) bool {
 	if len(p.List("plugins", "consumer-restriction", "whitelist"))+len(p.List("plugins", "consumer-restriction", "blacklist")) > 0 {
 		return true
 	}
-	for _, o := range p.Snapshot().Of(model.GroupKind{Group: group, Kind: "Consumer"}) {
+	for _, o := range p.Snapshot().OfKind(model.GroupKind{Group: group, Kind: "Consumer"}) {
 		full := strings.ReplaceAll(o.Ref.Namespace+"_"+o.Ref.Name, "-", "_")
 		if (o.Ref.Name == consumer || full == strings.ReplaceAll(consumer, "-", "_")) && o.Body.At("spec", "plugins").Len() > 0 {
 			return true
@@ -173,31 +175,32 @@ func (p *pluginInput) isRestricted(consumer string) bool {
 	return false
 }
 
-// addressGate is that of lists of addresses.
-func addressGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildAddressGate is the gate of lists of addresses.
+func buildAddressGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	allow, deny := p.List("plugins", p.name, "whitelist"), p.List("plugins", p.name, "blacklist")
 	if len(deny) == 0 && (len(allow) == 0 || protect.CoversAll(allow)) {
-		g.Weaken(gate.AnyAddress, g.Field)
+		g.AddReason(gate.AnyAddress, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// limitGate is that of a limit of requests. Without a store each replica counts for itself.
-func limitGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildLimitGate is the gate of a limit of requests. Without a store each replica counts for
+// itself.
+func buildLimitGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	c := protect.Counter{Scope: "rule", Key: []string{"remote_addr"}, Replicas: "each"}
-	if key := p.text("key"); key != "" {
+	if key := p.configText("key"); key != "" {
 		c.Key = []string{key}
 	}
-	if policy := p.text("policy"); policy != "" && policy != "local" {
+	if policy := p.configText("policy"); policy != "" && policy != "local" {
 		c.Replicas = "all"
 	}
 	switch p.name {
 	case "limit-count":
 		c.Limit = p.Value("plugins", p.name, "count")
-		if window := p.text("time_window"); window != "" {
+		if window := p.configText("time_window"); window != "" {
 			c.Per = window + "s"
 		}
-		if p.text("group") != "" {
+		if p.configText("group") != "" {
 			c.Scope = "policy"
 		}
 	case "limit-req":
@@ -209,32 +212,33 @@ func limitGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// originGate is that of the origins that browsers may read answers for: all, if none is listed.
-func originGate(p *pluginInput, g protect.Gate) []protect.Gate {
-	g.Refuses = protect.Never
-	if len(p.List("plugins", p.name, "allow_origins_by_regex")) > 0 && p.text("allow_origins") == "" {
+// buildOriginGate is the gate of the origins that browsers may read answers for: all, if none is
+// listed.
+func buildOriginGate(p *pluginInput, g protect.Gate) []protect.Gate {
+	g.Refuses = protect.NeverRefuses
+	if len(p.List("plugins", p.name, "allow_origins_by_regex")) > 0 && p.configText("allow_origins") == "" {
 		return []protect.Gate{g}
 	}
-	if all := p.text("allow_origins"); all == "" || all == "*" || all == "**" {
-		g.Weaken(gate.AnyOrigin, g.Field)
+	if all := p.configText("allow_origins"); all == "" || all == "*" || all == "**" {
+		g.AddReason(gate.AnyOrigin, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// redirectGate sends plain requests to https: none of them gets through.
-func redirectGate(p *pluginInput, g protect.Gate) []protect.Gate {
-	if p.Look.Request.Secure {
-		g.Answers, g.Refuses = nil, protect.Never
+// buildRedirectGate sends plain requests to https: none of them gets through.
+func buildRedirectGate(p *pluginInput, g protect.Gate) []protect.Gate {
+	if p.Reader.Request.Secure {
+		g.Answers, g.Refuses = nil, protect.NeverRefuses
 		return []protect.Gate{g}
 	}
-	g.Weaken(gate.DeniesAll, g.Field)
-	g.Refuses = protect.Always
+	g.AddReason(gate.DeniesAll, g.Field)
+	g.Refuses = protect.AlwaysRefuses
 	return []protect.Gate{g}
 }
 
-// unreadGate is that of a plugin of which nothing is known: it may do anything.
-func unreadGate(p *pluginInput, g protect.Gate) []protect.Gate {
-	if slices.Contains(described(), p.name) || slices.Contains(harmless(), p.name) {
+// buildUnreadGate is the gate of a plugin of which nothing is known: it may do anything.
+func buildUnreadGate(p *pluginInput, g protect.Gate) []protect.Gate {
+	if slices.Contains(describedPlugins(), p.name) || slices.Contains(harmlessPlugins(), p.name) {
 		return nil
 	}
 	return []protect.Gate{g}

@@ -2,7 +2,7 @@
 package apisix
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 	"fmt"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
@@ -17,19 +17,19 @@ var kinds []byte
 
 const group = "apisix.apache.org"
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "apisix", Kinds: kinds, Gates: gates(), Functions: descriptor.Functions{
-		Normalize: map[string]policy.Normalizer{"apisix.ByName": byName},
-		Sites:     map[string]policy.SiteCheck{"apisix.Priorities": priorities},
-		Lints:     map[string]policy.Lint{"apisix.MapOrder": mapOrder}}}
+	return plugin.Plugin{Name: "apisix", Kinds: kinds, Gates: gateFunctions(), Functions: descriptor.Functions{
+		Normalize:   map[string]policy.Normalizer{"apisix.ByName": nestUnderNames},
+		CheckMakers: map[string]policy.CheckMaker{"apisix.Priorities": checkPriorities},
+		Lints:       map[string]policy.Lint{"apisix.MapOrder": findUncertainOrder}}}
 }
 
-// priorities finds policies for a route that differ in priority from another one for the route or for a rule of it: none of them is in force
-// then. No priority is one as well.
-func priorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
+// checkPriorities finds policies for a route that differ in priority from another one for the route
+// or for a rule of it: none of them is in force then. No priority is one as well.
+func checkPriorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	of := map[model.Ref][]*model.Object{}
-	for _, o := range in.Of(model.GroupKind{Group: group, Kind: "HTTPRoutePolicy"}) {
+	for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: "HTTPRoutePolicy"}) {
 		for _, t := range o.Body.At("spec", "targetRefs").Items {
 			ref := model.Ref{Group: t.Text("group"), Kind: t.Text("kind"), Namespace: o.Ref.Namespace, Name: t.Text("name")}
 			of[ref] = append(of[ref], o)
@@ -49,8 +49,9 @@ func priorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.At
 	}
 }
 
-// mapOrder reports several policies for one Service or port: the controller takes the first that it meets in a map.
-func mapOrder(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
+// findUncertainOrder reports several policies for one Service or port: the controller takes the
+// first that it meets in a map.
+func findUncertainOrder(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		all := at(id)

@@ -10,9 +10,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"aws-lattice.Document": documentGate}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"aws-lattice.Document": buildDocumentGate}
 }
 
 // statement is one statement of an IAM document.
@@ -24,8 +24,8 @@ type statement struct {
 	Condition               map[string]map[string]any
 }
 
-// statementsOf reads an IAM document; ok is false if it cannot be read.
-func statementsOf(text string) (out []statement, ok bool) {
+// parseStatements reads an IAM document; ok is false if it cannot be read.
+func parseStatements(text string) (out []statement, ok bool) {
 	var doc struct{ Statement json.RawMessage }
 	if json.Unmarshal([]byte(text), &doc) != nil || len(doc.Statement) == 0 {
 		return nil, false
@@ -40,44 +40,45 @@ func statementsOf(text string) (out []statement, ok bool) {
 	return []statement{one}, true
 }
 
-// documentGate is that of an IAM document: a statement that denies wins, without one that allows a request is refused
+// buildDocumentGate is the gate of an IAM document: a statement that denies wins, without one that
+// allows a request is refused
 // (https://docs.aws.amazon.com/vpc-lattice/latest/ug/auth-policies.html).
-func documentGate(in protect.Input, g protect.Gate) []protect.Gate {
-	statements, ok := statementsOf(in.Text("policy"))
+func buildDocumentGate(in protect.Input, g protect.Gate) []protect.Gate {
+	statements, ok := parseStatements(in.Text("policy"))
 	if !ok {
 		if g.Property == gate.IPList {
 			return nil
 		}
-		g.Weaken(gate.NotRead, g.Field)
+		g.AddReason(gate.NotRead, g.Field)
 		return []protect.Gate{g}
 	}
-	found := judge(in.Look, statements, false)
+	found := judgeStatements(in.Reader, statements, false)
 	if found.Anonymous == gate.Depends && g.Property == gate.Authentication && !deniesByRequest(statements) {
 		// Clients without a signature may send the headers that are asked for.
-		found.Anonymous = judge(in.Look, statements, true).Anonymous
+		found.Anonymous = judgeStatements(in.Reader, statements, true).Anonymous
 	}
 	switch {
 	case found.DeniesAll:
-		g.Weaken(gate.DeniesAll, g.Field)
-		g.Refuses = protect.Always
+		g.AddReason(gate.DeniesAll, g.Field)
+		g.Refuses = protect.AlwaysRefuses
 	case g.Property == gate.IPList:
 		switch found.Listed {
 		case gate.Fails:
 			return nil
 		case gate.Depends:
-			g.Weaken(gate.Condition, g.Field)
+			g.AddReason(gate.Condition, g.Field)
 		}
 	case g.Property == gate.Authorization:
 		switch found.Refuses {
 		case gate.Fails:
-			g.Weaken(gate.AllowsAll, g.Field)
+			g.AddReason(gate.AllowsAll, g.Field)
 		case gate.Depends:
-			g.Weaken(gate.Condition, g.Field)
+			g.AddReason(gate.Condition, g.Field)
 		}
 	case found.Anonymous == gate.Fails:
-		g.Weaken(gate.AnonymousAllowed, g.Field)
+		g.AddReason(gate.AnonymousAllowed, g.Field)
 	case found.Anonymous == gate.Depends:
-		g.Weaken(gate.Condition, g.Field)
+		g.AddReason(gate.Condition, g.Field)
 	}
 	return []protect.Gate{g}
 }
@@ -102,9 +103,9 @@ func isOfRequest(key string) bool {
 	return strings.HasPrefix(strings.ToLower(key), "vpc-lattice-svcs:requestheader/")
 }
 
-// judge tells what statements decide about requests of which it is not known who sends them. Those that fit have the headers
-// that statements ask for.
-func judge(l *protect.Look, statements []statement, fits bool) protect.Findings {
+// judgeStatements tells what statements decide about requests of which it is not known who sends
+// them. Those that fit have the headers that statements ask for.
+func judgeStatements(l *protect.RequestReader, statements []statement, fits bool) protect.Findings {
 	var d protect.Decision
 	type rule struct {
 		deny  bool
@@ -113,7 +114,7 @@ func judge(l *protect.Look, statements []statement, fits bool) protect.Findings 
 	var rules []rule
 	for i := range statements {
 		s := &statements[i]
-		facts, matches := s.facts(&d, l, fits)
+		facts, matches := s.readFacts(&d, l, fits)
 		if matches {
 			rules = append(rules, rule{s.Effect == "Deny", facts})
 		}
@@ -121,7 +122,7 @@ func judge(l *protect.Look, statements []statement, fits bool) protect.Findings 
 	d.Allows = func(holds func(protect.Fact) bool) bool {
 		allowed := false
 		for _, r := range rules {
-			if slices.ContainsFunc(r.facts, func(f literal) bool { return holds(f.fact) == f.not }) {
+			if slices.ContainsFunc(r.facts, func(f literal) bool { return holds(f.fact) == f.negated }) {
 				continue
 			}
 			if r.deny {
@@ -136,13 +137,14 @@ func judge(l *protect.Look, statements []statement, fits bool) protect.Findings 
 
 // literal is a fact, or that it does not hold.
 type literal struct {
-	fact protect.Fact
-	not  bool
+	fact    protect.Fact
+	negated bool
 }
 
-// facts are what a statement asks for, all of it; matches is false if the statement is not for the request, whatever else is true.
-func (s *statement) facts(d *protect.Decision, l *protect.Look, fits bool) (out []literal, matches bool) {
-	add := func(k protect.FactKind, not bool) { out = append(out, literal{d.Add(k), not}) }
+// readFacts are what a statement asks for, all of it; matches is false if the statement is not for
+// the request, whatever else is true.
+func (s *statement) readFacts(d *protect.Decision, l *protect.RequestReader, fits bool) (out []literal, matches bool) {
+	add := func(k protect.FactKind, not bool) { out = append(out, literal{d.AddFact(k), not}) }
 	matches = true
 	switch {
 	case s.NotPrincipal != nil:
@@ -151,13 +153,13 @@ func (s *statement) facts(d *protect.Decision, l *protect.Look, fits bool) (out 
 		add(protect.Identity, false)
 		add(protect.Unknown, false)
 	}
-	switch actions := textsOf(s.Action); {
+	switch actions := listTexts(s.Action); {
 	case s.NotAction != nil:
 		add(protect.Unknown, false)
 	case !slices.ContainsFunc(actions, isInvoke):
 		matches = false
 	}
-	if s.NotResource != nil || !slices.Contains(textsOf(s.Resource), "*") && s.Resource != nil {
+	if s.NotResource != nil || !slices.Contains(listTexts(s.Resource), "*") && s.Resource != nil {
 		add(protect.Unknown, false)
 	}
 	for _, operator := range slices.Sorted(maps.Keys(s.Condition)) {
@@ -166,7 +168,7 @@ func (s *statement) facts(d *protect.Decision, l *protect.Look, fits bool) (out 
 			if fits && isOfRequest(key) {
 				continue
 			}
-			matches = addCondition(add, l, operator, key, textsOf(keys[key])) && matches
+			matches = addCondition(add, l, operator, key, listTexts(keys[key])) && matches
 		}
 	}
 	return out, matches
@@ -174,7 +176,7 @@ func (s *statement) facts(d *protect.Decision, l *protect.Look, fits bool) (out 
 
 // addCondition adds what one entry of a condition asks for. It is false if the entry does not hold for
 // the request, whatever else is true.
-func addCondition(add func(protect.FactKind, bool), l *protect.Look, operator, key string, values []string) bool {
+func addCondition(add func(protect.FactKind, bool), l *protect.RequestReader, operator, key string, values []string) bool {
 	operator = strings.ToLower(operator)
 	optional := strings.HasSuffix(operator, "ifexists")
 	operator = strings.TrimSuffix(operator, "ifexists")
@@ -210,11 +212,11 @@ func isAnybody(principal any) bool {
 	if fields, ok := principal.(map[string]any); ok {
 		principal = fields["AWS"]
 	}
-	return slices.Contains(textsOf(principal), "*")
+	return slices.Contains(listTexts(principal), "*")
 }
 
-// textsOf is a text, or the texts of a list.
-func textsOf(v any) []string {
+// listTexts is a text, or the texts of a list.
+func listTexts(v any) []string {
 	switch t := v.(type) {
 	case string:
 		return []string{t}

@@ -2,7 +2,7 @@
 package awslattice
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -27,30 +27,30 @@ const (
 
 var exportKind = model.GroupKind{Group: group, Kind: "ServiceExport"}
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "aws-lattice", Kinds: kinds, Gates: gates(),
+	return plugin.Plugin{Name: "aws-lattice", Kinds: kinds, Gates: gateFunctions(),
 		Functions: descriptor.Functions{
-			Attach:    map[string]policy.Attacher{"aws-lattice.Exports": exports},
-			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": ownNamespace, "aws-lattice.ByDestination": byDestination},
-			Path:      map[string]policy.Step{"aws-lattice.OwnGateways": ownGateways},
-			Checks: map[string]policy.Check{"aws-lattice.Abroad": abroad, "aws-lattice.ServiceName": serviceName,
-				"aws-lattice.VersionOfTCP": versionOfTCP},
-			Lints:    map[string]policy.Lint{"aws-lattice.CallOrder": callOrder},
-			Builtins: map[string]policy.BuiltinOf{"aws-lattice.RouteVersion": routeVersion, "aws-lattice.RouteProtocol": routeProtocol},
+			Attach:    map[string]policy.Attacher{"aws-lattice.Exports": attachToExports},
+			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": dropTargetNamespace, "aws-lattice.ByDestination": nestUnderDestination},
+			Steps:     map[string]policy.StepFunc{"aws-lattice.OwnGateways": checkOwnGateway},
+			Checks: map[string]policy.Check{"aws-lattice.Abroad": checkNamespace, "aws-lattice.ServiceName": checkServiceName,
+				"aws-lattice.VersionOfTCP": checkTCPVersion},
+			Lints:    map[string]policy.Lint{"aws-lattice.CallOrder": findUncertainOrder},
+			Builtins: map[string]policy.BuiltinFunc{"aws-lattice.RouteVersion": readRouteVersion, "aws-lattice.RouteProtocol": readRouteProtocol},
 			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"aws-lattice.NoVersion":    func(model.Settings) merge.PlanFunc { return noVersion },
-				"aws-lattice.Protocol":     func(model.Settings) merge.PlanFunc { return protocol },
-				"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return association },
-				"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return destinations }},
-			Links: []topology.Linker{func(b *topology.Builder) { b.Extend(addExports) }}},
-		Status: status.Functions{Writers: map[string]status.Writer{"aws-lattice.Conditions": conditions}}}
+				"aws-lattice.NoVersion":    func(model.Settings) merge.PlanFunc { return foldWithoutVersion },
+				"aws-lattice.Protocol":     func(model.Settings) merge.PlanFunc { return foldProtocol },
+				"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return foldAssociation },
+				"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return foldDestinations }},
+			Links: []topology.Linker{func(b *topology.Builder) { b.AddExtension(addExports) }}},
+		Status: status.Functions{Writers: map[string]status.Writer{"aws-lattice.Conditions": policyConditions}}}
 }
 
 // addExports adds the ServiceExports, whose target groups policies are for, to the graph.
 func addExports(l *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
-	for _, o := range in.Of(exportKind) {
-		l.Add(topology.Backend, o)
+	for _, o := range in.OfKind(exportKind) {
+		l.AddObject(topology.Backend, o)
 	}
 	return nil
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"aws-lbc.Login": loginGate, "aws-lbc.Refusal": refusalGate, "aws-lbc.Sources": sourceGate, "aws-lbc.Mutual": mutualGate, "aws-lbc.Unaccepted": unacceptedGates,
-		"aws-lbc.Absent": absentGates}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"aws-lbc.Login": buildLoginGate, "aws-lbc.Refusal": buildRefusalGate, "aws-lbc.Sources": buildSourceGate, "aws-lbc.Mutual": buildMutualTLSGate, "aws-lbc.Unaccepted": buildUnacceptedGates,
+		"aws-lbc.Absent": buildAbsentGates}
 }
 
-// loginGate is that of an action that authenticates by sessions.
-func loginGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildLoginGate is the gate of an action that authenticates by sessions.
+func buildLoginGate(in protect.Input, g protect.Gate) []protect.Gate {
 	at := append(append([]string{}, in.Path...), "onUnauthenticatedRequest")
 	g.Reads = []string{"cookie"}
 	switch in.Text(at...) {
 	case "allow":
-		g.Weaken(gate.MissingAllowed, g.Field+".onUnauthenticatedRequest")
+		g.AddReason(gate.MissingAllowed, g.Field+".onUnauthenticatedRequest")
 	case "deny":
 		g.Answers = []string{"401"}
 	default:
@@ -31,26 +31,27 @@ func loginGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// refusalGate is that of a rule that is answered by the load balancer.
-func refusalGate(_ protect.Input, g protect.Gate) []protect.Gate {
-	g.Weaken(gate.DeniesAll, g.Field)
-	g.Refuses = protect.Always
+// buildRefusalGate is the gate of a rule that is answered by the load balancer.
+func buildRefusalGate(_ protect.Input, g protect.Gate) []protect.Gate {
+	g.AddReason(gate.DeniesAll, g.Field)
+	g.Refuses = protect.AlwaysRefuses
 	return []protect.Gate{g}
 }
 
-// sourceGate is that of the addresses that a rule takes requests from. It may be for some of the matches of the rule alone.
-func sourceGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildSourceGate is the gate of the addresses that a rule takes requests from. It may be for some
+// of the matches of the rule alone.
+func buildSourceGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if protect.CoversAll(in.Value(append(append([]string{}, in.Path...), "values")...)) {
-		g.Weaken(gate.AnyAddress, g.Field)
+		g.AddReason(gate.AnyAddress, g.Field)
 	}
 	if len(in.List("conditions", in.Path[1], "ruleIndexes")) > 0 {
-		g.Weaken(gate.Condition, "conditions.ruleIndexes")
+		g.AddReason(gate.Condition, "conditions.ruleIndexes")
 	}
 	return []protect.Gate{g}
 }
 
-// mutualGate is that of the listener with the protocol and port of an entry.
-func mutualGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildMutualTLSGate is the gate of the listener with the protocol and port of an entry.
+func buildMutualTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Listener() == topology.None {
 		return nil
 	}
@@ -61,17 +62,18 @@ func mutualGate(in protect.Input, g protect.Gate) []protect.Gate {
 	switch in.Text("listenerConfigurations", in.Path[1], "mutualAuthentication", "mode") {
 	case "verify":
 	case "passthrough":
-		g.Weaken(gate.NotVerified, g.Field+".mode")
-		g.Refuses = protect.Never
+		g.AddReason(gate.NotVerified, g.Field+".mode")
+		g.Refuses = protect.NeverRefuses
 	default:
 		return nil
 	}
 	return []protect.Gate{g}
 }
 
-// unacceptedGates are those of a rule whose configuration the controller does not accept: it is answered without its backends. A Secret that is
-// only not in the input may exist, and then the configuration is in force.
-func unacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
+// buildUnacceptedGates are those of a rule whose configuration the controller does not accept: it
+// is answered without its backends. A Secret that is only not in the input may exist, and then the
+// configuration is in force.
+func buildUnacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	if in.RouteRule() == topology.None {
 		return nil
 	}
@@ -94,20 +96,21 @@ func unacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		if o == nil {
 			return nil
 		}
-		if why = unaccepted(in.Resolution().Graph, o); why == "" {
+		if why = explainUnaccepted(in.Resolution().Graph, o); why == "" {
 			return nil
 		}
 		if !in.Snapshot().HasAll(model.GroupKind{Kind: "Secret"}, o.Ref.Namespace) {
-			return in.GatesOf(o, gates())
+			return in.GatesOf(o, gateFunctions())
 		}
 	}
 	own := n.Ref.WithoutSection()
-	return []protect.Gate{{Property: gate.Authorization, Object: own, Field: "filters.ExtensionRef", Answers: []string{"503"}, Missing: []string{"503"}, Refuses: protect.Always,
+	return []protect.Gate{{Property: gate.Authorization, Object: own, Field: "filters.ExtensionRef", Answers: []string{"503"}, Missing: []string{"503"}, Refuses: protect.AlwaysRefuses,
 		Reasons: []protect.Reason{{Code: gate.DeniesAll, Object: &own, Field: "filters.ExtensionRef", Message: why + ": the rule is answered without its backends"}}}}
 }
 
-// absentGates are those of a configuration that a Gateway or its class names and that is not in the input, which need not have it.
-func absentGates(in protect.Input, _ protect.Gate) []protect.Gate {
+// buildAbsentGates are those of a configuration that a Gateway or its class names and that is not
+// in the input, which need not have it.
+func buildAbsentGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	if in.Gateway() == topology.None {
 		return nil
 	}
@@ -115,7 +118,7 @@ func absentGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	var out []protect.Gate
 	for _, id := range append([]topology.NodeID{in.Gateway()}, g.Parents(topology.Traffic, in.Gateway())...) {
 		n := g.Node(id)
-		if n.Object == nil || g.Whose(id) != "" && !ours(g.Whose(id)) {
+		if n.Object == nil || g.ImplementationName(id) != "" && !isOwnController(g.ImplementationName(id)) {
 			continue
 		}
 		field, ref := "infrastructure.parametersRef", model.Ref{Group: group, Kind: loadBalancerConfiguration.Kind, Namespace: n.Ref.Namespace}
@@ -130,7 +133,7 @@ func absentGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		}
 		for _, property := range []gate.Property{gate.ClientCertificate, gate.WAF, gate.IPList} {
 			one := protect.Gate{Property: property, Object: n.Ref.WithoutSection(), Field: field}
-			one.Weaken(gate.MissingObject, field)
+			one.AddReason(gate.MissingObject, field)
 			one.Reasons[0].Message += ": LoadBalancerConfiguration " + ref.FullName()
 			out = append(out, one)
 		}

@@ -2,7 +2,7 @@
 package awslbc
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -27,19 +27,19 @@ var (
 	listenerRuleConfiguration = model.GroupKind{Group: group, Kind: "ListenerRuleConfiguration"}
 )
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: name, Kinds: kinds, Gates: gates(),
+	return plugin.Plugin{Name: name, Kinds: kinds, Gates: gateFunctions(),
 		Functions: descriptor.Functions{
-			Entries:   map[string]policy.EntryOf{"aws-lbc.EntryFor": entryFor},
-			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": reference},
-			Checks:    map[string]policy.Check{"aws-lbc.GatewayAsBackend": gatewayAsBackend},
-			Voids:     map[string]policy.Void{"aws-lbc.Unreconciled": unreconciled, "aws-lbc.OneConfiguration": oneConfiguration},
-			Lints:     map[string]policy.Lint{"aws-lbc.Listeners": listeners, "aws-lbc.Twice": twice},
+			Entries:   map[string]policy.EntryFunc{"aws-lbc.EntryFor": findEntry},
+			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": normalizeReference},
+			Checks:    map[string]policy.Check{"aws-lbc.GatewayAsBackend": checkGatewayBackend},
+			Voids:     map[string]policy.VoidFunc{"aws-lbc.Unreconciled": explainUnreconciled, "aws-lbc.OneConfiguration": explainUnanswered},
+			Lints:     map[string]policy.Lint{"aws-lbc.Listeners": findUnusedEntries, "aws-lbc.Twice": findDuplicates},
 			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return alone },
-				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return defaults }},
+				"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return foldSingle },
+				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return foldDefaults }},
 			Links: []topology.Linker{func(b *topology.Builder) {
-				b.Implement(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
+				b.AddImplementation(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
 			}}}}
 }

@@ -2,7 +2,7 @@
 package envoyaigateway
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -20,19 +20,19 @@ const (
 	envoyGroup   = "gateway.envoyproxy.io"
 )
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoyaigateway", Kinds: kinds,
 		Functions: descriptor.Functions{
-			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return unenforced }},
+			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return foldUnenforced }},
 			Generate: []descriptor.Generator{
-				{Of: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: aiRoute},
-				{Of: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: mcpRoute}}},
-		Status: status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciled}}}
+				{Kind: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: generateAIRoute},
+				{Kind: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: generateMCPRoute}}},
+		Status: status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciledCondition}}}
 }
 
-// unenforced leaves out settings that the controller translates and nothing enforces.
-func unenforced(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+// foldUnenforced leaves out settings that the controller translates and nothing enforces.
+func foldUnenforced(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	var out []merge.Effect
 	for _, l := range s.Layers {
 		for _, b := range l.Blocks {
@@ -44,11 +44,12 @@ func unenforced(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	return nil, out
 }
 
-// reconciled is the one condition that the controller writes: Accepted, or one of the type NotAccepted.
-func reconciled(in status.Input) []status.Ancestor {
+// reconciledCondition is the one condition that the controller writes: Accepted, or one of the type
+// NotAccepted.
+func reconciledCondition(in status.Input) []status.Ancestor {
 	kind := in.Kind.GroupKind.Kind
 	c := status.Condition{Type: "Accepted", Status: "True", Reason: "ReconciliationSucceeded", Message: kind + " reconciled successfully"}
-	if refs := in.Fate.Policy.Refs; kind == "QuotaPolicy" && len(refs) > 0 && len(in.Fate.Targets) == 0 {
+	if refs := in.Outcome.Policy.Refs; kind == "QuotaPolicy" && len(refs) > 0 && len(in.Outcome.Targets) == 0 {
 		c = status.Condition{Type: "NotAccepted", Status: "False", Reason: "ReconciliationFailed", Message: "none of the target AIServiceBackends were found"}
 	}
 	return []status.Ancestor{{Conditions: []status.Condition{c}}}

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"go.yaml.in/yaml/v3"
 )
 
 // object is an object of the vendor's, from the YAML of its spec.
@@ -73,7 +74,7 @@ func TestTyped(t *testing.T) {
 	} {
 		o := object(t, c.kind, "p", c.spec)
 		before := o.Body.Value()
-		got := typed(o, before, c.settings).(map[string]any)["spec"]
+		got := toTyped(o, before, c.settings).(map[string]any)["spec"]
 		if want := value(t, c.want); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %v\nwant %v", c.name, got, want)
 		}
@@ -81,7 +82,7 @@ func TestTyped(t *testing.T) {
 			t.Errorf("%s: what was handed in is changed", c.name)
 		}
 	}
-	object := typed(object(t, "BackendTrafficPolicy", "p", "{rateLimit: {local: {rules: [{name: x}]}}}"), map[string]any{"spec": value(t, "{rateLimit: {local: {rules: [{name: x}]}}}")},
+	object := toTyped(object(t, "BackendTrafficPolicy", "p", "{rateLimit: {local: {rules: [{name: x}]}}}"), map[string]any{"spec": value(t, "{rateLimit: {local: {rules: [{name: x}]}}}")},
 		model.NewSettings(map[string]any{"envoygateway.stage": "object-merge"}))
 	if got := fmt.Sprint(object); strings.Contains(got, "x") || strings.Contains(got, "app/p") {
 		t.Errorf("the bare merge of objects has names: %s", got)
@@ -90,7 +91,7 @@ func TestTyped(t *testing.T) {
 
 // Rules of child and parent make one list, or by a JSON merge patch the child's take their place; the bucket for everything else is the child's.
 func TestJoinRules(t *testing.T) {
-	from := func(i int) []merge.From { return []merge.From{{Layer: i, Block: merge.Bare}} }
+	from := func(i int) []merge.Source { return []merge.Source{{Layer: i, Block: merge.Bare}} }
 	for _, c := range []struct {
 		scope, parent, child, want, sources string
 		json                                bool
@@ -103,8 +104,8 @@ func TestJoinRules(t *testing.T) {
 		{"local", "[{name: p, clientSelectors: [x]}]", "[{name: c, clientSelectors: [y]}]", "[{name: c, clientSelectors: [y]}]", "[1]", true},
 		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]", "[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]", true},
 	} {
-		path := merge.Keys("rateLimit", c.scope, "rules")
-		got, effects := joinRules(merge.Unit{Path: path, Value: value(t, c.parent), From: from(0)}, merge.Unit{Path: path, Value: value(t, c.child), From: from(1)}, c.json)
+		path := merge.KeyPath("rateLimit", c.scope, "rules")
+		got, effects := mergeRules(merge.Unit{Path: path, Value: value(t, c.parent), From: from(0)}, merge.Unit{Path: path, Value: value(t, c.child), From: from(1)}, c.json)
 		var sources []int
 		for _, f := range got.From {
 			sources = append(sources, f.Layer)
@@ -136,14 +137,14 @@ func TestRoutingType(t *testing.T) {
 			level, v, _ := strings.Cut(text, "=")
 			l := merge.Layer{Level: level}
 			if strings.HasSuffix(v, "+") {
-				l.Asks = &merge.Strategy{}
+				l.DemandedStrategy = &merge.Strategy{}
 			}
 			if v = strings.TrimSuffix(v, "+"); v != "-" {
-				l.Blocks = []merge.Block{{Kind: merge.Bare, Units: []merge.Unit{{Path: merge.Keys("routingType"), Value: v, From: []merge.From{{Layer: i, Block: merge.Bare}}}}}}
+				l.Blocks = []merge.Block{{Kind: merge.Bare, Units: []merge.Unit{{Path: merge.KeyPath("routingType"), Value: v, From: []merge.Source{{Layer: i, Block: merge.Bare}}}}}}
 			}
 			s.Layers = append(s.Layers, l)
 		}
-		units, effects := routingType(model.Settings{})(s)
+		units, effects := newRoutingTypePlan(model.Settings{})(s)
 		got := ""
 		for _, u := range units {
 			got += fmt.Sprint(u.Value)
@@ -157,16 +158,16 @@ func TestRoutingType(t *testing.T) {
 
 // Of 18 entries 16 are kept: not accepted ones first, then overridden ones, then by name.
 func TestTruncation(t *testing.T) {
-	book := &ledger{}
+	book := &statusWriter{}
 	ref := func(i int) model.Ref {
 		return model.Ref{Kind: "Gateway", Namespace: "ns", Name: fmt.Sprintf("g%02d", i)}
 	}
 	for i := range 18 {
-		book.accept(only(ref(i)))
+		book.setAccepted(listOne(ref(i)))
 	}
-	book.refuse(only(ref(17)), "Conflicted", "c")
-	book.say(only(ref(16)), "Overridden", "o")
-	out := book.written()
+	book.setRefused(listOne(ref(17)), "Conflicted", "c")
+	book.setTrue(listOne(ref(16)), "Overridden", "o")
+	out := book.finish()
 	var names, marked []string
 	for _, a := range out {
 		names = append(names, a.Ref.Name)
@@ -188,7 +189,7 @@ func TestClashes(t *testing.T) {
 		}
 		return object(t, "BackendTLSPolicy", name, "{targetRefs: ["+strings.Join(refs, ", ")+"]}")
 	}
-	got := clashes([]*model.Object{tls("a", "x"), tls("b", "w", "x", "y"), tls("c", "y"), tls("d", "w")})
+	got := findConflicts([]*model.Object{tls("a", "x"), tls("b", "w", "x", "y"), tls("c", "y"), tls("d", "w")})
 	var lost []string
 	for loser, winner := range got {
 		lost = append(lost, loser.Name+"<"+winner.Name)
@@ -214,11 +215,11 @@ func TestInvalidSecurity(t *testing.T) {
 		{"HTTPRoute", "{apiKeyAuth: {extractFrom: [{headers: [a], params: [b]}]}}", "", "only one of headers"},
 		{"HTTPRoute", "{apiKeyAuth: {}}", "{apiKeyAuth: {extractFrom: [{headers: [a], params: [b]}]}}", ""},
 	} {
-		s := settings{child: &policy.Policy{Object: object(t, "SecurityPolicy", "c", c.child)}}
+		s := mergedSpec{child: &policy.Policy{Object: object(t, "SecurityPolicy", "c", c.child)}}
 		if c.parent != "" {
 			s.parent = &policy.Policy{Object: object(t, "SecurityPolicy", "p", c.parent)}
 		}
-		if got := invalidSecurity(s, c.kind); got != c.want && (c.want == "" || !strings.Contains(got, c.want)) {
+		if got := explainInvalidSecurity(s, c.kind); got != c.want && (c.want == "" || !strings.Contains(got, c.want)) {
 			t.Errorf("%s %s over %s: %q, want %q", c.kind, c.child, c.parent, got, c.want)
 		}
 	}

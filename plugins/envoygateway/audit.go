@@ -10,17 +10,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// proxies is what the vendor knows of its proxies.
-func proxies() *audit.Mapping {
-	return &audit.Mapping{Vendor: "envoygateway", Port: 19000, Labels: proxyLabels, Gateways: gatewaysOf, Identify: identify, Own: own, Fields: auditFields(), Replaced: replaced, Filters: filters(),
-		Patches: []model.GroupKind{{Group: policyGroup, Kind: "EnvoyPatchPolicy"}}}
+// proxyMapping is what the vendor knows of its proxies.
+func proxyMapping() *audit.Mapping {
+	return &audit.Mapping{Vendor: "envoygateway", AdminPort: 19000, PodLabels: proxyLabels, Gateways: findGatewaysOfProxy, Identify: identifyRoute, IsOwn: isOwnListener, Fields: auditFields(), IsReplaced: isReplaced, FilterNames: listFilters(),
+		PatchingKinds: []model.GroupKind{{Group: policyGroup, Kind: "EnvoyPatchPolicy"}}}
 }
 
 // metadataKey is where the translator notes what a resource is made of.
 const metadataKey = "envoy-gateway"
 
-// gatewaysOf reads the node (proxy_args.go:BuildProxyArgs), or the names of routes where the dump has no node.
-func gatewaysOf(p *dataplane.Proxy) []string {
+// findGatewaysOfProxy reads the node (proxy_args.go:BuildProxyArgs), or the names of routes where
+// the dump has no node.
+func findGatewaysOfProxy(p *dataplane.Proxy) []string {
 	if strings.Count(p.Cluster, "/") == 1 {
 		return []string{p.Cluster}
 	}
@@ -29,7 +30,7 @@ func gatewaysOf(p *dataplane.Proxy) []string {
 	}
 	for _, rc := range p.Configs {
 		for _, h := range rc.Hosts {
-			if dataplane.Metadata(h.Config, metadataKey) == nil {
+			if dataplane.FilterMetadata(h.Config, metadataKey) == nil {
 				continue
 			}
 			if parts := strings.Split(rc.Name, "/"); len(parts) >= 3 {
@@ -45,34 +46,38 @@ func proxyLabels(gateway model.Ref) string {
 	return "gateway.envoyproxy.io/owning-gateway-namespace=" + gateway.Namespace + ",gateway.envoyproxy.io/owning-gateway-name=" + gateway.Name
 }
 
-func own(listener, _ string) bool { return strings.HasPrefix(listener, "envoy-gateway-proxy-") }
+func isOwnListener(listener, _ string) bool {
+	return strings.HasPrefix(listener, "envoy-gateway-proxy-")
+}
 
-// identify reads the name of a route (route.go:irRouteName): httproute/NAMESPACE/NAME/rule/I/match/J/HOST.
-func identify(rs *audit.Routes, p *dataplane.Place) audit.Identity {
+// identifyRoute reads the name of a route (route.go:irRouteName):
+// httproute/NAMESPACE/NAME/rule/I/match/J/HOST.
+func identifyRoute(rs *audit.Routes, p *dataplane.ServedRoute) audit.Identity {
 	parts := strings.SplitN(p.Route.Name, "/", 8)
 	if len(parts) < 7 || parts[3] != "rule" || parts[5] != "match" {
 		return audit.Identity{}
 	}
-	route, ok := rs.Route(strings.Join(parts[:3], "/"))
+	route, ok := rs.FindRoute(strings.Join(parts[:3], "/"))
 	index, err := strconv.Atoi(parts[4])
 	if !ok || err != nil {
 		return audit.Identity{}
 	}
-	rule, ok := rs.Rule(route, index)
-	return audit.Identity{Known: ok, Rule: rule, Listener: listenerOf(rs, p.Route.Host)}
+	rule, ok := rs.FindRule(route, index)
+	return audit.Identity{Known: ok, Rule: rule, Listener: findListener(rs, p.Route.Host)}
 }
 
-// listenerOf reads the name of a virtual host (translator.go:virtualHostName): NAMESPACE/GATEWAY/LISTENER/HOST, with the ListenerSet's
-// namespace and name behind the Gateway's if the listener is one of a set; or the metadata, where the name is the host alone.
-func listenerOf(rs *audit.Routes, h *dataplane.VirtualHost) topology.NodeID {
+// findListener reads the name of a virtual host (translator.go:virtualHostName):
+// NAMESPACE/GATEWAY/LISTENER/HOST, with the ListenerSet's namespace and name behind the Gateway's
+// if the listener is one of a set; or the metadata, where the name is the host alone.
+func findListener(rs *audit.Routes, h *dataplane.VirtualHost) topology.NodeID {
 	parts := strings.Split(h.Name, "/")
 	switch len(parts) {
 	case 4:
-		return rs.Listener(parts[0]+"/"+parts[1], parts[2])
+		return rs.FindListener(parts[0]+"/"+parts[1], parts[2])
 	case 6:
-		return rs.Listener(parts[2]+"/"+parts[3], parts[4])
+		return rs.FindListener(parts[2]+"/"+parts[3], parts[4])
 	}
-	resources := dataplane.List(dataplane.Metadata(h.Config, metadataKey), "resources")
+	resources := dataplane.List(dataplane.FilterMetadata(h.Config, metadataKey), "resources")
 	if len(resources) == 0 {
 		return topology.None
 	}
@@ -88,16 +93,17 @@ func listenerOf(rs *audit.Routes, h *dataplane.VirtualHost) topology.NodeID {
 	return found
 }
 
-// replaced tells that the translator answers a rule with 500 because it could not translate it.
-func replaced(c *audit.Case) bool {
-	status, _ := dataplane.Number(c.Place.Route.Config, "direct_response", "status")
+// isReplaced reports whether the translator answers a rule with 500 because it could not translate
+// it.
+func isReplaced(c *audit.Case) bool {
+	status, _ := dataplane.Number(c.ServedRoute.Route.Config, "direct_response", "status")
 	return status == 500 && !c.HasFilter("ExtensionRef")
 }
 
 const filterPrefix = "envoy.filters.http."
 
-// filters are those that the translator makes.
-func filters() []string {
+// listFilters are those that the translator makes.
+func listFilters() []string {
 	var out []string
 	for _, name := range []string{"router", "health_check", "grpc_web", "grpc_stats", "header_mutation", "geoip", "credential_injector", "stateful_session",
 		"dynamic_forward_proxy", "rbac", "cors", "local_ratelimit", "ratelimit", "fault", "csrf", "jwt_authn", "oauth2", "ext_authz", "basic_auth", "api_key_auth",
@@ -107,17 +113,17 @@ func filters() []string {
 	return out
 }
 
-// owned are the policies (NAMESPACE/NAME) whose filters of a sort run on the route, each once, in the order of their names, and how
-// many they are: FILTER/KIND/NAMESPACE/NAME.
-func owned(c *audit.Case, filter, kind string) (owners []string, count int) {
+// findOwners are the policies (NAMESPACE/NAME) whose filters of a sort run on the route, each once,
+// in the order of their names, and how many they are: FILTER/KIND/NAMESPACE/NAME.
+func findOwners(c *audit.Case, filter, kind string) (owners []string, count int) {
 	set := map[string]bool{}
 	prefix := filterPrefix + filter + "/" + kind + "/"
-	for _, name := range c.Names() {
+	for _, name := range c.FilterNames() {
 		rest, ok := strings.CutPrefix(name, prefix)
 		if !ok {
 			continue
 		}
-		if _, on := c.At(name); !on {
+		if _, on := c.FindFilter(name); !on {
 			continue
 		}
 		parts := strings.SplitN(rest, "/", 3)
@@ -126,14 +132,14 @@ func owned(c *audit.Case, filter, kind string) (owners []string, count int) {
 			count++
 		}
 	}
-	return audit.Keys(set), count
+	return audit.SortedKeys(set), count
 }
 
-// foreign are the owners that are not among the policies of the rule.
-func foreign(c *audit.Case, owners []string) []string {
+// filterForeign are the owners that are not among the policies of the rule.
+func filterForeign(c *audit.Case, owners []string) []string {
 	var out []string
 	for _, o := range owners {
-		if !c.Owned(o) {
+		if !c.HasPolicy(o) {
 			out = append(out, o)
 		}
 	}

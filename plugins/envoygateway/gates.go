@@ -10,25 +10,25 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"envoygateway.APIKey": apiKeyGate, "envoygateway.OIDC": oidcGate, "envoygateway.JWT": jwtGate,
-		"envoygateway.Authorization": authorizationGate, "envoygateway.RateLimit": rateLimitGate}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"envoygateway.APIKey": buildAPIKeyGate, "envoygateway.OIDC": buildOIDCGate, "envoygateway.JWT": buildJWTGate,
+		"envoygateway.Authorization": buildAuthorizationGate, "envoygateway.RateLimit": buildRateLimitGate}
 }
 
-// apiKeyGate tells where keys are read from.
-func apiKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildAPIKeyGate tells where keys are read from.
+func buildAPIKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Reads = nil
 	for _, from := range in.List("apiKeyAuth", "extractFrom") {
-		g.Reads = append(g.Reads, placesOf(from, "headers", "header")...)
-		g.Reads = append(g.Reads, placesOf(from, "params", "query")...)
-		g.Reads = append(g.Reads, placesOf(from, "cookies", "cookie")...)
+		g.Reads = append(g.Reads, listPlaces(from, "headers", "header")...)
+		g.Reads = append(g.Reads, listPlaces(from, "params", "query")...)
+		g.Reads = append(g.Reads, listPlaces(from, "cookies", "cookie")...)
 	}
 	return []protect.Gate{g}
 }
 
-// placesOf lists the places that one entry of extractFrom names.
-func placesOf(from any, field, where string) []string {
+// listPlaces lists the places that one entry of extractFrom names.
+func listPlaces(from any, field, where string) []string {
 	fields, _ := from.(map[string]any)
 	list, _ := fields[field].([]any)
 	var out []string
@@ -44,16 +44,17 @@ func placesOf(from any, field, where string) []string {
 	return out
 }
 
-// oidcGate lets requests with the header of a token pass to the JWT providers, if the policy says so: then one of the two is enough.
-func oidcGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildOIDCGate lets requests with the header of a token pass to the JWT providers, if the policy
+// says so: then one of the two is enough.
+func buildOIDCGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("oidc", "passThroughAuthHeader") == "true" && len(in.List("jwt", "providers")) > 0 {
 		g.Group = in.GroupOf("oidc or jwt")
-		if slices.ContainsFunc(tokenPlaces(in), func(place string) bool { return in.Look.HasCredential(place) }) {
-			g.Refuses = protect.Unasked
+		if slices.ContainsFunc(listTokenPlaces(in), func(place string) bool { return in.Reader.HasCredential(place) }) {
+			g.Refuses = protect.NotAsked
 		}
 	}
 	for _, deny := range in.List("oidc", "denyRedirect", "headers") {
-		if matchesHeader(in.Look, deny) {
+		if matchesHeader(in.Reader, deny) {
 			g.Missing = []string{"401"}
 			return []protect.Gate{g}
 		}
@@ -61,8 +62,8 @@ func oidcGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// tokenPlaces are where the JWT providers look for tokens.
-func tokenPlaces(in protect.Input) []string {
+// listTokenPlaces are where the JWT providers look for tokens.
+func listTokenPlaces(in protect.Input) []string {
 	var out []string
 	for _, provider := range in.List("jwt", "providers") {
 		fields, _ := provider.(map[string]any)
@@ -71,32 +72,32 @@ func tokenPlaces(in protect.Input) []string {
 			out = append(out, "header authorization", "query access_token")
 			continue
 		}
-		out = append(append(append(out, placesOf(from, "headers", "header")...), placesOf(from, "params", "query")...), placesOf(from, "cookies", "cookie")...)
+		out = append(append(append(out, listPlaces(from, "headers", "header")...), listPlaces(from, "params", "query")...), listPlaces(from, "cookies", "cookie")...)
 	}
 	return out
 }
 
-// jwtGate is that of the providers, of which one is enough. What is let in without a token, or with a bad one, is still kept out where the
-// authorization demands claims.
-func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
-	g.Field, g.Reads = "jwt.providers", tokenPlaces(in)
+// buildJWTGate is the gate of the providers, of which one is enough. What is let in without a
+// token, or with a bad one, is still kept out where the authorization demands claims.
+func buildJWTGate(in protect.Input, g protect.Gate) []protect.Gate {
+	g.Field, g.Reads = "jwt.providers", listTokenPlaces(in)
 	if in.Value("oidc") != nil && in.Text("oidc", "passThroughAuthHeader") == "true" {
 		g.Group = in.GroupOf("oidc or jwt")
 		if in.Text("jwt", "failOpen") != "true" {
 			g.Reasons = nil // without a token OIDC is asked, so that none may be missing
 		}
-		if in.Look.Lacks(g.Reads) {
-			g.Refuses = protect.Unasked
+		if in.Reader.LacksCredential(g.Reads) {
+			g.Refuses = protect.NotAsked
 		}
 	}
 	if len(g.Reasons) > 0 {
-		if found, _, is := authorize(in); is && found.Anonymous == gate.Holds && !found.DeniesAll {
+		if found, _, is := judgeAuthorization(in); is && found.Anonymous == gate.Holds && !found.DeniesAll {
 			switch {
-			case g.Refuses == protect.Unasked:
+			case g.Refuses == protect.NotAsked:
 			case in.Text("jwt", "failOpen") == "true":
-				g.Refuses = protect.Never
-			case in.Look.Lacks(g.Reads):
-				g.Refuses = protect.Never
+				g.Refuses = protect.NeverRefuses
+			case in.Reader.LacksCredential(g.Reads):
+				g.Refuses = protect.NeverRefuses
 			}
 			g.Reasons = nil
 		}
@@ -104,9 +105,10 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// authorizationGate is that of the rules of an authorization, of which the first that matches decides.
-func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
-	found, whole, is := authorize(in)
+// buildAuthorizationGate is the gate of the rules of an authorization, of which the first that
+// matches decides.
+func buildAuthorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
+	found, whole, is := judgeAuthorization(in)
 	if !is {
 		return nil
 	}
@@ -115,21 +117,21 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	case found.DeniesAll && g.Property != gate.Authorization:
 		return nil // one gate that lets nobody through says so for every property
 	case found.DeniesAll:
-		g.Weaken(gate.DeniesAll, field)
-		g.Refuses = protect.Always
+		g.AddReason(gate.DeniesAll, field)
+		g.Refuses = protect.AlwaysRefuses
 	case g.Property == gate.Authorization && whole.Refuses == gate.Fails:
-		g.Weaken(gate.AllowsAll, field)
+		g.AddReason(gate.AllowsAll, field)
 	case g.Property == gate.Authorization && found.Refuses == gate.Depends:
-		g.Weaken(gate.Expression, field)
+		g.AddReason(gate.Expression, field)
 	case g.Property == gate.IPList:
 		if !asksAddresses(in) {
 			return nil
 		}
 		switch found.Listed {
 		case gate.Fails:
-			g.Weaken(gate.Skipped, field)
+			g.AddReason(gate.Skipped, field)
 		case gate.Depends:
-			g.Weaken(gate.Expression, field)
+			g.AddReason(gate.Expression, field)
 		}
 	case g.Property == gate.Authentication:
 		if !asksIdentities(in) {
@@ -138,25 +140,26 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Method = "jwt"
 		switch found.Anonymous {
 		case gate.Fails:
-			g.Weaken(gate.Skipped, field)
+			g.AddReason(gate.Skipped, field)
 		case gate.Depends:
-			g.Weaken(gate.Expression, field)
+			g.AddReason(gate.Expression, field)
 		}
 	}
 	if g.Property == gate.Authorization {
 		switch {
 		case found.Refuses == gate.Fails:
-			g.Refuses = protect.Never
-		case found.Asks && found.Anonymous == gate.Holds && in.Look.Lacks(tokenPlaces(in)):
-			g.Refuses = protect.Always
+			g.Refuses = protect.NeverRefuses
+		case found.ReadsIdentity && found.Anonymous == gate.Holds && in.Reader.LacksCredential(listTokenPlaces(in)):
+			g.Refuses = protect.AlwaysRefuses
 		}
 	}
 	return []protect.Gate{g}
 }
 
-// authorize judges the rules for the request, and as a whole: what is asked then is one more thing that rules look at. Where the login demands the
-// token that rules ask for, everybody who gets to them has one: addresses are judged so, and whether anybody gets through.
-func authorize(in protect.Input) (found, whole protect.Findings, is bool) {
+// judgeAuthorization judges the rules for the request, and as a whole: what is asked then is one
+// more thing that rules look at. Where the login demands the token that rules ask for, everybody
+// who gets to them has one: addresses are judged so, and whether anybody gets through.
+func judgeAuthorization(in protect.Input) (found, whole protect.Findings, is bool) {
 	if in.Value("authorization") == nil {
 		return found, whole, false
 	}
@@ -166,17 +169,17 @@ func authorize(in protect.Input) (found, whole protect.Findings, is bool) {
 	return found, judgeRules(in, ofAll), true
 }
 
-// asked says of which requests rules are judged.
-type asked uint8
+// requestSet says of which requests rules are judged.
+type requestSet uint8
 
 const (
-	ofRequest asked = iota // the one that is looked at, whoever sends it
-	ofKnown                // that one, with the token that the login demands
-	ofAll                  // all together
+	ofRequest requestSet = iota // the one that is looked at, whoever sends it
+	ofKnown                     // that one, with the token that the login demands
+	ofAll                       // all together
 )
 
 // judgeRules judges the rules for some requests.
-func judgeRules(in protect.Input, of asked) protect.Findings {
+func judgeRules(in protect.Input, of requestSet) protect.Findings {
 	var d protect.Decision
 	facts := map[string]protect.Fact{} // what is asked twice has one answer
 	fact := func(kind protect.FactKind, asked any) protect.Fact {
@@ -185,7 +188,7 @@ func judgeRules(in protect.Input, of asked) protect.Findings {
 			if networks, ok := asked.([]any); ok && kind == protect.Address {
 				facts[key] = d.AddNetworks("client", networks)
 			} else {
-				facts[key] = d.Add(kind)
+				facts[key] = d.AddFact(kind)
 			}
 		}
 		return facts[key]
@@ -199,10 +202,10 @@ func judgeRules(in protect.Input, of asked) protect.Findings {
 	for _, entry := range in.List("authorization", "rules") {
 		one := rule{allow: textIn(entry, "action") != "Deny"}
 		operation := valueIn(entry, "operation")
-		matches := matchesOperation(in.Look, operation)
+		matches := matchesOperation(in.Reader, operation)
 		principal, _ := valueIn(entry, "principal").(map[string]any)
 		for _, h := range listIn(principal, "headers") {
-			matches = matchesValues(in.Look, h) && matches
+			matches = matchesValues(in.Reader, h) && matches
 			if of == ofAll {
 				one.facts = append(one.facts, fact(protect.Unknown, h))
 			}
@@ -265,26 +268,28 @@ func asksAddresses(in protect.Input) bool {
 	return slices.ContainsFunc(in.List("authorization", "rules"), func(rule any) bool { return len(listIn(valueIn(rule, "principal"), "clientCIDRs")) > 0 })
 }
 
-// rateLimitGate is that of one rule of a rate limit. What its selectors do not select is not counted.
-func rateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildRateLimitGate is the gate of one rule of a rate limit. What its selectors do not select is
+// not counted.
+func buildRateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("rateLimit", "type") == "Global" != strings.HasPrefix(g.Field, "rateLimit.global") {
 		return nil
 	}
 	g.Group = in.GroupOf(strings.Join(in.Path, ".")) // each rule counts, whatever others do
 	if valueIn(in.Value(in.Path...), "clientSelectors") != nil {
-		code, byAddress := missedBy(in.Look, valueIn(in.Value(in.Path...), "clientSelectors"))
+		code, byAddress := explainMissed(in.Reader, valueIn(in.Value(in.Path...), "clientSelectors"))
 		if code != "" {
-			g.Weaken(code, g.Field)
+			g.AddReason(code, g.Field)
 		}
 		if byAddress && len(g.Reasons) == 1 {
-			g.MayRefuse()
+			g.SetMayRefuse()
 		}
 	}
 	return []protect.Gate{g}
 }
 
-// missedBy tells why selectors, all of which have to hold, do not select the request for certain, and whether its address alone decides; "" if they do.
-func missedBy(l *protect.Look, selectors any) (code gate.Code, byAddress bool) {
+// explainMissed tells why selectors, all of which have to hold, do not select the request for
+// certain, and whether its address alone decides; "" if they do.
+func explainMissed(l *protect.RequestReader, selectors any) (code gate.Code, byAddress bool) {
 	list, _ := selectors.([]any)
 	for _, s := range list {
 		methods := listIn(s, "methods")
@@ -312,7 +317,7 @@ func missedBy(l *protect.Look, selectors any) (code gate.Code, byAddress bool) {
 }
 
 // matchesOperation reports whether the request is an operation that a rule is for; without one it is for all.
-func matchesOperation(l *protect.Look, operation any) bool {
+func matchesOperation(l *protect.RequestReader, operation any) bool {
 	methods := listIn(operation, "methods")
 	matches := len(methods) == 0
 	for _, m := range methods {
@@ -326,7 +331,7 @@ func matchesOperation(l *protect.Look, operation any) bool {
 }
 
 // matchesPath reports whether the path of the request matches.
-func matchesPath(l *protect.Look, path any) bool {
+func matchesPath(l *protect.RequestReader, path any) bool {
 	value, out := textIn(path, "value"), false
 	switch textIn(path, "type") {
 	case "Exact":
@@ -340,7 +345,7 @@ func matchesPath(l *protect.Look, path any) bool {
 }
 
 // matchesHeader reports whether a header of the request matches; of one whose values are told apart any is one.
-func matchesHeader(l *protect.Look, header any) bool {
+func matchesHeader(l *protect.RequestReader, header any) bool {
 	name, value, out := textIn(header, "name"), textIn(header, "value"), false
 	switch textIn(header, "type") {
 	case "Distinct":
@@ -358,7 +363,7 @@ func matchesHeader(l *protect.Look, header any) bool {
 }
 
 // matchesValues reports whether a header of the request has one of some values.
-func matchesValues(l *protect.Look, header any) bool {
+func matchesValues(l *protect.RequestReader, header any) bool {
 	out := false
 	for _, v := range listIn(header, "values") {
 		text, _ := v.(string)

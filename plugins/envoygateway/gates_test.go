@@ -48,7 +48,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := plugin.Catalog([]plugin.Plugin{gatewayapi.Plugin(), Plugin()}, nil, nil)
+	c, err := plugin.NewCatalog([]plugin.Plugin{gatewayapi.Plugin(), Plugin()}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := request.NewMatcher(r.Graph, r.Settings).Find(q, request.Where{Gateway: topology.None})
+		a, err := request.NewMatcher(r.Graph, r.Settings).Find(q, request.Destination{Gateway: topology.None})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := protect.NewJudge(r, gates(), protect.Assumptions{}).On(a).Outcome()
+		o := protect.NewJudge(r, gateFunctions(), protect.Assumptions{}).FindGates(a).Outcome()
 		got := "through"
 		if o.Certain {
 			got = "certain"

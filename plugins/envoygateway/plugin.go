@@ -2,7 +2,7 @@
 package envoygateway
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -16,32 +16,32 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: merging}, {Rule: mergeSkipsRoute}}, Audit: proxies(), Gates: gates(),
-		Functions: descriptor.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
-			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
-			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
-			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
-			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
-			Links:     []topology.Linker{link},
-			Plans:     plans()},
-		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
-			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
+		Functions: descriptor.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": checkLuaDisabled,
+			"envoygateway.SecurityInvalid": checkSecurity, "envoygateway.RoutingTypeMissed": checkRoutingType},
+			CheckMakers: map[string]policy.CheckMaker{"envoygateway.SamePort": checkSamePort},
+			Lints:       map[string]policy.Lint{"envoygateway.SameName": findSameNames},
+			Normalize:   map[string]policy.Normalizer{"envoygateway.Typed": toTyped},
+			Links:       []topology.Linker{addToGraph},
+			Plans:       planFunctions()},
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{"envoygateway.Conditions": routeConditions,
+			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": backendTLSConditions}}}
 }
 
-// link tells what the controller does at its Gateways.
-func link(b *topology.Builder) {
-	b.NumberPorts(backendKind)
-	b.Implement(topology.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
-		OwnHosts: true, TCPOverTLS: true, WholeKinds: true, OpenToSets: true, SilentOnSets: true, NoneWinsInSet: true})
+// addToGraph registers what the controller does at its Gateways.
+func addToGraph(b *topology.Builder) {
+	b.DefineNumberedPorts(backendKind)
+	b.AddImplementation(topology.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
+		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true, NoStatusOnSets: true, NoneWinsInSet: true})
 }
 
-// plans are the functions that resolve policies.
-func plans() map[string]func(model.Settings) merge.PlanFunc {
+// planFunctions are the functions that resolve policies.
+func planFunctions() map[string]func(model.Settings) merge.PlanFunc {
 	out := clientPlans()
-	out["envoygateway.RoutingType"] = routingType
-	out["envoygateway.RateLimit"] = rateLimit
-	out["envoygateway.TCPAuthorization"] = tcpAuthorization
+	out["envoygateway.RoutingType"] = newRoutingTypePlan
+	out["envoygateway.RateLimit"] = newRateLimitPlan
+	out["envoygateway.TCPAuthorization"] = newTCPAuthorizationPlan
 	return out
 }

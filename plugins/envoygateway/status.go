@@ -14,84 +14,86 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// conditions are those that the controller writes about policies that can target routes. They presume that what the policies
-// hold can be translated.
-func conditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
-	all := places(r, k, fates)
-	s := survey(r, k, all)
-	return inBooks(r, all, s.judge)
+// routeConditions are those that the controller writes about policies that can target routes. They
+// presume that what the policies hold can be translated.
+func routeConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+	all := listPolicyTargets(r, k, fates)
+	s := buildScopeTree(r, k, all)
+	return writeConditions(r, all, s.writeTarget)
 }
 
-// inBooks has every place judged into the ledger of its policy.
-func inBooks(r *resolve.Resolution, all []place, judge func(*place, *ledger)) map[*policy.Policy][]status.Ancestor {
-	books := map[*policy.Policy]*ledger{}
+// writeConditions has every target judged into the status of its policy.
+func writeConditions(r *resolve.Resolution, all []policyTarget, judge func(*policyTarget, *statusWriter)) map[*policy.Policy][]status.Ancestor {
+	books := map[*policy.Policy]*statusWriter{}
 	for i := range all {
 		p := &all[i]
 		if books[p.policy] == nil {
-			books[p.policy] = &ledger{controller: controllerName(r)}
+			books[p.policy] = &statusWriter{controller: controllerName(r)}
 		}
 		judge(p, books[p.policy])
 	}
 	for _, book := range books {
-		status.LeaveSetsOpen(r, book.ancestors)
+		status.MarkUnknownSets(r, book.ancestors)
 	}
 	out := make(map[*policy.Policy][]status.Ancestor, len(books))
 	for p, book := range books {
-		out[p] = book.written()
+		out[p] = book.finish()
 	}
 	return out
 }
 
-// judge writes what becomes of a policy at one target.
-func (s *scopes) judge(p *place, book *ledger) {
-	ancestors := s.ancestors(p)
+// writeTarget writes what becomes of a policy at one target.
+func (s *scopeTree) writeTarget(p *policyTarget, book *statusWriter) {
+	ancestors := s.listAncestors(p)
 	switch {
 	case p.node == topology.None:
-		book.refuse(ancestors, "TargetNotFound", "%s", missing(p))
+		book.setRefused(ancestors, "TargetNotFound", "%s", formatMissingSection(p))
 		return
 	case p.holder != nil:
-		book.refuse(ancestors, "Conflicted", "Unable to target %s, another %s has already attached to it", described(p), s.kind.GroupKind.Kind)
+		book.setRefused(ancestors, "Conflicted", "Unable to target %s, another %s has already attached to it", formatConflictTarget(p), s.kind.GroupKind.Kind)
 		return
 	}
-	if fault := s.invalid(p, nil); fault != "" {
-		book.refuse(ancestors, "Invalid", "%s", sentence(fault))
+	if fault := s.validationFault(p, nil); fault != "" {
+		book.setRefused(ancestors, "Invalid", "%s", formatSentence(fault))
 		return
 	}
-	if fault := s.broken(p.policy, nil); fault != "" && !s.asks(p) {
-		book.refuse(ancestors, "Invalid", "%s", sentence(fault))
+	if fault := s.translationFault(p.policy, nil); fault != "" && !s.asksToMerge(p) {
+		book.setRefused(ancestors, "Invalid", "%s", formatSentence(fault))
 	}
-	s.mergers(p, book)
-	book.accept(ancestors)
-	book.warn(ancestors, p.policy)
-	s.overrides(p, book, ancestors)
+	s.writeMerged(p, book)
+	book.setAccepted(ancestors)
+	book.setDeprecated(ancestors, p.policy)
+	s.writeOverrides(p, book, ancestors)
 }
 
-// ancestors are the objects in whose name a policy for a target is reported: the target itself, for a route the parents as it names them.
-func (s *scopes) ancestors(p *place) []model.Ref {
+// listAncestors are the objects in whose name a policy for a target is reported: the target itself,
+// for a route the parents as it names them.
+func (s *scopeTree) listAncestors(p *policyTarget) []model.Ref {
 	if !isRoute(p.target.GroupKind()) {
 		return []model.Ref{p.target}
 	}
 	var out []model.Ref
-	for _, parent := range parents(s.res, s.kind, p.object) {
+	for _, parent := range listParents(s.res, s.kind, p.object) {
 		out = append(out, parent.ref)
 	}
 	return out
 }
 
-// asks reports whether a place is a route whose policy asks to be merged: it is judged listener by listener.
-func (s *scopes) asks(p *place) bool {
-	return isRoute(p.target.GroupKind()) && mergeType(p.policy) != ""
+// asksToMerge reports whether a target is a route whose policy asks to be merged: it is judged
+// listener by listener.
+func (s *scopeTree) asksToMerge(p *policyTarget) bool {
+	return isRoute(p.target.GroupKind()) && mergeTypeOf(p.policy) != ""
 }
 
-// mergers writes with whom a route's policy is merged, listener by listener.
-func (s *scopes) mergers(p *place, book *ledger) {
-	if !s.asks(p) {
+// writeMerged writes with whom a route's policy is merged, listener by listener.
+func (s *scopeTree) writeMerged(p *policyTarget, book *statusWriter) {
+	if !s.asksToMerge(p) {
 		return
 	}
-	for _, parent := range parents(s.res, s.kind, p.object) {
+	for _, parent := range listParents(s.res, s.kind, p.object) {
 		for _, listener := range parent.listeners {
 			ref := s.res.Node(listener).Ref
-			m := s.pairs[p.policy][ref]
+			m := s.mergePairs[p.policy][ref]
 			if m != nil && m.route != p.target.WithoutSection() {
 				continue
 			}
@@ -99,30 +101,32 @@ func (s *scopes) mergers(p *place, book *ledger) {
 			if m != nil {
 				above = m.parent
 			}
-			switch fault := s.fault(p, above); {
+			switch fault := s.routeFault(p, above); {
 			case fault != "":
-				book.refuse(only(ref), "Invalid", "%s", sentence(fault))
+				book.setRefused(listOne(ref), "Invalid", "%s", formatSentence(fault))
 			case m != nil:
-				book.say(only(ref), "Merged", "Merged with policy %s", above.Ref().FullName())
+				book.setTrue(listOne(ref), "Merged", "Merged with policy %s", above.Ref().FullName())
 			}
 		}
 	}
 }
 
-// fault is why a route's policy, merged with a parent if there is one, cannot be translated, "" if nothing is known against it.
-func (s *scopes) fault(p *place, parent *policy.Policy) string {
-	if fault := s.invalid(p, parent); fault != "" {
+// routeFault is why a route's policy, merged with a parent if there is one, cannot be translated,
+// "" if nothing is known against it.
+func (s *scopeTree) routeFault(p *policyTarget, parent *policy.Policy) string {
+	if fault := s.validationFault(p, parent); fault != "" {
 		return fault
 	}
-	return s.broken(p.policy, parent)
+	return s.translationFault(p.policy, parent)
 }
 
-// invalid is what the controller holds against the policy of a route before it translates it.
-func (s *scopes) invalid(p *place, parent *policy.Policy) string {
+// validationFault is what the controller holds against the policy of a route before it translates
+// it.
+func (s *scopeTree) validationFault(p *policyTarget, parent *policy.Policy) string {
 	if s.kind.GroupKind.Kind != "SecurityPolicy" || !isRoute(p.target.GroupKind()) {
 		return ""
 	}
-	fault := invalidSecurity(settings{p.policy, parent}, p.target.Kind)
+	fault := explainInvalidSecurity(mergedSpec{p.policy, parent}, p.target.Kind)
 	switch {
 	case fault == "" || parent != nil:
 		return fault
@@ -132,9 +136,9 @@ func (s *scopes) invalid(p *place, parent *policy.Policy) string {
 	return "invalid SecurityPolicy: " + fault
 }
 
-// overrides writes what is below the target of a policy and goes before it.
-func (s *scopes) overrides(p *place, book *ledger, ancestors []model.Ref) {
-	plural := pluralOf(s.kind.GroupKind.Kind)
+// writeOverrides writes what is below the target of a policy and goes before it.
+func (s *scopeTree) writeOverrides(p *policyTarget, book *statusWriter, ancestors []model.Ref) {
+	plural := pluralizeKind(s.kind.GroupKind.Kind)
 	if isRoute(p.target.GroupKind()) {
 		if rules := s.rules[p.target]; p.target.Section == "" && len(rules) > 0 {
 			var names []string
@@ -144,26 +148,26 @@ func (s *scopes) overrides(p *place, book *ledger, ancestors []model.Ref) {
 			if s.kind.GroupKind.Kind == "BackendTrafficPolicy" {
 				plural = "backendTrafficPolicy"
 			}
-			book.say(ancestors, "Overridden", "This policy is being overridden by other %s for these route rules: %s", plural, bracketed(names))
+			book.setTrue(ancestors, "Overridden", "This policy is being overridden by other %s for these route rules: %s", plural, formatUnique(names))
 		}
 		return
 	}
-	if routes := s.merging(p.target); len(routes) > 0 {
-		book.say(ancestors, "Merged", "This policy is being merged by other %s for these routes: %s", plural, bracketed(routes))
+	if routes := s.listMergedRoutes(p.target); len(routes) > 0 {
+		book.setTrue(ancestors, "Merged", "This policy is being merged by other %s for these routes: %s", plural, formatUnique(routes))
 	}
-	if by := s.overriding(p.target); by != "" {
-		book.say(ancestors, "Overridden", "This policy is being overridden by other %s for %s", plural, by)
+	if by := s.describeOverriding(p.target); by != "" {
+		book.setTrue(ancestors, "Overridden", "This policy is being overridden by other %s for %s", plural, by)
 	}
 }
 
-// pluralOf is the controller's word for several policies of a kind.
-func pluralOf(kind string) string {
+// pluralizeKind is the controller's word for several policies of a kind.
+func pluralizeKind(kind string) string {
 	stem := strings.TrimSuffix(strings.ToLower(kind[:1])+kind[1:], "y")
 	return stem + "ies"
 }
 
-// described names a target as conflicts do.
-func described(p *place) string {
+// formatConflictTarget names a target as conflicts do.
+func formatConflictTarget(p *policyTarget) string {
 	name, section := p.target.Name, p.target.Section
 	switch {
 	case section == "":
@@ -176,16 +180,16 @@ func described(p *place) string {
 	return "Listener " + name + "/" + section
 }
 
-// missing says which section is not there.
-func missing(p *place) string {
+// formatMissingSection says which section is not there.
+func formatMissingSection(p *policyTarget) string {
 	if topology.IsListenerSet(p.target.GroupKind()) && p.policy.Ref().Kind == "ClientTrafficPolicy" {
 		return fmt.Sprintf("ListenerSet %s does not have a listener named %q", p.target.FullName(), p.target.Section)
 	}
 	return fmt.Sprintf("No section name %s found for %s %s", p.target.Section, p.target.Kind, p.target.FullName())
 }
 
-// sentence is an error as the controller writes it into a condition.
-func sentence(fault string) string {
+// formatSentence is an error as the controller writes it into a condition.
+func formatSentence(fault string) string {
 	if fault == "" {
 		return ""
 	}
@@ -197,8 +201,9 @@ func sentence(fault string) string {
 	return fault + "."
 }
 
-// deprecated lists the deprecated fields that a policy uses, with what to use instead, as the controller does.
-func deprecated(p *policy.Policy) []string {
+// listDeprecatedFields lists the deprecated fields that a policy uses, with what to use instead, as
+// the controller does.
+func listDeprecatedFields(p *policy.Policy) []string {
 	var out []string
 	for _, d := range []struct {
 		kinds []string
@@ -212,12 +217,12 @@ func deprecated(p *policy.Policy) []string {
 		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "grpc", "backendRef"}, "spec.extAuth.grpc.backendRefs"},
 		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "http", "backendRef"}, "spec.extAuth.http.backendRefs"},
 	} {
-		if (d.kinds == nil || slices.Contains(d.kinds, p.Ref().Kind)) && written(p.Object.Body.At(d.path...)) {
+		if (d.kinds == nil || slices.Contains(d.kinds, p.Ref().Kind)) && isSet(p.Object.Body.At(d.path...)) {
 			out = append(out, strings.Join(d.path, ".")+" is deprecated, use "+d.use+" instead")
 		}
 	}
 	return out
 }
 
-// written reports whether a field is there as Go's types see it: no null, no empty list.
-func written(b model.Body) bool { return !b.IsNull() && !(b.IsList() && b.Len() == 0) }
+// isSet reports whether a field is there as Go's types see it: no null, no empty list.
+func isSet(b model.Body) bool { return !b.IsNull() && !(b.IsList() && b.Len() == 0) }

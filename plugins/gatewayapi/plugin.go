@@ -2,7 +2,7 @@
 package gatewayapi
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -11,8 +11,8 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the kinds over.
+// Plugin describes the Gateway API's own kinds to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "gatewayapi", Kinds: kinds,
-		Status: status.Functions{Writers: map[string]status.Writer{"gatewayapi.BackendTLS": backendTLS, "gatewayapi.Direct": direct}}}
+		Status: status.Functions{Writers: map[string]status.Writer{"gatewayapi.BackendTLS": backendTLSAncestors, "gatewayapi.Direct": directAncestors}}}
 }

@@ -11,26 +11,30 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// fine is what is written about a policy with nothing wrong.
-var fine = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "True", Reason: string(gatewayv1.PolicyReasonAccepted), Message: "the policy has been accepted"}
+// acceptedCondition is what is written about a policy with nothing wrong.
+var acceptedCondition = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "True", Reason: string(gatewayv1.PolicyReasonAccepted), Message: "the policy has been accepted"}
 
-// direct is what is written about a policy that has its target or has it not (gatewayapi G54).
-func direct(in status.Input) []status.Ancestor { return perGateway(in, fine) }
+// directAncestors is what is written about a policy that has its target or has it not (gatewayapi
+// G54).
+func directAncestors(in status.Input) []status.Ancestor {
+	return ancestorsPerGateway(in, acceptedCondition)
+}
 
-// perGateway has an entry for every Gateway that a policy targets, or with a route to a Service that it targets, whichever of the Service's
-// ports it means (gatewayapi G53). Without any there is no one to write a status. The first condition is Accepted, which is false where
-// another policy has the place.
-func perGateway(in status.Input, conditions ...status.Condition) []status.Ancestor {
-	if len(in.Fate.Targets) == 0 {
-		out := status.Usual(in)
+// ancestorsPerGateway has an entry for every Gateway that a policy targets, or with a route to a
+// Service that it targets, whichever of the Service's ports it means (gatewayapi G53). Without any
+// there is no one to write a status. The first condition is Accepted, which is false where another
+// policy has the place.
+func ancestorsPerGateway(in status.Input, conditions ...status.Condition) []status.Ancestor {
+	if len(in.Outcome.Targets) == 0 {
+		out := status.WriteUsual(in)
 		out[0].Conditions = out[0].Conditions[:1] // there is nothing to be in force on
 		out[0].Tentative = true
 		return out
 	}
 	var all []status.Ancestor
 	winners := map[model.Ref]*status.Conflict{} // by Gateway: who has the policy's places there; nil if it has one
-	for _, id := range in.Fate.Targets {
-		winner := conflict(in, id)
+	for _, id := range in.Outcome.Targets {
+		winner := findConflict(in, id)
 		for _, a := range status.GatewaysAbove(in.Resolution, in.Resolution.Node(id).Ref.WithoutSection()) {
 			if by, known := winners[*a.Ref]; !known {
 				all = append(all, a)
@@ -44,19 +48,20 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 	for i := range all {
 		all[i].Conditions = slices.Clone(conditions)
 		if by := winners[*all[i].Ref]; by != nil && conditions[0].Status == "True" {
-			all[i].Conditions[0] = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "False", Reason: string(gatewayv1.PolicyReasonConflicted), Message: "conflicts with " + by.By.FullName() + ", which " + explain.Standing(by.Decision)}
+			all[i].Conditions[0] = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "False", Reason: string(gatewayv1.PolicyReasonConflicted), Message: "conflicts with " + by.By.FullName() + ", which " + explain.DescribeStanding(by.Decision)}
 		}
 	}
 	return all
 }
 
-// conflict is the policy that has the place of this one at a target, nil if it has it itself. Places are told apart by object and section:
-// a policy for a port and one for the whole Service do not conflict, unless a dialect has them compete as a direct kind's.
-func conflict(in status.Input, id topology.NodeID) *status.Conflict {
-	if first, how := in.Kind.Before(in.Fate.Policy, id); first != nil {
+// findConflict is the policy that has the place of this one at a target, nil if it has it itself.
+// Places are told apart by object and section: a policy for a port and one for the whole Service do
+// not conflict, unless a dialect has them compete as a direct kind's.
+func findConflict(in status.Input, id topology.NodeID) *status.Conflict {
+	if first, how := in.Kind.PolicyBefore(in.Outcome.Policy, id); first != nil {
 		return &status.Conflict{At: id, By: first.Ref(), Decision: how}
 	}
-	if by := in.Fate.Conflicts; in.Kind.Direct && len(by) > 0 {
+	if by := in.Outcome.Conflicts; in.Kind.Direct && len(by) > 0 {
 		return &by[0]
 	}
 	return nil

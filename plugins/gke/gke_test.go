@@ -19,7 +19,7 @@ func TestIsDataAlone(t *testing.T) {
 	if strings.Contains(string(text), "func") {
 		t.Error("kinds.yaml names a function")
 	}
-	c, err := plugin.Catalog(nil, []form.Source{{Name: "kinds.yaml", Text: text}}, nil)
+	c, err := plugin.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: text}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

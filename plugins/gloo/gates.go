@@ -11,41 +11,41 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	out := protect.Functions{"gloo.Setting": settingGate, "gloo.JWT": jwtGate, "gloo.ExtAuth": extAuthGate, "gloo.RBAC": rbacGate, "gloo.WAF": wafGate, "gloo.CORS": corsGate,
-		"gloo.BasicLimit": basicLimitGate, "gloo.ServiceLimit": serviceLimitGate, "gloo.CSRF": csrfGate, "gloo.Abort": abortGate}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	out := protect.Functions{"gloo.Setting": buildSettingGate, "gloo.JWT": buildJWTGate, "gloo.ExtAuth": buildExtAuthGate, "gloo.RBAC": buildRBACGate, "gloo.WAF": buildWAFGate, "gloo.CORS": buildCORSGate,
+		"gloo.BasicLimit": buildBasicLimitGate, "gloo.ServiceLimit": buildServiceLimitGate, "gloo.CSRF": buildCSRFGate, "gloo.Abort": buildAbortGate}
 	for name, f := range out {
-		out[name] = func(in protect.Input, g protect.Gate) []protect.Gate { return nearest(in, f(in, g)) }
+		out[name] = func(in protect.Input, g protect.Gate) []protect.Gate { return setOverridden(in, f(in, g)) }
 	}
 	return out
 }
 
-// settingGate is one of which data say all but who stands in its place.
-func settingGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
+// buildSettingGate is one of which data say all but who stands in its place.
+func buildSettingGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
-// nearness orders the kinds: a filter's settings of a route stand in the place of those of the
+// kindRank orders the kinds: a filter's settings of a route stand in the place of those of the
 // virtual host, and these in that of the filter's own.
-var nearness = map[string]int{"HttpListenerOption": 0, "VirtualHostOption": 1, "RouteOption": 2}
+var kindRank = map[string]int{"HttpListenerOption": 0, "VirtualHostOption": 1, "RouteOption": 2}
 
 // The settings of one filter, by the first of their fields. JWTs are verified by a filter before
 // and by one after external authorization (solo-io/gloo 8d57572e55,
 // docs/content/guides/security/auth/jwt/route-jwt-policy.md;
 // projects/gloo/api/v1/route_options.proto:151-175).
 var (
-	jwtBefore   = []string{"jwtStaged.beforeExtAuth", "jwtProvidersStaged.beforeExtAuth"}
-	jwtAfter    = []string{"jwt", "jwtStaged.afterExtAuth", "jwtProvidersStaged.afterExtAuth"}
-	buffers     = []string{"buffer", "bufferPerRoute"}
-	localLimits = []string{"httpLocalRatelimit", "ratelimit.localRatelimit", "ratelimitEarly.localRatelimit", "ratelimitRegular.localRatelimit"}
-	limits      = []string{"ratelimitBasic", "ratelimit.rateLimits", "ratelimitEarly.rateLimits", "ratelimitRegular.rateLimits", "rateLimitConfigs", "rateLimitEarlyConfigs",
+	jwtBeforeFields  = []string{"jwtStaged.beforeExtAuth", "jwtProvidersStaged.beforeExtAuth"}
+	jwtAfterFields   = []string{"jwt", "jwtStaged.afterExtAuth", "jwtProvidersStaged.afterExtAuth"}
+	bufferFields     = []string{"buffer", "bufferPerRoute"}
+	localLimitFields = []string{"httpLocalRatelimit", "ratelimit.localRatelimit", "ratelimitEarly.localRatelimit", "ratelimitRegular.localRatelimit"}
+	limitFields      = []string{"ratelimitBasic", "ratelimit.rateLimits", "ratelimitEarly.rateLimits", "ratelimitRegular.rateLimits", "rateLimitConfigs", "rateLimitEarlyConfigs",
 		"rateLimitRegularConfigs"}
-	filters = [][]string{jwtBefore, jwtAfter, buffers, localLimits, limits, {"extauth"}, {"rbac"}, {"waf"}, {"cors"}, {"csrf"}, {"retries"}}
+	filterFields = [][]string{jwtBeforeFields, jwtAfterFields, bufferFields, localLimitFields, limitFields, {"extauth"}, {"rbac"}, {"waf"}, {"cors"}, {"csrf"}, {"retries"}}
 )
 
-// filterOf lists the settings of the filter that one of them is for.
-func filterOf(path []string) []string {
+// fieldsOfFilter lists the settings of the filter that one of them is for.
+func fieldsOfFilter(path []string) []string {
 	name := strings.Join(path, ".")
-	for _, fields := range filters {
+	for _, fields := range filterFields {
 		if slices.ContainsFunc(fields, func(f string) bool { return name == f || strings.HasPrefix(name, f+".") }) {
 			return fields
 		}
@@ -53,12 +53,12 @@ func filterOf(path []string) []string {
 	return nil
 }
 
-// nearest tells which policy of a nearer kind stands in the place of gates.
-func nearest(in protect.Input, gates []protect.Gate) []protect.Gate {
-	fields := filterOf(in.Path)
-	rank := nearness[in.Kind.GroupKind.Kind]
-	for _, s := range in.Way {
-		if s.Kind.GroupKind.Group != group || nearness[s.Kind.GroupKind.Kind] <= rank {
+// setOverridden tells which policy of a nearer kind stands in the place of gates.
+func setOverridden(in protect.Input, gates []protect.Gate) []protect.Gate {
+	fields := fieldsOfFilter(in.Path)
+	rank := kindRank[in.Kind.GroupKind.Kind]
+	for _, s := range in.InForce {
+		if s.Kind.GroupKind.Group != group || kindRank[s.Kind.GroupKind.Kind] <= rank {
 			continue
 		}
 		for _, f := range fields {
@@ -86,25 +86,25 @@ const (
 	afterExtAuth  = 12
 )
 
-// jwtGate is that of the providers of one filter, of which one is enough.
-func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildJWTGate is the gate of the providers of one filter, of which one is enough.
+func buildJWTGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Order = afterExtAuth
 	if in.Path[len(in.Path)-1] == "beforeExtAuth" {
 		g.Order = beforeExtAuth
 	}
-	providers := object(in.Value(append(slices.Clone(in.Path), "providers")...))
-	if len(providers) == 0 { // a route that only says that it has none
+	providers := toObject(in.Value(append(slices.Clone(in.Path), "providers")...))
+	if len(providers) == 0 { // a route with an empty list of providers
 		return nil
 	}
 	g.Reads = nil
 	for _, p := range providers {
-		source := object(object(p)["tokenSource"])
-		headers, query := list(source["headers"]), list(source["queryParams"])
+		source := toObject(toObject(p)["tokenSource"])
+		headers, query := toList(source["headers"]), toList(source["queryParams"])
 		if len(headers)+len(query) == 0 {
 			g.Reads = append(g.Reads, "header authorization", "query access_token")
 		}
 		for _, h := range headers {
-			if name, _ := object(h)["header"].(string); name != "" {
+			if name, _ := toObject(h)["header"].(string); name != "" {
 				g.Reads = append(g.Reads, "header "+name)
 			}
 		}
@@ -119,78 +119,78 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// extAuthGate is that of the service that is asked. What it asks clients for is in an AuthConfig,
-// which is not read, or in the service itself.
-func extAuthGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildExtAuthGate is the gate of the service that is asked. What it asks clients for is in an
+// AuthConfig, which is not read, or in the service itself.
+func buildExtAuthGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("extauth", "disable") == "true" {
-		g.Weaken(gate.Disabled, "extauth.disable")
+		g.AddReason(gate.Disabled, "extauth.disable")
 		return []protect.Gate{g}
 	}
 	if in.Value("extauth", "configRef") == nil && in.Value("extauth", "customAuth") == nil {
 		return nil
 	}
 	if g.Property == gate.Authentication {
-		g.Weaken(gate.ExternalDecision, g.Field)
+		g.AddReason(gate.ExternalDecision, g.Field)
 		if in.Value("extauth", "configRef") != nil {
-			g.Weaken(gate.NotRead, "extauth.configRef")
+			g.AddReason(gate.NotRead, "extauth.configRef")
 		}
 	}
-	for _, s := range in.Way {
+	for _, s := range in.InForce {
 		if s.Kind.GroupKind.Kind == "HttpListenerOption" && s.Text("extauth", "failureModeAllow") == "true" {
 			open := protect.Gate{Object: s.Source("extauth", "failureModeAllow")}
-			open.Weaken(gate.FailOpen, "extauth.failureModeAllow")
+			open.AddReason(gate.FailOpen, "extauth.failureModeAllow")
 			g.Reasons = append(g.Reasons, open.Reasons...)
 		}
 	}
 	return []protect.Gate{g}
 }
 
-// rbacGate is that of policies of which one has to allow the request. Their principals are claims
-// of a verified JWT.
-func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildRBACGate is the gate of policies of which one has to allow the request. Their principals are
+// claims of a verified JWT.
+func buildRBACGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("rbac", "disable") == "true" {
 		if g.Property == gate.Authentication {
 			return nil
 		}
-		g.Weaken(gate.Disabled, "rbac.disable")
+		g.AddReason(gate.Disabled, "rbac.disable")
 		return []protect.Gate{g}
 	}
-	policies := object(in.Value("rbac", "policies"))
+	policies := toObject(in.Value("rbac", "policies"))
 	if len(policies) == 0 {
-		g.Weaken(gate.NotRead, g.Field)
+		g.AddReason(gate.NotRead, g.Field)
 		return []protect.Gate{g}
 	}
-	found, looks := judgePolicies(in.Look, policies)
+	found, looks := judgePolicies(in.Reader, policies)
 	switch {
 	case found.DeniesAll:
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 	case g.Property == gate.Authentication && found.Anonymous == gate.Fails, g.Property == gate.Authorization && found.Refuses == gate.Fails:
 		if looks {
-			g.Weaken(gate.Skipped, g.Field)
+			g.AddReason(gate.Skipped, g.Field)
 		} else {
-			g.Weaken(gate.AllowsAll, g.Field)
+			g.AddReason(gate.AllowsAll, g.Field)
 		}
 	case g.Property == gate.Authentication && found.Anonymous == gate.Depends, found.Refuses == gate.Depends:
-		g.Weaken(gate.Expression, g.Field)
+		g.AddReason(gate.Expression, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
 // judgePolicies judges RBAC policies for a request. looks is true if one of them looks at the
 // request itself.
-func judgePolicies(look *protect.Look, policies map[string]any) (found protect.Findings, looks bool) {
+func judgePolicies(look *protect.RequestReader, policies map[string]any) (found protect.Findings, looks bool) {
 	var d protect.Decision
 	var allowed [][][]protect.Fact // by policy and principal; without principals anybody is allowed
 	for _, policy := range slices.Sorted(maps.Keys(policies)) {
 		p := policies[policy]
-		permissions := object(object(p)["permissions"])
+		permissions := toObject(toObject(p)["permissions"])
 		fits := true
 		if prefix, _ := permissions["pathPrefix"].(string); prefix != "" && prefix != "/" {
 			looks = true
 			under, _ := look.PathMatches(regexp.QuoteMeta(prefix) + "(?s:.*)")
 			fits = under
 		}
-		if methods := list(permissions["methods"]); len(methods) > 0 {
+		if methods := toList(permissions["methods"]); len(methods) > 0 {
 			looks = true
 			var names []string
 			for _, m := range methods {
@@ -200,10 +200,10 @@ func judgePolicies(look *protect.Look, policies map[string]any) (found protect.F
 			fits = look.IsMethod(names...) && fits
 		}
 		principals := [][]protect.Fact{}
-		for _, entry := range list(object(p)["principals"]) {
-			one := []protect.Fact{d.Add(protect.Identity)}
-			if len(object(object(object(entry)["jwtPrincipal"])["claims"])) > 0 {
-				one = append(one, d.Add(protect.Unknown))
+		for _, entry := range toList(toObject(p)["principals"]) {
+			one := []protect.Fact{d.AddFact(protect.Identity)}
+			if len(toObject(toObject(toObject(entry)["jwtPrincipal"])["claims"])) > 0 {
+				one = append(one, d.AddFact(protect.Unknown))
 			}
 			principals = append(principals, one)
 		}
@@ -230,66 +230,66 @@ var (
 	engineOff    = regexp.MustCompile(`(?im)^\s*SecRuleEngine\s+Off\b`)
 )
 
-// wafGate is that of ModSecurity, whose rules say themselves whether the engine blocks. Those in
-// files and ConfigMaps are not read.
-func wafGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildWAFGate is the gate of ModSecurity, whose rules say themselves whether the engine blocks.
+// Those in files and ConfigMaps are not read.
+func buildWAFGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("waf", "disabled") == "true" {
-		g.Weaken(gate.Disabled, "waf.disabled")
+		g.AddReason(gate.Disabled, "waf.disabled")
 		return []protect.Gate{g}
 	}
-	rules := textsIn(in.Value("waf", "ruleSets")) + textsIn(in.Value("waf", "coreRuleSet"))
+	rules := joinTexts(in.Value("waf", "ruleSets")) + joinTexts(in.Value("waf", "coreRuleSet"))
 	switch {
 	case engineDryRun.MatchString(rules):
-		g.Weaken(gate.DryRun, g.Field)
+		g.AddReason(gate.DryRun, g.Field)
 	case engineOff.MatchString(rules):
-		g.Weaken(gate.Disabled, g.Field)
+		g.AddReason(gate.Disabled, g.Field)
 	case !engineOn.MatchString(rules):
-		g.Weaken(gate.NotRead, g.Field)
+		g.AddReason(gate.NotRead, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// textsIn puts all texts of a value behind each other, a line each.
-func textsIn(v any) string {
+// joinTexts puts all texts of a value behind each other, a line each.
+func joinTexts(v any) string {
 	var b strings.Builder
 	switch t := v.(type) {
 	case string:
 		b.WriteString(t + "\n")
 	case []any:
 		for _, one := range t {
-			b.WriteString(textsIn(one))
+			b.WriteString(joinTexts(one))
 		}
 	case map[string]any:
 		for _, one := range t {
-			b.WriteString(textsIn(one))
+			b.WriteString(joinTexts(one))
 		}
 	}
 	return b.String()
 }
 
-// corsGate is that of lists of origins and of expressions for them.
-func corsGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildCORSGate is the gate of lists of origins and of expressions for them.
+func buildCORSGate(in protect.Input, g protect.Gate) []protect.Gate {
 	origins, expressions := in.List("cors", "allowOrigin"), in.List("cors", "allowOriginRegex")
 	switch {
 	case in.Text("cors", "disableForRoute") == "true":
-		g.Weaken(gate.Disabled, "cors.disableForRoute")
+		g.AddReason(gate.Disabled, "cors.disableForRoute")
 	case len(origins)+len(expressions) == 0:
 		return nil
 	case slices.Contains(origins, any("*")):
-		g.Weaken(gate.AnyOrigin, "cors.allowOrigin")
+		g.AddReason(gate.AnyOrigin, "cors.allowOrigin")
 	case slices.Contains(expressions, any(".*")):
-		g.Weaken(gate.AnyOrigin, "cors.allowOriginRegex")
+		g.AddReason(gate.AnyOrigin, "cors.allowOriginRegex")
 	}
 	return []protect.Gate{g}
 }
 
-// basicLimitGate is that of limits for clients that are known and for those that are not; one
-// without the other leaves out the rest.
-func basicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildBasicLimitGate is the gate of limits for clients that are known and for those that are not;
+// one without the other leaves out the rest.
+func buildBasicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, of := range [][2]string{{"authorizedLimits", "user"}, {"anonymousLimits", "source address"}} {
-		limit := object(in.Value("ratelimitBasic", of[0]))
+		limit := toObject(in.Value("ratelimitBasic", of[0]))
 		if len(limit) == 0 {
-			g.Weaken(gate.Skipped, g.Field)
+			g.AddReason(gate.Skipped, g.Field)
 			continue
 		}
 		unit, _ := limit["unit"].(string)
@@ -298,45 +298,45 @@ func basicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// serviceLimitGate is that of limits that the rate limit server has.
-func serviceLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if len(list(in.Value(in.Path...))) == 0 {
+// buildServiceLimitGate is the gate of limits that the rate limit server has.
+func buildServiceLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if len(toList(in.Value(in.Path...))) == 0 {
 		return nil
 	}
 	if strings.HasSuffix(g.Field, ".refs") {
-		g.Weaken(gate.NotRead, g.Field)
+		g.AddReason(gate.NotRead, g.Field)
 	} else {
-		g.Weaken(gate.ExternalDecision, g.Field)
+		g.AddReason(gate.ExternalDecision, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// csrfGate refuses requests that change something and come from elsewhere. It establishes no
+// buildCSRFGate refuses requests that change something and come from elsewhere. It establishes no
 // property.
-func csrfGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if !in.Look.IsMethod("POST", "PUT", "DELETE", "PATCH") {
+func buildCSRFGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if !in.Reader.IsMethod("POST", "PUT", "DELETE", "PATCH") {
 		return nil
 	}
 	return []protect.Gate{g}
 }
 
-// abortGate answers some requests, or all, in the place of a backend.
-func abortGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildAbortGate answers some requests, or all, in the place of a backend.
+func buildAbortGate(in protect.Input, g protect.Gate) []protect.Gate {
 	switch percent, err := strconv.ParseFloat(in.Text("faults", "abort", "percentage"), 64); {
 	case err != nil || percent == 0:
 		return nil
 	case percent >= 100:
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-func object(v any) map[string]any {
+func toObject(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-func list(v any) []any {
+func toList(v any) []any {
 	l, _ := v.([]any)
 	return l
 }

@@ -19,7 +19,7 @@ func fields(layer int, list string) []merge.Unit {
 		if !found {
 			choice, name = "", choice
 		}
-		out = append(out, merge.Unit{Path: merge.Keys(name), Choice: choice, Value: layer, From: []merge.From{{Layer: layer, Block: merge.Bare}}})
+		out = append(out, merge.Unit{Path: merge.KeyPath(name), Choice: choice, Value: layer, From: []merge.Source{{Layer: layer, Block: merge.Bare}}})
 	}
 	return out
 }
@@ -36,7 +36,7 @@ func TestParentFirst(t *testing.T) {
 		{"*", "1.22", "", "a", "a1"},
 		{"*", "1.22", "a", "", "a0"},
 	} {
-		s, _ := parentFirst(c.annotation, model.NewSettings(map[string]any{"gloo.version": c.release}))
+		s, _ := newParentFirstStrategy(c.annotation, model.NewSettings(map[string]any{"gloo.version": c.release}))
 		units, effects := s.Func(fields(0, c.parent), fields(1, c.child))
 		var got, lost []string
 		for _, u := range units {
@@ -73,7 +73,7 @@ func TestReferences(t *testing.T) { // up to 1.18 the first; whatever has anothe
 		{"1.18", refs(two[:1]), "map[spec:map[targetRefs:[map[name:a]]]]"}, {"1.17", refs(odd), "map[spec:map[targetRefs:none]]"},
 		{"1.17", map[string]any{"spec": 7}, "map[spec:7]"}, {"1.17", nil, "<nil>"},
 	} {
-		if got := fmt.Sprint(references(nil, c.in, model.NewSettings(map[string]any{"gloo.version": c.release}))); got != c.want {
+		if got := fmt.Sprint(limitTargetRefs(nil, c.in, model.NewSettings(map[string]any{"gloo.version": c.release}))); got != c.want {
 			t.Errorf("%s: %s, want %s", c.release, got, c.want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestReferences(t *testing.T) { // up to 1.18 the first; whatever has anothe
 
 func TestBetween(t *testing.T) {
 	for release, want := range map[string]bool{"1.17.0": false, "1.17.1": true, "1.17.9": true, "1.17.10": false, "1.17": false, "1.16": false, "1.18": false} {
-		if got := between(release, lastKnownSingle, mergesAll); got != want {
+		if got := isBetween(release, lastSingleRelease, mergesAllRelease); got != want {
 			t.Errorf("%s: %v", release, got)
 		}
 	}
@@ -93,7 +93,7 @@ func TestBetween(t *testing.T) {
 func TestPreferred(t *testing.T) { // the most specific place first, and there the established one; who is kept out last
 	layers := []resolve.Layer{{Node: 1, Level: "gateway"}, {Node: 1, Level: "gateway"}, {Node: 3, Level: "section"}, {Node: 3, Level: "listener"}, {Node: 3, Level: "listener"},
 		{Node: 1, Level: "gateway", Rejected: true}}
-	if got := fmt.Sprint(preferred(layers)); got != "[3 4 2 0 1 5]" {
+	if got := fmt.Sprint(orderLayers(layers)); got != "[3 4 2 0 1 5]" {
 		t.Error(got)
 	}
 }

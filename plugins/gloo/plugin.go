@@ -2,7 +2,7 @@
 package gloo
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -20,24 +20,24 @@ const (
 	controller  = "solo.io/gloo-gateway"
 )
 
-// Plugin hands the kinds over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gates(),
+	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gateFunctions(),
 		Functions: descriptor.Functions{
-			Attach:     map[string]policy.Attacher{"gloo.BehindTheGateway": behindTheGateway},
-			Checks:     map[string]policy.Check{"gloo.UnreadReferences": unreadReferences},
-			Lints:      map[string]policy.Lint{"gloo.Annotations": annotations, "gloo.BesideFilters": besideFilters, "gloo.Releases": releases, "gloo.HandingOver": handingOver},
-			Normalize:  map[string]policy.Normalizer{"gloo.References": references},
-			Strategies: map[string]policy.StrategyOf{"gloo.ParentFirst": parentFirst},
-			Voids:      map[string]policy.Void{"gloo.WithoutOptions": withoutOptions},
-			Links:      []topology.Linker{link}},
-		Status: status.Functions{Boards: map[string]status.Board{"gloo.Statuses": statuses},
-			Markers: map[string]status.Marker{"gloo.Unresolved": unresolved}}}
+			Attach:     map[string]policy.Attacher{"gloo.BehindTheGateway": attachToListenerSets},
+			Checks:     map[string]policy.Check{"gloo.UnreadReferences": checkUnreadTargetRefs},
+			Lints:      map[string]policy.Lint{"gloo.Annotations": findIdleAnnotations, "gloo.BesideFilters": findFilterOverlaps, "gloo.Releases": findReleaseProblems, "gloo.HandingOver": findDelegatingRules},
+			Normalize:  map[string]policy.Normalizer{"gloo.References": limitTargetRefs},
+			Strategies: map[string]policy.StrategyParser{"gloo.ParentFirst": newParentFirstStrategy},
+			Voids:      map[string]policy.VoidFunc{"gloo.WithoutOptions": explainWithoutOptions},
+			Links:      []topology.Linker{addToGraph}},
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{"gloo.Statuses": optionStatuses},
+			Markers: map[string]status.Marker{"gloo.Unresolved": markUnresolved}}}
 }
 
-// link tells how routes hand over to routes.
-func link(b *topology.Builder) {
-	b.Delegate(topology.Delegation{Controllers: []string{controller},
-		LabelGroup: "delegation.gateway.solo.io", LabelKind: "label", LabelKey: "delegation.gateway.solo.io/label", Everywhere: "all",
-		InheritKey: "delegation.gateway.solo.io/inherit-parent-matcher", Inherit: []string{"true", "yes", "enabled"}})
+// addToGraph registers how routes delegate to routes.
+func addToGraph(b *topology.Builder) {
+	b.AddDelegation(topology.Delegation{Controllers: []string{controller},
+		LabelGroup: "delegation.gateway.solo.io", LabelKind: "label", LabelKey: "delegation.gateway.solo.io/label", AllNamespaces: "all",
+		InheritKey: "delegation.gateway.solo.io/inherit-parent-matcher", InheritValues: []string{"true", "yes", "enabled"}})
 }

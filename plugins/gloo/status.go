@@ -19,11 +19,11 @@ const (
 	warning  = "Warning"
 )
 
-// statuses are the states that the controller writes. It writes none for an option that is used nowhere, but for the losers of the kinds
-// of which it says so.
-func statuses(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
-	b := book{graph: r.Graph, kind: k, used: map[*policy.Policy]bool{}, warnings: map[*policy.Policy][]string{}}
-	k.EachContext(b.see)
+// optionStatuses are the states that the controller writes. It writes none for an option that is
+// used nowhere, but for the losers of the kinds of which it says so.
+func optionStatuses(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+	b := usageRecord{graph: r.Graph, kind: k, used: map[*policy.Policy]bool{}, warnings: map[*policy.Policy][]string{}}
+	k.EachContext(b.visitNode)
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
 	for _, f := range fates {
 		word, why := accepted, "the option is used"
@@ -38,29 +38,29 @@ func statuses(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[
 	return out
 }
 
-// book collects what the translation says of options.
-type book struct {
+// usageRecord collects what the translation says of options.
+type usageRecord struct {
 	graph    *topology.Graph
 	kind     *resolve.Kind
 	used     map[*policy.Policy]bool
 	warnings map[*policy.Policy][]string
 }
 
-// see looks at one listener or rule.
-func (b *book) see(id topology.NodeID, stack resolve.StackID) {
+// visitNode looks at one listener or rule.
+func (b *usageRecord) visitNode(id topology.NodeID, stack resolve.StackID) {
 	o := b.kind.Verdict(stack)
 	if b.kind.GroupKind.Kind == routeOption {
-		b.rule(o)
+		b.addRule(o)
 		return
 	}
-	if set := b.owner(id); set != topology.None && b.graph.Set(set).State == topology.SetNotAllowed {
+	if set := b.findListenerSet(id); set != topology.None && b.graph.ListenerSet(set).State == topology.SetNotAllowed {
 		return // its listeners are not translated
 	}
-	b.listener(id, o)
+	b.addListener(id, o)
 }
 
-// owner is the listener set of a listener, or None.
-func (b *book) owner(listener topology.NodeID) topology.NodeID {
+// findListenerSet is the listener set of a listener, or None.
+func (b *usageRecord) findListenerSet(listener topology.NodeID) topology.NodeID {
 	for _, id := range b.graph.Parents(topology.Traffic, listener) {
 		if b.graph.Node(id).Role == topology.ListenerSet {
 			return id
@@ -69,12 +69,13 @@ func (b *book) owner(listener topology.NodeID) topology.NodeID {
 	return topology.None
 }
 
-// rule notes the options that are used at a rule: those with a setting in force, or one that only another route's options took from them.
-func (b *book) rule(o *resolve.Verdict) {
+// addRule notes the options that are used at a rule: those with a setting in force, or one that
+// only another route's options took from them.
+func (b *usageRecord) addRule(o *resolve.Verdict) {
 	if o.Void != "" {
 		return
 	}
-	for at := range b.holders(o) {
+	for at := range b.findHolders(o) {
 		b.used[o.Layers[at].Policy] = true
 	}
 	route := func(at int) model.Ref { return b.graph.Node(o.Layers[at].Node).Ref.WithoutSection() }
@@ -86,12 +87,12 @@ func (b *book) rule(o *resolve.Verdict) {
 	}
 }
 
-// listener notes which options a listener uses, and which it warns of.
-func (b *book) listener(id topology.NodeID, o *resolve.Verdict) {
-	holders := b.holders(o)
+// addListener notes which options a listener uses, and which it warns of.
+func (b *usageRecord) addListener(id topology.NodeID, o *resolve.Verdict) {
+	holders := b.findHolders(o)
 	var users []string
 	var unused []*policy.Policy
-	for i, at := range preferred(o.Layers) {
+	for i, at := range orderLayers(o.Layers) {
 		p := o.Layers[at].Policy
 		name := p.Ref().FullName()
 		switch {
@@ -106,13 +107,13 @@ func (b *book) listener(id topology.NodeID, o *resolve.Verdict) {
 	}
 	for _, p := range unused {
 		if name := p.Ref().FullName(); !slices.Contains(users, name) {
-			b.warn(p, b.graph.Node(id).Ref, name, users)
+			b.addWarning(p, b.graph.Node(id).Ref, name, users)
 		}
 	}
 }
 
-// warn notes that a listener does not use an option.
-func (b *book) warn(p *policy.Policy, listener model.Ref, name string, users []string) {
+// addWarning notes that a listener does not use an option.
+func (b *usageRecord) addWarning(p *policy.Policy, listener model.Ref, name string, users []string) {
 	kind, owner := b.kind.GroupKind.Kind, listener.WithoutSection()
 	var text string
 	switch kind {
@@ -130,8 +131,8 @@ func (b *book) warn(p *policy.Policy, listener model.Ref, name string, users []s
 	}
 }
 
-// holders are the layers with a setting in force.
-func (b *book) holders(o *resolve.Verdict) map[int]bool {
+// findHolders are the layers with a setting in force.
+func (b *usageRecord) findHolders(o *resolve.Verdict) map[int]bool {
 	out := map[int]bool{}
 	for _, r := range o.Result.Rules {
 		for _, f := range r.From {
@@ -141,9 +142,9 @@ func (b *book) holders(o *resolve.Verdict) map[int]bool {
 	return out
 }
 
-// preferred are the layers in the order in which the controller takes them, place by place: the most specific first, and there the
-// established one.
-func preferred(layers []resolve.Layer) []int {
+// orderLayers are the layers in the order in which the controller takes them, place by place: the
+// most specific first, and there the established one.
+func orderLayers(layers []resolve.Layer) []int {
 	same := func(a, b resolve.Layer) bool { return a.Node == b.Node && a.Level == b.Level }
 	var out []int
 	var rejected []int

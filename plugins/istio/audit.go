@@ -12,22 +12,22 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gatewayProxies is what the vendor knows of the proxies of Gateways.
-func gatewayProxies() *audit.Mapping {
+// proxyMapping is what the vendor knows of the proxies of Gateways.
+func proxyMapping() *audit.Mapping {
 	kind := func(group, name string) model.GroupKind { return model.GroupKind{Group: group, Kind: name} }
-	return &audit.Mapping{Vendor: "istio", Port: 15000,
-		Labels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: gatewayOfProxy, Identify: identifyRoute, Own: ownListener, Whole: compareRBAC, Filters: []string{""},
+	return &audit.Mapping{Vendor: "istio", AdminPort: 15000,
+		PodLabels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: findGatewayOfProxy, Identify: identifyRoute, IsOwn: isOwnListener, CompareProxy: compareRBAC, FilterNames: []string{""},
 		Fields: []audit.Field{
-			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "rules of ALLOW, DENY and AUDIT", Place: "filters rbac of every listener: rules.policies", How: audit.ByPresence,
-				Note: "the names of the rules; not what is in them", Found: func(*audit.Case) any { return nil }, Silent: true},
-			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "CUSTOM", Place: "filters rbac and ext_authz", How: audit.NotCompared, Note: "the provider decides"},
-			{Kind: kind(securityGroup, "RequestAuthentication"), Setting: "jwtRules", Place: "filter jwt_authn", How: audit.NotCompared, Note: "not compared yet"},
-			{Kind: kind("networking.istio.io", "DestinationRule"), Setting: "trafficPolicy", Place: "clusters", How: audit.NotCompared, Note: "not compared yet"},
+			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "rules of ALLOW, DENY and AUDIT", Location: "filters rbac of every listener: rules.policies", How: audit.ByPresence,
+				Note: "the names of the rules; not what is in them", Found: func(*audit.Case) any { return nil }, IgnoreUnasked: true},
+			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "CUSTOM", Location: "filters rbac and ext_authz", How: audit.NotCompared, Note: "the provider decides"},
+			{Kind: kind(securityGroup, "RequestAuthentication"), Setting: "jwtRules", Location: "filter jwt_authn", How: audit.NotCompared, Note: "not compared yet"},
+			{Kind: kind("networking.istio.io", "DestinationRule"), Setting: "trafficPolicy", Location: "clusters", How: audit.NotCompared, Note: "not compared yet"},
 		},
-		Patches: []model.GroupKind{kind("networking.istio.io", "EnvoyFilter")}}
+		PatchingKinds: []model.GroupKind{kind("networking.istio.io", "EnvoyFilter")}}
 }
 
-func gatewayOfProxy(p *dump.Proxy) []string {
+func findGatewayOfProxy(p *dump.Proxy) []string {
 	labels, _ := p.Metadata["LABELS"].(map[string]any)
 	gateway, _ := labels["gateway.networking.k8s.io/gateway-name"].(string)
 	namespace, _ := p.Metadata["NAMESPACE"].(string)
@@ -40,20 +40,20 @@ func gatewayOfProxy(p *dump.Proxy) []string {
 // ownPorts are those of health checks and metrics.
 var ownPorts = []string{"15021", "15090", "15006", "15001"}
 
-func ownListener(listener, route string) bool {
+func isOwnListener(listener, route string) bool {
 	return slices.Contains(ownPorts, listener[strings.LastIndexByte(listener, '_')+1:]) || strings.HasPrefix(route, "blackhole") || route == "default"
 }
 
 // identifyRoute reads the name of a route (gateway/conversion.go): NAMESPACE.NAME.I, or only the rule's name if it has one.
-func identifyRoute(rs *audit.Routes, p *dump.Place) audit.Identity {
-	listener := listenerNamed(rs, p.Route)
+func identifyRoute(rs *audit.Routes, p *dump.ServedRoute) audit.Identity {
+	listener := findListenerOfRoute(rs, p.Route)
 	var found []topology.NodeID
 	if first, rest, ok := strings.Cut(p.Route.Name, "."); ok {
 		if at := strings.LastIndexByte(rest, '.'); at > 0 {
 			if index, err := strconv.Atoi(rest[at+1:]); err == nil {
 				for _, kind := range []string{"httproute", "grpcroute"} {
-					route, known := rs.Route(kind + "/" + first + "/" + rest[:at])
-					if id, ok := rs.Rule(route, index); known && ok {
+					route, known := rs.FindRoute(kind + "/" + first + "/" + rest[:at])
+					if id, ok := rs.FindRule(route, index); known && ok {
 						found = append(found, id)
 					}
 				}
@@ -61,10 +61,10 @@ func identifyRoute(rs *audit.Routes, p *dump.Place) audit.Identity {
 		}
 	}
 	if len(found) == 0 {
-		found = rs.AllNamed(p.Route.Name)
+		found = rs.FindNamedRules(p.Route.Name)
 	}
 	found = slices.DeleteFunc(found, func(id topology.NodeID) bool {
-		serving := rs.Serving(id)
+		serving := rs.ServingListeners(id)
 		return len(serving) == 0 || listener != topology.None && !slices.Contains(serving, listener)
 	})
 	switch len(found) {
@@ -75,29 +75,30 @@ func identifyRoute(rs *audit.Routes, p *dump.Place) audit.Identity {
 	}
 	id := audit.Identity{Doubtful: true}
 	for _, rule := range found {
-		id.Maybe = append(id.Maybe, rs.Graph.Node(rule).Ref.WithoutSection())
+		id.PossibleRoutes = append(id.PossibleRoutes, rs.Graph.Node(rule).Ref.WithoutSection())
 	}
 	return id
 }
 
-// listenerNamed reads what the control plane notes about a route: …/GATEWAYNAMESPACE~GATEWAY~istio-autogenerated-k8s-gateway~LISTENER~HOST.
-func listenerNamed(rs *audit.Routes, r *dump.Route) topology.NodeID {
-	config := dump.Text(dump.Metadata(r.Config, "istio"), "config")
+// findListenerOfRoute reads what the control plane notes about a route:
+// …/GATEWAYNAMESPACE~GATEWAY~istio-autogenerated-k8s-gateway~LISTENER~HOST.
+func findListenerOfRoute(rs *audit.Routes, r *dump.Route) topology.NodeID {
+	config := dump.Text(dump.FilterMetadata(r.Config, "istio"), "config")
 	parts := strings.Split(config[strings.LastIndexByte(config, '/')+1:], "~")
 	if len(parts) < 4 {
 		return topology.None
 	}
-	return rs.Listener(parts[0]+"/"+parts[1], parts[3])
+	return rs.FindListener(parts[0]+"/"+parts[1], parts[3])
 }
 
-// actionsOf are those of the filter, and what policies call them. ALLOW is left out of dumps.
-var actionsOf = map[string]string{"": "ALLOW", "ALLOW": "ALLOW", "DENY": "DENY", "LOG": "AUDIT"}
+// actionNames are those of the filter, and what policies call them. ALLOW is left out of dumps.
+var actionNames = map[string]string{"": "ALLOW", "ALLOW": "ALLOW", "DENY": "DENY", "LOG": "AUDIT"}
 
-// compareRBAC holds the rules of AuthorizationPolicies against the filters of every listener. The names of their policies are those
-// of the rules (authz/builder.go:policyName).
-func compareRBAC(w *audit.Whole) {
+// compareRBAC compares the rules of AuthorizationPolicies with the filters of every listener. The
+// names of their policies are those of the rules (authz/builder.go:policyName).
+func compareRBAC(w *audit.ProxyAudit) {
 	gk := model.GroupKind{Group: securityGroup, Kind: "AuthorizationPolicy"}
-	if !w.Asked(gk) {
+	if !w.IsAsked(gk) {
 		return
 	}
 	for _, gateway := range w.Gateways() {
@@ -111,8 +112,8 @@ func compareRBAC(w *audit.Whole) {
 				}
 			}
 		}
-		for _, l := range w.Dump().Listeners {
-			if ownListener(l.Name, "") {
+		for _, l := range w.Proxy().Listeners {
+			if isOwnListener(l.Name, "") {
 				continue
 			}
 			for _, m := range l.Managers {
@@ -122,13 +123,13 @@ func compareRBAC(w *audit.Whole) {
 	}
 }
 
-func compareManager(w *audit.Whole, gateway model.Ref, gk model.GroupKind, m *dump.Manager, wanted map[string][]model.Ref) {
+func compareManager(w *audit.ProxyAudit, gateway model.Ref, gk model.GroupKind, m *dump.Manager, wanted map[string][]model.Ref) {
 	found := map[string]bool{}
 	for _, f := range m.Filters {
 		if f.Name != "envoy.filters.http.rbac" || f.Disabled {
 			continue
 		}
-		action, known := actionsOf[dump.Text(f.Config, "rules", "action")]
+		action, known := actionNames[dump.Text(f.Config, "rules", "action")]
 		for name := range dump.Map(f.Config, "rules", "policies") {
 			if known && !strings.HasPrefix(name, "istio-ext-authz-") {
 				found[action+"."+name] = true
@@ -147,15 +148,15 @@ func compareManager(w *audit.Whole, gateway model.Ref, gk model.GroupKind, m *du
 			XDS: &audit.XDS{Listener: m.Listener.Name, Filter: "envoy.filters.http.rbac"}, Message: "the proxy has the rule"}
 		switch {
 		case strings.HasPrefix(name, "CUSTOM."):
-			item.Verdict, item.Message = audit.Unjudged, "the provider decides"
+			item.Verdict, item.Message = audit.NotJudged, "the provider decides"
 		case !found[name]:
 			item.Verdict, item.Message = audit.Missing, "predicted, and the proxy does not have the rule"
 		case wanted[name] == nil:
 			item.Verdict, item.Message = audit.Unexplained, "the proxy has a rule that is of no policy"
 		}
-		if slices.ContainsFunc(wanted[name], func(p model.Ref) bool { return item.Verdict.Differs() && w.Doubts(p) != "" }) {
-			item.Verdict, item.Message = audit.Unjudged, w.Doubts(wanted[name][0])
+		if slices.ContainsFunc(wanted[name], func(p model.Ref) bool { return item.Verdict.IsDifference() && w.Uncertainty(p) != "" }) {
+			item.Verdict, item.Message = audit.NotJudged, w.Uncertainty(wanted[name][0])
 		}
-		w.Add(item)
+		w.AddItem(item)
 	}
 }

@@ -18,8 +18,9 @@ var phases = []string{"AUTHN", "AUTHZ", "STATS", unspecified}
 
 const unspecified = "UNSPECIFIED_PHASE"
 
-// phaseOf is the phase of an extension. What stands for none has another name in TrafficExtensions than in WasmPlugins; they share the phase.
-func phaseOf(o *model.Object) string {
+// readPhase is the phase of an extension. The word for none differs between TrafficExtensions and
+// WasmPlugins; they share the phase.
+func readPhase(o *model.Object) string {
 	phase := o.Text("spec", "phase")
 	if phase == "" || phase == "UNSPECIFIED" {
 		return unspecified
@@ -27,34 +28,36 @@ func phaseOf(o *model.Object) string {
 	return phase
 }
 
-// extensions is what WasmPlugins, or TrafficExtensions, make of a target: filters by phase, in the order of their priorities.
-func extensions(at place) *policy.Situation {
+// extensionSituation is what WasmPlugins, or TrafficExtensions, make of a target: filters by phase,
+// in the order of their priorities.
+func extensionSituation(at foldTarget) *policy.Situation {
 	if at.proxy == nil {
 		return nil
 	}
-	proxy, service := at.spaces()
-	near := inOrder(proxy, at.world.root, service)
-	return &policy.Situation{Key: key(proxy, service), Compare: func(a, b *policy.Policy) int {
-		return cmp.Or(cmp.Compare(slices.Index(phases, phaseOf(a.Object)), slices.Index(phases, phaseOf(b.Object))),
-			cmp.Compare(weight(b.Object), weight(a.Object)), near(a, b))
+	proxy, service := at.policyNamespaces()
+	near := compareByNamespace(proxy, at.world.root, service)
+	return &policy.Situation{Key: joinKey(proxy, service), Compare: func(a, b *policy.Policy) int {
+		return cmp.Or(cmp.Compare(slices.Index(phases, readPhase(a.Object)), slices.Index(phases, readPhase(b.Object))),
+			cmp.Compare(extensionPriority(b.Object), extensionPriority(a.Object)), near(a, b))
 	}, Fold: func(layers []*policy.Policy) merge.PlanFunc {
-		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.filters(layers) }
+		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.foldExtensions(layers) }
 	}}
 }
 
-// weight is the priority of an extension: the highest first, and without one it is behind all.
-func weight(o *model.Object) float64 {
+// extensionPriority is the priority of an extension: the highest first, and without one it is
+// behind all.
+func extensionPriority(o *model.Object) float64 {
 	if o.Body.At("spec", "priority").IsNull() {
 		return math.Inf(-1)
 	}
-	return priority(o)
+	return readPriority(o)
 }
 
-// filters lists the extensions that are in the chain.
-func (at place) filters(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
-	var m merger
+// foldExtensions lists the extensions that are in the chain.
+func (at foldTarget) foldExtensions(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
+	var m foldRecorder
 	for i, p := range layers {
-		path := merge.Keys(phaseOf(p.Object), p.Ref().Namespace, p.Ref().Name)
+		path := merge.KeyPath(readPhase(p.Object), p.Ref().Namespace, p.Ref().Name)
 		value := p.Object.Get("spec")
 		if settings, ok := value.(map[string]any); ok {
 			for _, field := range []string{"selector", "targetRef", "targetRefs", "phase"} {
@@ -62,22 +65,22 @@ func (at place) filters(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) 
 			}
 		}
 		switch {
-		case broken(p.Object) != "":
-			m.lose(path, value, i, merge.Invalid)
-		case !at.inChain(p.Object) || !at.listens(p.Object):
-			m.lose(path, value, i, merge.Ignored)
+		case explainDiscarded(p.Object) != "":
+			m.addLost(path, value, i, merge.Invalid)
+		case !at.isInChain(p.Object) || !at.matchesListener(p.Object):
+			m.addLost(path, value, i, merge.Ignored)
 		default:
-			m.take(path, value, i)
+			m.addEffective(path, value, i)
 		}
 	}
 	return m.units, m.effects
 }
 
-// longestLua is how long inline code may be.
-const longestLua = 65536
+// maxLuaCode is how long inline code may be.
+const maxLuaCode = 65536
 
-// broken is why Istio discards an extension without a word; "": it does not.
-func broken(o *model.Object) string {
+// explainDiscarded is why Istio silently discards an extension; "": it does not.
+func explainDiscarded(o *model.Object) string {
 	spec := o.Body.Field("spec")
 	wasm, lua := spec.Field("wasm"), spec.Field("lua")
 	if o.Ref.Kind == "WasmPlugin" {
@@ -86,8 +89,8 @@ func broken(o *model.Object) string {
 	switch code := lua.Text("inlineCode"); {
 	case lua.IsObject() && !wasm.IsObject() && code == "":
 		return "its Lua code is empty"
-	case lua.IsObject() && len(code) > longestLua:
-		return "its Lua code is longer than " + strconv.Itoa(longestLua) + " characters"
+	case lua.IsObject() && len(code) > maxLuaCode:
+		return "its Lua code is longer than " + strconv.Itoa(maxLuaCode) + " characters"
 	case lua.IsObject():
 		return ""
 	case !wasm.IsObject():
@@ -101,8 +104,8 @@ func broken(o *model.Object) string {
 	return ""
 }
 
-// inChain reports whether an extension is of the kind of filter chain that is asked about.
-func (at place) inChain(o *model.Object) bool {
+// isInChain reports whether an extension is of the kind of filter chain that is asked about.
+func (at foldTarget) isInChain(o *model.Object) bool {
 	network := o.Text("spec", "wasm", "type") == "NETWORK" || o.Ref.Kind == "WasmPlugin" && o.Text("spec", "type") == "NETWORK"
 	switch at.settings.Text("istio.filterChain") {
 	case "ANY":
@@ -113,8 +116,9 @@ func (at place) inChain(o *model.Object) bool {
 	return !network
 }
 
-// listenerClass is the class of the listener that is asked about, any for one that is not known. Istio's own names mean the same.
-func listenerClass(s model.Settings) (class string, known bool) {
+// readListenerClass is the class of the listener that is asked about, any for one that is not
+// known. Istio's own names mean the same.
+func readListenerClass(s model.Settings) (class string, known bool) {
 	class = strings.ToLower(s.Text("istio.listenerClass"))
 	for _, filler := range []string{"-", "_", "listenerclass", "sidecar"} {
 		class = strings.ReplaceAll(class, filler, "")
@@ -126,14 +130,15 @@ func listenerClass(s model.Settings) (class string, known bool) {
 	return "any", class == "" || class == "undefined"
 }
 
-// listens reports whether one of the extension's matches is for the listener that is asked about; what is not said of it matches.
-func (at place) listens(o *model.Object) bool {
+// matchesListener reports whether one of the extension's matches is for the listener that is asked
+// about; what is not said of it matches.
+func (at foldTarget) matchesListener(o *model.Object) bool {
 	matches := o.Body.At("spec", "match")
 	if matches.Len() == 0 {
 		return true
 	}
 	port := at.settings.Text("istio.listenerPort")
-	class, _ := listenerClass(at.settings)
+	class, _ := readListenerClass(at.settings)
 	for _, match := range matches.Items {
 		mode := match.Text("mode")
 		fits := mode == "" || mode == "UNDEFINED" || mode == "CLIENT_AND_SERVER" || class == "any" || strings.EqualFold(mode, map[bool]string{true: "SERVER", false: "CLIENT"}[class == "inbound"])
@@ -149,13 +154,13 @@ func (at place) listens(o *model.Object) bool {
 	return false
 }
 
-// extended finds the targets of an extension, and says why Istio discards it.
-func extended(w *world, p *policy.Policy) (found, []model.Problem) {
-	out, problems := attached(w, p)
-	if why := broken(p.Object); why != "" {
+// findExtended finds the targets of an extension, and says why Istio discards it.
+func findExtended(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Problem) {
+	out, problems := findAttached(w, p)
+	if why := explainDiscarded(p.Object); why != "" {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "Istio discards it without a word: " + why}.At(p.Object))
 	}
-	if _, known := listenerClass(p.Kind.Settings); !known && p.Object.Body.At("spec", "match").Len() > 0 {
+	if _, known := readListenerClass(p.Kind.Settings); !known && p.Object.Body.At("spec", "match").Len() > 0 {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "it is for some listeners only, and istio.listenerClass is none of any, inbound, outbound and gateway: it is listed whatever the mode of its matches"}.At(p.Object))
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"istio.Rules": ruleGates, "istio.Tokens": tokenGate, "istio.Peers": peerGate}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"istio.Rules": buildRuleGates, "istio.Tokens": buildTokenGate, "istio.Peers": buildPeerGate}
 }
 
 // The order of the filters of a proxy: tokens are read first, then CUSTOM, DENY and ALLOW are asked.
 const (
-	tokensFirst = 10
+	tokenOrder  = 10
 	customOrder = 20
 	denyOrder   = 30
 	allowOrder  = 31
@@ -31,46 +31,48 @@ var (
 	authenticationKind = model.GroupKind{Group: securityGroup, Kind: "RequestAuthentication"}
 )
 
-// beside is what a kind has in force where settings are; nil: nothing.
-func beside(in protect.Input, gk model.GroupKind) *resolve.Verdict {
+// findVerdict is what a kind has in force where the settings are; nil: nothing.
+func findVerdict(in protect.Input, gk model.GroupKind) *resolve.Verdict {
 	if in.Kind.GroupKind == gk {
 		return in.Verdict
 	}
 	k := in.Resolution().Kind(gk)
-	if k == nil || !k.InUse() {
+	if k == nil || !k.IsInUse() {
 		return nil
 	}
 	for _, s := range k.Contexts(in.Node) {
-		if !k.Empty(s) {
+		if !k.IsEmpty(s) {
 			return k.Verdict(s)
 		}
 	}
 	return nil
 }
 
-// isFirst reports whether settings are the first of a list, at which the list as a whole is judged.
-func isFirst(in protect.Input) bool {
+// isFirstRule reports whether settings are the first of a list, at which the list as a whole is
+// judged.
+func isFirstRule(in protect.Input) bool {
 	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
 }
 
-// tokenGate is that of the JWT rules of all RequestAuthentications: a token is verified if it is sent
-// (istio 86c9f01fd73, pilot/pkg/security/authn/policy_applier.go:252-275), and missing only if the
-// authorization lets nobody in without one. A bad token is answered with 401, a missing one never.
-func tokenGate(in protect.Input, g protect.Gate) []protect.Gate {
-	g.Field, g.Group, g.Order = "jwtRules", in.GroupOf("jwtRules"), tokensFirst
-	g.Reads, g.Missing = tokenPlaces(in.Verdict), []string{}
-	if v := beside(in, authorizationKind); v == nil || !demandsToken(in, v) {
-		g.Weaken(gate.MissingAllowed, g.Field)
+// buildTokenGate is the gate of the JWT rules of all RequestAuthentications: a token is verified if
+// it is sent (istio 86c9f01fd73, pilot/pkg/security/authn/policy_applier.go:252-275), and missing
+// only if the authorization lets nobody in without one. A bad token is answered with 401, a missing
+// one never.
+func buildTokenGate(in protect.Input, g protect.Gate) []protect.Gate {
+	g.Field, g.Group, g.Order = "jwtRules", in.GroupOf("jwtRules"), tokenOrder
+	g.Reads, g.Missing = listTokenPlaces(in.Verdict), []string{}
+	if v := findVerdict(in, authorizationKind); v == nil || !demandsToken(in, v) {
+		g.AddReason(gate.MissingAllowed, g.Field)
 	}
-	if in.Look.Lacks(g.Reads) {
-		g.Refuses = protect.Never
+	if in.Reader.LacksCredential(g.Reads) {
+		g.Refuses = protect.NeverRefuses
 	}
 	return []protect.Gate{g}
 }
 
-// tokenPlaces are where the JWT rules look for tokens: the header Authorization and the parameter
-// access_token, if a rule does not say.
-func tokenPlaces(v *resolve.Verdict) []string {
+// listTokenPlaces are where the JWT rules look for tokens: the header Authorization and the
+// parameter access_token, if a rule does not say.
+func listTokenPlaces(v *resolve.Verdict) []string {
 	var out []string
 	add := func(place string) {
 		if !slices.Contains(out, place) {
@@ -78,9 +80,9 @@ func tokenPlaces(v *resolve.Verdict) []string {
 		}
 	}
 	for i := range v.Result.Rules {
-		rule := merge.Plain(v.Result.Rules[i].Value)
+		rule := merge.Unpack(v.Result.Rules[i].Value)
 		headers, _ := model.Get(rule, "fromHeaders").([]any)
-		params, cookies := textsOf(model.Get(rule, "fromParams")), textsOf(model.Get(rule, "fromCookies"))
+		params, cookies := listTexts(model.Get(rule, "fromParams")), listTexts(model.Get(rule, "fromCookies"))
 		if len(headers)+len(params)+len(cookies) == 0 {
 			add("header authorization")
 			add("query access_token")
@@ -100,8 +102,8 @@ func tokenPlaces(v *resolve.Verdict) []string {
 
 // demandsToken reports whether the authorization lets nobody in without a token.
 func demandsToken(in protect.Input, v *resolve.Verdict) bool {
-	for _, s := range sightsOf(in, v) {
-		if found := s.read(v).judge(facts{tokenFact: false}); !found.DeniesAll {
+	for _, s := range requestViewsOf(in, v) {
+		if found := s.readRules(v).decide(facts{tokenFact: false}); !found.DeniesAll {
 			return false
 		}
 	}
@@ -111,31 +113,31 @@ func demandsToken(in protect.Input, v *resolve.Verdict) bool {
 // authzRule is a rule of an AuthorizationPolicy as the requests of a class meet it.
 type authzRule struct {
 	action  string
-	shadow  bool
+	dryRun  bool
 	object  model.Ref
 	name    string
 	matches predicate
-	plain   any // as it is written
+	value   any // as it is written
 }
 
 // authzRules are all rules at a place.
 type authzRules []authzRule
 
-// seen is what rules are read for.
-type seen struct {
+// rulesKey is what rules are cached by.
+type rulesKey struct {
 	verdict *resolve.Verdict
 	host    string
 	port    int32
 	open    bool
 }
 
-// read reads the rules in force.
-func (s sight) read(v *resolve.Verdict) authzRules {
-	out, _ := s.look.Kept(seen{v, s.host, s.port, s.open}, func() any { return s.readAll(v) }).(authzRules)
+// readRules reads the rules in force, each set of them once.
+func (s requestView) readRules(v *resolve.Verdict) authzRules {
+	out, _ := s.requests.Cached(rulesKey{v, s.host, s.port, s.operationsUnknown}, func() any { return s.readRulesUncached(v) }).(authzRules)
 	return out
 }
 
-func (s sight) readAll(v *resolve.Verdict) authzRules {
+func (s requestView) readRulesUncached(v *resolve.Verdict) authzRules {
 	var out authzRules
 	for i := range v.Result.Rules {
 		rule := &v.Result.Rules[i]
@@ -143,52 +145,52 @@ func (s sight) readAll(v *resolve.Verdict) authzRules {
 			continue
 		}
 		action, shadow := strings.CutPrefix(rule.Path[0].Name, "shadow-")
-		plain := merge.Plain(rule.Value)
-		out = append(out, authzRule{action: action, shadow: shadow || action == "AUDIT", name: rule.Name, matches: s.predicateOf(plain),
-			object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, plain: plain})
+		plain := merge.Unpack(rule.Value)
+		out = append(out, authzRule{action: action, dryRun: shadow || action == "AUDIT", name: rule.Name, matches: s.readPredicate(plain),
+			object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, value: plain})
 	}
 	return out
 }
 
-// of are the rules of an action that are enforced.
-func (all authzRules) of(action string) authzRules {
-	return slices.DeleteFunc(slices.Clone(all), func(r authzRule) bool { return r.shadow || r.action != action })
+// withAction returns the rules of an action that are enforced.
+func (all authzRules) withAction(action string) authzRules {
+	return slices.DeleteFunc(slices.Clone(all), func(r authzRule) bool { return r.dryRun || r.action != action })
 }
 
-// allows reports whether a request with these facts gets through, whatever a provider says.
-func (all authzRules) allows(f facts) bool {
+// allowRequest reports whether a request with these facts gets through, whatever a provider says.
+func (all authzRules) allowRequest(f facts) bool {
 	some, allowed := false, false
 	for _, r := range all {
-		if r.shadow {
+		if r.dryRun {
 			continue
 		}
 		switch r.action {
 		case "DENY":
-			if r.matches.value(f) == topology.Yes {
+			if r.matches.evaluate(f) == topology.Yes {
 				return false
 			}
 		case "ALLOW":
 			some = true
-			allowed = allowed || r.matches.value(f) == topology.Yes
+			allowed = allowed || r.matches.evaluate(f) == topology.Yes
 		}
 	}
 	return allowed || !some
 }
 
-// judge tries all combinations of the facts that are not known.
-func (all authzRules) judge(known facts) protect.Findings {
+// decide tries all combinations of the facts that are not known.
+func (all authzRules) decide(known facts) protect.Findings {
 	var open []factName
-	decided := slices.ContainsFunc(all.of("ALLOW"), func(r authzRule) bool { return r.matches.value(known) == topology.Yes })
+	decided := slices.ContainsFunc(all.withAction("ALLOW"), func(r authzRule) bool { return r.matches.evaluate(known) == topology.Yes })
 	for _, r := range all {
-		if !r.shadow && (r.action == "DENY" || r.action == "ALLOW" && !decided) {
-			r.matches.open(known, &open)
+		if !r.dryRun && (r.action == "DENY" || r.action == "ALLOW" && !decided) {
+			r.matches.addOpenFacts(known, &open)
 		}
 	}
 	var d protect.Decision
 	numbers := map[factName]protect.Fact{}
 	for _, name := range open {
 		if name.kind != protect.Address {
-			numbers[name] = d.Add(name.kind)
+			numbers[name] = d.AddFact(name.kind)
 			continue
 		}
 		address, networks, _ := strings.Cut(name.text, " ")
@@ -206,39 +208,39 @@ func (all authzRules) judge(known facts) protect.Findings {
 		for name, n := range numbers {
 			f[name] = holds(n)
 		}
-		return all.allows(f)
+		return all.allowRequest(f)
 	}
 	return d.Judge()
 }
 
-// nobody is a client without any identity.
-func nobody() facts { return facts{tokenFact: false, peerFact: false} }
+// anonymousFacts is a client without any identity.
+func anonymousFacts() facts { return facts{tokenFact: false, peerFact: false} }
 
-// ruleGates are those of the rules of all AuthorizationPolicies at a place.
-func ruleGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+// buildRuleGates returns the gates of the rules of all AuthorizationPolicies at a place.
+func buildRuleGates(in protect.Input, g protect.Gate) []protect.Gate {
+	if !isFirstRule(in) {
 		return nil
 	}
 	var out []protect.Gate
-	for _, s := range sightsOf(in, in.Verdict) {
-		one := ruleJudge{in: in, base: g, rules: s.read(in.Verdict)}
-		made := one.gates()
-		if out == nil || one.rank(made) > one.rank(out) {
+	for _, s := range requestViewsOf(in, in.Verdict) {
+		one := ruleGateBuilder{in: in, base: g, rules: s.readRules(in.Verdict)}
+		made := one.buildGates()
+		if out == nil || one.rankGates(made) > one.rankGates(out) {
 			out = made
 		}
 	}
 	return out
 }
 
-// ruleJudge makes the gates of one property.
-type ruleJudge struct {
+// ruleGateBuilder makes the gates of one property.
+type ruleGateBuilder struct {
 	in    protect.Input
 	base  protect.Gate
 	rules authzRules
 }
 
-// rank orders what is found for several hosts or ports: where nobody gets through is the best.
-func (j *ruleJudge) rank(gates []protect.Gate) int {
+// rankGates orders what is found for several hosts or ports: the best is where nobody gets through.
+func (j *ruleGateBuilder) rankGates(gates []protect.Gate) int {
 	if len(gates) == 0 {
 		return 3
 	}
@@ -262,51 +264,51 @@ func (j *ruleJudge) rank(gates []protect.Gate) int {
 	return worst
 }
 
-func (j *ruleJudge) gates() []protect.Gate {
+func (j *ruleGateBuilder) buildGates() []protect.Gate {
 	switch j.base.Property {
 	case gate.Authentication:
-		return append(j.authentication(), j.tried()...)
+		return append(j.authenticationGates(), j.dryRunGates()...)
 	case gate.IPList:
-		return j.addresses()
+		return j.addressGates()
 	}
-	return append(j.authorization(), j.tried()...)
+	return append(j.authorizationGates(), j.dryRunGates()...)
 }
 
-// gate is that of one rule.
-func (j *ruleJudge) gate(r authzRule, group string, codes ...gate.Code) protect.Gate {
+// buildGate is the gate of one rule.
+func (j *ruleGateBuilder) buildGate(r authzRule, group string, codes ...gate.Code) protect.Gate {
 	g := j.base
-	g.Object, g.Field, g.Refuses = r.object, r.name, protect.Never
+	g.Object, g.Field, g.Refuses = r.object, r.name, protect.NeverRefuses
 	if group != "" {
 		g.Group = j.in.GroupOf(group)
 	}
 	for _, code := range codes {
-		g.Weaken(code, r.name)
+		g.AddReason(code, r.name)
 	}
 	return g
 }
 
-// tried are gates of rules that only report, if the property is what they are about.
-func (j *ruleJudge) tried() []protect.Gate {
+// dryRunGates are gates of rules that only report, if the property is what they are about.
+func (j *ruleGateBuilder) dryRunGates() []protect.Gate {
 	var out []protect.Gate
 	for _, r := range j.rules {
-		if r.shadow && (j.base.Property != gate.Authentication || r.matches.asks(isIdentity) || r.action == "CUSTOM") {
-			out = append(out, j.gate(r, "", gate.DryRun))
+		if r.dryRun && (j.base.Property != gate.Authentication || r.matches.usesFact(isIdentity) || r.action == "CUSTOM") {
+			out = append(out, j.buildGate(r, "", gate.DryRun))
 		}
 	}
 	return out
 }
 
-// custom are gates of the provider: it may refuse, and whom is not known.
-func (j *ruleJudge) custom() []protect.Gate {
+// customGates are gates of the provider: it may refuse, and whom is not known.
+func (j *ruleGateBuilder) customGates() []protect.Gate {
 	var out []protect.Gate
 	best := topology.No // of all rules: one that matches is enough for the provider to be asked
-	for _, r := range j.rules.of("CUSTOM") {
-		best = max(best, r.matches.value(nil))
+	for _, r := range j.rules.withAction("CUSTOM") {
+		best = max(best, r.matches.evaluate(nil))
 	}
-	for _, r := range j.rules.of("CUSTOM") {
+	for _, r := range j.rules.withAction("CUSTOM") {
 		var codes []gate.Code
-		g := j.gate(r, "CUSTOM")
-		switch matches := r.matches.value(nil); {
+		g := j.buildGate(r, "CUSTOM")
+		switch matches := r.matches.evaluate(nil); {
 		case matches != best:
 			continue
 		case matches == topology.Maybe:
@@ -316,122 +318,124 @@ func (j *ruleJudge) custom() []protect.Gate {
 		case j.base.Property == gate.Authentication:
 			codes = append(codes, gate.ExternalDecision)
 		}
-		if failsOpen(j.in.Resolution(), model.Text(r.plain, "provider")) {
+		if failsOpen(j.in.Resolution(), model.Text(r.value, "provider")) {
 			codes = append(codes, gate.FailOpen)
 		}
 		for _, code := range codes {
-			g.Weaken(code, r.name)
+			g.AddReason(code, r.name)
 		}
-		if j.base.Property == gate.Authorization && r.matches.value(nil) != topology.No {
-			g.Refuses, g.Answers, g.Missing, g.Order = protect.Perhaps, []string{protect.AnyStatus}, []string{protect.AnyStatus}, customOrder
+		if j.base.Property == gate.Authorization && r.matches.evaluate(nil) != topology.No {
+			g.Refuses, g.Answers, g.Missing, g.Order = protect.MayRefuse, []string{protect.AnyStatus}, []string{protect.AnyStatus}, customOrder
 		}
 		out = append(out, g)
 	}
 	return out
 }
 
-// authentication are gates of rules that look at who asks. Alternatives that ask for nobody's identity
-// let everybody in.
-func (j *ruleJudge) authentication() []protect.Gate {
-	out := j.custom()
-	asks := func(r authzRule) bool { return r.matches.asks(isIdentity) }
-	enforced := append(j.rules.of("DENY"), j.rules.of("ALLOW")...)
+// authenticationGates are gates of rules that look at who asks. Alternatives that ask for nobody's
+// identity let everybody in.
+func (j *ruleGateBuilder) authenticationGates() []protect.Gate {
+	out := j.customGates()
+	asks := func(r authzRule) bool { return r.matches.usesFact(isIdentity) }
+	enforced := append(j.rules.withAction("DENY"), j.rules.withAction("ALLOW")...)
 	if !slices.ContainsFunc(enforced, asks) {
 		return out
 	}
-	found := j.rules.judge(nobody())
+	found := j.rules.decide(anonymousFacts())
 	switch {
 	case found.DeniesAll:
-		return append(out, j.demanded()...)
+		return append(out, j.demandingGates()...)
 	case found.Anonymous == gate.Fails:
-		return append(out, j.anonymous()...)
+		return append(out, j.anonymousGates()...)
 	}
 	for _, r := range enforced {
-		if r.matches.value(nobody()) == topology.Maybe {
-			out = append(out, j.gate(r, "anonymous", gate.Condition))
+		if r.matches.evaluate(anonymousFacts()) == topology.Maybe {
+			out = append(out, j.buildGate(r, "anonymous", gate.Condition))
 		}
 	}
 	return out
 }
 
-// methods are the identities that rules may ask for.
-var methods = []struct {
+// identityMethods are the identities that rules may ask for.
+var identityMethods = []struct {
 	fact factName
 	name string
 }{{tokenFact, "jwt"}, {peerFact, "mtls"}}
 
-// demanded are the gates where nobody gets in without an identity: of each list and method that is
-// enough by itself, else of all together.
-func (j *ruleJudge) demanded() []protect.Gate {
+// demandingGates are the gates where nobody gets in without an identity: of each list and method
+// that is enough by itself, else of all together.
+func (j *ruleGateBuilder) demandingGates() []protect.Gate {
 	var out []protect.Gate
 	add := func(rules authzRules, group, method string, fact factName) {
 		for _, r := range rules {
-			if r.matches.value(nil) == topology.No || !r.matches.asks(func(f factName) bool { return f == fact }) {
+			if r.matches.evaluate(nil) == topology.No || !r.matches.usesFact(func(f factName) bool { return f == fact }) {
 				continue
 			}
-			g := j.gate(r, group)
+			g := j.buildGate(r, group)
 			g.Method = method
 			out = append(out, g)
 		}
 	}
 	for _, action := range []string{"DENY", "ALLOW"} {
-		list := j.rules.of(action)
+		list := j.rules.withAction(action)
 		n := len(out)
-		for _, m := range methods {
-			if list.judge(facts{m.fact: false}).DeniesAll {
+		for _, m := range identityMethods {
+			if list.decide(facts{m.fact: false}).DeniesAll {
 				add(list, action+" "+m.name, m.name, m.fact)
 			}
 		}
-		if n == len(out) && list.judge(nobody()).DeniesAll {
-			for _, m := range methods {
+		if n == len(out) && list.decide(anonymousFacts()).DeniesAll {
+			for _, m := range identityMethods {
 				add(list, action, m.name, m.fact)
 			}
 		}
 	}
 	if out == nil {
-		for _, m := range methods {
-			add(append(j.rules.of("DENY"), j.rules.of("ALLOW")...), "together", m.name, m.fact)
+		for _, m := range identityMethods {
+			add(append(j.rules.withAction("DENY"), j.rules.withAction("ALLOW")...), "together", m.name, m.fact)
 		}
 	}
 	return out
 }
 
-// anonymous are the gates where somebody gets in without an identity: those that let him.
-func (j *ruleJudge) anonymous() []protect.Gate {
+// anonymousGates are the gates where somebody gets in without an identity: those that admit them.
+func (j *ruleGateBuilder) anonymousGates() []protect.Gate {
 	var out []protect.Gate
-	for _, r := range j.rules.of("ALLOW") {
-		if r.matches.value(nobody()) != topology.No {
-			out = append(out, j.gate(r, "ALLOW", passCode(r.plain)))
+	for _, r := range j.rules.withAction("ALLOW") {
+		if r.matches.evaluate(anonymousFacts()) != topology.No {
+			out = append(out, j.buildGate(r, "ALLOW", anonymousCode(r.value)))
 		}
 	}
-	if len(j.rules.of("ALLOW")) > 0 {
+	if len(j.rules.withAction("ALLOW")) > 0 {
 		return out
 	}
-	for _, r := range j.rules.of("DENY") {
-		if !r.matches.asks(isIdentity) {
+	for _, r := range j.rules.withAction("DENY") {
+		if !r.matches.usesFact(isIdentity) {
 			continue
 		}
 		code := gate.AnonymousAllowed
-		if r.matches.value(nobody()) == topology.No && r.looksAtRequests() {
+		if r.matches.evaluate(anonymousFacts()) == topology.No && r.matchesSomeRequests() {
 			code = gate.Skipped
 		}
-		out = append(out, j.gate(r, "DENY", code))
+		out = append(out, j.buildGate(r, "DENY", code))
 	}
 	return out
 }
 
-// passCode is why a rule lets anonymous requests in: it is for some requests, or for some addresses.
-func passCode(rule any) gate.Code {
-	if looksAtRequests(rule) {
+// anonymousCode is why a rule lets anonymous requests in: it is for some requests, or for some
+// addresses.
+func anonymousCode(rule any) gate.Code {
+	if isForSomeRequests(rule) {
 		return gate.Skipped
 	}
 	return gate.AnonymousAllowed
 }
 
-func (r *authzRule) looksAtRequests() bool { return looksAtRequests(r.plain) }
+func (r *authzRule) matchesSomeRequests() bool { return isForSomeRequests(r.value) }
 
-// looksAtRequests reports whether a rule is for some requests only, by what is asked and not by whom.
-func looksAtRequests(rule any) bool {
+// isForSomeRequests reports whether a rule is for some requests only, by what is asked and not by
+// whom.
+func isForSomeRequests(rule any) bool {
 	if to, _ := model.Get(rule, "to").([]any); len(to) > 0 {
 		return true
 	}
@@ -442,23 +446,23 @@ func looksAtRequests(rule any) bool {
 	})
 }
 
-// addresses are gates of rules that look at addresses.
-func (j *ruleJudge) addresses() []protect.Gate {
-	enforced := append(j.rules.of("DENY"), j.rules.of("ALLOW")...)
-	listed := slices.DeleteFunc(slices.Clone(enforced), func(r authzRule) bool { return !r.matches.asks(isAddress) })
+// addressGates are gates of rules that look at addresses.
+func (j *ruleGateBuilder) addressGates() []protect.Gate {
+	enforced := append(j.rules.withAction("DENY"), j.rules.withAction("ALLOW")...)
+	listed := slices.DeleteFunc(slices.Clone(enforced), func(r authzRule) bool { return !r.matches.usesFact(isAddress) })
 	var out []protect.Gate
 	if len(listed) == 0 {
 		for _, r := range enforced {
-			if listsAddresses(r.plain) {
-				out = append(out, j.gate(r, "ip", gate.AnyAddress))
+			if listsAddresses(r.value) {
+				out = append(out, j.buildGate(r, "ip", gate.AnyAddress))
 			}
 		}
 		return out
 	}
-	found := j.rules.judge(nil)
+	found := j.rules.decide(nil)
 	if found.Listed == gate.Holds || found.DeniesAll {
 		for _, r := range listed {
-			out = append(out, j.gate(r, ""))
+			out = append(out, j.buildGate(r, ""))
 		}
 		return out
 	}
@@ -466,14 +470,14 @@ func (j *ruleJudge) addresses() []protect.Gate {
 	if found.Listed == gate.Depends {
 		code = gate.Condition
 	}
-	for _, r := range j.rules.of("ALLOW") {
-		if !r.matches.asks(isAddress) && r.matches.value(nil) != topology.No {
-			out = append(out, j.gate(r, "ip", code))
+	for _, r := range j.rules.withAction("ALLOW") {
+		if !r.matches.usesFact(isAddress) && r.matches.evaluate(nil) != topology.No {
+			out = append(out, j.buildGate(r, "ip", code))
 		}
 	}
 	for _, r := range listed {
 		if out == nil || r.action == "DENY" {
-			out = append(out, j.gate(r, "ip", code))
+			out = append(out, j.buildGate(r, "ip", code))
 		}
 	}
 	return out
@@ -484,7 +488,7 @@ func listsAddresses(rule any) bool {
 	from, _ := model.Get(rule, "from").([]any)
 	return slices.ContainsFunc(from, func(e any) bool {
 		for _, name := range []string{"ipBlocks", "remoteIpBlocks"} {
-			if len(textsOf(model.Get(e, "source", name))) > 0 {
+			if len(listTexts(model.Get(e, "source", name))) > 0 {
 				return true
 			}
 		}
@@ -492,72 +496,73 @@ func listsAddresses(rule any) bool {
 	})
 }
 
-// authorization are gates of the decision as a whole: for all requests of the place together it has
-// to be able to refuse one. What it does with this request is said as well.
-func (j *ruleJudge) authorization() []protect.Gate {
-	out := j.custom()
-	deny, allow := j.rules.of("DENY"), j.rules.of("ALLOW")
+// authorizationGates are gates of the decision as a whole: for all requests of the place together
+// it has to be able to refuse one. What it does with this request is said as well.
+func (j *ruleGateBuilder) authorizationGates() []protect.Gate {
+	out := j.customGates()
+	deny, allow := j.rules.withAction("DENY"), j.rules.withAction("ALLOW")
 	if len(deny)+len(allow) == 0 {
 		return out
 	}
-	if all := j.rules.judge(nil); all.DeniesAll {
-		return append(out, j.denied(deny, allow)...)
+	if all := j.rules.decide(nil); all.DeniesAll {
+		return append(out, j.denyAllGates(deny, allow)...)
 	}
-	whole := sight{look: j.in.Look, open: true}.read(j.in.Verdict)
-	idle := whole.judge(j.certain()).Refuses == gate.Fails
-	sent := j.lacking()
+	whole := requestView{requests: j.in.Reader, operationsUnknown: true}.readRules(j.in.Verdict)
+	idle := whole.decide(j.certainFacts()).Refuses == gate.Fails
+	sent := j.missingIdentity()
 	for _, r := range deny {
-		g := j.gate(r, "")
-		switch r.matches.value(sent) {
+		g := j.buildGate(r, "")
+		switch r.matches.evaluate(sent) {
 		case topology.Yes:
-			g.Refuses = protect.Always
+			g.Refuses = protect.AlwaysRefuses
 		case topology.Maybe:
-			g.Refuses = protect.Perhaps
+			g.Refuses = protect.MayRefuse
 		}
-		if g.Refuses != protect.Never {
-			j.answer(&g, denyOrder)
+		if g.Refuses != protect.NeverRefuses {
+			j.setForbidden(&g, denyOrder)
 		}
 		if idle {
-			g.Weaken(gate.AllowsAll, r.name)
+			g.AddReason(gate.AllowsAll, r.name)
 		}
 		out = append(out, g)
 	}
-	return append(out, j.allowing(allow, idle)...)
+	return append(out, j.allowGates(allow, idle)...)
 }
 
-// allowing are gates of the rules that allow, of which one is enough.
-func (j *ruleJudge) allowing(allow authzRules, idle bool) []protect.Gate {
+// allowGates are gates of the rules that allow, of which one is enough.
+func (j *ruleGateBuilder) allowGates(allow authzRules, idle bool) []protect.Gate {
 	var out []protect.Gate
-	sent := j.lacking()
-	refused := allow.judge(sent)
-	isConstant := func(r authzRule) bool { return r.matches.value(nil) == topology.Yes && !looksAtRequests(r.plain) }
+	sent := j.missingIdentity()
+	refused := allow.decide(sent)
+	isConstant := func(r authzRule) bool { return r.matches.evaluate(nil) == topology.Yes && !isForSomeRequests(r.value) }
 	constant := slices.ContainsFunc(allow, isConstant)
 	for _, r := range allow {
-		if idle && constant && !isConstant(r) || r.matches.value(nil) == topology.No && len(allow) > 1 && !looksAtRequests(r.plain) {
+		if idle && constant && !isConstant(r) || r.matches.evaluate(nil) == topology.No && len(allow) > 1 && !isForSomeRequests(r.value) {
 			continue
 		}
-		g := j.gate(r, "ALLOW")
+		g := j.buildGate(r, "ALLOW")
 		switch {
 		case refused.DeniesAll:
-			g.Refuses = protect.Always
+			g.Refuses = protect.AlwaysRefuses
 		case refused.Refuses != gate.Fails:
-			g.Refuses = protect.Perhaps
+			g.Refuses = protect.MayRefuse
 		}
-		if g.Refuses != protect.Never {
-			j.answer(&g, allowOrder)
+		if g.Refuses != protect.NeverRefuses {
+			j.setForbidden(&g, allowOrder)
 		}
 		if idle {
-			g.Weaken(gate.AllowsAll, r.name)
+			g.AddReason(gate.AllowsAll, r.name)
 		}
 		out = append(out, g)
 	}
 	return out
 }
 
-// denied are the gates where nobody gets in: the rules that deny everybody, else those that would allow.
-func (j *ruleJudge) denied(deny, allow authzRules) []protect.Gate {
+// denyAllGates are the gates where nobody gets in: the rules that deny everybody, else those that
+// would allow.
+func (j *ruleGateBuilder) denyAllGates(deny, allow authzRules) []protect.Gate {
 	var out []protect.Gate
-	rules := slices.DeleteFunc(slices.Clone(deny), func(r authzRule) bool { return r.matches.value(nil) != topology.Yes })
+	rules := slices.DeleteFunc(slices.Clone(deny), func(r authzRule) bool { return r.matches.evaluate(nil) != topology.Yes })
 	if len(rules) == 0 {
 		rules = allow
 	}
@@ -565,51 +570,52 @@ func (j *ruleJudge) denied(deny, allow authzRules) []protect.Gate {
 		rules = deny
 	}
 	for _, r := range rules {
-		g := j.gate(r, "denied", gate.DeniesAll)
-		g.Refuses = protect.Always
-		j.answer(&g, denyOrder)
+		g := j.buildGate(r, "denied", gate.DeniesAll)
+		g.Refuses = protect.AlwaysRefuses
+		j.setForbidden(&g, denyOrder)
 		out = append(out, g)
 	}
 	return out
 }
 
-// certain is what is known of every request: without a RequestAuthentication no token is verified.
-func (j *ruleJudge) certain() facts {
-	if beside(j.in, authenticationKind) == nil {
+// certainFacts is what is known of every request: without a RequestAuthentication no token is
+// verified.
+func (j *ruleGateBuilder) certainFacts() facts {
+	if findVerdict(j.in, authenticationKind) == nil {
 		return facts{tokenFact: false}
 	}
 	return nil
 }
 
-// lacking is what is known of the identity of the request as it is written: a token that it does not
-// have is missing; whether the connection has a certificate is not known.
-func (j *ruleJudge) lacking() facts {
-	if j.in.Look.Lacks(j.tokenPlaces()) {
+// missingIdentity is what is known of the identity of the request as it is written: a token that it
+// does not have is missing; whether the connection has a certificate is not known.
+func (j *ruleGateBuilder) missingIdentity() facts {
+	if j.in.Reader.LacksCredential(j.findTokenPlaces()) {
 		return facts{tokenFact: false}
 	}
 	return facts{}
 }
 
-// tokenPlaces are where tokens are read at the place.
-func (j *ruleJudge) tokenPlaces() []string {
-	if v := beside(j.in, authenticationKind); v != nil {
-		return tokenPlaces(v)
+// findTokenPlaces are where tokens are read at the place.
+func (j *ruleGateBuilder) findTokenPlaces() []string {
+	if v := findVerdict(j.in, authenticationKind); v != nil {
+		return listTokenPlaces(v)
 	}
 	return []string{"header authorization", "query access_token"}
 }
 
-func (j *ruleJudge) answer(g *protect.Gate, order int) {
+func (j *ruleGateBuilder) setForbidden(g *protect.Gate, order int) {
 	g.Answers, g.Missing, g.Order = []string{"403"}, []string{"403"}, order
 }
 
 // failsOpen reports whether requests get in while a provider does not answer.
 func failsOpen(r *resolve.Resolution, provider string) bool {
-	m := readMesh(r.Snapshot, r.Settings)
+	m := readMeshConfig(r.Snapshot, r.Settings)
 	for _, p := range m.providers {
 		if providerName(p) != provider {
 			continue
 		}
-		for _, form := range types[custom] {
+		for _, form := range providerTypes[customUse] {
 			if open, _ := model.Get(p, form, "failOpen").(bool); open {
 				return true
 			}
@@ -618,27 +624,27 @@ func failsOpen(r *resolve.Resolution, provider string) bool {
 	return false
 }
 
-// peerGate is that of the mTLS mode of a workload, for all of its ports.
-func peerGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildPeerGate is the gate of the mTLS mode of a workload, for all of its ports.
+func buildPeerGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if g.Object == (model.Ref{}) { // what no policy says
 		return nil
 	}
-	g.Refuses = protect.Never
+	g.Refuses = protect.NeverRefuses
 	weaken := func(mode, field string, exempt bool) {
 		switch {
 		case mode == "STRICT":
 		case exempt:
-			g.Weaken(gate.Skipped, field)
+			g.AddReason(gate.Skipped, field)
 		case mode == "DISABLE":
-			g.Weaken(gate.Disabled, field)
+			g.AddReason(gate.Disabled, field)
 		default:
-			g.Weaken(gate.MissingAllowed, field)
+			g.AddReason(gate.MissingAllowed, field)
 		}
 	}
 	mode := in.Text("mtls", "mode")
 	weaken(mode, "mtls.mode", false)
 	if mode == "STRICT" {
-		for _, port := range in.Find([]string{"portLevelMtls", "*", "mode"}) {
+		for _, port := range in.FindValues([]string{"portLevelMtls", "*", "mode"}) {
 			if text, _ := port.Value.(string); text != "STRICT" {
 				weaken(text, strings.Join(port.Path, "."), true)
 				break

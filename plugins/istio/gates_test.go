@@ -39,7 +39,7 @@ func TestRulesOfNobody(t *testing.T) {
 		return map[string]any{"from": values(map[string]any{"source": source}), "to": values(map[string]any{"operation": operation})}
 	}
 	when := func(fields map[string]any) any { return map[string]any{"when": values(fields)} }
-	rule := func(action string, of any) authzRule { return authzRule{action: action, plain: of} }
+	rule := func(action string, of any) authzRule { return authzRule{action: action, value: of} }
 	token := map[string]any{"requestPrincipals": values("*")}
 	noToken := map[string]any{"notRequestPrincipals": values("*")}
 	for name, c := range map[string]struct {
@@ -62,24 +62,24 @@ func TestRulesOfNobody(t *testing.T) {
 		"one that it does not have":            {authzRules{rule("ALLOW", when(map[string]any{"key": "request.headers[x-key]", "values": values("m")}))}, gate.Holds, true},
 		"another port":                         {authzRules{rule("ALLOW", both(nil, map[string]any{"ports": values("90")}))}, gate.Holds, true},
 		"another host":                         {authzRules{rule("ALLOW", both(nil, map[string]any{"hosts": values("*.other")})), rule("ALLOW", from(token))}, gate.Holds, true},
-		"tried rules are none":                 {authzRules{{action: "ALLOW", shadow: true, plain: from(token)}}, gate.Fails, false},
+		"tried rules are none":                 {authzRules{{action: "ALLOW", dryRun: true, value: from(token)}}, gate.Fails, false},
 		"who is denied needs no rule to allow": {authzRules{rule("DENY", map[string]any{}), rule("ALLOW", map[string]any{})}, gate.Holds, true},
 	} {
-		look := &protect.Look{Request: &request.Request{Protocol: request.HTTP, Method: "GET", Path: "/open", Headers: []request.Field{{Name: "x-key", Value: "k1"}}}}
-		s := sight{look: look, host: "sky.example", port: 80}
+		look := &protect.RequestReader{Request: &request.Request{Protocol: request.HTTP, Method: "GET", Path: "/open", Headers: []request.Field{{Name: "x-key", Value: "k1"}}}}
+		s := requestView{requests: look, host: "sky.example", port: 80}
 		for i := range c.rules {
-			c.rules[i].matches = s.predicateOf(c.rules[i].plain)
+			c.rules[i].matches = s.readPredicate(c.rules[i].value)
 		}
-		if got := c.rules.judge(nobody()); got.Anonymous != c.anonymous || got.DeniesAll != c.denied {
+		if got := c.rules.decide(anonymousFacts()); got.Anonymous != c.anonymous || got.DeniesAll != c.denied {
 			t.Errorf("%s: %s, denies all %v", name, got.Anonymous, got.DeniesAll)
 		}
 	}
 }
 
 func TestPredicatesOfAll(t *testing.T) {
-	s := sight{look: &protect.Look{Request: &request.Request{Path: "/a"}}, open: true}
-	p := s.predicateOf(map[string]any{"to": values(map[string]any{"operation": map[string]any{"paths": values("/a")}})})
-	if p.value(nil) != topology.Maybe {
+	s := requestView{requests: &protect.RequestReader{Request: &request.Request{Path: "/a"}}, operationsUnknown: true}
+	p := s.readPredicate(map[string]any{"to": values(map[string]any{"operation": map[string]any{"paths": values("/a")}})})
+	if p.evaluate(nil) != topology.Maybe {
 		t.Error("for all requests together a path decides")
 	}
 }
@@ -87,7 +87,7 @@ func TestPredicatesOfAll(t *testing.T) {
 // TestHostOf finds a host for every pattern that can have one.
 func TestHostOf(t *testing.T) {
 	for pattern, want := range map[string]string{"*": "", "": "", "*.acme.com": "any.acme.com", "*acme.com": "anyacme.com", "shop.*": "shop.", "acme.com": "acme.com"} {
-		if got := hostOf(pattern); got != want {
+		if got := exampleHost(pattern); got != want {
 			t.Errorf("hostOf(%q) = %q, want %q", pattern, got, want)
 		}
 	}

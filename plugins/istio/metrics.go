@@ -10,37 +10,37 @@ import (
 var istioMetrics = []string{"GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES", "REQUEST_COUNT", "REQUEST_DURATION", "REQUEST_SIZE", "RESPONSE_SIZE",
 	"TCP_CLOSED_CONNECTIONS", "TCP_OPENED_CONNECTIONS", "TCP_RECEIVED_BYTES", "TCP_SENT_BYTES"}
 
-// metrics folds the section by provider, mode and metric.
-func (t telemetryFold) metrics(entries []entry) {
+// foldMetrics folds the section by provider, mode and metric.
+func (t telemetryFold) foldMetrics(entries []sectionEntry) {
 	defaults, _ := t.world.defaultProviders("metrics")
 	scope, by := defaults, providersLayer
 	for _, e := range entries {
-		if names := e.providers(); len(names) > 0 {
+		if names := e.providerNames(); len(names) > 0 {
 			scope, by = names, e.from
 		}
 	}
 	if len(entries) == 0 {
 		for _, p := range scope {
-			if t.serves(p, "metrics") {
-				t.measured(p, providersLayer)
+			if t.hasProvider(p, "metrics") {
+				t.addProvider(p, providersLayer)
 			}
 		}
 	}
-	inherit(entries, defaults, func(e entry, names []string) {
+	eachWithProviders(entries, defaults, func(e sectionEntry, names []string) {
 		for _, p := range names {
 			switch {
 			case !slices.Contains(scope, p):
-				t.outdone(merge.Keys("metrics", p), e.Value(), e.from, by)
-			case !t.serves(p, "metrics"):
-				t.lose(merge.Keys("metrics", p), e.Value(), e.from, merge.Invalid)
+				t.addReplaced(merge.KeyPath("metrics", p), e.Value(), e.from, by)
+			case !t.hasProvider(p, "metrics"):
+				t.addLost(merge.KeyPath("metrics", p), e.Value(), e.from, merge.Invalid)
 			default:
-				t.provided(p, e)
+				t.foldEntry(p, e)
 			}
 		}
 	})
 	for _, p := range scope {
 		for _, mode := range modes { // what is turned off has no metrics; what was turned on again has all that was ever said of it
-			end := func(field string) merge.Path { return merge.Keys("metrics", p, mode, field) }
+			end := func(field string) merge.Path { return merge.KeyPath("metrics", p, mode, field) }
 			if t.isOn(end("disabled")) {
 				t.dropBelow(end("overrides"), t.from[end("disabled").String()])
 			}
@@ -48,23 +48,23 @@ func (t telemetryFold) metrics(entries []entry) {
 	}
 }
 
-// measured makes a provider one that gets metrics.
-func (t telemetryFold) measured(provider string, from int) {
+// addProvider makes a provider one that gets metrics.
+func (t telemetryFold) addProvider(provider string, from int) {
 	for _, mode := range modes {
-		if path := merge.Keys("metrics", provider, mode, "disabled"); t.paths[path.String()] == nil {
-			t.set(path, false, from)
+		if path := merge.KeyPath("metrics", provider, mode, "disabled"); t.paths[path.String()] == nil {
+			t.setValue(path, false, from)
 		}
 	}
 }
 
-// provided folds one entry for one of its providers.
-func (t telemetryFold) provided(provider string, e entry) {
-	t.measured(provider, e.from)
+// foldEntry folds one entry for one of its providers.
+func (t telemetryFold) foldEntry(provider string, e sectionEntry) {
+	t.addProvider(provider, e.from)
 	if every := e.Field("reportingInterval"); !every.IsNull() {
-		t.set(merge.Keys("metrics", provider, "reportingInterval"), every.Value(), e.from)
+		t.setValue(merge.KeyPath("metrics", provider, "reportingInterval"), every.Value(), e.from)
 	}
 	for _, over := range e.Field("overrides").Items {
-		o := entry{over, e.from}
+		o := sectionEntry{over, e.from}
 		metrics := []string{over.At("match", "customMetric").Text()}
 		if metrics[0] == "" {
 			metrics[0] = over.At("match", "metric").Text()
@@ -74,24 +74,24 @@ func (t telemetryFold) provided(provider string, e entry) {
 			metrics = istioMetrics
 		}
 		for _, mode := range modes {
-			if !o.in(mode) {
+			if !o.isForMode(mode) {
 				continue
 			}
 			at := func(names ...string) merge.Path {
-				return merge.Keys(append([]string{"metrics", provider, mode}, names...)...)
+				return merge.KeyPath(append([]string{"metrics", provider, mode}, names...)...)
 			}
 			if off, _ := over.Field("disabled").Value().(bool); all && off {
-				t.set(at("disabled"), true, e.from)
+				t.setValue(at("disabled"), true, e.from)
 				continue
 			}
-			t.set(at("disabled"), false, e.from)
+			t.setValue(at("disabled"), false, e.from)
 			for _, metric := range metrics {
 				if v := over.Field("disabled"); !v.IsNull() {
-					t.set(at("overrides", metric, "disabled"), v.Value(), e.from)
+					t.setValue(at("overrides", metric, "disabled"), v.Value(), e.from)
 				}
 				tags := over.Field("tagOverrides")
-				for _, tag := range fieldsOf(tags) {
-					t.set(at("overrides", metric, "tagOverrides", tag), tags.Field(tag).Value(), e.from)
+				for _, tag := range sortFields(tags) {
+					t.setValue(at("overrides", metric, "tagOverrides", tag), tags.Field(tag).Value(), e.from)
 				}
 			}
 		}

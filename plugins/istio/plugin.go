@@ -2,7 +2,7 @@
 package istio
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -15,25 +15,25 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "istio", Kinds: kinds, Words: map[string]plugin.Word{"istio.PathNormalization": pathNormalization}, Audit: gatewayProxies(),
-		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
-		Evaluators: request.Evaluators{"istio.Authorize": authorized}, Gates: gates(),
-		Functions: descriptor.Functions{Links: []topology.Linker{link},
-			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
-			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
+	return plugin.Plugin{Name: "istio", Kinds: kinds, RequestWords: map[string]plugin.WordFunc{"istio.PathNormalization": findPathNormalization}, Audit: proxyMapping(),
+		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"istio.CoreConditions": gatewayAPIAncestors, "istio.WaypointAccepted": waypointAncestors}},
+		Evaluators: request.Evaluators{"istio.Authorize": evaluateAuthorization}, Gates: gateFunctions(),
+		Functions: descriptor.Functions{Links: []topology.Linker{addToGraph},
+			Checks:  map[string]policy.Check{"istio.OptedOut": checkOptOut},
+			Compare: map[string]policy.Comparator{"istio.NameFirst": compareDottedNames},
 			ScopeFunctions: descriptor.ScopeFunctions{
-				Legs: map[string]policy.LegMaker{"istio.Attached": leg(proxied(attached)), "istio.Asked": leg(asked), "istio.Peers": leg(peers), "istio.Configured": leg(proxied(configured)),
-					"istio.Filtered": leg(proxied(filtered)), "istio.Extended": leg(proxied(extended)), "istio.Observed": leg(proxied(observed)), "istio.Destinations": destinations},
-				Situations: map[string]policy.Situator{"istio.Authorization": situator(authorization), "istio.Authentication": situator(authentication),
-					"istio.MutualTLS": situator(mutualTLS), "istio.Configuration": situator(configuration), "istio.Patching": situator(patching),
-					"istio.Extensions": situator(extensions), "istio.Telemetry": situator(telemetry), "istio.Destination": destination},
+				Points: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)), "istio.Asked": newLegMaker(findAuthorized), "istio.Peers": newLegMaker(findPeers), "istio.Configured": newLegMaker(excludeZtunnel(findConfigured)),
+					"istio.Filtered": newLegMaker(excludeZtunnel(findPatched)), "istio.Extended": newLegMaker(excludeZtunnel(findExtended)), "istio.Observed": newLegMaker(excludeZtunnel(findObserved)), "istio.Destinations": newDestinationFinder},
+				Situations: map[string]policy.SituationMaker{"istio.Authorization": newSituator(authorizationSituation), "istio.Authentication": newSituator(authenticationSituation),
+					"istio.MutualTLS": newSituator(peerSituation), "istio.Configuration": newSituator(proxyConfigSituation), "istio.Patching": newSituator(patchSituation),
+					"istio.Extensions": newSituator(extensionSituation), "istio.Telemetry": newSituator(telemetrySituation), "istio.Destination": newDestinationSituator},
 			}}}
 }
 
-// link tells what the vendor adds to the graph, and what its Gateways take.
-func link(b *topology.Builder) {
-	b.Extend(proxies)
-	b.Implement(topology.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
+// addToGraph registers what the vendor adds to the graph, and what its Gateways take.
+func addToGraph(b *topology.Builder) {
+	b.AddExtension(extendGraph)
+	b.AddImplementation(topology.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
 }

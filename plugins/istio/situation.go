@@ -17,50 +17,52 @@ const (
 	serviceLevel topology.Role = topology.Frontend
 )
 
-// place is a target with what a fold has to know of it.
-type place struct {
+// foldTarget is a target with what a fold has to know of it.
+type foldTarget struct {
 	target
-	world     *world
+	world     *proxyIndex
 	namespace string // of a Namespace that is asked about itself; then there is no proxy
 	graph     *topology.Graph
 	settings  model.Settings
 }
 
-// described is what one kind makes of a place: everything of its situation but where policies stand; nil: nothing is in force there.
-type described func(at place) *policy.Situation
+// situationFunc is what one kind makes of a target: everything of its situation but where policies
+// stand; nil: nothing is in force there.
+type situationFunc func(at foldTarget) *policy.Situation
 
-// situator makes the situations of a kind.
-func situator(describe described) policy.Situator {
+// newSituator makes the situations of a kind.
+func newSituator(describe situationFunc) policy.SituationMaker {
 	return func(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
-		if !present(in, s) {
+		if !isPresent(in, s) {
 			return nil
 		}
-		w := readWorld(in, s)
-		byNode := map[topology.NodeID]place{}
+		w := buildProxyIndex(in, s)
+		byNode := map[topology.NodeID]foldTarget{}
 		for _, t := range w.targets {
-			for _, id := range g.Lookup(t.of().Ref) {
-				byNode[id] = place{target: t, world: w, graph: g, settings: s}
+			for _, id := range g.Lookup(t.representative().Ref) {
+				byNode[id] = foldTarget{target: t, world: w, graph: g, settings: s}
 			}
 		}
 		return func(id topology.NodeID) *policy.Situation {
 			at, ok := byNode[id]
 			if n := g.Node(id); !ok && n.Role == topology.Namespace {
-				at, ok = place{world: w, namespace: n.Ref.Name, graph: g, settings: s}, true
+				at, ok = foldTarget{world: w, namespace: n.Ref.Name, graph: g, settings: s}, true
 			}
 			if !ok {
 				return nil
 			}
 			out := describe(at)
 			if out != nil && out.Place == nil {
-				out.Place = at.stands
+				out.Place = at.findPlace
 			}
 			return out
 		}
 	}
 }
 
-// spaces are the namespaces whose policies a target takes: that of the proxy, and of what it serves.
-func (at place) spaces() (proxy, service string) {
+// policyNamespaces are the namespaces whose policies a target takes: that of the proxy, and of what
+// it serves.
+func (at foldTarget) policyNamespaces() (proxy, service string) {
 	if at.proxy == nil {
 		return at.namespace, ""
 	}
@@ -70,22 +72,22 @@ func (at place) spaces() (proxy, service string) {
 	return at.target.namespace(), service
 }
 
-// inOrder compares policies by their namespaces, in a given order.
-func inOrder(namespaces ...string) func(a, b *policy.Policy) int {
+// compareByNamespace compares policies by their namespaces, in a given order.
+func compareByNamespace(namespaces ...string) func(a, b *policy.Policy) int {
 	return func(a, b *policy.Policy) int {
 		return cmp.Compare(slices.Index(namespaces, a.Ref().Namespace), slices.Index(namespaces, b.Ref().Namespace))
 	}
 }
 
-// key tells targets apart for which the order of namespaces is another.
-func key(namespaces ...string) string { return strings.Join(namespaces, "\x00") }
+// joinKey tells targets apart for which the order of namespaces differs.
+func joinKey(namespaces ...string) string { return strings.Join(namespaces, "\x00") }
 
-// stands is where a policy is said to hold, and at which level.
-func (at place) stands(p *policy.Policy) (topology.NodeID, topology.Role) {
+// findPlace is where a policy is said to hold, and at which level.
+func (at foldTarget) findPlace(p *policy.Policy) (topology.NodeID, topology.Role) {
 	if p.Builtin != "" {
-		return at.builtin(p)
+		return at.findBuiltinPlace(p)
 	}
-	s := selectionOf(p.Object)
+	s := readPolicyTargets(p.Object)
 	find := func(ref model.Ref) topology.NodeID {
 		if ids := at.graph.Lookup(ref); len(ids) > 0 {
 			return ids[0]
@@ -94,7 +96,7 @@ func (at place) stands(p *policy.Policy) (topology.NodeID, topology.Role) {
 	}
 	home := find(model.Ref{Kind: "Namespace", Name: p.Ref().Namespace})
 	for _, r := range s.refs {
-		if at.proxy == nil || !at.world.names(p.Ref().Namespace, r, at.target) {
+		if at.proxy == nil || !at.world.isReferenced(p.Ref().Namespace, r, at.target) {
 			continue
 		}
 		switch r.groupKind() {
@@ -114,8 +116,9 @@ func (at place) stands(p *policy.Policy) (topology.NodeID, topology.Role) {
 	return home, topology.Namespace
 }
 
-// builtin is where something that no policy wrote stands: at the object that says it, else in the root namespace.
-func (at place) builtin(p *policy.Policy) (topology.NodeID, topology.Role) {
+// findBuiltinPlace is where something that no policy wrote stands: at the object that says it, else
+// in the root namespace.
+func (at foldTarget) findBuiltinPlace(p *policy.Policy) (topology.NodeID, topology.Role) {
 	root := at.graph.Lookup(model.Ref{Kind: "Namespace", Name: at.world.root})[0]
 	if ids := at.graph.Lookup(p.Ref()); p.Ref().Name != "" && len(ids) > 0 {
 		return ids[0], topology.Workload
@@ -123,35 +126,35 @@ func (at place) builtin(p *policy.Policy) (topology.NodeID, topology.Role) {
 	return root, meshLevel
 }
 
-// merger collects what a fold makes.
-type merger struct {
+// foldRecorder collects the results of a fold.
+type foldRecorder struct {
 	units   []merge.Unit
 	effects []merge.Effect
 }
 
-// take puts a setting in force.
-func (m *merger) take(path merge.Path, value any, from ...int) {
-	u := merge.Unit{Path: path, Value: value, From: sources(from...)}
+// addEffective puts a setting in force.
+func (m *foldRecorder) addEffective(path merge.Path, value any, from ...int) {
+	u := merge.Unit{Path: path, Value: value, From: sourcesOf(from...)}
 	m.units = append(m.units, u)
-	m.note(u, merge.Taken, "", nil)
+	m.addEffects(u, merge.Taken, "", nil)
 }
 
-// lose accounts for a setting that is nowhere in force.
-func (m *merger) lose(path merge.Path, value any, from int, why merge.Reason, to ...int) {
-	m.note(merge.Unit{Path: path, Value: value, From: sources(from)}, merge.Dropped, why, sources(to...))
+// addLost accounts for a setting that is nowhere in force.
+func (m *foldRecorder) addLost(path merge.Path, value any, from int, why merge.Reason, to ...int) {
+	m.addEffects(merge.Unit{Path: path, Value: value, From: sourcesOf(from)}, merge.Dropped, why, sourcesOf(to...))
 }
 
-func (m *merger) note(u merge.Unit, o merge.Action, why merge.Reason, other []merge.From) {
+func (m *foldRecorder) addEffects(u merge.Unit, o merge.Action, why merge.Reason, other []merge.Source) {
 	for i := range u.From {
 		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: o, Reason: why, Other: other})
 	}
 }
 
-// sources are positions of layers, each once.
-func sources(layers ...int) []merge.From {
-	var out []merge.From
+// sourcesOf are positions of layers, each once.
+func sourcesOf(layers ...int) []merge.Source {
+	var out []merge.Source
 	for _, l := range layers {
-		from := merge.From{Layer: l, Block: merge.Bare}
+		from := merge.Source{Layer: l, Block: merge.Bare}
 		if !slices.Contains(out, from) {
 			out = append(out, from)
 		}

@@ -27,21 +27,22 @@ const (
 	providersLabel = "MeshConfig.defaultProviders"
 )
 
-// observed finds where a Telemetry holds. One that is for a whole namespace holds for waypoints too; of the others only those of the proxy's
-// namespace count, or of the Service's where a waypoint serves one (spec §2).
-func observed(w *world, p *policy.Policy) (found, []model.Problem) {
-	s := selectionOf(p.Object)
+// findObserved finds where a Telemetry holds. One that is for a whole namespace holds for waypoints
+// too; of the others only those of the proxy's namespace count, or of the Service's where a
+// waypoint serves one.
+func findObserved(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Problem) {
+	s := readPolicyTargets(p.Object)
 	ns := p.Ref().Namespace
-	var out found
+	var out attachPoints
 	var problems []model.Problem
 	other := false // it would hold, but for what Istio documents and does not do
-	for _, t := range w.near(ns) {
-		if s.plain() {
+	for _, t := range w.targetsNear(ns) {
+		if s.isNamespaceWide() {
 			out.targets = append(out.targets, t)
 			continue
 		}
-		holds, split := w.attaches(ns, s, t)
-		switch home := t.of().Ref.Namespace; {
+		holds, split := w.isAttached(ns, s, t)
+		switch home := t.representative().Ref.Namespace; {
 		case holds && ns == home:
 			out.targets = append(out.targets, t)
 		case holds:
@@ -51,29 +52,30 @@ func observed(w *world, p *policy.Policy) (found, []model.Problem) {
 			problems = append(problems, splitProblem(p, t))
 		}
 	}
-	problems = append(problems, w.undecided(p, out.targets)...)
+	problems = append(problems, w.defaultProviderProblems(p, out.targets)...)
 	switch {
 	case len(out.targets) == 0 && other:
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
 			"Istio looks for Telemetry with a selector or a reference in the namespace of the workload, or of the Service behind a waypoint, and nowhere else: in %s it holds nowhere", ns)}.At(p.Object))
 	case len(out.targets) == 0:
-		problems = append(problems, w.unattached(p, s)...)
+		problems = append(problems, w.explainUnattached(p, s)...)
 	}
 	return out, problems
 }
 
-// telemetry is what Telemetry policies make of a target: tracing, metrics and access logs, each by a rule of its own.
-func telemetry(at place) *policy.Situation {
-	if at.proxy == nil || at.member == tunneled {
+// telemetrySituation is what Telemetry policies make of a target: tracing, metrics and access logs,
+// each by a rule of its own.
+func telemetrySituation(at foldTarget) *policy.Situation {
+	if at.proxy == nil || at.membership == ztunnelMember {
 		return nil
 	}
-	proxy, service := at.spaces()
+	proxy, service := at.policyNamespaces()
 	root := at.world.root
 	level := func(p *policy.Policy) int {
-		switch s := selectionOf(p.Object); {
+		switch s := readPolicyTargets(p.Object); {
 		case p.Builtin != "":
 			return telemetryDefaults
-		case !s.plain():
+		case !s.isNamespaceWide():
 			return telemetryWorkload
 		case p.Ref().Namespace == root && service == root && proxy != root:
 			return telemetryService // Istio takes it as the mesh's first, and once more as that of the Service's namespace, which is what counts
@@ -84,7 +86,7 @@ func telemetry(at place) *policy.Situation {
 		}
 		return telemetryService
 	}
-	source := at.world.source
+	source := at.world.configMap
 	if source == nil {
 		source = &model.Object{}
 	}
@@ -94,20 +96,20 @@ func telemetry(at place) *policy.Situation {
 		names, _ := at.world.defaultProviders(section)
 		bare = bare || len(names) > 0
 	}
-	return &policy.Situation{Key: key(proxy, service), Builtins: builtins, Bare: bare, Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
+	return &policy.Situation{Key: joinKey(proxy, service), Builtins: builtins, AlwaysInForce: bare, Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
 		Fold: func(layers []*policy.Policy) merge.PlanFunc {
-			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.observe(layers, level) }
+			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.foldTelemetry(layers, level) }
 		}}
 }
 
-// entry is an entry of one section of a Telemetry.
-type entry struct {
+// sectionEntry is an entry of one section of a Telemetry.
+type sectionEntry struct {
 	model.Body
 	from int
 }
 
-// providers are the names in an entry.
-func (e entry) providers() []string {
+// providerNames are the names in an entry.
+func (e sectionEntry) providerNames() []string {
 	var out []string
 	for _, p := range e.Field("providers").Items {
 		out = append(out, p.Text("name"))
@@ -115,37 +117,37 @@ func (e entry) providers() []string {
 	return out
 }
 
-// in reports whether an entry is for a mode.
-func (e entry) in(mode string) bool {
+// isForMode reports whether an entry is for a mode.
+func (e sectionEntry) isForMode(mode string) bool {
 	want := e.At("match", "mode").Text()
 	return want != "CLIENT" && want != "SERVER" || want == mode
 }
 
-// observe folds the sections.
-func (at place) observe(layers []*policy.Policy, level func(*policy.Policy) int) ([]merge.Unit, []merge.Effect) {
-	b := newBoard()
-	entries := map[string][]entry{}
+// foldTelemetry folds the sections.
+func (at foldTarget) foldTelemetry(layers []*policy.Policy, level func(*policy.Policy) int) ([]merge.Unit, []merge.Effect) {
+	b := newOverlay()
+	entries := map[string][]sectionEntry{}
 	seen := -1
 	for i, p := range layers {
 		if p.Builtin != "" {
 			continue
 		}
 		if seen >= 0 && level(p) != telemetryWorkload && level(layers[seen]) == level(p) {
-			b.loseAll(p, i, seen)
+			b.addAllLost(p, i, seen)
 			continue
 		}
 		seen = i
 		for _, section := range sections {
 			for _, e := range p.Object.Body.At("spec", section).Items {
-				entries[section] = append(entries[section], entry{e, i})
+				entries[section] = append(entries[section], sectionEntry{e, i})
 			}
 		}
 	}
-	t := telemetryFold{board: b, world: at.world}
-	t.tracing(entries["tracing"])
-	t.metrics(entries["metrics"])
-	t.accessLogging(entries["accessLogging"])
-	return b.result(layers)
+	t := telemetryFold{overlay: b, world: at.world}
+	t.foldTracing(entries["tracing"])
+	t.foldMetrics(entries["metrics"])
+	t.foldAccessLogging(entries["accessLogging"])
+	return b.finish(layers)
 }
 
 // Positions of the layers that no policy wrote.
@@ -154,23 +156,27 @@ const (
 	providersLayer
 )
 
-// telemetryFold is what the folds of the sections share.
+// telemetryFold is what the folds of the sections have in common.
 type telemetryFold struct {
-	*board
-	world *world
+	*overlay
+	world *proxyIndex
 }
 
-// serves reports whether a provider of the mesh can do what a section is about. Where nobody says which providers there are, every name is one.
-func (t telemetryFold) serves(name, section string) bool { return t.named(name, section) != "" }
+// hasProvider reports whether a provider of the mesh can do what a section is about. Where nobody
+// says which providers there are, every name is one.
+func (t telemetryFold) hasProvider(name, section string) bool {
+	return t.findProvider(name, section) != ""
+}
 
-// named is the provider that a name means, by its own spelling; "" if there is none that can do what the section is about.
-func (t telemetryFold) named(name, section string) string {
+// findProvider is the provider that a name means, by its own spelling; "" if there is none that can
+// do what the section is about.
+func (t telemetryFold) findProvider(name, section string) string {
 	if t.world.providers == nil {
 		return name
 	}
 	for _, p := range t.world.providers {
 		if strings.EqualFold(providerName(p), name) {
-			if fit(p, section) {
+			if canServe(p, section) {
 				return providerName(p)
 			}
 			break
@@ -179,19 +185,21 @@ func (t telemetryFold) named(name, section string) string {
 	return ""
 }
 
-// outdone accounts for what is said of a provider that a later policy did away with by naming others.
-func (t telemetryFold) outdone(path merge.Path, value any, from, by int) {
+// addReplaced accounts for what is said of a provider that a later policy did away with by naming
+// others.
+func (t telemetryFold) addReplaced(path merge.Path, value any, from, by int) {
 	if from == by {
-		t.lose(path, value, from, merge.NoEffect)
+		t.addLost(path, value, from, merge.NoEffect)
 		return
 	}
-	t.lose(path, value, from, merge.MoreSpecificWins, by)
+	t.addLost(path, value, from, merge.MoreSpecificWins, by)
 }
 
-// inherit calls see for every entry with its providers: those of the entry before where it names none, and for the first the defaults.
-func inherit(entries []entry, providers []string, see func(e entry, providers []string)) {
+// eachWithProviders calls see for every entry with its providers: those of the entry before where
+// it names none, and for the first the defaults.
+func eachWithProviders(entries []sectionEntry, providers []string, see func(e sectionEntry, providers []string)) {
 	for _, e := range entries {
-		if own := e.providers(); len(own) > 0 {
+		if own := e.providerNames(); len(own) > 0 {
 			providers = own
 		}
 		see(e, providers)

@@ -19,39 +19,41 @@ const (
 	managedEastWest  = "istio.io-eastwest-controller"
 )
 
-// binding is the waypoint of a Service or ServiceEntry, as it is named by its own labels or by those of its namespace.
-type binding struct {
+// waypointBinding is the waypoint of a Service or ServiceEntry, as it is named by its own labels or
+// by those of its namespace.
+type waypointBinding struct {
 	gateway *model.Object // nil: none
 	denied  bool          // the waypoint takes nothing of that namespace
 	canary  bool          // another waypoint gets a part of what is sent
 	unknown string        // what is not in the input and may say otherwise
 }
 
-// bind finds the waypoint of a Service or ServiceEntry (spec §14). What names one that is not there has none, whatever its namespace says.
-func bind(in *model.Snapshot, o *model.Object) binding {
+// findWaypoint finds the waypoint of a Service or ServiceEntry. What names one that is not there
+// has none, whatever its namespace says.
+func findWaypoint(in *model.Snapshot, o *model.Object) waypointBinding {
 	if managed := o.Labels[managedLabel]; managed == managedByMesh || managed == managedEastWest {
-		return binding{} // a waypoint's own Service
+		return waypointBinding{} // a waypoint's own Service
 	}
 	ns := in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
 	labels := o.Labels
 	name, named := labels[useWaypoint]
 	if !named {
 		if ns == nil {
-			return binding{unknown: "Namespace " + o.Ref.Namespace + ", which may name one, is not in the input"}
+			return waypointBinding{unknown: "Namespace " + o.Ref.Namespace + ", which may name one, is not in the input"}
 		}
 		labels = ns.Labels
 		name = labels[useWaypoint]
 	}
 	if name == "" || name == "none" {
-		return binding{}
+		return waypointBinding{}
 	}
 	gateway := in.Get(model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name, Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)})
 	if gateway == nil || !servesServices(in, gateway) {
-		return binding{}
+		return waypointBinding{}
 	}
 	canary := labels[useCanary]
-	out := binding{gateway: gateway, canary: canary != "" && canary != "none"}
-	out.denied, out.unknown = denies(in, gateway, o.Ref.Namespace)
+	out := waypointBinding{gateway: gateway, canary: canary != "" && canary != "none"}
+	out.denied, out.unknown = excludesNamespace(in, gateway, o.Ref.Namespace)
 	return out
 }
 
@@ -64,9 +66,9 @@ func servesServices(in *model.Snapshot, gateway *model.Object) bool {
 	return !told || of == "service" || of == "all"
 }
 
-// denies reports whether a waypoint takes nothing of a namespace: its listener for the mesh says which it takes, and without a word it takes its own
-// only.
-func denies(in *model.Snapshot, gateway *model.Object, namespace string) (denied bool, unknown string) {
+// excludesNamespace reports whether a waypoint takes nothing of a namespace: its listener for the
+// mesh says which it takes, and by default it takes its own only.
+func excludesNamespace(in *model.Snapshot, gateway *model.Object, namespace string) (denied bool, unknown string) {
 	_, bound := gateway.Annotations[inboundBinding]
 	from := model.Body{}
 	for _, l := range gateway.Body.At("spec", "listeners").Items {
@@ -89,11 +91,11 @@ func denies(in *model.Snapshot, gateway *model.Object, namespace string) (denied
 	}
 	labels := map[string]string{"kubernetes.io/metadata.name": namespace}
 	maps.Copy(labels, o.Labels)
-	return !selects(from.Field("selector"), labels), ""
+	return !matchesSelector(from.Field("selector"), labels), ""
 }
 
-// selects reports whether a label selector fits.
-func selects(selector model.Body, labels map[string]string) bool {
+// matchesSelector reports whether a label selector fits.
+func matchesSelector(selector model.Body, labels map[string]string) bool {
 	for key, value := range selector.Field("matchLabels").Fields {
 		if have, ok := labels[key]; !ok || have != value.Text() {
 			return false
@@ -120,13 +122,13 @@ func selects(selector model.Body, labels map[string]string) bool {
 	return true
 }
 
-// notes says of which Services it is not known whether a waypoint serves them, or which.
-func (w *world) notes() []model.Problem {
+// waypointProblems says of which Services it is not known whether a waypoint serves them, or which.
+func (w *proxyIndex) waypointProblems() []model.Problem {
 	var out []model.Problem
 	note := func(o *model.Object, hint, format string, args ...any) {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o))
 	}
-	if w.others {
+	if w.hasMoreConfigs {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "the input has the configurations of several control planes of Istio: which workload has which is not evaluated, and only that of the ConfigMap istio is read",
 			Hint:    "ask about the objects of one control plane"})
@@ -134,8 +136,8 @@ func (w *world) notes() []model.Problem {
 	somewhere := func(namespace string) bool {
 		return slices.ContainsFunc(w.byNamespace[namespace], func(t target) bool { return t.form == waypoint })
 	}
-	for _, o := range w.open {
-		switch b := bind(w.in, o); {
+	for _, o := range w.undecidedServices {
+		switch b := findWaypoint(w.in, o); {
 		case b.gateway != nil && b.denied:
 			note(o, "set allowedRoutes of its listener for the mesh", "%s takes Services of namespace %s only, and Istio binds %s to no waypoint: what holds there is shown as if it did",
 				b.gateway.Ref, b.gateway.Ref.Namespace, o.Ref)

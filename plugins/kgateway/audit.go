@@ -12,14 +12,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// proxies is what the vendor knows of its proxies.
-func proxies() *audit.Mapping {
-	return &audit.Mapping{Vendor: "kgateway", Port: 19000,
-		Labels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: gatewaysOf, Identify: identify, Own: func(string, string) bool { return false }, Fields: auditFields(), Replaced: replacedByError,
-		Filters: []string{filterPrefix + "router", filterPrefix + "cors", filterPrefix + "csrf", filterPrefix + "buffer", filterPrefix + "rbac", filterPrefix + "fault", filterPrefix + "api_key_auth",
+// proxyMapping is what the vendor knows of its proxies.
+func proxyMapping() *audit.Mapping {
+	return &audit.Mapping{Vendor: "kgateway", AdminPort: 19000,
+		PodLabels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: findGatewaysOfProxy, Identify: identifyRoute, IsOwn: func(string, string) bool { return false }, Fields: auditFields(), IsReplaced: isReplacedByError,
+		FilterNames: []string{filterPrefix + "router", filterPrefix + "cors", filterPrefix + "csrf", filterPrefix + "buffer", filterPrefix + "rbac", filterPrefix + "fault", filterPrefix + "api_key_auth",
 			filterPrefix + "basic_auth", filterPrefix + "compressor", filterPrefix + "decompressor", filterPrefix + "oauth2", headerMutation, "dynamic_modules/", "ext_auth/", "ext_proc/", "jwt/", "ratelimit/",
 			"global_disable/", "ext_auth_enabled", "jwt_enabled", "oauth2_enabled", "api_key_auth_enabled", "basic_auth_enabled"},
-		Unjudged: []string{"envoy.", "dev."}}
+		UnjudgedFilters: []string{"envoy.", "dev."}}
 }
 
 const (
@@ -27,11 +27,11 @@ const (
 	headerMutation = "envoy.extensions.filters.http.header_mutation"
 )
 
-// role is what the control plane tells the node (xds/utils.go).
-const role = "kgateway-kube-gateway-api~"
+// rolePrefix is what the control plane tells the node (xds/utils.go).
+const rolePrefix = "kgateway-kube-gateway-api~"
 
-func gatewaysOf(p *dataplane.Proxy) []string {
-	rest, ok := strings.CutPrefix(dataplane.Text(p.Metadata, "role"), role)
+func findGatewaysOfProxy(p *dataplane.Proxy) []string {
+	rest, ok := strings.CutPrefix(dataplane.Text(p.Metadata, "role"), rolePrefix)
 	parts := strings.Split(rest, "~")
 	if !ok || len(parts) < 2 {
 		return nil
@@ -40,53 +40,55 @@ func gatewaysOf(p *dataplane.Proxy) []string {
 }
 
 var (
-	position = regexp.MustCompile(`-route-\d+-`)
-	indices  = regexp.MustCompile(`^-(\d+)-(\d+)(?:-(.+))?-matcher-(\d+)$`)
+	routePosition = regexp.MustCompile(`-route-\d+-`)
+	routeIndices  = regexp.MustCompile(`^-(\d+)-(\d+)(?:-(.+))?-matcher-(\d+)$`)
 )
 
-// identify reads the name of a route (query/route.go:UniqueRouteName): …-route-N-KIND-NAME-NAMESPACE-I-J[-RULE]-matcher-J. All parts may
-// have dashes, so it is held against the routes that there are.
-func identify(rs *audit.Routes, p *dataplane.Place) audit.Identity {
+// identifyRoute reads the name of a route (query/route.go:UniqueRouteName):
+// …-route-N-KIND-NAME-NAMESPACE-I-J[-RULE]-matcher-J. All parts may have dashes, so it is
+// compared with the routes that there are.
+func identifyRoute(rs *audit.Routes, p *dataplane.ServedRoute) audit.Identity {
 	name := strings.TrimPrefix(p.Route.Name, p.Route.Host.Name)
-	at := position.FindStringIndex(name)
+	at := routePosition.FindStringIndex(name)
 	if at == nil {
 		return audit.Identity{}
 	}
 	rest := name[at[1]:]
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], '-') {
-		routes := rs.Dashed(rest[:end])
+		routes := rs.FindByDashedName(rest[:end])
 		if len(routes) == 0 {
 			continue
 		}
-		m := indices.FindStringSubmatch(rest[end:])
+		m := routeIndices.FindStringSubmatch(rest[end:])
 		if m == nil {
 			continue
 		}
 		id := audit.Identity{}
 		for _, route := range routes {
-			rule, ok := ruleAt(rs, route, m, p)
-			if ok && len(rs.Serving(rule)) == 0 {
+			rule, ok := findRule(rs, route, m, p)
+			if ok && len(rs.ServingListeners(rule)) == 0 {
 				continue
 			}
-			id.Maybe = append(id.Maybe, route)
+			id.PossibleRoutes = append(id.PossibleRoutes, route)
 			id.Known, id.Rule = ok, rule
 		}
-		if len(id.Maybe) > 1 || len(id.Maybe) == 1 && !id.Known {
-			return audit.Identity{Doubtful: true, Maybe: id.Maybe}
+		if len(id.PossibleRoutes) > 1 || len(id.PossibleRoutes) == 1 && !id.Known {
+			return audit.Identity{Doubtful: true, PossibleRoutes: id.PossibleRoutes}
 		}
 		if id.Known {
-			id.Listener = listenerOf(rs, id.Rule, p.Route.Host)
+			id.Listener = findListener(rs, id.Rule, p.Route.Host)
 		}
 		return id
 	}
 	return audit.Identity{}
 }
 
-// ruleAt is the rule by its name, else by its position. Where a route is delegated to, rules and matches that the rule above does not lead to
-// are left out and the others counted anew: there the path decides, and if that does not either, the rule is not known.
-func ruleAt(rs *audit.Routes, route model.Ref, m []string, p *dataplane.Place) (id topology.NodeID, known bool) {
+// findRule is the rule by its name, else by its position. Where a route is delegated to, rules and
+// matches that the rule above does not lead to are left out and the others counted anew: there the
+// path decides, and if that does not either, the rule is not known.
+func findRule(rs *audit.Routes, route model.Ref, m []string, p *dataplane.ServedRoute) (id topology.NodeID, known bool) {
 	if m[3] != "" {
-		if id, ok := rs.Named(route, m[3]); ok {
+		if id, ok := rs.FindNamedRule(route, m[3]); ok {
 			return id, true
 		}
 	}
@@ -94,20 +96,20 @@ func ruleAt(rs *audit.Routes, route model.Ref, m []string, p *dataplane.Place) (
 	if err != nil {
 		return topology.None, false
 	}
-	served := func(id topology.NodeID) bool { return len(rs.Serving(id)) > 0 }
-	at, ok := rs.Rule(route, index)
-	if ok && served(at) && (len(rs.Graph.Instances(at)) == 0 || hasPath(rs, at, p)) {
+	served := func(id topology.NodeID) bool { return len(rs.ServingListeners(id)) > 0 }
+	at, ok := rs.FindRule(route, index)
+	if ok && served(at) && (len(rs.Graph.Instances(at)) == 0 || matchesPath(rs, at, p)) {
 		return at, true
 	}
 	var fits []topology.NodeID
 	all := true
 	for i := 0; ; i++ {
-		other, exists := rs.Rule(route, i)
+		other, exists := rs.FindRule(route, i)
 		if !exists {
 			break
 		}
 		all = all && served(other)
-		if served(other) && hasPath(rs, other, p) {
+		if served(other) && matchesPath(rs, other, p) {
 			fits = append(fits, other)
 		}
 	}
@@ -120,8 +122,8 @@ func ruleAt(rs *audit.Routes, route model.Ref, m []string, p *dataplane.Place) (
 	return topology.None, false
 }
 
-// hasPath tells whether a rule matches the path of a route.
-func hasPath(rs *audit.Routes, rule topology.NodeID, p *dataplane.Place) bool {
+// matchesPath reports whether a rule matches the path of a route.
+func matchesPath(rs *audit.Routes, rule topology.NodeID, p *dataplane.ServedRoute) bool {
 	match := dataplane.Map(p.Route.Config, "match")
 	var path string
 	for _, field := range []string{"path_separated_prefix", "prefix", "path"} {
@@ -132,7 +134,7 @@ func hasPath(rs *audit.Routes, rule topology.NodeID, p *dataplane.Place) bool {
 	if path == "" {
 		path = dataplane.Text(match, "safe_regex", "regex")
 	}
-	matches := dataplane.List(rs.Content(rule), "matches")
+	matches := dataplane.List(rs.RuleContent(rule), "matches")
 	if len(matches) == 0 {
 		return path == "/"
 	}
@@ -142,13 +144,13 @@ func hasPath(rs *audit.Routes, rule topology.NodeID, p *dataplane.Place) bool {
 	})
 }
 
-// listenerOf is the listener of a virtual host: on a port without TLS the one whose hostname is the most exact for its domain, else the one
-// that the route configuration is called by.
-func listenerOf(rs *audit.Routes, rule topology.NodeID, h *dataplane.VirtualHost) topology.NodeID {
-	serving := rs.Serving(rule)
-	port, shared := strings.CutPrefix(h.Of.Name, "listener~")
+// findListener is the listener of a virtual host: on a port without TLS the one whose hostname is
+// the most exact for its domain, else the one that the route configuration is called by.
+func findListener(rs *audit.Routes, rule topology.NodeID, h *dataplane.VirtualHost) topology.NodeID {
+	serving := rs.ServingListeners(rule)
+	port, shared := strings.CutPrefix(h.RouteConfig.Name, "listener~")
 	if !shared {
-		return byName(rs, serving, h.Of.Name)
+		return findListenerByName(rs, serving, h.RouteConfig.Name)
 	}
 	domain := "*"
 	if len(h.Domains) > 0 {
@@ -157,7 +159,7 @@ func listenerOf(rs *audit.Routes, rule topology.NodeID, h *dataplane.VirtualHost
 	best, score, tied := topology.None, -1, false
 	for _, id := range serving {
 		facts := rs.Graph.Listener(id)
-		if strconv.Itoa(int(facts.Port)) != port || facts.Hostname != "" && domain != "*" && !topology.Covers(facts.Hostname, domain) {
+		if strconv.Itoa(int(facts.Port)) != port || facts.Hostname != "" && domain != "*" && !topology.CoversHostname(facts.Hostname, domain) {
 			continue
 		}
 		n := len(facts.Hostname) * 2
@@ -177,7 +179,7 @@ func listenerOf(rs *audit.Routes, rule topology.NodeID, h *dataplane.VirtualHost
 	return best
 }
 
-func byName(rs *audit.Routes, serving []topology.NodeID, name string) topology.NodeID {
+func findListenerByName(rs *audit.Routes, serving []topology.NodeID, name string) topology.NodeID {
 	parts := strings.Split(name, "/")
 	found := topology.None
 	for _, id := range serving {
@@ -193,9 +195,9 @@ func byName(rs *audit.Routes, serving []topology.NodeID, name string) topology.N
 	return found
 }
 
-// replacedByError tells that the control plane did not take the configuration of a route.
-func replacedByError(c *audit.Case) bool {
-	d := dataplane.Map(c.Place.Route.Config, "direct_response")
+// isReplacedByError reports whether the control plane did not take the configuration of a route.
+func isReplacedByError(c *audit.Case) bool {
+	d := dataplane.Map(c.ServedRoute.Route.Config, "direct_response")
 	status, _ := dataplane.Number(d, "status")
 	return status == 500 && strings.Contains(dataplane.Text(d, "body", "inline_string"), "invalid route configuration")
 }

@@ -13,32 +13,32 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"kgateway.Provider": providerGates, "kgateway.APIKey": apiKeyGate, "kgateway.RBAC": rbacGate, "kgateway.ACL": aclGate,
-		"kgateway.LocalLimit": localLimitGate, "kgateway.CSRF": csrfGate, "kgateway.Abort": abortGate, "kgateway.DirectResponse": directResponseGate,
-		"kgateway.ClientCertificate": clientCertificateGate, "kgateway.BackendTLS": backendTLSGate}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"kgateway.Provider": buildProviderGates, "kgateway.APIKey": buildAPIKeyGate, "kgateway.RBAC": buildRBACGate, "kgateway.ACL": buildACLGate,
+		"kgateway.LocalLimit": buildLocalLimitGate, "kgateway.CSRF": buildCSRFGate, "kgateway.Abort": buildAbortGate, "kgateway.DirectResponse": buildDirectResponseGate,
+		"kgateway.ClientCertificate": buildClientCertificateGate, "kgateway.BackendTLS": buildBackendTLSGate}
 }
 
-// providerGates are those of a setting with a filter for each GatewayExtension. All of them run;
-// the mode is in the extension.
-func providerGates(in protect.Input, g protect.Gate) []protect.Gate {
+// buildProviderGates are those of a setting with a filter for each GatewayExtension. All of them
+// run; the mode is in the extension.
+func buildProviderGates(in protect.Input, g protect.Gate) []protect.Gate {
 	var out []protect.Gate
-	all := namedProviders(in.Value(in.Path...))
+	all := listConfigurations(in.Value(in.Path...))
 	for _, value := range all {
 		one := g
 		if len(all) > 1 {
-			one.Object = writerOf(in, value)
-			one.Group = in.GroupOf(g.Field + " " + string(g.Property) + " " + provider(value))
+			one.Object = findWriter(in, value)
+			one.Group = in.GroupOf(g.Field + " " + string(g.Property) + " " + providerName(value))
 		}
-		if disabled(value) {
+		if isDisabled(value) {
 			out = append(out, one)
 			continue
 		}
-		if turnedOffOutside(in) {
-			one.Weaken(gate.Condition, g.Field)
+		if isDisabledOutside(in) {
+			one.AddReason(gate.Condition, g.Field)
 		}
-		extension, found := extensionOf(in, value, &one)
+		extension, found := findExtension(in, value, &one)
 		out = append(out, one)
 		last := &out[len(out)-1]
 		switch in.Path[0] {
@@ -55,47 +55,47 @@ func providerGates(in protect.Input, g protect.Gate) []protect.Gate {
 	return out
 }
 
-// namedProviders lists the configurations of a setting: several where policies of several layers,
-// or deep merges, add up.
-func namedProviders(v any) []map[string]any {
-	if all := list(v); all != nil {
+// listConfigurations lists the configurations of a setting: several where policies of several
+// layers, or deep merges, add up.
+func listConfigurations(v any) []map[string]any {
+	if all := toList(v); all != nil {
 		var out []map[string]any
 		for _, one := range all {
-			out = append(out, object(one))
+			out = append(out, toObject(one))
 		}
 		return out
 	}
-	m := object(v)
+	m := toObject(v)
 	if m["extensionRef"] != nil || m["disable"] != nil {
 		return []map[string]any{m}
 	}
 	var out []map[string]any
-	for _, name := range slices.Sorted(maps.Keys(m)) { // a part of a list that lost
-		if inner := object(m[name]); inner["extensionRef"] != nil {
+	for _, name := range slices.Sorted(maps.Keys(m)) { // the part of a list that did not win
+		if inner := toObject(m[name]); inner["extensionRef"] != nil {
 			out = append(out, inner)
 		}
 	}
 	return out
 }
 
-// writerOf is the policy that set an entry of a list of providers.
-func writerOf(in protect.Input, value map[string]any) model.Ref {
+// findWriter is the policy that set an entry of a list of providers.
+func findWriter(in protect.Input, value map[string]any) model.Ref {
 	for _, r := range in.Verdict.Result.Rules {
 		if len(r.Path) == 0 || len(r.From) == 0 {
 			continue
 		}
-		if last := r.Path[len(r.Path)-1]; rule(r.Path) == strings.Join(in.Path, ".") && last.Form == merge.Entry && last.Name == provider(value) {
+		if last := r.Path[len(r.Path)-1]; settingName(r.Path) == strings.Join(in.Path, ".") && last.Form == merge.Entry && last.Name == providerName(value) {
 			return in.Verdict.Layers[r.From[len(r.From)-1].Layer].Policy.Object.Ref
 		}
 	}
 	return in.Source(in.Path...)
 }
 
-// turnedOffOutside reports whether an outer layer turns the setting off, which may end the filter
+// isDisabledOutside reports whether an outer layer turns the setting off, which may end the filter
 // of an inner one too.
-func turnedOffOutside(in protect.Input) bool {
+func isDisabledOutside(in protect.Input) bool {
 	off := func(l merge.Loss) bool {
-		return l.Reason == merge.NotEvaluated && rule(l.Path) == strings.Join(in.Path, ".") && disabled(l.Value)
+		return l.Reason == merge.NotEvaluated && settingName(l.Path) == strings.Join(in.Path, ".") && isDisabled(l.Value)
 	}
 	if slices.ContainsFunc(in.Verdict.Result.Lost, off) {
 		return true
@@ -103,17 +103,17 @@ func turnedOffOutside(in protect.Input) bool {
 	return slices.ContainsFunc(in.Verdict.Result.Rules, func(r merge.Rule) bool { return slices.ContainsFunc(r.Lost, off) })
 }
 
-// extensionOf is the spec of the GatewayExtension that a configuration names. Without it the mode
+// findExtension is the spec of the GatewayExtension that a configuration names. Without it the mode
 // is not known.
-func extensionOf(in protect.Input, value map[string]any, g *protect.Gate) (model.Body, bool) {
-	named := object(value["extensionRef"])
-	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: text(named["namespace"]), Name: text(named["name"])}
+func findExtension(in protect.Input, value map[string]any, g *protect.Gate) (model.Body, bool) {
+	named := toObject(value["extensionRef"])
+	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: toText(named["namespace"]), Name: toText(named["name"])}
 	if ref.Namespace == "" {
 		ref.Namespace = g.Object.Namespace
 	}
 	o := in.Snapshot().Get(ref)
 	if o == nil {
-		g.Weaken(gate.MissingObject, g.Field)
+		g.AddReason(gate.MissingObject, g.Field)
 		g.Reasons[len(g.Reasons)-1].Message += ": " + ref.Kind + " " + ref.FullName()
 		return model.Body{}, false
 	}
@@ -124,7 +124,7 @@ func extensionOf(in protect.Input, value map[string]any, g *protect.Gate) (model
 // where Envoy does.
 func completeJWT(extension model.Body, found bool, g *protect.Gate) {
 	if extension.Text("jwt", "validationMode") == "AllowMissing" {
-		g.Weaken(gate.MissingAllowed, g.Field)
+		g.AddReason(gate.MissingAllowed, g.Field)
 	}
 	if !found {
 		return
@@ -151,11 +151,11 @@ func completeOAuth2(in protect.Input, extension model.Body, g *protect.Gate) {
 	for _, h := range extension.At("oauth2", "denyRedirect", "headers").Items {
 		name, value := h.Text("name"), h.Text("value")
 		if h.Text("type") == "RegularExpression" {
-			matches, _ := in.Look.HeaderMatches(name, value)
+			matches, _ := in.Reader.HeaderMatches(name, value)
 			denied = matches || denied
 			continue
 		}
-		denied = in.Look.HeaderIs(name, value) || denied
+		denied = in.Reader.HeaderIs(name, value) || denied
 	}
 	if denied {
 		g.Answers, g.Missing = []string{"401"}, []string{"401"}
@@ -166,10 +166,10 @@ func completeOAuth2(in protect.Input, extension model.Body, g *protect.Gate) {
 // ones.
 func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate) {
 	if extension.At("extAuth", "failOpen").Value() == true {
-		g.Weaken(gate.FailOpen, g.Field)
+		g.AddReason(gate.FailOpen, g.Field)
 	}
 	if g.Property == gate.Authentication {
-		g.Weaken(gate.ExternalDecision, g.Field)
+		g.AddReason(gate.ExternalDecision, g.Field)
 		return
 	}
 	status := extension.Text("extAuth", "statusOnError")
@@ -179,7 +179,7 @@ func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate
 	g.Answers = append(slices.Clone(g.Answers), status)
 	body := extension.At("extAuth", "withRequestBody")
 	partial := body.Field("allowPartialMessage").Value() == true
-	if own := object(value["withRequestBody"]); own != nil {
+	if own := toObject(value["withRequestBody"]); own != nil {
 		partial = own["allowPartialMessage"] == true
 	} else if body.IsNull() {
 		partial = true
@@ -191,14 +191,14 @@ func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate
 
 // completeGlobalLimit says that the service has the limits, and by what the descriptors count.
 func completeGlobalLimit(value map[string]any, g *protect.Gate) {
-	g.Weaken(gate.ExternalDecision, g.Field)
-	for _, d := range list(value["descriptors"]) {
+	g.AddReason(gate.ExternalDecision, g.Field)
+	for _, d := range toList(value["descriptors"]) {
 		var key []string
-		for _, e := range list(object(d)["entries"]) {
-			entry := object(e)
-			switch text(entry["type"]) {
+		for _, e := range toList(toObject(d)["entries"]) {
+			entry := toObject(e)
+			switch toText(entry["type"]) {
 			case "Header":
-				key = append(key, "header "+text(entry["header"]))
+				key = append(key, "header "+toText(entry["header"]))
 			case "RemoteAddress":
 				key = append(key, "source address")
 			case "Path":
@@ -209,12 +209,12 @@ func completeGlobalLimit(value map[string]any, g *protect.Gate) {
 	}
 }
 
-// apiKeyGate tells where keys are read from: the header api-key if the policy does not say.
-func apiKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildAPIKeyGate tells where keys are read from: the header api-key if the policy does not say.
+func buildAPIKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Reads = nil
 	for _, s := range in.List("apiKeyAuth", "keySources") {
 		for _, where := range []string{"header", "query", "cookie"} {
-			if name := text(object(s)[where]); name != "" {
+			if name := toText(toObject(s)[where]); name != "" {
 				g.Reads = append(g.Reads, where+" "+name)
 			}
 		}
@@ -225,28 +225,28 @@ func apiKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// readsTokens is what expressions call what the JWT filter has verified, which is in its metadata.
-const readsTokens = "jwt_authn"
+// tokenMetadata is what expressions call what the JWT filter has verified, which is in its metadata.
+const tokenMetadata = "jwt_authn"
 
-// rbacGate is that of expressions of which one is enough: Allow denies all else, and Deny allows
-// it.
-func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildRBACGate is the gate of expressions of which one is enough: Allow denies all else, and Deny
+// allows it.
+func buildRBACGate(in protect.Input, g protect.Gate) []protect.Gate {
 	never, asks := true, false
 	matched := false
 	for _, e := range in.List("rbac", "policy", "matchExpressions") {
-		expr := text(e)
+		expr := toText(e)
 		matched = matched || protect.IsTrue(expr)
 		never = never && protect.IsFalse(expr)
-		asks = asks || strings.Contains(expr, readsTokens)
+		asks = asks || strings.Contains(expr, tokenMetadata)
 	}
 	deny := in.Text("rbac", "action") == "Deny"
 	switch {
 	case matched && deny, never && !deny:
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 	case matched, never:
-		g.Weaken(gate.AllowsAll, g.Field)
+		g.AddReason(gate.AllowsAll, g.Field)
 	case g.Property == gate.Authentication:
-		g.Weaken(gate.Expression, g.Field)
+		g.AddReason(gate.Expression, g.Field)
 	}
 	if g.Property == gate.Authentication && !asks {
 		return nil
@@ -254,51 +254,51 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// localLimitGate is that of a token bucket. An empty setting ends those of outer layers.
-func localLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if len(object(in.Value(in.Path...))) == 0 {
+// buildLocalLimitGate is the gate of a token bucket. An empty setting ends those of outer layers.
+func buildLocalLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if len(toObject(in.Value(in.Path...))) == 0 {
 		g.Counters = nil
-		g.Weaken(gate.Disabled, g.Field)
+		g.AddReason(gate.Disabled, g.Field)
 		return []protect.Gate{g}
 	}
 	for _, share := range []string{"percentEnabled", "percentEnforced"} {
 		if percent := in.Text("rateLimit", "local", share); percent != "" && percent != "0" && percent != "100" {
-			g.Weaken(gate.Condition, g.Field+"."+share)
+			g.AddReason(gate.Condition, g.Field+"."+share)
 		}
 	}
 	return []protect.Gate{g}
 }
 
-// csrfGate refuses requests that change something and come from elsewhere. It establishes no
+// buildCSRFGate refuses requests that change something and come from elsewhere. It establishes no
 // property.
-func csrfGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if percent := in.Text("csrf", "percentageEnabled"); percent == "" || percent == "0" || !in.Look.IsMethod("POST", "PUT", "DELETE", "PATCH") {
+func buildCSRFGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if percent := in.Text("csrf", "percentageEnabled"); percent == "" || percent == "0" || !in.Reader.IsMethod("POST", "PUT", "DELETE", "PATCH") {
 		return nil
 	}
 	return []protect.Gate{g}
 }
 
-// abortGate answers some requests, or all, in the place of a backend.
-func abortGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildAbortGate answers some requests, or all, in the place of a backend.
+func buildAbortGate(in protect.Input, g protect.Gate) []protect.Gate {
 	switch percent := in.Text("faultInjection", "abort", "percentage"); {
 	case in.Value("faultInjection", "disable") != nil || percent == "0":
 		return nil
 	case (percent == "" || percent == "100") && in.Value("faultInjection", "maxActiveFaults") == nil:
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// directResponseGate answers all requests of a rule.
-func directResponseGate(_ protect.Input, g protect.Gate) []protect.Gate {
-	g.Weaken(gate.DeniesAll, g.Field)
+// buildDirectResponseGate answers all requests of a rule.
+func buildDirectResponseGate(_ protect.Input, g protect.Gate) []protect.Gate {
+	g.AddReason(gate.DeniesAll, g.Field)
 	return []protect.Gate{g}
 }
 
-// clientCertificateGate is that of a listener with TLS. Its policies are united: one that requires
-// certificates is enough (kgateway v2.4.0,
+// buildClientCertificateGate is the gate of a listener with TLS. Its policies are united: one that
+// requires certificates is enough (kgateway v2.4.0,
 // pkg/kgateway/translator/listener/gateway_listener_translator.go:1250-1284).
-func clientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
+func buildClientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
 	if at := in.Listener(); at == topology.None || r.Node(at).Role != topology.Listener || r.Graph.Listener(at).Protocol != "HTTPS" {
 		return nil
@@ -309,54 +309,54 @@ func clientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
 			return []protect.Gate{g}
 		}
 	}
-	g.Weaken(gate.MissingAllowed, g.Field+".mode")
+	g.AddReason(gate.MissingAllowed, g.Field+".mode")
 	return []protect.Gate{g}
 }
 
-// backendTLSGate is that of connections to a backend: verified with a CA and a name.
-func backendTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildBackendTLSGate is the gate of connections to a backend: verified with a CA and a name.
+func buildBackendTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
 	ca := in.Value("tls", "secretRef", "name") != nil || in.Value("tls", "files", "rootCA") != nil || in.Value("tls", "wellKnownCACertificates") != nil
 	if len(g.Reasons) == 0 && (!ca || len(in.List("tls", "verifySubjectAltNames")) == 0) {
-		g.Weaken(gate.NotVerified, g.Field)
+		g.AddReason(gate.NotVerified, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// aclGate is that of an access list, of which the longest prefix that fits decides, else the
-// default.
-func aclGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildACLGate is the gate of an access list, of which the longest prefix that fits decides, else
+// the default.
+func buildACLGate(in protect.Input, g protect.Gate) []protect.Gate {
 	shut := in.Text("acl", "defaultAction") == "deny"
-	families := map[bool]*family{false: {shut: shut}, true: {shut: shut}} // by whether it is that of IPv6
+	families := map[bool]*addressFamily{false: {deniesByDefault: shut}, true: {deniesByDefault: shut}} // by whether it is that of IPv6
 	for _, r := range in.List("acl", "rules") {
-		deny := text(object(r)["action"]) == "deny"
-		for _, c := range list(object(r)["cidrs"]) {
-			if network, ok := networkOf(text(c)); ok {
-				families[network.Addr().Is6()].add(network, deny)
+		deny := toText(toObject(r)["action"]) == "deny"
+		for _, c := range toList(toObject(r)["cidrs"]) {
+			if network, ok := parseNetwork(toText(c)); ok {
+				families[network.Addr().Is6()].addNetwork(network, deny)
 			}
 		}
 	}
 	v4, v6 := families[false], families[true]
 	switch {
 	case v4.deniesAll() && v6.deniesAll():
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 	case !v4.denies && !v6.denies && !shut:
-		g.Weaken(gate.AllowsAll, g.Field)
+		g.AddReason(gate.AllowsAll, g.Field)
 	case v4.allowsAll() && v6.allowsAll(), shut && (v4.allowsAll() || v6.allowsAll()):
-		g.Weaken(gate.AnyAddress, g.Field)
+		g.AddReason(gate.AnyAddress, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// family is what an access list says of the addresses of one family.
-type family struct {
-	shut, denies bool
-	allowed      []any
+// addressFamily is what an access list says of the addresses of one family.
+type addressFamily struct {
+	deniesByDefault, denies bool
+	allowed                 []any
 }
 
-func (f *family) add(network netip.Prefix, deny bool) {
+func (f *addressFamily) addNetwork(network netip.Prefix, deny bool) {
 	switch {
 	case network.Bits() == 0:
-		f.shut = deny
+		f.deniesByDefault = deny
 	case deny:
 		f.denies = true
 	default:
@@ -364,11 +364,13 @@ func (f *family) add(network netip.Prefix, deny bool) {
 	}
 }
 
-func (f *family) deniesAll() bool { return f.shut && len(f.allowed) == 0 }
+func (f *addressFamily) deniesAll() bool { return f.deniesByDefault && len(f.allowed) == 0 }
 
-func (f *family) allowsAll() bool { return !f.denies && (!f.shut || protect.CoversAll(f.allowed)) }
+func (f *addressFamily) allowsAll() bool {
+	return !f.denies && (!f.deniesByDefault || protect.CoversAll(f.allowed))
+}
 
-func networkOf(text string) (netip.Prefix, bool) {
+func parseNetwork(text string) (netip.Prefix, bool) {
 	if network, err := netip.ParsePrefix(text); err == nil {
 		return network, true
 	}

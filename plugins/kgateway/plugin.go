@@ -2,7 +2,7 @@
 package kgateway
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -21,28 +21,29 @@ const (
 	controller = "kgateway.dev/kgateway"
 )
 
-// Plugin hands the kinds over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Audit: proxies(), Gates: gates(),
+	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Audit: proxyMapping(), Gates: gateFunctions(),
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
-		Functions: descriptor.Functions{Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
-			Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
-				"kgateway.Listener": judgeListener, "kgateway.Ignored": ignored},
-			Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints, "kgateway.PortDefaults": portDefaults},
-			Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
-			Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
-			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},
-			Builtins:   map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors},
-			Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.GatewayOnly": gatewayOnly, "kgateway.Inherited": inherited},
-			Links:      []topology.Linker{link}},
-		Status: status.Functions{Boards: map[string]status.Board{"kgateway.Attached": attached},
-			Writers: map[string]status.Writer{"kgateway.Backends": backends}}}
+		Functions: descriptor.Functions{Discoveries: map[string]policy.NamespaceDiscovery{"kgateway.Namespaces": readDiscoverySelectors},
+			Checks: map[string]policy.Check{"kgateway.Traffic": checkTrafficPolicy, "kgateway.Backend": checkBackendPolicy, "kgateway.Older": checkOlderKind,
+				"kgateway.Listener": checkListenerPolicy, "kgateway.Ignored": checkIgnoredAnnotations},
+			Lints:      map[string]policy.Lint{"kgateway.Annotations": findAnnotationProblems, "kgateway.Listeners": findListenerHints, "kgateway.PortDefaults": findPortDefaults},
+			Voids:      map[string]policy.VoidFunc{"kgateway.Replaced": explainReplaced},
+			Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},
+			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": newLevelPlan, "kgateway.Idle": newIdlePlan},
+			Builtins:   map[string]policy.BuiltinFunc{"kgateway.Timeout": readTimeout, "kgateway.PathRewrite": readPathRewrite, "kgateway.HostRewrite": readHostRewrite, "kgateway.CORS": readCORS},
+			Strategies: map[string]policy.StrategyParser{"kgateway.Layers": newLayerStrategy, "kgateway.GatewayOnly": newGatewayOnlyStrategy, "kgateway.Inherited": newInheritStrategy},
+			Links:      []topology.Linker{addToGraph}},
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{"kgateway.Attached": writeAttached},
+			Writers: map[string]status.Writer{"kgateway.Backends": backendAncestors}}}
 }
 
-// link tells how routes hand over to routes, and that listeners without TLS share their port.
-func link(b *topology.Builder) {
-	b.SharePorts(topology.SharedPorts{Controllers: []string{controller}, Protocol: "HTTP"})
-	b.Delegate(topology.Delegation{Controllers: []string{controller},
-		LabelGroup: "delegation.kgateway.dev", LabelKind: "label", LabelKey: "delegation.kgateway.dev/label", Everywhere: "all",
-		InheritKey: "delegation.kgateway.dev/inherit-parent-matcher", Inherit: []string{"true", "yes", "enabled"}})
+// addToGraph registers how routes delegate to routes, and that listeners without TLS share their
+// port.
+func addToGraph(b *topology.Builder) {
+	b.AddSharedPorts(topology.SharedPorts{Controllers: []string{controller}, Protocol: "HTTP"})
+	b.AddDelegation(topology.Delegation{Controllers: []string{controller},
+		LabelGroup: "delegation.kgateway.dev", LabelKind: "label", LabelKey: "delegation.kgateway.dev/label", AllNamespaces: "all",
+		InheritKey: "delegation.kgateway.dev/inherit-parent-matcher", InheritValues: []string{"true", "yes", "enabled"}})
 }

@@ -11,77 +11,79 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// state is what a merge leaves of a policy; the worst of all merges is reported.
-type state int
+// mergeState is what a merge leaves of a policy; the worst of all merges is reported.
+type mergeState int
 
 const (
-	pending    state = iota // no merge has seen it
-	whole                   // it is behind every setting
-	merged                  // behind some
-	overridden              // behind none
+	pending    mergeState = iota // not merged yet
+	unmerged                     // it is behind every setting
+	merged                       // behind some
+	overridden                   // behind none
 )
 
-// states are those of all policies of a kind, by policy and ancestor.
-type states struct {
-	res    *resolve.Resolution
-	kind   *resolve.Kind
-	byName map[*policy.Policy]map[model.Ref]*entry
-	served map[topology.NodeID]bool // listeners to which hosts belong; nil: not looked for yet
+// stateCounter has the states of all policies of a kind, by policy and ancestor.
+type stateCounter struct {
+	res     *resolve.Resolution
+	kind    *resolve.Kind
+	entries map[*policy.Policy]map[model.Ref]*ancestorState
+	served  map[topology.NodeID]bool // listeners to which hosts belong; nil: not looked for yet
 }
 
-type entry struct {
-	state state
+type ancestorState struct {
+	state mergeState
 	lost  []string // policies that have what this one lost
 }
 
-// attached writes Accepted and Attached towards every ancestor: the parents of routes, and the Gateways and ListenerSets that are targeted.
-func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
-	s := states{res: r, kind: k, byName: map[*policy.Policy]map[model.Ref]*entry{}}
+// writeAttached writes Accepted and Attached towards every ancestor: the parents of routes, and the
+// Gateways and ListenerSets that are targeted.
+func writeAttached(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+	s := stateCounter{res: r, kind: k, entries: map[*policy.Policy]map[model.Ref]*ancestorState{}}
 	for _, id := range r.Graph.Order(topology.Traffic) {
 		for _, stack := range k.Contexts(id) {
-			if !k.Empty(stack) {
-				s.see(id, stack)
+			if !k.IsEmpty(stack) {
+				s.countNode(id, stack)
 			}
 		}
 	}
 	for _, p := range k.Policies {
-		for _, rule := range k.ByBackend(p) {
+		for _, rule := range k.BackendRules(p) {
 			for _, stack := range k.Contexts(rule) {
-				for _, ref := range s.parents(rule, stack) {
-					s.entry(p, ref)
+				for _, ref := range s.listParents(rule, stack) {
+					s.entryOf(p, ref)
 				}
 			}
 		}
 	}
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
 	for _, f := range fates {
-		out[f.Policy] = s.write(f.Policy)
-		status.LeaveSetsOpen(r, out[f.Policy])
+		out[f.Policy] = s.writeConditions(f.Policy)
+		status.MarkUnknownSets(r, out[f.Policy])
 	}
 	return out
 }
 
-// see counts the merges that are made for a node.
-func (s *states) see(id topology.NodeID, stack resolve.StackID) {
+// countNode counts the merges that are made for a node.
+func (s *stateCounter) countNode(id topology.NodeID, stack resolve.StackID) {
 	g := s.res.Graph
 	switch n := g.Node(id); n.Role {
 	case topology.Rule:
-		s.count(stack, count{group: "route", levels: routeLevels, to: s.parents(id, stack)})
+		s.countMerge(stack, countedMerge{group: "route", levels: routeLevels, to: s.listParents(id, stack)})
 	case topology.Listener:
 		switch f := g.Listener(id); {
 		case !f.Accepted: // it is not served
 		case f.Protocol == "HTTPS":
-			s.count(stack, count{group: "listener", levels: listenerLevels, to: []model.Ref{s.portOwner(id)}})
-		case f.Protocol == "HTTP" && s.serves(id):
-			s.count(stack, count{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.WithoutSection()}})
+			s.countMerge(stack, countedMerge{group: "listener", levels: listenerLevels, to: []model.Ref{s.findPortOwner(id)}})
+		case f.Protocol == "HTTP" && s.servesHost(id):
+			s.countMerge(stack, countedMerge{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.WithoutSection()}})
 		}
 	case topology.Gateway:
-		s.gateway(id, stack)
+		s.countGateway(id, stack)
 	}
 }
 
-// serves reports whether a host belongs to a listener without TLS: of a route that is attached there, or at another listener of its port.
-func (s *states) serves(listener topology.NodeID) bool {
+// servesHost reports whether a host belongs to a listener without TLS: of a route that is attached
+// there, or at another listener of its port.
+func (s *stateCounter) servesHost(listener topology.NodeID) bool {
 	if s.served == nil {
 		s.served = map[topology.NodeID]bool{}
 		g := s.res.Graph
@@ -90,7 +92,7 @@ func (s *states) serves(listener topology.NodeID) bool {
 				continue
 			}
 			for _, route := range g.Children(topology.Traffic, id) {
-				owners := g.Owners(id, route, s.kind.Controllers)
+				owners := g.HostOwners(id, route, s.kind.Controllers)
 				if owners == nil {
 					owners = []topology.NodeID{id}
 				}
@@ -103,29 +105,30 @@ func (s *states) serves(listener topology.NodeID) bool {
 	return s.served[listener]
 }
 
-// gateway counts the merge of a Gateway's own policies: it is made for every port, and reported towards what the first listener there belongs
-// to.
-func (s *states) gateway(id topology.NodeID, stack resolve.StackID) {
+// countGateway counts the merge of a Gateway's own policies: it is made for every port, and
+// reported towards what the first listener there belongs to.
+func (s *stateCounter) countGateway(id topology.NodeID, stack resolve.StackID) {
 	var to []model.Ref
-	for _, l := range s.listeners(id) {
-		if owner := s.portOwner(l); !slices.Contains(to, owner) {
+	for _, l := range s.listListeners(id) {
+		if owner := s.findPortOwner(l); !slices.Contains(to, owner) {
 			to = append(to, owner)
 		}
 	}
-	s.count(stack, count{group: "gateway", levels: listenerLevels, to: to})
+	s.countMerge(stack, countedMerge{group: "gateway", levels: listenerLevels, to: to})
 }
 
-// portOwner is what the first listener on a listener's port belongs to: towards it is reported what concerns the port.
-func (s *states) portOwner(listener topology.NodeID) model.Ref {
+// findPortOwner is what the first listener on a listener's port belongs to: problems of the port
+// are reported towards it.
+func (s *stateCounter) findPortOwner(listener topology.NodeID) model.Ref {
 	g := s.res.Graph
 	for _, parent := range g.Parents(topology.Traffic, listener) {
 		if g.Node(parent).Role == topology.ListenerSet {
-			parent = g.Set(parent).Gateway
+			parent = g.ListenerSet(parent).Gateway
 		}
 		if parent == topology.None {
 			break
 		}
-		for _, l := range s.listeners(parent) {
+		for _, l := range s.listListeners(parent) {
 			if g.Listener(l).Port == g.Listener(listener).Port {
 				return g.Node(l).Ref.WithoutSection()
 			}
@@ -134,8 +137,9 @@ func (s *states) portOwner(listener topology.NodeID) model.Ref {
 	return g.Node(listener).Ref.WithoutSection()
 }
 
-// listeners lists the listeners of a Gateway that are served, then those of its ListenerSets, the oldest set first.
-func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
+// listListeners lists the listeners of a Gateway that are served, then those of its ListenerSets,
+// the oldest set first.
+func (s *stateCounter) listListeners(gateway topology.NodeID) []topology.NodeID {
 	g := s.res.Graph
 	owners := []topology.NodeID{gateway}
 	for _, id := range g.Children(topology.Traffic, gateway) {
@@ -165,16 +169,16 @@ var (
 	listenerLevels = []topology.Role{topology.Gateway, topology.ListenerSet, topology.Listener}
 )
 
-// count is one merge: the group of the result that holds it, the levels whose policies take part, and the ancestors towards which it is
-// reported.
-type count struct {
+// countedMerge is one merge: the group of the result that holds it, the levels whose policies take
+// part, and the ancestors towards which it is reported.
+type countedMerge struct {
 	group  string
 	levels []topology.Role
 	to     []model.Ref
 }
 
-// count notes what one merge leaves of each policy in it.
-func (s *states) count(stack resolve.StackID, c count) {
+// countMerge notes what one merge leaves of each policy in it.
+func (s *stateCounter) countMerge(stack resolve.StackID, c countedMerge) {
 	o := s.kind.Verdict(stack)
 	fields := map[string]map[int]bool{} // who is behind each setting
 	for _, g := range o.Result.Groups {
@@ -182,7 +186,7 @@ func (s *states) count(stack resolve.StackID, c count) {
 			continue
 		}
 		for _, r := range g.Rules {
-			key := rule(r.Path)
+			key := settingName(r.Path)
 			if s.kind.GroupKind != trafficKind {
 				key = r.Name
 			}
@@ -200,16 +204,16 @@ func (s *states) count(stack resolve.StackID, c count) {
 			continue
 		}
 		seen[l.Policy] = true
-		st, lost := whole, []string(nil)
+		st, lost := unmerged, []string(nil)
 		switch {
 		case s.kind.GroupKind == directKind:
 		case l.Policy.Fault != "":
 			st = pending
 		default:
-			st, lost = fateOf(o, l.Policy, fields)
+			st, lost = findState(o, l.Policy, fields)
 		}
 		for _, ref := range c.to {
-			e := s.entry(l.Policy, ref)
+			e := s.entryOf(l.Policy, ref)
 			e.state = max(e.state, st)
 			for _, n := range lost {
 				if !slices.Contains(e.lost, n) {
@@ -220,8 +224,8 @@ func (s *states) count(stack resolve.StackID, c count) {
 	}
 }
 
-// fateOf is what the settings of a merge leave of a policy.
-func fateOf(o *resolve.Verdict, p *policy.Policy, fields map[string]map[int]bool) (state, []string) {
+// findState is what the settings of a merge leave of a policy.
+func findState(o *resolve.Verdict, p *policy.Policy, fields map[string]map[int]bool) (mergeState, []string) {
 	held := 0
 	var others []string
 	for _, layers := range fields {
@@ -243,27 +247,28 @@ func fateOf(o *resolve.Verdict, p *policy.Policy, fields map[string]map[int]bool
 	slices.Sort(others)
 	switch {
 	case held == len(fields):
-		return whole, nil
+		return unmerged, nil
 	case held == 0:
 		return overridden, slices.Compact(others)
 	}
 	return merged, slices.Compact(others)
 }
 
-func (s *states) entry(p *policy.Policy, ancestor model.Ref) *entry {
-	if s.byName[p] == nil {
-		s.byName[p] = map[model.Ref]*entry{}
+func (s *stateCounter) entryOf(p *policy.Policy, ancestor model.Ref) *ancestorState {
+	if s.entries[p] == nil {
+		s.entries[p] = map[model.Ref]*ancestorState{}
 	}
-	e := s.byName[p][ancestor]
+	e := s.entries[p][ancestor]
 	if e == nil {
-		e = &entry{}
-		s.byName[p][ancestor] = e
+		e = &ancestorState{}
+		s.entries[p][ancestor] = e
 	}
 	return e
 }
 
-// parents are the parentRefs by which the routes at the top of the ways to a rule are attached.
-func (s *states) parents(rule topology.NodeID, stack resolve.StackID) []model.Ref {
+// listParents are the parentRefs by which the routes at the top of the paths to a rule are
+// attached.
+func (s *stateCounter) listParents(rule topology.NodeID, stack resolve.StackID) []model.Ref {
 	g := s.res.Graph
 	var out []model.Ref
 	for _, way := range s.kind.Paths(rule, stack) {

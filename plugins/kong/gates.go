@@ -11,21 +11,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"kong.Login": inForce(loginGate), "kong.Group": inForce(groupGate), "kong.Address": inForce(addressGate), "kong.RateLimit": inForce(rateLimitGate),
-		"kong.Window": inForce(windowGate), "kong.Origin": inForce(originGate), "kong.Refusal": inForce(refusalGate), "kong.Plain": inForce(plainGate),
-		"kong.Unread": inForce(unreadGate), "kong.Consumers": consumerGates}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"kong.Login": ifRunning(buildLoginGate), "kong.Group": ifRunning(buildGroupGate), "kong.Address": ifRunning(buildAddressGate), "kong.RateLimit": ifRunning(buildRateLimitGate),
+		"kong.Window": ifRunning(buildWindowGate), "kong.Origin": ifRunning(buildOriginGate), "kong.Refusal": ifRunning(buildRefusalGate), "kong.Plain": ifRunning(buildPlainGate),
+		"kong.Unread": ifRunning(buildUnreadGate), "kong.Consumers": buildConsumerGates}
 }
 
-// authenticators are the types of plugins that tell who a request is from.
-func authenticators() []string {
+// authenticatorTypes returns the types of plugins that tell who a request is from.
+func authenticatorTypes() []string {
 	return []string{"basic-auth", "hmac-auth", "header-cert-auth", "jwt", "jwt-signer", "key-auth", "key-auth-enc", "ldap-auth", "ldap-auth-advanced", "mtls-auth", "oauth2",
 		"oauth2-introspection", "openid-connect", "saml", "session", "vault-auth"}
 }
 
-// harmless are the types of plugins that keep no requests out, whatever they are told.
-func harmless() []string {
+// harmlessTypes returns the types of plugins that keep no requests out, whatever they are told.
+func harmlessTypes() []string {
 	return []string{"acme", "ai-prompt-decorator", "ai-prompt-template", "ai-proxy", "ai-proxy-advanced", "ai-request-transformer", "ai-response-transformer", "aws-lambda", "azure-functions",
 		"canary", "confluent", "correlation-id", "datadog", "exit-transformer", "file-log", "forward-proxy", "grpc-gateway", "grpc-web", "gzip", "header-enrichment", "http-log", "kafka-log",
 		"kafka-upstream", "loggly", "mocking", "opentelemetry", "prometheus", "proxy-cache", "proxy-cache-advanced", "redirect", "request-termination", "request-transformer",
@@ -33,14 +33,15 @@ func harmless() []string {
 		"statsd", "statsd-advanced", "syslog", "tcp-log", "tls-metadata-headers", "udp-log", "upstream-timeout", "zipkin"}
 }
 
-// described are the types of plugins that kinds.yaml describes.
-func described() []string {
+// describedTypes returns the types of plugins that kinds.yaml describes.
+func describedTypes() []string {
 	return []string{"acl", "basic-auth", "bot-detection", "cors", "hmac-auth", "ip-restriction", "jwt", "key-auth", "key-auth-enc", "ldap-auth", "ldap-auth-advanced", "mtls-auth", "oauth2",
 		"oauth2-introspection", "opa", "openid-connect", "rate-limiting", "rate-limiting-advanced", "request-size-limiting", "standard-webhooks"}
 }
 
-// perConsumer are the types of plugins that a consumer may have of its own; to others Kong refuses one.
-func perConsumer() []string {
+// perConsumerTypes returns the types of plugins that a consumer may have of its own; to others Kong
+// refuses one.
+func perConsumerTypes() []string {
 	return []string{"ip-restriction", "rate-limiting", "rate-limiting-advanced", "request-size-limiting", "request-termination"}
 }
 
@@ -50,13 +51,13 @@ type pluginInput struct {
 	name string // the type
 }
 
-// config is a setting of the plugin as text.
-func (p *pluginInput) config(field string) string {
+// configText is a setting of the plugin as text.
+func (p *pluginInput) configText(field string) string {
 	return p.Text("plugins", p.name, "config", field)
 }
 
-// list is a setting of the plugin that is a list of texts.
-func (p *pluginInput) list(field string) []string {
+// configTexts is a setting of the plugin that is a list of texts.
+func (p *pluginInput) configTexts(field string) []string {
 	var out []string
 	for _, v := range p.List("plugins", p.name, "config", field) {
 		if text, ok := v.(string); ok {
@@ -66,13 +67,14 @@ func (p *pluginInput) list(field string) []string {
 	return out
 }
 
-// field names a setting of the plugin.
-func (p *pluginInput) field(names ...string) string {
+// fieldName names a setting of the plugin.
+func (p *pluginInput) fieldName(names ...string) string {
 	return strings.Join(append([]string{"plugins", p.name}, names...), ".")
 }
 
-// inForce completes the gate of a plugin that runs: one that is disabled, or is not for the protocol or the consumer of the request, does not.
-func inForce(complete func(*pluginInput, protect.Gate) []protect.Gate) protect.Func {
+// ifRunning completes the gate of a plugin that runs: one that is disabled, or is not for the
+// protocol or the consumer of the request, does not.
+func ifRunning(complete func(*pluginInput, protect.Gate) []protect.Gate) protect.Func {
 	return func(in protect.Input, g protect.Gate) []protect.Gate {
 		p := &pluginInput{in, in.Path[1]}
 		out := complete(p, g)
@@ -80,16 +82,16 @@ func inForce(complete func(*pluginInput, protect.Gate) []protect.Gate) protect.F
 			one := &out[i]
 			switch {
 			case in.Text("plugins", p.name, "disabled") == "true":
-				one.Reasons, one.Refuses = nil, protect.Never
-				one.Weaken(gate.Disabled, p.field("disabled"))
+				one.Reasons, one.Refuses = nil, protect.NeverRefuses
+				one.AddReason(gate.Disabled, p.fieldName("disabled"))
 			case !p.hasProtocol():
-				one.Reasons, one.Refuses = nil, protect.Never
-				one.Weaken(gate.Skipped, p.field("protocols"))
-			case slices.Contains(perConsumer(), p.name) && isNamed(in, one.Object):
-				one.Reasons, one.Refuses = nil, protect.Never
-				one.Weaken(gate.Skipped, one.Field)
+				one.Reasons, one.Refuses = nil, protect.NeverRefuses
+				one.AddReason(gate.Skipped, p.fieldName("protocols"))
+			case slices.Contains(perConsumerTypes(), p.name) && isNamedByConsumer(in, one.Object):
+				one.Reasons, one.Refuses = nil, protect.NeverRefuses
+				one.AddReason(gate.Skipped, one.Field)
 			case in.Value("plugins", p.name, "configFrom") != nil || in.Value("plugins", p.name, "configPatches") != nil:
-				one.Weaken(gate.MissingObject, p.field("configFrom"))
+				one.AddReason(gate.MissingObject, p.fieldName("configFrom"))
 				one.Reasons[len(one.Reasons)-1].Message = "the config of " + one.Object.Kind + " " + one.Object.FullName() + " stands in a Secret"
 			}
 		}
@@ -104,43 +106,43 @@ func (p *pluginInput) hasProtocol() bool {
 		return true
 	}
 	protocol := map[string]string{"HTTPRoute": "http", "GRPCRoute": "grpc"}[p.Resolution().Node(p.Route()).Ref.Kind]
-	if p.Look.Request.Secure && protocol != "" {
+	if p.Reader.Request.Secure && protocol != "" {
 		protocol += "s"
 	}
 	return protocol == "" || slices.Contains(all, any(protocol))
 }
 
-// plainGate is one that data describes.
-func plainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
+// buildPlainGate is one that data describes.
+func buildPlainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
-// loginGate is that of a plugin that authenticates. With an anonymous consumer it refuses nobody
-// (kong kong/plugins/key-auth/handler.lua:236-272 @ 22246ef28c).
-func loginGate(p *pluginInput, g protect.Gate) []protect.Gate {
-	g.Reads = p.places()
-	if p.config("run_on_preflight") == "false" && p.Look.IsMethod("OPTIONS") {
-		g.Weaken(gate.Skipped, p.field("config", "run_on_preflight"))
+// buildLoginGate is the gate of a plugin that authenticates. With an anonymous consumer it refuses
+// nobody (kong kong/plugins/key-auth/handler.lua:236-272 @ 22246ef28c).
+func buildLoginGate(p *pluginInput, g protect.Gate) []protect.Gate {
+	g.Reads = p.credentialPlaces()
+	if p.configText("run_on_preflight") == "false" && p.Reader.IsMethod("OPTIONS") {
+		g.AddReason(gate.Skipped, p.fieldName("config", "run_on_preflight"))
 	}
-	if anonymous := p.config("anonymous"); anonymous != "" {
+	if anonymous := p.configText("anonymous"); anonymous != "" {
 		code := gate.AnonymousAllowed
-		if p.hasPlugins(anonymous) || len(p.groups("allow", "whitelist")) > 0 {
+		if p.hasPlugins(anonymous) || len(p.consumerGroups("allow", "whitelist")) > 0 {
 			code = gate.Consumer
 		}
-		g.Weaken(code, p.field("config", "anonymous"))
-		g.Answers, g.Missing, g.Refuses = nil, nil, protect.Never
+		g.AddReason(code, p.fieldName("config", "anonymous"))
+		g.Answers, g.Missing, g.Refuses = nil, nil, protect.NeverRefuses
 	}
 	if p.name == "openid-connect" {
-		if methods := p.list("auth_methods"); len(methods) > 0 && !slices.Contains(methods, "authorization_code") && len(g.Answers) > 0 {
+		if methods := p.configTexts("auth_methods"); len(methods) > 0 && !slices.Contains(methods, "authorization_code") && len(g.Answers) > 0 {
 			g.Answers, g.Missing = []string{"401", "403"}, []string{"401"}
 		}
 	}
 	return []protect.Gate{g}
 }
 
-// places are where a plugin looks for the credential; nil: where its method does.
-func (p *pluginInput) places() []string {
+// credentialPlaces are where a plugin looks for the credential; nil: where its method does.
+func (p *pluginInput) credentialPlaces() []string {
 	var out []string
 	names := func(field, where string, otherwise ...string) {
-		all := p.list(field)
+		all := p.configTexts(field)
 		if p.Value("plugins", p.name, "config", field) == nil {
 			all = otherwise
 		}
@@ -150,13 +152,13 @@ func (p *pluginInput) places() []string {
 	}
 	switch p.name {
 	case "key-auth", "key-auth-enc":
-		if p.config("key_in_header") != "false" {
+		if p.configText("key_in_header") != "false" {
 			names("key_names", "header", "apikey")
 		}
-		if p.config("key_in_query") != "false" {
+		if p.configText("key_in_query") != "false" {
 			names("key_names", "query", "apikey")
 		}
-		if p.config("key_in_body") == "true" { // of which a request here says nothing
+		if p.configText("key_in_body") == "true" { // of which a request here says nothing
 			out = append(out, "connection")
 		}
 	case "jwt":
@@ -173,8 +175,8 @@ func (p *pluginInput) places() []string {
 	return out
 }
 
-// groups are the names that the plugin for groups of consumers lists.
-func (p *pluginInput) groups(fields ...string) []any {
+// consumerGroups are the names that the plugin for groups of consumers lists.
+func (p *pluginInput) consumerGroups(fields ...string) []any {
 	if p.Value("plugins", "acl") == nil || p.Text("plugins", "acl", "disabled") == "true" {
 		return nil
 	}
@@ -188,7 +190,7 @@ func (p *pluginInput) groups(fields ...string) []any {
 
 // hasPlugins reports whether a consumer is in the input and names plugins: they decide what it may do.
 func (p *pluginInput) hasPlugins(consumer string) bool {
-	for _, o := range p.Snapshot().Of(consumerKind) {
+	for _, o := range p.Snapshot().OfKind(consumerKind) {
 		if (o.Text("username") == consumer || o.Text("custom_id") == consumer) && o.Annotations[pluginsOf] != "" {
 			return true
 		}
@@ -196,91 +198,92 @@ func (p *pluginInput) hasPlugins(consumer string) bool {
 	return false
 }
 
-// groupGate is that of the groups of consumers. Without anything that tells who requests are from it refuses them all
-// (kong kong/plugins/acl/handler.lua:62-72 @ 22246ef28c).
-func groupGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildGroupGate is the gate of the groups of consumers. Without anything that tells who requests
+// are from it refuses them all (kong kong/plugins/acl/handler.lua:62-72 @ 22246ef28c).
+func buildGroupGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	types, _ := p.Value("plugins").(map[string]any)
 	for name := range types {
 		runs := p.Text("plugins", name, "disabled") != "true"
-		if runs && (slices.Contains(authenticators(), name) || !isKnown(name)) {
+		if runs && (slices.Contains(authenticatorTypes(), name) || !isKnown(name)) {
 			return []protect.Gate{g}
 		}
 	}
-	g.Weaken(gate.DeniesAll, g.Field)
-	g.Answers, g.Missing, g.Refuses = []string{"401"}, []string{"401"}, protect.Always
+	g.AddReason(gate.DeniesAll, g.Field)
+	g.Answers, g.Missing, g.Refuses = []string{"401"}, []string{"401"}, protect.AlwaysRefuses
 	return []protect.Gate{g}
 }
 
-// addressGate is that of lists of addresses.
-func addressGate(p *pluginInput, g protect.Gate) []protect.Gate {
-	allow, deny := p.list("allow"), p.list("deny")
+// buildAddressGate is the gate of lists of addresses.
+func buildAddressGate(p *pluginInput, g protect.Gate) []protect.Gate {
+	allow, deny := p.configTexts("allow"), p.configTexts("deny")
 	switch {
 	case len(allow) == 0:
-		allow = p.list("whitelist")
+		allow = p.configTexts("whitelist")
 	case slices.ContainsFunc(allow, func(cidr string) bool { return protect.CoversAll(cidr) }):
 		allow = nil
 		if len(deny) == 0 {
-			g.Weaken(gate.AnyAddress, p.field("config", "allow"))
+			g.AddReason(gate.AnyAddress, p.fieldName("config", "allow"))
 		}
 	}
 	if len(deny) == 0 {
-		deny = p.list("blacklist")
+		deny = p.configTexts("blacklist")
 	}
 	if len(allow)+len(deny) == 0 && len(g.Reasons) == 0 {
-		g.Weaken(gate.AnyAddress, g.Field)
+		g.AddReason(gate.AnyAddress, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// rateLimitGate is that of windows, each with a limit. Without a store all proxies count for themselves.
-func rateLimitGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildRateLimitGate is the gate of windows, each with a limit. Without a store all proxies count
+// for themselves.
+func buildRateLimitGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
 		if limit := p.Value("plugins", p.name, "config", window); limit != nil {
-			g.Counters = append(g.Counters, protect.Counter{Limit: limit, Per: window, Scope: p.scope(), Key: p.key("limit_by"), Replicas: p.replicas("policy")})
+			g.Counters = append(g.Counters, protect.Counter{Limit: limit, Per: window, Scope: p.counterScope(), Key: p.counterKey("limit_by"), Replicas: p.counterReplicas("policy")})
 		}
 	}
 	if len(g.Counters) == 0 {
-		g.Weaken(gate.Unlimited, g.Field)
+		g.AddReason(gate.Unlimited, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// windowGate is that of a list of limits and one of their windows, in seconds.
-func windowGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildWindowGate is the gate of a list of limits and one of their windows, in seconds.
+func buildWindowGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	sizes := p.List("plugins", p.name, "config", "window_size")
 	for i, limit := range p.List("plugins", p.name, "config", "limit") {
-		c := protect.Counter{Limit: limit, Scope: p.scope(), Key: p.key("identifier"), Replicas: p.replicas("strategy")}
+		c := protect.Counter{Limit: limit, Scope: p.counterScope(), Key: p.counterKey("identifier"), Replicas: p.counterReplicas("strategy")}
 		if i < len(sizes) {
 			c.Per = p.Text("plugins", p.name, "config", "window_size", strconv.Itoa(i)) + "s"
 		}
 		g.Counters = append(g.Counters, c)
 	}
 	if len(g.Counters) == 0 {
-		g.Weaken(gate.Unlimited, g.Field)
+		g.AddReason(gate.Unlimited, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-func (p *pluginInput) key(field string) []string {
-	by := p.config(field)
+func (p *pluginInput) counterKey(field string) []string {
+	by := p.configText(field)
 	switch by {
 	case "":
 		by = "consumer"
 	case "header":
-		by += " " + p.config("header_name")
+		by += " " + p.configText("header_name")
 	}
 	return []string{by}
 }
 
-func (p *pluginInput) replicas(field string) string {
-	if by := p.config(field); by == "" || by == "local" {
+func (p *pluginInput) counterReplicas(field string) string {
+	if by := p.configText(field); by == "" || by == "local" {
 		return "each"
 	}
 	return "all"
 }
 
-// scope is what shares the counters of a plugin: where it stands.
-func (p *pluginInput) scope() string {
+// counterScope is what shares the counters of a plugin: where it stands.
+func (p *pluginInput) counterScope() string {
 	object := p.Source("plugins", p.name)
 	for i := range p.Verdict.Layers {
 		l := &p.Verdict.Layers[i]
@@ -297,42 +300,44 @@ func (p *pluginInput) scope() string {
 	return "rule"
 }
 
-// originGate is that of the origins that browsers may read answers for: all, if none is listed.
-func originGate(p *pluginInput, g protect.Gate) []protect.Gate {
-	origins := p.list("origins")
+// buildOriginGate is the gate of the origins that browsers may read answers for: all, if none is
+// listed.
+func buildOriginGate(p *pluginInput, g protect.Gate) []protect.Gate {
+	origins := p.configTexts("origins")
 	if len(origins) == 0 || slices.Contains(origins, "*") {
-		g.Weaken(gate.AnyOrigin, g.Field)
+		g.AddReason(gate.AnyOrigin, g.Field)
 	}
-	g.Refuses = protect.Never
+	g.Refuses = protect.NeverRefuses
 	return []protect.Gate{g}
 }
 
-// refusalGate is that of a plugin that answers every request itself.
-func refusalGate(p *pluginInput, g protect.Gate) []protect.Gate {
-	if p.config("trigger") != "" { // only requests with a header or a parameter
+// buildRefusalGate is the gate of a plugin that answers every request itself.
+func buildRefusalGate(p *pluginInput, g protect.Gate) []protect.Gate {
+	if p.configText("trigger") != "" { // only requests with a header or a parameter
 		return nil
 	}
-	g.Weaken(gate.DeniesAll, g.Field)
-	g.Refuses = protect.Always
+	g.AddReason(gate.DeniesAll, g.Field)
+	g.Refuses = protect.AlwaysRefuses
 	return []protect.Gate{g}
 }
 
 func isKnown(name string) bool {
-	return slices.Contains(described(), name) || slices.Contains(harmless(), name)
+	return slices.Contains(describedTypes(), name) || slices.Contains(harmlessTypes(), name)
 }
 
-// unreadGate is that of a plugin of which nothing is known: it may do anything.
-func unreadGate(p *pluginInput, g protect.Gate) []protect.Gate {
+// buildUnreadGate is the gate of a plugin of which nothing is known: it may do anything.
+func buildUnreadGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	if isKnown(p.name) {
 		return nil
 	}
 	return []protect.Gate{g}
 }
 
-// isNamed reports whether a consumer names a plugin as well: it runs for requests of that consumer alone then.
-func isNamed(in protect.Input, plugin model.Ref) bool {
+// isNamedByConsumer reports whether a consumer names a plugin as well: it runs for requests of that
+// consumer alone then.
+func isNamedByConsumer(in protect.Input, plugin model.Ref) bool {
 	for _, kind := range []string{"KongConsumer", "KongConsumerGroup"} {
-		for _, o := range in.Snapshot().Of(model.GroupKind{Group: group, Kind: kind}) {
+		for _, o := range in.Snapshot().OfKind(model.GroupKind{Group: group, Kind: kind}) {
 			for name := range strings.SplitSeq(o.Annotations[pluginsOf], ",") {
 				if strings.TrimSpace(name) == plugin.Name && (plugin.Namespace == "" || plugin.Namespace == o.Ref.Namespace) {
 					return true
@@ -343,17 +348,18 @@ func isNamed(in protect.Input, plugin model.Ref) bool {
 	return false
 }
 
-// consumerGates are those of plugins that consumers name: they run for requests of these consumers alone, on all routes. Where nobody is asked
-// who a request is from they never run. And those of plugins that are named and not in the input.
-func consumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
-	if !isOwn(in) {
+// buildConsumerGates are those of plugins that consumers name: they run for requests of these
+// consumers alone, on all routes. Where nobody is asked who a request is from they never run. And
+// those of plugins that are named and not in the input.
+func buildConsumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
+	if !isOwnGateway(in) {
 		return nil
 	}
-	out := missingGates(in)
-	asked := slices.ContainsFunc(in.Way, func(s *protect.Settings) bool {
+	out := buildMissingGates(in)
+	asked := slices.ContainsFunc(in.InForce, func(s *protect.Settings) bool {
 		types, _ := s.Value("plugins").(map[string]any)
 		for name := range types {
-			if slices.Contains(authenticators(), name) && s.Text("plugins", name, "disabled") != "true" {
+			if slices.Contains(authenticatorTypes(), name) && s.Text("plugins", name, "disabled") != "true" {
 				return true
 			}
 		}
@@ -368,12 +374,12 @@ func consumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		if !found {
 			continue
 		}
-		g := protect.Gate{Property: of.property, Object: plugin, Field: "plugins." + of.name, Refuses: protect.Never}
+		g := protect.Gate{Property: of.property, Object: plugin, Field: "plugins." + of.name, Refuses: protect.NeverRefuses}
 		if asked && counted.having[of.name] == counted.all && in.Snapshot().HasAll(consumerKind, plugin.Namespace) {
-			g.Weaken(gate.Consumer, g.Field)
+			g.AddReason(gate.Consumer, g.Field)
 			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() + " is for the consumers that name it"
 		} else {
-			g.Weaken(gate.Skipped, g.Field)
+			g.AddReason(gate.Skipped, g.Field)
 			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() + " is for the consumers that name it, and for no other requests"
 		}
 		out = append(out, g)
@@ -391,14 +397,14 @@ type consumerCount struct {
 // countConsumers counts the consumers that name plugins, by type.
 func countConsumers(in protect.Input) consumerCount {
 	out := consumerCount{having: map[string]int{}, first: map[string]model.Ref{}}
-	for _, c := range in.Snapshot().Of(consumerKind) {
+	for _, c := range in.Snapshot().OfKind(consumerKind) {
 		out.all++
 		names := c.Annotations[pluginsOf]
 		if names == "" {
 			continue
 		}
 		for name := range strings.SplitSeq(names, ",") {
-			o := pluginNamed(in, c.Ref.Namespace, strings.TrimSpace(name))
+			o := findPlugin(in, c.Ref.Namespace, strings.TrimSpace(name))
 			if o == nil || o.Text("disabled") == "true" {
 				continue
 			}
@@ -412,24 +418,26 @@ func countConsumers(in protect.Input) consumerCount {
 	return out
 }
 
-// pluginNamed is the plugin that a name means to an object of a namespace; nil if it is not in the input.
-func pluginNamed(in protect.Input, namespace, name string) *model.Object {
+// findPlugin is the plugin that a name means to an object of a namespace; nil if it is not in the
+// input.
+func findPlugin(in protect.Input, namespace, name string) *model.Object {
 	if o := in.Snapshot().Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: namespace, Name: name}); o != nil {
 		return o
 	}
 	return in.Snapshot().Get(model.Ref{Group: group, Kind: clusterPluginKind.Kind, Name: name})
 }
 
-// missingGates are those of plugins that annotations name and that are not in the input. One that is known not to exist is passed over
-// (kubernetes-ingress-controller internal/dataplane/kongstate/kongstate.go:534-546).
-func missingGates(in protect.Input) []protect.Gate {
+// buildMissingGates are those of plugins that annotations name and that are not in the input. One
+// that is known not to exist is passed over (kubernetes-ingress-controller
+// internal/dataplane/kongstate/kongstate.go:534-546).
+func buildMissingGates(in protect.Input) []protect.Gate {
 	var objects []*model.Object
 	res := in.Resolution()
 	if in.Route() != topology.None {
 		objects = append(objects, res.Node(in.Route()).Object)
 	}
 	if in.RouteRule() != topology.None {
-		for _, b := range res.Graph.Backends(in.RouteRule()) {
+		for _, b := range res.Graph.BackendRefs(in.RouteRule()) {
 			objects = append(objects, in.Snapshot().Get(b.Ref.WithoutSection()))
 		}
 	}
@@ -439,7 +447,7 @@ func missingGates(in protect.Input) []protect.Gate {
 			continue
 		}
 		for name := range strings.SplitSeq(o.Annotations[pluginsOf], ",") {
-			if name = strings.TrimSpace(name); name == "" || !mayExist(in, o.Ref.Namespace, name) {
+			if name = strings.TrimSpace(name); name == "" || !canExist(in, o.Ref.Namespace, name) {
 				continue
 			}
 			seen := map[gate.Property]bool{}
@@ -449,7 +457,7 @@ func missingGates(in protect.Input) []protect.Gate {
 				}
 				seen[rule.Property] = true
 				g := protect.Gate{Property: rule.Property, Object: o.Ref, Field: "metadata.annotations"}
-				g.Weaken(gate.MissingObject, g.Field)
+				g.AddReason(gate.MissingObject, g.Field)
 				g.Reasons[0].Message += ": KongPlugin " + name
 				out = append(out, g)
 			}
@@ -458,17 +466,17 @@ func missingGates(in protect.Input) []protect.Gate {
 	return out
 }
 
-// mayExist reports whether a plugin of a name is not in the input, which need not have it.
-func mayExist(in protect.Input, namespace, name string) bool {
+// canExist reports whether a plugin of a name is not in the input, which need not have it.
+func canExist(in protect.Input, namespace, name string) bool {
 	if before, after, found := strings.Cut(name, ":"); found {
 		namespace, name = before, after
 	}
 	known := in.Snapshot().HasAll(pluginKind, namespace) && in.Snapshot().HasAll(clusterPluginKind, "")
-	return pluginNamed(in, namespace, name) == nil && !known
+	return findPlugin(in, namespace, name) == nil && !known
 }
 
-// isOwn reports whether a way leads through a Gateway of the controller, or may do.
-func isOwn(in protect.Input) bool {
+// isOwnGateway reports whether a path leads through a Gateway of the controller, or may do.
+func isOwnGateway(in protect.Input) bool {
 	if in.Gateway() == topology.None {
 		return false
 	}

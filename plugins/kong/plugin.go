@@ -2,7 +2,7 @@
 package kong
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -27,13 +27,13 @@ var (
 	consumerKind      = model.GroupKind{Group: group, Kind: "KongConsumer"}
 )
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gates(),
+	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gateFunctions(),
 		Functions: descriptor.Functions{
-			Search:    map[string]policy.Search{"kong.ClusterPlugins": clusterPlugins},
-			Normalize: map[string]policy.Normalizer{"kong.ByType": byType},
-			Sites:     map[string]policy.SiteCheck{"kong.Mixed": mixed},
-			Lints:     map[string]policy.Lint{"kong.Duplicates": duplicates, "kong.Consumers": consumers}},
-		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": ancestors}}}
+			Search:      map[string]policy.Search{"kong.ClusterPlugins": newClusterPluginFinder},
+			Normalize:   map[string]policy.Normalizer{"kong.ByType": nestUnderType},
+			CheckMakers: map[string]policy.CheckMaker{"kong.Mixed": checkMixedBackends},
+			Lints:       map[string]policy.Lint{"kong.Duplicates": findDuplicates, "kong.Consumers": findConsumerPlugins}},
+		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": upstreamAncestors}}}
 }

@@ -108,7 +108,7 @@ func TestAdmission(t *testing.T) {
 	for _, profile := range []string{"operator", "rfc"} {
 		c := catalog(t, "kuadrant.profile="+profile)
 		for _, tc := range admissions {
-			p := decode.For(c.Kind(group(tc.kind)), &expression.Conditions{}).Policy(policies(t, tc.kind, tc.spec)[0])
+			p := decode.NewReader(c.Kind(group(tc.kind)), &expression.Conditions{}).ReadPolicy(policies(t, tc.kind, tc.spec)[0])
 			var got []string
 			for _, problem := range p.Problems {
 				if problem.Code == model.RefusedByOperator {
@@ -130,7 +130,7 @@ func TestAdmission(t *testing.T) {
 func TestAdmissionOfNulls(t *testing.T) {
 	c := catalog(t, "kuadrant.profile=operator")
 	for _, spec := range []string{"defaults: null, limits: {a: {}}", "overrides: null, limits: {a: {}}", "limits: null, defaults: {limits: {a: {}}}"} {
-		if p := decode.For(c.Kind(group("RateLimitPolicy")), &expression.Conditions{}).Policy(policies(t, "RateLimitPolicy", spec)[0]); p.Refused {
+		if p := decode.NewReader(c.Kind(group("RateLimitPolicy")), &expression.Conditions{}).ReadPolicy(policies(t, "RateLimitPolicy", spec)[0]); p.Refused {
 			t.Errorf("{%s}: refused: %+v", spec, p.Problems)
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// link tells which Secrets the operator has made for TLSPolicies: those of the listeners that end TLS for a hostname, of the targeted Gateway.
-func link(b *topology.Builder) {
-	b.Makes(func(in *model.Snapshot, made func(object, by model.Ref)) {
-		for _, p := range in.Of(model.GroupKind{Group: "kuadrant.io", Kind: "TLSPolicy"}) {
+// addToGraph registers which Secrets the operator has made for TLSPolicies: those of the listeners
+// that end TLS for a hostname, of the targeted Gateway.
+func addToGraph(b *topology.Builder) {
+	b.AddMaker(func(in *model.Snapshot, made func(object, by model.Ref)) {
+		for _, p := range in.OfKind(model.GroupKind{Group: "kuadrant.io", Kind: "TLSPolicy"}) {
 			target := p.Body.At("spec", "targetRef")
 			gateway := in.Get(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: p.Ref.Namespace, Name: target.Text("name")})
 			if gateway == nil || target.Text("kind") != "Gateway" {

@@ -8,39 +8,40 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"kuadrant.Method": methodGate, "kuadrant.Authorization": authorizationGate, "kuadrant.Limit": limitGate}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"kuadrant.Method": buildMethodGate, "kuadrant.Authorization": buildAuthorizationGate, "kuadrant.Limit": buildLimitGate}
 }
 
 // The places of gates: limits that read nothing of the identity come before the login (kuadrant-operator v1.1.0,
 // internal/controller/envoy_gateway_extension_reconciler.go:188-197).
 const (
-	limitsFirst = 5
-	limitsLast  = 30
+	earlyLimitOrder = 5
+	lateLimitOrder  = 30
 )
 
-// methodGate is one way to authenticate. A condition on it closes it: without any method left, requests are refused. One that lets anybody in opens
-// under its condition.
-func methodGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildMethodGate is one way to authenticate. A condition on it closes it: without any method left,
+// requests are refused. One that lets anybody in opens under its condition.
+func buildMethodGate(in protect.Input, g protect.Gate) []protect.Gate {
 	method, _ := in.Value(in.Path...).(map[string]any)
-	g.Reads = credentialPlaces(method)
-	conditional := len(list(method["when"])) > 0
+	g.Reads = listCredentialPlaces(method)
+	conditional := len(toList(method["when"])) > 0
 	for i := range g.Reasons {
 		if g.Reasons[i].Code == gate.AnonymousAllowed && conditional {
 			g.Reasons = append(g.Reasons[:i:i], g.Reasons[i+1:]...)
-			g.Weaken(gate.Condition, g.Field+".when")
+			g.AddReason(gate.Condition, g.Field+".when")
 			break
 		}
 	}
 	if method["plain"] != nil {
-		g.Weaken(gate.Expression, g.Field+".plain")
+		g.AddReason(gate.Expression, g.Field+".plain")
 	}
 	return []protect.Gate{g}
 }
 
-// credentialPlaces are where a method looks for the credential: the header Authorization if it does not say.
-func credentialPlaces(method map[string]any) []string {
+// listCredentialPlaces are where a method looks for the credential: the header Authorization if it
+// does not say.
+func listCredentialPlaces(method map[string]any) []string {
 	if method["x509"] != nil {
 		return []string{"connection"}
 	}
@@ -54,21 +55,22 @@ func credentialPlaces(method map[string]any) []string {
 	return []string{"header authorization"}
 }
 
-// authorizationGate is one rule of an authorization; all of them have to allow. One that allows nothing, under no condition, lets nobody in.
-func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildAuthorizationGate is one rule of an authorization; all of them have to allow. One that
+// allows nothing, under no condition, lets nobody in.
+func buildAuthorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	rule, _ := in.Value(in.Path...).(map[string]any)
 	if len(g.Reasons) == 0 && allowsNothing(rule) {
-		g.Weaken(gate.DeniesAll, g.Field)
-		g.Refuses = protect.Always
+		g.AddReason(gate.DeniesAll, g.Field)
+		g.Refuses = protect.AlwaysRefuses
 		return []protect.Gate{g}
 	}
 	if opa, ok := rule["opa"].(map[string]any); ok {
 		if rego, ok := opa["rego"].(string); ok && protect.IsConstantRego(rego) {
-			g.Weaken(gate.AllowsAll, g.Field)
+			g.AddReason(gate.AllowsAll, g.Field)
 		}
 	}
-	if matching, ok := rule["patternMatching"].(map[string]any); ok && allowsAll(list(matching["patterns"])) {
-		g.Weaken(gate.AllowsAll, g.Field)
+	if matching, ok := rule["patternMatching"].(map[string]any); ok && allowsAll(toList(matching["patterns"])) {
+		g.AddReason(gate.AllowsAll, g.Field)
 	}
 	return []protect.Gate{g}
 }
@@ -80,7 +82,7 @@ func allowsNothing(rule map[string]any) bool {
 		return true
 	}
 	matching, _ := rule["patternMatching"].(map[string]any)
-	return slices.ContainsFunc(list(matching["patterns"]), func(entry any) bool {
+	return slices.ContainsFunc(toList(matching["patterns"]), func(entry any) bool {
 		fields, _ := entry.(map[string]any)
 		predicate, _ := fields["predicate"].(string)
 		return protect.IsFalse(predicate)
@@ -99,28 +101,28 @@ func allowsAll(patterns []any) bool {
 	return true
 }
 
-// limitGate is one named limit. It counts for each HTTPRoute by its counters.
-func limitGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildLimitGate is one named limit. It counts for each HTTPRoute by its counters.
+func buildLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	limit, _ := in.Value(in.Path...).(map[string]any)
 	var key []string
-	for _, c := range list(limit["counters"]) {
+	for _, c := range toList(limit["counters"]) {
 		fields, _ := c.(map[string]any)
 		if text, _ := fields["expression"].(string); text != "" {
 			key = append(key, text)
 		}
 	}
-	for _, r := range list(limit["rates"]) {
+	for _, r := range toList(limit["rates"]) {
 		fields, _ := r.(map[string]any)
 		window, _ := fields["window"].(string)
 		g.Counters = append(g.Counters, protect.Counter{Limit: fields["limit"], Per: window, Scope: "route", Key: key, Replicas: "all"})
 	}
 	if len(g.Counters) == 0 {
-		g.Weaken(gate.Unlimited, g.Field)
+		g.AddReason(gate.Unlimited, g.Field)
 	}
-	g.Order = limitsFirst
-	for _, s := range in.Way {
+	g.Order = earlyLimitOrder
+	for _, s := range in.InForce {
 		if s.Kind.GroupKind.Group == "kuadrant.io" && readsIdentity(s.Value("limits")) {
-			g.Order = limitsLast
+			g.Order = lateLimitOrder
 		}
 	}
 	return []protect.Gate{g}
@@ -147,7 +149,7 @@ func readsIdentity(v any) bool {
 	return false
 }
 
-func list(v any) []any {
+func toList(v any) []any {
 	l, _ := v.([]any)
 	return l
 }

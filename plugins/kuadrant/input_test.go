@@ -42,12 +42,12 @@ func policies(t *testing.T, kind string, specs ...string) []*model.Object {
 	for i, spec := range specs {
 		texts = append(texts, manifest(kind, string(rune('a'+i)), spec))
 	}
-	return read(t, texts...).Of(group(kind))
+	return read(t, texts...).OfKind(group(kind))
 }
 
 func catalog(t *testing.T, settings ...string) *descriptor.Catalog {
 	t.Helper()
-	c, err := plugin.Catalog([]plugin.Plugin{Plugin()}, nil, settings)
+	c, err := plugin.NewCatalog([]plugin.Plugin{Plugin()}, nil, settings)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// issuer looks for the Issuer (of the policy's namespace) or ClusterIssuer that a TLSPolicy names. The operator refuses a policy without
-// one. That it is not in the input need not mean that it does not exist.
-func issuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
+// checkIssuer looks for the Issuer (of the policy's namespace) or ClusterIssuer that a TLSPolicy
+// names. The operator refuses a policy without one. That it is not in the input need not mean that
+// it does not exist.
+func checkIssuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 	o := p.Object
 	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace, Name: o.Text("spec", "issuerRef", "name")}
 	if o.Text("spec", "issuerRef", "kind") == "ClusterIssuer" {
@@ -18,11 +19,11 @@ func issuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 	if in.Get(ref) != nil {
 		return "", nil
 	}
-	if in.Cluster.MissesRef(ref) {
+	if in.Cluster.IsUnreadRef(ref) {
 		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o, "spec", "issuerRef")
 		return "", []model.Problem{unread}
 	}
-	if in.Cluster.Knows(ref.GroupKind(), ref.Namespace) {
+	if in.Cluster.HasReadAll(ref.GroupKind(), ref.Namespace) {
 		return "unable to find issuer", nil
 	}
 	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf("%s is not in the input and counts as missing; it may exist outside of it", ref),

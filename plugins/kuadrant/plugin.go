@@ -2,7 +2,7 @@
 package kuadrant
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -14,19 +14,19 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{Auto: map[string]descriptor.Auto{"kuadrant.Profile": profile},
-			Links:  []topology.Linker{link},
-			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},
-			Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
-			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
-			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,
-				"kuadrant.RulePolicyInvisible": invisible, "kuadrant.SameName": sameName}},
-		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: spilledPredicates}, {Rule: danglingPatternRef, Find: patternRefs}, {Rule: tokenPartial, Find: partialTokens},
-			{Rule: invalidExpression, Find: unreadable}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
+	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gateFunctions(),
+		Functions: descriptor.Functions{Auto: map[string]descriptor.AutoFunc{"kuadrant.Profile": chooseProfile},
+			Links:  []topology.Linker{addToGraph},
+			Advice: map[string]policy.AdviceFunc{"kuadrant.Advice": adviseProfile},
+			Steps:  map[string]policy.StepFunc{"kuadrant.ValidPath": checkStep},
+			Checks: map[string]policy.Check{"kuadrant.Issuer": checkIssuer},
+			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": findIgnoredListeners, "kuadrant.SameTarget": findSameTarget,
+				"kuadrant.RulePolicyInvisible": findInvisible, "kuadrant.SameName": findSameNames}},
+		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: findSpilledPredicates}, {Rule: danglingPatternRef, Find: findDanglingPatterns}, {Rule: tokenPartial, Find: findPartialTokens},
+			{Rule: invalidExpression, Find: findInvalidExpressions}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
 			{Rule: hostnameNarrower}},
-		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
-			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
+		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": policyConditions},
+			Markers: map[string]status.Marker{"kuadrant.Marks": affectedConditions, "kuadrant.RFCMarks": rfcConditions}}}
 }

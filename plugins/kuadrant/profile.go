@@ -7,18 +7,19 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// profile decides which dialect a kind is read in: the operator's, unless the kind's definition in the input has fields that only RFC 0009
-// has. Policies have no say: one odd policy would change what all others of its kind mean, and what the API server refuses would be shown
-// as in force.
-func profile(gk model.GroupKind, in *model.Snapshot) (string, []model.Problem) {
-	if direct(gk.Kind) {
+// chooseProfile decides which dialect a kind is read in: the operator's, unless the kind's
+// definition in the input has fields that only RFC 0009 has. Policies have no say: one odd policy
+// would change what all others of its kind mean, and what the API server refuses would be shown as
+// in force.
+func chooseProfile(gk model.GroupKind, in *model.Snapshot) (string, []model.Problem) {
+	if isDirect(gk.Kind) {
 		return "operator", nil
 	}
 	for _, definition := range in.Definitions() {
-		if defined, _ := definition.Defines(); defined != gk {
+		if defined, _ := definition.DefinedKind(); defined != gk {
 			continue
 		}
-		if field := definedMark(definition, containerOf(gk.Kind)); field != "" {
+		if field := findRFCField(definition, rulesField(gk.Kind)); field != "" {
 			p := model.Problem{Severity: model.Info, Code: model.ProfileChosen,
 				Message: fmt.Sprintf("%s is read as RFC 0009 describes it, not as the operator does: its CustomResourceDefinition has %s", gk.Kind, field),
 				Hint:    "choose with --vendor-setting kuadrant.profile=rfc or operator"}.At(definition)
@@ -29,16 +30,17 @@ func profile(gk model.GroupKind, in *model.Snapshot) (string, []model.Problem) {
 	return "operator", nil
 }
 
-// containerOf is the field with the rules of a kind's policies.
-func containerOf(kind string) string {
+// rulesField is the field with the rules of a kind's policies.
+func rulesField(kind string) string {
 	if kind == "AuthPolicy" {
 		return "rules"
 	}
 	return "limits"
 }
 
-// definedMark names the first field in the schemas of a definition that the operator's API does not have, "" if there is none.
-func definedMark(definition *model.Object, container string) string {
+// findRFCField names the first field in the schemas of a definition that the operator's API does
+// not have, "" if there is none.
+func findRFCField(definition *model.Object, container string) string {
 	for _, version := range definition.Body.At("spec", "versions").Items {
 		if version.Field("served").Value() == false {
 			continue
@@ -58,7 +60,7 @@ func definedMark(definition *model.Object, container string) string {
 				return "spec." + name + ".when as a text"
 			case block.At("properties", "granularity").IsObject():
 				return "spec." + name + ".granularity"
-			case definedCondition(block.At("properties", container)):
+			case hasConditionField(block.At("properties", container)):
 				return "a condition within spec." + name + "." + container
 			}
 		}
@@ -66,28 +68,30 @@ func definedMark(definition *model.Object, container string) string {
 	return ""
 }
 
-// definedCondition reports whether a schema has a field when with a text, at any depth.
-func definedCondition(schema model.Body) bool {
+// hasConditionField reports whether a schema has a field when with a text, at any depth.
+func hasConditionField(schema model.Body) bool {
 	for name, field := range schema.Field("properties").Fields {
-		if name == "when" && field.Field("type").Text() == "string" || definedCondition(field) {
+		if name == "when" && field.Field("type").Text() == "string" || hasConditionField(field) {
 			return true
 		}
 	}
 	values := schema.Field("additionalProperties")
-	return values.IsObject() && definedCondition(values)
+	return values.IsObject() && hasConditionField(values)
 }
 
-// advice is what to do about a policy that the operator's API refuses, or drops a field of, for what only RFC 0009 has.
-func advice(o *model.Object) string {
-	mark := markOf(o, containerOf(o.Ref.Kind))
+// adviseProfile is what to do about a policy that the operator's API refuses, or drops a field of,
+// for what only RFC 0009 has.
+func adviseProfile(o *model.Object) string {
+	mark := findRFCFeature(o, rulesField(o.Ref.Kind))
 	if mark == "" {
 		return ""
 	}
 	return mark + ", as in RFC 0009: --vendor-setting kuadrant.profile=rfc reads the kind as that describes it"
 }
 
-// markOf names the first thing in a policy that the operator's API does not have, "" if there is none.
-func markOf(o *model.Object, container string) string {
+// findRFCFeature names the first thing in a policy that the operator's API does not have, "" if
+// there is none.
+func findRFCFeature(o *model.Object, container string) string {
 	spec := o.Body.At("spec")
 	blocks := 0
 	for _, name := range []string{"defaults", "overrides"} {
@@ -96,7 +100,7 @@ func markOf(o *model.Object, container string) string {
 			continue
 		}
 		blocks++
-		if mark := blockMark(name, block, container); mark != "" {
+		if mark := findRFCBlock(name, block, container); mark != "" {
 			return mark
 		}
 	}
@@ -110,10 +114,10 @@ func markOf(o *model.Object, container string) string {
 	case !spec.At("remove").IsNull():
 		return "it has spec.remove"
 	}
-	return scalarMark("spec."+container, spec.At(container), container == "rules")
+	return findScalarRule("spec."+container, spec.At(container), container == "rules")
 }
 
-func blockMark(name string, block model.Body, container string) string {
+func findRFCBlock(name string, block model.Body, container string) string {
 	switch {
 	case !block.IsObject():
 		return "spec." + name + " is a list of operations"
@@ -127,31 +131,32 @@ func blockMark(name string, block model.Body, container string) string {
 			return "spec." + name + " has the path " + key + " as a key"
 		}
 	}
-	if nestedCondition(block.At(container)) {
+	if hasNestedCondition(block.At(container)) {
 		return "spec." + name + "." + container + " has a condition inside"
 	}
-	return scalarMark("spec."+name+"."+container, block.At(container), container == "rules")
+	return findScalarRule("spec."+name+"."+container, block.At(container), container == "rules")
 }
 
-// nestedCondition reports whether a map within v has a condition of its own.
-func nestedCondition(v model.Body) bool {
+// hasNestedCondition reports whether a map within v has a condition of its own.
+func hasNestedCondition(v model.Body) bool {
 	for key, inner := range v.Fields {
-		if key == "when" && inner.IsText() || nestedCondition(inner) {
+		if key == "when" && inner.IsText() || hasNestedCondition(inner) {
 			return true
 		}
 	}
 	return false
 }
 
-// scalarMark finds a rule whose value is no object; rules of an AuthPolicy stand one level deeper, in sections.
-func scalarMark(at string, container model.Body, sections bool) string {
+// findScalarRule finds a rule whose value is no object; rules of an AuthPolicy stand one level
+// deeper, in sections.
+func findScalarRule(at string, container model.Body, sections bool) string {
 	for key, inner := range container.Fields {
 		mark := ""
 		switch {
 		case !inner.IsObject():
 			mark = at + "." + key + " is no object"
 		case sections:
-			mark = scalarMark(at+"."+key, inner, false)
+			mark = findScalarRule(at+"."+key, inner, false)
 		}
 		if mark != "" {
 			return mark

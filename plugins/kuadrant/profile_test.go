@@ -50,7 +50,7 @@ func TestMarkOf(t *testing.T) {
 		if tc.kind == "AuthPolicy" {
 			container = "rules"
 		}
-		if got := markOf(policies(t, tc.kind, tc.spec)[0], container); got != tc.want {
+		if got := findRFCFeature(policies(t, tc.kind, tc.spec)[0], container); got != tc.want {
 			t.Errorf("%s {%s}: mark %q, want %q", tc.kind, tc.spec, got, tc.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestProfile(t *testing.T) {
 		if tc.defined != "" {
 			manifests = append(manifests, definition(tc.defined, "true", tc.fields))
 		}
-		got, problems := profile(group(tc.kind), read(t, manifests...))
+		got, problems := chooseProfile(group(tc.kind), read(t, manifests...))
 		if want := map[bool]string{true: "operator", false: "rfc"}[tc.because == ""]; got != want {
 			t.Errorf("%s, %s has %s: profile %s, want %s", tc.kind, tc.defined, tc.fields, got, want)
 		}
@@ -102,7 +102,7 @@ func TestProfile(t *testing.T) {
 
 // A version that is not served is no API.
 func TestProfileOfUnservedVersion(t *testing.T) {
-	if got, _ := profile(group("RateLimitPolicy"), read(t, definition("RateLimitPolicy", "false", "{unset: {type: array}}"))); got != "operator" {
+	if got, _ := chooseProfile(group("RateLimitPolicy"), read(t, definition("RateLimitPolicy", "false", "{unset: {type: array}}"))); got != "operator" {
 		t.Errorf("profile %s", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestAdvice(t *testing.T) {
 			want = tc.mark + ", as in RFC 0009: --vendor-setting kuadrant.profile=rfc reads the kind as that describes it"
 		}
 		found := false
-		for _, problem := range decode.For(catalog(t, "kuadrant.profile=operator").Kind(group("RateLimitPolicy")), &expression.Conditions{}).Policy(policies(t, "RateLimitPolicy", tc.spec)[0]).Problems {
+		for _, problem := range decode.NewReader(catalog(t, "kuadrant.profile=operator").Kind(group("RateLimitPolicy")), &expression.Conditions{}).ReadPolicy(policies(t, "RateLimitPolicy", tc.spec)[0]).Problems {
 			if problem.Code != model.RefusedByOperator && problem.Code != model.PrunedByOperator {
 				continue
 			}
@@ -174,7 +174,7 @@ func TestProfileOfKinds(t *testing.T) {
 			if k.Profile != want {
 				t.Errorf("%s: %s has profile %s, want %s", tc.setting, k.Name(), k.Profile, want)
 			}
-			if direct(k.GroupKind.Kind) {
+			if isDirect(k.GroupKind.Kind) {
 				continue
 			}
 			if operator := want == "operator"; (k.Content.Condition == "") != operator || (k.Content.Unset == nil) != operator || k.Tolerant == operator ||

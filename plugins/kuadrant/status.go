@@ -12,8 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// tokens is the kind for which the operator writes its statuses by a code of its own.
-const tokens = "TokenRateLimitPolicy"
+// tokenRateLimitPolicy is the kind for which the operator writes its statuses by a code of its own.
+const tokenRateLimitPolicy = "TokenRateLimitPolicy"
 
 // vendorGroup is that of the kinds.
 const vendorGroup = "kuadrant.io"
@@ -21,40 +21,42 @@ const vendorGroup = "kuadrant.io"
 // controller is the name under which the operator writes into the status of routes.
 const controller = "kuadrant.io/policy-controller"
 
-// conditions are those that the operator writes, in its words. It presumes that the operator's parts are installed and in sync.
-func conditions(in status.Input) []status.Ancestor {
+// policyConditions are those that the operator writes, in its words. It presumes that the
+// operator's parts are installed and in sync.
+func policyConditions(in status.Input) []status.Ancestor {
 	kind := in.Kind.GroupKind.Kind
 	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: kind + " has been accepted"}
 	out := []status.Ancestor{{}}
-	if reason, message := refusal(in); reason != "" {
+	if reason, message := explainRefusal(in); reason != "" {
 		accepted.Status, accepted.Reason, accepted.Message = "False", reason, message
 		out[0].Conditions = []status.Condition{accepted}
 		return out
 	}
 	out[0].Conditions = []status.Condition{accepted}
-	if !direct(kind) {
-		out[0].Conditions = append(out[0].Conditions, enforced(in))
+	if !isDirect(kind) {
+		out[0].Conditions = append(out[0].Conditions, enforcedCondition(in))
 	}
 	return out
 }
 
-// direct kinds are enforced through other objects (DNS records, certificates), which manifests do not hold.
-func direct(kind string) bool { return kind == "DNSPolicy" || kind == "TLSPolicy" }
+// isDirect reports whether a kind is enforced through other objects (DNS records, certificates),
+// which manifests do not hold.
+func isDirect(kind string) bool { return kind == "DNSPolicy" || kind == "TLSPolicy" }
 
-// refusal is the reason and message of a policy that is not accepted, "" if it is.
-func refusal(in status.Input) (reason, message string) {
-	kind, f := in.Kind.GroupKind.Kind, in.Fate
+// explainRefusal is the reason and message of a policy that is not accepted, "" if it is.
+func explainRefusal(in status.Input) (reason, message string) {
+	kind, f := in.Kind.GroupKind.Kind, in.Outcome
 	if len(f.Targets) == 0 {
 		if len(f.Missed) == 0 {
 			return "TargetNotFound", kind + " target was not found"
 		}
 		name := f.Missed[0].Ref.Name
-		if section := f.Missed[0].Ref.Section; section != "" && !direct(kind) {
+		if section := f.Missed[0].Ref.Section; section != "" && !isDirect(kind) {
 			name += "#" + section
 		}
 		return "TargetNotFound", fmt.Sprintf("%s target %s was not found", kind, name)
 	}
-	if winner := conflict(in); winner != "" {
+	if winner := findConflict(in); winner != "" {
 		return "Conflicted", fmt.Sprintf("%s is conflicted by %s: conflicting policy", kind, winner)
 	}
 	if fault := f.Policy.Fault; fault != "" {
@@ -63,29 +65,30 @@ func refusal(in status.Input) (reason, message string) {
 	return "", ""
 }
 
-// conflict is the strictly older policy on the same target, "" if there is none: policies created in one second do not conflict.
-func conflict(in status.Input) string {
-	for _, ref := range in.Fate.RejectedBy {
+// findConflict is the strictly older policy on the same target, "" if there is none: policies
+// created in one second do not conflict.
+func findConflict(in status.Input) string {
+	for _, ref := range in.Outcome.RejectedBy {
 		o := in.Resolution.Snapshot.Get(ref)
-		if created := in.Fate.Policy.Object.Created; o == nil || created.IsZero() || o.Created.Before(created) {
+		if created := in.Outcome.Policy.Object.Created; o == nil || created.IsZero() || o.Created.Before(created) {
 			return ref.FullName()
 		}
 	}
 	return ""
 }
 
-// enforced is whether the policy's rules are what the effective policies are made of.
-func enforced(in status.Input) status.Condition {
-	kind, f := in.Kind.GroupKind.Kind, in.Fate
+// enforcedCondition is whether the policy's rules are what the effective policies are made of.
+func enforcedCondition(in status.Input) status.Condition {
+	kind, f := in.Kind.GroupKind.Kind, in.Outcome
 	c := status.Condition{Type: "Enforced", Status: "True", Reason: "Enforced"}
-	by := overriders(in)
+	by := listOverriders(in)
 	switch {
 	case f.Holds == 0 && len(by) == 0:
 		c.Status, c.Reason, c.Message = "False", "Unknown", kind+" is not in the path to any existing routes"
 	case f.Holds == 0:
 		c.Status, c.Reason, c.Message = "False", "Overridden", fmt.Sprintf("%s is overridden by [%s]", kind, strings.Join(by, " "))
-	case len(by) > 0 && kind == tokens:
-		c.Status, c.Reason, c.Message = "False", "Unknown", fmt.Sprintf("%s has encountered some issues: policy rule(s) overridden: %s", kind, strings.Join(tokenLosses(in), ", "))
+	case len(by) > 0 && kind == tokenRateLimitPolicy:
+		c.Status, c.Reason, c.Message = "False", "Unknown", fmt.Sprintf("%s has encountered some issues: policy rule(s) overridden: %s", kind, strings.Join(listTokenLosses(in), ", "))
 	case len(by) > 0:
 		c.Message = kind + " has been partially enforced"
 	default:
@@ -94,12 +97,13 @@ func enforced(in status.Input) status.Condition {
 	return c
 }
 
-// overriders are the policies that the operator names for what the policy does not have: those that have the rule, else all that
-// contribute. For tokens, where nobody has the rule, it takes every policy on the way for a contributor, and so the policy itself too.
-func overriders(in status.Input) []string {
-	f := in.Fate
+// listOverriders are the policies that the operator names for what the policy does not have: those
+// that have the rule, else all that contribute. For tokens, where nobody has the rule, it takes
+// every policy on the path for a contributor, and so the policy itself too.
+func listOverriders(in status.Input) []string {
+	f := in.Outcome
 	refs := f.Holders
-	if in.Kind.GroupKind.Kind == tokens {
+	if in.Kind.GroupKind.Kind == tokenRateLimitPolicy {
 		refs = nil
 		for _, l := range f.Lost {
 			refs = append(append(refs, l.Holders...), slices.Concat(l.Beside...)...)
@@ -115,41 +119,42 @@ func overriders(in status.Input) []string {
 	return slices.Compact(by)
 }
 
-// tokenLosses names each rule that is lost somewhere by the operator's id, with the locator of a policy that has it, else of one that took
-// it away.
-func tokenLosses(in status.Input) []string {
-	own := in.Fate.Policy.Ref()
+// listTokenLosses names each rule that is lost somewhere by the operator's id, with the locator of
+// a policy that has it, else of one that took it away.
+func listTokenLosses(in status.Input) []string {
+	own := in.Outcome.Policy.Ref()
 	var out []string
-	for _, l := range in.Fate.Lost {
-		text := ruleID(in.Kind.GroupKind.Kind, l.Rule)
+	for _, l := range in.Outcome.Lost {
+		text := operatorRuleID(in.Kind.GroupKind.Kind, l.Rule)
 		by := slices.DeleteFunc(slices.Concat(l.Holders, l.To), func(r model.Ref) bool { return r == own })
 		if len(by) > 0 {
-			text += " by " + locator(by[0])
+			text += " by " + formatLocator(by[0])
 		}
 		out = append(out, text)
 	}
 	return out
 }
 
-// locator is how the operator names an object.
-func locator(r model.Ref) string {
+// formatLocator is how the operator names an object.
+func formatLocator(r model.Ref) string {
 	return strings.ToLower(r.Kind) + "." + r.Group + ":" + r.FullName()
 }
 
-// marks are the conditions by which the operator tells the owners of Gateways, listeners and routes that a policy attaches to them or
-// above them, whoever wins. Policies on route rules are told nobody.
-func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
+// affectedConditions are the conditions by which the operator tells the owners of Gateways,
+// listeners and routes that a policy attaches to them or above them, whoever wins. Policies on
+// route rules are told nobody.
+func affectedConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 	accepted := map[*policy.Policy]bool{}
 	at := map[topology.NodeID][]string{}
-	for _, f := range status.Fates(r, k) {
-		reason, _ := refusal(status.Input{Resolution: r, Kind: k, Fate: f})
+	for _, f := range status.Outcomes(r, k) {
+		reason, _ := explainRefusal(status.Input{Resolution: r, Kind: k, Outcome: f})
 		accepted[f.Policy] = reason == "" && !f.Policy.Refused
 		for _, id := range f.Targets {
 			at[id] = nil
 		}
 	}
 	for id := range at {
-		for _, p := range k.At(id) {
+		for _, p := range k.PoliciesAt(id) {
 			if accepted[p] {
 				at[id] = append(at[id], p.Ref().FullName())
 			}
@@ -165,11 +170,11 @@ func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 		case topology.Gateway:
 			names = at[id]
 		case topology.Listener:
-			names = above(g, at, id)
+			names = listPoliciesAbove(g, at, id)
 		case topology.Route:
 			m.Controller = controller
 			if topology.IsHTTPRoute(n.Ref.GroupKind()) { // the operator does not look at others
-				names = above(g, at, id)
+				names = listPoliciesAbove(g, at, id)
 			}
 		}
 		if len(names) > 0 {
@@ -181,8 +186,9 @@ func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 	return out
 }
 
-// above lists the policies at a node and over it, those of the Gateways first, each once.
-func above(g *topology.Graph, at map[topology.NodeID][]string, id topology.NodeID) []string {
+// listPoliciesAbove lists the policies at a node and over it, those of the Gateways first, each
+// once.
+func listPoliciesAbove(g *topology.Graph, at map[topology.NodeID][]string, id topology.NodeID) []string {
 	levels := [][]string{at[id]}
 	for parents := g.Parents(topology.Traffic, id); len(parents) > 0; {
 		var names []string

@@ -6,8 +6,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// dialectOf is the dialect in use, and with auto the object that decided for 2.14 and what of it.
-func dialectOf(in *model.Snapshot, s model.Settings) (dialect string, by *model.Object, mark string) {
+// findDialect is the dialect in use, and with auto the object that decided for 2.14 and what of it.
+func findDialect(in *model.Snapshot, s model.Settings) (dialect string, by *model.Object, mark string) {
 	if chosen := s.Text("kuma.dialect"); chosen != "auto" {
 		return chosen, nil, ""
 	}
@@ -15,24 +15,24 @@ func dialectOf(in *model.Snapshot, s model.Settings) (dialect string, by *model.
 		if o.Ref.Group != group {
 			continue
 		}
-		if mark := oldMark(o); mark != "" {
+		if mark := findOldFeature(o); mark != "" {
 			return "2.14", o, mark
 		}
 	}
 	return "3.0", nil, ""
 }
 
-// decided is the settings with the dialect that is in use.
-func decided(in *model.Snapshot, s model.Settings) model.Settings {
-	dialect, _, _ := dialectOf(in, s)
+// withDialect is the settings with the dialect that is in use.
+func withDialect(in *model.Snapshot, s model.Settings) model.Settings {
+	dialect, _, _ := findDialect(in, s)
 	return s.With("kuma.dialect", dialect)
 }
 
-// old reports whether decided settings are for the dialect of 2.14.
-func old(s model.Settings) bool { return s.Text("kuma.dialect") == "2.14" }
+// isDialect214 reports whether settings that have a dialect are for that of 2.14.
+func isDialect214(s model.Settings) bool { return s.Text("kuma.dialect") == "2.14" }
 
-// oldMark is what an object has that only 2.14 has, "" if there is nothing.
-func oldMark(o *model.Object) string {
+// findOldFeature is what an object has that only 2.14 has, "" if there is nothing.
+func findOldFeature(o *model.Object) string {
 	switch {
 	case o.Ref.Kind == "MeshGateway":
 		return "the kind MeshGateway"
@@ -56,9 +56,10 @@ func oldMark(o *model.Object) string {
 	return ""
 }
 
-// dialectNotes tells which dialect is used, where the input decided, and what does not belong to the chosen one.
-func dialectNotes(in *model.Snapshot, s model.Settings) []model.Problem {
-	dialect, by, mark := dialectOf(in, s)
+// dialectProblems tells which dialect is used, where the input decided, and what does not belong to
+// the chosen one.
+func dialectProblems(in *model.Snapshot, s model.Settings) []model.Problem {
+	dialect, by, mark := findDialect(in, s)
 	if by != nil {
 		return []model.Problem{model.Problem{Severity: model.Info, Code: model.ProfileChosen,
 			Message: fmt.Sprintf("Kuma's objects are read in the dialect of 2.14, because of %s", mark), Hint: "--vendor-setting kuma.dialect=3.0 reads them otherwise"}.At(by)}
@@ -71,7 +72,7 @@ func dialectNotes(in *model.Snapshot, s model.Settings) []model.Problem {
 		if o.Ref.Group != group {
 			continue
 		}
-		if mark := oldMark(o); mark != "" {
+		if mark := findOldFeature(o); mark != "" {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: mark + " is of 2.14 and unknown to the dialect 3.0, which was chosen", Hint: "--vendor-setting kuma.dialect=2.14"}.At(o))
 		}

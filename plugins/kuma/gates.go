@@ -17,66 +17,68 @@ var (
 	tlsKind      = model.GroupKind{Group: group, Kind: "MeshTLS"}
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"kuma.Permissions": permissionGates, "kuma.TLS": tlsGates, "kuma.Limits": limitGates, "kuma.Timeouts": timeoutGates, "kuma.Retries": retryGates}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"kuma.Permissions": buildPermissionGates, "kuma.TLS": buildTLSGates, "kuma.Limits": buildLimitGates, "kuma.Timeouts": buildTimeoutGates, "kuma.Retries": buildRetryGates}
 }
 
-// isFirst reports whether settings are the first of a list, at which the list as a whole is judged.
-func isFirst(in protect.Input) bool {
+// isFirstRule reports whether settings are the first of a list, at which the list as a whole is
+// judged.
+func isFirstRule(in protect.Input) bool {
 	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
 }
 
 // isInbound reports whether settings are those of an inbound.
 func isInbound(in protect.Input) bool { return in.Resolution().Node(in.Node).Role == inboundRole }
 
-// setting is a value with the object that says it, and where.
-type setting struct {
+// locatedValue is a value with the object that says it, and where.
+type locatedValue struct {
 	value  any
 	object model.Ref
 	field  string
 }
 
-// inboundConf is what of a list holds for all requests to an inbound: the confs without a match, the
-// last one that has a field wins (kuma 348b6528bc, policies/core/rules/inbound/inboundrules.go:17-33).
-func inboundConf(v *resolve.Verdict, path ...string) (setting, bool) {
-	var out setting
+// findInboundConf is what of a list holds for all requests to an inbound: the confs without a
+// match, the last one that has a field wins (kuma 348b6528bc,
+// policies/core/rules/inbound/inboundrules.go:17-33).
+func findInboundConf(v *resolve.Verdict, path ...string) (locatedValue, bool) {
+	var out locatedValue
 	found := false
 	for i := range v.Result.Rules {
 		rule := &v.Result.Rules[i]
-		entry := merge.Plain(rule.Value)
+		entry := merge.Unpack(rule.Value)
 		if model.Get(entry, "match") != nil || len(rule.From) == 0 {
 			continue
 		}
 		if value := model.Get(entry, append([]string{"default"}, path...)...); value != nil {
-			out, found = setting{value, writerOf(v, rule), rule.Name + ".default." + strings.Join(path, ".")}, true
+			out, found = locatedValue{value, findWriter(v, rule), rule.Name + ".default." + strings.Join(path, ".")}, true
 		}
 	}
 	return out, found
 }
 
-// writerOf is the policy that wrote a rule.
-func writerOf(v *resolve.Verdict, rule *merge.Rule) model.Ref {
+// findWriter is the policy that wrote a rule.
+func findWriter(v *resolve.Verdict, rule *merge.Rule) model.Ref {
 	return v.Layers[rule.From[len(rule.From)-1].Layer].Policy.Object.Ref
 }
 
-// conf is a setting of the place: of an inbound that of its list, else what is merged.
-func conf(in protect.Input, path ...string) (setting, bool) {
+// findConf is a setting of the place: of an inbound that of its list, else what is merged.
+func findConf(in protect.Input, path ...string) (locatedValue, bool) {
 	if isInbound(in) {
-		return inboundConf(in.Verdict, path...)
+		return findInboundConf(in.Verdict, path...)
 	}
 	value := in.Value(path...)
-	return setting{value, in.Source(path...), strings.Join(path, ".")}, value != nil
+	return locatedValue{value, in.Source(path...), strings.Join(path, ".")}, value != nil
 }
 
-// inForceAt is what a kind has in force at an inbound; nil: nothing.
-func inForceAt(in protect.Input, gk model.GroupKind) *resolve.Verdict {
+// findVerdict is what a kind has in force at an inbound; nil: nothing.
+func findVerdict(in protect.Input, gk model.GroupKind) *resolve.Verdict {
 	for _, k := range in.Resolution().Kinds {
-		if k.GroupKind != gk || !k.InUse() || !k.Reaches(inboundRole) {
+		if k.GroupKind != gk || !k.IsInUse() || !k.HasResultsAt(inboundRole) {
 			continue
 		}
 		for _, s := range k.Contexts(in.Node) {
-			if !k.Empty(s) {
+			if !k.IsEmpty(s) {
 				return k.Verdict(s)
 			}
 		}
@@ -92,41 +94,42 @@ type openness struct {
 	missing string // what is not in the input and decides
 }
 
-// weaken adds why a gate does not hold to it.
-func (o *openness) weaken(g *protect.Gate) {
+// weakenGate adds why a gate does not hold to it.
+func (o *openness) weakenGate(g *protect.Gate) {
 	own := g.Object
 	g.Object = o.object
-	g.Weaken(o.code, o.field)
+	g.AddReason(o.code, o.field)
 	g.Object = own
 	if o.missing != "" {
 		g.Reasons[len(g.Reasons)-1].Message += ": " + o.missing
 	}
 }
 
-// opennessOf tells whether a proxy demands certificates at an inbound. Without an identity for the
-// workload it has no TLS at all, and asks no permissions (meshtrafficpermission/plugin/v1alpha1/
-// plugin.go:42-75); a permissive inbound takes plain text as well, for which none are asked.
-func opennessOf(in protect.Input) openness {
+// findOpenness tells whether a proxy demands certificates at an inbound. Without an identity for
+// the workload it has no TLS at all, and asks no permissions
+// (meshtrafficpermission/plugin/v1alpha1/plugin.go:42-75); a permissive inbound takes plain text as
+// well, for which none are asked.
+func findOpenness(in protect.Input) openness {
 	node := in.Resolution().Node(in.Node)
 	snapshot, settings := in.Snapshot(), in.Resolution().Settings
-	labels := labelsOf(node.Object, snapshot, settings)
+	labels := computeLabels(node.Object, snapshot, settings)
 	ref := model.Ref{Group: group, Kind: "Mesh", Name: labels[meshLabel]}
 	mesh := snapshot.Get(ref)
-	mode, identity := setting{value: "Strict"}, hasIdentity(snapshot, settings, labels)
+	mode, identity := locatedValue{value: "Strict"}, hasIdentity(snapshot, settings, labels)
 	if mesh != nil {
-		mtls := spec(mesh).Field("mtls")
+		mtls := settingsOf(mesh).Field("mtls")
 		for _, b := range mtls.Field("backends").Items {
 			if name := b.Text("name"); name == "" || name != mtls.Text("enabledBackend") {
 				continue
 			}
 			if strings.EqualFold(b.Text("mode"), "PERMISSIVE") {
-				mode = setting{"Permissive", ref, "mtls"}
+				mode = locatedValue{"Permissive", ref, "mtls"}
 			}
 		}
 		identity = identity || mtls.Text("enabledBackend") != ""
 	}
-	if v := inForceAt(in, tlsKind); v != nil {
-		if own, found := inboundConf(v, "mode"); found {
+	if v := findVerdict(in, tlsKind); v != nil {
+		if own, found := findInboundConf(v, "mode"); found {
 			mode = own
 		}
 	}
@@ -147,26 +150,26 @@ func opennessOf(in protect.Input) openness {
 // hasIdentity reports whether a MeshIdentity selects a proxy; one without a selector selects none
 // (meshidentity/api/v1alpha1/helpers.go:30-42).
 func hasIdentity(in *model.Snapshot, s model.Settings, labels map[string]string) bool {
-	return slices.ContainsFunc(in.Of(identityKind), func(o *model.Object) bool {
+	return slices.ContainsFunc(in.OfKind(identityKind), func(o *model.Object) bool {
 		by := o.Body.At("spec", "selector", "dataplane")
 		selector, err := topology.ReadLabelSelector(by)
-		return by.IsObject() && err == nil && selector.Picks(labels) && meshOf(o, in) == labels[meshLabel]
+		return by.IsObject() && err == nil && selector.SelectsLabels(labels) && findMesh(o, in) == labels[meshLabel]
 	})
 }
 
-// tlsGates are those of the TLS of an inbound.
-func tlsGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) || !isInbound(in) || len(in.Verdict.Result.Rules) == 0 {
+// buildTLSGates are those of the TLS of an inbound.
+func buildTLSGates(in protect.Input, g protect.Gate) []protect.Gate {
+	if !isFirstRule(in) || !isInbound(in) || len(in.Verdict.Result.Rules) == 0 {
 		return nil
 	}
-	g.Refuses = protect.Perhaps
+	g.Refuses = protect.MayRefuse
 	rule := &in.Verdict.Result.Rules[0]
-	g.Object, g.Field = writerOf(in.Verdict, rule), rule.Name
-	if own, found := inboundConf(in.Verdict, "mode"); found {
+	g.Object, g.Field = findWriter(in.Verdict, rule), rule.Name
+	if own, found := findInboundConf(in.Verdict, "mode"); found {
 		g.Object, g.Field = own.object, own.field
 	}
-	if open := opennessOf(in); open.code != "" {
-		open.weaken(&g)
+	if open := findOpenness(in); open.code != "" {
+		open.weakenGate(&g)
 	}
 	return []protect.Gate{g}
 }
@@ -180,17 +183,17 @@ type permission struct {
 	denies, deniesAll     bool
 }
 
-// permissionGates are those of the list of an inbound: any deny decides, then any allow, and without one
-// requests are denied (policies/meshtrafficpermission/xds/rbac_configurer.go:120-145).
-func permissionGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) || !isInbound(in) {
+// buildPermissionGates are those of the list of an inbound: any deny decides, then any allow, and
+// without one requests are denied (policies/meshtrafficpermission/xds/rbac_configurer.go:120-145).
+func buildPermissionGates(in protect.Input, g protect.Gate) []protect.Gate {
+	if !isFirstRule(in) || !isInbound(in) {
 		return nil
 	}
 	var all []permission
 	for i := range in.Verdict.Result.Rules {
-		all = append(all, permissionsOf(in.Verdict, &in.Verdict.Result.Rules[i])...)
+		all = append(all, readPermissions(in.Verdict, &in.Verdict.Result.Rules[i])...)
 	}
-	open := opennessOf(in)
+	open := findOpenness(in)
 	some := func(has func(*permission) bool) bool {
 		return slices.ContainsFunc(all, func(p permission) bool { return has(&p) })
 	}
@@ -203,10 +206,10 @@ func permissionGates(in protect.Input, g protect.Gate) []protect.Gate {
 			one.Method = "mtls"
 		}
 		if open.code != "" {
-			open.weaken(&one)
+			open.weakenGate(&one)
 		} else {
 			for _, code := range codes {
-				one.Weaken(code, p.field)
+				one.AddReason(code, p.field)
 			}
 		}
 		out = append(out, one)
@@ -233,16 +236,16 @@ func permissionGates(in protect.Input, g protect.Gate) []protect.Gate {
 	return out
 }
 
-// permissionsOf reads a rule: in 3.0 lists of matches, in 2.14 an action for a subset of clients.
-func permissionsOf(v *resolve.Verdict, rule *merge.Rule) []permission {
+// readPermissions reads a rule: in 3.0 lists of matches, in 2.14 an action for a subset of clients.
+func readPermissions(v *resolve.Verdict, rule *merge.Rule) []permission {
 	if len(rule.From) == 0 {
 		return nil
 	}
-	entry := merge.Plain(rule.Value)
+	entry := merge.Unpack(rule.Value)
 	if len(rule.Path) > 2 { // a field of a rule by subsets
-		return bySubset(v, rule, entry)
+		return readSubsetPermission(v, rule, entry)
 	}
-	p := permission{object: writerOf(v, rule), field: rule.Name}
+	p := permission{object: findWriter(v, rule), field: rule.Name}
 	matches := func(name string) (some, all bool) {
 		list, _ := model.Get(entry, "default", name).([]any)
 		return len(list) > 0, slices.ContainsFunc(list, func(m any) bool {
@@ -254,13 +257,13 @@ func permissionsOf(v *resolve.Verdict, rule *merge.Rule) []permission {
 	p.shadows, p.shadowsAll = matches("allowWithShadowDeny")
 	p.denies, p.deniesAll = matches("deny")
 	if action := model.Text(entry, "default", "action"); action != "" { // `from` that is read as a rule for everybody
-		p.act(action, true)
+		p.setAction(action, true)
 	}
 	return []permission{p}
 }
 
-// act sets what an action does, for everybody or for some.
-func (p *permission) act(action string, everybody bool) {
+// setAction sets what an action does, for everybody or for some.
+func (p *permission) setAction(action string, everybody bool) {
 	switch action {
 	case "Allow":
 		p.allows, p.allowsAll = true, everybody
@@ -271,41 +274,41 @@ func (p *permission) act(action string, everybody bool) {
 	}
 }
 
-// bySubset reads the action of a rule by the tags of clients. Subsets do not overlap: where no rule
-// denies, the one of those who have no tag that is named lets all others in.
-func bySubset(v *resolve.Verdict, rule *merge.Rule, action any) []permission {
+// readSubsetPermission reads the action of a rule by the tags of clients. Subsets do not overlap:
+// where no rule denies, the one of those who have no tag that is named lets all others in.
+func readSubsetPermission(v *resolve.Verdict, rule *merge.Rule, action any) []permission {
 	if rule.Path[len(rule.Path)-1].Name != "action" {
 		return nil
 	}
 	text, _ := action.(string)
-	p := permission{object: writerOf(v, rule), field: rule.Name}
+	p := permission{object: findWriter(v, rule), field: rule.Name}
 	at := slices.IndexFunc(v.Result.Rules, func(o merge.Rule) bool {
 		return len(o.Path) == 3 && o.Path[1] == rule.Path[1] && o.Path[2].Name == "subset"
 	})
 	everybodyElse := true
 	if at >= 0 {
-		tags, _ := merge.Plain(v.Result.Rules[at].Value).([]any)
+		tags, _ := merge.Unpack(v.Result.Rules[at].Value).([]any)
 		everybodyElse = !slices.ContainsFunc(tags, func(t any) bool { return model.Get(t, "not") != true })
-		p.act(text, everybodyElse)
+		p.setAction(text, everybodyElse)
 		p.deniesAll = p.deniesAll && len(tags) == 0
 	}
 	return []permission{p}
 }
 
-// limitGates are those of a local rate limit: each proxy counts for itself.
-func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+// buildLimitGates are those of a local rate limit: each proxy counts for itself.
+func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
+	if !isFirstRule(in) {
 		return nil
 	}
-	rate, found := conf(in, "local", "http", "requestRate")
-	off, switched := conf(in, "local", "http", "disabled")
+	rate, found := findConf(in, "local", "http", "requestRate")
+	off, switched := findConf(in, "local", "http", "disabled")
 	isOff := switched && off.value == true
 	switch {
 	case !found && !isOff:
 		return nil
 	case isOff:
 		g.Object, g.Field = off.object, off.field
-		g.Weaken(gate.Disabled, off.field)
+		g.AddReason(gate.Disabled, off.field)
 		return []protect.Gate{g}
 	}
 	g.Object, g.Field = rate.object, rate.field
@@ -313,42 +316,42 @@ func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// timeoutGates are those of what bounds a request as a whole; zero is none.
-func timeoutGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+// buildTimeoutGates are those of what bounds a request as a whole; zero is none.
+func buildTimeoutGates(in protect.Input, g protect.Gate) []protect.Gate {
+	if !isFirstRule(in) {
 		return nil
 	}
 	var out []protect.Gate
 	for _, name := range []string{"requestTimeout", "maxStreamDuration"} {
-		s, found := conf(in, "http", name)
+		s, found := findConf(in, "http", name)
 		if !found {
 			continue
 		}
 		one := g
-		one.Object, one.Field, one.Refuses = s.object, s.field, protect.Never
+		one.Object, one.Field, one.Refuses = s.object, s.field, protect.NeverRefuses
 		if text, _ := s.value.(string); strings.Trim(text, "0hms.") == "" {
-			one.Weaken(gate.Unlimited, s.field)
+			one.AddReason(gate.Unlimited, s.field)
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-// retryGates are those of retries of requests.
-func retryGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+// buildRetryGates are those of retries of requests.
+func buildRetryGates(in protect.Input, g protect.Gate) []protect.Gate {
+	if !isFirstRule(in) {
 		return nil
 	}
 	var out []protect.Gate
 	for _, name := range []string{"http", "grpc"} {
-		s, found := conf(in, name)
+		s, found := findConf(in, name)
 		if !found {
 			continue
 		}
 		one := g
-		one.Object, one.Field, one.Refuses = s.object, s.field, protect.Never
-		if n, told := conf(in, name, "numRetries"); told && isZero(n.value) {
-			one.Weaken(gate.Disabled, n.field)
+		one.Object, one.Field, one.Refuses = s.object, s.field, protect.NeverRefuses
+		if n, told := findConf(in, name, "numRetries"); told && isZero(n.value) {
+			one.AddReason(gate.Disabled, n.field)
 		}
 		out = append(out, one)
 	}

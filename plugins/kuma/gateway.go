@@ -8,22 +8,22 @@ import (
 
 var gatewayKind = model.GroupKind{Group: group, Kind: "MeshGateway"}
 
-// gateway is what makes a gateway of builtin proxies (2.14).
-type gateway struct {
+// meshGateway is what makes a gateway of builtin proxies (2.14).
+type meshGateway struct {
 	name, mesh string
 	selectors  []model.Body // tags of the proxies
 	listeners  []model.Body // their tags
 }
 
-func readGateways(in *model.Snapshot, s model.Settings) []gateway {
-	var out []gateway
-	for _, o := range in.Of(gatewayKind) {
-		labels := labelsOf(o, in, s)
-		g := gateway{name: nameOf(labels, o), mesh: labels[meshLabel]}
-		for _, selector := range spec(o).Field("selectors").Items {
+func readGateways(in *model.Snapshot, s model.Settings) []meshGateway {
+	var out []meshGateway
+	for _, o := range in.OfKind(gatewayKind) {
+		labels := computeLabels(o, in, s)
+		g := meshGateway{name: displayName(labels, o), mesh: labels[meshLabel]}
+		for _, selector := range settingsOf(o).Field("selectors").Items {
 			g.selectors = append(g.selectors, selector.Field("match"))
 		}
-		for _, listener := range spec(o).At("conf", "listeners").Items {
+		for _, listener := range settingsOf(o).At("conf", "listeners").Items {
 			g.listeners = append(g.listeners, listener.Field("tags"))
 		}
 		out = append(out, g)
@@ -31,8 +31,9 @@ func readGateways(in *model.Snapshot, s model.Settings) []gateway {
 	return out
 }
 
-// rank is how closely a gateway fits a proxy: how many tags it asks for, with values first; not ok if it does not fit.
-func (g gateway) rank(d *dataplane) (rank [2]int, ok bool) {
+// rankFor is how closely a gateway fits a proxy: how many tags it asks for, with values first; not
+// ok if it does not fit.
+func (g meshGateway) rankFor(d *dataplane) (rank [2]int, ok bool) {
 	for _, match := range g.selectors {
 		if g.mesh != d.mesh || !hasTags(d.tags, match, "") {
 			continue
@@ -51,32 +52,33 @@ func (g gateway) rank(d *dataplane) (rank [2]int, ok bool) {
 	return rank, ok
 }
 
-// behind tests a reference to a gateway: the proxy is builtin, no other gateway fits it better, and a listener has the tags that are asked for.
-func (p *selector) behind(d *dataplane, all selection) selection {
+// matchGateway tests a reference to a gateway: the proxy is builtin, no other gateway fits it
+// better, and a listener has the tags that are asked for.
+func (p *proxySelector) matchGateway(d *dataplane, all proxySelection) proxySelection {
 	if d.gateway != "BUILTIN" {
-		return selection{why: "it is no builtin gateway"}
+		return proxySelection{why: "it is no builtin gateway"}
 	}
-	var fits []gateway
+	var fits []meshGateway
 	var best [2]int
 	for _, g := range p.gateways {
-		rank, ok := g.rank(d)
+		rank, ok := g.rankFor(d)
 		if !ok {
 			continue
 		}
 		switch c := slices.Compare(rank[:], best[:]); {
 		case len(fits) == 0 || c > 0:
-			fits, best = []gateway{g}, rank
+			fits, best = []meshGateway{g}, rank
 		case c == 0:
 			fits = append(fits, g)
 		}
 	}
-	switch at := slices.IndexFunc(fits, func(g gateway) bool { return g.name == p.ref.Field("name").Text() }); {
+	switch at := slices.IndexFunc(fits, func(g meshGateway) bool { return g.name == p.ref.Field("name").Text() }); {
 	case at < 0:
-		return selection{why: "the MeshGateway is not the one of this proxy"}
+		return proxySelection{why: "the MeshGateway is not the one of this proxy"}
 	case len(fits) > 1:
-		return selection{why: "several MeshGateways fit it alike", unknown: true}
+		return proxySelection{why: "several MeshGateways fit it alike", unknown: true}
 	case slices.ContainsFunc(fits[at].listeners, func(tags model.Body) bool { return hasTags(tags, p.ref.Field("tags"), "") }):
 		return all
 	}
-	return selection{why: "no listener of the MeshGateway has the tags"}
+	return proxySelection{why: "no listener of the MeshGateway has the tags"}
 }

@@ -49,7 +49,7 @@ func TestBehind(t *testing.T) {
 		o := object("MeshHTTPRoute", "kuma-system", "r", nil, map[string]any{"spec": map[string]any{"targetRef": ref}})
 		p := newSelector(o, map[string]string{meshLabel: "default"}, settings())
 		p.gateways = gateways
-		got := p.selects(test.d)
+		got := p.selectProxy(test.d)
 		if got.why == "" != test.ok || got.unknown != test.unknown {
 			t.Errorf("%s: %+v", test.name, got)
 		}

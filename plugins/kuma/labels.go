@@ -29,63 +29,63 @@ const (
 	workloadOwnerRole = "workload-owner"
 )
 
-// labeler completes the labels of policies.
-func labeler(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string {
-	s = decided(in, s)
-	return func(o *model.Object) map[string]string { return labelsOf(o, in, s) }
+// newLabeler completes the labels of policies.
+func newLabeler(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string {
+	s = withDialect(in, s)
+	return func(o *model.Object) map[string]string { return computeLabels(o, in, s) }
 }
 
-// labelsOf is what the labels of an object are once the control plane has admitted it (spec §2): those that are there, and with
-// labels=compute, or on files where they are absent, those that it would write. An object of another control plane keeps its own. The
-// dialect is decided.
-func labelsOf(o *model.Object, in *model.Snapshot, s model.Settings) map[string]string {
+// computeLabels is what the labels of an object are once the control plane has admitted it: those
+// that are there, and with labels=compute, or on files where they are absent, those that it would
+// write. An object of another control plane keeps its own. The settings have a dialect.
+func computeLabels(o *model.Object, in *model.Snapshot, s model.Settings) map[string]string {
 	out := maps.Clone(o.Labels)
 	if out == nil {
 		out = map[string]string{}
 	}
-	if asStored(o, in, s) {
+	if keepsLabels(o, in, s) {
 		if isPolicy(o) || o.Ref.Kind == "Dataplane" { // others are found by labels that are there
-			fill(out, displayNameLabel, o.Ref.Name)
+			setDefaultLabel(out, displayNameLabel, o.Ref.Name)
 		}
-		fill(out, meshLabel, meshOf(o, in))
+		setDefaultLabel(out, meshLabel, findMesh(o, in))
 		return out
 	}
 	if s.Text("kuma.labels") == "compute" {
 		delete(out, displayNameLabel)
 		delete(out, roleLabel)
 	}
-	fill(out, displayNameLabel, o.Ref.Name)
-	fill(out, meshLabel, meshOf(o, in))
+	setDefaultLabel(out, displayNameLabel, o.Ref.Name)
+	setDefaultLabel(out, meshLabel, findMesh(o, in))
 	if o.Ref.Namespace != "" {
-		fill(out, namespaceLabel, o.Ref.Namespace)
+		setDefaultLabel(out, namespaceLabel, o.Ref.Namespace)
 	}
 	origin := s.Text("kuma.mode")
-	fill(out, originLabel, origin)
+	setDefaultLabel(out, originLabel, origin)
 	if origin == "zone" {
-		fill(out, zoneLabel, s.Text("kuma.zone"))
-		fill(out, envLabel, "kubernetes")
+		setDefaultLabel(out, zoneLabel, s.Text("kuma.zone"))
+		setDefaultLabel(out, envLabel, "kubernetes")
 	}
 	if isPolicy(o) {
-		role, _ := roleOf(o, s)
-		fill(out, roleLabel, role)
+		role, _ := computeRole(o, s)
+		setDefaultLabel(out, roleLabel, role)
 	}
 	return out
 }
 
-// asStored reports whether the labels of an object are taken as they are.
-func asStored(o *model.Object, in *model.Snapshot, s model.Settings) bool {
+// keepsLabels reports whether the labels of an object are taken as they are.
+func keepsLabels(o *model.Object, in *model.Snapshot, s model.Settings) bool {
 	mode, origin := s.Text("kuma.labels"), o.Labels[originLabel]
 	return mode == "stored" || mode == "auto" && in.Cluster != nil || origin != "" && origin != s.Text("kuma.mode")
 }
 
-func fill(labels map[string]string, key, value string) {
+func setDefaultLabel(labels map[string]string, key, value string) {
 	if labels[key] == "" {
 		labels[key] = value
 	}
 }
 
-// meshOf is the mesh of an object: its label, its field, the label of its Namespace, or default.
-func meshOf(o *model.Object, in *model.Snapshot) string {
+// findMesh is the mesh of an object: its label, its field, the label of its Namespace, or default.
+func findMesh(o *model.Object, in *model.Snapshot) string {
 	if mesh := o.Labels[meshLabel]; mesh != "" {
 		return mesh
 	}
@@ -107,14 +107,15 @@ func isPolicy(o *model.Object) bool {
 	return o.Ref.Group == group
 }
 
-// roleOf is the role that the control plane gives a policy; not ok if its items are of both sorts, which it refuses.
-func roleOf(o *model.Object, s model.Settings) (role string, ok bool) {
+// computeRole is the role that the control plane gives a policy; not ok if its items are of both
+// sorts, which it refuses.
+func computeRole(o *model.Object, s model.Settings) (role string, ok bool) {
 	if o.Ref.Namespace == "" || o.Ref.Namespace == s.Text("kuma.systemNamespace") {
 		return systemRole, true
 	}
 	producers, consumers := 0, 0
 	for _, item := range o.Body.At("spec", "to").Items {
-		if producerLike(item.Field("targetRef"), o.Ref.Namespace, old(s)) {
+		if isOwnDestination(item.Field("targetRef"), o.Ref.Namespace, isDialect214(s)) {
 			producers++
 		} else {
 			consumers++
@@ -129,8 +130,9 @@ func roleOf(o *model.Object, s model.Settings) (role string, ok bool) {
 	return producerRole, consumers == 0
 }
 
-// producerLike reports whether a destination is the policy's own service or route, named by display name, in 2.14 by name.
-func producerLike(ref model.Body, namespace string, old bool) bool {
+// isOwnDestination reports whether a destination is the policy's own service or route, named by
+// display name, in 2.14 by name.
+func isOwnDestination(ref model.Body, namespace string, old bool) bool {
 	if kind := ref.Field("kind").Text(); kind != "MeshService" && kind != "MeshHTTPRoute" {
 		return false
 	}
@@ -152,8 +154,8 @@ func producerLike(ref model.Body, namespace string, old bool) bool {
 	return named && own(labels.Field(namespaceLabel).Text())
 }
 
-// has reports whether the labels contain all of the wanted ones.
-func has(labels map[string]string, wanted model.Body) bool {
+// hasLabels reports whether the labels contain all of the wanted ones.
+func hasLabels(labels map[string]string, wanted model.Body) bool {
 	for key, value := range wanted.Fields {
 		if have, ok := labels[key]; !ok || have != value.Text() {
 			return false
@@ -162,13 +164,15 @@ func has(labels map[string]string, wanted model.Body) bool {
 	return true
 }
 
-// nameOf is the name under which people know an object of any control plane.
-func nameOf(labels map[string]string, o *model.Object) string {
+// displayName is the name under which people know an object of any control plane.
+func displayName(labels map[string]string, o *model.Object) string {
 	if name := labels[displayNameLabel]; name != "" {
 		return name
 	}
 	return o.Ref.Name
 }
 
-// shadow reports whether a policy is one that is only watched.
-func shadow(labels map[string]string) bool { return strings.EqualFold(labels[effectLabel], "shadow") }
+// isShadowPolicy reports whether a policy is one that is only watched.
+func isShadowPolicy(labels map[string]string) bool {
+	return strings.EqualFold(labels[effectLabel], "shadow")
+}

@@ -2,7 +2,7 @@
 package kuma
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -14,17 +14,17 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuma", Kinds: kinds, Gates: gates(), Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: builtinWins}, {Rule: appendWithoutEffect, Find: appended}},
-		Functions: descriptor.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
-			Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
+	return plugin.Plugin{Name: "kuma", Kinds: kinds, Gates: gateFunctions(), Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: findBuiltinWins}, {Rule: appendWithoutEffect, Find: findIdleAppends}},
+		Functions: descriptor.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.AddExtension(extendGraph) }},
+			Compare: map[string]policy.Comparator{"kuma.Reference": compareReferences, "kuma.Destination": compareDestinations},
 			ScopeFunctions: descriptor.ScopeFunctions{
-				Labels: map[string]policy.Labeler{"kuma.Labels": labeler},
-				Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
-				Splits: map[string]policy.Splitter{"kuma.Hostnames": hostnames},
-				Typed:  map[string]policy.PartNormalizer{"kuma.Typed": typed},
-				Folds: map[string]merge.PlanFunc{"kuma.Merged": merged, "kuma.Items": itemOrder, "kuma.InboundRules": inboundRules,
-					"kuma.RouteTable": routeTable, "kuma.FromTags": fromTags, "kuma.ToTags": toTags, "kuma.FirstRule": firstRule},
+				Labels:          map[string]policy.Labeler{"kuma.Labels": newLabeler},
+				Points:          map[string]policy.PointSearch{"kuma.Proxies": newProxyFinder, "kuma.Selected": newSelectionFinder, "kuma.TagProxies": newTagProxyFinder, "kuma.Destinations": newDestinationFinder},
+				Splits:          map[string]policy.Splitter{"kuma.Hostnames": newHostnameReader},
+				PartNormalizers: map[string]policy.PartNormalizer{"kuma.Typed": toTyped},
+				Folds: map[string]merge.PlanFunc{"kuma.Merged": foldConfs, "kuma.Items": foldItemOrder, "kuma.InboundRules": foldInboundRules,
+					"kuma.RouteTable": foldRouteTable, "kuma.FromTags": foldFromTags, "kuma.ToTags": foldToTags, "kuma.FirstRule": foldFirstRule},
 			}}}
 }

@@ -59,7 +59,7 @@ func TestRole(t *testing.T) {
 		{"own service by labels, 2.14", "shop", to(own), consumerRole, true, "2.14"},
 		{"a mix", "shop", to(mesh, own), producerRole, false, "3.0"},
 	} {
-		role, ok := roleOf(object("MeshTimeout", test.ns, "p", nil, test.body), settings("kuma.dialect", test.dialect))
+		role, ok := computeRole(object("MeshTimeout", test.ns, "p", nil, test.body), settings("kuma.dialect", test.dialect))
 		if role != test.want || ok != test.ok {
 			t.Errorf("%s: %s %v, want %s %v", test.name, role, ok, test.want, test.ok)
 		}
@@ -85,7 +85,7 @@ func TestLabels(t *testing.T) {
 		{"an object of another plane keeps its own", object("MeshTimeout", "kuma-system", "h", map[string]string{originLabel: "global"}, nil), settings("kuma.labels", "compute"),
 			map[string]string{originLabel: "global", roleLabel: "", zoneLabel: ""}},
 	} {
-		got := labelsOf(test.o, in, test.s)
+		got := computeLabels(test.o, in, test.s)
 		for key, want := range test.want {
 			if got[key] != want {
 				t.Errorf("%s: %s=%q, want %q", test.name, key, got[key], want)
@@ -142,7 +142,7 @@ func TestSelects(t *testing.T) {
 		{"a delegated gateway has none and counts", "shop", nil, nil, dp("shop", nil, map[string]any{"gateway": map[string]any{}}), 0},
 	} {
 		o := object("MeshTLS", test.ns, "p", test.labels, test.body)
-		got := newSelector(o, labelsOf(o, in, settings()), settings()).selects(test.d)
+		got := newSelector(o, computeLabels(o, in, settings()), settings()).selectProxy(test.d)
 		switch {
 		case test.sections < 0 && got.why == "":
 			t.Errorf("%s: selected", test.name)

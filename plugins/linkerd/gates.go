@@ -11,41 +11,41 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"linkerd.Grants": grantGates, "linkerd.Limits": limitGates}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"linkerd.Grants": buildGrantGates, "linkerd.Limits": buildLimitGates}
 }
 
-// wayIn is a grant as gates see it: one that fits lets a request through, whatever others say.
-type wayIn struct {
+// gateGrant is a grant as gates see it: one that fits lets a request through, whatever others say.
+type gateGrant struct {
 	object   model.Ref
 	field    string
 	networks []string // as effective prints them; those with exceptions have words behind the address
 	identity bool     // an identity of the mesh is needed
 	audit    bool     // it lets everybody in, and notes who was let in by nothing else
-	partly   bool     // it is for some requests only, and others do not have it
+	partial  bool     // it is for some requests only, and others do not have it
 	missing  string   // an authentication that is not in the input and may exist; "": none
 }
 
 // isAnybody reports whether a grant is for every address of a family.
-func (w *wayIn) isAnybody() bool {
+func (w *gateGrant) isAnybody() bool {
 	return slices.ContainsFunc(w.networks, func(n string) bool { return protect.CoversAll(n) })
 }
 
-// grantGates are those of all grants at a port, a Server or a route on one.
-func grantGates(in protect.Input, g protect.Gate) []protect.Gate {
+// buildGrantGates are those of all grants at a port, a Server or a route on one.
+func buildGrantGates(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Settings.Rule != nil && in.Settings.Rule != &in.Verdict.Result.Rules[0] { // the grants are judged together
 		return nil
 	}
 	node := in.Resolution().Node(in.Node)
 	own := model.Ref{} // what denies if nothing grants
-	var all []wayIn
+	var all []gateGrant
 	switch node.Role {
 	case portRole:
 		own = in.Source("accessPolicy")
-		all = portGrants(in, own)
+		all = listPortGrants(in, own)
 	case serverRole, serverRouteRole:
-		if in.Kind.GroupKind == oldAuthorizationKind && inForceAt(in, authorizationKind, in.Node) != nil {
+		if in.Kind.GroupKind == oldAuthorizationKind && findVerdict(in, authorizationKind, in.Node) != nil {
 			return nil // the other kind has them
 		}
 		server := node
@@ -53,35 +53,35 @@ func grantGates(in protect.Input, g protect.Gate) []protect.Gate {
 			server = in.Resolution().Node(in.Resolution().Graph.Parents(serverFamily, in.Node)[0])
 		}
 		own = server.Ref
-		all = append(grantsAt(in, in.Node), accessGrants(readServer(server.Object).access(), own, in)...)
+		all = append(listGrants(in, in.Node), listAccessGrants(readServer(server.Object).accessPolicy(), own, in)...)
 	}
 	if len(all) == 0 {
 		g.Object, g.Field = own, "accessPolicy"
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 		return []protect.Gate{g}
 	}
-	return gatesOf(in, g, all)
+	return buildGates(in, g, all)
 }
 
-// gatesOf are the gates of grants, which are alternatives.
-func gatesOf(in protect.Input, g protect.Gate, all []wayIn) []protect.Gate {
-	listed := func(w wayIn) bool { return !w.isAnybody() }
+// buildGates are the gates of grants, which are alternatives.
+func buildGates(in protect.Input, g protect.Gate, all []gateGrant) []protect.Gate {
+	listed := func(w gateGrant) bool { return !w.isAnybody() }
 	if g.Property == gate.IPList && !slices.ContainsFunc(all, listed) {
 		return nil
 	}
 	var out []protect.Gate
 	for _, w := range all {
 		one := g
-		one.Object, one.Field, one.Group, one.Refuses = w.object, w.field, in.GroupOf("grants"), protect.Perhaps
+		one.Object, one.Field, one.Group, one.Refuses = w.object, w.field, in.GroupOf("grants"), protect.MayRefuse
 		if w.identity && g.Property == gate.Authentication {
 			one.Method = "mtls"
 		}
-		code := w.code(g.Property)
-		if code.VerdictOf() == gate.Fails && w.partly {
+		code := w.weakness(g.Property)
+		if code.VerdictOf() == gate.Fails && w.partial {
 			code = gate.Skipped
 		}
 		if code != "" {
-			one.Weaken(code, w.field)
+			one.AddReason(code, w.field)
 		}
 		if code == gate.MissingObject {
 			one.Reasons[len(one.Reasons)-1].Message += ": " + w.missing
@@ -91,8 +91,8 @@ func gatesOf(in protect.Input, g protect.Gate, all []wayIn) []protect.Gate {
 	return out
 }
 
-// code is why a property does not hold for those whom a grant lets in; "" if it does.
-func (w *wayIn) code(p gate.Property) gate.Code {
+// weakness is why a property does not hold for those whom a grant lets in; "" if it does.
+func (w *gateGrant) weakness(p gate.Property) gate.Code {
 	switch {
 	case w.missing != "":
 		return gate.MissingObject
@@ -110,59 +110,59 @@ func (w *wayIn) code(p gate.Property) gate.Code {
 	return ""
 }
 
-// portGrants are the grants at a port: those of its Server and of the routes on it, else the default of
-// the port, and what is let through for probes.
-func portGrants(in protect.Input, own model.Ref) []wayIn {
-	var out []wayIn
+// listPortGrants are the grants at a port: those of its Server and of the routes on it, else the
+// default of the port, and what is let through for probes.
+func listPortGrants(in protect.Input, own model.Ref) []gateGrant {
+	var out []gateGrant
 	r := in.Resolution()
 	if own.GroupKind() == serverKind {
-		if id := lookup(r.Graph, own, serverRole); id != topology.None {
+		if id := findNode(r.Graph, own, serverRole); id != topology.None {
 			v := readServer(r.Node(id).Object)
-			ofServer := append(grantsAt(in, id), accessGrants(v.access(), own, in)...)
+			ofServer := append(listGrants(in, id), listAccessGrants(v.accessPolicy(), own, in)...)
 			out = append(out, ofServer...)
 			for _, route := range r.Graph.Children(serverFamily, id) {
-				if !v.reads(r.Node(route).Ref.GroupKind()) {
+				if !v.readsRoutes(r.Node(route).Ref.GroupKind()) {
 					continue
 				}
-				for _, w := range grantsAt(in, route) {
-					if !slices.ContainsFunc(ofServer, func(o wayIn) bool { return o.object == w.object }) {
-						w.partly = true
+				for _, w := range listGrants(in, route) {
+					if !slices.ContainsFunc(ofServer, func(o gateGrant) bool { return o.object == w.object }) {
+						w.partial = true
 						out = append(out, w)
 					}
 				}
 			}
 		}
 	} else {
-		out = accessGrants(in.Text("accessPolicy"), own, in)
+		out = listAccessGrants(in.Text("accessPolicy"), own, in)
 	}
 	for _, path := range in.List("probes", "paths") {
 		text, _ := path.(string)
-		if text != "" && in.Look.IsPath(text) {
-			out = append(out, wayIn{object: in.Source("probes"), field: "probes", networks: textsOf(in.Value("probes", "networks")), partly: true})
+		if text != "" && in.Reader.IsPath(text) {
+			out = append(out, gateGrant{object: in.Source("probes"), field: "probes", networks: listTexts(in.Value("probes", "networks")), partial: true})
 		}
 	}
 	return out
 }
 
-// inForceAt is what a kind has in force at a node; nil: nothing.
-func inForceAt(in protect.Input, gk model.GroupKind, id topology.NodeID) *resolve.Verdict {
+// findVerdict is what a kind has in force at a node; nil: nothing.
+func findVerdict(in protect.Input, gk model.GroupKind, id topology.NodeID) *resolve.Verdict {
 	k := in.Resolution().Kind(gk)
-	if k == nil || !k.InUse() {
+	if k == nil || !k.IsInUse() {
 		return nil
 	}
 	for _, s := range k.Contexts(id) {
-		if !k.Empty(s) {
+		if !k.IsEmpty(s) {
 			return k.Verdict(s)
 		}
 	}
 	return nil
 }
 
-// grantsAt are the grants of policies at a Server or a route on one.
-func grantsAt(in protect.Input, id topology.NodeID) []wayIn {
-	var out []wayIn
+// listGrants are the grants of policies at a Server or a route on one.
+func listGrants(in protect.Input, id topology.NodeID) []gateGrant {
+	var out []gateGrant
 	for _, gk := range []model.GroupKind{authorizationKind, oldAuthorizationKind} {
-		v := inForceAt(in, gk, id)
+		v := findVerdict(in, gk, id)
 		if v == nil {
 			continue
 		}
@@ -171,49 +171,49 @@ func grantsAt(in protect.Input, id topology.NodeID) []wayIn {
 			if len(rule.From) == 0 {
 				continue
 			}
-			value := merge.Plain(rule.Value)
-			w := wayIn{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name, networks: textsOf(model.Get(value, "networks"))}
+			value := merge.Unpack(rule.Value)
+			w := gateGrant{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name, networks: listTexts(model.Get(value, "networks"))}
 			w.identity = model.Get(value, "identities") != nil
 			out = append(out, w)
 		}
-		out = append(out, openGrants(in, v)...)
+		out = append(out, listUncertainGrants(in, v)...)
 	}
 	return out
 }
 
-// openGrants are policies that grant nothing because an authentication is not in the input, where
-// it may exist all the same.
-func openGrants(in protect.Input, v *resolve.Verdict) []wayIn {
-	var out []wayIn
+// listUncertainGrants are policies that grant nothing because an authentication is not in the
+// input, where it may exist all the same.
+func listUncertainGrants(in protect.Input, v *resolve.Verdict) []gateGrant {
+	var out []gateGrant
 	snapshot := in.Snapshot()
-	w := world{in: snapshot, set: readSettings(in.Resolution().Settings)}
+	w := meshIndex{in: snapshot, settings: readSettings(in.Resolution().Settings)}
 	for _, l := range v.Layers {
 		o := l.Policy.Object
 		if o.Ref.GroupKind() != authorizationKind || snapshot.HasAll(meshTLSKind, o.Ref.Namespace) && snapshot.HasAll(networkKind, o.Ref.Namespace) {
 			continue
 		}
-		if g := w.authorization(o); g.void != "" && g.missing != "" {
-			out = append(out, wayIn{object: o.Ref, field: "authorizations." + o.Ref.Name, missing: g.missing})
+		if g := w.readAuthorization(o); g.voidReason != "" && g.missing != "" {
+			out = append(out, gateGrant{object: o.Ref, field: "authorizations." + o.Ref.Name, missing: g.missing})
 		}
 	}
 	return out
 }
 
-// accessGrants are the grants of a word of accessPolicy.
-func accessGrants(word string, own model.Ref, in protect.Input) []wayIn {
-	w := world{set: readSettings(in.Resolution().Settings)}
-	g, grants := w.word(word)
+// listAccessGrants are the grants of a word of accessPolicy.
+func listAccessGrants(word string, own model.Ref, in protect.Input) []gateGrant {
+	w := meshIndex{settings: readSettings(in.Resolution().Settings)}
+	g, grants := w.grantOfWord(word)
 	if !grants {
 		return nil
 	}
-	out := wayIn{object: own, field: "accessPolicy", identity: g.identities != nil, audit: word == audit}
+	out := gateGrant{object: own, field: "accessPolicy", identity: g.identities != nil, audit: word == audit}
 	for _, n := range g.networks {
 		out.networks = append(out.networks, n.String())
 	}
-	return []wayIn{out}
+	return []gateGrant{out}
 }
 
-func textsOf(v any) []string {
+func listTexts(v any) []string {
 	list, _ := v.([]any)
 	var out []string
 	for _, e := range list {
@@ -224,14 +224,15 @@ func textsOf(v any) []string {
 	return out
 }
 
-// limitGates are those of the rate limit of the Server that governs a port. Every proxy counts for itself.
-func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
+// buildLimitGates are those of the rate limit of the Server that governs a port. Every proxy counts
+// for itself.
+func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
 	own := in.Source("accessPolicy")
-	id := lookup(in.Resolution().Graph, own, serverRole)
+	id := findNode(in.Resolution().Graph, own, serverRole)
 	if own.GroupKind() != serverKind || id == topology.None {
 		return nil
 	}
-	v := inForceAt(in, rateLimitKind, id)
+	v := findVerdict(in, rateLimitKind, id)
 	if v == nil {
 		return nil
 	}
@@ -243,7 +244,7 @@ func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
 		}
 		one := g
 		one.Object, one.Field = v.Layers[rule.From[0].Layer].Policy.Object.Ref, rule.Name
-		counter := protect.Counter{Limit: model.Get(merge.Plain(rule.Value), "requestsPerSecond"), Per: "1s", Scope: "backend", Replicas: "each"}
+		counter := protect.Counter{Limit: model.Get(merge.Unpack(rule.Value), "requestsPerSecond"), Per: "1s", Scope: "backend", Replicas: "each"}
 		switch rule.Name {
 		case "identity":
 			counter.Key = []string{"client identity"}
@@ -251,7 +252,7 @@ func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
 		case "total":
 			one.Counters = []protect.Counter{counter}
 		default: // limits of single clients
-			one.Weaken(gate.Skipped, rule.Name)
+			one.AddReason(gate.Skipped, rule.Name)
 		}
 		out = append(out, one)
 	}

@@ -16,7 +16,7 @@ type grant struct {
 	networks   []network
 	identities []string // nil: anybody; of ServerAuthorizations an empty list is somebody with TLS
 	anyTLS     bool     // whoever speaks TLS, with an identity or without
-	void       string   // why it grants nothing
+	voidReason string   // why it grants nothing
 	missing    string   // it is void because of this, which is not in the input
 }
 
@@ -34,7 +34,7 @@ func (n network) String() string {
 	return n.cidr + " except " + strings.Join(n.except, " ")
 }
 
-func networksOf(texts []string) []network {
+func toNetworks(texts []string) []network {
 	out := make([]network, len(texts))
 	for i, t := range texts {
 		out[i] = network{cidr: t}
@@ -46,7 +46,7 @@ func networksOf(texts []string) []network {
 func readNetworks(list model.Body) (out []network, bad string) {
 	for _, e := range list.Items {
 		n := network{cidr: e.Text("cidr")}
-		p, ok := prefix(n.cidr)
+		p, ok := parsePrefix(n.cidr)
 		if !ok {
 			return nil, n.cidr
 		}
@@ -54,7 +54,7 @@ func readNetworks(list model.Body) (out []network, bad string) {
 			n.cidr = p.String()
 		}
 		for _, x := range e.Field("except").Items {
-			if _, ok := prefix(x.Text()); !ok {
+			if _, ok := parsePrefix(x.Text()); !ok {
 				return nil, x.Text()
 			}
 			n.except = append(n.except, x.Text())
@@ -64,8 +64,8 @@ func readNetworks(list model.Body) (out []network, bad string) {
 	return out, ""
 }
 
-// value is a grant as it is printed.
-func (g *grant) value() map[string]any {
+// printedValue is a grant as it is printed.
+func (g *grant) printedValue() map[string]any {
 	nets := make([]any, len(g.networks))
 	for i, n := range g.networks {
 		nets[i] = n.String()
@@ -84,68 +84,68 @@ func (g *grant) value() map[string]any {
 	return out
 }
 
-// authorization reads an AuthorizationPolicy (IX policy_client_authz): one authentication that is missing, unreadable or of a sort that is there
-// already voids it as a whole.
-func (w *world) authorization(o *model.Object) grant {
+// readAuthorization reads an AuthorizationPolicy (IX policy_client_authz): one authentication that
+// is missing, unreadable or of a sort that is there already voids it as a whole.
+func (w *meshIndex) readAuthorization(o *model.Object) grant {
 	g := grant{policy: o}
 	who, nets := 0, 0
 	for _, e := range o.Body.At("spec", "requiredAuthenticationRefs").Items {
 		switch r := readReference(e, ""); {
-		case r.is(serviceAccountKind):
+		case r.isKind(serviceAccountKind):
 			who++
-			ref := r.in(serviceAccountKind, o.Ref.Namespace)
-			g.identities = append(g.identities, w.set.serviceAccountIdentity(ref.Namespace, ref.Name))
-		case r.is(meshTLSKind):
+			ref := r.resolve(serviceAccountKind, o.Ref.Namespace)
+			g.identities = append(g.identities, w.settings.serviceAccountIdentity(ref.Namespace, ref.Name))
+		case r.isKind(meshTLSKind):
 			who++
-			ref := r.in(meshTLSKind, o.Ref.Namespace)
-			g.identities = append(g.identities, w.identitiesOf(ref, &g)...)
-		case r.is(networkKind):
+			ref := r.resolve(meshTLSKind, o.Ref.Namespace)
+			g.identities = append(g.identities, w.readIdentities(ref, &g)...)
+		case r.isKind(networkKind):
 			nets++
-			ref := r.in(networkKind, o.Ref.Namespace)
+			ref := r.resolve(networkKind, o.Ref.Namespace)
 			auth := w.in.Get(ref)
 			if auth == nil {
-				g.miss(ref)
+				g.setMissing(ref)
 				continue
 			}
 			list, bad := readNetworks(auth.Body.At("spec", "networks"))
 			if g.networks = append(g.networks, list...); bad != "" || len(list) == 0 {
-				g.fail("%s has no networks that can be read", ref)
+				g.setVoid("%s has no networks that can be read", ref)
 			}
 		default:
-			g.fail("%s of group %q is no authentication", r.kind, r.group)
+			g.setVoid("%s of group %q is no authentication", r.kind, r.group)
 		}
 	}
 	switch {
 	case who > 1:
-		g.fail("it asks for %d identities, and can ask for one", who)
+		g.setVoid("it asks for %d identities, and can ask for one", who)
 	case nets > 1:
-		g.fail("it asks for %d NetworkAuthentications, and can ask for one", nets)
+		g.setVoid("it asks for %d NetworkAuthentications, and can ask for one", nets)
 	}
 	if nets == 0 {
-		g.networks = networksOf(everywhere)
+		g.networks = toNetworks(everywhere)
 	}
 	return g
 }
 
-// miss notes an authentication that is not in the input.
-func (g *grant) miss(ref model.Ref) {
+// setMissing notes an authentication that is not in the input.
+func (g *grant) setMissing(ref model.Ref) {
 	if g.missing == "" {
 		g.missing = ref.String()
 	}
-	g.fail("%s does not exist", ref)
+	g.setVoid("%s does not exist", ref)
 }
 
-func (g *grant) fail(format string, args ...any) {
-	if g.void == "" {
-		g.void = fmt.Sprintf(format, args...)
+func (g *grant) setVoid(format string, args ...any) {
+	if g.voidReason == "" {
+		g.voidReason = fmt.Sprintf(format, args...)
 	}
 }
 
-// identitiesOf are the identities of a MeshTLSAuthentication.
-func (w *world) identitiesOf(ref model.Ref, g *grant) []string {
+// readIdentities are the identities of a MeshTLSAuthentication.
+func (w *meshIndex) readIdentities(ref model.Ref, g *grant) []string {
 	o := w.in.Get(ref)
 	if o == nil {
-		g.miss(ref)
+		g.setMissing(ref)
 		return nil
 	}
 	var out []string
@@ -154,29 +154,30 @@ func (w *world) identitiesOf(ref model.Ref, g *grant) []string {
 	}
 	for _, e := range o.Body.At("spec", "identityRefs").Items {
 		switch r := readReference(e, ""); {
-		case r.is(serviceAccountKind):
-			of := r.in(serviceAccountKind, ref.Namespace)
-			out = append(out, w.set.serviceAccountIdentity(of.Namespace, of.Name))
-		case r.is(namespaceKind):
-			out = append(out, w.set.serviceAccountIdentity(r.name, "*"))
+		case r.isKind(serviceAccountKind):
+			of := r.resolve(serviceAccountKind, ref.Namespace)
+			out = append(out, w.settings.serviceAccountIdentity(of.Namespace, of.Name))
+		case r.isKind(namespaceKind):
+			out = append(out, w.settings.serviceAccountIdentity(r.name, "*"))
 		default:
-			g.fail("%s has a reference to %s, which has no identity", ref, r.kind)
+			g.setVoid("%s has a reference to %s, which has no identity", ref, r.kind)
 		}
 	}
 	if len(out) == 0 {
-		g.fail("%s has no identities", ref)
+		g.setVoid("%s has no identities", ref)
 	}
 	return out
 }
 
-// oldAuthorization reads a ServerAuthorization (IX server_authorization.rs): without networks it is for those of the cluster.
-func (w *world) oldAuthorization(o *model.Object) grant {
-	g := grant{policy: o, networks: networksOf(w.set.cluster)}
+// readOldAuthorization reads a ServerAuthorization (IX server_authorization.rs): without networks
+// it is for those of the cluster.
+func (w *meshIndex) readOldAuthorization(o *model.Object) grant {
+	g := grant{policy: o, networks: toNetworks(w.settings.cluster)}
 	client := o.Body.At("spec", "client")
 	if list := client.Field("networks"); list.IsList() {
 		var bad string
 		if g.networks, bad = readNetworks(list); bad != "" {
-			g.fail("%q is no network", bad)
+			g.setVoid("%q is no network", bad)
 		}
 	}
 	unauthenticated, _ := client.Field("unauthenticated").Value().(bool)
@@ -197,19 +198,20 @@ func (w *world) oldAuthorization(o *model.Object) grant {
 		if ns == "" {
 			ns = o.Ref.Namespace
 		}
-		g.identities = append(g.identities, w.set.serviceAccountIdentity(ns, sa.Text("name")))
+		g.identities = append(g.identities, w.settings.serviceAccountIdentity(ns, sa.Text("name")))
 	}
 	if len(g.identities) == 0 {
-		g.fail("its client is neither unauthenticated nor has identities")
+		g.setVoid("its client is neither unauthenticated nor has identities")
 	}
 	return g
 }
 
-// word is the grant of an accessPolicy, or of the default of a port; false if it grants nothing.
-func (w *world) word(word string) (grant, bool) {
-	g := grant{networks: networksOf(everywhere)}
+// grantOfWord is the grant of an accessPolicy, or of the default of a port; false if it grants
+// nothing.
+func (w *meshIndex) grantOfWord(word string) (grant, bool) {
+	g := grant{networks: toNetworks(everywhere)}
 	if strings.HasPrefix(word, "cluster-") {
-		g.networks = networksOf(w.set.cluster)
+		g.networks = toNetworks(w.settings.cluster)
 	}
 	if strings.HasSuffix(word, "-authenticated") {
 		g.identities = []string{"*"}

@@ -2,7 +2,7 @@
 package linkerd
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -15,16 +15,16 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: findings(),
-		Status:     status.Functions{Boards: map[string]status.Board{"linkerd.LimitAccepted": limitAccepted, "linkerd.EgressAccepted": egressAccepted}},
-		Evaluators: request.Evaluators{"linkerd.Verdict": verdict, "linkerd.Together": together}, Gates: gates(),
-		Functions: descriptor.Functions{Links: []topology.Linker{link},
+	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: listFindings(),
+		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"linkerd.LimitAccepted": limitConditions, "linkerd.EgressAccepted": egressConditions}},
+		Evaluators: request.Evaluators{"linkerd.Verdict": judgeConnection, "linkerd.Together": leaveToServers}, Gates: gateFunctions(),
+		Functions: descriptor.Functions{Links: []topology.Linker{addToGraph},
 			ScopeFunctions: descriptor.ScopeFunctions{
-				Legs: map[string]policy.LegMaker{"linkerd.Ports": governedPorts, "linkerd.Authorized": authorized, "linkerd.OldAuthorized": oldAuthorized,
-					"linkerd.Limited": limited, "linkerd.Itself": itself, "linkerd.Nowhere": nowhere},
-				Situations: map[string]policy.Situator{"linkerd.Governed": governed, "linkerd.Grants": granted, "linkerd.Limits": limits,
-					"linkerd.Egress": egress, "linkerd.Outbound": outbound},
+				Points: map[string]policy.PointSearch{"linkerd.Ports": newServerFinder, "linkerd.Authorized": newAuthorizationFinder, "linkerd.OldAuthorized": newOldAuthorizationFinder,
+					"linkerd.Limited": newLimitFinder, "linkerd.Itself": newSelfFinder, "linkerd.Nowhere": newEmptyFinder},
+				Situations: map[string]policy.SituationMaker{"linkerd.Governed": newPortSituator, "linkerd.Grants": newGrantSituator, "linkerd.Limits": newLimitSituator,
+					"linkerd.Egress": newEgressSituator, "linkerd.Outbound": newOutboundSituator},
 			}}}
 }

@@ -24,25 +24,25 @@ func TestParsePorts(t *testing.T) {
 			t.Errorf("%q: error %v", c.text, err)
 		}
 		for _, p := range c.has {
-			if !set.has(p) {
+			if !set.contains(p) {
 				t.Errorf("%q has no %d", c.text, p)
 			}
 		}
 		for _, p := range c.not {
-			if set.has(p) {
+			if set.contains(p) {
 				t.Errorf("%q has %d", c.text, p)
 			}
 		}
 	}
 	long, _ := parsePorts("1-65535")
-	if got := long.listed(); got != nil {
+	if got := long.listPorts(); got != nil {
 		t.Errorf("%d ports of a long range are listed", len(got))
 	}
 }
 
 func TestDuration(t *testing.T) {
 	for text, good := range map[string]bool{"0": true, "10ms": true, "5s": true, "2d": true, "1.5s": false, "5": false, "s": false, "5y": false, "-1s": false, "": false} {
-		if err := duration(text); (err == nil) != good {
+		if err := checkDuration(text); (err == nil) != good {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestRetries(t *testing.T) {
 		{notes: map[string]string{"retry.linkerd.io/http": "6xx"}, bad: true},
 		{notes: map[string]string{"retry.linkerd.io/limit": "-1"}, bad: true},
 	} {
-		got, err := retries(c.notes, c.grpc)
+		got, err := readRetries(c.notes, c.grpc)
 		if (err != nil) != c.bad || !c.bad && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%v: %v, %v", c.notes, got, err)
 		}
@@ -91,7 +91,7 @@ func TestLeft(t *testing.T) {
 		{"10.0.0.0/8", nets("192.168.0.0/16", "fd00::/8"), true},
 		{"fd00::/8", nets("fd00::/9", "fd80::/9"), false},
 	} {
-		if got := left(netip.MustParsePrefix(c.of), c.except); got != c.want {
+		if got := hasRemainder(netip.MustParsePrefix(c.of), c.except); got != c.want {
 			t.Errorf("%s without %v: %v", c.of, c.except, got)
 		}
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// governedPorts finds the ports that a Server selects.
-func governedPorts(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
-	w := readWorld(in, s)
+// newServerFinder finds the ports that a Server selects.
+func newServerFinder(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.PointFinder {
+	w := buildMeshIndex(in, s)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		v := w.byObject[p.Object]
 		var out []topology.NodeID
 		selected, outside := 0, ""
 		var lost []string
 		for _, load := range w.workloads {
-			if !v.selects(load) {
+			if !v.selectsWorkload(load) {
 				continue
 			}
 			selected++
@@ -30,11 +30,11 @@ func governedPorts(g *topology.Graph, in *model.Snapshot, s model.Settings) poli
 				outside = load.object.Ref.String() + " is not in the mesh: " + load.why
 				continue
 			}
-			for _, port := range load.portsOf(v.port()) {
-				if by := w.governor(load, port); by != v {
+			for _, port := range load.resolvePort(v.serverPort()) {
+				if by := w.findGovernor(load, port); by != v {
 					lost = append(lost, fmt.Sprintf("port %d of %s is governed by Server %s, which comes before it", port, load.object.Ref, by.object.Ref.FullName()))
 				}
-				out = append(out, g.Lookup(load.object.Ref.In(strconv.Itoa(port)))...)
+				out = append(out, g.Lookup(load.object.Ref.WithSection(strconv.Itoa(port)))...)
 			}
 		}
 		switch {
@@ -42,8 +42,8 @@ func governedPorts(g *topology.Graph, in *model.Snapshot, s model.Settings) poli
 			lost[0] += fmt.Sprintf(" (and %d more)", len(lost)-1)
 			fallthrough
 		case len(lost) == 1:
-			return out, []model.Problem{serversOverlap.Problem("%s", lost[0]).At(p.Object)}
-		case len(out) > 0 || v.bad != "":
+			return out, []model.Problem{serversOverlap.NewProblem("%s", lost[0]).At(p.Object)}
+		case len(out) > 0 || v.invalidReason != "":
 			return out, nil
 		}
 		problem := model.Problem{Severity: model.Info, Code: model.NotReached, Message: "it selects no workload of the input"}
@@ -51,32 +51,33 @@ func governedPorts(g *topology.Graph, in *model.Snapshot, s model.Settings) poli
 		case outside != "":
 			problem.Severity, problem.Message = model.Warning, outside+"; no proxy asks the Server"
 		case selected > 0:
-			problem.Severity, problem.Message = model.Warning, fmt.Sprintf("no TCP port of what it selects is called %s", v.port())
+			problem.Severity, problem.Message = model.Warning, fmt.Sprintf("no TCP port of what it selects is called %s", v.serverPort())
 		}
 		return nil, []model.Problem{problem.At(p.Object)}
 	}
 }
 
-// place is a port of a workload.
-type place struct {
-	world *world
+// workloadPort is a port of a workload.
+type workloadPort struct {
+	world *meshIndex
 	load  *workload
 	port  int
 	node  topology.NodeID
 }
 
-// governed is what is in force at ports of workloads: the settings of the oldest Server, else the default.
-func governed(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
-	if !present(in, s) {
+// newPortSituator is what is in force at ports of workloads: the settings of the oldest Server,
+// else the default.
+func newPortSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
+	if !isPresent(in, s) {
 		return nil
 	}
-	w := readWorld(in, s)
-	places := map[topology.NodeID]place{}
+	w := buildMeshIndex(in, s)
+	places := map[topology.NodeID]workloadPort{}
 	for _, load := range w.workloads {
 		for _, id := range g.Lookup(load.object.Ref) {
 			for i, part := range g.Parts(id) {
 				if g.Node(part).Role == portRole {
-					places[part] = place{w, load, load.ports[i], part}
+					places[part] = workloadPort{w, load, load.ports[i], part}
 				}
 			}
 		}
@@ -86,45 +87,47 @@ func governed(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topo
 		if !ok {
 			return nil
 		}
-		protocol, access := at.fallback()
+		protocol, access := at.defaultPolicies()
 		builtins := []*policy.Policy{protocol, access}
-		if probes := at.probes(); probes != nil {
+		if probes := at.probePolicy(); probes != nil {
 			builtins = append(builtins, probes)
 		}
-		return &policy.Situation{Key: strconv.Itoa(int(id)), Builtins: builtins, Bare: at.load.shown(),
+		return &policy.Situation{Key: strconv.Itoa(int(id)), Builtins: builtins, AlwaysInForce: at.load.isShown(),
 			Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, portRole },
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
-				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.govern(layers, len(builtins)) }
+				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.foldServers(layers, len(builtins)) }
 			}}
 	}
 }
 
-// fallback is what holds at a port without a Server: what the annotations of the Pod say, else the setting of the cluster (IX R4-R6).
-func (at place) fallback() (protocol, access *policy.Policy) {
-	load, set := at.load, at.world.set
+// defaultPolicies is what holds at a port without a Server: what the annotations of the Pod say,
+// else the setting of the cluster (IX R4-R6).
+func (at workloadPort) defaultPolicies() (protocol, access *policy.Policy) {
+	load, set := at.load, at.world.settings
 	word, label := set.fallback, "cluster default"
-	if v, from := load.note(defaultPolicyNote); slices.Contains(policyWords, v) {
-		word, label = v, "annotation "+defaultPolicyNote+" of "+from
+	if v, from := load.findAnnotation(defaultPolicyAnnotation); slices.Contains(policyWords, v) {
+		word, label = v, "annotation "+defaultPolicyAnnotation+" of "+from
 	}
-	if load.noted(requireIdentityNote).has(at.port) && strings.HasSuffix(word, "-unauthenticated") {
-		_, from := load.note(requireIdentityNote)
-		word, label = strings.TrimSuffix(word, "-unauthenticated")+"-authenticated", "annotation "+requireIdentityNote+" of "+from
+	if load.annotatedPorts(requireIdentityAnnotation).contains(at.port) && strings.HasSuffix(word, "-unauthenticated") {
+		_, from := load.findAnnotation(requireIdentityAnnotation)
+		word, label = strings.TrimSuffix(word, "-unauthenticated")+"-authenticated", "annotation "+requireIdentityAnnotation+" of "+from
 	}
 	detect, whose := "unknown", "cluster default"
-	if load.opaque(at.port, set.opaque) {
+	if load.isOpaque(at.port, set.opaque) {
 		detect = "opaque"
-		if _, from := load.note(opaquePortsNote); from != "" {
-			whose = "annotation " + opaquePortsNote + " of " + from
+		if _, from := load.findAnnotation(opaquePortsAnnotation); from != "" {
+			whose = "annotation " + opaquePortsAnnotation + " of " + from
 		}
 	}
-	return at.builtin(whose, "proxyProtocol", detect), at.builtin(label, "accessPolicy", word)
+	return at.newBuiltin(whose, "proxyProtocol", detect), at.newBuiltin(label, "accessPolicy", word)
 }
 
-// probes is what proxies let through for HTTP probes of the port; nil if there are none, or routes, which take their place (IX R19).
-func (at place) probes() *policy.Policy {
-	paths := at.load.probed[at.port]
-	v := at.world.governor(at.load, at.port)
-	if len(paths) == 0 || len(at.world.set.probes) == 0 || v != nil && (len(v.asked()) > 0 || v.protocol == "opaque" || v.protocol == "TLS" || v.protocol == "gRPC") {
+// probePolicy is what proxies let through for HTTP probes of the port; nil if there are none, or
+// routes, which take their place (IX R19).
+func (at workloadPort) probePolicy() *policy.Policy {
+	paths := at.load.probePaths[at.port]
+	v := at.world.findGovernor(at.load, at.port)
+	if len(paths) == 0 || len(at.world.settings.probes) == 0 || v != nil && (len(v.activeRoutes()) > 0 || v.protocol == "opaque" || v.protocol == "TLS" || v.protocol == "gRPC") {
 		return nil
 	}
 	list := func(texts []string) []any {
@@ -134,29 +137,30 @@ func (at place) probes() *policy.Policy {
 		}
 		return out
 	}
-	return at.builtin("probes of "+at.load.object.Ref.String(), "probes", map[string]any{"paths": list(paths), "networks": list(at.world.set.probes)})
+	return at.newBuiltin("probes of "+at.load.object.Ref.String(), "probes", map[string]any{"paths": list(paths), "networks": list(at.world.settings.probes)})
 }
 
-// builtin is a setting that no policy wrote.
-func (at place) builtin(label, name string, value any) *policy.Policy {
-	return policy.NewBuiltin(label, at.load.object, nil, []merge.Unit{{Path: merge.Keys(name), Value: value}})
+// newBuiltin is a setting that no policy wrote.
+func (at workloadPort) newBuiltin(label, name string, value any) *policy.Policy {
+	return policy.NewBuiltin(label, at.load.object, nil, []merge.Unit{{Path: merge.KeyPath(name), Value: value}})
 }
 
-// govern puts the settings of the first Server in force; others are as if they were not there (IX, reindex_servers). Only probes stay beside it.
-func (at place) govern(layers []*policy.Policy, builtins int) ([]merge.Unit, []merge.Effect) {
-	var m merger
+// foldServers puts the settings of the first Server in force; others are as if they were not there
+// (IX, reindex_servers). Only probes stay beside it.
+func (at workloadPort) foldServers(layers []*policy.Policy, builtins int) ([]merge.Unit, []merge.Effect) {
+	var m foldRecorder
 	first := -1
 	for i, l := range layers {
 		if l.Builtin != "" {
 			continue
 		}
 		spec := readServer(l.Object)
-		values := map[string]any{"proxyProtocol": spec.protocol, "accessPolicy": spec.access()}
+		values := map[string]any{"proxyProtocol": spec.protocol, "accessPolicy": spec.accessPolicy()}
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if first < 0 {
-				m.take(merge.Keys(name), values[name], i)
+				m.addEffective(merge.KeyPath(name), values[name], i)
 			} else {
-				m.lose(merge.Keys(name), values[name], i, merge.SameLevelOrder, first)
+				m.addLost(merge.KeyPath(name), values[name], i, merge.SameLevelOrder, first)
 			}
 		}
 		if first < 0 {
@@ -166,34 +170,34 @@ func (at place) govern(layers []*policy.Policy, builtins int) ([]merge.Unit, []m
 	for i, l := range layers[:builtins] {
 		u := l.Blocks[0].Units[0]
 		if first < 0 || u.Path.String() == "probes" {
-			m.take(u.Path, u.Value, i)
+			m.addEffective(u.Path, u.Value, i)
 		}
 	}
 	return m.units, m.effects
 }
 
-// merger collects what a fold makes.
-type merger struct {
+// foldRecorder collects the results of a fold.
+type foldRecorder struct {
 	units   []merge.Unit
 	effects []merge.Effect
 }
 
-// take puts a setting in force.
-func (m *merger) take(path merge.Path, value any, from int) {
-	u := merge.Unit{Path: path, Value: value, From: []merge.From{{Layer: from, Block: merge.Bare}}}
+// addEffective puts a setting in force.
+func (m *foldRecorder) addEffective(path merge.Path, value any, from int) {
+	u := merge.Unit{Path: path, Value: value, From: []merge.Source{{Layer: from, Block: merge.Bare}}}
 	m.units = append(m.units, u)
-	m.note(u, merge.Taken, "", nil)
+	m.addEffect(u, merge.Taken, "", nil)
 }
 
-// lose accounts for a setting that is nowhere in force.
-func (m *merger) lose(path merge.Path, value any, from int, why merge.Reason, to ...int) {
-	var other []merge.From
+// addLost accounts for a setting that is nowhere in force.
+func (m *foldRecorder) addLost(path merge.Path, value any, from int, why merge.Reason, to ...int) {
+	var other []merge.Source
 	for _, i := range to {
-		other = append(other, merge.From{Layer: i, Block: merge.Bare})
+		other = append(other, merge.Source{Layer: i, Block: merge.Bare})
 	}
-	m.note(merge.Unit{Path: path, Value: value, From: []merge.From{{Layer: from, Block: merge.Bare}}}, merge.Dropped, why, other)
+	m.addEffect(merge.Unit{Path: path, Value: value, From: []merge.Source{{Layer: from, Block: merge.Bare}}}, merge.Dropped, why, other)
 }
 
-func (m *merger) note(u merge.Unit, o merge.Action, why merge.Reason, other []merge.From) {
+func (m *foldRecorder) addEffect(u merge.Unit, o merge.Action, why merge.Reason, other []merge.Source) {
 	m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: why, Other: other})
 }

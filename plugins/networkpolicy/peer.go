@@ -23,8 +23,8 @@ type peer struct {
 	domains  []string
 }
 
-// all is how a selector without requirements is compared.
-const all = "{}"
+// allSelector is how a selector without requirements is compared.
+const allSelector = "{}"
 
 // readPeer reads a peer; the error says what this version does not know about it.
 func readPeer(o *model.Object, v model.Body) (peer, error) {
@@ -36,17 +36,17 @@ func readPeer(o *model.Object, v model.Body) (peer, error) {
 	}
 	switch {
 	case v.Has("namespaces"), v.Has("pods"):
-		pods, err := policy.ReadPods(v)
+		pods, err := policy.ReadPodSelector(v)
 		if err != nil {
 			return peer{}, err
 		}
-		written := [2]string{canonical(v.Field("namespaces")), all}
+		written := [2]string{formatSelector(v.Field("namespaces")), allSelector}
 		if v.Has("pods") {
-			written = [2]string{canonical(v.At("pods", "namespaceSelector")), canonical(v.At("pods", "podSelector"))}
+			written = [2]string{formatSelector(v.At("pods", "namespaceSelector")), formatSelector(v.At("pods", "podSelector"))}
 		}
 		return peer{pods: &pods, written: written}, nil
 	case v.Has("networks"):
-		networks, err := prefixes(v.Field("networks"))
+		networks, err := readPrefixes(v.Field("networks"))
 		return peer{networks: networks}, err
 	case v.Has("nodes"):
 		nodes, err := topology.ReadLabelSelector(v.Field("nodes"))
@@ -81,21 +81,21 @@ func readOwnPeer(namespace string, v model.Body) (peer, error) {
 		if err != nil {
 			return peer{}, err
 		}
-		except, err := prefixes(block.Field("except"))
+		except, err := readPrefixes(block.Field("except"))
 		return peer{networks: []netip.Prefix{cidr}, except: except}, err
 	case namespaces.IsNull() && pods.IsNull():
 		return peer{}, errors.New("it has none of namespaceSelector, podSelector and ipBlock")
 	}
-	p := peer{pods: &topology.PodSelector{Pods: topology.Everything()}, written: [2]string{canonical(namespaces), all}}
+	p := peer{pods: &topology.PodSelector{Pods: topology.Everything()}, written: [2]string{formatSelector(namespaces), allSelector}}
 	var err error
 	if !pods.IsNull() {
 		if p.pods.Pods, err = topology.ReadLabelSelector(pods); err != nil {
 			return peer{}, fmt.Errorf("podSelector: %w", err)
 		}
-		p.written[1] = canonical(pods)
+		p.written[1] = formatSelector(pods)
 	}
 	if namespaces.IsNull() {
-		p.pods.In, p.written[0] = namespace, canonical(model.Pack(map[string]any{"matchLabels": map[string]any{nameLabel: namespace}}, nil))
+		p.pods.In, p.written[0] = namespace, formatSelector(model.Pack(map[string]any{"matchLabels": map[string]any{nameLabel: namespace}}, nil))
 	} else if p.pods.Namespaces, err = topology.ReadLabelSelector(namespaces); err != nil {
 		return peer{}, fmt.Errorf("namespaceSelector: %w", err)
 	}
@@ -105,8 +105,8 @@ func readOwnPeer(namespace string, v model.Body) (peer, error) {
 // nameLabel is on every namespace.
 const nameLabel = "kubernetes.io/metadata.name"
 
-// prefixes reads a list of CIDRs.
-func prefixes(list model.Body) ([]netip.Prefix, error) {
+// readPrefixes reads a list of CIDRs.
+func readPrefixes(list model.Body) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	if !list.IsNull() && !list.IsList() {
 		return nil, errors.New("the networks are no list")
@@ -121,8 +121,9 @@ func prefixes(list model.Body) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// canonical writes a selector so that equal ones are written alike, whatever the order of what they ask for.
-func canonical(v model.Body) string {
+// formatSelector writes a selector so that equal ones are written alike, whatever the order of what
+// they ask for.
+func formatSelector(v model.Body) string {
 	labels, expressions := v.Field("matchLabels"), v.Field("matchExpressions")
 	var parts []string
 	add := func(e any) {
@@ -143,17 +144,17 @@ func canonical(v model.Body) string {
 		add([]any{e.Text("key"), e.Text("operator"), slices.Compact(values)})
 	}
 	if len(parts) == 0 {
-		return all
+		return allSelector
 	}
 	slices.Sort(parts)
 	return fmt.Sprint(slices.Compact(parts))
 }
 
-// covers reports whether whoever is meant by o is certainly meant by p.
-func (p peer) covers(o peer) bool {
+// coversPeer reports whether whoever is meant by o is certainly meant by p.
+func (p peer) coversPeer(o peer) bool {
 	switch {
 	case p.pods != nil && o.pods != nil:
-		return (p.written[0] == all || p.written[0] == o.written[0]) && (p.written[1] == all || p.written[1] == o.written[1])
+		return (p.written[0] == allSelector || p.written[0] == o.written[0]) && (p.written[1] == allSelector || p.written[1] == o.written[1])
 	case len(p.networks) > 0 && len(o.networks) > 0 && len(p.except) == 0:
 		return !slices.ContainsFunc(o.networks, func(n netip.Prefix) bool {
 			return !slices.ContainsFunc(p.networks, func(of netip.Prefix) bool { return of.Bits() <= n.Bits() && of.Contains(n.Addr()) })
@@ -162,16 +163,16 @@ func (p peer) covers(o peer) bool {
 	return false
 }
 
-// covers reports whether every connection that o matches is certainly one that r matches.
-func (r *rule) covers(o *rule) bool {
+// coversRule reports whether every connection that o matches is certainly one that r matches.
+func (r *rule) coversRule(o *rule) bool {
 	if r.action == none || r.peers == nil && !r.everybody {
 		return false
 	}
 	peers := r.everybody || !o.everybody && !slices.ContainsFunc(o.peers, func(p peer) bool {
-		return !slices.ContainsFunc(r.peers, func(of peer) bool { return of.covers(p) })
+		return !slices.ContainsFunc(r.peers, func(of peer) bool { return of.coversPeer(p) })
 	})
 	ports := r.ports == nil || o.ports != nil && !slices.ContainsFunc(o.ports, func(p port) bool {
-		return !slices.ContainsFunc(r.ports, func(of port) bool { return of.covers(p) })
+		return !slices.ContainsFunc(r.ports, func(of port) bool { return of.coversPort(p) })
 	})
 	return peers && ports
 }

@@ -2,7 +2,7 @@
 package networkpolicy
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -15,17 +15,17 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
-		Evaluators: request.Evaluators{"networkpolicy.Verdict": verdict},
+		Evaluators: request.Evaluators{"networkpolicy.Verdict": judgeConnection},
 		Functions: descriptor.Functions{
-			Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(notes) }},
-			Compare: map[string]policy.Comparator{"networkpolicy.Tier": byTier, "networkpolicy.Priority": byPriority},
-			Attach:  map[string]policy.Attacher{"networkpolicy.Pods": pods},
+			Links:   []topology.Linker{func(b *topology.Builder) { b.AddExtension(findProblems) }},
+			Compare: map[string]policy.Comparator{"networkpolicy.Tier": compareTiers, "networkpolicy.Priority": comparePriorities},
+			Attach:  map[string]policy.Attacher{"networkpolicy.Pods": attachToPods},
 			ScopeFunctions: descriptor.ScopeFunctions{
-				Folds: map[string]merge.PlanFunc{"networkpolicy.Ingress": listOf(ingress), "networkpolicy.Egress": listOf(egress)},
-				Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": partIf(ingress), "networkpolicy.OfEgress": partIf(egress),
-					"networkpolicy.IsolatesIngress": partIf(ingress), "networkpolicy.IsolatesEgress": partIf(egress)},
+				Folds: map[string]merge.PlanFunc{"networkpolicy.Ingress": newListPlan(ingress), "networkpolicy.Egress": newListPlan(egress)},
+				PartNormalizers: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
+					"networkpolicy.IsolatesIngress": newPartNormalizer(ingress), "networkpolicy.IsolatesEgress": newPartNormalizer(egress)},
 			}}}
 }

@@ -34,9 +34,9 @@ func readProtocol(v model.Body) (port, error) {
 			case at.IsNull():
 				return port{protocol: protocol, first: 1, last: lastPort}, nil
 			case at.IsObject() && at.Len() == 1 && at.Has("number"):
-				return ranged(protocol, at.Field("number"), at.Field("number"))
+				return newPortRange(protocol, at.Field("number"), at.Field("number"))
 			case at.IsObject() && at.Len() == 1 && at.Has("range"):
-				return ranged(protocol, at.At("range", "start"), at.At("range", "end"))
+				return newPortRange(protocol, at.At("range", "start"), at.At("range", "end"))
 			}
 			return port{}, fmt.Errorf("%s.destinationPort has to have one of number and range", field)
 		}
@@ -53,10 +53,10 @@ func readAdminPort(v model.Body) (port, error) {
 		return port{name: name}, nil
 	}
 	if n := v.Field("portNumber"); n.IsObject() {
-		return ranged(protocolOf(n), n.Field("port"), n.Field("port"))
+		return newPortRange(readPortProtocol(n), n.Field("port"), n.Field("port"))
 	}
 	if r := v.Field("portRange"); r.IsObject() {
-		return ranged(protocolOf(r), r.Field("start"), r.Field("end"))
+		return newPortRange(readPortProtocol(r), r.Field("start"), r.Field("end"))
 	}
 	return port{}, errors.New("it has to have one of portNumber, portRange and namedPort")
 }
@@ -66,30 +66,30 @@ func readOwnPort(v model.Body) (port, error) {
 	if !v.IsObject() {
 		return port{}, errors.New("it is no object")
 	}
-	protocol, at, end := protocolOf(v), v.Field("port"), v.Field("endPort")
+	protocol, at, end := readPortProtocol(v), v.Field("port"), v.Field("endPort")
 	switch {
 	case at.IsNull() && end.IsNull():
-		return ranged(protocol, model.Body{}, model.Body{})
+		return newPortRange(protocol, model.Body{}, model.Body{})
 	case at.IsText() && end.IsNull():
-		if n := number(at); n > 0 {
+		if n := readPortNumber(at); n > 0 {
 			return port{protocol: protocol, first: n, last: n}, nil
 		}
 		return port{protocol: protocol, name: at.Text()}, nil
 	case end.IsNull():
-		return ranged(protocol, at, at)
+		return newPortRange(protocol, at, at)
 	}
-	return ranged(protocol, at, end)
+	return newPortRange(protocol, at, end)
 }
 
-func protocolOf(v model.Body) string {
+func readPortProtocol(v model.Body) string {
 	if p := v.Text("protocol"); p != "" {
 		return p
 	}
 	return "TCP"
 }
 
-// ranged is the ports of a protocol between two, which are all if none is given.
-func ranged(protocol string, first, last model.Body) (port, error) {
+// newPortRange is the ports of a protocol between two, which are all if none is given.
+func newPortRange(protocol string, first, last model.Body) (port, error) {
 	switch protocol {
 	case "TCP", "UDP", "SCTP":
 	default:
@@ -98,15 +98,16 @@ func ranged(protocol string, first, last model.Body) (port, error) {
 	if first.IsNull() && last.IsNull() {
 		return port{protocol: protocol, first: 1, last: lastPort}, nil
 	}
-	p := port{protocol: protocol, first: number(first), last: number(last)}
+	p := port{protocol: protocol, first: readPortNumber(first), last: readPortNumber(last)}
 	if p.first == 0 || p.last < p.first {
 		return port{}, errors.New("it is no port")
 	}
 	return p, nil
 }
 
-// matches reports whether a connection is to the port; to are the ports that the destination's containers declare.
-func (p port) matches(protocol string, at int, to []topology.PodPort) bool {
+// matchesConnection reports whether a connection is to the port; to are the ports that the
+// destination's containers declare.
+func (p port) matchesConnection(protocol string, at int, to []topology.PodPort) bool {
 	if p.name == "" {
 		return p.protocol == protocol && p.first <= at && at <= p.last
 	}
@@ -118,8 +119,8 @@ func (p port) matches(protocol string, at int, to []topology.PodPort) bool {
 	return false
 }
 
-// covers reports whether every connection to o is one to p.
-func (p port) covers(o port) bool {
+// coversPort reports whether every connection to o is one to p.
+func (p port) coversPort(o port) bool {
 	if p.name != "" || o.name != "" {
 		return p.name == o.name && (p.protocol == "" || p.protocol == o.protocol)
 	}

@@ -22,20 +22,20 @@ var (
 	ownKind      = model.GroupKind{Group: ownGroup, Kind: "NetworkPolicy"}
 )
 
-// stage is a step of the judgement; the first that decides is final (spec §4).
-type stage int
+// policyStage is a step of the judgement; the first that decides is final.
+type policyStage int
 
 const (
-	adminTier stage = iota
+	adminTier policyStage = iota
 	ownPolicies
 	baselineTier
 )
 
 // String is how a stage is printed.
-func (s stage) String() string { return [...]string{"Admin", "NetworkPolicy", "Baseline"}[s] }
+func (s policyStage) String() string { return [...]string{"Admin", "NetworkPolicy", "Baseline"}[s] }
 
-// stageOf is the stage of a policy; of a tier that there is not, the last.
-func stageOf(o *model.Object) stage {
+// findStage is the stage of a policy; of a tier that there is not, the last.
+func findStage(o *model.Object) policyStage {
 	switch o.Ref.GroupKind() {
 	case adminKind:
 		return adminTier
@@ -52,39 +52,39 @@ func stageOf(o *model.Object) stage {
 // noPriority is that of a BaselineAdminNetworkPolicy: where it stands among ClusterNetworkPolicies of the Baseline tier is not defined.
 const noPriority = -1
 
-func priorityOf(o *model.Object) int {
+func readPriority(o *model.Object) int {
 	if n, ok := o.Get("spec", "priority").(int64); ok && o.Ref.GroupKind() != baselineKind {
 		return int(n)
 	}
 	return noPriority
 }
 
-// byTier orders policies by their stage.
-func byTier(a, b *policy.Attached) int {
-	return cmp.Compare(stageOf(a.Policy.Object), stageOf(b.Policy.Object))
+// compareTiers orders policies by their stage.
+func compareTiers(a, b *policy.Attached) int {
+	return cmp.Compare(findStage(a.Policy.Object), findStage(b.Policy.Object))
 }
 
-// byPriority orders the policies of a tier; one without a priority comes last.
-func byPriority(a, b *policy.Attached) int {
-	x, y := priorityOf(a.Policy.Object), priorityOf(b.Policy.Object)
+// comparePriorities orders the policies of a tier; one without a priority comes last.
+func comparePriorities(a, b *policy.Attached) int {
+	x, y := readPriority(a.Policy.Object), readPriority(b.Policy.Object)
 	if (x == noPriority) != (y == noPriority) {
 		return cmp.Compare(y, x)
 	}
 	return cmp.Compare(x, y)
 }
 
-// action is what a rule does to the connections that it matches.
-type action int
+// ruleAction is what a rule does to the connections that it matches.
+type ruleAction int
 
 const (
-	none action = iota
+	none ruleAction = iota
 	allow
 	deny
 	pass
 )
 
-func readAction(word string) action {
-	return map[string]action{"Accept": allow, "Allow": allow, "Deny": deny, "Pass": pass}[word]
+func readAction(word string) ruleAction {
+	return map[string]ruleAction{"Accept": allow, "Allow": allow, "Deny": deny, "Pass": pass}[word]
 }
 
 // direction is what a rule is about, from the pod that its policy selects.
@@ -105,30 +105,31 @@ func (d direction) peerField() string {
 
 // rule is one rule of a policy.
 type rule struct {
-	policy *model.Object
-	stage  stage
-	rank   int // the policy's priority
-	dir    direction
-	index  int
-	title  string
-	word   string // of the action, as it is written
-	action action
-	peers  []peer // any of them; nil with everybody
-	ports  []port // any of them; nil: all ports of all protocols
+	policy     *model.Object
+	stage      policyStage
+	rank       int // the policy's priority
+	dir        direction
+	index      int
+	title      string
+	actionWord string // of the action, as it is written
+	action     ruleAction
+	peers      []peer // any of them; nil with everybody
+	ports      []port // any of them; nil: all ports of all protocols
 
 	everybody bool     // no peers are asked for
 	unread    []string // parts that this version does not know, and why
 }
 
-// name is how the rule is printed.
-func (r *rule) name() string {
+// displayName is how the rule is printed.
+func (r *rule) displayName() string {
 	return fmt.Sprintf("%s.%s[%d]", r.stage, r.dir, r.index)
 }
 
-// rulesOf reads the rules of a policy for a direction. Of a NetworkPolicy that says nothing about it there are none.
-func rulesOf(o *model.Object, dir direction) []*rule {
+// readRules reads the rules of a policy for a direction. Of a NetworkPolicy that says nothing about
+// it there are none.
+func readRules(o *model.Object, dir direction) []*rule {
 	var out []*rule
-	if stageOf(o) == ownPolicies && !isolates(o, dir) {
+	if findStage(o) == ownPolicies && !isAboutDirection(o, dir) {
 		return nil
 	}
 	for i, entry := range o.Body.At("spec", string(dir)).Items {
@@ -139,21 +140,22 @@ func rulesOf(o *model.Object, dir direction) []*rule {
 
 // readRule reads one rule.
 func readRule(o *model.Object, dir direction, index int, entry model.Body) *rule {
-	r := &rule{policy: o, stage: stageOf(o), rank: priorityOf(o), dir: dir, index: index, title: entry.Text("name"), word: entry.Text("action")}
+	r := &rule{policy: o, stage: findStage(o), rank: readPriority(o), dir: dir, index: index, title: entry.Text("name"), actionWord: entry.Text("action")}
 	if r.stage == ownPolicies {
-		r.word = "Allow"
+		r.actionWord = "Allow"
 	}
-	r.action = readAction(r.word)
+	r.action = readAction(r.actionWord)
 	r.readPeers(entry.Field(dir.peerField()))
 	r.readPorts(entry)
 	if r.unread != nil && r.stage != ownPolicies { // where one peer less allows less
-		r.fail()
+		r.failClosed()
 	}
 	return r
 }
 
-// fail makes a rule with something unknown in it fail closed (spec §3): what allows matches nothing, what denies or passes denies everything.
-func (r *rule) fail() {
+// failClosed makes a rule with something unknown in it fail closed: what allows matches nothing,
+// what denies or passes denies everything.
+func (r *rule) failClosed() {
 	r.peers, r.ports, r.everybody = nil, nil, r.action != allow
 	if r.action == pass {
 		r.action = deny
@@ -208,8 +210,9 @@ func (r *rule) readPorts(entry model.Body) {
 	}
 }
 
-// isolates reports whether a NetworkPolicy is about a direction: about ingress unless it says otherwise, about egress if it has such rules.
-func isolates(o *model.Object, dir direction) bool {
+// isAboutDirection reports whether a NetworkPolicy is about a direction: about ingress unless it
+// says otherwise, about egress if it has such rules.
+func isAboutDirection(o *model.Object, dir direction) bool {
 	types := o.Body.At("spec", "policyTypes")
 	if types.Len() == 0 {
 		return dir == ingress || o.Body.At("spec", "egress").Len() > 0
@@ -222,16 +225,16 @@ func isolates(o *model.Object, dir direction) bool {
 	return false
 }
 
-// sorted lists the objects of a stage in the order in which they are asked.
-func sorted(objects []*model.Object) []*model.Object {
+// sortPolicies lists the objects of a stage in the order in which they are asked.
+func sortPolicies(objects []*model.Object) []*model.Object {
 	return slices.SortedStableFunc(slices.Values(objects), func(a, b *model.Object) int {
 		x, y := policy.Attached{Policy: &policy.Policy{Object: a}}, policy.Attached{Policy: &policy.Policy{Object: b}}
-		return cmp.Or(byTier(&x, &y), byPriority(&x, &y), cmp.Compare(a.Ref.Name, b.Ref.Name), a.Ref.Compare(b.Ref))
+		return cmp.Or(compareTiers(&x, &y), comparePriorities(&x, &y), cmp.Compare(a.Ref.Name, b.Ref.Name), a.Ref.Compare(b.Ref))
 	})
 }
 
-// number reads a port number; 0 if it is none.
-func number(v model.Body) int {
+// readPortNumber reads a port number; 0 if it is none.
+func readPortNumber(v model.Body) int {
 	switch n := v.Value().(type) {
 	case int64:
 		if n > 0 && n <= lastPort {

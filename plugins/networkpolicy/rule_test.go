@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // object reads one manifest.
@@ -48,7 +49,7 @@ func first(t testing.TB, kind, entry string) *rule {
 	if kind == ownKind.Kind {
 		group = ownGroup + "/v1"
 	}
-	rules := rulesOf(object(t, "apiVersion: "+group+"\nkind: "+kind+"\nmetadata: {name: p, namespace: app}\nspec: {tier: Admin, priority: 1, ingress: ["+entry+"]}\n"), ingress)
+	rules := readRules(object(t, "apiVersion: "+group+"\nkind: "+kind+"\nmetadata: {name: p, namespace: app}\nspec: {tier: Admin, priority: 1, ingress: ["+entry+"]}\n"), ingress)
 	if len(rules) != 1 {
 		t.Fatalf("%s: %d rules", entry, len(rules))
 	}
@@ -113,7 +114,7 @@ func TestPorts(t *testing.T) {
 	} {
 		got := false
 		for _, p := range first(t, c.kind, "{action: Deny, from: [{namespaces: {}}], "+c.entry+"}").ports {
-			got = got || p.matches(c.protocol, c.port, declared)
+			got = got || p.matchesConnection(c.protocol, c.port, declared)
 		}
 		if got != c.want {
 			t.Errorf("%s %s %s %d: %v", c.kind, c.entry, c.protocol, c.port, got)
@@ -139,7 +140,7 @@ func TestCovers(t *testing.T) { // only what is provable by equal selectors and 
 		{"from: [{sameLabels: [a]}]", "from: [{namespaces: {}}]", true}, // it denies everything
 	} {
 		a, b := first(t, "ClusterNetworkPolicy", "{action: Deny, "+c.a+"}"), first(t, "ClusterNetworkPolicy", "{action: Accept, "+c.b+"}")
-		if a.covers(b) != c.want {
+		if a.coversRule(b) != c.want {
 			t.Errorf("%s covers %s: %v", c.a, c.b, !c.want)
 		}
 	}
@@ -154,8 +155,8 @@ func TestIsolation(t *testing.T) {
 		{"{policyTypes: [Ingress, Egress]}", true, true}, {"{policyTypes: []}", true, false}, {"{policyTypes: x}", true, false},
 	} {
 		o := object(t, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: p}\nspec: "+c.spec+"\n")
-		if isolates(o, ingress) != c.ingress || isolates(o, egress) != c.egress {
-			t.Errorf("%s: %v %v", c.spec, isolates(o, ingress), isolates(o, egress))
+		if isAboutDirection(o, ingress) != c.ingress || isAboutDirection(o, egress) != c.egress {
+			t.Errorf("%s: %v %v", c.spec, isAboutDirection(o, ingress), isAboutDirection(o, egress))
 		}
 	}
 }

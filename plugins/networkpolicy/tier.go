@@ -11,81 +11,84 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func formatInt(n int) string { return strconv.Itoa(n) }
 
-// found is a rule that matches, or may match.
-type found struct {
+// matchedRule is a rule that matches, or may match.
+type matchedRule struct {
 	rule    *rule
 	certain bool
 }
 
-// asked is what one policy says about the connection: the rules that may be its first to match, and whether one certainly does.
-type asked struct {
-	policy *model.Object
-	found  []found
-	closed bool
+// policyMatch is what one policy says about the connection: the rules that may be its first to
+// match, and whether one certainly does.
+type policyMatch struct {
+	policy  *model.Object
+	rules   []matchedRule
+	certain bool
 }
 
-// tier asks the policies of a tier, the smallest priority first; whether the next stage may be asked. The first rule that matches ends the tier,
-// also one that passes.
-func (j *judge) tier(s stage) bool {
-	left := slices.DeleteFunc(slices.Clone(j.policies), func(o *model.Object) bool { return stageOf(o) != s })
+// judgeTier asks the policies of a tier, the smallest priority first; it reports whether the next
+// stage may be asked. The first rule that matches ends the tier, also one that passes.
+func (j *directionJudge) judgeTier(s policyStage) bool {
+	left := slices.DeleteFunc(slices.Clone(j.policies), func(o *model.Object) bool { return findStage(o) != s })
 	var passing []request.Decider
-	var before []asked
+	var before []policyMatch
 	open := true
 	for len(left) > 0 {
-		group := j.askAll(left[:alike(left)])
-		if priorityOf(left[0]) == noPriority { // it might as well come before the others
-			j.tied(append(slices.Clone(group), before...))
+		group := j.matchPolicies(left[:countEqualPriority(left)])
+		if readPriority(left[0]) == noPriority { // it might as well come before the others
+			j.addTieDoubts(append(slices.Clone(group), before...))
 		}
-		left = left[alike(left):]
+		left = left[countEqualPriority(left):]
 		if open {
-			passing = append(passing, j.together(s, group)...)
+			passing = append(passing, j.addOutcomes(s, group)...)
 			before = append(before, group...)
 		}
-		open = open && !slices.ContainsFunc(group, func(a asked) bool { return a.closed })
+		open = open && !slices.ContainsFunc(group, func(a policyMatch) bool { return a.certain })
 	}
 	switch {
 	case passing != nil && open:
-		j.passed(s, "a rule may pass, and may not match", passing)
+		j.addPassedStage(s, "a rule may pass, and may not match", passing)
 	case passing != nil:
-		j.passed(s, "a rule passes", passing)
-	case open && slices.ContainsFunc(before, func(a asked) bool { return a.found != nil }):
-		j.passed(s, "no rule certainly matches", nil)
+		j.addPassedStage(s, "a rule passes", passing)
+	case open && slices.ContainsFunc(before, func(a policyMatch) bool { return a.rules != nil }):
+		j.addPassedStage(s, "no rule certainly matches", nil)
 	case open && before != nil:
-		j.passed(s, "no rule matches", nil)
+		j.addPassedStage(s, "no rule matches", nil)
 	case open:
-		j.passed(s, "no policy selects "+j.pod.name(), nil)
+		j.addPassedStage(s, "no policy selects "+j.pod.displayName(), nil)
 	}
 	return open || passing != nil
 }
 
-// askAll asks those of some policies that select the pod.
-func (j *judge) askAll(policies []*model.Object) (out []asked) {
+// matchPolicies asks those of some policies that select the pod.
+func (j *directionJudge) matchPolicies(policies []*model.Object) (out []policyMatch) {
 	for _, o := range policies {
-		if sel := j.selects(o); sel != topology.No {
-			out = append(out, j.ask(o, sel))
+		if sel := j.selectsPod(o); sel != topology.No {
+			out = append(out, j.matchPolicy(o, sel))
 		}
 	}
 	return out
 }
 
-// alike is how many of the policies at the front have no order among each other: they have one priority.
-func alike(policies []*model.Object) int {
+// countEqualPriority is how many of the policies at the front have no order among each other: they
+// have one priority.
+func countEqualPriority(policies []*model.Object) int {
 	n := 1
-	for n < len(policies) && priorityOf(policies[n]) == priorityOf(policies[0]) {
+	for n < len(policies) && readPriority(policies[n]) == readPriority(policies[0]) {
 		n++
 	}
 	return n
 }
 
-// together takes what policies say of which nobody knows the order; rules that pass are returned.
-func (j *judge) together(s stage, group []asked) (passing []request.Decider) {
-	group = slices.DeleteFunc(slices.Clone(group), func(a asked) bool { return a.found == nil })
-	j.tied(group)
+// addOutcomes takes what policies say of which nobody knows the order; rules that pass are
+// returned.
+func (j *directionJudge) addOutcomes(s policyStage, group []policyMatch) (passing []request.Decider) {
+	group = slices.DeleteFunc(slices.Clone(group), func(a policyMatch) bool { return a.rules == nil })
+	j.addTieDoubts(group)
 	for _, a := range group {
-		for _, f := range a.found {
-			by := []request.Decider{decider(f.rule)}
+		for _, f := range a.rules {
+			by := []request.Decider{newDecider(f.rule)}
 			if f.rule.action == pass {
 				passing = append(passing, by...)
 				continue
@@ -96,16 +99,17 @@ func (j *judge) together(s stage, group []asked) (passing []request.Decider) {
 	return passing
 }
 
-// tied notes that policies without an order among each other have rules for the connection whose actions differ: then either may count.
-func (j *judge) tied(group []asked) {
+// addTieDoubts notes that policies without an order among each other have rules for the connection
+// whose actions differ: then either may count.
+func (j *directionJudge) addTieDoubts(group []policyMatch) {
 	for i, a := range group {
 		for _, b := range group[i+1:] {
-			why, ordered := order(a.policy, b.policy)
-			for _, x := range a.found {
-				for _, y := range b.found {
-					if x.rule.action != y.rule.action && !ordered && !j.tie {
-						j.tie = true
-						j.doubts = append(j.doubts, fmt.Sprintf("%s of %s says %s, %s of %s says %s, and %s", x.rule.name(), a.policy.Ref, x.rule.word, y.rule.name(), b.policy.Ref, y.rule.word, why))
+			why, ordered := explainUnordered(a.policy, b.policy)
+			for _, x := range a.rules {
+				for _, y := range b.rules {
+					if x.rule.action != y.rule.action && !ordered && !j.tied {
+						j.tied = true
+						j.doubts = append(j.doubts, fmt.Sprintf("%s of %s says %s, %s of %s says %s, and %s", x.rule.displayName(), a.policy.Ref, x.rule.actionWord, y.rule.displayName(), b.policy.Ref, y.rule.actionWord, why))
 					}
 				}
 			}
@@ -113,9 +117,9 @@ func (j *judge) tied(group []asked) {
 	}
 }
 
-// order says why two policies of a tier have no order, or that they have one.
-func order(a, b *model.Object) (why string, ordered bool) {
-	x, y := priorityOf(a), priorityOf(b)
+// explainUnordered says why two policies of a tier have no order, or that they have one.
+func explainUnordered(a, b *model.Object) (why string, ordered bool) {
+	x, y := readPriority(a), readPriority(b)
 	switch {
 	case x == noPriority || y == noPriority:
 		return "which of the two policies comes first is not defined", false
@@ -125,45 +129,46 @@ func order(a, b *model.Object) (why string, ordered bool) {
 	return "", true
 }
 
-// ask goes through the rules of a policy, up to the first that certainly matches.
-func (j *judge) ask(o *model.Object, sel topology.Truth) asked {
-	out := asked{policy: o}
-	for _, r := range rulesOf(o, j.dir) {
-		match := min(sel, j.matches(r))
+// matchPolicy goes through the rules of a policy, up to the first that certainly matches.
+func (j *directionJudge) matchPolicy(o *model.Object, sel topology.Truth) policyMatch {
+	out := policyMatch{policy: o}
+	for _, r := range readRules(o, j.dir) {
+		match := min(sel, j.matchRule(r))
 		if match == topology.No {
 			continue
 		}
-		out.found = append(out.found, found{r, match == topology.Yes})
+		out.rules = append(out.rules, matchedRule{r, match == topology.Yes})
 		if match == topology.Yes {
-			out.closed = true
+			out.certain = true
 			break
 		}
 	}
 	return out
 }
 
-// own asks the NetworkPolicies of the pod's namespace; whether the next stage may be asked. As soon as one selects the pod for the direction, what
-// none of them allows is denied.
-func (j *judge) own() bool {
+// judgeNetworkPolicies asks the NetworkPolicies of the pod's namespace; it reports whether the next
+// stage may be asked. As soon as one selects the pod for the direction, what none of them allows is
+// denied.
+func (j *directionJudge) judgeNetworkPolicies() bool {
 	var allows, isolating []request.Decider
 	isolated := topology.No
 	for _, o := range j.policies {
-		if stageOf(o) != ownPolicies || !isolates(o, j.dir) {
+		if findStage(o) != ownPolicies || !isAboutDirection(o, j.dir) {
 			continue
 		}
-		sel := j.selects(o)
+		sel := j.selectsPod(o)
 		if sel == topology.No {
 			continue
 		}
 		isolated = max(isolated, sel)
 		isolating = append(isolating, request.Decider{Policy: o.Ref, Origin: o.Origin, Rule: ownPolicies.String() + "." + string(j.dir) + ".rest", Action: "Deny"})
-		for _, r := range rulesOf(o, j.dir) {
-			switch match := min(sel, j.matches(r)); match {
+		for _, r := range readRules(o, j.dir) {
+			switch match := min(sel, j.matchRule(r)); match {
 			case topology.Yes:
-				j.outcomes = append(j.outcomes, outcome{allow, ownPolicies.String(), []request.Decider{decider(r)}})
+				j.outcomes = append(j.outcomes, outcome{allow, ownPolicies.String(), []request.Decider{newDecider(r)}})
 				return false
 			case topology.Maybe:
-				allows = append(allows, decider(r))
+				allows = append(allows, newDecider(r))
 			}
 		}
 	}
@@ -175,47 +180,48 @@ func (j *judge) own() bool {
 	}
 	switch isolated {
 	case topology.No:
-		j.passed(ownPolicies, fmt.Sprintf("no NetworkPolicy of namespace %s selects %s for %s", j.pod.pod.Ref.Namespace, j.pod.name(), j.dir), nil)
+		j.addPassedStage(ownPolicies, fmt.Sprintf("no NetworkPolicy of namespace %s selects %s for %s", j.pod.pod.Ref.Namespace, j.pod.displayName(), j.dir), nil)
 	case topology.Maybe:
-		j.passed(ownPolicies, "whether a NetworkPolicy holds for the pod is not known", isolating)
+		j.addPassedStage(ownPolicies, "whether a NetworkPolicy holds for the pod is not known", isolating)
 	}
 	return isolated != topology.Yes
 }
 
-// doubt notes why something is not known.
-func (j *judge) doubt(o *model.Object, format string, args ...any) topology.Truth {
+// addDoubt notes why something is not known.
+func (j *directionJudge) addDoubt(o *model.Object, format string, args ...any) topology.Truth {
 	j.doubts = append(j.doubts, o.Ref.String()+": "+fmt.Sprintf(format, args...))
 	return topology.Maybe
 }
 
-// selects reports whether a policy selects the pod.
-func (j *judge) selects(o *model.Object) topology.Truth {
-	s, err := subjectOf(o)
+// selectsPod reports whether a policy selects the pod.
+func (j *directionJudge) selectsPod(o *model.Object) topology.Truth {
+	s, err := readSubject(o)
 	if err != nil {
 		return topology.No
 	}
-	picks := j.picks(s, j.pod.pod)
+	picks := j.matchSelector(s, j.pod.pod)
 	switch {
 	case picks == topology.No:
 	case j.pod.pod.HostNetwork:
-		return j.doubt(o, "%s is in the network of its node, where policies may have no effect", j.pod.name())
+		return j.addDoubt(o, "%s is in the network of its node, where policies may have no effect", j.pod.displayName())
 	case picks == topology.Maybe:
-		return j.doubt(o, "whether it selects %s is not known: the labels of namespace %s are not in the input", j.pod.name(), j.pod.pod.Ref.Namespace)
+		return j.addDoubt(o, "whether it selects %s is not known: the labels of namespace %s are not in the input", j.pod.displayName(), j.pod.pod.Ref.Namespace)
 	}
 	return picks
 }
 
-// picks reports whether a selector has the labels of a pod, whichever network it is in.
-func (j *judge) picks(s topology.PodSelector, p *topology.Pod) topology.Truth {
-	if !s.Pods.Picks(p.Labels) {
+// matchSelector reports whether a selector has the labels of a pod, whichever network it is in.
+func (j *directionJudge) matchSelector(s topology.PodSelector, p *topology.Pod) topology.Truth {
+	if !s.Pods.SelectsLabels(p.Labels) {
 		return topology.No
 	}
-	return j.graph.InNamespace(s, p.Ref.Namespace)
+	return j.graph.SelectsPodsIn(s, p.Ref.Namespace)
 }
 
-// matches reports whether a rule matches the connection: any of its peers and any of its ports do.
-func (j *judge) matches(r *rule) topology.Truth {
-	if r.ports != nil && !slices.ContainsFunc(r.ports, func(p port) bool { return p.matches(j.protocol, j.port, j.destinationPorts()) }) {
+// matchRule reports whether a rule matches the connection: any of its peers and any of its ports
+// do.
+func (j *directionJudge) matchRule(r *rule) topology.Truth {
+	if r.ports != nil && !slices.ContainsFunc(r.ports, func(p port) bool { return p.matchesConnection(j.protocol, j.port, j.destinationPorts()) }) {
 		return topology.No
 	}
 	if r.everybody {
@@ -224,20 +230,20 @@ func (j *judge) matches(r *rule) topology.Truth {
 	best := topology.No
 	var why []string
 	for _, p := range r.peers {
-		match, doubt := j.meets(p)
+		match, doubt := j.matchPeer(p)
 		best = max(best, match)
 		if match == topology.Maybe {
 			why = append(why, doubt)
 		}
 	}
 	if best == topology.Maybe {
-		return j.doubt(r.policy, "whether %s matches is not known: %s", r.name(), strings.Join(unique(why), "; "))
+		return j.addDoubt(r.policy, "whether %s matches is not known: %s", r.displayName(), strings.Join(removeDuplicates(why), "; "))
 	}
 	return best
 }
 
 // destinationPorts are those that the destination's containers declare.
-func (j *judge) destinationPorts() []topology.PodPort {
+func (j *directionJudge) destinationPorts() []topology.PodPort {
 	if j.to.pod == nil {
 		return nil
 	}

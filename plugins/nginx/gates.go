@@ -11,9 +11,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"nginx.Limit": limitGate, "nginx.Single": singleGate, "nginx.Refused": refusedGates}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"nginx.Limit": buildLimitGate, "nginx.Single": buildSingleGate, "nginx.Refused": buildRefusedGates}
 }
 
 // The limit of a rule that does not say it (nginx-gateway-fabric
@@ -23,8 +23,9 @@ const (
 	defaultKey  = "$binary_remote_addr"
 )
 
-// limitGate is one rule of a RateLimitPolicy. Its zone is named after the policy, and each replica of nginx has its own.
-func limitGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildLimitGate is one rule of a RateLimitPolicy. Its zone is named after the policy, and each
+// replica of nginx has its own.
+func buildLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	at := func(field string) string { return in.Text(append(slices.Clone(in.Path), field)...) }
 	rate, key := at("rate"), at("key")
 	if rate == "" {
@@ -43,19 +44,21 @@ func limitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// singleGate is that of an AuthenticationFilter. A rule may have one: with another one its requests are answered with 500
-// (internal/controller/state/graph/common_filter.go:152-165, internal/controller/nginx/config/servers.go:1218 @ e55bfe339).
-func singleGate(in protect.Input, g protect.Gate) []protect.Gate {
-	others := slices.ContainsFunc(in.Way, func(s *protect.Settings) bool { return s.Kind == in.Kind && s.Source() != g.Object })
+// buildSingleGate is the gate of an AuthenticationFilter. A rule may have one: with another one its
+// requests are answered with 500 (internal/controller/state/graph/common_filter.go:152-165,
+// internal/controller/nginx/config/servers.go:1218 @ e55bfe339).
+func buildSingleGate(in protect.Input, g protect.Gate) []protect.Gate {
+	others := slices.ContainsFunc(in.InForce, func(s *protect.Settings) bool { return s.Kind == in.Kind && s.Source() != g.Object })
 	if others {
-		g.Weaken(gate.DeniesAll, g.Field)
-		g.Answers, g.Missing, g.Refuses = []string{"500"}, []string{"500"}, protect.Always
+		g.AddReason(gate.DeniesAll, g.Field)
+		g.Answers, g.Missing, g.Refuses = []string{"500"}, []string{"500"}, protect.AlwaysRefuses
 	}
 	return []protect.Gate{g}
 }
 
-// refusedGates are those of filters whose objects the API refuses: they do not exist then, and requests of the rule are answered with 500.
-func refusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
+// buildRefusedGates are those of filters whose objects the API refuses: they do not exist then, and
+// requests of the rule are answered with 500.
+func buildRefusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	if in.RouteRule() == topology.None {
 		return nil
 	}
@@ -69,11 +72,11 @@ func refusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		if to.Text("group") != ref.Group || to.Text("kind") != ref.Kind || in.Snapshot().Get(ref) == nil {
 			continue
 		}
-		if slices.ContainsFunc(in.Way, func(s *protect.Settings) bool { return s.Kind == in.Kind && s.Source() == ref }) {
+		if slices.ContainsFunc(in.InForce, func(s *protect.Settings) bool { return s.Kind == in.Kind && s.Source() == ref }) {
 			continue
 		}
-		g := protect.Gate{Property: gate.Authentication, Object: ref, Answers: []string{"500"}, Missing: []string{"500"}, Refuses: protect.Always}
-		g.Weaken(gate.DeniesAll, "")
+		g := protect.Gate{Property: gate.Authentication, Object: ref, Answers: []string{"500"}, Missing: []string{"500"}, Refuses: protect.AlwaysRefuses}
+		g.AddReason(gate.DeniesAll, "")
 		g.Reasons[0].Message = "the API refuses " + ref.Kind + " " + ref.FullName() + ", so requests of the rule fail"
 		return []protect.Gate{g}
 	}

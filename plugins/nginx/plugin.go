@@ -2,7 +2,7 @@
 package nginx
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -23,17 +23,17 @@ const (
 
 var grantKind = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "nginx", Kinds: kinds, Gates: gates(),
+	return plugin.Plugin{Name: "nginx", Kinds: kinds, Gates: gateFunctions(),
 		Functions: descriptor.Functions{
-			Path:      map[string]policy.Step{"nginx.Valid": validStep},
-			Checks:    map[string]policy.Check{"nginx.Buffers": buffers, "nginx.Methods": methods},
-			Sites:     map[string]policy.SiteCheck{"nginx.Overlap": overlap, "nginx.Telemetry": telemetry, "nginx.Firewall": firewall, "nginx.Backends": backends, "nginx.Unused": unused},
-			Lints:     map[string]policy.Lint{"nginx.LimitsInferred": limitsInferred},
-			Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": coreGroup, "nginx.Named": named},
+			Steps:       map[string]policy.StepFunc{"nginx.Valid": checkStep},
+			Checks:      map[string]policy.Check{"nginx.Buffers": checkBuffers, "nginx.Methods": checkBalancingMethod},
+			CheckMakers: map[string]policy.CheckMaker{"nginx.Overlap": checkOverlap, "nginx.Telemetry": checkTelemetry, "nginx.Firewall": checkFirewall, "nginx.Backends": checkBackendGrants, "nginx.Unused": checkUnusedServices},
+			Lints:       map[string]policy.Lint{"nginx.LimitsInferred": findInferredLimits},
+			Normalize:   map[string]policy.Normalizer{"nginx.CoreGroup": normalizeCoreGroup, "nginx.Named": nestUnderName},
 			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"nginx.Limits":   func(model.Settings) merge.PlanFunc { return limits },
-				"nginx.Snippets": func(model.Settings) merge.PlanFunc { return snippets }}},
-		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": conditions}, Markers: map[string]status.Marker{"nginx.Marks": marks}}}
+				"nginx.Limits":   func(model.Settings) merge.PlanFunc { return foldLimits },
+				"nginx.Snippets": func(model.Settings) merge.PlanFunc { return foldSnippets }}},
+		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": policyConditions}, Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}}}
 }

@@ -30,7 +30,7 @@ func read(t *testing.T, text string) *model.Snapshot {
 func resolved(t *testing.T, in *model.Snapshot) *resolve.Resolution {
 	t.Helper()
 	vendors := []plugin.Plugin{Plugin()}
-	c, err := plugin.Catalog(vendors, nil, nil)
+	c, err := plugin.NewCatalog(vendors, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

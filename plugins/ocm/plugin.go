@@ -2,7 +2,7 @@
 package ocm
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -14,13 +14,13 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "ocm", Kinds: kinds, Status: status.Functions{Blocks: map[string]status.Blocks{"ocm.Blocks": blocks}},
+	return plugin.Plugin{Name: "ocm", Kinds: kinds, Status: status.Functions{CustomWriters: map[string]status.CustomWriter{"ocm.Blocks": statusBlocks}},
 		Functions: descriptor.Functions{
-			Links:     []topology.Linker{func(b *topology.Builder) { b.Extend(clusters) }},
-			Search:    map[string]policy.Search{"ocm.Placed": placed, "ocm.Overrides": overrides, "ocm.Members": members},
-			Normalize: map[string]policy.Normalizer{"ocm.Replica": replica},
-			Compare:   map[string]policy.Comparator{"ocm.BindingsFirst": bindingsFirst},
+			Links:     []topology.Linker{func(b *topology.Builder) { b.AddExtension(extendGraph) }},
+			Search:    map[string]policy.Search{"ocm.Placed": newPlacementFinder, "ocm.Overrides": newOverrideFinder, "ocm.Members": newMemberFinder},
+			Normalize: map[string]policy.Normalizer{"ocm.Replica": toReplica},
+			Compare:   map[string]policy.Comparator{"ocm.BindingsFirst": compareBindingsFirst},
 		}}
 }

@@ -19,34 +19,34 @@ const (
 	pending      = "Pending"
 )
 
-// blocks writes the statuses of policies and sets. None of them has conditions.
-func blocks(r *resolve.Resolution, _ *resolve.Kind, fates []*status.Fate) map[*policy.Policy]status.Block {
-	w := readWorld(r.Snapshot)
-	out := map[*policy.Policy]status.Block{}
+// statusBlocks writes the statuses of policies and sets. None of them has conditions.
+func statusBlocks(r *resolve.Resolution, _ *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy]status.CustomStatus {
+	w := buildPlacementIndex(r.Snapshot)
+	out := map[*policy.Policy]status.CustomStatus{}
 	for _, f := range fates {
 		switch ref := f.Policy.Ref(); ref.GroupKind() {
 		case policyKind:
-			out[f.Policy] = w.policyBlock(f.Policy.Object)
+			out[f.Policy] = w.policyStatusBlock(f.Policy.Object)
 		case setKind:
-			out[f.Policy] = w.setBlock(w.sets[ref])
+			out[f.Policy] = w.setStatusBlock(w.sets[ref])
 		case bindingKind:
-			out[f.Policy] = status.Block{Note: w.bindingNote(ref)}
+			out[f.Policy] = status.CustomStatus{Note: w.describeBindingStatus(ref)}
 		}
 	}
 	return out
 }
 
-// report is the status of a policy.
-type report struct {
-	placement []entry
+// policyReport is the status of a policy.
+type policyReport struct {
+	placement []placementEntry
 	clusters  []clusterReport
 	compliant string
-	open      []string // placements whose decisions are not in the input
+	undecided []string // placements whose decisions are not in the input
 }
 
-// entry is one way in which a binding comes to a policy, as the policy's status lists it.
-type entry struct {
-	path       path
+// placementEntry is one way in which a binding comes to a policy, as the policy's status lists it.
+type placementEntry struct {
+	path       policyPath
 	exclusions []string // of the set, for this policy; sorted
 }
 
@@ -56,14 +56,15 @@ type clusterReport struct {
 	remaining       []string // the bindings that place it though a set leaves the cluster out; sorted
 }
 
-// report makes up the status of a policy from its placements, and from the replicas in the input.
-func (w *world) report(r *root) report {
-	var out report
+// buildReport makes up the status of a policy from its placements, and from the replicas in the
+// input.
+func (w *placementIndex) buildReport(r *placedPolicy) policyReport {
+	var out policyReport
 	for _, p := range r.paths {
-		if p.by.placement.invalid || p.by.restricted && !r.touches(p.by) {
+		if p.binding.placement.invalid || p.binding.restricted && !r.isReachedBy(p.binding) {
 			continue
 		}
-		e := entry{path: p}
+		e := placementEntry{path: p}
 		if p.set != nil {
 			for name := range p.set.excludes[r.object.Ref.Name] {
 				e.exclusions = append(e.exclusions, name)
@@ -72,38 +73,40 @@ func (w *world) report(r *root) report {
 		}
 		out.placement = append(out.placement, e)
 	}
-	slices.SortStableFunc(out.placement, func(a, b entry) int { return cmp.Compare(a.sortKey(), b.sortKey()) })
-	out.open = r.undecided()
+	slices.SortStableFunc(out.placement, func(a, b placementEntry) int { return cmp.Compare(a.sortKey(), b.sortKey()) })
+	out.undecided = r.listUndecided()
 	for _, name := range r.names {
-		replica := w.in.Get(model.Ref{Group: policyGroup, Kind: policyKind.Kind, Namespace: name, Name: r.key()})
-		c := clusterReport{name: name, remaining: r.remaining(name, out.placement)}
+		replica := w.in.Get(model.Ref{Group: policyGroup, Kind: policyKind.Kind, Namespace: name, Name: r.replicaName()})
+		c := clusterReport{name: name, remaining: r.listRemaining(name, out.placement)}
 		if replica != nil {
 			c.compliant = replica.Text("status", "compliant")
 		}
 		out.clusters = append(out.clusters, c)
 	}
-	if len(out.open) == 0 {
-		out.compliant = overClusters(out.clusters)
+	if len(out.undecided) == 0 {
+		out.compliant = summarizeCompliance(out.clusters)
 	}
 	return out
 }
 
-// touches reports whether a binding's placement has a cluster on which the policy is, on a path that does not leave it out.
-func (r *root) touches(b *binding) bool {
-	return slices.ContainsFunc(r.names, func(cluster string) bool { return r.decidedBy(b, cluster) })
+// isReachedBy reports whether a binding's placement has a cluster on which the policy is, on a path
+// that does not leave it out.
+func (r *placedPolicy) isReachedBy(b *binding) bool {
+	return slices.ContainsFunc(r.names, func(cluster string) bool { return r.isPlacedBy(b, cluster) })
 }
 
-// decidedBy reports whether a binding comes to the policy on a cluster.
-func (r *root) decidedBy(b *binding, cluster string) bool {
-	return b.placement.has[cluster] && slices.ContainsFunc(r.paths, func(p path) bool { return p.by == b && !p.excludes(r.object.Ref.Name, cluster) })
+// isPlacedBy reports whether a binding comes to the policy on a cluster.
+func (r *placedPolicy) isPlacedBy(b *binding, cluster string) bool {
+	return b.placement.has[cluster] && slices.ContainsFunc(r.paths, func(p policyPath) bool { return p.binding == b && !p.excludesCluster(r.object.Ref.Name, cluster) })
 }
 
-// remaining are the bindings that bring the policy to a cluster though one of its sets leaves the cluster out, less the bindings of such sets.
-func (r *root) remaining(cluster string, placement []entry) []string {
+// listRemaining are the bindings that bring the policy to a cluster though one of its sets leaves
+// the cluster out, less the bindings of such sets.
+func (r *placedPolicy) listRemaining(cluster string, placement []placementEntry) []string {
 	excluding := map[*binding]bool{}
 	for _, e := range placement {
 		if slices.Contains(e.exclusions, cluster) {
-			excluding[e.path.by] = true
+			excluding[e.path.binding] = true
 		}
 	}
 	if len(excluding) == 0 {
@@ -111,8 +114,8 @@ func (r *root) remaining(cluster string, placement []entry) []string {
 	}
 	var out []string
 	for _, e := range placement {
-		name := e.path.by.object.Ref.Name
-		if !excluding[e.path.by] && r.decidedBy(e.path.by, cluster) && !slices.Contains(out, name) {
+		name := e.path.binding.object.Ref.Name
+		if !excluding[e.path.binding] && r.isPlacedBy(e.path.binding, cluster) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -120,11 +123,12 @@ func (r *root) remaining(cluster string, placement []entry) []string {
 	return out
 }
 
-// undecided are the placements of unrestricted bindings of the policy whose decisions are not in the input; none of a disabled policy.
-func (r *root) undecided() []string {
+// listUndecided are the placements of unrestricted bindings of the policy whose decisions are not
+// in the input; none of a disabled policy.
+func (r *placedPolicy) listUndecided() []string {
 	var out []string
 	for _, p := range r.paths {
-		if at := p.by.placement; !r.disabled && !p.by.restricted && at.open() && !slices.Contains(out, at.ref.Name) {
+		if at := p.binding.placement; !r.disabled && !p.binding.restricted && at.isUndecided() && !slices.Contains(out, at.ref.Name) {
 			out = append(out, at.ref.Name)
 		}
 	}
@@ -132,9 +136,9 @@ func (r *root) undecided() []string {
 	return out
 }
 
-// overClusters is the compliance of a policy: NonCompliant if it is anywhere, else Pending if it is anywhere, else not known if that of any
-// cluster is not, else Compliant.
-func overClusters(clusters []clusterReport) string {
+// summarizeCompliance is the compliance of a policy: NonCompliant if it is anywhere, else Pending
+// if it is anywhere, else not known if that of any cluster is not, else Compliant.
+func summarizeCompliance(clusters []clusterReport) string {
 	has := func(word string) bool {
 		return slices.ContainsFunc(clusters, func(c clusterReport) bool { return c.compliant == word })
 	}
@@ -151,9 +155,10 @@ func overClusters(clusters []clusterReport) string {
 	return compliant
 }
 
-// names of the object that a path's placementRef leads to: a Placement's and a PlacementRule's, "" if it is not there.
-func (e entry) names() (placement, rule string) {
-	switch at := e.path.by.placement; {
+// placementNames are the names of the object that a path's placementRef leads to: a Placement's and
+// a PlacementRule's, "" if it is not there.
+func (e placementEntry) placementNames() (placement, rule string) {
+	switch at := e.path.binding.placement; {
 	case at.object == nil:
 	case at.ref.GroupKind() == ruleKind:
 		rule = at.ref.Name
@@ -163,7 +168,7 @@ func (e entry) names() (placement, rule string) {
 	return placement, rule
 }
 
-func (e entry) setName() string {
+func (e placementEntry) setName() string {
 	if e.path.set == nil {
 		return ""
 	}
@@ -171,22 +176,22 @@ func (e entry) setName() string {
 }
 
 // sortKey is what entries are sorted by.
-func (e entry) sortKey() string {
-	placement, rule := e.names()
-	return strings.Join([]string{e.path.by.object.Ref.Name, placement, rule, e.setName()}, " ")
+func (e placementEntry) sortKey() string {
+	placement, rule := e.placementNames()
+	return strings.Join([]string{e.path.binding.object.Ref.Name, placement, rule, e.setName()}, " ")
 }
 
-// fields is the entry as statuses have it.
-func (e entry) fields() map[string]any {
-	placement, rule := e.names()
-	out := map[string]any{"placementBinding": e.path.by.object.Ref.Name}
-	put(out, "placement", placement)
-	put(out, "placementRule", rule)
+// statusFields is the entry as statuses have it.
+func (e placementEntry) statusFields() map[string]any {
+	placement, rule := e.placementNames()
+	out := map[string]any{"placementBinding": e.path.binding.object.Ref.Name}
+	putText(out, "placement", placement)
+	putText(out, "placementRule", rule)
 	return out
 }
 
-// put sets a field that is left out where it is empty.
-func put(into map[string]any, key, value string) {
+// putText sets a field that is left out where it is empty.
+func putText(into map[string]any, key, value string) {
 	if value != "" {
 		into[key] = value
 	}
@@ -203,25 +208,25 @@ func putNames(into map[string]any, list, key string, names []string) {
 	}
 }
 
-// policyBlock is the status of a policy, and its gist.
-func (w *world) policyBlock(o *model.Object) status.Block {
+// policyStatusBlock is the status of a policy, and its summary.
+func (w *placementIndex) policyStatusBlock(o *model.Object) status.CustomStatus {
 	r := w.byPolicy[o.Ref]
 	if r == nil {
-		return status.Block{Note: fmt.Sprintf("a replica of %s: what the hub wrote for cluster %s", o.Labels[rootLabel], o.Ref.Namespace)}
+		return status.CustomStatus{Note: fmt.Sprintf("a replica of %s: what the hub wrote for cluster %s", o.Labels[rootLabel], o.Ref.Namespace)}
 	}
-	s := w.report(r)
+	s := w.buildReport(r)
 	fields := map[string]any{}
-	put(fields, "compliant", s.compliant)
+	putText(fields, "compliant", s.compliant)
 	var placement, clusters []any
 	for _, e := range s.placement {
-		one := e.fields()
-		put(one, "policySet", e.setName())
+		one := e.statusFields()
+		putText(one, "policySet", e.setName())
 		putNames(one, "exclusions", "clusterName", e.exclusions)
 		placement = append(placement, one)
 	}
 	for _, c := range s.clusters {
 		one := map[string]any{"clustername": c.name, "clusternamespace": c.name}
-		put(one, "compliant", c.compliant)
+		putText(one, "compliant", c.compliant)
 		putNames(one, "remainingBindings", "placementBinding", c.remaining)
 		clusters = append(clusters, one)
 	}
@@ -231,16 +236,16 @@ func (w *world) policyBlock(o *model.Object) status.Block {
 	if clusters != nil {
 		fields["status"] = clusters
 	}
-	return status.Block{Fields: fields, Note: r.gist(s)}
+	return status.CustomStatus{Fields: fields, Note: r.summarize(s)}
 }
 
-// gist says in a few words where a policy is and how it fares there.
-func (r *root) gist(s report) string {
+// summarize says in a few words where a policy is and how it fares there.
+func (r *placedPolicy) summarize(s policyReport) string {
 	switch {
 	case r.disabled:
 		return "disabled: on no cluster"
-	case len(s.clusters) == 0 && len(s.open) > 0:
-		return "which clusters it is for is not known: no decisions of " + strings.Join(s.open, ", ")
+	case len(s.clusters) == 0 && len(s.undecided) > 0:
+		return "which clusters it is for is not known: no decisions of " + strings.Join(s.undecided, ", ")
 	case len(s.clusters) == 0 && len(r.paths) == 0:
 		return "on no cluster: nothing binds it"
 	case len(s.clusters) == 0:
@@ -250,29 +255,29 @@ func (r *root) gist(s report) string {
 	for _, c := range s.clusters {
 		byWord[c.compliant] = append(byWord[c.compliant], c.name)
 	}
-	words := []string{fmt.Sprintf("on %s", counted(len(s.clusters), "cluster"))}
+	words := []string{fmt.Sprintf("on %s", formatCount(len(s.clusters), "cluster"))}
 	for _, word := range []string{nonCompliant, pending, compliant, ""} {
 		if names := byWord[word]; len(names) > 0 && len(byWord) > 1 {
-			words = append(words, cmp.Or(word, "not reported")+" on "+few(names))
+			words = append(words, cmp.Or(word, "not reported")+" on "+limitNames(names))
 		} else if len(names) > 0 {
 			words = append(words, cmp.Or(word, "compliance not in the input"))
 		}
 	}
-	if len(s.open) > 0 {
-		words = append(words, "and where "+strings.Join(s.open, ", ")+" decides, which is not known")
+	if len(s.undecided) > 0 {
+		words = append(words, "and where "+strings.Join(s.undecided, ", ")+" decides, which is not known")
 	}
 	return strings.Join(words, "; ")
 }
 
-func counted(n int, noun string) string {
+func formatCount(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// few lists up to three names, then counts.
-func few(names []string) string {
+// limitNames lists up to three names, then counts.
+func limitNames(names []string) string {
 	const most = 3
 	if len(names) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), len(names)-most+1)

@@ -2,7 +2,7 @@
 package others
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -12,7 +12,7 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "others", Kinds: kinds, Functions: descriptor.Functions{Links: []topology.Linker{link}}}
+	return plugin.Plugin{Name: "others", Kinds: kinds, Functions: descriptor.Functions{Links: []topology.Linker{addToGraph}}}
 }

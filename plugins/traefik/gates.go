@@ -9,29 +9,30 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
-// gates complete what kinds.yaml says of how settings keep requests out.
-func gates() protect.Functions {
-	return protect.Functions{"traefik.Plain": inOrder(plainGate), "traefik.Addresses": inOrder(addressGate), "traefik.RateLimit": inOrder(rateLimitGate),
-		"traefik.InFlight": inOrder(inFlightGate), "traefik.Origins": inOrder(originGate), "traefik.Redirect": inOrder(redirectGate), "traefik.Chain": inOrder(chainGate)}
+// gateFunctions complete what kinds.yaml says of how settings keep requests out.
+func gateFunctions() protect.Functions {
+	return protect.Functions{"traefik.Plain": withFilterOrder(buildPlainGate), "traefik.Addresses": withFilterOrder(buildAddressGate), "traefik.RateLimit": withFilterOrder(buildRateLimitGate),
+		"traefik.InFlight": withFilterOrder(buildInFlightGate), "traefik.Origins": withFilterOrder(buildOriginGate), "traefik.Redirect": withFilterOrder(buildRedirectGate), "traefik.Chain": withFilterOrder(buildChainGate)}
 }
 
-// partFunctions are those for one part of a chain, which has no chains itself.
-func partFunctions() protect.Functions {
-	out := gates()
+// chainPartFunctions are those for one part of a chain, which has no chains itself.
+func chainPartFunctions() protect.Functions {
+	out := gateFunctions()
 	out["traefik.Chain"] = func(protect.Input, protect.Gate) []protect.Gate { return nil }
 	return out
 }
 
-// mostParts is how many parts of a chain, with those of chains in it, are read.
-const mostParts = 1000
+// maxParts is how many parts of a chain, with those of chains in it, are read.
+const maxParts = 1000
 
-// inOrder gives gates the place of the filter that names their Middleware; parts of a chain are numbered in it.
-func inOrder(complete protect.Func) protect.Func {
+// withFilterOrder gives gates the place of the filter that names their Middleware; parts of a chain
+// are numbered in it.
+func withFilterOrder(complete protect.Func) protect.Func {
 	return func(in protect.Input, g protect.Gate) []protect.Gate {
 		at := 0
 		for i := range in.Verdict.Result.Rules {
 			if &in.Verdict.Result.Rules[i] == in.Settings.Rule {
-				at = i * mostParts
+				at = i * maxParts
 			}
 		}
 		out := complete(in, g)
@@ -42,30 +43,31 @@ func inOrder(complete protect.Func) protect.Func {
 	}
 }
 
-// plainGate is one that data describes.
-func plainGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
+// buildPlainGate is one that data describes.
+func buildPlainGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
-// addressGate is that of a list of addresses, of which one may be every address.
-func addressGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildAddressGate is the gate of a list of addresses, of which one may be every address.
+func buildAddressGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if protect.CoversAll(in.Value(append(slices.Clone(in.Path), "sourceRange")...)) {
-		g.Weaken(gate.AnyAddress, g.Field)
+		g.AddReason(gate.AnyAddress, g.Field)
 	}
 	return []protect.Gate{g}
 }
 
-// rateLimitGate is that of a limit, which counts nothing without an average. Each router has counters of its own; with Redis all replicas
-// share them (traefik pkg/middlewares/ratelimiter/rate_limiter.go @ fd5a576df2).
-func rateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildRateLimitGate is the gate of a limit, which counts nothing without an average. Each router
+// has counters of its own; with Redis all replicas share them (traefik
+// pkg/middlewares/ratelimiter/rate_limiter.go @ fd5a576df2).
+func buildRateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	average := in.Text("rateLimit", "average")
 	if average == "" || average == "0" {
-		g.Weaken(gate.Unlimited, g.Field)
+		g.AddReason(gate.Unlimited, g.Field)
 		return []protect.Gate{g}
 	}
 	period := in.Text("rateLimit", "period")
 	if period == "" {
 		period = "1s"
 	}
-	c := protect.Counter{Limit: in.Value("rateLimit", "average"), Per: period, Scope: "rule", Key: sourceOf(in, "rateLimit", "source address"), Replicas: "each"}
+	c := protect.Counter{Limit: in.Value("rateLimit", "average"), Per: period, Scope: "rule", Key: listSourceKeys(in, "rateLimit", "source address"), Replicas: "each"}
 	if in.Value("rateLimit", "redis") != nil {
 		c.Replicas = "all"
 	}
@@ -73,14 +75,14 @@ func rateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// inFlightGate is that of a limit of requests at one time.
-func inFlightGate(in protect.Input, g protect.Gate) []protect.Gate {
-	g.Counters = []protect.Counter{{Limit: in.Value("inFlightReq", "amount"), Scope: "rule", Key: sourceOf(in, "inFlightReq", "host"), Replicas: "each"}}
+// buildInFlightGate is the gate of a limit of requests at one time.
+func buildInFlightGate(in protect.Input, g protect.Gate) []protect.Gate {
+	g.Counters = []protect.Counter{{Limit: in.Value("inFlightReq", "amount"), Scope: "rule", Key: listSourceKeys(in, "inFlightReq", "host"), Replicas: "each"}}
 	return []protect.Gate{g}
 }
 
-// sourceOf is by what requests are told apart.
-func sourceOf(in protect.Input, field, otherwise string) []string {
+// listSourceKeys is by what requests are told apart.
+func listSourceKeys(in protect.Input, field, otherwise string) []string {
 	switch {
 	case in.Text(field, "sourceCriterion", "requestHeaderName") != "":
 		return []string{"header " + in.Text(field, "sourceCriterion", "requestHeaderName")}
@@ -92,41 +94,41 @@ func sourceOf(in protect.Input, field, otherwise string) []string {
 	return []string{otherwise}
 }
 
-// originGate is that of the origins that browsers may read answers for.
-func originGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildOriginGate is the gate of the origins that browsers may read answers for.
+func buildOriginGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, origin := range append(in.List("headers", "accessControlAllowOriginList"), in.List("headers", "accessControlAllowOriginListRegex")...) {
 		if origin == "*" || origin == ".*" || origin == "^.*$" {
-			g.Weaken(gate.AnyOrigin, g.Field)
+			g.AddReason(gate.AnyOrigin, g.Field)
 			break
 		}
 	}
-	g.Refuses = protect.Never
+	g.Refuses = protect.NeverRefuses
 	return []protect.Gate{g}
 }
 
-// redirectGate sends plain requests to https: none of them gets through.
-func redirectGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildRedirectGate sends plain requests to https: none of them gets through.
+func buildRedirectGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Answers = []string{"302"}
 	if in.Text("redirectScheme", "permanent") == "true" {
 		g.Answers = []string{"301"}
 	}
-	if method := in.Look.Request.Method; method != "GET" && method != "HEAD" { // that keep their method
+	if method := in.Reader.Request.Method; method != "GET" && method != "HEAD" { // that keep their method
 		g.Answers = []string{map[string]string{"302": "307", "301": "308"}[g.Answers[0]]}
 	}
-	g.Refuses = protect.Always
-	if in.Look.Request.Secure {
-		g.Answers, g.Refuses = nil, protect.Never
+	g.Refuses = protect.AlwaysRefuses
+	if in.Reader.Request.Secure {
+		g.Answers, g.Refuses = nil, protect.NeverRefuses
 	} else {
-		g.Weaken(gate.DeniesAll, g.Field)
+		g.AddReason(gate.DeniesAll, g.Field)
 		g.Reasons[0].Message = g.Field + " of Middleware " + g.Object.FullName() + " redirects every request to https"
 	}
 	return []protect.Gate{g}
 }
 
-// chainGate stands for the parts of a chain, in their order.
-func chainGate(in protect.Input, g protect.Gate) []protect.Gate {
+// buildChainGate stands for the parts of a chain, in their order.
+func buildChainGate(in protect.Input, g protect.Gate) []protect.Gate {
 	var chain chainReader
-	chain.read(in, g, g.Object, in.List("chain", "middlewares"), nil)
+	chain.addChain(in, g, g.Object, in.List("chain", "middlewares"), nil)
 	return chain.gates
 }
 
@@ -136,23 +138,23 @@ type chainReader struct {
 	gates []protect.Gate
 }
 
-// read adds the gates of one property that the named Middlewares make.
-func (c *chainReader) read(in protect.Input, g protect.Gate, chain model.Ref, names []any, above []model.Ref) {
+// addChain adds the gates of one property that the named Middlewares make.
+func (c *chainReader) addChain(in protect.Input, g protect.Gate, chain model.Ref, names []any, above []model.Ref) {
 	for _, entry := range names {
-		if c.parts == mostParts-1 {
+		if c.parts == maxParts-1 {
 			g.Object, g.Field, g.Reasons, g.Order = chain, "chain.middlewares", nil, c.parts
-			g.Weaken(gate.NotRead, g.Field)
-			g.Reasons[0].Message = fmt.Sprintf("the chain has more than %d parts, which are not read", mostParts-1)
+			g.AddReason(gate.NotRead, g.Field)
+			g.Reasons[0].Message = fmt.Sprintf("the chain has more than %d parts, which are not read", maxParts-1)
 			c.gates = append(c.gates, g)
 			c.parts++
 		}
-		if c.parts >= mostParts {
+		if c.parts >= maxParts {
 			return
 		}
 		c.parts++
 		fields, _ := entry.(map[string]any)
 		name, _ := fields["name"].(string)
-		ref := model.Ref{Group: middleware.Group, Kind: middleware.Kind, Namespace: chain.Namespace, Name: name}
+		ref := model.Ref{Group: middlewareKind.Group, Kind: middlewareKind.Kind, Namespace: chain.Namespace, Name: name}
 		if namespace, _ := fields["namespace"].(string); namespace != "" {
 			ref.Namespace = namespace
 		}
@@ -162,18 +164,18 @@ func (c *chainReader) read(in protect.Input, g protect.Gate, chain model.Ref, na
 		o := in.Snapshot().Get(ref)
 		if o == nil {
 			g.Object, g.Field, g.Reasons, g.Order = chain, "chain.middlewares", nil, c.parts
-			g.Weaken(gate.MissingObject, g.Field)
+			g.AddReason(gate.MissingObject, g.Field)
 			g.Reasons[0].Message += fmt.Sprintf(": Middleware %s", ref.FullName())
 			c.gates = append(c.gates, g)
 			continue
 		}
-		for _, part := range in.GatesOf(o, partFunctions()) {
+		for _, part := range in.GatesOf(o, chainPartFunctions()) {
 			if part.Property == g.Property {
 				part.Order = c.parts
 				c.gates = append(c.gates, part)
 			}
 		}
 		inner, _ := o.Body.At("spec", "chain", "middlewares").Value().([]any)
-		c.read(in, g, ref, inner, append(slices.Clone(above), ref))
+		c.addChain(in, g, ref, inner, append(slices.Clone(above), ref))
 	}
 }

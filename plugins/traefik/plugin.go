@@ -2,7 +2,7 @@
 package traefik
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 	"fmt"
 	"strconv"
 
@@ -16,16 +16,17 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-var middleware = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
+var middlewareKind = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "traefik", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{Lints: map[string]policy.Lint{"traefik.Missing": missing}}}
+	return plugin.Plugin{Name: "traefik", Kinds: kinds, Gates: gateFunctions(),
+		Functions: descriptor.Functions{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
 }
 
-// missing reports filters that name a Middleware that is not there: the controller does not look, and requests fail.
-func missing(_ *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem {
+// findMissing reports filters that name a Middleware that is not there: the controller does not
+// look, and requests fail.
+func findMissing(_ *policy.Kind, g *topology.Graph, _ policy.AttachedAt) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -35,8 +36,8 @@ func missing(_ *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem {
 		at := []string{"spec", "rules", strconv.Itoa(n.Index), "filters"}
 		for i, f := range n.Object.Body.At(at...).Items {
 			to := f.Field("extensionRef")
-			ref := model.Ref{Group: middleware.Group, Kind: middleware.Kind, Namespace: n.Ref.Namespace, Name: to.Text("name")}
-			if to.Text("group") != middleware.Group || to.Text("kind") != middleware.Kind || g.Object(ref) != nil || g.Cluster().Misses(middleware, ref.Namespace) {
+			ref := model.Ref{Group: middlewareKind.Group, Kind: middlewareKind.Kind, Namespace: n.Ref.Namespace, Name: to.Text("name")}
+			if to.Text("group") != middlewareKind.Group || to.Text("kind") != middlewareKind.Kind || g.Object(ref) != nil || g.Cluster().IsUnread(middlewareKind, ref.Namespace) {
 				continue
 			}
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Message: fmt.Sprintf(

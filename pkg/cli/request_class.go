@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// requestClass is a class of requests as it was typed: [METHOD] HOST/PATH, in the words of `prove`.
+type requestClass struct {
+	space.Selection
+	gateway, listener string
+	text              string // HOST/PATH
+}
+
+const classHint = "write a class of requests as '[METHOD] HOST/PATH', for example 'shop.example.com/admin/**' or '/admin/**', and one request with its scheme, as 'GET https://shop.example.com/admin'"
+
+// parseRequestClass reads a class of requests; nil if the text is about one request, or about none. A class is named without a scheme, by a path
+// alone or with a *.
+func parseRequestClass(text string) (*requestClass, error) {
+	words, err := splitShellWords(text)
+	if err != nil || len(words) == 0 || words[0] == "curl" {
+		return nil, nil
+	}
+	var q typedRequest
+	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
+	q.addRequestFlags(fs)
+	if fs.Parse(words) != nil || fs.NArg() == 0 {
+		return nil, nil
+	}
+	named := fs.Arg(fs.NArg() - 1)
+	if bare, found := cutScheme(named); found {
+		at, _, _ := strings.Cut(bare, "?")
+		if strings.Contains(at, "*") {
+			return nil, newUsageError("for all requests of this form, leave out the scheme: '"+at+"'; for the one request whose path has a *, write it as a curl command: \"curl '"+named+"'\"",
+				"%q has a scheme, as one request has, and a *", named)
+		}
+		return nil, nil
+	}
+	if !strings.HasPrefix(named, "/") && !strings.Contains(named, "*") {
+		if fs.NArg() == 2 && strings.ContainsAny(fs.Arg(0), "/*") {
+			return nil, newUsageError(classHint, "%q is not a method", fs.Arg(0))
+		}
+		return nil, nil
+	}
+	c := &requestClass{gateway: q.gateway, listener: q.listener, text: named}
+	return c, c.readFlags(fs, &q)
+}
+
+// cutScheme returns a URL without its scheme, and whether it had one.
+func cutScheme(url string) (string, bool) {
+	scheme, rest, found := strings.Cut(url, "://")
+	return rest, found && !strings.ContainsAny(scheme, "/?#*")
+}
+
+func (c *requestClass) readFlags(fs *pflag.FlagSet, q *typedRequest) error {
+	for _, name := range []string{"sni", "grpc", "protocol", "from-namespace", "expect"} {
+		if fs.Changed(name) {
+			return newUsageError("a class of requests takes -X, -H, --gateway and --listener", "--%s is for one request", name)
+		}
+	}
+	if fs.NArg() > 2 {
+		return newUsageError(classHint, "%q is more than a method, a host and a path", strings.Join(fs.Args(), " "))
+	}
+	if err := c.readMethod(fs, q.methodFlag); err != nil {
+		return err
+	}
+	if strings.ContainsAny(c.text, "?#") {
+		return newUsageError("drop the query, or write one request with its scheme", "%q has a query: a class of requests is all of a host and a path", c.text)
+	}
+	host, _, _ := strings.Cut(c.text, "/")
+	if strings.Contains(host, ":") {
+		return newUsageError("drop the port, and name the listener with --listener NAME if it matters", "%q has a port: a class of requests is that of all ports", c.text)
+	}
+	if host != "" && host != "*" {
+		c.Hosts = []string{strings.ToLower(host)}
+	}
+	if path := strings.TrimPrefix(c.text, host); path != "" && path != "/**" {
+		c.Paths = []string{path}
+	}
+	for _, h := range q.Headers {
+		if at := strings.IndexAny(h, ":="); at > 0 && h[at] == ':' {
+			h = strings.TrimSpace(h[:at]) + "=" + strings.TrimSpace(h[at+1:])
+		}
+		c.Headers = append(c.Headers, h)
+	}
+	if _, wrong := c.ToScope(); wrong != nil {
+		return newUsageError(wrong.Hint, "%s", wrong.What)
+	}
+	return nil
+}
+
+// readMethod reads the method, if there is one: in front, or as a flag.
+func (c *requestClass) readMethod(fs *pflag.FlagSet, verb string) error {
+	method := verb
+	if fs.NArg() == 2 {
+		if method = fs.Arg(0); verb != "" && !strings.EqualFold(verb, method) {
+			return newUsageError("drop one of the two", "-X %s and the method %s cannot be given together", verb, method)
+		}
+	}
+	if strings.ContainsAny(method, "./*:,") {
+		return newUsageError(classHint, "%q is not a method", method)
+	}
+	if method != "" {
+		c.Methods = []string{method}
+	}
+	return nil
+}
+
+// describeRequests says which requests the class has.
+func (c *requestClass) describeRequests() string {
+	out := "requests" + c.Describe()
+	if c.gateway != "" {
+		out += " through Gateway " + c.gateway
+	}
+	if c.listener != "" {
+		out += " at listener " + c.listener
+	}
+	if out == "requests" {
+		return "all requests"
+	}
+	return out
+}
+
+// findPaths finds the paths of the requests in an input.
+func (c *requestClass) findPaths(s *session) (*view.TakenPaths, error) {
+	m := s.newMatcher()
+	scope, _ := c.ToScope()
+	scope.Destination.Listener = c.listener
+	if c.gateway != "" {
+		var err error
+		if scope.Destination.Gateway, err = m.findGateway(c.gateway); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.checkHost(m); err != nil {
+		return nil, err
+	}
+	return view.FindTakenPaths(s.Resolution, m.Matcher, scope, c.describeRequests())
+}
+
+// checkHost refuses a host that may as well be a path without its slash.
+func (c *requestClass) checkHost(m matcher) error {
+	if len(c.Hosts) == 0 || strings.ContainsAny(c.Hosts[0], ".*") {
+		return nil
+	}
+	all := request.Competition{Matcher: m.Matcher}
+	if slices.ContainsFunc(all.Entries(request.Destination{Gateway: topology.None}), func(e request.Entry) bool { return slices.Contains(all.Hostnames(e), c.Hosts[0]) }) {
+		return nil
+	}
+	return newUsageError("write '/"+c.text+"' if it is a path; a host without a dot is one that a listener or a route names", "%q begins with a host that nothing in the input names: %s", c.text, c.Hosts[0])
+}

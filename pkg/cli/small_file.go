@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxSmallFile is how many bytes a file may have that people write by hand: requirements, tests, configs, descriptors, templates.
+const maxSmallFile = 16 << 20
+
+// readSmallFile reads a file that people write. A file that the command line names may be a pipe,
+// as of <(…); one that another file names, or that is found, has to be a regular file.
+func readSmallFile(name string, byHand bool) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !byHand && !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readLimited(f, name, maxSmallFile)
+}
+
+// readLimited reads all of a file, which may not have more than so many bytes.
+func readLimited(in io.Reader, name string, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", most>>20)}
+	}
+	return text, err
+}

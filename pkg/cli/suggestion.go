@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// suggestion explains a word that names a policy where a target is expected, or the other way
+// round, and proposes the right command.
+type suggestion struct{ *session }
+
+// policyForTarget returns the error of naming a policy where a target is expected, with the command
+// that takes it; nil if the text names none.
+func (s suggestion) policyForTarget(text string) error {
+	f, err := s.searchPolicy(text)
+	if err != nil || len(f.found) == 0 {
+		return nil
+	}
+	ref := f.found[0].policy.Ref()
+	word := lowerKind(ref) + "/" + ref.Name
+	if f.rule != "" {
+		word += "/" + f.rule
+	}
+	what := fmt.Sprintf("%s is a policy, not a target", ref)
+	if len(f.found) > 1 {
+		what = fmt.Sprintf("%q is the name of %d policies, not of a target: %s", f.name, len(f.found), formatRefs(f.policyRefs()))
+	}
+	return newUsageError("to see where it is in force: "+s.formatCommand(ref.Namespace, "reach", word), "%s", what)
+}
+
+// targetForPolicy returns the error of naming a target where a policy is expected; nil if the text
+// names none.
+func (s suggestion) targetForPolicy(text string) error {
+	parts := strings.Split(text, "/")
+	var w targetName
+	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 && s.findPolicyKinds(parts[0]) == nil {
+		w.kind, parts = gk, parts[1:]
+	}
+	w.name = parts[0]
+	for _, ref := range s.listCandidates(w) {
+		if ref.Name != w.name || len(s.Graph.Lookup(ref)) == 0 {
+			continue
+		}
+		word := strings.Join(append([]string{lowerKind(ref)}, parts...), "/")
+		return newUsageError("to see what is in force there: "+s.formatCommand(ref.Namespace, "effective", word), "%s is not a policy", ref)
+	}
+	return nil
+}
+
+// formatCommand writes a command about an object of a namespace, for people to type.
+func (s suggestion) formatCommand(namespace string, words ...string) string {
+	out := []string{"kubectl dopolicy"}
+	if namespace != "" {
+		words = append(words, "-n", namespace)
+	}
+	for _, w := range words {
+		out = append(out, view.QuoteShellWord(w))
+	}
+	return strings.TrimSpace(strings.Join(out, " ") + " " + s.flags.sourceArgs())
+}
+
+// findDefinedKind finds the kind that a word names in a CustomResourceDefinition of the input, or
+// in the cluster if it is described.
+func (s suggestion) findDefinedKind(word string) (model.GroupKind, bool) {
+	for _, o := range s.Snapshot.Definitions() {
+		gk, _ := o.DefinedKind()
+		names := o.Body.At("spec", "names")
+		var short []string
+		for _, v := range names.Field("shortNames").Items {
+			short = append(short, v.Text())
+		}
+		for _, known := range append(spellKind(gk, names.Text("plural"), short), names.Text("singular")) {
+			if known == word {
+				return gk, true
+			}
+		}
+	}
+	if c := s.Snapshot.Cluster; c != nil {
+		for _, k := range c.Kinds {
+			if s.catalog.Kind(k.GroupKind) != nil && (k.Singular == word || slices.Contains(spellKind(k.GroupKind, k.Plural, k.ShortNames), word)) {
+				return k.GroupKind, true
+			}
+		}
+	}
+	return model.GroupKind{}, false
+}

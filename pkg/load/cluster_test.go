@@ -1,0 +1,121 @@
+package load
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// TestNamespacesToTry: what objects say becomes part of a request's path, and must not lead anywhere else.
+func TestNamespacesToTry(t *testing.T) {
+	v, err := readJSONTree([]byte(`{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"to": [
+		{"namespace": "infra"}, {"namespace": "kube-system/secrets/db"}, {"namespace": "../namespaces/x/secrets/y"}, {"namespace": "A?b"}, {"namespace": ""}]}}`), newTextCache(), DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newListReader(&clusterReader{options: ClusterOptions{Context: "test"}}, listJob{})
+	d := &documentReader{cluster: "test", encoder: l.encoder.beginText(noLines), result: &l.result}
+	d.readCandidate(candidate{value: v})
+	l.encoder.assignBodies()
+	r := &clusterReader{options: ClusterOptions{Namespaces: []string{"home", "no/home"}}, results: []documentResult{l.result}}
+	if got, want := r.namespacesToTry(), []string{"home", "infra", "shop"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("namespaces %q, want %q", got, want)
+	}
+}
+
+// TestArchiveBeyondLimit: what the entries of an archive say they hold counts, before it is read.
+func TestArchiveBeyondLimit(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(z)
+	text := bytes.Repeat([]byte("# comment\n"), 200)
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := archive.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if archive.Close() != nil || z.Close() != nil {
+		t.Fatal("packing")
+	}
+	r := &fileReader{remaining: 3_000}
+	if _, err := r.unpackFile(context.Background(), inputFile{name: "x.tgz"}, packed.Bytes()); err != nil || len(r.problems) != 1 || r.problems[0].Code != model.LimitExceeded {
+		t.Errorf("%v, %v", r.problems, err)
+	}
+}
+
+// Definitions are read where a kind that is served is read as its definition says, also if no other policies are asked about; without the
+// permission, kinds of which there are objects are named.
+func TestUndecidedKinds(t *testing.T) {
+	tint, paint := model.GroupKind{Group: "policies.example.com", Kind: "TintPolicy"}, model.GroupKind{Group: "policies.example.com", Kind: "PaintPolicy"}
+	served := []model.ServedKind{{GroupKind: model.DefinitionKind()}, {GroupKind: tint}, {GroupKind: paint}}
+	r := &clusterReader{options: ClusterOptions{Kinds: []model.GroupKind{tint, paint}}, served: served, refusals: map[model.GroupKind]*refusedKind{}}
+	if r.definitionJobs() != nil {
+		t.Error("definitions are read that nobody needs")
+	}
+	r.options.UndecidedKinds = []model.GroupKind{tint}
+	if k := r.definitionJobs(); len(k) != 1 || k[0].kind.GroupKind != model.DefinitionKind() {
+		t.Errorf("definitions are not read: %v", k)
+	}
+	for gk, want := range map[model.GroupKind]bool{tint: true, paint: false} {
+		crd := definitionOf(t, gk)
+		if r.options.isNeededDefinition(crd) != want {
+			t.Errorf("the definition of %s is kept: %v", gk, !want)
+		}
+	}
+	if got := r.missingDefinitionProblems(); got != nil {
+		t.Errorf("without objects: %+v", got)
+	}
+	r.results = []documentResult{{objects: []*model.Object{{Ref: model.Ref{Group: tint.Group, Kind: tint.Kind, Name: "a"}}, {Ref: model.Ref{Group: paint.Group, Kind: paint.Kind, Name: "b"}}}}}
+	got := r.missingDefinitionProblems()
+	if len(got) != 1 || !got[0].IsIncomplete() || !strings.Contains(got[0].Message, tint.String()) || strings.Contains(got[0].Message, paint.String()) {
+		t.Errorf("with objects: %+v", got)
+	}
+}
+
+func definitionOf(t *testing.T, gk model.GroupKind) *model.Object {
+	t.Helper()
+	in, err := Files(t.Context(), Options{Paths: []string{"-"}, Stdin: strings.NewReader("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {group: " + gk.Group + ", names: {kind: " + gk.Kind + "}}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in.Objects[0]
+}
+
+// Definitions are asked for by name where few can matter: those of kinds that are not known. All are listed where objects are judged by them, where
+// they are watched, and where many can matter.
+func TestDefinitionsByName(t *testing.T) {
+	served := []model.ServedKind{{GroupKind: model.DefinitionKind()}, {GroupKind: model.GroupKind{Group: "a.example.com", Kind: "Known"}, Plural: "knowns"},
+		{GroupKind: model.GroupKind{Group: "b.example.com", Kind: "Other"}, Plural: "others"}, {GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}}}
+	few := ClusterOptions{Kinds: []model.GroupKind{served[1].GroupKind}, IsPolicyKind: func(*model.Object) bool { return true }}
+	schemas, watched := few, few
+	schemas.AllDefinitions, watched.Cache = true, &Cache{}
+	many := served
+	for i := range maxNamedDefinitions {
+		many = append(many, model.ServedKind{GroupKind: model.GroupKind{Group: "c.example.com", Kind: "Kind" + strconv.Itoa(i)}, Plural: "kinds" + strconv.Itoa(i)})
+	}
+	for name, tc := range map[string]struct {
+		o      ClusterOptions
+		served []model.ServedKind
+		want   string
+	}{
+		"few": {few, served, "metadata.name=others.b.example.com"}, "schemas": {schemas, served, ""}, "watched": {watched, served, ""}, "many": {few, many, ""},
+	} {
+		jobs := (&clusterReader{options: tc.o, served: tc.served}).definitionJobs()
+		if len(jobs) != 1 || jobs[0].fieldSelector != tc.want || !jobs[0].fromCache || jobs[0].isKept == nil {
+			t.Errorf("%s: %+v", name, jobs)
+		}
+	}
+	if jobs := (&clusterReader{options: few, served: many[:len(many)-1]}).definitionJobs(); len(jobs) != maxNamedDefinitions {
+		t.Errorf("%d requests for the definitions of %d kinds", len(jobs), maxNamedDefinitions)
+	}
+}

@@ -1,0 +1,208 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+	"unicode/utf16"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// fileReader reads files until the limit for all of them is used up.
+type fileReader struct {
+	stdin          io.Reader
+	remaining      int64
+	bytesRead      *atomic.Int64 // of bytes; nil: nobody wants to know
+	problems       []model.Problem
+	snapshotHeader *model.Header // of the snapshot among the sources, if one is
+}
+
+// readFiles returns the documents of all files, in order.
+func (r *fileReader) readFiles(ctx context.Context, sources []inputFile) ([]rawDocument, error) {
+	var pieces []rawDocument
+	for _, s := range sources {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		text, err := r.readContent(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		var more []rawDocument
+		if isGzip(text) {
+			more, err = r.unpackFile(ctx, s, text)
+		} else {
+			more, err = r.splitFile(s, toUTF8(text))
+		}
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, more...)
+	}
+	return pieces, nil
+}
+
+// splitFile returns the documents of one file, which may be a snapshot.
+func (r *fileReader) splitFile(s inputFile, text []byte) ([]rawDocument, error) {
+	if !isSnapshot(text) {
+		return splitBatched(s, text), nil
+	}
+	if r.snapshotHeader != nil {
+		return nil, &Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
+	}
+	header, pieces, err := splitSnapshot(s, text)
+	if err != nil {
+		r.addBrokenFile(s, "the snapshot cannot be read: "+err.Error(), "take it anew with: kubectl dopolicy snapshot -o FILE")
+		return nil, nil
+	}
+	r.snapshotHeader = header
+	return pieces, nil
+}
+
+// addBrokenFile reports a file that cannot be read as what it is. The others are read all the same.
+func (r *fileReader) addBrokenFile(s inputFile, what, hint string) {
+	r.problems = append(r.problems, model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{File: s.name, Line: 1},
+		Message: "not used: " + what, Hint: hint})
+}
+
+// readContent returns the content of one file, or nothing if that is more than may still be read.
+func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, error) {
+	if s.content != nil {
+		if s.content.Size > r.remaining {
+			r.addTooLarge(s)
+			return nil, nil
+		}
+		r.countBytes(s.content.Size)
+		return s.content.Content, nil
+	}
+	in, size := r.stdin, int64(0)
+	if s.path != "" {
+		f, err := os.Open(s.path)
+		if err != nil {
+			return nil, pathError(s.name, err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+		in = f
+	}
+	if in == nil {
+		return nil, &Error{What: s.name, Err: errors.New("there is no standard input")}
+	}
+	if size > r.remaining {
+		r.addTooLarge(s)
+		return nil, nil
+	}
+	text, err := readAllOf(ctx, io.LimitReader(in, max(r.remaining, r.remaining+1)), size)
+	if errors.Is(err, errNotText) {
+		r.addBrokenFile(s, errNotText.Error(), "")
+		return nil, nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, pathError(s.name, err)
+	case int64(len(text)) > r.remaining:
+		r.addTooLarge(s)
+		return nil, nil
+	}
+	r.countBytes(int64(len(text)))
+	return text, nil
+}
+
+func (r *fileReader) countBytes(n int64) {
+	r.remaining -= n
+	countRead(r.bytesRead, n)
+}
+
+func (r *fileReader) addTooLarge(s inputFile) {
+	r.problems = append(r.problems, model.Problem{
+		Severity: model.Error, Code: model.LimitExceeded, Origin: &model.Origin{File: s.name, Line: 1},
+		Message: "not read: with this file the input is larger than the limit for all files together (--max-input)",
+		Hint:    "read fewer files at once, or raise --max-input",
+	})
+}
+
+// errNotText is the error of a stream that is no text: some devices never end.
+var errNotText = errors.New("it is not text")
+
+// readAllOf reads all of in, which has the given size if that is known. Pipes and terminals may
+// never end, so it waits no longer than ctx lasts; a read that is given up then stays behind until
+// its other end closes.
+func readAllOf(ctx context.Context, in io.Reader, size int64) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		if size == 0 {
+			text, err := readStream(in)
+			done <- result{text, err}
+			return
+		}
+		var b bytes.Buffer
+		b.Grow(int(size) + bytes.MinRead)
+		_, err := b.ReadFrom(in)
+		done <- result{b.Bytes(), err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// readStream reads a stream of unknown length in parts, so that nothing is copied until it has
+// ended. It gives up on what is not text.
+func readStream(in io.Reader) ([]byte, error) {
+	var parts [][]byte
+	for size := bytes.MinRead; ; size = min(2*size, 1<<20) {
+		part := make([]byte, size)
+		n, err := io.ReadFull(in, part)
+		parts = append(parts, part[:n])
+		if first := parts[0]; bytes.IndexByte(part[:n], 0) >= 0 && !isGzip(first) && !isUTF16(first) {
+			return nil, errNotText
+		}
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return bytes.Join(parts, nil), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// isUTF16 reports whether text begins with the mark of UTF-16.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+}
+
+// toUTF8 returns text without a byte order mark. Text with the mark of UTF-16, which some shells
+// write into redirected output, is converted.
+func toUTF8(text []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		return text[3:]
+	case bytes.HasPrefix(text, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for i := 2; i+1 < len(text); i += 2 {
+		units = append(units, order.Uint16(text[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}

@@ -1,0 +1,149 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// gitExitDelay is how long git may take to end once it is told to.
+const gitExitDelay = 2 * time.Second
+
+// newCommand returns a run of git that changes nothing, asks nothing and fetches nothing.
+func (g *gitReader) newCommand(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.WaitDelay = g.tree.Dir, gitExitDelay
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_ALLOW_PROTOCOL=none") // what fetches in spite of all that, as git before 2.45 does, has no way to
+	return cmd
+}
+
+// runGit returns what git prints, and what it says on its standard error.
+func (g *gitReader) runGit(ctx context.Context, args ...string) (out string, words string, err error) {
+	var stdout, stderr bytes.Buffer
+	cmd := g.newCommand(ctx, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return stdout.String(), strings.TrimSpace(stderr.String()), err
+}
+
+// readFiles reads the files, all with one run of git.
+func (g *gitReader) readFiles(ctx context.Context, entries []gitEntry) ([]TextFile, error) {
+	cmd := g.newCommand(ctx, "cat-file", "--batch", "--follow-symlinks")
+	var words bytes.Buffer
+	cmd.Stderr = &words
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, g.newError(err.Error(), "")
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, g.newError(err.Error(), "")
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, g.newError(err.Error(), "")
+	}
+	var texts []TextFile
+	answers := bufio.NewReaderSize(out, 1<<16)
+	for _, e := range entries {
+		var text *TextFile
+		if text, err = g.readFile(in, answers, e); err != nil {
+			break
+		}
+		if text != nil {
+			texts = append(texts, *text)
+		}
+	}
+	_ = in.Close()
+	if err != nil {
+		_ = cmd.Process.Kill()
+	}
+	ended := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, g.newError(gitFailure(words.String(), err), missingObjectsHint)
+	case ended != nil:
+		return nil, g.newError("git says: "+gitFailure(words.String(), ended), "")
+	}
+	return texts, nil
+}
+
+// readFile asks for one file and reads the answer. It returns nil for what is no file of the
+// revision.
+func (g *gitReader) readFile(in io.Writer, answers *bufio.Reader, e gitEntry) (*TextFile, error) {
+	t := &TextFile{Name: g.displayName(e.name), Size: e.size, Named: g.isFile}
+	ask := e.id
+	if e.isLink {
+		ask = g.rootTree + ":" + path.Join(g.fullPath, e.name)
+		if strings.Contains(e.name, "\n") {
+			g.addNotRead(e.name, "it is a link whose name has a line break")
+			return nil, nil
+		}
+	} else if e.size > g.remaining {
+		return t, nil // the reader says so
+	}
+	if _, err := io.WriteString(in, ask+"\n"); err != nil {
+		return nil, err
+	}
+	header, err := answers.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Fields(header)
+	if len(fields) < 2 || fields[len(fields)-1] == "missing" {
+		return nil, fmt.Errorf("%s is not among the repository's objects", e.name)
+	}
+	size, err := strconv.ParseInt(fields[len(fields)-1], 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("unexpected answer %q", strings.TrimSpace(header))
+	}
+	t.Size = size
+	if len(fields) == 2 { // symlink, dangling, loop or notdir, and the size of what follows
+		g.addNotRead(e.name, "it is a link that leads to no file of the revision ("+fields[0]+")")
+		_, err = io.CopyN(io.Discard, answers, size+1)
+		return nil, err
+	}
+	if fields[1] != "blob" || size > g.remaining {
+		_, err = io.CopyN(io.Discard, answers, size+1)
+		if fields[1] != "blob" { // a link to a folder
+			return nil, err
+		}
+		return t, err
+	}
+	t.Content = make([]byte, size)
+	if _, err := io.ReadFull(answers, t.Content); err != nil {
+		return nil, err
+	}
+	_, err = answers.Discard(1)
+	g.remaining -= size
+	return t, err
+}
+
+// missingObjectsHint is for objects that are not there.
+const missingObjectsHint = "the clone may lack objects; fetch them, for example with: git fetch --refetch --no-filter"
+
+// gitFailure returns why a program failed, in its own words: the line that it ends with, else its
+// first; without any, how it ended.
+func gitFailure(words string, err error) string {
+	lines := strings.Split(strings.TrimSpace(words), "\n")
+	for _, line := range lines {
+		if reason, fatal := strings.CutPrefix(line, "fatal: "); fatal {
+			return reason
+		}
+	}
+	return cmp.Or(lines[0], err.Error())
+}

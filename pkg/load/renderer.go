@@ -1,0 +1,312 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// renderer reads a folder as the tools do that deploy what it holds: kustomizations are built, and
+// what objects lead to (Flux Kustomizations, Argo CD Applications, Helm releases) is read through
+// these objects and not otherwise.
+type renderer struct {
+	options Options
+	limits  Limits
+	reader  *fileReader
+	workspace
+	manifestIndex
+	omissions
+	destinations
+	unusedManifests int // manifests that no kustomization names, in folders of which others are named
+
+	repositories   repositoryMatcher
+	foundSources   []*gitopsSource // the sources as they stand in files
+	targetFolders  folderSet       // the folders that they deploy
+	enteredFolders folderSet       // the folders of those that were followed
+	queue          []*gitopsSource // still to be followed
+	waiting        []*gitopsSource // for ConfigMaps that have not been found yet
+	seen           map[string]bool
+	reachedPaths   map[string]bool
+
+	buildTime  time.Duration // on builds
+	buildStuck bool          // a build did not end, and the library cannot run twice
+}
+
+// renderFolders reads the files that were found, and what kustomizations and other objects among
+// them make of them.
+func (o Options) renderFolders(ctx context.Context, in *fileReader, limits Limits, f *fileFinder) ([]rawDocument, error) {
+	w := newKustomizationWalk(in, limits)
+	r := &renderer{options: o, limits: limits, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{}, manifestIndex: manifestIndex{parser: w, namespace: o.Namespace},
+		workspace: workspace{walk: w, folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{}, usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}}
+	r.walk.charts = newChartRenderer(o.Helm)
+	r.chosen = normalizeDestination(o.Destination)
+	r.findPathRoots(o.Paths)
+	if err := r.readKustomizations(ctx, f); err != nil {
+		return nil, err
+	}
+	plain, err := r.readUnnamedFiles(ctx, f.files)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.scanUsedFiles(ctx); err != nil {
+		return nil, err
+	}
+	if len(r.folders)+len(r.chartsByPath)+len(r.foundSources) == 0 {
+		return plain, r.checkChosen()
+	}
+	r.locateSources(ctx)
+	if err := r.renderAll(ctx, plain); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(r.documents, func(p rawDocument) bool { return p.elsewhere }), r.checkChosen()
+}
+
+// readUnnamedFiles returns the documents of the files that no kustomization names. Those beside
+// files that one names are not deployed, and only looked at for what they would lead to.
+func (r *renderer) readUnnamedFiles(ctx context.Context, sources []inputFile) ([]rawDocument, error) {
+	var out []rawDocument
+	for _, s := range sources {
+		if r.usedFiles[s.realPath] {
+			continue
+		}
+		before := r.reader.remaining
+		more, err := r.reader.readFiles(ctx, []inputFile{s})
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			more[i].realPath = s.realPath
+			r.foundSources = append(r.foundSources, r.findSources(more[i])...)
+		}
+		if s.realPath != "" && r.usedFolders[filepath.Dir(s.realPath)] {
+			r.unusedManifests++
+			r.reader.remaining = before
+			continue
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// renderAll reads what is not read through anything else, and follows what that leads to.
+func (r *renderer) renderAll(ctx context.Context, plain []rawDocument) error {
+	var free []rawDocument
+	for _, p := range plain {
+		if p.realPath == "" || !r.targetFolders.hasFolder(filepath.Dir(p.realPath)) {
+			free = append(free, p)
+		}
+	}
+	r.addDocuments(free, nil)
+	for _, f := range r.rootKustomizations() {
+		if err := r.buildAndAdd(ctx, buildRequest{dir: f.kustomization.dir, name: f.kustomization.name}); err != nil {
+			return err
+		}
+	}
+	if err := r.followSources(ctx); err != nil {
+		return err
+	}
+	if err := r.buildCircularKustomizations(ctx); err != nil {
+		return err
+	}
+	if err := r.renderUnreachedCharts(ctx); err != nil {
+		return err
+	}
+	r.addOmissionProblems()
+	return nil
+}
+
+// buildRequest asks for a build of the kustomization in a folder.
+type buildRequest struct {
+	dir, allowedRoot filesys.ConfirmedDir
+	name             string // of the folder, as the user would type it
+	generated        *types.Kustomization
+	modify           func(*types.Kustomization)
+	postBuild        *postBuild
+	namespace        string        // of objects without one; "" for that of all
+	source           *gitopsSource // nil: nothing led to it
+}
+
+// buildAndAdd adds what comes out of a build. A build that fails is reported, and adds nothing.
+func (r *renderer) buildAndAdd(ctx context.Context, o buildRequest) error {
+	if r.buildStuck {
+		r.addBuildFailure(o, errors.New("an earlier build did not end, and no other can be run"), "")
+		return nil
+	}
+	start := time.Now()
+	pieces, err := r.buildFolder(ctx, o)
+	r.buildTime += time.Since(start)
+	var failed *Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &failed):
+		r.buildStuck = errors.As(err, new(unfinishedBuildError))
+		r.addBuildFailure(o, failed, failed.Hint)
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		r.buildStuck = true
+		r.addBuildFailure(o, fmt.Errorf("all builds together take longer than %s", r.limits.Build), buildHint)
+		return nil
+	case err != nil:
+		return err
+	}
+	for i := range pieces {
+		pieces[i].namespace = o.namespace
+	}
+	r.addDocuments(pieces, o.source)
+	return nil
+}
+
+func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]rawDocument, error) {
+	limits := r.limits
+	limits.Build -= r.buildTime
+	ctx, stop := context.WithTimeout(ctx, limits.Build)
+	defer stop()
+	w := r.walk.forNextBuild()
+	w.allowedRoot, w.allowMissing = o.allowedRoot, true
+	k := &kustomization{dir: o.dir, name: o.name, generated: o.generated, modify: o.modify}
+	if err := w.prepareRoot(ctx, k); err != nil {
+		return nil, err
+	}
+	b := kustomizeBuild{root: k, limits: limits}
+	if o.postBuild != nil {
+		b.finishObject = o.postBuild.objectText
+	}
+	pieces, err := w.buildDocuments(ctx, b)
+	switch {
+	case err == nil:
+		r.addMissingParts(w.missingParts)
+	case len(w.missingParts) > 0 && ctx.Err() == nil && !errors.As(err, new(unfinishedBuildError)): // what fails may need what is missing
+		err = w.missingParts[0].refusal
+	}
+	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
+		r.addPartlyOmitted(o.source, secretVariables, secretVariablesHint)
+	}
+	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.missingUsed {
+		r.addPartlyOmitted(o.source, optionalVariables, optionalVariablesHint)
+	}
+	if what := o.postBuild.unsetMessage(); err == nil && what != "" && o.source != nil {
+		r.addRemark(o.source, what)
+	}
+	return pieces, err
+}
+
+// addBuildFailure reports that something could not be built.
+func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
+	if at, ok := err.(*Error); ok && at.What == o.name {
+		err = at.Err
+	}
+	p := model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: &model.Origin{File: o.name},
+		Message: "the kustomization in " + o.name + " is not built: " + err.Error(), Hint: hint}
+	if o.source != nil {
+		p.Origin = &o.source.origin
+		p.Message = o.source.String() + ": " + p.Message
+	}
+	r.reader.problems = append(r.reader.problems, p)
+}
+
+// addDocuments adds documents to what is read, and queues the sources among them. by is the source
+// that they come from, or nil.
+func (r *renderer) addDocuments(pieces []rawDocument, by *gitopsSource) {
+	aside := r.isElsewhere(by)
+	for i, p := range pieces {
+		pieces[i].elsewhere = aside
+		for _, l := range r.findSources(p) {
+			if by != nil && by.kind != helmRelease {
+				l.cluster = by.destinationCluster()
+			}
+			if key := l.identityKey(); !r.seen[key] {
+				r.seen[key] = true
+				r.queue = append(r.queue, l)
+			}
+		}
+	}
+	if by != nil && !aside {
+		r.deployed = append(r.deployed, deployedRange{by, len(r.documents), len(r.documents) + len(pieces)})
+	}
+	r.documents = append(r.documents, pieces...)
+}
+
+// followSources follows sources until there are none that can be reached.
+func (r *renderer) followSources(ctx context.Context) error {
+	for {
+		for len(r.queue) > 0 {
+			l := r.queue[0]
+			r.queue = r.queue[1:]
+			if !r.hasConfigMaps(l) {
+				r.waiting = append(r.waiting, l)
+				continue
+			}
+			if !l.deferred && r.isSecretMissing(l) {
+				l.deferred = true
+				r.queue = append(r.queue, l)
+				continue
+			}
+			if err := r.followSource(ctx, l); err != nil {
+				return err
+			}
+		}
+		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *gitopsSource) bool { return !r.hasConfigMaps(l) })
+		if len(r.queue) > 0 {
+			r.waiting = slices.DeleteFunc(r.waiting, r.hasConfigMaps)
+			continue
+		}
+		switch next := r.findBootstrap(); {
+		case next != nil:
+			r.queue = append(r.queue, next)
+		case len(r.waiting) > 0: // what they wait for does not come
+			l := r.waiting[0]
+			r.waiting = r.waiting[1:]
+			if err := r.followSource(ctx, l); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// followSource reads what a source deploys.
+func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
+	for _, path := range l.sourcePaths() {
+		r.reachedPaths[l.kind+" "+path] = true
+		if dir, _, ok := r.locateFolder(path); ok && l.kind != helmRelease {
+			r.enteredFolders[dir.String()] = true
+		}
+	}
+	if r.isSkipped(l) {
+		return nil
+	}
+	switch l.kind {
+	case fluxKustomization:
+		return r.renderFluxKustomization(ctx, l)
+	case argoApplication:
+		return r.renderApplication(ctx, l)
+	case helmRelease:
+		return r.renderHelmRelease(ctx, l)
+	}
+	made, why := newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
+	for _, app := range made {
+		if key := app.identityKey(); !r.seen[key] {
+			r.seen[key] = true
+			r.queue = append(r.queue, app)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case why != nil && len(made) > 0:
+		r.addPartlyOmitted(l, why.Error(), applicationSetHint)
+	case why != nil:
+		r.addOmitted(l, why.Error(), applicationSetHint)
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// kustomizedFolder is a folder that holds a kustomization.
+type kustomizedFolder struct {
+	kustomization *kustomization
+	namedFolders  []string // real paths of the folders that it names
+	isNamed       bool     // another kustomization names it
+}
+
+func (f *kustomizedFolder) isComponent() bool { return f.kustomization.Kind == types.ComponentKind }
+
+// inputFolder is a folder of the input.
+type inputFolder struct{ path, name string }
+
+// workspace is the folders of an input: what they hold, and where paths count from.
+type workspace struct {
+	walk         *kustomizationWalk // of which every build has another
+	pathRoots    []pathRoot
+	folders      map[string]*kustomizedFolder // those with a kustomization, by their real path
+	chartsByPath map[string]*chart            // by the real path of the folder
+	usedFiles    map[string]bool              // real paths of the files that kustomizations name
+	usedFolders  map[string]bool              // real paths of the folders with such files
+	listings     map[string]folderListing     // what is below a top, as generators of ApplicationSets see it
+	valuesUsed   int                          // how many values generators have used
+}
+
+// readKustomizations reads the kustomizations among the folders, and notes what they name.
+func (r *workspace) readKustomizations(ctx context.Context, f *fileFinder) error {
+	for _, at := range f.chartFolders {
+		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
+		if err != nil {
+			return pathError(at.name, err)
+		}
+		r.chartsByPath[dir.String()] = &chart{dir: dir, name: at.name}
+	}
+	for _, at := range f.kustomizedFolders {
+		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
+		if err != nil {
+			return pathError(at.name, err)
+		}
+		one := &kustomizedFolder{kustomization: &kustomization{dir: dir, name: at.name}}
+		// What is wrong with it is reported when it is built.
+		if err := r.walk.openKustomization(ctx, one.kustomization); err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.folders[dir.String()] = one
+		r.usedFolders[dir.String()] = true
+		for _, e := range one.kustomization.listEntries() {
+			r.recordNamedPath(one, e)
+		}
+		for _, c := range one.kustomization.HelmCharts {
+			if chart := r.chartsByPath[realPath(one.kustomization.dir.Join(one.kustomization.chartPath(c)))]; chart != nil {
+				chart.reached = true
+			}
+			for _, file := range append(c.AdditionalValuesFiles, c.ValuesFile) {
+				r.recordNamedPath(one, entry{role: asData, kustomization: one.kustomization, text: file})
+			}
+		}
+	}
+	for _, f := range r.folders {
+		for _, dir := range f.namedFolders {
+			if part := r.folders[dir]; part != nil {
+				part.isNamed = true
+			}
+		}
+	}
+	return nil
+}
+
+// recordNamedPath notes the file or folder that an entry of a kustomization names.
+func (r *workspace) recordNamedPath(f *kustomizedFolder, e entry) {
+	text := e.text
+	switch e.role {
+	case asLiteral, asInline, asChart:
+		return
+	case asData:
+		if _, file, found := strings.Cut(text, "="); found {
+			text = file
+		}
+	}
+	if text == "" || strings.Contains(text, "\n") || isRemote(text) {
+		return
+	}
+	if !filepath.IsAbs(text) {
+		text = f.kustomization.dir.Join(text)
+	}
+	dir, file, err := r.walk.fileSystem.CleanedAbs(text)
+	switch {
+	case err != nil:
+	case file == "":
+		f.namedFolders = append(f.namedFolders, dir.String())
+	default:
+		r.usedFiles[dir.Join(file)] = true
+		r.usedFolders[dir.String()] = true
+	}
+}
+
+// scanUsedFiles looks for sources in the files that kustomizations name. They may be changed before
+// they are deployed; where they lead seldom is.
+func (r *renderer) scanUsedFiles(ctx context.Context) error {
+	for _, real := range slices.Sorted(maps.Keys(r.usedFiles)) {
+		if !isManifest(real) {
+			continue
+		}
+		s := fileLocation{dir: filesys.ConfirmedDir(filepath.Dir(real)), file: filepath.Base(real), name: r.displayName(real)}
+		text, err := r.walk.readFile(ctx, s)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // which is reported when it is built
+			continue
+		}
+		for _, p := range splitText(inputFile{name: s.name}, text) {
+			p.realPath = real
+			r.foundSources = append(r.foundSources, r.findSources(p)...)
+		}
+	}
+	return nil
+}
+
+// rootKustomizations returns the kustomizations that are built because nothing leads to them.
+func (r *renderer) rootKustomizations() []*kustomizedFolder {
+	var out []*kustomizedFolder
+	for _, dir := range slices.Sorted(maps.Keys(r.folders)) {
+		if f := r.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// buildCircularKustomizations builds kustomizations that only name each other. That fails, and says
+// why.
+func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
+	met := map[string]bool{}
+	var meet func(dir string)
+	meet = func(dir string) {
+		f := r.folders[dir]
+		if f == nil || met[dir] {
+			return
+		}
+		met[dir] = true
+		for _, next := range f.namedFolders {
+			meet(next)
+		}
+	}
+	dirs := slices.Sorted(maps.Keys(r.folders))
+	for _, dir := range dirs {
+		if f := r.folders[dir]; !f.isNamed || f.isComponent() || r.targetFolders.hasFolder(dir) {
+			meet(dir)
+		}
+	}
+	for _, dir := range dirs {
+		if met[dir] {
+			continue
+		}
+		meet(dir)
+		f := r.folders[dir]
+		if err := r.buildAndAdd(ctx, buildRequest{dir: f.kustomization.dir, name: f.kustomization.name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folderSet is a set of folders, by their real paths.
+type folderSet map[string]bool
+
+// hasFolder reports whether a folder is in the set, or lies in one that is.
+func (c folderSet) hasFolder(dir string) bool {
+	for {
+		if c[dir] {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
+// findKustomizationFile returns the kustomization file in a folder, "" if there is none.
+func (r *workspace) findKustomizationFile(dir filesys.ConfirmedDir) string {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if at := dir.Join(name); r.walk.fileSystem.Exists(at) && !r.walk.fileSystem.IsDir(at) {
+			return at
+		}
+	}
+	return ""
+}
+
+// generateKustomization returns the kustomization of a folder that has none: all manifests in it
+// and below, where folders with a kustomization stand for themselves.
+func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kustomization, error) {
+	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
+	var list func(below string) error
+	list = func(below string) error {
+		entries, err := r.walk.fileSystem.ReadDir(dir.Join(below))
+		if err != nil {
+			return err
+		}
+		for _, name := range entries {
+			at := filepath.Join(below, name)
+			switch full := filesys.ConfirmedDir(dir.Join(at)); {
+			case isHidden(name):
+			case !r.walk.fileSystem.IsDir(full.String()):
+				if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+					k.Resources = append(k.Resources, "./"+filepath.ToSlash(at))
+				}
+			case r.findKustomizationFile(full) != "":
+				k.Resources = append(k.Resources, "./"+filepath.ToSlash(at))
+			case realPath(full.String()) != full.String(): // a link is not followed
+			default:
+				if err := list(at); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	err := list(".")
+	return k, err
+}
+
+// addOmissionProblems reports what was left out.
+func (r *renderer) addOmissionProblems() {
+	r.reader.problems = append(r.reader.problems, r.remarks...)
+	for _, o := range r.omitted {
+		o.sources = slices.DeleteFunc(o.sources, func(which fmt.Stringer) bool {
+			l, led := which.(*gitopsSource)
+			return led && r.isElsewhere(l)
+		})
+		if len(o.sources) == 0 { // it is for another cluster than the one that is asked about
+			continue
+		}
+		r.reader.problems = append(r.reader.problems, o.toProblem())
+	}
+	if p := r.severalClustersProblem(&r.manifestIndex); p != nil {
+		r.reader.problems = append(r.reader.problems, *p)
+	}
+	if r.unusedManifests > 0 {
+		r.reader.problems = append(r.reader.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			Message: formatCount(r.unusedManifests, "manifest is", "manifests are") + " not read: the kustomization of the folder does not name " + map[bool]string{true: "it", false: "them"}[r.unusedManifests == 1],
+			Hint:    "kustomize does not deploy them; name them under resources if they are to be"})
+	}
+	if idle := r.unfollowedSources(); len(idle) > 0 {
+		o := &omission{kind: idle[0].kind, why: "nothing that is read leads to it", informative: true}
+		for _, l := range idle {
+			o.sources = append(o.sources, l)
+		}
+		r.reader.problems = append(r.reader.problems, o.toProblem())
+	}
+}

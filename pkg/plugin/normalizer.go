@@ -1,0 +1,118 @@
+package plugin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// WordFunc returns something that an input says in one word, "" if it says nothing.
+type WordFunc func(*resolve.Resolution, model.Settings) string
+
+// Normalizers return what becomes of requests before they are compared: what the descriptors say of
+// the implementation of the listener.
+func Normalizers(plugins []Plugin, c *descriptor.Catalog) []request.Normalizer {
+	words := map[string]WordFunc{}
+	for _, p := range plugins {
+		maps.Copy(words, p.RequestWords)
+	}
+	var out []request.Normalizer
+	for _, q := range c.RequestNormalizations() {
+		out = append(out, func(r *resolve.Resolution, listener topology.NodeID) (request.Normalization, bool) {
+			if !isOfVendor(r, listener, &q) {
+				return request.Normalization{}, false
+			}
+			how := maps.Clone(q.Aspects)
+			for _, change := range q.Changes {
+				maps.Copy(how, change.Values[changeValue(&change, words, r, c.Settings(), listener)])
+			}
+			return newTidying(how), true
+		})
+	}
+	return out
+}
+
+// isOfVendor reports whether a listener, or a Gateway, is of the vendor: the input says so, or its
+// class has one of the vendor's controllers.
+func isOfVendor(r *resolve.Resolution, listener topology.NodeID, q *descriptor.RequestNormalization) bool {
+	if whose := r.Graph.ImplementationName(listener); whose != "" {
+		return whose == q.Vendor
+	}
+	for _, id := range append(nodesAbove(r, listener), listener) {
+		if n := r.Node(id); n.Role == topology.GatewayClass && n.Object != nil && slices.Contains(q.Controllers, n.Object.Text("spec", "controllerName")) {
+			return true
+		}
+	}
+	return false
+}
+
+// nodesAbove returns the nodes that a listener is below.
+func nodesAbove(r *resolve.Resolution, id topology.NodeID) []topology.NodeID {
+	var out []topology.NodeID
+	for _, up := range r.Graph.Parents(topology.Traffic, id) {
+		out = append(append(out, up), nodesAbove(r, up)...)
+	}
+	return out
+}
+
+// changeValue returns the value that decides about a change; "" if there is none.
+func changeValue(c *descriptor.RequestChange, words map[string]WordFunc, r *resolve.Resolution, s model.Settings, listener topology.NodeID) string {
+	switch {
+	case c.Func != "":
+		if f := words[c.Func]; f != nil {
+			return f(r, s)
+		}
+		return ""
+	case c.Setting != "":
+		return s.Text(c.Setting)
+	}
+	k := r.Kind(c.Kind)
+	if k == nil {
+		return ""
+	}
+	for _, stack := range k.Contexts(listener) {
+		for _, rule := range k.Verdict(stack).Result.Rules {
+			value := merge.Unpack(rule.Value)
+			if rule.Name != c.Field {
+				rest, below := strings.CutPrefix(c.Field, rule.Name+".")
+				if !below {
+					continue
+				}
+				for _, name := range strings.Split(rest, ".") {
+					fields, _ := value.(map[string]any)
+					value = fields[name]
+				}
+			}
+			if value != nil {
+				return fmt.Sprint(value)
+			}
+		}
+	}
+	return ""
+}
+
+func newTidying(how map[string]string) request.Normalization {
+	out := request.Normalization{ResolveDots: how["dots"] == "resolve", MergeSlashes: how["slashes"] == "merge" || how["slashes"] == "mergeFirst", MergeSlashesFirst: how["slashes"] == "mergeFirst",
+		Backslashes: how["backslashes"] == "slash", DropHostDot: how["hostDot"] == "drop", KeepHostDot: how["hostDot"] == "keep",
+		DotsUnknown: how["dots"] == "", SlashesUnknown: how["slashes"] == "", BackslashesUnknown: how["backslashes"] == ""}
+	out.Decode = map[string]request.Decoding{"all": request.DecodeAll, "unreserved": request.DecodeUnreserved, "none": request.DecodeNothing}[how["decode"]]
+	switch how["escapedSlashes"] {
+	case "decode":
+		out.Escaped = request.DecodeEscaped
+	case "redirect":
+		out.Escaped = request.RedirectEscaped
+	case "reject":
+		out.Escaped = request.RejectEscaped
+	case "":
+		out.Escaped = request.UnknownEscaped
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// policyChip names a policy where it is in force, or where it could be and is not.
+type policyChip struct {
+	note  *policyNote
+	state string
+	count int
+	by    []string // nodes of the policies that won
+
+	differs bool // a proxy does otherwise
+}
+
+// isPolicyOutcome reports whether edges of a kind say what became of a policy somewhere.
+func isPolicyOutcome(kind string) bool {
+	return kind == view.EdgeEffective || kind == view.EdgeOverridden || kind == view.EdgeConditionFalse
+}
+
+// formatWinners names the policies that won.
+func (p *picture) formatWinners(by []string) string {
+	if len(by) == 0 {
+		return ""
+	}
+	names := []string{}
+	for _, id := range by {
+		if at := p.places[id].note; at != nil {
+			names = append(names, clipText(at.node.Ref.Name, nameWidth))
+		}
+	}
+	const named = 2
+	if len(names) > named {
+		names = append(names[:named], "…")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "by " + strings.Join(names, ", ")
+}
+
+func (p *picture) addChip(l pictureEdge, by []string) {
+	if l.from.note == nil || l.to.box == nil {
+		return
+	}
+	kind := p.kinds[l.from.note.kind]
+	chips := l.to.box.rows[l.to.row].chips
+	chips[kind] = append(chips[kind], policyChip{note: l.from.note, state: l.state, count: l.count, by: by, differs: l.differs})
+	p.states[l.state] = true
+}
+
+// sortChips sorts the chips of every row: what is in force first.
+func (p *picture) sortChips() {
+	order := []string{view.EdgeEffective, "partial", view.EdgeOverridden, view.EdgeConditionFalse}
+	for _, b := range p.boxes {
+		for _, r := range b.rows {
+			for _, chips := range r.chips {
+				slices.SortFunc(chips, func(a, b policyChip) int {
+					return cmp.Or(cmp.Compare(slices.Index(order, a.state), slices.Index(order, b.state)), a.note.node.Ref.Compare(b.note.node.Ref), cmp.Compare(a.note.node.ID, b.note.node.ID))
+				})
+			}
+		}
+	}
+}
+
+// joinListeners draws one line from the head of a Gateway where all its listeners, of which there are several, lead to the same place.
+func (p *picture) joinListeners() {
+	type bundle struct {
+		from *targetBox
+		to   position
+	}
+	found := map[bundle][]pictureEdge{}
+	for _, l := range p.edges {
+		if l.kind == view.EdgeParent && l.from.box != nil && l.from.row > 0 && l.from.box.rows[l.from.row].node.Kind == "listener" {
+			key := bundle{l.from.box, l.to}
+			found[key] = append(found[key], l)
+		}
+	}
+	joined := func(l pictureEdge) bool {
+		all := found[bundle{l.from.box, l.to}]
+		same := func(x pictureEdge) bool { return x.state == l.state && x.count == l.count && x.differs == l.differs }
+		return len(all) > 1 && len(all) == len(l.from.box.rows)-1 && !slices.ContainsFunc(all, func(x pictureEdge) bool { return !same(x) })
+	}
+	out := p.edges[:0:0]
+	for _, l := range p.edges {
+		if l.kind == view.EdgeParent && l.from.box != nil && l.from.row > 0 && joined(l) {
+			if l.from.row > 1 {
+				continue
+			}
+			l.from.row = 0
+		}
+		out = append(out, l)
+	}
+	p.edges = out
+}
+
+// foldClasses takes away the boxes of classes that say no more than their name: it stands in their Gateways.
+func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
+	plain, last := map[string]bool{}, map[string]string{}
+	for _, b := range p.boxes {
+		n := b.node
+		plain[n.ID] = n.Kind == "gatewayClass" && len(n.Members) == 0 && !slices.Contains(focus, n.ID)
+	}
+	for _, e := range edges {
+		if plain[e.To] || e.Kind != view.EdgeParent {
+			plain[e.To] = false
+		}
+		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway") {
+			plain[e.From] = false
+		}
+		last[e.From] = e.To
+	}
+	for _, e := range edges {
+		if from := p.places[e.From].box; plain[e.From] && from != nil {
+			p.places[e.To].box.class = from.node.Ref.Name
+			if state := from.node.Labels["state"]; state != "" {
+				p.places[e.To].box.class += ", " + state
+			}
+		}
+	}
+	p.boxes = slices.DeleteFunc(p.boxes, func(b *targetBox) bool {
+		fold := plain[b.node.ID] && last[b.node.ID] != ""
+		if fold {
+			delete(p.places, b.node.ID)
+		}
+		return fold
+	})
+}

@@ -1,0 +1,43 @@
+package render
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// shelf is a Gateway with so many routes, of which each line has a count.
+func shelf(routes, count int) *view.Topology {
+	ref := func(kind, name string) model.Ref {
+		return model.Ref{Group: "gateway.networking.k8s.io", Kind: kind, Namespace: "shop", Name: name}
+	}
+	t := &view.Topology{Nodes: []view.GraphNode{{ID: "gw", Kind: "gateway", Ref: ref("Gateway", "front"), Labels: map[string]string{}}}}
+	for i := range routes {
+		id := fmt.Sprint("route", i)
+		t.Nodes = append(t.Nodes, view.GraphNode{ID: id, Kind: "route", Ref: ref("HTTPRoute", id), Labels: map[string]string{}})
+		t.Edges = append(t.Edges, view.GraphEdge{From: "gw", To: id, Kind: view.EdgeParent, Count: count})
+	}
+	return t
+}
+
+// A picture with one column that is much longer than the others are wide does not fit, nor does one with many labels between two columns.
+func TestFits(t *testing.T) {
+	for routes, want := range map[int]bool{0: true, 1: true, 8: true, 40: false, 1000: false} {
+		if got := (DOTOptions{}).Fits(shelf(routes, 1)); got != want {
+			t.Errorf("%d routes fit: %v", routes, got)
+		}
+	}
+	bare, labelled := newPicture(shelf(10, 1)), newPicture(shelf(10, 7))
+	for i := range labelled.edges { // as between Gateways and namespaces, where lines are many and boxes few
+		labelled.edges = append(labelled.edges, labelled.edges[i], labelled.edges[i], labelled.edges[i])
+	}
+	_, low := bare.estimateSize()
+	if _, high := labelled.estimateSize(); high <= low {
+		t.Errorf("labels take no room: %d, without them %d", high, low)
+	}
+	if wide, high := newPicture(&view.Topology{}).estimateSize(); wide < 1 || high < 1 {
+		t.Errorf("nothing is %d by %d", wide, high)
+	}
+}

@@ -1,0 +1,120 @@
+package request
+
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+func TestTidying(t *testing.T) {
+	all := Normalization{ResolveDots: true, MergeSlashes: true, Escaped: DecodeEscaped}
+	for _, c := range []struct {
+		how        Normalization
+		path, want string
+	}{
+		{Normalization{}, "/x/..//%2F.", "/x/..//%2F."},
+		{Normalization{ResolveDots: true}, "/x/../admin", "/admin"},
+		{Normalization{ResolveDots: true}, "/x/./admin/", "/x/admin/"},
+		{Normalization{ResolveDots: true}, "/x/%2e%2E/admin", "/admin"},
+		{Normalization{ResolveDots: true}, "/x/.%2e", "/"},
+		{Normalization{ResolveDots: true}, "/x/.", "/x/"},
+		{Normalization{ResolveDots: true}, "/../../a", "/a"},
+		{Normalization{ResolveDots: true}, "/a//../b", "/a/b"},
+		{Normalization{ResolveDots: true}, "/a/...", "/a/..."},
+		{Normalization{ResolveDots: true}, "/", "/"},
+		{Normalization{MergeSlashes: true}, "///a//b/", "/a/b/"},
+		{all, "/x%2f..%2Fadmin", "/admin"},
+		{all, "/a//../b", "/a/b"},
+		{Normalization{ResolveDots: true, MergeSlashes: true}, "/x%2f../admin", "/x%2f../admin"},
+		{Normalization{ResolveDots: true, MergeSlashes: true, MergeSlashesFirst: true}, "/a//../b", "/b"},
+		{Normalization{Decode: DecodeUnreserved}, "/%61%2d%7E%20%2F%zz", "/a-~%20%2F%zz"},
+		{Normalization{Decode: DecodeUnreserved, ResolveDots: true}, "/x/%2e%2E/%61", "/a"},
+		{Normalization{Decode: DecodeAll, ResolveDots: true, MergeSlashes: true, MergeSlashesFirst: true}, "/x%2F%2e.%2F%2Fadmin%20b", "/admin b"},
+		{Normalization{Decode: DecodeAll}, "/%zz", "/%zz"},
+		{Normalization{Backslashes: true, ResolveDots: true}, `/x\..\admin`, "/admin"},
+		{Normalization{Escaped: DecodeEscaped, Backslashes: true}, "/x%5cadmin", "/x/admin"},
+	} {
+		if got := c.how.apply(c.path); got != c.want {
+			t.Errorf("%+v of %s: %s, want %s", c.how, c.path, got, c.want)
+		}
+	}
+}
+
+// TestPaths: what becomes of a path that may be compared otherwise than it is written (gatewayapi G46).
+func TestPaths(t *testing.T) {
+	routes := routeOf("HTTPRoute", "r", `rules: [{name: admin, matches: [{path: {value: /admin}}]}, {name: rest}]`)
+	as := func(how Normalization) *Normalization { return &how }
+	for _, c := range []struct {
+		how       *Normalization // nil: nobody knows
+		url, want string
+	}{
+		{nil, "http://h/x/../admin", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h//admin", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h/%61dmin", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h/x/../y", "BackendError 500 at http r rest"},
+		{nil, "http://h/a%20b", "BackendError 500 at http r rest"},
+		{nil, "http://h/x%2fy", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h/admin/%2e%2e/x", "Conditional/BackendError 500 at http r admin"},
+		{as(Normalization{}), "http://h//admin", "BackendError 500 at http r rest"},
+		{as(Normalization{ResolveDots: true, MergeSlashes: true}), "http://h/x/..//admin", "BackendError 500 at http r admin"},
+		{as(Normalization{ResolveDots: true}), "http://h//admin", "BackendError 500 at http r rest"},
+		{as(Normalization{ResolveDots: true}), "http://h/%61dmin", "Conditional/BackendError 500 at http r rest"},
+		{as(Normalization{ResolveDots: true}), "http://h/x%2f..%2fy", "BackendError 500 at http r rest"},
+		{as(Normalization{ResolveDots: true, Escaped: DecodeEscaped}), "http://h/x%2f../admin", "BackendError 500 at http r admin"},
+		{as(Normalization{ResolveDots: true, Escaped: RedirectEscaped}), "http://h/x%2f../admin", "Redirect 307 at http"},
+		{as(Normalization{Escaped: RejectEscaped}), "http://h/x%2fy", "NoMatch 400 at http"},
+		{as(Normalization{Decode: DecodeUnreserved}), "http://h/%61dmin", "BackendError 500 at http r admin"},
+		{as(Normalization{Decode: DecodeNothing}), "http://h/%61dmin", "BackendError 500 at http r rest"},
+		{as(Normalization{Decode: DecodeUnreserved}), "http://h/x%2f../admin", "BackendError 500 at http r rest"},
+		{as(Normalization{Decode: DecodeUnreserved, Escaped: UnknownEscaped}), "http://h/admin%2fx", "Conditional/BackendError 500 at http r rest"},
+		{as(Normalization{Decode: DecodeAll, Escaped: RejectEscaped}), "http://h/admin%2fx", "BackendError 500 at http r admin"},
+		{as(Normalization{DotsUnknown: true}), "http://h/x/../admin", "Conditional/BackendError 500 at http r rest"},
+		{as(Normalization{DotsUnknown: true, Decode: DecodeNothing}), "http://h/x/../y", "BackendError 500 at http r rest"},
+		{as(Normalization{DotsUnknown: true, MergeSlashes: true, Decode: DecodeNothing}), "http://h//admin", "BackendError 500 at http r admin"},
+		{as(Normalization{SlashesUnknown: true, Decode: DecodeNothing}), "http://h//admin", "Conditional/BackendError 500 at http r rest"},
+		{as(Normalization{SlashesUnknown: true, ResolveDots: true, Decode: DecodeNothing}), "http://h/x/../admin", "BackendError 500 at http r admin"},
+		{as(Normalization{BackslashesUnknown: true, ResolveDots: true, Decode: DecodeNothing}), `http://h/x\..\admin`, "Conditional/BackendError 500 at http r rest"},
+		{as(Normalization{DotsUnknown: true, Decode: DecodeAll}), "http://h/%2561dmin", "BackendError 500 at http r rest"},
+		{as(Normalization{DotsUnknown: true, Decode: DecodeAll}), "http://h/x/../%2561dmin", "BackendError 500 at http r rest"},
+	} {
+		w := newWorld(t, plainGateway+routes, nil)
+		if c.how != nil {
+			w.matcher.NormalizeWith(nil, []Normalizer{func(*resolve.Resolution, topology.NodeID) (Normalization, bool) { return *c.how, true }})
+		}
+		a := w.get(t, c.url)
+		if got := w.brief(a); got != c.want {
+			t.Errorf("%s: %s, want %s; %q", c.url, got, c.want, a.Why)
+		}
+		if a.Outcome == Redirect && a.Location.URL != "http://h/admin" {
+			t.Errorf("%s leads to %s", c.url, a.Location.URL)
+		}
+		if c.how == nil {
+			w.noted(t, a, model.NotEvaluated, "as written")
+		}
+	}
+}
+
+// TestHostDot: whether a dot at the end of a host counts depends on the implementation.
+func TestHostDot(t *testing.T) {
+	routes := routeOf("HTTPRoute", "r", "hostnames: [h.com]\nrules: [{name: mine}]") + routeOf("HTTPRoute", "s", `rules: [{name: rest}]`)
+	for _, c := range []struct {
+		how       *Normalization // nil: nobody knows
+		url, want string
+	}{
+		{nil, "http://h.com/", "BackendError 500 at http r mine"},
+		{nil, "http://h.com./", "Conditional/BackendError 500 at http s rest"},
+		{nil, "http://other.com./", "BackendError 500 at http s rest"},
+		{&Normalization{DropHostDot: true}, "http://h.com./", "BackendError 500 at http r mine"},
+		{&Normalization{KeepHostDot: true}, "http://h.com./", "BackendError 500 at http s rest"},
+	} {
+		w := newWorld(t, plainGateway+routes, nil)
+		if c.how != nil {
+			w.matcher.NormalizeWith(nil, []Normalizer{func(*resolve.Resolution, topology.NodeID) (Normalization, bool) { return *c.how, true }})
+		}
+		if got := w.brief(w.get(t, c.url)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.url, got, c.want)
+		}
+	}
+}

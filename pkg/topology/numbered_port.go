@@ -1,0 +1,47 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// DefineNumberedPorts gives the backends of an implementation's kind a port for every number by
+// which rules send to them, so that policies can be for one. What such an object says about its
+// ports is not read.
+func (b *Builder) DefineNumberedPorts(gk model.GroupKind) {
+	b.numberedPorts[gk] = true
+}
+
+// portUse is a rule that sends to a backend by a port's number.
+type portUse struct {
+	backend NodeID
+	port    int32
+	rule    NodeID
+}
+
+// addNumberedPorts adds the ports of backends that list none, by the rules that send to them.
+func (bs *backendBuilder) addNumberedPorts() {
+	slices.SortFunc(bs.portUses, func(x, y portUse) int {
+		return cmp.Or(cmp.Compare(x.backend, y.backend), cmp.Compare(x.port, y.port), cmp.Compare(x.rule, y.rule))
+	})
+	id := None
+	for i, u := range bs.portUses {
+		if i == 0 || bs.portUses[i-1].backend != u.backend || bs.portUses[i-1].port != u.port {
+			owner := bs.nodes[u.backend]
+			id = bs.addPart(u.backend, Node{Role: Port, Ref: owner.Ref.WithSection(formatInt(int(u.port))), Object: owner.Object})
+			bs.addToNamespace(owner.Ref.Namespace, id)
+			bs.above = append(bs.above, edge{id, u.backend})
+		}
+		bs.addEdge(u.rule, id)
+	}
+}
+
+// IsNumberedPort reports whether a reference is to a port by its number, of a kind whose ports are
+// those that something sends to.
+func (g *Graph) IsNumberedPort(ref model.Ref) bool {
+	_, err := strconv.ParseUint(ref.Section, 10, 16)
+	return err == nil && g.numberedPorts[ref.GroupKind()]
+}

@@ -1,0 +1,56 @@
+package topology
+
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+
+// The facts of nodes that a plan may ask for: what a path is, beside its nodes.
+const (
+	factProtocol   = "protocol"    // of a listener
+	factTLSMode    = "tlsMode"     // of a listener for HTTPS or TLS: Terminate or Passthrough
+	factRouteKind  = "routeKind"   // of a route
+	factController = "controller"  // of a GatewayClass: its controllerName
+	factBackend    = "backendKind" // of a backend or a port: the kind of its object
+	factAction     = "action"      // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
+)
+
+// FactTarget is the fact of what the result is for: the role of a path's last node.
+const FactTarget = "target"
+
+// PathFacts returns the names of the facts, sorted.
+func PathFacts() []string {
+	return []string{factAction, factBackend, factController, factProtocol, factRouteKind, FactTarget, factTLSMode}
+}
+
+// PathFact returns what a node says of the paths through it, "" if that is not its business.
+func (g *Graph) PathFact(id NodeID, name string) string {
+	n := &g.nodes[id]
+	switch {
+	case name == FactTarget:
+		return string(n.Role)
+	case name == factProtocol && n.Role == Listener:
+		return g.listenerAt(id).protocol
+	case name == factTLSMode && n.Role == Listener:
+		return g.listenerAt(id).tlsMode
+	case name == factRouteKind && n.Role == Route:
+		return n.Ref.Kind
+	case name == factBackend && (n.Role == Backend || n.Role == Port):
+		return n.Ref.Kind
+	case name == factAction && n.Role == Rule && n.Object != nil:
+		return ruleAction(n.Object.Body.At("spec", "rules", formatInt(n.Index)))
+	case name == factController && n.Role == GatewayClass && n.Object != nil:
+		return n.Object.Text("spec", "controllerName")
+	}
+	return ""
+}
+
+// ruleAction returns what a rule does with requests.
+func ruleAction(rule model.Body) string {
+	for _, f := range rule.Field("filters").Items {
+		if f.Text("type") == "RequestRedirect" {
+			return "redirect"
+		}
+	}
+	if rule.Field("backendRefs").Len() == 0 {
+		return "none"
+	}
+	return "forward"
+}

@@ -1,0 +1,142 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// hasPolicy reports whether a policy is in force on the path of a request, whichever backend it
+// gets to.
+func (p *prover) hasPolicy(a *request.Answer) bool {
+	if !p.hasUnqueriedNode(a) && slices.ContainsFunc(p.findInForceAbove(a), (*InForce).hasRules) {
+		return true // the usual case
+	}
+	key := rulePathOf(a)
+	found, known := p.policyKnown[key]
+	if !known {
+		any := func(all []*InForce) bool { return slices.ContainsFunc(all, (*InForce).hasRules) }
+		before, at := p.findInForce(a)
+		found = any(before) || len(at) > 0 && !slices.ContainsFunc(at, func(all []*InForce) bool { return !any(all) })
+		if !any(p.findInForceAbove(a)) {
+			p.policyKnown[key] = found
+		}
+	}
+	return found
+}
+
+func (f *InForce) hasRules() bool { return len(f.Policy.Rules) > 0 }
+
+// hasUnqueriedNode reports whether some node on the path of a request was not looked at yet.
+func (p *prover) hasUnqueriedNode(a *request.Answer) bool {
+	return p.queriedNodes == nil || min(a.Rule, a.Listener, a.Gateway) == topology.None || !p.queriedNodes[a.Rule] || !p.queriedNodes[a.Listener] || !p.queriedNodes[a.Gateway]
+}
+
+// buildBackendPaths returns the paths of a request to its backends. If the rule is reached on
+// several paths through one listener, these are put together.
+func (p *prover) buildBackendPaths(a *request.Answer) []BackendPath {
+	before, at := p.findInForce(a)
+	place := EffectiveTarget{Node: a.Rule, Target: p.collector.res.Node(a.Rule).Ref, Paths: p.listRulePaths(a)}
+	if len(a.Backends) == 0 {
+		place.InForce = before
+		return []BackendPath{{EffectiveTarget: place}}
+	}
+	out := make([]BackendPath, len(a.Backends))
+	for i, b := range a.Backends {
+		out[i] = BackendPath{EffectiveTarget: place, Backend: b.Ref}
+		out[i].InForce = slices.Concat(before, at[i])
+	}
+	return out
+}
+
+// listRulePaths returns the paths to the rule of a request through its listener.
+func (p *prover) listRulePaths(a *request.Answer) []Path {
+	if p.targets == nil {
+		p.targets = &EffectiveTargets{collector: collector{res: p.collector.res}, pathCache: map[topology.NodeID][]resolve.Path{}}
+	}
+	var out []Path
+	for _, way := range p.targets.trafficPaths(a.Rule) {
+		if slices.Contains(way, a.Gateway) && slices.Contains(way, a.Listener) {
+			out = append(out, p.collector.convertPath(way))
+		}
+	}
+	return sortPaths(out)
+}
+
+// findInForce returns what is in force on the path of a request: before a backend is chosen, and at
+// each backend that it may get to.
+func (p *prover) findInForce(a *request.Answer) (before []*InForce, at [][]*InForce) {
+	p.markVisited(entryNodes(a))
+	if p.queriedNodes == nil {
+		p.queriedNodes = make([]bool, p.collector.res.Len())
+	}
+	for _, id := range []topology.NodeID{a.Gateway, a.Listener, a.Rule} {
+		if id != topology.None {
+			p.queriedNodes[id] = true
+		}
+	}
+	var backends []topology.NodeID
+	before = append(p.findInForceAt(a.Rule, a.Listener), p.findInForceAbove(a)...) // the rule's own first
+	for i := range a.Backends {
+		var all []*InForce
+		for _, id := range p.findBackendNodes(a.Backends[i : i+1]) {
+			backends = append(backends, id)
+			all = append(all, p.findInForceAt(id, a.Listener, a.Rule)...)
+		}
+		at = append(at, all)
+	}
+	p.collector.visitedNodes = append(p.collector.visitedNodes, p.filterUnvisited(nodesAffectingRequest(p.collector.res, a, backends))...)
+	return before, at
+}
+
+// findInForceAbove returns what is in force on the path of a request above its rule.
+func (p *prover) findInForceAbove(a *request.Answer) []*InForce {
+	key := rulePath{a.Gateway, a.Listener, a.Route}
+	out, known := p.aboveRule[key]
+	if !known {
+		out = slices.Concat(p.findInForceAt(a.Route, a.Listener), p.findInForceAt(a.Listener, a.Listener), p.findInForceAt(a.Gateway))
+		p.aboveRule[key] = out
+	}
+	return out
+}
+
+// markVisited notes nodes as looked at, each once.
+func (p *prover) markVisited(nodes []topology.NodeID) {
+	p.collector.markVisited(p.filterUnvisited(slices.Clone(nodes)))
+}
+
+// filterUnvisited returns the nodes with which it is called for the first time.
+func (p *prover) filterUnvisited(nodes []topology.NodeID) []topology.NodeID {
+	if p.visitedNodes == nil {
+		p.visitedNodes = make([]bool, p.collector.res.Len())
+	}
+	return slices.DeleteFunc(nodes, func(id topology.NodeID) bool {
+		known := p.visitedNodes[id]
+		p.visitedNodes[id] = true
+		return known
+	})
+}
+
+// findInForceAt returns what is in force at a node on paths that lead through all of the given
+// nodes.
+func (p *prover) findInForceAt(id topology.NodeID, through ...topology.NodeID) []*InForce {
+	var out []*InForce
+	p.collector.eachStackAt(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
+		leads := func(way resolve.Path) bool {
+			return !slices.ContainsFunc(through, func(t topology.NodeID) bool { return t != topology.None && !slices.Contains(way, t) })
+		}
+		if !slices.ContainsFunc(ways, leads) {
+			return
+		}
+		common := p.collector.answerWithProblems(k, id, s)
+		f := p.shared[common]
+		if f == nil {
+			f = &InForce{Kind: k, Policy: common.policy, Problems: common.problems, id: len(p.shared)}
+			p.shared[common] = f
+		}
+		out = append(out, f)
+	})
+	return out
+}

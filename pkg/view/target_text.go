@@ -1,0 +1,137 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// mostNames is how many names a cell lists before it counts the rest.
+const mostNames = 4
+
+// sectionNoun is what a section of an object of that kind is called; a plural with other words than an "s" follows a "|".
+func sectionNoun(kind string) string {
+	switch {
+	case strings.HasSuffix(kind, "Route"):
+		return "rule"
+	case kind == "Gateway", strings.HasSuffix(kind, "ListenerSet"):
+		return "listener"
+	case kind == "Service":
+		return "port"
+	}
+	return "section"
+}
+
+// objectName is how headings and cells name an object: Kind namespace/name.
+func objectName(r model.Ref) string { return r.Kind + " " + r.FullName() }
+
+// targetName is objectName with the section behind it.
+func targetName(r model.Ref) string {
+	if r.Section == "" {
+		return objectName(r)
+	}
+	return objectName(r) + " " + r.Section
+}
+
+// sourceName is who s is: the policy, or the label of a value that no policy wrote.
+func sourceName(s Source) string {
+	if s.Policy == nil {
+		return s.Builtin
+	}
+	return s.Policy.FullName()
+}
+
+// commandArgument is how a target or a policy is written on the command line, with the flag for its namespace.
+func commandArgument(r model.Ref) (arg string, namespace []string) {
+	arg = strings.ToLower(r.Kind) + "/" + r.Name
+	if r.Section != "" {
+		arg += "/" + r.Section
+	}
+	if r.Namespace != "" {
+		namespace = []string{"-n", r.Namespace}
+	}
+	return arg, namespace
+}
+
+// compareTargets orders targets for reading: by namespace, kind and name, then sections as people count them.
+func compareTargets(a, b model.Ref) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group),
+		cmp.Compare(a.Name, b.Name), compareSections(a.Section, b.Section))
+}
+
+// compareSections puts rule-2 before rule-10.
+func compareSections(a, b string) int {
+	if a == b {
+		return 0
+	}
+	stemA, a1 := splitNumber(a)
+	stemB, b1 := splitNumber(b)
+	return cmp.Or(cmp.Compare(stemA, stemB), cmp.Compare(a1, b1), cmp.Compare(a, b))
+}
+
+// splitNumber splits the number off a name such as rule-12; -1 where there is none.
+func splitNumber(s string) (stem string, n int) {
+	stem = strings.TrimRight(s, "0123456789")
+	n, err := strconv.Atoi(s[len(stem):])
+	if err != nil {
+		return s, -1
+	}
+	return stem, n
+}
+
+// sectionList is the label of several sections that share a line: runs of numbers are joined (rule-1…rule-9) and, unless whole is
+// asked for, the rest is counted once there are too many to read.
+func sectionList(sections []string, o TableOptions) string {
+	if len(sections) > 1 && slices.Contains(sections, "") { // the object itself
+		sections = append([]string{"whole"}, slices.DeleteFunc(slices.Clone(sections), func(s string) bool { return s == "" })...)
+	}
+	parts := sectionRuns(sections)
+	if len(parts) <= mostNames || o.Wide {
+		return strings.Join(parts, ", ")
+	}
+	return strings.Join(parts[:mostNames-1], ", ") + " and " + strconv.Itoa(len(parts)-mostNames+1) + " more"
+}
+
+// sectionRuns joins three and more consecutive numbers of the same stem.
+func sectionRuns(sections []string) []string {
+	var out []string
+	for i := 0; i < len(sections); {
+		end := i + 1
+		for end < len(sections) && isNextSection(sections[end-1], sections[end]) {
+			end++
+		}
+		if end-i > 2 {
+			out = append(out, sections[i]+"…"+sections[end-1])
+		} else {
+			out = append(out, sections[i:end]...)
+		}
+		i = end
+	}
+	return out
+}
+
+func isNextSection(a, b string) bool {
+	stemA, m := splitNumber(a)
+	stemB, n := splitNumber(b)
+	return stemA == stemB && m >= 0 && n == m+1
+}
+
+// kindNames tells how kinds are written: the kind alone, with its group where two groups of the answer have a kind of that name.
+type kindNames map[string]bool
+
+// add notes that a kind (Kind.group) occurs in the answer.
+func (k kindNames) add(kind string) { k[kind] = true }
+
+// shortName returns the kind without its group where that is unambiguous.
+func (k kindNames) shortName(kind string) string {
+	short, _, _ := strings.Cut(kind, ".")
+	for other := range k {
+		if s, _, _ := strings.Cut(other, "."); s == short && other != kind {
+			return kind
+		}
+	}
+	return short
+}

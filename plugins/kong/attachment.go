@@ -1,0 +1,207 @@
+package kong
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// nestUnderType puts what a plugin object says below the type of the plugin, of which a request
+// meets one instance.
+func nestUnderType(_ *model.Object, body any, _ model.Settings) any {
+	whole, ok := body.(map[string]any)
+	kind, named := whole["plugin"].(string)
+	if !ok || !named {
+		return body
+	}
+	own := map[string]any{}
+	for _, field := range []string{"config", "configFrom", "configPatches", "disabled", "ordering", "protocols", "run_on", "instance_name"} {
+		if v := whole[field]; v != nil {
+			own[field] = v
+		}
+	}
+	whole = maps.Clone(whole)
+	whole["spec"] = map[string]any{"plugins": map[string]any{kind: own}}
+	return whole
+}
+
+// newClusterPluginFinder finds the places of KongClusterPlugins: where annotations name them and
+// there is no KongPlugin of the name, and with the label global all routes of the controller.
+func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Finder {
+	at := map[string][]policy.Attached{}
+	add := func(o *model.Object) {
+		for i, name := range strings.Split(o.Annotations[pluginsOf], ",") {
+			name = strings.TrimSpace(name)
+			if name == "" || strings.Contains(name, ":") || in.Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: o.Ref.Namespace, Name: name}) != nil {
+				continue
+			}
+			for _, id := range g.Lookup(o.Ref) {
+				at[name] = append(at[name], policy.Attached{Node: id, Ref: -1, Index: i})
+			}
+		}
+	}
+	for _, gk := range append(topology.RouteKinds(), model.GroupKind{Kind: "Service"}) {
+		for _, o := range in.OfKind(gk) {
+			add(o)
+		}
+	}
+	global := listGlobalPlugins(in)
+	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
+		var out []policy.Attached
+		var problems []model.Problem
+		for _, a := range at[p.Ref().Name] {
+			a.Policy = p
+			out = append(out, a)
+		}
+		if p.Object.Labels["global"] == "true" {
+			if others := global[p.Object.Text("plugin")]; len(others) > 1 {
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
+					"it is one of %d global plugins of type %s, of which Kong gets none", len(others), p.Object.Text("plugin"))}.At(p.Object))
+				return out, problems
+			}
+			for _, id := range g.Order(topology.Traffic) {
+				if n := g.Node(id); n.Role == topology.GatewayClass && (n.Object == nil || n.Object.Text("spec", "controllerName") == controller) {
+					out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1})
+				}
+			}
+		}
+		if out == nil {
+			problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotReached, Message: fmt.Sprintf(
+				"no annotation names %s, and it is not global: it is in force nowhere", p.Ref())}.At(p.Object))
+		}
+		return out, problems
+	}}
+}
+
+// listGlobalPlugins are the global plugins, by type.
+func listGlobalPlugins(in *model.Snapshot) map[string][]*model.Object {
+	out := map[string][]*model.Object{}
+	for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: "KongClusterPlugin"}) {
+		if o.Labels["global"] == "true" {
+			out[o.Text("plugin")] = append(out[o.Text("plugin")], o)
+		}
+	}
+	return out
+}
+
+// checkMixedBackends finds policies that a rule does not use because its backends do not all name
+// the same one.
+func checkMixedBackends(_ *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.AttachedCheck {
+	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
+		var rules []string
+		for _, id := range at {
+			for _, rule := range g.Parents(topology.Traffic, id) {
+				if g.Node(rule).Role != topology.Rule || !haveDifferentPolicies(g, rule) {
+					continue
+				}
+				ref := g.Node(rule).Ref
+				p.Fail(ref, "the backends of "+ref.String()+" do not all name the same KongUpstreamPolicy")
+				rules = append(rules, ref.String())
+			}
+		}
+		if rules == nil {
+			return "", nil
+		}
+		slices.Sort(rules)
+		return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.PolicyInError,
+			Message: "it is not in force for " + strings.Join(slices.Compact(rules), ", ") + ": not all backends there name it"}.At(p.Object)}
+	}
+}
+
+// haveDifferentPolicies reports whether the backends of a rule name different policies, or some
+// none.
+func haveDifferentPolicies(g *topology.Graph, rule topology.NodeID) bool {
+	var names []string
+	for _, id := range g.Children(topology.Traffic, rule) {
+		if n := g.Node(id); n.Role == topology.Backend {
+			name := ""
+			if n.Object != nil {
+				name = n.Object.Annotations[upstreamPolicyOf]
+			}
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return len(slices.Compact(names)) > 1
+}
+
+// findDuplicates reports plugins of one type that a route, a rule or a Service names.
+func findDuplicates(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
+	var out []model.Problem
+	for _, id := range g.Order(topology.Traffic) {
+		first := map[string]policy.Attached{}
+		for _, a := range at(id) {
+			kind := a.Policy.Object.Text("plugin")
+			if b, met := first[kind]; met && b.Policy != a.Policy {
+				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+					"%s and %s are plugins of type %s for %s: Kong takes one of them, and which one is not known", b.Policy.Ref(), a.Policy.Ref(), kind, g.Node(id).Ref),
+					Hint: "name one of them"}.At(a.Policy.Object))
+			} else {
+				first[kind] = a
+			}
+		}
+	}
+	return out
+}
+
+// findConsumerPlugins reports plugins that a consumer names as well: they exist for requests of
+// that consumer alone then.
+func findConsumerPlugins(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
+	named := map[model.Ref]string{}
+	for _, kind := range []string{"KongConsumer", "KongConsumerGroup"} {
+		for _, o := range g.Objects(model.GroupKind{Group: group, Kind: kind}) {
+			for _, name := range strings.Split(o.Annotations[pluginsOf], ",") {
+				named[model.Ref{Namespace: o.Ref.Namespace, Name: strings.TrimSpace(name)}] = o.Ref.String()
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	var out []model.Problem
+	seen := map[*policy.Policy]bool{}
+	for _, id := range g.Order(topology.Traffic) {
+		for _, a := range at(id) {
+			ns := a.Policy.Ref().Namespace
+			if ns == "" {
+				ns = g.Node(id).Ref.Namespace
+			}
+			if by := named[model.Ref{Namespace: ns, Name: a.Policy.Ref().Name}]; by != "" && !seen[a.Policy] {
+				seen[a.Policy] = true
+				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+					"%s names it as well: it is in force for requests of that consumer alone, which is not evaluated", by)}.At(a.Policy.Object))
+			}
+		}
+	}
+	return out
+}
+
+// upstreamAncestors are the conditions of a KongUpstreamPolicy, towards every Service that names
+// it.
+func upstreamAncestors(in status.Input) []status.Ancestor {
+	var out []status.Ancestor
+	unread := slices.ContainsFunc(in.Kind.Gaps().Of(in.Outcome.Policy), func(gap resolve.Gap) bool { return slices.Contains(topology.RouteKinds(), gap.Kind) })
+	for _, id := range in.Outcome.Targets {
+		ref := in.Resolution.Node(id).Ref
+		ref.Group = "core"
+		c := []status.Condition{{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "the policy is accepted"}, {Type: "Programmed", Status: "True", Reason: "Programmed", Message: "the policy is programmed"}}
+		for _, rule := range in.Resolution.Graph.Parents(topology.Traffic, id) {
+			if why := in.Outcome.Policy.Faults[in.Resolution.Node(rule).Ref]; why != "" {
+				c = []status.Condition{{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: why}, {Type: "Programmed", Status: "False", Reason: "Pending", Message: why}}
+			}
+		}
+		if unread {
+			why := "depends on routes that may not be read"
+			c = []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: why}, {Type: "Programmed", Status: "Unknown", Reason: "NotEvaluated", Message: why}}
+		}
+		out = append(out, status.Ancestor{Ref: &ref, Controller: controller, Conditions: c})
+	}
+	return out
+}

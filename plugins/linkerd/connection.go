@@ -1,0 +1,323 @@
+package linkerd
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// judgeConnection judges a connection at the proxy of its destination: one grant that fits lets it
+// in, whatever others say (IX client_authzs).
+func judgeConnection(q request.Query, r *resolve.Resolution, _ *resolve.Kind) *request.Judgement {
+	if q.Answer != nil || q.To.Workload == topology.None || q.Protocol != "TCP" || !isPresent(r.Snapshot, r.Settings) {
+		return nil
+	}
+	w := buildMeshIndex(r.Snapshot, r.Settings)
+	to := w.findWorkload(r.Graph.Node(q.To.Workload).Ref)
+	if to == nil {
+		return nil
+	}
+	j := connectionJudge{meshIndex: w, to: to, port: q.Port}
+	if q.From.Workload != topology.None {
+		j.from = w.findWorkload(r.Graph.Node(q.From.Workload).Ref)
+	}
+	if q.From.Address.IsValid() {
+		j.addresses = []netip.Addr{q.From.Address}
+	} else if j.from != nil {
+		for _, text := range j.from.address {
+			if a, err := netip.ParseAddr(text); err == nil {
+				j.addresses = append(j.addresses, a)
+			}
+		}
+	}
+	return j.decide()
+}
+
+// findWorkload is the workload of a reference.
+func (w *meshIndex) findWorkload(ref model.Ref) *workload {
+	for _, load := range w.workloads {
+		if load.object.Ref == ref {
+			return load
+		}
+	}
+	return nil
+}
+
+// connectionJudge judges one connection.
+type connectionJudge struct {
+	*meshIndex
+	from, to      *workload // from nil: somebody outside
+	port          int
+	addresses     []netip.Addr
+	doubts        []string
+	notes         []string // further notes
+	identityAsked bool     // some grant is for identities
+}
+
+// namedGrant is a grant with what it is called.
+type namedGrant struct {
+	grant
+	name string
+	fits topology.Truth
+}
+
+func (j *connectionJudge) decide() *request.Judgement {
+	d := request.Decision{At: j.to.object.Ref, Outcome: request.Allowed}
+	out := &request.Judgement{}
+	settle := func(o request.Outcome, why ...string) *request.Judgement {
+		if o == request.Denied && j.to.meshed == topology.Maybe {
+			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+" has a proxy that asks is not known: "+j.to.why)
+		}
+		d.Outcome, d.Why = o, append(why, j.notes...)
+		if j.identityAsked {
+			d.Why = append(d.Why, out.Problems[len(out.Problems)-1].Message)
+		}
+		out.Outcome, out.Decisions = o, []request.Decision{d}
+		return out
+	}
+	switch j.to.meshed {
+	case topology.No:
+		out.Outcome, out.Why = request.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " + j.to.why}
+		return out
+	case topology.Maybe:
+		out.Problems = append(out.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
+	}
+	out.Problems = append(out.Problems, j.describeClient())
+	server := j.findGovernor(j.to, j.port)
+	if other := j.findRival(server); other != nil {
+		return settle(request.NotEvaluated, fmt.Sprintf("which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
+			server.object.Ref.FullName(), other.object.Ref.FullName()))
+	}
+	all, where := j.listServerGrants(server)
+	fits := topology.No
+	for i := range all {
+		all[i].fits = j.matchGrant(all[i].grant)
+		fits = max(fits, all[i].fits)
+	}
+	d.Stage = where
+	for _, c := range all {
+		if c.fits == fits && fits != topology.No && c.policy != nil {
+			d.By = append(d.By, request.Decider{Policy: c.policy.Ref, Origin: c.policy.Origin, Rule: c.name, Action: "allow"})
+		}
+	}
+	if server != nil && len(server.activeRoutes()) > 0 {
+		return j.decideByPath(server, fits, settle)
+	}
+	switch {
+	case fits == topology.Yes && len(d.By) == 0:
+		return settle(request.Allowed, where+" lets it in")
+	case fits == topology.Yes:
+		return settle(request.Allowed, "it is let in by "+where)
+	case fits == topology.Maybe:
+		return settle(request.NotEvaluated, "whether it is let in by "+where+" depends on "+strings.Join(j.doubts, ", "))
+	case len(all) == 0:
+		return settle(request.Denied, where+" lets nobody in")
+	}
+	return settle(request.Denied, "no grant at "+where+" fits")
+}
+
+// findRival is a Server that may govern the port in the place of the one that comes first by name,
+// and decides otherwise; nil if there is none.
+func (j *connectionJudge) findRival(first *server) *server {
+	if first == nil {
+		return nil
+	}
+	for _, v := range j.servers[j.to.object.Ref.Namespace] {
+		timeless := v.object.Created.IsZero() || first.object.Created.IsZero()
+		if v != first && timeless && v.selectsWorkload(j.to) && slices.Contains(j.to.resolvePort(v.serverPort()), j.port) && j.bestMatch(v) != j.bestMatch(first) {
+			return v
+		}
+	}
+	return nil
+}
+
+// bestMatch is how well the best grant of a Server fits, and whether paths decide.
+func (j *connectionJudge) bestMatch(v *server) [2]topology.Truth {
+	var out [2]topology.Truth
+	all, _ := j.listServerGrants(v)
+	for _, c := range all {
+		out[0] = max(out[0], j.matchGrant(c.grant))
+	}
+	if len(v.activeRoutes()) > 0 {
+		out[1] = topology.Yes
+	}
+	return out
+}
+
+// decideByPath judges where routes decide: what the Server grants holds for all of them, and any
+// may have grants of its own.
+func (j *connectionJudge) decideByPath(server *server, fits topology.Truth, settle func(request.Outcome, ...string) *request.Judgement) *request.Judgement {
+	names := make([]string, 0, len(server.activeRoutes()))
+	for _, route := range server.activeRoutes() {
+		names = append(names, route.Ref.String())
+	}
+	own := topology.No
+	for _, route := range server.activeRoutes() {
+		for _, g := range j.listRouteGrants(route) {
+			own = max(own, j.matchGrant(g))
+		}
+	}
+	if fits == topology.No && own == topology.No {
+		return settle(request.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it", server.object.Ref.FullName()))
+	}
+	return settle(request.NotEvaluated, fmt.Sprintf("Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)", server.object.Ref.FullName(), strings.Join(names, ", ")))
+}
+
+// listRouteGrants are the grants of a route of its own.
+func (j *connectionJudge) listRouteGrants(route *model.Object) []grant {
+	var out []grant
+	for _, o := range j.in.OfKind(authorizationKind) {
+		if ref, ok := findTarget(o); ok && ref == route.Ref {
+			if g := j.readAuthorization(o); g.voidReason == "" {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// listServerGrants are the grants at the port, and whose they are.
+func (j *connectionJudge) listServerGrants(v *server) (out []namedGrant, where string) {
+	if v == nil {
+		p := workloadPort{world: j.meshIndex, load: j.to, port: j.port}
+		_, access := p.defaultPolicies()
+		word, _ := access.Blocks[0].Units[0].Value.(string)
+		where = "default " + word
+		j.notes = append(j.notes, "no Server governs the port, and the default is "+word+" ("+access.Builtin+")")
+		if g, ok := j.grantOfWord(word); ok {
+			out = append(out, namedGrant{grant: g})
+		}
+		return out, where
+	}
+	where = "Server " + v.object.Ref.FullName()
+	for _, o := range j.in.OfKind(authorizationKind) {
+		if slices.Contains(j.findServers(o), v) {
+			out = append(out, namedGrant{grant: j.readAuthorization(o), name: o.Ref.Name})
+		}
+	}
+	for _, o := range j.in.OfKind(oldAuthorizationKind) {
+		if slices.Contains(j.findServersOfOld(o), v) {
+			out = append(out, namedGrant{grant: j.readOldAuthorization(o), name: o.Ref.Name})
+		}
+	}
+	out = slices.DeleteFunc(out, func(c namedGrant) bool { return c.voidReason != "" })
+	if g, ok := j.grantOfWord(v.accessPolicy()); ok {
+		g.policy = v.object
+		out = append(out, namedGrant{grant: g, name: "accessPolicy: " + v.accessPolicy()})
+	}
+	return out, where
+}
+
+// matchGrant reports whether a grant fits the client: its networks and its identities.
+func (j *connectionJudge) matchGrant(g grant) topology.Truth {
+	return min(j.matchNetworks(g.networks), j.matchIdentities(g))
+}
+
+func (j *connectionJudge) matchNetworks(list []network) topology.Truth {
+	if len(j.addresses) == 0 {
+		if isUniversal(list) {
+			return topology.Yes
+		}
+		return j.noteDoubt("the address of the client")
+	}
+	some, all := false, true
+	for _, a := range j.addresses {
+		in := slices.ContainsFunc(list, func(n network) bool { return n.contains(a) })
+		some, all = some || in, all && in
+	}
+	switch {
+	case all:
+		return topology.Yes
+	case some:
+		return j.noteDoubt("which address the client has")
+	}
+	return topology.No
+}
+
+// isUniversal reports whether networks hold every address.
+func isUniversal(list []network) bool {
+	return slices.ContainsFunc(list, func(n network) bool { return n.cidr == "0.0.0.0/0" && n.except == nil }) &&
+		slices.ContainsFunc(list, func(n network) bool { return n.cidr == "::/0" && n.except == nil })
+}
+
+func (n network) contains(a netip.Addr) bool {
+	p, ok := parsePrefix(n.cidr)
+	return ok && p.Contains(a) && !slices.ContainsFunc(n.except, func(e string) bool {
+		x, ok := parsePrefix(e)
+		return ok && x.Contains(a)
+	})
+}
+
+func (j *connectionJudge) matchIdentities(g grant) topology.Truth {
+	if g.identities == nil && !g.anyTLS {
+		return topology.Yes
+	}
+	j.identityAsked = true
+	switch {
+	case j.from == nil:
+		return topology.No
+	case j.from.meshed == topology.Maybe:
+		if min(topology.Yes, j.matchIdentity(g)) == topology.No {
+			return topology.No
+		}
+		return j.noteDoubt("whether " + j.from.object.Ref.String() + " is in the mesh (" + j.from.why + ")")
+	case j.from.meshed == topology.No:
+		return topology.No
+	}
+	return j.matchIdentity(g)
+}
+
+// matchIdentity reports whether the identity of the client is one that a grant asks for.
+func (j *connectionJudge) matchIdentity(g grant) topology.Truth {
+	id := j.clientIdentity()
+	for _, want := range g.identities {
+		suffix, wild := strings.CutPrefix(want, "*")
+		if want == id || wild && strings.HasSuffix(id, suffix) {
+			return topology.Yes
+		}
+	}
+	if g.anyTLS {
+		return topology.Yes
+	}
+	return topology.No
+}
+
+func (j *connectionJudge) clientIdentity() string {
+	if j.from.external {
+		return j.from.identity
+	}
+	return j.settings.serviceAccountIdentity(j.from.object.Ref.Namespace, j.from.account)
+}
+
+func (j *connectionJudge) noteDoubt(what string) topology.Truth {
+	if !slices.Contains(j.doubts, what) {
+		j.doubts = append(j.doubts, what)
+	}
+	return topology.Maybe
+}
+
+// describeClient states what the judgement takes the client to be.
+func (j *connectionJudge) describeClient() model.Problem {
+	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated}
+	switch {
+	case j.from == nil:
+		p.Message = "the client is an address: it is taken to have no identity"
+		return p
+	case j.from.meshed == topology.Yes:
+		p.Message = "the connection is taken to use mTLS, by which the client is " + j.clientIdentity() + ": " + j.from.why
+	case j.from.meshed == topology.No:
+		p.Message = "the client is taken to have no identity: " + j.from.why
+	default:
+		p.Message = "whether the client has an identity is not known: " + j.from.why
+	}
+	return p.At(j.from.object)
+}
+
+// leaveToServers leaves the judgement to that of Servers, which asks the policies of all kinds.
+func leaveToServers(request.Query, *resolve.Resolution, *resolve.Kind) *request.Judgement { return nil }

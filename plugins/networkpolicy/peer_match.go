@@ -1,0 +1,128 @@
+package networkpolicy
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// readSubject is whom a policy selects.
+func readSubject(o *model.Object) (topology.PodSelector, error) {
+	if o.Ref.GroupKind() != ownKind {
+		return policy.ReadPodSelector(o.Body.At("spec", "subject"))
+	}
+	s := topology.PodSelector{In: o.Ref.Namespace, Pods: topology.Everything()}
+	selector := o.Body.At("spec", "podSelector")
+	if selector.IsNull() {
+		return s, nil
+	}
+	var err error
+	s.Pods, err = topology.ReadLabelSelector(selector)
+	return s, err
+}
+
+// attachToPods finds the workloads that a NetworkPolicy selects.
+func attachToPods(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]policy.Attached, []model.Problem) {
+	at := []string{"spec", "podSelector"}
+	s, err := readSubject(p.Object)
+	if err != nil {
+		return nil, []model.Problem{policy.UnreadableProblem(p, at, err)}
+	}
+	return policy.AttachPods(p, at, s, g)
+}
+
+// matchPeer reports whether a peer is the other end of the connection; for what is not known, why.
+func (j *directionJudge) matchPeer(p peer) (topology.Truth, string) {
+	switch {
+	case p.pods != nil:
+		return j.matchPods(p)
+	case p.nodes != nil:
+		return j.matchNodes(p)
+	case p.domains != nil:
+		return topology.Maybe, "domain names are not resolved"
+	}
+	return j.matchNetworks(p)
+}
+
+func (j *directionJudge) matchPods(p peer) (topology.Truth, string) {
+	if j.peer.pod == nil {
+		return topology.No, ""
+	}
+	picks := j.matchSelector(*p.pods, j.peer.pod)
+	switch {
+	case picks == topology.No:
+	case j.peer.pod.HostNetwork:
+		return topology.Maybe, j.peer.displayName() + " is in the network of its node, where it may not be told from it"
+	case picks == topology.Maybe:
+		return picks, "the labels of namespace " + j.peer.pod.Ref.Namespace + " are not in the input"
+	}
+	return picks, ""
+}
+
+// matchNodes reports whether nodes are the other end: a pod that is not in the network of its node
+// has an address of its own.
+func (j *directionJudge) matchNodes(p peer) (topology.Truth, string) {
+	if j.peer.pod != nil && !j.peer.pod.HostNetwork {
+		return topology.No, ""
+	}
+	at := ""
+	if j.peer.pod == nil {
+		at = j.peer.Address.String()
+	}
+	for _, node := range j.snapshot.OfKind(model.GroupKind{Kind: "Node"}) {
+		mine := node.Ref.Name != "" && j.peer.pod != nil && node.Ref.Name == j.peer.pod.Node
+		for _, a := range node.Body.At("status", "addresses").Items {
+			mine = mine || at != "" && a.Text("address") == at
+		}
+		if mine && p.nodes.SelectsLabels(node.Labels) {
+			return topology.Yes, ""
+		}
+		if mine {
+			return topology.No, ""
+		}
+	}
+	return topology.Maybe, "which node that is, is not in the input"
+}
+
+func (j *directionJudge) matchNetworks(p peer) (topology.Truth, string) {
+	if j.peer.pod == nil {
+		return p.containsAddress(j.peer.Address), ""
+	}
+	if !slices.ContainsFunc(p.networks, canHoldPods) {
+		return topology.No, ""
+	}
+	var answers []topology.Truth
+	for _, text := range j.peer.pod.Addresses {
+		if a, err := netip.ParseAddr(text); err == nil {
+			answers = append(answers, p.containsAddress(a))
+		}
+	}
+	switch {
+	case j.peer.pod.Template || answers == nil:
+		return topology.Maybe, "the address of " + j.peer.displayName() + " is not in the input"
+	case slices.Min(answers) != slices.Max(answers):
+		return topology.Maybe, j.peer.displayName() + " has several addresses, and not all are in the network"
+	}
+	return answers[0], ""
+}
+
+// specialNetworks are the networks of a machine by itself, of one link, and of groups: no pod has an address in them.
+var specialNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/4"),
+	netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8")}
+
+// canHoldPods reports whether a pod may have an address in a network.
+func canHoldPods(n netip.Prefix) bool {
+	return !slices.ContainsFunc(specialNetworks, func(s netip.Prefix) bool { return s.Bits() <= n.Bits() && s.Contains(n.Addr()) })
+}
+
+// containsAddress reports whether an address is in the peer's networks.
+func (p *peer) containsAddress(a netip.Addr) topology.Truth {
+	in := func(n netip.Prefix) bool { return n.Contains(a.Unmap()) }
+	if slices.ContainsFunc(p.networks, in) && !slices.ContainsFunc(p.except, in) {
+		return topology.Yes
+	}
+	return topology.No
+}

@@ -1,0 +1,172 @@
+package nginx
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// checkBuffers finds ProxySettingsPolicies whose busyBuffersSize is not more than bufferSize, or
+// not less than all buffers but one. The controller is stricter than nginx, which takes equal
+// sizes.
+func checkBuffers(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	b := p.Object.Body.At("spec", "buffering")
+	busy, ok := parseSize(b.Text("busyBuffersSize"))
+	if !ok {
+		return "", nil
+	}
+	if one, ok := parseSize(b.Text("bufferSize")); ok && busy <= one {
+		return failPolicy(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is not more than bufferSize %s", b.Text("busyBuffersSize"), b.Text("bufferSize")), "")
+	}
+	number, known := b.Get("buffers", "number").(int64)
+	each, ok := parseSize(b.Text("buffers", "size"))
+	if known && ok && busy >= (number-1)*each {
+		return failPolicy(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is not less than all but one of %d buffers of %s", b.Text("busyBuffersSize"), number, b.Text("buffers", "size")), "")
+	}
+	return "", nil
+}
+
+// parseSize is a size of nginx in bytes.
+func parseSize(text string) (int64, bool) {
+	digits := strings.TrimRight(strings.ToLower(text), "kmg")
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || n < 0 || len(text)-len(digits) > 1 {
+		return 0, false
+	}
+	return n << map[string]int{"": 0, "k": 10, "m": 20, "g": 30}[strings.ToLower(text[len(digits):])], true
+}
+
+// checkBalancingMethod finds UpstreamSettingsPolicies with a load-balancing method that only NGINX
+// Plus has.
+func checkBalancingMethod(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	method := p.Object.Text("spec", "loadBalancingMethod")
+	if !strings.Contains(method, "least_time") || p.Kind.Settings.Bool("nginx.plus") {
+		return "", nil
+	}
+	return failPolicy(p, "Invalid", fmt.Sprintf("loadBalancingMethod %q takes NGINX Plus", method), "--vendor-setting nginx.plus=true")
+}
+
+// checkUnusedServices finds Services to which no route sends: the controller does not know them,
+// and a policy for them is not in force.
+func checkUnusedServices(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
+	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
+		var out []model.Problem
+		for _, id := range at {
+			n := g.Node(id)
+			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 || slices.ContainsFunc(topology.RouteKinds(), in.Cluster.HasUnread) {
+				continue
+			}
+			p.Fail(n.Ref, "no route sends to the Service")
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: fmt.Sprintf(
+				"no route sends to %s: %s is in force nowhere there", n.Ref, p.Ref())}.At(p.Object))
+		}
+		return "", out
+	}
+}
+
+// checkBackendGrants finds PayloadProcessors that send to another namespace without a
+// ReferenceGrant.
+func checkBackendGrants(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
+	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
+		var denied []string
+		var problems []model.Problem
+		eachBackend(p.Object.Body.Field("spec"), func(ref model.Body) {
+			to := model.Ref{Group: ref.Text("group"), Kind: cmp.Or(ref.Text("kind"), "Service"), Namespace: ref.Text("namespace"), Name: ref.Text("name")}
+			own := p.Ref().Namespace
+			switch {
+			case to.Namespace == "" || to.Namespace == own:
+			case in.Cluster.IsUnread(grantKind, to.Namespace):
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+					"the ReferenceGrants of namespace %s may not be read: the reference to %s is taken to be permitted", to.Namespace, to)}.At(p.Object))
+			case !g.IsGranted(k.GroupKind, own, to):
+				denied = append(denied, to.String())
+			}
+		})
+		if len(denied) == 0 {
+			return "", problems
+		}
+		slices.Sort(denied)
+		fault, more := failPolicy(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+limitTexts(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
+		return fault, append(problems, more...)
+	}
+}
+
+// eachBackend calls see for every reference to a backend in a value.
+func eachBackend(v model.Body, see func(model.Body)) {
+	for key, inner := range v.Fields {
+		switch {
+		case key == "backendRef" && inner.IsObject():
+			see(inner)
+		case key == "backendRefs" && inner.IsList():
+			for _, one := range inner.Items {
+				see(one)
+			}
+		default:
+			eachBackend(inner, see)
+		}
+	}
+	for _, inner := range v.Items {
+		eachBackend(inner, see)
+	}
+}
+
+// normalizeCoreGroup writes the group of Services as the API has it: the controller takes core as
+// well.
+func normalizeCoreGroup(_ *model.Object, body any, _ model.Settings) any {
+	refs, ok := model.Get(body, "spec", "targetRefs").([]any)
+	if !ok {
+		return body
+	}
+	refs = slices.Clone(refs)
+	for i, r := range refs {
+		if ref, ok := r.(map[string]any); ok && ref["group"] == "core" {
+			ref = maps.Clone(ref)
+			ref["group"] = ""
+			refs[i] = ref
+		}
+	}
+	return changeSpec(body, func(spec map[string]any) { spec["targetRefs"] = refs })
+}
+
+// nestUnderName puts the settings of a policy under its name: several of one target are in force
+// beside each other, each as a whole.
+func nestUnderName(o *model.Object, body any, _ model.Settings) any {
+	spec, ok := model.Get(body, "spec").(map[string]any)
+	if !ok {
+		return body
+	}
+	settings := maps.Clone(spec)
+	delete(settings, "targetRefs")
+	return changeSpec(body, func(spec map[string]any) {
+		clear(spec)
+		if refs := model.Get(body, "spec", "targetRefs"); refs != nil {
+			spec["targetRefs"] = refs
+		}
+		if len(settings) > 0 {
+			spec[o.Ref.FullName()] = settings
+		}
+	})
+}
+
+// changeSpec is a body with a changed copy of its spec.
+func changeSpec(body any, change func(spec map[string]any)) any {
+	root, ok := body.(map[string]any)
+	if !ok {
+		return body
+	}
+	spec, ok := root["spec"].(map[string]any)
+	if !ok {
+		return body
+	}
+	root, spec = maps.Clone(root), maps.Clone(spec)
+	change(spec)
+	root["spec"] = spec
+	return root
+}

@@ -1,0 +1,120 @@
+package nginx
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// What the controller takes of Gateways and routes, as far as files show it: an object that it refuses as a whole carries no traffic.
+
+// explainInvalid is why the controller takes a Gateway or a route for invalid, "" if it is not
+// known to.
+func explainInvalid(n *topology.Node) string {
+	switch {
+	case n.Object == nil:
+	case n.Role == topology.Gateway:
+		for _, a := range n.Object.Body.At("spec", "addresses").Items {
+			if kind := a.Text("type"); kind != "" && kind != "IPAddress" {
+				return fmt.Sprintf("an address of type %s is not supported", kind)
+			}
+		}
+	case n.Role == topology.Route:
+		return findInvalidHeaders(n.Object.Body.At("spec", "rules"))
+	}
+	return ""
+}
+
+// headerNamePattern is what the controller takes for the name of a header.
+var headerNamePattern = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+
+// findInvalidHeaders says which header name no rule of a route comes without, "" if some rule has
+// none that the controller refuses.
+func findInvalidHeaders(rules model.Body) string {
+	why := ""
+	for _, rule := range rules.Items {
+		names := listHeaders(rule)
+		strange := slices.IndexFunc(names, func(name string) bool { return !headerNamePattern.MatchString(name) })
+		if strange < 0 {
+			return ""
+		}
+		why = fmt.Sprintf("the header name %q has other characters than letters, digits and hyphens", names[strange])
+	}
+	return why
+}
+
+// listHeaders lists the names of headers that a rule matches or changes.
+func listHeaders(rule model.Body) []string {
+	var out []string
+	for _, m := range rule.Field("matches").Items {
+		for _, h := range m.Field("headers").Items {
+			out = append(out, h.Text("name"))
+		}
+	}
+	for _, f := range rule.Field("filters").Items {
+		for _, kind := range []string{"requestHeaderModifier", "responseHeaderModifier"} {
+			for _, what := range []string{"set", "add"} {
+				for _, h := range f.At(kind, what).Items {
+					out = append(out, h.Text("name"))
+				}
+			}
+			for _, h := range f.At(kind, "remove").Items {
+				out = append(out, h.Text())
+			}
+		}
+	}
+	return out
+}
+
+// checkStep refuses the paths through Gateways and routes that the controller takes for invalid.
+func checkStep(g *topology.Graph, _, child topology.NodeID) *model.Problem {
+	n := g.Node(child)
+	why := explainInvalid(n)
+	if why == "" || n.Hop > 0 {
+		return nil
+	}
+	p := model.Problem{Severity: model.Warning, Code: model.NotReached,
+		Message: fmt.Sprintf("NGINX Gateway Fabric refuses %s: %s; nothing is in force on a way through it", n.Ref, why)}.At(n.Object)
+	return &p
+}
+
+// isManaged reports whether a Gateway is the controller's: its class names it, or the input does
+// not tell.
+func isManaged(g *topology.Graph, gateway topology.NodeID, controllers []string) bool {
+	return !slices.ContainsFunc(g.Parents(topology.Traffic, gateway), func(class topology.NodeID) bool {
+		o := g.Node(class).Object
+		return o != nil && !slices.Contains(controllers, o.Text("spec", "controllerName"))
+	})
+}
+
+// findGateways lists the controller's Gateways that a route names as parents, directly or by a
+// ListenerSet, whether or not they take it; open if there is a parent that is not in the input.
+func findGateways(g *topology.Graph, route topology.NodeID, controllers []string) (out []topology.NodeID, open bool) {
+	for _, a := range g.Attachments(route) {
+		gateway, known := findGateway(g, a.Parent.WithoutSection())
+		switch {
+		case !known:
+			open = open || a.Missing || a.State == topology.Unknown
+		case isManaged(g, gateway, controllers) && !slices.Contains(out, gateway):
+			out = append(out, gateway)
+		}
+	}
+	return out, open
+}
+
+// findGateway is the Gateway behind a parent.
+func findGateway(g *topology.Graph, parent model.Ref) (topology.NodeID, bool) {
+	for _, id := range g.Lookup(parent) {
+		n := g.Node(id)
+		if n.Role == topology.ListenerSet {
+			id = g.ListenerSet(id).Gateway
+		}
+		if id != topology.None && g.Node(id).Role == topology.Gateway && g.Node(id).Object != nil {
+			return id, true
+		}
+	}
+	return topology.None, false
+}
