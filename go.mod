@@ -38,6 +38,7 @@ require (
 require (
 	github.com/creack/pty v1.1.24
 	k8s.io/streaming v0.36.1
+	sigs.k8s.io/gateway-api v1.6.3
 )
 
 require github.com/moby/spdystream v0.5.1 // indirect
@@ -69,7 +70,7 @@ require (
 	github.com/go-openapi/swag/typeutils v0.27.1 // indirect
 	github.com/go-openapi/swag/yamlutils v0.27.1 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
-	github.com/google/gnostic-models v0.7.0 // indirect
+	github.com/google/gnostic-models v0.7.1 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/liggitt/tabwriter v0.0.0-20181228230101-89fcab3d43de // indirect

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -96,7 +98,7 @@ func (a *auditor) auditProxy(p *dataplane.Proxy) *proxyAuditor {
 	s.routes, s.kinds = newRoutes(a.graph), groupByKind(s.mapping)
 	for _, name := range s.description.Gateways {
 		namespace, gateway, _ := strings.Cut(name, "/")
-		found := a.graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: namespace, Name: gateway})
+		found := a.graph.Lookup(model.Ref{Group: gatewayv1.GroupName, Kind: "Gateway", Namespace: namespace, Name: gateway})
 		for _, id := range found {
 			if a.graph.Node(id).Object != nil {
 				s.routes.gateways = append(s.routes.gateways, id)

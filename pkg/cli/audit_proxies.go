@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
@@ -87,7 +89,7 @@ func (p *proxyPod) readConfigDump(ctx context.Context, pods load.PodClient, limi
 func findProxyPods(ctx context.Context, pods load.PodClient, session *session, mappings []audit.Mapping) ([]proxyPod, []model.Problem) {
 	var out []proxyPod
 	var problems []model.Problem
-	for _, o := range session.Snapshot.OfKind(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}) {
+	for _, o := range session.Snapshot.OfKind(model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}) {
 		if session.flags.namespace != "" && !session.flags.allNamespaces && o.Ref.Namespace != session.flags.namespace {
 			continue
 		}

@@ -5,13 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayxv1alpha1 "sigs.k8s.io/gateway-api/apisx/v1alpha1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-const gatewayGroup = "gateway.networking.k8s.io"
+const gatewayGroup = gatewayv1.GroupName
 
 // targetKind is a kind that can be named as a target, with its spellings.
 type targetKind struct {
@@ -34,7 +37,7 @@ func targetKinds() []targetKind {
 	return []targetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"), gw("TCPRoute", "tcproutes"),
 		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw", "gw"), gw("GatewayClass", "gatewayclasses", "gc"),
 		gw("ListenerSet", "listenersets", "lset"),
-		{model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns"),
+		{model.GroupKind{Group: gatewayxv1alpha1.GroupName, Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns"),
 		core("Pod", "pods", "po"), apps("Deployment", "deployments", "deploy"), apps("StatefulSet", "statefulsets", "sts"), apps("DaemonSet", "daemonsets", "ds"),
 		apps("ReplicaSet", "replicasets", "rs")}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -245,7 +247,7 @@ func trafficMutants(o *model.Object) []Mutant {
 	return out
 }
 
-const gatewayGroup = "gateway.networking.k8s.io"
+const gatewayGroup = gatewayv1.GroupName
 
 // valueAt returns the value at a path; entries of lists are numbers.
 func valueAt(v any, path []string) any {

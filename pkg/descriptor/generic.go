@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayxv1alpha1 "sigs.k8s.io/gateway-api/apisx/v1alpha1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-const policyLabel = "gateway.networking.k8s.io/policy"
+const policyLabel = gatewayv1.PolicyLabelKey
 
 // Discover lists the policy kinds of a snapshot, sorted: the described ones, then those that the label of their CRD or the shape of
 // their objects gives away (gep713 P1-P3). Every generic kind is marked with a GenericKind problem.
@@ -67,7 +70,7 @@ func (c *Catalog) isKnownKind(gk model.GroupKind) bool {
 // isBuiltinGroup reports whether a group's kinds are Kubernetes' own and never policies of this
 // sort.
 func isBuiltinGroup(group string) bool {
-	return group == "" || group == "apps" || group == "batch" || strings.HasSuffix(group, ".k8s.io") && group != policy.GatewayGroup && group != "gateway.networking.x-k8s.io" && group != "policy.networking.k8s.io"
+	return group == "" || group == "apps" || group == "batch" || strings.HasSuffix(group, ".k8s.io") && group != policy.GatewayGroup && group != gatewayxv1alpha1.GroupName && group != "policy.networking.k8s.io"
 }
 
 // looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -42,7 +43,7 @@ func usualKind() *policy.Kind {
 		"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{Cut: merge.Leaves}}}}
 	k.Compare = []policy.Key{{By: policy.ByLevel}, {By: policy.ByCreated}, {By: policy.ByNamespacedName}} // gep713 P17
 	k.InError = policy.DropPolicy
-	k.Status = policy.StatusWords{Type: policy.UsualInForce, All: "Programmed", Some: "PartiallyProgrammed", None: "Overridden"}
+	k.Status = policy.StatusWords{Type: policy.UsualInForce, All: string(gatewayv1.GatewayReasonProgrammed), Some: "PartiallyProgrammed", None: "Overridden"}
 	return k
 }
 

@@ -2,6 +2,7 @@ package descriptor
 
 import (
 	"go.yaml.in/yaml/v3"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -35,7 +36,7 @@ func (r statusReader) readStatus(n *yaml.Node) {
 
 // readAccepted reads the words for whether a policy is accepted.
 func (r statusReader) readAccepted(n *yaml.Node) {
-	w := &policy.AcceptedWords{Type: "Accepted", Yes: "Accepted", Invalid: "Invalid"}
+	w := &policy.AcceptedWords{Type: string(gatewayv1.PolicyConditionAccepted), Yes: string(gatewayv1.PolicyReasonAccepted), Invalid: string(gatewayv1.PolicyReasonInvalid)}
 	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes), "invalid": r.Text(&w.Invalid), "alone": r.Flag(&w.Alone)})
 	r.kind.Status.Accepted = w
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -47,7 +49,7 @@ func isDangling(g *topology.Graph, a topology.Attachment) bool {
 	return (a.Parent.Section != "" || a.Port != 0) && len(g.Sections(a.Parent.WithoutSection())) > 0
 }
 
-var gatewayKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
+var gatewayKind = model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}
 
 // findParentOrigin is where a route names a parent.
 func findParentOrigin(route *model.Object, parent model.Ref) model.Origin {

@@ -122,7 +122,9 @@ func (f pendingProblem) toProblem() model.Problem {
 // removeDuplicates keeps of equal copies of an object the one whose place sorts first, and of an
 // object that was read in different versions none, so that the order of the input cannot matter.
 func removeDuplicates(objects []*model.Object) (used []*model.Object, problems []model.Problem) {
-	sortObjects(objects)
+	slices.SortFunc(objects, func(a, b *model.Object) int {
+		return cmp.Or(a.Ref.Compare(b.Ref), a.Origin.Compare(b.Origin))
+	})
 	for i := 0; i < len(objects); {
 		first := objects[i]
 		same := 1

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -57,7 +59,7 @@ const maxParallelLists = 16
 const (
 	secretKind    = "Secret"
 	namespaceKind = "Namespace"
-	gatewayGroup  = "gateway.networking.k8s.io"
+	gatewayGroup  = gatewayv1.GroupName
 )
 
 // ReadCluster reads a cluster into a snapshot: a list of every kind that matters and is served,

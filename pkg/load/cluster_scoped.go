@@ -3,6 +3,9 @@ package load
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayxv1alpha1 "sigs.k8s.io/gateway-api/apisx/v1alpha1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -37,9 +40,9 @@ func isBuiltinClusterScoped(gk model.GroupKind) bool {
 	switch gk.Group {
 	case "":
 		kinds = []string{"Namespace", "Node", "PersistentVolume"}
-	case "gateway.networking.k8s.io":
+	case gatewayv1.GroupName:
 		kinds = []string{"GatewayClass"}
-	case "gateway.networking.x-k8s.io":
+	case gatewayxv1alpha1.GroupName:
 		kinds = []string{"XMesh"}
 	case "apiextensions.k8s.io":
 		kinds = []string{"CustomResourceDefinition"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,8 +49,6 @@ type treeReader struct {
 	itemCount int            // of a list
 
 	openEntries []treeEntry // of the lists and maps that are being read
-	entries     arena[treeEntry]
-	trees       arena[tree]
 }
 
 // readServerAnswer returns what an API server says, without lines and managed fields, and how many
@@ -162,62 +161,20 @@ func (r *treeReader) readItem() (taken bool, err error) {
 	if r.takeItem == nil {
 		return false, nil
 	}
-	kids, trees := r.entries.mark(), r.trees.mark()
 	v, err := r.readValue(itemPart)
 	if err != nil {
 		return true, err
 	}
 	r.takeItem(v)
-	r.entries.release(kids)
-	r.trees.release(trees)
 	return true, nil
 }
 
 // closeTree returns a list or map that ends. Its entries are moved out of the way of those around
 // it.
 func (r *treeReader) closeTree(list bool, first int) *tree {
-	t := &r.trees.allocate(1)[0]
-	*t = tree{isList: list}
-	if n := len(r.openEntries) - first; n > 0 {
-		t.entries = r.entries.allocate(n)
-		copy(t.entries, r.openEntries[first:])
-		r.openEntries = r.openEntries[:first]
-	}
+	t := &tree{isList: list, entries: slices.Clone(r.openEntries[first:])}
+	r.openEntries = r.openEntries[:first]
 	return t
-}
-
-// arena hands out memory piece by piece. What was handed out since a mark can be released, and is
-// handed out again.
-type arena[T any] struct {
-	all, free  []T
-	generation int // how often there was new room
-}
-
-type arenaMark[T any] struct {
-	free       []T
-	generation int
-}
-
-func (s *arena[T]) allocate(n int) []T {
-	const least = 256
-	if n > len(s.free) {
-		s.all = make([]T, max(least, n, min(2*len(s.all), 16*least)))
-		s.free = s.all
-		s.generation++
-	}
-	out := s.free[:n:n]
-	s.free = s.free[n:]
-	return out
-}
-
-func (s *arena[T]) mark() arenaMark[T] { return arenaMark[T]{s.free, s.generation} }
-
-func (s *arena[T]) release(m arenaMark[T]) {
-	if s.generation != m.generation {
-		s.free = s.all
-		return
-	}
-	s.free = m.free
 }
 
 // parseNumber returns a JSON number as the reader of manifests takes it.

@@ -171,11 +171,11 @@ func (f *stackFold) combineUnits(shape Shape, low, high []Unit, st *Step) (rest,
 	}
 	at := make(map[string]int, len(low))
 	for i := range low {
-		at[low[i].pathCode()] = i
+		at[low[i].Path.encode()] = i
 	}
 	low = slices.Clone(low)
 	for _, u := range high {
-		i, met := at[u.pathCode()]
+		i, met := at[u.Path.encode()]
 		join := shape.findCombiner(u.Path)
 		if !met || join == nil || u.Null || low[i].Null {
 			added = append(added, u)

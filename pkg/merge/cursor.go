@@ -25,29 +25,17 @@ func (s Shape) firstPattern() *Pattern {
 
 func (s Shape) startCursor() cursor {
 	marks := make([]partialMatch, 0, len(s))
-	return s.startCursorIn(&marks)
-}
-
-// startCursorIn is startCursor with the matches appended to a buffer.
-func (s Shape) startCursorIn(buffer *[]partialMatch) cursor {
-	marks := *buffer
-	first := len(marks)
 	for i := range s {
 		if path := s[i].Path; len(path) < 2 || path[0].Form != Deep { // such a pattern cuts nothing
 			marks = append(marks, partialMatch{pattern: i})
 		}
 	}
-	*buffer = marks
-	return cursor{s, marks[first:len(marks):len(marks)]}
+	return cursor{s, marks}
 }
 
 // next follows the path by one segment.
-func (c cursor) next(seg Segment) cursor { return c.nextInBuffer(seg, &[]partialMatch{}) }
-
-// nextInBuffer is next with the matches appended to a buffer, so that none has to be allocated.
-func (c cursor) nextInBuffer(seg Segment, buffer *[]partialMatch) cursor {
-	marks := *buffer
-	first := len(marks)
+func (c cursor) next(seg Segment) cursor {
+	var marks []partialMatch
 	for _, m := range c.matches {
 		path := c.shape[m.pattern].Path
 		if m.offset >= len(path) {
@@ -64,8 +52,7 @@ func (c cursor) nextInBuffer(seg Segment, buffer *[]partialMatch) cursor {
 			marks = append(marks, partialMatch{m.pattern, m.offset + 1, want.Form == Key})
 		}
 	}
-	*buffer = marks
-	return cursor{c.shape, marks[first:len(marks):len(marks)]}
+	return cursor{c.shape, marks}
 }
 
 // isAtKeyedList reports whether m stands at the list of a keyed pattern, whose entries are the

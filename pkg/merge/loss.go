@@ -45,7 +45,7 @@ func (f foldEnd) addIgnored(units []Unit) {
 		}
 	}
 	for i := range units {
-		see(units[i].From, units[i].pathCode())
+		see(units[i].From, units[i].Path.encode())
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for i, l := range f.stack.Layers {
@@ -55,7 +55,7 @@ func (f foldEnd) addIgnored(units []Unit) {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
 				from := Source{Layer: i, Block: b.Kind, Filled: u.Filled}
-				if u.From == nil && !seen(from, u.pathCode()) {
+				if u.From == nil && !seen(from, u.Path.encode()) {
 					u.From = []Source{from}
 					f.recordLoss(&last, u, Dropped, Ignored, nil)
 				}
@@ -82,7 +82,7 @@ func (f foldEnd) collectLosses(units []Unit) []Loss {
 	for i := range units {
 		units[i].eachPart(func(part *Unit) {
 			for _, w := range part.From {
-				done[setting{w, part.pathCode()}] = true
+				done[setting{w, part.Path.encode()}] = true
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func (f foldEnd) joinLosses(out []Loss, from Source, effects []Effect, step int)
 		rule, first := wrote.rules[at], mine[0]
 		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
 		if all := Recut(rule.finestParts(), leafShape); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
-			first.Rule, first.Path, first.Value = rule.printedName(), rule.Path, rule.Value
+			first.Rule, first.Path, first.Value = rule.Path.String(), rule.Path, rule.Value
 			plain(first)
 			continue
 		}
@@ -174,7 +174,7 @@ func (f foldEnd) applyVoid(r *Result) {
 
 // addRejected records the losses of the layers that took no part.
 func (f foldEnd) addRejected(r *Result) {
-	var named func(string) int // nil: no layer was rejected so far
+	var named map[string]int // nil: no layer was rejected so far
 	for i := range f.stack.Layers {
 		out := f.stack.Layers[i].Rejected
 		if out == nil {
@@ -184,7 +184,7 @@ func (f foldEnd) addRejected(r *Result) {
 			named = r.ruleFinder()
 		}
 		for _, loss := range f.lossesOfLayer(i, out.Reason, out.By) {
-			if at := named(loss.Rule); at >= 0 {
+			if at, ok := named[loss.Rule]; ok {
 				r.Rules[at].Lost = append(r.Rules[at].Lost, loss)
 			} else {
 				r.Lost = append(r.Lost, loss)

@@ -1,9 +1,6 @@
 package merge
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // clash is a unit that lost, and the units of the other side that it clashed with.
 type clash struct {
@@ -55,26 +52,15 @@ func overlayUnits(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 }
 
 // eachClash calls see for every pair of units whose paths are equal or one of which is a prefix of the other. Only the shorter side is
-// indexed: of a step and what is below it, usually the step. A few units are compared one by one.
+// indexed: of a step and what is below it, usually the step.
 func eachClash(a, b []Unit, see func(i, j int)) {
-	const few = 64
-	if len(a)*len(b) <= few {
-		for j := range b {
-			for i := range a {
-				if x, y := a[i].pathCode(), b[j].pathCode(); strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
-					see(i, j)
-				}
-			}
-		}
-		return
-	}
 	if len(a) > len(b) {
 		eachClash(b, a, func(i, j int) { see(j, i) })
 		return
 	}
 	t := indexByPath(a)
 	for j := range b {
-		code := b[j].pathCode()
+		code := b[j].Path.encode()
 		for _, i := range t.equal[code] {
 			see(i, j)
 		}
@@ -131,7 +117,7 @@ type pathIndex struct{ equal, deeper map[string][]int }
 func indexByPath(units []Unit) pathIndex {
 	t := pathIndex{make(map[string][]int, len(units)), make(map[string][]int, 2*len(units))}
 	for i := range units {
-		code := units[i].pathCode()
+		code := units[i].Path.encode()
 		t.equal[code] = append(t.equal[code], i)
 		for up := range ancestorsOf(code) {
 			t.deeper[up] = append(t.deeper[up], i)
@@ -142,25 +128,4 @@ func indexByPath(units []Unit) pathIndex {
 
 func ancestorsOf(code string) func(func(string) bool) {
 	return func(yield func(string) bool) { yieldAncestors(code, yield) }
-}
-
-// pathCode returns the unit's path in comparable form, and keeps it.
-func (u *Unit) pathCode() string { return u.encodedPath().code }
-
-// peekPathCode is pathCode for a unit that is not to be changed.
-func (u *Unit) peekPathCode() string {
-	if u.encoded == nil {
-		return u.Path.encode()
-	}
-	return u.encoded.code
-}
-
-// printedName returns the unit's path as it is printed.
-func (u *Unit) printedName() string { return u.encodedPath().name }
-
-func (u *Unit) encodedPath() *encodedPath {
-	if u.encoded == nil {
-		u.encoded = u.Path.toEncoded()
-	}
-	return u.encoded
 }

@@ -70,11 +70,10 @@ func (r *recutter) addToCoarser(u Unit, depth int) {
 
 func (r *recutter) splitUnit(u Unit, c cursor) {
 	n := len(r.out)
-	k := newSplitter(u.Path, func(at emittedPath, v any) {
-		r.out = append(r.out, Unit{Path: at.path, Value: v, encoded: at.encoded, When: u.When, From: u.From, cutBy: r.shape.firstPattern()})
-	})
-	defer k.release()
-	k.splitValue(u.Value, c)
+	k := cutter{emit: func(at Path, v any) {
+		r.out = append(r.out, Unit{Path: at, Value: v, When: u.When, From: u.From, cutBy: r.shape.firstPattern()})
+	}}
+	k.cut(u.Value, slices.Clone(u.Path), c)
 	if len(r.out) == n { // an empty container: it is still somebody's setting
 		r.out = append(r.out, u)
 	}

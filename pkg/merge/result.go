@@ -45,7 +45,7 @@ func (f foldEnd) assignLosses(r *Result, losses []Loss) {
 	}
 	named := r.ruleFinder()
 	for _, l := range losses {
-		if i := named(l.Rule); i >= 0 && (!f.orderedByFunc || r.Rules[i].isConcerned(l)) {
+		if i, ok := named[l.Rule]; ok && (!f.orderedByFunc || r.Rules[i].isConcerned(l)) {
 			r.Rules[i].Lost = append(r.Rules[i].Lost, l)
 		} else {
 			r.Lost = append(r.Lost, l)
@@ -55,23 +55,12 @@ func (f foldEnd) assignLosses(r *Result, losses []Loss) {
 
 // ruleFinder returns a function that finds the first rule of a name by number; -1 if there is none.
 // Few rules are compared one by one.
-func (r *Result) ruleFinder() func(name string) int {
-	const few = 8
-	if len(r.Rules) <= few {
-		return func(name string) int {
-			return slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.Name == name })
-		}
-	}
+func (r *Result) ruleFinder() map[string]int {
 	byName := make(map[string]int, len(r.Rules))
 	for i := len(r.Rules) - 1; i >= 0; i-- {
 		byName[r.Rules[i].Name] = i
 	}
-	return func(name string) int {
-		if i, ok := byName[name]; ok {
-			return i
-		}
-		return -1
-	}
+	return byName
 }
 
 // isConcerned reports whether a loss is about this entry of a list in which names repeat: it lost
@@ -111,12 +100,12 @@ func (f foldEnd) dropNulls(units []Unit) []Unit {
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for _, n := range nulls {
 		parent := Unit{Path: n.Path[:max(0, len(n.Path)-1)], Value: map[string]any{}, From: n.From}
-		code := parent.pathCode()
+		code := parent.Path.encode()
 		others := slices.ContainsFunc(below.deeper[code], func(i int) bool { return len(nulls[i].Path) > len(n.Path) })
 		if len(parent.Path) > 0 && !others && len(live.equal[code])+len(live.deeper[code]) == 0 {
 			out = append(out, parent)
 			live.equal[code] = []int{len(out) - 1}
-		} else if !slices.ContainsFunc(n.From, func(w Source) bool { return f.deletions[deletion{w, n.pathCode()}] }) {
+		} else if !slices.ContainsFunc(n.From, func(w Source) bool { return f.deletions[deletion{w, n.Path.encode()}] }) {
 			f.recordLoss(&last, n, Dropped, NoEffect, nil)
 		}
 	}
@@ -182,7 +171,7 @@ func (f foldEnd) numberRepeats(units []Unit) []Unit {
 func rulesInOrder(units []Unit) []Rule {
 	out := make([]Rule, len(units))
 	for i := range units {
-		out[i] = Rule{Name: units[i].printedName(), Path: units[i].Path, Value: units[i].Value, From: units[i].From}
+		out[i] = Rule{Name: units[i].Path.String(), Path: units[i].Path, Value: units[i].Value, From: units[i].From}
 	}
 	return out
 }
@@ -194,7 +183,7 @@ func rulesOf(units []Unit, rules Shape) []Rule {
 	out := make([]Rule, 0, len(units))
 	for i := range units {
 		if u := &units[i]; len(u.Parts) == 0 {
-			out = append(out, Rule{Name: u.printedName(), Path: u.Path, Value: u.Value, From: u.From})
+			out = append(out, Rule{Name: u.Path.String(), Path: u.Path, Value: u.Value, From: u.From})
 		} else {
 			out = appendRules(out, u.Path, u.finestParts(), *u)
 		}
@@ -243,15 +232,12 @@ func hasListEntry(p Path) bool {
 // be the block's own units, which other folds read as well.
 type writtenRules struct {
 	rules []Unit
-	index map[string]int // nil: they are few
+	index map[string]int
 }
 
 // findRule returns the number of the rule that the path behind a code is, or is part of; -1 if
 // there is none.
 func (w writtenRules) findRule(code string) int {
-	if w.index == nil {
-		return w.searchRules(code)
-	}
 	if at, ok := w.index[code]; ok {
 		return at
 	}
@@ -263,23 +249,10 @@ func (w writtenRules) findRule(code string) int {
 	return -1
 }
 
-// searchRules is findRule for few rules, which are compared one by one.
-func (w writtenRules) searchRules(code string) int {
-	found, at := -1, ""
-	for i := range w.rules {
-		key := w.rules[i].peekPathCode()
-		if key == code || strings.HasPrefix(code, key) && (found < 0 || at != code && len(key) <= len(at)) {
-			found, at = i, key
-		}
-	}
-	return found
-}
-
 func (f foldEnd) rulesWrittenBy(from Source) writtenRules {
 	if w, ok := f.writtenRules[from]; ok {
 		return w
 	}
-	const few = 8
 	var w writtenRules
 	blocks := f.stack.Layers[from.Layer].Blocks
 	for i := range blocks {
@@ -291,12 +264,9 @@ func (f foldEnd) rulesWrittenBy(from Source) writtenRules {
 			w.rules = append(w.rules, Recut(blocks[i].Units, f.rules)...)
 		}
 	}
-	if len(w.rules) <= few {
-		return w
-	}
 	w.index = make(map[string]int, len(w.rules))
 	for i := range w.rules {
-		w.index[w.rules[i].peekPathCode()] = i
+		w.index[w.rules[i].Path.encode()] = i
 	}
 	if f.writtenRules == nil {
 		f.writtenRules = map[Source]writtenRules{}

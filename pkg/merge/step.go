@@ -112,14 +112,14 @@ func (f *stackFold) mergeUnitByUnit(p *Plan, acc *accumulator, in []Unit, st *St
 func keepPlaces(before, winners, rest []Unit) []Unit {
 	at := make(map[string]int, len(winners))
 	for i := range winners {
-		at[winners[i].pathCode()] = i
+		at[winners[i].Path.encode()] = i
 	}
 	placed := make([]bool, len(winners))
 	out := make([]Unit, 0, len(winners)+len(rest))
 	for i := range before {
-		if len(rest) > 0 && rest[0].pathCode() == before[i].pathCode() {
+		if len(rest) > 0 && rest[0].Path.encode() == before[i].Path.encode() {
 			out, rest = append(out, rest[0]), rest[1:]
-		} else if w, ok := at[before[i].pathCode()]; ok && !placed[w] {
+		} else if w, ok := at[before[i].Path.encode()]; ok && !placed[w] {
 			out = append(out, winners[w])
 			placed[w] = true
 		}
@@ -173,11 +173,11 @@ func (f *stackFold) recordKept(st *Step, kept []Unit, clashes []clash) {
 	against := make(map[string][]Source, len(clashes))
 	for _, c := range clashes {
 		for i := range c.by {
-			against[c.by[i].pathCode()] = append(against[c.by[i].pathCode()], c.unit.From...)
+			against[c.by[i].Path.encode()] = append(against[c.by[i].Path.encode()], c.unit.From...)
 		}
 	}
 	for i := range kept {
-		if other := against[kept[i].pathCode()]; other != nil {
+		if other := against[kept[i].Path.encode()]; other != nil {
 			st.Effects = append(st.Effects, newEffect(&kept[i], Kept, other))
 		}
 	}
@@ -204,7 +204,7 @@ func (f *stackFold) recordDropped(st *Step, units []Unit, reason Reason, to []So
 }
 
 func newEffect(u *Unit, o Action, other []Source) Effect {
-	return Effect{Path: u.Path, Rule: u.printedName(), code: u.pathCode(), Value: u.Value, From: u.From, Action: o, Other: other}
+	return Effect{Path: u.Path, Rule: u.Path.String(), code: u.Path.encode(), Value: u.Value, From: u.From, Action: o, Other: other}
 }
 
 // recordLoss records that u lost, for each of its parts and writers.
@@ -312,6 +312,6 @@ func (f *stackFold) markDeleted(null Unit) {
 		f.deletions = map[deletion]bool{}
 	}
 	for _, w := range null.From {
-		f.deletions[deletion{w, null.pathCode()}] = true
+		f.deletions[deletion{w, null.Path.encode()}] = true
 	}
 }

@@ -38,14 +38,8 @@ type Unit struct {
 	Parts  []Unit     // finer units, with sources of their own, that a coarser cut joined
 	Items  [][]Source // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
 
-	encoded *encodedPath // filled on first use
-	cutBy   *Pattern     // the first pattern of the shape it was cut by: cutting by that again changes nothing
+	cutBy *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing
 }
-
-// encodedPath holds the strings that a fold needs of a unit's path again and again.
-type encodedPath struct{ code, name string }
-
-func (p Path) toEncoded() *encodedPath { return &encodedPath{p.encode(), p.String()} }
 
 // Side says who wins where two units clash.
 type Side uint8

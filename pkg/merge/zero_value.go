@@ -30,11 +30,11 @@ func (f unitFilter) withoutOutweighedZeros(strong, weak []Unit, st *Step, o Acti
 	values := make(map[string][]Source, len(weak))
 	for i := range weak {
 		if !weak[i].Zero {
-			values[weak[i].pathCode()] = weak[i].From
+			values[weak[i].Path.encode()] = weak[i].From
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(strong), func(u Unit) bool {
-		to, ok := values[u.pathCode()]
+		to, ok := values[u.Path.encode()]
 		if ok = ok && u.Zero; ok {
 			f.recordLoss(st, u, o, NoEffect, to)
 		}
@@ -47,10 +47,10 @@ func (f unitFilter) withoutOutweighedZeros(strong, weak []Unit, st *Step, o Acti
 func (f unitFilter) withoutFillingZeros(strong, weak []Unit, st *Step, o Action) []Unit {
 	named := make(map[string]bool, len(strong))
 	for i := range strong {
-		named[strong[i].pathCode()] = true
+		named[strong[i].Path.encode()] = true
 	}
 	return slices.DeleteFunc(slices.Clone(weak), func(u Unit) bool {
-		gone := u.Zero && !named[u.pathCode()]
+		gone := u.Zero && !named[u.Path.encode()]
 		if gone {
 			f.recordLoss(st, u, o, NoEffect, nil)
 		}

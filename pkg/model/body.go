@@ -11,14 +11,14 @@ import (
 // once: values are made anew whenever they are asked for. The zero Body is null. Package load makes
 // bodies, with a Packer.
 type Body struct {
-	packed      packedValues
+	packed      *packedValues // nil: null
 	position    uint32
 	linesBefore uint32 // lines of its file before those that are counted
 }
 
 // Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.
 func (b Body) Value() any {
-	if b.packed == "" {
+	if b.packed == nil {
 		return nil
 	}
 	v, _ := b.packed.readValue(int(b.position))
@@ -28,7 +28,7 @@ func (b Body) Value() any {
 // Get is the value at path, or nil. Entries of lists are "0", "1", …. The caller may change it.
 func (b Body) Get(path ...string) any {
 	at, _, depth := b.followPath(path)
-	if depth < len(path) || b.packed == "" {
+	if depth < len(path) || b.packed == nil {
 		return nil
 	}
 	v, _ := b.packed.readValue(at)
@@ -38,7 +38,7 @@ func (b Body) Get(path ...string) any {
 // Text is the string at path, or "" where there is none or something else.
 func (b Body) Text(path ...string) string {
 	at, _, depth := b.followPath(path)
-	if depth < len(path) || b.packed == "" || b.packed[at] != textValue {
+	if depth < len(path) || b.packed == nil || (*b.packed)[at] != textValue {
 		return ""
 	}
 	s, _ := b.packed.readText(at + 1)
@@ -79,20 +79,20 @@ func (b Body) Entry(key string) (Body, bool) {
 }
 
 // IsNull reports whether the value is null.
-func (b Body) IsNull() bool { return b.packed == "" || b.packed[b.position] == nullValue }
+func (b Body) IsNull() bool { return b.packed == nil || (*b.packed)[b.position] == nullValue }
 
 // IsObject reports whether the value is an object.
 func (b Body) IsObject() bool {
-	return b.packed != "" && b.packed.formOf(b.packed.dereference(int(b.position))) == objectValue
+	return b.packed != nil && b.packed.formOf(b.packed.dereference(int(b.position))) == objectValue
 }
 
 // IsList reports whether the value is a list.
 func (b Body) IsList() bool {
-	return b.packed != "" && b.packed.formOf(b.packed.dereference(int(b.position))) == listValue
+	return b.packed != nil && b.packed.formOf(b.packed.dereference(int(b.position))) == listValue
 }
 
 // IsText reports whether the value is a string.
-func (b Body) IsText() bool { return b.packed != "" && b.packed[b.position] == textValue }
+func (b Body) IsText() bool { return b.packed != nil && (*b.packed)[b.position] == textValue }
 
 // Fields is an iterator over the entries of an object as they are written; those of anything else are none.
 func (b Body) Fields(yield func(string, Body) bool) {
@@ -143,7 +143,7 @@ type Extent struct {
 
 // Extent measures the value without unpacking it.
 func (b Body) Extent() (e Extent) {
-	if b.packed != "" {
+	if b.packed != nil {
 		b.packed.measureValue(int(b.position), &e)
 	}
 	return e
@@ -211,7 +211,7 @@ func (b Body) partAt(at int) Body { return Body{b.packed, uint32(at), b.linesBef
 // followPath follows path as far as it goes: to where the value stands, on which line of those that
 // are packed, and how many segments lead there.
 func (b Body) followPath(path []string) (at, line, depth int) {
-	if b.packed == "" {
+	if b.packed == nil {
 		return 0, 0, 0
 	}
 	at = int(b.position)

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,7 @@ func AppendJSON(dst []byte, v any) []byte {
 		return t.appendJSON(dst)
 	case map[string]any:
 		open := byte('{')
-		var few [8]string
-		for _, key := range sortedKeys(t, few[:0]) {
+		for _, key := range slices.Sorted(maps.Keys(t)) {
 			dst = append(appendText(append(dst, open), key), ':')
 			dst, open = AppendJSON(dst, t[key]), ','
 		}
@@ -37,15 +37,6 @@ func AppendJSON(dst []byte, v any) []byte {
 		return closeJSON(dst, open, "[]")
 	}
 	return appendAny(dst, v)
-}
-
-// sortedKeys are the keys of a map in order, appended to few.
-func sortedKeys(m map[string]any, few []string) []string {
-	for key := range m {
-		few = append(few, key)
-	}
-	slices.Sort(few)
-	return few
 }
 
 // closeJSON ends a list or object; open is still its first byte if nothing is in it.
@@ -71,8 +62,7 @@ func (b Body) appendJSON(dst []byte) []byte {
 		key   string
 		value Body
 	}
-	var few [8]field
-	fields := few[:0]
+	var fields []field
 	for key, value := range b.Fields {
 		fields = append(fields, field{key, value})
 	}

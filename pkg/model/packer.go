@@ -3,11 +3,11 @@ package model
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Packer writes bodies, several of them into one string. A value is written by WriteScalar, or by
@@ -138,25 +138,15 @@ func (p *Packer) writeText(s string) {
 func (p *Packer) TakeBodies() func(Position) Body {
 	tape := packedValues(p.buf)
 	p.buf, p.texts = p.buf[:0], nil
-	return func(at Position) Body { return Body{packed: tape, position: uint32(at)} }
+	return func(at Position) Body { return Body{packed: &tape, position: uint32(at)} }
 }
 
 // Pack is the body with a content of Go maps and lists, and of other bodies. Line says where the part at a path stands; nil: that is not known.
 func Pack(v any, line func(path ...string) int) Body {
-	p := packerPool.Get().(*Packer)
+	var p Packer
 	p.packValue(v, nil, line)
-	body := p.TakeBodies()(0)
-	if cap(p.buf) <= maxSpareBytes {
-		packerPool.Put(p)
-	}
-	return body
+	return p.TakeBodies()(0)
 }
-
-// packerPool are empty ones, whose memory serves again.
-var packerPool = sync.Pool{New: func() any { return &Packer{} }}
-
-// maxSpareBytes is how many bytes of memory an empty packer may keep.
-const maxSpareBytes = 64 << 10
 
 func (p *Packer) packValue(v any, path []string, line func(...string) int) {
 	below := func(key string) (inner []string, at int) {
@@ -179,8 +169,7 @@ func (p *Packer) packValue(v any, path []string, line func(...string) int) {
 	switch t := v.(type) {
 	case map[string]any:
 		defer p.Close(p.OpenObject(len(t)))
-		var few [8]string
-		for _, key := range sortedKeys(t, few[:0]) {
+		for _, key := range slices.Sorted(maps.Keys(t)) {
 			field(key, t[key])
 		}
 	case []any:

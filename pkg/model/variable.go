@@ -1,10 +1,6 @@
 package model
 
-import (
-	"slices"
-	"strings"
-	"unsafe"
-)
+import "strings"
 
 // HasVariable reports whether there is something in a text that stands for a value which nobody has filled in.
 func HasVariable(text string) bool {
@@ -57,22 +53,4 @@ func variableNameLength(text string) int {
 		n++
 	}
 	return n
-}
-
-// VariableSearch tells which bodies may have variables. What was packed together is searched once.
-type VariableSearch map[*byte]bool
-
-// CanHaveVariable is false if no text of the body, or of what was packed together with it, has a
-// variable.
-func (s VariableSearch) CanHaveVariable(b Body) bool {
-	at := unsafe.StringData(string(b.packed))
-	if at == nil {
-		return true
-	}
-	may, known := s[at]
-	if !known {
-		may = slices.ContainsFunc([]string{"${", "{{", "<path:", "ENC["}, func(begin string) bool { return strings.Contains(string(b.packed), begin) })
-		s[at] = may
-	}
-	return may
 }

@@ -40,20 +40,3 @@ func TestCutVariable(t *testing.T) {
 		}
 	}
 }
-
-// Every text with a variable is found by what may begin one, wherever it stands in what was packed together.
-func TestVariableSearch(t *testing.T) {
-	for text, want := range map[string]bool{"": false, "shop": false, "$": false, "$5 {x}": false, "a ${APP} b": true, "{{ .Values.x }}": true, "<path:a/b#c>": true,
-		"ENC[AES256_GCM,data:x]": true} {
-		b := Pack(map[string]any{"metadata": map[string]any{"name": "plain"}, "spec": map[string]any{"list": []any{"plain", text}}}, nil)
-		s := VariableSearch{}
-		for range 2 {
-			if got := s.CanHaveVariable(b.At("metadata")); got != want || HasVariable(text) && !got {
-				t.Errorf("%q: %v, want %v", text, got, want)
-			}
-		}
-	}
-	if !(VariableSearch{}).CanHaveVariable(Body{}) {
-		t.Error("of a body without content nothing is known")
-	}
-}

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -99,7 +101,7 @@ type StateField struct {
 func (f StateField) Type() string { return f.At[len(f.At)-1] }
 
 // UsualInForce is the type of the condition by which policies say that they are in force, where a kind has no word of its own.
-const UsualInForce = "Programmed"
+const UsualInForce = string(gatewayv1.GatewayConditionProgrammed)
 
 // MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
 const MaxAncestors = 16

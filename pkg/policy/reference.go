@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -71,7 +73,7 @@ const (
 )
 
 // GatewayGroup is the group of the Gateway API's kinds.
-const GatewayGroup = "gateway.networking.k8s.io"
+const GatewayGroup = gatewayv1.GroupName
 
 // DefaultGroup is the group that a bare kind name means in descriptors.
 func DefaultGroup(kind string) string {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -287,7 +289,7 @@ func AbsentBackends(r *resolve.Resolution, a *request.Answer) []topology.Backend
 	}
 	return slices.DeleteFunc(r.Graph.BackendRefs(a.Rule), func(b topology.BackendRef) bool {
 		object := b.Ref.WithoutSection()
-		return b.Weight == 0 || b.Reason != "BackendNotFound" || r.Snapshot.Get(object) != nil || r.Snapshot.HasAll(object.GroupKind(), object.Namespace)
+		return b.Weight == 0 || b.Reason != string(gatewayv1.RouteReasonBackendNotFound) || r.Snapshot.Get(object) != nil || r.Snapshot.HasAll(object.GroupKind(), object.Namespace)
 	})
 }
 

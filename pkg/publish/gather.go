@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -221,7 +223,7 @@ var severities = map[model.Severity]string{model.Error: "high", model.Warning: "
 // routeReportName is the name of the report of a route.
 func routeReportName(ref model.Ref) string {
 	kind := strings.ToLower(ref.Kind)
-	if ref.Group != "gateway.networking.k8s.io" {
+	if ref.Group != gatewayv1.GroupName {
 		kind += "." + ref.Group
 	}
 	name := fmt.Sprintf("%s-%s-%s", namespaceReportName, kind, ref.Name)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -145,7 +147,7 @@ func (m *Matcher) checkForbidden(a *Answer) {
 	}
 	var kinds []string
 	for _, kind := range a.Request.routeKinds() {
-		if cluster.HasUnread(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: kind}) {
+		if cluster.HasUnread(model.GroupKind{Group: gatewayv1.GroupName, Kind: kind}) {
 			kinds = append(kinds, kind+"s")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -135,7 +136,7 @@ func (c *proofConclusion) buildQuery() (query view.ProofQuery, nothing, unknown 
 	query.Scope.Destination.Listener = q.listener
 	if q.gateway != "" {
 		namespace, name, _ := strings.Cut(q.gateway, "/")
-		found := res.Graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: namespace, Name: name})
+		found := res.Graph.Lookup(model.Ref{Group: gatewayv1.GroupName, Kind: "Gateway", Namespace: namespace, Name: name})
 		if len(found) == 0 {
 			return query, "there is no Gateway " + q.gateway, ""
 		}

@@ -21,9 +21,8 @@ type attacher struct {
 
 // attachAll finds the targets of every policy of the kind by hash look-ups (engine E13).
 func (k *attacher) attachAll() {
-	n := len(k.Policies)
 	k.askNamespaces()
-	k.attached = nodeTable{nodes: make([]topology.NodeID, 0, n), entries: make([]nodePolicies, 0, n)}
+	k.attached = make(map[topology.NodeID]nodePolicies, len(k.Policies))
 	k.makeRoom(k.Policies)
 	var own []policy.Attached // of the policy at hand
 	var places model.Set[policy.AttachPoint]
@@ -66,15 +65,15 @@ func (k *attacher) attachAll() {
 			continue
 		}
 		for _, a := range own {
-			at := k.attached.entryAt(a.Node)
+			at := k.attached[a.Node]
 			at.policies = append(at.policies, a)
-			k.attached.setEntry(a.Node, at)
+			k.attached[a.Node] = at
 		}
 	}
-	for id, at := range k.attached.eachEntry {
+	for id, at := range k.attached {
 		if len(at.policies) > 1 {
 			at.policies, at.ageIgnored = k.Order(at.policies)
-			k.attached.setEntry(id, at)
+			k.attached[id] = at
 		}
 	}
 	k.attachByFilters()
@@ -127,11 +126,11 @@ func (k *attacher) attachByVendor(p *policy.Policy, to *targetList) []policy.Att
 // runLints reports what the kind's vendor has to say about the places where its policies are
 // attached.
 func (k *attacher) runLints() {
-	if k.attached.countEntries() == 0 {
+	if len(k.attached) == 0 {
 		return
 	}
 	for _, lint := range k.Lints {
-		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached.entryAt(id).policies })...)
+		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
 	}
 }
 
@@ -284,8 +283,8 @@ func (k targetContest) rejectLosers() {
 		k.rejectEverywhere()
 		return
 	}
-	ids := make([]topology.NodeID, 0, k.attached.countEntries())
-	for id, p := range k.attached.eachEntry {
+	ids := make([]topology.NodeID, 0, len(k.attached))
+	for id, p := range k.attached {
 		if len(p.policies) > 1 && k.keepsFirstOnly(p) {
 			ids = append(ids, id)
 		}
@@ -293,7 +292,7 @@ func (k targetContest) rejectLosers() {
 	slices.Sort(ids)
 	k.rejectedAt = map[topology.NodeID][]Rejection{}
 	for _, id := range ids {
-		p := k.attached.entryAt(id)
+		p := k.attached[id]
 		var kept []policy.Attached // the first of every level
 		for _, a := range p.policies {
 			first := slices.IndexFunc(kept, a.IsAtSamePlace)
@@ -306,7 +305,7 @@ func (k targetContest) rejectLosers() {
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
 		p.policies = kept
-		k.attached.setEntry(id, p)
+		k.attached[id] = p
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // attachments are the targets of the policies of a kind, and who keeps whom out there.
 type attachments struct {
-	attached          nodeTable
+	attached          map[topology.NodeID]nodePolicies
 	rejectedAt        map[topology.NodeID][]Rejection
 	targetLists       []targetList                         // by the position of a policy
 	refusedAncestors  map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
@@ -65,7 +65,7 @@ func (k *attachments) TargetsOf(p *policy.Policy) []topology.NodeID {
 // last.
 func (k *attachments) PoliciesAt(id topology.NodeID) []*policy.Policy {
 	var out []*policy.Policy
-	for _, a := range k.attached.entryAt(id).policies {
+	for _, a := range k.attached[id].policies {
 		out = append(out, a.Policy)
 	}
 	for _, v := range k.rejectedAt[id] {
@@ -77,7 +77,7 @@ func (k *attachments) PoliciesAt(id topology.NodeID) []*policy.Policy {
 // StaysAt reports whether a policy stays at one of its targets: no other one keeps it out there.
 func (k *attachments) StaysAt(p *policy.Policy, id topology.NodeID) bool {
 	return !slices.ContainsFunc(k.rejectedAt[id], func(v Rejection) bool { return v.Attached.Policy == p }) ||
-		slices.ContainsFunc(k.attached.entryAt(id).policies, func(a policy.Attached) bool { return a.Policy == p })
+		slices.ContainsFunc(k.attached[id].policies, func(a policy.Attached) bool { return a.Policy == p })
 }
 
 // HasTarget reports whether the policy's i-th reference led to a target.
@@ -97,7 +97,7 @@ func (k *attachments) RefusedAncestors(p *policy.Policy) []model.Ref { return k.
 // PathsVia returns the ways by which a policy itself comes to a node, of those on which a stack
 // holds there.
 func (k *attachments) PathsVia(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
-	at := k.attached.entryAt(id).policies
+	at := k.attached[id].policies
 	i := slices.IndexFunc(at, func(a policy.Attached) bool { return a.Policy == p })
 	if i < 0 || at[i].Details == nil || at[i].Details.Parents == nil {
 		return ways

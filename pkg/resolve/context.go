@@ -15,18 +15,13 @@ type pathEngine struct {
 	*stackTable
 	facts        [][]pathFact                          // by node: what it says of the paths through it
 	refusedSteps map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
-	knownPaths   map[stackNode][]Path                  // the paths to nodes with much below them, by stack and node
-	last         struct {                              // the route that was asked for last, as by its rules one after the other
-		stackNode
-		ways []Path
-	}
 }
 
 // computeContexts computes the contexts of every node from the top down, once.
 func (k *pathEngine) computeContexts() {
 	g := k.res.Graph
-	k.steps = append(make([]stackStep, 0, k.attached.countEntries()+1), stackStep{})
-	k.index = stackIndex{nodes: make(map[stackNode]StackID, k.attached.countEntries()), facts: map[stackStep]StackID{}}
+	k.steps = append(make([]stackStep, 0, len(k.attached)+1), stackStep{})
+	k.index = make(map[stackStep]StackID, len(k.attached))
 	k.contexts = make([][]StackID, g.Len()+len(k.res.virtual))
 	k.readFacts()
 	k.judgeSteps()
@@ -117,22 +112,6 @@ type Path []topology.NodeID
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.pathsOf(id, s) }
 
 func (k *pathEngine) pathsOf(id topology.NodeID, s StackID) []Path {
-	at := stackNode{s, id}
-	switch k.res.Node(id).Role {
-	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
-		known, ok := k.knownPaths[at]
-		if !ok {
-			known = k.pathsWith(k.additionsOf(id), id, s)
-			k.knownPaths[at] = known
-		}
-		return known
-	case topology.Route:
-		if k.last.stackNode != at || k.last.ways == nil {
-			k.last.ways = k.pathsWith(k.additionsOf(id), id, s)
-			k.last.stackNode = at
-		}
-		return k.last.ways
-	}
 	return k.pathsWith(k.additionsOf(id), id, s)
 }
 
@@ -142,8 +121,7 @@ func (k *pathEngine) pathsWith(adds nodeAdditions, id topology.NodeID, s StackID
 	if len(parents) == 0 {
 		return []Path{{id}}
 	}
-	var few [4][]Path // one for most
-	above, n, steps := few[:0], 0, 0
+	var out []Path
 	for _, p := range parents {
 		for _, under := range k.stacksBelow(p, id) {
 			if !k.Local && !k.leadsTo(under, adds, s) {
@@ -159,31 +137,12 @@ func (k *pathEngine) pathsWith(adds nodeAdditions, id topology.NodeID, s StackID
 				ways = k.pathsOf(p, under)
 			}
 			for _, way := range ways {
-				steps += len(way) + 1
+				out = append(out, append(slices.Clip(way), id))
 			}
-			n += len(ways)
-			above = append(above, ways)
 		}
 	}
-	if n == 0 && k.startsPath(id) {
+	if out == nil && k.startsPath(id) {
 		return []Path{{id}}
-	}
-	return extendPaths(above, id, n, steps)
-}
-
-// extendPaths returns n ways and one step more for each of them, in one piece of memory that takes
-// all their steps.
-func extendPaths(above [][]Path, id topology.NodeID, n, steps int) []Path {
-	if n == 0 {
-		return nil
-	}
-	out, all := make([]Path, 0, n), make([]topology.NodeID, 0, steps)
-	for _, ways := range above {
-		for _, way := range ways {
-			from := len(all)
-			all = append(append(all, way...), id)
-			out = append(out, all[from:len(all):len(all)])
-		}
 	}
 	return out
 }
@@ -262,7 +221,7 @@ func (k *pathEngine) stacksHolding(p *policy.Policy) []bool {
 // PolicyBefore returns the policy that comes first at a target of another one, with what puts it
 // first; nil if that one itself is.
 func (k *Kind) PolicyBefore(p *policy.Policy, id topology.NodeID) (*policy.Policy, merge.Decision) {
-	at := k.attached.entryAt(id)
+	at := k.attached[id]
 	if len(at.policies) == 0 || at.policies[0].Policy == p {
 		return nil, merge.Decision{}
 	}

@@ -24,7 +24,7 @@ func (k targetContest) rejectClashing() {
 	}
 	lost := k.findLosers(places)
 	k.res.Problems = append(k.res.Problems, k.reportOrderDependent(places)...)
-	for id := range k.attached.eachEntry {
+	for id := range k.attached {
 		k.rejectAt(id, lost)
 	}
 	slices.SortFunc(k.Rejected, func(a, b Rejection) int {
@@ -38,7 +38,7 @@ func (k targetContest) rejectClashing() {
 // sharedNodes lists the nodes with several policies, by the references of their objects.
 func (k targetContest) sharedNodes() []topology.NodeID {
 	var out []topology.NodeID
-	for id, p := range k.attached.eachEntry {
+	for id, p := range k.attached {
 		if len(p.policies) > 1 {
 			out = append(out, id)
 		}
@@ -57,7 +57,7 @@ func (k targetContest) sharedNodes() []topology.NodeID {
 func (k targetContest) findLosers(places []topology.NodeID) map[*policy.Policy]defeat {
 	lost := map[*policy.Policy]defeat{}
 	for _, id := range places {
-		at := k.attached.entryAt(id)
+		at := k.attached[id]
 		for i, a := range at.policies {
 			if lost[a.Policy].by != nil {
 				continue
@@ -91,7 +91,7 @@ func allUnits(p *policy.Policy) []merge.Unit {
 
 // rejectAt takes the policies that have lost from a node.
 func (k targetContest) rejectAt(id topology.NodeID, lost map[*policy.Policy]defeat) {
-	at := k.attached.entryAt(id)
+	at := k.attached[id]
 	var kept []policy.Attached
 	for _, a := range at.policies {
 		if d := lost[a.Policy]; d.by != nil {
@@ -103,7 +103,7 @@ func (k targetContest) rejectAt(id topology.NodeID, lost map[*policy.Policy]defe
 		}
 	}
 	at.policies = kept
-	k.attached.setEntry(id, at)
+	k.attached[id] = at
 }
 
 // visitResult is what becomes of a policy, whatever the order in which targets are visited.
@@ -123,7 +123,7 @@ func (k targetContest) reportOrderDependent(places []topology.NodeID) []model.Pr
 	var all []policy.Attached
 	at := map[*policy.Policy][][]policy.Attached{} // by policy: its places
 	for _, id := range places {
-		place := k.attached.entryAt(id).policies
+		place := k.attached[id].policies
 		for _, a := range place {
 			if at[a.Policy] == nil {
 				all = append(all, a)

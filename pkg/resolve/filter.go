@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-var httpRoute = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+var httpRoute = model.GroupKind{Group: gatewayv1.GroupName, Kind: "HTTPRoute"}
 
 // levelOf returns the level at which a policy stands.
 func (r *Resolution) levelOf(a policy.Attached) topology.Role {
@@ -99,12 +101,12 @@ func (k *attacher) attachByFilter(p *policy.Policy, rule topology.NodeID, i int)
 	if p.Fault != "" && k.InError == policy.DropPolicy {
 		return
 	}
-	at := k.attached.entryAt(rule)
+	at := k.attached[rule]
 	if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return a.Policy == p && a.Level == policy.FilterLevel }) {
 		return
 	}
 	at.policies = append(slices.Clip(at.policies), policy.Attached{Policy: p, Node: rule, Ref: -1, Index: i, Level: policy.FilterLevel})
-	k.attached.setEntry(rule, at)
+	k.attached[rule] = at
 }
 
 // reportBackendFilter says that what a policy does for one backend is not evaluated.
@@ -174,9 +176,9 @@ func (k *attacher) markVoids() {
 				continue
 			}
 			k.res.Problems = append(k.res.Problems, *problem)
-			at := k.attached.entryAt(id)
+			at := k.attached[id]
 			at.void = problem.Message
-			k.attached.setEntry(id, at)
+			k.attached[id] = at
 			break
 		}
 	}

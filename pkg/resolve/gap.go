@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -255,7 +257,7 @@ func (f *gapFinder) addAbove(id topology.NodeID) {
 	if n.Role == topology.ListenerSet {
 		f.addListenerSets()
 	}
-	if f.kind.Namespaces == policy.WithGrant && slices.ContainsFunc(f.kind.attached.entryAt(id).policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
+	if f.kind.Namespaces == policy.WithGrant && slices.ContainsFunc(f.kind.attached[id].policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
 		f.addIn(grantKind, namespace)
 	}
 	if int(id) >= f.res.Graph.Len() {
@@ -274,9 +276,9 @@ func (f *gapFinder) addAbove(id topology.NodeID) {
 
 // The kinds whose gaps matter beside those of the nodes.
 var (
-	classKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
-	gatewayKind   = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
-	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
+	classKind     = model.GroupKind{Group: gatewayv1.GroupName, Kind: "GatewayClass"}
+	gatewayKind   = model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}
+	grantKind     = model.GroupKind{Group: gatewayv1.GroupName, Kind: "ReferenceGrant"}
 	serviceKind   = model.GroupKind{Kind: "Service"}
 	namespaceKind = model.GroupKind{Kind: "Namespace"}
 )

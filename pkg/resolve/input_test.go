@@ -260,7 +260,7 @@ func (o *Verdict) names(from []merge.Source) string {
 func (r *Resolution) codes() []string {
 	problems := slices.Clone(r.Problems)
 	for _, k := range r.Kinds {
-		if k.attached.countEntries() > 0 {
+		if len(k.attached) > 0 {
 			k.EachStackInForce(func(s StackID) { problems = append(problems, k.Verdict(s).Problems...) })
 		}
 	}

@@ -57,7 +57,7 @@ func (k *pathEngine) reportUnreached() []model.Problem {
 	})
 	reached := make(map[*policy.Policy]bool, len(k.Policies)) // of those that attach
 	note := func(a policy.Attached) { reached[a.Policy] = reached[a.Policy] || used[a.Node] }
-	for _, p := range k.attached.eachEntry {
+	for _, p := range k.attached {
 		for _, a := range p.policies {
 			note(a)
 		}
@@ -78,7 +78,7 @@ func (k *pathEngine) reportUnreached() []model.Problem {
 // reportUselessUnset reports names in unset lists that deactivate nothing on any path (engine E5).
 func (k *pathEngine) reportUselessUnset() []model.Problem {
 	lists := map[topology.NodeID]bool{}
-	for id, at := range k.attached.eachEntry {
+	for id, at := range k.attached {
 		if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return len(a.Policy.Unset) > 0 }) {
 			lists[id] = true
 		}
@@ -94,7 +94,7 @@ func (k *pathEngine) reportUselessUnset() []model.Problem {
 		}
 		var higher []*policy.Policy
 		for _, id := range nodes {
-			for _, a := range k.attached.entryAt(id).policies {
+			for _, a := range k.attached[id].policies {
 				if len(a.Policy.Unset) > 0 {
 					if above[a.Policy] == nil {
 						above[a.Policy] = &namesAbove{map[string]bool{}, map[string]bool{}}

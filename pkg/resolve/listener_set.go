@@ -76,7 +76,7 @@ func (r *Resolution) reportSetSwitch() []model.Problem {
 // holdsOverSets reports whether policies of the kind hold at a Gateway and traffic passes a
 // ListenerSet of it on the way to an effective target.
 func (k *pathEngine) holdsOverSets(gateway topology.NodeID) bool {
-	if k.attached.countEntries() == 0 || len(k.nodesHoldingAt(gateway)) == 0 {
+	if len(k.attached) == 0 || len(k.nodesHoldingAt(gateway)) == 0 {
 		return false
 	}
 	g := k.res.Graph

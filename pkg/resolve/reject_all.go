@@ -12,7 +12,7 @@ import (
 // it is not known which one it takes.
 func (k targetContest) rejectAll() {
 	for _, id := range k.sharedNodes() {
-		at := k.attached.entryAt(id)
+		at := k.attached[id]
 		var kept []policy.Attached
 		for i, a := range at.policies {
 			rival := slices.IndexFunc(at.policies, func(b policy.Attached) bool { return b.Policy != a.Policy && b.IsAtSamePlace(a) })
@@ -30,6 +30,6 @@ func (k targetContest) rejectAll() {
 			}
 		}
 		at.policies = kept
-		k.attached.setEntry(id, at)
+		k.attached[id] = at
 	}
 }

@@ -13,8 +13,8 @@ import (
 // name, in the order of their references, up to the first target that an earlier one has.
 func (k targetContest) rejectEverywhere() {
 	targets := make(map[*policy.Policy][]policy.Attached, len(k.Policies))
-	ids := make([]topology.NodeID, 0, k.attached.countEntries())
-	for id, p := range k.attached.eachEntry {
+	ids := make([]topology.NodeID, 0, len(k.attached))
+	for id, p := range k.attached {
 		ids = append(ids, id)
 		for _, a := range p.policies {
 			targets[a.Policy] = append(targets[a.Policy], a)
@@ -41,7 +41,7 @@ func (k targetContest) rejectEverywhere() {
 	}
 	k.rejectedAt = map[topology.NodeID][]Rejection{}
 	for _, id := range ids {
-		at := k.attached.entryAt(id)
+		at := k.attached[id]
 		var kept []policy.Attached
 		for _, a := range at.policies {
 			lost, ok := lostTo[a.Policy]
@@ -54,6 +54,6 @@ func (k targetContest) rejectEverywhere() {
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
 		at.policies = kept
-		k.attached.setEntry(id, at)
+		k.attached[id] = at
 	}
 }

@@ -124,7 +124,7 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	r.linkMembers()
 	for _, k := range r.Kinds {
 		r.Problems = append(r.Problems, (&attacher{Kind: k}).reportUnreferenced()...)
-		if along, ok := k.engine.(*pathEngine); ok && k.attached.countEntries()+len(k.backendRules) > 0 {
+		if along, ok := k.engine.(*pathEngine); ok && len(k.attached)+len(k.backendRules) > 0 {
 			along.computeContexts()
 			r.Problems = append(r.Problems, along.reportRefusedSteps()...)
 			r.Problems = append(r.Problems, along.reportUnreached()...)

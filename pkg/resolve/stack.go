@@ -14,7 +14,7 @@ type StackID int32
 type stackTable struct {
 	*Kind
 	steps []stackStep // by StackID
-	index stackIndex
+	index map[stackStep]StackID
 }
 
 // stackStep is a stack: another one, and what comes below it: a node whose policies do, or a fact
@@ -31,30 +31,6 @@ type pathFact struct{ name, value string }
 type stackNode struct {
 	stack StackID
 	node  topology.NodeID
-}
-
-// stackIndex finds stacks by what they are. Most end with a node, which is compared much faster
-// than a fact.
-type stackIndex struct {
-	nodes map[stackNode]StackID
-	facts map[stackStep]StackID
-}
-
-func (n *stackIndex) findStack(key stackStep) (StackID, bool) {
-	if key.node != topology.None {
-		id, ok := n.nodes[stackNode{key.under, key.node}]
-		return id, ok
-	}
-	id, ok := n.facts[key]
-	return id, ok
-}
-
-func (n *stackIndex) addStack(key stackStep, id StackID) {
-	if key.node != topology.None {
-		n.nodes[stackNode{key.under, key.node}] = id
-	} else {
-		n.facts[key] = id
-	}
 }
 
 // nodeAdditions is what a node adds to the stacks that reach it.
@@ -120,12 +96,12 @@ func (k *pathEngine) nodesHoldingAt(id topology.NodeID) []topology.NodeID {
 	var own []topology.NodeID
 	if k.targetsBesidePath && int(id) < k.res.Graph.Len() {
 		for _, above := range k.res.Graph.Above(id) {
-			if k.attached.hasEntry(above) {
+			if _, holds := k.attached[above]; holds {
 				own = append(own, above)
 			}
 		}
 	}
-	if k.attached.hasEntry(id) {
+	if _, holds := k.attached[id]; holds {
 		own = append(own, id)
 	}
 	return own
@@ -135,11 +111,11 @@ func (k *pathEngine) nodesHoldingAt(id topology.NodeID) []topology.NodeID {
 // where it is: once, at its least specific place.
 func (k *stackTable) pushAll(s StackID, own nodeAdditions) StackID {
 	add := func(key stackStep) {
-		id, ok := k.index.findStack(key)
+		id, ok := k.index[key]
 		if !ok {
 			id = StackID(len(k.steps))
 			k.steps = append(k.steps, key)
-			k.index.addStack(key, id)
+			k.index[key] = id
 		}
 		s = id
 	}
@@ -169,7 +145,7 @@ func (k *stackTable) leadsTo(under StackID, own nodeAdditions, s StackID) bool {
 // findWith returns the stack s with what a node adds below it, false if there is none.
 func (k *stackTable) findWith(s StackID, own nodeAdditions) (StackID, bool) {
 	step := func(key stackStep) bool {
-		next, ok := k.index.findStack(key)
+		next, ok := k.index[key]
 		s = next
 		return ok
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -196,12 +197,12 @@ func (k stackVariants) oldestFirst() *pathEngine {
 	twin, described := *k.Kind, *k.Kind.Kind
 	described.SameTarget = policy.Oldest
 	twin.Kind, twin.rejectedAt = &described, nil
-	twin.attached = nodeTable{}
-	for id, p := range k.attached.eachEntry {
+	twin.attached = maps.Clone(k.attached)
+	for id, p := range k.attached {
 		if len(p.policies) > 1 && (targetContest{&twin}).keepsFirstOnly(p) {
 			p.policies = p.policies[:1]
+			twin.attached[id] = p
 		}
-		twin.attached.setEntry(id, p)
 	}
 	return &pathEngine{Kind: &twin, stackTable: k.stackTable}
 }

@@ -26,7 +26,7 @@ func (k *Kind) TrafficPaths(id topology.NodeID) []Path {
 // this input does not have.
 func (r *Resolution) KindWithoutPolicies(k *policy.Kind) *Kind {
 	out := &Kind{Kind: k, res: r}
-	out.engine = &pathEngine{Kind: out, stackTable: &stackTable{Kind: out}, knownPaths: map[stackNode][]Path{}}
+	out.engine = &pathEngine{Kind: out, stackTable: &stackTable{Kind: out}}
 	return out
 }
 

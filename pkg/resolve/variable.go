@@ -12,7 +12,7 @@ import (
 // hostnames should.
 func (d *Decoding) scanVariables() *variableScan {
 	s := &variableScan{uses: map[string]*variableUse{}}
-	known, search := topology.Kinds(), model.VariableSearch{}
+	known := topology.Kinds()
 	for _, k := range d.kinds {
 		known = append(known, k.GroupKind)
 	}
@@ -21,16 +21,11 @@ func (d *Decoding) scanVariables() *variableScan {
 			continue
 		}
 		for _, o := range d.in.OfKind(gk) {
-			if search.CanHaveVariable(o.Body) {
-				s.scanObject(o)
-			}
+			s.scanObject(o)
 		}
 	}
 	for _, policies := range d.policies {
 		for _, p := range policies {
-			if p.Object != nil && !search.CanHaveVariable(p.Object.Body) {
-				continue
-			}
 			for _, t := range p.Refs {
 				s.scanTexts(p.Object, t.Ref.Group, t.Ref.Kind, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
 			}

@@ -115,7 +115,7 @@ func (k stackLayout) buildLayers() *Verdict {
 	nodes := k.nodesOf(k.stack)
 	o.Layers = make([]Layer, 0, len(nodes))
 	k.visitNodes(o, func(id topology.NodeID) {
-		at := k.attached.entryAt(id)
+		at := k.attached[id]
 		for _, a := range at.policies {
 			l := Layer{Policy: a.Policy, Node: id, Level: k.res.levelOf(a), orderUncertain: at.ageIgnored, ageIgnored: at.ageIgnored, kind: k.Kind, attached: a}
 			o.Layers = slices.Insert(o.Layers, k.insertPosition(o.Layers, a), l)
@@ -145,7 +145,7 @@ func (k stackLayout) buildLayers() *Verdict {
 	k.addBuiltins(o)
 	for _, id := range nodes {
 		for _, r := range k.rejectedAt[id] {
-			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.levelOf(r.Attached), Rejected: true, orderUncertain: k.attached.entryAt(id).ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
+			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.levelOf(r.Attached), Rejected: true, orderUncertain: k.attached[id].ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
 			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.blocksAtPlace(), Rejected: o.newRejection(k.Kind, l)})
 			o.Layers = append(o.Layers, l)
 		}

@@ -42,7 +42,7 @@ func (o *Verdict) applyVoid(k *Kind, nodes []topology.NodeID) {
 	}
 	for _, id := range nodes {
 		if o.Void == "" {
-			o.Void = k.attached.entryAt(id).void
+			o.Void = k.attached[id].void
 		}
 	}
 	if culprit >= 0 {

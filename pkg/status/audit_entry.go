@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
@@ -98,7 +100,7 @@ func (c *comparison) absenceExcuse(e *Ancestor) string {
 // belongs to, as it is now.
 func (c *comparison) isOwnerUnseen() bool {
 	for _, r := range ReadReports(c.object, "") {
-		if accepted := r.conditionOfType("Accepted"); r.Ref == nil && accepted != nil {
+		if accepted := r.conditionOfType(typeAccepted); r.Ref == nil && accepted != nil {
 			return accepted.isPending() || c.isStale(accepted)
 		}
 	}
@@ -228,7 +230,7 @@ func (s *entryComparison) compareCondition(p *Condition, r *Reported) {
 		s.addDifference(s.newDifference(Missing, p, r, "no controller has processed the object yet (%s%s): is %s running?", r.Reason, quoteMessage(r), s.reporterName()))
 	case isMinorCondition(p.Type):
 		s.addNote(s.newDifference(Different, p, r, "%s is predicted %s and reported %s", p.Type, p.Status, r.Status))
-	case p.Type == "Programmed" && p.Status == "True" && !s.isOverridingReason(r.Reason):
+	case p.Type == typeProgrammed && p.Status == "True" && !s.isOverridingReason(r.Reason):
 		s.addNote(s.newDifference(Unpredictable, p, r, "not compared: only the controller knows whether the data plane is programmed; it says %s%s", r.Reason, quoteMessage(r)))
 	case p.Status == "False" && s.isOverridingReason(p.Reason), p.Type == "Overridden" && p.Status == "True":
 		s.addDifference(s.newDifference(Overridden, p, r, "reported as in force, but computed as overridden: %s", shortenMessage(p.Message)))
@@ -241,7 +243,7 @@ func (s *entryComparison) compareCondition(p *Condition, r *Reported) {
 
 // isOverridingReason reports whether a reason says that other policies have what this one sets.
 func (s *entryComparison) isOverridingReason(reason string) bool {
-	return reason == "Conflicted" || strings.Contains(reason, "Overridden") || s.hasUsualWords() && reason == s.kind.Status.None
+	return reason == string(gatewayv1.PolicyReasonConflicted) || strings.Contains(reason, "Overridden") || s.hasUsualWords() && reason == s.kind.Status.None
 }
 
 // isPartialReason reports whether a reason says that not all of something holds.

@@ -164,7 +164,7 @@ func (s *entryComparison) completeTypes() []string {
 		return s.kind.Status.Complete
 	case s.kind == nil && s.p.Object.Section != "":
 		if owner, ok := s.listenerOwner(); ok && s.unread.conflictDoubt(owner) == "" && s.res.Graph.Node(owner).Role != topology.ListenerSet {
-			return []string{"Conflicted"}
+			return []string{typeConflicted}
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func (c *comparison) findDangling() {
 	var accepted *Reported
 	var at *Report
 	for i := range c.reports {
-		r := c.reports[i].conditionOfType("Accepted")
+		r := c.reports[i].conditionOfType(typeAccepted)
 		switch {
 		case r == nil || c.isStale(r):
 		case r.Status == "False" && r.Reason == string(model.TargetNotFound):
@@ -206,7 +206,7 @@ func (c *comparison) findDangling() {
 		return
 	}
 	for _, m := range c.p.Missed {
-		c.differences = append(c.differences, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port, Controller: at.Controller, Target: &m.Ref, Type: "Accepted", Reported: accepted,
+		c.differences = append(c.differences, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port, Controller: at.Controller, Target: &m.Ref, Type: typeAccepted, Reported: accepted,
 			Message: "reported as accepted, but " + m.describeMiss()})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -35,13 +37,15 @@ func (r *Report) conditionOfType(kind string) *Reported {
 
 // isRefused reports whether the object is said not to be accepted.
 func (r *Report) isRefused() bool {
-	accepted := r.conditionOfType("Accepted")
+	accepted := r.conditionOfType(typeAccepted)
 	return accepted != nil && accepted.Status == "False"
 }
 
 // isPending reports whether a condition is the one with which objects are created: nobody has
 // judged them yet.
-func (r *Reported) isPending() bool { return r.Status == "Unknown" && r.Reason == "Pending" }
+func (r *Reported) isPending() bool {
+	return r.Status == "Unknown" && r.Reason == string(gatewayv1.GatewayReasonPending)
+}
 
 // ReadReports returns what the status of an object says, or of its listener of that name: own
 // conditions first, then by ancestor and controller. References have their defaults filled in
@@ -102,7 +106,7 @@ func listenerEntry(status model.Body, name string) (model.Body, bool) {
 
 // readReference returns a reference of a status with its defaults filled in.
 func readReference(b model.Body, namespace string) (model.Ref, int32) {
-	ref := model.Ref{Group: "gateway.networking.k8s.io", Kind: cmp.Or(b.Text("kind"), "Gateway"), Namespace: cmp.Or(b.Text("namespace"), namespace),
+	ref := model.Ref{Group: gatewayv1.GroupName, Kind: cmp.Or(b.Text("kind"), "Gateway"), Namespace: cmp.Or(b.Text("namespace"), namespace),
 		Name: b.Text("name"), Section: b.Text("sectionName")}
 	if b.Field("group").IsText() {
 		ref.Group = b.Text("group")

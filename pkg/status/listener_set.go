@@ -3,12 +3,14 @@ package status
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-var gatewayKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
+var gatewayKind = model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}
 
 // missesListenerSets reports whether a cluster did not let us read all ListenerSets.
 func missesListenerSets(r *resolve.Resolution) bool {
@@ -25,7 +27,7 @@ func MarkUnknownSets(r *resolve.Resolution, ancestors []Ancestor) {
 		}
 		for _, id := range r.Graph.Lookup(a.Ref.WithoutSection()) {
 			if set := r.Graph.ListenerSet(id); set.State == topology.SetUnknown {
-				a.Conditions = []Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: set.Reason}}
+				a.Conditions = []Condition{{Type: typeAccepted, Status: "Unknown", Reason: "NotEvaluated", Message: set.Reason}}
 			}
 		}
 	}
@@ -35,20 +37,20 @@ func MarkUnknownSets(r *resolve.Resolution, ancestors []Ancestor) {
 // predicted only where it follows from the spec.
 func predictListenerSet(g *topology.Graph, id topology.NodeID, others unreadListeners) Prediction {
 	f := g.ListenerSet(id)
-	conditions := []Condition{{"Accepted", "False", string(f.State), f.Reason}}
+	conditions := []Condition{{typeAccepted, "False", string(f.State), f.Reason}}
 	doubt := others.conflictDoubt(id)
 	switch {
 	case f.State == topology.SetUnknown, f.Missing:
 		conditions[0].Status = "Unknown"
 	case f.State != topology.SetNotAllowed && f.State != topology.SetWithoutParent && doubt != "":
-		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", doubt}
+		conditions[0] = Condition{typeAccepted, "Unknown", "NotEvaluated", doubt}
 	case f.State == topology.SetAccepted:
 		conditions[0].Status = "True"
 		if total, bad, _, _ := countListeners(g, id); bad > 0 {
 			conditions[0] = listenersNotValid(bad, total)
 		}
 	case f.State == topology.SetNotAllowed, f.State == topology.SetListenersNotValid:
-		conditions = append(conditions, Condition{"Programmed", "False", string(f.State), f.Reason})
+		conditions = append(conditions, Condition{typeProgrammed, "False", string(f.State), f.Reason})
 	}
 	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
 }
@@ -66,25 +68,25 @@ func addConflicts(g *topology.Graph, id topology.NodeID, conditions []Condition,
 		switch {
 		case conflict.Reason == "":
 		case doubt != "":
-			conditions = append(conditions, Condition{"Conflicted", "Unknown", "NotEvaluated", doubt})
+			conditions = append(conditions, Condition{typeConflicted, "Unknown", "NotEvaluated", doubt})
 		default:
-			conditions = append(conditions, Condition{"Conflicted", "True", conflict.Reason, conflict.Message})
+			conditions = append(conditions, Condition{typeConflicted, "True", conflict.Reason, conflict.Message})
 		}
 		return conditions
 	}
 	set := g.ListenerSet(owner)
 	switch {
 	case set.State == topology.SetUnknown, set.Missing:
-		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", set.Reason}
+		conditions[0] = Condition{typeAccepted, "Unknown", "NotEvaluated", set.Reason}
 	case set.State == topology.SetNotAllowed, set.State == topology.SetWithoutParent:
 		return conditions[1:2]
 	case facts.Unsupported: // it has no place that others could take
 	case doubt != "" && (!conflict.Settled || g.MergesGateways()):
-		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", doubt}
+		conditions[0] = Condition{typeAccepted, "Unknown", "NotEvaluated", doubt}
 	case conflict.Reason != "":
-		conditions[0] = Condition{"Accepted", "False", conflict.Reason, conflict.Message}
-		conditions = append(conditions[:2], Condition{"Programmed", "False", conflict.Reason, conflict.Message},
-			Condition{"Conflicted", "True", conflict.Reason, conflict.Message})
+		conditions[0] = Condition{typeAccepted, "False", conflict.Reason, conflict.Message}
+		conditions = append(conditions[:2], Condition{typeProgrammed, "False", conflict.Reason, conflict.Message},
+			Condition{typeConflicted, "True", conflict.Reason, conflict.Message})
 	}
 	return conditions
 }

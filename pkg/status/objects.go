@@ -6,9 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// The types of the conditions that Gateways, their listeners, routes and policies have in common.
+const (
+	typeAccepted     = string(gatewayv1.GatewayConditionAccepted)
+	typeProgrammed   = string(gatewayv1.GatewayConditionProgrammed)
+	typeResolvedRefs = string(gatewayv1.GatewayConditionResolvedRefs)
+	typeConflicted   = string(gatewayv1.ListenerConditionConflicted)
 )
 
 // PredictObjects predicts the conditions of Gateways, ListenerSets, listeners and routes
@@ -151,19 +161,19 @@ func countListeners(g *topology.Graph, id topology.NodeID) (total, bad, refused,
 // listenersNotValid is the condition of what is accepted although some of its listeners are not
 // valid.
 func listenersNotValid(bad, total int) Condition {
-	return Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
+	return Condition{typeAccepted, "True", string(gatewayv1.GatewayReasonListenersNotValid), fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
 }
 
 func predictGateway(g *topology.Graph, id topology.NodeID, others unreadListeners) Prediction {
 	total, bad, refused, doubtful := countListeners(g, id)
-	c := Condition{"Accepted", "True", "Accepted", "the Gateway is accepted"}
+	c := Condition{typeAccepted, "True", string(gatewayv1.GatewayReasonAccepted), "the Gateway is accepted"}
 	switch {
 	case doubtful > 0 && (bad == 0 || bad+doubtful == total): // the others decide otherwise
-		c = Condition{"Accepted", "Unknown", "NotEvaluated", fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that may not be read", doubtful, total)}
+		c = Condition{typeAccepted, "Unknown", "NotEvaluated", fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that may not be read", doubtful, total)}
 	case refused > 0 && refused == total:
-		c = Condition{"Accepted", "False", "ListenersNotValid", "no listener is valid"}
+		c = Condition{typeAccepted, "False", string(gatewayv1.GatewayReasonListenersNotValid), "no listener is valid"}
 	case others.conflictDoubt(id) != "":
-		c = Condition{"Accepted", "Unknown", "NotEvaluated", others.conflictDoubt(id)}
+		c = Condition{typeAccepted, "Unknown", "NotEvaluated", others.conflictDoubt(id)}
 	case bad > 0:
 		c = listenersNotValid(bad, total)
 	}
@@ -176,22 +186,22 @@ func predictGateway(g *topology.Graph, id topology.NodeID, others unreadListener
 
 func predictListener(g *topology.Graph, id topology.NodeID, others unreadListeners) Prediction {
 	f := g.Listener(id)
-	accepted := Condition{"Accepted", "True", "Accepted", "the listener is accepted"}
+	accepted := Condition{typeAccepted, "True", string(gatewayv1.ListenerReasonAccepted), "the listener is accepted"}
 	switch {
 	case f.Unsupported:
-		accepted = Condition{"Accepted", "False", "UnsupportedProtocol", fmt.Sprintf("protocol %q is not one of the Gateway API's", f.Protocol)}
+		accepted = Condition{typeAccepted, "False", string(gatewayv1.ListenerReasonUnsupportedProtocol), fmt.Sprintf("protocol %q is not one of the Gateway API's", f.Protocol)}
 	case f.Refused.Reason != "":
-		accepted = Condition{"Accepted", "False", f.Refused.Reason, f.Refused.Message}
+		accepted = Condition{typeAccepted, "False", f.Refused.Reason, f.Refused.Message}
 	case f.Refused.Message != "":
-		accepted = Condition{"Accepted", "Unknown", "NotEvaluated", f.Refused.Message}
+		accepted = Condition{typeAccepted, "Unknown", "NotEvaluated", f.Refused.Message}
 	}
 	resolved := resolvedRefsCondition(f.Refs)
 	if f.InvalidKinds {
-		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
+		resolved = Condition{typeResolvedRefs, "False", string(gatewayv1.ListenerReasonInvalidRouteKinds), "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
 	if f.WithoutCertificate != "" { // all that is ever predicted of a listener's being programmed, but for conflicts
-		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Programmed", "False", "Invalid", f.WithoutCertificate})
+		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{typeProgrammed, "False", string(gatewayv1.ListenerReasonInvalid), f.WithoutCertificate})
 	}
 	p.Ancestors[0].Conditions = addConflicts(g, id, p.Ancestors[0].Conditions, others)
 	for _, gk := range f.Kinds {
@@ -214,7 +224,7 @@ func predictRoute(r *resolve.Resolution, id topology.NodeID) Prediction {
 			continue
 		}
 		parent := v.Parent
-		accepted := Condition{"Accepted", "False", string(v.State), v.Reason}
+		accepted := Condition{typeAccepted, "False", string(v.State), v.Reason}
 		switch {
 		case v.State == topology.Accepted:
 			accepted.Status = "True"
@@ -225,7 +235,7 @@ func predictRoute(r *resolve.Resolution, id topology.NodeID) Prediction {
 		}
 		refs := resolved
 		if v.MaybeUnreported {
-			refs = Condition{"ResolvedRefs", "Unknown", "NotEvaluated", v.Reason}
+			refs = Condition{typeResolvedRefs, "Unknown", "NotEvaluated", v.Reason}
 		}
 		entry := Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, refs}}
 		if v.Verdict != nil {

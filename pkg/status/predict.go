@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -171,9 +173,9 @@ func WriteUsual(in Input) []Ancestor {
 func translateAccepted(c Condition, w *policy.AcceptedWords) Condition {
 	c.Type = w.Type
 	switch c.Reason {
-	case "Accepted":
+	case string(gatewayv1.PolicyReasonAccepted):
 		c.Reason = w.Yes
-	case "Invalid":
+	case string(gatewayv1.PolicyReasonInvalid):
 		c.Reason = w.Invalid
 	}
 	return c
@@ -184,25 +186,25 @@ func translateAccepted(c Condition, w *policy.AcceptedWords) Condition {
 func acceptedCondition(in Input) (Condition, bool) {
 	f := in.Outcome
 	no := func(reason, format string, args ...any) (Condition, bool) {
-		return Condition{"Accepted", "False", reason, fmt.Sprintf(format, args...)}, false
+		return Condition{typeAccepted, "False", reason, fmt.Sprintf(format, args...)}, false
 	}
 	switch {
 	case len(f.Targets) == 0 && len(f.Missed) == 0:
-		return no("Invalid", "the policy has no target reference")
+		return no(string(gatewayv1.PolicyReasonInvalid), "the policy has no target reference")
 	case len(f.Targets) == 0:
 		ref := f.Missed[0].Ref
 		switch code := missedCode(in, f.Missed[0]); code {
 		case model.TargetNotFound:
-			return no("TargetNotFound", "%s not found%s", describeRef(ref), listSections(in, ref))
+			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", describeRef(ref), listSections(in, ref))
 		case model.RefNotPermitted:
-			return no("RefNotPermitted", "no ReferenceGrant permits the reference to %s", describeRef(ref))
+			return no(string(gatewayv1.RouteReasonRefNotPermitted), "no ReferenceGrant permits the reference to %s", describeRef(ref))
 		default:
-			return no("Invalid", "%s cannot be a target of the policy", describeRef(ref))
+			return no(string(gatewayv1.PolicyReasonInvalid), "%s cannot be a target of the policy", describeRef(ref))
 		}
 	case f.Policy.Fault != "":
-		return no(cmp.Or(f.Policy.Reason, "Invalid"), "%s", f.Policy.Fault)
+		return no(cmp.Or(f.Policy.Reason, string(gatewayv1.PolicyReasonInvalid)), "%s", f.Policy.Fault)
 	case len(f.RejectedBy) > 0 && f.KeptTargets == 0:
-		return no("Conflicted", "%s", describeConflicts(f.Conflicts))
+		return no(string(gatewayv1.PolicyReasonConflicted), "%s", describeConflicts(f.Conflicts))
 	}
 	message := "the policy has been accepted" + describeRejections(in)
 	if len(f.Missed) > 0 {
@@ -215,7 +217,7 @@ func acceptedCondition(in Input) (Condition, bool) {
 	if f.Paths == 0 {
 		message += noPath
 	}
-	return Condition{"Accepted", "True", "Accepted", message}, true
+	return Condition{typeAccepted, "True", string(gatewayv1.PolicyReasonAccepted), message}, true
 }
 
 // noPath ends the message of a policy that is accepted where no traffic comes.

@@ -1,6 +1,10 @@
 package status
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+import (
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
 
 // resolvedRefsCondition is the condition ResolvedRefs, given what could not be resolved:
 // Unknown where the input does not tell, because a reference to what is only not at hand must
@@ -8,9 +12,9 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 func resolvedRefsCondition(u topology.Unresolved) Condition {
 	switch {
 	case u.Reason != "":
-		return Condition{"ResolvedRefs", "False", u.Reason, u.Message}
+		return Condition{typeResolvedRefs, "False", u.Reason, u.Message}
 	case u.Message != "":
-		return Condition{"ResolvedRefs", "Unknown", "NotEvaluated", u.Message}
+		return Condition{typeResolvedRefs, "Unknown", "NotEvaluated", u.Message}
 	}
-	return Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
+	return Condition{typeResolvedRefs, "True", string(gatewayv1.RouteReasonResolvedRefs), "all references are resolved"}
 }

@@ -18,13 +18,13 @@ func (in Input) isWithheld(t policy.TargetRef) bool {
 // enough for: a condition that depends on it is Unknown.
 func predictWithGaps(in Input, write Writer) []Ancestor {
 	if i := slices.IndexFunc(in.Outcome.Missed, in.isWithheld); i >= 0 && len(in.Outcome.Targets) == 0 {
-		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", describeRef(in.Outcome.Missed[i].Ref) + " may not be read"}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", describeRef(in.Outcome.Missed[i].Ref) + " may not be read"}}}}
 	}
 	if hasUnknownTargets(in) {
-		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
 	}
 	if by, gap := hasUnreadNamers(in); gap && len(in.Outcome.Targets) == 0 {
-		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "whether " + by + " names it is not known: they may not be read"}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "whether " + by + " names it is not known: they may not be read"}}}}
 	}
 	out := write(in)
 	gaps := in.Kind.Gaps().Of(in.Outcome.Policy)
@@ -41,7 +41,7 @@ func predictWithGaps(in Input, write Writer) []Ancestor {
 		slices.ContainsFunc(in.Outcome.Policy.Refs, in.isWithheld)
 	for _, a := range out {
 		for i, c := range a.Conditions {
-			if c.Type != "Accepted" || open || a.Dependent {
+			if c.Type != typeAccepted || open || a.Dependent {
 				a.Conditions[i] = withholdCondition(in.Resolution, gaps, c)
 			} else {
 				a.Conditions[i].Message = strings.TrimSuffix(c.Message, noPath)

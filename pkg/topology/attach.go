@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -13,13 +15,13 @@ type AttachmentState string
 
 // The states, each further than the one before it. Unknown is ours: the input does not tell (G10, G14).
 const (
-	NoMatchingParent           AttachmentState = "NoMatchingParent"
-	NotAllowedByListeners      AttachmentState = "NotAllowedByListeners"
-	NoMatchingListenerHostname AttachmentState = "NoMatchingListenerHostname"
-	UnsupportedValue           AttachmentState = "UnsupportedValue" // of a parent route: nothing can be delegated to a route with hostnames
-	Conflicted                 AttachmentState = "Conflicted"       // of a Service: routes of another kind have all its ports (G51)
+	NoMatchingParent           AttachmentState = AttachmentState(gatewayv1.RouteReasonNoMatchingParent)
+	NotAllowedByListeners      AttachmentState = AttachmentState(gatewayv1.RouteReasonNotAllowedByListeners)
+	NoMatchingListenerHostname AttachmentState = AttachmentState(gatewayv1.RouteReasonNoMatchingListenerHostname)
+	UnsupportedValue           AttachmentState = AttachmentState(gatewayv1.RouteReasonUnsupportedValue) // of a parent route: nothing can be delegated to a route with hostnames
+	Conflicted                 AttachmentState = "Conflicted"                                           // of a Service: routes of another kind have all its ports (G51)
 	Unknown                    AttachmentState = "Unknown"
-	Accepted                   AttachmentState = "Accepted"
+	Accepted                   AttachmentState = AttachmentState(gatewayv1.RouteReasonAccepted)
 )
 
 func (s AttachmentState) progress() int {

@@ -3,6 +3,8 @@ package topology
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -211,7 +213,7 @@ func (bs *backendBuilder) judgeRef(from referrer, ref model.Ref) (NodeID, judgem
 // ResolvedRefs condition, "" if it has none.
 func (bs *backendBuilder) reportBackend(r *routeDraft, to backendRef, reason string, p model.Problem) {
 	p.Severity = model.Warning
-	if reason == "BackendNotFound" {
+	if reason == string(gatewayv1.RouteReasonBackendNotFound) {
 		missing := to.ref
 		p.MissingRef = &missing
 	}

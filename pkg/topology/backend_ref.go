@@ -3,6 +3,8 @@ package topology
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -40,16 +42,16 @@ func (f *referenceJudge) judgeBackend(from referrer, to model.Ref, exists bool) 
 	gk := to.GroupKind()
 	switch {
 	case !canBeBackend(gk):
-		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "which cannot be a backend",
+		return judgement{reason: string(gatewayv1.RouteReasonInvalidKind), code: model.BackendNotFound, why: "which cannot be a backend",
 			hint: `the standard backend is kind Service of group ""`}
 	case !f.IsKnownKind(gk) && !isInferencePool(gk):
-		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined", foreign: f.in.Cluster == nil,
+		return judgement{reason: string(gatewayv1.RouteReasonInvalidKind), code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined", foreign: f.in.Cluster == nil,
 			hint: "if the implementation has that kind, add its CRD or an object of it"}
 	}
 	var v judgement
 	if !from.mesh && !f.grants.isAllowed(from.kind, from.namespace, to) {
 		if !f.coverage.isWithheld(grantKind, to.Namespace) {
-			return judgement{reason: "RefNotPermitted", code: model.RefNotPermitted, why: "and no ReferenceGrant permits that",
+			return judgement{reason: string(gatewayv1.RouteReasonRefNotPermitted), code: model.RefNotPermitted, why: "and no ReferenceGrant permits that",
 				hint: grantHint(from.kind, from.namespace, to)}
 		}
 		v.open = "the ReferenceGrants in namespace " + to.Namespace + " may not be read"
@@ -62,7 +64,7 @@ func (f *referenceJudge) judgeBackend(from referrer, to model.Ref, exists bool) 
 			v.open = "an unrendered variable: what " + to.String() + " would be is not known"
 		}
 	case f.isComplete(to):
-		return judgement{reason: "BackendNotFound", code: model.BackendNotFound, why: "which does not exist"}
+		return judgement{reason: string(gatewayv1.RouteReasonBackendNotFound), code: model.BackendNotFound, why: "which does not exist"}
 	default:
 		v.assumed = true
 		if v.open == "" && f.coverage.isWithheld(gk, to.Namespace) {
@@ -180,7 +182,7 @@ func (g *Graph) resolveBackendRef(from referrer, to backendRef, weight int) Back
 		if p := findServicePort(o, "", to.port, from.kind == udpRouteKind); p != nil {
 			out.Ref.Section = p.section
 		} else if gk == serviceKind {
-			out.Reason, out.Message = "BackendNotFound", to.ref.String()+" has no port "+formatInt(int(to.port))
+			out.Reason, out.Message = string(gatewayv1.RouteReasonBackendNotFound), to.ref.String()+" has no port "+formatInt(int(to.port))
 		}
 	}
 	return out

@@ -6,6 +6,8 @@ import (
 	"encoding/pem"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -154,9 +156,9 @@ type certificateUse struct {
 }
 
 var (
-	serverUse    = certificateUse{check: certificateStore.checkKeyPair, kind: "Secret", wrongKindReason: "InvalidCertificateRef", brokenReason: "InvalidCertificateRef"}
-	clientUse    = certificateUse{check: certificateStore.checkKeyPair, kind: "Secret", wrongKindReason: "InvalidClientCertificateRef", brokenReason: "InvalidClientCertificateRef"}
-	authorityUse = certificateUse{check: certificateStore.checkAuthority, wrongKindReason: "InvalidCACertificateKind", brokenReason: "InvalidCACertificateRef"}
+	serverUse    = certificateUse{check: certificateStore.checkKeyPair, kind: "Secret", wrongKindReason: string(gatewayv1.ListenerReasonInvalidCertificateRef), brokenReason: string(gatewayv1.ListenerReasonInvalidCertificateRef)}
+	clientUse    = certificateUse{check: certificateStore.checkKeyPair, kind: "Secret", wrongKindReason: string(gatewayv1.GatewayReasonInvalidClientCertificateRef), brokenReason: string(gatewayv1.GatewayReasonInvalidClientCertificateRef)}
+	authorityUse = certificateUse{check: certificateStore.checkAuthority, wrongKindReason: string(gatewayv1.ListenerReasonInvalidCACertificateKind), brokenReason: string(gatewayv1.ListenerReasonInvalidCACertificateRef)}
 )
 
 // certificateJudge judges references to certificates.
@@ -184,7 +186,7 @@ func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at fi
 			Hint:    grantHint(owner.GroupKind(), owner.Namespace, to),
 		}
 		c.addProblem(p, at.object, at.fromRoot()...)
-		return Unresolved{Reason: "RefNotPermitted", Message: p.Message}
+		return Unresolved{Reason: string(gatewayv1.ListenerReasonRefNotPermitted), Message: p.Message}
 	}
 	flaw, what := u.check(c.certificates, to)
 	switch flaw {

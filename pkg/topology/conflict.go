@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -158,8 +160,8 @@ func refuseAll(ls []*listener, reason string, settled bool) {
 
 // The reasons of conflicts (gatewayapi G29).
 const (
-	hostnameConflict = "HostnameConflict"
-	protocolConflict = "ProtocolConflict"
+	hostnameConflict = string(gatewayv1.ListenerReasonHostnameConflict)
+	protocolConflict = string(gatewayv1.ListenerReasonProtocolConflict)
 )
 
 // refuseFor notes that the listener conflicts with others.

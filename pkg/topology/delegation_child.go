@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -79,14 +81,14 @@ func (c *delegationChains) rulesFor(child NodeID, parents []routeMatch, ways []D
 
 // reportCircle reports a route that hands over to one above it.
 func (c *delegationChains) reportCircle(route NodeID, d delegateRef, child *model.Object) {
-	c.reportFailure(route, d, "RefNotPermitted", model.Problem{Code: model.RefNotPermitted,
+	c.reportFailure(route, d, string(gatewayv1.RouteReasonRefNotPermitted), model.Problem{Code: model.RefNotPermitted,
 		Message: "it delegates to " + child.Ref.String() + ", which delegated to it: nothing is delegated there"})
 }
 
 // reportForeignKind reports a backendRef with the label of an implementation that none of the
 // route's Gateways belongs to: it is no kind of backend there.
 func (c *delegationChains) reportForeignKind(route, rule NodeID, d delegateRef) {
-	c.reportFailure(route, d, "InvalidKind", model.Problem{Code: model.BackendNotFound,
+	c.reportFailure(route, d, string(gatewayv1.RouteReasonInvalidKind), model.Problem{Code: model.BackendNotFound,
 		Message: "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which delegates to routes at Gateways of another implementation only"})
 }
 
@@ -122,7 +124,7 @@ func (c *delegationChains) reportUnresolvable(route, rule NodeID, d delegateRef,
 		c.reportFailure(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why, Hint: "add the manifests of the routes"})
 		return
 	}
-	c.reportFailure(route, d, "BackendNotFound", model.Problem{Code: model.BackendNotFound, Message: message + "no such route takes its requests"})
+	c.reportFailure(route, d, string(gatewayv1.RouteReasonBackendNotFound), model.Problem{Code: model.BackendNotFound, Message: message + "no such route takes its requests"})
 }
 
 // whyUnknown says why a backendRef of a route may hand over all the same: the routes that it

@@ -3,18 +3,21 @@ package topology
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayxv1alpha1 "sigs.k8s.io/gateway-api/apisx/v1alpha1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// GatewayAPI is the release of the Gateway API by whose rules objects are read. Nothing of its Go types is compiled in: fields that it does
+// GatewayAPI is the release of the Gateway API by whose rules objects are read. They are not read into its Go types: fields that it does
 // not have are kept, and some kinds that only later releases have are known.
 const GatewayAPI = "v1.6.3"
 
 // The groups whose kinds are all known.
 const (
 	coreGroup         = ""
-	gatewayGroup      = "gateway.networking.k8s.io"
-	experimentalGroup = "gateway.networking.x-k8s.io"
+	gatewayGroup      = gatewayv1.GroupName
+	experimentalGroup = gatewayxv1alpha1.GroupName
 )
 
 var (

@@ -3,6 +3,8 @@ package topology
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -11,11 +13,11 @@ type SetState string
 
 // The states. SetWithoutParent and SetUnknown are ours: the Gateway does not exist or is not in the input, or it is not known whether it takes the set.
 const (
-	SetAccepted          SetState = "Accepted"
-	SetNotAllowed        SetState = "NotAllowed"
-	SetParentNotAccepted SetState = "ParentNotAccepted"
-	SetListenersNotValid SetState = "ListenersNotValid"
-	SetWithoutParent     SetState = "NoMatchingParent"
+	SetAccepted          SetState = SetState(gatewayv1.ListenerSetReasonAccepted)
+	SetNotAllowed        SetState = SetState(gatewayv1.ListenerSetReasonNotAllowed)
+	SetParentNotAccepted SetState = SetState(gatewayv1.ListenerSetReasonParentNotAccepted)
+	SetListenersNotValid SetState = SetState(gatewayv1.ListenerSetReasonListenersNotValid)
+	SetWithoutParent     SetState = SetState(gatewayv1.RouteReasonNoMatchingParent)
 	SetUnknown           SetState = "NotEvaluated"
 )
 

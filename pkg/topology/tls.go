@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -43,7 +45,7 @@ func (c *certificateJudge) readTLS(l *listener, f *fieldReader) {
 		l.withoutCertificate = own.Message
 	}
 	if l.protocol == "TLS" && c.settings.IsOff(TLSTerminate) {
-		l.setRefusal(Refusal{"UnsupportedValue", "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
+		l.setRefusal(Refusal{string(gatewayv1.ListenerReasonUnsupportedValue), "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
 	} else if l.protocol == "TLS" {
 		c.addNamedNote(noteTopic{kind: terminatesTLS}, l.ref.String(), nil)
 	}
@@ -84,7 +86,7 @@ func (c *certificateJudge) setAuthorities(l *listener, by certificateRefs) {
 	case !by.given || by.good:
 	case by.isBroken():
 		l.withoutCertificate = cmp.Or(l.withoutCertificate, by.Message)
-		l.setRefusal(Refusal{"NoValidCACertificate", "no CA certificate is valid: " + by.Message})
+		l.setRefusal(Refusal{string(gatewayv1.ListenerReasonNoValidCACertificate), "no CA certificate is valid: " + by.Message})
 	default:
 		l.setRefusal(Refusal{Message: "it is unknown whether a CA certificate is valid: " + by.unknown})
 		if by.gap == grantGap {
@@ -174,7 +176,7 @@ func (gs *gatewayBuilder) separateModes(gateway NodeID, all []listener) {
 			gs.addNamedNote(noteTopic{kind: mixesModes}, l.ref.String(), nil)
 			continue
 		}
-		r := Refusal{"ProtocolConflict", "TLS listeners of both modes share port " + formatInt(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
+		r := Refusal{protocolConflict, "TLS listeners of both modes share port " + formatInt(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
 		l.setRefusal(r)
 		if l.conflict == (Conflict{}) {
 			l.conflict = Conflict{Reason: r.Reason, Message: r.Message, Settled: true}

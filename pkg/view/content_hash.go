@@ -4,18 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
-	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // contentHash is short, and changes with the kind, the spec or a source, but not with where a source was read.
 func contentHash(e *EffectivePolicy) string {
-	b := digestPool.Get().(*digest)
-	defer digestPool.Put(b)
-	*b = (*b)[:0]
+	var b digest
 	b.appendTexts(e.PolicyKind)
-	*b = model.AppendJSON(*b, e.Spec)
+	b = model.AppendJSON(b, e.Spec)
 	for _, r := range e.Rules {
 		for _, s := range r.Sources {
 			b.appendTexts(r.Name)
@@ -26,14 +23,12 @@ func contentHash(e *EffectivePolicy) string {
 			b.appendTexts(s.Level, s.Block, s.Strategy, s.Builtin)
 		}
 	}
-	sum := sha256.Sum256(*b)
+	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6])
 }
 
 // digest is text in which no two things are written alike.
 type digest []byte
-
-var digestPool = sync.Pool{New: func() any { return new(digest) }}
 
 func (d *digest) appendTexts(texts ...string) {
 	for _, s := range texts {

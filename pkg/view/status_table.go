@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -173,7 +175,7 @@ func (v *conditionGroup) fillRow(row []Cell, o TableOptions) {
 	var notes []string
 	for _, c := range v.conditions {
 		tone := conditionTone(c)
-		if c.Type == "Accepted" || isStateWord(c) {
+		if c.Type == string(gatewayv1.PolicyConditionAccepted) || isStateWord(c) {
 			row[2] = Cell{Text: c.Status, Tone: tone}
 			if c.Reason != c.Type && !isStateWord(c) {
 				row[2].Text += " " + c.Reason
@@ -208,7 +210,7 @@ func isStateWord(c Condition) bool {
 // and not that all is well.
 func isNoteworthy(conditionType string) bool {
 	switch conditionType {
-	case "Overridden", "Merged", "Conflicted", "Aggregated":
+	case "Overridden", "Merged", string(gatewayv1.PolicyReasonConflicted), "Aggregated":
 		return true
 	}
 	return false
@@ -217,7 +219,7 @@ func isNoteworthy(conditionType string) bool {
 // conditionTone is how good a condition is. What is not known is neither good nor bad.
 func conditionTone(c Condition) Tone {
 	switch {
-	case c.Type != "Accepted" && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), isNoteworthy(c.Type) && c.Status == "True":
+	case c.Type != string(gatewayv1.PolicyConditionAccepted) && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), isNoteworthy(c.Type) && c.Status == "True":
 		return Partly
 	case c.Status == "True":
 		return Good

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -20,7 +22,7 @@ func backendTLSAncestors(in status.Input) []status.Ancestor {
 // a matter of gatewayapi.checkCertificates (G58).
 func judgeCertificates(in status.Input) (accepted, resolved status.Condition) {
 	accepted = acceptedCondition
-	resolved = status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs", Message: "all references are resolved"}
+	resolved = status.Condition{Type: string(gatewayv1.BackendTLSPolicyConditionResolvedRefs), Status: "True", Reason: string(gatewayv1.BackendTLSPolicyReasonResolvedRefs), Message: "all references are resolved"}
 	validation := in.Outcome.Policy.Object.Body.At("spec", "validation")
 	refs := validation.Field("caCertificateRefs")
 	good, open := 0, ""
@@ -43,18 +45,18 @@ func judgeCertificates(in status.Input) (accepted, resolved status.Condition) {
 	wellKnown := validation.Text("wellKnownCACertificates")
 	switch {
 	case refs.Len() > 0 && good == 0 && open == "":
-		accepted.Status, accepted.Reason, accepted.Message = "False", "NoValidCACertificate", "no CA certificate is valid: "+resolved.Message
+		accepted.Status, accepted.Reason, accepted.Message = "False", string(gatewayv1.BackendTLSPolicyReasonNoValidCACertificate), "no CA certificate is valid: "+resolved.Message
 	case refs.Len() > 0 && good == 0:
 		accepted.Status, accepted.Reason, accepted.Message = "Unknown", "NotEvaluated", "it is unknown whether a CA certificate is valid: "+open
 	case wellKnown != "" && wellKnown != "System" && !strings.Contains(wellKnown, "/"): // with a domain it is an implementation's
-		accepted.Status, accepted.Reason, accepted.Message = "False", "Invalid", "wellKnownCACertificates is "+wellKnown+", which is not System"
+		accepted.Status, accepted.Reason, accepted.Message = "False", string(gatewayv1.PolicyReasonInvalid), "wellKnownCACertificates is "+wellKnown+", which is not System"
 	}
 	return accepted, resolved
 }
 
 var reasonByFlaw = map[topology.CertificateFlaw]string{
-	topology.WrongCertificateKind:  "InvalidKind",
-	topology.MissingCertificate:    "InvalidCACertificateRef",
-	topology.IncompleteCertificate: "InvalidCACertificateRef",
-	topology.MalformedCertificate:  "InvalidCACertificateRef",
+	topology.WrongCertificateKind:  string(gatewayv1.BackendTLSPolicyReasonInvalidKind),
+	topology.MissingCertificate:    string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
+	topology.IncompleteCertificate: string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
+	topology.MalformedCertificate:  string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
 }
