@@ -1,34 +1,24 @@
 package cli
 
 import (
-	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // checkFlags are the flags of `check`.
 type checkFlags struct {
 	queryFlags
-	ignore         []string
-	config         string
-	requirements   []string
-	failOn         string
-	showSuppressed bool
-	list           bool
-	crds           definitionFlags
-	plugins        []plugin.Plugin
+	findingFlags
+	list bool
 }
 
 func (a App) newCheckCommand(s Streams) *cobra.Command {
-	f := &checkFlags{plugins: a.Plugins}
+	f := &checkFlags{findingFlags: findingFlags{plugins: a.Plugins}}
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
 		Short: "Report mistakes in manifests or a cluster, locally and in CI",
@@ -75,12 +65,14 @@ finds what they do not notice. To check a folder called test or coverage, write 
 	f.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
-	f.crds.addDefinitionFlags(fs)
-	fs.StringVar(&f.config, "config", "", "config file (default: "+configFile+" in the current folder, if present; none: no config file)")
+	f.addFindingFlags(fs, "config file")
 	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
 	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list ignored findings")
 	fs.BoolVar(&f.list, "list", false, "list all finding ids, or explain the given ones")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		f.noteGiven(cmd)
+		return f.checkOutput(cmd.Flags().Changed("output"))
+	}
 	f.addCheckCompletion(a, cmd, s)
 	cmd.AddCommand(a.newCheckTestCommand(s), newCoverageCommand(a, s))
 	return cmd
@@ -108,7 +100,7 @@ func (f *checkFlags) addCheckCompletion(a App, cmd *cobra.Command, s Streams) {
 
 // runCheck runs the command.
 func (a App) runCheck(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
-	options, err := f.prepareOptions(cmd.Context(), cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"), s)
+	options, err := f.prepareOptions(cmd.Context(), &f.sourceFlags, f.verbose, s)
 	if err != nil {
 		return err
 	}
@@ -147,58 +139,4 @@ func (a App) runCheck(cmd *cobra.Command, f *checkFlags, s Streams, folders []st
 		return errFindings
 	}
 	return nil
-}
-
-// prepareOptions reads everything that a check needs beside the input: flags, config, requirements
-// and definitions. The two booleans say which flags the user gave.
-func (f *checkFlags) prepareOptions(ctx context.Context, failOnGiven, configGiven bool, s Streams) (check.Options, error) {
-	options, err := f.readOptions(failOnGiven, configGiven)
-	if err != nil {
-		return options, err
-	}
-	if options.Requirements, err = f.loadRequirements(options.Config); err != nil {
-		return options, err
-	}
-	if err := f.crds.readDefinitions(ctx, f.loadLimits(), s); err != nil {
-		return options, err
-	}
-	f.clusterScoped, options.Definitions, options.Steps = load.ClusterScopedKinds(f.crds.definitions), f.crds.definitions, f.crds.steps
-	return options, nil
-}
-
-// readOptions reads the flags and the config file that they name. The two booleans say which flags
-// the user gave.
-func (f *checkFlags) readOptions(failOnGiven, configGiven bool) (check.Options, error) {
-	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.verbosity > 0, Catalogue: f.findingCatalogue()}
-	for _, id := range f.ignore {
-		id = strings.TrimSpace(id)
-		if !o.Catalogue.Known(id) {
-			return o, f.unknownFinding(id)
-		}
-		o.Ignore = append(o.Ignore, id)
-	}
-	if !slices.Contains(check.Thresholds(), f.failOn) {
-		return o, newUsageError("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q", f.failOn)
-	}
-	var err error
-	o.Config, err = readConfig(f.config, configGiven, o.Catalogue)
-	o.FailOn = check.Threshold(f.failOn)
-	if o.Config.FailOn != "" && !failOnGiven {
-		o.FailOn = o.Config.FailOn
-	}
-	return o, err
-}
-
-// findingCatalogue documents every finding that there can be.
-func (f *checkFlags) findingCatalogue() check.Catalogue {
-	return check.NewCatalogue(plugin.FindingRules(f.plugins))
-}
-
-// unknownFinding is the usage error for an id that is in no catalogue.
-func (f *checkFlags) unknownFinding(id string) error {
-	hint := "list them with: kubectl dopolicy check --list"
-	if near := f.findingCatalogue().Nearest(id); len(near) > 0 {
-		hint = "did you mean " + near[0] + "?"
-	}
-	return newUsageError(hint, "there are no findings %q", id)
 }

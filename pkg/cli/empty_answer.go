@@ -74,7 +74,7 @@ func (s inputSelection) describeEmpty(targets []topology.NodeID, labels string) 
 type emptyView interface{ Empty() bool }
 
 // emptyAnswerMessage is what to print in place of an answer without content, "" if it has some.
-func (q *queryFlags) emptyAnswerMessage(session *session, v render.View) string {
+func (f *outputFlags) emptyAnswerMessage(session *session, v render.View) string {
 	e, ok := v.(emptyView)
 	if !ok || !e.Empty() {
 		return ""
@@ -82,24 +82,24 @@ func (q *queryFlags) emptyAnswerMessage(session *session, v render.View) string 
 	if _, statuses := v.(*view.StatusList); statuses {
 		return "no policies " + session.describeScope()
 	}
-	return q.emptyMessage
+	return f.emptyMessage
 }
 
 // writeEmptyAnswer prints the message; an answer for programs is written all the same.
-func (q *queryFlags) writeEmptyAnswer(s Streams, session *session, what string, v render.View, e *view.Envelope) error {
-	switch render.Format(q.format) {
+func (f *outputFlags) writeEmptyAnswer(s Streams, session *session, what string, v render.View, e *view.Envelope) error {
+	switch render.Format(f.format) {
 	case render.Table, render.Wide, render.Tree, render.Name:
-		if q.parsed != nil {
+		if f.parsed != nil {
 			break
 		}
 		for _, line := range append([]string{what}, e.IncompleteLines()...) {
 			fmt.Fprintln(s.Err, render.Escape(line))
 		}
-		if q.strict && !e.Complete {
+		if f.strict && !e.Complete {
 			return errIncomplete
 		}
 		return nil
 	}
 	fmt.Fprintln(s.Err, render.Escape(what))
-	return q.writeOnly(s, session, "", v, e)
+	return f.writeOnly(s, session, "", v, e)
 }

@@ -32,6 +32,10 @@ type outputFlags struct {
 	sortBy    []string
 	version   string // of the program, for formats that name it
 	root      string // the folder that the program runs in, for formats that others look for files with
+
+	dot          render.DOTOptions // how graph draws
+	emptyMessage string            // what to say if the answer has no content, because no route was selected
+	scope        []string          // how `overridden` names what was asked about, where the answer alone does not tell
 }
 
 // isForCI reports whether the format is one that CI systems read, which all commands write as check
@@ -117,12 +121,12 @@ var errIncomplete = &noAnswerError{"the answer is incomplete", "the problems abo
 
 // writeWithProblems prints the answer to stdout, and then the problems that touch it to stderr.
 // With --strict an incomplete answer is an error, as it always is when nothing could be read.
-func (q *queryFlags) writeWithProblems(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	err := q.writeAnswer(s, session, typed, v, e)
+func (f *outputFlags) writeWithProblems(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	err := f.writeAnswer(s, session, typed, v, e)
 	if err != nil && !errors.Is(err, errIncomplete) {
 		return err
 	}
-	if failed := q.printProblems(s, &q.sourceFlags, e); failed != nil {
+	if failed := f.printProblems(s, session.flags, e); failed != nil {
 		return failed
 	}
 	return err
@@ -130,21 +134,21 @@ func (q *queryFlags) writeWithProblems(s Streams, session *session, typed string
 
 // writeAnswer is writeOnly, but prints a message in place of an answer without content where
 // nothing was selected.
-func (q *queryFlags) writeAnswer(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	if what := q.emptyAnswerMessage(session, v); what != "" {
-		return q.writeEmptyAnswer(s, session, what, v, e)
+func (f *outputFlags) writeAnswer(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	if what := f.emptyAnswerMessage(session, v); what != "" {
+		return f.writeEmptyAnswer(s, session, what, v, e)
 	}
-	return q.writeOnly(s, session, typed, v, e)
+	return f.writeOnly(s, session, typed, v, e)
 }
 
 // printProblems prints the problems of an answer: those that touch it, all of them, or only those
 // that could change it.
-func (f *outputFlags) printProblems(s Streams, source *sourceFlags, e *view.Envelope) error {
+func (f *outputFlags) printProblems(s Streams, input *sourceFlags, e *view.Envelope) error {
 	mode, err := render.ParseColorMode(f.color)
 	if err != nil {
 		return err
 	}
-	o := render.ProblemOptions{Verbose: f.verbose || source.verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !isUTF8Locale(s), Width: s.terminalWidth(s.ErrIsTTY)}
+	o := render.ProblemOptions{Verbose: f.verbose || input.verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !isUTF8Locale(s), Width: s.terminalWidth(s.ErrIsTTY)}
 	problems := e.Problems
 	switch {
 	case f.quiet:
@@ -153,7 +157,7 @@ func (f *outputFlags) printProblems(s Streams, source *sourceFlags, e *view.Enve
 		problems = e.RelevantProblems()
 	}
 	if !o.Verbose {
-		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+source.sourceArgs())
+		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+input.sourceArgs())
 	}
 	return render.WriteProblems(s.Err, problems, o)
 }
@@ -165,14 +169,14 @@ func (f *outputFlags) isColored(mode render.ColorMode, s Streams, tty bool) bool
 }
 
 // writeOnly writes the answer without its problems.
-func (q *queryFlags) writeOnly(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	mode, err := render.ParseColorMode(q.color)
+func (f *outputFlags) writeOnly(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	mode, err := render.ParseColorMode(f.color)
 	if err != nil {
 		return err
 	}
-	err = s.writeView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.isColored(mode, s, s.OutIsTTY), ASCII: !isUTF8Locale(s),
-		Template: q.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.terminalWidth(s.OutIsTTY), Version: q.version, Root: q.root,
-		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.sourceArgs()}})
+	err = s.writeView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(f.format), Draw: s.Draw, DOT: f.dot, NoHeaders: f.noHeaders, SortBy: f.sortBy, Color: f.isColored(mode, s, s.OutIsTTY), ASCII: !isUTF8Locale(s),
+		Template: f.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.terminalWidth(s.OutIsTTY), Version: f.version, Root: f.root,
+		Table: view.TableOptions{ByRule: f.byRule, Limit: f.limit, Target: typed, Scope: f.scope, Source: session.flags.sourceArgs()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
 		return newUsageError("name one of them, in capitals or not", "%v", unknown)
 	}
@@ -182,7 +186,7 @@ func (q *queryFlags) writeOnly(s Streams, session *session, typed string, v rend
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
-	if q.strict && !e.Complete {
+	if f.strict && !e.Complete {
 		return errIncomplete
 	}
 	return nil

@@ -35,7 +35,8 @@ const ownerKey = "a8r.io/owner"
 
 // publishFlags are the flags of `publish`.
 type publishFlags struct {
-	checkFlags
+	queryFlags
+	findingFlags
 	to        string
 	api       string
 	values    []string
@@ -46,7 +47,7 @@ type publishFlags struct {
 
 func newPublishCommand(a App, s Streams) *cobra.Command {
 	f := &publishFlags{}
-	f.failOn, f.plugins = string(model.Warning), a.Plugins
+	f.findingFlags = newFindingFlags(a.Plugins)
 	cmd := &cobra.Command{
 		Use:   "publish",
 		Short: "Write reports into namespaces, for people who may read nothing else",
@@ -71,13 +72,14 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
   kubectl dopolicy publish --values ratelimitpolicy`,
 		Args: checkArgumentCount(0, 0),
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			f.noteGiven(cmd)
 			if err := f.outputFlags.checkOutput(cmd.Flags().Changed("output")); err != nil {
 				return err
 			}
 			return f.checkPublish()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.runPublish(cmd.Context(), a.Plugins, cmd.Flags().Changed("config"), s)
+			return f.runPublish(cmd.Context(), a.Plugins, s)
 		},
 	}
 	f.sourceFlags.addSourceFlags(cmd)
@@ -89,9 +91,7 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 	fs.StringVar(&f.owner, "owner", ownerKey, "annotation or label of policies that names their owner")
 	fs.DurationVar(&f.heartbeat, "heartbeat", time.Hour, "write the time of reading again after this time, even if nothing else changed (0: never)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print what would be written")
-	f.crds.addDefinitionFlags(fs)
-	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
+	f.addFindingFlags(fs, "config file of check")
 	completeFlagFrom(cmd, "api", []string{"auto", "policyreport", "openreports"})
 	a.addCompletion(cmd, &f.sourceFlags, s, nil)
 	return cmd
@@ -133,9 +133,9 @@ func (f *publishFlags) writesLines() (bool, error) {
 }
 
 // runPublish runs the command.
-func (f *publishFlags) runPublish(ctx context.Context, plugins []plugin.Plugin, configGiven bool, s Streams) error {
+func (f *publishFlags) runPublish(ctx context.Context, plugins []plugin.Plugin, s Streams) error {
 	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.prepareOptions(ctx, false, configGiven, s)
+	options, err := f.prepareOptions(ctx, &f.sourceFlags, f.verbose, s)
 	if err != nil {
 		return err
 	}

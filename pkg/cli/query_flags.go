@@ -15,12 +15,9 @@ import (
 type queryFlags struct {
 	sourceFlags
 	outputFlags
-	labels       string
-	showNone     bool
-	watching     bool              // the answer is printed again whenever it changes
-	dot          render.DOTOptions // how graph draws
-	emptyMessage string            // what to say if the answer has no content, because no route was selected
-	scope        []string          // how `overridden` names what was asked about, where the answer alone does not tell
+	labels   string
+	showNone bool
+	watching bool // the answer is printed again whenever it changes
 }
 
 func (q *queryFlags) addFlags(cmd *cobra.Command, formats ...string) {

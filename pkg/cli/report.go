@@ -28,7 +28,8 @@ const (
 
 // reportFlags are the flags of `report`.
 type reportFlags struct {
-	checkFlags
+	queryFlags
+	findingFlags
 	openFlags
 	dumpFlags
 	title     string
@@ -39,7 +40,7 @@ type reportFlags struct {
 
 func (a App) newReportCommand(s Streams) *cobra.Command {
 	f := &reportFlags{}
-	f.failOn, f.plugins = string(model.Warning), a.Plugins
+	f.findingFlags = newFindingFlags(a.Plugins)
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write everything about the input as one HTML page",
@@ -69,9 +70,12 @@ has a table of what they do otherwise, and marks that in the picture.
   # the same data as JSON
   kubectl dopolicy report -f manifests/ -o json`,
 		Args:    checkArgumentCount(0, 0),
-		PreRunE: func(*cobra.Command, []string) error { return f.checkReport(s) },
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			f.noteGiven(cmd)
+			return f.checkReport(s)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runReport(cmd.Context(), f, cmd.Flags().Changed("config"), s)
+			return a.runReport(cmd.Context(), f, s)
 		},
 	}
 	f.sourceFlags.addSourceFlags(cmd)
@@ -85,9 +89,7 @@ has a table of what they do otherwise, and marks that in the picture.
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
 	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	f.addDumpFlag(cmd, "say what a proxy makes of it, by its config_dump")
-	f.crds.addDefinitionFlags(fs)
-	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
+	f.addFindingFlags(fs, "config file of check")
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
 	completeFlagFrom(cmd, "color", render.ColorModes())
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
@@ -118,9 +120,9 @@ func (f *reportFlags) checkReport(s Streams) error {
 }
 
 // runReport runs the command.
-func (a App) runReport(ctx context.Context, f *reportFlags, configGiven bool, s Streams) error {
+func (a App) runReport(ctx context.Context, f *reportFlags, s Streams) error {
 	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.prepareOptions(ctx, false, configGiven, s)
+	options, err := f.prepareOptions(ctx, &f.sourceFlags, f.verbose, s)
 	if err != nil {
 		return err
 	}

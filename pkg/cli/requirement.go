@@ -12,7 +12,7 @@ import (
 
 // loadRequirements reads the requirements that the flags and the config name. Files that a config
 // names are relative to it.
-func (f *checkFlags) loadRequirements(config check.Config) ([]*requirement.Requirement, error) {
+func (f *findingFlags) loadRequirements(config check.Config) ([]*requirement.Requirement, error) {
 	var files []string
 	for _, name := range config.Requirements {
 		files = append(files, resolveRelative(f.config, name))
