@@ -13,7 +13,10 @@ import (
 )
 
 // historyFlags are the flags of `history`: those of `diff` that name the target and the snapshots.
-type historyFlags struct{ diffFlags }
+type historyFlags struct {
+	sideFlags
+	outputFlags
+}
 
 func newHistoryCommand(a App, s Streams) *cobra.Command {
 	f := &historyFlags{}
@@ -61,7 +64,7 @@ func (f *historyFlags) runHistory(ctx context.Context, a App, s Streams, args []
 	if err != nil {
 		return err
 	}
-	h := &historyReader{flags: f, reader: &sideReader{flags: &f.diffFlags, engine: engine, streams: s}, args: args,
+	h := &historyReader{flags: f, reader: &sideReader{flags: &f.sideFlags, engine: engine, streams: s}, args: args,
 		answer: &view.History{Snapshots: len(moments), From: moments[0].formatTime(), To: moments[len(moments)-1].formatTime()}}
 	for _, m := range moments {
 		if err := h.readNext(ctx, m); err != nil {
@@ -147,7 +150,7 @@ func (h *historyReader) findTarget(s *session) error {
 
 // compareSnapshots notes what changed at the target.
 func (h *historyReader) compareSnapshots(before, after *session, since, at datedSnapshot) error {
-	kinds, err := h.flags.findKinds(before, after)
+	kinds, err := h.flags.findSideKinds(before, after)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func parseTime(text string) (time.Time, error) {
 }
 
 // chooseSidesAt returns the sides that --at names.
-func (f *diffFlags) chooseSidesAt(args []string) (from, to diffSide, err error) {
+func (f *sideFlags) chooseSidesAt(args []string) (from, to diffSide, err error) {
 	switch {
 	case len(args) > 0, f.from != "", f.to != "", f.toContext != "":
 		return from, to, newUsageError("drop one of the two", "--at names the sides, and nothing else can")

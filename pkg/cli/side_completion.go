@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
-// addDiffCompletion completes the sides, which are mostly files, and the objects behind --delete.
-func (f *diffFlags) addDiffCompletion(a App, cmd *cobra.Command, s Streams) {
+// addSideCompletion completes the sides, which are mostly files, and the objects behind --delete.
+func (f *sideFlags) addSideCompletion(a App, cmd *cobra.Command, s Streams) {
 	a.addCompletion(cmd, &f.sourceFlags, s, nil)
 	side := func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
@@ -63,12 +63,12 @@ func (f *diffFlags) addDiffCompletion(a App, cmd *cobra.Command, s Streams) {
 
 // readSecondSide reads the second side as the command would and prints nothing; it returns nil if
 // that fails.
-func (f *diffFlags) readSecondSide(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string) *kindIndex {
+func (f *sideFlags) readSecondSide(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string) *kindIndex {
 	silent := s
 	silent.In, silent.Out, silent.Err, silent.ErrIsTTY = strings.NewReader(""), io.Discard, io.Discard, false
 	all := *f
 	all.deleted = []string{"any/thing"} // what is being typed
-	_, to, err := all.chooseSides(args)
+	_, to, err := all.chooseSides(args, "")
 	if err != nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (f *diffFlags) readSecondSide(ctx context.Context, plugins []plugin.Plugin,
 
 // proposeDeletions returns the words for --delete: kinds, and behind a kind its objects, with their
 // namespaces where two have one name.
-func (f *diffFlags) proposeDeletions(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string, typed string) []string {
+func (f *sideFlags) proposeDeletions(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string, typed string) []string {
 	x := f.readSecondSide(ctx, plugins, s, args)
 	if x == nil {
 		return nil
