@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,15 +11,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
-// checkFlags are the flags of `check`.
-type checkFlags struct {
-	queryFlags
-	findingFlags
-	list bool
+// checkOptions are what the flags and arguments of the command say.
+type checkOptions struct {
+	Environment environment
+	Args        []string // folders, or with List ids
+	Query       queryFlags
+	Findings    findingFlags
+	List        bool
 }
 
-func (a App) newCheckCommand(s Streams) *cobra.Command {
-	f := &checkFlags{findingFlags: findingFlags{plugins: a.Plugins}}
+func newCheckCommand(env environment) *cobra.Command {
+	f := &checkOptions{Environment: env, Findings: newFindingFlags(env.Plugins)}
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
 		Short: "Report mistakes in manifests or a cluster, locally and in CI",
@@ -54,36 +57,34 @@ finds what they do not notice. To check a folder called test or coverage, write 
   # ignore one finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.list {
-				return f.listFindings(s, args)
-			}
-			return a.runCheck(cmd, f, s, args)
+			f.Args = args
+			return runCheck(cmd.Context(), f)
 		},
 	}
-	f.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
-	f.noSchemas = false
-	f.addTable(cmd)
+	f.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
+	f.Query.noSchemas = false
+	f.Query.addTable(cmd)
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
-	f.addFindingFlags(fs, "config file")
-	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
-	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list ignored findings")
-	fs.BoolVar(&f.list, "list", false, "list all finding ids, or explain the given ones")
+	fs.StringSliceVar(&f.Findings.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
+	f.Findings.addFindingFlags(fs, "config file")
+	fs.StringVar(&f.Findings.failOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
+	fs.BoolVar(&f.Findings.showSuppressed, "show-suppressed", false, "also list ignored findings")
+	fs.BoolVar(&f.List, "list", false, "list all finding ids, or explain the given ones")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		f.noteGiven(cmd)
-		return f.checkOutput(cmd.Flags().Changed("output"))
+		f.Findings.noteGiven(cmd)
+		return f.Query.checkOutput(cmd.Flags().Changed("output"))
 	}
-	f.addCheckCompletion(a, cmd, s)
-	cmd.AddCommand(a.newCheckTestCommand(s), newCoverageCommand(a, s))
+	f.addCompletion(cmd)
+	cmd.AddCommand(newCheckTestCommand(env), newCoverageCommand(env))
 	return cmd
 }
 
-// addCheckCompletion proposes ids of findings and the words of flags.
-func (f *checkFlags) addCheckCompletion(a App, cmd *cobra.Command, s Streams) {
-	a.addCompletion(cmd, &f.sourceFlags, s, nil)
+// addCompletion proposes ids of findings and the words of flags.
+func (f *checkOptions) addCompletion(cmd *cobra.Command) {
+	addCompletion(cmd, f.Environment, &f.Query.sourceFlags, nil)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if f.list {
-			return filterProposals(f.findingCatalogue().IDs(), typed)
+		if f.List {
+			return filterProposals(f.Findings.findingCatalogue().IDs(), typed)
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -91,36 +92,40 @@ func (f *checkFlags) addCheckCompletion(a App, cmd *cobra.Command, s Streams) {
 	completeFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1] // the flag takes a list
 		var words []string
-		for _, id := range f.findingCatalogue().IDs() {
+		for _, id := range f.Findings.findingCatalogue().IDs() {
 			words = append(words, before+id)
 		}
 		return filterProposals(words, typed)
 	})
 }
 
-// runCheck runs the command.
-func (a App) runCheck(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
-	options, err := f.prepareOptions(cmd.Context(), &f.sourceFlags, f.verbose, s)
+// runCheck checks the input, or lists what can be found.
+func runCheck(ctx context.Context, f *checkOptions) error {
+	s := f.Environment.Streams
+	if f.List {
+		return f.listFindings(s, f.Args)
+	}
+	options, err := f.Findings.prepareOptions(ctx, &f.Query.sourceFlags, f.Query.verbose, s)
 	if err != nil {
 		return err
 	}
-	f.files = append(f.files, folders...)
-	if err := f.setProgramFacts(a.Build); err != nil {
+	f.Query.files = append(f.Query.files, f.Args...)
+	if err := f.Query.setProgramFacts(f.Environment.Build); err != nil {
 		return err
 	}
-	session, err := f.openInput(cmd.Context(), a.Plugins, s)
+	session, err := f.Query.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
-	session.Problems = append(session.Problems, f.crds.problems...)
+	session.Problems = append(session.Problems, f.Findings.crds.problems...)
 	if options.Kinds, err = session.selectedKinds(); err != nil {
 		return err
 	}
-	if err := (inputSelection{session}).checkNamespace(); err != nil {
+	if err := session.checkNamespace(); err != nil {
 		return err
 	}
-	if f.namespace != "" && !f.allNamespaces {
-		options.In = func(namespace string) bool { return namespace == f.namespace }
+	if f.Query.namespace != "" && !f.Query.allNamespaces {
+		options.In = func(namespace string) bool { return namespace == f.Query.namespace }
 	}
 	report := session.Check(options)
 	if options.Verbose {
@@ -132,7 +137,7 @@ func (a App) runCheck(cmd *cobra.Command, f *checkFlags, s Streams, folders []st
 			return err
 		}
 	}
-	if err := f.writeOnly(s, session, "", report, &report.Envelope); err != nil {
+	if err := f.Query.writeOnly(s, session, "", report, &report.Envelope); err != nil {
 		return err
 	}
 	if report.Fails() {

@@ -125,8 +125,8 @@ func (f *clusterFlags) findCluster() (*cluster, error) {
 		return nil, kubeconfigError(err)
 	}
 	if len(raw.Clusters) == 0 && over.ClusterInfo.Server == "" && c.config.Host == clientcmd.ClusterDefaults.Server {
-		return nil, &noAnswerError{"there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
-			"set KUBECONFIG or --kubeconfig to use a cluster, or read manifests with -f"}
+		return nil, newNoAnswerError("there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
+			"set KUBECONFIG or --kubeconfig to use a cluster, or read manifests with -f")
 	}
 	if c.context == "" {
 		c.context = c.config.Host
@@ -151,7 +151,7 @@ func (f *clusterFlags) findClusterOf(context string) (*cluster, error) {
 }
 
 func kubeconfigError(err error) error {
-	return &noAnswerError{"reading the kubeconfig: " + err.Error(), "list the contexts with: kubectl config get-contexts"}
+	return newNoAnswerError("reading the kubeconfig: "+err.Error(), "list the contexts with: kubectl config get-contexts")
 }
 
 // requestLogger returns a function that prints every request to the server, or nil where the user
@@ -190,9 +190,9 @@ func (f *sourceFlags) readCluster(ctx context.Context, c *cluster, engine *dopol
 		Reports: f.wantedReports(), PageSize: f.chunkSize, Progress: progress, Cache: f.cache, Overlay: f.loadOptions(s), Limits: f.loadLimits()}})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
-		return nil, &noAnswerError{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6"}
+		return nil, newNoAnswerError(fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6")
 	case ctx.Err() != nil:
-		return nil, &noAnswerError{"interrupted while reading cluster " + c.context, ""}
+		return nil, newNoAnswerError("interrupted while reading cluster "+c.context, "")
 	}
 	return in, err
 }

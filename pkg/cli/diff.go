@@ -9,11 +9,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// diffFlags say what is compared with what.
-type diffFlags struct {
-	sideFlags
-	outputFlags
-	behavior behaviorFlags
+// diffOptions say what is compared with what, and how the answer is written.
+type diffOptions struct {
+	Environment environment
+	Args        []string
+	Sides       sideFlags
+	Output      outputFlags
+	Behavior    behaviorFlags
 }
 
 const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
@@ -36,8 +38,8 @@ takes a request is shown and not compared: what is only renamed, reordered or sp
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
 anything changes.`
 
-func (a App) newDiffCommand(s Streams) *cobra.Command {
-	f := &diffFlags{}
+func newDiffCommand(env environment) *cobra.Command {
+	f := &diffOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "diff [FROM [TO]]",
 		Short: "Compare the policies in force before and after a change, and show which route rules lose protection",
@@ -68,36 +70,40 @@ func (a App) newDiffCommand(s Streams) *cobra.Command {
   # what changed since yesterday, by snapshots that were taken every hour
   kubectl dopolicy diff --at 2026-01-31T12:00 --snapshots /mnt/snapshots/prod`,
 		Args: checkArgumentCount(0, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd.Context(), f, s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Args = args
+			return runDiff(cmd.Context(), f)
+		},
 	}
-	f.addClusterSource(cmd)
-	f.behavior.addBehaviorFlags(cmd.Flags())
-	f.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
-	f.addTable(cmd)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkOutput(cmd.Flags().Changed("output")) }
-	f.addSideFlags(cmd)
-	cmd.Flags().BoolVar(&f.byRule, "by-rule", false, "print one line per rule, even if several rules change in the same way")
-	f.addSideCompletion(a, cmd, s)
+	f.Sides.addClusterSource(cmd)
+	f.Behavior.addBehaviorFlags(cmd.Flags())
+	f.Output.addOutputFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
+	f.Output.addTable(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.checkOutput(cmd.Flags().Changed("output")) }
+	f.Sides.addSideFlags(cmd)
+	cmd.Flags().BoolVar(&f.Output.byRule, "by-rule", false, "print one line per rule, even if several rules change in the same way")
+	f.Sides.addSideCompletion(cmd, env)
 	return cmd
 }
 
-// runDiff runs the command.
-func (a App) runDiff(ctx context.Context, f *diffFlags, s Streams, args []string) error {
-	if err := f.behavior.checkBehavior(f.format); err != nil {
+// runDiff compares.
+func runDiff(ctx context.Context, f *diffOptions) error {
+	s := f.Environment.Streams
+	if err := f.Behavior.checkBehavior(f.Output.format); err != nil {
 		return err
 	}
-	from, to, err := f.chooseSides(args, f.behavior.weights)
+	from, to, err := f.Sides.chooseSides(f.Args, f.Behavior.weights)
 	if err != nil {
 		return err
 	}
-	if err := f.checkFilesOrKustomization(); err != nil {
+	if err := f.Sides.checkFilesOrKustomization(); err != nil {
 		return err
 	}
-	engine, err := f.engine(a.Plugins, s)
+	engine, err := f.Sides.engine(f.Environment)
 	if err != nil {
 		return err
 	}
-	r, err := f.newSideReader(engine, s, from, to)
+	r, err := f.Sides.newSideReader(engine, s, from, to)
 	if err != nil {
 		return err
 	}
@@ -105,22 +111,22 @@ func (a App) runDiff(ctx context.Context, f *diffFlags, s Streams, args []string
 	if err != nil {
 		return err
 	}
-	if unknown := (inputSelection{before}).checkNamespace(); unknown != nil && (inputSelection{after}).checkNamespace() != nil {
+	if unknown := before.checkNamespace(); unknown != nil && after.checkNamespace() != nil {
 		return unknown
 	}
-	kinds, err := f.findSideKinds(before, after)
+	kinds, err := f.Sides.findSideKinds(before, after)
 	if err != nil {
 		return err
 	}
-	if f.behavior.enabled {
-		return f.compareBehavior(a, s, before, after, kinds)
+	if f.Behavior.enabled {
+		return f.compareBehavior(before, after, kinds)
 	}
-	out := dopolicy.Diff(before.Input, after.Input, view.DiffQuery{Kinds: kinds, Namespace: f.comparedNamespace()})
+	out := dopolicy.Diff(before.Input, after.Input, view.DiffQuery{Kinds: kinds, Namespace: f.Sides.comparedNamespace()})
 	told := out.Envelope
-	if !f.verbose && f.verbosity == 0 {
+	if !f.Output.verbose && f.Sides.verbosity == 0 {
 		told.Problems = out.News()
 	}
-	if err := f.writeWithProblems(s, after, "", out, &told); err != nil {
+	if err := f.Output.writeWithProblems(s, after, "", out, &told); err != nil {
 		return err
 	}
 	if out.HasChanges() {

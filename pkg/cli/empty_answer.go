@@ -12,17 +12,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// inputSelection is the part of the input that the flags of a command select.
-type inputSelection struct{ *session }
-
 // checkNamespace refuses a namespace that does not exist. Where that cannot be known, it is
 // accepted.
-func (s inputSelection) checkNamespace() error {
+func (s *session) checkNamespace() error {
 	name, cluster := s.flags.namespace, s.Snapshot.Cluster
 	if name == "" || s.flags.allNamespaces || cluster != nil && !cluster.HasReadAll(model.GroupKind{Kind: "Namespace"}, "") {
 		return nil
 	}
-	all := sortUnique(listNamespaces(s.session, nil, ""))
+	all := sortUnique(listNamespaces(s, nil, ""))
 	if slices.Contains(all, name) {
 		return nil
 	}
@@ -40,12 +37,12 @@ func (s inputSelection) checkNamespace() error {
 	if cluster != nil {
 		where = "in cluster " + cluster.Context
 	}
-	return &noAnswerError{fmt.Sprintf("no namespace %q %s", name, where), hint}
+	return newNoAnswerError(fmt.Sprintf("no namespace %q %s", name, where), hint)
 }
 
 // describeEmpty says that no route is selected, "" if one is: that no policy is in force then says
 // nothing.
-func (s inputSelection) describeEmpty(targets []topology.NodeID, labels string) string {
+func (s *session) describeEmpty(targets []topology.NodeID, labels string) string {
 	route := func(id topology.NodeID) bool {
 		role := s.Node(id).Role
 		return role == topology.Route || role == topology.Rule

@@ -14,11 +14,11 @@ import (
 
 // matcher answers the requests that are typed for an input.
 type matcher struct {
-	*session
+	session  *session
 	requests *request.Matcher
 }
 
-func (s *session) newMatcher() matcher { return matcher{s, s.Matcher()} }
+func newMatcher(s *session) matcher { return matcher{s, s.Matcher()} }
 
 // findAnswers answers a request; if several Gateways could take it, for each of them.
 func (m matcher) findAnswers(q *typedRequest) ([]*request.Answer, error) {
@@ -42,7 +42,7 @@ func (m matcher) findAnswers(q *typedRequest) ([]*request.Answer, error) {
 // addSpellingProblems notes where a request is another spelling of one that policies keep out.
 func (m matcher) addSpellingProblems(q *typedRequest, answers []view.ExpectedAnswer) error {
 	for _, one := range answers {
-		found, err := m.SpellingsAround(one.Answer, q.listener)
+		found, err := m.session.SpellingsAround(one.Answer, q.listener)
 		if err != nil {
 			return err
 		}
@@ -55,11 +55,11 @@ func (m matcher) addSpellingProblems(q *typedRequest, answers []view.ExpectedAns
 func (m matcher) findGateway(name string) (topology.NodeID, error) {
 	var found, all, bare []string
 	id := topology.None
-	for _, o := range m.Snapshot.OfKind(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+	for _, o := range m.session.Snapshot.OfKind(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
 		all, bare = append(all, o.Ref.FullName()), append(bare, o.Ref.Name)
-		if o.Ref.FullName() == name || o.Ref.Name == name && m.isInNamespace(o.Ref) {
+		if o.Ref.FullName() == name || o.Ref.Name == name && m.session.isInNamespace(o.Ref) {
 			found = append(found, o.Ref.FullName())
-			id = m.Graph.Lookup(o.Ref)[0]
+			id = m.session.Graph.Lookup(o.Ref)[0]
 		}
 	}
 	switch {
@@ -74,7 +74,7 @@ func (m matcher) findGateway(name string) (topology.NodeID, error) {
 	} else if len(all) > 0 {
 		hint = "there are: " + strings.Join(limitNames(all), ", ")
 	}
-	return id, m.notFoundError(hint, "no gateway %q %s", name, m.describeScope())
+	return id, m.session.notFoundError(hint, "no gateway %q %s", name, m.session.describeScope())
 }
 
 // answerText answers a request that is written in one text. The listener is the one that the text
@@ -94,7 +94,7 @@ func (m matcher) answerText(text string) (answer *request.Answer, listener strin
 	if len(answers) > 1 {
 		var names []string
 		for _, a := range answers {
-			names = append(names, m.Node(a.Gateway).Ref.FullName())
+			names = append(names, m.session.Node(a.Gateway).Ref.FullName())
 		}
 		return nil, "", newUsageError("name one with --gateway: "+strings.Join(limitNames(names), ", "), "%d Gateways have a listener for this request", len(answers))
 	}
@@ -102,8 +102,8 @@ func (m matcher) answerText(text string) (answer *request.Answer, listener strin
 }
 
 // effectiveForRequest returns what is in force on the path of a request.
-func (s *session) effectiveForRequest(text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
-	answer, _, err := s.newMatcher().answerText(text)
+func effectiveForRequest(s *session, text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
+	answer, _, err := newMatcher(s).answerText(text)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,11 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
@@ -55,7 +53,7 @@ func (f *outputFlags) setProgramFacts(b Build) (err error) {
 	info, _ := debug.ReadBuildInfo()
 	f.version = b.fillFromBuildInfo(info).Version
 	if f.root, err = os.Getwd(); err != nil {
-		return &noAnswerError{fmt.Sprintf("finding the current folder: %s", err), ""}
+		return newNoAnswerError(fmt.Sprintf("finding the current folder: %s", err), "")
 	}
 	return nil
 }
@@ -115,9 +113,6 @@ func (f *outputFlags) checkOutput(outputGiven bool) error {
 	}
 	return nil
 }
-
-// errIncomplete is what --strict makes of an answer that was written and is incomplete.
-var errIncomplete = &noAnswerError{"the answer is incomplete", "the problems above say what is missing"}
 
 // writeWithProblems prints the answer to stdout, and then the problems that touch it to stderr.
 // With --strict an incomplete answer is an error, as it always is when nothing could be read.
@@ -192,47 +187,11 @@ func (f *outputFlags) writeOnly(s Streams, session *session, typed string, v ren
 	return nil
 }
 
-// isUTF8Locale reports whether the locale uses UTF-8; without any locale it is assumed.
-func isUTF8Locale(s Streams) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v, ok := s.LookupEnv(name); ok && v != "" {
-			v = strings.ToLower(v)
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8") || v != "c" && v != "posix"
-		}
+// stampOf says which cluster an answer is about, and when that was read. A comparison is not about
+// one cluster.
+func stampOf(s *session, v render.View) render.Stamp {
+	if _, two := v.(*view.EffectivePolicyDiff); two || s.Input == nil || s.Snapshot.Cluster == nil {
+		return render.Stamp{}
 	}
-	return true
-}
-
-// Terminal are the streams of the process.
-func Terminal() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr), LookupEnv: os.LookupEnv}
-	for _, out := range []*os.File{os.Stderr, os.Stdout} {
-		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
-			s.Width = width
-		}
-	}
-	return s
-}
-
-// terminalWidth is how wide text may be that goes to a stream: as wide as the terminal, or as
-// COLUMNS says; 0, any, where the stream is no terminal.
-func (s Streams) terminalWidth(tty bool) int {
-	if !tty {
-		return 0
-	}
-	if text, ok := s.LookupEnv("COLUMNS"); ok {
-		if width, err := strconv.Atoi(text); err == nil && width > 0 {
-			return width
-		}
-	}
-	return s.Width
-}
-
-func isTTY(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	return render.Stamp{Cluster: s.Snapshot.Cluster.Context, ReadAt: s.Snapshot.Cluster.ReadAt}
 }

@@ -41,7 +41,7 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 		return query, "", newUsageError("drop one of the two", "a name and a selector cannot be given together")
 	}
 	if len(args) == 0 {
-		if err := (inputSelection{s}).checkNamespace(); err != nil {
+		if err := s.checkNamespace(); err != nil {
 			return query, "", err
 		}
 	}
@@ -50,7 +50,7 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 		return query, "", err
 	}
 	if len(args) == 0 {
-		q.emptyMessage = inputSelection{s}.describeEmpty(query.Targets, q.labels)
+		q.emptyMessage = s.describeEmpty(query.Targets, q.labels)
 	}
 	if query.Kinds, err = s.selectedKinds(); err != nil {
 		return query, "", err
@@ -74,10 +74,9 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 // viewFunc makes the view of a session that answers a query.
 type viewFunc func(s *session, query view.Query) (render.View, *view.Envelope, error)
 
-// answerQuery answers a query once: reading uses the streams s, the answer is written to the
-// streams to.
-func (a App) answerQuery(ctx context.Context, q *queryFlags, s, to Streams, answer viewFunc, args []string) error {
-	session, err := q.openInput(ctx, a.Plugins, s)
+// answerQuery reads the input and answers a query once; the answer is written to the streams.
+func (q *queryFlags) answerQuery(ctx context.Context, env environment, to Streams, answer viewFunc, args []string) error {
+	session, err := q.openInput(ctx, env)
 	if err != nil {
 		return err
 	}

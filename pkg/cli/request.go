@@ -112,8 +112,20 @@ const requestExample = `  # where does this request go, and which policies apply
   # may this pod connect to that one?
   kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`
 
-func (a App) newRequestCommand(s Streams) *cobra.Command {
-	q, one, ends, curl, file := &queryFlags{}, &typedRequest{}, &connectionEnds{}, "", ""
+// requestOptions are what the flags and arguments of the command say: one of a request, a
+// connection and a file of requests.
+type requestOptions struct {
+	Environment  environment
+	Args         []string
+	Query        queryFlags
+	Request      typedRequest
+	Connection   connectionEnds
+	Curl         string // a curl command
+	RequestsFile string // one request a line
+}
+
+func newRequestCommand(env environment) *cobra.Command {
+	o := &requestOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:     "request [METHOD] URL",
 		Short:   "Show which listener, route and rule serve a request, why, and which policies apply",
@@ -121,35 +133,41 @@ func (a App) newRequestCommand(s Streams) *cobra.Command {
 		Example: requestExample,
 		Args:    checkArgumentCount(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := one.checkExpectations(); err != nil {
-				return err
-			}
-			if ends.isGiven() {
-				if err := ends.checkConnection(one, args, curl != "" || file != ""); err != nil {
-					return err
-				}
-				return a.answerConnection(cmd.Context(), q, s, ends, one)
-			}
-			if file != "" {
-				return a.answerRequests(cmd.Context(), q, s, file, args, curl != "", one.expect)
-			}
-			if err := one.readTyped(args, curl); err != nil {
-				return err
-			}
-			return a.answerRequest(cmd.Context(), q, s, one)
+			o.Args = args
+			return runRequest(cmd.Context(), o)
 		},
 	}
-	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	q.addTable(cmd)
-	one.addRequestFlags(cmd.Flags())
-	ends.addConnectionFlags(cmd.Flags())
-	cmd.Flags().StringVar(&curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
-	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request per line, or - for standard input")
+	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.addTable(cmd)
+	o.Request.addRequestFlags(cmd.Flags())
+	o.Connection.addConnectionFlags(cmd.Flags())
+	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
+	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "", "file with one request per line, or - for standard input")
 	completeFlagFrom(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
-	a.addCompletion(cmd, &q.sourceFlags, s, nil)
-	completeFlag(cmd, "gateway", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
-	completeFlag(cmd, "from-namespace", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, listNamespaces))
+	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, nil)
+	completeFlag(cmd, "gateway", proposeFromInput(o.Environment, &o.Query.sourceFlags, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
+	completeFlag(cmd, "from-namespace", proposeFromInput(o.Environment, &o.Query.sourceFlags, (*sourceFlags).openInput, listNamespaces))
 	return cmd
+}
+
+// runRequest answers.
+func runRequest(ctx context.Context, o *requestOptions) error {
+	if err := o.Request.checkExpectations(); err != nil {
+		return err
+	}
+	if o.Connection.isGiven() {
+		if err := o.Connection.checkConnection(&o.Request, o.Args, o.Curl != "" || o.RequestsFile != ""); err != nil {
+			return err
+		}
+		return o.answerConnection(ctx)
+	}
+	if o.RequestsFile != "" {
+		return o.answerRequests(ctx)
+	}
+	if err := o.Request.readTyped(o.Args, o.Curl); err != nil {
+		return err
+	}
+	return o.answerRequest(ctx)
 }
 
 // readTyped reads the request from the arguments or a curl command.
@@ -168,8 +186,8 @@ func (q *typedRequest) readTyped(args []string, curl string) error {
 }
 
 // openWithKinds reads the input, and finds the policy kinds that the flags name.
-func (a App) openWithKinds(ctx context.Context, q *queryFlags, s Streams) (*session, []model.GroupKind, error) {
-	session, err := q.openInput(ctx, a.Plugins, s)
+func (o *requestOptions) openWithKinds(ctx context.Context) (*session, []model.GroupKind, error) {
+	session, err := o.Query.openInput(ctx, o.Environment)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,12 +196,13 @@ func (a App) openWithKinds(ctx context.Context, q *queryFlags, s Streams) (*sess
 }
 
 // answerRequest answers one request.
-func (a App) answerRequest(ctx context.Context, q *queryFlags, s Streams, one *typedRequest) error {
-	session, kinds, err := a.openWithKinds(ctx, q, s)
+func (o *requestOptions) answerRequest(ctx context.Context) error {
+	q, s, one := &o.Query, o.Environment.Streams, &o.Request
+	session, kinds, err := o.openWithKinds(ctx)
 	if err != nil {
 		return err
 	}
-	matcher := session.newMatcher()
+	matcher := newMatcher(session)
 	answers, err := matcher.answerWithExpectations(one)
 	if err != nil {
 		return err
@@ -213,24 +232,25 @@ func overriddenArgs(rule model.Ref) []string {
 	return []string{"--target", formatTypedRef(rule), "-n", rule.Namespace}
 }
 
-// answerRequests answers the requests of a file; expect is what is expected of all of them, besides
-// what their lines say.
-func (a App) answerRequests(ctx context.Context, q *queryFlags, s Streams, file string, args []string, curl bool, expect []string) error {
-	if len(args) > 0 || curl {
+// answerRequests answers the requests of a file. What is expected by flags is expected of all of
+// them, besides what their lines say.
+func (o *requestOptions) answerRequests(ctx context.Context) error {
+	q, s := &o.Query, o.Environment.Streams
+	if len(o.Args) > 0 || o.Curl != "" {
 		return newUsageError("drop one of the two", "--requests-file and a request cannot be given together")
 	}
-	all, err := readRequests(file, s.In)
+	all, err := readRequests(o.RequestsFile, s.In)
 	if err != nil {
 		return err
 	}
-	session, kinds, err := a.openWithKinds(ctx, q, s)
+	session, kinds, err := o.openWithKinds(ctx)
 	if err != nil {
 		return err
 	}
-	matcher := session.newMatcher()
+	matcher := newMatcher(session)
 	answers := make([]view.ExpectedAnswer, 0, len(all))
 	for i := range all {
-		all[i].expect = append(slices.Clone(expect), all[i].expect...)
+		all[i].expect = append(slices.Clone(o.Request.expect), all[i].expect...)
 		found, err := matcher.answerWithExpectations(&all[i])
 		if err != nil {
 			return locateError(all[i].origin, err)
@@ -261,7 +281,7 @@ func readRequests(file string, in io.Reader) ([]typedRequest, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading requests: %s", err), "give a file with one request per line"}
+			return nil, newNoAnswerError(fmt.Sprintf("reading requests: %s", err), "give a file with one request per line")
 		}
 		defer f.Close()
 		in = f
@@ -283,7 +303,7 @@ func readRequests(file string, in io.Reader) ([]typedRequest, error) {
 		out = append(out, one)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &noAnswerError{fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line"}
+		return nil, newNoAnswerError(fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line")
 	}
 	if len(out) == 0 {
 		return nil, newUsageError("write one request per line, for example: GET https://shop.example.com/cart", "%s contains no requests", file)

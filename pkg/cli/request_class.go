@@ -130,7 +130,7 @@ func (c *requestClass) describeRequests() string {
 
 // findPaths finds the paths of the requests in an input.
 func (c *requestClass) findPaths(s *session) (*view.TakenPaths, error) {
-	m := s.newMatcher()
+	m := newMatcher(s)
 	scope, _ := c.ToScope()
 	scope.Destination.Listener = c.listener
 	if c.gateway != "" {

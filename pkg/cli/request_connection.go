@@ -51,9 +51,10 @@ func (f *connectionEnds) checkConnection(one *typedRequest, args []string, other
 }
 
 // answerConnection answers whether policies let a connection through.
-func (a App) answerConnection(ctx context.Context, q *queryFlags, s Streams, f *connectionEnds, one *typedRequest) error {
+func (o *requestOptions) answerConnection(ctx context.Context) error {
+	q, s, f, one := &o.Query, o.Environment.Streams, &o.Connection, &o.Request
 	q.workloads = true
-	session, kinds, err := a.openWithKinds(ctx, q, s)
+	session, kinds, err := o.openWithKinds(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,10 +62,10 @@ func (a App) answerConnection(ctx context.Context, q *queryFlags, s Streams, f *
 	if ask.Protocol == "" {
 		ask.Protocol = connectionProtocols[0]
 	}
-	if ask.From, err = session.findPeer(f.from); err != nil {
+	if ask.From, err = findPeer(session, f.from); err != nil {
 		return err
 	}
-	if ask.To, err = session.findPeer(f.to); err != nil {
+	if ask.To, err = findPeer(session, f.to); err != nil {
 		return err
 	}
 	if ask.From.Workload == topology.None && ask.To.Workload == topology.None {
@@ -82,7 +83,7 @@ func (a App) answerConnection(ctx context.Context, q *queryFlags, s Streams, f *
 }
 
 // findPeer finds the workload that [NAMESPACE/][KIND/]NAME means, or reads an address.
-func (s *session) findPeer(text string) (request.Peer, error) {
+func findPeer(s *session, text string) (request.Peer, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return request.Peer{Workload: topology.None, Address: a.Unmap()}, nil
 	}
@@ -95,7 +96,7 @@ func (s *session) findPeer(text string) (request.Peer, error) {
 	for _, gk := range topology.WorkloadKinds() {
 		for _, o := range s.Snapshot.OfKind(gk) {
 			all = append(all, o.Ref.FullName(), o.Ref.Name)
-			if s.isNamed(parts, o.Ref) {
+			if isNamed(s, parts, o.Ref) {
 				found = append(found, o.Ref)
 			}
 		}
@@ -105,8 +106,8 @@ func (s *session) findPeer(text string) (request.Peer, error) {
 	}
 	found = slices.DeleteFunc(found, func(r model.Ref) bool { return len(found) > 1 && len(s.Graph.Lookup(r)) == 0 })
 	switch {
-	case len(found) == 0 && s.statefulSetOfPod(parts) != nil:
-		return s.findPeer(s.statefulSetOfPod(parts).FullName())
+	case len(found) == 0 && statefulSetOfPod(s, parts) != nil:
+		return findPeer(s, statefulSetOfPod(s, parts).FullName())
 	case len(found) == 0:
 		hint := ""
 		if near := form.Nearest(text, all); len(near) > 0 {
@@ -124,7 +125,7 @@ func (s *session) findPeer(text string) (request.Peer, error) {
 }
 
 // isNamed reports whether [NAMESPACE/][KIND/]NAME means an object.
-func (s *session) isNamed(parts []string, ref model.Ref) bool {
+func isNamed(s *session, parts []string, ref model.Ref) bool {
 	last := len(parts) - 1
 	if parts[last] != ref.Name {
 		return false
@@ -144,7 +145,7 @@ func (s *session) isNamed(parts []string, ref model.Ref) bool {
 
 // statefulSetOfPod finds the StatefulSet that would make a pod of this name, NAME-0 to NAME-N; nil
 // if there is none.
-func (s *session) statefulSetOfPod(parts []string) *model.Ref {
+func statefulSetOfPod(s *session, parts []string) *model.Ref {
 	name := parts[len(parts)-1]
 	at := strings.LastIndex(name, "-")
 	if at < 0 || len(parts) > 2 {
@@ -156,7 +157,7 @@ func (s *session) statefulSetOfPod(parts []string) *model.Ref {
 		if !ok {
 			replicas = 1
 		}
-		if err == nil && int64(n) < replicas && s.isNamed(append(slices.Clone(parts[:len(parts)-1]), name[:at]), o.Ref) {
+		if err == nil && int64(n) < replicas && isNamed(s, append(slices.Clone(parts[:len(parts)-1]), name[:at]), o.Ref) {
 			return &o.Ref
 		}
 	}

@@ -33,7 +33,7 @@ func readRequirements(found, byHand []string) ([]*requirement.Requirement, error
 		}
 		text, err := readSmallFile(name, i >= len(found))
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)"}
+			return nil, newNoAnswerError(fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)")
 		}
 		sources = append(sources, form.Source{Name: name, Text: text})
 	}

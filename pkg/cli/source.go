@@ -15,7 +15,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -79,34 +78,34 @@ type session struct {
 }
 
 // openInput loads what the flags name and resolves it.
-func (f *sourceFlags) openInput(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	engine, err := f.engine(plugins, s)
+func (f *sourceFlags) openInput(ctx context.Context, env environment) (*session, error) {
+	engine, err := f.engine(env)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.checkSources(); err != nil {
 		return nil, err
 	}
-	in, err := f.readInput(ctx, engine, s)
+	in, err := f.readInput(ctx, engine, env.Streams)
 	if err != nil {
 		return nil, err
 	}
-	return f.sessionOf(engine.Resolve(in), s), nil
+	return f.sessionOf(engine.Resolve(in), env.Streams), nil
 }
 
 func (f *sourceFlags) sessionOf(in *dopolicy.Input, s Streams) *session { return &session{f, in, s} }
 
 // engine is what the flags say about vendors and policy kinds. Runs of one command line share the catalogue.
-func (f *sourceFlags) engine(plugins []plugin.Plugin, s Streams) (*dopolicy.Engine, error) {
+func (f *sourceFlags) engine(env environment) (*dopolicy.Engine, error) {
 	o, err := f.engineOptions()
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.member.loadCatalog(func() (*descriptor.Catalog, error) { return dopolicy.NewCatalog(plugins, o) })
+	catalog, err := env.Catalog.get(func() (*descriptor.Catalog, error) { return dopolicy.NewCatalog(env.Plugins, o) })
 	if err != nil {
 		return nil, err
 	}
-	return dopolicy.NewWithCatalog(plugins, catalog, o), nil
+	return dopolicy.NewWithCatalog(env.Plugins, catalog, o), nil
 }
 
 // engineOptions are the user's policy kinds and settings.
@@ -115,7 +114,7 @@ func (f *sourceFlags) engineOptions() (dopolicy.Options, error) {
 	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
 		text, err := readSmallFile(name, i >= len(f.foundKinds))
 		if err != nil {
-			return o, &noAnswerError{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
+			return o, newNoAnswerError(fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents")
 		}
 		o.PolicyKinds = append(o.PolicyKinds, form.Source{Name: name, Text: text})
 	}
@@ -205,7 +204,7 @@ func (s *session) notFoundError(hint, format string, args ...any) error {
 		return err
 	}
 	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Unread) > 0 {
-		return &noAnswerError{fmt.Sprintf(format, args...) + " among the objects that could be read", hint}
+		return newNoAnswerError(fmt.Sprintf(format, args...)+" among the objects that could be read", hint)
 	}
 	return newUsageError(hint, format, args...)
 }
@@ -248,9 +247,9 @@ func (f *sourceFlags) sourceArgs() string {
 
 // openKinds is openInput, but an input is not required: the described kinds are known without one.
 // A kubeconfig that leads to no cluster is reported.
-func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
+func (f *sourceFlags) openKinds(ctx context.Context, env environment) (*session, error) {
 	f.allKinds = true
-	read, err := f.openInput(ctx, plugins, s)
+	read, err := f.openInput(ctx, env)
 	var loading *load.Error
 	var none *noAnswerError
 	switch {
@@ -258,13 +257,18 @@ func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s 
 		return read, err
 	case errors.As(err, &none): // no kubeconfig
 	case errors.As(err, &loading):
-		fmt.Fprintf(s.Err, "warning: %s: only kinds with a descriptor are listed\n", render.Escape(loading.Error()))
+		fmt.Fprintf(env.Streams.Err, "warning: %s: only kinds with a descriptor are listed\n", render.Escape(loading.Error()))
 	default:
 		return read, err
 	}
-	engine, err := f.engine(plugins, s)
+	engine, err := f.engine(env)
 	if err != nil {
 		return nil, err
 	}
-	return f.sessionOf(engine.Resolve(model.NewSnapshot(nil, nil)), s), nil
+	return f.sessionOf(engine.Resolve(model.NewSnapshot(nil, nil)), env.Streams), nil
+}
+
+// readsFiles reports whether manifests are read alone, and no cluster is asked.
+func (f *sourceFlags) readsFiles() bool {
+	return !f.overLive && (len(f.files) > 0 || f.kustomization != "")
 }

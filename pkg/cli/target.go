@@ -62,7 +62,7 @@ func (s *session) findKind(word string) (model.GroupKind, bool) {
 			return gk, true
 		}
 	}
-	return suggestion{s}.findDefinedKind(word)
+	return s.findDefinedKind(word)
 }
 
 // isServedAs reports whether the cluster that the input is from has this name for a kind.
@@ -95,7 +95,7 @@ func (s *session) parseTarget(args []string) (targetName, error) {
 	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 {
 		w.kind, parts = gk, parts[1:]
 	} else if len(args) == 2 || len(parts) > 2 {
-		if err := (suggestion{s}).policyForTarget(text); err != nil {
+		if err := s.policyForTarget(text); err != nil {
 			return w, err
 		}
 		return w, unknownKindError(parts[0])
@@ -140,7 +140,7 @@ func (s *session) findTarget(args []string) (model.Ref, []topology.NodeID, error
 	ref := found[0]
 	ids := s.Graph.Lookup(ref.WithSection(w.section))
 	if len(ids) == 0 {
-		if err := (suggestion{s}).policyForTarget(strings.Join(args, "/")); err != nil {
+		if err := s.policyForTarget(strings.Join(args, "/")); err != nil {
 			return ref, nil, err
 		}
 	}
@@ -187,10 +187,10 @@ func (s *session) isInNamespace(ref model.Ref) bool {
 }
 
 func (s *session) targetNotFound(w targetName, text string) error {
-	if err := (inputSelection{s}).checkNamespace(); err != nil {
+	if err := s.checkNamespace(); err != nil {
 		return err
 	}
-	if err := (suggestion{s}).policyForTarget(text); err != nil {
+	if err := s.policyForTarget(text); err != nil {
 		return err
 	}
 	var near []string

@@ -76,7 +76,7 @@ func (f *templateFlags) parseTemplate(output string, given bool) (bool, error) {
 	if form.file {
 		data, err := readSmallFile(text, true)
 		if err != nil {
-			return false, &noAnswerError{fmt.Sprintf("reading the template: %s", err), "-o " + name + " takes the name of a file"}
+			return false, newNoAnswerError(fmt.Sprintf("reading the template: %s", err), "-o "+name+" takes the name of a file")
 		}
 		text = string(data)
 	}
