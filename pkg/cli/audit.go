@@ -65,13 +65,13 @@ The exit code is 1 if there are differences, and 3 if nothing could be compared.
 		},
 	}
 	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
-	o.Query.addTable(cmd)
+	o.Query.Output.addTable(cmd)
 	o.Query.addWatchFlag(cmd)
 	cmd.Flags().BoolVar(&o.Live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
 	cmd.Flags().DurationVar(&o.Wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
 	cmd.Flags().BoolVar(&o.All, "all", false, "compare statuses as well")
 	o.Dumps.addDumpFlag(cmd, "config_dump of a proxy")
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, proposeForEachArgument(proposePolicies))
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicies))
 	return cmd
 }
 
@@ -92,8 +92,8 @@ func (o *auditOptions) answer(ctx context.Context, to Streams) error {
 	case len(o.Dumps.dumps) == 0 && !o.Live && o.All:
 		return newUsageError("give a dump with --dataplane, or --proxies, or drop --all", "--all compares statuses and dumps, and there is no dump")
 	case len(o.Dumps.dumps) == 0 && !o.Live:
-		if !slices.Contains(statusFormats(), q.format) && !slices.Contains(templateWords(), q.format) {
-			return newUsageError("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.format)
+		if !slices.Contains(statusFormats(), q.Output.format) && !slices.Contains(templateWords(), q.Output.format) {
+			return newUsageError("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.Output.format)
 		}
 		return (&statusOptions{Environment: o.Environment, Args: o.Args, Query: o.Query, Audit: true}).answerStatus(ctx, to)
 	case len(o.Args) > 0:
@@ -101,7 +101,7 @@ func (o *auditOptions) answer(ctx context.Context, to Streams) error {
 	case q.watching && slices.Contains(o.Dumps.dumps, "-"):
 		return newUsageError("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
 	}
-	session, proxies, err := o.Dumps.readInputAndDumps(ctx, o.Environment, &q.sourceFlags)
+	session, proxies, err := o.Dumps.readInputAndDumps(ctx, o.Environment, &q.Source)
 	if err != nil {
 		return err
 	}
@@ -142,10 +142,10 @@ func (o *auditOptions) answer(ctx context.Context, to Streams) error {
 // writeAudit writes the answer. For CI it has the form of a check.
 func (o *auditOptions) writeAudit(to Streams, session *session, report *audit.Report) error {
 	q := &o.Query
-	if !q.isForCI() {
-		return q.writeWithProblems(to, session, "", report, &report.Envelope)
+	if !q.Output.isForCI() {
+		return q.Output.writeWithProblems(to, session, "", report, &report.Envelope)
 	}
-	if err := q.setProgramFacts(o.Environment.Build); err != nil {
+	if err := q.Output.setProgramFacts(o.Environment.Build); err != nil {
 		return err
 	}
 	var findings []check.Finding
@@ -159,5 +159,5 @@ func (o *auditOptions) writeAudit(to Streams, session *session, report *audit.Re
 		}
 	}
 	made := check.ReportOf("kubectl dopolicy audit", findings, unjudged, report.Summary.Rules, check.NewCatalogue(audit.Rules()))
-	return q.writeOnly(to, session, "", made, &made.Envelope)
+	return q.Output.writeOnly(to, session, "", made, &made.Envelope)
 }

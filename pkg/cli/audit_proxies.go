@@ -37,7 +37,7 @@ type proxyPod struct {
 // configuration. A proxy that fails is left out with a problem.
 func (o *auditOptions) askProxies(ctx context.Context, session *session) ([]*dataplane.Proxy, []model.Problem, error) {
 	s := o.Environment.Streams
-	c, err := o.Query.findCluster()
+	c, err := o.Query.Source.cluster.findCluster()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ func (o *auditOptions) waitForProxies(ctx context.Context) error {
 	switch {
 	case len(o.Dumps.dumps) == 0 && !o.Live:
 		return newUsageError("add --proxies, or --dataplane with a file that is written anew", "--wait is about proxies")
-	case slices.Contains(o.Dumps.dumps, "-") || slices.Contains(q.files, "-"):
+	case slices.Contains(o.Dumps.dumps, "-") || slices.Contains(q.Source.files, "-"):
 		return newUsageError("save it to a file", "--wait reads the input again, but standard input can be read only once")
 	case q.watching:
 		return newUsageError("drop one of the two", "--wait and --watch cannot be given together")
@@ -31,7 +31,7 @@ func (o *auditOptions) waitForProxies(ctx context.Context) error {
 		}
 		agrees := err == nil && o.lastReport.Complete && len(o.lastReport.Drift) == 0
 		if agrees || time.Until(over) < auditInterval {
-			if failed := text.printIfChanged(s, q.format, &last); failed != nil {
+			if failed := text.printIfChanged(s, q.Output.format, &last); failed != nil {
 				return failed
 			}
 			if err == nil && !agrees {

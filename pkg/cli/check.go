@@ -62,8 +62,8 @@ finds what they do not notice. To check a folder called test or coverage, write 
 		},
 	}
 	f.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
-	f.Query.noSchemas = false
-	f.Query.addTable(cmd)
+	f.Query.Source.noSchemas = false
+	f.Query.Output.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.Findings.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
 	f.Findings.addFindingFlags(fs, "config file")
@@ -72,7 +72,7 @@ finds what they do not notice. To check a folder called test or coverage, write 
 	fs.BoolVar(&f.List, "list", false, "list all finding ids, or explain the given ones")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		f.Findings.noteGiven(cmd)
-		return f.Query.checkOutput(cmd.Flags().Changed("output"))
+		return f.Query.Output.checkOutput(cmd.Flags().Changed("output"))
 	}
 	f.addCompletion(cmd)
 	cmd.AddCommand(newCheckTestCommand(env), newCoverageCommand(env))
@@ -81,7 +81,7 @@ finds what they do not notice. To check a folder called test or coverage, write 
 
 // addCompletion proposes ids of findings and the words of flags.
 func (f *checkOptions) addCompletion(cmd *cobra.Command) {
-	addCompletion(cmd, f.Environment, &f.Query.sourceFlags, nil)
+	addCompletion(cmd, f.Environment, &f.Query.Source, nil)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if f.List {
 			return filterProposals(f.Findings.findingCatalogue().IDs(), typed)
@@ -105,15 +105,15 @@ func runCheck(ctx context.Context, f *checkOptions) error {
 	if f.List {
 		return f.listFindings(s, f.Args)
 	}
-	options, err := f.Findings.prepareOptions(ctx, &f.Query.sourceFlags, f.Query.verbose, s)
+	options, err := f.Findings.prepareOptions(ctx, &f.Query.Source, f.Query.Output.verbose, s)
 	if err != nil {
 		return err
 	}
-	f.Query.files = append(f.Query.files, f.Args...)
-	if err := f.Query.setProgramFacts(f.Environment.Build); err != nil {
+	f.Query.Source.files = append(f.Query.Source.files, f.Args...)
+	if err := f.Query.Output.setProgramFacts(f.Environment.Build); err != nil {
 		return err
 	}
-	session, err := f.Query.openInput(ctx, f.Environment)
+	session, err := f.Query.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func runCheck(ctx context.Context, f *checkOptions) error {
 	if err := session.checkNamespace(); err != nil {
 		return err
 	}
-	if f.Query.namespace != "" && !f.Query.allNamespaces {
-		options.In = func(namespace string) bool { return namespace == f.Query.namespace }
+	if f.Query.Source.namespace != "" && !f.Query.Source.allNamespaces {
+		options.In = func(namespace string) bool { return namespace == f.Query.Source.namespace }
 	}
 	report := session.Check(options)
 	if options.Verbose {
@@ -137,7 +137,7 @@ func runCheck(ctx context.Context, f *checkOptions) error {
 			return err
 		}
 	}
-	if err := f.Query.writeOnly(s, session, "", report, &report.Envelope); err != nil {
+	if err := f.Query.Output.writeOnly(s, session, "", report, &report.Envelope); err != nil {
 		return err
 	}
 	if report.Fails() {

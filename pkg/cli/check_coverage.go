@@ -45,12 +45,12 @@ and what was not tried is told. To check a folder called coverage, write check .
 		},
 	}
 	f.Query.addFlags(cmd, "table", "wide", "markdown", "yaml", "json", "ndjson", "name")
-	f.Query.addTable(cmd)
+	f.Query.Output.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.Requirements, "requirements", nil, "file with requirements (repeatable; see docs/requirements.md)")
 	fs.StringVar(&f.Budget, "budget", defaultBudget, "how many changes are tried: a time such as 30s or 5m, or a number; 0: all")
 	fs.IntVar(&f.FailUnder, "fail-under", 0, "exit with 1 if fewer percent of the changes than this are noticed, or not all were tried")
-	addCompletion(cmd, env, &f.Query.sourceFlags, nil)
+	addCompletion(cmd, env, &f.Query.Source, nil)
 	return cmd
 }
 
@@ -70,13 +70,13 @@ func runCoverage(ctx context.Context, f *coverageOptions) error {
 	if err != nil {
 		return err
 	}
-	f.Query.files = append(f.Query.files, f.Args...)
-	session, err := f.Query.openInput(ctx, f.Environment)
+	f.Query.Source.files = append(f.Query.Source.files, f.Args...)
+	session, err := f.Query.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
 	out := session.Cover(reqs, more)
-	if err := f.Query.writeOnly(f.Environment.Streams, session, "", out, &out.Envelope); err != nil {
+	if err := f.Query.Output.writeOnly(f.Environment.Streams, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
 	if f.FailUnder > 0 && (out.Percent < f.FailUnder || len(out.NotTried) > 0) {

@@ -11,8 +11,8 @@ var catalogueFormats = []string{"table", "wide", "yaml", "json", "name"}
 
 // listFindings lists what can be found, or explains the ids given.
 func (f *checkOptions) listFindings(s Streams, ids []string) error {
-	if f.Query.parsed == nil && !slices.Contains(catalogueFormats, f.Query.format) {
-		return newUsageError("use one of: table, wide, yaml, json, name", "--list cannot be written as %s", f.Query.format)
+	if f.Query.Output.template.parsed == nil && !slices.Contains(catalogueFormats, f.Query.Output.format) {
+		return newUsageError("use one of: table, wide, yaml, json, name", "--list cannot be written as %s", f.Query.Output.format)
 	}
 	reqs, err := f.Findings.loadRequirements(check.Config{})
 	if err != nil {
@@ -25,5 +25,5 @@ func (f *checkOptions) listFindings(s Streams, ids []string) error {
 		}
 	}
 	list := all.List(ids)
-	return f.Query.writeOnly(s, &session{flags: &f.Query.sourceFlags}, "", list, &list.Envelope)
+	return f.Query.Output.writeOnly(s, &session{flags: &f.Query.Source}, "", list, &list.Envelope)
 }

@@ -157,7 +157,7 @@ func kubeconfigError(err error) error {
 // requestLogger returns a function that prints every request to the server, or nil where the user
 // does not want to see them.
 func (f *sourceFlags) requestLogger(s Streams) func(format string, args ...any) {
-	if f.verbosity < requestLogLevel {
+	if f.cluster.verbosity < requestLogLevel {
 		return nil
 	}
 	var one sync.Mutex // requests are made side by side
@@ -172,7 +172,7 @@ func (f *sourceFlags) requestLogger(s Streams) func(format string, args ...any) 
 func (f *sourceFlags) readCluster(ctx context.Context, c *cluster, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	log := f.requestLogger(s)
 	klog.SetLogger(logr.Discard()) // the client's own words, which say nothing that our errors do not
-	server, err := load.NewServer(c.config, f.loadLimits(), log)
+	server, err := load.NewServer(c.config, f.limits.loadLimits(), log)
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}
@@ -187,7 +187,7 @@ func (f *sourceFlags) readCluster(ctx context.Context, c *cluster, engine *dopol
 	}
 	in, err := engine.ReadServer(ctx, server, dopolicy.ClusterOptions{Asked: f.askedKinds(), ClusterOptions: load.ClusterOptions{
 		Context: c.context, ReadAt: time.Now().UTC().Truncate(time.Second), AllDefinitions: f.allKinds || !f.noSchemas, Namespaces: []string{f.namespace},
-		Reports: f.wantedReports(), PageSize: f.chunkSize, Progress: progress, Cache: f.cache, Overlay: f.loadOptions(s), Limits: f.loadLimits()}})
+		Reports: f.wantedReports(), PageSize: f.cluster.chunkSize, Progress: progress, Cache: f.cache, Overlay: f.loadOptions(s), Limits: f.limits.loadLimits()}})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, newNoAnswerError(fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6")

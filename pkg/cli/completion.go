@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,6 +113,3 @@ func proposeForEachArgument(words func(s *session, typed string) []string) propo
 func proposeForFlag(words func(s *session, typed string) []string) proposalFunc {
 	return func(s *session, _ []string, typed string) []string { return words(s, typed) }
 }
-
-// sortUnique returns the words sorted, each once.
-func sortUnique(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }

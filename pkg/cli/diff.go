@@ -75,7 +75,7 @@ func newDiffCommand(env environment) *cobra.Command {
 			return runDiff(cmd.Context(), f)
 		},
 	}
-	f.Sides.addClusterSource(cmd)
+	f.Sides.Source.addClusterSource(cmd)
 	f.Behavior.addBehaviorFlags(cmd.Flags())
 	f.Output.addOutputFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
 	f.Output.addTable(cmd)
@@ -96,10 +96,10 @@ func runDiff(ctx context.Context, f *diffOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Sides.checkFilesOrKustomization(); err != nil {
+	if err := f.Sides.Source.checkFilesOrKustomization(); err != nil {
 		return err
 	}
-	engine, err := f.Sides.engine(f.Environment)
+	engine, err := f.Sides.Source.engine(f.Environment)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func runDiff(ctx context.Context, f *diffOptions) error {
 	}
 	out := dopolicy.Diff(before.Input, after.Input, view.DiffQuery{Kinds: kinds, Namespace: f.Sides.comparedNamespace()})
 	told := out.Envelope
-	if !f.Output.verbose && f.Sides.verbosity == 0 {
+	if !f.Output.verbose && f.Sides.Source.cluster.verbosity == 0 {
 		told.Problems = out.News()
 	}
 	if err := f.Output.writeWithProblems(s, after, "", out, &told); err != nil {

@@ -63,7 +63,7 @@ func (f *diffOptions) compareBehavior(before, after *session, kinds []model.Grou
 		return err
 	}
 	told := out.Envelope
-	if !f.Output.verbose && f.Sides.verbosity == 0 {
+	if !f.Output.verbose && f.Sides.Source.cluster.verbosity == 0 {
 		told.Problems = out.News()
 	}
 	if err := f.Output.writeWithProblems(s, after, "", out, &told); err != nil {

@@ -19,7 +19,7 @@ type effectiveOptions struct {
 
 func newEffectiveCommand(env environment) *cobra.Command {
 	o := &effectiveOptions{Environment: env}
-	o.Query.reports = true
+	o.Query.Source.reports = true
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET…]",
 		Short: "Show the policies in force on each route rule, with the source of every setting",
@@ -52,12 +52,12 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 	}
 	o.Query.addFlags(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "ndjson", "name")
 	o.Query.addLabelSelector(cmd)
-	o.Query.addTable(cmd)
+	o.Query.Output.addTable(cmd)
 	o.Query.addWatchFlag(cmd)
 	cmd.Flags().StringVar(&o.Request, "for-request", "", "show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
 	cmd.Flags().BoolVar(&o.Query.showNone, "show-none", false, "also list targets where no policy is in force")
-	cmd.Flags().BoolVar(&o.Query.byRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, proposeTargetArguments)
+	cmd.Flags().BoolVar(&o.Query.Output.byRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeTargetArguments)
 	return cmd
 }
 
@@ -76,13 +76,13 @@ func (o *effectiveOptions) findEffective(s *session, query view.Query) (render.V
 	if o.Request != "" {
 		return effectiveForRequest(s, o.Request, query.Kinds)
 	}
-	if o.Query.isItemFormat() {
+	if o.Query.Output.isItemFormat() {
 		out := s.StreamEffective(query)
 		out.Head.Reported = findReportedPolicies(s, query, out.Head)
 		return out, out.Opening(), nil
 	}
 	ask := s.EffectivePolicies
-	if o.Query.parsed != nil {
+	if o.Query.Output.template.parsed != nil {
 		ask = s.Effective
 	}
 	out := ask(query)

@@ -19,7 +19,7 @@ func (s *session) checkNamespace() error {
 	if name == "" || s.flags.allNamespaces || cluster != nil && !cluster.HasReadAll(model.GroupKind{Kind: "Namespace"}, "") {
 		return nil
 	}
-	all := sortUnique(listNamespaces(s, nil, ""))
+	all := slices.Compact(slices.Sorted(slices.Values(listNamespaces(s, nil, ""))))
 	if slices.Contains(all, name) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (f *outputFlags) emptyAnswerMessage(session *session, v render.View) string
 func (f *outputFlags) writeEmptyAnswer(s Streams, session *session, what string, v render.View, e *view.Envelope) error {
 	switch render.Format(f.format) {
 	case render.Table, render.Wide, render.Tree, render.Name:
-		if f.parsed != nil {
+		if f.template.parsed != nil {
 			break
 		}
 		for _, line := range append([]string{what}, e.IncompleteLines()...) {

@@ -124,7 +124,7 @@ func (m matcher) answerWithExpectations(q *typedRequest) ([]view.ExpectedAnswer,
 		return nil, err
 	}
 	protocol := answers[0].Request.Protocol
-	expect, err := resolveExpectations(m.session, q.expect, protocol == request.HTTP || protocol == request.GRPC)
+	expect, err := resolveExpectations(m.session, q.flags.expect, protocol == request.HTTP || protocol == request.GRPC)
 	if err != nil {
 		return nil, err
 	}

@@ -34,14 +34,14 @@ what it contributed and what was overridden. RULE, the last word, limits this to
 		},
 	}
 	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	o.Query.addTable(cmd)
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, o.proposeArguments)
+	o.Query.Output.addTable(cmd)
+	addCompletion(cmd, o.Environment, &o.Query.Source, o.proposeArguments)
 	return cmd
 }
 
 // runExplain answers.
 func runExplain(ctx context.Context, o *explainOptions) error {
-	session, err := o.Query.openInput(ctx, o.Environment)
+	session, err := o.Query.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func runExplain(ctx context.Context, o *explainOptions) error {
 		return err
 	}
 	out := session.Explain(query, rule)
-	return o.Query.writeWithProblems(o.Environment.Streams, session, typed, out, &out.Envelope)
+	return o.Query.Output.writeWithProblems(o.Environment.Streams, session, typed, out, &out.Envelope)
 }
 
 // parseArguments tells TARGET… from TARGET… RULE: the last word is a rule of the targets

@@ -48,14 +48,14 @@ func (f *findingFlags) noteGiven(cmd *cobra.Command) {
 // prepareOptions reads everything that a check needs beside the input: flags, config, requirements
 // and definitions. It tells the source which kinds the definitions add.
 func (f *findingFlags) prepareOptions(ctx context.Context, input *sourceFlags, verbose bool, s Streams) (check.Options, error) {
-	options, err := f.readOptions(verbose || input.verbosity > 0)
+	options, err := f.readOptions(verbose || input.cluster.verbosity > 0)
 	if err != nil {
 		return options, err
 	}
 	if options.Requirements, err = f.loadRequirements(options.Config); err != nil {
 		return options, err
 	}
-	if err := f.crds.readDefinitions(ctx, input.loadLimits(), s); err != nil {
+	if err := f.crds.readDefinitions(ctx, input.limits.loadLimits(), s); err != nil {
 		return options, err
 	}
 	input.clusterScoped, options.Definitions, options.Steps = load.ClusterScopedKinds(f.crds.definitions), f.crds.definitions, f.crds.steps

@@ -40,7 +40,7 @@ type fleet struct {
 // clusterFailure is a cluster that did not answer.
 type clusterFailure struct {
 	cluster string
-	errorDetails
+	details errorDetails
 }
 
 func newFleet(cmd *cobra.Command, env environment, parallel int, members []*member, line []string, build treeFunc) *fleet {
@@ -61,7 +61,7 @@ func newFleet(cmd *cobra.Command, env environment, parallel int, members []*memb
 
 // memberRun is the result of asking one cluster.
 type memberRun struct {
-	*member
+	member *member
 	stderr []byte // what it said beside the answer
 	err    error
 }
@@ -132,7 +132,7 @@ func (f *fleet) runMember(ctx context.Context, m *member) memberRun {
 // writeRun writes what one cluster answered.
 func (f *fleet) writeRun(r memberRun) error {
 	for line := range strings.Lines(string(r.stderr)) {
-		fmt.Fprintf(f.env.Streams.Err, "%s: %s\n", render.Escape(r.name), strings.TrimSuffix(line, "\n"))
+		fmt.Fprintf(f.env.Streams.Err, "%s: %s\n", render.Escape(r.member.name), strings.TrimSuffix(line, "\n"))
 	}
 	switch {
 	case r.err == nil:
@@ -144,8 +144,8 @@ func (f *fleet) writeRun(r memberRun) error {
 		return f.recordFailure(r)
 	}
 	f.answered = true
-	part := r.part
-	r.part = nil // it is written, and can be forgotten
+	part := r.member.part
+	r.member.part = nil // it is written, and can be forgotten
 	if part == nil {
 		return nil // there was nothing to say
 	}
@@ -155,7 +155,7 @@ func (f *fleet) writeRun(r memberRun) error {
 // recordFailure notes that a cluster did not answer.
 func (f *fleet) recordFailure(r memberRun) error {
 	why := describeError(r.err)
-	f.failures = append(f.failures, clusterFailure{r.name, why})
+	f.failures = append(f.failures, clusterFailure{r.member.name, why})
 	switch render.Format(f.format) {
 	case render.JSON, render.NDJSON, render.YAML:
 	default:
@@ -165,7 +165,7 @@ func (f *fleet) recordFailure(r memberRun) error {
 	if why.usage {
 		p.Severity = model.Warning
 	}
-	o := render.Options{Format: render.Format(f.format), Stamp: render.Stamp{Cluster: r.name}}
+	o := render.Options{Format: render.Format(f.format), Stamp: render.Stamp{Cluster: r.member.name}}
 	part, err := render.NewClusterPart(view.NewClusterFailure(p), o)
 	if err != nil {
 		return err
@@ -192,14 +192,14 @@ func (f *fleet) reportOutcome(ctx context.Context) error {
 	}
 	if !f.answered && f.failedAlike() { // it has nothing to do with the clusters
 		first := f.failures[0]
-		if first.usage {
-			return newUsageError(first.hint, "%s", first.what)
+		if first.details.usage {
+			return newUsageError(first.details.hint, "%s", first.details.what)
 		}
-		return newNoAnswerError(first.what+f.describeFailureCount(), first.hint)
+		return newNoAnswerError(first.details.what+f.describeFailureCount(), first.details.hint)
 	}
 	f.printFailures()
 	switch {
-	case !f.answered && !slices.ContainsFunc(f.failures, func(c clusterFailure) bool { return !c.usage }):
+	case !f.answered && !slices.ContainsFunc(f.failures, func(c clusterFailure) bool { return !c.details.usage }):
 		return newUsageError("check the names and flags", "none of %d clusters has what was asked about", len(f.members))
 	case !f.answered:
 		return newNoAnswerError(fmt.Sprintf("none of %d clusters answered", len(f.members)), "")
@@ -216,7 +216,7 @@ func (f *fleet) reportOutcome(ctx context.Context) error {
 // failedAlike reports whether all clusters failed for the same reason.
 func (f *fleet) failedAlike() bool {
 	for _, one := range f.failures {
-		if one.errorDetails != f.failures[0].errorDetails {
+		if one.details != f.failures[0].details {
 			return false
 		}
 	}
@@ -236,10 +236,10 @@ func (f *fleet) printFailures() {
 	var reasons []errorDetails
 	who := map[errorDetails][]string{}
 	for _, one := range f.failures {
-		if who[one.errorDetails] == nil {
-			reasons = append(reasons, one.errorDetails)
+		if who[one.details] == nil {
+			reasons = append(reasons, one.details)
 		}
-		who[one.errorDetails] = append(who[one.errorDetails], one.cluster)
+		who[one.details] = append(who[one.details], one.cluster)
 	}
 	for _, why := range reasons {
 		name, severity := "cluster ", "error"

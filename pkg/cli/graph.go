@@ -73,12 +73,12 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 	}
 	o.Query.addFlags(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
 	o.Query.addLabelSelector(cmd)
-	o.Scope.addScopeFlags(cmd, o.Environment, &o.Query.sourceFlags)
+	o.Scope.addScopeFlags(cmd, o.Environment, &o.Query.Source)
 	cmd.Flags().StringVar(&o.Request, "request", "", "highlight the path of a request, as '[METHOD] URL' with the flags of the request command, or those of all requests of a class, as '[METHOD] HOST/PATH' (docs/graph.md)")
 	o.Open.addOpenFlag(cmd, "a picture")
 	o.Style.addStyleFlags(cmd)
 	o.Dumps.addDumpFlag(cmd, "mark what a proxy does otherwise, by its config_dump")
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, proposeTargetArguments)
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeTargetArguments)
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func runGraph(ctx context.Context, o *graphOptions) error {
 	if err := o.Scope.checkScope(o.Args, o.Query.labels); err != nil {
 		return err
 	}
-	if err := o.Dumps.checkStdin(&o.Query.sourceFlags); err != nil {
+	if err := o.Dumps.checkStdin(&o.Query.Source); err != nil {
 		return err
 	}
 	if err := o.applyStyle(); err != nil {
@@ -103,14 +103,14 @@ func runGraph(ctx context.Context, o *graphOptions) error {
 func (o *graphOptions) writeGraph(s Streams, write func(to Streams) error) error {
 	q := &o.Query
 	if o.Open.open && !o.outputGiven {
-		q.format = string(render.SVG)
+		q.Output.format = string(render.SVG)
 	}
 	switch {
-	case o.Open.open && q.format != string(render.SVG) && q.format != string(render.PNG):
-		return newUsageError("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.format)
+	case o.Open.open && q.Output.format != string(render.SVG) && q.Output.format != string(render.PNG):
+		return newUsageError("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.Output.format)
 	case o.Open.open:
-		return writeAndOpen(s, "topology."+q.format, write)
-	case q.format == string(render.PNG) && s.OutIsTTY:
+		return writeAndOpen(s, "topology."+q.Output.format, write)
+	case q.Output.format == string(render.PNG) && s.OutIsTTY:
 		return newUsageError("redirect it to a file, or add --open", "a PNG cannot be shown on a terminal")
 	}
 	return write(s)
@@ -136,7 +136,7 @@ func (o *graphOptions) buildGraphView(s *session, query view.Query) (render.View
 	if witness != nil {
 		whole.Finish(whole.Kind, slices.Concat(whole.Problems, witness.ProxyProblems()))
 	}
-	out := o.Scope.collapseTopology(whole, o.Query.format)
+	out := o.Scope.collapseTopology(whole, o.Query.Output.format)
 	return out, &out.Envelope, nil
 }
 

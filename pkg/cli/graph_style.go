@@ -34,6 +34,6 @@ func (o *graphOptions) applyStyle() error {
 	if o.Style.layout == string(render.LayoutFlat) && !o.Scope.collapseGiven {
 		o.Scope.collapse = view.CollapseNone // programs want to know all
 	}
-	o.Query.dot = render.DOTOptions{Layout: render.Layout(o.Style.layout), Theme: render.Theme(o.Style.theme)}
+	o.Query.Output.dot = render.DOTOptions{Layout: render.Layout(o.Style.layout), Theme: render.Theme(o.Style.theme)}
 	return nil
 }

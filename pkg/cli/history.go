@@ -48,13 +48,13 @@ changed back between two snapshots is not seen.`,
 	f.Output.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
 	f.Output.addTable(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.checkOutput(cmd.Flags().Changed("output")) }
-	f.Sides.config = &kubeconfigFlags{} // no cluster is asked
+	f.Sides.Source.cluster.config = &kubeconfigFlags{} // no cluster is asked
 	fs := cmd.Flags()
 	fs.StringVar(&f.Sides.snapshots, "snapshots", "", "folder with snapshots of one cluster, or a pattern of their names")
-	fs.StringVarP(&f.Sides.namespace, "namespace", "n", "", "namespace of the route (default: any)")
-	fs.StringSliceVar(&f.Sides.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
-	fs.StringArrayVar(&f.Sides.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.Sides.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
+	fs.StringVarP(&f.Sides.Source.namespace, "namespace", "n", "", "namespace of the route (default: any)")
+	fs.StringSliceVar(&f.Sides.Source.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	fs.StringArrayVar(&f.Sides.Source.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.Sides.Source.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
@@ -66,7 +66,7 @@ func runHistory(ctx context.Context, f *historyOptions) error {
 	if err != nil {
 		return err
 	}
-	engine, err := f.Sides.engine(f.Environment)
+	engine, err := f.Sides.Source.engine(f.Environment)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (h *historyReader) findTarget(s *session) error {
 	switch {
 	case err == nil:
 		h.target = &ref
-		h.flags.Sides.namespace = ref.Namespace
+		h.flags.Sides.Source.namespace = ref.Namespace
 	case errors.As(err, &use), errors.As(err, &none):
 		h.missing = err
 	default:

@@ -26,13 +26,13 @@ func newKindsCommand(env environment) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runKinds(cmd.Context(), o) },
 	}
 	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, nil)
+	addCompletion(cmd, o.Environment, &o.Query.Source, nil)
 	return cmd
 }
 
 // runKinds answers.
 func runKinds(ctx context.Context, o *kindsOptions) error {
-	session, err := o.Query.openKinds(ctx, o.Environment)
+	session, err := o.Query.Source.openKinds(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
@@ -41,5 +41,5 @@ func runKinds(ctx context.Context, o *kindsOptions) error {
 		return err
 	}
 	list := session.PolicyKinds(only)
-	return o.Query.writeWithProblems(o.Environment.Streams, session, "", list, &list.Envelope)
+	return o.Query.Output.writeWithProblems(o.Environment.Streams, session, "", list, &list.Envelope)
 }

@@ -22,17 +22,17 @@ func newMatcher(s *session) matcher { return matcher{s, s.Matcher()} }
 
 // findAnswers answers a request; if several Gateways could take it, for each of them.
 func (m matcher) findAnswers(q *typedRequest) ([]*request.Answer, error) {
-	r, err := request.New(q.method, q.url, q.Options)
+	r, err := request.New(q.method, q.url, q.flags.options)
 	var wrong *request.UsageError
 	if errors.As(err, &wrong) {
 		return nil, newUsageError(wrong.Hint, "%s", wrong.What)
 	}
-	where := request.Destination{Gateway: topology.None, Listener: q.listener}
-	if q.gateway != "" && q.From != "" {
+	where := request.Destination{Gateway: topology.None, Listener: q.flags.listener}
+	if q.flags.gateway != "" && q.flags.options.From != "" {
 		return nil, newUsageError("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
 	}
-	if q.gateway != "" {
-		if where.Gateway, err = m.findGateway(q.gateway); err != nil {
+	if q.flags.gateway != "" {
+		if where.Gateway, err = m.findGateway(q.flags.gateway); err != nil {
 			return nil, err
 		}
 	}
@@ -42,7 +42,7 @@ func (m matcher) findAnswers(q *typedRequest) ([]*request.Answer, error) {
 // addSpellingProblems notes where a request is another spelling of one that policies keep out.
 func (m matcher) addSpellingProblems(q *typedRequest, answers []view.ExpectedAnswer) error {
 	for _, one := range answers {
-		found, err := m.session.SpellingsAround(one.Answer, q.listener)
+		found, err := m.session.SpellingsAround(one.Answer, q.flags.listener)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (m matcher) answerText(text string) (answer *request.Answer, listener strin
 	if err != nil {
 		return nil, "", err
 	}
-	if len(q.expect) > 0 {
+	if len(q.flags.expect) > 0 {
 		return nil, "", newUsageError("use the request command", "--expect is not for this command")
 	}
 	answers, err := m.findAnswers(&q)
@@ -98,7 +98,7 @@ func (m matcher) answerText(text string) (answer *request.Answer, listener strin
 		}
 		return nil, "", newUsageError("name one with --gateway: "+strings.Join(limitNames(names), ", "), "%d Gateways have a listener for this request", len(answers))
 	}
-	return answers[0], q.listener, nil
+	return answers[0], q.flags.listener, nil
 }
 
 // effectiveForRequest returns what is in force on the path of a request.

@@ -56,11 +56,11 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
 	}
 	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	o.Query.addLabelSelector(cmd)
-	o.Query.addTable(cmd)
+	o.Query.Output.addTable(cmd)
 	o.Query.addWatchFlag(cmd)
 	cmd.Flags().StringSliceVar(&o.Missing, "missing", nil, "only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, proposeTargetArguments)
-	completeFlag(cmd, "missing", proposeFromInput(o.Environment, &o.Query.sourceFlags, (*sourceFlags).openKinds, proposePolicyKinds))
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeTargetArguments)
+	completeFlag(cmd, "missing", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openKinds, proposePolicyKinds))
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func runMatrix(ctx context.Context, o *matrixOptions) error {
 // answer answers once.
 func (o *matrixOptions) answer(ctx context.Context, to Streams) error {
 	q := &o.Query
-	session, err := q.openInput(ctx, o.Environment)
+	session, err := q.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (o *matrixOptions) answer(ctx context.Context, to Streams) error {
 			return newUsageError("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
 		}
 	}
-	m, err := session.Matrix(view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.format == "table" || q.format == "name"})
+	m, err := session.Matrix(view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.Output.format == "table" || q.Output.format == "name"})
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (o *matrixOptions) answer(ctx context.Context, to Streams) error {
 		}
 		return newNoAnswerError("no route rule "+session.describeScope()+" gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET")
 	}
-	if err := q.writeWithProblems(to, session, typed, m, &m.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(to, session, typed, m, &m.Envelope); err != nil {
 		return err
 	}
 	if m.HasFindings() {

@@ -17,7 +17,7 @@ import (
 
 // outputFlags say how an answer is written.
 type outputFlags struct {
-	templateFlags
+	template  templateFlags
 	formats   []string
 	format    string
 	color     string
@@ -44,7 +44,7 @@ func (f *outputFlags) isForCI() bool {
 
 // isItemFormat reports whether the format is one whose items are written one after the other.
 func (f *outputFlags) isItemFormat() bool {
-	return f.parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON), string(render.YAML)}, f.format)
+	return f.template.parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON), string(render.YAML)}, f.format)
 }
 
 // setProgramFacts sets the version of the program and the folder in which it runs, for the formats
@@ -67,7 +67,7 @@ func (f *outputFlags) addOutputFlags(cmd *cobra.Command, formats []string) {
 	fs.BoolVar(&f.verbose, "verbose", false, "print every problem of the input by itself, and notes, such as assumptions made")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only problems that could change the answer")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "do not print column names")
-	f.templateFlags.addTemplateFlags(cmd)
+	f.template.addTemplateFlags(cmd)
 	completeFlag(cmd, "output", completeFormats(formats))
 	completeFlagFrom(cmd, "color", render.ColorModes())
 }
@@ -94,7 +94,7 @@ func (f *outputFlags) listFormats() []string { return slices.Concat(f.formats, t
 // checkOutput refuses formats that the command does not offer and templates that cannot be read,
 // before anything else is read. outputGiven tells whether the user gave -o.
 func (f *outputFlags) checkOutput(outputGiven bool) error {
-	templated, err := f.templateFlags.parseTemplate(f.format, outputGiven)
+	templated, err := f.template.parseTemplate(f.format, outputGiven)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (f *outputFlags) printProblems(s Streams, input *sourceFlags, e *view.Envel
 	if err != nil {
 		return err
 	}
-	o := render.ProblemOptions{Verbose: f.verbose || input.verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !isUTF8Locale(s), Width: s.terminalWidth(s.ErrIsTTY)}
+	o := render.ProblemOptions{Verbose: f.verbose || input.cluster.verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !isUTF8Locale(s), Width: s.terminalWidth(s.ErrIsTTY)}
 	problems := e.Problems
 	switch {
 	case f.quiet:
@@ -170,7 +170,7 @@ func (f *outputFlags) writeOnly(s Streams, session *session, typed string, v ren
 		return err
 	}
 	err = s.writeView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(f.format), Draw: s.Draw, DOT: f.dot, NoHeaders: f.noHeaders, SortBy: f.sortBy, Color: f.isColored(mode, s, s.OutIsTTY), ASCII: !isUTF8Locale(s),
-		Template: f.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.terminalWidth(s.OutIsTTY), Version: f.version, Root: f.root,
+		Template: f.template.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.terminalWidth(s.OutIsTTY), Version: f.version, Root: f.root,
 		Table: view.TableOptions{ByRule: f.byRule, Limit: f.limit, Target: typed, Scope: f.scope, Source: session.flags.sourceArgs()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
 		return newUsageError("name one of them, in capitals or not", "%v", unknown)

@@ -34,16 +34,16 @@ func newOverriddenCommand(env environment) *cobra.Command {
 		},
 	}
 	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	o.Query.addTable(cmd)
+	o.Query.Output.addTable(cmd)
 	cmd.Flags().StringVar(&o.Target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, proposeForEachArgument(proposePolicyRules))
-	completeFlag(cmd, "target", proposeFromInput(o.Environment, &o.Query.sourceFlags, (*sourceFlags).openInput, proposeForFlag(proposeTargets)))
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicyRules))
+	completeFlag(cmd, "target", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openInput, proposeForFlag(proposeTargets)))
 	return cmd
 }
 
 // runOverridden answers.
 func runOverridden(ctx context.Context, o *overriddenOptions) error {
-	session, err := o.Query.openInput(ctx, o.Environment)
+	session, err := o.Query.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func runOverridden(ctx context.Context, o *overriddenOptions) error {
 		return err
 	}
 	list := listOverridden(session, query, named)
-	return o.Query.writeWithProblems(o.Environment.Streams, session, typed, list, &list.Envelope)
+	return o.Query.Output.writeWithProblems(o.Environment.Streams, session, typed, list, &list.Envelope)
 }
 
 // parseQuery makes the query for the target, if one is given. Without a target, a policy

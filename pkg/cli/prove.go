@@ -86,7 +86,7 @@ func newProveCommand(env environment) *cobra.Command {
 		},
 	}
 	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github")
-	q.addTable(cmd)
+	q.Output.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.require, "require", nil, "property that has to hold, such as authentication or authentication=jwt, or a policy kind of which a policy has to be in force (repeatable: one of them)")
 	fs.StringVar(&f.expression, "expression", "", "what has to hold instead, in CEL over the rule (target), the policies in force on the way (effective), path and backend (docs/requirements.md)")
@@ -99,7 +99,7 @@ func newProveCommand(env environment) *cobra.Command {
 	fs.StringVar(&f.gateway, "gateway", "", "only this Gateway, as [NAMESPACE/]NAME (default: all)")
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
 	fs.StringVarP(&q.labels, "selector", "l", "", "only requests that routes with these labels take")
-	addCompletion(cmd, env, &q.sourceFlags, nil)
+	addCompletion(cmd, env, &q.Source, nil)
 	completeFlag(cmd, "property", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
 		for _, p := range view.ReadyProperties() {
@@ -107,7 +107,7 @@ func newProveCommand(env environment) *cobra.Command {
 		}
 		return filterProposals(words, typed)
 	})
-	completeFlag(cmd, "gateway", proposeFromInput(env, &q.sourceFlags, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
+	completeFlag(cmd, "gateway", proposeFromInput(env, &q.Source, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
 	return cmd
 }
 
@@ -128,7 +128,7 @@ func runProve(ctx context.Context, f *proveOptions) error {
 			return newUsageError("its variables are target, path, effective and backend (docs/requirements.md)", "the expression %s", err)
 		}
 	}
-	session, err := q.openInput(ctx, f.Environment)
+	session, err := q.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func runProve(ctx context.Context, f *proveOptions) error {
 			if err := session.checkNamespace(); err != nil {
 				return err
 			}
-			query.Asked += " taken by routes of namespace " + q.namespace
+			query.Asked += " taken by routes of namespace " + q.Source.namespace
 		}
 		query.Routes = func(o *model.Object) bool {
 			return (!f.ofNamespace || session.isInNamespace(o.Ref)) && sel.matchesObject(o)
@@ -246,16 +246,16 @@ func (f *proveOptions) checkProof(q *view.ProofQuery) error {
 // writeProof writes the answer. For CI it has the form of a check.
 func (f *proveOptions) writeProof(session *session, out *view.Proof) error {
 	q, s := &f.Query, f.Environment.Streams
-	if !q.isForCI() {
-		return q.writeWithProblems(s, session, "", out, &out.Envelope)
+	if !q.Output.isForCI() {
+		return q.Output.writeWithProblems(s, session, "", out, &out.Envelope)
 	}
-	if err := q.setProgramFacts(f.Environment.Build); err != nil {
+	if err := q.Output.setProgramFacts(f.Environment.Build); err != nil {
 		return err
 	}
 	findings, rules := check.ProofFindings(session.Resolution, out)
 	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)
 	made.FailOn = check.Threshold(model.Error) // spellings, which are warnings, do not change the result
-	return q.writeOnly(s, session, "", made, &made.Envelope)
+	return q.Output.writeOnly(s, session, "", made, &made.Envelope)
 }
 
 // errNothingProved is what `prove` returns where no request that is asked about gets through.

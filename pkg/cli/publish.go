@@ -72,15 +72,15 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 		Args: checkArgumentCount(0, 0),
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			f.Findings.noteGiven(cmd)
-			if err := f.Query.outputFlags.checkOutput(cmd.Flags().Changed("output")); err != nil {
+			if err := f.Query.Output.checkOutput(cmd.Flags().Changed("output")); err != nil {
 				return err
 			}
 			return f.checkPublish()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPublish(cmd.Context(), f) },
 	}
-	f.Query.sourceFlags.addSourceFlags(cmd)
-	f.Query.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
+	f.Query.Source.addSourceFlags(cmd)
+	f.Query.Output.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
 	fs := cmd.Flags()
 	fs.StringVar(&f.To, "to", toCluster, "where to write the reports: cluster, stdout, or a file ending in .yaml or .ndjson")
 	fs.StringVar(&f.API, "api", "auto", "API of the reports: auto|policyreport|openreports (auto: the first that the cluster serves)")
@@ -90,7 +90,7 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 	fs.BoolVar(&f.DryRun, "dry-run", false, "write nothing, and print what would be written")
 	f.Findings.addFindingFlags(fs, "config file of check")
 	completeFlagFrom(cmd, "api", []string{"auto", "policyreport", "openreports"})
-	addCompletion(cmd, env, &f.Query.sourceFlags, nil)
+	addCompletion(cmd, env, &f.Query.Source, nil)
 	return cmd
 }
 
@@ -103,7 +103,7 @@ func (f *publishOptions) checkPublish() error {
 		return newUsageError("write 1h or 30m; 0 never writes it again", "--heartbeat cannot be %s", f.Heartbeat)
 	case f.To == "":
 		return newUsageError("write --to cluster, --to stdout or --to FILE", "--to needs a place")
-	case f.To == toCluster && (len(f.Query.files) > 0 || f.Query.kustomization != "") && !f.DryRun:
+	case f.To == toCluster && (len(f.Query.Source.files) > 0 || f.Query.Source.kustomization != "") && !f.DryRun:
 		return newUsageError("write them elsewhere with --to stdout or --to FILE, or add --dry-run", "reports about manifests are not written to a cluster")
 	case f.To != toCluster && f.DryRun:
 		return newUsageError("drop one of the two", "--dry-run cannot be given with --to %s", f.To)
@@ -117,14 +117,14 @@ func (f *publishOptions) checkPublish() error {
 func (f *publishOptions) writesLines() (bool, error) {
 	name := strings.ToLower(f.To)
 	switch {
-	case f.To == toCluster, f.To == toStdout && f.Query.format != string(render.JSON) && f.Query.format != string(render.Wide):
-		return f.Query.format == string(render.NDJSON), nil
+	case f.To == toCluster, f.To == toStdout && f.Query.Output.format != string(render.JSON) && f.Query.Output.format != string(render.Wide):
+		return f.Query.Output.format == string(render.NDJSON), nil
 	case strings.HasSuffix(name, ".ndjson"), strings.HasSuffix(name, ".jsonl"):
 		return true, nil
 	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return false, nil
 	case f.To == toStdout:
-		return false, newUsageError("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.Query.format)
+		return false, newUsageError("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.Query.Output.format)
 	}
 	return false, newUsageError("the name must end in .yaml or .ndjson", "unknown form of reports %q", f.To)
 }
@@ -132,13 +132,13 @@ func (f *publishOptions) writesLines() (bool, error) {
 // runPublish writes the reports.
 func runPublish(ctx context.Context, f *publishOptions) error {
 	s := f.Environment.Streams
-	f.Query.allNamespaces = f.Query.allNamespaces || f.Query.namespace == ""
-	options, err := f.Findings.prepareOptions(ctx, &f.Query.sourceFlags, f.Query.verbose, s)
+	f.Query.Source.allNamespaces = f.Query.Source.allNamespaces || f.Query.Source.namespace == ""
+	options, err := f.Findings.prepareOptions(ctx, &f.Query.Source, f.Query.Output.verbose, s)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	session, err := f.Query.openInput(ctx, f.Environment)
+	session, err := f.Query.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
@@ -166,8 +166,8 @@ func (f *publishOptions) gatherOptions(s *session, now time.Time) (publish.Optio
 	if o.Kinds, err = s.selectedKinds(); err != nil {
 		return o, err
 	}
-	if !f.Query.allNamespaces {
-		o.In = func(namespace string) bool { return namespace == f.Query.namespace }
+	if !f.Query.Source.allNamespaces {
+		o.In = func(namespace string) bool { return namespace == f.Query.Source.namespace }
 	}
 	for _, name := range f.Values {
 		named := s.findPolicyKinds(name)
@@ -226,10 +226,10 @@ func (f *publishOptions) writeReports(s Streams, session *session, found *check.
 	if err != nil {
 		return newNoAnswerError(fmt.Sprintf("writing reports to %s: %s", f.To, err), "check the folder and its permissions")
 	}
-	if err := f.Query.printProblems(s, session.flags, &found.Envelope); err != nil {
+	if err := f.Query.Output.printProblems(s, session.flags, &found.Envelope); err != nil {
 		return err
 	}
-	if f.Query.strict && !found.Complete {
+	if f.Query.Output.strict && !found.Complete {
 		return errIncomplete
 	}
 	return nil
@@ -241,12 +241,12 @@ func (f *publishOptions) writeToCluster(ctx context.Context, s Streams, session 
 	cluster := session.Snapshot.Cluster
 	var have []map[string]any
 	var server *load.Server
-	if cluster.FindKind(api.GroupKind) != nil && !f.Query.readsFiles() {
-		c, err := f.Query.findCluster()
+	if cluster.FindKind(api.GroupKind) != nil && !f.Query.Source.readsFiles() {
+		c, err := f.Query.Source.cluster.findCluster()
 		if err != nil {
 			return err
 		}
-		if server, err = load.NewServer(c.config, f.Query.loadLimits(), f.Query.requestLogger(s)); err != nil {
+		if server, err = load.NewServer(c.config, f.Query.Source.limits.loadLimits(), f.Query.Source.requestLogger(s)); err != nil {
 			return kubeconfigError(err)
 		}
 		if c.timeout > 0 {
@@ -265,7 +265,7 @@ func (f *publishOptions) writeToCluster(ctx context.Context, s Streams, session 
 		applyPlan(ctx, server, cluster, plan)
 		plan.DropBodies()
 	}
-	if err := f.Query.writeWithProblems(s, session, "", plan, &plan.Envelope); err != nil {
+	if err := f.Query.Output.writeWithProblems(s, session, "", plan, &plan.Envelope); err != nil {
 		return err
 	}
 	if n := plan.CountFailures(); n > 0 {
@@ -277,8 +277,8 @@ func (f *publishOptions) writeToCluster(ctx context.Context, s Streams, session 
 // readPublished reads our reports in the cluster. Those of the other API are among them, and not
 // wanted, where none was chosen.
 func (f *publishOptions) readPublished(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
-	namespace := f.Query.namespace
-	if f.Query.allNamespaces {
+	namespace := f.Query.Source.namespace
+	if f.Query.Source.allNamespaces {
 		namespace = ""
 	}
 	var out []map[string]any
@@ -288,7 +288,7 @@ func (f *publishOptions) readPublished(ctx context.Context, server *load.Server,
 		if served == nil || !wanted && f.API != "auto" {
 			continue
 		}
-		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.Query.chunkSize)
+		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.Query.Source.cluster.chunkSize)
 		if err != nil && wanted {
 			return nil, newNoAnswerError("reading the reports of cluster "+cluster.Context+": "+err.Error(), "ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
 		}

@@ -13,18 +13,18 @@ import (
 // queryFlags are the flags that all commands about targets have in common, and what such a command
 // keeps while it runs.
 type queryFlags struct {
-	sourceFlags
-	outputFlags
+	Source   sourceFlags
+	Output   outputFlags
 	labels   string
 	showNone bool
 	watching bool // the answer is printed again whenever it changes
 }
 
 func (q *queryFlags) addFlags(cmd *cobra.Command, formats ...string) {
-	q.sourceFlags.addSourceFlags(cmd)
-	q.noSchemas = true
-	q.outputFlags.addOutputFlags(cmd, formats)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.checkOutput(cmd.Flags().Changed("output")) }
+	q.Source.addSourceFlags(cmd)
+	q.Source.noSchemas = true
+	q.Output.addOutputFlags(cmd, formats)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.Output.checkOutput(cmd.Flags().Changed("output")) }
 }
 
 func (q *queryFlags) addLabelSelector(cmd *cobra.Command) {
@@ -50,7 +50,7 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 		return query, "", err
 	}
 	if len(args) == 0 {
-		q.emptyMessage = s.describeEmpty(query.Targets, q.labels)
+		q.Output.emptyMessage = s.describeEmpty(query.Targets, q.labels)
 	}
 	if query.Kinds, err = s.selectedKinds(); err != nil {
 		return query, "", err
@@ -59,14 +59,14 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 		query.Through = s.filterAboveRoutes(query.Targets)
 	}
 	if query.Through != nil && ref.Name != "" {
-		q.scope = []string{"--target", formatTypedRef(ref)}
+		q.Output.scope = []string{"--target", formatTypedRef(ref)}
 		if ref.Namespace != "" {
-			q.scope = append(q.scope, "-n", ref.Namespace)
+			q.Output.scope = append(q.Output.scope, "-n", ref.Namespace)
 		}
 	}
 	query.ShowNone = q.showNone
-	if !q.allNamespaces {
-		query.Namespace = q.namespace
+	if !q.Source.allNamespaces {
+		query.Namespace = q.Source.namespace
 	}
 	return query, formatTypedRef(ref), nil
 }
@@ -76,7 +76,7 @@ type viewFunc func(s *session, query view.Query) (render.View, *view.Envelope, e
 
 // answerQuery reads the input and answers a query once; the answer is written to the streams.
 func (q *queryFlags) answerQuery(ctx context.Context, env environment, to Streams, answer viewFunc, args []string) error {
-	session, err := q.openInput(ctx, env)
+	session, err := q.Source.openInput(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (q *queryFlags) answerQuery(ctx context.Context, env environment, to Stream
 	if err != nil {
 		return err
 	}
-	return q.writeWithProblems(to, session, typed, v, envelope)
+	return q.Output.writeWithProblems(to, session, typed, v, envelope)
 }
 
 // formatTypedRef names an object as the command line takes it.

@@ -38,9 +38,9 @@ POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]….
 		},
 	}
 	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	o.Query.addTable(cmd)
+	o.Query.Output.addTable(cmd)
 	o.Query.addWatchFlag(cmd)
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, proposeForEachArgument(proposePolicyRules))
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicyRules))
 	return cmd
 }
 
@@ -52,7 +52,7 @@ func runReach(ctx context.Context, o *reachOptions) error {
 // answer answers once.
 func (o *reachOptions) answer(ctx context.Context, to Streams) error {
 	q, names := &o.Query, o.Args
-	session, err := q.openInput(ctx, o.Environment)
+	session, err := q.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (o *reachOptions) answer(ctx context.Context, to Streams) error {
 		all[i] = session.Reach(n.kind, n.policy, n.rule)
 	}
 	if len(all) == 1 {
-		return q.writeWithProblems(to, session, names[0], all[0], &all[0].Envelope)
+		return q.Output.writeWithProblems(to, session, names[0], all[0], &all[0].Envelope)
 	}
 	list := view.NewPolicyReachList(all)
-	return q.writeWithProblems(to, session, "", list, &list.Envelope)
+	return q.Output.writeWithProblems(to, session, "", list, &list.Envelope)
 }

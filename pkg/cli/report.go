@@ -76,9 +76,9 @@ has a table of what they do otherwise, and marks that in the picture.
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), f) },
 	}
-	f.Query.sourceFlags.addSourceFlags(cmd)
-	f.Query.addFormat(cmd, []string{reportHTML, reportJSON}, nil)
-	completeFlagFrom(cmd, "output", f.Query.formats)
+	f.Query.Source.addSourceFlags(cmd)
+	f.Query.Output.addFormat(cmd, []string{reportHTML, reportJSON}, nil)
+	completeFlagFrom(cmd, "output", f.Query.Output.formats)
 	fs := cmd.Flags()
 	fs.StringVar(&f.Title, "title", "", "page title (default: names what was read)")
 	f.Open.addOpenFlag(cmd, "the page")
@@ -88,30 +88,30 @@ has a table of what they do otherwise, and marks that in the picture.
 	fs.BoolVar(&f.Redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	f.Dumps.addDumpFlag(cmd, "say what a proxy makes of it, by its config_dump")
 	f.Findings.addFindingFlags(fs, "config file of check")
-	fs.StringVar(&f.Query.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
+	fs.StringVar(&f.Query.Output.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
 	completeFlagFrom(cmd, "color", render.ColorModes())
-	fs.BoolVar(&f.Query.strict, "strict", false, "exit with 3 if the answer is incomplete")
-	fs.BoolVar(&f.Query.verbose, "verbose", false, "also print notes, such as assumptions made")
-	addCompletion(cmd, env, &f.Query.sourceFlags, nil)
+	fs.BoolVar(&f.Query.Output.strict, "strict", false, "exit with 3 if the answer is incomplete")
+	fs.BoolVar(&f.Query.Output.verbose, "verbose", false, "also print notes, such as assumptions made")
+	addCompletion(cmd, env, &f.Query.Source, nil)
 	return cmd
 }
 
 // checkReport refuses what cannot be written, before anything is read.
 func (f *reportOptions) checkReport() error {
-	if !slices.Contains(f.Query.formats, f.Query.format) {
-		return newUsageError("use one of: "+strings.Join(f.Query.formats, ", "), "unknown output format %q", f.Query.format)
+	if !slices.Contains(f.Query.Output.formats, f.Query.Output.format) {
+		return newUsageError("use one of: "+strings.Join(f.Query.Output.formats, ", "), "unknown output format %q", f.Query.Output.format)
 	}
-	if _, err := render.ParseColorMode(f.Query.color); err != nil {
-		return newUsageError("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.Query.color)
+	if _, err := render.ParseColorMode(f.Query.Output.color); err != nil {
+		return newUsageError("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.Query.Output.color)
 	}
 	switch {
 	case !slices.Contains(view.CollapseLevels(), f.Collapse):
 		return newUsageError("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", f.Collapse)
 	case f.Redact && len(f.Dumps.dumps) > 0:
 		return newUsageError("drop one of the two", "--redact leaves out the values that --dataplane compares")
-	case f.Open.open && f.Query.format != reportHTML:
-		return newUsageError("drop one of the two", "--open cannot be given with -o %s", f.Query.format)
-	case f.Query.format == reportHTML && !f.Open.open && f.Environment.Streams.OutIsTTY:
+	case f.Open.open && f.Query.Output.format != reportHTML:
+		return newUsageError("drop one of the two", "--open cannot be given with -o %s", f.Query.Output.format)
+	case f.Query.Output.format == reportHTML && !f.Open.open && f.Environment.Streams.OutIsTTY:
 		return newUsageError("redirect it to a file (> report.html), or open it in the browser (--open)", "the report is HTML and is not written to a terminal")
 	}
 	return nil
@@ -120,12 +120,12 @@ func (f *reportOptions) checkReport() error {
 // runReport writes the report.
 func runReport(ctx context.Context, f *reportOptions) error {
 	s := f.Environment.Streams
-	f.Query.allNamespaces = f.Query.allNamespaces || f.Query.namespace == ""
-	options, err := f.Findings.prepareOptions(ctx, &f.Query.sourceFlags, f.Query.verbose, s)
+	f.Query.Source.allNamespaces = f.Query.Source.allNamespaces || f.Query.Source.namespace == ""
+	options, err := f.Findings.prepareOptions(ctx, &f.Query.Source, f.Query.Output.verbose, s)
 	if err != nil {
 		return err
 	}
-	session, proxies, err := f.Dumps.readInputAndDumps(ctx, f.Environment, &f.Query.sourceFlags)
+	session, proxies, err := f.Dumps.readInputAndDumps(ctx, f.Environment, &f.Query.Source)
 	if err != nil {
 		return err
 	}
@@ -138,12 +138,12 @@ func runReport(ctx context.Context, f *reportOptions) error {
 	if query.Query, _, err = f.Query.parseQuery(session, nil); err != nil {
 		return err
 	}
-	if !f.Query.allNamespaces {
-		query.In = func(namespace string) bool { return namespace == f.Query.namespace }
+	if !f.Query.Source.allNamespaces {
+		query.In = func(namespace string) bool { return namespace == f.Query.Source.namespace }
 	}
 	info, _ := debug.ReadBuildInfo()
 	query.Facts = f.reportFacts(session, f.Environment.Build.fillFromBuildInfo(info).Version)
-	if f.Query.format == reportJSON {
+	if f.Query.Output.format == reportJSON {
 		answer, err := session.Report(query)
 		if err != nil {
 			return err
@@ -173,10 +173,10 @@ func runReport(ctx context.Context, f *reportOptions) error {
 // reportFacts says what the report is about.
 func (f *reportOptions) reportFacts(s *session, version string) report.Facts {
 	out := report.Facts{Version: version, Inputs: f.reportInputs(s), Redacted: s.Snapshot.HasNoValues()}
-	if !f.Query.allNamespaces {
-		out.Scope.Namespace = f.Query.namespace
+	if !f.Query.Source.allNamespaces {
+		out.Scope.Namespace = f.Query.Source.namespace
 	}
-	for _, name := range f.Query.onlyKinds {
+	for _, name := range f.Query.Source.onlyKinds {
 		for _, k := range s.findPolicyKinds(name) {
 			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, k.Name())
 		}
@@ -188,15 +188,15 @@ func (f *reportOptions) reportFacts(s *session, version string) report.Facts {
 // reportInputs lists what was read, as the user named it.
 func (f *reportOptions) reportInputs(s *session) []report.Input {
 	var out []report.Input
-	for _, name := range f.Query.files {
+	for _, name := range f.Query.Source.files {
 		if name == "-" {
 			out = append(out, report.Input{Kind: report.Stdin, Name: name})
 			continue
 		}
 		out = append(out, report.Input{Kind: report.Path, Name: name})
 	}
-	if f.Query.kustomization != "" {
-		out = append(out, report.Input{Kind: report.Kustomization, Name: f.Query.kustomization})
+	if f.Query.Source.kustomization != "" {
+		out = append(out, report.Input{Kind: report.Kustomization, Name: f.Query.Source.kustomization})
 	}
 	if c := s.Snapshot.Cluster; c != nil {
 		out = append(out, report.Input{Kind: report.Cluster, Name: c.Context})
@@ -233,10 +233,10 @@ func (f *reportOptions) finishReport(s Streams, told view.Envelope, err error) e
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if err := f.Query.printProblems(s, &f.Query.sourceFlags, &told); err != nil {
+	if err := f.Query.Output.printProblems(s, &f.Query.Source, &told); err != nil {
 		return err
 	}
-	if f.Query.strict && !told.Complete {
+	if f.Query.Output.strict && !told.Complete {
 		return errIncomplete
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 
 // requestFlags describe one request besides its method and URL.
 type requestFlags struct {
-	request.Options
+	options    request.Options
 	gateway    string
 	listener   string
 	methodFlag string   // the method, as a flag
@@ -31,19 +31,19 @@ type requestFlags struct {
 
 func (f *requestFlags) addRequestFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.methodFlag, "method", "X", "", "request method, in the place of the argument METHOD")
-	fs.StringArrayVarP(&f.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
+	fs.StringArrayVarP(&f.options.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
 	fs.StringVar(&f.gateway, "gateway", "", "Gateway the request is sent to, as [NAMESPACE/]NAME (default: every one with a matching listener)")
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
-	fs.StringVar(&f.SNI, "sni", "", "TLS server name (default: the URL's host)")
-	fs.StringVar(&f.GRPC, "grpc", "", "gRPC request, as package.Service/Method")
-	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
-	fs.StringVar(&f.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
+	fs.StringVar(&f.options.SNI, "sni", "", "TLS server name (default: the URL's host)")
+	fs.StringVar(&f.options.GRPC, "grpc", "", "gRPC request, as package.Service/Method")
+	fs.StringVar(&f.options.Protocol, "protocol", "", "a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
+	fs.StringVar(&f.options.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
 	fs.StringArrayVar(&f.expect, "expect", nil, "exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
 }
 
 // typedRequest is a request as it was typed.
 type typedRequest struct {
-	requestFlags
+	flags       requestFlags
 	method, url string
 	origin      string // file:line, where it comes from a file
 }
@@ -55,10 +55,10 @@ func (q *typedRequest) readArguments(args []string) error {
 		if slices.Contains(commonMethods, args[0]) {
 			return newUsageError("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart", "a request needs a URL")
 		}
-		q.method, q.url = strings.ToUpper(cmp.Or(q.methodFlag, "GET")), args[0]
+		q.method, q.url = strings.ToUpper(cmp.Or(q.flags.methodFlag, "GET")), args[0]
 	case 2:
-		if q.methodFlag != "" && !strings.EqualFold(q.methodFlag, args[0]) {
-			return newUsageError("drop one of the two", "-X %s and the method %s cannot be given together", q.methodFlag, args[0])
+		if q.flags.methodFlag != "" && !strings.EqualFold(q.flags.methodFlag, args[0]) {
+			return newUsageError("drop one of the two", "-X %s and the method %s cannot be given together", q.flags.methodFlag, args[0])
 		}
 		q.method, q.url = strings.ToUpper(args[0]), args[1]
 	default:
@@ -138,21 +138,21 @@ func newRequestCommand(env environment) *cobra.Command {
 		},
 	}
 	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	o.Query.addTable(cmd)
-	o.Request.addRequestFlags(cmd.Flags())
+	o.Query.Output.addTable(cmd)
+	o.Request.flags.addRequestFlags(cmd.Flags())
 	o.Connection.addConnectionFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
 	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "", "file with one request per line, or - for standard input")
 	completeFlagFrom(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, nil)
-	completeFlag(cmd, "gateway", proposeFromInput(o.Environment, &o.Query.sourceFlags, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
-	completeFlag(cmd, "from-namespace", proposeFromInput(o.Environment, &o.Query.sourceFlags, (*sourceFlags).openInput, listNamespaces))
+	addCompletion(cmd, o.Environment, &o.Query.Source, nil)
+	completeFlag(cmd, "gateway", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
+	completeFlag(cmd, "from-namespace", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openInput, listNamespaces))
 	return cmd
 }
 
 // runRequest answers.
 func runRequest(ctx context.Context, o *requestOptions) error {
-	if err := o.Request.checkExpectations(); err != nil {
+	if err := o.Request.flags.checkExpectations(); err != nil {
 		return err
 	}
 	if o.Connection.isGiven() {
@@ -175,7 +175,7 @@ func (q *typedRequest) readTyped(args []string, curl string) error {
 	if curl == "" {
 		return q.readArguments(args)
 	}
-	if len(args) > 0 || q.methodFlag != "" {
+	if len(args) > 0 || q.flags.methodFlag != "" {
 		return newUsageError("drop one of the two", "a URL or -X and --curl cannot be given together")
 	}
 	words, err := splitShellWords(curl)
@@ -187,7 +187,7 @@ func (q *typedRequest) readTyped(args []string, curl string) error {
 
 // openWithKinds reads the input, and finds the policy kinds that the flags name.
 func (o *requestOptions) openWithKinds(ctx context.Context) (*session, []model.GroupKind, error) {
-	session, err := o.Query.openInput(ctx, o.Environment)
+	session, err := o.Query.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,19 +212,19 @@ func (o *requestOptions) answerRequest(ctx context.Context) error {
 	}
 	if len(answers) > 1 {
 		out := session.RequestAtEach(answers, kinds)
-		if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+		if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 			return err
 		}
-		return q.reportUnmet(s, out.Unmet())
+		return q.Output.reportUnmet(s, out.Unmet())
 	}
 	out := session.Request(answers[0], kinds)
 	if rule := answers[0].Answer.Rule; rule != topology.None {
-		q.scope = overriddenArgs(session.Node(rule).Ref)
+		q.Output.scope = overriddenArgs(session.Node(rule).Ref)
 	}
-	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.reportUnmet(s, out.Unmet())
+	return q.Output.reportUnmet(s, out.Unmet())
 }
 
 // overriddenArgs returns the arguments that name a rule to `overridden`.
@@ -250,7 +250,7 @@ func (o *requestOptions) answerRequests(ctx context.Context) error {
 	matcher := newMatcher(session)
 	answers := make([]view.ExpectedAnswer, 0, len(all))
 	for i := range all {
-		all[i].expect = append(slices.Clone(o.Request.expect), all[i].expect...)
+		all[i].flags.expect = append(slices.Clone(o.Request.flags.expect), all[i].flags.expect...)
 		found, err := matcher.answerWithExpectations(&all[i])
 		if err != nil {
 			return locateError(all[i].origin, err)
@@ -261,10 +261,10 @@ func (o *requestOptions) answerRequests(ctx context.Context) error {
 		answers = append(answers, found...)
 	}
 	out := session.Requests(answers, kinds)
-	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.reportUnmet(s, out.Unmet())
+	return q.Output.reportUnmet(s, out.Unmet())
 }
 
 // locateError says in which line of a file a request is wrong.
@@ -322,14 +322,14 @@ func parseRequest(text string) (typedRequest, error) {
 		if err := q.readCurl(words); err != nil {
 			return q, err
 		}
-		return q, q.checkExpectations()
+		return q, q.flags.checkExpectations()
 	}
 	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
-	q.addRequestFlags(fs)
+	q.flags.addRequestFlags(fs)
 	if err := fs.Parse(words); err != nil {
 		return q, newUsageError("a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
 	}
-	if err := q.checkExpectations(); err != nil {
+	if err := q.flags.checkExpectations(); err != nil {
 		return q, err
 	}
 	return q, q.readArguments(fs.Args())

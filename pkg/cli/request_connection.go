@@ -35,17 +35,17 @@ var connectionProtocols = []string{"TCP", "UDP", "SCTP"}
 
 // checkConnection refuses flags that do not go together, before anything is read.
 func (f *connectionEnds) checkConnection(one *typedRequest, args []string, other bool) error {
-	protocol := strings.ToUpper(one.Protocol)
+	protocol := strings.ToUpper(one.flags.options.Protocol)
 	example := "write: kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432"
 	switch {
-	case len(args) > 0 || other || one.gateway != "" || one.listener != "" || one.SNI != "" || one.GRPC != "" || one.From != "" || one.methodFlag != "" || len(one.Headers) > 0:
+	case len(args) > 0 || other || one.flags.gateway != "" || one.flags.listener != "" || one.flags.options.SNI != "" || one.flags.options.GRPC != "" || one.flags.options.From != "" || one.flags.methodFlag != "" || len(one.flags.options.Headers) > 0:
 		return newUsageError(example, "--from, --to and --port describe a connection and cannot be combined with a URL or other flags of a request")
 	case f.from == "" || f.to == "":
 		return newUsageError(example, "a connection needs --from and --to")
 	case f.port < 1 || f.port > 1<<16-1:
 		return newUsageError(example, "a connection needs --port, from 1 to 65535")
 	case protocol != "" && !slices.Contains(connectionProtocols, protocol):
-		return newUsageError("use one of: "+strings.Join(connectionProtocols, ", "), "a connection cannot have the protocol %q", one.Protocol)
+		return newUsageError("use one of: "+strings.Join(connectionProtocols, ", "), "a connection cannot have the protocol %q", one.flags.options.Protocol)
 	}
 	return nil
 }
@@ -53,12 +53,12 @@ func (f *connectionEnds) checkConnection(one *typedRequest, args []string, other
 // answerConnection answers whether policies let a connection through.
 func (o *requestOptions) answerConnection(ctx context.Context) error {
 	q, s, f, one := &o.Query, o.Environment.Streams, &o.Connection, &o.Request
-	q.workloads = true
+	q.Source.workloads = true
 	session, kinds, err := o.openWithKinds(ctx)
 	if err != nil {
 		return err
 	}
-	ask := request.Query{Protocol: strings.ToUpper(one.Protocol), Port: f.port}
+	ask := request.Query{Protocol: strings.ToUpper(one.flags.options.Protocol), Port: f.port}
 	if ask.Protocol == "" {
 		ask.Protocol = connectionProtocols[0]
 	}
@@ -71,15 +71,15 @@ func (o *requestOptions) answerConnection(ctx context.Context) error {
 	if ask.From.Workload == topology.None && ask.To.Workload == topology.None {
 		return newUsageError("use a pod for --from or --to", "no policy applies to a connection between two addresses")
 	}
-	expect, err := resolveExpectations(session, one.expect, false)
+	expect, err := resolveExpectations(session, one.flags.expect, false)
 	if err != nil {
 		return err
 	}
 	out := session.Connection(ask, kinds, expect...)
-	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.reportUnmet(s, out.Unmet())
+	return q.Output.reportUnmet(s, out.Unmet())
 }
 
 // findPeer finds the workload that [NAMESPACE/][KIND/]NAME means, or reads an address.

@@ -15,7 +15,7 @@ const (
 
 // sideFlags say what is compared with what.
 type sideFlags struct {
-	sourceFlags
+	Source         sourceFlags
 	from, to       string
 	toContext      string   // the second side is the cluster of this one
 	at             []string // the sides are snapshots of these times
@@ -32,14 +32,14 @@ func (f *sideFlags) addSideFlags(cmd *cobra.Command) {
 	fs.StringVar(&f.toContext, "to-context", "", "the second side: the cluster of this kubeconfig context")
 	fs.StringArrayVar(&f.at, "at", nil, "a side: the last snapshot of --snapshots at this time, such as 2026-01-31T12:00 (in UTC); twice, or once to compare with the last one")
 	fs.StringVar(&f.snapshots, "snapshots", "", "with --at: folder with snapshots of one cluster, or a pattern of their names")
-	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
-	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
-	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
-	fs.BoolVar(&f.helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program")
-	fs.StringVar(&f.destination, "destination", "", "with -R: only what is deployed to this cluster, on both sides")
+	fs.StringSliceVarP(&f.Source.files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
+	fs.StringVarP(&f.Source.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
+	fs.BoolVarP(&f.Source.recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
+	fs.BoolVar(&f.Source.helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program")
+	fs.StringVar(&f.Source.destination, "destination", "", "with -R: only what is deployed to this cluster, on both sides")
 	fs.StringArrayVar(&f.deleted, "delete", nil, "remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
-	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
-	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "compare all namespaces (the default without -n)")
+	fs.StringSliceVar(&f.Source.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	fs.BoolVarP(&f.Source.allNamespaces, "all-namespaces", "A", false, "compare all namespaces (the default without -n)")
 	fs.Lookup("namespace").Usage = "namespace to compare (default: all), and the namespace of --delete names and of objects in files without one"
 }
 
@@ -114,12 +114,12 @@ func (f *sideFlags) chooseSides(args []string, otherFile string) (from, to diffS
 }
 
 // hasOverlay reports whether files are applied to the second side.
-func (f *sideFlags) hasOverlay() bool { return len(f.files) > 0 || f.kustomization != "" }
+func (f *sideFlags) hasOverlay() bool { return len(f.Source.files) > 0 || f.Source.kustomization != "" }
 
 // countStdin counts how often standard input is named.
 func (f *sideFlags) countStdin(from, to diffSide, otherFile string) int {
 	n := 0
-	for _, name := range append([]string{from.text, to.text, otherFile}, f.files...) {
+	for _, name := range append([]string{from.text, to.text, otherFile}, f.Source.files...) {
 		if name == "-" {
 			n++
 		}

@@ -10,7 +10,7 @@ import (
 
 // addSideCompletion completes the sides, which are mostly files, and the objects behind --delete.
 func (f *sideFlags) addSideCompletion(cmd *cobra.Command, env environment) {
-	addCompletion(cmd, env, &f.sourceFlags, nil)
+	addCompletion(cmd, env, &f.Source, nil)
 	side := func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
 		for _, word := range []string{liveSide, gitPrefix} {
@@ -68,7 +68,7 @@ func (f *sideFlags) readSecondSide(ctx context.Context, env environment, args []
 	if err != nil {
 		return nil
 	}
-	engine, err := all.engine(silent)
+	engine, err := all.Source.engine(silent)
 	if err != nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (f *sideFlags) proposeDeletions(ctx context.Context, env environment, args 
 		}
 		return words
 	}
-	refs := x.listObjects(x.findKinds(kind), f.namespace)
+	refs := x.listObjects(x.findKinds(kind), f.Source.namespace)
 	for _, ref := range refs {
 		alike := 0
 		for _, other := range refs {
@@ -109,7 +109,7 @@ func (f *sideFlags) proposeDeletions(ctx context.Context, env environment, args 
 				alike++
 			}
 		}
-		if name := ref.FullName(); alike > 1 || f.namespace == "" {
+		if name := ref.FullName(); alike > 1 || f.Source.namespace == "" {
 			words = append(words, kind+"/"+name)
 		} else {
 			words = append(words, kind+"/"+ref.Name)

@@ -23,10 +23,10 @@ type sideReader struct {
 // newSideReader makes the reader of the sides. If one of them is live, names of objects mean what
 // they mean to kubectl: in the namespace of -n, else in that of the kubeconfig.
 func (f *sideFlags) newSideReader(engine *dopolicy.Engine, s Streams, from, to diffSide) (*sideReader, error) {
-	f.givenNamespace = f.namespace
+	f.givenNamespace = f.Source.namespace
 	r := &sideReader{flags: f, engine: engine, streams: s}
 	if to.context != "" {
-		c, err := f.findClusterOf(to.context)
+		c, err := f.Source.cluster.findClusterOf(to.context)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func (f *sideFlags) newSideReader(engine *dopolicy.Engine, s Streams, from, to d
 	if !from.isLive() && (!to.isLive() || r.other != nil) {
 		return r, nil
 	}
-	c, err := f.findCluster()
+	c, err := f.Source.cluster.findCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +43,13 @@ func (f *sideFlags) newSideReader(engine *dopolicy.Engine, s Streams, from, to d
 	if r.other != nil && c.context == r.other.context {
 		return nil, newUsageError("name another context", "both sides are context %s: there is nothing to compare", c.context)
 	}
-	f.namespace = cmp.Or(f.namespace, c.namespace)
+	f.Source.namespace = cmp.Or(f.Source.namespace, c.namespace)
 	return r, nil
 }
 
 // comparedNamespace is the namespace that the comparison is narrowed to, "" for all.
 func (f *sideFlags) comparedNamespace() string {
-	if f.allNamespaces || slices.ContainsFunc(f.deleted, func(text string) bool {
+	if f.Source.allNamespaces || slices.ContainsFunc(f.deleted, func(text string) bool {
 		d, err := parseDeletedName(text)
 		return err == nil && d.namespace == ""
 	}) {
@@ -61,7 +61,7 @@ func (f *sideFlags) comparedNamespace() string {
 // readSide reads one side.
 func (r *sideReader) readSide(ctx context.Context, s diffSide) (*model.Snapshot, error) {
 	if s.isLive() {
-		bare := r.flags.sourceFlags
+		bare := r.flags.Source
 		bare.files, bare.kustomization = nil, ""
 		c := r.cluster
 		if s.context != "" {
@@ -87,12 +87,12 @@ func (r *sideReader) applyFiles(ctx context.Context, base *model.Snapshot) (*mod
 		return base, nil
 	}
 	o := r.loadOptions()
-	o.Paths, o.Kustomization = r.flags.files, r.flags.kustomization
+	o.Paths, o.Kustomization = r.flags.Source.files, r.flags.Source.kustomization
 	return r.engine.ReadOver(ctx, base, o)
 }
 
 func (r *sideReader) loadOptions() load.Options {
-	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Destination: r.flags.destination, Stdin: r.streams.In, Namespace: r.flags.namespace, Limits: r.flags.loadLimits()}
+	return load.Options{Recursive: r.flags.Source.recursive, Render: r.flags.Source.recursive, Helm: r.flags.Source.helm, Destination: r.flags.Source.destination, Stdin: r.streams.In, Namespace: r.flags.Source.namespace, Limits: r.flags.Source.limits.loadLimits()}
 }
 
 // readBoth reads the two sides concurrently and resolves them. A side that is named twice is read
@@ -136,13 +136,13 @@ func (r *sideReader) applyChanges(ctx context.Context, base *model.Snapshot) (*m
 }
 
 func (r *sideReader) resolveSide(in *model.Snapshot) *session {
-	return r.flags.sessionOf(r.engine.Resolve(in), r.streams)
+	return r.flags.Source.sessionOf(r.engine.Resolve(in), r.streams)
 }
 
 // findSideKinds returns the policy kinds that --policy-kind names in either side, nil for all.
 func (f *sideFlags) findSideKinds(before, after *session) ([]model.GroupKind, error) {
 	var out []model.GroupKind
-	for _, name := range f.onlyKinds {
+	for _, name := range f.Source.onlyKinds {
 		known := len(out)
 		for _, s := range []*session{before, after} {
 			for _, k := range s.findPolicyKinds(name) {

@@ -21,8 +21,8 @@ import (
 
 // sourceFlags are the flags shared by all commands that read objects.
 type sourceFlags struct {
-	clusterFlags
-	limitFlags
+	cluster        clusterFlags
+	limits         limitFlags
 	files          []string
 	recursive      bool
 	helm           bool
@@ -63,8 +63,8 @@ func (f *sourceFlags) addSourceFlags(cmd *cobra.Command) {
 // addClusterSource adds the flags that reading a cluster takes.
 func (f *sourceFlags) addClusterSource(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	f.clusterFlags.addClusterFlags(fs)
-	f.limitFlags.addLimitFlags(fs)
+	f.cluster.addClusterFlags(fs)
+	f.limits.addLimitFlags(fs)
 	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
 	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
 	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
@@ -124,7 +124,7 @@ func (f *sourceFlags) engineOptions() (dopolicy.Options, error) {
 // readInput reads manifests if the flags name any, else the cluster.
 func (f *sourceFlags) readInput(ctx context.Context, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	if f.overLive || len(f.files) == 0 && f.kustomization == "" {
-		c, err := f.findCluster()
+		c, err := f.cluster.findCluster()
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func reportReadError(s Streams, in *model.Snapshot, err error) error {
 // loadOptions returns the options for reading the files or the kustomization that the flags name.
 func (f *sourceFlags) loadOptions(s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Destination: f.destination, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: f.clusterScoped, Limits: f.loadLimits()}
+		Namespace: f.namespace, ClusterScoped: f.clusterScoped, Limits: f.limits.loadLimits()}
 }
 
 // checkSources checks that the flags name one input. Like kubectl, the program reads files or a
@@ -242,7 +242,7 @@ func (f *sourceFlags) sourceArgs() string {
 	repeat("--policy-kinds", f.policyKinds)
 	repeat("--policy-kind", f.onlyKinds)
 	repeat("--vendor-setting", f.settings)
-	return strings.Join(append(out, f.clusterFlags.clusterArgs()...), " ")
+	return strings.Join(append(out, f.cluster.clusterArgs()...), " ")
 }
 
 // openKinds is openInput, but an input is not required: the described kinds are known without one.

@@ -57,11 +57,11 @@ more than the objects, such as data planes and certificates, are neither predict
 		},
 	}
 	o.Query.addFlags(cmd, statusFormats()...)
-	o.Query.addTable(cmd)
+	o.Query.Output.addTable(cmd)
 	o.Query.addWatchFlag(cmd)
 	cmd.Flags().BoolVar(&o.Audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
 	cmd.Flags().BoolVar(&o.All, "all", false, "also predict routes, gateways and listeners")
-	addCompletion(cmd, o.Environment, &o.Query.sourceFlags, proposeForEachArgument(proposePolicies))
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicies))
 	return cmd
 }
 
@@ -76,22 +76,22 @@ func runStatus(ctx context.Context, o *statusOptions) error {
 // answerStatus answers once.
 func (o *statusOptions) answerStatus(ctx context.Context, to Streams) error {
 	q, args := &o.Query, o.Args
-	if o.Audit && q.overLive {
+	if o.Audit && q.Source.overLive {
 		return newUsageError("drop one of the two: statuses do not reflect files that are not applied yet", "--audit cannot be given with --live")
 	}
-	session, err := q.openInput(ctx, o.Environment)
+	session, err := q.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
 	if o.Audit && session.Snapshot.Cluster == nil && !status.HasStatus(session.Snapshot, session.Kinds) {
 		return errNothingReported
 	}
-	query := view.StatusQuery{Objects: o.All || q.allNamespaces && len(args) == 0, Audit: o.Audit}
+	query := view.StatusQuery{Objects: o.All || q.Source.allNamespaces && len(args) == 0, Audit: o.Audit}
 	if query.Kinds, err = session.selectedKinds(); err != nil {
 		return err
 	}
-	if q.namespace != "" && !q.allNamespaces {
-		query.InNamespace = func(namespace string) bool { return namespace == q.namespace }
+	if q.Source.namespace != "" && !q.Source.allNamespaces {
+		query.InNamespace = func(namespace string) bool { return namespace == q.Source.namespace }
 	}
 	if len(args) == 0 {
 		if err := session.checkNamespace(); err != nil {
@@ -109,7 +109,7 @@ func (o *statusOptions) answerStatus(ctx context.Context, to Streams) error {
 		query.Policies = append(query.Policies, n.policy)
 	}
 	list := session.Status(query)
-	if err := q.writeWithProblems(to, session, "", list, &list.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}
 	switch {

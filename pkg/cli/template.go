@@ -127,7 +127,7 @@ func completeFormats(formats []string) cobra.CompletionFunc {
 // that no terminal should get. No space is put behind a word that is to be continued: after / and
 // =.
 func filterProposals(words []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words = slices.DeleteFunc(sortUnique(words), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
+	words = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(words))), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, "=") }) {
 		directive |= cobra.ShellCompDirectiveNoSpace

@@ -39,26 +39,26 @@ func (q *queryFlags) answerOrWatch(ctx context.Context, s Streams, answer answer
 // watchAnswer prints the answer, and prints it again whenever it changes, until it is interrupted.
 // Errors after the first answer are printed and the watch goes on.
 func (q *queryFlags) watchAnswer(ctx context.Context, s Streams, answer answerFunc) error {
-	if q.readsFiles() {
+	if q.Source.readsFiles() {
 		return newUsageError("drop -w, or add --live to combine the files with the cluster", "--watch works only with a cluster")
 	}
-	if slices.Contains(q.files, "-") {
+	if slices.Contains(q.Source.files, "-") {
 		return newUsageError("save it to a file, and read that with -f", "--watch reads the input again, but standard input can be read only once")
 	}
-	q.cache = &load.Cache{}
+	q.Source.cache = &load.Cache{}
 	var last printedAnswer
 	first, err := captureAnswer(ctx, s, answer)
 	if err != nil {
 		return err
 	}
-	if err := first.printIfChanged(s, q.format, &last); err != nil {
+	if err := first.printIfChanged(s, q.Output.format, &last); err != nil {
 		return err
 	}
-	c, err := q.findCluster()
+	c, err := q.Source.cluster.findCluster()
 	if err != nil {
 		return err
 	}
-	watcher, err := load.NewWatcher(c.config, q.loadLimits(), q.cache, func(what, hint string) {
+	watcher, err := load.NewWatcher(c.config, q.Source.limits.loadLimits(), q.Source.cache, func(what, hint string) {
 		fmt.Fprintf(s.Err, "warning: %s\n", render.Escape(what))
 		if hint != "" {
 			fmt.Fprintf(s.Err, "hint: %s\n", hint)
@@ -89,7 +89,7 @@ func (q *queryFlags) watchAnswer(ctx context.Context, s Streams, answer answerFu
 			continue
 		}
 		told = ""
-		if err := next.printIfChanged(s, q.format, &last); err != nil {
+		if err := next.printIfChanged(s, q.Output.format, &last); err != nil {
 			return err
 		}
 	}
