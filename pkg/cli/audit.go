@@ -27,6 +27,7 @@ type auditOptions struct {
 	lastReport *audit.Report
 }
 
+// newAuditCommand makes the command.
 func newAuditCommand(env environment) *cobra.Command {
 	o := &auditOptions{Environment: env}
 	cmd := &cobra.Command{

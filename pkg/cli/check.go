@@ -20,6 +20,7 @@ type checkOptions struct {
 	List        bool
 }
 
+// newCheckCommand makes the command.
 func newCheckCommand(env environment) *cobra.Command {
 	f := &checkOptions{Environment: env, Findings: newFindingFlags(env.Plugins)}
 	cmd := &cobra.Command{

@@ -21,6 +21,7 @@ type coverageOptions struct {
 	FailUnder    int
 }
 
+// newCoverageCommand makes the command.
 func newCoverageCommand(env environment) *cobra.Command {
 	f := &coverageOptions{Environment: env}
 	cmd := &cobra.Command{

@@ -29,6 +29,7 @@ type checkTestOptions struct {
 	Only        string // a part of the names of tests to run
 }
 
+// newCheckTestCommand makes the command.
 func newCheckTestCommand(env environment) *cobra.Command {
 	f := &checkTestOptions{Environment: env}
 	cmd := &cobra.Command{

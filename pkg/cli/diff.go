@@ -38,6 +38,7 @@ takes a request is shown and not compared: what is only renamed, reordered or sp
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
 anything changes.`
 
+// newDiffCommand makes the command.
 func newDiffCommand(env environment) *cobra.Command {
 	f := &diffOptions{Environment: env}
 	cmd := &cobra.Command{

@@ -17,6 +17,7 @@ type effectiveOptions struct {
 	Request     string // the one that is asked about, in the place of targets
 }
 
+// newEffectiveCommand makes the command.
 func newEffectiveCommand(env environment) *cobra.Command {
 	o := &effectiveOptions{Environment: env}
 	o.Query.Source.reports = true

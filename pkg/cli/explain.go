@@ -14,6 +14,7 @@ type explainOptions struct {
 	Query       queryFlags
 }
 
+// newExplainCommand makes the command.
 func newExplainCommand(env environment) *cobra.Command {
 	o := &explainOptions{Environment: env}
 	cmd := &cobra.Command{

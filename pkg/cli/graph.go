@@ -24,6 +24,7 @@ type graphOptions struct {
 	outputGiven bool // -o is the user's
 }
 
+// newGraphCommand makes the command.
 func newGraphCommand(env environment) *cobra.Command {
 	o := &graphOptions{Environment: env}
 	cmd := &cobra.Command{

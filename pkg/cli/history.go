@@ -20,6 +20,7 @@ type historyOptions struct {
 	Output      outputFlags
 }
 
+// newHistoryCommand makes the command.
 func newHistoryCommand(env environment) *cobra.Command {
 	f := &historyOptions{Environment: env}
 	cmd := &cobra.Command{

@@ -12,6 +12,7 @@ type kindsOptions struct {
 	Query       queryFlags
 }
 
+// newKindsCommand makes the command.
 func newKindsCommand(env environment) *cobra.Command {
 	o := &kindsOptions{Environment: env}
 	cmd := &cobra.Command{

@@ -17,6 +17,7 @@ type matrixOptions struct {
 	Missing     []string // properties and policy kinds that no rule may lack
 }
 
+// newMatrixCommand makes the command.
 func newMatrixCommand(env environment) *cobra.Command {
 	o := &matrixOptions{Environment: env}
 	cmd := &cobra.Command{

@@ -16,6 +16,7 @@ type overriddenOptions struct {
 	Target      string // at which settings lost; "": anywhere
 }
 
+// newOverriddenCommand makes the command.
 func newOverriddenCommand(env environment) *cobra.Command {
 	o := &overriddenOptions{Environment: env}
 	cmd := &cobra.Command{

@@ -71,6 +71,7 @@ const proveExample = `  # is no request to /admin ever without authentication, w
   # everything that comes through one Gateway
   kubectl dopolicy prove --gateway infra/external --require AuthPolicy -A`
 
+// newProveCommand makes the command.
 func newProveCommand(env environment) *cobra.Command {
 	f := &proveOptions{Environment: env}
 	q := &f.Query

@@ -45,6 +45,7 @@ type publishOptions struct {
 	DryRun      bool
 }
 
+// newPublishCommand makes the command.
 func newPublishCommand(env environment) *cobra.Command {
 	f := &publishOptions{Environment: env, Findings: newFindingFlags(env.Plugins)}
 	cmd := &cobra.Command{

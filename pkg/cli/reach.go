@@ -15,6 +15,7 @@ type reachOptions struct {
 	Query       queryFlags
 }
 
+// newReachCommand makes the command.
 func newReachCommand(env environment) *cobra.Command {
 	o := &reachOptions{Environment: env}
 	cmd := &cobra.Command{

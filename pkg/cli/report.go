@@ -39,6 +39,7 @@ type reportOptions struct {
 	Redact      bool
 }
 
+// newReportCommand makes the command.
 func newReportCommand(env environment) *cobra.Command {
 	f := &reportOptions{Environment: env, Findings: newFindingFlags(env.Plugins)}
 	cmd := &cobra.Command{

@@ -124,6 +124,7 @@ type requestOptions struct {
 	RequestsFile string // one request a line
 }
 
+// newRequestCommand makes the command.
 func newRequestCommand(env environment) *cobra.Command {
 	o := &requestOptions{Environment: env}
 	cmd := &cobra.Command{

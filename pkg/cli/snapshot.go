@@ -24,6 +24,7 @@ type snapshotOptions struct {
 	Strict      bool // write nothing if not everything could be read
 }
 
+// newSnapshotCommand makes the command.
 func newSnapshotCommand(env environment) *cobra.Command {
 	f := &snapshotOptions{Environment: env}
 	f.Source.reports, f.Source.allNamespaces = true, true // what answers to anything may need

@@ -22,6 +22,7 @@ type statusOptions struct {
 	Audit       bool // only what differs from the statuses that objects report
 }
 
+// newStatusCommand makes the command.
 func newStatusCommand(env environment) *cobra.Command {
 	o := &statusOptions{Environment: env}
 	cmd := &cobra.Command{

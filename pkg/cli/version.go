@@ -19,6 +19,7 @@ type versionOptions struct {
 	Output      outputFlags
 }
 
+// newVersionCommand makes the command.
 func newVersionCommand(env environment) *cobra.Command {
 	o := &versionOptions{Environment: env, Output: outputFlags{color: string(render.Auto)}} // it has no colours, and no flag for them
 	f := &o.Output
