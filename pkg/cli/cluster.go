@@ -46,6 +46,7 @@ func commonClusterFlags() map[string]string {
 	}
 }
 
+// addClusterFlags adds kubectl's flags and shows the common ones.
 func (f *clusterFlags) addClusterFlags(fs *pflag.FlagSet) {
 	f.config = &kubeconfigFlags{}
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -150,6 +151,7 @@ func (f *clusterFlags) findClusterOf(context string) (*cluster, error) {
 	return other.findCluster()
 }
 
+// kubeconfigError explains a kubeconfig that cannot be used.
 func kubeconfigError(err error) error {
 	return newNoAnswerError("reading the kubeconfig: "+err.Error(), "list the contexts with: kubectl config get-contexts")
 }
@@ -197,6 +199,7 @@ func (f *sourceFlags) readCluster(ctx context.Context, c *cluster, engine *dopol
 	return in, err
 }
 
+// errTooLate is the cause of a context whose --request-timeout is over.
 var errTooLate = errors.New("the time limit for all requests was reached")
 
 // askedKinds narrows what is read to the kinds that the flags name; nil: they name none.

@@ -15,6 +15,7 @@ type usageError struct{ what, hint string }
 
 func (e *usageError) Error() string { return e.what }
 
+// newUsageError makes the error of a wrong command line, with a hint how to write it.
 func newUsageError(hint, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), hint}
 }
@@ -34,6 +35,7 @@ type noAnswerError struct{ what, hint string }
 
 func (e *noAnswerError) Error() string { return e.what }
 
+// newNoAnswerError makes an error after which nothing can be said, with a hint what to do; "" for none.
 func newNoAnswerError(what, hint string) error { return &noAnswerError{what, hint} }
 
 // errorDetails say what is printed of an error.

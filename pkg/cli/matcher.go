@@ -18,6 +18,7 @@ type matcher struct {
 	requests *request.Matcher
 }
 
+// newMatcher makes the matcher of an input.
 func newMatcher(s *session) matcher { return matcher{s, s.Matcher()} }
 
 // findAnswers answers a request; if several Gateways could take it, for each of them.

@@ -84,6 +84,7 @@ func (f *outputFlags) addTable(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.sortBy, "sort-by", nil, "sort the rows of a table by these columns (kind,from)")
 }
 
+// completeFlagFrom completes a flag with fixed words.
 func completeFlagFrom(cmd *cobra.Command, flag string, words []string) {
 	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

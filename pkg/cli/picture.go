@@ -19,6 +19,7 @@ import (
 // openFlags say where an answer goes that is looked at, not read: a picture, a page.
 type openFlags struct{ open bool }
 
+// addOpenFlag adds --open; what names what is opened.
 func (f *openFlags) addOpenFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&f.open, "open", false, "write "+what+" to a temporary file and open it in the default program")
 }

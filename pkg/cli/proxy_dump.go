@@ -17,6 +17,7 @@ import (
 // dumpFlags name dumps of proxies.
 type dumpFlags struct{ dumps []string }
 
+// addDumpFlag adds --dataplane; what says what it is for.
 func (q *dumpFlags) addDumpFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, what+": a file, or - for standard input (repeatable)")
 }

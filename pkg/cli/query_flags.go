@@ -20,6 +20,7 @@ type queryFlags struct {
 	watching bool // the answer is printed again whenever it changes
 }
 
+// addFlags adds the flags of the input and of the output; the first format is the default.
 func (q *queryFlags) addFlags(cmd *cobra.Command, formats ...string) {
 	q.Source.addSourceFlags(cmd)
 	q.Source.noSchemas = true
@@ -27,6 +28,7 @@ func (q *queryFlags) addFlags(cmd *cobra.Command, formats ...string) {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.Output.checkOutput(cmd.Flags().Changed("output")) }
 }
 
+// addLabelSelector adds -l.
 func (q *queryFlags) addLabelSelector(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&q.labels, "selector", "l", "", "label selector for the targets to show")
 }

@@ -29,6 +29,7 @@ type requestFlags struct {
 	expect     []string // what is expected of the answer
 }
 
+// addRequestFlags adds the flags; a line of a file of requests has them too.
 func (f *requestFlags) addRequestFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.methodFlag, "method", "X", "", "request method, in the place of the argument METHOD")
 	fs.StringArrayVarP(&f.options.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")

@@ -135,6 +135,7 @@ func (r *sideReader) applyChanges(ctx context.Context, base *model.Snapshot) (*m
 	return r.deleteObjects(over)
 }
 
+// resolveSide computes what is in force on a side.
 func (r *sideReader) resolveSide(in *model.Snapshot) *session {
 	return r.flags.Source.sessionOf(r.engine.Resolve(in), r.streams)
 }

@@ -45,6 +45,7 @@ type sourceFlags struct {
 	allKinds       bool              // how every kind is read is asked about, whether or not there are policies of it
 }
 
+// addSourceFlags adds the flags of files and of a cluster.
 func (f *sourceFlags) addSourceFlags(cmd *cobra.Command) {
 	f.addClusterSource(cmd)
 	fs := cmd.Flags()
@@ -93,6 +94,7 @@ func (f *sourceFlags) openInput(ctx context.Context, env environment) (*session,
 	return f.sessionOf(engine.Resolve(in), env.Streams), nil
 }
 
+// sessionOf makes the session of an input that these flags name.
 func (f *sourceFlags) sessionOf(in *dopolicy.Input, s Streams) *session { return &session{f, in, s} }
 
 // engine is what the flags say about vendors and policy kinds. Runs of one command line share the catalogue.

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// gatewayGroup is the API group of the Gateway API.
 const gatewayGroup = "gateway.networking.k8s.io"
 
 // targetKind is a kind that can be named as a target, with its spellings.
@@ -230,6 +231,7 @@ func listKindWords() []string {
 	return out
 }
 
+// limitNames shortens a long list of names.
 func limitNames(names []string) []string {
 	const most = 8
 	if len(names) > most {
@@ -238,6 +240,7 @@ func limitNames(names []string) []string {
 	return names
 }
 
+// formatRefs lists objects as hints do.
 func formatRefs(refs []model.Ref) string {
 	var out []string
 	for _, r := range refs {
@@ -252,4 +255,5 @@ func formatRefs(refs []model.Ref) string {
 	return strings.Join(limitNames(out), ", ")
 }
 
+// lowerKind is the kind of an object in lower case, as it is typed.
 func lowerKind(ref model.Ref) string { return strings.ToLower(ref.Kind) }
