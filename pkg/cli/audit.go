@@ -14,18 +14,22 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// auditFlags are the flags of `audit`.
-type auditFlags struct {
-	queryFlags
-	dumpFlags
-	live       bool // the proxies of the cluster are asked
-	all        bool
-	wait       time.Duration // for the proxies to do what is predicted
+// auditOptions are what the flags and arguments of the command say.
+type auditOptions struct {
+	Environment environment
+	Args        []string
+	Query       queryFlags
+	Dumps       dumpFlags
+	Live        bool // the proxies of the cluster are asked
+	All         bool
+	Wait        time.Duration // for the proxies to do what is predicted
+
 	lastReport *audit.Report
 }
 
-func newAuditCommand(a App, s Streams) *cobra.Command {
-	q := &auditFlags{}
+// newAuditCommand makes the command.
+func newAuditCommand(env environment) *cobra.Command {
+	o := &auditOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "audit [POLICY…]",
 		Short: "Compare what should be in force with what proxies do, and what objects report",
@@ -57,41 +61,48 @@ The exit code is 1 if there are differences, and 3 if nothing could be compared.
   kubectl exec -n infra deploy/proxy -- curl -s localhost:19000/config_dump | kubectl dopolicy audit --dataplane - -A`,
 		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if q.wait > 0 {
-				return q.waitForProxies(cmd.Context(), a, s, args)
-			}
-			return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return q.runAudit(ctx, a, s, to, args) })
+			o.Args = args
+			return runAudit(cmd.Context(), o)
 		},
 	}
-	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
-	q.addTable(cmd)
-	q.addWatchFlag(cmd)
-	cmd.Flags().BoolVar(&q.live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
-	cmd.Flags().DurationVar(&q.wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
-	cmd.Flags().BoolVar(&q.all, "all", false, "compare statuses as well")
-	q.addDumpFlag(cmd, "config_dump of a proxy")
-	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicies))
+	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
+	o.Query.Output.addTable(cmd)
+	o.Query.addWatchFlag(cmd)
+	cmd.Flags().BoolVar(&o.Live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
+	cmd.Flags().DurationVar(&o.Wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
+	cmd.Flags().BoolVar(&o.All, "all", false, "compare statuses as well")
+	o.Dumps.addDumpFlag(cmd, "config_dump of a proxy")
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicies))
 	return cmd
 }
 
-// runAudit runs the command once.
-func (q *auditFlags) runAudit(ctx context.Context, a App, s, to Streams, args []string) error {
+// runAudit compares, again and again with --watch, or until it is as predicted with --wait.
+func runAudit(ctx context.Context, o *auditOptions) error {
+	if o.Wait > 0 {
+		return o.waitForProxies(ctx)
+	}
+	return o.Query.answerOrWatch(ctx, o.Environment.Streams, o.answer)
+}
+
+// answer compares once.
+func (o *auditOptions) answer(ctx context.Context, to Streams) error {
+	q := &o.Query
 	switch {
-	case len(q.dumps) > 0 && q.live:
+	case len(o.Dumps.dumps) > 0 && o.Live:
 		return newUsageError("drop one of the two", "--dataplane and --proxies cannot be given together")
-	case len(q.dumps) == 0 && !q.live && q.all:
+	case len(o.Dumps.dumps) == 0 && !o.Live && o.All:
 		return newUsageError("give a dump with --dataplane, or --proxies, or drop --all", "--all compares statuses and dumps, and there is no dump")
-	case len(q.dumps) == 0 && !q.live:
-		if !slices.Contains(statusFormats(), q.format) && !slices.Contains(templateWords(), q.format) {
-			return newUsageError("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.format)
+	case len(o.Dumps.dumps) == 0 && !o.Live:
+		if !slices.Contains(statusFormats(), q.Output.format) && !slices.Contains(templateWords(), q.Output.format) {
+			return newUsageError("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.Output.format)
 		}
-		return a.runStatus(ctx, &q.queryFlags, s, to, args, false, true)
-	case len(args) > 0:
+		return (&statusOptions{Environment: o.Environment, Args: o.Args, Query: o.Query, Audit: true}).answerStatus(ctx, to)
+	case len(o.Args) > 0:
 		return newUsageError("drop it, or drop --dataplane and --proxies to compare the status of a policy", "a POLICY and the dump of a proxy cannot be given together")
-	case q.watching && slices.Contains(q.dumps, "-"):
+	case q.watching && slices.Contains(o.Dumps.dumps, "-"):
 		return newUsageError("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
 	}
-	session, proxies, err := q.readInputAndDumps(ctx, a, &q.sourceFlags, s)
+	session, proxies, err := o.Dumps.readInputAndDumps(ctx, o.Environment, &q.Source)
 	if err != nil {
 		return err
 	}
@@ -100,17 +111,17 @@ func (q *auditFlags) runAudit(ctx context.Context, a App, s, to Streams, args []
 		return err
 	}
 	var problems []model.Problem
-	if q.live {
-		if proxies, problems, err = q.askProxies(ctx, a, s, session); err != nil {
+	if o.Live {
+		if proxies, problems, err = o.askProxies(ctx, session); err != nil {
 			return err
 		}
 	}
 	report := session.Audit(proxies, kinds, nil, problems)
-	q.lastReport = report
-	if q.all {
+	o.lastReport = report
+	if o.All {
 		report.Statuses = session.Status(view.StatusQuery{Objects: true, Audit: true, Kinds: kinds})
 	}
-	if err := q.writeAudit(a, s, to, session, report); err != nil {
+	if err := o.writeAudit(to, session, report); err != nil {
 		return err
 	}
 	differ, agree := report.Summary.Differences(), report.Summary.Same
@@ -130,11 +141,12 @@ func (q *auditFlags) runAudit(ctx context.Context, a App, s, to Streams, args []
 }
 
 // writeAudit writes the answer. For CI it has the form of a check.
-func (q *auditFlags) writeAudit(a App, s, to Streams, session *session, report *audit.Report) error {
-	if !q.isForCI() {
-		return q.writeWithProblems(to, session, "", report, &report.Envelope)
+func (o *auditOptions) writeAudit(to Streams, session *session, report *audit.Report) error {
+	q := &o.Query
+	if !q.Output.isForCI() {
+		return q.Output.writeWithProblems(to, session, "", report, &report.Envelope)
 	}
-	if err := q.setProgramFacts(a.Build); err != nil {
+	if err := q.Output.setProgramFacts(o.Environment.Build); err != nil {
 		return err
 	}
 	var findings []check.Finding
@@ -148,5 +160,5 @@ func (q *auditFlags) writeAudit(a App, s, to Streams, session *session, report *
 		}
 	}
 	made := check.ReportOf("kubectl dopolicy audit", findings, unjudged, report.Summary.Rules, check.NewCatalogue(audit.Rules()))
-	return q.writeOnly(to, session, "", made, &made.Envelope)
+	return q.Output.writeOnly(to, session, "", made, &made.Envelope)
 }

@@ -37,8 +37,9 @@ type proxyPod struct {
 
 // askProxies finds the proxies of the Gateways of the input by their labels and asks them for their
 // configuration. A proxy that fails is left out with a problem.
-func (q *auditFlags) askProxies(ctx context.Context, a App, s Streams, session *session) ([]*dataplane.Proxy, []model.Problem, error) {
-	c, err := q.findCluster()
+func (o *auditOptions) askProxies(ctx context.Context, session *session) ([]*dataplane.Proxy, []model.Problem, error) {
+	s := o.Environment.Streams
+	c, err := o.Query.Source.cluster.findCluster()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +47,7 @@ func (q *auditFlags) askProxies(ctx context.Context, a App, s Streams, session *
 	if c.timeout > 0 {
 		limit = c.timeout
 	}
-	all, problems := findProxyPods(ctx, pods, session, plugin.Mappings(a.Plugins))
+	all, problems := findProxyPods(ctx, pods, session, plugin.Mappings(o.Environment.Plugins))
 	if s.ErrIsTTY && len(all) > 0 {
 		fmt.Fprintf(s.Err, "asking %d proxies…\n", len(all))
 	}
@@ -61,7 +62,7 @@ func (q *auditFlags) askProxies(ctx context.Context, a App, s Streams, session *
 	}
 	wait.Wait()
 	if ctx.Err() != nil {
-		return nil, nil, &noAnswerError{"interrupted while asking proxies", ""}
+		return nil, nil, newNoAnswerError("interrupted while asking proxies", "")
 	}
 	var out []*dataplane.Proxy
 	for _, p := range all {
@@ -71,7 +72,7 @@ func (q *auditFlags) askProxies(ctx context.Context, a App, s Streams, session *
 		out = append(out, p.found...)
 	}
 	if len(out) == 0 && len(problems) == 0 {
-		return nil, nil, &noAnswerError{"there are no Gateways whose proxies could be asked", "name a dump with --dataplane"}
+		return nil, nil, newNoAnswerError("there are no Gateways whose proxies could be asked", "name a dump with --dataplane")
 	}
 	return out, problems, nil
 }

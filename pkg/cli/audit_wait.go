@@ -12,25 +12,26 @@ const auditInterval = 2 * time.Second
 
 // waitForProxies compares again and again, until the proxies do what is predicted or the time is
 // over, and prints the last answer.
-func (q *auditFlags) waitForProxies(ctx context.Context, a App, s Streams, args []string) error {
+func (o *auditOptions) waitForProxies(ctx context.Context) error {
+	q, s := &o.Query, o.Environment.Streams
 	switch {
-	case len(q.dumps) == 0 && !q.live:
+	case len(o.Dumps.dumps) == 0 && !o.Live:
 		return newUsageError("add --proxies, or --dataplane with a file that is written anew", "--wait is about proxies")
-	case slices.Contains(q.dumps, "-") || slices.Contains(q.files, "-"):
+	case slices.Contains(o.Dumps.dumps, "-") || slices.Contains(q.Source.files, "-"):
 		return newUsageError("save it to a file", "--wait reads the input again, but standard input can be read only once")
 	case q.watching:
 		return newUsageError("drop one of the two", "--wait and --watch cannot be given together")
 	}
-	over := time.Now().Add(q.wait)
+	over := time.Now().Add(o.Wait)
 	for {
 		var last printedAnswer
-		text, err := captureAnswerAndError(ctx, s, func(ctx context.Context, s, to Streams) error { return q.runAudit(ctx, a, s, to, args) })
+		text, err := captureAnswerAndError(ctx, s, o.answer)
 		if err != nil && !errors.Is(err, errFindings) && !errors.Is(err, errIncomplete) && !errors.Is(err, errNothingCompared) {
 			return err
 		}
-		agrees := err == nil && q.lastReport.Complete && len(q.lastReport.Drift) == 0
+		agrees := err == nil && o.lastReport.Complete && len(o.lastReport.Drift) == 0
 		if agrees || time.Until(over) < auditInterval {
-			if failed := text.printIfChanged(s, q.format, &last); failed != nil {
+			if failed := text.printIfChanged(s, q.Output.format, &last); failed != nil {
 				return failed
 			}
 			if err == nil && !agrees {
@@ -40,7 +41,7 @@ func (q *auditFlags) waitForProxies(ctx context.Context, a App, s Streams, args 
 		}
 		select {
 		case <-ctx.Done():
-			return &noAnswerError{"interrupted while waiting for the proxies", ""}
+			return newNoAnswerError("interrupted while waiting for the proxies", "")
 		case <-time.After(auditInterval):
 		}
 	}

@@ -2,33 +2,27 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
-// checkFlags are the flags of `check`.
-type checkFlags struct {
-	queryFlags
-	ignore         []string
-	config         string
-	requirements   []string
-	failOn         string
-	showSuppressed bool
-	list           bool
-	crds           definitionFlags
-	plugins        []plugin.Plugin
+// checkOptions are what the flags and arguments of the command say.
+type checkOptions struct {
+	Environment environment
+	Args        []string // folders, or with List ids
+	Query       queryFlags
+	Findings    findingFlags
+	List        bool
 }
 
-func (a App) newCheckCommand(s Streams) *cobra.Command {
-	f := &checkFlags{plugins: a.Plugins}
+// newCheckCommand makes the command.
+func newCheckCommand(env environment) *cobra.Command {
+	f := &checkOptions{Environment: env, Findings: newFindingFlags(env.Plugins)}
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
 		Short: "Report mistakes in manifests or a cluster, locally and in CI",
@@ -64,34 +58,34 @@ finds what they do not notice. To check a folder called test or coverage, write 
   # ignore one finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.list {
-				return f.listFindings(s, args)
-			}
-			return a.runCheck(cmd, f, s, args)
+			f.Args = args
+			return runCheck(cmd.Context(), f)
 		},
 	}
-	f.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
-	f.noSchemas = false
-	f.addTable(cmd)
+	f.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
+	f.Query.Source.noSchemas = false
+	f.Query.Output.addTable(cmd)
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
-	f.crds.addDefinitionFlags(fs)
-	fs.StringVar(&f.config, "config", "", "config file (default: "+configFile+" in the current folder, if present; none: no config file)")
-	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
-	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list ignored findings")
-	fs.BoolVar(&f.list, "list", false, "list all finding ids, or explain the given ones")
-	f.addCheckCompletion(a, cmd, s)
-	cmd.AddCommand(a.newCheckTestCommand(s), newCoverageCommand(a, s))
+	fs.StringSliceVar(&f.Findings.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
+	f.Findings.addFindingFlags(fs, "config file")
+	fs.StringVar(&f.Findings.failOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
+	fs.BoolVar(&f.Findings.showSuppressed, "show-suppressed", false, "also list ignored findings")
+	fs.BoolVar(&f.List, "list", false, "list all finding ids, or explain the given ones")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		f.Findings.noteGiven(cmd)
+		return f.Query.Output.checkOutput(cmd.Flags().Changed("output"))
+	}
+	f.addCompletion(cmd)
+	cmd.AddCommand(newCheckTestCommand(env), newCoverageCommand(env))
 	return cmd
 }
 
-// addCheckCompletion proposes ids of findings and the words of flags.
-func (f *checkFlags) addCheckCompletion(a App, cmd *cobra.Command, s Streams) {
-	a.addCompletion(cmd, &f.sourceFlags, s, nil)
+// addCompletion proposes ids of findings and the words of flags.
+func (f *checkOptions) addCompletion(cmd *cobra.Command) {
+	addCompletion(cmd, f.Environment, &f.Query.Source, nil)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if f.list {
-			return filterProposals(f.findingCatalogue().IDs(), typed)
+		if f.List {
+			return filterProposals(f.Findings.findingCatalogue().IDs(), typed)
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -99,36 +93,40 @@ func (f *checkFlags) addCheckCompletion(a App, cmd *cobra.Command, s Streams) {
 	completeFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1] // the ids of the list that are already typed
 		var words []string
-		for _, id := range f.findingCatalogue().IDs() {
+		for _, id := range f.Findings.findingCatalogue().IDs() {
 			words = append(words, before+id)
 		}
 		return filterProposals(words, typed)
 	})
 }
 
-// runCheck runs the command.
-func (a App) runCheck(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
-	options, err := f.prepareOptions(cmd.Context(), cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"), s)
+// runCheck checks the input, or lists what can be found.
+func runCheck(ctx context.Context, f *checkOptions) error {
+	s := f.Environment.Streams
+	if f.List {
+		return f.listFindings(s, f.Args)
+	}
+	options, err := f.Findings.prepareOptions(ctx, &f.Query.Source, f.Query.Output.verbose, s)
 	if err != nil {
 		return err
 	}
-	f.files = append(f.files, folders...)
-	if err := f.setProgramFacts(a.Build); err != nil {
+	f.Query.Source.files = append(f.Query.Source.files, f.Args...)
+	if err := f.Query.Output.setProgramFacts(f.Environment.Build); err != nil {
 		return err
 	}
-	session, err := f.openInput(cmd.Context(), a.Plugins, s)
+	session, err := f.Query.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
-	session.Problems = append(session.Problems, f.crds.problems...)
+	session.Problems = append(session.Problems, f.Findings.crds.problems...)
 	if options.Kinds, err = session.selectedKinds(); err != nil {
 		return err
 	}
-	if err := (inputSelection{session}).checkNamespace(); err != nil {
+	if err := session.checkNamespace(); err != nil {
 		return err
 	}
-	if f.namespace != "" && !f.allNamespaces {
-		options.In = func(namespace string) bool { return namespace == f.namespace }
+	if f.Query.Source.namespace != "" && !f.Query.Source.allNamespaces {
+		options.In = func(namespace string) bool { return namespace == f.Query.Source.namespace }
 	}
 	report := session.Check(options)
 	if options.Verbose {
@@ -140,65 +138,11 @@ func (a App) runCheck(cmd *cobra.Command, f *checkFlags, s Streams, folders []st
 			return err
 		}
 	}
-	if err := f.writeOnly(s, session, "", report, &report.Envelope); err != nil {
+	if err := f.Query.Output.writeOnly(s, session, "", report, &report.Envelope); err != nil {
 		return err
 	}
 	if report.Fails() {
 		return errFindings
 	}
 	return nil
-}
-
-// prepareOptions reads everything that a check needs beside the input: flags, config, requirements
-// and definitions. The two booleans say which flags the user gave.
-func (f *checkFlags) prepareOptions(ctx context.Context, failOnGiven, configGiven bool, s Streams) (check.Options, error) {
-	options, err := f.readOptions(failOnGiven, configGiven)
-	if err != nil {
-		return options, err
-	}
-	if options.Requirements, err = f.loadRequirements(options.Config); err != nil {
-		return options, err
-	}
-	if err := f.crds.readDefinitions(ctx, f.loadLimits(), s); err != nil {
-		return options, err
-	}
-	f.clusterScoped, options.Definitions, options.Steps = load.ClusterScopedKinds(f.crds.definitions), f.crds.definitions, f.crds.steps
-	return options, nil
-}
-
-// readOptions reads the flags and the config file that they name. The two booleans say which flags
-// the user gave.
-func (f *checkFlags) readOptions(failOnGiven, configGiven bool) (check.Options, error) {
-	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.verbosity > 0, Catalogue: f.findingCatalogue()}
-	for _, id := range f.ignore {
-		id = strings.TrimSpace(id)
-		if !o.Catalogue.Known(id) {
-			return o, f.unknownFinding(id)
-		}
-		o.Ignore = append(o.Ignore, id)
-	}
-	if !slices.Contains(check.Thresholds(), f.failOn) {
-		return o, newUsageError("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q", f.failOn)
-	}
-	var err error
-	o.Config, err = readConfig(f.config, configGiven, o.Catalogue)
-	o.FailOn = check.Threshold(f.failOn)
-	if o.Config.FailOn != "" && !failOnGiven {
-		o.FailOn = o.Config.FailOn
-	}
-	return o, err
-}
-
-// findingCatalogue documents every finding that there can be.
-func (f *checkFlags) findingCatalogue() check.Catalogue {
-	return check.NewCatalogue(plugin.FindingRules(f.plugins))
-}
-
-// unknownFinding is the usage error for an id that is in no catalogue.
-func (f *checkFlags) unknownFinding(id string) error {
-	hint := "list them with: kubectl dopolicy check --list"
-	if near := f.findingCatalogue().Nearest(id); len(near) > 0 {
-		hint = "did you mean " + near[0] + "?"
-	}
-	return newUsageError(hint, "there are no findings %q", id)
 }

@@ -27,7 +27,7 @@ func readConfig(name string, given bool, known check.Catalogue) (check.Config, e
 	case !given && errors.Is(err, fs.ErrNotExist):
 		return check.Config{}, nil
 	case err != nil:
-		return check.Config{}, &noAnswerError{fmt.Sprintf("reading the config: %s", err), "use --config none to read no config file"}
+		return check.Config{}, newNoAnswerError(fmt.Sprintf("reading the config: %s", err), "use --config none to read no config file")
 	}
 	config, err := check.ParseConfig(name, text, known)
 	var wrong *check.ConfigError

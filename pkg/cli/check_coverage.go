@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -10,16 +11,19 @@ import (
 // defaultBudget is how long changes are tried.
 const defaultBudget = "1m"
 
-// coverageFlags are the flags of `check coverage`.
-type coverageFlags struct {
-	queryFlags
-	requirements []string
-	budget       string
-	failUnder    int
+// coverageOptions are what the flags and arguments of `check coverage` say.
+type coverageOptions struct {
+	Environment  environment
+	Args         []string // folders
+	Query        queryFlags
+	Requirements []string
+	Budget       string
+	FailUnder    int
 }
 
-func newCoverageCommand(a App, s Streams) *cobra.Command {
-	f := &coverageFlags{}
+// newCoverageCommand makes the command.
+func newCoverageCommand(env environment) *cobra.Command {
+	f := &coverageOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "coverage --requirements FILE [FOLDER…]",
 		Short: "Find what could change without a requirement noticing it",
@@ -36,44 +40,47 @@ and what was not tried is told. To check a folder called coverage, write check .
 
   # in CI: 200 changes, and at least 80 percent noticed
   kubectl dopolicy check coverage --requirements requirements.yaml -f manifests/ -R --budget 200 --fail-under 80`,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.runCoverage(cmd, a, s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Args = args
+			return runCoverage(cmd.Context(), f)
+		},
 	}
-	f.addFlags(cmd, "table", "wide", "markdown", "yaml", "json", "ndjson", "name")
-	f.addTable(cmd)
+	f.Query.addFlags(cmd, "table", "wide", "markdown", "yaml", "json", "ndjson", "name")
+	f.Query.Output.addTable(cmd)
 	fs := cmd.Flags()
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements (repeatable; see docs/requirements.md)")
-	fs.StringVar(&f.budget, "budget", defaultBudget, "how many changes are tried: a time such as 30s or 5m, or a number; 0: all")
-	fs.IntVar(&f.failUnder, "fail-under", 0, "exit with 1 if fewer percent of the changes than this are noticed, or not all were tried")
-	a.addCompletion(cmd, &f.sourceFlags, s, nil)
+	fs.StringArrayVar(&f.Requirements, "requirements", nil, "file with requirements (repeatable; see docs/requirements.md)")
+	fs.StringVar(&f.Budget, "budget", defaultBudget, "how many changes are tried: a time such as 30s or 5m, or a number; 0: all")
+	fs.IntVar(&f.FailUnder, "fail-under", 0, "exit with 1 if fewer percent of the changes than this are noticed, or not all were tried")
+	addCompletion(cmd, env, &f.Query.Source, nil)
 	return cmd
 }
 
-// runCoverage runs the command.
-func (f *coverageFlags) runCoverage(cmd *cobra.Command, a App, s Streams, folders []string) error {
-	more, err := parseBudget(f.budget)
+// runCoverage tries changes and says which go unnoticed.
+func runCoverage(ctx context.Context, f *coverageOptions) error {
+	more, err := parseBudget(f.Budget)
 	if err != nil {
 		return err
 	}
-	if f.failUnder < 0 || f.failUnder > 100 {
-		return newUsageError("give a percentage", "--fail-under cannot be %d", f.failUnder)
+	if f.FailUnder < 0 || f.FailUnder > 100 {
+		return newUsageError("give a percentage", "--fail-under cannot be %d", f.FailUnder)
 	}
-	if len(f.requirements) == 0 {
+	if len(f.Requirements) == 0 {
 		return newUsageError("name the file with your requirements: --requirements requirements.yaml", "--requirements is missing")
 	}
-	reqs, err := readRequirements(nil, f.requirements)
+	reqs, err := readRequirements(nil, f.Requirements)
 	if err != nil {
 		return err
 	}
-	f.files = append(f.files, folders...)
-	session, err := f.openInput(cmd.Context(), a.Plugins, s)
+	f.Query.Source.files = append(f.Query.Source.files, f.Args...)
+	session, err := f.Query.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
 	out := session.Cover(reqs, more)
-	if err := f.writeOnly(s, session, "", out, &out.Envelope); err != nil {
+	if err := f.Query.Output.writeOnly(f.Environment.Streams, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	if f.failUnder > 0 && (out.Percent < f.failUnder || len(out.NotTried) > 0) {
+	if f.FailUnder > 0 && (out.Percent < f.FailUnder || len(out.NotTried) > 0) {
 		return errFindings
 	}
 	return nil

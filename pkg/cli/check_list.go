@@ -10,20 +10,20 @@ import (
 var catalogueFormats = []string{"table", "wide", "yaml", "json", "name"}
 
 // listFindings lists what can be found, or explains the ids given.
-func (f *checkFlags) listFindings(s Streams, ids []string) error {
-	if f.parsed == nil && !slices.Contains(catalogueFormats, f.format) {
-		return newUsageError("use one of: table, wide, yaml, json, name", "--list cannot be written as %s", f.format)
+func (f *checkOptions) listFindings(s Streams, ids []string) error {
+	if f.Query.Output.template.parsed == nil && !slices.Contains(catalogueFormats, f.Query.Output.format) {
+		return newUsageError("use one of: table, wide, yaml, json, name", "--list cannot be written as %s", f.Query.Output.format)
 	}
-	reqs, err := f.loadRequirements(check.Config{})
+	reqs, err := f.Findings.loadRequirements(check.Config{})
 	if err != nil {
 		return err
 	}
-	all := f.findingCatalogue().With(reqs)
+	all := f.Findings.findingCatalogue().With(reqs)
 	for _, id := range ids {
 		if _, known := all.Rule(id); !known {
-			return f.unknownFinding(id)
+			return f.Findings.unknownFinding(id)
 		}
 	}
 	list := all.List(ids)
-	return f.writeOnly(s, &session{flags: &f.sourceFlags}, "", list, &list.Envelope)
+	return f.Query.Output.writeOnly(s, &session{flags: &f.Query.Source}, "", list, &list.Envelope)
 }

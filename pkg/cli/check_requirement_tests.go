@@ -17,18 +17,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
-// checkTestFlags are the flags of `check test`.
-type checkTestFlags struct {
-	queryFlags
-	only string
+// checkTestOptions are what the flags and arguments of `check test` say.
+type checkTestOptions struct {
+	Environment environment
+	Args        []string // files and folders
+	Source      sourceFlags
+	Output      outputFlags
+	Only        string // a part of the names of tests to run
 }
 
-func (a App) newCheckTestCommand(s Streams) *cobra.Command {
-	f := &checkTestFlags{}
+// newCheckTestCommand makes the command.
+func newCheckTestCommand(env environment) *cobra.Command {
+	f := &checkTestOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "test FILE…",
 		Short: "Test requirements: compare what they find in fixtures with what is expected",
@@ -51,37 +54,40 @@ format. Exit code 1 means that a test failed. To check a folder called test, wri
 			}
 			return nil
 		},
-		RunE:                  func(cmd *cobra.Command, args []string) error { return f.runTests(cmd.Context(), a.Plugins, s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Args = args
+			return runTests(cmd.Context(), f)
+		},
 		DisableFlagsInUseLine: true,
 	}
 	fs := cmd.Flags()
-	f.outputFlags.addOutputFlags(cmd, []string{"table", "yaml", "json", "junit"})
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkOutput(cmd.Flags().Changed("output")) }
-	fs.StringVar(&f.only, "run", "", "run only tests with this text in their name")
-	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
+	f.Output.addOutputFlags(cmd, []string{"table", "yaml", "json", "junit"})
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.checkOutput(cmd.Flags().Changed("output")) }
+	fs.StringVar(&f.Only, "run", "", "run only tests with this text in their name")
+	fs.StringArrayVar(&f.Source.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.Source.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 	return cmd
 }
 
-// runTests runs the command.
-func (f *checkTestFlags) runTests(ctx context.Context, plugins []plugin.Plugin, s Streams, names []string) error {
-	files, err := readTests(names)
+// runTests runs the tests and says which failed.
+func runTests(ctx context.Context, f *checkTestOptions) error {
+	files, err := readTests(f.Args)
 	if err != nil {
 		return err
 	}
 	var results []requirement.TestResult
 	for _, file := range files {
-		more, err := f.runTestFile(ctx, plugins, s, file)
+		more, err := f.runTestFile(ctx, file)
 		if err != nil {
 			return err
 		}
 		results = append(results, more...)
 	}
 	if len(results) == 0 {
-		return &noAnswerError{fmt.Sprintf("no test has %q in its name", f.only), "drop --run to run all tests"}
+		return newNoAnswerError(fmt.Sprintf("no test has %q in its name", f.Only), "drop --run to run all tests")
 	}
 	report := requirement.NewTestReport(results)
-	if err := f.writeOnly(s, &session{flags: &f.sourceFlags}, "", report, &report.Envelope); err != nil {
+	if err := f.Output.writeOnly(f.Environment.Streams, &session{flags: &f.Source}, "", report, &report.Envelope); err != nil {
 		return err
 	}
 	if report.Fails() {
@@ -96,7 +102,7 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading tests: %s", err), "give files with RequirementTest documents (docs/requirements.md)"}
+			return nil, newNoAnswerError(fmt.Sprintf("reading tests: %s", err), "give files with RequirementTest documents (docs/requirements.md)")
 		}
 		before := len(out)
 		err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
@@ -116,16 +122,16 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 		case errors.As(err, &wrong):
 			return nil, err
 		case err != nil:
-			return nil, &noAnswerError{fmt.Sprintf("reading tests: %s", err), ""}
+			return nil, newNoAnswerError(fmt.Sprintf("reading tests: %s", err), "")
 		case len(out) == before:
-			return nil, &noAnswerError{fmt.Sprintf("there are no requirement tests in %s", name), "tests are RequirementTest documents (docs/requirements.md)"}
+			return nil, newNoAnswerError(fmt.Sprintf("there are no requirement tests in %s", name), "tests are RequirementTest documents (docs/requirements.md)")
 		}
 	}
 	return out, nil
 }
 
 // runTestFile runs the tests of one document.
-func (f *checkTestFlags) runTestFile(ctx context.Context, plugins []plugin.Plugin, s Streams, file requirement.TestFile) ([]requirement.TestResult, error) {
+func (f *checkTestOptions) runTestFile(ctx context.Context, file requirement.TestFile) ([]requirement.TestResult, error) {
 	var names []string
 	for _, name := range file.Requirements {
 		names = append(names, resolveRelative(file.Name, name))
@@ -134,18 +140,18 @@ func (f *checkTestFlags) runTestFile(ctx context.Context, plugins []plugin.Plugi
 	if err != nil {
 		return nil, err
 	}
-	kinds := f.sourceFlags
-	kinds.settings = slices.Concat(file.Settings, f.settings)
+	kinds := f.Source
+	kinds.settings = slices.Concat(file.Settings, f.Source.settings)
 	for _, name := range file.PolicyKinds {
 		kinds.foundKinds = append(kinds.foundKinds, resolveRelative(file.Name, name))
 	}
 	var out []requirement.TestResult
 	for i := range file.Tests {
 		t := &file.Tests[i]
-		if !strings.Contains(t.Name, f.only) {
+		if !strings.Contains(t.Name, f.Only) {
 			continue
 		}
-		engine, err := kinds.engine(plugins, s) // a new engine: kinds that are found in one input are not known in another
+		engine, err := kinds.engine(f.Environment) // a new engine: kinds that are found in one input are not known in another
 		if err != nil {
 			return nil, err
 		}

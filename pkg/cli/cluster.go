@@ -46,6 +46,7 @@ func commonClusterFlags() map[string]string {
 	}
 }
 
+// addClusterFlags adds kubectl's flags and shows the common ones.
 func (f *clusterFlags) addClusterFlags(fs *pflag.FlagSet) {
 	f.config = &kubeconfigFlags{}
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -125,8 +126,8 @@ func (f *clusterFlags) findCluster() (*cluster, error) {
 		return nil, kubeconfigError(err)
 	}
 	if len(raw.Clusters) == 0 && over.ClusterInfo.Server == "" && c.config.Host == clientcmd.ClusterDefaults.Server {
-		return nil, &noAnswerError{"there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
-			"set KUBECONFIG or --kubeconfig to use a cluster, or read manifests with -f"}
+		return nil, newNoAnswerError("there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
+			"set KUBECONFIG or --kubeconfig to use a cluster, or read manifests with -f")
 	}
 	if c.context == "" {
 		c.context = c.config.Host
@@ -150,14 +151,15 @@ func (f *clusterFlags) findClusterOf(context string) (*cluster, error) {
 	return other.findCluster()
 }
 
+// kubeconfigError explains a kubeconfig that cannot be used.
 func kubeconfigError(err error) error {
-	return &noAnswerError{"reading the kubeconfig: " + err.Error(), "list the contexts with: kubectl config get-contexts"}
+	return newNoAnswerError("reading the kubeconfig: "+err.Error(), "list the contexts with: kubectl config get-contexts")
 }
 
 // requestLogger returns a function that prints every request to the server, or nil where the user
 // does not want to see them.
 func (f *sourceFlags) requestLogger(s Streams) func(format string, args ...any) {
-	if f.verbosity < requestLogLevel {
+	if f.cluster.verbosity < requestLogLevel {
 		return nil
 	}
 	var one sync.Mutex // requests run in parallel
@@ -172,7 +174,7 @@ func (f *sourceFlags) requestLogger(s Streams) func(format string, args ...any) 
 func (f *sourceFlags) readCluster(ctx context.Context, c *cluster, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	log := f.requestLogger(s)
 	klog.SetLogger(logr.Discard()) // the client's own log lines repeat what our errors say
-	server, err := load.NewServer(c.config, f.loadLimits(), log)
+	server, err := load.NewServer(c.config, f.limits.loadLimits(), log)
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}
@@ -187,16 +189,17 @@ func (f *sourceFlags) readCluster(ctx context.Context, c *cluster, engine *dopol
 	}
 	in, err := engine.ReadServer(ctx, server, dopolicy.ClusterOptions{Asked: f.askedKinds(), ClusterOptions: load.ClusterOptions{
 		Context: c.context, ReadAt: time.Now().UTC().Truncate(time.Second), AllDefinitions: f.allKinds || !f.noSchemas, Namespaces: []string{f.namespace},
-		Reports: f.wantedReports(), PageSize: f.chunkSize, Progress: progress, Cache: f.cache, Overlay: f.loadOptions(s), Limits: f.loadLimits()}})
+		Reports: f.wantedReports(), PageSize: f.cluster.chunkSize, Progress: progress, Cache: f.cache, Overlay: f.loadOptions(s), Limits: f.limits.loadLimits()}})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
-		return nil, &noAnswerError{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6"}
+		return nil, newNoAnswerError(fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6")
 	case ctx.Err() != nil:
-		return nil, &noAnswerError{"interrupted while reading cluster " + c.context, ""}
+		return nil, newNoAnswerError("interrupted while reading cluster "+c.context, "")
 	}
 	return in, err
 }
 
+// errTooLate is the cause of a context whose --request-timeout is over.
 var errTooLate = errors.New("the time limit for all requests was reached")
 
 // askedKinds narrows what is read to the kinds that the flags name; nil: they name none.

@@ -10,35 +10,35 @@ import (
 // longer than some commands run.
 type commandConstructor struct {
 	name      string
-	construct func(App, Streams) *cobra.Command
+	construct func(environment) *cobra.Command
 }
 
 // commandConstructors lists the constructors of all commands but those that cobra adds.
 func commandConstructors() []commandConstructor {
 	return []commandConstructor{
-		{"effective", App.newEffectiveCommand}, {"matrix", App.newMatrixCommand}, {"reach", App.newReachCommand}, {"overridden", App.newOverriddenCommand}, {"explain", App.newExplainCommand},
-		{"status", App.newStatusCommand}, {"audit", newAuditCommand}, {"graph", App.newGraphCommand}, {"request", App.newRequestCommand}, {"prove", newProveCommand}, {"diff", App.newDiffCommand},
-		{"history", newHistoryCommand}, {"check", App.newCheckCommand}, {"report", App.newReportCommand}, {"publish", newPublishCommand}, {"kinds", App.newKindsCommand},
-		{"snapshot", App.newSnapshotCommand}, {"version", App.newVersionCommand},
+		{"effective", newEffectiveCommand}, {"matrix", newMatrixCommand}, {"reach", newReachCommand}, {"overridden", newOverriddenCommand}, {"explain", newExplainCommand},
+		{"status", newStatusCommand}, {"audit", newAuditCommand}, {"graph", newGraphCommand}, {"request", newRequestCommand}, {"prove", newProveCommand}, {"diff", newDiffCommand},
+		{"history", newHistoryCommand}, {"check", newCheckCommand}, {"report", newReportCommand}, {"publish", newPublishCommand}, {"kinds", newKindsCommand},
+		{"snapshot", newSnapshotCommand}, {"version", newVersionCommand},
 	}
 }
 
 // buildCommandTree returns the root command with only the command that a command line begins with.
 // If the line begins with no command, or with one of cobra's own, all commands are there: help and
 // completion list them, and misspelt words are compared with them.
-func buildCommandTree(a App, line []string, s Streams) *cobra.Command {
+func buildCommandTree(env environment, line []string, m *member) *cobra.Command {
 	makers := commandConstructors()
 	if len(line) > 0 {
 		if i := slices.IndexFunc(makers, func(m commandConstructor) bool { return m.name == line[0] }); i >= 0 {
 			makers = makers[i : i+1]
 		}
 	}
-	root := newRootCommand(s)
-	for _, m := range makers {
-		cmd := m.construct(a, s)
+	root := newRootCommand(env.Streams)
+	for _, maker := range makers {
+		cmd := maker.construct(env)
 		cmd.DisableFlagsInUseLine = true
-		if slices.Contains(fleetCommands(), m.name) {
-			addFleetFlags(a, cmd, s)
+		if slices.Contains(fleetCommands(), maker.name) {
+			addFleetFlags(cmd, env, m, line, func(env environment, m *member) *cobra.Command { return buildCommandTree(env, line, m) })
 		}
 		root.AddCommand(cmd)
 	}

@@ -2,14 +2,10 @@ package cli
 
 import (
 	"context"
-	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
 // completionTime is how long the input may take to be read while a shell waits for proposals.
@@ -20,35 +16,32 @@ const completionTime = 5 * time.Second
 type proposalFunc func(s *session, args []string, typed string) []string
 
 // openFunc reads what the flags name: openInput or openKinds.
-type openFunc func(f *sourceFlags, ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error)
+type openFunc func(f *sourceFlags, ctx context.Context, env environment) (*session, error)
 
 // addCompletion completes the arguments of a command, and the flags whose values are in the input.
-func (a App) addCompletion(cmd *cobra.Command, f *sourceFlags, s Streams, arguments proposalFunc) {
+func addCompletion(cmd *cobra.Command, env environment, f *sourceFlags, arguments proposalFunc) {
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	if arguments != nil {
-		cmd.ValidArgsFunction = a.proposeFromInput(f, s, (*sourceFlags).openInput, arguments)
+		cmd.ValidArgsFunction = proposeFromInput(env, f, (*sourceFlags).openInput, arguments)
 	}
-	anywhere := func(f *sourceFlags, ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
+	anywhere := func(f *sourceFlags, ctx context.Context, env environment) (*session, error) {
 		all := *f
 		all.namespace, all.allNamespaces = "", true
-		return all.openInput(ctx, plugins, s)
+		return all.openInput(ctx, env)
 	}
-	completeFlag(cmd, "namespace", a.proposeFromInput(f, s, anywhere, listNamespaces))
-	completeFlag(cmd, "policy-kind", a.proposeFromInput(f, s, (*sourceFlags).openKinds, proposePolicyKinds))
-	completeFlag(cmd, "vendor-setting", proposeSettings(f, s, a.Plugins))
+	completeFlag(cmd, "namespace", proposeFromInput(env, f, anywhere, listNamespaces))
+	completeFlag(cmd, "policy-kind", proposeFromInput(env, f, (*sourceFlags).openKinds, proposePolicyKinds))
+	completeFlag(cmd, "vendor-setting", proposeSettings(env, f))
 	_ = cmd.MarkFlagDirname("kustomize")
 }
 
 // proposeFromInput reads the input as the command itself would. Nothing is printed, what goes wrong
 // leaves nothing to propose, and nothing is read from standard input, which is the terminal.
-func (a App) proposeFromInput(f *sourceFlags, s Streams, open openFunc, words proposalFunc) cobra.CompletionFunc {
+func proposeFromInput(env environment, f *sourceFlags, open openFunc, words proposalFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
-		silent := s
-		silent.In, silent.Out, silent.Err = strings.NewReader(""), io.Discard, io.Discard
-		silent.ErrIsTTY = false
-		session, err := open(f, ctx, a.Plugins, silent)
+		session, err := open(f, ctx, env.withoutStreams())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -57,9 +50,9 @@ func (a App) proposeFromInput(f *sourceFlags, s Streams, open openFunc, words pr
 }
 
 // proposeSettings completes the names of vendor settings, and behind the = their values.
-func proposeSettings(f *sourceFlags, s Streams, plugins []plugin.Plugin) cobra.CompletionFunc {
+func proposeSettings(env environment, f *sourceFlags) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		engine, err := f.engine(plugins, s)
+		engine, err := f.engine(env)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -120,6 +113,3 @@ func proposeForEachArgument(words func(s *session, typed string) []string) propo
 func proposeForFlag(words func(s *session, typed string) []string) proposalFunc {
 	return func(s *session, _ []string, typed string) []string { return words(s, typed) }
 }
-
-// sortUnique returns the words sorted, each once.
-func sortUnique(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }

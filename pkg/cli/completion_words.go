@@ -7,7 +7,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // proposeTargets completes [KIND/]NAME[/SECTION]: kinds and routes; behind a kind its objects;
@@ -60,21 +59,6 @@ func proposeTargetArguments(s *session, args []string, typed string) []string {
 		}
 	}
 	return proposeTargets(s, typed)
-}
-
-// proposeExplainArguments completes targets and, behind them, a rule.
-func (q *queryFlags) proposeExplainArguments(s *session, args []string, typed string) []string {
-	if len(args) == 0 {
-		return proposeTargets(s, typed)
-	}
-	if gk, kind := s.findKind(args[0]); kind && len(args) == 1 {
-		return proposeNames(s, gk, typed)
-	}
-	query, _, err := q.parseQuery(s, args)
-	if err != nil { // the last one is a rule
-		return nil
-	}
-	return proposeRules(view.RuleNames(s.Resolution, query), typed)
 }
 
 // proposePolicies completes [KIND/]NAME: kinds and policies; behind a kind its policies.

@@ -41,8 +41,8 @@ func (q *typedRequest) readCurl(words []string) error {
 	if target == "" || fs.NArg() > 1 || c.url != "" && fs.NArg() > 0 {
 		return newUsageError("give exactly one URL", "the curl command must name one URL")
 	}
-	q.url, q.method, q.Headers = c.cleanURL(target), c.requestMethod(fs.Changed), c.sentHeaders()
-	q.expect = append(q.expect, c.expect...)
+	q.url, q.method, q.flags.options.Headers = c.cleanURL(target), c.requestMethod(fs.Changed), c.sentHeaders()
+	q.flags.expect = append(q.flags.expect, c.expect...)
 	if data := c.bodyParts(); c.get && len(data) > 0 {
 		separator := "?"
 		if strings.Contains(q.url, "?") {
@@ -201,7 +201,7 @@ func (q *typedRequest) applyConnectTo(rules []string) error {
 			return newUsageError("write --connect-to HOST:PORT:OTHERHOST:OTHERPORT", "curl command: cannot parse %q", rule)
 		}
 		if (parts[0] == "" || strings.EqualFold(parts[0], u.Hostname())) && (parts[1] == "" || parts[1] == own) && parts[3] != "" {
-			q.Headers = append([]string{"Host: " + u.Hostname()}, q.Headers...)
+			q.flags.options.Headers = append([]string{"Host: " + u.Hostname()}, q.flags.options.Headers...)
 			u.Host = u.Hostname() + ":" + parts[3]
 			q.url = u.String()
 			break

@@ -53,7 +53,7 @@ func TestCurl(t *testing.T) {
 			if err := q.readTyped(nil, c.command); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(append([]string{q.method + " " + q.url}, q.Headers...), " | "); got != c.want {
+			if got := strings.Join(append([]string{q.method + " " + q.url}, q.flags.options.Headers...), " | "); got != c.want {
 				t.Errorf("\n got %s\nwant %s", got, c.want)
 			}
 		})
@@ -113,7 +113,7 @@ func TestParseRequest(t *testing.T) {
 			}
 			continue
 		}
-		got := strings.Join(strings.Fields(strings.Join([]string{q.method, q.url, strings.Join(q.Headers, " "), q.gateway, q.listener, q.SNI, q.GRPC, q.Protocol, q.From}, " ")), " ")
+		got := strings.Join(strings.Fields(strings.Join([]string{q.method, q.url, strings.Join(q.flags.options.Headers, " "), q.flags.gateway, q.flags.listener, q.flags.options.SNI, q.flags.options.GRPC, q.flags.options.Protocol, q.flags.options.From}, " ")), " ")
 		if err != nil || got != c.want {
 			t.Errorf("%s: got %q, %v, want %q", c.line, got, err, c.want)
 		}
@@ -131,6 +131,6 @@ func FuzzCurl(f *testing.F) {
 		if q.url == "" || q.method == "" {
 			t.Errorf("%q gives %+v", command, q)
 		}
-		_, _ = request.New(q.method, q.url, q.Options)
+		_, _ = request.New(q.method, q.url, q.flags.options)
 	})
 }

@@ -48,7 +48,7 @@ func (d *definitionFlags) readDefinitions(ctx context.Context, limits load.Limit
 		}
 	}
 	if len(d.definitions)+len(d.problems) == 0 {
-		return &noAnswerError{strings.Join(d.paths, ", ") + ": contains no CustomResourceDefinition", "name the file or folder with the definitions, for example --crds config/crd"}
+		return newNoAnswerError(strings.Join(d.paths, ", ")+": contains no CustomResourceDefinition", "name the file or folder with the definitions, for example --crds config/crd")
 	}
 	return nil
 }

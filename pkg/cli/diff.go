@@ -1,28 +1,21 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// diffFlags say what is compared with what.
-type diffFlags struct {
-	queryFlags
-	from, to       string
-	toContext      string   // the second side is the cluster of this one
-	at             []string // the sides are snapshots of these times
-	snapshots      string   // the folder with them
-	deleted        []string
-	givenNamespace string // the namespace that was asked for
-	behavior       behaviorFlags
+// diffOptions say what is compared with what, and how the answer is written.
+type diffOptions struct {
+	Environment environment
+	Args        []string
+	Sides       sideFlags
+	Output      outputFlags
+	Behavior    behaviorFlags
 }
 
 const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
@@ -45,8 +38,9 @@ takes a request is shown and not compared: what is only renamed, reordered or sp
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
 anything changes.`
 
-func (a App) newDiffCommand(s Streams) *cobra.Command {
-	f := &diffFlags{}
+// newDiffCommand makes the command.
+func newDiffCommand(env environment) *cobra.Command {
+	f := &diffOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "diff [FROM [TO]]",
 		Short: "Compare the policies in force before and after a change, and show which route rules lose protection",
@@ -77,54 +71,40 @@ func (a App) newDiffCommand(s Streams) *cobra.Command {
   # what changed since yesterday, by snapshots that were taken every hour
   kubectl dopolicy diff --at 2026-01-31T12:00 --snapshots /mnt/snapshots/prod`,
 		Args: checkArgumentCount(0, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd.Context(), f, s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Args = args
+			return runDiff(cmd.Context(), f)
+		},
 	}
-	f.addDiffFlags(cmd)
-	f.addDiffCompletion(a, cmd, s)
+	f.Sides.Source.addClusterSource(cmd)
+	f.Behavior.addBehaviorFlags(cmd.Flags())
+	f.Output.addOutputFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
+	f.Output.addTable(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.checkOutput(cmd.Flags().Changed("output")) }
+	f.Sides.addSideFlags(cmd)
+	cmd.Flags().BoolVar(&f.Output.byRule, "by-rule", false, "print one line per rule, even if several rules change in the same way")
+	f.Sides.addSideCompletion(cmd, env)
 	return cmd
 }
 
-func (f *diffFlags) addDiffFlags(cmd *cobra.Command) {
-	f.addClusterSource(cmd)
-	f.behavior.addBehaviorFlags(cmd.Flags())
-	f.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
-	f.addTable(cmd)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkOutput(cmd.Flags().Changed("output")) }
-	fs := cmd.Flags()
-	fs.StringVar(&f.from, "from", "", "the first side: a file, folder, snapshot, git:REV[:PATH] or live")
-	fs.StringVar(&f.to, "to", "", "the second side, in the same form")
-	fs.StringVar(&f.toContext, "to-context", "", "the second side: the cluster of this kubeconfig context")
-	fs.StringArrayVar(&f.at, "at", nil, "a side: the last snapshot of --snapshots at this time, such as 2026-01-31T12:00 (in UTC); twice, or once to compare with the last one")
-	fs.StringVar(&f.snapshots, "snapshots", "", "with --at: folder with snapshots of one cluster, or a pattern of their names")
-	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
-	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
-	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
-	fs.BoolVar(&f.helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program")
-	fs.StringVar(&f.destination, "destination", "", "with -R: only what is deployed to this cluster, on both sides")
-	fs.StringArrayVar(&f.deleted, "delete", nil, "remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
-	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
-	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "compare all namespaces (the default without -n)")
-	fs.BoolVar(&f.byRule, "by-rule", false, "print one line per rule, even if several rules change in the same way")
-	fs.Lookup("namespace").Usage = "namespace to compare (default: all), and the namespace of --delete names and of objects in files without one"
-}
-
-// runDiff runs the command.
-func (a App) runDiff(ctx context.Context, f *diffFlags, s Streams, args []string) error {
-	if err := f.behavior.checkBehavior(f.format); err != nil {
+// runDiff compares.
+func runDiff(ctx context.Context, f *diffOptions) error {
+	s := f.Environment.Streams
+	if err := f.Behavior.checkBehavior(f.Output.format); err != nil {
 		return err
 	}
-	from, to, err := f.chooseSides(args)
+	from, to, err := f.Sides.chooseSides(f.Args, f.Behavior.weights)
 	if err != nil {
 		return err
 	}
-	if err := f.checkFilesOrKustomization(); err != nil {
+	if err := f.Sides.Source.checkFilesOrKustomization(); err != nil {
 		return err
 	}
-	engine, err := f.engine(a.Plugins, s)
+	engine, err := f.Sides.Source.engine(f.Environment)
 	if err != nil {
 		return err
 	}
-	r, err := f.newSideReader(engine, s, from, to)
+	r, err := f.Sides.newSideReader(engine, s, from, to)
 	if err != nil {
 		return err
 	}
@@ -132,125 +112,26 @@ func (a App) runDiff(ctx context.Context, f *diffFlags, s Streams, args []string
 	if err != nil {
 		return err
 	}
-	if unknown := (inputSelection{before}).checkNamespace(); unknown != nil && (inputSelection{after}).checkNamespace() != nil {
+	if unknown := before.checkNamespace(); unknown != nil && after.checkNamespace() != nil {
 		return unknown
 	}
-	kinds, err := f.findKinds(before, after)
+	kinds, err := f.Sides.findSideKinds(before, after)
 	if err != nil {
 		return err
 	}
-	if f.behavior.enabled {
-		return f.compareBehavior(a, s, before, after, kinds)
+	if f.Behavior.enabled {
+		return f.compareBehavior(before, after, kinds)
 	}
-	out := dopolicy.Diff(before.Input, after.Input, view.DiffQuery{Kinds: kinds, Namespace: f.comparedNamespace()})
+	out := dopolicy.Diff(before.Input, after.Input, view.DiffQuery{Kinds: kinds, Namespace: f.Sides.comparedNamespace()})
 	told := out.Envelope
-	if !f.verbose && f.verbosity == 0 {
+	if !f.Output.verbose && f.Sides.Source.cluster.verbosity == 0 {
 		told.Problems = out.News()
 	}
-	if err := f.writeWithProblems(s, after, "", out, &told); err != nil {
+	if err := f.Output.writeWithProblems(s, after, "", out, &told); err != nil {
 		return err
 	}
 	if out.HasChanges() {
 		return errFindings
 	}
 	return nil
-}
-
-// newSideReader makes the reader of the sides. If one of them is live, names of objects mean what
-// they mean to kubectl: in the namespace of -n, else in that of the kubeconfig.
-func (f *diffFlags) newSideReader(engine *dopolicy.Engine, s Streams, from, to diffSide) (*sideReader, error) {
-	f.givenNamespace = f.namespace
-	r := &sideReader{flags: f, engine: engine, streams: s}
-	if to.context != "" {
-		c, err := f.findClusterOf(to.context)
-		if err != nil {
-			return nil, err
-		}
-		r.other = c
-	}
-	if !from.isLive() && (!to.isLive() || r.other != nil) {
-		return r, nil
-	}
-	c, err := f.findCluster()
-	if err != nil {
-		return nil, err
-	}
-	r.cluster = c
-	if r.other != nil && c.context == r.other.context {
-		return nil, newUsageError("name another context", "both sides are context %s: there is nothing to compare", c.context)
-	}
-	f.namespace = cmp.Or(f.namespace, c.namespace)
-	return r, nil
-}
-
-// comparedNamespace is the namespace that the comparison is narrowed to, "" for all.
-func (f *diffFlags) comparedNamespace() string {
-	if f.allNamespaces || slices.ContainsFunc(f.deleted, func(text string) bool {
-		d, err := parseDeletedName(text)
-		return err == nil && d.namespace == ""
-	}) {
-		return ""
-	}
-	return f.givenNamespace
-}
-
-// readBoth reads the two sides concurrently and resolves them. A side that is named twice is read
-// once.
-func (r *sideReader) readBoth(ctx context.Context, from, to diffSide) (before, after *session, err error) {
-	var first, second *model.Snapshot
-	var firstErr, secondErr error
-	if from == to {
-		if first, firstErr = r.readSide(ctx, from); firstErr == nil {
-			second, secondErr = r.applyChanges(ctx, first)
-		}
-	} else {
-		var one sync.WaitGroup
-		one.Go(func() { first, firstErr = r.readSide(ctx, from) })
-		if second, secondErr = r.readSide(ctx, to); secondErr == nil {
-			second, secondErr = r.applyChanges(ctx, second)
-		}
-		one.Wait()
-	}
-	if firstErr != nil {
-		return nil, nil, reportReadError(r.streams, first, firstErr)
-	}
-	if secondErr != nil {
-		return nil, nil, reportReadError(r.streams, second, secondErr)
-	}
-	var one sync.WaitGroup
-	one.Go(func() { before = r.resolveSide(first) })
-	after = r.resolveSide(second)
-	one.Wait()
-	return before, after, nil
-}
-
-// applyChanges changes the second side as the flags say: files are applied to it, and objects
-// deleted from it.
-func (r *sideReader) applyChanges(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
-	over, err := r.applyFiles(ctx, base)
-	if err != nil {
-		return over, err
-	}
-	return r.deleteObjects(over)
-}
-
-func (r *sideReader) resolveSide(in *model.Snapshot) *session {
-	return r.flags.sessionOf(r.engine.Resolve(in), r.streams)
-}
-
-// findKinds returns the policy kinds that --policy-kind names in either side, nil for all.
-func (f *diffFlags) findKinds(before, after *session) ([]model.GroupKind, error) {
-	var out []model.GroupKind
-	for _, name := range f.onlyKinds {
-		known := len(out)
-		for _, s := range []*session{before, after} {
-			for _, k := range s.findPolicyKinds(name) {
-				out = append(out, k.ResolvedKind().GroupKind)
-			}
-		}
-		if len(out) == known {
-			return nil, after.unknownPolicyKind(name)
-		}
-	}
-	return out, nil
 }

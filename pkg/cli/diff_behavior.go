@@ -42,9 +42,10 @@ func (f *behaviorFlags) checkBehavior(format string) error {
 }
 
 // compareBehavior answers `diff --behavior`.
-func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, kinds []model.GroupKind) error {
-	q := view.BehaviorQuery{Kinds: kinds, Namespace: f.comparedNamespace()}
-	for _, name := range f.behavior.protect {
+func (f *diffOptions) compareBehavior(before, after *session, kinds []model.GroupKind) error {
+	s := f.Environment.Streams
+	q := view.BehaviorQuery{Kinds: kinds, Namespace: f.Sides.comparedNamespace()}
+	for _, name := range f.Behavior.protect {
 		found := append(before.findPolicyKinds(name), after.findPolicyKinds(name)...)
 		if len(found) == 0 {
 			return after.unknownPolicyKind(name)
@@ -54,7 +55,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 		}
 	}
 	var err error
-	if q.Log, err = f.behavior.readAccessLog(s); err != nil {
+	if q.Log, err = f.Behavior.readAccessLog(s); err != nil {
 		return err
 	}
 	out, err := dopolicy.Behavior(before.Input, after.Input, q)
@@ -62,16 +63,16 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 		return err
 	}
 	told := out.Envelope
-	if !f.verbose && f.verbosity == 0 {
+	if !f.Output.verbose && f.Sides.Source.cluster.verbosity == 0 {
 		told.Problems = out.News()
 	}
-	if err := f.writeWithProblems(s, after, "", out, &told); err != nil {
+	if err := f.Output.writeWithProblems(s, after, "", out, &told); err != nil {
 		return err
 	}
 	switch {
-	case out.Opened > 0, !f.behavior.noNewAccess && out.HasChanges():
+	case out.Opened > 0, !f.Behavior.noNewAccess && out.HasChanges():
 		return errFindings
-	case f.behavior.noNewAccess && !out.IsAccessCertain():
+	case f.Behavior.noNewAccess && !out.IsAccessCertain():
 		return errAccessUnknown
 	}
 	return nil
@@ -95,4 +96,4 @@ func (f *behaviorFlags) readAccessLog(s Streams) (*view.AccessLog, error) {
 }
 
 // errAccessUnknown is what `diff --no-new-access` returns where nothing is known to get access, and not everything is known.
-var errAccessUnknown = &noAnswerError{"not known whether requests get access that they did not have", "the answer says what is not known"}
+var errAccessUnknown = newNoAnswerError("not known whether requests get access that they did not have", "the answer says what is not known")

@@ -9,9 +9,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) newEffectiveCommand(s Streams) *cobra.Command {
-	q, request := &queryFlags{}, ""
-	q.reports = true
+// effectiveOptions are what the flags and arguments of the command say.
+type effectiveOptions struct {
+	Environment environment
+	Args        []string
+	Query       queryFlags
+	Request     string // the one that is asked about, in the place of targets
+}
+
+// newEffectiveCommand makes the command.
+func newEffectiveCommand(env environment) *cobra.Command {
+	o := &effectiveOptions{Environment: env}
+	o.Query.Source.reports = true
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET…]",
 		Short: "Show the policies in force on each route rule, with the source of every setting",
@@ -37,37 +46,47 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
   # as another user sees it, and again on every change
   kubectl dopolicy effective baker --as dev@example.com -w`,
 		Args: checkArgumentCount(0, manyArguments),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			return runEffective(cmd.Context(), o)
+		},
 	}
-	answer := func(s *session, query view.Query) (render.View, *view.Envelope, error) {
-		if request != "" {
-			return s.effectiveForRequest(request, query.Kinds)
-		}
-		if q.isItemFormat() {
-			out := s.StreamEffective(query)
-			out.Head.Reported = findReportedPolicies(s, query, out.Head)
-			return out, out.Opening(), nil
-		}
-		ask := s.EffectivePolicies
-		if q.parsed != nil {
-			ask = s.Effective
-		}
-		out := ask(query)
-		out.Reported = findReportedPolicies(s, query, out)
-		return out, &out.Envelope, nil
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if request != "" && len(args) > 0 {
-			return newUsageError("drop one of the two", "a TARGET and --for-request cannot be given together")
-		}
-		return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.answerQuery(ctx, q, s, to, answer, args) })
-	}
-	q.addFlags(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "ndjson", "name")
-	q.addLabelSelector(cmd)
-	q.addTable(cmd)
-	q.addWatchFlag(cmd)
-	cmd.Flags().StringVar(&request, "for-request", "", "show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
-	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also list targets where no policy is in force")
-	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")
-	a.addCompletion(cmd, &q.sourceFlags, s, proposeTargetArguments)
+	o.Query.addFlags(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "ndjson", "name")
+	o.Query.addLabelSelector(cmd)
+	o.Query.Output.addTable(cmd)
+	o.Query.addWatchFlag(cmd)
+	cmd.Flags().StringVar(&o.Request, "for-request", "", "show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
+	cmd.Flags().BoolVar(&o.Query.showNone, "show-none", false, "also list targets where no policy is in force")
+	cmd.Flags().BoolVar(&o.Query.Output.byRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeTargetArguments)
 	return cmd
+}
+
+// runEffective answers, again and again with --watch.
+func runEffective(ctx context.Context, o *effectiveOptions) error {
+	if o.Request != "" && len(o.Args) > 0 {
+		return newUsageError("drop one of the two", "a TARGET and --for-request cannot be given together")
+	}
+	return o.Query.answerOrWatch(ctx, o.Environment.Streams, func(ctx context.Context, to Streams) error {
+		return o.Query.answerQuery(ctx, o.Environment, to, o.findEffective, o.Args)
+	})
+}
+
+// findEffective answers the question. Items that are written one after the other are computed so.
+func (o *effectiveOptions) findEffective(s *session, query view.Query) (render.View, *view.Envelope, error) {
+	if o.Request != "" {
+		return effectiveForRequest(s, o.Request, query.Kinds)
+	}
+	if o.Query.Output.isItemFormat() {
+		out := s.StreamEffective(query)
+		out.Head.Reported = findReportedPolicies(s, query, out.Head)
+		return out, out.Opening(), nil
+	}
+	ask := s.EffectivePolicies
+	if o.Query.Output.template.parsed != nil {
+		ask = s.Effective
+	}
+	out := ask(query)
+	out.Reported = findReportedPolicies(s, query, out)
+	return out, &out.Envelope, nil
 }

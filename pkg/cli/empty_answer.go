@@ -12,17 +12,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// inputSelection is the part of the input that the flags of a command select.
-type inputSelection struct{ *session }
-
 // checkNamespace refuses a namespace that does not exist. Where that cannot be known, it is
 // accepted.
-func (s inputSelection) checkNamespace() error {
+func (s *session) checkNamespace() error {
 	name, cluster := s.flags.namespace, s.Snapshot.Cluster
 	if name == "" || s.flags.allNamespaces || cluster != nil && !cluster.HasReadAll(model.GroupKind{Kind: "Namespace"}, "") {
 		return nil
 	}
-	all := sortUnique(listNamespaces(s.session, nil, ""))
+	all := slices.Compact(slices.Sorted(slices.Values(listNamespaces(s, nil, ""))))
 	if slices.Contains(all, name) {
 		return nil
 	}
@@ -40,12 +37,12 @@ func (s inputSelection) checkNamespace() error {
 	if cluster != nil {
 		where = "in cluster " + cluster.Context
 	}
-	return &noAnswerError{fmt.Sprintf("no namespace %q %s", name, where), hint}
+	return newNoAnswerError(fmt.Sprintf("no namespace %q %s", name, where), hint)
 }
 
 // describeEmpty says that no route is selected, "" if one is: that no policy is in force then says
 // nothing.
-func (s inputSelection) describeEmpty(targets []topology.NodeID, labels string) string {
+func (s *session) describeEmpty(targets []topology.NodeID, labels string) string {
 	route := func(id topology.NodeID) bool {
 		role := s.Node(id).Role
 		return role == topology.Route || role == topology.Rule
@@ -74,7 +71,7 @@ func (s inputSelection) describeEmpty(targets []topology.NodeID, labels string) 
 type emptyView interface{ Empty() bool }
 
 // emptyAnswerMessage is what to print in place of an answer without content, "" if it has some.
-func (q *queryFlags) emptyAnswerMessage(session *session, v render.View) string {
+func (f *outputFlags) emptyAnswerMessage(session *session, v render.View) string {
 	e, ok := v.(emptyView)
 	if !ok || !e.Empty() {
 		return ""
@@ -82,24 +79,24 @@ func (q *queryFlags) emptyAnswerMessage(session *session, v render.View) string 
 	if _, statuses := v.(*view.StatusList); statuses {
 		return "no policies " + session.describeScope()
 	}
-	return q.emptyMessage
+	return f.emptyMessage
 }
 
 // writeEmptyAnswer prints the message; an answer for programs is written all the same.
-func (q *queryFlags) writeEmptyAnswer(s Streams, session *session, what string, v render.View, e *view.Envelope) error {
-	switch render.Format(q.format) {
+func (f *outputFlags) writeEmptyAnswer(s Streams, session *session, what string, v render.View, e *view.Envelope) error {
+	switch render.Format(f.format) {
 	case render.Table, render.Wide, render.Tree, render.Name:
-		if q.parsed != nil {
+		if f.template.parsed != nil {
 			break
 		}
 		for _, line := range append([]string{what}, e.IncompleteLines()...) {
 			fmt.Fprintln(s.Err, render.Escape(line))
 		}
-		if q.strict && !e.Complete {
+		if f.strict && !e.Complete {
 			return errIncomplete
 		}
 		return nil
 	}
 	fmt.Fprintln(s.Err, render.Escape(what))
-	return q.writeOnly(s, session, "", v, e)
+	return f.writeOnly(s, session, "", v, e)
 }

@@ -124,7 +124,7 @@ func (m matcher) answerWithExpectations(q *typedRequest) ([]view.ExpectedAnswer,
 		return nil, err
 	}
 	protocol := answers[0].Request.Protocol
-	expect, err := resolveExpectations(m.session, q.expect, protocol == request.HTTP || protocol == request.GRPC)
+	expect, err := resolveExpectations(m.session, q.flags.expect, protocol == request.HTTP || protocol == request.GRPC)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +137,11 @@ func (m matcher) answerWithExpectations(q *typedRequest) ([]view.ExpectedAnswer,
 
 // reportUnmet returns an error if expectations are not met; each line describes one of these.
 // Formats in which the answer does not say so leave that to stderr.
-func (q *queryFlags) reportUnmet(s Streams, lines []string) error {
+func (f *outputFlags) reportUnmet(s Streams, lines []string) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if !slices.Contains([]string{"table", "wide", "json", "yaml"}, q.format) {
+	if !slices.Contains([]string{"table", "wide", "json", "yaml"}, f.format) {
 		for _, line := range lines {
 			if _, err := fmt.Fprintln(s.Err, line); err != nil {
 				return fmt.Errorf("writing what is not met: %w", err)

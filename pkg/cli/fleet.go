@@ -29,8 +29,12 @@ type fleetFlags struct {
 	parallel int
 }
 
-// addFleetFlags lets a command ask several clusters.
-func addFleetFlags(a App, cmd *cobra.Command, s Streams) {
+// treeFunc builds the command tree once more, for the run of one cluster; nil: there is only one.
+type treeFunc func(env environment, m *member) *cobra.Command
+
+// addFleetFlags lets a command ask several clusters. The member is the one that this run asks; nil:
+// the flags say which.
+func addFleetFlags(cmd *cobra.Command, env environment, m *member, line []string, build treeFunc) {
 	f := &fleetFlags{}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.contexts, "contexts", nil, "ask several clusters: kubeconfig contexts, or patterns of them such as prod-* (repeatable)")
@@ -41,25 +45,25 @@ func addFleetFlags(a App, cmd *cobra.Command, s Streams) {
 		known, _ := listContexts(cmd)
 		return filterProposals(known, typed)
 	})
-	run := cmd.RunE
+	runOne := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if s.member != nil {
-			if err := s.member.setFlags(cmd); err != nil {
+		if m != nil {
+			if err := m.setFlags(cmd); err != nil {
 				return err
 			}
-			return run(cmd, f.memberArgs(cmd, args))
+			return runOne(cmd, f.memberArgs(cmd, args))
 		}
 		members, err := f.chooseMembers(cmd, args)
 		if err != nil {
 			return err
 		}
 		if members == nil {
-			return run(cmd, args)
+			return runOne(cmd, args)
 		}
 		if err := f.checkSupported(cmd); err != nil {
 			return err
 		}
-		return newFleet(a, cmd, s, f.parallel, members).runAll(cmd.Context())
+		return newFleet(cmd, env, f.parallel, members, line, build).runAll(cmd.Context())
 	}
 }
 
@@ -143,7 +147,7 @@ func (f *fleetFlags) chooseContexts(cmd *cobra.Command) ([]*member, error) {
 		chosen = slices.Compact(chosen)
 	}
 	if len(chosen) == 0 {
-		return nil, &noAnswerError{"the kubeconfig has no contexts", "set KUBECONFIG or --kubeconfig"}
+		return nil, newNoAnswerError("the kubeconfig has no contexts", "set KUBECONFIG or --kubeconfig")
 	}
 	out := make([]*member, len(chosen))
 	for i, name := range chosen {
@@ -238,7 +242,7 @@ func expandPath(path string) ([]string, error) {
 		case err != nil:
 			return nil, newUsageError("the patterns are those of a shell: * ? [a-z]", "%s is not a pattern: %s", path, err)
 		case len(found) == 0:
-			return nil, &noAnswerError{"no file matches " + path, "check the folder"}
+			return nil, newNoAnswerError("no file matches "+path, "check the folder")
 		}
 		return found, nil
 	}
@@ -248,7 +252,7 @@ func expandPath(path string) ([]string, error) {
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, &noAnswerError{fmt.Sprintf("reading %s: %s", path, err), ""}
+		return nil, newNoAnswerError(fmt.Sprintf("reading %s: %s", path, err), "")
 	}
 	var out []string
 	for _, e := range entries {
@@ -258,7 +262,7 @@ func expandPath(path string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, &noAnswerError{path + " holds no snapshots or manifests", "their names end in .tgz, .yaml or .json"}
+		return nil, newNoAnswerError(path+" holds no snapshots or manifests", "their names end in .tgz, .yaml or .json")
 	}
 	return out, nil
 }

@@ -23,8 +23,9 @@ const maxParallelClusters = 8
 // fleet asks several clusters the same, some at a time. Each answer is written in the order of the
 // clusters and then forgotten, so that memory does not grow with their number.
 type fleet struct {
-	app      App
-	streams  Streams
+	env      environment
+	line     []string // the command line, which is run once for each cluster
+	build    treeFunc
 	members  []*member
 	parallel int
 	strict   bool
@@ -39,14 +40,11 @@ type fleet struct {
 // clusterFailure is a cluster that did not answer.
 type clusterFailure struct {
 	cluster string
-	failureDetails
+	details errorDetails
 }
 
-func newFleet(a App, cmd *cobra.Command, s Streams, parallel int, members []*member) *fleet {
-	common := &catalogCache{}
-	for _, m := range members {
-		m.catalogCache = common
-	}
+func newFleet(cmd *cobra.Command, env environment, parallel int, members []*member, line []string, build treeFunc) *fleet {
+	env.Catalog = &catalogCache{}
 	if parallel == 0 {
 		parallel = maxParallelClusters
 		if members[0].context == "" {
@@ -57,13 +55,13 @@ func newFleet(a App, cmd *cobra.Command, s Streams, parallel int, members []*mem
 		parallel = 1 // the kustomize library keeps state of its own
 	}
 	strict, _ := cmd.Flags().GetBool("strict")
-	return &fleet{app: a, streams: s, members: members, parallel: min(parallel, len(members)), strict: strict,
-		format: cmd.Flags().Lookup("output").Value.String(), joined: render.NewJoinedWriter(s.Out)}
+	return &fleet{env: env, line: line, build: build, members: members, parallel: min(parallel, len(members)), strict: strict,
+		format: cmd.Flags().Lookup("output").Value.String(), joined: render.NewJoinedWriter(env.Streams.Out)}
 }
 
 // memberRun is the result of asking one cluster.
 type memberRun struct {
-	*member
+	member *member
 	stderr []byte // what it wrote to stderr
 	err    error
 }
@@ -72,7 +70,7 @@ type memberRun struct {
 func (f *fleet) runAll(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	f.progress = newFleetProgress(f.streams, len(f.members))
+	f.progress = newFleetProgress(f.env.Streams, len(f.members))
 	defer f.progress.stopProgress()
 	for r := range f.runInOrder(ctx) {
 		f.progress.clearLine()
@@ -119,10 +117,11 @@ func (f *fleet) runInOrder(ctx context.Context) func(yield func(memberRun) bool)
 // runMember runs the command line for one cluster.
 func (f *fleet) runMember(ctx context.Context, m *member) memberRun {
 	var told bytes.Buffer
-	s := f.streams
-	s.member, s.Out, s.Err, s.In = m, io.Discard, &told, strings.NewReader("")
-	root := buildCommandTree(f.app, f.app.line, s)
-	root.SetArgs(f.app.line)
+	env := f.env
+	s := &env.Streams
+	s.Answer, s.Out, s.Err, s.In = m.keepAnswer, io.Discard, &told, strings.NewReader("")
+	root := f.build(env, m)
+	root.SetArgs(f.line)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
@@ -133,7 +132,7 @@ func (f *fleet) runMember(ctx context.Context, m *member) memberRun {
 // writeRun writes what one cluster answered.
 func (f *fleet) writeRun(r memberRun) error {
 	for line := range strings.Lines(string(r.stderr)) {
-		fmt.Fprintf(f.streams.Err, "%s: %s\n", render.Escape(r.name), strings.TrimSuffix(line, "\n"))
+		fmt.Fprintf(f.env.Streams.Err, "%s: %s\n", render.Escape(r.member.name), strings.TrimSuffix(line, "\n"))
 	}
 	switch {
 	case r.err == nil:
@@ -145,8 +144,8 @@ func (f *fleet) writeRun(r memberRun) error {
 		return f.recordFailure(r)
 	}
 	f.answered = true
-	part := r.part
-	r.part = nil // it is written, and can be forgotten
+	part := r.member.part
+	r.member.part = nil // it is written, and can be forgotten
 	if part == nil {
 		return nil // there was nothing to say
 	}
@@ -155,18 +154,18 @@ func (f *fleet) writeRun(r memberRun) error {
 
 // recordFailure notes that a cluster did not answer.
 func (f *fleet) recordFailure(r memberRun) error {
-	why := classifyError(r.err)
-	f.failures = append(f.failures, clusterFailure{r.name, why})
+	why := describeError(r.err)
+	f.failures = append(f.failures, clusterFailure{r.member.name, why})
 	switch render.Format(f.format) {
 	case render.JSON, render.NDJSON, render.YAML:
 	default:
 		return nil
 	}
 	p := model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: why.what, Hint: why.hint}
-	if why.code == ExitUsage {
+	if why.usage {
 		p.Severity = model.Warning
 	}
-	o := render.Options{Format: render.Format(f.format), Stamp: render.Stamp{Cluster: r.name}}
+	o := render.Options{Format: render.Format(f.format), Stamp: render.Stamp{Cluster: r.member.name}}
 	part, err := render.NewClusterPart(view.NewClusterFailure(p), o)
 	if err != nil {
 		return err
@@ -189,23 +188,23 @@ func (f *fleet) wrapWriteError(err error) error {
 // error that decides the exit code.
 func (f *fleet) reportOutcome(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return &noAnswerError{"interrupted", ""}
+		return newNoAnswerError("interrupted", "")
 	}
 	if !f.answered && f.failedAlike() { // the error does not come from the clusters
 		first := f.failures[0]
-		if first.code == ExitUsage {
-			return &usageError{first.what, first.hint}
+		if first.details.usage {
+			return newUsageError(first.details.hint, "%s", first.details.what)
 		}
-		return &noAnswerError{first.what + f.describeFailureCount(), first.hint}
+		return newNoAnswerError(first.details.what+f.describeFailureCount(), first.details.hint)
 	}
 	f.printFailures()
 	switch {
-	case !f.answered && !slices.ContainsFunc(f.failures, func(c clusterFailure) bool { return c.code != ExitUsage }):
+	case !f.answered && !slices.ContainsFunc(f.failures, func(c clusterFailure) bool { return !c.details.usage }):
 		return newUsageError("check the names and flags", "none of %d clusters has what was asked about", len(f.members))
 	case !f.answered:
-		return &noAnswerError{fmt.Sprintf("none of %d clusters answered", len(f.members)), ""}
+		return newNoAnswerError(fmt.Sprintf("none of %d clusters answered", len(f.members)), "")
 	case f.strict && len(f.failures) > 0:
-		return &noAnswerError{fmt.Sprintf("%d of %d clusters did not answer", len(f.failures), len(f.members)), "the errors above say why"}
+		return newNoAnswerError(fmt.Sprintf("%d of %d clusters did not answer", len(f.failures), len(f.members)), "the errors above say why")
 	case f.incomplete:
 		return errIncomplete
 	case f.hasFindings:
@@ -217,7 +216,7 @@ func (f *fleet) reportOutcome(ctx context.Context) error {
 // failedAlike reports whether all clusters failed for the same reason.
 func (f *fleet) failedAlike() bool {
 	for _, one := range f.failures {
-		if one.failureDetails != f.failures[0].failureDetails {
+		if one.details != f.failures[0].details {
 			return false
 		}
 	}
@@ -234,26 +233,26 @@ func (f *fleet) describeFailureCount() string {
 
 // printFailures prints each reason once, with the clusters that have it.
 func (f *fleet) printFailures() {
-	var reasons []failureDetails
-	who := map[failureDetails][]string{}
+	var reasons []errorDetails
+	who := map[errorDetails][]string{}
 	for _, one := range f.failures {
-		if who[one.failureDetails] == nil {
-			reasons = append(reasons, one.failureDetails)
+		if who[one.details] == nil {
+			reasons = append(reasons, one.details)
 		}
-		who[one.failureDetails] = append(who[one.failureDetails], one.cluster)
+		who[one.details] = append(who[one.details], one.cluster)
 	}
 	for _, why := range reasons {
 		name, severity := "cluster ", "error"
 		if len(who[why]) > 1 {
 			name = "clusters "
 		}
-		if why.code == ExitUsage {
+		if why.usage {
 			severity = "warning" // what was asked about is not there
 		}
 		what, _, _ := strings.Cut(why.what, "\n")
-		fmt.Fprintf(f.streams.Err, "%s: %s%s: %s\n", severity, name, render.Escape(strings.Join(who[why], ", ")), render.Escape(what))
+		fmt.Fprintf(f.env.Streams.Err, "%s: %s%s: %s\n", severity, name, render.Escape(strings.Join(who[why], ", ")), render.Escape(what))
 		if why.hint != "" {
-			fmt.Fprintf(f.streams.Err, "hint: %s\n", render.Escape(why.hint))
+			fmt.Fprintf(f.env.Streams.Err, "hint: %s\n", render.Escape(why.hint))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -9,17 +10,23 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// graphFlags say what is drawn, and how.
-type graphFlags struct {
-	graphScope
-	request string
-	openFlags
-	styleFlags
-	dumpFlags
+// graphOptions say what is drawn, and how.
+type graphOptions struct {
+	Environment environment
+	Args        []string
+	Query       queryFlags
+	Scope       graphScope
+	Request     string
+	Open        openFlags
+	Style       styleFlags
+	Dumps       dumpFlags
+
+	outputGiven bool // -o is the user's
 }
 
-func (a App) newGraphCommand(s Streams) *cobra.Command {
-	q, g := &queryFlags{}, &graphFlags{}
+// newGraphCommand makes the command.
+func newGraphCommand(env environment) *cobra.Command {
+	o := &graphOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "graph [TARGET… | --focus TARGET|POLICY [--depth N]]",
 		Short: "Draw targets, their policies and where each is in force",
@@ -60,79 +67,86 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
   kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
 		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := g.checkScope(cmd, args, q.labels); err != nil {
-				return err
-			}
-			if err := g.checkStdin(&q.sourceFlags); err != nil {
-				return err
-			}
-			if err := g.applyStyle(q); err != nil {
-				return err
-			}
-			return g.writeGraph(withDrawing(cmd.Context(), s), q, cmd.Flags().Changed("output"), func(to Streams) error {
-				return a.answerQuery(cmd.Context(), q, s, to, g.buildGraphView(a, q), args)
-			})
+			o.Args, o.outputGiven = args, cmd.Flags().Changed("output")
+			o.Scope.noteGiven(cmd)
+			return runGraph(cmd.Context(), o)
 		},
 	}
-	q.addFlags(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
-	q.addLabelSelector(cmd)
-	g.graphScope.addScopeFlags(a, cmd, q, s)
-	cmd.Flags().StringVar(&g.request, "request", "", "highlight the path of a request, as '[METHOD] URL' with the flags of the request command, or those of all requests of a class, as '[METHOD] HOST/PATH' (docs/graph.md)")
-	g.openFlags.addOpenFlag(cmd, "a picture")
-	g.addStyleFlags(cmd)
-	g.addDumpFlag(cmd, "mark what a proxy does otherwise, by its config_dump")
-	a.addCompletion(cmd, &q.sourceFlags, s, proposeTargetArguments)
+	o.Query.addFlags(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
+	o.Query.addLabelSelector(cmd)
+	o.Scope.addScopeFlags(cmd, o.Environment, &o.Query.Source)
+	cmd.Flags().StringVar(&o.Request, "request", "", "highlight the path of a request, as '[METHOD] URL' with the flags of the request command, or those of all requests of a class, as '[METHOD] HOST/PATH' (docs/graph.md)")
+	o.Open.addOpenFlag(cmd, "a picture")
+	o.Style.addStyleFlags(cmd)
+	o.Dumps.addDumpFlag(cmd, "mark what a proxy does otherwise, by its config_dump")
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeTargetArguments)
 	return cmd
+}
+
+// runGraph draws.
+func runGraph(ctx context.Context, o *graphOptions) error {
+	if err := o.Scope.checkScope(o.Args, o.Query.labels); err != nil {
+		return err
+	}
+	if err := o.Dumps.checkStdin(&o.Query.Source); err != nil {
+		return err
+	}
+	if err := o.applyStyle(); err != nil {
+		return err
+	}
+	return o.writeGraph(withDrawing(ctx, o.Environment.Streams), func(to Streams) error {
+		return o.Query.answerQuery(ctx, o.Environment, to, o.buildGraphView, o.Args)
+	})
 }
 
 // writeGraph writes the graph to standard output, or to a file that is then opened, as SVG if no
 // other format was asked for.
-func (g *graphFlags) writeGraph(s Streams, q *queryFlags, outputGiven bool, write func(to Streams) error) error {
-	if g.open && !outputGiven {
-		q.format = string(render.SVG)
+func (o *graphOptions) writeGraph(s Streams, write func(to Streams) error) error {
+	q := &o.Query
+	if o.Open.open && !o.outputGiven {
+		q.Output.format = string(render.SVG)
 	}
 	switch {
-	case g.open && q.format != string(render.SVG) && q.format != string(render.PNG):
-		return newUsageError("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.format)
-	case g.open:
-		return writeAndOpen(s, "topology."+q.format, write)
-	case q.format == string(render.PNG) && s.OutIsTTY:
+	case o.Open.open && q.Output.format != string(render.SVG) && q.Output.format != string(render.PNG):
+		return newUsageError("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.Output.format)
+	case o.Open.open:
+		return writeAndOpen(s, "topology."+q.Output.format, write)
+	case q.Output.format == string(render.PNG) && s.OutIsTTY:
 		return newUsageError("redirect it to a file, or add --open", "a PNG cannot be shown on a terminal")
 	}
 	return write(s)
 }
 
-func (g *graphFlags) buildGraphView(a App, form *queryFlags) viewFunc {
-	return func(s *session, query view.Query) (render.View, *view.Envelope, error) {
-		q := view.GraphQuery{Query: query}
-		if err := g.narrowQuery(s, &q); err != nil {
-			return nil, nil, err
-		}
-		if err := g.markRequests(s, &q); err != nil {
-			return nil, nil, err
-		}
-		witness, err := g.auditDumps(s, q.Kinds)
-		if err != nil {
-			return nil, nil, err
-		}
-		if witness != nil {
-			q.Proxies = witness.ProxyFacts()
-		}
-		whole := s.Topology(q)
-		if witness != nil {
-			whole.Finish(whole.Kind, slices.Concat(whole.Problems, witness.ProxyProblems()))
-		}
-		out := g.collapseTopology(whole, form.format)
-		return out, &out.Envelope, nil
+// buildGraphView makes the graph that answers a query.
+func (o *graphOptions) buildGraphView(s *session, query view.Query) (render.View, *view.Envelope, error) {
+	q := view.GraphQuery{Query: query}
+	if err := o.Scope.narrowQuery(s, &q); err != nil {
+		return nil, nil, err
 	}
+	if err := o.markRequests(s, &q); err != nil {
+		return nil, nil, err
+	}
+	witness, err := o.Dumps.auditDumps(s, q.Kinds)
+	if err != nil {
+		return nil, nil, err
+	}
+	if witness != nil {
+		q.Proxies = witness.ProxyFacts()
+	}
+	whole := s.Topology(q)
+	if witness != nil {
+		whole.Finish(whole.Kind, slices.Concat(whole.Problems, witness.ProxyProblems()))
+	}
+	out := o.Scope.collapseTopology(whole, o.Query.Output.format)
+	return out, &out.Envelope, nil
 }
 
 // markRequests finds the paths of the requests that are asked about.
-func (g *graphFlags) markRequests(s *session, q *view.GraphQuery) error {
-	if g.request == "" {
+func (o *graphOptions) markRequests(s *session, q *view.GraphQuery) error {
+	if o.Request == "" {
 		return nil
 	}
-	class, err := parseRequestClass(g.request)
+	class, err := parseRequestClass(o.Request)
 	if err != nil {
 		return err
 	}
@@ -140,8 +154,8 @@ func (g *graphFlags) markRequests(s *session, q *view.GraphQuery) error {
 		q.TakenPaths, err = class.findPaths(s)
 		return err
 	}
-	m := s.newMatcher()
-	answer, listener, err := m.answerText(g.request)
+	m := newMatcher(s)
+	answer, listener, err := m.answerText(o.Request)
 	if err == nil {
 		q.RequestNodes, q.RequestProblems, err = view.PossibleRequestNodes(s.Resolution, m.requests, answer, listener)
 	}

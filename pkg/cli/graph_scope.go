@@ -24,18 +24,19 @@ type graphScope struct {
 	affected      string
 	collapse      string
 	collapseGiven bool // the user set --collapse
+	depthGiven    bool // the user set --depth
 	narrowed      bool // a target or a selector is given
 }
 
-func (g *graphScope) addScopeFlags(a App, cmd *cobra.Command, q *queryFlags, s Streams) {
+func (g *graphScope) addScopeFlags(cmd *cobra.Command, env environment, input *sourceFlags) {
 	fs := cmd.Flags()
 	fs.StringVar(&g.focus, "focus", "", "only what is near this target or policy, as [KIND/]NAME[/SECTION]")
 	fs.IntVar(&g.depth, "depth", defaultDepth, "how many edges from the focus to draw")
 	fs.StringVar(&g.affected, "only-affected-by", "", "only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
 	fs.StringVar(&g.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike: "+strings.Join(view.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
-	// Hiding fails only for a flag that does not exist, and these were added just above.
-	completeFlag(cmd, "focus", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeFocus)))
-	completeFlag(cmd, "only-affected-by", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposePolicies)))
+	// The flags were added just above, the only thing that can go wrong.
+	completeFlag(cmd, "focus", proposeFromInput(env, input, (*sourceFlags).openInput, proposeForFlag(proposeFocus)))
+	completeFlag(cmd, "only-affected-by", proposeFromInput(env, input, (*sourceFlags).openInput, proposeForFlag(proposePolicies)))
 	completeFlagFrom(cmd, "collapse", view.CollapseLevels())
 }
 
@@ -44,15 +45,20 @@ func proposeFocus(s *session, typed string) []string {
 	return append(proposeTargets(s, typed), proposePolicies(s, typed)...)
 }
 
+// noteGiven notes which flags the user gave.
+func (g *graphScope) noteGiven(cmd *cobra.Command) {
+	g.collapseGiven, g.depthGiven = cmd.Flags().Changed("collapse"), cmd.Flags().Changed("depth")
+}
+
 // checkScope refuses flags that make no sense together.
-func (g *graphScope) checkScope(cmd *cobra.Command, args []string, labels string) error {
-	g.collapseGiven, g.narrowed = cmd.Flags().Changed("collapse"), len(args) > 0 || labels != ""
+func (g *graphScope) checkScope(args []string, labels string) error {
+	g.narrowed = len(args) > 0 || labels != ""
 	switch {
 	case g.focus != "" && len(args) > 0:
 		return newUsageError("a target is drawn with what is above and below it, a focus with what is near it: drop one of the two", "a target and --focus cannot be given together")
 	case g.focus != "" && labels != "":
 		return newUsageError("drop one of the two", "a name and a selector cannot be given together")
-	case g.focus == "" && cmd.Flags().Changed("depth"):
+	case g.focus == "" && g.depthGiven:
 		return newUsageError("give the starting point: --focus [KIND/]NAME[/SECTION]", "--depth needs --focus")
 	case g.depth < 0:
 		return newUsageError("0 shows only the focus", "--depth cannot be %d", g.depth)
@@ -81,7 +87,7 @@ func (g *graphScope) narrowQuery(s *session, q *view.GraphQuery) error {
 		return nil
 	}
 	q.Depth, q.Targets, q.Through = g.depth, nil, nil
-	ids, p, err := s.findFocus(g.focus)
+	ids, p, err := findFocus(s, g.focus)
 	q.Focus = ids
 	if p != nil {
 		q.FocusPolicies = []*policy.Policy{p}
@@ -91,7 +97,7 @@ func (g *graphScope) narrowQuery(s *session, q *view.GraphQuery) error {
 
 // findFocus finds what a picture is about: a target, or a policy. A word that is a policy kind says
 // that it is a policy; a name without a kind is one only where no route has it.
-func (s *session) findFocus(text string) ([]topology.NodeID, *policy.Policy, error) {
+func findFocus(s *session, text string) ([]topology.NodeID, *policy.Policy, error) {
 	head, _, deep := strings.Cut(text, "/")
 	if deep && s.findPolicyKinds(head) == nil || !deep && (s.hasRoute(text) || !s.hasPolicy(text)) {
 		_, ids, err := s.findTarget([]string{text})

@@ -24,16 +24,16 @@ func (f *styleFlags) addStyleFlags(cmd *cobra.Command) {
 
 // applyStyle sets the options of what writes the picture. Words that are no layout or theme are
 // wrong usage.
-func (g *graphFlags) applyStyle(q *queryFlags) error {
-	if !slices.Contains(render.Layouts(), g.layout) {
-		return newUsageError("use one of: "+strings.Join(render.Layouts(), ", "), "unknown layout %q", g.layout)
+func (o *graphOptions) applyStyle() error {
+	if !slices.Contains(render.Layouts(), o.Style.layout) {
+		return newUsageError("use one of: "+strings.Join(render.Layouts(), ", "), "unknown layout %q", o.Style.layout)
 	}
-	if !slices.Contains(render.Themes(), g.theme) {
-		return newUsageError("use one of: "+strings.Join(render.Themes(), ", "), "unknown theme %q", g.theme)
+	if !slices.Contains(render.Themes(), o.Style.theme) {
+		return newUsageError("use one of: "+strings.Join(render.Themes(), ", "), "unknown theme %q", o.Style.theme)
 	}
-	if g.layout == string(render.LayoutFlat) && !g.collapseGiven {
-		g.collapse = view.CollapseNone // programs get everything
+	if o.Style.layout == string(render.LayoutFlat) && !o.Scope.collapseGiven {
+		o.Scope.collapse = view.CollapseNone // programs get everything
 	}
-	q.dot = render.DOTOptions{Layout: render.Layout(g.layout), Theme: render.Theme(g.theme)}
+	o.Query.Output.dot = render.DOTOptions{Layout: render.Layout(o.Style.layout), Theme: render.Theme(o.Style.theme)}
 	return nil
 }

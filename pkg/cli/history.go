@@ -12,11 +12,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// historyFlags are the flags of `history`: those of `diff` that name the target and the snapshots.
-type historyFlags struct{ diffFlags }
+// historyOptions name the target and the snapshots: of the flags about sides those that matter.
+type historyOptions struct {
+	Environment environment
+	Args        []string
+	Sides       sideFlags
+	Output      outputFlags
+}
 
-func newHistoryCommand(a App, s Streams) *cobra.Command {
-	f := &historyFlags{}
+// newHistoryCommand makes the command.
+func newHistoryCommand(env environment) *cobra.Command {
+	f := &historyOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "history ROUTE --snapshots DIR",
 		Short: "Show when the effective policies of a route changed, and by which object's change",
@@ -35,33 +41,37 @@ changed back between two snapshots is not seen.`,
   # what changed in all routes between two times
   kubectl dopolicy diff --at 2026-01-31 --at 2026-02-01 --snapshots /mnt/snapshots/prod`,
 		Args: checkArgumentCount(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.runHistory(cmd.Context(), a, s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Args = args
+			return runHistory(cmd.Context(), f)
+		},
 	}
-	f.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
-	f.addTable(cmd)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkOutput(cmd.Flags().Changed("output")) }
-	f.config = &kubeconfigFlags{} // no cluster is asked
+	f.Output.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
+	f.Output.addTable(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.checkOutput(cmd.Flags().Changed("output")) }
+	f.Sides.Source.cluster.config = &kubeconfigFlags{} // no cluster is asked
 	fs := cmd.Flags()
-	fs.StringVar(&f.snapshots, "snapshots", "", "folder with snapshots of one cluster, or a pattern of their names")
-	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the route (default: any)")
-	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
-	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
+	fs.StringVar(&f.Sides.snapshots, "snapshots", "", "folder with snapshots of one cluster, or a pattern of their names")
+	fs.StringVarP(&f.Sides.Source.namespace, "namespace", "n", "", "namespace of the route (default: any)")
+	fs.StringSliceVar(&f.Sides.Source.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	fs.StringArrayVar(&f.Sides.Source.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.Sides.Source.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
 
-// runHistory runs the command.
-func (f *historyFlags) runHistory(ctx context.Context, a App, s Streams, args []string) error {
-	moments, err := listSnapshots(f.snapshots)
+// runHistory reads the snapshots and says what changed.
+func runHistory(ctx context.Context, f *historyOptions) error {
+	s := f.Environment.Streams
+	moments, err := listSnapshots(f.Sides.snapshots)
 	if err != nil {
 		return err
 	}
-	engine, err := f.engine(a.Plugins, s)
+	engine, err := f.Sides.Source.engine(f.Environment)
 	if err != nil {
 		return err
 	}
-	h := &historyReader{flags: f, reader: &sideReader{flags: &f.diffFlags, engine: engine, streams: s}, args: args,
+	h := &historyReader{flags: f, reader: &sideReader{flags: &f.Sides, engine: engine, streams: s}, args: f.Args,
 		answer: &view.History{Snapshots: len(moments), From: moments[0].formatTime(), To: moments[len(moments)-1].formatTime()}}
 	for _, m := range moments {
 		if err := h.readNext(ctx, m); err != nil {
@@ -73,12 +83,12 @@ func (f *historyFlags) runHistory(ctx context.Context, a App, s Streams, args []
 	}
 	h.answer.Target = *h.target
 	out := view.NewHistory(h.answer, h.problems)
-	return f.writeWithProblems(s, h.last, "", out, &out.Envelope)
+	return f.Output.writeWithProblems(s, h.last, "", out, &out.Envelope)
 }
 
 // historyReader reads snapshots in turn and collects what changed. It holds two of them at a time.
 type historyReader struct {
-	flags    *historyFlags
+	flags    *historyOptions
 	reader   *sideReader
 	args     []string
 	target   *model.Ref // nil: no snapshot had it yet
@@ -95,17 +105,17 @@ func (h *historyReader) readNext(ctx context.Context, m datedSnapshot) error {
 	in, err := h.reader.readSide(ctx, diffSide{text: m.path})
 	switch {
 	case ctx.Err() != nil:
-		return &noAnswerError{"interrupted", ""}
+		return newNoAnswerError("interrupted", "")
 	case err != nil:
-		why := classifyError(err)
+		why := describeError(err)
 		h.problems = append(h.problems, model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: "the snapshot of " + m.formatTime() + " cannot be read, what changed since the one before it is told with the next: " + why.what, Hint: why.hint})
 		return nil
 	}
 	if in.Cluster == nil {
-		return &noAnswerError{m.path + " is not a snapshot of a cluster", "take snapshots with: kubectl dopolicy snapshot -o FILE"}
+		return newNoAnswerError(m.path+" is not a snapshot of a cluster", "take snapshots with: kubectl dopolicy snapshot -o FILE")
 	}
 	if h.cluster != "" && in.Cluster.Context != h.cluster {
-		return &noAnswerError{m.path + " is of cluster " + in.Cluster.Context + ", and those before it are of " + h.cluster, "keep the snapshots of each cluster in a folder of its own, or name them with a pattern"}
+		return newNoAnswerError(m.path+" is of cluster "+in.Cluster.Context+", and those before it are of "+h.cluster, "keep the snapshots of each cluster in a folder of its own, or name them with a pattern")
 	}
 	h.cluster = in.Cluster.Context
 	session := h.reader.resolveSide(in)
@@ -136,7 +146,7 @@ func (h *historyReader) findTarget(s *session) error {
 	switch {
 	case err == nil:
 		h.target = &ref
-		h.flags.namespace = ref.Namespace
+		h.flags.Sides.Source.namespace = ref.Namespace
 	case errors.As(err, &use), errors.As(err, &none):
 		h.missing = err
 	default:
@@ -147,7 +157,7 @@ func (h *historyReader) findTarget(s *session) error {
 
 // compareSnapshots notes what changed at the target.
 func (h *historyReader) compareSnapshots(before, after *session, since, at datedSnapshot) error {
-	kinds, err := h.flags.findKinds(before, after)
+	kinds, err := h.flags.Sides.findSideKinds(before, after)
 	if err != nil {
 		return err
 	}

@@ -14,14 +14,14 @@ func standardMethods() []string {
 
 // checkMethods returns a usage error about a method that neither a standard nor a route of the
 // input names: no request has it.
-func (s *session) checkMethods(methods []string) error {
+func checkMethods(s *session, methods []string) error {
 	for _, m := range methods {
 		word := strings.ToUpper(m)
 		known := standardMethods()
 		if slices.Contains(known, word) {
 			continue
 		}
-		named := s.findRouteMethods()
+		named := findRouteMethods(s)
 		if slices.Contains(named, word) {
 			continue
 		}
@@ -31,7 +31,7 @@ func (s *session) checkMethods(methods []string) error {
 }
 
 // findRouteMethods lists the methods that matches of routes name.
-func (s *session) findRouteMethods() []string {
+func findRouteMethods(s *session) []string {
 	var out []string
 	for _, o := range s.Snapshot.Objects {
 		if o.Ref.Kind != "HTTPRoute" {

@@ -1,9 +1,20 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
 
-func (a App) newKindsCommand(s Streams) *cobra.Command {
-	q := &queryFlags{}
+	"github.com/spf13/cobra"
+)
+
+// kindsOptions are what the flags and arguments of the command say.
+type kindsOptions struct {
+	Environment environment
+	Query       queryFlags
+}
+
+// newKindsCommand makes the command.
+func newKindsCommand(env environment) *cobra.Command {
+	o := &kindsOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "kinds",
 		Short: "List policy kinds: built in, user-defined, and found in the input",
@@ -13,20 +24,23 @@ func (a App) newKindsCommand(s Streams) *cobra.Command {
   # the kinds in these manifests
   kubectl dopolicy kinds -f manifests/`,
 		Args: checkArgumentCount(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			session, err := q.openKinds(cmd.Context(), a.Plugins, s)
-			if err != nil {
-				return err
-			}
-			only, err := session.selectedKinds()
-			if err != nil {
-				return err
-			}
-			list := session.PolicyKinds(only)
-			return q.writeWithProblems(s, session, "", list, &list.Envelope)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runKinds(cmd.Context(), o) },
 	}
-	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	a.addCompletion(cmd, &q.sourceFlags, s, nil)
+	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	addCompletion(cmd, o.Environment, &o.Query.Source, nil)
 	return cmd
+}
+
+// runKinds answers.
+func runKinds(ctx context.Context, o *kindsOptions) error {
+	session, err := o.Query.Source.openKinds(ctx, o.Environment)
+	if err != nil {
+		return err
+	}
+	only, err := session.selectedKinds()
+	if err != nil {
+		return err
+	}
+	list := session.PolicyKinds(only)
+	return o.Query.Output.writeWithProblems(o.Environment.Streams, session, "", list, &list.Envelope)
 }

@@ -9,9 +9,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) newMatrixCommand(s Streams) *cobra.Command {
-	q := &queryFlags{}
-	var missing []string
+// matrixOptions are what the flags and arguments of the command say.
+type matrixOptions struct {
+	Environment environment
+	Args        []string
+	Query       queryFlags
+	Missing     []string // properties and policy kinds that no rule may lack
+}
+
+// newMatrixCommand makes the command.
+func newMatrixCommand(env environment) *cobra.Command {
+	o := &matrixOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "matrix [TARGET]",
 		Short: "Show who governs each route rule, one column for each policy kind, and which rules have no policy of a kind",
@@ -42,31 +50,38 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
   # everything that comes through a gateway
   kubectl dopolicy matrix gateway/external -n infra`,
 		Args: checkArgumentCount(0, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			return runMatrix(cmd.Context(), o)
+		},
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.runMatrix(ctx, q, s, to, args, missing) })
-	}
-	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	q.addLabelSelector(cmd)
-	q.addTable(cmd)
-	q.addWatchFlag(cmd)
-	cmd.Flags().StringSliceVar(&missing, "missing", nil, "only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
-	a.addCompletion(cmd, &q.sourceFlags, s, proposeTargetArguments)
-	completeFlag(cmd, "missing", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openKinds, proposePolicyKinds))
+	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.addLabelSelector(cmd)
+	o.Query.Output.addTable(cmd)
+	o.Query.addWatchFlag(cmd)
+	cmd.Flags().StringSliceVar(&o.Missing, "missing", nil, "only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeTargetArguments)
+	completeFlag(cmd, "missing", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openKinds, proposePolicyKinds))
 	return cmd
 }
 
-// runMatrix runs the command.
-func (a App) runMatrix(ctx context.Context, q *queryFlags, s, to Streams, args, missing []string) error {
-	session, err := q.openInput(ctx, a.Plugins, s)
+// runMatrix answers, again and again with --watch.
+func runMatrix(ctx context.Context, o *matrixOptions) error {
+	return o.Query.answerOrWatch(ctx, o.Environment.Streams, o.answer)
+}
+
+// answer answers once.
+func (o *matrixOptions) answer(ctx context.Context, to Streams) error {
+	q := &o.Query
+	session, err := q.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
-	required, properties, err := session.parseRequired(missing)
+	required, properties, err := parseRequired(session, o.Missing)
 	if err != nil {
 		return err
 	}
-	query, typed, err := q.parseQuery(session, args)
+	query, typed, err := q.parseQuery(session, o.Args)
 	if err != nil {
 		return err
 	}
@@ -75,7 +90,7 @@ func (a App) runMatrix(ctx context.Context, q *queryFlags, s, to Streams, args, 
 			return newUsageError("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
 		}
 	}
-	m, err := session.Matrix(view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.format == "table" || q.format == "name"})
+	m, err := session.Matrix(view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.Output.format == "table" || q.Output.format == "name"})
 	if err != nil {
 		return err
 	}
@@ -83,9 +98,9 @@ func (a App) runMatrix(ctx context.Context, q *queryFlags, s, to Streams, args, 
 		if err := session.printUnread(); err != nil {
 			return err
 		}
-		return &noAnswerError{"no route rule " + session.describeScope() + " gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET"}
+		return newNoAnswerError("no route rule "+session.describeScope()+" gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET")
 	}
-	if err := q.writeWithProblems(to, session, typed, m, &m.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(to, session, typed, m, &m.Envelope); err != nil {
 		return err
 	}
 	if m.HasFindings() {
@@ -96,7 +111,7 @@ func (a App) runMatrix(ctx context.Context, q *queryFlags, s, to Streams, args, 
 
 // parseRequired reads what must not be missing: properties of requests, and for each other name all
 // policy kinds that it may mean.
-func (s *session) parseRequired(names []string) (kinds [][]model.GroupKind, properties []view.RequestProperty, err error) {
+func parseRequired(s *session, names []string) (kinds [][]model.GroupKind, properties []view.RequestProperty, err error) {
 	for _, name := range names {
 		property, is, err := parseProperty(name)
 		if err != nil {

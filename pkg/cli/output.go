@@ -6,11 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
@@ -19,7 +17,7 @@ import (
 
 // outputFlags say how an answer is written.
 type outputFlags struct {
-	templateFlags
+	template  templateFlags
 	formats   []string
 	format    string
 	color     string
@@ -32,6 +30,10 @@ type outputFlags struct {
 	sortBy    []string
 	version   string // of the program, for formats that name it
 	root      string // the folder that the program runs in, for formats that others look for files with
+
+	dot          render.DOTOptions // how graph draws
+	emptyMessage string            // what to say if the answer has no content, because no route was selected
+	scope        []string          // how `overridden` names what was asked about, where the answer alone does not tell
 }
 
 // isForCI reports whether the format is one that CI systems read, which all commands write as check
@@ -42,7 +44,7 @@ func (f *outputFlags) isForCI() bool {
 
 // isItemFormat reports whether the format is one whose items are written one after the other.
 func (f *outputFlags) isItemFormat() bool {
-	return f.parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON), string(render.YAML)}, f.format)
+	return f.template.parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON), string(render.YAML)}, f.format)
 }
 
 // setProgramFacts sets the version of the program and the folder in which it runs, for the formats
@@ -51,7 +53,7 @@ func (f *outputFlags) setProgramFacts(b Build) (err error) {
 	info, _ := debug.ReadBuildInfo()
 	f.version = b.fillFromBuildInfo(info).Version
 	if f.root, err = os.Getwd(); err != nil {
-		return &noAnswerError{fmt.Sprintf("finding the current folder: %s", err), ""}
+		return newNoAnswerError(fmt.Sprintf("finding the current folder: %s", err), "")
 	}
 	return nil
 }
@@ -65,7 +67,7 @@ func (f *outputFlags) addOutputFlags(cmd *cobra.Command, formats []string) {
 	fs.BoolVar(&f.verbose, "verbose", false, "print every problem of the input by itself, and notes, such as assumptions made")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only problems that could change the answer")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "do not print column names")
-	f.templateFlags.addTemplateFlags(cmd)
+	f.template.addTemplateFlags(cmd)
 	completeFlag(cmd, "output", completeFormats(formats))
 	completeFlagFrom(cmd, "color", render.ColorModes())
 }
@@ -82,6 +84,7 @@ func (f *outputFlags) addTable(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.sortBy, "sort-by", nil, "sort the rows of a table by these columns (kind,from)")
 }
 
+// completeFlagFrom completes a flag with fixed words.
 func completeFlagFrom(cmd *cobra.Command, flag string, words []string) {
 	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -92,7 +95,7 @@ func (f *outputFlags) listFormats() []string { return slices.Concat(f.formats, t
 // checkOutput refuses formats that the command does not offer and templates that cannot be read,
 // before anything else is read. outputGiven tells whether the user gave -o.
 func (f *outputFlags) checkOutput(outputGiven bool) error {
-	templated, err := f.templateFlags.parseTemplate(f.format, outputGiven)
+	templated, err := f.template.parseTemplate(f.format, outputGiven)
 	if err != nil {
 		return err
 	}
@@ -112,17 +115,14 @@ func (f *outputFlags) checkOutput(outputGiven bool) error {
 	return nil
 }
 
-// errIncomplete is what --strict makes of an answer that was written and is incomplete.
-var errIncomplete = &noAnswerError{"the answer is incomplete", "the problems above say what is missing"}
-
 // writeWithProblems prints the answer to stdout, and then the problems that touch it to stderr.
 // With --strict an incomplete answer is an error, as it always is when nothing could be read.
-func (q *queryFlags) writeWithProblems(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	err := q.writeAnswer(s, session, typed, v, e)
+func (f *outputFlags) writeWithProblems(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	err := f.writeAnswer(s, session, typed, v, e)
 	if err != nil && !errors.Is(err, errIncomplete) {
 		return err
 	}
-	if failed := q.printProblems(s, &q.sourceFlags, e); failed != nil {
+	if failed := f.printProblems(s, session.flags, e); failed != nil {
 		return failed
 	}
 	return err
@@ -130,21 +130,21 @@ func (q *queryFlags) writeWithProblems(s Streams, session *session, typed string
 
 // writeAnswer is writeOnly, but prints a message in place of an answer without content where
 // nothing was selected.
-func (q *queryFlags) writeAnswer(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	if what := q.emptyAnswerMessage(session, v); what != "" {
-		return q.writeEmptyAnswer(s, session, what, v, e)
+func (f *outputFlags) writeAnswer(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	if what := f.emptyAnswerMessage(session, v); what != "" {
+		return f.writeEmptyAnswer(s, session, what, v, e)
 	}
-	return q.writeOnly(s, session, typed, v, e)
+	return f.writeOnly(s, session, typed, v, e)
 }
 
 // printProblems prints the problems of an answer: those that touch it, all of them, or only those
 // that could change it.
-func (f *outputFlags) printProblems(s Streams, source *sourceFlags, e *view.Envelope) error {
+func (f *outputFlags) printProblems(s Streams, input *sourceFlags, e *view.Envelope) error {
 	mode, err := render.ParseColorMode(f.color)
 	if err != nil {
 		return err
 	}
-	o := render.ProblemOptions{Verbose: f.verbose || source.verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !isUTF8Locale(s), Width: s.terminalWidth(s.ErrIsTTY)}
+	o := render.ProblemOptions{Verbose: f.verbose || input.cluster.verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !isUTF8Locale(s), Width: s.terminalWidth(s.ErrIsTTY)}
 	problems := e.Problems
 	switch {
 	case f.quiet:
@@ -153,7 +153,7 @@ func (f *outputFlags) printProblems(s Streams, source *sourceFlags, e *view.Enve
 		problems = e.RelevantProblems()
 	}
 	if !o.Verbose {
-		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+source.sourceArgs())
+		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+input.sourceArgs())
 	}
 	return render.WriteProblems(s.Err, problems, o)
 }
@@ -165,14 +165,14 @@ func (f *outputFlags) isColored(mode render.ColorMode, s Streams, tty bool) bool
 }
 
 // writeOnly writes the answer without its problems.
-func (q *queryFlags) writeOnly(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	mode, err := render.ParseColorMode(q.color)
+func (f *outputFlags) writeOnly(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	mode, err := render.ParseColorMode(f.color)
 	if err != nil {
 		return err
 	}
-	err = s.writeView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.isColored(mode, s, s.OutIsTTY), ASCII: !isUTF8Locale(s),
-		Template: q.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.terminalWidth(s.OutIsTTY), Version: q.version, Root: q.root,
-		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.sourceArgs()}})
+	err = s.writeView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(f.format), Draw: s.Draw, DOT: f.dot, NoHeaders: f.noHeaders, SortBy: f.sortBy, Color: f.isColored(mode, s, s.OutIsTTY), ASCII: !isUTF8Locale(s),
+		Template: f.template.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.terminalWidth(s.OutIsTTY), Version: f.version, Root: f.root,
+		Table: view.TableOptions{ByRule: f.byRule, Limit: f.limit, Target: typed, Scope: f.scope, Source: session.flags.sourceArgs()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
 		return newUsageError("name one of them, in capitals or not", "%v", unknown)
 	}
@@ -182,53 +182,17 @@ func (q *queryFlags) writeOnly(s Streams, session *session, typed string, v rend
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
-	if q.strict && !e.Complete {
+	if f.strict && !e.Complete {
 		return errIncomplete
 	}
 	return nil
 }
 
-// isUTF8Locale reports whether the locale uses UTF-8; without any locale it is assumed.
-func isUTF8Locale(s Streams) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v, ok := s.LookupEnv(name); ok && v != "" {
-			v = strings.ToLower(v)
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8") || v != "c" && v != "posix"
-		}
+// stampOf says which cluster an answer is about, and when that was read. A comparison is not about
+// one cluster.
+func stampOf(s *session, v render.View) render.Stamp {
+	if _, two := v.(*view.EffectivePolicyDiff); two || s.Input == nil || s.Snapshot.Cluster == nil {
+		return render.Stamp{}
 	}
-	return true
-}
-
-// Terminal are the streams of the process.
-func Terminal() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr), LookupEnv: os.LookupEnv}
-	for _, out := range []*os.File{os.Stderr, os.Stdout} {
-		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
-			s.Width = width
-		}
-	}
-	return s
-}
-
-// terminalWidth is how wide text may be that goes to a stream: as wide as the terminal, or as
-// COLUMNS says; 0, any, where the stream is no terminal.
-func (s Streams) terminalWidth(tty bool) int {
-	if !tty {
-		return 0
-	}
-	if text, ok := s.LookupEnv("COLUMNS"); ok {
-		if width, err := strconv.Atoi(text); err == nil && width > 0 {
-			return width
-		}
-	}
-	return s.Width
-}
-
-func isTTY(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	return render.Stamp{Cluster: s.Snapshot.Cluster.Context, ReadAt: s.Snapshot.Cluster.ReadAt}
 }

@@ -1,15 +1,24 @@
 package cli
 
 import (
+	"context"
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) newOverriddenCommand(s Streams) *cobra.Command {
-	q := &queryFlags{}
-	var target string
+// overriddenOptions are what the flags and arguments of the command say.
+type overriddenOptions struct {
+	Environment environment
+	Args        []string
+	Query       queryFlags
+	Target      string // at which settings lost; "": anywhere
+}
+
+// newOverriddenCommand makes the command.
+func newOverriddenCommand(env environment) *cobra.Command {
+	o := &overriddenOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "overridden [POLICY[/RULE]…] [--target TARGET]",
 		Short: "Show which settings were overridden, by which policy and why",
@@ -21,39 +30,45 @@ func (a App) newOverriddenCommand(s Streams) *cobra.Command {
   kubectl dopolicy overridden gw-auth -f manifests/`,
 		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			session, err := q.openInput(cmd.Context(), a.Plugins, s)
-			if err != nil {
-				return err
-			}
-			named, err := policyNames{session}.findEach(args)
-			if err != nil {
-				return err
-			}
-			query, typed, err := parseOverriddenQuery(q, session, target, len(args) > 0)
-			if err != nil {
-				return err
-			}
-			list := listOverridden(session, query, named)
-			return q.writeWithProblems(s, session, typed, list, &list.Envelope)
+			o.Args = args
+			return runOverridden(cmd.Context(), o)
 		},
 	}
-	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	q.addTable(cmd)
-	cmd.Flags().StringVar(&target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
-	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicyRules))
-	completeFlag(cmd, "target", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeTargets)))
+	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.Output.addTable(cmd)
+	cmd.Flags().StringVar(&o.Target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicyRules))
+	completeFlag(cmd, "target", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openInput, proposeForFlag(proposeTargets)))
 	return cmd
 }
 
-// parseOverriddenQuery makes the query for the target, if one is given. Without a target, a policy
-// is looked for everywhere: -n only found the policy.
-func parseOverriddenQuery(q *queryFlags, s *session, target string, named bool) (view.Query, string, error) {
-	var args []string
-	if target != "" {
-		args = []string{target}
+// runOverridden answers.
+func runOverridden(ctx context.Context, o *overriddenOptions) error {
+	session, err := o.Query.Source.openInput(ctx, o.Environment)
+	if err != nil {
+		return err
 	}
-	query, typed, err := q.parseQuery(s, args)
-	if named && target == "" {
+	named, err := session.findPolicies(o.Args)
+	if err != nil {
+		return err
+	}
+	query, typed, err := o.parseQuery(session)
+	if err != nil {
+		return err
+	}
+	list := listOverridden(session, query, named)
+	return o.Query.Output.writeWithProblems(o.Environment.Streams, session, typed, list, &list.Envelope)
+}
+
+// parseQuery makes the query for the target, if one is given. Without a target, a policy
+// is looked for everywhere: -n only found the policy.
+func (o *overriddenOptions) parseQuery(s *session) (view.Query, string, error) {
+	var args []string
+	if o.Target != "" {
+		args = []string{o.Target}
+	}
+	query, typed, err := o.Query.parseQuery(s, args)
+	if len(o.Args) > 0 && o.Target == "" {
 		query.Targets = nil
 	}
 	return query, typed, err

@@ -19,6 +19,7 @@ import (
 // openFlags say where an answer goes that is looked at, not read: a picture, a page.
 type openFlags struct{ open bool }
 
+// addOpenFlag adds --open; what names what is opened.
 func (f *openFlags) addOpenFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&f.open, "open", false, "write "+what+" to a temporary file and open it in the default program")
 }
@@ -49,7 +50,7 @@ func explainDrawError(err error) error {
 	if errors.As(err, &missing) {
 		hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (release archives include it); " + hint
 	}
-	return &noAnswerError{drawing.Error(), hint}
+	return newNoAnswerError(drawing.Error(), hint)
 }
 
 // writeAndOpen calls write with a file of its own, called name, and opens that file. Only the user
@@ -57,12 +58,12 @@ func explainDrawError(err error) error {
 func writeAndOpen(s Streams, name string, write func(to Streams) error) error {
 	folder, err := os.MkdirTemp("", "dopolicy-")
 	if err != nil {
-		return &noAnswerError{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
+		return newNoAnswerError(fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output")
 	}
 	path := filepath.Join(folder, name)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return &noAnswerError{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
+		return newNoAnswerError(fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output")
 	}
 	to := s
 	to.Out, to.OutIsTTY = file, false
@@ -75,7 +76,7 @@ func writeAndOpen(s Streams, name string, write func(to Streams) error) error {
 	// What the opener says is not the answer.
 	browser.Stdout, browser.Stderr = s.Err, s.Err
 	if err := browser.OpenURL(fileURL(path)); err != nil {
-		return &noAnswerError{fmt.Sprintf("%s was written but could not be opened: %v", path, err), "open it yourself"}
+		return newNoAnswerError(fmt.Sprintf("%s was written but could not be opened: %v", path, err), "open it yourself")
 	}
 	return nil
 }

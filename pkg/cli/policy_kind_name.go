@@ -56,6 +56,7 @@ func containsKind(kinds []*resolve.Kind, gk model.GroupKind) bool {
 	return slices.ContainsFunc(kinds, func(k *resolve.Kind) bool { return k.GroupKind == gk })
 }
 
+// unknownPolicyKind is the usage error for a word that is no policy kind.
 func (s *session) unknownPolicyKind(name string) error {
 	var known []string
 	for _, k := range s.Kinds {

@@ -36,7 +36,7 @@ func (s *session) findPolicy(text string) (namedPolicy, error) {
 		return namedPolicy{}, err
 	}
 	if len(search.found) != 1 {
-		return namedPolicy{}, suggestion{s}.explainPolicySearch(text, search)
+		return namedPolicy{}, s.explainPolicySearch(text, search)
 	}
 	out := search.found[0]
 	if search.rule != "" {
@@ -57,7 +57,7 @@ func (s *session) searchPolicy(text string) (policySearch, error) {
 		}
 	}
 	if len(parts) > 2 {
-		if err := (suggestion{s}).targetForPolicy(text); err != nil {
+		if err := s.targetForPolicy(text); err != nil {
 			return policySearch{}, err
 		}
 		return policySearch{}, s.unknownPolicyKind(parts[0])
@@ -102,14 +102,14 @@ func (f *policySearch) policyRefs() []model.Ref {
 	return out
 }
 
-func (s suggestion) explainPolicySearch(text string, f policySearch) error {
+func (s *session) explainPolicySearch(text string, f policySearch) error {
 	if len(f.found) > 1 {
 		return newUsageError("name one of: "+formatRefs(f.policyRefs()), "%q is ambiguous: %d policies have this name", f.name, len(f.found))
 	}
-	if err := inputSelection(s).checkNamespace(); err != nil {
+	if err := s.checkNamespace(); err != nil {
 		var none *noAnswerError
 		if errors.As(err, &none) && len(f.elsewhere) > 0 {
-			return &noAnswerError{none.what, "there is " + formatRefs(f.elsewhere)}
+			return newNoAnswerError(none.what, "there is "+formatRefs(f.elsewhere))
 		}
 		return err
 	}

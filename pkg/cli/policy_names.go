@@ -2,12 +2,9 @@ package cli
 
 import "strings"
 
-// policyNames reads several policies from the command line.
-type policyNames struct{ *session }
-
-// findEach finds the policies that the arguments name: [KIND/]NAME[/RULE]…, or KIND
+// findPolicies finds the policies that the arguments name: [KIND/]NAME[/RULE]…, or KIND
 // NAME[/RULE]….
-func (s policyNames) findEach(args []string) ([]namedPolicy, error) {
+func (s *session) findPolicies(args []string) ([]namedPolicy, error) {
 	if len(args) > 1 && !strings.Contains(args[0], "/") && s.findPolicyKinds(args[0]) != nil && !s.hasPolicy(args[0]) {
 		args = prefixWords(args[0]+"/", args[1:])
 	}

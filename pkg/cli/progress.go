@@ -12,7 +12,7 @@ const progressDelay = time.Second
 
 // showProgress keeps a line on a terminal up to date while reading lasts longer than a moment. The returned function ends and removes it.
 func showProgress(s Streams, p *load.Progress) func() {
-	if !s.ErrIsTTY || s.member != nil { // of several clusters there is one line
+	if !s.ErrIsTTY || s.Answer != nil { // of several clusters there is one line
 		return func() {}
 	}
 	done, gone := make(chan struct{}), make(chan struct{})

@@ -16,8 +16,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// proofFlags say which requests are asked about, and what has to hold for them.
-type proofFlags struct {
+// proveOptions say which requests are asked about, and what has to hold for them.
+type proveOptions struct {
+	Environment environment
+	Query       queryFlags
+
 	hosts, paths, methods, headers, require []string
 	gateway, listener                       string
 	property, expression                    string
@@ -68,8 +71,10 @@ const proveExample = `  # is no request to /admin ever without authentication, w
   # everything that comes through one Gateway
   kubectl dopolicy prove --gateway infra/external --require AuthPolicy -A`
 
-func newProveCommand(a App, s Streams) *cobra.Command {
-	q, f := &queryFlags{}, &proofFlags{}
+// newProveCommand makes the command.
+func newProveCommand(env environment) *cobra.Command {
+	f := &proveOptions{Environment: env}
+	q := &f.Query
 	cmd := &cobra.Command{
 		Use:     "prove {--require PROPERTY|KIND | --expression CEL | --property NAME}",
 		Short:   "Prove that every request meets a policy, or show one that does not",
@@ -78,11 +83,11 @@ func newProveCommand(a App, s Streams) *cobra.Command {
 		Args:    checkArgumentCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.ofNamespace = cmd.Flags().Changed("namespace")
-			return runProve(cmd.Context(), a, q, s, f)
+			return runProve(cmd.Context(), f)
 		},
 	}
 	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github")
-	q.addTable(cmd)
+	q.Output.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.require, "require", nil, "property that has to hold, such as authentication or authentication=jwt, or a policy kind of which a policy has to be in force (repeatable: one of them)")
 	fs.StringVar(&f.expression, "expression", "", "what has to hold instead, in CEL over the rule (target), the policies in force on the way (effective), path and backend (docs/requirements.md)")
@@ -95,7 +100,7 @@ func newProveCommand(a App, s Streams) *cobra.Command {
 	fs.StringVar(&f.gateway, "gateway", "", "only this Gateway, as [NAMESPACE/]NAME (default: all)")
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
 	fs.StringVarP(&q.labels, "selector", "l", "", "only requests that routes with these labels take")
-	a.addCompletion(cmd, &q.sourceFlags, s, nil)
+	addCompletion(cmd, env, &q.Source, nil)
 	completeFlag(cmd, "property", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
 		for _, p := range view.ReadyProperties() {
@@ -103,12 +108,13 @@ func newProveCommand(a App, s Streams) *cobra.Command {
 		}
 		return filterProposals(words, typed)
 	})
-	completeFlag(cmd, "gateway", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
+	completeFlag(cmd, "gateway", proposeFromInput(env, &q.Source, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
 	return cmd
 }
 
-// runProve runs the command.
-func runProve(ctx context.Context, a App, q *queryFlags, s Streams, f *proofFlags) error {
+// runProve answers.
+func runProve(ctx context.Context, f *proveOptions) error {
+	q := &f.Query
 	query, err := f.parseQuery()
 	if err != nil {
 		return err
@@ -123,7 +129,7 @@ func runProve(ctx context.Context, a App, q *queryFlags, s Streams, f *proofFlag
 			return newUsageError("its variables are target, path, effective and backend (docs/requirements.md)", "the expression %s", err)
 		}
 	}
-	session, err := q.openInput(ctx, a.Plugins, s)
+	session, err := q.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
@@ -143,15 +149,15 @@ func runProve(ctx context.Context, a App, q *queryFlags, s Streams, f *proofFlag
 	if len(query.Require) > 0 && len(query.Properties) > 0 {
 		return newUsageError("ask for the two one after the other", "a property says what policies do, and a kind only that there are some")
 	}
-	if err := session.checkMethods(f.methods); err != nil {
+	if err := checkMethods(session, f.methods); err != nil {
 		return err
 	}
 	if f.ofNamespace || !sel.isEmpty() {
 		if f.ofNamespace {
-			if err := (inputSelection{session}).checkNamespace(); err != nil {
+			if err := session.checkNamespace(); err != nil {
 				return err
 			}
-			query.Asked += " taken by routes of namespace " + q.namespace
+			query.Asked += " taken by routes of namespace " + q.Source.namespace
 		}
 		query.Routes = func(o *model.Object) bool {
 			return (!f.ofNamespace || session.isInNamespace(o.Ref)) && sel.matchesObject(o)
@@ -160,7 +166,7 @@ func runProve(ctx context.Context, a App, q *queryFlags, s Streams, f *proofFlag
 	if !sel.isEmpty() {
 		query.Asked += " taken by routes with labels " + q.labels
 	}
-	matcher := session.newMatcher()
+	matcher := newMatcher(session)
 	if f.gateway != "" {
 		if query.Scope.Destination.Gateway, err = matcher.findGateway(f.gateway); err != nil {
 			return err
@@ -173,7 +179,7 @@ func runProve(ctx context.Context, a App, q *queryFlags, s Streams, f *proofFlag
 	if err != nil {
 		return err
 	}
-	if err := q.writeProof(a, s, session, out); err != nil {
+	if err := f.writeProof(session, out); err != nil {
 		return err
 	}
 	switch out.Verdict {
@@ -188,7 +194,7 @@ func runProve(ctx context.Context, a App, q *queryFlags, s Streams, f *proofFlag
 }
 
 // parseQuery reads the flags.
-func (f *proofFlags) parseQuery() (*dopolicy.ProofQuery, error) {
+func (f *proveOptions) parseQuery() (*dopolicy.ProofQuery, error) {
 	q, err := dopolicy.NewProofQuery(space.Selection{Hosts: f.hosts, Paths: f.paths, Methods: f.methods, Headers: f.headers})
 	for _, entry := range f.allow {
 		if wrong := view.CheckAllowed(entry); wrong != nil && err == nil {
@@ -211,7 +217,7 @@ func (f *proofFlags) parseQuery() (*dopolicy.ProofQuery, error) {
 }
 
 // checkProof checks what has to hold. The kinds that are required are not known yet.
-func (f *proofFlags) checkProof(q *view.ProofQuery) error {
+func (f *proveOptions) checkProof(q *view.ProofQuery) error {
 	asked := *q
 	for _, name := range f.require {
 		if _, _, err := parseProperty(name); err != nil {
@@ -239,21 +245,22 @@ func (f *proofFlags) checkProof(q *view.ProofQuery) error {
 }
 
 // writeProof writes the answer. For CI it has the form of a check.
-func (q *queryFlags) writeProof(a App, s Streams, session *session, out *view.Proof) error {
-	if !q.isForCI() {
-		return q.writeWithProblems(s, session, "", out, &out.Envelope)
+func (f *proveOptions) writeProof(session *session, out *view.Proof) error {
+	q, s := &f.Query, f.Environment.Streams
+	if !q.Output.isForCI() {
+		return q.Output.writeWithProblems(s, session, "", out, &out.Envelope)
 	}
-	if err := q.setProgramFacts(a.Build); err != nil {
+	if err := q.Output.setProgramFacts(f.Environment.Build); err != nil {
 		return err
 	}
 	findings, rules := check.ProofFindings(session.Resolution, out)
 	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)
 	made.FailOn = check.Threshold(model.Error) // spellings, which are warnings, do not change the result
-	return q.writeOnly(s, session, "", made, &made.Envelope)
+	return q.Output.writeOnly(s, session, "", made, &made.Envelope)
 }
 
 // errNothingProved is what `prove` returns where no request that is asked about gets through.
-var errNothingProved = &noAnswerError{"nothing is proved", "check the hosts, paths and methods that are asked about"}
+var errNothingProved = newNoAnswerError("nothing is proved", "check the hosts, paths and methods that are asked about")
 
 // errUnproved is what `prove` returns where the answer, which is written, is that it is not known.
-var errUnproved = &noAnswerError{"neither proved nor refuted", "the answer says what is not known"}
+var errUnproved = newNoAnswerError("neither proved nor refuted", "the answer says what is not known")

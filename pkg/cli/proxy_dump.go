@@ -17,6 +17,7 @@ import (
 // dumpFlags name dumps of proxies.
 type dumpFlags struct{ dumps []string }
 
+// addDumpFlag adds --dataplane; what says what it is for.
 func (q *dumpFlags) addDumpFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, what+": a file, or - for standard input (repeatable)")
 }
@@ -43,7 +44,7 @@ func (q *dumpFlags) checkStdin(input *sourceFlags) error {
 
 // readInputAndDumps reads the input and the dumps, which may be large, at the same time. Only one
 // of them may be standard input.
-func (q *dumpFlags) readInputAndDumps(ctx context.Context, a App, input *sourceFlags, s Streams) (*session, []*dataplane.Proxy, error) {
+func (q *dumpFlags) readInputAndDumps(ctx context.Context, env environment, input *sourceFlags) (*session, []*dataplane.Proxy, error) {
 	if err := q.checkStdin(input); err != nil {
 		return nil, nil, err
 	}
@@ -53,10 +54,10 @@ func (q *dumpFlags) readInputAndDumps(ctx context.Context, a App, input *sourceF
 	}
 	dumps := make(chan read, 1)
 	go func() {
-		proxies, err := q.readDumps(s)
+		proxies, err := q.readDumps(env.Streams)
 		dumps <- read{proxies, err}
 	}()
-	session, err := input.openInput(ctx, a.Plugins, s)
+	session, err := input.openInput(ctx, env)
 	found := <-dumps
 	if found.err != nil {
 		return nil, nil, found.err
@@ -70,11 +71,11 @@ func (q *dumpFlags) readDumps(s Streams) ([]*dataplane.Proxy, error) {
 	for _, name := range q.dumps {
 		data, err := readDump(name, s.In)
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading the dump: %s", err), "give a file, or - for standard input"}
+			return nil, newNoAnswerError(fmt.Sprintf("reading the dump: %s", err), "give a file, or - for standard input")
 		}
 		found, err := dataplane.ReadDump(name, data)
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading the dump %s: %s", name, err), "get one from the admin port of the proxy: curl localhost:19000/config_dump (docs/audit.md)"}
+			return nil, newNoAnswerError(fmt.Sprintf("reading the dump %s: %s", name, err), "get one from the admin port of the proxy: curl localhost:19000/config_dump (docs/audit.md)")
 		}
 		out = append(out, found...)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
@@ -33,20 +32,22 @@ const maxParallelWrites = 8
 // ownerKey is the label or annotation that names an owner, if no other is given.
 const ownerKey = "a8r.io/owner"
 
-// publishFlags are the flags of `publish`.
-type publishFlags struct {
-	checkFlags
-	to        string
-	api       string
-	values    []string
-	owner     string
-	heartbeat time.Duration
-	dryRun    bool
+// publishOptions are what the flags of the command say.
+type publishOptions struct {
+	Environment environment
+	Query       queryFlags
+	Findings    findingFlags
+	To          string
+	API         string
+	Values      []string
+	Owner       string
+	Heartbeat   time.Duration
+	DryRun      bool
 }
 
-func newPublishCommand(a App, s Streams) *cobra.Command {
-	f := &publishFlags{}
-	f.failOn, f.plugins = string(model.Warning), a.Plugins
+// newPublishCommand makes the command.
+func newPublishCommand(env environment) *cobra.Command {
+	f := &publishOptions{Environment: env, Findings: newFindingFlags(env.Plugins)}
 	cmd := &cobra.Command{
 		Use:   "publish",
 		Short: "Write reports into namespaces, for people who may read nothing else",
@@ -71,45 +72,42 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
   kubectl dopolicy publish --values ratelimitpolicy`,
 		Args: checkArgumentCount(0, 0),
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.outputFlags.checkOutput(cmd.Flags().Changed("output")); err != nil {
+			f.Findings.noteGiven(cmd)
+			if err := f.Query.Output.checkOutput(cmd.Flags().Changed("output")); err != nil {
 				return err
 			}
 			return f.checkPublish()
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.runPublish(cmd.Context(), a.Plugins, cmd.Flags().Changed("config"), s)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runPublish(cmd.Context(), f) },
 	}
-	f.sourceFlags.addSourceFlags(cmd)
-	f.outputFlags.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
+	f.Query.Source.addSourceFlags(cmd)
+	f.Query.Output.addOutputFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
 	fs := cmd.Flags()
-	fs.StringVar(&f.to, "to", toCluster, "where to write the reports: cluster, stdout, or a file ending in .yaml or .ndjson")
-	fs.StringVar(&f.api, "api", "auto", "API of the reports: auto|policyreport|openreports (auto: the first that the cluster serves)")
-	fs.StringSliceVar(&f.values, "values", nil, "also publish the values that policies of this kind set (repeatable; only kinds whose settings cannot be credentials)")
-	fs.StringVar(&f.owner, "owner", ownerKey, "annotation or label of policies that names their owner")
-	fs.DurationVar(&f.heartbeat, "heartbeat", time.Hour, "write the time of reading again after this time, even if nothing else changed (0: never)")
-	fs.BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print what would be written")
-	f.crds.addDefinitionFlags(fs)
-	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
+	fs.StringVar(&f.To, "to", toCluster, "where to write the reports: cluster, stdout, or a file ending in .yaml or .ndjson")
+	fs.StringVar(&f.API, "api", "auto", "API of the reports: auto|policyreport|openreports (auto: the first that the cluster serves)")
+	fs.StringSliceVar(&f.Values, "values", nil, "also publish the values that policies of this kind set (repeatable; only kinds whose settings cannot be credentials)")
+	fs.StringVar(&f.Owner, "owner", ownerKey, "annotation or label of policies that names their owner")
+	fs.DurationVar(&f.Heartbeat, "heartbeat", time.Hour, "write the time of reading again after this time, even if nothing else changed (0: never)")
+	fs.BoolVar(&f.DryRun, "dry-run", false, "write nothing, and print what would be written")
+	f.Findings.addFindingFlags(fs, "config file of check")
 	completeFlagFrom(cmd, "api", []string{"auto", "policyreport", "openreports"})
-	a.addCompletion(cmd, &f.sourceFlags, s, nil)
+	addCompletion(cmd, env, &f.Query.Source, nil)
 	return cmd
 }
 
 // checkPublish refuses what does not go together, before anything is read.
-func (f *publishFlags) checkPublish() error {
+func (f *publishOptions) checkPublish() error {
 	switch {
-	case !slices.Contains([]string{"auto", "policyreport", "openreports"}, f.api):
-		return newUsageError("use one of: auto, policyreport, openreports", "unknown --api %q", f.api)
-	case f.heartbeat < 0:
-		return newUsageError("write 1h or 30m; 0 never writes it again", "--heartbeat cannot be %s", f.heartbeat)
-	case f.to == "":
+	case !slices.Contains([]string{"auto", "policyreport", "openreports"}, f.API):
+		return newUsageError("use one of: auto, policyreport, openreports", "unknown --api %q", f.API)
+	case f.Heartbeat < 0:
+		return newUsageError("write 1h or 30m; 0 never writes it again", "--heartbeat cannot be %s", f.Heartbeat)
+	case f.To == "":
 		return newUsageError("write --to cluster, --to stdout or --to FILE", "--to needs a place")
-	case f.to == toCluster && (len(f.files) > 0 || f.kustomization != "") && !f.dryRun:
+	case f.To == toCluster && (len(f.Query.Source.files) > 0 || f.Query.Source.kustomization != "") && !f.DryRun:
 		return newUsageError("write them elsewhere with --to stdout or --to FILE, or add --dry-run", "reports about manifests are not written to a cluster")
-	case f.to != toCluster && f.dryRun:
-		return newUsageError("drop one of the two", "--dry-run cannot be given with --to %s", f.to)
+	case f.To != toCluster && f.DryRun:
+		return newUsageError("drop one of the two", "--dry-run cannot be given with --to %s", f.To)
 	}
 	_, err := f.writesLines()
 	return err
@@ -117,35 +115,36 @@ func (f *publishFlags) checkPublish() error {
 
 // writesLines reports whether reports that are not written to a cluster are written as lines of
 // JSON.
-func (f *publishFlags) writesLines() (bool, error) {
-	name := strings.ToLower(f.to)
+func (f *publishOptions) writesLines() (bool, error) {
+	name := strings.ToLower(f.To)
 	switch {
-	case f.to == toCluster, f.to == toStdout && f.format != string(render.JSON) && f.format != string(render.Wide):
-		return f.format == string(render.NDJSON), nil
+	case f.To == toCluster, f.To == toStdout && f.Query.Output.format != string(render.JSON) && f.Query.Output.format != string(render.Wide):
+		return f.Query.Output.format == string(render.NDJSON), nil
 	case strings.HasSuffix(name, ".ndjson"), strings.HasSuffix(name, ".jsonl"):
 		return true, nil
 	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return false, nil
-	case f.to == toStdout:
-		return false, newUsageError("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.format)
+	case f.To == toStdout:
+		return false, newUsageError("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.Query.Output.format)
 	}
-	return false, newUsageError("the name must end in .yaml or .ndjson", "unknown form of reports %q", f.to)
+	return false, newUsageError("the name must end in .yaml or .ndjson", "unknown form of reports %q", f.To)
 }
 
-// runPublish runs the command.
-func (f *publishFlags) runPublish(ctx context.Context, plugins []plugin.Plugin, configGiven bool, s Streams) error {
-	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.prepareOptions(ctx, false, configGiven, s)
+// runPublish writes the reports.
+func runPublish(ctx context.Context, f *publishOptions) error {
+	s := f.Environment.Streams
+	f.Query.Source.allNamespaces = f.Query.Source.allNamespaces || f.Query.Source.namespace == ""
+	options, err := f.Findings.prepareOptions(ctx, &f.Query.Source, f.Query.Output.verbose, s)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	session, err := f.openInput(ctx, plugins, s)
+	session, err := f.Query.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
-	session.Problems = append(session.Problems, f.crds.problems...)
-	if err := (inputSelection{session}).checkNamespace(); err != nil {
+	session.Problems = append(session.Problems, f.Findings.crds.problems...)
+	if err := session.checkNamespace(); err != nil {
 		return err
 	}
 	gather, err := f.gatherOptions(session, now)
@@ -155,23 +154,23 @@ func (f *publishFlags) runPublish(ctx context.Context, plugins []plugin.Plugin, 
 	options.Kinds, options.In = gather.Kinds, gather.In
 	found := session.Check(options)
 	reports := publish.Gather(session.Resolution, found, gather)
-	if f.to != toCluster {
+	if f.To != toCluster {
 		return f.writeReports(s, session, found, reports)
 	}
 	return f.writeToCluster(ctx, s, session, found, reports, gather.API)
 }
 
 // gatherOptions reads from the flags what is reported.
-func (f *publishFlags) gatherOptions(s *session, now time.Time) (publish.Options, error) {
-	o := publish.Options{Owner: f.owner, Now: now}
+func (f *publishOptions) gatherOptions(s *session, now time.Time) (publish.Options, error) {
+	o := publish.Options{Owner: f.Owner, Now: now}
 	var err error
 	if o.Kinds, err = s.selectedKinds(); err != nil {
 		return o, err
 	}
-	if !f.allNamespaces {
-		o.In = func(namespace string) bool { return namespace == f.namespace }
+	if !f.Query.Source.allNamespaces {
+		o.In = func(namespace string) bool { return namespace == f.Query.Source.namespace }
 	}
-	for _, name := range f.values {
+	for _, name := range f.Values {
 		named := s.findPolicyKinds(name)
 		if named == nil {
 			return o, s.unknownPolicyKind(name)
@@ -188,16 +187,16 @@ func (f *publishFlags) gatherOptions(s *session, now time.Time) (publish.Options
 }
 
 // chooseAPI returns the API that the flags choose, or the first that the cluster serves.
-func (f *publishFlags) chooseAPI(s *session) (publish.API, error) {
+func (f *publishOptions) chooseAPI(s *session) (publish.API, error) {
 	all := publish.APIs()
 	chosen := all
-	switch f.api {
+	switch f.API {
 	case "policyreport":
 		chosen = all[:1]
 	case "openreports":
 		chosen = all[1:]
 	}
-	if f.to != toCluster || s.Snapshot.Cluster == nil {
+	if f.To != toCluster || s.Snapshot.Cluster == nil {
 		return chosen[0], nil
 	}
 	for _, api := range chosen {
@@ -210,28 +209,28 @@ func (f *publishFlags) chooseAPI(s *session) (publish.API, error) {
 	for _, api := range chosen {
 		names = append(names, api.GroupKind.String())
 	}
-	return chosen[0], &noAnswerError{"the cluster has no kind for reports: " + strings.Join(names, " or "), "install the definitions (docs/publish.md says which), or write elsewhere with --to"}
+	return chosen[0], newNoAnswerError("the cluster has no kind for reports: "+strings.Join(names, " or "), "install the definitions (docs/publish.md says which), or write elsewhere with --to")
 }
 
 // writeReports writes the reports to standard output or a file.
-func (f *publishFlags) writeReports(s Streams, session *session, found *check.Report, reports []*publish.Report) error {
+func (f *publishOptions) writeReports(s Streams, session *session, found *check.Report, reports []*publish.Report) error {
 	lines, err := f.writesLines()
 	if err != nil {
 		return err
 	}
 	write := func(w io.Writer) error { return render.WriteObjects(w, reports, lines) }
-	if f.to == toStdout {
+	if f.To == toStdout {
 		err = write(s.Out)
-	} else if err = writeFileAtomically(f.to, write); err == nil {
-		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), render.Escape(f.to))
+	} else if err = writeFileAtomically(f.To, write); err == nil {
+		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), render.Escape(f.To))
 	}
 	if err != nil {
-		return &noAnswerError{fmt.Sprintf("writing reports to %s: %s", f.to, err), "check the folder and its permissions"}
+		return newNoAnswerError(fmt.Sprintf("writing reports to %s: %s", f.To, err), "check the folder and its permissions")
 	}
-	if err := f.printProblems(s, session.flags, &found.Envelope); err != nil {
+	if err := f.Query.Output.printProblems(s, session.flags, &found.Envelope); err != nil {
 		return err
 	}
-	if f.strict && !found.Complete {
+	if f.Query.Output.strict && !found.Complete {
 		return errIncomplete
 	}
 	return nil
@@ -239,16 +238,16 @@ func (f *publishFlags) writeReports(s Streams, session *session, found *check.Re
 
 // writeToCluster creates, updates and deletes reports until the cluster has exactly those that
 // there should be.
-func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *session, found *check.Report, reports []*publish.Report, api publish.API) error {
+func (f *publishOptions) writeToCluster(ctx context.Context, s Streams, session *session, found *check.Report, reports []*publish.Report, api publish.API) error {
 	cluster := session.Snapshot.Cluster
 	var have []map[string]any
 	var server *load.Server
-	if cluster.FindKind(api.GroupKind) != nil && !f.readsFiles() {
-		c, err := f.findCluster()
+	if cluster.FindKind(api.GroupKind) != nil && !f.Query.Source.readsFiles() {
+		c, err := f.Query.Source.cluster.findCluster()
 		if err != nil {
 			return err
 		}
-		if server, err = load.NewServer(c.config, f.loadLimits(), f.requestLogger(s)); err != nil {
+		if server, err = load.NewServer(c.config, f.Query.Source.limits.loadLimits(), f.Query.Source.requestLogger(s)); err != nil {
 			return kubeconfigError(err)
 		}
 		if c.timeout > 0 {
@@ -261,46 +260,42 @@ func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *s
 		}
 	}
 	// What could not be read may have routes.
-	plan := publish.NewPlan(have, reports, f.heartbeat, cluster != nil && len(cluster.Unread) > 0, found.Problems)
-	plan.DryRun = f.dryRun
-	if !f.dryRun {
+	plan := publish.NewPlan(have, reports, f.Heartbeat, cluster != nil && len(cluster.Unread) > 0, found.Problems)
+	plan.DryRun = f.DryRun
+	if !f.DryRun {
 		applyPlan(ctx, server, cluster, plan)
 		plan.DropBodies()
 	}
-	if err := f.writeWithProblems(s, session, "", plan, &plan.Envelope); err != nil {
+	if err := f.Query.Output.writeWithProblems(s, session, "", plan, &plan.Envelope); err != nil {
 		return err
 	}
 	if n := plan.CountFailures(); n > 0 {
-		return &noAnswerError{fmt.Sprintf("%d of %d reports could not be written", n, len(plan.Items)), "the messages above say why"}
+		return newNoAnswerError(fmt.Sprintf("%d of %d reports could not be written", n, len(plan.Items)), "the messages above say why")
 	}
 	return nil
 }
 
 // readPublished reads our reports in the cluster. Those of the other API are among them, and not
 // wanted, where none was chosen.
-func (f *publishFlags) readPublished(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
-	namespace := f.namespace
-	if f.allNamespaces {
+func (f *publishOptions) readPublished(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
+	namespace := f.Query.Source.namespace
+	if f.Query.Source.allNamespaces {
 		namespace = ""
 	}
 	var out []map[string]any
 	for _, one := range publish.APIs() {
 		served := cluster.FindKind(one.GroupKind)
 		wanted := one.GroupKind == api.GroupKind
-		if served == nil || !wanted && f.api != "auto" {
+		if served == nil || !wanted && f.API != "auto" {
 			continue
 		}
-		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.chunkSize)
+		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.Query.Source.cluster.chunkSize)
 		if err != nil && wanted {
-			return nil, &noAnswerError{"reading the reports of cluster " + cluster.Context + ": " + err.Error(), "ask for list, create, patch and delete on " + served.Resource() + " (deploy/publish/writer.yaml)"}
+			return nil, newNoAnswerError("reading the reports of cluster "+cluster.Context+": "+err.Error(), "ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
 		}
 		out = append(out, have...)
 	}
 	return out, nil
-}
-
-func (f *sourceFlags) readsFiles() bool {
-	return !f.overLive && (len(f.files) > 0 || f.kustomization != "")
 }
 
 // applyPlan makes the changes of a plan, some at a time. What fails is noted, and the rest is done.

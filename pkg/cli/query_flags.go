@@ -13,23 +13,22 @@ import (
 // queryFlags are the flags that all commands about targets have in common, and what such a command
 // keeps while it runs.
 type queryFlags struct {
-	sourceFlags
-	outputFlags
-	labels       string
-	showNone     bool
-	watching     bool              // the answer is printed again whenever it changes
-	dot          render.DOTOptions // how graph draws
-	emptyMessage string            // what to say if the answer has no content, because no route was selected
-	scope        []string          // how `overridden` names what was asked about, where the answer alone does not tell
+	Source   sourceFlags
+	Output   outputFlags
+	labels   string
+	showNone bool
+	watching bool // the answer is printed again whenever it changes
 }
 
+// addFlags adds the flags of the input and of the output; the first format is the default.
 func (q *queryFlags) addFlags(cmd *cobra.Command, formats ...string) {
-	q.sourceFlags.addSourceFlags(cmd)
-	q.noSchemas = true
-	q.outputFlags.addOutputFlags(cmd, formats)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.checkOutput(cmd.Flags().Changed("output")) }
+	q.Source.addSourceFlags(cmd)
+	q.Source.noSchemas = true
+	q.Output.addOutputFlags(cmd, formats)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.Output.checkOutput(cmd.Flags().Changed("output")) }
 }
 
+// addLabelSelector adds -l.
 func (q *queryFlags) addLabelSelector(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&q.labels, "selector", "l", "", "label selector for the targets to show")
 }
@@ -44,7 +43,7 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 		return query, "", newUsageError("drop one of the two", "a name and a selector cannot be given together")
 	}
 	if len(args) == 0 {
-		if err := (inputSelection{s}).checkNamespace(); err != nil {
+		if err := s.checkNamespace(); err != nil {
 			return query, "", err
 		}
 	}
@@ -53,7 +52,7 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 		return query, "", err
 	}
 	if len(args) == 0 {
-		q.emptyMessage = inputSelection{s}.describeEmpty(query.Targets, q.labels)
+		q.Output.emptyMessage = s.describeEmpty(query.Targets, q.labels)
 	}
 	if query.Kinds, err = s.selectedKinds(); err != nil {
 		return query, "", err
@@ -62,14 +61,14 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 		query.Through = s.filterAboveRoutes(query.Targets)
 	}
 	if query.Through != nil && ref.Name != "" {
-		q.scope = []string{"--target", formatTypedRef(ref)}
+		q.Output.scope = []string{"--target", formatTypedRef(ref)}
 		if ref.Namespace != "" {
-			q.scope = append(q.scope, "-n", ref.Namespace)
+			q.Output.scope = append(q.Output.scope, "-n", ref.Namespace)
 		}
 	}
 	query.ShowNone = q.showNone
-	if !q.allNamespaces {
-		query.Namespace = q.namespace
+	if !q.Source.allNamespaces {
+		query.Namespace = q.Source.namespace
 	}
 	return query, formatTypedRef(ref), nil
 }
@@ -77,10 +76,9 @@ func (q *queryFlags) parseQuery(s *session, args []string) (query view.Query, ty
 // viewFunc makes the view of a session that answers a query.
 type viewFunc func(s *session, query view.Query) (render.View, *view.Envelope, error)
 
-// answerQuery answers a query once: reading uses the streams s, the answer is written to the
-// streams to.
-func (a App) answerQuery(ctx context.Context, q *queryFlags, s, to Streams, answer viewFunc, args []string) error {
-	session, err := q.openInput(ctx, a.Plugins, s)
+// answerQuery reads the input and answers a query once; the answer is written to the streams.
+func (q *queryFlags) answerQuery(ctx context.Context, env environment, to Streams, answer viewFunc, args []string) error {
+	session, err := q.Source.openInput(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ func (a App) answerQuery(ctx context.Context, q *queryFlags, s, to Streams, answ
 	if err != nil {
 		return err
 	}
-	return q.writeWithProblems(to, session, typed, v, envelope)
+	return q.Output.writeWithProblems(to, session, typed, v, envelope)
 }
 
 // formatTypedRef names an object as the command line takes it.

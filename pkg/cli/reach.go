@@ -8,8 +8,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func (a App) newReachCommand(s Streams) *cobra.Command {
-	q := &queryFlags{}
+// reachOptions are what the flags and arguments of the command say.
+type reachOptions struct {
+	Environment environment
+	Args        []string
+	Query       queryFlags
+}
+
+// newReachCommand makes the command.
+func newReachCommand(env environment) *cobra.Command {
+	o := &reachOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "reach POLICY[/RULE]…",
 		Short: "Show where a policy, or one rule of it, is in force and where it is not",
@@ -26,23 +34,30 @@ POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]….
   kubectl dopolicy reach gw-auth -n infra -w`,
 		Args: checkArgumentCount(1, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.reach(ctx, q, s, to, args) })
+			o.Args = args
+			return runReach(cmd.Context(), o)
 		},
 	}
-	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	q.addTable(cmd)
-	q.addWatchFlag(cmd)
-	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicyRules))
+	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.Output.addTable(cmd)
+	o.Query.addWatchFlag(cmd)
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicyRules))
 	return cmd
 }
 
-// reach is the whole of the command.
-func (a App) reach(ctx context.Context, q *queryFlags, s, to Streams, names []string) error {
-	session, err := q.openInput(ctx, a.Plugins, s)
+// runReach answers, again and again with --watch.
+func runReach(ctx context.Context, o *reachOptions) error {
+	return o.Query.answerOrWatch(ctx, o.Environment.Streams, o.answer)
+}
+
+// answer answers once.
+func (o *reachOptions) answer(ctx context.Context, to Streams) error {
+	q, names := &o.Query, o.Args
+	session, err := q.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
-	named, err := policyNames{session}.findEach(names)
+	named, err := session.findPolicies(names)
 	if err != nil {
 		return err
 	}
@@ -51,8 +66,8 @@ func (a App) reach(ctx context.Context, q *queryFlags, s, to Streams, names []st
 		all[i] = session.Reach(n.kind, n.policy, n.rule)
 	}
 	if len(all) == 1 {
-		return q.writeWithProblems(to, session, names[0], all[0], &all[0].Envelope)
+		return q.Output.writeWithProblems(to, session, names[0], all[0], &all[0].Envelope)
 	}
 	list := view.NewPolicyReachList(all)
-	return q.writeWithProblems(to, session, "", list, &list.Envelope)
+	return q.Output.writeWithProblems(to, session, "", list, &list.Envelope)
 }

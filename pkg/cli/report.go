@@ -26,20 +26,22 @@ const (
 	reportJSON = "json"
 )
 
-// reportFlags are the flags of `report`.
-type reportFlags struct {
-	checkFlags
-	openFlags
-	dumpFlags
-	title     string
-	collapse  string
-	noPicture bool
-	redact    bool
+// reportOptions are what the flags of the command say.
+type reportOptions struct {
+	Environment environment
+	Query       queryFlags
+	Findings    findingFlags
+	Open        openFlags
+	Dumps       dumpFlags
+	Title       string
+	Collapse    string
+	NoPicture   bool
+	Redact      bool
 }
 
-func (a App) newReportCommand(s Streams) *cobra.Command {
-	f := &reportFlags{}
-	f.failOn, f.plugins = string(model.Warning), a.Plugins
+// newReportCommand makes the command.
+func newReportCommand(env environment) *cobra.Command {
+	f := &reportOptions{Environment: env, Findings: newFindingFlags(env.Plugins)}
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write everything about the input as one HTML page",
@@ -68,81 +70,81 @@ has a table of what they do otherwise, and marks that in the picture.
 
   # the same data as JSON
   kubectl dopolicy report -f manifests/ -o json`,
-		Args:    checkArgumentCount(0, 0),
-		PreRunE: func(*cobra.Command, []string) error { return f.checkReport(s) },
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runReport(cmd.Context(), f, cmd.Flags().Changed("config"), s)
+		Args: checkArgumentCount(0, 0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			f.Findings.noteGiven(cmd)
+			return f.checkReport()
 		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), f) },
 	}
-	f.sourceFlags.addSourceFlags(cmd)
-	f.addFormat(cmd, []string{reportHTML, reportJSON}, nil)
-	completeFlagFrom(cmd, "output", f.formats)
+	f.Query.Source.addSourceFlags(cmd)
+	f.Query.Output.addFormat(cmd, []string{reportHTML, reportJSON}, nil)
+	completeFlagFrom(cmd, "output", f.Query.Output.formats)
 	fs := cmd.Flags()
-	fs.StringVar(&f.title, "title", "", "page title (default: names what was read)")
-	f.openFlags.addOpenFlag(cmd, "the page")
-	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(view.CollapseLevels(), "|"))
+	fs.StringVar(&f.Title, "title", "", "page title (default: names what was read)")
+	f.Open.addOpenFlag(cmd, "the page")
+	fs.StringVar(&f.Collapse, "collapse", view.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(view.CollapseLevels(), "|"))
 	completeFlagFrom(cmd, "collapse", view.CollapseLevels())
-	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
-	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
-	f.addDumpFlag(cmd, "say what a proxy makes of it, by its config_dump")
-	f.crds.addDefinitionFlags(fs)
-	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
-	fs.StringVar(&f.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
+	fs.BoolVar(&f.NoPicture, "no-picture", false, "leave out the topology picture")
+	fs.BoolVar(&f.Redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
+	f.Dumps.addDumpFlag(cmd, "say what a proxy makes of it, by its config_dump")
+	f.Findings.addFindingFlags(fs, "config file of check")
+	fs.StringVar(&f.Query.Output.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
 	completeFlagFrom(cmd, "color", render.ColorModes())
-	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
-	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions made")
-	a.addCompletion(cmd, &f.sourceFlags, s, nil)
+	fs.BoolVar(&f.Query.Output.strict, "strict", false, "exit with 3 if the answer is incomplete")
+	fs.BoolVar(&f.Query.Output.verbose, "verbose", false, "also print notes, such as assumptions made")
+	addCompletion(cmd, env, &f.Query.Source, nil)
 	return cmd
 }
 
 // checkReport refuses what cannot be written, before anything is read.
-func (f *reportFlags) checkReport(s Streams) error {
-	if !slices.Contains(f.formats, f.format) {
-		return newUsageError("use one of: "+strings.Join(f.formats, ", "), "unknown output format %q", f.format)
+func (f *reportOptions) checkReport() error {
+	if !slices.Contains(f.Query.Output.formats, f.Query.Output.format) {
+		return newUsageError("use one of: "+strings.Join(f.Query.Output.formats, ", "), "unknown output format %q", f.Query.Output.format)
 	}
-	if _, err := render.ParseColorMode(f.color); err != nil {
-		return newUsageError("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
+	if _, err := render.ParseColorMode(f.Query.Output.color); err != nil {
+		return newUsageError("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.Query.Output.color)
 	}
 	switch {
-	case !slices.Contains(view.CollapseLevels(), f.collapse):
-		return newUsageError("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", f.collapse)
-	case f.redact && len(f.dumps) > 0:
+	case !slices.Contains(view.CollapseLevels(), f.Collapse):
+		return newUsageError("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", f.Collapse)
+	case f.Redact && len(f.Dumps.dumps) > 0:
 		return newUsageError("drop one of the two", "--redact leaves out the values that --dataplane compares")
-	case f.open && f.format != reportHTML:
-		return newUsageError("drop one of the two", "--open cannot be given with -o %s", f.format)
-	case f.format == reportHTML && !f.open && s.OutIsTTY:
+	case f.Open.open && f.Query.Output.format != reportHTML:
+		return newUsageError("drop one of the two", "--open cannot be given with -o %s", f.Query.Output.format)
+	case f.Query.Output.format == reportHTML && !f.Open.open && f.Environment.Streams.OutIsTTY:
 		return newUsageError("redirect it to a file (> report.html), or open it in the browser (--open)", "the report is HTML and is not written to a terminal")
 	}
 	return nil
 }
 
-// runReport runs the command.
-func (a App) runReport(ctx context.Context, f *reportFlags, configGiven bool, s Streams) error {
-	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.prepareOptions(ctx, false, configGiven, s)
+// runReport writes the report.
+func runReport(ctx context.Context, f *reportOptions) error {
+	s := f.Environment.Streams
+	f.Query.Source.allNamespaces = f.Query.Source.allNamespaces || f.Query.Source.namespace == ""
+	options, err := f.Findings.prepareOptions(ctx, &f.Query.Source, f.Query.Output.verbose, s)
 	if err != nil {
 		return err
 	}
-	session, proxies, err := f.readInputAndDumps(ctx, a, &f.sourceFlags, s)
+	session, proxies, err := f.Dumps.readInputAndDumps(ctx, f.Environment, &f.Query.Source)
 	if err != nil {
 		return err
 	}
-	if f.redact {
+	if f.Redact {
 		session = redactSession(session)
-		f.crds.problems = redact.Problems(f.crds.problems)
+		f.Findings.crds.problems = redact.Problems(f.Findings.crds.problems)
 	}
-	session.Problems = append(session.Problems, f.crds.problems...)
-	query := dopolicy.ReportQuery{Check: options, Dumps: len(f.dumps) > 0, Proxies: proxies}
-	if query.Query, _, err = f.parseQuery(session, nil); err != nil {
+	session.Problems = append(session.Problems, f.Findings.crds.problems...)
+	query := dopolicy.ReportQuery{Check: options, Dumps: len(f.Dumps.dumps) > 0, Proxies: proxies}
+	if query.Query, _, err = f.Query.parseQuery(session, nil); err != nil {
 		return err
 	}
-	if !f.allNamespaces {
-		query.In = func(namespace string) bool { return namespace == f.namespace }
+	if !f.Query.Source.allNamespaces {
+		query.In = func(namespace string) bool { return namespace == f.Query.Source.namespace }
 	}
 	info, _ := debug.ReadBuildInfo()
-	query.Facts = f.reportFacts(session, a.Build.fillFromBuildInfo(info).Version)
-	if f.format == reportJSON {
+	query.Facts = f.reportFacts(session, f.Environment.Build.fillFromBuildInfo(info).Version)
+	if f.Query.Output.format == reportJSON {
 		answer, err := session.Report(query)
 		if err != nil {
 			return err
@@ -163,39 +165,39 @@ func (a App) runReport(ctx context.Context, f *reportFlags, configGiven bool, s 
 		told.Problems = append(slices.Clip(told.Problems), missing...)
 		return f.finishReport(to, told, report.HTML(to.Out, page, picture))
 	}
-	if f.open {
+	if f.Open.open {
 		return writeAndOpen(withDrawing(ctx, s), "report.html", write)
 	}
 	return write(withDrawing(ctx, s))
 }
 
 // reportFacts says what the report is about.
-func (f *reportFlags) reportFacts(s *session, version string) report.Facts {
+func (f *reportOptions) reportFacts(s *session, version string) report.Facts {
 	out := report.Facts{Version: version, Inputs: f.reportInputs(s), Redacted: s.Snapshot.HasNoValues()}
-	if !f.allNamespaces {
-		out.Scope.Namespace = f.namespace
+	if !f.Query.Source.allNamespaces {
+		out.Scope.Namespace = f.Query.Source.namespace
 	}
-	for _, name := range f.onlyKinds {
+	for _, name := range f.Query.Source.onlyKinds {
 		for _, k := range s.findPolicyKinds(name) {
 			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, k.Name())
 		}
 	}
-	out.Title = cmp.Or(f.title, defaultTitle(out))
+	out.Title = cmp.Or(f.Title, defaultTitle(out))
 	return out
 }
 
 // reportInputs lists what was read, as the user named it.
-func (f *reportFlags) reportInputs(s *session) []report.Input {
+func (f *reportOptions) reportInputs(s *session) []report.Input {
 	var out []report.Input
-	for _, name := range f.files {
+	for _, name := range f.Query.Source.files {
 		if name == "-" {
 			out = append(out, report.Input{Kind: report.Stdin, Name: name})
 			continue
 		}
 		out = append(out, report.Input{Kind: report.Path, Name: name})
 	}
-	if f.kustomization != "" {
-		out = append(out, report.Input{Kind: report.Kustomization, Name: f.kustomization})
+	if f.Query.Source.kustomization != "" {
+		out = append(out, report.Input{Kind: report.Kustomization, Name: f.Query.Source.kustomization})
 	}
 	if c := s.Snapshot.Cluster; c != nil {
 		out = append(out, report.Input{Kind: report.Cluster, Name: c.Context})
@@ -228,14 +230,14 @@ func defaultTitle(facts report.Facts) string {
 }
 
 // finishReport prints the problems of a report that was written, unless that failed.
-func (f *reportFlags) finishReport(s Streams, told view.Envelope, err error) error {
+func (f *reportOptions) finishReport(s Streams, told view.Envelope, err error) error {
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if err := f.printProblems(s, &f.sourceFlags, &told); err != nil {
+	if err := f.Query.Output.printProblems(s, &f.Query.Source, &told); err != nil {
 		return err
 	}
-	if f.strict && !told.Complete {
+	if f.Query.Output.strict && !told.Complete {
 		return errIncomplete
 	}
 	return nil
@@ -243,11 +245,11 @@ func (f *reportFlags) finishReport(s Streams, told view.Envelope, err error) err
 
 // drawPicture draws the topology, or what is left of it when nodes that look alike are merged, and
 // returns that. If the picture cannot be drawn, the page has a problem in its place.
-func (f *reportFlags) drawPicture(s Streams, t *view.Topology) (*view.Topology, report.Picture, []model.Problem) {
-	if f.noPicture {
+func (f *reportOptions) drawPicture(s Streams, t *view.Topology) (*view.Topology, report.Picture, []model.Problem) {
+	if f.NoPicture {
 		return t, report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	t = t.Collapse(f.collapse, render.DOTOptions{}.Fits)
+	t = t.Collapse(f.Collapse, render.DOTOptions{}.Fits)
 	drawn, err := report.Draw(t, s.Draw)
 	if err == nil {
 		return t, drawn, nil

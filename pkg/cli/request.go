@@ -22,28 +22,29 @@ import (
 
 // requestFlags describe one request besides its method and URL.
 type requestFlags struct {
-	request.Options
+	options    request.Options
 	gateway    string
 	listener   string
 	methodFlag string   // the method, as a flag
 	expect     []string // what is expected of the answer
 }
 
+// addRequestFlags adds the flags; a line of a file of requests has them too.
 func (f *requestFlags) addRequestFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.methodFlag, "method", "X", "", "request method, in the place of the argument METHOD")
-	fs.StringArrayVarP(&f.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
+	fs.StringArrayVarP(&f.options.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
 	fs.StringVar(&f.gateway, "gateway", "", "Gateway the request is sent to, as [NAMESPACE/]NAME (default: every one with a matching listener)")
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
-	fs.StringVar(&f.SNI, "sni", "", "TLS server name (default: the URL's host)")
-	fs.StringVar(&f.GRPC, "grpc", "", "gRPC request, as package.Service/Method")
-	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
-	fs.StringVar(&f.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
+	fs.StringVar(&f.options.SNI, "sni", "", "TLS server name (default: the URL's host)")
+	fs.StringVar(&f.options.GRPC, "grpc", "", "gRPC request, as package.Service/Method")
+	fs.StringVar(&f.options.Protocol, "protocol", "", "a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
+	fs.StringVar(&f.options.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
 	fs.StringArrayVar(&f.expect, "expect", nil, "exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
 }
 
 // typedRequest is a request as it was typed.
 type typedRequest struct {
-	requestFlags
+	flags       requestFlags
 	method, url string
 	origin      string // file:line, where it comes from a file
 }
@@ -55,10 +56,10 @@ func (q *typedRequest) readArguments(args []string) error {
 		if slices.Contains(commonMethods, args[0]) {
 			return newUsageError("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart", "a request needs a URL")
 		}
-		q.method, q.url = strings.ToUpper(cmp.Or(q.methodFlag, "GET")), args[0]
+		q.method, q.url = strings.ToUpper(cmp.Or(q.flags.methodFlag, "GET")), args[0]
 	case 2:
-		if q.methodFlag != "" && !strings.EqualFold(q.methodFlag, args[0]) {
-			return newUsageError("drop one of the two", "-X %s and the method %s cannot be given together", q.methodFlag, args[0])
+		if q.flags.methodFlag != "" && !strings.EqualFold(q.flags.methodFlag, args[0]) {
+			return newUsageError("drop one of the two", "-X %s and the method %s cannot be given together", q.flags.methodFlag, args[0])
 		}
 		q.method, q.url = strings.ToUpper(args[0]), args[1]
 	default:
@@ -112,8 +113,21 @@ const requestExample = `  # where does this request go, and which policies apply
   # may this pod connect to that one?
   kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`
 
-func (a App) newRequestCommand(s Streams) *cobra.Command {
-	q, one, ends, curl, file := &queryFlags{}, &typedRequest{}, &connectionEnds{}, "", ""
+// requestOptions are what the flags and arguments of the command say: one of a request, a
+// connection and a file of requests.
+type requestOptions struct {
+	Environment  environment
+	Args         []string
+	Query        queryFlags
+	Request      typedRequest
+	Connection   connectionEnds
+	Curl         string // a curl command
+	RequestsFile string // one request a line
+}
+
+// newRequestCommand makes the command.
+func newRequestCommand(env environment) *cobra.Command {
+	o := &requestOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:     "request [METHOD] URL",
 		Short:   "Show which listener, route and rule serve a request, why, and which policies apply",
@@ -121,35 +135,41 @@ func (a App) newRequestCommand(s Streams) *cobra.Command {
 		Example: requestExample,
 		Args:    checkArgumentCount(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := one.checkExpectations(); err != nil {
-				return err
-			}
-			if ends.isGiven() {
-				if err := ends.checkConnection(one, args, curl != "" || file != ""); err != nil {
-					return err
-				}
-				return a.answerConnection(cmd.Context(), q, s, ends, one)
-			}
-			if file != "" {
-				return a.answerRequests(cmd.Context(), q, s, file, args, curl != "", one.expect)
-			}
-			if err := one.readTyped(args, curl); err != nil {
-				return err
-			}
-			return a.answerRequest(cmd.Context(), q, s, one)
+			o.Args = args
+			return runRequest(cmd.Context(), o)
 		},
 	}
-	q.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
-	q.addTable(cmd)
-	one.addRequestFlags(cmd.Flags())
-	ends.addConnectionFlags(cmd.Flags())
-	cmd.Flags().StringVar(&curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
-	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request per line, or - for standard input")
+	o.Query.addFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.Output.addTable(cmd)
+	o.Request.flags.addRequestFlags(cmd.Flags())
+	o.Connection.addConnectionFlags(cmd.Flags())
+	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
+	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "", "file with one request per line, or - for standard input")
 	completeFlagFrom(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
-	a.addCompletion(cmd, &q.sourceFlags, s, nil)
-	completeFlag(cmd, "gateway", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
-	completeFlag(cmd, "from-namespace", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, listNamespaces))
+	addCompletion(cmd, o.Environment, &o.Query.Source, nil)
+	completeFlag(cmd, "gateway", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openInput, proposeForFlag(proposeGateways)))
+	completeFlag(cmd, "from-namespace", proposeFromInput(o.Environment, &o.Query.Source, (*sourceFlags).openInput, listNamespaces))
 	return cmd
+}
+
+// runRequest answers.
+func runRequest(ctx context.Context, o *requestOptions) error {
+	if err := o.Request.flags.checkExpectations(); err != nil {
+		return err
+	}
+	if o.Connection.isGiven() {
+		if err := o.Connection.checkConnection(&o.Request, o.Args, o.Curl != "" || o.RequestsFile != ""); err != nil {
+			return err
+		}
+		return o.answerConnection(ctx)
+	}
+	if o.RequestsFile != "" {
+		return o.answerRequests(ctx)
+	}
+	if err := o.Request.readTyped(o.Args, o.Curl); err != nil {
+		return err
+	}
+	return o.answerRequest(ctx)
 }
 
 // readTyped reads the request from the arguments or a curl command.
@@ -157,7 +177,7 @@ func (q *typedRequest) readTyped(args []string, curl string) error {
 	if curl == "" {
 		return q.readArguments(args)
 	}
-	if len(args) > 0 || q.methodFlag != "" {
+	if len(args) > 0 || q.flags.methodFlag != "" {
 		return newUsageError("drop one of the two", "a URL or -X and --curl cannot be given together")
 	}
 	words, err := splitShellWords(curl)
@@ -168,8 +188,8 @@ func (q *typedRequest) readTyped(args []string, curl string) error {
 }
 
 // openWithKinds reads the input, and finds the policy kinds that the flags name.
-func (a App) openWithKinds(ctx context.Context, q *queryFlags, s Streams) (*session, []model.GroupKind, error) {
-	session, err := q.openInput(ctx, a.Plugins, s)
+func (o *requestOptions) openWithKinds(ctx context.Context) (*session, []model.GroupKind, error) {
+	session, err := o.Query.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,12 +198,13 @@ func (a App) openWithKinds(ctx context.Context, q *queryFlags, s Streams) (*sess
 }
 
 // answerRequest answers one request.
-func (a App) answerRequest(ctx context.Context, q *queryFlags, s Streams, one *typedRequest) error {
-	session, kinds, err := a.openWithKinds(ctx, q, s)
+func (o *requestOptions) answerRequest(ctx context.Context) error {
+	q, s, one := &o.Query, o.Environment.Streams, &o.Request
+	session, kinds, err := o.openWithKinds(ctx)
 	if err != nil {
 		return err
 	}
-	matcher := session.newMatcher()
+	matcher := newMatcher(session)
 	answers, err := matcher.answerWithExpectations(one)
 	if err != nil {
 		return err
@@ -193,19 +214,19 @@ func (a App) answerRequest(ctx context.Context, q *queryFlags, s Streams, one *t
 	}
 	if len(answers) > 1 {
 		out := session.RequestAtEach(answers, kinds)
-		if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+		if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 			return err
 		}
-		return q.reportUnmet(s, out.Unmet())
+		return q.Output.reportUnmet(s, out.Unmet())
 	}
 	out := session.Request(answers[0], kinds)
 	if rule := answers[0].Answer.Rule; rule != topology.None {
-		q.scope = overriddenArgs(session.Node(rule).Ref)
+		q.Output.scope = overriddenArgs(session.Node(rule).Ref)
 	}
-	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.reportUnmet(s, out.Unmet())
+	return q.Output.reportUnmet(s, out.Unmet())
 }
 
 // overriddenArgs returns the arguments that name a rule to `overridden`.
@@ -213,24 +234,25 @@ func overriddenArgs(rule model.Ref) []string {
 	return []string{"--target", formatTypedRef(rule), "-n", rule.Namespace}
 }
 
-// answerRequests answers the requests of a file; expect is what is expected of all of them, besides
-// what their lines say.
-func (a App) answerRequests(ctx context.Context, q *queryFlags, s Streams, file string, args []string, curl bool, expect []string) error {
-	if len(args) > 0 || curl {
+// answerRequests answers the requests of a file. What is expected by flags is expected of all of
+// them, besides what their lines say.
+func (o *requestOptions) answerRequests(ctx context.Context) error {
+	q, s := &o.Query, o.Environment.Streams
+	if len(o.Args) > 0 || o.Curl != "" {
 		return newUsageError("drop one of the two", "--requests-file and a request cannot be given together")
 	}
-	all, err := readRequests(file, s.In)
+	all, err := readRequests(o.RequestsFile, s.In)
 	if err != nil {
 		return err
 	}
-	session, kinds, err := a.openWithKinds(ctx, q, s)
+	session, kinds, err := o.openWithKinds(ctx)
 	if err != nil {
 		return err
 	}
-	matcher := session.newMatcher()
+	matcher := newMatcher(session)
 	answers := make([]view.ExpectedAnswer, 0, len(all))
 	for i := range all {
-		all[i].expect = append(slices.Clone(expect), all[i].expect...)
+		all[i].flags.expect = append(slices.Clone(o.Request.flags.expect), all[i].flags.expect...)
 		found, err := matcher.answerWithExpectations(&all[i])
 		if err != nil {
 			return locateError(all[i].origin, err)
@@ -241,10 +263,10 @@ func (a App) answerRequests(ctx context.Context, q *queryFlags, s Streams, file 
 		answers = append(answers, found...)
 	}
 	out := session.Requests(answers, kinds)
-	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.reportUnmet(s, out.Unmet())
+	return q.Output.reportUnmet(s, out.Unmet())
 }
 
 // locateError says in which line of a file a request is wrong.
@@ -261,7 +283,7 @@ func readRequests(file string, in io.Reader) ([]typedRequest, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading requests: %s", err), "give a file with one request per line"}
+			return nil, newNoAnswerError(fmt.Sprintf("reading requests: %s", err), "give a file with one request per line")
 		}
 		defer f.Close()
 		in = f
@@ -283,7 +305,7 @@ func readRequests(file string, in io.Reader) ([]typedRequest, error) {
 		out = append(out, one)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &noAnswerError{fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line"}
+		return nil, newNoAnswerError(fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line")
 	}
 	if len(out) == 0 {
 		return nil, newUsageError("write one request per line, for example: GET https://shop.example.com/cart", "%s contains no requests", file)
@@ -302,14 +324,14 @@ func parseRequest(text string) (typedRequest, error) {
 		if err := q.readCurl(words); err != nil {
 			return q, err
 		}
-		return q, q.checkExpectations()
+		return q, q.flags.checkExpectations()
 	}
 	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
-	q.addRequestFlags(fs)
+	q.flags.addRequestFlags(fs)
 	if err := fs.Parse(words); err != nil {
 		return q, newUsageError("a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
 	}
-	if err := q.checkExpectations(); err != nil {
+	if err := q.flags.checkExpectations(); err != nil {
 		return q, err
 	}
 	return q, q.readArguments(fs.Args())

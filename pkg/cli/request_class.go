@@ -14,7 +14,7 @@ import (
 
 // requestClass is a class of requests as it was typed: [METHOD] HOST/PATH, in the words of `prove`.
 type requestClass struct {
-	space.Selection
+	selection         space.Selection
 	gateway, listener string
 	text              string // HOST/PATH
 }
@@ -30,7 +30,7 @@ func parseRequestClass(text string) (*requestClass, error) {
 	}
 	var q typedRequest
 	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
-	q.addRequestFlags(fs)
+	q.flags.addRequestFlags(fs)
 	if fs.Parse(words) != nil || fs.NArg() == 0 {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func parseRequestClass(text string) (*requestClass, error) {
 		}
 		return nil, nil
 	}
-	c := &requestClass{gateway: q.gateway, listener: q.listener, text: named}
+	c := &requestClass{gateway: q.flags.gateway, listener: q.flags.listener, text: named}
 	return c, c.readFlags(fs, &q)
 }
 
@@ -68,7 +68,7 @@ func (c *requestClass) readFlags(fs *pflag.FlagSet, q *typedRequest) error {
 	if fs.NArg() > 2 {
 		return newUsageError(classHint, "%q is more than a method, a host and a path", strings.Join(fs.Args(), " "))
 	}
-	if err := c.readMethod(fs, q.methodFlag); err != nil {
+	if err := c.readMethod(fs, q.flags.methodFlag); err != nil {
 		return err
 	}
 	if strings.ContainsAny(c.text, "?#") {
@@ -79,18 +79,18 @@ func (c *requestClass) readFlags(fs *pflag.FlagSet, q *typedRequest) error {
 		return newUsageError("drop the port, and name the listener with --listener NAME if it matters", "%q has a port: a class of requests is that of all ports", c.text)
 	}
 	if host != "" && host != "*" {
-		c.Hosts = []string{strings.ToLower(host)}
+		c.selection.Hosts = []string{strings.ToLower(host)}
 	}
 	if path := strings.TrimPrefix(c.text, host); path != "" && path != "/**" {
-		c.Paths = []string{path}
+		c.selection.Paths = []string{path}
 	}
-	for _, h := range q.Headers {
+	for _, h := range q.flags.options.Headers {
 		if at := strings.IndexAny(h, ":="); at > 0 && h[at] == ':' {
 			h = strings.TrimSpace(h[:at]) + "=" + strings.TrimSpace(h[at+1:])
 		}
-		c.Headers = append(c.Headers, h)
+		c.selection.Headers = append(c.selection.Headers, h)
 	}
-	if _, wrong := c.ToScope(); wrong != nil {
+	if _, wrong := c.selection.ToScope(); wrong != nil {
 		return newUsageError(wrong.Hint, "%s", wrong.What)
 	}
 	return nil
@@ -108,14 +108,14 @@ func (c *requestClass) readMethod(fs *pflag.FlagSet, verb string) error {
 		return newUsageError(classHint, "%q is not a method", method)
 	}
 	if method != "" {
-		c.Methods = []string{method}
+		c.selection.Methods = []string{method}
 	}
 	return nil
 }
 
 // describeRequests says which requests the class has.
 func (c *requestClass) describeRequests() string {
-	out := "requests" + c.Describe()
+	out := "requests" + c.selection.Describe()
 	if c.gateway != "" {
 		out += " through Gateway " + c.gateway
 	}
@@ -130,8 +130,8 @@ func (c *requestClass) describeRequests() string {
 
 // findPaths finds the paths of the requests in an input.
 func (c *requestClass) findPaths(s *session) (*view.TakenPaths, error) {
-	m := s.newMatcher()
-	scope, _ := c.ToScope()
+	m := newMatcher(s)
+	scope, _ := c.selection.ToScope()
 	scope.Destination.Listener = c.listener
 	if c.gateway != "" {
 		var err error
@@ -147,12 +147,12 @@ func (c *requestClass) findPaths(s *session) (*view.TakenPaths, error) {
 
 // checkHost refuses a host that may as well be a path without its slash.
 func (c *requestClass) checkHost(m matcher) error {
-	if len(c.Hosts) == 0 || strings.ContainsAny(c.Hosts[0], ".*") {
+	if len(c.selection.Hosts) == 0 || strings.ContainsAny(c.selection.Hosts[0], ".*") {
 		return nil
 	}
 	all := request.Competition{Matcher: m.requests}
-	if slices.ContainsFunc(all.Entries(request.Destination{Gateway: topology.None}), func(e request.Entry) bool { return slices.Contains(all.Hostnames(e), c.Hosts[0]) }) {
+	if slices.ContainsFunc(all.Entries(request.Destination{Gateway: topology.None}), func(e request.Entry) bool { return slices.Contains(all.Hostnames(e), c.selection.Hosts[0]) }) {
 		return nil
 	}
-	return newUsageError("write '/"+c.text+"' if it is a path; a host without a dot is one that a listener or a route names", "%q begins with a host that nothing in the input names: %s", c.text, c.Hosts[0])
+	return newUsageError("write '/"+c.text+"' if it is a path; a host without a dot is one that a listener or a route names", "%q begins with a host that nothing in the input names: %s", c.text, c.selection.Hosts[0])
 }

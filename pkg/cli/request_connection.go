@@ -35,54 +35,55 @@ var connectionProtocols = []string{"TCP", "UDP", "SCTP"}
 
 // checkConnection refuses flags that do not go together, before anything is read.
 func (f *connectionEnds) checkConnection(one *typedRequest, args []string, other bool) error {
-	protocol := strings.ToUpper(one.Protocol)
+	protocol := strings.ToUpper(one.flags.options.Protocol)
 	example := "write: kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432"
 	switch {
-	case len(args) > 0 || other || one.gateway != "" || one.listener != "" || one.SNI != "" || one.GRPC != "" || one.From != "" || one.methodFlag != "" || len(one.Headers) > 0:
+	case len(args) > 0 || other || one.flags.gateway != "" || one.flags.listener != "" || one.flags.options.SNI != "" || one.flags.options.GRPC != "" || one.flags.options.From != "" || one.flags.methodFlag != "" || len(one.flags.options.Headers) > 0:
 		return newUsageError(example, "--from, --to and --port describe a connection and cannot be combined with a URL or other flags of a request")
 	case f.from == "" || f.to == "":
 		return newUsageError(example, "a connection needs --from and --to")
 	case f.port < 1 || f.port > 1<<16-1:
 		return newUsageError(example, "a connection needs --port, from 1 to 65535")
 	case protocol != "" && !slices.Contains(connectionProtocols, protocol):
-		return newUsageError("use one of: "+strings.Join(connectionProtocols, ", "), "a connection cannot have the protocol %q", one.Protocol)
+		return newUsageError("use one of: "+strings.Join(connectionProtocols, ", "), "a connection cannot have the protocol %q", one.flags.options.Protocol)
 	}
 	return nil
 }
 
 // answerConnection answers whether policies let a connection through.
-func (a App) answerConnection(ctx context.Context, q *queryFlags, s Streams, f *connectionEnds, one *typedRequest) error {
-	q.workloads = true
-	session, kinds, err := a.openWithKinds(ctx, q, s)
+func (o *requestOptions) answerConnection(ctx context.Context) error {
+	q, s, f, one := &o.Query, o.Environment.Streams, &o.Connection, &o.Request
+	q.Source.workloads = true
+	session, kinds, err := o.openWithKinds(ctx)
 	if err != nil {
 		return err
 	}
-	ask := request.Query{Protocol: strings.ToUpper(one.Protocol), Port: f.port}
+	ask := request.Query{Protocol: strings.ToUpper(one.flags.options.Protocol), Port: f.port}
 	if ask.Protocol == "" {
 		ask.Protocol = connectionProtocols[0]
 	}
-	if ask.From, err = session.findPeer(f.from); err != nil {
+	if ask.From, err = findPeer(session, f.from); err != nil {
 		return err
 	}
-	if ask.To, err = session.findPeer(f.to); err != nil {
+	if ask.To, err = findPeer(session, f.to); err != nil {
 		return err
 	}
 	if ask.From.Workload == topology.None && ask.To.Workload == topology.None {
 		return newUsageError("use a pod for --from or --to", "no policy applies to a connection between two addresses")
 	}
-	expect, err := resolveExpectations(session, one.expect, false)
+	expect, err := resolveExpectations(session, one.flags.expect, false)
 	if err != nil {
 		return err
 	}
 	out := session.Connection(ask, kinds, expect...)
-	if err := q.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}
-	return q.reportUnmet(s, out.Unmet())
+	return q.Output.reportUnmet(s, out.Unmet())
 }
 
 // findPeer finds the workload that [NAMESPACE/][KIND/]NAME means, or reads an address.
-func (s *session) findPeer(text string) (request.Peer, error) {
+func findPeer(s *session, text string) (request.Peer, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return request.Peer{Workload: topology.None, Address: a.Unmap()}, nil
 	}
@@ -95,7 +96,7 @@ func (s *session) findPeer(text string) (request.Peer, error) {
 	for _, gk := range topology.WorkloadKinds() {
 		for _, o := range s.Snapshot.OfKind(gk) {
 			all = append(all, o.Ref.FullName(), o.Ref.Name)
-			if s.isNamed(parts, o.Ref) {
+			if isNamed(s, parts, o.Ref) {
 				found = append(found, o.Ref)
 			}
 		}
@@ -105,8 +106,8 @@ func (s *session) findPeer(text string) (request.Peer, error) {
 	}
 	found = slices.DeleteFunc(found, func(r model.Ref) bool { return len(found) > 1 && len(s.Graph.Lookup(r)) == 0 })
 	switch {
-	case len(found) == 0 && s.statefulSetOfPod(parts) != nil:
-		return s.findPeer(s.statefulSetOfPod(parts).FullName())
+	case len(found) == 0 && statefulSetOfPod(s, parts) != nil:
+		return findPeer(s, statefulSetOfPod(s, parts).FullName())
 	case len(found) == 0:
 		hint := ""
 		if near := form.Nearest(text, all); len(near) > 0 {
@@ -124,7 +125,7 @@ func (s *session) findPeer(text string) (request.Peer, error) {
 }
 
 // isNamed reports whether [NAMESPACE/][KIND/]NAME means an object.
-func (s *session) isNamed(parts []string, ref model.Ref) bool {
+func isNamed(s *session, parts []string, ref model.Ref) bool {
 	last := len(parts) - 1
 	if parts[last] != ref.Name {
 		return false
@@ -144,7 +145,7 @@ func (s *session) isNamed(parts []string, ref model.Ref) bool {
 
 // statefulSetOfPod finds the StatefulSet that would make a pod of this name, NAME-0 to NAME-N; nil
 // if there is none.
-func (s *session) statefulSetOfPod(parts []string) *model.Ref {
+func statefulSetOfPod(s *session, parts []string) *model.Ref {
 	name := parts[len(parts)-1]
 	at := strings.LastIndex(name, "-")
 	if at < 0 || len(parts) > 2 {
@@ -156,7 +157,7 @@ func (s *session) statefulSetOfPod(parts []string) *model.Ref {
 		if !ok {
 			replicas = 1
 		}
-		if err == nil && int64(n) < replicas && s.isNamed(append(slices.Clone(parts[:len(parts)-1]), name[:at]), o.Ref) {
+		if err == nil && int64(n) < replicas && isNamed(s, append(slices.Clone(parts[:len(parts)-1]), name[:at]), o.Ref) {
 			return &o.Ref
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // loadRequirements reads the requirements that the flags and the config name. Files that a config
 // names are relative to it.
-func (f *checkFlags) loadRequirements(config check.Config) ([]*requirement.Requirement, error) {
+func (f *findingFlags) loadRequirements(config check.Config) ([]*requirement.Requirement, error) {
 	var files []string
 	for _, name := range config.Requirements {
 		files = append(files, resolveRelative(f.config, name))
@@ -33,7 +33,7 @@ func readRequirements(found, byHand []string) ([]*requirement.Requirement, error
 		}
 		text, err := readSmallFile(name, i >= len(found))
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)"}
+			return nil, newNoAnswerError(fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)")
 		}
 		sources = append(sources, form.Source{Name: name, Text: text})
 	}

@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // The exit codes, whatever the output format.
@@ -31,35 +26,15 @@ const (
 // maxErrorLines is how many lines of one error are printed.
 const maxErrorLines = 20
 
-// Streams are the terminal and the environment of one run.
-type Streams struct {
-	In        io.Reader
-	Out, Err  io.Writer
-	OutIsTTY  bool
-	ErrIsTTY  bool
-	Width     int // columns of the terminal behind Out or Err; 0: unknown, or none
-	LookupEnv func(string) (string, bool)
-	Draw      render.Drawer // of the answer to be written; nil: pictures are not asked for
-
-	member *member // the cluster that this run asks, of several; nil: there is only one
-}
-
-// inRunner reports whether a CI runner reads the output: it takes some text as commands.
-func (s Streams) inRunner() bool {
-	for _, name := range []string{"GITHUB_ACTIONS", "TF_BUILD"} {
-		if value, _ := s.LookupEnv(name); value != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // App is what the program is made of.
 type App struct {
 	Plugins []plugin.Plugin
 	Build   Build
+}
 
-	line []string // the command line, which is run once for each of several clusters
+// environment is what a run gives to a command.
+func (a App) environment(s Streams) environment {
+	return environment{Plugins: a.Plugins, Build: a.Build, Streams: s}
 }
 
 // Run runs one command line (without the program's name) and returns the exit code.
@@ -69,8 +44,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 		s.Err = render.NewRunnerWriter(s.Err)
 	}
 	args = allowBareVerbosity(args)
-	a.line = args
-	root := buildCommandTree(a, args, s)
+	root := buildCommandTree(a.environment(s), args, nil)
 	registerCompletions(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -86,7 +60,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if errors.Is(err, errFindings) {
 		return ExitFindings
 	}
-	f := classifyError(err)
+	f := describeError(err)
 	for i, line := range strings.Split(f.what, "\n") {
 		if i == maxErrorLines {
 			fmt.Fprintf(s.Err, "error: … and %d more\n", strings.Count(f.what, "\n")+1-i)
@@ -97,11 +71,14 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if f.hint != "" {
 		fmt.Fprintf(s.Err, "hint: %s\n", render.Escape(f.hint))
 	}
-	return f.code
+	if f.usage {
+		return ExitUsage
+	}
+	return ExitNoAnswer
 }
 
 // Command is the whole command tree, for the generated reference.
-func (a App) Command(s Streams) *cobra.Command { return buildCommandTree(a, nil, s) }
+func (a App) Command(s Streams) *cobra.Command { return buildCommandTree(a.environment(s), nil, nil) }
 
 // newRootCommand makes the root command without its subcommands.
 func newRootCommand(s Streams) *cobra.Command {
@@ -173,69 +150,4 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return newUsageError(hint, "%s", what)
-}
-
-// usageError is a mistake on the command line.
-type usageError struct{ what, hint string }
-
-func (e *usageError) Error() string { return e.what }
-
-func newUsageError(hint, format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...), hint}
-}
-
-// manyArguments is for commands that take as many as are given.
-const manyArguments = math.MaxInt
-
-// checkArgumentCount checks the number of arguments, and shows how the command is written.
-func checkArgumentCount(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
-			return newUsageError("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.TrimSuffix(strings.Fields(cmd.Use)[1], "…"))
-		case len(args) > most:
-			return newUsageError("write: kubectl dopolicy "+cmd.Use, "%s: unexpected argument %q", cmd.Name(), args[most])
-		}
-		return nil
-	}
-}
-
-// errFindings is what a command returns that found what it looks for. The answer is written and says all: nothing is printed for it.
-var errFindings = errors.New("found what was looked for")
-
-// noAnswerError is an error after which nothing can be said.
-type noAnswerError struct{ what, hint string }
-
-func (e *noAnswerError) Error() string { return e.what }
-
-type failureDetails struct {
-	what, hint string
-	code       int
-}
-
-// classifyError is the one place where errors become exit codes.
-func classifyError(err error) failureDetails {
-	var (
-		use        *usageError
-		none       *noAnswerError
-		loading    *load.Error
-		setting    *descriptor.SettingError
-		written    *requirement.FileError
-		descriptor *form.Error
-	)
-	switch {
-	case errors.As(err, &use):
-		return failureDetails{use.what, use.hint, ExitUsage}
-	case errors.As(err, &written):
-		return failureDetails{written.Lines, written.Hint, ExitUsage}
-	case errors.As(err, &setting):
-		return failureDetails{setting.Message, setting.Hint, ExitUsage}
-	case errors.As(err, &descriptor):
-		return failureDetails{descriptor.Error(), "the format is described in docs/policy-kinds.md", ExitUsage}
-	case errors.As(err, &none):
-		return failureDetails{none.what, none.hint, ExitNoAnswer}
-	case errors.As(err, &loading):
-		return failureDetails{loading.Error(), loading.Hint, ExitNoAnswer}
-	}
-	return failureDetails{err.Error(), "", ExitNoAnswer}
 }

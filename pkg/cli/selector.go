@@ -9,6 +9,7 @@ import (
 // labelSelector narrows a query to objects with certain labels, in kubectl's syntax.
 type labelSelector struct{ labels.Selector }
 
+// parseSelector reads a selector; that of "" selects everything.
 func parseSelector(text string) (labelSelector, error) {
 	if text == "" {
 		return labelSelector{}, nil
@@ -20,8 +21,10 @@ func parseSelector(text string) (labelSelector, error) {
 	return labelSelector{sel}, nil
 }
 
+// isEmpty reports whether everything is selected.
 func (s labelSelector) isEmpty() bool { return s.Selector == nil }
 
+// matchesObject reports whether an object has the labels.
 func (s labelSelector) matchesObject(o *model.Object) bool {
 	return s.isEmpty() || s.Matches(labels.Set(o.Labels))
 }

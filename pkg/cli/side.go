@@ -2,12 +2,9 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/spf13/cobra"
 )
 
 // How sides of a comparison are written that are no paths.
@@ -15,6 +12,36 @@ const (
 	liveSide  = "live"
 	gitPrefix = "git:"
 )
+
+// sideFlags say what is compared with what.
+type sideFlags struct {
+	Source         sourceFlags
+	from, to       string
+	toContext      string   // the second side is the cluster of this one
+	at             []string // the sides are snapshots of these times
+	snapshots      string   // the folder with them
+	deleted        []string
+	givenNamespace string // the namespace that was asked for
+}
+
+// addSideFlags adds the flags that name and change the sides.
+func (f *sideFlags) addSideFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.from, "from", "", "the first side: a file, folder, snapshot, git:REV[:PATH] or live")
+	fs.StringVar(&f.to, "to", "", "the second side, in the same form")
+	fs.StringVar(&f.toContext, "to-context", "", "the second side: the cluster of this kubeconfig context")
+	fs.StringArrayVar(&f.at, "at", nil, "a side: the last snapshot of --snapshots at this time, such as 2026-01-31T12:00 (in UTC); twice, or once to compare with the last one")
+	fs.StringVar(&f.snapshots, "snapshots", "", "with --at: folder with snapshots of one cluster, or a pattern of their names")
+	fs.StringSliceVarP(&f.Source.files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
+	fs.StringVarP(&f.Source.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
+	fs.BoolVarP(&f.Source.recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
+	fs.BoolVar(&f.Source.helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program")
+	fs.StringVar(&f.Source.destination, "destination", "", "with -R: only what is deployed to this cluster, on both sides")
+	fs.StringArrayVar(&f.deleted, "delete", nil, "remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
+	fs.StringSliceVar(&f.Source.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	fs.BoolVarP(&f.Source.allNamespaces, "all-namespaces", "A", false, "compare all namespaces (the default without -n)")
+	fs.Lookup("namespace").Usage = "namespace to compare (default: all), and the namespace of --delete names and of objects in files without one"
+}
 
 // diffSide is one side as it was typed: live, git:REV[:PATH], or the path of files or of a
 // snapshot.
@@ -38,8 +65,9 @@ func (s diffSide) workingTreePath() string {
 	return cmp.Or(path, ".")
 }
 
-// chooseSides decides what is compared: the help of the command has the rule.
-func (f *diffFlags) chooseSides(args []string) (from, to diffSide, err error) {
+// chooseSides decides what is compared: the help of diff has the rule. otherFile is one that the
+// command reads besides: standard input can be read only once.
+func (f *sideFlags) chooseSides(args []string, otherFile string) (from, to diffSide, err error) {
 	if len(f.at) > 0 {
 		return f.chooseSidesAt(args)
 	}
@@ -79,19 +107,19 @@ func (f *diffFlags) chooseSides(args []string) (from, to diffSide, err error) {
 	switch {
 	case from == to && !over:
 		return from, to, newUsageError("name another side, apply files to it with -f, or remove objects with --delete", "both sides are %s: there is nothing to compare", from.text)
-	case f.countStdin(from, to) > 1:
+	case f.countStdin(from, to, otherFile) > 1:
 		return from, to, newUsageError("save it to a file, and name that file", "standard input can be read only once")
 	}
 	return from, to, nil
 }
 
 // hasOverlay reports whether files are applied to the second side.
-func (f *diffFlags) hasOverlay() bool { return len(f.files) > 0 || f.kustomization != "" }
+func (f *sideFlags) hasOverlay() bool { return len(f.Source.files) > 0 || f.Source.kustomization != "" }
 
 // countStdin counts how often standard input is named.
-func (f *diffFlags) countStdin(from, to diffSide) int {
+func (f *sideFlags) countStdin(from, to diffSide, otherFile string) int {
 	n := 0
-	for _, name := range append([]string{from.text, to.text, f.behavior.weights}, f.files...) {
+	for _, name := range append([]string{from.text, to.text, otherFile}, f.Source.files...) {
 		if name == "-" {
 			n++
 		}
@@ -100,50 +128,4 @@ func (f *diffFlags) countStdin(from, to diffSide) int {
 		n--
 	}
 	return n
-}
-
-// sideReader reads sides.
-type sideReader struct {
-	flags   *diffFlags
-	engine  *dopolicy.Engine
-	cluster *cluster // of a side that is live
-	other   *cluster // of one that is live in the context of --to-context
-	streams Streams
-}
-
-// readSide reads one side.
-func (r *sideReader) readSide(ctx context.Context, s diffSide) (*model.Snapshot, error) {
-	if s.isLive() {
-		bare := r.flags.sourceFlags
-		bare.files, bare.kustomization = nil, ""
-		c := r.cluster
-		if s.context != "" {
-			c = r.other
-		}
-		return bare.readCluster(ctx, c, r.engine, r.streams)
-	}
-	o := r.loadOptions()
-	if rev, path, is := s.splitGit(); is {
-		texts, problems, err := load.GitRevision(ctx, load.GitTree{Rev: rev, Path: path, Recursive: o.Recursive, Limits: o.Limits})
-		if err != nil {
-			return nil, err
-		}
-		o.TextFiles, o.Problems = texts, problems
-	}
-	o.Paths = []string{s.text}
-	return r.engine.ReadFiles(ctx, o)
-}
-
-// applyFiles applies the files of the flags to a side.
-func (r *sideReader) applyFiles(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
-	if !r.flags.hasOverlay() {
-		return base, nil
-	}
-	o := r.loadOptions()
-	o.Paths, o.Kustomization = r.flags.files, r.flags.kustomization
-	return r.engine.ReadOver(ctx, base, o)
-}
-
-func (r *sideReader) loadOptions() load.Options {
-	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Destination: r.flags.destination, Stdin: r.streams.In, Namespace: r.flags.namespace, Limits: r.flags.loadLimits()}
 }

@@ -135,7 +135,7 @@ func (r *sideReader) findDeleted(x *kindIndex, text string) (model.Ref, error) {
 		return model.Ref{}, newUsageError(hint, "--delete: unknown kind %q", d.kind)
 	}
 	namespace := d.namespace
-	if namespace == "" && !r.flags.allNamespaces {
+	if namespace == "" && !r.flags.Source.allNamespaces {
 		namespace = r.flags.givenNamespace
 	}
 	var found []model.Ref

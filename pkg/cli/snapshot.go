@@ -12,21 +12,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
-// snapshotFlags say where a snapshot goes, and what is left out of it.
-type snapshotFlags struct {
-	sourceFlags
-	outputFlags
-	file   string
-	redact bool
+// snapshotOptions say where a snapshot goes, and what is left out of it.
+type snapshotOptions struct {
+	Environment environment
+	Source      sourceFlags
+	File        string
+	Redact      bool
+	Strict      bool // write nothing if not everything could be read
 }
 
-func (a App) newSnapshotCommand(s Streams) *cobra.Command {
-	f := &snapshotFlags{}
-	f.reports, f.allNamespaces = true, true // what answers to anything may need
+// newSnapshotCommand makes the command.
+func newSnapshotCommand(env environment) *cobra.Command {
+	f := &snapshotOptions{Environment: env}
+	f.Source.reports, f.Source.allNamespaces = true, true // what answers to anything may need
 	cmd := &cobra.Command{
 		Use:   "snapshot -o FILE",
 		Short: "Save the parts of a cluster that answers depend on to one file",
@@ -43,12 +44,12 @@ The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes 
   # for someone who must not see limits and keys
   kubectl dopolicy snapshot --redact -o cluster.yaml`,
 		Args: checkArgumentCount(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.takeSnapshot(cmd.Context(), a.Plugins, s) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSnapshot(cmd.Context(), f) },
 	}
-	f.sourceFlags.addClusterSource(cmd)
-	cmd.Flags().StringVarP(&f.file, "output", "o", "", "file to write, ending in .yaml, .json or .tgz; - for standard output")
-	cmd.Flags().BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
+	f.Source.addClusterSource(cmd)
+	cmd.Flags().StringVarP(&f.File, "output", "o", "", "file to write, ending in .yaml, .json or .tgz; - for standard output")
+	cmd.Flags().BoolVar(&f.Redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
+	cmd.Flags().BoolVar(&f.Strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
 	return cmd
 }
 
@@ -67,12 +68,14 @@ func chooseSnapshotForm(file string) (render.SnapshotForm, error) {
 	return "", newUsageError("the name must end in .yaml, .json or .tgz", "unknown snapshot format %q", file)
 }
 
-func (f *snapshotFlags) takeSnapshot(ctx context.Context, plugins []plugin.Plugin, s Streams) error {
-	form, err := chooseSnapshotForm(f.file)
+// runSnapshot reads the cluster and writes the file.
+func runSnapshot(ctx context.Context, f *snapshotOptions) error {
+	s := f.Environment.Streams
+	form, err := chooseSnapshotForm(f.File)
 	if err != nil {
 		return err
 	}
-	session, err := f.openInput(ctx, plugins, s)
+	session, err := f.Source.openInput(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
@@ -80,11 +83,11 @@ func (f *snapshotFlags) takeSnapshot(ctx context.Context, plugins []plugin.Plugi
 	if err := render.WriteProblems(s.Err, in.Problems, render.ProblemOptions{}); err != nil {
 		return err
 	}
-	if f.strict && slices.ContainsFunc(in.Problems, model.Problem.IsIncomplete) {
-		return &noAnswerError{"not everything could be read: no snapshot was written", "the problems above say what is missing"}
+	if f.Strict && slices.ContainsFunc(in.Problems, model.Problem.IsIncomplete) {
+		return newNoAnswerError("not everything could be read: no snapshot was written", "the problems above say what is missing")
 	}
 	header := model.NewHeader(in)
-	if f.redact {
+	if f.Redact {
 		in = redactSession(session).Snapshot
 		header = model.NewHeader(in)
 		header.Redacted = true
@@ -93,13 +96,13 @@ func (f *snapshotFlags) takeSnapshot(ctx context.Context, plugins []plugin.Plugi
 	for i, o := range in.Objects {
 		objects[i] = o.Body
 	}
-	if f.file == "-" {
+	if f.File == "-" {
 		return render.WriteSnapshot(s.Out, form, header, objects)
 	}
-	if err := writeFileAtomically(f.file, func(w io.Writer) error { return render.WriteSnapshot(w, form, header, objects) }); err != nil {
-		return &noAnswerError{fmt.Sprintf("writing %s: %s", f.file, err), "check the folder and its permissions"}
+	if err := writeFileAtomically(f.File, func(w io.Writer) error { return render.WriteSnapshot(w, form, header, objects) }); err != nil {
+		return newNoAnswerError(fmt.Sprintf("writing %s: %s", f.File, err), "check the folder and its permissions")
 	}
-	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), render.Escape(in.Cluster.Context), render.Escape(f.file), render.Escape(f.file))
+	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), render.Escape(in.Cluster.Context), render.Escape(f.File), render.Escape(f.File))
 	return nil
 }
 

@@ -27,7 +27,7 @@ func listSnapshots(path string) ([]datedSnapshot, error) {
 		return nil, newUsageError("name the folder with --snapshots DIR", "there are no snapshots to read")
 	}
 	if _, err := os.Stat(path); err != nil && !isPattern(path) {
-		return nil, &noAnswerError{fmt.Sprintf("reading the snapshots: %s", err), "name a folder with --snapshots"}
+		return nil, newNoAnswerError(fmt.Sprintf("reading the snapshots: %s", err), "name a folder with --snapshots")
 	}
 	files, err := expandPath(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func listSnapshots(path string) ([]datedSnapshot, error) {
 		}
 		at, err := readSnapshotTime(file)
 		if err != nil {
-			return nil, &noAnswerError{fmt.Sprintf("reading the snapshots: %s", err), ""}
+			return nil, newNoAnswerError(fmt.Sprintf("reading the snapshots: %s", err), "")
 		}
 		out = append(out, datedSnapshot{file, at})
 	}
@@ -52,7 +52,7 @@ func listSnapshots(path string) ([]datedSnapshot, error) {
 		return strings.Compare(a.path, b.path)
 	})
 	if len(out) == 0 {
-		return nil, &noAnswerError{path + " holds no snapshots", "take some with: kubectl dopolicy snapshot -o FILE"}
+		return nil, newNoAnswerError(path+" holds no snapshots", "take some with: kubectl dopolicy snapshot -o FILE")
 	}
 	return out, nil
 }
@@ -102,7 +102,7 @@ func parseTime(text string) (time.Time, error) {
 }
 
 // chooseSidesAt returns the sides that --at names.
-func (f *diffFlags) chooseSidesAt(args []string) (from, to diffSide, err error) {
+func (f *sideFlags) chooseSidesAt(args []string) (from, to diffSide, err error) {
 	switch {
 	case len(args) > 0, f.from != "", f.to != "", f.toContext != "":
 		return from, to, newUsageError("drop one of the two", "--at names the sides, and nothing else can")
@@ -137,7 +137,7 @@ func findSnapshotAt(all []datedSnapshot, at time.Time) (datedSnapshot, error) {
 	after := slices.IndexFunc(all, func(m datedSnapshot) bool { return m.at.After(at) })
 	switch after {
 	case 0:
-		return datedSnapshot{}, &noAnswerError{"no snapshot is as old as " + at.UTC().Format(time.RFC3339), "the first is of " + all[0].formatTime()}
+		return datedSnapshot{}, newNoAnswerError("no snapshot is as old as "+at.UTC().Format(time.RFC3339), "the first is of "+all[0].formatTime())
 	case -1:
 		return all[len(all)-1], nil
 	}

@@ -15,15 +15,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // sourceFlags are the flags shared by all commands that read objects.
 type sourceFlags struct {
-	clusterFlags
-	limitFlags
+	cluster        clusterFlags
+	limits         limitFlags
 	files          []string
 	recursive      bool
 	helm           bool
@@ -46,6 +45,7 @@ type sourceFlags struct {
 	allKinds       bool              // how every kind is read is asked about, whether or not there are policies of it
 }
 
+// addSourceFlags adds the flags of files and of a cluster.
 func (f *sourceFlags) addSourceFlags(cmd *cobra.Command) {
 	f.addClusterSource(cmd)
 	fs := cmd.Flags()
@@ -64,8 +64,8 @@ func (f *sourceFlags) addSourceFlags(cmd *cobra.Command) {
 // addClusterSource adds the flags that reading a cluster takes.
 func (f *sourceFlags) addClusterSource(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	f.clusterFlags.addClusterFlags(fs)
-	f.limitFlags.addLimitFlags(fs)
+	f.cluster.addClusterFlags(fs)
+	f.limits.addLimitFlags(fs)
 	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
 	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
 	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
@@ -79,34 +79,35 @@ type session struct {
 }
 
 // openInput loads what the flags name and resolves it.
-func (f *sourceFlags) openInput(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	engine, err := f.engine(plugins, s)
+func (f *sourceFlags) openInput(ctx context.Context, env environment) (*session, error) {
+	engine, err := f.engine(env)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.checkSources(); err != nil {
 		return nil, err
 	}
-	in, err := f.readInput(ctx, engine, s)
+	in, err := f.readInput(ctx, engine, env.Streams)
 	if err != nil {
 		return nil, err
 	}
-	return f.sessionOf(engine.Resolve(in), s), nil
+	return f.sessionOf(engine.Resolve(in), env.Streams), nil
 }
 
+// sessionOf makes the session of an input that these flags name.
 func (f *sourceFlags) sessionOf(in *dopolicy.Input, s Streams) *session { return &session{f, in, s} }
 
 // engine is what the flags say about vendors and policy kinds. Runs of one command line share the catalogue.
-func (f *sourceFlags) engine(plugins []plugin.Plugin, s Streams) (*dopolicy.Engine, error) {
+func (f *sourceFlags) engine(env environment) (*dopolicy.Engine, error) {
 	o, err := f.engineOptions()
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.member.loadCatalog(func() (*descriptor.Catalog, error) { return plugin.NewCatalog(plugins, o.PolicyKinds, o.Settings) })
+	catalog, err := env.Catalog.get(func() (*descriptor.Catalog, error) { return plugin.NewCatalog(env.Plugins, o.PolicyKinds, o.Settings) })
 	if err != nil {
 		return nil, err
 	}
-	return dopolicy.NewWithCatalog(plugins, catalog, o), nil
+	return dopolicy.NewWithCatalog(env.Plugins, catalog, o), nil
 }
 
 // engineOptions are the user's policy kinds and settings.
@@ -115,7 +116,7 @@ func (f *sourceFlags) engineOptions() (dopolicy.Options, error) {
 	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
 		text, err := readSmallFile(name, i >= len(f.foundKinds))
 		if err != nil {
-			return o, &noAnswerError{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
+			return o, newNoAnswerError(fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents")
 		}
 		o.PolicyKinds = append(o.PolicyKinds, form.Source{Name: name, Text: text})
 	}
@@ -125,7 +126,7 @@ func (f *sourceFlags) engineOptions() (dopolicy.Options, error) {
 // readInput reads manifests if the flags name any, else the cluster.
 func (f *sourceFlags) readInput(ctx context.Context, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	if f.overLive || len(f.files) == 0 && f.kustomization == "" {
-		c, err := f.findCluster()
+		c, err := f.cluster.findCluster()
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +167,7 @@ func reportReadError(s Streams, in *model.Snapshot, err error) error {
 // loadOptions returns the options for reading the files or the kustomization that the flags name.
 func (f *sourceFlags) loadOptions(s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Destination: f.destination, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: f.clusterScoped, Limits: f.loadLimits()}
+		Namespace: f.namespace, ClusterScoped: f.clusterScoped, Limits: f.limits.loadLimits()}
 }
 
 // checkSources checks that the flags name one input. Like kubectl, the program reads files or a
@@ -205,7 +206,7 @@ func (s *session) notFoundError(hint, format string, args ...any) error {
 		return err
 	}
 	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Unread) > 0 {
-		return &noAnswerError{fmt.Sprintf(format, args...) + " among the objects that could be read", hint}
+		return newNoAnswerError(fmt.Sprintf(format, args...)+" among the objects that could be read", hint)
 	}
 	return newUsageError(hint, format, args...)
 }
@@ -243,14 +244,14 @@ func (f *sourceFlags) sourceArgs() string {
 	repeat("--policy-kinds", f.policyKinds)
 	repeat("--policy-kind", f.onlyKinds)
 	repeat("--vendor-setting", f.settings)
-	return strings.Join(append(out, f.clusterFlags.clusterArgs()...), " ")
+	return strings.Join(append(out, f.cluster.clusterArgs()...), " ")
 }
 
 // openKinds is openInput, but an input is not required: the described kinds are known without one.
 // A kubeconfig that leads to no cluster is reported.
-func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
+func (f *sourceFlags) openKinds(ctx context.Context, env environment) (*session, error) {
 	f.allKinds = true
-	read, err := f.openInput(ctx, plugins, s)
+	read, err := f.openInput(ctx, env)
 	var loading *load.Error
 	var none *noAnswerError
 	switch {
@@ -258,13 +259,18 @@ func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s 
 		return read, err
 	case errors.As(err, &none): // no kubeconfig
 	case errors.As(err, &loading):
-		fmt.Fprintf(s.Err, "warning: %s: only kinds with a descriptor are listed\n", render.Escape(loading.Error()))
+		fmt.Fprintf(env.Streams.Err, "warning: %s: only kinds with a descriptor are listed\n", render.Escape(loading.Error()))
 	default:
 		return read, err
 	}
-	engine, err := f.engine(plugins, s)
+	engine, err := f.engine(env)
 	if err != nil {
 		return nil, err
 	}
-	return f.sessionOf(engine.Resolve(model.NewSnapshot(nil, nil)), s), nil
+	return f.sessionOf(engine.Resolve(model.NewSnapshot(nil, nil)), env.Streams), nil
+}
+
+// readsFiles reports whether manifests are read alone, and no cluster is asked.
+func (f *sourceFlags) readsFiles() bool {
+	return !f.overLive && (len(f.files) > 0 || f.kustomization != "")
 }

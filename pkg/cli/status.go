@@ -10,16 +10,21 @@ import (
 )
 
 // errNothingReported is what an audit of manifests comes to.
-var errNothingReported = &noAnswerError{"no object has a status: there is nothing to audit",
-	"audit a cluster (without -f), a snapshot of one (kubectl dopolicy snapshot), or files from: kubectl get -o yaml"}
+var errNothingReported = newNoAnswerError("no object has a status: there is nothing to audit",
+	"audit a cluster (without -f), a snapshot of one (kubectl dopolicy snapshot), or files from: kubectl get -o yaml")
 
-// errNothingCompared is what an audit comes to that neither found a difference nor agreement: that is no proof of agreement.
-var errNothingCompared = &noAnswerError{"nothing was compared, so nothing is known to agree",
-	"see the notes with -o wide; name the objects, namespaces and proxies that belong together"}
+// statusOptions are what the flags and arguments of the command say.
+type statusOptions struct {
+	Environment environment
+	Args        []string
+	Query       queryFlags
+	All         bool // routes, gateways and listeners as well
+	Audit       bool // only what differs from the statuses that objects report
+}
 
-func (a App) newStatusCommand(s Streams) *cobra.Command {
-	q := &queryFlags{}
-	var all, audit bool
+// newStatusCommand makes the command.
+func newStatusCommand(env environment) *cobra.Command {
+	o := &statusOptions{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "status [POLICY…]",
 		Short: "Predict the status conditions of policies (--all: also of routes, gateways and listeners)",
@@ -48,46 +53,53 @@ more than the objects, such as data planes and certificates, are neither predict
   kubectl dopolicy status -n infra -w`,
 		Args: checkArgumentCount(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return q.answerOrWatch(cmd, s, func(ctx context.Context, s, to Streams) error { return a.runStatus(ctx, q, s, to, args, all, audit) })
+			o.Args = args
+			return runStatus(cmd.Context(), o)
 		},
 	}
-	q.addFlags(cmd, statusFormats()...)
-	q.addTable(cmd)
-	q.addWatchFlag(cmd)
-	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
-	cmd.Flags().BoolVar(&all, "all", false, "also predict routes, gateways and listeners")
-	a.addCompletion(cmd, &q.sourceFlags, s, proposeForEachArgument(proposePolicies))
+	o.Query.addFlags(cmd, statusFormats()...)
+	o.Query.Output.addTable(cmd)
+	o.Query.addWatchFlag(cmd)
+	cmd.Flags().BoolVar(&o.Audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
+	cmd.Flags().BoolVar(&o.All, "all", false, "also predict routes, gateways and listeners")
+	addCompletion(cmd, o.Environment, &o.Query.Source, proposeForEachArgument(proposePolicies))
 	return cmd
 }
 
 // statusFormats are the forms in which statuses can be written.
 func statusFormats() []string { return []string{"table", "wide", "yaml", "json", "ndjson", "name"} }
 
-// runStatus runs the command.
-func (a App) runStatus(ctx context.Context, q *queryFlags, s, to Streams, args []string, all, audit bool) error {
-	if audit && q.overLive {
+// runStatus answers, again and again with --watch.
+func runStatus(ctx context.Context, o *statusOptions) error {
+	return o.Query.answerOrWatch(ctx, o.Environment.Streams, o.answerStatus)
+}
+
+// answerStatus answers once.
+func (o *statusOptions) answerStatus(ctx context.Context, to Streams) error {
+	q, args := &o.Query, o.Args
+	if o.Audit && q.Source.overLive {
 		return newUsageError("drop one of the two: statuses do not reflect files that are not applied yet", "--audit cannot be given with --live")
 	}
-	session, err := q.openInput(ctx, a.Plugins, s)
+	session, err := q.Source.openInput(ctx, o.Environment)
 	if err != nil {
 		return err
 	}
-	if audit && session.Snapshot.Cluster == nil && !status.HasStatus(session.Snapshot, session.Kinds) {
+	if o.Audit && session.Snapshot.Cluster == nil && !status.HasStatus(session.Snapshot, session.Kinds) {
 		return errNothingReported
 	}
-	query := view.StatusQuery{Objects: all || q.allNamespaces && len(args) == 0, Audit: audit}
+	query := view.StatusQuery{Objects: o.All || q.Source.allNamespaces && len(args) == 0, Audit: o.Audit}
 	if query.Kinds, err = session.selectedKinds(); err != nil {
 		return err
 	}
-	if q.namespace != "" && !q.allNamespaces {
-		query.InNamespace = func(namespace string) bool { return namespace == q.namespace }
+	if q.Source.namespace != "" && !q.Source.allNamespaces {
+		query.InNamespace = func(namespace string) bool { return namespace == q.Source.namespace }
 	}
 	if len(args) == 0 {
-		if err := (inputSelection{session}).checkNamespace(); err != nil {
+		if err := session.checkNamespace(); err != nil {
 			return err
 		}
 	}
-	named, err := policyNames{session}.findEach(args)
+	named, err := session.findPolicies(args)
 	if err != nil {
 		return err
 	}
@@ -98,11 +110,11 @@ func (a App) runStatus(ctx context.Context, q *queryFlags, s, to Streams, args [
 		query.Policies = append(query.Policies, n.policy)
 	}
 	list := session.Status(query)
-	if err := q.writeWithProblems(to, session, "", list, &list.Envelope); err != nil {
+	if err := q.Output.writeWithProblems(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}
 	switch {
-	case !audit:
+	case !o.Audit:
 		return nil
 	case list.Summary.Differ > 0:
 		return errFindings

@@ -9,13 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// suggestion explains a word that names a policy where a target is expected, or the other way
-// round, and proposes the right command.
-type suggestion struct{ *session }
-
 // policyForTarget returns the error of naming a policy where a target is expected, with the command
 // that takes it; nil if the text names none.
-func (s suggestion) policyForTarget(text string) error {
+func (s *session) policyForTarget(text string) error {
 	f, err := s.searchPolicy(text)
 	if err != nil || len(f.found) == 0 {
 		return nil
@@ -34,7 +30,7 @@ func (s suggestion) policyForTarget(text string) error {
 
 // targetForPolicy returns the error of naming a target where a policy is expected; nil if the text
 // names none.
-func (s suggestion) targetForPolicy(text string) error {
+func (s *session) targetForPolicy(text string) error {
 	parts := strings.Split(text, "/")
 	var w targetName
 	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 && s.findPolicyKinds(parts[0]) == nil {
@@ -52,7 +48,7 @@ func (s suggestion) targetForPolicy(text string) error {
 }
 
 // formatCommand writes a command about an object of a namespace, for people to type.
-func (s suggestion) formatCommand(namespace string, words ...string) string {
+func (s *session) formatCommand(namespace string, words ...string) string {
 	out := []string{"kubectl dopolicy"}
 	if namespace != "" {
 		words = append(words, "-n", namespace)
@@ -65,7 +61,7 @@ func (s suggestion) formatCommand(namespace string, words ...string) string {
 
 // findDefinedKind finds the kind that a word names in a CustomResourceDefinition of the input, or
 // in the cluster if it is described.
-func (s suggestion) findDefinedKind(word string) (model.GroupKind, bool) {
+func (s *session) findDefinedKind(word string) (model.GroupKind, bool) {
 	for _, o := range s.Snapshot.Definitions() {
 		gk, _ := o.DefinedKind()
 		names := o.Body.At("spec", "names")

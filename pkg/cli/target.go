@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// gatewayGroup is the API group of the Gateway API.
 const gatewayGroup = gatewayv1.GroupName
 
 // targetKind is a kind that can be named as a target, with its spellings.
@@ -65,7 +66,7 @@ func (s *session) findKind(word string) (model.GroupKind, bool) {
 			return gk, true
 		}
 	}
-	return suggestion{s}.findDefinedKind(word)
+	return s.findDefinedKind(word)
 }
 
 // isServedAs reports whether the cluster that the input is from has this name for a kind.
@@ -98,7 +99,7 @@ func (s *session) parseTarget(args []string) (targetName, error) {
 	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 {
 		w.kind, parts = gk, parts[1:]
 	} else if len(args) == 2 || len(parts) > 2 {
-		if err := (suggestion{s}).policyForTarget(text); err != nil {
+		if err := s.policyForTarget(text); err != nil {
 			return w, err
 		}
 		return w, unknownKindError(parts[0])
@@ -143,7 +144,7 @@ func (s *session) findTarget(args []string) (model.Ref, []topology.NodeID, error
 	ref := found[0]
 	ids := s.Graph.Lookup(ref.WithSection(w.section))
 	if len(ids) == 0 {
-		if err := (suggestion{s}).policyForTarget(strings.Join(args, "/")); err != nil {
+		if err := s.policyForTarget(strings.Join(args, "/")); err != nil {
 			return ref, nil, err
 		}
 	}
@@ -190,10 +191,10 @@ func (s *session) isInNamespace(ref model.Ref) bool {
 }
 
 func (s *session) targetNotFound(w targetName, text string) error {
-	if err := (inputSelection{s}).checkNamespace(); err != nil {
+	if err := s.checkNamespace(); err != nil {
 		return err
 	}
-	if err := (suggestion{s}).policyForTarget(text); err != nil {
+	if err := s.policyForTarget(text); err != nil {
 		return err
 	}
 	var near []string
@@ -233,6 +234,7 @@ func listKindWords() []string {
 	return out
 }
 
+// limitNames shortens a long list of names.
 func limitNames(names []string) []string {
 	const most = 8
 	if len(names) > most {
@@ -241,6 +243,7 @@ func limitNames(names []string) []string {
 	return names
 }
 
+// formatRefs lists objects as hints do.
 func formatRefs(refs []model.Ref) string {
 	var out []string
 	for _, r := range refs {
@@ -255,4 +258,5 @@ func formatRefs(refs []model.Ref) string {
 	return strings.Join(limitNames(out), ", ")
 }
 
+// lowerKind is the kind of an object in lower case, as it is typed.
 func lowerKind(ref model.Ref) string { return strings.ToLower(ref.Kind) }

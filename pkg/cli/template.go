@@ -76,7 +76,7 @@ func (f *templateFlags) parseTemplate(output string, given bool) (bool, error) {
 	if form.file {
 		data, err := readSmallFile(text, true)
 		if err != nil {
-			return false, &noAnswerError{fmt.Sprintf("reading the template: %s", err), "-o " + name + " takes the name of a file"}
+			return false, newNoAnswerError(fmt.Sprintf("reading the template: %s", err), "-o "+name+" takes the name of a file")
 		}
 		text = string(data)
 	}
@@ -127,7 +127,7 @@ func completeFormats(formats []string) cobra.CompletionFunc {
 // that no terminal should get. No space is put behind a word that is to be continued: after / and
 // =.
 func filterProposals(words []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words = slices.DeleteFunc(sortUnique(words), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
+	words = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(words))), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, "=") }) {
 		directive |= cobra.ShellCompDirectiveNoSpace

@@ -20,9 +20,8 @@ const (
 	retryDelay  = 5 * time.Second
 )
 
-// answerFunc answers once: reading uses the first pair of streams, the answer is written to the
-// second one.
-type answerFunc func(ctx context.Context, s, to Streams) error
+// answerFunc answers once, and writes the answer to the streams.
+type answerFunc func(ctx context.Context, to Streams) error
 
 // addWatchFlag adds --watch.
 func (q *queryFlags) addWatchFlag(cmd *cobra.Command) {
@@ -30,36 +29,36 @@ func (q *queryFlags) addWatchFlag(cmd *cobra.Command) {
 }
 
 // answerOrWatch answers once or, with --watch, again and again.
-func (q *queryFlags) answerOrWatch(cmd *cobra.Command, s Streams, answer answerFunc) error {
+func (q *queryFlags) answerOrWatch(ctx context.Context, s Streams, answer answerFunc) error {
 	if q.watching {
-		return q.watchAnswer(cmd.Context(), s, answer)
+		return q.watchAnswer(ctx, s, answer)
 	}
-	return answer(cmd.Context(), s, s)
+	return answer(ctx, s)
 }
 
 // watchAnswer prints the answer, and prints it again whenever it changes, until it is interrupted.
 // Errors after the first answer are printed and the watch goes on.
 func (q *queryFlags) watchAnswer(ctx context.Context, s Streams, answer answerFunc) error {
-	if !q.overLive && (len(q.files) > 0 || q.kustomization != "") {
+	if q.Source.readsFiles() {
 		return newUsageError("drop -w, or add --live to combine the files with the cluster", "--watch works only with a cluster")
 	}
-	if slices.Contains(q.files, "-") {
+	if slices.Contains(q.Source.files, "-") {
 		return newUsageError("save it to a file, and read that with -f", "--watch reads the input again, but standard input can be read only once")
 	}
-	q.cache = &load.Cache{}
+	q.Source.cache = &load.Cache{}
 	var last printedAnswer
 	first, err := captureAnswer(ctx, s, answer)
 	if err != nil {
 		return err
 	}
-	if err := first.printIfChanged(s, q.format, &last); err != nil {
+	if err := first.printIfChanged(s, q.Output.format, &last); err != nil {
 		return err
 	}
-	c, err := q.findCluster()
+	c, err := q.Source.cluster.findCluster()
 	if err != nil {
 		return err
 	}
-	watcher, err := load.NewWatcher(c.config, q.loadLimits(), q.cache, func(what, hint string) {
+	watcher, err := load.NewWatcher(c.config, q.Source.limits.loadLimits(), q.Source.cache, func(what, hint string) {
 		fmt.Fprintf(s.Err, "warning: %s\n", render.Escape(what))
 		if hint != "" {
 			fmt.Fprintf(s.Err, "hint: %s\n", hint)
@@ -81,7 +80,7 @@ func (q *queryFlags) watchAnswer(ctx context.Context, s Streams, answer answerFu
 		case ctx.Err() != nil:
 			return nil
 		case err != nil: // what was asked about may be gone and come back, and so may the server
-			if what := classifyError(err).what; what != told {
+			if what := describeError(err).what; what != told {
 				told = what
 				fmt.Fprintf(s.Err, "error: %s\n", render.Escape(what))
 			}
@@ -90,7 +89,7 @@ func (q *queryFlags) watchAnswer(ctx context.Context, s Streams, answer answerFu
 			continue
 		}
 		told = ""
-		if err := next.printIfChanged(s, q.format, &last); err != nil {
+		if err := next.printIfChanged(s, q.Output.format, &last); err != nil {
 			return err
 		}
 	}
@@ -114,7 +113,7 @@ func captureAnswerAndError(ctx context.Context, s Streams, answer answerFunc) (*
 	var side, out bytes.Buffer
 	aside := s
 	aside.Err, aside.Out = &side, &out
-	err := answer(ctx, s, aside)
+	err := answer(ctx, aside)
 	return &printedAnswer{side.String(), out.String()}, err
 }
 

@@ -2,18 +2,15 @@ package cli
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
-// addDiffCompletion completes the sides, which are mostly files, and the objects behind --delete.
-func (f *diffFlags) addDiffCompletion(a App, cmd *cobra.Command, s Streams) {
-	a.addCompletion(cmd, &f.sourceFlags, s, nil)
+// addSideCompletion completes the sides, which are mostly files, and the objects behind --delete.
+func (f *sideFlags) addSideCompletion(cmd *cobra.Command, env environment) {
+	addCompletion(cmd, env, &f.Source, nil)
 	side := func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
 		for _, word := range []string{liveSide, gitPrefix} {
@@ -42,12 +39,12 @@ func (f *diffFlags) addDiffCompletion(a App, cmd *cobra.Command, s Streams) {
 	completeFlag(cmd, "delete", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
-		return filterProposals(f.proposeDeletions(ctx, a.Plugins, s, args, typed), typed)
+		return filterProposals(f.proposeDeletions(ctx, env, args, typed), typed)
 	})
 	completeFlag(cmd, "namespace", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
-		x := f.readSecondSide(ctx, a.Plugins, s, args)
+		x := f.readSecondSide(ctx, env, args)
 		if x == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -63,20 +60,19 @@ func (f *diffFlags) addDiffCompletion(a App, cmd *cobra.Command, s Streams) {
 
 // readSecondSide reads the second side as the command would and prints nothing; it returns nil if
 // that fails.
-func (f *diffFlags) readSecondSide(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string) *kindIndex {
-	silent := s
-	silent.In, silent.Out, silent.Err, silent.ErrIsTTY = strings.NewReader(""), io.Discard, io.Discard, false
+func (f *sideFlags) readSecondSide(ctx context.Context, env environment, args []string) *kindIndex {
+	silent := env.withoutStreams()
 	all := *f
 	all.deleted = []string{"any/thing"} // stands for what is being typed
-	_, to, err := all.chooseSides(args)
+	_, to, err := all.chooseSides(args, "")
 	if err != nil {
 		return nil
 	}
-	engine, err := all.engine(plugins, silent)
+	engine, err := all.Source.engine(silent)
 	if err != nil {
 		return nil
 	}
-	r, err := all.newSideReader(engine, silent, to, to)
+	r, err := all.newSideReader(engine, silent.Streams, to, to)
 	if err != nil {
 		return nil
 	}
@@ -92,8 +88,8 @@ func (f *diffFlags) readSecondSide(ctx context.Context, plugins []plugin.Plugin,
 
 // proposeDeletions returns the words for --delete: kinds, and behind a kind its objects, with their
 // namespaces where two have one name.
-func (f *diffFlags) proposeDeletions(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string, typed string) []string {
-	x := f.readSecondSide(ctx, plugins, s, args)
+func (f *sideFlags) proposeDeletions(ctx context.Context, env environment, args []string, typed string) []string {
+	x := f.readSecondSide(ctx, env, args)
 	if x == nil {
 		return nil
 	}
@@ -105,7 +101,7 @@ func (f *diffFlags) proposeDeletions(ctx context.Context, plugins []plugin.Plugi
 		}
 		return words
 	}
-	refs := x.listObjects(x.findKinds(kind), f.namespace)
+	refs := x.listObjects(x.findKinds(kind), f.Source.namespace)
 	for _, ref := range refs {
 		alike := 0
 		for _, other := range refs {
@@ -113,7 +109,7 @@ func (f *diffFlags) proposeDeletions(ctx context.Context, plugins []plugin.Plugi
 				alike++
 			}
 		}
-		if name := ref.FullName(); alike > 1 || f.namespace == "" {
+		if name := ref.FullName(); alike > 1 || f.Source.namespace == "" {
 			words = append(words, kind+"/"+name)
 		} else {
 			words = append(words, kind+"/"+ref.Name)
