@@ -81,7 +81,6 @@ func TestGrantOwner(t *testing.T) {
 	in := model.NewSnapshot(objects(t, remote+`{apiVersion: gateway.networking.k8s.io/v1, kind: ReferenceGrant, metadata: {name: g, namespace: other},
   spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: infra}], to: [{group: "", kind: Secret}]}}`), nil)
 	d := newDraft(in, &Builder{})
-	d.readGrants()
 	for kind, want := range map[string]string{"Gateway": "", "ListenerSet": "RefNotPermitted"} {
 		o := object(map[string]any{"apiVersion": gatewayGroup + "/v1", "kind": kind, "metadata": map[string]any{"name": "x", "namespace": "infra"}}, model.Origin{})
 		got := newGatewayBuilder(d).certificates.judgeCertificate(o.Ref, model.Pack(map[string]any{"name": "remote", "namespace": "other"}, nil), inSpec(o).atField("listeners").atEntry(0), serverUse)

@@ -43,7 +43,7 @@ func (c *certificateJudge) readTLS(l *listener, f *fieldReader) {
 		l.withoutCertificate = own.Message
 	}
 	if l.protocol == "TLS" && c.settings.IsOff(TLSTerminate) {
-		l.setRefusal(Refusal{"UnsupportedValue", "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
+		l.setRefusal(Refusal{Reason: "UnsupportedValue", Message: "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
 	} else if l.protocol == "TLS" {
 		c.addNamedNote(noteTopic{kind: terminatesTLS}, l.ref.String(), nil)
 	}
@@ -84,7 +84,7 @@ func (c *certificateJudge) setAuthorities(l *listener, by certificateRefs) {
 	case !by.given || by.good:
 	case by.isBroken():
 		l.withoutCertificate = cmp.Or(l.withoutCertificate, by.Message)
-		l.setRefusal(Refusal{"NoValidCACertificate", "no CA certificate is valid: " + by.Message})
+		l.setRefusal(Refusal{Reason: "NoValidCACertificate", Message: "no CA certificate is valid: " + by.Message})
 	default:
 		l.setRefusal(Refusal{Message: "it is unknown whether a CA certificate is valid: " + by.unknown})
 		if by.gap == grantGap {
@@ -148,7 +148,7 @@ func (gs *gatewayBuilder) applyGatewayTLS(gateway NodeID, spec *fieldReader) {
 	tls := spec.readObject("tls")
 	backend := tls.readObject("backend")
 	if ref := backend.body.Field("clientCertificateRef"); !ref.IsNull() {
-		gs.clientCertificates[gateway] = gs.certificates.judgeCertificate(gs.nodes[gateway].Ref, ref, backend.at.atField("clientCertificateRef"), clientUse)
+		gs.clientCertificates[gateway] = gs.certificates.judgeCertificate(gs.nodes.Node(gateway).Ref, ref, backend.at.atField("clientCertificateRef"), clientUse)
 	}
 }
 
@@ -174,7 +174,7 @@ func (gs *gatewayBuilder) separateModes(gateway NodeID, all []listener) {
 			gs.addNamedNote(noteTopic{kind: mixesModes}, l.ref.String(), nil)
 			continue
 		}
-		r := Refusal{"ProtocolConflict", "TLS listeners of both modes share port " + formatInt(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
+		r := Refusal{Reason: "ProtocolConflict", Message: "TLS listeners of both modes share port " + formatInt(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
 		l.setRefusal(r)
 		if l.conflict == (Conflict{}) {
 			l.conflict = Conflict{Reason: r.Reason, Message: r.Message, Settled: true}
@@ -187,5 +187,5 @@ func (gs *gatewayBuilder) separateModes(gateway NodeID, all []listener) {
 	slices.Sort(names)
 	gs.addProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 		Message: "listeners " + strings.Join(names, ", ") + " have different TLS modes on one port: none of them takes traffic",
-		Hint:    "give each mode a port of its own, or set " + TLSModeMixed + " if the implementation supports it"}, gs.nodes[gateway].Object, "spec", "listeners")
+		Hint:    "give each mode a port of its own, or set " + TLSModeMixed + " if the implementation supports it"}, gs.nodes.Node(gateway).Object, "spec", "listeners")
 }
