@@ -23,11 +23,11 @@ const (
 )
 
 // verdict is what became of the references of the first listener.
-func verdict(t *testing.T, manifests string, cluster *model.Cluster, settings model.Settings) (ListenerFacts, *Graph) {
+func verdict(t *testing.T, manifests string, cluster *model.Cluster, settings model.Settings) (ListenerFacts, testGraph) {
 	t.Helper()
 	in := model.NewSnapshot(objects(t, manifests), nil)
 	in.Cluster = cluster
-	g := Build(in, settings)
+	g := testGraph{Build(in, settings)}
 	ids := g.Lookup(model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: "infra", Name: "gw", Section: "l"})
 	if len(ids) != 1 {
 		t.Fatalf("%d listeners", len(ids))

@@ -222,8 +222,8 @@ func (f *referenceJudge) SelectsPodsIn(s PodSelector, namespace string) Truth {
 }
 
 // SelectsWorkload reports whether a workload is selected.
-func (g *Graph) SelectsWorkload(s PodSelector, workload NodeID) Truth {
-	o := g.nodes.list[workload].Object
+func (g *Graph) SelectsWorkload(s PodSelector, id NodeID) Truth {
+	o := g.nodes.list[id].Object
 	if !s.Pods.SelectsLabels(podLabels(o)) || isOnHostNetwork(o) {
 		return No
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 // workloads builds the family of workloads, and names them.
-func workloads(t *testing.T, manifests string) (*Graph, map[string]NodeID) {
+func workloads(t *testing.T, manifests string) (testGraph, map[string]NodeID) {
 	t.Helper()
 	in := model.NewSnapshot(objects(t, manifests), nil)
-	g := Build(in, model.Settings{}, func(b *Builder) {
+	g := testGraph{Build(in, model.Settings{}, func(b *Builder) {
 		b.AddWorkloads(model.GroupKind{Kind: "Pod"}, model.GroupKind{Group: "apps", Kind: "Deployment"})
-	})
+	})}
 	found := map[string]NodeID{}
 	for _, id := range g.Order(Namespaced) {
 		if n := g.Node(id); n.Role == Workload {
