@@ -66,7 +66,7 @@ func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []pol
 func (k *attacher) rankGateways(backend model.Ref, first map[model.Ref]bool) []model.Ref {
 	g := k.res.Graph
 	out := slices.DeleteFunc(g.GatewaysAbove(backend), func(ref model.Ref) bool {
-		return !slices.ContainsFunc(g.Lookup(ref), k.ManagesGateway)
+		return !slices.ContainsFunc(g.Lookup(ref), func(id topology.NodeID) bool { return managesGateway(k.Kind, g, id) })
 	})
 	slices.SortStableFunc(out, func(a, b model.Ref) int {
 		switch {

@@ -198,7 +198,7 @@ func (k stackVariants) oldestFirst() *pathEngine {
 	twin.Kind, twin.rejectedAt = &described, nil
 	twin.attached = nodeTable{}
 	for id, p := range k.attached.eachEntry {
-		if len(p.policies) > 1 && (targetContest{&twin}).keepsFirstOnly(p) {
+		if len(p.policies) > 1 && keepsFirstOnly(twin.Kind, p) {
 			p.policies = p.policies[:1]
 		}
 		twin.attached.setEntry(id, p)
