@@ -112,3 +112,8 @@ func (k *attachments) SeesNamespace(namespace string) bool {
 
 // SeesAll reports whether the implementation sees every namespace.
 func (k *attachments) SeesAll() bool { return k.seesNamespace == nil }
+
+// isUnattached reports whether no policy is attached anywhere, nor named by a backendRef.
+func (k *attachments) isUnattached() bool {
+	return k.attached.countEntries()+len(k.backendRules) == 0
+}

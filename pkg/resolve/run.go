@@ -109,7 +109,7 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	r.linkMembers()
 	for _, k := range r.Kinds {
 		r.Problems = append(r.Problems, reportUnreferenced(r.Targets, k.Kind, &k.attachments)...)
-		if along, ok := k.engine.(*pathEngine); ok && k.attached.countEntries()+len(k.backendRules) > 0 {
+		if along, ok := k.engine.(*pathEngine); ok && !k.isUnattached() {
 			along.computeContexts()
 			r.Problems = append(r.Problems, along.reportRefusedSteps()...)
 			r.Problems = append(r.Problems, along.reportUnreached()...)
