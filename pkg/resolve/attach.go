@@ -256,6 +256,7 @@ func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.Targe
 	return nil
 }
 
+// isClusterScoped reports whether objects of a kind that policies target have no namespace.
 func isClusterScoped(gk model.GroupKind) bool {
 	return gk == classKind || gk == namespaceKind
 }

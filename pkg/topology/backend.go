@@ -113,6 +113,7 @@ func (bs *backendBuilder) checkFilters(r *routeDraft, id NodeID, of *fieldReader
 	}
 }
 
+// readBackendRef reads a backendRef; false if it takes no part.
 func (f *fieldReader) readBackendRef() (backendRef, bool) {
 	port := f.readPort("port")
 	ref, ok := f.readNamedReference(model.Ref{Group: coreGroup, Kind: serviceKind.Kind, Namespace: f.at.object.Ref.Namespace})

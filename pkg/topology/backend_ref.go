@@ -14,6 +14,7 @@ type referenceJudge struct {
 	known    map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
 }
 
+// newReferenceJudge returns the judge for an input with these grants.
 func newReferenceJudge(in *model.Snapshot, c coverage, grants grantSet) *referenceJudge {
 	return &referenceJudge{in: in, coverage: c, grants: grants, known: knownKinds(in)}
 }

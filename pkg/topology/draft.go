@@ -99,6 +99,7 @@ func (d *draft) namespaceNode(name string) NodeID {
 	return id
 }
 
+// namespaceRef returns the reference of the namespace called name.
 func namespaceRef(name string) model.Ref { return model.Ref{Kind: namespaceKind.Kind, Name: name} }
 
 // classNode returns the node of the class called name, which need not be in the input.

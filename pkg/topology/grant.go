@@ -15,6 +15,7 @@ type grant struct {
 	name          string
 }
 
+// isAllowed reports whether objects of kind from in namespace ns may refer to an object.
 func (gs grantSet) isAllowed(from model.GroupKind, ns string, to model.Ref) bool {
 	if ns == to.Namespace {
 		return true

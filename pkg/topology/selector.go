@@ -25,6 +25,7 @@ type selector struct {
 	requirements []requirement // all must hold
 }
 
+// requirement is what a selector asks of one label.
 type requirement struct {
 	key, operator string
 	values        []string
