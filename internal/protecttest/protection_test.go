@@ -134,7 +134,7 @@ func (c *comparison) compare() {
 	}
 	c.r = k.resolve(in)
 	c.matcher = request.NewMatcher(c.r.Graph, c.r.Settings).NormalizeWith(c.r, k.tidiers)
-	c.matcher.SetUnreadInputs(c.r.UnreadInputs())
+	c.matcher.SetUnreadInputs(resolve.UnreadInputs(c.r))
 	c.tally["inputs"]++
 	c.take()
 	c.settle()

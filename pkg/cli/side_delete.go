@@ -183,7 +183,7 @@ func (r *sideReader) deletedNotFound(x *kindIndex, kinds []model.GroupKind, d de
 	if namespace != "" {
 		where = "in namespace " + namespace + " on the second side"
 	}
-	s := &session{streams: r.streams, Input: &dopolicy.Input{Resolution: &resolve.Resolution{Snapshot: x.in}}}
+	s := &session{streams: r.streams, Input: &dopolicy.Input{Resolution: &resolve.Resolution{Targets: &resolve.Targets{Snapshot: x.in}}}}
 	return s.notFoundError(hint, "--delete: no %s %q %s", strings.ToLower(kinds[0].Kind), d.name, where)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )

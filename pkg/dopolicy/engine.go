@@ -106,7 +106,7 @@ func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
 // take them unread.
 func (e *Engine) matcher(r *resolve.Resolution) *request.Matcher {
 	m := request.NewMatcher(r.Graph, r.Settings).NormalizeWith(r, e.normalizers)
-	m.SetUnreadInputs(r.UnreadInputs())
+	m.SetUnreadInputs(resolve.UnreadInputs(r))
 	return m
 }
 

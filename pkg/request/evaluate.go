@@ -104,7 +104,7 @@ func (e Evaluators) UnreadPolicies(q Query, r *resolve.Resolution, kinds []model
 			ends = append(ends, p.Workload)
 		}
 	}
-	return r.UnreadConnectionPolicies(ends, func(k *resolve.Kind) bool { return e[k.Evaluate] != nil }, kinds)
+	return resolve.UnreadConnectionPolicies(r, ends, func(k *resolve.Kind) bool { return e[k.Evaluate] != nil }, kinds)
 }
 
 // CombineOutcomes returns the outcome where two have to allow.

@@ -49,7 +49,7 @@ func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []pol
 				continue
 			}
 		case topology.Backend:
-			for _, gateway := range k.rankGateways(n.Ref, ours) {
+			for _, gateway := range k.orderGateways(n.Ref, ours) {
 				if !fits(gateway) {
 					p.Fail(gateway, "its status has no room for another ancestor")
 				}
@@ -61,12 +61,12 @@ func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []pol
 	return out
 }
 
-// rankGateways lists the Gateways of the kind's vendor with a route to a backend: those of a set
+// orderGateways lists the Gateways of the kind's vendor with a route to a backend: those of a set
 // first, then the older ones, then by name.
-func (k *attacher) rankGateways(backend model.Ref, first map[model.Ref]bool) []model.Ref {
+func (k *attacher) orderGateways(backend model.Ref, first map[model.Ref]bool) []model.Ref {
 	g := k.res.Graph
 	out := slices.DeleteFunc(g.GatewaysAbove(backend), func(ref model.Ref) bool {
-		return !slices.ContainsFunc(g.Lookup(ref), k.ManagesGateway)
+		return !slices.ContainsFunc(g.Lookup(ref), func(id topology.NodeID) bool { return managesGateway(k.Kind, g, id) })
 	})
 	slices.SortStableFunc(out, func(a, b model.Ref) int {
 		switch {

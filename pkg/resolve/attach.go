@@ -15,7 +15,10 @@ import (
 
 // attacher finds the targets of the policies of a kind.
 type attacher struct {
-	*Kind
+	*policy.Kind
+	*attachments
+	res    *Targets
+	unread func(policy.TargetRef) []string
 	checks []policy.AttachedCheck // of the kind; nil: not asked for yet
 }
 
@@ -130,12 +133,12 @@ func (k *attacher) runLints() {
 		return
 	}
 	for _, lint := range k.Lints {
-		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
+		k.res.Problems = append(k.res.Problems, lint(k.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
 	}
 }
 
 // addRefProblem reports something about one reference of a policy.
-func (r *Resolution) addRefProblem(p *policy.Policy, ref policy.TargetRef, problem model.Problem) {
+func (r *Targets) addRefProblem(p *policy.Policy, ref policy.TargetRef, problem model.Problem) {
 	problem = problem.At(p.Object)
 	origin := ref.Origin()
 	problem.Origin = &origin
@@ -202,7 +205,7 @@ func (k *attacher) findTargets(p *policy.Policy, t policy.TargetRef) []topology.
 }
 
 // isUnnamedRule reports whether a node is a rule that does not have the name itself.
-func (r *Resolution) isUnnamedRule(id topology.NodeID, name string) bool {
+func (r *Targets) isUnnamedRule(id topology.NodeID, name string) bool {
 	n := r.Node(id)
 	return n.Role == topology.Rule && n.Object.Text("spec", "rules", strconv.Itoa(n.Index), "name") != name
 }
@@ -252,6 +255,7 @@ func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.Targe
 	return nil
 }
 
+// isClusterScoped reports whether objects of a kind that policies target have no namespace.
 func isClusterScoped(gk model.GroupKind) bool {
 	return gk == classKind || gk == namespaceKind
 }
@@ -265,7 +269,11 @@ func listTargetForms(forms []policy.TargetForm) string {
 }
 
 // targetContest decides which of several policies on one target stay.
-type targetContest struct{ *Kind }
+type targetContest struct {
+	*policy.Kind
+	*attachments
+	res *Targets
+}
 
 // rejectLosers runs the same-target models that reject policies, node by node, before any fold
 // (engine E8).
@@ -285,7 +293,7 @@ func (k targetContest) rejectLosers() {
 	}
 	ids := make([]topology.NodeID, 0, len(k.attached))
 	for id, p := range k.attached {
-		if len(p.policies) > 1 && k.keepsFirstOnly(p) {
+		if len(p.policies) > 1 && keepsFirstOnly(k.Kind, p) {
 			ids = append(ids, id)
 		}
 	}
@@ -300,7 +308,7 @@ func (k targetContest) rejectLosers() {
 				kept = append(kept, a)
 				continue
 			}
-			v := Rejection{Attached: a, By: kept[first].Policy, Decision: k.decisionBetween(kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
+			v := Rejection{Attached: a, By: kept[first].Policy, Decision: decisionBetween(k.Kind, kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
@@ -311,7 +319,7 @@ func (k targetContest) rejectLosers() {
 
 // keepsFirstOnly reports whether only the first policy of the place stays. A direct kind is folded
 // instead: strategy none says the same.
-func (k targetContest) keepsFirstOnly(p nodePolicies) bool {
+func keepsFirstOnly(k *policy.Kind, p nodePolicies) bool {
 	switch k.SameTarget {
 	case policy.First:
 		return true

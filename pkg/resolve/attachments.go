@@ -10,6 +10,10 @@ import (
 
 // attachments are the targets of the policies of a kind, and who keeps whom out there.
 type attachments struct {
+	Policies []*policy.Policy // sorted by reference
+	Rejected []Rejection
+
+	seesNamespace     func(namespace string) bool // the namespaces that the implementation sees; nil: all
 	attached          map[topology.NodeID]nodePolicies
 	rejectedAt        map[topology.NodeID][]Rejection
 	targetLists       []targetList                         // by the position of a policy
@@ -24,6 +28,13 @@ type targetList struct {
 	nodes      []topology.NodeID
 	followed   bool  // somebody has looked where its references lead
 	unresolved []int // the references that lead to no target, once they are followed
+}
+
+// attach attaches the policies to targets, and finds which of several at one target stay. unread
+// describes what may not be read of the objects that a reference may be to.
+func (k *attachments) attach(to *Targets, kind *policy.Kind, unread func(policy.TargetRef) []string) {
+	(&attacher{Kind: kind, attachments: k, res: to, unread: unread}).attachAll()
+	targetContest{kind, k, to}.rejectLosers()
 }
 
 // makeRoom makes room for the targets of the policies of the kind.
@@ -94,13 +105,15 @@ func (k *attachments) BackendRules(p *policy.Policy) []topology.NodeID { return 
 // for them.
 func (k *attachments) RefusedAncestors(p *policy.Policy) []model.Ref { return k.refusedAncestors[p] }
 
-// PathsVia returns the ways by which a policy itself comes to a node, of those on which a stack
-// holds there.
-func (k *attachments) PathsVia(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
-	at := k.attached[id].policies
-	i := slices.IndexFunc(at, func(a policy.Attached) bool { return a.Policy == p })
-	if i < 0 || at[i].Details == nil || at[i].Details.Parents == nil {
-		return ways
-	}
-	return slices.DeleteFunc(slices.Clone(ways), func(w Path) bool { return len(w) < 2 || !slices.Contains(at[i].Details.Parents, w[len(w)-2]) })
+// SeesNamespace reports whether the implementation sees the objects of a namespace.
+func (k *attachments) SeesNamespace(namespace string) bool {
+	return k.seesNamespace == nil || namespace == "" || k.seesNamespace(namespace)
+}
+
+// SeesAll reports whether the implementation sees every namespace.
+func (k *attachments) SeesAll() bool { return k.seesNamespace == nil }
+
+// isUnattached reports whether no policy is attached anywhere, nor named by a backendRef.
+func (k *attachments) isUnattached() bool {
+	return len(k.attached)+len(k.backendRules) == 0
 }

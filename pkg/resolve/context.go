@@ -149,7 +149,7 @@ func (k *pathEngine) pathsWith(adds nodeAdditions, id topology.NodeID, s StackID
 
 // judgeSteps asks the kind's vendor about every step of the paths, once.
 func (k *pathEngine) judgeSteps() {
-	if k.Step == nil && k.Controllers == nil && k.seesNamespace == nil {
+	if k.Step == nil && k.Controllers == nil && k.SeesAll() {
 		return
 	}
 	k.refusedSteps = map[[2]topology.NodeID]*model.Problem{}
@@ -231,12 +231,12 @@ func (k *Kind) PolicyBefore(p *policy.Policy, id topology.NodeID) (*policy.Polic
 			return first.Policy, v.Decision
 		}
 		if v.Attached.Policy == p {
-			return first.Policy, k.decisionBetween(first, v.Attached, at.ageIgnored)
+			return first.Policy, decisionBetween(k.Kind, first, v.Attached, at.ageIgnored)
 		}
 	}
 	for _, a := range at.policies {
 		if a.Policy == p {
-			return first.Policy, k.decisionBetween(first, a, at.ageIgnored)
+			return first.Policy, decisionBetween(k.Kind, first, a, at.ageIgnored)
 		}
 	}
 	return nil, merge.Decision{}

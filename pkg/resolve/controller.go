@@ -13,13 +13,18 @@ import (
 // ListenerSet: its class names one of the vendor's controllers, or the input does not tell whose it
 // is.
 func (k *Kind) ManagesGateway(id topology.NodeID) bool {
-	g := k.res.Graph
+	return managesGateway(k.Kind, k.res.Graph, id)
+}
+
+// managesGateway reports whether a kind's vendor manages a Gateway, or the Gateway of a ListenerSet,
+// or the input does not tell whose it is.
+func managesGateway(k *policy.Kind, g *topology.Graph, id topology.NodeID) bool {
 	if g.Node(id).Role == topology.ListenerSet {
 		if id = g.ListenerSet(id).Gateway; id == topology.None {
 			return true
 		}
 	}
-	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id), func(class topology.NodeID) bool { return k.foreignController(class) != "" })
+	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id), func(class topology.NodeID) bool { return foreignController(k, g, class) != "" })
 }
 
 // DecidesOwner reports whether objects of a kind decide whose Gateways they are, where that matters
@@ -37,8 +42,8 @@ func (k Gaps) DecidesAcceptance(gk model.GroupKind) bool {
 
 // foreignController returns the controller of a class if it is none of the kind's vendor, "" if it
 // is one or is not known.
-func (k *Kind) foreignController(class topology.NodeID) string {
-	o := k.res.Graph.Node(class).Object
+func foreignController(k *policy.Kind, g *topology.Graph, class topology.NodeID) string {
+	o := g.Node(class).Object
 	if o == nil || k.Controllers == nil {
 		return ""
 	}
@@ -53,7 +58,7 @@ func (k *Kind) foreignController(class topology.NodeID) string {
 func (k *pathEngine) judgeStep(parent, child topology.NodeID) *model.Problem {
 	g := k.res.Graph
 	if n := g.Node(child); n.Role == topology.Gateway && n.Object != nil && g.Node(parent).Role == topology.GatewayClass {
-		if name := k.foreignController(parent); name != "" {
+		if name := foreignController(k.Kind.Kind, g, parent); name != "" {
 			p := model.Problem{Severity: model.Info, Code: model.NotReached,
 				Message: fmt.Sprintf("%s belongs to controller %s: %s does not apply on paths through it", n.Ref, name, k.GroupKind.Kind)}.At(n.Object)
 			return &p

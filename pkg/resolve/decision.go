@@ -13,7 +13,7 @@ type defeat struct {
 
 // decisionBetween says what puts one of two policies of a place before the other. What filters name
 // stands in their order, whatever the comparator says.
-func (k *Kind) decisionBetween(winner, loser policy.Attached, ageIgnored bool) merge.Decision {
+func decisionBetween(k *policy.Kind, winner, loser policy.Attached, ageIgnored bool) merge.Decision {
 	if winner.Level == policy.FilterLevel && loser.Level == policy.FilterLevel {
 		return merge.Decision{Criterion: merge.CriterionPosition, KeyName: "the order of the filters", Last: winner.Index > loser.Index}
 	}
@@ -75,7 +75,7 @@ func (o *Verdict) orderDecision(winner, loser int) merge.Decision {
 	case w.attached.Policy == nil || l.attached.Policy == nil || w.run != l.run: // nothing that a comparator has ordered
 		return merge.Decision{Criterion: merge.CriterionOrder, Last: winner > loser}
 	}
-	return l.kind.decisionBetween(w.attached, l.attached, w.ageIgnored || l.ageIgnored)
+	return decisionBetween(l.kind.Kind, w.attached, l.attached, w.ageIgnored || l.ageIgnored)
 }
 
 // targetDecision says what decided on one target, where d puts the winner before or behind the

@@ -18,11 +18,6 @@ func (k *attacher) askNamespaces() {
 	k.res.Problems = append(k.res.Problems, problems...)
 }
 
-// SeesNamespace reports whether the implementation sees the objects of a namespace.
-func (k *Kind) SeesNamespace(namespace string) bool {
-	return k.seesNamespace == nil || namespace == "" || k.seesNamespace(namespace)
-}
-
 // checkVisible reports whether the implementation sees a policy, and adds a problem if it does not.
 func (k *attacher) checkVisible(p *policy.Policy) bool {
 	if k.SeesNamespace(p.Ref().Namespace) {

@@ -64,7 +64,7 @@ func (k targetContest) findLosers(places []topology.NodeID) map[*policy.Policy]d
 			}
 			for _, b := range at.policies[i+1:] {
 				if lost[b.Policy].by == nil && k.isClash(a.Policy, b.Policy) {
-					lost[b.Policy] = defeat{a.Policy, k.decisionBetween(a, b, at.ageIgnored)}
+					lost[b.Policy] = defeat{a.Policy, decisionBetween(k.Kind, a, b, at.ageIgnored)}
 				}
 			}
 		}

@@ -125,7 +125,8 @@ func (k *attacher) reportBackendFilter(p *policy.Policy, rule topology.NodeID, b
 
 // reportUnreferenced reports the policies that have no target reference, so that a filter would
 // have to name them, and none does.
-func (k *attacher) reportUnreferenced() []model.Problem {
+func reportUnreferenced(to *Targets, kind *policy.Kind, at *attachments) []model.Problem {
+	k := attacher{Kind: kind, attachments: at, res: to}
 	if k.Filters == nil {
 		return nil
 	}

@@ -109,6 +109,7 @@ func (k Guesses) Of(p *policy.Policy) []model.Problem {
 	return out
 }
 
+// problemsOf returns the problems of what is uncertain.
 func problemsOf(doubts []policy.Uncertainty) []model.Problem {
 	var out []model.Problem
 	for _, d := range doubts {

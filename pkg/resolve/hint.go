@@ -9,7 +9,7 @@ import (
 
 // hintOf returns what to do about the name of an object that is not there, and the object that may
 // be meant by it.
-func (r *Resolution) hintOf(ref model.Ref) (string, *model.Ref) {
+func (r *Targets) hintOf(ref model.Ref) (string, *model.Ref) {
 	var names []string
 	var elsewhere *model.Object
 	for _, o := range r.Snapshot.OfKind(ref.GroupKind()) {

@@ -33,7 +33,7 @@ func (k targetContest) rejectEverywhere() {
 	for _, first := range ordered {
 		for _, a := range targets[first.Policy] {
 			if by, ok := taken[a.Node]; ok {
-				lostTo[a.Policy] = defeat{by.Policy, k.decisionBetween(by, first, ageIgnored)}
+				lostTo[a.Policy] = defeat{by.Policy, decisionBetween(k.Kind, by, first, ageIgnored)}
 				break
 			}
 			taken[a.Node] = first

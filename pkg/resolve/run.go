@@ -14,25 +14,16 @@ import (
 // Resolution is the answer to every question about one snapshot. Folds are done when a stack is first asked for, or all at once by
 // Kind.Fold; until then it is not safe for concurrent use.
 type Resolution struct {
-	Snapshot *model.Snapshot
-	Graph    *topology.Graph
+	*Targets
 	Settings model.Settings
 	Kinds    []*Kind // sorted; all known kinds, also those without policies
-	Problems []model.Problem
 
-	virtual        []topology.Node // targets outside the graph, numbered after its nodes
-	byRef          map[model.Ref]topology.NodeID
 	attachmentGaps map[Gap]bool // what leaves open where routes are attached; nil: not looked for yet
 
 	setGaps map[Gap]bool // the same of ListenerSets
 
-	findersByKind map[*policy.Kind][]policy.Finder // by kind and reference form; made when asked for
-
-	knowledge  *descriptor.Knowledge
-	unreadOnce sync.Once // for what is not read
-	unread     unreadInputs
-
-	shared sync.Map // what Shared made, by key
+	knowledge *descriptor.Knowledge
+	shared    sync.Map // what Memoize made, by key
 }
 
 // Memoize returns what make gives for a key, made once for a resolution: several questions of one
@@ -45,21 +36,17 @@ func Memoize[T any](r *Resolution, key any, make func() T) T {
 // Kind is one policy kind with its policies, and where they meet.
 type Kind struct {
 	*policy.Kind
-	Policies []*policy.Policy // sorted by reference
-	Rejected []Rejection
-
+	attachments
 	Leader *Kind // of a kind whose policies are among those of another one: that kind, in its first scope; nil: it stands for itself
 
-	res *Resolution
-	attachments
-	engine            engine                      // nil: nothing is attached
-	seesNamespace     func(namespace string) bool // the namespaces that the implementation sees; nil: all
-	contexts          [][]StackID                 // by node
-	verdicts          []*Verdict                  // by stack; nil: not folded yet
-	emptyStacks       []bool                      // by stack: no policy is in it
-	stackNames        map[StackID]string          // of stacks that are for one name only
-	hasBuiltinResults bool                        // something is in force where no policy holds
-	conditional       *bool                       // conditions have a say; nil: not looked at yet
+	res               *Resolution
+	engine            engine             // nil: nothing is attached
+	contexts          [][]StackID        // by node
+	verdicts          []*Verdict         // by stack; nil: not folded yet
+	emptyStacks       []bool             // by stack: no policy is in it
+	stackNames        map[StackID]string // of stacks that are for one name only
+	hasBuiltinResults bool               // something is in force where no policy holds
+	conditional       *bool              // conditions have a say; nil: not looked at yet
 }
 
 // engine is how the policies of a kind meet: along the paths of traffic (routed), or by what the scopes of the kind select (scoped).
@@ -96,8 +83,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	<-d.done
 	settings := d.catalog.Settings()
-	r := &Resolution{Snapshot: d.in, Graph: g, Settings: settings, byRef: map[model.Ref]topology.NodeID{}, knowledge: d.catalog.Knowledge()}
-	r.Problems = slices.Concat(d.in.Problems, g.Problems(), d.problems)
+	r := &Resolution{Targets: newTargets(d.in, g, slices.Concat(d.in.Problems, g.Problems(), d.problems)), Settings: settings, knowledge: d.catalog.Knowledge()}
 	for i, pk := range d.kinds {
 		if isMember(d.kinds, pk) {
 			r.Kinds = append(r.Kinds, r.KindWithoutPolicies(pk))
@@ -117,14 +103,13 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 		for _, p := range policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}
-		(&attacher{Kind: k}).attachAll()
-		targetContest{k}.rejectLosers()
+		k.attach(r.Targets, pk, func(t policy.TargetRef) []string { return r.DescribeGaps(k.Gaps().OfRef(t)) })
 		r.Kinds = append(r.Kinds, k)
 	}
 	r.linkMembers()
 	for _, k := range r.Kinds {
-		r.Problems = append(r.Problems, (&attacher{Kind: k}).reportUnreferenced()...)
-		if along, ok := k.engine.(*pathEngine); ok && len(k.attached)+len(k.backendRules) > 0 {
+		r.Problems = append(r.Problems, reportUnreferenced(r.Targets, k.Kind, &k.attachments)...)
+		if along, ok := k.engine.(*pathEngine); ok && !k.isUnattached() {
 			along.computeContexts()
 			r.Problems = append(r.Problems, along.reportRefusedSteps()...)
 			r.Problems = append(r.Problems, along.reportUnreached()...)
@@ -137,17 +122,6 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	return r
 }
 
-// Node returns a target by its id: of the graph, or one that no graph knows.
-func (r *Resolution) Node(id topology.NodeID) *topology.Node {
-	if n := int(id) - r.Graph.Len(); n >= 0 {
-		return &r.virtual[n]
-	}
-	return r.Graph.Node(id)
-}
-
-// Len returns the number of nodes, those outside the graph included.
-func (r *Resolution) Len() int { return r.Graph.Len() + len(r.virtual) }
-
 // Kind returns the resolved kind, or nil.
 func (r *Resolution) Kind(gk model.GroupKind) *Kind {
 	for _, k := range r.Kinds {
@@ -156,15 +130,4 @@ func (r *Resolution) Kind(gk model.GroupKind) *Kind {
 		}
 	}
 	return nil
-}
-
-// opaqueNode returns the node of a target that has none in the graph (gep713 P14).
-func (r *Resolution) opaqueNode(ref model.Ref, o *model.Object) topology.NodeID {
-	if id, ok := r.byRef[ref]; ok {
-		return id
-	}
-	id := topology.NodeID(r.Graph.Len() + len(r.virtual))
-	r.virtual = append(r.virtual, topology.Node{Role: topology.Opaque, Ref: ref, Object: o})
-	r.byRef[ref] = id
-	return id
 }

@@ -55,7 +55,7 @@ func (r *Resolution) resolveScopes(pk *policy.Kind, policies []*policy.Policy, s
 	var out []*Kind
 	for i := range pk.Scopes {
 		s := &pk.Scopes[i]
-		k := &scopeEngine{Kind: &Kind{Kind: pk.InScope(s), Policies: policies, res: r, stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
+		k := &scopeEngine{Kind: &Kind{Kind: pk.InScope(s), attachments: attachments{Policies: policies}, res: r, stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
 			ownParts: map[topology.NodeID]partSet{}, meetings: map[[2]int32][]StackID{}, knownPaths: map[stackNode][]Path{}}
 		k.engine = k
 		k.makeRoom(policies)

@@ -8,7 +8,7 @@ import (
 
 // findersOf returns what searches for the targets of a kind, by its reference forms, made when it
 // is first asked for. There are no functions where a form is none that searches.
-func (r *Resolution) findersOf(of *policy.Kind) []policy.Finder {
+func (r *Targets) findersOf(of *policy.Kind) []policy.Finder {
 	if found, ok := r.findersByKind[of]; ok {
 		return found
 	}

@@ -53,7 +53,7 @@ func (k *attacher) sectionNodes(owners []topology.NodeID) []topology.NodeID {
 
 // sectionLevel returns the level of a policy at a listener that is another one's, or named by its
 // port; "" for that of the node.
-func (k *Kind) sectionLevel(t policy.TargetRef, id topology.NodeID) topology.Role {
+func (k *attacher) sectionLevel(t policy.TargetRef, id topology.NodeID) topology.Role {
 	n := k.res.Node(id)
 	if t.Port != 0 {
 		return policy.PortLevel

@@ -42,8 +42,8 @@ func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func
 	if len(out) > 0 {
 		return out
 	}
-	if gaps := k.Gaps().OfRef(t); len(gaps) > 0 {
-		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(k.res.DescribeGaps(gaps), ", "))
+	if unread := k.unread(t); len(unread) > 0 {
+		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(unread, ", "))
 	} else if !t.Silent {
 		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)
 	}
@@ -73,7 +73,12 @@ func (k *attacher) selectorCandidates(t policy.TargetRef) []*model.Object {
 	} else if index.key == "" {
 		return k.res.Snapshot.OfKind(index.kind)
 	}
-	return Memoize(k.res, index, func() map[labelKey][]*model.Object { return index.buildIndex(k.res.Snapshot) })[at]
+	objects, ok := k.res.objectsByLabel[index]
+	if !ok {
+		objects = index.buildIndex(k.res.Snapshot)
+		k.res.objectsByLabel[index] = objects
+	}
+	return objects[at]
 }
 
 func (x labelIndex) buildIndex(in *model.Snapshot) map[labelKey][]*model.Object {

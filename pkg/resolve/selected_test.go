@@ -13,12 +13,13 @@ import (
 
 // Looking only at candidates finds what looking at all objects finds, in the same order.
 func TestCandidates(t *testing.T) {
-	manifests := append(shop(), paint("app/p", "HTTPRoute/shop", ""))
+	var objects []*model.Object
 	for i := range 60 {
-		manifests = append(manifests, fmt.Sprintf("apiVersion: v1\nkind: Service\nmetadata: {name: s%d, namespace: ns%d, labels: {app: a%d, %s: ''}}\n", i, i%3, i%4, []string{"x", "y"}[i%2]))
+		ref := model.Ref{Kind: "Service", Namespace: fmt.Sprintf("ns%d", i%3), Name: fmt.Sprintf("s%d", i)}
+		objects = append(objects, &model.Object{Ref: ref, Labels: map[string]string{"app": fmt.Sprintf("a%d", i%4), []string{"x", "y"}[i%2]: ""}})
 	}
-	r := resolved(t, manifests...)
-	k := &attacher{Kind: r.paints()}
+	r := newTargets(model.NewSnapshot(objects, nil), nil, nil)
+	k := &attacher{res: r}
 	for _, text := range []string{"", "app=a1", "app==a2,x=", "app in (a1)", "app in (a1,a3)", "app", "!x", "app!=a1", "y=,app notin (a3)", "app=none", "none=", "z in ()"} {
 		selector, err := labels.Parse(text)
 		if err != nil {

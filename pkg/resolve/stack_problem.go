@@ -199,7 +199,7 @@ func (k stackVariants) oldestFirst() *pathEngine {
 	twin.Kind, twin.rejectedAt = &described, nil
 	twin.attached = maps.Clone(k.attached)
 	for id, p := range k.attached {
-		if len(p.policies) > 1 && (targetContest{&twin}).keepsFirstOnly(p) {
+		if len(p.policies) > 1 && keepsFirstOnly(twin.Kind, p) {
 			p.policies = p.policies[:1]
 			twin.attached[id] = p
 		}

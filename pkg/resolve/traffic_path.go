@@ -1,7 +1,8 @@
 package resolve
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -30,11 +31,13 @@ func (r *Resolution) KindWithoutPolicies(k *policy.Kind) *Kind {
 	return out
 }
 
-// Lookup lists the nodes of a target, those outside the graph included.
-func (r *Resolution) Lookup(ref model.Ref) []topology.NodeID {
-	ids := r.Graph.Lookup(ref)
-	if id, ok := r.byRef[ref]; ok {
-		return append(ids[:len(ids):len(ids)], id)
+// PathsVia returns the ways by which a policy itself comes to a node, of those on which a stack
+// holds there.
+func (k *Kind) PathsVia(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
+	at := k.attached[id].policies
+	i := slices.IndexFunc(at, func(a policy.Attached) bool { return a.Policy == p })
+	if i < 0 || at[i].Details == nil || at[i].Details.Parents == nil {
+		return ways
 	}
-	return ids
+	return slices.DeleteFunc(slices.Clone(ways), func(w Path) bool { return len(w) < 2 || !slices.Contains(at[i].Details.Parents, w[len(w)-2]) })
 }

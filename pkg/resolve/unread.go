@@ -75,51 +75,55 @@ type unreadInputs struct {
 }
 
 // UnreadInputs lists what has to do with traffic and is not read, in a stable order.
-func (r *Resolution) UnreadInputs() []*UnreadInput { return r.findUnread().inputs }
+func UnreadInputs(r *Resolution) []*UnreadInput { return findUnread(r).inputs }
 
-func (r *Resolution) findUnread() *unreadInputs {
-	r.unreadOnce.Do(func() {
+// unreadKey is under which a resolution keeps what is not read.
+type unreadKey struct{}
+
+// findUnread finds what is not read, once for a resolution.
+func findUnread(r *Resolution) *unreadInputs {
+	return Memoize(r, unreadKey{}, func() *unreadInputs {
 		f := unreadFinder{res: r, graph: r.Graph, in: r.Snapshot, known: r.knowledge}
 		f.findUnknownObjects()
 		f.findParameters()
 		f.findOnNodes()
-		r.unread = unreadInputs{inputs: f.found, at: map[topology.NodeID][]int{}, sends: map[topology.NodeID][]int{}}
+		out := &unreadInputs{inputs: f.found, at: map[topology.NodeID][]int{}, sends: map[topology.NodeID][]int{}}
 		for i, s := range f.found {
 			for _, id := range s.Nodes {
-				r.unread.at[id] = append(r.unread.at[id], i)
+				out.at[id] = append(out.at[id], i)
 			}
 			for _, id := range s.SendsTo {
-				r.unread.sends[id] = append(r.unread.sends[id], i)
+				out.sends[id] = append(out.sends[id], i)
 			}
 		}
+		return out
 	})
-	return &r.unread
 }
 
 // UnreadAt lists what is not read and may matter at some nodes: what is said of them or of anything
 // above them.
-func (r *Resolution) UnreadAt(nodes []topology.NodeID) []*UnreadInput {
-	return r.collectUnread(nodes, true, r.Graph.AllParents)
+func UnreadAt(r *Resolution, nodes []topology.NodeID) []*UnreadInput {
+	return collectUnread(r, nodes, true, r.Graph.AllParents)
 }
 
 // UnreadOnPath is UnreadAt for what takes one way: nodes is all of it.
-func (r *Resolution) UnreadOnPath(nodes []topology.NodeID) []*UnreadInput {
-	return r.collectUnread(nodes, false, r.Graph.Above)
+func UnreadOnPath(r *Resolution, nodes []topology.NodeID) []*UnreadInput {
+	return collectUnread(r, nodes, false, r.Graph.Above)
 }
 
 // UnreadForTargets lists what is not read and may matter to what becomes of a policy with these
 // targets: at them, above them and below them.
-func (r *Resolution) UnreadForTargets(targets []topology.NodeID) []*UnreadInput {
+func UnreadForTargets(r *Resolution, targets []topology.NodeID) []*UnreadInput {
 	below := func(id topology.NodeID) []topology.NodeID {
 		return append(r.Graph.Parts(id), r.Graph.AllChildren(id)...)
 	}
-	return r.collectUnread(targets, true, r.Graph.AllParents, below)
+	return collectUnread(r, targets, true, r.Graph.AllParents, below)
 }
 
 // collectUnread lists what is said of nodes and of what is next to them in some directions, each
 // followed to its end; with what sends there, if that is wanted.
-func (r *Resolution) collectUnread(nodes []topology.NodeID, sent bool, directions ...func(topology.NodeID) []topology.NodeID) []*UnreadInput {
-	b := r.findUnread()
+func collectUnread(r *Resolution, nodes []topology.NodeID, sent bool, directions ...func(topology.NodeID) []topology.NodeID) []*UnreadInput {
+	b := findUnread(r)
 	if len(b.inputs) == 0 {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 // UnreadConnectionPolicies lists the policies that judge connections between workloads, may judge
 // one with these ends, and are not evaluated. Kinds nil means every one.
-func (r *Resolution) UnreadConnectionPolicies(ends []topology.NodeID, evaluated func(*Kind) bool, kinds []model.GroupKind) []*UnreadInput {
+func UnreadConnectionPolicies(r *Resolution, ends []topology.NodeID, evaluated func(*Kind) bool, kinds []model.GroupKind) []*UnreadInput {
 	read := map[model.GroupKind]bool{}
 	for _, k := range r.Kinds {
 		if evaluated(k) {
@@ -29,7 +29,7 @@ func (r *Resolution) UnreadConnectionPolicies(ends []topology.NodeID, evaluated 
 		if !told && (k != nil || isKubernetesGroup(gk.Group)) {
 			continue
 		}
-		at := r.mayApplyTo(k, ends)
+		at := mayApplyTo(r, k, ends)
 		for _, o := range r.Snapshot.OfKind(gk) {
 			if (told || isConnectionPolicy(o)) && at(o) {
 				out = append(out, &UnreadInput{Object: o, origin: o.Origin, name: o.Ref.FullName(),
@@ -45,7 +45,7 @@ func (r *Resolution) UnreadConnectionPolicies(ends []topology.NodeID, evaluated 
 // policies whose workloads are known those in force there, of others without a namespace all, and
 // of the rest those in the workloads' namespaces. Policies of a described kind that selects
 // otherwise may be in force anywhere.
-func (r *Resolution) mayApplyTo(k *Kind, ends []topology.NodeID) func(*model.Object) bool {
+func mayApplyTo(r *Resolution, k *Kind, ends []topology.NodeID) func(*model.Object) bool {
 	switch {
 	case k != nil && k.HasResultsAtWorkloads():
 		found := map[*model.Object]bool{}

@@ -1,13 +1,37 @@
 package resolve
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
+
+// resolveManifests resolves manifests without descriptors.
+func resolveManifests(t *testing.T, manifests ...string) *Resolution {
+	t.Helper()
+	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(strings.Join(manifests, "\n---\n"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range in.Objects { // loading gives them one
+		if o.Text("metadata", "namespace") == "" {
+			o.Ref.Namespace = ""
+		}
+	}
+	in = model.NewSnapshot(in.Objects, nil)
+	c, err := descriptor.NewCatalog(nil, nil, nil, descriptor.Functions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Run(in, topology.Build(in, c.Settings()), c)
+}
 
 // highway is a Gateway with a route to a Service, and another one beside.
 var highway = []string{
@@ -56,11 +80,11 @@ func TestBlindSpots(t *testing.T) {
 		"target: {kind: Namespace, name: a}":                                                           {edge, one, two, side, route, s, other},
 		"template: {apiVersion: v1, kind: X, metadata: {name: y}, spec: {parentRefs: [{name: edge}]}}": nil,
 	} {
-		r := resolved(t, append(slices.Clone(highway), "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {"+spec+"}")...)
+		r := resolveManifests(t, append(slices.Clone(highway), "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {"+spec+"}")...)
 		var got []string
 		for _, place := range []string{edge, one, two, side, route, s, other} {
 			words := append(strings.Fields(place), "")
-			gk := model.GroupKind{Group: gatewayGroup, Kind: words[0]}
+			gk := model.GroupKind{Group: "gateway.networking.k8s.io", Kind: words[0]}
 			if gk.Kind == "Service" {
 				gk.Group = ""
 			}
@@ -68,7 +92,7 @@ func TestBlindSpots(t *testing.T) {
 			if len(nodes) == 0 {
 				t.Fatalf("no %s", place)
 			}
-			if len(r.UnreadAt(nodes)) > 0 {
+			if len(UnreadAt(r, nodes)) > 0 {
 				got = append(got, place)
 			}
 		}
@@ -88,10 +112,10 @@ func TestUnreadFilters(t *testing.T) {
 		"{type: URLRewrite}":                     "",
 		"3":                                      "",
 	} {
-		r := resolved(t, append(slices.Clone(highway), "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: f, namespace: a}\n"+
+		r := resolveManifests(t, append(slices.Clone(highway), "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: f, namespace: a}\n"+
 			"spec: {parentRefs: [{name: edge}], rules: [{name: x, filters: ["+filter+"]}]}")...)
 		got := ""
-		for _, s := range r.UnreadInputs() {
+		for _, s := range UnreadInputs(r) {
 			got += s.Problem().Message
 		}
 		if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
@@ -102,15 +126,15 @@ func TestUnreadFilters(t *testing.T) {
 
 // TestNamedAnywhere: what an object without a namespace names may be in any.
 func TestNamedAnywhere(t *testing.T) {
-	r := resolved(t, append(slices.Clone(highway), strings.ReplaceAll(highway[2], "namespace: a}\nspec", "namespace: b}\nspec"),
+	r := resolveManifests(t, append(slices.Clone(highway), strings.ReplaceAll(highway[2], "namespace: a}\nspec", "namespace: b}\nspec"),
 		"apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u}\nspec: {targetRefs: [{kind: HTTPRoute, name: r}, {kind: HTTPRoute, name: none}]}")...)
 	for _, namespace := range []string{"a", "b"} {
-		nodes := r.Graph.Lookup(model.Ref{Group: gatewayGroup, Kind: "HTTPRoute", Namespace: namespace, Name: "r"})
-		if len(nodes) == 0 || len(r.UnreadAt(nodes)) == 0 {
+		nodes := r.Graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: namespace, Name: "r"})
+		if len(nodes) == 0 || len(UnreadAt(r, nodes)) == 0 {
 			t.Errorf("nothing leaves open the route of %s", namespace)
 		}
 	}
-	if got := len(r.UnreadInputs()); got != 1 {
+	if got := len(UnreadInputs(r)); got != 1 {
 		t.Errorf("%d blind spots, want 1", got)
 	}
 }
@@ -122,7 +146,7 @@ func TestNoBlindSpots(t *testing.T) {
 		"apiVersion: autoscaling.k8s.io/v1\nkind: VerticalPodAutoscaler\nmetadata: {name: u, namespace: a}\nspec: {targetRef: {kind: Service, name: s}}",
 		"apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: u, namespace: a}\nspec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}}",
 	} {
-		if spots := resolved(t, append(slices.Clone(highway), object)...).UnreadInputs(); len(spots) > 0 {
+		if spots := UnreadInputs(resolveManifests(t, append(slices.Clone(highway), object)...)); len(spots) > 0 {
 			t.Errorf("%s: %s", object, spots[0].Problem().Message)
 		}
 	}
@@ -134,19 +158,19 @@ func TestTell(t *testing.T) {
 	for i := range maxListed + 1 {
 		manifests = append(manifests, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u"+string(rune('a'+i))+", namespace: a}\nspec: {parentRefs: [{name: edge}]}")
 	}
-	r := resolved(t, manifests...)
-	got := SummarizeUnread(r.UnreadInputs())
+	r := resolveManifests(t, manifests...)
+	got := SummarizeUnread(UnreadInputs(r))
 	if len(got) != 1 || !strings.HasPrefix(got[0].Message, "9 objects of Strange.strange.io ") {
 		t.Errorf("got %v", got)
 	}
-	if few := SummarizeUnread(r.UnreadInputs()[:maxListed]); len(few) != maxListed {
+	if few := SummarizeUnread(UnreadInputs(r)[:maxListed]); len(few) != maxListed {
 		t.Errorf("%d problems for %d objects", len(few), maxListed)
 	}
 }
 
 // TestNamed: what a snapshot keeps of an object of an unknown kind has the references that are texts, and no other text.
 func TestNamed(t *testing.T) {
-	r := resolved(t, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {gateways: [a/side], note: secret, x: {httpRoute: r, notes: [secret]}, targetRef: HTTPRoute/r}")
+	r := resolveManifests(t, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {gateways: [a/side], note: secret, x: {httpRoute: r, notes: [secret]}, targetRef: HTTPRoute/r}")
 	got := NamingFields(r.Snapshot.OfKind(model.GroupKind{Group: "strange.io", Kind: "Strange"})[0])
 	want := map[string]any{"gateways": []any{"a/side"}, "x": map[string]any{"httpRoute": "r"}, "targetRef": "HTTPRoute/r"}
 	if !reflect.DeepEqual(got, want) {

@@ -88,7 +88,7 @@ func (w *routeAttacher) attachRoute(r *routeDraft) {
 	w.table = w.table[:0]
 	for i, v := range list.Items {
 		f := w.readEntry(v, at.atEntry(i))
-		p, ok := f.readParentRef()
+		p, ok := readParentRef(&f)
 		if !ok {
 			continue
 		}
@@ -108,10 +108,10 @@ func (w *routeAttacher) attachRoute(r *routeDraft) {
 	}
 	w.attachToDefaults(r)
 	r.meshBound = len(w.parents.List) > 0 && !r.gatewayBound
-	w.tables[w.nodes[r.id].table] = slices.Clone(w.table)
+	w.tables[r.id] = slices.Clone(w.table)
 }
 
-func (f *fieldReader) readParentRef() (parentRef, bool) {
+func readParentRef(f *fieldReader) (parentRef, bool) {
 	port, section, home := f.readPort("port"), f.readText("sectionName"), f.at.object.Ref
 	ref, ok := f.readNamedReference(model.Ref{Group: home.Group, Kind: gatewayKind.Kind, Namespace: home.Namespace})
 	ref.Section = section
@@ -178,8 +178,8 @@ func (w *routeAttacher) attachToParent(r *routeDraft, p parentRef) {
 // attachToGateway decides a parentRef to a Gateway for each of its candidate listeners (gatewayapi
 // G8, G9). The attachment has everything but the verdict.
 func (w *routeAttacher) attachToGateway(r *routeDraft, a Attachment) {
-	id, ok := w.findNode(a.Parent.WithoutSection())
-	if !ok || w.nodes[id].Object == nil {
+	id, ok := w.nodes.Find(a.Parent.WithoutSection())
+	if !ok || w.nodes.Node(id).Object == nil {
 		w.table = append(w.table, w.judgeMissingParent(r, a, Gateway))
 		return
 	}
@@ -196,7 +196,7 @@ type listenerAccess struct {
 // attachToOwner decides a parentRef for each of the candidate listeners that the owner holds (gatewayapi G8, G9).
 func (w *routeAttacher) attachToOwner(r *routeDraft, owner NodeID, a Attachment, way listenerAccess) {
 	found := false
-	for id := range w.nodes[owner].parts.allNodes {
+	for id := range w.nodes.Node(owner).EachPart {
 		l := w.listenerAt(id)
 		if a.Parent.Section != "" && a.Parent.Section != l.ref.Section || a.Port != 0 && a.Port != l.port {
 			continue
@@ -217,7 +217,7 @@ func (w *routeAttacher) attachToOwner(r *routeDraft, owner NodeID, a Attachment,
 		w.table = append(w.table, row)
 	}
 	if !found {
-		a.State, a.Reason = NoMatchingParent, a.Parent.WithoutSection().String()+" has no "+a.describeListener()
+		a.State, a.Reason = NoMatchingParent, a.Parent.WithoutSection().String()+" has no "+describeListener(&a)
 		w.table = append(w.table, a)
 	}
 }
@@ -249,7 +249,7 @@ func (w *routeAttacher) attachToWithheld(r *routeDraft, a Attachment, role Role)
 }
 
 // describeListener describes the listener that a parentRef asks for.
-func (a *Attachment) describeListener() string {
+func describeListener(a *Attachment) string {
 	s := "listener"
 	if a.Parent.Section != "" {
 		s += " called " + quoteName(a.Parent.Section)

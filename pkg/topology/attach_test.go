@@ -158,7 +158,7 @@ func TestMissingGatewayInACluster(t *testing.T) { // G10
 	table := func(c *model.Cluster) []string {
 		in := model.NewSnapshot(all, nil)
 		in.Cluster = c
-		g := Build(in, model.Settings{})
+		g := testGraph{Build(in, model.Settings{})}
 		var out []string
 		for _, a := range g.Attachments(g.Lookup(all[0].Ref)[0]) {
 			out = append(out, fmt.Sprintf("%s %s %t", a.Parent.Namespace, a.State, a.Missing))

@@ -22,7 +22,8 @@ type backendBuilder struct {
 		from referrer
 		ref  model.Ref
 		id   NodeID
-		judgement
+
+		verdict judgement
 	}
 }
 
@@ -36,9 +37,8 @@ func (bs *backendBuilder) addServices() {
 			}
 		}
 	}
-	bs.firstPort = NodeID(len(bs.nodes))
 	for _, id := range ported {
-		bs.addPorts(id, bs.nodes[id].Object)
+		bs.addPorts(id, bs.nodes.Node(id).Object)
 	}
 }
 
@@ -46,7 +46,7 @@ func (bs *backendBuilder) addServices() {
 func hasPortList(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
 
 func (bs *backendBuilder) addBackend(ref model.Ref, o *model.Object) NodeID {
-	id := bs.addNode(Node{Role: Backend, Ref: ref, Object: o})
+	id := bs.nodes.Add(Node{Role: Backend, Ref: ref, Object: o})
 	bs.addToNamespace(ref.Namespace, id)
 	return id
 }
@@ -66,10 +66,9 @@ func (bs *backendBuilder) addPorts(service NodeID, o *model.Object) {
 		if name == "" {
 			name = formatInt(int(number))
 		}
-		id := bs.addPart(service, Node{Role: Port, Ref: o.Ref.WithSection(name), Object: o, Index: i})
-		bs.ports = append(bs.ports, servicePort{number: number, udp: protocol == "UDP"})
+		id := bs.nodes.AddPort(service, Node{Role: Port, Ref: o.Ref.WithSection(name), Object: o, Index: i}, number, protocol == "UDP")
 		bs.addToNamespace(o.Ref.Namespace, id)
-		bs.above = append(bs.above, edge{id, service})
+		bs.addAbove(id, service)
 	}
 }
 
@@ -116,6 +115,7 @@ func (bs *backendBuilder) checkFilters(r *routeDraft, id NodeID, of *fieldReader
 	}
 }
 
+// readBackendRef reads a backendRef; false if it takes no part.
 func (f *fieldReader) readBackendRef() (backendRef, bool) {
 	port := f.readPort("port")
 	ref, ok := f.readNamedReference(model.Ref{Group: coreGroup, Kind: serviceKind.Kind, Namespace: f.at.object.Ref.Namespace})
@@ -136,8 +136,8 @@ func (bs *backendBuilder) connectBackend(r *routeDraft, rule NodeID, to backendR
 	if bs.numberedPorts[to.ref.GroupKind()] && to.port != 0 {
 		bs.portUses = append(bs.portUses, portUse{id, to.port, rule})
 	}
-	if hasPortList(to.ref.GroupKind()) && to.port != 0 && bs.nodes[id].Object != nil {
-		if port := bs.portNode(id, to.port, r.kind == udpRouteKind); port != None {
+	if hasPortList(to.ref.GroupKind()) && to.port != 0 && bs.nodes.Node(id).Object != nil {
+		if port := bs.nodes.Port(id, to.port, r.kind == udpRouteKind); port != None {
 			bs.addEdge(rule, port)
 		}
 	}
@@ -159,7 +159,7 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule NodeID, to backendRef
 	}
 	id, v := bs.judgeRef(referrer{kind: r.kind, namespace: r.object.Ref.Namespace, mesh: r.meshBound}, to.ref)
 	says := func(what string) string {
-		return "rule " + bs.nodes[rule].Ref.Section + " " + to.verb + " " + what
+		return "rule " + bs.nodes.Node(rule).Ref.Section + " " + to.verb + " " + what
 	}
 	if v.reason != "" {
 		bs.reportBackend(r, to, v.reason, model.Problem{Code: v.code, Message: says(to.ref.String() + ", " + v.why), Hint: v.hint})
@@ -178,7 +178,7 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule NodeID, to backendRef
 	case to.port == 0 && !r.missingPortReported:
 		bs.reportInvalid(to.at, to.at.String()+" has no port, which a reference to a Service must have")
 		r.missingPortReported = true
-	case to.port != 0 && !v.assumed && bs.portNode(id, to.port, false) == None:
+	case to.port != 0 && !v.assumed && bs.nodes.Port(id, to.port, false) == None:
 		bs.reportBackend(r, to, "", model.Problem{
 			Code: model.BackendNotFound, Message: says("port " + formatInt(int(to.port)) + " of " + to.ref.String() + ", which has no such port"),
 		})
@@ -190,22 +190,22 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule NodeID, to backendRef
 // backend that is assumed to exist is noted once.
 func (bs *backendBuilder) judgeRef(from referrer, ref model.Ref) (NodeID, judgement) {
 	if last := &bs.last; last.id != None && last.ref == ref && last.from == from {
-		return last.id, last.judgement
+		return last.id, last.verdict
 	}
-	id, exists := bs.findNode(ref)
+	id, exists := bs.nodes.Find(ref)
 	if exists {
-		exists = bs.nodes[id].Object != nil
+		exists = bs.nodes.Node(id).Object != nil
 	} else {
 		id, exists = None, bs.in.Get(ref) != nil
 	}
-	v := bs.judgeBackend(from, ref, exists)
+	v := bs.references.judgeBackend(from, ref, exists)
 	if v.assumed {
 		if _, said := bs.missing[ref]; !said {
 			bs.missing[ref] = struct{}{}
 			bs.missingCount = bs.addNamedNote(noteTopic{kind: backendMissing}, ref.String(), nil)
 		}
 	}
-	bs.last.from, bs.last.ref, bs.last.id, bs.last.judgement = from, ref, id, v
+	bs.last.from, bs.last.ref, bs.last.id, bs.last.verdict = from, ref, id, v
 	return id, v
 }
 

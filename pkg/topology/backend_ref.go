@@ -10,12 +10,15 @@ import (
 
 // referenceJudge judges what routes refer to.
 type referenceJudge struct {
-	in                 *model.Snapshot
-	coverage           coverage
-	grants             grantSet
-	known              map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
-	unfollowedBackends []model.GroupKind            // kinds that an implementation of the input takes as backends, and nobody else
-	delegationHidden   bool                         // whether some route hands over to others is decided by grants that may not be read
+	in       *model.Snapshot
+	coverage coverage
+	grants   grantSet
+	known    map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
+}
+
+// newReferenceJudge returns the judge for an input with these grants.
+func newReferenceJudge(in *model.Snapshot, c coverage, grants grantSet) *referenceJudge {
+	return &referenceJudge{in: in, coverage: c, grants: grants, known: knownKinds(in)}
 }
 
 // referrer is what matters of the route that refers.
@@ -137,12 +140,12 @@ type BackendRef struct {
 // condition of its route, and a port that a Service does not have beside. A reference that cannot
 // be read is left out. It is computed when asked for.
 func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
-	n := &g.nodes[rule]
+	n := &g.nodes.list[rule]
 	if n.Role != Rule || n.Object == nil {
 		return nil
 	}
-	all := g.Attachments(g.byObject[n.Object])
-	from := referrer{n.Ref.GroupKind(), n.Ref.Namespace, isMeshBound(g, n.Object), isJudged(all)}
+	all := g.Attachments(g.nodes.byObject[n.Object])
+	from := referrer{kind: n.Ref.GroupKind(), namespace: n.Ref.Namespace, mesh: isMeshBound(g, n.Object), judged: isJudged(all)}
 	var r manifestReader // its problems were reported when the graph was built
 	spec := r.readSpec(n.Object)
 	var out []BackendRef
@@ -151,7 +154,7 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 		f := r.readEntry(v, at.atEntry(i))
 		if to, ok := f.readBackendRef(); ok {
 			if from.judged {
-				to.ref = withCoreGroup(to.ref, g.coreGroupNames)
+				to.ref = withCoreGroup(to.ref, g.parts.CoreGroupNames)
 			}
 			out = append(out, g.resolveBackendRef(from, to, readWeight(f.body.Field("weight"))))
 		}
@@ -165,7 +168,7 @@ func (g *Graph) resolveBackendRef(from referrer, to backendRef, weight int) Back
 		out.Unknown, out.Message = true, "delegation to kind "+to.ref.Kind+" is not evaluated"
 		return out
 	}
-	o := g.in.Get(to.ref)
+	o := g.Object(to.ref)
 	v := g.judgeBackend(from, to.ref, o != nil)
 	out.Reason, out.Assumed, out.Foreign = v.reason, v.assumed, v.foreign
 	if to.port != 0 {
@@ -201,6 +204,6 @@ func readWeight(v model.Body) int {
 
 // isMeshBound reports whether all parents of a route are Services.
 func isMeshBound(g *Graph, route *model.Object) bool {
-	all := g.Attachments(g.byObject[route])
+	all := g.Attachments(g.nodes.byObject[route])
 	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return a.Verdict == nil && !IsMeshParent(a.Parent.GroupKind()) })
 }

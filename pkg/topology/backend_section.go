@@ -26,22 +26,22 @@ func (bs *backendBuilder) addSections() {
 	by := map[NodeID][]NodeID{} // the rules, by backend
 	var backends []NodeID
 	for _, e := range bs.traffic {
-		n := &bs.nodes[e.to]
+		n := bs.nodes.Node(e.To)
 		if n.Role != Backend || n.Object == nil || bs.sections[n.Ref.GroupKind()] == nil {
 			continue
 		}
-		if by[e.to] == nil {
-			backends = append(backends, e.to)
+		if by[e.To] == nil {
+			backends = append(backends, e.To)
 		}
-		by[e.to] = append(by[e.to], e.from)
+		by[e.To] = append(by[e.To], e.From)
 	}
 	slices.Sort(backends)
 	for _, id := range backends {
-		owner := bs.nodes[id]
+		owner := bs.nodes.Node(id)
 		for i, name := range bs.sections[owner.Ref.GroupKind()](owner.Object) {
-			part := bs.addPart(id, Node{Role: Port, Ref: owner.Ref.WithSection(name), Object: owner.Object, Index: i})
+			part := bs.nodes.AddPart(id, Node{Role: Port, Ref: owner.Ref.WithSection(name), Object: owner.Object, Index: i})
 			bs.addToNamespace(owner.Ref.Namespace, part)
-			bs.above = append(bs.above, edge{part, id})
+			bs.addAbove(part, id)
 			for _, rule := range by[id] {
 				bs.addEdge(rule, part)
 			}
@@ -52,6 +52,6 @@ func (bs *backendBuilder) addSections() {
 // HasBackendSection reports whether a reference is to a part that an object has, of a kind whose
 // parts are known; the graph has it only where a rule sends to the object.
 func (g *Graph) HasBackendSection(ref model.Ref, o *model.Object) bool {
-	names := g.sections[ref.GroupKind()]
+	names := g.parts.Sections[ref.GroupKind()]
 	return names != nil && slices.Contains(names(o), ref.Section)
 }

@@ -136,7 +136,7 @@ func TestServicesThatMayNotBeListed(t *testing.T) { // G36
 	found := func(gaps ...model.UnreadObjects) bool {
 		in := model.NewSnapshot(all, nil)
 		in.Cluster = &model.Cluster{Unread: gaps}
-		return len(Build(in, model.Settings{}).Lookup(backend)) > 0
+		return len(testGraph{Build(in, model.Settings{})}.Lookup(backend)) > 0
 	}
 	if found() {
 		t.Error("a namespace that was read from a cluster is complete")
@@ -156,7 +156,7 @@ func TestGrantsThatMayNotBeListed(t *testing.T) {
 		routeWith(`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: b, namespace: far, port: 80}]}]}`))
 	in := model.NewSnapshot(all, nil)
 	in.Cluster = &model.Cluster{Unread: []model.UnreadObjects{{Kind: grantKind, Namespace: "far"}}}
-	g := Build(in, model.Settings{})
+	g := testGraph{Build(in, model.Settings{})}
 	if len(g.Parents(Traffic, g.Lookup(model.Ref{Kind: "Service", Namespace: "far", Name: "b"})[0])) == 0 {
 		t.Error("a reference is refused although its grant may exist")
 	}

@@ -99,7 +99,7 @@ func (bs *serviceBindings) connectAll() {
 	}
 	for i := range bs.all {
 		x := &bs.all[i]
-		row := &bs.tables[bs.nodes[x.route].table][x.row]
+		row := &bs.tables[x.route][x.row]
 		by, unread := bs.findWinner(x, held[serviceClient{x.service, x.namespace}]), bs.unreadKindBefore(x)
 		switch {
 		case x.decided:
@@ -108,7 +108,7 @@ func (bs *serviceBindings) connectAll() {
 			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace + " may not be read, and go before " + x.kind.Kind
 		case by != nil:
 			row.State, row.Hostnames = Conflicted, nil
-			row.Reason = bs.nodes[by.route].Ref.String() + " has the same port, and kind " + by.kind.Kind + " goes before " + x.kind.Kind
+			row.Reason = bs.nodes.Node(by.route).Ref.String() + " has the same port, and kind " + by.kind.Kind + " goes before " + x.kind.Kind
 		}
 		if by != nil {
 			continue
@@ -117,7 +117,7 @@ func (bs *serviceBindings) connectAll() {
 		if x.port != nil {
 			at = bs.frontendPortNode(at, x.port.section)
 		}
-		bs.mesh = append(bs.mesh, edge{at, x.route})
+		bs.addMesh(at, x.route)
 	}
 }
 

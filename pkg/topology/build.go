@@ -12,7 +12,6 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	}
 	d.unfollowedBackends = d.unfollowedKinds()
 	d.addNamespaces()
-	d.readGrants()
 	gs := newGatewayBuilder(d)
 	gs.addGateways()
 	back := &backendBuilder{draft: d, missing: map[model.Ref]struct{}{}, delegates: map[NodeID][]delegateRef{}}
@@ -31,11 +30,10 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	}
 	extended := d.runExtensions()
 	d.reportNotes()
-	g := d.buildGraph()
-	gs.copyTo(g)
-	g.wantDefaults, g.sharedPorts, g.owners = rows.wantDefaults, ports.groups, ports.findOwners()
-	extended.copyTo(g)
-	g.routeAliases = d.routeAliases
-	g.coreGroupNames, g.routesTogether = rows.parentJudge.coreGroupNames, rows.parentJudge.routesTogether
-	return g
+	p := d.listParts()
+	gs.addTo(&p)
+	extended.addTo(&p)
+	p.WantDefaults, p.SharedPorts, p.HostOwners = rows.wantDefaults, ports.groups, ports.findOwners()
+	p.CoreGroupNames, p.RoutesTogether = rows.parentJudge.coreGroupNames, rows.parentJudge.routesTogether
+	return New(p)
 }

@@ -130,8 +130,8 @@ func (c certificateStore) isComplete(gk model.GroupKind, namespace string) bool 
 // key ca.crt (gatewayapi G58). The text says what it is. A missing key is one whatever the settings
 // say, a value that is not PEM only with CheckCertificates.
 func (g *Graph) CheckAuthority(ref model.Ref) (CertificateFlaw, string) {
-	flaw, what := g.certificates.checkAuthority(ref)
-	if flaw == MalformedCertificate && !g.certificates.check {
+	flaw, what := g.parts.Certificates.checkAuthority(ref)
+	if flaw == MalformedCertificate && !g.parts.Certificates.check {
 		return NoFlaw, ""
 	}
 	return flaw, what

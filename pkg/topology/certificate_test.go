@@ -23,11 +23,11 @@ const (
 )
 
 // verdict is what became of the references of the first listener.
-func verdict(t *testing.T, manifests string, cluster *model.Cluster, settings model.Settings) (ListenerFacts, *Graph) {
+func verdict(t *testing.T, manifests string, cluster *model.Cluster, settings model.Settings) (ListenerFacts, testGraph) {
 	t.Helper()
 	in := model.NewSnapshot(objects(t, manifests), nil)
 	in.Cluster = cluster
-	g := Build(in, settings)
+	g := testGraph{Build(in, settings)}
 	ids := g.Lookup(model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: "infra", Name: "gw", Section: "l"})
 	if len(ids) != 1 {
 		t.Fatalf("%d listeners", len(ids))
@@ -81,7 +81,6 @@ func TestGrantOwner(t *testing.T) {
 	in := model.NewSnapshot(objects(t, remote+`{apiVersion: gateway.networking.k8s.io/v1, kind: ReferenceGrant, metadata: {name: g, namespace: other},
   spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: infra}], to: [{group: "", kind: Secret}]}}`), nil)
 	d := newDraft(in, &Builder{})
-	d.readGrants()
 	for kind, want := range map[string]string{"Gateway": "", "ListenerSet": "RefNotPermitted"} {
 		o := object(map[string]any{"apiVersion": gatewayGroup + "/v1", "kind": kind, "metadata": map[string]any{"name": "x", "namespace": "infra"}}, model.Origin{})
 		got := newGatewayBuilder(d).certificates.judgeCertificate(o.Ref, model.Pack(map[string]any{"name": "remote", "namespace": "other"}, nil), inSpec(o).atField("listeners").atEntry(0), serverUse)

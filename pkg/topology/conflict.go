@@ -103,7 +103,7 @@ func (c *portContest) reportConflicting(owner NodeID, from string) {
 	slices.Sort(names)
 	c.addProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart" + from + ": none of them takes traffic",
-		Hint:    "give each a port, or a hostname, of its own"}, c.nodes[owner].Object, "spec", "listeners")
+		Hint:    "give each a port, or a hostname, of its own"}, c.nodes.Node(owner).Object, "spec", "listeners")
 }
 
 // refuseConflicting refuses those of the listeners of one port that conflict.

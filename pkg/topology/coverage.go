@@ -10,6 +10,7 @@ type coverage struct {
 	withoutServices bool                // of manifests: they have no Service at all, and are more than one file
 }
 
+// newCoverage finds out what an input covers.
 func newCoverage(in *model.Snapshot) coverage {
 	c := coverage{cluster: in.Cluster, whole: in.Exhaustive, namespaces: map[string]struct{}{}}
 	if c.cluster != nil {

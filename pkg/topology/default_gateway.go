@@ -2,7 +2,7 @@ package topology
 
 // readScope reads a field by which a Gateway offers itself as a default, or a route asks for
 // default Gateways (gatewayapi G20).
-func (f *fieldReader) readScope(key string) bool {
+func readScope(f *fieldReader, key string) bool {
 	switch scope := f.readText(key); scope {
 	case "All":
 		return true
@@ -17,7 +17,7 @@ func (f *fieldReader) readScope(key string) bool {
 // attachToDefaults attaches a route that asks for it to every default Gateway that takes it (gatewayapi G20). A Gateway that does not
 // has no row: nobody named it. One that the route names as a whole is a parent like any other.
 func (w *routeAttacher) attachToDefaults(r *routeDraft) {
-	if !r.spec.readScope("useDefaultGateways") {
+	if !readScope(&r.spec, "useDefaultGateways") {
 		return
 	}
 	w.wantDefaults[r.id] = struct{}{}
@@ -26,7 +26,7 @@ func (w *routeAttacher) attachToDefaults(r *routeDraft) {
 		if !g.isDefault {
 			continue
 		}
-		ref := w.nodes[g.id].Ref
+		ref := w.nodes.Node(g.id).Ref
 		if w.parents.Has(parentRef{ref: ref}) {
 			continue
 		}

@@ -54,13 +54,12 @@ func (bs *backendBuilder) readDelegate(f *fieldReader) (delegateRef, bool) {
 // which of its rules take requests depends on the rules above, and so do circles.
 type delegationChains struct {
 	*gatewayBuilder
-	delegates  map[NodeID][]delegateRef // by rule
-	below      map[NodeID][]NodeID      // the backends of rules
-	hostnamed  map[NodeID][]model.Ref   // by route with hostnames: the routes that would hand over to it
-	reported   map[model.Ref]bool
-	copies     int
-	full       bool  // there would be more copies
-	emptyTable int32 // the position of a table without attachments
+	delegates map[NodeID][]delegateRef // by rule
+	below     map[NodeID][]NodeID      // the backends of rules
+	hostnamed map[NodeID][]model.Ref   // by route with hostnames: the routes that would hand over to it
+	reported  map[model.Ref]bool
+	copies    int
+	full      bool // there would be more copies
 }
 
 func newDelegationChains(gs *gatewayBuilder, handing map[NodeID][]delegateRef) *delegationChains {
@@ -69,15 +68,13 @@ func newDelegationChains(gs *gatewayBuilder, handing map[NodeID][]delegateRef) *
 
 // followAll follows delegation from every route that traffic reaches, once all routes are there.
 func (c *delegationChains) followAll() {
-	c.emptyTable = int32(len(c.tables))
-	c.tables = append(c.tables, nil)
 	for _, e := range c.traffic {
-		if role := c.nodes[e.from].Role; role == Rule && len(c.delegates) > 0 {
-			c.below[e.from] = append(c.below[e.from], e.to)
+		if role := c.nodes.Node(e.From).Role; role == Rule && len(c.delegates) > 0 {
+			c.below[e.From] = append(c.below[e.From], e.To)
 		}
 	}
-	for id := range NodeID(len(c.nodes)) {
-		n := &c.nodes[id]
+	for id := range NodeID(c.nodes.Len()) {
+		n := c.nodes.Node(id)
 		if n.Role != Route || n.Hop > 0 {
 			continue
 		}
@@ -92,14 +89,14 @@ func (c *delegationChains) followAll() {
 // root down to it, as they stand by themselves; matches are those of its rules, where they are not
 // just what the rules say; ways are those in which it may hand over.
 func (c *delegationChains) followRoute(id NodeID, chain []NodeID, matches map[NodeID][]routeMatch, ways []Delegation) {
-	for rule := range c.nodes[id].parts.allNodes {
+	for rule := range c.nodes.Node(id).EachPart {
 		own := c.originalRule(rule, id, chain[len(chain)-1])
 		if len(c.delegates[own]) == 0 {
 			continue
 		}
 		ms, ok := matches[rule]
 		if !ok {
-			ms = readMatches(c.nodes[rule].Object, c.nodes[rule].Index)
+			ms = readMatches(c.nodes.Node(rule).Object, c.nodes.Node(rule).Index)
 		}
 		for _, d := range c.delegates[own] {
 			meant := slices.DeleteFunc(slices.Clone(ways), func(way Delegation) bool { return !way.matchesRef(d) })
@@ -110,7 +107,7 @@ func (c *delegationChains) followRoute(id NodeID, chain []NodeID, matches map[No
 			if d.byLabel {
 				c.noteUnknownOwner(chain, rule, d)
 			}
-			c.nodes[rule].Delegates = true
+			c.nodes.Node(rule).Delegates = true
 			if !c.delegateRule(rule, d, chain, ms, meant) {
 				c.reportUnresolvable(chain[len(chain)-1], rule, d, meant)
 			}
@@ -123,8 +120,8 @@ func (c *delegationChains) originalRule(rule, instance, route NodeID) NodeID {
 	if instance == route {
 		return rule
 	}
-	for id := range c.nodes[route].parts.allNodes {
-		if c.nodes[id].Index == c.nodes[rule].Index {
+	for id := range c.nodes.Node(route).EachPart {
+		if c.nodes.Node(id).Index == c.nodes.Node(rule).Index {
 			return id
 		}
 	}
@@ -135,7 +132,7 @@ func (c *delegationChains) originalRule(rule, instance, route NodeID) NodeID {
 // that it may mean, and reports whether there was one. A backendRef that leads back to a route of
 // the chain hands nothing over, to the other routes that it selects either.
 func (c *delegationChains) delegateRule(rule NodeID, d delegateRef, chain []NodeID, matches []routeMatch, ways []Delegation) bool {
-	parent := c.nodes[chain[len(chain)-1]].Ref
+	parent := c.nodes.Node(chain[len(chain)-1]).Ref
 	granted := slices.ContainsFunc(ways, func(way Delegation) bool { return !way.NeedsGrant })
 	children := slices.DeleteFunc(slices.Clone(c.selectChildren(d, ways)), func(child *model.Object) bool {
 		if !c.acceptsParent(child, parent) {
@@ -146,14 +143,14 @@ func (c *delegationChains) delegateRule(rule NodeID, d delegateRef, chain []Node
 		return denied
 	})
 	for _, child := range children {
-		if slices.Contains(chain, c.byObject[child]) {
+		if slices.Contains(chain, c.nodes.OfObject(child)) {
 			c.reportCircle(chain[len(chain)-1], d, child)
 			return false
 		}
 	}
 	handed := false
 	for _, child := range children {
-		id := c.byObject[child]
+		id := c.nodes.OfObject(child)
 		rules, kept := c.rulesFor(id, matches, ways)
 		if len(rules) == 0 {
 			continue
@@ -178,17 +175,13 @@ func (c *delegationChains) delegateRule(rule NodeID, d delegateRef, chain []Node
 
 // addInstance adds a copy of a route with the given rules.
 func (c *delegationChains) addInstance(of NodeID, rules []NodeID, kept [][]routeMatch, hop int32) (NodeID, map[NodeID][]routeMatch) {
-	id := NodeID(len(c.nodes))
-	orig := c.nodes[of]
+	orig := c.nodes.Node(of)
 	c.copies++
-	c.nodes = append(c.nodes, Node{Role: Route, Ref: orig.Ref, Object: orig.Object, Hop: hop, table: c.emptyTable})
-	c.instances[of] = append(c.instances[of], id)
+	id := c.nodes.AddInstance(of, hop)
 	c.addToNamespace(orig.Ref.Namespace, id)
 	matches := map[NodeID][]routeMatch{}
 	for i, r := range rules {
-		n := c.nodes[r]
-		copied := c.addPart(id, Node{Role: Rule, Ref: n.Ref, Object: n.Object, Index: n.Index, Hop: hop})
-		c.instances[r] = append(c.instances[r], copied)
+		copied := c.nodes.AddInstancePart(id, r, hop)
 		c.addEdge(id, copied)
 		for _, to := range c.below[r] {
 			c.addEdge(copied, to)
@@ -207,18 +200,18 @@ func (c *delegationChains) decideParents() {
 	}
 	above := map[NodeID][]model.Ref{}
 	for _, e := range c.traffic {
-		if c.nodes[e.from].Role == Rule && c.nodes[e.to].Role == Route {
-			above[c.byObject[c.nodes[e.to].Object]] = append(above[c.byObject[c.nodes[e.to].Object]], c.nodes[e.from].Ref.WithoutSection())
+		if c.nodes.Node(e.From).Role == Rule && c.nodes.Node(e.To).Role == Route {
+			above[c.nodes.OfObject(c.nodes.Node(e.To).Object)] = append(above[c.nodes.OfObject(c.nodes.Node(e.To).Object)], c.nodes.Node(e.From).Ref.WithoutSection())
 		}
 	}
 	cluster := c.in.Cluster
 	open := c.delegationHidden || cluster.HasUnread(httpRouteKind) || cluster.HasUnread(gatewayKind) || cluster.HasUnread(gatewayClassKind) || cluster.HasUnread(listenerSetKind)
-	for id := range NodeID(len(c.nodes)) {
-		if c.nodes[id].Role != Route || c.nodes[id].Hop > 0 {
+	for id := range NodeID(c.nodes.Len()) {
+		if c.nodes.Node(id).Role != Route || c.nodes.Node(id).Hop > 0 {
 			continue
 		}
-		for i := range c.tables[c.nodes[id].table] {
-			a := &c.tables[c.nodes[id].table][i]
+		for i := range c.tables[id] {
+			a := &c.tables[id][i]
 			switch {
 			case a.Parent.GroupKind() != httpRouteKind:
 			case slices.Contains(above[id], a.Parent.WithoutSection()):

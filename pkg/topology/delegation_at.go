@@ -11,14 +11,14 @@ import (
 // implementations at whose Gateways the route is attached, or may be.
 func (c *delegationChains) delegationsAt(route NodeID) []Delegation {
 	handing := false
-	for rule := range c.nodes[route].parts.allNodes {
+	for rule := range c.nodes.Node(route).EachPart {
 		handing = handing || len(c.delegates[rule]) > 0
 	}
 	if !handing {
 		return nil
 	}
 	taken := make([]bool, len(c.delegations))
-	for _, a := range c.tables[c.nodes[route].table] {
+	for _, a := range c.tables[route] {
 		if a.State != Accepted && a.State != Unknown || IsMeshParent(a.Parent.GroupKind()) {
 			continue
 		}
@@ -29,7 +29,7 @@ func (c *delegationChains) delegationsAt(route NodeID) []Delegation {
 			}
 		}
 		if !known {
-			c.addNote(noteTopic{kind: delegationNotEvaluated, about: kindRef(httpRouteKind)}, c.nodes[route].Object)
+			c.addNote(noteTopic{kind: delegationNotEvaluated, about: kindRef(httpRouteKind)}, c.nodes.Node(route).Object)
 		}
 	}
 	var out []Delegation
@@ -55,7 +55,7 @@ func (d Delegation) isInherited(child *model.Object) bool {
 // controllerOfAttachment returns the controller of the Gateway of an attachment; "" if the input
 // does not tell.
 func (gs *gatewayBuilder) controllerOfAttachment(a Attachment) string {
-	id, ok := gs.findNode(a.Parent.WithoutSection())
+	id, ok := gs.nodes.Find(a.Parent.WithoutSection())
 	if !ok {
 		return ""
 	}

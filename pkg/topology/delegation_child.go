@@ -58,11 +58,11 @@ func (c *delegationChains) acceptsParent(child *model.Object, parent model.Ref) 
 
 // rulesFor lists the rules of a child that take requests of a parent rule with the given matches, each with what it matches then.
 func (c *delegationChains) rulesFor(child NodeID, parents []routeMatch, ways []Delegation) (rules []NodeID, kept [][]routeMatch) {
-	n := c.nodes[child]
+	n := c.nodes.Node(child)
 	inherits := slices.ContainsFunc(ways, func(way Delegation) bool { return way.isInherited(n.Object) })
-	for rule := range n.parts.allNodes {
+	for rule := range n.EachPart {
 		var left []routeMatch
-		for _, m := range readMatches(n.Object, c.nodes[rule].Index) {
+		for _, m := range readMatches(n.Object, c.nodes.Node(rule).Index) {
 			for _, p := range parents {
 				switch {
 				case inherits:
@@ -89,7 +89,7 @@ func (c *delegationChains) reportCircle(route NodeID, d delegateRef, child *mode
 // route's Gateways belongs to: it is no kind of backend there.
 func (c *delegationChains) reportForeignKind(route, rule NodeID, d delegateRef) {
 	c.reportFailure(route, d, string(gatewayv1.RouteReasonInvalidKind), model.Problem{Code: model.BackendNotFound,
-		Message: "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which delegates to routes at Gateways of another implementation only"})
+		Message: "rule " + c.nodes.Node(rule).Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which delegates to routes at Gateways of another implementation only"})
 }
 
 // reportFailure reports p about a backendRef by which a route hands over. The first of a route is
@@ -99,7 +99,7 @@ func (c *delegationChains) reportFailure(route NodeID, d delegateRef, reason str
 		c.unresolved[route] = Unresolved{Reason: reason, Message: p.Message}
 	}
 	p.Severity = model.Warning
-	c.reportOnce(c.nodes[route].Object, p, d.at.fromRoot()...)
+	c.reportOnce(c.nodes.Node(route).Object, p, d.at.fromRoot()...)
 }
 
 // noteUnknownOwner leaves open whether a label is a kind of backend, where a cluster does not tell
@@ -109,9 +109,9 @@ func (c *delegationChains) noteUnknownOwner(chain []NodeID, rule NodeID, d deleg
 	if c.in.Cluster == nil || c.unresolved[route] != (Unresolved{}) {
 		return
 	}
-	for _, a := range c.tables[c.nodes[chain[0]].table] {
+	for _, a := range c.tables[chain[0]] {
 		if !IsMeshParent(a.Parent.GroupKind()) && c.controllerOfAttachment(a) == "" {
-			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes[rule].Ref.Section + " delegates to " + d.String() + ", which depends on the implementation of " + a.Parent.WithoutSection().String() + ", and that is not known"}
+			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes.Node(rule).Ref.Section + " delegates to " + d.String() + ", which depends on the implementation of " + a.Parent.WithoutSection().String() + ", and that is not known"}
 			return
 		}
 	}
@@ -119,8 +119,8 @@ func (c *delegationChains) noteUnknownOwner(chain []NodeID, rule NodeID, d deleg
 
 // reportUnresolvable reports a backendRef that hands over to nothing.
 func (c *delegationChains) reportUnresolvable(route, rule NodeID, d delegateRef, ways []Delegation) {
-	message := "rule " + c.nodes[rule].Ref.Section + " delegates to " + d.String() + ", and "
-	if why := c.whyUnknown(c.nodes[route].Ref, d, ways); why != "" {
+	message := "rule " + c.nodes.Node(rule).Ref.Section + " delegates to " + d.String() + ", and "
+	if why := c.whyUnknown(c.nodes.Node(route).Ref, d, ways); why != "" {
 		c.reportFailure(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why, Hint: "add the manifests of the routes"})
 		return
 	}

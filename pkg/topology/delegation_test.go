@@ -67,7 +67,7 @@ spec:
 `
 
 // ways writes every way from a listener to a rule that serves requests.
-func ways(g *Graph) []string {
+func ways(g testGraph) []string {
 	var out []string
 	var down func(id NodeID, way string)
 	down = func(id NodeID, way string) {
@@ -94,9 +94,9 @@ func ways(g *Graph) []string {
 	return out
 }
 
-func built(t *testing.T, manifests string, links ...Linker) *Graph {
+func built(t *testing.T, manifests string, links ...Linker) testGraph {
 	t.Helper()
-	return Build(model.NewSnapshot(objects(t, manifests), nil), model.Settings{}, links...)
+	return testGraph{Build(model.NewSnapshot(objects(t, manifests), nil), model.Settings{}, links...)}
 }
 
 func TestDelegation(t *testing.T) {

@@ -6,14 +6,20 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 type draft struct {
 	*Builder
 	manifestReader
-	referenceJudge
-	index
-	traffic    []edge // from a route down they are those of Mesh too
-	mesh       []edge // from Services that are parents down to routes
-	above      []edge
-	tables     [][]Attachment // by route
+	in         *model.Snapshot
+	nodes      *Nodes
+	traffic    []Edge // from a route down they are those of Mesh too
+	mesh       []Edge // from Services that are parents down to routes
+	above      []Edge
+	tables     map[NodeID][]Attachment // by route
 	unresolved map[NodeID]Unresolved
 	notes      map[noteTopic]*noteCount
+
+	coverage           coverage
+	grants             grantSet
+	references         *referenceJudge
+	unfollowedBackends []model.GroupKind // kinds that an implementation of the input takes as backends, and nobody else
+	delegationHidden   bool              // whether some route hands over to others is decided by grants that may not be read
 
 	lastNamespace struct {
 		name string
@@ -23,22 +29,20 @@ type draft struct {
 
 func newDraft(in *model.Snapshot, said *Builder) *draft {
 	size := estimateNodes(in)
-	return &draft{
-		Builder:        said,
-		referenceJudge: referenceJudge{in: in, coverage: newCoverage(in), grants: grantSet{}, known: knownKinds(in)},
-		index: index{
-			objects:   in,
-			nodes:     make([]Node, 0, size),
-			byObject:  make(map[*model.Object]NodeID, len(in.Objects)),
-			byName:    map[model.Ref]NodeID{},
-			frontends: map[model.Ref]NodeID{},
-			instances: map[NodeID][]NodeID{},
-		},
-		traffic:    make([]edge, 0, 2*size),
-		above:      make([]edge, 0, size),
+	d := &draft{
+		Builder:    said,
+		in:         in,
+		nodes:      NewNodes(in, size),
+		coverage:   newCoverage(in),
+		tables:     map[NodeID][]Attachment{},
+		traffic:    make([]Edge, 0, 2*size),
+		above:      make([]Edge, 0, size),
 		unresolved: map[NodeID]Unresolved{},
 		notes:      map[noteTopic]*noteCount{},
 	}
+	d.grants = readGrants(in, &d.manifestReader)
+	d.references = newReferenceJudge(in, d.coverage, d.grants)
+	return d
 }
 
 // estimateNodes returns about the number of nodes that the graph of an input will have.
@@ -50,12 +54,18 @@ func estimateNodes(in *model.Snapshot) int {
 	return n
 }
 
-func (d *draft) addEdge(from, to NodeID) { d.traffic = append(d.traffic, edge{from, to}) }
+func (d *draft) addEdge(from, to NodeID) { d.traffic = append(d.traffic, Edge{From: from, To: to}) }
+
+// addMesh adds an edge of the mesh: from a Service as a parent down to a port of it or to a route.
+func (d *draft) addMesh(from, to NodeID) { d.mesh = append(d.mesh, Edge{From: from, To: to}) }
+
+// addAbove says that the policies of above hold at id as well.
+func (d *draft) addAbove(id, above NodeID) { d.above = append(d.above, Edge{From: id, To: above}) }
 
 // addToNamespace says that the policies of a namespace hold at id as well.
 func (d *draft) addToNamespace(namespace string, id NodeID) {
 	if namespace != "" {
-		d.above = append(d.above, edge{id, d.namespaceNode(namespace)})
+		d.addAbove(id, d.namespaceNode(namespace))
 	}
 }
 
@@ -63,7 +73,7 @@ func (d *draft) addToNamespace(namespace string, id NodeID) {
 // puts a Service's namespace before the Service (see Above).
 func (d *draft) addNamespaces() {
 	for _, o := range d.in.OfKind(namespaceKind) {
-		d.addNode(Node{Role: Namespace, Ref: o.Ref, Object: o})
+		d.nodes.Add(Node{Role: Namespace, Ref: o.Ref, Object: o})
 	}
 	last := ""
 	for _, o := range d.in.Objects {
@@ -81,47 +91,53 @@ func (d *draft) namespaceNode(name string) NodeID {
 		return d.lastNamespace.id
 	}
 	ref := namespaceRef(name)
-	id, ok := d.findNode(ref)
+	id, ok := d.nodes.Find(ref)
 	if !ok {
-		id = d.addNode(Node{Role: Namespace, Ref: ref})
+		id = d.nodes.Add(Node{Role: Namespace, Ref: ref})
 	}
 	d.lastNamespace.name, d.lastNamespace.id = name, id
 	return id
 }
 
+// namespaceRef returns the reference of the namespace called name.
 func namespaceRef(name string) model.Ref { return model.Ref{Kind: namespaceKind.Kind, Name: name} }
 
 // classNode returns the node of the class called name, which need not be in the input.
 func (d *draft) classNode(name string) NodeID {
 	ref := model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name}
-	if id, ok := d.findNode(ref); ok {
+	if id, ok := d.nodes.Find(ref); ok {
 		return id
 	}
-	return d.addNode(Node{Role: GatewayClass, Ref: ref})
+	return d.nodes.Add(Node{Role: GatewayClass, Ref: ref})
 }
 
 // withheldNode returns the node of a Gateway or a ListenerSet that we may not read and take to
 // exist.
 func (d *draft) withheldNode(role Role, ref model.Ref) NodeID {
-	id, ok := d.findNode(ref)
+	id, ok := d.nodes.Find(ref)
 	if !ok {
-		id = d.addNode(Node{Role: role, Ref: ref})
+		id = d.nodes.Add(Node{Role: role, Ref: ref})
 		d.addToNamespace(ref.Namespace, id)
 	}
 	return id
 }
 
-func (d *draft) buildGraph() *Graph {
-	return &Graph{
-		referenceJudge: d.referenceJudge,
-		index:          d.index,
-		adjacency:      adjacency{families: d.buildFamilies(), above: newEdgeLists(len(d.nodes), d.above)},
-		tables:         d.tables,
-		unresolved:     d.unresolved,
-		numberedPorts:  d.numberedPorts,
-		sections:       d.sections,
-		problems:       model.SortProblems(d.problems),
-		setsApart:      d.settings.IsOff(GatewayReachesSets),
-		mergesGateways: d.settings.Bool(GatewayMerging),
+// listParts returns what the draft has of the parts of a graph.
+func (d *draft) listParts() Parts {
+	return Parts{
+		Nodes:            d.nodes,
+		Traffic:          d.traffic,
+		Mesh:             d.mesh,
+		Above:            d.above,
+		References:       d.references,
+		Attachments:      d.tables,
+		Unresolved:       d.unresolved,
+		RouteAliases:     d.routeAliases,
+		NumberedPorts:    d.numberedPorts,
+		Sections:         d.sections,
+		Problems:         model.SortProblems(d.problems),
+		SetsApart:        d.settings.IsOff(GatewayReachesSets),
+		MergesGateways:   d.settings.Bool(GatewayMerging),
+		DelegationHidden: d.delegationHidden,
 	}
 }

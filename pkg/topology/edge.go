@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// edge is one arrow of a family.
-type edge struct{ from, to NodeID }
+// Edge is one arrow of a family.
+type Edge struct{ From, To NodeID }
 
 // edgeLists holds the edges of a graph by the node they start from: those of node i are
 // to[start[i]:start[i+1]], sorted, each once.
@@ -17,10 +17,10 @@ type edgeLists struct {
 
 // newEdgeLists orders the edges of a graph with n nodes. It is linear in both, but for the sorting
 // of lists that came unsorted.
-func newEdgeLists(n int, edges []edge) edgeLists {
+func newEdgeLists(n int, edges []Edge) edgeLists {
 	start := make([]int32, n+1)
 	for _, e := range edges {
-		start[e.from+1]++
+		start[e.From+1]++
 	}
 	for i := range n {
 		start[i+1] += start[i]
@@ -28,8 +28,8 @@ func newEdgeLists(n int, edges []edge) edgeLists {
 	to := make([]NodeID, len(edges))
 	next := slices.Clone(start[:n])
 	for _, e := range edges {
-		to[next[e.from]] = e.to
-		next[e.from]++
+		to[next[e.From]] = e.To
+		next[e.From]++
 	}
 	return edgeLists{start, to}.sortLists()
 }
@@ -53,10 +53,10 @@ func (l edgeLists) sortLists() edgeLists {
 // reverse turns every edge round. The lists come out sorted because the edges are visited by
 // ascending start.
 func (l edgeLists) reverse() edgeLists {
-	back := make([]edge, 0, len(l.to))
+	back := make([]Edge, 0, len(l.to))
 	for from := range len(l.start) - 1 {
 		for _, to := range l.targetsOf(NodeID(from)) {
-			back = append(back, edge{to, NodeID(from)})
+			back = append(back, Edge{to, NodeID(from)})
 		}
 	}
 	return newEdgeLists(len(l.start)-1, back)
@@ -77,7 +77,7 @@ type edgeFamily struct {
 }
 
 // newEdgeFamily builds a family over nodes whose levels, given from the top, are such that every edge leads downwards.
-func newEdgeFamily(nodes []Node, edges []edge, levels []Role) edgeFamily {
+func newEdgeFamily(nodes []Node, edges []Edge, levels []Role) edgeFamily {
 	children := newEdgeLists(len(nodes), edges)
 	return edgeFamily{children: children, parents: children.reverse(), order: orderByLevel(nodes, levels)}
 }

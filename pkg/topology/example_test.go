@@ -12,7 +12,7 @@ import (
 
 // What traffic passes on its way to a rule are the nodes above the rule. A parentRef that leads nowhere has no edge; the attachments of
 // the route say why.
-func ExampleBuild() {
+func Example() {
 	manifests := `
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway

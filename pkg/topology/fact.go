@@ -11,8 +11,8 @@ import (
 // listener takes the route (gatewayapi G16). It is nil if nothing is left, or if the hostnames
 // cannot be read.
 func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
-	own := g.listenerAt(listener).hostname
-	list := g.nodes[route].Object.Body.At("spec", "hostnames")
+	own := g.Hostname(listener)
+	list := g.nodes.list[route].Object.Body.At("spec", "hostnames")
 	if list.Len() == 0 {
 		return []Hostname{{Effective: own}}
 	}
@@ -61,11 +61,11 @@ func (f *referenceJudge) ServiceByIP(address string) (model.Ref, bool) {
 // ExplainUnattached says for a route that gets no traffic what became of its parentRefs; "" if it
 // gets some.
 func (g *Graph) ExplainUnattached(route NodeID) string {
-	if len(g.Parents(All, route)) > 0 || len(g.instances[route]) > 0 {
+	if len(g.Parents(All, route)) > 0 || len(g.nodes.instances[route]) > 0 {
 		return ""
 	}
 	verdicts := g.ParentVerdicts(route)
-	ref := g.nodes[route].Ref
+	ref := g.nodes.list[route].Ref
 	if len(verdicts) == 0 {
 		return ref.String() + " names no Gateway: no traffic reaches it"
 	}
@@ -77,7 +77,7 @@ func (g *Graph) ExplainUnattached(route NodeID) string {
 	switch {
 	case isJudged(verdicts):
 		what = " is attached to no parent: "
-	case isMeshBound(g, g.nodes[route].Object):
+	case isMeshBound(g, g.nodes.list[route].Object):
 		what = " is attached to no Service: "
 	}
 	for _, v := range verdicts {
@@ -91,9 +91,9 @@ func (g *Graph) ExplainUnattached(route NodeID) string {
 
 // MayDelegate reports whether ReferenceGrants that may not be read decide whether some route hands
 // over to others.
-func (f *referenceJudge) MayDelegate() bool { return f.delegationHidden }
+func (g *Graph) MayDelegate() bool { return g.parts.DelegationHidden }
 
 // MayMissRoutes reports whether a cluster did not let us read all routes that a listener may take.
 func (g *Graph) MayMissRoutes(listener NodeID) bool {
-	return slices.ContainsFunc(g.listenerAt(listener).kinds, g.in.Cluster.HasUnread)
+	return slices.ContainsFunc(g.Listener(listener).Kinds, g.Cluster().HasUnread)
 }

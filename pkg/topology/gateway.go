@@ -42,9 +42,6 @@ type listenerTable struct {
 
 func (ls *listenerTable) listenerAt(id NodeID) *listener { return &ls.all[id-ls.first] }
 
-// Hostname returns the hostname of a listener; "": every host.
-func (ls *listenerTable) Hostname(listener NodeID) string { return ls.listenerAt(listener).hostname }
-
 const maxListeners = 64
 
 // gatewaySpec is a Gateway while the graph is built.
@@ -84,35 +81,49 @@ func newGatewayBuilder(d *draft) *gatewayBuilder {
 	}
 }
 
-// copyTo puts what is known of Gateways into the graph.
-func (gs *gatewayBuilder) copyTo(g *Graph) {
-	g.listenerTable, g.clientCertificates, g.certificates = gs.listenerTable, gs.clientCertificates, gs.certificates.certificates
-	g.implementations = map[NodeID]string{}
+// addTo adds what is known of Gateways to the parts of the graph.
+func (gs *gatewayBuilder) addTo(p *Parts) {
+	p.ClientCertificates, p.Certificates = gs.clientCertificates, gs.certificates.certificates
+	p.Listeners = make(map[NodeID]*ListenerFacts, len(gs.listenerTable.all))
+	for i := range gs.listenerTable.all {
+		p.Listeners[gs.listenerTable.first+NodeID(i)] = gs.listenerTable.all[i].describe()
+	}
+	p.Implementations = map[NodeID]string{}
 	for i := range gs.specs {
 		if name := gs.specs[i].implementation.Name; name != "" {
-			g.implementations[gs.specs[i].id] = name
+			p.Implementations[gs.specs[i].id] = name
 		}
 	}
-	g.firstSet, g.sets, g.setsOf = gs.firstSet, make([]SetFacts, len(gs.sets)), map[NodeID][]NodeID{}
+	p.Sets, p.SetsOf = make(map[NodeID]SetFacts, len(gs.sets)), map[NodeID][]NodeID{}
 	for i := range gs.sets {
 		s := &gs.sets[i]
-		g.sets[i] = s.SetFacts
+		p.Sets[s.id] = s.SetFacts
 		if s.Gateway != None {
-			g.setsOf[s.Gateway] = append(g.setsOf[s.Gateway], s.id)
+			p.SetsOf[s.Gateway] = append(p.SetsOf[s.Gateway], s.id)
 		}
+	}
+}
+
+// describe returns the facts of a listener.
+func (l *listener) describe() *ListenerFacts {
+	return &ListenerFacts{
+		Owner: l.owner, Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds,
+		Unreadable: l.unreadable, Conflict: l.conflict, Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs,
+		WithoutCertificate: l.withoutCertificate, ValidityUnknown: l.refs.gap != noGap, Unsupported: l.isUnsupported(),
+		Accepted: !l.isRefused(), Valid: l.isValid(),
 	}
 }
 
 // addGateways adds classes, Gateways, ListenerSets and listeners, and the edges between them.
 func (gs *gatewayBuilder) addGateways() {
 	for _, o := range gs.in.OfKind(gatewayClassKind) {
-		gs.addNode(Node{Role: GatewayClass, Ref: o.Ref, Object: o})
+		gs.nodes.Add(Node{Role: GatewayClass, Ref: o.Ref, Object: o})
 	}
 	for _, o := range gs.in.OfKind(gatewayKind) {
 		gs.addGateway(o)
 	}
 	gs.addSets()
-	gs.listenerTable.first = NodeID(len(gs.nodes))
+	gs.listenerTable.first = NodeID(gs.nodes.Len())
 	for i := range gs.specs {
 		gs.addListeners(gs.specs[i].id, &gs.specs[i].spec)
 	}
@@ -127,7 +138,7 @@ func (gs *gatewayBuilder) addGateways() {
 }
 
 func (gs *gatewayBuilder) addGateway(o *model.Object) {
-	g := gatewaySpec{id: gs.addNode(Node{Role: Gateway, Ref: o.Ref, Object: o}), spec: gs.readSpec(o)}
+	g := gatewaySpec{id: gs.nodes.Add(Node{Role: Gateway, Ref: o.Ref, Object: o}), spec: gs.readSpec(o)}
 	gs.addToNamespace(o.Ref.Namespace, g.id)
 	if g.class = g.spec.readText("gatewayClassName"); g.class != "" {
 		gs.addEdge(gs.classNode(g.class), g.id)
@@ -138,7 +149,7 @@ func (gs *gatewayBuilder) addGateway(o *model.Object) {
 	if allowed.bad || namespaces.bad {
 		g.sets = admission{}
 	}
-	g.isDefault = g.spec.readScope("defaultScope")
+	g.isDefault = readScope(&g.spec, "defaultScope")
 	g.implementation = gs.implementationOfClass(g.class)
 	gs.gatewayOf[g.id] = len(gs.specs)
 	gs.specs = append(gs.specs, g)
@@ -164,7 +175,7 @@ func (gs *gatewayBuilder) addListeners(owner NodeID, spec *fieldReader) {
 		}
 		gs.names.Add(name)
 		ref := at.object.Ref.WithSection(name)
-		gs.addEdge(owner, gs.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
+		gs.addEdge(owner, gs.nodes.AddPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
 		gs.listenerTable.all = append(gs.listenerTable.all, gs.readListener(&f, ref, owner))
 	}
 }

@@ -15,6 +15,7 @@ type grant struct {
 	name          string
 }
 
+// isAllowed reports whether objects of kind from in namespace ns may refer to an object.
 func (gs grantSet) isAllowed(from model.GroupKind, ns string, to model.Ref) bool {
 	if ns == to.Namespace {
 		return true
@@ -34,17 +35,20 @@ func grantHint(from model.GroupKind, ns string, to model.Ref) string {
 		to.GroupKind().String() + ", name " + to.Name
 }
 
-// readGrants reads the ReferenceGrants. An entry with a field of the wrong type permits nothing.
-func (d *draft) readGrants() {
-	for _, o := range d.in.OfKind(grantKind) {
-		spec := d.readSpec(o)
-		froms := spec.readGrantEnds("from")
-		for _, to := range spec.readGrantEnds("to") {
+// readGrants reads the ReferenceGrants of an input. An entry with a field of the wrong type permits
+// nothing.
+func readGrants(in *model.Snapshot, r *manifestReader) grantSet {
+	grants := grantSet{}
+	for _, o := range in.OfKind(grantKind) {
+		spec := r.readSpec(o)
+		froms := readGrantEnds(&spec, "from")
+		for _, to := range readGrantEnds(&spec, "to") {
 			for _, from := range froms {
-				d.grants[grant{from.kind, from.namespace, to.kind, o.Ref.Namespace, to.name}] = struct{}{}
+				grants[grant{from.kind, from.namespace, to.kind, o.Ref.Namespace, to.name}] = struct{}{}
 			}
 		}
 	}
+	return grants
 }
 
 // grantEnd is an entry of a grant's from or to.
@@ -53,7 +57,7 @@ type grantEnd struct {
 	namespace, name string
 }
 
-func (f *fieldReader) readGrantEnds(side string) []grantEnd {
+func readGrantEnds(f *fieldReader, side string) []grantEnd {
 	var out []grantEnd
 	for i, v := range f.readList(side).Items {
 		e := f.reader.readEntry(v, f.at.atField(side).atEntry(i))

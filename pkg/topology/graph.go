@@ -43,9 +43,6 @@ const (
 	All  = "all"
 )
 
-// trafficLevels are the roles of Traffic, every parent's before its children's.
-var trafficLevels = [...]Role{GatewayClass, Gateway, ListenerSet, Listener, Route, Rule, Backend, Port}
-
 // Node is one target. Nodes may share their object: a route and its rules, a Gateway and its listeners.
 type Node struct {
 	Role   Role
@@ -57,7 +54,6 @@ type Node struct {
 	Delegates bool // of a rule: it hands over to other routes, and nothing is in force at it
 
 	parts nodeRange // of a gateway or a listener set its listeners, of a route its rules, of a Service its ports; of a frontend nothing
-	table int32     // of a route: its position in Graph.tables
 }
 
 // nodeRange is n nodes from first on.
@@ -66,51 +62,32 @@ type nodeRange struct {
 	n     int32
 }
 
-func (s nodeRange) allNodes(yield func(NodeID) bool) {
-	for id := s.first; id < s.endNode() && yield(id); id++ {
+// EachPart yields the nodes of the sections of a whole object, in their order.
+func (n *Node) EachPart(yield func(NodeID) bool) {
+	first, end := n.PartRange()
+	for id := first; id < end && yield(id); id++ {
 	}
 }
 
-func (s nodeRange) endNode() NodeID { return s.first + NodeID(s.n) }
+// PartRange returns the node of the first section of a whole object, and that behind the last one:
+// sections follow each other.
+func (n *Node) PartRange() (first, end NodeID) {
+	return n.parts.first, n.parts.first + NodeID(n.parts.n)
+}
 
-// Graph is the graph of targets. It does not change after Build; slices it returns must not be changed either.
+// Graph is the graph of targets. It does not change once it is made; slices it returns must not be changed either.
 type Graph struct {
-	referenceJudge
+	*referenceJudge
 	index
 	adjacency
-	tables         [][]Attachment // by route
-	unresolved     map[NodeID]Unresolved
-	wantDefaults   map[NodeID]struct{} // routes that ask for default Gateways
-	owners         map[listenerRoute]hostOwners
-	numberedPorts  map[model.GroupKind]bool
-	sections       map[model.GroupKind]SectionsFunc
-	problems       []model.Problem
-	uses           map[NodeID][]NodeUse
-	coreGroupNames []string // names of the group that has none
-	routesTogether bool
-	routeAliases   []routeAlias
-
-	listenerTable
-	sharedPorts        map[NodeID]hostOwners
-	implementations    map[NodeID]string // by Gateway: the name of its implementation
-	sets               []SetFacts        // by ListenerSet node, from firstSet on
-	firstSet           NodeID
-	setsOf             map[NodeID][]NodeID
-	setsApart          bool
-	mergesGateways     bool
-	clientCertificates map[NodeID]Unresolved // by Gateway with a client certificate
-	certificates       certificateStore
+	parts Parts
 }
 
 // Attachments returns the attachment table of a route, in order of its parentRefs
 // and then of the listeners. A parentRef without a candidate listener has one entry, whose Listener
 // is None.
 func (g *Graph) Attachments(route NodeID) []Attachment {
-	n := &g.nodes[route]
-	if n.Role != Route {
-		return nil
-	}
-	return g.tables[n.table]
+	return g.parts.Attachments[route]
 }
 
 // Unresolved says why a reference cannot be used: the reason of the ResolvedRefs condition of what makes it. Without a Reason it is not
@@ -124,10 +101,11 @@ type Unresolved struct {
 // Unresolved returns the first backend reference of a route, in document order, that cannot be
 // resolved (gatewayapi G34); zero if all can. A backend that may only be missing from the input
 // counts as resolved.
-func (g *Graph) Unresolved(route NodeID) Unresolved { return g.unresolved[route] }
+func (g *Graph) Unresolved(route NodeID) Unresolved { return g.parts.Unresolved[route] }
 
 // ListenerFacts is what the spec of a listener says about the traffic and the routes it takes.
 type ListenerFacts struct {
+	Owner              NodeID // the Gateway or the ListenerSet that holds it
 	Protocol           string
 	Port               int32             // 0: not given
 	Hostname           string            // "": every host
@@ -148,16 +126,15 @@ type ListenerFacts struct {
 // ClientCertificate returns what became of the certificate that a Gateway shows to backends
 // (gatewayapi G58), zero if it is good; false if the Gateway has none.
 func (g *Graph) ClientCertificate(gateway NodeID) (Unresolved, bool) {
-	u, ok := g.clientCertificates[gateway]
+	u, ok := g.parts.ClientCertificates[gateway]
 	return u, ok
 }
 
 // Listener returns the facts of a listener.
-func (g *Graph) Listener(id NodeID) ListenerFacts {
-	l := g.listenerAt(id)
-	return ListenerFacts{Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
-		Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs, WithoutCertificate: l.withoutCertificate, ValidityUnknown: l.refs.gap != noGap, Unsupported: l.isUnsupported(), Accepted: !l.isRefused(), Valid: l.isValid()}
-}
+func (g *Graph) Listener(id NodeID) ListenerFacts { return *g.parts.Listeners[id] }
+
+// Hostname returns the hostname of a listener; "": every host.
+func (g *Graph) Hostname(listener NodeID) string { return g.parts.Listeners[listener].Hostname }
 
 // ParentVerdicts returns for every parentRef of a route, in order, the attachment that says how far
 // it got (gatewayapi G11, G17): the first that is Accepted, else Unknown, else refused for the
@@ -176,7 +153,7 @@ func (g *Graph) ParentVerdicts(route NodeID) []Attachment {
 }
 
 // Problems lists what is wrong with the input as far as the graph reads it, and what is not evaluated, sorted.
-func (g *Graph) Problems() []model.Problem { return g.problems }
+func (g *Graph) Problems() []model.Problem { return g.parts.Problems }
 
 // IsGranted reports whether objects of kind from in namespace ns may refer to the object to: it is
 // in the same namespace, or a ReferenceGrant there says so (gatewayapi G32), or may say so where a

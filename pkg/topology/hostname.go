@@ -16,6 +16,7 @@ type Hostname struct {
 // listener has (gatewayapi G16), and those to Services (G50).
 var anyHost = []Hostname{{}}
 
+// ignoresHostnames reports whether routes of a kind have no hostnames.
 func ignoresHostnames(gk model.GroupKind) bool { return gk == tcpRouteKind || gk == udpRouteKind }
 
 // CoversHostname reports whether every host that name stands for is one that pattern stands for

@@ -91,18 +91,18 @@ func (gs *gatewayBuilder) implementationAt(owner NodeID) Implementation {
 // ImplementationName returns the name of the implementation whose the Gateway of a listener is, or
 // a Gateway itself; "" if the input does not tell.
 func (g *Graph) ImplementationName(id NodeID) string {
-	if g.nodes[id].Role == Listener {
-		id = g.listenerAt(id).owner
+	if g.nodes.list[id].Role == Listener {
+		id = g.parts.Listeners[id].Owner
 	}
-	if g.nodes[id].Role == ListenerSet {
+	if g.nodes.list[id].Role == ListenerSet {
 		id = g.ListenerSet(id).Gateway
 	}
-	return g.implementations[id]
+	return g.parts.Implementations[id]
 }
 
 // owningGateway returns a Gateway itself, or the one that a ListenerSet names.
 func (gs *gatewayBuilder) owningGateway(owner NodeID) NodeID {
-	if gs.nodes[owner].Role != ListenerSet {
+	if gs.nodes.Node(owner).Role != ListenerSet {
 		return owner
 	}
 	if i := int(owner - gs.firstSet); i >= 0 && i < len(gs.sets) {
@@ -150,7 +150,7 @@ func (w *routeAttacher) mayLoseHosts(r *routeDraft, l *listener) bool {
 	if w.in.Cluster == nil || len(w.hosts) == 0 || ignoresHostnames(r.kind) || !w.implementationAt(l.owner).ExclusiveHostnames {
 		return false
 	}
-	from := w.nodes[w.owningGateway(l.owner)].Object.Text("spec", "allowedListeners", "namespaces", "from")
+	from := w.nodes.Node(w.owningGateway(l.owner)).Object.Text("spec", "allowedListeners", "namespaces", "from")
 	return from != "" && from != "None" && slices.ContainsFunc(ListenerSetKinds(), w.in.Cluster.HasUnread)
 }
 

@@ -37,10 +37,10 @@ spec: {parentRefs: [{name: gw, sectionName: all}], hostnames: [x.example.com], r
 		{"its objects", mine, "mine", NoMatchingListenerHostname},
 		{"objects of two", mine + other, "", Accepted},
 	} {
-		g := Build(model.NewSnapshot(objects(t, shop+c.more), nil), model.Settings{}, func(b *Builder) {
+		g := testGraph{Build(model.NewSnapshot(objects(t, shop+c.more), nil), model.Settings{}, func(b *Builder) {
 			b.AddImplementation(Implementation{Name: "mine", Controllers: []string{"example.com/mine"}, Group: "mine.example.com", ExclusiveHostnames: true})
 			b.AddImplementation(Implementation{Name: "other", Controllers: []string{"example.com/other"}, Group: "other.example.com"})
-		})
+		})}
 		listener := g.Lookup(model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: "a", Name: "gw", Section: "all"})[0]
 		route := g.Lookup(model.Ref{Group: gatewayGroup, Kind: "HTTPRoute", Namespace: "a", Name: "r"})[0]
 		if got := g.ParentVerdicts(route)[0]; got.State != c.state || g.ImplementationName(listener) != c.whose {

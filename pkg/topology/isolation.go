@@ -13,12 +13,12 @@ import (
 // implementation are affected.
 func (ps *portSharing) isolateHosts() {
 	ps.groups = ps.groupSharedPorts()
-	gone := map[edge]bool{}
-	for id := range NodeID(len(ps.nodes)) {
-		if len(ps.groups) == 0 || ps.nodes[id].Role != Route {
+	gone := map[Edge]bool{}
+	for id := range NodeID(ps.nodes.Len()) {
+		if len(ps.groups) == 0 || ps.nodes.Node(id).Role != Route {
 			continue
 		}
-		rows := ps.tables[ps.nodes[id].table]
+		rows := ps.tables[id]
 		for i := range rows {
 			a := &rows[i]
 			if a.State != Accepted || a.Listener == None {
@@ -30,7 +30,7 @@ func (ps *portSharing) isolateHosts() {
 			}
 			kept := ps.unclaimedHostnames(group.listeners, *a)
 			if len(kept) == 0 {
-				gone[edge{a.Listener, id}] = true
+				gone[Edge{From: a.Listener, To: id}] = true
 				a.Reason += ", but its hosts belong to more specific listeners on the port"
 			}
 			ps.reportClaimed(group.listeners, id, *a, kept)
@@ -38,7 +38,7 @@ func (ps *portSharing) isolateHosts() {
 		}
 	}
 	if len(gone) > 0 {
-		ps.traffic = slices.DeleteFunc(ps.traffic, func(e edge) bool { return gone[e] })
+		ps.traffic = slices.DeleteFunc(ps.traffic, func(e Edge) bool { return gone[e] })
 	}
 }
 
@@ -53,7 +53,7 @@ func (ps *portSharing) groupSharedPorts() map[NodeID]hostOwners {
 			}
 			for _, group := range ps.portGroups(g.id, s.Protocol) {
 				for _, listener := range group {
-					groups[listener] = hostOwners{group, s.Controllers, c != ""}
+					groups[listener] = hostOwners{listeners: group, controllers: s.Controllers, known: c != ""}
 				}
 			}
 		}
@@ -112,16 +112,16 @@ func (ps *portSharing) reportClaimed(group []NodeID, route NodeID, a Attachment,
 		has := func(x Attachment) bool {
 			return x.Listener == owner && x.State == Accepted && slices.ContainsFunc(x.Hostnames, func(o Hostname) bool { return o.Effective == h.Effective })
 		}
-		if slices.ContainsFunc(ps.tables[ps.nodes[route].table], has) {
+		if slices.ContainsFunc(ps.tables[route], has) {
 			continue
 		}
 		ps.addProblem(model.Problem{Severity: model.Warning, Code: model.NotReached,
-			Message: "requests for " + h.Effective + " do not come to " + ps.nodes[route].Ref.String() + " through " + ps.nodes[a.Listener].Ref.String() + ": the host belongs to " +
-				ps.nodes[owner].Ref.String() + " on the same port, to which the route is not attached",
-			Hint: "attach the route to that listener"}, ps.nodes[route].Object, "spec", "hostnames")
+			Message: "requests for " + h.Effective + " do not come to " + ps.nodes.Node(route).Ref.String() + " through " + ps.nodes.Node(a.Listener).Ref.String() + ": the host belongs to " +
+				ps.nodes.Node(owner).Ref.String() + " on the same port, to which the route is not attached",
+			Hint: "attach the route to that listener"}, ps.nodes.Node(route).Object, "spec", "hostnames")
 	}
 }
 
 // SharesPort reports whether a listener is served as one with others of its port, so that each host is answered by the most specific of them
 // that has a route for it.
-func (g *Graph) SharesPort(listener NodeID) bool { return g.sharedPorts[listener].known }
+func (g *Graph) SharesPort(listener NodeID) bool { return g.parts.SharedPorts[listener].known }

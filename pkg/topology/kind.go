@@ -88,6 +88,7 @@ func ListenerSetKinds() []model.GroupKind {
 // IsListenerSet reports whether gk is one of ListenerSetKinds.
 func IsListenerSet(gk model.GroupKind) bool { return gk == listenerSetKind || gk == xListenerSetKind }
 
+// isRoute reports whether gk is a kind of routes of the Gateway API.
 func isRoute(gk model.GroupKind) bool {
 	return slices.Contains(routeKinds[:], gk)
 }

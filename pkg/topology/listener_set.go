@@ -31,30 +31,30 @@ type SetFacts struct {
 
 // ListenerSet returns the facts of a ListenerSet. Of one that may not be read nothing is known.
 func (g *Graph) ListenerSet(id NodeID) SetFacts {
-	if i := int(id - g.firstSet); i >= 0 && i < len(g.sets) {
-		return g.sets[i]
+	if s, ok := g.parts.Sets[id]; ok {
+		return s
 	}
-	return SetFacts{Gateway: None, State: SetUnknown, Missing: true, Reason: g.nodes[id].Ref.String() + " may not be read"}
+	return SetFacts{Gateway: None, State: SetUnknown, Missing: true, Reason: g.nodes.list[id].Ref.String() + " may not be read"}
 }
 
 // ListenerSetsOf lists the ListenerSets whose parentRef names the Gateway, whether it takes them or
 // not, sorted.
-func (g *Graph) ListenerSetsOf(gateway NodeID) []NodeID { return g.setsOf[gateway] }
+func (g *Graph) ListenerSetsOf(gateway NodeID) []NodeID { return g.parts.SetsOf[gateway] }
 
 // PassesPolicies reports whether the policies that hold at a node hold at the given one right below
 // it as well: always, but from a Gateway to a ListenerSet only where the switch of the
 // implementation says so (gatewayapi G25).
 func (g *Graph) PassesPolicies(from, to NodeID) bool {
-	return !g.setsApart || g.nodes[from].Role != Gateway || g.nodes[to].Role != ListenerSet
+	return !g.parts.SetsApart || g.nodes.list[from].Role != Gateway || g.nodes.list[to].Role != ListenerSet
 }
 
 // MergesGateways reports whether the Gateways of a class share their ports, so that a listener of
 // one can conflict with those of another (switch gatewayMerging).
-func (g *Graph) MergesGateways() bool { return g.mergesGateways }
+func (g *Graph) MergesGateways() bool { return g.parts.MergesGateways }
 
 // WantsDefaultGateways reports whether a route asks for default Gateways (gatewayapi G20).
 func (g *Graph) WantsDefaultGateways(route NodeID) bool {
-	_, ok := g.wantDefaults[route]
+	_, ok := g.parts.WantDefaults[route]
 	return ok
 }
 
@@ -68,10 +68,10 @@ type listenerSet struct {
 
 // addSets adds the ListenerSets and asks their Gateways whether they take them.
 func (gs *gatewayBuilder) addSets() {
-	gs.firstSet = NodeID(len(gs.nodes))
+	gs.firstSet = NodeID(gs.nodes.Len())
 	for _, gk := range ListenerSetKinds() {
 		for _, o := range gs.in.OfKind(gk) {
-			s := listenerSet{id: gs.addNode(Node{Role: ListenerSet, Ref: o.Ref, Object: o}), object: o, spec: gs.readSpec(o), SetFacts: SetFacts{Gateway: None}}
+			s := listenerSet{id: gs.nodes.Add(Node{Role: ListenerSet, Ref: o.Ref, Object: o}), object: o, spec: gs.readSpec(o), SetFacts: SetFacts{Gateway: None}}
 			gs.addToNamespace(o.Ref.Namespace, s.id)
 			gs.sets = append(gs.sets, s)
 		}
@@ -99,8 +99,8 @@ func (gs *gatewayBuilder) joinGateway(s *listenerSet) {
 		gs.reportInvalid(f.at, f.at.String()+" names "+ref.String()+", which is no Gateway; the listener set is ignored")
 		return
 	}
-	id, ok := gs.findNode(ref)
-	if !ok || gs.nodes[id].Object == nil {
+	id, ok := gs.nodes.Find(ref)
+	if !ok || gs.nodes.Node(id).Object == nil {
 		gs.judgeMissingGateway(s, ref)
 		return
 	}
@@ -140,7 +140,7 @@ func (gs *gatewayBuilder) connectSets() {
 			own := gs.listenersOf(s.Gateway)
 			switch {
 			case len(own) > 0 && !gs.implementationAt(s.Gateway).TakesSetsAlways && !slices.ContainsFunc(own, func(l listener) bool { return !l.isRefused() }):
-				s.State, s.Reason = SetParentNotAccepted, "no listener of "+gs.nodes[s.Gateway].Ref.String()+" itself is valid"
+				s.State, s.Reason = SetParentNotAccepted, "no listener of "+gs.nodes.Node(s.Gateway).Ref.String()+" itself is valid"
 			case !slices.ContainsFunc(gs.listenersOf(s.id), func(l listener) bool { return l.isValid() }):
 				s.State, s.Reason = SetListenersNotValid, "no listener of the set is valid"
 			}
@@ -153,11 +153,11 @@ func (gs *gatewayBuilder) connectSets() {
 
 // listenersOf returns the listeners that a Gateway or a ListenerSet holds.
 func (gs *gatewayBuilder) listenersOf(owner NodeID) []listener {
-	parts := gs.nodes[owner].parts
-	if parts.n == 0 {
+	first, end := gs.nodes.Node(owner).PartRange()
+	if first == end {
 		return nil
 	}
-	return gs.listenerTable.all[parts.first-gs.listenerTable.first:][:parts.n]
+	return gs.listenerTable.all[first-gs.listenerTable.first : end-gs.listenerTable.first]
 }
 
 // accessTo says how traffic comes to the listeners of a set. A set without any valid listener is
@@ -173,7 +173,7 @@ func (gs *gatewayBuilder) accessTo(s *listenerSet) listenerAccess {
 		way.known = !s.Missing
 	}
 	if !way.known {
-		way.reason = "whether " + gs.nodes[s.id].Ref.String() + " takes part is not known: " + s.Reason
+		way.reason = "whether " + gs.nodes.Node(s.id).Ref.String() + " takes part is not known: " + s.Reason
 	}
 	return way
 }
@@ -181,8 +181,8 @@ func (gs *gatewayBuilder) accessTo(s *listenerSet) listenerAccess {
 // attachToSet decides a parentRef to a ListenerSet. On a set that its Gateway refuses, or that has none, there is no listener to find
 // (gatewayapi G22); one that is not accepted for its or its Gateway's listeners takes routes as these do.
 func (w *routeAttacher) attachToSet(r *routeDraft, a Attachment) {
-	id, ok := w.findNode(a.Parent.WithoutSection())
-	if !ok || w.nodes[id].Object == nil {
+	id, ok := w.nodes.Find(a.Parent.WithoutSection())
+	if !ok || w.nodes.Node(id).Object == nil {
 		a.MaybeUnreported = w.coverage.isWithheld(a.Parent.GroupKind(), a.Parent.Namespace) && w.mayOmitStatus()
 		w.table = append(w.table, w.judgeMissingParent(r, a, ListenerSet))
 		return

@@ -24,7 +24,7 @@ spec:
 
 // setWith is a ListenerSet of Gateway gw with a listener on port 80.
 func setWith(name, hostname string) string {
-	return manifest("ListenerSet", name, `{parentRef: {name: gw}, listeners: [{name: web, port: 80, protocol: HTTP, hostname: `+hostname+`}]}`)
+	return manifestOf("ListenerSet", name, `{parentRef: {name: gw}, listeners: [{name: web, port: 80, protocol: HTTP, hostname: `+hostname+`}]}`)
 }
 
 func TestPathsThroughListenerSets(t *testing.T) { // gatewayapi G4, G8, G22
@@ -36,7 +36,7 @@ func TestPathsThroughListenerSets(t *testing.T) { // gatewayapi G4, G8, G22
 		{"beside the Gateway's own", class + openGateway + setWith("s", "a.x") + route, []string{"class > gw > s > web > r > rule-1", "class > gw > web > r > rule-1"}},
 		{"of a Gateway that takes none", class + gateway + setWith("s", "a.x") + route, []string{"class > gw > web > r > rule-1"}},
 		{"whose listener gives way", class + openGateway + setWith("s", "own.x") + route, []string{"class > gw > s > web", "class > gw > web > r > rule-1"}},
-		{"that names another kind", class + openGateway + manifest("ListenerSet", "s", `{parentRef: {kind: HTTPRoute, name: gw}, listeners: [{name: web, port: 81, protocol: HTTP}]}`) + route,
+		{"that names another kind", class + openGateway + manifestOf("ListenerSet", "s", `{parentRef: {kind: HTTPRoute, name: gw}, listeners: [{name: web, port: 81, protocol: HTTP}]}`) + route,
 			[]string{"class > gw > web > r > rule-1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,9 +48,9 @@ func TestPathsThroughListenerSets(t *testing.T) { // gatewayapi G4, G8, G22
 }
 
 func TestListenerSetsOfWhatMayNotBeRead(t *testing.T) { // a Gateway that may not be read is taken to take its sets, a set to be there
-	in := model.NewSnapshot(objects(t, setWith("s", "a.x")+routeWith(`{parentRefs: [{kind: ListenerSet, name: s}]}`)+manifest("HTTPRoute", "q", `{parentRefs: [{kind: XListenerSet, group: gateway.networking.x-k8s.io, name: x}]}`)), nil)
+	in := model.NewSnapshot(objects(t, setWith("s", "a.x")+routeWith(`{parentRefs: [{kind: ListenerSet, name: s}]}`)+manifestOf("HTTPRoute", "q", `{parentRefs: [{kind: XListenerSet, group: gateway.networking.x-k8s.io, name: x}]}`)), nil)
 	in.Cluster = &model.Cluster{Unread: []model.UnreadObjects{{Kind: gatewayKind}, {Kind: xListenerSetKind}}}
-	g := Build(in, model.Settings{})
+	g := testGraph{Build(in, model.Settings{})}
 	equal(t, "paths", g.paths(), []string{"gw > s > web > r > rule-1"})
 	x := g.Lookup(model.Ref{Group: experimentalGroup, Kind: "XListenerSet", Namespace: "demo", Name: "x"})
 	if len(x) != 1 || g.Node(x[0]).Role != ListenerSet || len(g.Children(Traffic, x[0])) != 1 || g.ListenerSet(x[0]).State != SetUnknown {
@@ -82,7 +82,7 @@ func TestPrecedenceOfListenerSets(t *testing.T) { // gatewayapi G23, G47
 					o.Created = time.Unix(int64(at), 0)
 				}
 			}
-			g := Build(model.NewSnapshot(all, nil), model.Settings{})
+			g := testGraph{Build(model.NewSnapshot(all, nil), model.Settings{})}
 			uncertain := 0
 			for _, p := range g.Problems() {
 				if p.Code == model.OrderUncertain {
@@ -104,9 +104,9 @@ func TestPrecedenceOfListenerSets(t *testing.T) { // gatewayapi G23, G47
 
 func TestDefaultGateways(t *testing.T) { // gatewayapi G20
 	gw := func(name, spec string) string {
-		return manifest("Gateway", name, `{defaultScope: All, listeners: [{name: `+name+`, port: 80, protocol: HTTP}], `+spec+`}`)
+		return manifestOf("Gateway", name, `{defaultScope: All, listeners: [{name: `+name+`, port: 80, protocol: HTTP}], `+spec+`}`)
 	}
-	in := gw("a", "") + gw("b", "") + manifest("Gateway", "c", `{listeners: [{name: c, port: 80, protocol: HTTP}]}`)
+	in := gw("a", "") + gw("b", "") + manifestOf("Gateway", "c", `{listeners: [{name: c, port: 80, protocol: HTTP}]}`)
 	for _, tt := range []struct {
 		name, route string
 		want        []string
@@ -131,13 +131,13 @@ func TestDefaultGateways(t *testing.T) { // gatewayapi G20
 func TestConflictsOfManyListeners(t *testing.T) { // messages do not grow with the number of listeners in the way
 	in := class
 	for i := range 20 {
-		in += manifest("Gateway", fmt.Sprintf("gw-%02d", i), `{gatewayClassName: class, listeners: [{name: web, port: 80, protocol: HTTP}]}`)
+		in += manifestOf("Gateway", fmt.Sprintf("gw-%02d", i), `{gatewayClassName: class, listeners: [{name: web, port: 80, protocol: HTTP}]}`)
 	}
-	g := Build(model.NewSnapshot(objects(t, in), nil), model.Settings{})
+	g := testGraph{Build(model.NewSnapshot(objects(t, in), nil), model.Settings{})}
 	for _, p := range g.Problems() {
 		t.Errorf("without merging: %v", p)
 	}
-	g = Build(model.NewSnapshot(objects(t, in), nil), model.NewSettings(map[string]any{GatewayMerging: true}))
+	g = testGraph{Build(model.NewSnapshot(objects(t, in), nil), model.NewSettings(map[string]any{GatewayMerging: true}))}
 	if n := len(g.Problems()); n != 20 {
 		t.Errorf("%d problems", n)
 	}

@@ -13,24 +13,24 @@ import (
 // Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
 func (x *index) Lookup(ref model.Ref) []NodeID {
 	found := x.withInstances(x.findNodes(ref))
-	if more := x.extraNodes[ref]; more != nil {
+	if more := x.nodes.extra[ref]; more != nil {
 		found = append(slices.Clip(found), more...)
 	}
-	if len(x.frontends) == 0 {
+	if len(x.nodes.frontends) == 0 {
 		return found
 	}
 	return x.withFrontends(ref, found)
 }
 
 func (x *index) findNodes(ref model.Ref) []NodeID {
-	id, ok := x.findNode(ref)
+	id, ok := x.nodes.Find(ref)
 	switch {
 	case !ok:
 		return nil
 	case ref.Section == "":
 		return []NodeID{id}
 	}
-	switch n := &x.nodes[id]; n.Role {
+	switch n := &x.nodes.list[id]; n.Role {
 	case Route:
 		return x.findRule(n, ref.Section)
 	case Backend:
@@ -46,48 +46,35 @@ func (x *index) findNodes(ref model.Ref) []NodeID {
 // Sections lists the sections of ref's object in document order: the names of listeners or ports, of rules the name or, where that
 // does not tell them apart, rule-N.
 func (x *index) Sections(ref model.Ref) []string {
-	id, ok := x.findNode(ref)
+	id, ok := x.nodes.Find(ref)
 	if !ok {
 		return nil
 	}
 	var out []string
-	for part := range x.nodes[id].parts.allNodes {
-		out = append(out, x.nodes[part].Ref.Section)
+	for part := range x.nodes.list[id].EachPart {
+		out = append(out, x.nodes.list[part].Ref.Section)
 	}
 	return out
-}
-
-// findNode returns the node of ref's whole object.
-func (x *index) findNode(ref model.Ref) (NodeID, bool) {
-	if gk := ref.GroupKind(); gk == namespaceKind || gk == gatewayClassKind {
-		ref.Namespace = ""
-	}
-	if o := x.objects.Get(ref); o != nil {
-		id, ok := x.byObject[o]
-		return id, ok
-	}
-	id, ok := x.byName[ref.WithoutSection()]
-	return id, ok
 }
 
 // findRule finds the rule that section means: the first that is called so, else the unnamed one at
 // that place.
 func (x *index) findRule(route *Node, section string) []NodeID {
 	var byPlace []NodeID
-	id, end := route.parts.first, route.parts.endNode()
+	id, end := route.PartRange()
 	for i, rule := range route.Object.Body.At("spec", "rules").Items {
-		if id == end || x.nodes[id].Index != i {
+		if id == end || x.nodes.list[id].Index != i {
 			continue // it has no node
 		}
 		if rule.Field("name").Text() == section {
 			return []NodeID{id}
 		}
-		if byPlace == nil && x.nodes[id].Ref.Section == section {
+		if byPlace == nil && x.nodes.list[id].Ref.Section == section {
 			byPlace = []NodeID{id}
 		}
 		id++
 	}
-	if byPlace == nil && id != end && x.nodes[id].Ref.Section == section {
+	if byPlace == nil && id != end && x.nodes.list[id].Ref.Section == section {
 		return []NodeID{id} // the one that a route without rules has
 	}
 	return byPlace
@@ -96,8 +83,8 @@ func (x *index) findRule(route *Node, section string) []NodeID {
 // partsNamed lists the parts of n with the given section.
 func (x *index) partsNamed(n *Node, section string) []NodeID {
 	var out []NodeID
-	for id := range n.parts.allNodes {
-		if x.nodes[id].Ref.Section == section {
+	for id := range n.EachPart {
+		if x.nodes.list[id].Ref.Section == section {
 			out = append(out, id)
 		}
 	}
@@ -111,7 +98,7 @@ func (x *index) portsNumbered(n *Node, number string) []NodeID {
 		return nil
 	}
 	var out []NodeID
-	for id := range n.parts.allNodes {
+	for id := range n.EachPart {
 		if x.portNumber(id) == int32(want) {
 			out = append(out, id)
 		}

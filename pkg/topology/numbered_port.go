@@ -30,10 +30,10 @@ func (bs *backendBuilder) addNumberedPorts() {
 	id := None
 	for i, u := range bs.portUses {
 		if i == 0 || bs.portUses[i-1].backend != u.backend || bs.portUses[i-1].port != u.port {
-			owner := bs.nodes[u.backend]
-			id = bs.addPart(u.backend, Node{Role: Port, Ref: owner.Ref.WithSection(formatInt(int(u.port))), Object: owner.Object})
+			owner := bs.nodes.Node(u.backend)
+			id = bs.nodes.AddPart(u.backend, Node{Role: Port, Ref: owner.Ref.WithSection(formatInt(int(u.port))), Object: owner.Object})
 			bs.addToNamespace(owner.Ref.Namespace, id)
-			bs.above = append(bs.above, edge{id, u.backend})
+			bs.addAbove(id, u.backend)
 		}
 		bs.addEdge(u.rule, id)
 	}
@@ -43,5 +43,5 @@ func (bs *backendBuilder) addNumberedPorts() {
 // those that something sends to.
 func (g *Graph) IsNumberedPort(ref model.Ref) bool {
 	_, err := strconv.ParseUint(ref.Section, 10, 16)
-	return err == nil && g.numberedPorts[ref.GroupKind()]
+	return err == nil && g.parts.NumberedPorts[ref.GroupKind()]
 }

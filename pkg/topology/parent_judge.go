@@ -34,7 +34,7 @@ func (b *Builder) AddParentRules(p ParentRules) { b.parents = append(b.parents, 
 // implementations that judge parents do.
 func (b *Builder) AddRouteKind(gk, like model.GroupKind, parents ...model.GroupKind) {
 	if isRoute(like) && !isRoute(gk) && !slices.ContainsFunc(b.routeAliases, func(k routeAlias) bool { return k.kind == gk }) {
-		b.routeAliases = append(b.routeAliases, routeAlias{gk, like, parents})
+		b.routeAliases = append(b.routeAliases, routeAlias{kind: gk, like: like, parents: parents})
 	}
 }
 
@@ -116,8 +116,8 @@ func (w *routeAttacher) attachJudged(r *routeDraft, a Attachment, v *ParentVerdi
 
 // RouteKind returns the name of the Gateway API's kind of routes that a route is read as.
 func (g *Graph) RouteKind(route NodeID) string {
-	n := &g.nodes[route]
-	for _, k := range g.routeAliases {
+	n := &g.nodes.list[route]
+	for _, k := range g.parts.RouteAliases {
 		if k.kind == n.Ref.GroupKind() {
 			return k.like.Kind
 		}
@@ -126,7 +126,7 @@ func (g *Graph) RouteKind(route NodeID) string {
 }
 
 // RoutesTogether reports whether clients of Services get the routes of their namespace beside those of the Service's.
-func (g *Graph) RoutesTogether() bool { return g.routesTogether }
+func (g *Graph) RoutesTogether() bool { return g.parts.RoutesTogether }
 
 // isJudged reports whether implementations without Gateways decided about all parents of a route.
 func isJudged(all []Attachment) bool {

@@ -22,14 +22,14 @@ func PathFacts() []string {
 
 // PathFact returns what a node says of the paths through it, "" if that is not its business.
 func (g *Graph) PathFact(id NodeID, name string) string {
-	n := &g.nodes[id]
+	n := &g.nodes.list[id]
 	switch {
 	case name == FactTarget:
 		return string(n.Role)
 	case name == factProtocol && n.Role == Listener:
-		return g.listenerAt(id).protocol
+		return g.Listener(id).Protocol
 	case name == factTLSMode && n.Role == Listener:
-		return g.listenerAt(id).tlsMode
+		return g.Listener(id).TLSMode
 	case name == factRouteKind && n.Role == Route:
 		return n.Ref.Kind
 	case name == factBackend && (n.Role == Backend || n.Role == Port):

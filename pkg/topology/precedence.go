@@ -192,7 +192,7 @@ func (c *portContest) reportRefused(set *listenerSet, to model.Ref, aged bool) {
 		return
 	}
 	c.addProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + c.nodes[set.Gateway].Ref.String() + " conflict with them",
+		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + c.nodes.Node(set.Gateway).Ref.String() + " conflict with them",
 		Hint:    "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
 	if to != (model.Ref{}) && !aged {
 		c.addProblem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,

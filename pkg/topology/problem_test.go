@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// manifest is an object of the Gateway API in namespace demo with the given spec, a flow map of YAML.
-func manifest(kind, name, spec string) string {
+// manifestOf is an object of the Gateway API in namespace demo with the given spec, a flow map of YAML.
+func manifestOf(kind, name, spec string) string {
 	return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: demo}\nspec: " + spec + "\n---\n"
 }
 
@@ -19,7 +19,7 @@ func TestProblems(t *testing.T) {
 	}
 	sets := ""
 	for i := range 7 {
-		sets += manifest("ListenerSet", fmt.Sprintf("s%d", i), "{parentRef: {name: gw}}")
+		sets += manifestOf("ListenerSet", fmt.Sprintf("s%d", i), "{parentRef: {name: gw}}")
 	}
 	tests := []struct {
 		name, in string
@@ -66,7 +66,7 @@ func TestProblems(t *testing.T) {
 			"warning WrongType httproute/demo/r: spec.hostnames is the number 5, not a list",
 			"warning WrongType httproute/demo/r: spec.parentRefs is an object, not a list",
 			"warning WrongType httproute/demo/r: spec.rules is a text, not a list"}},
-		{"spec", routeWith(`[]`) + gatewayWith(`[]`) + manifest("Gateway", "g2", "true"), []string{
+		{"spec", routeWith(`[]`) + gatewayWith(`[]`) + manifestOf("Gateway", "g2", "true"), []string{
 			"warning WrongType gateway/demo/g2: spec is a boolean, not an object",
 			"warning WrongType httproute/demo/r: spec is a list, not an object"}},
 		{"rules and parentRefs", routeWith(`{rules: [5, {name: [], backendRefs: {}}], parentRefs: [x, {name: 1.5}, {name: gw, port: 1.5}]}`), []string{
@@ -90,28 +90,28 @@ func TestProblems(t *testing.T) {
 
 		// What is not evaluated, once for all it concerns.
 		{"parents", routeWith(`{parentRefs: [{kind: ListenerSet, name: l}, {kind: ListenerSet, name: l2}]}`) +
-			manifest("HTTPRoute", "q", `{parentRefs: [{kind: ListenerSet, name: l}, {group: "", kind: Service, name: l}]}`), []string{
+			manifestOf("HTTPRoute", "q", `{parentRefs: [{kind: ListenerSet, name: l}, {group: "", kind: Service, name: l}]}`), []string{
 			"info NotEvaluated service/demo/l: service/demo/l is not in the input; no path through it for 1 route: httproute/demo/q",
 			"info NotEvaluated listenerset/demo/l: listenerset/demo/l is not in the input; no path through it for 2 routes: httproute/demo/q, httproute/demo/r",
 			"info NotEvaluated listenerset/demo/l2: listenerset/demo/l2 is not in the input; no path through it for 1 route: httproute/demo/r"}},
 		{"listener sets of a Gateway outside the input", sets, []string{
 			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 7 listener sets: " +
 				"listenerset/demo/s0, listenerset/demo/s1, listenerset/demo/s2, listenerset/demo/s3, listenerset/demo/s4 and 2 more"}},
-		{"labels for the listener sets of a Gateway", manifest("Gateway", "gw", `{allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}}`) +
-			manifest("ListenerSet", "a", "{parentRef: {name: gw}}"), []string{
+		{"labels for the listener sets of a Gateway", manifestOf("Gateway", "gw", `{allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}}`) +
+			manifestOf("ListenerSet", "a", "{parentRef: {name: gw}}"), []string{
 			"warning NotEvaluated namespace/demo: gateway/demo/gw selects namespaces by label, and the labels of namespace/demo are not known; " +
 				"not evaluated for 1 listener set: listenerset/demo/a"}},
-		{"what listener sets cannot name", manifest("ListenerSet", "a", "{}") + manifest("ListenerSet", "b", "{parentRef: {kind: HTTPRoute, name: r}}"), []string{
+		{"what listener sets cannot name", manifestOf("ListenerSet", "a", "{}") + manifestOf("ListenerSet", "b", "{parentRef: {kind: HTTPRoute, name: r}}"), []string{
 			"warning InvalidObject listenerset/demo/a: spec.parentRef has no name and is ignored",
 			"warning InvalidObject listenerset/demo/b: spec.parentRef names httproute/demo/r, which is no Gateway; the listener set is ignored"}},
-		{"words that do not exist", manifest("Gateway", "gw", `{defaultScope: Some, allowedListeners: {namespaces: {from: Every}}}`) +
-			manifest("HTTPRoute", "r", "{useDefaultGateways: Every}"), []string{
+		{"words that do not exist", manifestOf("Gateway", "gw", `{defaultScope: Some, allowedListeners: {namespaces: {from: Every}}}`) +
+			manifestOf("HTTPRoute", "r", "{useDefaultGateways: Every}"), []string{
 			"warning InvalidObject gateway/demo/gw: spec.allowedListeners.namespaces.from is Every, which is none of All, Same, Selector and None; the Gateway takes no listener set",
 			"warning InvalidObject gateway/demo/gw: spec.defaultScope is Some, which is none of All and None; it counts as None",
 			"warning InvalidObject httproute/demo/r: spec.useDefaultGateways is Every, which is none of All and None; it counts as None"}},
 		{"protocols", gatewayWith(`[{name: a, protocol: x.example.com/p}, {name: b, protocol: x.example.com/p}]`), []string{
 			"warning NotEvaluated: protocol x.example.com/p belongs to an implementation and is not evaluated: gateway/demo/gw a, gateway/demo/gw b"}},
-		{"Gateways outside the input", routeWith(`{parentRefs: [{name: gw}, {name: gw, port: 1}]}`) + manifest("GRPCRoute", "r", `{parentRefs: [{name: gw}]}`), []string{
+		{"Gateways outside the input", routeWith(`{parentRefs: [{name: gw}, {name: gw, port: 1}]}`) + manifestOf("GRPCRoute", "r", `{parentRefs: [{name: gw}]}`), []string{
 			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 2 routes: grpcroute/demo/r, httproute/demo/r"}},
 		{"Services outside the input", routeWith(`{rules: [{backendRefs: [{name: x, port: 1}, {name: y, port: 1}]}, {backendRefs: [{name: x, port: 2}]}]}`), []string{
 			"info NotEvaluated: 2 rules name 2 backends that are not in the input: not judged, assumed to exist: service/demo/x, service/demo/y"}},
@@ -135,7 +135,7 @@ func depth(path ...string) int { return len(path) }
 func TestProblemsKnowTheirLine(t *testing.T) {
 	all := objects(t, routeWith(`{rules: [{backendRefs: [{port: x}]}]}`))
 	all[0].Body = model.Pack(all[0].Body.Value(), depth)
-	ps := Build(model.NewSnapshot(all, nil), model.Settings{}).Problems()
+	ps := testGraph{Build(model.NewSnapshot(all, nil), model.Settings{})}.Problems()
 	if len(ps) != 1 || ps[0].Origin.String() != "in.yaml:6" { // spec rules 0 backendRefs 0 port
 		t.Errorf("%v", ps[0].Origin)
 	}
@@ -158,8 +158,8 @@ func TestAnyValueAnywhere(t *testing.T) {
 	in := demo + class + service + grantWith(`{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: demo}`, `{group: "", kind: Service, name: b}`) +
 		gatewayWith(`[{name: a, port: 80, protocol: HTTP, hostname: "*.x", allowedRoutes: {kinds: [{group: gateway.networking.k8s.io, kind: HTTPRoute}],
 			namespaces: {from: Selector, selector: {matchLabels: {a: b}, matchExpressions: [{key: k, operator: In, values: [v]}]}}}}]`) +
-		manifest("Gateway", "open", `{defaultScope: All, allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
-		manifest("ListenerSet", "s", `{parentRef: {group: gateway.networking.k8s.io, kind: Gateway, namespace: demo, name: open}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
+		manifestOf("Gateway", "open", `{defaultScope: All, allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
+		manifestOf("ListenerSet", "s", `{parentRef: {group: gateway.networking.k8s.io, kind: Gateway, namespace: demo, name: open}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
 		routeWith(`{useDefaultGateways: All, hostnames: [a.x], parentRefs: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: demo, name: gw, sectionName: a, port: 80}],
 			rules: [{name: n, matches: [{}], backendRefs: [{group: "", kind: Service, namespace: demo, name: b, port: 80}]}]}`)
 	values := []any{nil, "x", "", int64(5), int64(-1), int64(1) << 40, 1.5, 80.0, true, []any{}, []any{int64(7)}, []any{nil}, m{}, m{"x": nil}}
@@ -172,7 +172,7 @@ func TestAnyValueAnywhere(t *testing.T) {
 		}
 		check := func() {
 			o.Body = model.Pack(body, nil)
-			g := Build(model.NewSnapshot(all, nil), model.Settings{})
+			g := testGraph{Build(model.NewSnapshot(all, nil), model.Settings{})}
 			for id := range NodeID(g.Len()) {
 				g.Attachments(id)
 				g.Sections(g.Node(id).Ref)

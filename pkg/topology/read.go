@@ -10,8 +10,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
+// formatInt writes a number.
 func formatInt(n int) string { return strconv.Itoa(n) }
 
+// quoteName puts a name into quotes.
 func quoteName(name string) string { return strconv.Quote(name) }
 
 // fieldPosition is where a value stands in an object: its spec, spec.list, the entry spec.list[i], a field of it, or an entry of that field.
@@ -142,8 +144,10 @@ func (r *manifestReader) readEntry(v model.Body, at fieldPosition) fieldReader {
 	return fieldReader{reader: r, body: v, at: at, bad: !ok}
 }
 
+// hasField reports whether a field is there and not null.
 func (f *fieldReader) hasField(key string) bool { return !f.body.Field(key).IsNull() }
 
+// readText reads a text, "" if it is absent.
 func (f *fieldReader) readText(key string) string { return f.readTextOr(key, "") }
 
 // readTextOr is readText with the default that an absent field has (gatewayapi G5); a written ""

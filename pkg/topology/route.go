@@ -53,14 +53,13 @@ func (rs *routeBuilder) addRoutes() {
 
 // addRoute adds a route, which is read like those of a kind. If that is not its own, parents of some kinds alone take it.
 func (rs *routeBuilder) addRoute(o *model.Object, kind model.GroupKind, takers []model.GroupKind) {
-	r := routeDraft{id: rs.addNode(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(rs.tables))}), object: o, kind: kind, parentKinds: takers}
-	rs.tables = append(rs.tables, nil)
+	r := routeDraft{id: rs.nodes.Add(Node{Role: Route, Ref: o.Ref, Object: o}), object: o, kind: kind, parentKinds: takers}
 	rs.addToNamespace(o.Ref.Namespace, r.id)
 	if r.spec = rs.readSpec(o); r.spec.bad {
 		return
 	}
 	rs.parents.attachRoute(&r)
-	if isJudged(rs.tables[rs.nodes[r.id].table]) {
+	if isJudged(rs.tables[r.id]) {
 		r.coreGroupNames = rs.parents.parentJudge.coreGroupNames
 	}
 	rs.addRules(&r)
@@ -95,10 +94,9 @@ func (rs *routeBuilder) addRules(r *routeDraft) {
 	if r.kind == httpRouteKind && matches > maxRouteMatches {
 		rs.reportInvalid(at, "the rules have "+formatInt(matches)+" matches together; the API server takes at most "+formatInt(maxRouteMatches))
 	}
-	parts := rs.nodes[r.id].parts
-	id := parts.first
+	id, end := rs.nodes.Node(r.id).PartRange()
 	for i, v := range list.Items {
-		if id == parts.endNode() || rs.nodes[id].Index != i {
+		if id == end || rs.nodes.Node(id).Index != i {
 			continue // it has no node
 		}
 		rule := rs.readEntry(v, at.atEntry(i))
@@ -120,7 +118,7 @@ func (rs *routeBuilder) limitRules(r *routeDraft, n int, at fieldPosition) {
 }
 
 func (rs *routeBuilder) addRule(r *routeDraft, section string, index int) {
-	id := rs.addPart(r.id, Node{Role: Rule, Ref: r.object.Ref.WithSection(section), Object: r.object, Index: index})
+	id := rs.nodes.AddPart(r.id, Node{Role: Rule, Ref: r.object.Ref.WithSection(section), Object: r.object, Index: index})
 	rs.addEdge(r.id, id)
 }
 

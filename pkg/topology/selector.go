@@ -25,6 +25,7 @@ type selector struct {
 	requirements []requirement // all must hold
 }
 
+// requirement is what a selector asks of one label.
 type requirement struct {
 	key, operator string
 	values        []string
@@ -74,7 +75,7 @@ func (f *fieldReader) readSelector() selector {
 	s := selector{present: true}
 	labels := f.readObject("matchLabels")
 	for key := range labels.body.Fields {
-		s.requirements = append(s.requirements, requirement{key, "In", []string{labels.readText(key)}})
+		s.requirements = append(s.requirements, requirement{key: key, operator: "In", values: []string{labels.readText(key)}})
 	}
 	f.bad = f.bad || labels.bad
 	for i, v := range f.readList("matchExpressions").Items {
@@ -142,7 +143,7 @@ type admissionQuery struct {
 // (gatewayapi G14, G22).
 func (gs *gatewayBuilder) admitsNamespace(holder NodeID, a *admission, namespace string) Truth {
 	switch {
-	case a.from == "All", a.from == "Same" && namespace == gs.nodes[holder].Ref.Namespace:
+	case a.from == "All", a.from == "Same" && namespace == gs.nodes.Node(holder).Ref.Namespace:
 		return Yes
 	case a.from != "Selector":
 		return No

@@ -34,13 +34,13 @@ type hostOwners struct {
 // attached to.
 func (ps *portSharing) findOwners() map[listenerRoute]hostOwners {
 	owners := map[listenerRoute]hostOwners{}
-	for id := range NodeID(len(ps.nodes)) {
-		if len(ps.groups) == 0 || ps.nodes[id].Role != Route || ps.nodes[id].Hop > 0 {
+	for id := range NodeID(ps.nodes.Len()) {
+		if len(ps.groups) == 0 || ps.nodes.Node(id).Role != Route || ps.nodes.Node(id).Hop > 0 {
 			continue
 		}
-		for _, a := range ps.tables[ps.nodes[id].table] {
+		for _, a := range ps.tables[id] {
 			if group, ok := ps.groups[a.Listener]; ok && a.State == Accepted {
-				ps.addOwners(group, a, listenerRoute{a.Listener, id}, owners)
+				ps.addOwners(group, a, listenerRoute{listener: a.Listener, route: id}, owners)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (ps *portSharing) portGroups(gateway NodeID, protocol string) [][]NodeID {
 	byPort := map[int32]int{}
 	var out [][]NodeID
 	add := func(owner NodeID) {
-		for id := range ps.nodes[owner].parts.allNodes {
+		for id := range ps.nodes.Node(owner).EachPart {
 			l := ps.listenerAt(id)
 			if l.protocol != protocol || l.isRefused() {
 				continue
@@ -108,10 +108,10 @@ func (ps *portSharing) findHostOwner(group []NodeID, host string) NodeID {
 // other controllers than the given ones; it is empty but not nil where nothing comes to the route
 // through the listener.
 func (g *Graph) HostOwners(listener, route NodeID, controllers []string) []NodeID {
-	if len(g.owners) == 0 {
+	if len(g.parts.HostOwners) == 0 {
 		return nil
 	}
-	found, ok := g.owners[listenerRoute{listener, route}]
+	found, ok := g.parts.HostOwners[listenerRoute{listener: listener, route: route}]
 	if !ok || !slices.ContainsFunc(found.controllers, func(c string) bool { return slices.Contains(controllers, c) }) {
 		return nil
 	}

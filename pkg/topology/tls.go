@@ -45,7 +45,7 @@ func (c *certificateJudge) readTLS(l *listener, f *fieldReader) {
 		l.withoutCertificate = own.Message
 	}
 	if l.protocol == "TLS" && c.settings.IsOff(TLSTerminate) {
-		l.setRefusal(Refusal{string(gatewayv1.ListenerReasonUnsupportedValue), "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
+		l.setRefusal(Refusal{Reason: string(gatewayv1.ListenerReasonUnsupportedValue), Message: "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
 	} else if l.protocol == "TLS" {
 		c.addNamedNote(noteTopic{kind: terminatesTLS}, l.ref.String(), nil)
 	}
@@ -86,7 +86,7 @@ func (c *certificateJudge) setAuthorities(l *listener, by certificateRefs) {
 	case !by.given || by.good:
 	case by.isBroken():
 		l.withoutCertificate = cmp.Or(l.withoutCertificate, by.Message)
-		l.setRefusal(Refusal{string(gatewayv1.ListenerReasonNoValidCACertificate), "no CA certificate is valid: " + by.Message})
+		l.setRefusal(Refusal{Reason: string(gatewayv1.ListenerReasonNoValidCACertificate), Message: "no CA certificate is valid: " + by.Message})
 	default:
 		l.setRefusal(Refusal{Message: "it is unknown whether a CA certificate is valid: " + by.unknown})
 		if by.gap == grantGap {
@@ -150,7 +150,7 @@ func (gs *gatewayBuilder) applyGatewayTLS(gateway NodeID, spec *fieldReader) {
 	tls := spec.readObject("tls")
 	backend := tls.readObject("backend")
 	if ref := backend.body.Field("clientCertificateRef"); !ref.IsNull() {
-		gs.clientCertificates[gateway] = gs.certificates.judgeCertificate(gs.nodes[gateway].Ref, ref, backend.at.atField("clientCertificateRef"), clientUse)
+		gs.clientCertificates[gateway] = gs.certificates.judgeCertificate(gs.nodes.Node(gateway).Ref, ref, backend.at.atField("clientCertificateRef"), clientUse)
 	}
 }
 
@@ -176,7 +176,7 @@ func (gs *gatewayBuilder) separateModes(gateway NodeID, all []listener) {
 			gs.addNamedNote(noteTopic{kind: mixesModes}, l.ref.String(), nil)
 			continue
 		}
-		r := Refusal{protocolConflict, "TLS listeners of both modes share port " + formatInt(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
+		r := Refusal{Reason: protocolConflict, Message: "TLS listeners of both modes share port " + formatInt(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
 		l.setRefusal(r)
 		if l.conflict == (Conflict{}) {
 			l.conflict = Conflict{Reason: r.Reason, Message: r.Message, Settled: true}
@@ -189,5 +189,5 @@ func (gs *gatewayBuilder) separateModes(gateway NodeID, all []listener) {
 	slices.Sort(names)
 	gs.addProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 		Message: "listeners " + strings.Join(names, ", ") + " have different TLS modes on one port: none of them takes traffic",
-		Hint:    "give each mode a port of its own, or set " + TLSModeMixed + " if the implementation supports it"}, gs.nodes[gateway].Object, "spec", "listeners")
+		Hint:    "give each mode a port of its own, or set " + TLSModeMixed + " if the implementation supports it"}, gs.nodes.Node(gateway).Object, "spec", "listeners")
 }

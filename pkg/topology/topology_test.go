@@ -68,13 +68,16 @@ func jsonValue(v any) any {
 	return v
 }
 
-func build(t *testing.T, manifests string) *Graph {
+// testGraph is a graph that tests describe.
+type testGraph struct{ *Graph }
+
+func build(t *testing.T, manifests string) testGraph {
 	t.Helper()
-	return Build(model.NewSnapshot(objects(t, manifests), nil), model.Settings{})
+	return testGraph{Build(model.NewSnapshot(objects(t, manifests), nil), model.Settings{})}
 }
 
 // name is a short name of a node: its section if it has one, else its name.
-func (g *Graph) name(id NodeID) string {
+func (g testGraph) name(id NodeID) string {
 	ref := g.Node(id).Ref
 	if ref.Section != "" {
 		return ref.Section
@@ -83,7 +86,7 @@ func (g *Graph) name(id NodeID) string {
 }
 
 // paths lists every path from a class, or from a gateway without one, down to where the edges end.
-func (g *Graph) paths() []string {
+func (g testGraph) paths() []string {
 	var out []string
 	var walk func(id NodeID, way string)
 	walk = func(id NodeID, way string) {
@@ -106,7 +109,7 @@ func (g *Graph) paths() []string {
 }
 
 // table writes the attachments of a route of namespace demo, one a line.
-func (g *Graph) table(t *testing.T, kind, name string) []string {
+func (g testGraph) table(t *testing.T, kind, name string) []string {
 	t.Helper()
 	ids := g.Lookup(model.Ref{Group: gatewayGroup, Kind: kind, Namespace: "demo", Name: name})
 	if len(ids) != 1 {
@@ -131,7 +134,7 @@ func (g *Graph) table(t *testing.T, kind, name string) []string {
 }
 
 // codes writes the problems as "severity code ref: message".
-func (g *Graph) codes() []string {
+func (g testGraph) codes() []string {
 	var out []string
 	for _, p := range g.Problems() {
 		s := string(p.Severity) + " " + string(p.Code)
@@ -307,7 +310,7 @@ spec: {from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: dem
 }
 
 // dump writes a whole graph, ids included.
-func (g *Graph) dump() string {
+func (g testGraph) dump() string {
 	var s strings.Builder
 	for id := range NodeID(g.Len()) {
 		n := g.Node(id)
@@ -334,11 +337,11 @@ func TestInputOrderDoesNotMatter(t *testing.T) {
 		in += fmt.Sprintf("apiVersion: gateway.networking.k8s.io/v1\nkind: TLSRoute\nmetadata: {name: t%d, namespace: demo}\n---\n", i)
 	}
 	all := objects(t, in)
-	want := Build(model.NewSnapshot(all, nil), model.Settings{}).dump()
+	want := testGraph{Build(model.NewSnapshot(all, nil), model.Settings{})}.dump()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		if got := Build(model.NewSnapshot(all, nil), model.Settings{}).dump(); got != want {
+		if got := (testGraph{Build(model.NewSnapshot(all, nil), model.Settings{})}).dump(); got != want {
 			t.Fatalf("another order gives another graph:\n%s\nbefore:\n%s", got, want)
 		}
 	}

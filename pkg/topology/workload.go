@@ -46,7 +46,7 @@ func (b *Builder) AddWorkloads(kinds ...model.GroupKind) {
 
 // Workloads makes the family Namespaced, and lists the workloads in the order of their references. Asking again changes nothing.
 func (l *Extender) Workloads() []NodeID {
-	if l.families[Namespaced] == nil {
+	if _, declared := l.families[Namespaced]; !declared {
 		l.DeclareFamily(Namespaced, Namespace, Workload)
 		for _, o := range WorkloadsOf(l.draft.in) {
 			id := l.AddObject(Workload, o)
@@ -161,8 +161,10 @@ type PodPort struct {
 }
 
 // Pod reads a workload.
-func (g *Graph) Pod(id NodeID) Pod {
-	o := g.nodes[id].Object
+func (g *Graph) Pod(id NodeID) Pod { return readPod(g.nodes.list[id].Object) }
+
+// readPod reads a Pod, or what a template says of its pods.
+func readPod(o *model.Object) Pod {
 	spec, template := podSpec(o)
 	out := Pod{Ref: o.Ref, Labels: podLabels(o), Template: template, HostNetwork: isOnHostNetwork(o), Node: spec.Text("nodeName")}
 	if !template {
@@ -220,8 +222,8 @@ func (f *referenceJudge) SelectsPodsIn(s PodSelector, namespace string) Truth {
 }
 
 // SelectsWorkload reports whether a workload is selected.
-func (g *Graph) SelectsWorkload(s PodSelector, workload NodeID) Truth {
-	o := g.nodes[workload].Object
+func (g *Graph) SelectsWorkload(s PodSelector, id NodeID) Truth {
+	o := g.nodes.list[id].Object
 	if !s.Pods.SelectsLabels(podLabels(o)) || isOnHostNetwork(o) {
 		return No
 	}

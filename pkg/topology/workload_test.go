@@ -8,12 +8,12 @@ import (
 )
 
 // workloads builds the family of workloads, and names them.
-func workloads(t *testing.T, manifests string) (*Graph, map[string]NodeID) {
+func workloads(t *testing.T, manifests string) (testGraph, map[string]NodeID) {
 	t.Helper()
 	in := model.NewSnapshot(objects(t, manifests), nil)
-	g := Build(in, model.Settings{}, func(b *Builder) {
+	g := testGraph{Build(in, model.Settings{}, func(b *Builder) {
 		b.AddWorkloads(model.GroupKind{Kind: "Pod"}, model.GroupKind{Group: "apps", Kind: "Deployment"})
-	})
+	})}
 	found := map[string]NodeID{}
 	for _, id := range g.Order(Namespaced) {
 		if n := g.Node(id); n.Role == Workload {
@@ -78,10 +78,10 @@ spec:
 status: {podIP: 10.0.0.1, podIPs: [{ip: 10.0.0.1}, {ip: "fd00::1"}]}
 `)
 	web, p := g.Pod(found["deployment/shop/web"]), g.Pod(found["pod/shop/p"])
-	if !web.Template || web.Labels["app"] != "web" || !slices.Equal(web.Ports, []PodPort{{"http", "TCP", 8080}, {"", "UDP", 53}}) {
+	if !web.Template || web.Labels["app"] != "web" || !slices.Equal(web.Ports, []PodPort{{Name: "http", Protocol: "TCP", Number: 8080}, {Name: "", Protocol: "UDP", Number: 53}}) {
 		t.Errorf("%+v", web)
 	}
-	if p.Template || !p.HostNetwork || p.Node != "n1" || !slices.Equal(p.Addresses, []string{"10.0.0.1", "fd00::1"}) || !slices.Equal(p.Ports, []PodPort{{"side", "TCP", 2}}) {
+	if p.Template || !p.HostNetwork || p.Node != "n1" || !slices.Equal(p.Addresses, []string{"10.0.0.1", "fd00::1"}) || !slices.Equal(p.Ports, []PodPort{{Name: "side", Protocol: "TCP", Number: 2}}) {
 		t.Errorf("%+v", p)
 	}
 }

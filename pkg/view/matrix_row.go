@@ -190,7 +190,7 @@ func (u *unreadInput) addInput(other unreadInput) {
 // findUnread notes where something is not read that may change what is in force. What only takes
 // requests in place of the rules does not.
 func (m *matrixBuilder) findUnread() {
-	for i, s := range m.res.UnreadInputs() {
+	for i, s := range resolve.UnreadInputs(m.res) {
 		if len(s.AttachedTo) > 0 {
 			continue
 		}

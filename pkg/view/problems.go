@@ -13,7 +13,7 @@ import (
 // kind; problems of the input are not narrowed. They are not sorted, and some come twice.
 func CollectProblems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
 	a := collector{res: r, query: Query{Kinds: kinds}}
-	out := append(slices.Clone(r.Problems), resolve.SummarizeUnread(r.UnreadInputs())...)
+	out := append(slices.Clone(r.Problems), resolve.SummarizeUnread(resolve.UnreadInputs(r))...)
 	for _, k := range a.selectKinds() {
 		for _, p := range k.Policies {
 			out = append(out, k.Guesses().Of(p)...)

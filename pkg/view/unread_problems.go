@@ -12,12 +12,12 @@ import (
 
 // unreadProblems returns the problems about what is not read and may matter to what was visited.
 func (a *collector) unreadProblems() []model.Problem {
-	spots := a.res.UnreadInputs()
+	spots := resolve.UnreadInputs(a.res)
 	switch {
 	case a.perRequest:
-		spots = slices.DeleteFunc(a.res.UnreadOnPath(a.visitedNodes), func(s *resolve.UnreadInput) bool { return dependsOnEntry(a.res, s) })
+		spots = slices.DeleteFunc(resolve.UnreadOnPath(a.res, a.visitedNodes), func(s *resolve.UnreadInput) bool { return dependsOnEntry(a.res, s) })
 	case a.query.Targets != nil:
-		spots = a.res.UnreadAt(a.visitedNodes)
+		spots = resolve.UnreadAt(a.res, a.visitedNodes)
 	}
 	return resolve.SummarizeUnread(spots)
 }
@@ -72,7 +72,7 @@ func (q *StatusQuery) unreadProblems(r *resolve.Resolution, kinds []*resolve.Kin
 		return out
 	}
 	if q.InNamespace == nil {
-		return resolve.SummarizeUnread(r.UnreadInputs())
+		return resolve.SummarizeUnread(resolve.UnreadInputs(r))
 	}
 	var nodes []topology.NodeID
 	for id := range topology.NodeID(r.Graph.Len()) {
@@ -80,7 +80,7 @@ func (q *StatusQuery) unreadProblems(r *resolve.Resolution, kinds []*resolve.Kin
 			nodes = append(nodes, id)
 		}
 	}
-	return resolve.SummarizeUnread(r.UnreadForTargets(append(nodes, targetsIn(kinds, q.InNamespace)...)))
+	return resolve.SummarizeUnread(resolve.UnreadForTargets(r, append(nodes, targetsIn(kinds, q.InNamespace)...)))
 }
 
 // targetsIn returns the targets of the policies of some namespaces.
@@ -106,12 +106,12 @@ func unreadProblemsOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, 
 			targets = append(targets, scope.TargetsOf(part)...)
 		}
 	}
-	spots := r.UnreadForTargets(targets)
+	spots := resolve.UnreadForTargets(r, targets)
 	for i, t := range p.Refs {
 		if k.HasTarget(p, i) {
 			continue
 		}
-		for _, s := range r.UnreadInputs() {
+		for _, s := range resolve.UnreadInputs(r) {
 			made := s.AttachedTo != nil && s.Object.Ref.Name == t.Ref.Name && s.Object.Ref.Namespace == t.Ref.Namespace
 			if made && slices.Contains(topology.RouteKinds(), t.Ref.GroupKind()) && !slices.Contains(spots, s) {
 				spots = append(spots, s)

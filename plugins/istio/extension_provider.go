@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
 // customUse is what a provider is for that answers CUSTOM rules; what else one can be for are the sections of Telemetry.
@@ -73,4 +74,20 @@ func providerName(p any) string {
 		return name
 	}
 	return model.Text(p, "name")
+}
+
+// failsOpen reports whether requests get in while a provider does not answer.
+func failsOpen(r *resolve.Resolution, provider string) bool {
+	m := readMeshConfig(r.Snapshot, r.Settings)
+	for _, p := range m.providers {
+		if providerName(p) != provider {
+			continue
+		}
+		for _, form := range providerTypes[customUse] {
+			if open, _ := model.Get(p, form, "failOpen").(bool); open {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -13,11 +13,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// gateFunctions complete what kinds.yaml says of how settings keep requests out.
-func gateFunctions() protect.Functions {
-	return protect.Functions{"istio.Rules": buildRuleGates, "istio.Tokens": buildTokenGate, "istio.Peers": buildPeerGate}
-}
-
 // The order of the filters of a proxy: tokens are read first, then CUSTOM, DENY and ALLOW are asked.
 const (
 	tokenOrder  = 10
@@ -27,8 +22,8 @@ const (
 )
 
 var (
-	authorizationKind  = model.GroupKind{Group: securityGroup, Kind: "AuthorizationPolicy"}
-	authenticationKind = model.GroupKind{Group: securityGroup, Kind: "RequestAuthentication"}
+	authorizationKind  = model.GroupKind{Group: "security.istio.io", Kind: "AuthorizationPolicy"}
+	authenticationKind = model.GroupKind{Group: "security.istio.io", Kind: "RequestAuthentication"}
 )
 
 // buildTokenGate is the gate of the JWT rules of all RequestAuthentications: a token is verified if
@@ -193,27 +188,31 @@ func (all authzRules) decide(known facts) protect.Findings {
 // anonymousFacts is a client without any identity.
 func anonymousFacts() facts { return facts{tokenFact: false, peerFact: false} }
 
-// buildRuleGates returns the gates of the rules of all AuthorizationPolicies at a place.
-func buildRuleGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !in.IsFirst() {
-		return nil
-	}
-	var out []protect.Gate
-	for _, s := range requestViewsOf(in, in.Verdict) {
-		one := ruleGateBuilder{in: in, base: g, rules: s.readRules(in.Verdict)}
-		made := one.buildGates()
-		if out == nil || one.rankGates(made) > one.rankGates(out) {
-			out = made
+// newRuleGates returns what makes the gates of the rules of all AuthorizationPolicies at a place.
+// failsOpen reports whether requests get in while a provider does not answer.
+func newRuleGates(failsOpen func(r *resolve.Resolution, provider string) bool) func(protect.Input, protect.Gate) []protect.Gate {
+	return func(in protect.Input, g protect.Gate) []protect.Gate {
+		if !in.IsFirst() {
+			return nil
 		}
+		var out []protect.Gate
+		for _, s := range requestViewsOf(in, in.Verdict) {
+			one := ruleGateBuilder{in: in, base: g, rules: s.readRules(in.Verdict), failsOpen: failsOpen}
+			made := one.buildGates()
+			if out == nil || one.rankGates(made) > one.rankGates(out) {
+				out = made
+			}
+		}
+		return out
 	}
-	return out
 }
 
 // ruleGateBuilder makes the gates of one property.
 type ruleGateBuilder struct {
-	in    protect.Input
-	base  protect.Gate
-	rules authzRules
+	in        protect.Input
+	base      protect.Gate
+	rules     authzRules
+	failsOpen func(r *resolve.Resolution, provider string) bool
 }
 
 // rankGates orders what is found for several hosts or ports: the best is where nobody gets through.
@@ -295,7 +294,7 @@ func (j *ruleGateBuilder) customGates() []protect.Gate {
 		case j.base.Property == gate.Authentication:
 			codes = append(codes, gate.ExternalDecision)
 		}
-		if failsOpen(j.in.Resolution(), model.Text(r.value, "provider")) {
+		if j.failsOpen(j.in.Resolution(), model.Text(r.value, "provider")) {
 			codes = append(codes, gate.FailOpen)
 		}
 		for _, code := range codes {
@@ -583,50 +582,4 @@ func (j *ruleGateBuilder) findTokenPlaces() []string {
 
 func (j *ruleGateBuilder) setForbidden(g *protect.Gate, order int) {
 	g.Answers, g.Missing, g.Order = []string{"403"}, []string{"403"}, order
-}
-
-// failsOpen reports whether requests get in while a provider does not answer.
-func failsOpen(r *resolve.Resolution, provider string) bool {
-	m := readMeshConfig(r.Snapshot, r.Settings)
-	for _, p := range m.providers {
-		if providerName(p) != provider {
-			continue
-		}
-		for _, form := range providerTypes[customUse] {
-			if open, _ := model.Get(p, form, "failOpen").(bool); open {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// buildPeerGate is the gate of the mTLS mode of a workload, for all of its ports.
-func buildPeerGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if g.Object == (model.Ref{}) { // what no policy says
-		return nil
-	}
-	g.Refuses = protect.NeverRefuses
-	weaken := func(mode, field string, exempt bool) {
-		switch {
-		case mode == "STRICT":
-		case exempt:
-			g.AddReason(gate.Skipped, field)
-		case mode == "DISABLE":
-			g.AddReason(gate.Disabled, field)
-		default:
-			g.AddReason(gate.MissingAllowed, field)
-		}
-	}
-	mode := in.Text("mtls", "mode")
-	weaken(mode, "mtls.mode", false)
-	if mode == "STRICT" {
-		for _, port := range in.FindValues([]string{"portLevelMtls", "*", "mode"}) {
-			if text, _ := port.Value.(string); text != "STRICT" {
-				weaken(text, strings.Join(port.Path, "."), true)
-				break
-			}
-		}
-	}
-	return []protect.Gate{g}
 }

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
 // findPeers finds where a PeerAuthentication holds: at workloads, and in Namespaces. Its selector
@@ -167,4 +169,34 @@ func (m *foldRecorder) addAllLost(p *policy.Policy, at, to int) {
 			m.Lose(u.Path, u.Value, at, merge.SameLevelOrder, to)
 		}
 	}
+}
+
+// buildPeerGate is the gate of the mTLS mode of a workload, for all of its ports.
+func buildPeerGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if g.Object == (model.Ref{}) { // what no policy says
+		return nil
+	}
+	g.Refuses = protect.NeverRefuses
+	weaken := func(mode, field string, exempt bool) {
+		switch {
+		case mode == "STRICT":
+		case exempt:
+			g.AddReason(gate.Skipped, field)
+		case mode == "DISABLE":
+			g.AddReason(gate.Disabled, field)
+		default:
+			g.AddReason(gate.MissingAllowed, field)
+		}
+	}
+	mode := in.Text("mtls", "mode")
+	weaken(mode, "mtls.mode", false)
+	if mode == "STRICT" {
+		for _, port := range in.FindValues([]string{"portLevelMtls", "*", "mode"}) {
+			if text, _ := port.Value.(string); text != "STRICT" {
+				weaken(text, strings.Join(port.Path, "."), true)
+				break
+			}
+		}
+	}
+	return []protect.Gate{g}
 }

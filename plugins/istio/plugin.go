@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -19,7 +20,8 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds, RequestWords: map[string]plugin.WordFunc{"istio.PathNormalization": findPathNormalization}, Audit: proxyMapping(),
 		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"istio.CoreConditions": gatewayAPIAncestors, "istio.WaypointAccepted": waypointAncestors}},
-		Evaluators: request.Evaluators{"istio.Authorize": evaluateAuthorization}, Gates: gateFunctions(),
+		Evaluators: request.Evaluators{"istio.Authorize": evaluateAuthorization}, 
+		Gates:      protect.Functions{"istio.Rules": newRuleGates(failsOpen), "istio.Tokens": buildTokenGate, "istio.Peers": buildPeerGate},
 		Attaching: descriptor.Attaching{
 			Links: []topology.Linker{addToGraph},
 			Legs: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)), "istio.Asked": newLegMaker(findAuthorized), "istio.Peers": newLegMaker(findPeers), "istio.Configured": newLegMaker(excludeZtunnel(findConfigured)),
