@@ -127,7 +127,7 @@ func groupByLayer(item *EffectivePolicy, o TableOptions) map[string][]treeLayer 
 	for i := range item.Rules {
 		r := &item.Rules[i]
 		for _, s := range r.Sources {
-			add(s, Cell{Text: item.inForceText(r, o), Tone: Good})
+			add(s, Cell{Text: formatInForce(item, r, o), Tone: Good})
 		}
 		for _, l := range r.Lost {
 			add(l.Source, lostCell(r.Name, l, o))
@@ -142,9 +142,9 @@ func groupByLayer(item *EffectivePolicy, o TableOptions) map[string][]treeLayer 
 	return out
 }
 
-// inForceText is a rule with its value.
-func (e *EffectivePolicy) inForceText(r *Rule, o TableOptions) string {
-	value := e.summaries.summarizeRule(r)
+// formatInForce is a rule with its value.
+func formatInForce(e *EffectivePolicy, r *Rule, o TableOptions) string {
+	value := e.SummarizeRule(r)
 	if o.Wide {
 		value = valueText(r.Value, 0)
 	}

@@ -118,7 +118,7 @@ func (s *Step) formatLines() []string {
 // buildResultRows returns the rows below the fold: what is in force, with its sources, and what is
 // not. They have two cells, the second of which takes the rest of the row.
 func (p *ExplainedPolicy) buildResultRows(o TableOptions) [][]Cell {
-	value := p.summaries.summarizeRule
+	value := p.SummarizeRule
 	if o.Wide {
 		value = func(r *Rule) string { return valueText(r.Value, 0) }
 	}

@@ -185,7 +185,7 @@ func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgeme
 	if s.truth != truthFails && s.truth != truthUnknown {
 		return s
 	}
-	for _, d := range p.judgeRequest(a) {
+	for _, d := range p.writer.judgeRequest(a) {
 		switch d.Outcome {
 		case "Denied":
 			return judgement{truth: p.truthOfDenied()}

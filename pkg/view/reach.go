@@ -31,7 +31,8 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		}
 	}
 	unnamed := rule != "" && len(out.Sources) == 0 // the fold of a scope gives the rule its name
-	a := collector{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, onlyPolicy: p}
+	a := newCollector(r, Query{Kinds: []model.GroupKind{k.GroupKind}})
+	a.onlyPolicy = p
 	below := map[*resolve.Kind][]bool{}
 	for _, scope := range r.ScopesOf(k) {
 		below[scope] = scope.StacksHolding(p)
@@ -43,7 +44,8 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			return
 		}
 		o := k.Verdict(s)
-		a.foundProblems = append(append(a.foundProblems, o.Problems...), k.Guesses().Below(id, s)...)
+		a.addProblems(o.Problems...)
+		a.addProblems(k.Guesses().Below(id, s)...)
 		item := buildReachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope

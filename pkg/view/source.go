@@ -36,7 +36,7 @@ func (w verdictWriter) buildSources(from []merge.Source, rule merge.Path) []Sour
 }
 
 func (w verdictWriter) buildRule(r merge.Rule) Rule {
-	out := Rule{Name: r.Name, path: r.Path, Value: r.Value, Sources: w.buildSources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
+	out := Rule{Name: r.Name, Path: r.Path, Value: r.Value, Sources: w.buildSources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
 	for i := range r.Lost {
 		out.Lost = append(out.Lost, w.buildLoss(&r.Lost[i]))
 	}

@@ -178,7 +178,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		list.countVerdicts()
 	}
 	list.Finish("StatusList", problems)
-	list.isRelevant = filterByStatus(r, list)
+	list.LimitRelevance(filterByStatus(r, list))
 	return list
 }
 
