@@ -224,6 +224,7 @@ func (d *Decision) buildRows() [][]Cell {
 	return out
 }
 
+// orDash returns the text, or a dash where it is empty.
 func orDash(s string) string {
 	if s == "" {
 		return "-"

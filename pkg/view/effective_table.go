@@ -98,6 +98,7 @@ func (l *EffectivePolicyList) nothingText(o TableOptions) string {
 		o.formatCommand("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
 }
 
+// nothingInForceText says that nothing is in force on what was asked about.
 func (e *Envelope) nothingInForceText(o TableOptions) string {
 	if o.Target == "" {
 		return e.noPolicyText() + " is in force here"
@@ -235,6 +236,7 @@ func eachSource(sources []Source, fact func(Source) string) string {
 	return strings.Join(parts, " + ")
 }
 
+// originText says where a source is written; "" where that is not known.
 func originText(s Source) string {
 	if s.Origin == nil {
 		return ""

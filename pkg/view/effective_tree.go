@@ -35,6 +35,7 @@ func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
 	return out
 }
 
+// effectiveTree returns the stacks of effective policies as a tree, by target.
 func effectiveTree(items []*EffectivePolicy, o TableOptions) []Branch {
 	answers := groupItems(items)
 	kinds := kindNames{}

@@ -32,7 +32,7 @@ func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
 // buildSteps returns the fold of a stack step by step, most specific first. If a rule is asked for,
 // steps that do not touch it are left out.
 func buildSteps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule string) []Step {
-	w := verdictWriter{r, k.FoldStepwise(s)}
+	w := newVerdictWriter(r, k.FoldStepwise(s))
 	out := []Step{}
 	for i, st := range w.verdict.Result.Trace {
 		if st.Closing {

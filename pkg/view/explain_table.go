@@ -56,6 +56,7 @@ func (p *ExplainedPolicy) buildBlock(kinds kindNames, o TableOptions) Block {
 	return b.withRows(p.buildResultRows(o))
 }
 
+// withRows returns the block with rows added to it.
 func (b Block) withRows(rows [][]Cell) Block {
 	b.Rows = append(b.Rows, rows...)
 	return b

@@ -165,7 +165,7 @@ func (c *matrixColumn) buildCell(o *resolve.Verdict) *sharedCell {
 	default:
 		cell.State, cell.Why = CellLost, o.Void
 		if cell.Why == "" {
-			cell.Why = verdictWriter{c.builder.collector.res, o}.describeLosses(o.Losses())
+			cell.Why = newVerdictWriter(c.builder.collector.res, o).describeLosses(o.Losses())
 		}
 		if cell.Why == "" {
 			cell.Why = "sets nothing"

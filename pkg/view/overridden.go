@@ -59,7 +59,7 @@ func findOverridden(r *resolve.Resolution, q Query, asked []askedSettings) *Over
 		}
 		a.addProblems(o.Problems...)
 		a.addProblems(k.Guesses().Below(id, s)...)
-		w := verdictWriter{r, o}
+		w := newVerdictWriter(r, o)
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy
 			wanted := func(w askedSettings) bool {

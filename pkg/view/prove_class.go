@@ -33,6 +33,7 @@ type judgement struct {
 // same policies.
 type rulePath struct{ gateway, listener, rule topology.NodeID }
 
+// rulePathOf returns the path of an answer.
 func rulePathOf(a *request.Answer) rulePath { return rulePath{a.Gateway, a.Listener, a.Rule} }
 
 // judgeClass judges one class.
@@ -224,6 +225,7 @@ func findDoubt(c *space.Class) string {
 	return ""
 }
 
+// hasUncertainOrder reports whether it is not known which of several rules comes first.
 func hasUncertainOrder(a *request.Answer) bool {
 	return slices.ContainsFunc(a.Problems, func(problem model.Problem) bool { return problem.Code == model.OrderUncertain })
 }

@@ -88,7 +88,7 @@ func (p *prover) findInForce(a *request.Answer) (before []*InForce, at [][]*InFo
 
 // findInForceAbove returns what is in force on the path of a request above its rule.
 func (p *prover) findInForceAbove(a *request.Answer) []*InForce {
-	key := rulePath{a.Gateway, a.Listener, a.Route}
+	key := rulePath{gateway: a.Gateway, listener: a.Listener, rule: a.Route}
 	out, known := p.aboveRule[key]
 	if !known {
 		out = slices.Concat(p.findInForceAt(a.Route, a.Listener), p.findInForceAt(a.Listener, a.Listener), p.findInForceAt(a.Gateway))

@@ -51,7 +51,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			if item.State == StateIgnored { // it is a rule of another scope
 				return
 			}
-			out.Sources = addSources(out.Sources, verdictWriter{r, o}, p, rule)
+			out.Sources = addSources(out.Sources, newVerdictWriter(r, o), p, rule)
 		}
 		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.DescribeGaps(k.Gaps().At(id))
 		out.Items = append(out.Items, item)
@@ -148,7 +148,7 @@ func isPartOfRule(printed, asked string) bool {
 }
 
 func buildReachItem(r *resolve.Resolution, o *resolve.Verdict, p *policy.Policy, rule string) ReachItem {
-	w := verdictWriter{r, o}
+	w := newVerdictWriter(r, o)
 	item := ReachItem{By: []Source{}}
 	mine := o.WrittenBy(p)
 	won := 0

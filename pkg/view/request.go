@@ -199,6 +199,7 @@ func (w *requestWriter) hasGates(gk model.GroupKind) bool {
 	return k != nil && len(k.Protects.Rules) > 0
 }
 
+// buildResult returns what becomes of a request in the shape of the contract.
 func (w *requestWriter) buildResult(a *request.Answer) RequestResult {
 	r := w.collector.res
 	out := RequestResult{Request: requestText(&a.Request), Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Filters: a.Filters,
@@ -232,6 +233,7 @@ func (w *requestWriter) buildResult(a *request.Answer) RequestResult {
 	return out
 }
 
+// requestText returns a request in the shape of the contract.
 func requestText(r *request.Request) RequestText {
 	out := RequestText{Text: r.Text, Protocol: string(r.Protocol), Host: r.Host, Port: int(r.Port), From: r.From}
 	switch r.Protocol {

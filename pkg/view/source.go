@@ -12,6 +12,12 @@ type verdictWriter struct {
 	verdict *resolve.Verdict
 }
 
+// newVerdictWriter returns what writes the verdict of a stack.
+func newVerdictWriter(r *resolve.Resolution, v *resolve.Verdict) verdictWriter {
+	return verdictWriter{res: r, verdict: v}
+}
+
+// buildSource returns the source of a setting.
 func (w verdictWriter) buildSource(from merge.Source, rule merge.Path) Source {
 	l := w.verdict.Layers[from.Layer]
 	origin := l.Policy.OriginOf(from.Block, rule)
@@ -27,6 +33,7 @@ func (w verdictWriter) buildSource(from merge.Source, rule merge.Path) Source {
 		Strategy: w.verdict.StrategyOf(from), Condition: l.Policy.ConditionOf(from.Block), Origin: &origin, Part: l.Policy.Part}
 }
 
+// buildSources returns the sources of a setting, in their order.
 func (w verdictWriter) buildSources(from []merge.Source, rule merge.Path) []Source {
 	out := make([]Source, len(from))
 	for i, f := range from {

@@ -13,6 +13,7 @@ type trafficPaths struct {
 	known map[topology.NodeID][]resolve.Path
 }
 
+// newTrafficPaths returns a finder for the paths of an input.
 func newTrafficPaths(r *resolve.Resolution) *trafficPaths {
 	return &trafficPaths{res: r, known: map[topology.NodeID][]resolve.Path{}}
 }
