@@ -10,7 +10,7 @@ import (
 func TestStreamedItemsAreThoseOfTheList(t *testing.T) {
 	shared := false
 	for seed := range uint64(60) {
-		docs := drawn{rand.New(rand.NewPCG(seed, 1))}.input()
+		docs := drawn{Rand: rand.New(rand.NewPCG(seed, 1))}.input()
 		query := Query{ShowNone: seed%3 == 0}
 		want := Effective(sideOf(t, docs).Resolution, query)
 		for _, atATime := range []int{1, 2, 7, 1000} {
@@ -37,7 +37,7 @@ func TestStreamedItemsAreThoseOfTheList(t *testing.T) {
 
 // A question about some targets is answered alike as well.
 func TestStreamedItemsOfTargets(t *testing.T) {
-	docs := drawn{rand.New(rand.NewPCG(7, 1))}.input()
+	docs := drawn{Rand: rand.New(rand.NewPCG(7, 1))}.input()
 	one := func(in DiffInput) (q Query) {
 		for _, item := range Effective(in.Resolution, Query{}).Items[:3] {
 			q.Targets = append(q.Targets, in.Resolution.Graph.Lookup(item.Target)...)

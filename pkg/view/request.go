@@ -221,7 +221,7 @@ func (w *requestWriter) buildResult(a *request.Answer) RequestResult {
 		out.Route, out.Rule = &ref, &index
 	}
 	for _, b := range a.Backends {
-		out.Backends = append(out.Backends, RequestBackend{b.Ref, b.Weight})
+		out.Backends = append(out.Backends, RequestBackend{Ref: b.Ref, Weight: b.Weight})
 	}
 	if a.Location != nil {
 		out.Location = a.Location.URL
