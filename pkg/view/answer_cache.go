@@ -139,8 +139,9 @@ func newStackFacts(k *resolve.Kind, o *resolve.Verdict) stackFacts {
 
 func newStackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *stackAnswer {
 	w, values := verdictWriter{r, o}, newExplainValues(r, o)
-	out := EffectivePolicy{PolicyKind: k.Name(), summaries: k.Summaries, Ordered: o.Result.Ordered, Profile: k.Profile,
+	out := EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Profile: k.Profile,
 		Rules: make([]Rule, 0, len(o.Result.Rules)), Policies: w.buildPolicyUses(values.Roles), Lost: make([]RuleLoss, 0, len(o.Result.Lost))}
+	out.SetSummaries(k.Summaries)
 	for _, rule := range o.Result.Rules {
 		out.Rules = append(out.Rules, w.buildRule(rule))
 	}

@@ -320,7 +320,7 @@ func (s *behaviorEvaluator) describeSide(c *space.Class, got *classBehavior) (Be
 		out.Location = a.Location.URL
 	}
 	for _, b := range a.Backends {
-		out.Backends = append(out.Backends, RequestBackend{b.Ref, b.Weight})
+		out.Backends = append(out.Backends, RequestBackend{Ref: b.Ref, Weight: b.Weight})
 	}
 	return out, nil
 }

@@ -50,7 +50,8 @@ func (s *settingInForce) nameKey() string { return s.kind + "\x00" + s.at + "\x0
 
 // behaviorEvaluator finds out what requests get on one side.
 type behaviorEvaluator struct {
-	requestWriter
+	collector        *collector
+	writer           requestWriter
 	matcher          *request.Matcher
 	protector        *protector
 	decisionProblems map[string]bool // problems that leave a decision open, and not what requests are protected by
@@ -61,8 +62,9 @@ type behaviorEvaluator struct {
 }
 
 func newBehaviorEvaluator(in DiffInput, q *BehaviorQuery) *behaviorEvaluator {
-	return &behaviorEvaluator{requestWriter: requestWriter{collector: newCollector(in.Resolution, q.Kinds), judges: in.Judges}, matcher: in.Matcher, protectingKinds: q.Protects,
-		protector: newProtector(in.Resolution, in.Matcher, in.Judges), decisionProblems: map[string]bool{}, cache: map[string]*classBehavior{}, reported: map[string]bool{}}
+	c := newRequestCollector(in.Resolution, q.Kinds)
+	return &behaviorEvaluator{collector: c, writer: requestWriter{collector: c, judges: in.Judges}, matcher: in.Matcher, protectingKinds: q.Protects,
+		protector: newProtector(in.Resolution, in.Matcher, in.Judges, nil), decisionProblems: map[string]bool{}, cache: map[string]*classBehavior{}, reported: map[string]bool{}}
 }
 
 func (s *behaviorEvaluator) allProblems() []model.Problem {
@@ -120,7 +122,7 @@ func (s *behaviorEvaluator) evaluatePath(a *request.Answer) *classBehavior {
 	out.reaches = outcome == request.Matched || outcome == request.Passthrough || outcome == request.BackendError && len(protect.AbsentBackends(s.collector.res, a)) > 0
 	if a.Rule != topology.None {
 		s.readRule(a, out)
-		for _, item := range s.findEffective(a) {
+		for _, item := range s.writer.findEffective(a) {
 			s.addSettings(&item, out)
 		}
 	} else {

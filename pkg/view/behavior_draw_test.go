@@ -13,18 +13,22 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
+// doc is a manifest.
 type doc = map[string]any
 
 // drawn draws inputs in which much competes: two Gateways, routes of two namespaces with all sorts of matches, policies at every level.
 type drawn struct{ *rand.Rand }
 
+// one returns one of several values.
 func one[T any](d drawn, of ...T) T { return of[d.IntN(len(of))] }
 
+// chance is true so often out of a hundred times.
 func (d drawn) chance(percent int) bool { return d.IntN(100) < percent }
 
 // stamp is a time of creation that nothing else has.
 func stamp(n int) string { return fmt.Sprintf("2024-01-01T%02d:%02d:00Z", n/60, n%60) }
 
+// input draws the manifests of an input.
 func (d drawn) input() []doc {
 	var out []doc
 	for g := range 2 {
@@ -134,14 +138,18 @@ func (d drawn) policy(i int, docs []doc) doc {
 		"metadata": doc{"namespace": meta(target, "namespace"), "name": fmt.Sprintf("p%d", i), "creationTimestamp": stamp(100 + i)}}
 }
 
+// meta returns a field of the metadata of a manifest.
 func meta(d doc, name string) string { text, _ := d["metadata"].(doc)[name].(string); return text }
 
+// listOf returns a list of the spec of a manifest.
 func listOf(d doc, field string) []any { out, _ := d["spec"].(doc)[field].([]any); return out }
 
+// find returns the manifests of some kinds.
 func find(docs []doc, kinds ...string) []doc {
 	return slices.DeleteFunc(slices.Clone(docs), func(d doc) bool { return !slices.Contains(kinds, d["kind"].(string)) })
 }
 
+// copied returns a copy of manifests that shares nothing with them.
 func copied(docs []doc) []doc {
 	raw, _ := json.Marshal(docs)
 	var out []doc

@@ -89,7 +89,7 @@ func (s *behaviorEvaluator) applyDecisions(a *request.Answer, out *classBehavior
 	var told []string
 	protected := slices.Clone(out.protected)
 	out.denied, out.unexplainedDenials, out.unjudged = nil, nil, nil
-	for _, decision := range s.judgeRequest(a) {
+	for _, decision := range s.writer.judgeRequest(a) {
 		told = append(told, decision.PolicyKind+" "+decision.Direction+" "+decision.Outcome)
 		counts := s.protectingKinds == nil || slices.Contains(s.protectingKinds, model.ParseGroupKind(decision.PolicyKind))
 		switch decision.Outcome {

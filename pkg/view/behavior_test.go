@@ -29,7 +29,7 @@ func behaviorOf(t *testing.T, before, after DiffInput) *BehaviorDiff {
 func TestBehaviorOfRefactorings(t *testing.T) {
 	done := map[string]int{}
 	for seed := range uint64(*behaviorSeeds) {
-		d := drawn{rand.New(rand.NewPCG(seed, 4))}
+		d := drawn{Rand: rand.New(rand.NewPCG(seed, 4))}
 		docs := copied(d.input())
 		before := sideOf(t, docs)
 		for _, r := range refactorings {
@@ -169,7 +169,7 @@ func twinOf(p, of, to doc) doc {
 func TestBehaviorOfMutations(t *testing.T) {
 	done, told := map[string]int{}, map[string]int{}
 	for seed := range uint64(*behaviorSeeds) {
-		d := drawn{rand.New(rand.NewPCG(seed, 5))}
+		d := drawn{Rand: rand.New(rand.NewPCG(seed, 5))}
 		docs := copied(d.input())
 		before := sideOf(t, docs)
 		for _, m := range mutations {

@@ -50,10 +50,33 @@ type collector struct {
 	onlyPolicy *policy.Policy // not nil: only the paths by which this policy itself comes to a target
 }
 
+// newCollector returns a collector for a question, which has visited nothing yet.
+func newCollector(r *resolve.Resolution, q Query) *collector {
+	a := &collector{res: r, query: q}
+	a.visitedNamespaces, a.visitedRoutes, a.visitedKinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
+	a.ruleRouteKinds = map[model.GroupKind]bool{}
+	a.askedKinds = a.selectKinds()
+	for _, k := range a.askedKinds {
+		if k.HasResultsAt(topology.Rule) {
+			for _, gk := range k.Routes {
+				a.ruleRouteKinds[gk] = true
+			}
+		}
+	}
+	return a
+}
+
+// newRequestCollector returns a collector for questions about single requests, to which nodes are
+// added one by one.
+func newRequestCollector(r *resolve.Resolution, kinds []model.GroupKind) *collector {
+	a := newCollector(r, Query{Targets: []topology.NodeID{}, Kinds: kinds})
+	a.perRequest = true
+	return a
+}
+
 // eachStack calls see for every effective target asked for, with every kind and every stack that
 // reaches it, targets in order.
 func (a *collector) eachStack(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
-	a.initialize()
 	for _, k := range a.askedKinds {
 		if a.query.Targets == nil && a.answers.byStack[k] == nil && a.answers.facts[k] == nil {
 			k.FoldAll()
@@ -73,20 +96,6 @@ func (a *collector) eachStack(see func(*resolve.Kind, topology.NodeID, resolve.S
 				see(k, id, s, a.convertTargetPaths(k, id, s, ways))
 			}
 		})
-	}
-}
-
-// initialize prepares a collector that has visited nothing yet.
-func (a *collector) initialize() {
-	a.visitedNamespaces, a.visitedRoutes, a.visitedKinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
-	a.ruleRouteKinds = map[model.GroupKind]bool{}
-	a.askedKinds = a.selectKinds()
-	for _, k := range a.askedKinds {
-		if k.HasResultsAt(topology.Rule) {
-			for _, gk := range k.Routes {
-				a.ruleRouteKinds[gk] = true
-			}
-		}
 	}
 }
 
@@ -111,6 +120,28 @@ func (a *collector) markVisited(nodes []topology.NodeID) {
 		}
 	}
 }
+
+// addVisited notes nodes as visited whose own neighbours do not matter.
+func (a *collector) addVisited(nodes []topology.NodeID) {
+	a.visitedNodes = append(a.visitedNodes, nodes...)
+}
+
+// markKind notes that policies of a kind are looked at, so that problems about them matter.
+func (a *collector) markKind(gk model.GroupKind) { a.visitedKinds[gk] = true }
+
+// addProblems adds problems that were found on the way.
+func (a *collector) addProblems(found ...model.Problem) {
+	a.foundProblems = append(a.foundProblems, found...)
+}
+
+// asksFor reports whether a node was asked for by name.
+func (a *collector) asksFor(id topology.NodeID) bool { return a.askedNodes[id] }
+
+// hasRulesOf reports whether a policy kind asked for has results at the rules of routes of a kind.
+func (a *collector) hasRulesOf(route model.GroupKind) bool { return a.ruleRouteKinds[route] }
+
+// hasRules reports whether a policy kind asked for has results at the rules of routes.
+func (a *collector) hasRules() bool { return len(a.ruleRouteKinds) > 0 }
 
 // eachStackAt calls see for a node with every kind that has results there, and every stack that
 // reaches it.

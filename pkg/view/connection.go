@@ -84,7 +84,7 @@ func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind,
 	case len(verdicts) == 0:
 		out.Why = append(out.Why, "no policy that judges connections is in the input")
 	}
-	a := newCollector(r, kinds)
+	a := newRequestCollector(r, kinds)
 	var ends []topology.NodeID
 	for _, p := range []request.Peer{q.From, q.To} {
 		if p.Workload != topology.None {
@@ -224,6 +224,7 @@ func (d *Decision) buildRows() [][]Cell {
 	return out
 }
 
+// orDash returns the text, or a dash where it is empty.
 func orDash(s string) string {
 	if s == "" {
 		return "-"

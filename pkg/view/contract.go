@@ -102,8 +102,9 @@ type Rule struct {
 	Why     string   `json:"why"`     // why it is in force, and whom it beat, in a few words; "" in groups
 	Lost    []Loss   `json:"lost"`    // who else wanted it
 
-	path    merge.Path // what Name says
-	summary string     // of the value, once a table has asked for it
+	Path merge.Path `json:"-"` // what Name says
+
+	summary string // of the value, once a table has asked for it
 }
 
 // PolicyUse is one policy of the stack and what became of it.
@@ -138,8 +139,6 @@ type EffectivePolicy struct {
 	Profile    string      `json:"profile,omitempty"` // the reading of the kind, where there are several
 	ID         string      `json:"id"`                // short hash of policyKind, spec and sources, origins aside
 	Unread     []string    `json:"unread,omitempty"`  // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
-
-	isRouteSettings bool // these are settings of the route itself
 
 	summaries summarizer // of the kind
 }

@@ -124,7 +124,7 @@ type comparedSide struct {
 	input      DiffInput
 	res        *resolve.Resolution
 	list       *EffectivePolicyList
-	collector  collector      // converts paths of nodes into those of the contract
+	collector  *collector     // converts paths of nodes into those of the contract
 	protection sideProtection // what route rules are protected by
 
 	missingKinds map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
@@ -184,8 +184,7 @@ func (s *comparedSide) computeAnswer(q DiffQuery) {
 	if q.Namespace != "" {
 		s.list.Items = slices.DeleteFunc(s.list.Items, func(i EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })
 	}
-	s.collector = collector{res: s.res, query: query}
-	s.collector.initialize()
+	s.collector = newCollector(s.res, query)
 }
 
 // profileProblems reports the kinds that are read in different profiles on the two sides: the

@@ -36,7 +36,7 @@ func (d *policyComparer) findExposed(of map[kindAtTarget]*resultPair) {
 
 // isExposed reports whether a target gets traffic on a path such as findExposed looks for.
 func (d *policyComparer) isExposed(key kindAtTarget, r *resultPair) bool {
-	if len(r.before) == 0 || r.before[0].hasBinding() {
+	if len(r.before) == 0 || hasBinding(r.before[0]) {
 		return false
 	}
 	k := d.findKind(key.kind, Path{})

@@ -118,13 +118,13 @@ func (d *policyComparer) addChanges(key kindAtTarget, r *resultPair) {
 	}
 }
 
-// trafficPaths returns the paths of an item that are compared, an empty one if there are none. The
+// comparedPaths returns the paths of an item that are compared, an empty one if there are none. The
 // bindings that bring policies to a target are left out, as another binding may bring the same.
-func (e *EffectivePolicy) trafficPaths() []Path {
+func comparedPaths(e *EffectivePolicy) []Path {
 	if len(e.Paths) == 0 {
 		return []Path{{}}
 	}
-	if !e.hasBinding() {
+	if !hasBinding(e) {
 		return e.Paths
 	}
 	var out []Path
@@ -138,7 +138,7 @@ func (e *EffectivePolicy) trafficPaths() []Path {
 }
 
 // hasBinding reports whether bindings bring the policies to the target.
-func (e *EffectivePolicy) hasBinding() bool {
+func hasBinding(e *EffectivePolicy) bool {
 	return slices.ContainsFunc(e.Paths, func(p Path) bool { return p.Binding != "" })
 }
 
@@ -148,7 +148,7 @@ func (d *policyComparer) groupByPath(r *resultPair) []pathResults {
 	var out []pathResults
 	add := func(items []*EffectivePolicy, side func(*pathResults) *[]*EffectivePolicy) {
 		for _, item := range items {
-			for _, p := range item.trafficPaths() {
+			for _, p := range comparedPaths(item) {
 				i, known := at[p.Key()]
 				if !known {
 					i = len(out)

@@ -96,7 +96,7 @@ func judgeRuleProtection(in DiffInput, q Query) sideProtection {
 	out := sideProtection{byRule: make(map[model.Ref]*Protection, len(m.Items))}
 	for i := range m.Items {
 		row := &m.Items[i]
-		if row.isOnUncertainPath() {
+		if isOnUncertainPath(row) {
 			continue
 		}
 		known := out.byRule[row.Target]
@@ -115,7 +115,7 @@ func judgeRuleProtection(in DiffInput, q Query) sideProtection {
 
 // isOnUncertainPath reports whether a row is about paths that may not exist: a rule whose Gateway
 // goes away loses nothing.
-func (r *MatrixRow) isOnUncertainPath() bool {
+func isOnUncertainPath(r *MatrixRow) bool {
 	a := &r.Protection.Authentication
 	return a.Verdict == gate.Depends && len(a.Because) == 1 && a.Because[0].Code == gate.MissingObject && a.Because[0].Object != nil && isRouteRule(*a.Because[0].Object)
 }

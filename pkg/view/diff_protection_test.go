@@ -175,7 +175,7 @@ func TestLostProperty(t *testing.T) {
 func TestProtectionMirrored(t *testing.T) {
 	lost := 0
 	for seed := range uint64(*behaviorSeeds) {
-		d := drawn{rand.New(rand.NewPCG(seed, 6))}
+		d := drawn{Rand: rand.New(rand.NewPCG(seed, 6))}
 		docs := copied(d.input())
 		before := sideOf(t, docs)
 		if same := Diff(before, sideOf(t, docs), DiffQuery{}); len(same.Protection) > 0 {
@@ -236,7 +236,7 @@ func opensFor(was, is map[gate.Property]gate.Verdict) bool {
 func TestAccessOfMutations(t *testing.T) {
 	opened, lost := 0, 0
 	for seed := range uint64(*behaviorSeeds) {
-		d := drawn{rand.New(rand.NewPCG(seed, 7))}
+		d := drawn{Rand: rand.New(rand.NewPCG(seed, 7))}
 		docs := copied(d.input())
 		before := sideOf(t, docs)
 		for _, m := range mutations {

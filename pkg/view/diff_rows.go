@@ -102,13 +102,11 @@ func (c *PolicyChange) formatValue(r *RuleChange, v any, o TableOptions) string 
 	if o.Wide {
 		return valueText(v, 0)
 	}
-	var s summarizer
-	for _, side := range []*EffectivePolicy{c.before, c.after} {
-		if side != nil {
-			s = side.summaries
-		}
+	side := c.after
+	if side == nil {
+		side = policyOrEmpty(c.before)
 	}
-	return cutText(s.summarizeValue(r.path, v), maxChangeWidth)
+	return cutText(side.SummarizeValue(r.path, v), maxChangeWidth)
 }
 
 // joinSources joins the sources of all settings of a change.

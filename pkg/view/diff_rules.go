@@ -25,14 +25,14 @@ func findRuleChanges(before, after *EffectivePolicy) []RuleChange {
 		delete(was, key)
 		switch {
 		case !known:
-			out = append(out, RuleChange{Name: r.Name, path: r.path, After: r.Value, SourcesBefore: []Source{}, SourcesAfter: r.Sources})
+			out = append(out, RuleChange{Name: r.Name, path: r.Path, After: r.Value, SourcesBefore: []Source{}, SourcesAfter: r.Sources})
 		case !merge.Equal(b.Value, r.Value) || !sameSources(b.Sources, r.Sources):
-			out = append(out, RuleChange{Name: r.Name, path: r.path, Before: b.Value, After: r.Value, SourcesBefore: b.Sources, SourcesAfter: r.Sources})
+			out = append(out, RuleChange{Name: r.Name, path: r.Path, Before: b.Value, After: r.Value, SourcesBefore: b.Sources, SourcesAfter: r.Sources})
 		}
 	}
 	for key, r := range eachRule(before) {
 		if _, gone := was[key]; gone {
-			change := RuleChange{Name: r.Name, path: r.path, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}}
+			change := RuleChange{Name: r.Name, path: r.Path, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}}
 			if l := findLoss(after, r); l != nil {
 				change.Reason, change.shortReason = l.Message, l.Why
 			}
@@ -74,7 +74,7 @@ func indexRules(e *EffectivePolicy) map[ruleKey]*Rule {
 // findLoss returns why a rule that was in force is not any more: the loss of the same rule of the
 // same policy; nil if there is none.
 func findLoss(after *EffectivePolicy, was *Rule) *RuleLoss {
-	for i := range after.orEmpty().Lost {
+	for i := range policyOrEmpty(after).Lost {
 		l := &after.Lost[i]
 		if l.Rule == was.Name && l.Policy != nil && slices.ContainsFunc(was.Sources, func(s Source) bool { return s.Policy != nil && *s.Policy == *l.Policy }) {
 			return l

@@ -86,11 +86,11 @@ func isRouteRule(ref model.Ref) bool {
 func (d *policyComparer) findUncovered(s *DiffSummary) {
 	fresh := map[model.Ref][]topology.NodeID{}
 	behind := map[model.Ref][]model.Ref{} // the other rules, by the Gateways and Services behind which they are
-	a := &d.after.collector
+	a := d.after.collector
 	for id := range d.after.res.Graph.Len() {
 		id := topology.NodeID(id)
 		n := d.after.res.Graph.Node(id)
-		if n.Role != topology.Rule || n.Delegates || !a.ruleRouteKinds[n.Ref.GroupKind()] || !a.hasTraffic(id) || d.query.Namespace != "" && n.Ref.Namespace != d.query.Namespace {
+		if n.Role != topology.Rule || n.Delegates || !a.hasRulesOf(n.Ref.GroupKind()) || !a.hasTraffic(id) || d.query.Namespace != "" && n.Ref.Namespace != d.query.Namespace {
 			continue
 		}
 		if d.before.getsTraffic(n.Ref) {

@@ -127,7 +127,7 @@ func (g *changeGroup) buildLabels(o TableOptions) (lines [][]Cell, counts int) {
 	var sections [][]string
 	for _, c := range g.changes {
 		key := object{ref: c.Target.WithoutSection()}
-		if c.onSomePaths || len(c.before.orEmpty().Paths) > len(c.Paths) || len(c.after.orEmpty().Paths) > len(c.Paths) {
+		if c.onSomePaths || len(policyOrEmpty(c.before).Paths) > len(c.Paths) || len(policyOrEmpty(c.after).Paths) > len(c.Paths) {
 			key.via = viaText(c.Paths, c.Target.WithoutSection(), o)
 		}
 		i, known := at[key]
@@ -180,8 +180,8 @@ func countedTargets(all []model.Ref) [][]Cell {
 	return [][]Cell{{{Text: cmp.Or(space, "-")}, {Text: what}}}
 }
 
-// orEmpty returns the policy, or an empty one for nil.
-func (e *EffectivePolicy) orEmpty() *EffectivePolicy {
+// policyOrEmpty returns the policy, or an empty one for nil.
+func policyOrEmpty(e *EffectivePolicy) *EffectivePolicy {
 	if e == nil {
 		return &EffectivePolicy{}
 	}

@@ -30,7 +30,7 @@ func (d *EffectivePolicyDiff) Texts() []DiffText {
 	var groups []changeGroup
 	for i := range d.Items {
 		c := &d.Items[i]
-		key := change{idPair{c.PolicyKind, c.before.orEmpty().ID, c.after.orEmpty().ID}, c.TargetChange, strings.Join(c.Unread, "\x00"), c.Unprotected}
+		key := change{idPair{c.PolicyKind, policyOrEmpty(c.before).ID, policyOrEmpty(c.after).ID}, c.TargetChange, strings.Join(c.Unread, "\x00"), c.Unprotected}
 		n, known := at[key]
 		if !known {
 			n = len(groups)

@@ -23,7 +23,7 @@ func (d *policyComparer) classifyLoss(key kindAtTarget, item *EffectivePolicy, p
 	case len(ids) == 0 && !had: // it is in neither input: only the policy, or an object that is gone too, named it
 		return targetUnreached, false
 	}
-	if item.hasBinding() { // nothing but policies comes there
+	if hasBinding(item) { // nothing but policies comes there
 		return "", true
 	}
 	if !other.hasTrafficOn(d.findKind(key.kind, path), ids, path) {

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -8,13 +11,28 @@ import (
 // Effective lists the effective policies of the targets asked for: of a whole route those of its rules, of a Gateway those of its
 // listeners, of a Service those of its ports and of the rules that send to it; of what traffic passes through those of the rules below.
 func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
-	a := collector{res: r, query: q}
+	a := newCollector(r, q)
 	if q.Targets == nil {
-		a.answers.buildAll(r, a.selectKinds())
+		a.buildAnswers()
 	}
-	list, items := buildEffective(&a)
+	list, items := buildEffective(a)
 	list.Items = items.buildAll()
 	return list
+}
+
+// SetUnattached notes why there is no traffic, a sentence each.
+func (l *EffectivePolicyList) SetUnattached(reasons ...string) {
+	l.unattachedReasons = append(l.unattachedReasons, reasons...)
+}
+
+// SetRulesAsked notes route rules that were asked for: those without an item have no policy in
+// force.
+func (l *EffectivePolicyList) SetRulesAsked(rules ...model.Ref) {
+	for _, rule := range rules {
+		if !slices.ContainsFunc(l.Items, func(e EffectivePolicy) bool { return e.Target == rule }) {
+			l.rulesWithoutPolicy = append(l.rulesWithoutPolicy, rule)
+		}
+	}
 }
 
 // itemBatchSize is how many items of a list are made side by side.
@@ -44,18 +62,18 @@ func buildEffective(a *collector) (*EffectivePolicyList, *effectiveItems) {
 		}
 	})
 	nodes := a.listNodes()
-	list.Routes = a.collectRouteSettings(nodes)
-	list.Protection = a.protectionOfPlaces(nodes)
+	list.Routes = collectRouteSettings(a, nodes)
+	list.Protection = protectionOfPlaces(a, nodes)
 	for _, id := range nodes {
 		n := r.Node(id)
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
 			list.gateways = append(list.gateways, n.Ref)
-		case n.Role == topology.Rule && !n.Delegates && (a.ruleRouteKinds[n.Ref.GroupKind()] || len(a.ruleRouteKinds) == 0) && !a.hasTraffic(id):
+		case n.Role == topology.Rule && !n.Delegates && (a.hasRulesOf(n.Ref.GroupKind()) || !a.hasRules()) && !a.hasTraffic(id):
 			if !q.isComparison {
 				open.addRule(a, id)
 			}
-		case n.Role == topology.Rule && (n.Delegates || !a.ruleRouteKinds[n.Ref.GroupKind()]):
+		case n.Role == topology.Rule && (n.Delegates || !a.hasRulesOf(n.Ref.GroupKind())):
 		case n.Role == topology.Rule && !covered[id] && a.hasTraffic(id):
 			list.rulesWithoutPolicy = append(list.rulesWithoutPolicy, n.Ref)
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
@@ -67,8 +85,45 @@ func buildEffective(a *collector) (*EffectivePolicyList, *effectiveItems) {
 		}
 	}
 	list.Finish("EffectivePolicyList", append(a.collectProblems(), open.buildProblems()...))
-	list.isRelevant, list.policyUnknown = a.relevanceFilter(), len(open) > 0
+	list.LimitRelevance(a.relevanceFilter())
+	list.SetPolicyUnknown(len(open) > 0)
 	return list, items
+}
+
+// buildAnswers builds the answers of all stacks of the kinds asked for.
+func (a *collector) buildAnswers() { a.answers.buildAll(a.res, a.askedKinds) }
+
+// collectFacts collects what a list has to know of all stacks of the kinds asked for before their
+// answers are built.
+func (a *collector) collectFacts() { a.answers.collectFacts(a.res, a.askedKinds) }
+
+// lacksAnswer reports whether the answer of a stack is built only when it is needed, and has not
+// been built.
+func (a *collector) lacksAnswer(k *resolve.Kind, s resolve.StackID) bool {
+	return a.answers.facts[k] != nil && a.answers.byStack[k][s] == nil
+}
+
+// buildStacks builds the answers of stacks of a kind, with their rules explained for the given
+// targets.
+func (a *collector) buildStacks(k *resolve.Kind, stacks []resolve.StackID, targets map[resolve.StackID][]topology.NodeID) {
+	a.answers.buildStacks(a.res, k, stacks, targets)
+}
+
+// dropAnswer drops the answer of a stack if no item of the list from next on needs it.
+func (a *collector) dropAnswer(k *resolve.Kind, s resolve.StackID, next int) {
+	if facts := a.answers.findFacts(k, s); facts != nil && facts.lastItem < next {
+		delete(a.answers.byStack[k], s)
+	}
+}
+
+// keptAnswers returns how many answers are kept that are built only when they are needed.
+func (a *collector) keptAnswers() (n int) {
+	for k, left := range a.answers.byStack {
+		if a.answers.facts[k] != nil {
+			n += len(left)
+		}
+	}
+	return n
 }
 
 // buildItemWithProblems returns the effective policy at one target, and notes the problems of its

@@ -27,13 +27,13 @@ type PlaceProtection struct {
 
 // placeJudge finds out what protects places that are no route rules.
 type placeJudge struct {
-	*collector
-	judge *protect.Judge
+	collector *collector
+	judge     *protect.Judge
 }
 
 // protectionOfPlaces lists what protects the places asked for; nothing if the query has no gate
 // functions.
-func (a *collector) protectionOfPlaces(nodes []topology.NodeID) []PlaceProtection {
+func protectionOfPlaces(a *collector, nodes []topology.NodeID) []PlaceProtection {
 	if a.query.Judges.Gates == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (a *collector) protectionOfPlaces(nodes []topology.NodeID) []PlaceProtectio
 // guardingKinds returns the policy kinds with gates that have results at places.
 func (p *placeJudge) guardingKinds() []*resolve.Kind {
 	var out []*resolve.Kind
-	for _, k := range p.res.Kinds {
+	for _, k := range p.collector.res.Kinds {
 		if k.IsInUse() && len(k.Protects.Rules) > 0 && slices.ContainsFunc(k.Effective, func(role topology.Role) bool { return isPlace(k, role) }) {
 			out = append(out, k)
 		}
@@ -84,7 +84,7 @@ type placePaths struct {
 
 // pathsTo returns the paths to a node, those with the same in force together.
 func (p *placeJudge) pathsTo(kinds []*resolve.Kind, id topology.NodeID) []placePaths {
-	n := p.res.Node(id)
+	n := p.collector.res.Node(id)
 	var order []string
 	stacks, paths := map[string][]protect.Stack{}, map[string]Path{}
 	for _, k := range kinds {
@@ -95,7 +95,7 @@ func (p *placeJudge) pathsTo(kinds []*resolve.Kind, id topology.NodeID) []placeP
 			if k.IsEmpty(s) || !isWritten(k.Verdict(s)) {
 				continue
 			}
-			for _, path := range p.convertTargetPaths(k, id, s, k.Paths(id, s)) {
+			for _, path := range p.collector.convertTargetPaths(k, id, s, k.Paths(id, s)) {
 				key := path.Key()
 				if stacks[key] == nil {
 					order = append(order, key)
@@ -150,7 +150,7 @@ func (p *placeJudge) protectionAt(id topology.NodeID, w *placePaths) []PlaceProt
 		if !known {
 			r = r.DoubtSuccess("the requests to it are not told apart")
 		}
-		out = append(out, PlaceProtection{p.res.Node(id).Ref, w.paths, property, r.Verdict, r.Methods, r.By, r.Because, r.Counters})
+		out = append(out, PlaceProtection{p.collector.res.Node(id).Ref, w.paths, property, r.Verdict, r.Methods, r.By, r.Because, r.Counters})
 	}
 	return out
 }

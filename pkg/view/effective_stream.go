@@ -15,11 +15,11 @@ type EffectivePolicyStream struct {
 
 // StreamEffective answers as Effective does.
 func StreamEffective(r *resolve.Resolution, q Query) *EffectivePolicyStream {
-	a := collector{res: r, query: q}
+	a := newCollector(r, q)
 	if q.Targets == nil {
-		a.answers.collectFacts(r, a.selectKinds())
+		a.collectFacts()
 	}
-	head, items := buildEffective(&a)
+	head, items := buildEffective(a)
 	return &EffectivePolicyStream{head, items}
 }
 
@@ -85,7 +85,7 @@ func (e *effectiveItems) buildAll() []EffectivePolicy {
 func (e *effectiveItems) prepareAnswers(places []itemPosition) {
 	stacks, targets := map[*resolve.Kind][]resolve.StackID{}, map[*resolve.Kind]map[resolve.StackID][]topology.NodeID{}
 	for _, p := range places {
-		if e.collector.answers.facts[p.kind] == nil || e.collector.answers.byStack[p.kind][p.stack] != nil {
+		if !e.collector.lacksAnswer(p.kind, p.stack) {
 			continue
 		}
 		if targets[p.kind] == nil {
@@ -97,15 +97,13 @@ func (e *effectiveItems) prepareAnswers(places []itemPosition) {
 		targets[p.kind][p.stack] = append(targets[p.kind][p.stack], p.node)
 	}
 	for k, missing := range stacks {
-		e.collector.answers.buildStacks(e.collector.res, k, missing, targets[k])
+		e.collector.buildStacks(k, missing, targets[k])
 	}
 }
 
 // dropAnswers drops the answers of the given positions that no item from next on needs.
 func (e *effectiveItems) dropAnswers(places []itemPosition, next int) {
 	for _, p := range places {
-		if facts := e.collector.answers.findFacts(p.kind, p.stack); facts != nil && facts.lastItem < next {
-			delete(e.collector.answers.byStack[p.kind], p.stack)
-		}
+		e.collector.dropAnswer(p.kind, p.stack, next)
 	}
 }

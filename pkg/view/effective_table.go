@@ -19,7 +19,7 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	for _, item := range items {
 		kinds.add(item.PolicyKind)
 	}
-	items = slices.DeleteFunc(items, func(item *EffectivePolicy) bool { return item.isRouteSettings })
+	items = items[:len(l.Items)]
 	var t Table
 	switch oneObject := len(groups) > 0 && !slices.ContainsFunc(groups, func(g pathGroup) bool { return g.target != groups[0].target }); {
 	case len(shown) == 0:
@@ -98,6 +98,7 @@ func (l *EffectivePolicyList) nothingText(o TableOptions) string {
 		o.formatCommand("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
 }
 
+// nothingInForceText says that nothing is in force on what was asked about.
 func (e *Envelope) nothingInForceText(o TableOptions) string {
 	if o.Target == "" {
 		return e.noPolicyText() + " is in force here"
@@ -199,7 +200,7 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 				eachSource(r.Sources, func(s Source) string { return s.Strategy }),
 				eachSource(r.Sources, originText)}
 		} else {
-			texts = []string{kind, name, item.summaries.summarizeRule(r), fromText(item, r.Sources), r.Why}
+			texts = []string{kind, name, item.SummarizeRule(r), fromText(item, r.Sources), r.Why}
 		}
 		row := make([]Cell, len(texts))
 		for c, text := range texts {
@@ -235,6 +236,7 @@ func eachSource(sources []Source, fact func(Source) string) string {
 	return strings.Join(parts, " + ")
 }
 
+// originText says where a source is written; "" where that is not known.
 func originText(s Source) string {
 	if s.Origin == nil {
 		return ""

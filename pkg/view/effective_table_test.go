@@ -31,6 +31,7 @@ func text(t Table) string {
 	return strings.Join(lines, "\n")
 }
 
+// same fails the test if a text does not have the given lines.
 func same(t *testing.T, got string, want ...string) {
 	t.Helper()
 	if w := strings.Join(want, "\n"); got != w {

@@ -2,7 +2,6 @@ package view
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -29,15 +28,14 @@ type InForce struct {
 
 // EffectiveTargets finds the effective targets of an input. It is not safe for concurrent use.
 type EffectiveTargets struct {
-	collector       collector
-	inForceByAnswer map[*stackAnswer]*InForce
-	pathCache       map[topology.NodeID][]resolve.Path
+	collector *collector
+	inForce   inForceCache
+	paths     *trafficPaths
 }
 
 // NewEffectiveTargets folds all policies of an input.
 func NewEffectiveTargets(r *resolve.Resolution) *EffectiveTargets {
-	p := &EffectiveTargets{collector: collector{res: r}, inForceByAnswer: map[*stackAnswer]*InForce{}, pathCache: map[topology.NodeID][]resolve.Path{}}
-	p.collector.initialize()
+	p := &EffectiveTargets{collector: newCollector(r, Query{}), inForce: inForceCache{}, paths: newTrafficPaths(r)}
 	p.collector.answers.buildAll(r, p.collector.askedKinds)
 	return p
 }
@@ -51,7 +49,7 @@ func (p *EffectiveTargets) At(id topology.NodeID) []EffectiveTarget {
 		return nil
 	}
 	met := nodePaths{targets: p, index: map[string]int{}}
-	for _, way := range p.trafficPaths(id) {
+	for _, way := range p.paths.to(id) {
 		met.addPath(nil, 0, pathKey(way), pathInForce{nodes: way})
 	}
 	for _, k := range p.collector.askedKinds {
@@ -81,52 +79,20 @@ func (p *EffectiveTargets) addPaths(met *nodePaths, k *resolve.Kind, id topology
 	}
 }
 
-// trafficPaths returns the paths from where traffic comes in down to a node, whether or not a
-// policy kind follows them.
-func (p *EffectiveTargets) trafficPaths(id topology.NodeID) []resolve.Path {
-	if int(id) >= p.collector.res.Graph.Len() {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(p.pathsDownTo(id)), func(way resolve.Path) bool {
-		switch p.collector.res.Node(way[0]).Role {
-		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Frontend:
-			return false
-		}
-		return true
-	})
-}
+// hasRules reports whether anything is in force.
+func (f *InForce) hasRules() bool { return len(f.Policy.Rules) > 0 }
 
-// pathsDownTo returns the paths from the roots to a node. Those to nodes above route rules are kept
-// for the next call.
-func (p *EffectiveTargets) pathsDownTo(id topology.NodeID) []resolve.Path {
-	if known, ok := p.pathCache[id]; ok {
-		return known
-	}
-	g := p.collector.res.Graph
-	var out []resolve.Path
-	for _, parent := range g.Parents(topology.All, id) {
-		for _, way := range p.pathsDownTo(parent) {
-			out = append(out, append(way[:len(way):len(way)], id))
-		}
-	}
-	if out == nil {
-		out = []resolve.Path{{id}}
-	}
-	switch g.Node(id).Role {
-	case topology.Rule, topology.Backend, topology.Port:
-	default:
-		p.pathCache[id] = out
-	}
-	return out
-}
+// inForceCache holds what is in force by the answer of the stack.
+type inForceCache map[*stackAnswer]*InForce
 
-// inForceOf returns what is in force with a stack.
-func (p *EffectiveTargets) inForceOf(k *resolve.Kind, s resolve.StackID) *InForce {
-	a := p.collector.answerOf(k, s)
-	if p.inForceByAnswer[a] == nil {
-		p.inForceByAnswer[a] = &InForce{Kind: k, Policy: a.policy, Problems: a.problems, id: len(p.inForceByAnswer)}
+// find returns what is in force with the policies of an answer.
+func (c inForceCache) find(k *resolve.Kind, a *stackAnswer) *InForce {
+	known := c[a]
+	if known == nil {
+		known = &InForce{Kind: k, Policy: a.policy, Problems: a.problems, id: len(c)}
+		c[a] = known
 	}
-	return p.inForceByAnswer[a]
+	return known
 }
 
 // nodePaths gathers what is in force at one node, path by path.
@@ -152,7 +118,7 @@ func (m *nodePaths) addPath(k *resolve.Kind, s resolve.StackID, key string, r pa
 		m.paths = append(m.paths, r)
 	}
 	if k != nil {
-		m.paths[i].inForce = append(m.paths[i].inForce, m.targets.inForceOf(k, s))
+		m.paths[i].inForce = append(m.paths[i].inForce, m.targets.inForce.find(k, m.targets.collector.answerOf(k, s)))
 	}
 }
 

@@ -35,6 +35,7 @@ func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
 	return out
 }
 
+// effectiveTree returns the stacks of effective policies as a tree, by target.
 func effectiveTree(items []*EffectivePolicy, o TableOptions) []Branch {
 	answers := groupItems(items)
 	kinds := kindNames{}
@@ -127,7 +128,7 @@ func groupByLayer(item *EffectivePolicy, o TableOptions) map[string][]treeLayer 
 	for i := range item.Rules {
 		r := &item.Rules[i]
 		for _, s := range r.Sources {
-			add(s, Cell{Text: item.inForceText(r, o), Tone: Good})
+			add(s, Cell{Text: formatInForce(item, r, o), Tone: Good})
 		}
 		for _, l := range r.Lost {
 			add(l.Source, lostCell(r.Name, l, o))
@@ -142,9 +143,9 @@ func groupByLayer(item *EffectivePolicy, o TableOptions) map[string][]treeLayer 
 	return out
 }
 
-// inForceText is a rule with its value.
-func (e *EffectivePolicy) inForceText(r *Rule, o TableOptions) string {
-	value := e.summaries.summarizeRule(r)
+// formatInForce is a rule with its value.
+func formatInForce(e *EffectivePolicy, r *Rule, o TableOptions) string {
+	value := e.SummarizeRule(r)
 	if o.Wide {
 		value = valueText(r.Value, 0)
 	}

@@ -15,7 +15,7 @@ import (
 // Explain shows the fold step by step for the targets asked for; if rule is not "" (a full printed name), only what concerns it.
 func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
 	out := &Explanation{Rule: rule, Items: []ExplainedPolicy{}}
-	a := collector{res: r, query: q}
+	a := newCollector(r, q)
 	a.eachStack(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.buildItemWithProblems(k, id, s, paths)
 		item.Rules = slices.DeleteFunc(slices.Clone(item.Rules), func(x Rule) bool { return !isPartOfRule(x.Name, rule) })
@@ -25,20 +25,20 @@ func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
 		}
 	})
 	out.Finish("Explanation", a.collectProblems())
-	out.isRelevant = a.relevanceFilter()
+	out.LimitRelevance(a.relevanceFilter())
 	return out
 }
 
 // buildSteps returns the fold of a stack step by step, most specific first. If a rule is asked for,
 // steps that do not touch it are left out.
 func buildSteps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule string) []Step {
-	w := verdictWriter{r, k.FoldStepwise(s)}
+	w := newVerdictWriter(r, k.FoldStepwise(s))
 	out := []Step{}
 	for i, st := range w.verdict.Result.Trace {
 		if st.Closing {
 			continue
 		}
-		step := w.buildStep(i, st, rule)
+		step := buildStep(w, i, st, rule)
 		step.Result = append(step.Result, st.After...)
 		if rule == "" || len(step.Took)+len(step.Lost)+len(step.Notes) > 0 {
 			out = append(out, step)
@@ -47,7 +47,7 @@ func buildSteps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule 
 	return out
 }
 
-func (w verdictWriter) buildStep(at int, st merge.Step, rule string) Step {
+func buildStep(w verdictWriter, at int, st merge.Step, rule string) Step {
 	out := Step{Strategy: st.Strategy.Name(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
 	if st.Plan != "" {
 		out.Level += " " + st.Plan
@@ -78,18 +78,18 @@ func (w verdictWriter) buildStep(at int, st merge.Step, rule string) Step {
 		case merge.Taken, merge.Joined:
 			out.Took = append(out.Took, e.Rule)
 			if st.Layer < 0 && st.Strategy.Func != nil { // nothing else says whose it is
-				out.Notes = append(out.Notes, w.formatTaken(e))
+				out.Notes = append(out.Notes, formatTaken(w, e))
 			}
 		case merge.Dropped, merge.Replaced:
 			out.Lost = append(out.Lost, e.Rule)
-			out.Notes = append(out.Notes, w.formatLost(at, e))
+			out.Notes = append(out.Notes, formatLost(w, at, e))
 		}
 	}
 	return out
 }
 
 // formatTaken says whose a rule is that a function of the kind's vendor took in.
-func (w verdictWriter) formatTaken(e merge.Effect) string {
+func formatTaken(w verdictWriter, e merge.Effect) string {
 	var names []string
 	for _, f := range e.From {
 		p := w.verdict.Layers[f.Layer].Policy
@@ -104,7 +104,7 @@ func (w verdictWriter) formatTaken(e merge.Effect) string {
 }
 
 // formatLost says how a rule was lost in one step.
-func (w verdictWriter) formatLost(at int, e merge.Effect) string {
+func formatLost(w verdictWriter, at int, e merge.Effect) string {
 	loss := w.verdict.Result.LossOf(at, e)
 	own := w.verdict.Layers[e.From[0].Layer].Policy.Ref()
 	return strings.Join([]string{e.Rule, "of", own.FullName(), "is lost:", w.explainLoss(&loss)}, " ")
@@ -113,7 +113,7 @@ func (w verdictWriter) formatLost(at int, e merge.Effect) string {
 // RuleNames lists the rules that are in force or lost at the targets asked for, sorted, each once.
 func RuleNames(r *resolve.Resolution, q Query) []string {
 	var out []string
-	a := collector{res: r, query: q}
+	a := newCollector(r, q)
 	a.eachStack(func(k *resolve.Kind, _ topology.NodeID, s resolve.StackID, _ []Path) {
 		o := k.Verdict(s)
 		for _, rule := range o.Result.Rules {

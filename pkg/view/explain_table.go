@@ -56,6 +56,7 @@ func (p *ExplainedPolicy) buildBlock(kinds kindNames, o TableOptions) Block {
 	return b.withRows(p.buildResultRows(o))
 }
 
+// withRows returns the block with rows added to it.
 func (b Block) withRows(rows [][]Cell) Block {
 	b.Rows = append(b.Rows, rows...)
 	return b
@@ -118,7 +119,7 @@ func (s *Step) formatLines() []string {
 // buildResultRows returns the rows below the fold: what is in force, with its sources, and what is
 // not. They have two cells, the second of which takes the rest of the row.
 func (p *ExplainedPolicy) buildResultRows(o TableOptions) [][]Cell {
-	value := p.summaries.summarizeRule
+	value := p.SummarizeRule
 	if o.Wide {
 		value = func(r *Rule) string { return valueText(r.Value, 0) }
 	}

@@ -138,7 +138,7 @@ func (d *topologyBuilder) buildTopology() *Topology {
 	d.narrowToFocus(out)
 	d.addRequests(out)
 	out.Finish("Topology", d.collectProblems(out))
-	out.isRelevant = filterByGraph(d.res, out)
+	out.LimitRelevance(filterByGraph(d.res, out))
 	return out
 }
 
@@ -181,23 +181,23 @@ func (d *topologyBuilder) exportEdge(e *edge) GraphEdge {
 
 // collectProblems returns the problems of the input, and those that were found at the nodes.
 func (d *topologyBuilder) collectProblems(t *Topology) []model.Problem {
-	a := collector{res: d.res, query: Query{Kinds: d.query.Kinds}, visitedKinds: map[model.GroupKind]bool{}}
+	a := newCollector(d.res, Query{Kinds: d.query.Kinds})
 	for _, s := range d.enforcements {
 		if len(s.byStack) > 0 {
-			a.visitedKinds[s.kind.GroupKind] = true
+			a.markKind(s.kind.GroupKind)
 		}
 	}
 	for _, n := range t.Nodes {
 		for _, o := range d.problemsByNode[d.numberByID[n.ID]] {
 			if !d.reported[o] {
 				d.reported[o] = true
-				a.foundProblems = append(a.foundProblems, o.Problems...)
+				a.addProblems(o.Problems...)
 			}
 		}
 	}
-	a.foundProblems = append(a.foundProblems, d.query.RequestProblems...)
+	a.addProblems(d.query.RequestProblems...)
 	if d.query.TakenPaths != nil {
-		a.foundProblems = append(a.foundProblems, d.query.TakenPaths.problems...)
+		a.addProblems(d.query.TakenPaths.problems...)
 	}
 	return a.collectProblems()
 }

@@ -37,7 +37,7 @@ type TakenPaths struct {
 // FindTakenPaths finds the paths of all requests that are asked about; asked says in words which
 // these are.
 func FindTakenPaths(r *resolve.Resolution, m *request.Matcher, scope space.Scope, asked string) (*TakenPaths, error) {
-	t := takenPathFinder{res: r, writer: requestWriter{collector: newCollector(r, nil)}, knownPaths: map[rulePath]bool{}, markedNodes: map[topology.NodeID]bool{}, undecided: map[undecidedReason]*undecidedClasses{}, reported: map[string]bool{},
+	t := takenPathFinder{res: r, writer: requestWriter{collector: newRequestCollector(r, nil)}, knownPaths: map[rulePath]bool{}, markedNodes: map[topology.NodeID]bool{}, undecided: map[undecidedReason]*undecidedClasses{}, reported: map[string]bool{},
 		out: &TakenPaths{summary: GraphRequests{Asked: asked, Undecided: []Undecided{}, LeftOut: listUnexamined(r, m, scope.Destination)}, steps: map[[2]topology.NodeID]bool{}, rules: map[topology.NodeID]bool{}}}
 	if err := space.Walk(m, scope, t.addClass); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// caches describes the policy kind Cache of several targets.
 const caches = `apiVersion: dopolicy.dev/v1alpha1
 kind: PolicyKind
 for: Cache.x.io
@@ -46,8 +47,10 @@ func resolvedAs(t *testing.T, kinds string, funcs descriptor.Functions, docs ...
 	return resolve.Run(in, topology.Build(in, c.Settings()), c)
 }
 
+// gateways is the group of the Gateway API.
 const gateways = "gateway.networking.k8s.io"
 
+// gatewayDoc is a Gateway with a listener http and a listener https for *.example.com.
 func gatewayDoc(namespace, name string) string {
 	return fmt.Sprintf(`{apiVersion: %s/v1, kind: Gateway, metadata: {name: %s, namespace: %s}, spec: {gatewayClassName: c, listeners: [`+
 		`{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, `+
@@ -72,6 +75,7 @@ func routeDoc(namespace, name string, rules int, parents ...string) string {
 		gateways, name, namespace, strings.Join(refs, ", "), strings.Join(own, ", "))
 }
 
+// serviceDoc is a Service.
 func serviceDoc(namespace, name string) string {
 	return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: %s}, spec: {ports: [{port: 80}]}}`, name, namespace)
 }

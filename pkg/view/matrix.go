@@ -91,22 +91,19 @@ func Matrix(r *resolve.Resolution, query MatrixQuery) (*PolicyMatrix, error) {
 	for _, kinds := range required {
 		q.Kinds = append(q.Kinds[:len(q.Kinds):len(q.Kinds)], kinds...)
 	}
-	m := matrixBuilder{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}, properties: query.Properties},
-		protector: newProtector(r, query.Matcher, query.Judges), properties: query.Properties}
-	m.protector.asked = query.Properties
-	m.initialize()
+	m := matrixBuilder{collector: newCollector(r, q), out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}, properties: query.Properties},
+		protector: newProtector(r, query.Matcher, query.Judges, query.Properties), properties: query.Properties}
 	m.buildColumns()
 	m.addRequired(required)
-	nodes := m.listNodes()
-	m.markVisited(nodes)
+	nodes := m.collector.listNodes()
+	m.collector.markVisited(nodes)
 	m.findUnread()
 	if query.Cells && len(query.Properties) == 0 {
-		m.protector.notAsked = &Protection{}
+		m.protector.leaveOut()
 	} else if err := m.protector.judgeClasses(m.selectRules(nodes)); err != nil {
 		return nil, err
 	}
-	m.targets.collector = collector{res: r}
-	m.targets.pathCache = map[topology.NodeID][]resolve.Path{}
+	m.paths = newTrafficPaths(r)
 	copies := map[model.Ref][]topology.NodeID{} // the rules of routes that other routes delegate to, by object
 	for _, id := range nodes {
 		n := r.Node(id)
@@ -123,14 +120,14 @@ func Matrix(r *resolve.Resolution, query MatrixQuery) (*PolicyMatrix, error) {
 	}
 	slices.SortStableFunc(m.out.Items, func(a, b MatrixRow) int { return compareTargets(a.Target, b.Target) })
 	slices.SortFunc(m.out.Idle, compareTargets)
-	m.out.Finish("PolicyMatrix", append(m.collectProblems(), m.uncertainProblems()...))
+	m.out.Finish("PolicyMatrix", append(m.collector.collectProblems(), m.uncertainProblems()...))
 	return m.out, nil
 }
 
 // selectRules returns the route rules among nodes.
 func (m *matrixBuilder) selectRules(nodes []topology.NodeID) []topology.NodeID {
 	return slices.DeleteFunc(slices.Clone(nodes), func(id topology.NodeID) bool {
-		return m.res.Node(id).Role != topology.Rule || int(id) >= m.res.Graph.Len()
+		return m.collector.res.Node(id).Role != topology.Rule || int(id) >= m.collector.res.Graph.Len()
 	})
 }
 
@@ -157,11 +154,11 @@ func HoldsAtRoutes(r *resolve.Resolution, gk model.GroupKind) bool {
 
 // matrixBuilder builds a matrix.
 type matrixBuilder struct {
-	collector
+	collector         *collector
 	out               *PolicyMatrix
 	columns           []*matrixColumn
 	required          []requirement
-	targets           EffectiveTargets // which finds the paths to nodes
+	paths             *trafficPaths
 	cells             []*sharedCell
 	uncertainPolicies map[model.Ref]string    // policies that a problem of the input leaves open
 	uncertainRules    map[string]*model.Tally // rules of which it is not known whether traffic comes, by the reason
@@ -182,14 +179,14 @@ type requirement struct {
 func (m *matrixBuilder) buildColumns() {
 	at := map[model.GroupKind]*matrixColumn{}
 	elsewhere := map[model.GroupKind]bool{}
-	for _, k := range m.res.Kinds {
+	for _, k := range m.collector.res.Kinds {
 		gk := k.GroupKind
-		named := slices.Contains(m.query.Kinds, gk)
-		if !named && (m.query.Kinds != nil || !k.IsInUse() || len(k.Policies) == 0) {
+		named := slices.Contains(m.collector.query.Kinds, gk)
+		if !named && (m.collector.query.Kinds != nil || !k.IsInUse() || len(k.Policies) == 0) {
 			continue
 		}
 		if at[gk] == nil && !elsewhere[gk] {
-			if !HoldsAtRoutes(m.res, gk) {
+			if !HoldsAtRoutes(m.collector.res, gk) {
 				elsewhere[gk] = true
 				m.out.Elsewhere = append(m.out.Elsewhere, gk.String())
 				continue
@@ -200,7 +197,7 @@ func (m *matrixBuilder) buildColumns() {
 			at[gk].addKind(k)
 		}
 	}
-	for _, p := range m.res.Problems {
+	for _, p := range m.collector.res.Problems {
 		if p.Ref != nil && p.IsIncomplete() && at[p.Ref.GroupKind()] != nil {
 			if m.uncertainPolicies == nil {
 				m.uncertainPolicies = map[model.Ref]string{}
@@ -299,7 +296,7 @@ func (m *matrixBuilder) rowStates(row *MatrixRow) []string {
 		out = append(out, combineStates(row.Cells, columns))
 	}
 	for i := range m.properties {
-		out = append(out, stateOfVerdict(row.Protection.askedResults[i].Verdict))
+		out = append(out, stateOfVerdict(row.Protection.AskedResult(i).Verdict))
 	}
 	return out
 }

@@ -46,7 +46,7 @@ func (m *matrixBuilder) newColumn(gk model.GroupKind) *matrixColumn {
 	c.none, c.notApplicable = c.newCell(CellNone), c.newCell(CellNotApplicable)
 	m.columns = append(m.columns, c)
 	m.out.Kinds = append(m.out.Kinds, gk.String())
-	m.visitedKinds[gk] = true
+	m.collector.markKind(gk)
 	return c
 }
 
@@ -64,7 +64,7 @@ func (c *matrixColumn) addKind(k *resolve.Kind) {
 	if !k.IsInUse() {
 		return
 	}
-	if c.builder.query.Targets == nil {
+	if c.builder.collector.query.Targets == nil {
 		k.FoldAll()
 	}
 	if !k.IsLaterScope() {
@@ -82,14 +82,14 @@ func (c *matrixColumn) findUnattached(k *resolve.Kind) {
 			}
 			if reasons == nil {
 				reasons = map[model.Ref][]model.Problem{}
-				for _, problem := range c.builder.res.Problems {
+				for _, problem := range c.builder.collector.res.Problems {
 					if problem.Ref != nil && problem.Ref.GroupKind() == c.kind {
 						reasons[*problem.Ref] = append(reasons[*problem.Ref], problem)
 					}
 				}
 			}
 			named := ref.Ref
-			if len(c.builder.res.Lookup(named)) == 0 { // there is no such section
+			if len(c.builder.collector.res.Lookup(named)) == 0 { // there is no such section
 				named = named.WithoutSection()
 			}
 			c.unattached[named] = append(c.unattached[named], danglingPolicy{p.Ref(), findReason(reasons[p.Ref()], ref.Origin())})
@@ -127,7 +127,7 @@ func (c *matrixColumn) cellOfStack(k *resolve.Kind, s resolve.StackID) *sharedCe
 
 // buildCell returns the cell of a verdict.
 func (c *matrixColumn) buildCell(o *resolve.Verdict) *sharedCell {
-	c.builder.foundProblems = append(c.builder.foundProblems, o.Problems...)
+	c.builder.collector.addProblems(o.Problems...)
 	governs := make([]bool, len(o.Layers))
 	inForce := false
 	for i := range o.Result.Rules {
@@ -165,7 +165,7 @@ func (c *matrixColumn) buildCell(o *resolve.Verdict) *sharedCell {
 	default:
 		cell.State, cell.Why = CellLost, o.Void
 		if cell.Why == "" {
-			cell.Why = verdictWriter{c.builder.res, o}.describeLosses(o.Losses())
+			cell.Why = newVerdictWriter(c.builder.collector.res, o).describeLosses(o.Losses())
 		}
 		if cell.Why == "" {
 			cell.Why = "sets nothing"

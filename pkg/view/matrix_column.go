@@ -59,7 +59,7 @@ func (c *matrixColumn) buildCells(id topology.NodeID, ways []resolve.Path, all i
 	}
 	var unread []string
 	for _, k := range c.scopes {
-		unread = append(unread, c.builder.res.DescribeGaps(k.Gaps().At(id))...)
+		unread = append(unread, c.builder.collector.res.DescribeGaps(k.Gaps().At(id))...)
 	}
 	if unread == nil && blind == "" {
 		return out
@@ -111,7 +111,7 @@ func (c *matrixColumn) danglingCell(cell *sharedCell, way resolve.Path) *sharedC
 		return cell
 	}
 	for _, id := range slices.Backward(way) {
-		ref := c.builder.res.Node(id).Ref
+		ref := c.builder.collector.res.Node(id).Ref
 		if found := c.unattached[ref]; len(found) > 0 {
 			return c.cellWithReason(CellVoid, found[0].why, found[0].policy)
 		}
@@ -121,7 +121,7 @@ func (c *matrixColumn) danglingCell(cell *sharedCell, way resolve.Path) *sharedC
 
 // cellsOfKind returns the cells of a kind, or of one scope of it.
 func (c *matrixColumn) cellsOfKind(k *resolve.Kind, id topology.NodeID, ways []resolve.Path, all int) pathCells {
-	n := c.builder.res.Node(id)
+	n := c.builder.collector.res.Node(id)
 	switch {
 	case !k.PassesRoutes(n.Ref.GroupKind()):
 		return pathCells{common: c.notApplicable}
@@ -170,7 +170,7 @@ func stacksByPath(k *resolve.Kind, id topology.NodeID) map[string]resolve.StackI
 // isIdle reports whether no traffic comes on a path: other listeners of the port have all the hosts
 // of the route.
 func (c *matrixColumn) isIdle(k *resolve.Kind, way resolve.Path) bool {
-	g := c.builder.res.Graph
+	g := c.builder.collector.res.Graph
 	for i := range way[1:] {
 		if g.Node(way[i]).Role != topology.Listener {
 			continue
@@ -190,7 +190,7 @@ func (c *matrixColumn) guessedCell(k *resolve.Kind, id topology.NodeID, s resolv
 		return cell
 	}
 	for _, p := range k.Guesses().Below(id, s) {
-		c.builder.foundProblems = append(c.builder.foundProblems, p)
+		c.builder.collector.addProblems(p)
 		if p.IsIncomplete() {
 			cell = c.unknownCell(cell, p.Message)
 		}
@@ -201,7 +201,7 @@ func (c *matrixColumn) guessedCell(k *resolve.Kind, id topology.NodeID, s resolv
 // cellAbove returns the cell of a path at whose end the kind has no results: what is in force at
 // the last place before the end where the kind has some.
 func (c *matrixColumn) cellAbove(k *resolve.Kind, way resolve.Path) *sharedCell {
-	g := c.builder.res.Graph
+	g := c.builder.collector.res.Graph
 	for i := len(way) - 2; i >= 0; i-- {
 		if !g.PassesPolicies(way[i], way[i+1]) {
 			return c.none

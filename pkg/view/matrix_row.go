@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -17,14 +19,14 @@ func (m *matrixBuilder) addRule(ref model.Ref, ids ...topology.NodeID) {
 	var rows matrixRows
 	transit := true
 	for _, id := range ids {
-		if m.res.Node(id).Delegates {
+		if m.collector.res.Node(id).Delegates {
 			continue
 		}
 		transit = false
-		all := m.targets.trafficPaths(id)
+		all := m.paths.to(id)
 		ways := all
-		if m.query.Through != nil && !m.asksFor(id) {
-			ways = slices.DeleteFunc(slices.Clone(all), func(w resolve.Path) bool { return !m.goesThrough(w) })
+		if m.collector.query.Through != nil && !m.asksFor(id) {
+			ways = slices.DeleteFunc(slices.Clone(all), func(w resolve.Path) bool { return !m.collector.goesThrough(w) })
 		} else {
 			rows.uncertain = append(rows.uncertain, m.uncertainPaths(id)...)
 		}
@@ -46,7 +48,7 @@ func (m *matrixBuilder) addRule(ref model.Ref, ids ...topology.NodeID) {
 
 // asksFor reports whether a rule, or its route, was asked for itself.
 func (m *matrixBuilder) asksFor(rule topology.NodeID) bool {
-	return m.askedNodes[rule] || slices.ContainsFunc(m.res.Graph.Parents(topology.All, rule), func(id topology.NodeID) bool { return m.askedNodes[id] })
+	return m.collector.asksFor(rule) || slices.ContainsFunc(m.collector.res.Graph.Parents(topology.All, rule), m.collector.asksFor)
 }
 
 // matrixRows gathers the rows of a rule.
@@ -73,21 +75,29 @@ type uncertainPath struct {
 	forbidden bool // the parent may not be read
 }
 
+// reason says why it is not known what a rule is protected by on the path.
+func (u *uncertainPath) reason(rule model.Ref) protect.Reason {
+	if u.forbidden {
+		return protect.ForbiddenReason(u.parent)
+	}
+	return protect.Reason{Code: gate.MissingObject, Object: &rule, Message: u.why}
+}
+
 // uncertainPaths returns those of the route of a rule.
 func (m *matrixBuilder) uncertainPaths(rule topology.NodeID) []uncertainPath {
-	parents := m.res.Graph.Parents(topology.All, rule)
-	if len(parents) == 0 || m.res.Node(rule).Hop > 0 { // a route that others delegate to gets its traffic without parentRefs
+	parents := m.collector.res.Graph.Parents(topology.All, rule)
+	if len(parents) == 0 || m.collector.res.Node(rule).Hop > 0 { // a route that others delegate to gets its traffic without parentRefs
 		return nil
 	}
 	var out []uncertainPath
-	for _, a := range m.attachmentsOf(parents[0]) {
+	for _, a := range m.collector.attachmentsOf(parents[0]) {
 		if a.State != topology.Unknown && !a.Missing {
 			continue
 		}
 		way := uncertainPath{why: a.Reason, forbidden: a.Missing && a.State == topology.Unknown, parent: a.Parent.WithoutSection()}
 		section := a.Parent.Section
 		if a.Listener != topology.None {
-			section = m.res.Node(a.Listener).Ref.Section
+			section = m.collector.res.Node(a.Listener).Ref.Section
 		}
 		switch {
 		case topology.IsListenerSet(a.Parent.GroupKind()):
@@ -106,15 +116,15 @@ func (m *matrixBuilder) uncertainPaths(rule topology.NodeID) []uncertainPath {
 // that is not in the input.
 func (m *matrixBuilder) unseenPaths(rule model.Ref, ids []topology.NodeID) []uncertainPath {
 	for _, id := range ids {
-		if parents := m.res.Graph.Parents(topology.All, id); len(parents) > 0 && m.res.Graph.WantsDefaultGateways(parents[0]) {
+		if parents := m.collector.res.Graph.Parents(topology.All, id); len(parents) > 0 && m.collector.res.Graph.WantsDefaultGateways(parents[0]) {
 			return []uncertainPath{{why: "the route asks for default Gateways, and the input has none that takes it"}}
 		}
 	}
-	if cluster := m.res.Snapshot.Cluster; cluster != nil && cluster.HasUnread(rule.GroupKind()) {
-		unread := m.res.DescribeGaps([]resolve.Gap{{Kind: rule.GroupKind()}})
+	if cluster := m.collector.res.Snapshot.Cluster; cluster != nil && cluster.HasUnread(rule.GroupKind()) {
+		unread := m.collector.res.DescribeGaps([]resolve.Gap{{Kind: rule.GroupKind()}})
 		return []uncertainPath{{why: "could not be read: " + strings.Join(unread, ", ") + ", which may hand over to the route"}}
 	}
-	if rule.Kind == "HTTPRoute" && m.res.Graph.MayDelegate() {
+	if rule.Kind == "HTTPRoute" && m.collector.res.Graph.MayDelegate() {
 		return []uncertainPath{{why: "ReferenceGrants could not be read, with which another route may hand over to the route"}}
 	}
 	return nil
@@ -190,7 +200,7 @@ func (u *unreadInput) addInput(other unreadInput) {
 // findUnread notes where something is not read that may change what is in force. What only takes
 // requests in place of the rules does not.
 func (m *matrixBuilder) findUnread() {
-	for i, s := range resolve.UnreadInputs(m.res) {
+	for i, s := range resolve.UnreadInputs(m.collector.res) {
 		if len(s.AttachedTo) > 0 {
 			continue
 		}
@@ -227,7 +237,7 @@ func (m *matrixBuilder) unreadAtOrAbove(id topology.NodeID) unreadInput {
 	}
 	out := m.unreadAt[id]
 	m.unreadAbove[id] = out // so that a circle ends
-	for _, over := range m.res.Graph.AllParents(id) {
+	for _, over := range m.collector.res.Graph.AllParents(id) {
 		out.addInput(m.unreadAtOrAbove(over))
 	}
 	m.unreadAbove[id] = out
@@ -245,7 +255,7 @@ func cellsOnPath(columns []pathCells, way int) []*sharedCell {
 
 // addRow puts paths on which the cells are the same into one row.
 func (r *matrixRows) addRow(cells []*sharedCell, row cellRow) {
-	key := binary.AppendUvarint(nil, uint64(row.protection.number))
+	key := binary.AppendUvarint(nil, uint64(row.protection.Number()))
 	for _, c := range cells {
 		key = binary.AppendUvarint(key, uint64(c.id))
 	}
@@ -272,11 +282,11 @@ func (r *matrixRows) buildRows(m *matrixBuilder, ref model.Ref) []MatrixRow {
 		for i, c := range m.columns {
 			cells[i] = c.uncertainCell(ref.GroupKind(), open.why)
 		}
-		r.addRow(cells, cellRow{paths: open.paths, protection: m.protector.buildUnknownProtection(ref, &open)})
+		r.addRow(cells, cellRow{paths: open.paths, protection: m.protector.uncertainProtection(open.reason(ref))})
 	}
 	out := make([]MatrixRow, len(r.list))
 	for i, row := range r.list {
-		paths := m.convertPaths(row.nodePaths)
+		paths := m.collector.convertPaths(row.nodePaths)
 		if len(row.paths) > 0 {
 			paths = sortPaths(append(slices.Clone(paths), row.paths...))
 		}

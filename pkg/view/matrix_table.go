@@ -96,12 +96,14 @@ func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, 
 
 // The marks of cells where no policy of the kind is in force for sure.
 const (
-	markNone          = "-"
-	markLostAll       = "lost"
-	markVoid          = "void"
-	markUnknown       = "?"
-	markNotApplicable = "n/a"
+	markNone    = "-"
+	markLostAll = "lost"
+	markVoid    = "void"
+	markUnknown = "?"
 )
+
+// markNotApplicable stands in a cell where the question does not arise.
+const markNotApplicable = "n/a"
 
 // formatState writes a cell: the levels from which what is in force comes, or a mark.
 func (c *MatrixCell) formatState() string {

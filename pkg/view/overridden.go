@@ -27,7 +27,7 @@ func OverriddenOfPolicies(r *resolve.Resolution, q Query, policies []*policy.Pol
 	}
 	list := findOverridden(r, q, asked)
 	if q.Targets == nil {
-		list.isRelevant = filterByPolicies(policies...)
+		list.LimitRelevance(filterByPolicies(policies...))
 	}
 	return list
 }
@@ -47,7 +47,7 @@ func findOverridden(r *resolve.Resolution, q Query, asked []askedSettings) *Over
 	list := &OverriddenRuleList{Items: []OverriddenRule{}}
 	found := make([][]OverriddenRule, len(asked))
 	q.ShowNone = false
-	a := collector{res: r, query: q}
+	a := newCollector(r, q)
 	stands := map[*resolve.Kind]map[policySetting]bool{}
 	a.eachStack(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.policy == nil || k.HasPolicy(w.policy) }) {
@@ -57,8 +57,9 @@ func findOverridden(r *resolve.Resolution, q Query, asked []askedSettings) *Over
 		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.isAmongLayers(o.Layers) }) {
 			return
 		}
-		a.foundProblems = append(append(a.foundProblems, o.Problems...), k.Guesses().Below(id, s)...)
-		w := verdictWriter{r, o}
+		a.addProblems(o.Problems...)
+		a.addProblems(k.Guesses().Below(id, s)...)
+		w := newVerdictWriter(r, o)
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy
 			wanted := func(w askedSettings) bool {
@@ -88,7 +89,7 @@ func findOverridden(r *resolve.Resolution, q Query, asked []askedSettings) *Over
 	})
 	list.Items = append(list.Items, slices.Concat(found...)...)
 	list.Finish("OverriddenRuleList", a.collectProblems())
-	list.isRelevant = a.relevanceFilter()
+	list.LimitRelevance(a.relevanceFilter())
 	return list
 }
 

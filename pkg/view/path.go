@@ -104,6 +104,7 @@ func sortPaths(paths []Path) []Path {
 	return slices.CompactFunc(paths, func(x, y Path) bool { return comparePaths(x, y) == 0 })
 }
 
+// comparePaths orders paths by their fields, from the Gateway down.
 func comparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
 		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),

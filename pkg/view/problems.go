@@ -12,7 +12,7 @@ import (
 // CollectProblems returns the problems of the input and of every fold. Kinds nil means every policy
 // kind; problems of the input are not narrowed. They are not sorted, and some come twice.
 func CollectProblems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
-	a := collector{res: r, query: Query{Kinds: kinds}}
+	a := newCollector(r, Query{Kinds: kinds})
 	out := append(slices.Clone(r.Problems), resolve.SummarizeUnread(resolve.UnreadInputs(r))...)
 	for _, k := range a.selectKinds() {
 		for _, p := range k.Policies {

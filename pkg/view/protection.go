@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -98,7 +97,7 @@ type protector struct {
 	asked    []RequestProperty // beside the properties themselves
 	matcher  *request.Matcher
 	res      *resolve.Resolution
-	targets  EffectiveTargets
+	paths    *trafficPaths
 	tests    map[topology.NodeID][]request.Test
 	gates    map[protect.RulePath]*protect.Gates // by path, of a plain request that takes the path
 	byGates  map[*protect.Gates]*Protection      // of paths on which all requests are treated alike
@@ -107,9 +106,10 @@ type protector struct {
 	notAsked *Protection                         // not nil: protection is not asked about
 }
 
-func newProtector(r *resolve.Resolution, m *request.Matcher, judges Judges) *protector {
-	return &protector{judge: judges.newJudge(r), matcher: m, res: r, tests: map[topology.NodeID][]request.Test{}, gates: map[protect.RulePath]*protect.Gates{}, byGates: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{},
-		targets: EffectiveTargets{collector: collector{res: r}, pathCache: map[topology.NodeID][]resolve.Path{}}}
+// newProtector returns what judges the rules of an input. asked are properties with methods that are
+// judged beside those of the vocabulary.
+func newProtector(r *resolve.Resolution, m *request.Matcher, judges Judges, asked []RequestProperty) *protector {
+	return &protector{judge: judges.newJudge(r), asked: asked, matcher: m, res: r, tests: map[topology.NodeID][]request.Test{}, gates: map[protect.RulePath]*protect.Gates{}, byGates: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{}, paths: newTrafficPaths(r)}
 }
 
 // findTests returns the tests by which gates tell apart the requests that a rule takes.
@@ -118,7 +118,7 @@ func (p *protector) findTests(rule topology.NodeID) []request.Test {
 		return known
 	}
 	var out []request.Test
-	for _, way := range p.targets.trafficPaths(rule) {
+	for _, way := range p.paths.to(rule) {
 		a := p.buildSampleAnswer(rule, way)
 		p.gates[answerRulePath(a)] = p.judge.FindGates(a)
 		for _, t := range p.judge.FindTests(a) {
@@ -282,16 +282,13 @@ func (p *protector) findProtection(rule topology.NodeID, way resolve.Path) *Prot
 	return out
 }
 
-// buildUnknownProtection returns what is said of a rule when it is not known how requests come to
-// it.
-func (p *protector) buildUnknownProtection(rule model.Ref, way *uncertainPath) *Protection {
+// uncertainProtection returns what is said of a rule of which the reason says why it is not known
+// what it is protected by.
+func (p *protector) uncertainProtection(reason protect.Reason) *Protection {
 	if p.notAsked != nil {
 		return p.notAsked
 	}
-	open := protect.Result{Verdict: gate.Depends, Because: []protect.Reason{{Code: gate.MissingObject, Object: &rule, Message: way.why}}}
-	if way.forbidden {
-		open.Because = []protect.Reason{protect.ForbiddenReason(way.parent)}
-	}
+	open := protect.Result{Verdict: gate.Depends, Because: []protect.Reason{reason}}
 	out := &Protection{}
 	for _, property := range gate.Properties() {
 		*out.ResultOf(property) = open
@@ -301,6 +298,12 @@ func (p *protector) buildUnknownProtection(rule model.Ref, way *uncertainPath) *
 	}
 	return p.shareProtection(out)
 }
+
+// leaveOut makes the protector say the same of every rule, and judge nothing.
+func (p *protector) leaveOut() { p.notAsked = &Protection{} }
+
+// Number returns a number that is the same for equal answers of one input only.
+func (p *Protection) Number() int { return p.number }
 
 // shareProtection returns the known protection that says the same, so that equal rows can be told
 // by their pointers.

@@ -21,7 +21,7 @@ func ProtectionFindings(r *resolve.Resolution, m *request.Matcher, judges Judges
 	if _, described := findProtectiveKinds(r); !described {
 		return nil
 	}
-	s := protectionSurvey{protector: newProtector(r, m, judges), policies: map[model.Ref]*policyEffect{}, replacers: map[model.Ref]*replacedProtection{}, authenticated: map[listenerRule]gate.Verdict{}}
+	s := protectionSurvey{protector: newProtector(r, m, judges, nil), policies: map[model.Ref]*policyEffect{}, replacers: map[model.Ref]*replacedProtection{}, authenticated: map[listenerRule]gate.Verdict{}}
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
 			if p.Builtin == "" {
@@ -100,7 +100,7 @@ func (s *protectionSurvey) judgeRules() error {
 			apart = append(apart, id)
 			continue
 		}
-		for _, way := range s.targets.trafficPaths(id) {
+		for _, way := range s.paths.to(id) {
 			s.noteClass(s.judge.FindGates(s.buildSampleAnswer(id, way)), true)
 		}
 	}

@@ -131,11 +131,12 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judge
 }
 
 func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, judges Judges) *prover {
-	p := &prover{requestWriter: requestWriter{collector: newCollector(r, q.relevantKinds()), judges: judges}, q: q, policyKnown: map[rulePath]bool{}, visitedPaths: map[rulePath]bool{},
-		judged: map[rulePath]judgement{}, aboveRule: map[rulePath][]*InForce{}, shared: map[*stackAnswer]*InForce{}, undecidedByReason: map[string]*Undecided{}, notedMessages: map[string]bool{},
+	c := newRequestCollector(r, q.relevantKinds())
+	p := &prover{collector: c, writer: requestWriter{collector: c, judges: judges}, q: q, policyKnown: map[rulePath]bool{}, visitedPaths: map[rulePath]bool{},
+		judged: map[rulePath]judgement{}, aboveRule: map[rulePath][]*InForce{}, inForce: inForceCache{}, paths: newTrafficPaths(r), undecidedByReason: map[string]*Undecided{}, notedMessages: map[string]bool{},
 		matcher: m, crossCheck: q.newCrossClassCheck(), takingRules: make([]bool, r.Len()), scopeUse: newScopeUse(&q.Scope)}
 	if len(q.Properties) > 0 {
-		p.protector, p.gatesDecide = newProtector(r, m, judges), true
+		p.protector, p.writer.gatesDecide = newProtector(r, m, judges, nil), true
 	}
 	return p
 }
@@ -153,7 +154,8 @@ func formatKinds(kinds []model.GroupKind) string {
 }
 
 type prover struct {
-	requestWriter
+	collector    *collector
+	writer       requestWriter
 	q            *ProofQuery
 	out          *Proof
 	policyKnown  map[rulePath]bool // whether a policy is in force there
@@ -162,11 +164,11 @@ type prover struct {
 	scopeUse     scopeUse
 	// protector says what protects requests, if a property is asked about; else nil.
 	protector         *protector
-	shared            map[*stackAnswer]*InForce
+	inForce           inForceCache
 	visitedNodes      []bool                  // by node: it was looked at
 	queriedNodes      []bool                  // by node: what is in force on a path through it was looked up
 	aboveRule         map[rulePath][]*InForce // what is in force above the rule, by the path to its route
-	targets           *EffectiveTargets
+	paths             *trafficPaths
 	crossCheck        crossClassCheck // nil: every class is judged by itself
 	matcher           *request.Matcher
 	takingRules       []bool       // by node: a rule that takes requests which a backend gets
@@ -195,7 +197,7 @@ func (p *prover) buildCounterexamples(m *request.Matcher) error {
 		if a.Rule != c.rule {
 			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
 		}
-		e := Counterexample{Class: c.smallest.Text(), Classes: c.classes, Command: formatRequestCommand(&a.Request), sentence: c.because, RequestResult: p.buildResult(a)}
+		e := Counterexample{Class: c.smallest.Text(), Classes: c.classes, Command: formatRequestCommand(&a.Request), sentence: c.because, RequestResult: p.writer.buildResult(a)}
 		e.setReasons(c.reasons)
 		for _, o := range c.smallest.Possible {
 			if o.Rule != topology.None && o.Rule != a.Rule {
@@ -210,7 +212,7 @@ func (p *prover) buildCounterexamples(m *request.Matcher) error {
 			continue
 		}
 		n := p.collector.res.Node(rule)
-		e := Counterexample{Classes: 1, sentence: n.Ref.String() + " takes no request at all", RequestResult: p.buildResult(&request.Answer{Gateway: topology.None, Listener: topology.None,
+		e := Counterexample{Classes: 1, sentence: n.Ref.String() + " takes no request at all", RequestResult: p.writer.buildResult(&request.Answer{Gateway: topology.None, Listener: topology.None,
 			Route: topology.None, Rule: topology.None, Outcome: request.NoMatch})}
 		e.Route, e.Rule = &n.Ref, &n.Index
 		e.setReasons(nil)
@@ -252,9 +254,9 @@ func (p *prover) decideResult() {
 	}
 	out.Finish("Proof", slices.Concat(p.collector.collectProblems(), p.problems, open))
 	touches := p.collector.relevanceFilter()
-	out.isRelevant = func(problem model.Problem) bool {
+	out.LimitRelevance(func(problem model.Problem) bool {
 		return touches(problem) || slices.ContainsFunc(open, func(o model.Problem) bool { return o.Message == problem.Message })
-	}
+	})
 	switch {
 	case out.unprotected > 0:
 		out.Result = Refuted

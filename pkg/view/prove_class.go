@@ -33,6 +33,7 @@ type judgement struct {
 // same policies.
 type rulePath struct{ gateway, listener, rule topology.NodeID }
 
+// rulePathOf returns the path of an answer.
 func rulePathOf(a *request.Answer) rulePath { return rulePath{a.Gateway, a.Listener, a.Rule} }
 
 // judgeClass judges one class.
@@ -185,7 +186,7 @@ func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgeme
 	if s.truth != truthFails && s.truth != truthUnknown {
 		return s
 	}
-	for _, d := range p.judgeRequest(a) {
+	for _, d := range p.writer.judgeRequest(a) {
 		switch d.Outcome {
 		case "Denied":
 			return judgement{truth: p.truthOfDenied()}
@@ -224,6 +225,7 @@ func findDoubt(c *space.Class) string {
 	return ""
 }
 
+// hasUncertainOrder reports whether it is not known which of several rules comes first.
 func hasUncertainOrder(a *request.Answer) bool {
 	return slices.ContainsFunc(a.Problems, func(problem model.Problem) bool { return problem.Code == model.OrderUncertain })
 }

@@ -27,6 +27,7 @@ type requestSize struct {
 	text    string
 }
 
+// requestSizeOf returns how much a request says.
 func requestSizeOf(r *request.Request) requestSize {
 	n := len(r.Headers) + len(r.Query)
 	if r.Method != "GET" {
@@ -41,10 +42,12 @@ func requestSizeOf(r *request.Request) requestSize {
 // isSmaller reports whether request a is smaller than request b.
 func isSmaller(a, b *request.Request) bool { return compareRequestSizes(a, b) < 0 }
 
+// compareRequestSizes orders requests by what they say, the shortest first.
 func compareRequestSizes(a, b *request.Request) int {
 	return requestSizeOf(a).compare(requestSizeOf(b))
 }
 
+// compare orders sizes, the smallest first.
 func (s requestSize) compare(o requestSize) int {
 	return cmp.Or(s.unusual-o.unusual, len(s.text)-len(o.text), strings.Compare(s.text, o.text))
 }

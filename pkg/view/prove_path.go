@@ -27,8 +27,6 @@ func (p *prover) hasPolicy(a *request.Answer) bool {
 	return found
 }
 
-func (f *InForce) hasRules() bool { return len(f.Policy.Rules) > 0 }
-
 // hasUnqueriedNode reports whether some node on the path of a request was not looked at yet.
 func (p *prover) hasUnqueriedNode(a *request.Answer) bool {
 	return p.queriedNodes == nil || min(a.Rule, a.Listener, a.Gateway) == topology.None || !p.queriedNodes[a.Rule] || !p.queriedNodes[a.Listener] || !p.queriedNodes[a.Gateway]
@@ -53,11 +51,8 @@ func (p *prover) buildBackendPaths(a *request.Answer) []BackendPath {
 
 // listRulePaths returns the paths to the rule of a request through its listener.
 func (p *prover) listRulePaths(a *request.Answer) []Path {
-	if p.targets == nil {
-		p.targets = &EffectiveTargets{collector: collector{res: p.collector.res}, pathCache: map[topology.NodeID][]resolve.Path{}}
-	}
 	var out []Path
-	for _, way := range p.targets.trafficPaths(a.Rule) {
+	for _, way := range p.paths.to(a.Rule) {
 		if slices.Contains(way, a.Gateway) && slices.Contains(way, a.Listener) {
 			out = append(out, p.collector.convertPath(way))
 		}
@@ -81,19 +76,19 @@ func (p *prover) findInForce(a *request.Answer) (before []*InForce, at [][]*InFo
 	before = append(p.findInForceAt(a.Rule, a.Listener), p.findInForceAbove(a)...) // the rule's own first
 	for i := range a.Backends {
 		var all []*InForce
-		for _, id := range p.findBackendNodes(a.Backends[i : i+1]) {
+		for _, id := range p.writer.findBackendNodes(a.Backends[i : i+1]) {
 			backends = append(backends, id)
 			all = append(all, p.findInForceAt(id, a.Listener, a.Rule)...)
 		}
 		at = append(at, all)
 	}
-	p.collector.visitedNodes = append(p.collector.visitedNodes, p.filterUnvisited(nodesAffectingRequest(p.collector.res, a, backends))...)
+	p.collector.addVisited(p.filterUnvisited(nodesAffectingRequest(p.collector.res, a, backends)))
 	return before, at
 }
 
 // findInForceAbove returns what is in force on the path of a request above its rule.
 func (p *prover) findInForceAbove(a *request.Answer) []*InForce {
-	key := rulePath{a.Gateway, a.Listener, a.Route}
+	key := rulePath{gateway: a.Gateway, listener: a.Listener, rule: a.Route}
 	out, known := p.aboveRule[key]
 	if !known {
 		out = slices.Concat(p.findInForceAt(a.Route, a.Listener), p.findInForceAt(a.Listener, a.Listener), p.findInForceAt(a.Gateway))
@@ -130,13 +125,7 @@ func (p *prover) findInForceAt(id topology.NodeID, through ...topology.NodeID) [
 		if !slices.ContainsFunc(ways, leads) {
 			return
 		}
-		common := p.collector.answerWithProblems(k, id, s)
-		f := p.shared[common]
-		if f == nil {
-			f = &InForce{Kind: k, Policy: common.policy, Problems: common.problems, id: len(p.shared)}
-			p.shared[common] = f
-		}
-		out = append(out, f)
+		out = append(out, p.inForce.find(k, p.collector.answerWithProblems(k, id, s)))
 	})
 	return out
 }

@@ -31,7 +31,8 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		}
 	}
 	unnamed := rule != "" && len(out.Sources) == 0 // the fold of a scope gives the rule its name
-	a := collector{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, onlyPolicy: p}
+	a := newCollector(r, Query{Kinds: []model.GroupKind{k.GroupKind}})
+	a.onlyPolicy = p
 	below := map[*resolve.Kind][]bool{}
 	for _, scope := range r.ScopesOf(k) {
 		below[scope] = scope.StacksHolding(p)
@@ -43,13 +44,14 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			return
 		}
 		o := k.Verdict(s)
-		a.foundProblems = append(append(a.foundProblems, o.Problems...), k.Guesses().Below(id, s)...)
+		a.addProblems(o.Problems...)
+		a.addProblems(k.Guesses().Below(id, s)...)
 		item := buildReachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope
 				return
 			}
-			out.Sources = addSources(out.Sources, verdictWriter{r, o}, p, rule)
+			out.Sources = addSources(out.Sources, newVerdictWriter(r, o), p, rule)
 		}
 		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.DescribeGaps(k.Gaps().At(id))
 		out.Items = append(out.Items, item)
@@ -146,7 +148,7 @@ func isPartOfRule(printed, asked string) bool {
 }
 
 func buildReachItem(r *resolve.Resolution, o *resolve.Verdict, p *policy.Policy, rule string) ReachItem {
-	w := verdictWriter{r, o}
+	w := newVerdictWriter(r, o)
 	item := ReachItem{By: []Source{}}
 	mine := o.WrittenBy(p)
 	won := 0

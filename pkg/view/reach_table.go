@@ -147,6 +147,7 @@ func fullSectionNoun(kind string) string {
 	return kind + " section"
 }
 
+// objectNoun returns what people call an object of a kind.
 func objectNoun(kind string) string {
 	switch {
 	case strings.HasSuffix(kind, "Route"):

@@ -10,6 +10,19 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// LimitRelevance adds a condition that a problem has to meet to matter to the answer.
+func (e *Envelope) LimitRelevance(isRelevant func(model.Problem) bool) {
+	before := e.isRelevant
+	if before == nil {
+		e.isRelevant = isRelevant
+		return
+	}
+	e.isRelevant = func(p model.Problem) bool { return isRelevant(p) && before(p) }
+}
+
+// SetPolicyUnknown notes whether it is unknown if a policy is in force where none is found.
+func (e *Envelope) SetPolicyUnknown(unknown bool) { e.policyUnknown = unknown }
+
 // RelevantProblems returns the problems that could change the answer, and those of what it depends
 // on, in their order. What else is wrong with the input is only among Problems.
 func (e *Envelope) RelevantProblems() []model.Problem {

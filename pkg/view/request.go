@@ -91,7 +91,7 @@ type ExpectedAnswer struct {
 
 // Request is what becomes of a request, with the policies in force on its way.
 func Request(r *resolve.Resolution, asked ExpectedAnswer, kinds []model.GroupKind, judges Judges) *RequestAnswer {
-	w := requestWriter{collector: newCollector(r, kinds), judges: judges}
+	w := requestWriter{collector: newRequestCollector(r, kinds), judges: judges}
 	out := &RequestAnswer{RequestResult: w.buildResult(asked.Answer)}
 	out.Finish("RequestAnswer", append(w.collector.collectProblems(), asked.Answer.Problems...))
 	guessed := func(gk model.GroupKind) bool {
@@ -99,13 +99,13 @@ func Request(r *resolve.Resolution, asked ExpectedAnswer, kinds []model.GroupKin
 		return k != nil && k.IsGeneric()
 	}
 	out.addExpectations(asked.Expect, collectDoubts(out.Problems, out.Decisions, guessed))
-	out.isRelevant = w.collector.relevanceFilter()
+	out.LimitRelevance(w.collector.relevanceFilter())
 	return out
 }
 
 // Requests is what becomes of each of several requests.
 func Requests(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKind, judges Judges) *RequestAnswerList {
-	w := requestWriter{collector: newCollector(r, kinds), judges: judges}
+	w := requestWriter{collector: newRequestCollector(r, kinds), judges: judges}
 	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(all))}
 	var problems []model.Problem
 	for _, asked := range all {
@@ -119,7 +119,7 @@ func Requests(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKi
 		problems = append(problems, addRequestText(asked.Answer, asked.Answer.Problems)...)
 	}
 	out.Finish("RequestAnswerList", append(w.collector.collectProblems(), problems...))
-	out.isRelevant = w.collector.relevanceFilter()
+	out.LimitRelevance(w.collector.relevanceFilter())
 	return out
 }
 
@@ -145,27 +145,17 @@ func addRequestText(a *request.Answer, problems []model.Problem) []model.Problem
 
 // EffectiveForRequest lists the policies in force on the way of a request.
 func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *EffectivePolicyList {
-	w := requestWriter{collector: newCollector(r, kinds)}
+	w := requestWriter{collector: newRequestCollector(r, kinds)}
 	list := &EffectivePolicyList{Items: w.buildResult(a).Effective}
-	if a.Rule != topology.None {
-		list.Routes = w.collector.collectRouteSettings([]topology.NodeID{a.Rule}, a.Listener)
-	}
-	if a.Rule != topology.None && !slices.ContainsFunc(list.Items, func(e EffectivePolicy) bool { return e.Target == r.Node(a.Rule).Ref }) {
-		list.rulesWithoutPolicy = append(list.rulesWithoutPolicy, r.Node(a.Rule).Ref)
-	}
 	if a.Rule == topology.None {
-		list.unattachedReasons = a.Why
+		list.SetUnattached(a.Why...)
+	} else {
+		list.Routes = collectRouteSettings(w.collector, []topology.NodeID{a.Rule}, a.Listener)
+		list.SetRulesAsked(r.Node(a.Rule).Ref)
 	}
 	list.Finish("EffectivePolicyList", append(w.collector.collectProblems(), a.Problems...))
-	list.isRelevant = w.collector.relevanceFilter()
+	list.LimitRelevance(w.collector.relevanceFilter())
 	return list
-}
-
-// newCollector returns a collector to which nodes are added one by one.
-func newCollector(r *resolve.Resolution, kinds []model.GroupKind) *collector {
-	a := &collector{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}, perRequest: true}
-	a.initialize()
-	return a
 }
 
 // requestWriter puts answers into the shape of the contract.
@@ -190,13 +180,13 @@ func (w *requestWriter) judgeRequest(a *request.Answer) []Decision {
 		if gated && w.gatesDecide {
 			continue
 		}
-		w.collector.foundProblems = append(w.collector.foundProblems, v.Problems...)
+		w.collector.addProblems(v.Problems...)
 		for _, d := range v.Decisions {
 			item := newDecision(v.Kind, d)
 			item.hasGates = gated
 			out = append(out, item)
 			if d.Outcome == request.NotEvaluated {
-				w.collector.foundProblems = append(w.collector.foundProblems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.formatSentence()})
+				w.collector.addProblems(model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.formatSentence()})
 			}
 		}
 	}
@@ -209,6 +199,7 @@ func (w *requestWriter) hasGates(gk model.GroupKind) bool {
 	return k != nil && len(k.Protects.Rules) > 0
 }
 
+// buildResult returns what becomes of a request in the shape of the contract.
 func (w *requestWriter) buildResult(a *request.Answer) RequestResult {
 	r := w.collector.res
 	out := RequestResult{Request: requestText(&a.Request), Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Filters: a.Filters,
@@ -230,7 +221,7 @@ func (w *requestWriter) buildResult(a *request.Answer) RequestResult {
 		out.Route, out.Rule = &ref, &index
 	}
 	for _, b := range a.Backends {
-		out.Backends = append(out.Backends, RequestBackend{b.Ref, b.Weight})
+		out.Backends = append(out.Backends, RequestBackend{Ref: b.Ref, Weight: b.Weight})
 	}
 	if a.Location != nil {
 		out.Location = a.Location.URL
@@ -242,6 +233,7 @@ func (w *requestWriter) buildResult(a *request.Answer) RequestResult {
 	return out
 }
 
+// requestText returns a request in the shape of the contract.
 func requestText(r *request.Request) RequestText {
 	out := RequestText{Text: r.Text, Protocol: string(r.Protocol), Host: r.Host, Port: int(r.Port), From: r.From}
 	switch r.Protocol {
@@ -265,7 +257,7 @@ func (w *requestWriter) findEffective(a *request.Answer) []EffectivePolicy {
 	steps := entryNodes(a)
 	w.collector.markVisited(steps)
 	backends := w.findBackendNodes(a.Backends)
-	w.collector.visitedNodes = append(w.collector.visitedNodes, nodesAffectingRequest(w.collector.res, a, backends)...)
+	w.collector.addVisited(nodesAffectingRequest(w.collector.res, a, backends))
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
 	}
@@ -363,6 +355,6 @@ func PossibleRequestNodes(r *resolve.Resolution, m *request.Matcher, a *request.
 
 // RequestNodes lists the nodes that a request passes, the ports of its backends included.
 func RequestNodes(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
-	w := requestWriter{collector: newCollector(r, nil)}
+	w := requestWriter{collector: newRequestCollector(r, nil)}
 	return append(nodesOnPath(r, a), w.findBackendNodes(a.Backends)...)
 }

@@ -28,8 +28,8 @@ type RouteSetting struct {
 // collectRouteSettings returns the route settings of the rules among nodes that traffic comes to,
 // in the order of the nodes. through are nodes that the traffic in question passes; none: it may be
 // any.
-func (a *collector) collectRouteSettings(nodes []topology.NodeID, through ...topology.NodeID) []RouteSettings {
-	places := &EffectiveTargets{collector: *a, pathCache: map[topology.NodeID][]resolve.Path{}}
+func collectRouteSettings(a *collector, nodes []topology.NodeID, through ...topology.NodeID) []RouteSettings {
+	paths := newTrafficPaths(a.res)
 	var out []RouteSettings
 	at := map[model.Ref]int{}
 	ways := map[model.Ref][]resolve.Path{}
@@ -48,14 +48,14 @@ func (a *collector) collectRouteSettings(nodes []topology.NodeID, through ...top
 			at[n.Ref] = len(out)
 			out = append(out, RouteSettings{Target: n.Ref, Rules: settings})
 		}
-		for _, way := range places.trafficPaths(id) {
+		for _, way := range paths.to(id) {
 			if !slices.ContainsFunc(through, func(t topology.NodeID) bool { return t != topology.None && !slices.Contains(way, t) }) {
 				ways[n.Ref] = append(ways[n.Ref], way)
 			}
 		}
 	}
 	for i := range out {
-		out[i].paths = places.collector.convertPaths(ways[out[i].Target])
+		out[i].paths = a.convertPaths(ways[out[i].Target])
 	}
 	return out
 }
@@ -128,7 +128,7 @@ func filterArgument(f model.Body) model.Body {
 // kind, for people. The kind is that of the route.
 func (s *RouteSettings) toEffectivePolicy() EffectivePolicy {
 	route := s.Target.WithoutSection()
-	out := EffectivePolicy{PolicyKind: route.GroupKind().String(), Target: s.Target, Paths: s.paths, isRouteSettings: true,
+	out := EffectivePolicy{PolicyKind: route.GroupKind().String(), Target: s.Target, Paths: s.paths,
 		Policies: []PolicyUse{{Policy: &route, Target: &s.Target, Level: string(topology.Rule)}}}
 	for i := range s.Rules {
 		r := &s.Rules[i]

@@ -15,6 +15,7 @@ import (
 // for concurrent use.
 type Protections struct {
 	protector *protector
+	collector *collector
 	asked     []RequestProperty
 	known     map[topology.NodeID]map[string]*Protection // by the key of the path
 }
@@ -22,9 +23,7 @@ type Protections struct {
 // NewProtections judges an input. asked are properties with methods that are judged beside those of
 // the vocabulary.
 func NewProtections(r *resolve.Resolution, m *request.Matcher, judges Judges, asked []RequestProperty) (*Protections, error) {
-	p := &Protections{protector: newProtector(r, m, judges), asked: asked, known: map[topology.NodeID]map[string]*Protection{}}
-	p.protector.asked = asked
-	p.protector.targets.collector.initialize()
+	p := &Protections{protector: newProtector(r, m, judges, asked), collector: newCollector(r, Query{}), asked: asked, known: map[topology.NodeID]map[string]*Protection{}}
 	var rules []topology.NodeID
 	for _, id := range r.Graph.Order(topology.All) {
 		if r.Node(id).Role == topology.Rule {
@@ -43,9 +42,9 @@ func (p *Protections) FindProtection(id topology.NodeID, path Path) *Protection 
 	known := p.known[id]
 	if known == nil {
 		known = map[string]*Protection{}
-		for _, way := range p.protector.targets.trafficPaths(id) {
+		for _, way := range p.protector.paths.to(id) {
 			one := p.protector.findProtection(id, way)
-			for _, path := range p.protector.targets.collector.convertPaths([]resolve.Path{way}) {
+			for _, path := range p.collector.convertPaths([]resolve.Path{way}) {
 				key := path.Key()
 				switch other := known[key]; {
 				case other == nil:
@@ -108,7 +107,7 @@ func ProtectionOfRules(r *resolve.Resolution, m *request.Matcher, judges Judges,
 func (p *Protections) groupRulePaths(id topology.NodeID) []RuleProtection {
 	var out []RuleProtection
 	var ways [][]resolve.Path
-	for _, way := range p.protector.targets.trafficPaths(id) {
+	for _, way := range p.protector.paths.to(id) {
 		one := p.protector.findProtection(id, way)
 		at := slices.IndexFunc(out, func(o RuleProtection) bool { return o.Protection == one })
 		if at < 0 {
@@ -118,7 +117,7 @@ func (p *Protections) groupRulePaths(id topology.NodeID) []RuleProtection {
 		ways[at] = append(ways[at], way)
 	}
 	for i := range out {
-		out[i].Paths = p.protector.targets.collector.convertPaths(ways[i])
+		out[i].Paths = p.collector.convertPaths(ways[i])
 	}
 	return out
 }

@@ -12,6 +12,12 @@ type verdictWriter struct {
 	verdict *resolve.Verdict
 }
 
+// newVerdictWriter returns what writes the verdict of a stack.
+func newVerdictWriter(r *resolve.Resolution, v *resolve.Verdict) verdictWriter {
+	return verdictWriter{res: r, verdict: v}
+}
+
+// buildSource returns the source of a setting.
 func (w verdictWriter) buildSource(from merge.Source, rule merge.Path) Source {
 	l := w.verdict.Layers[from.Layer]
 	origin := l.Policy.OriginOf(from.Block, rule)
@@ -27,6 +33,7 @@ func (w verdictWriter) buildSource(from merge.Source, rule merge.Path) Source {
 		Strategy: w.verdict.StrategyOf(from), Condition: l.Policy.ConditionOf(from.Block), Origin: &origin, Part: l.Policy.Part}
 }
 
+// buildSources returns the sources of a setting, in their order.
 func (w verdictWriter) buildSources(from []merge.Source, rule merge.Path) []Source {
 	out := make([]Source, len(from))
 	for i, f := range from {
@@ -36,7 +43,7 @@ func (w verdictWriter) buildSources(from []merge.Source, rule merge.Path) []Sour
 }
 
 func (w verdictWriter) buildRule(r merge.Rule) Rule {
-	out := Rule{Name: r.Name, path: r.Path, Value: r.Value, Sources: w.buildSources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
+	out := Rule{Name: r.Name, Path: r.Path, Value: r.Value, Sources: w.buildSources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
 	for i := range r.Lost {
 		out.Lost = append(out.Lost, w.buildLoss(&r.Lost[i]))
 	}

@@ -106,8 +106,7 @@ func (p *Proof) FindSpellings(r *resolve.Resolution, m *request.Matcher, q Proof
 	}
 	p.Spellings, p.MoreSpellings = append(p.Spellings, s.found...), s.isTruncated
 	p.Problems = model.SortProblems(append(p.Problems, buildSpellingProblems(r, p.Spellings)...))
-	touches := p.isRelevant
-	p.isRelevant = func(problem model.Problem) bool { return problem.Code != model.SpellingBypass && touches(problem) } // the answer itself lists the spellings
+	p.LimitRelevance(func(problem model.Problem) bool { return problem.Code != model.SpellingBypass }) // the answer itself lists the spellings
 	return nil
 }
 

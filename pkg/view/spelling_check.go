@@ -72,6 +72,7 @@ func checkProtection(w *BackendPath) (held bool, unknown string) {
 	return false, unknown
 }
 
+// hasProtectiveSetting reports whether a policy sets something by which its kind keeps requests out.
 func hasProtectiveSetting(f *InForce) bool {
 	return f.Kind.Protects.KeepsOut(func(path string) bool {
 		return path == "*" || slices.ContainsFunc(f.Policy.Rules, func(rule Rule) bool { return setsBelow(&rule, path) })

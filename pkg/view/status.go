@@ -178,7 +178,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		list.countVerdicts()
 	}
 	list.Finish("StatusList", problems)
-	list.isRelevant = filterByStatus(r, list)
+	list.LimitRelevance(filterByStatus(r, list))
 	return list
 }
 
@@ -188,6 +188,7 @@ const noConditions = "the controller of this kind writes no conditions"
 // unstatedConditions is said of policies of which it is not known what their controller reports.
 const unstatedConditions = "what the controller of this kind reports is not known"
 
+// compareBools orders false before true.
 func compareBools(a, b bool) int {
 	switch {
 	case a == b:

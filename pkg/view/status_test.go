@@ -52,6 +52,7 @@ kind: Gloss
 metadata: {name: g, namespace: app}
 spec: {targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}, shine: high}`
 
+// paintedResolution resolves an input with policies of two kinds in two namespaces, two of them in doubt.
 func paintedResolution(t *testing.T) *resolve.Resolution {
 	t.Helper()
 	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(painted)})

@@ -37,7 +37,7 @@ func TestCompareSections(t *testing.T) {
 }
 
 func TestViaText(t *testing.T) {
-	route := httpRoute("baker", "")
+	route := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "bakery", Name: "baker"}
 	at := func(gateway, listener string) Path {
 		return Path{GatewayClass: "prod", Gateway: "infra/" + gateway, Listener: listener}
 	}
@@ -50,7 +50,7 @@ func TestViaText(t *testing.T) {
 		{"nothing to say", []Path{{}}, route, ""},
 		{"listeners are grouped", []Path{at("external", "http"), at("internal", "api"), at("external", "https")}, route, "Gateway infra/external (http, https), Gateway infra/internal (api)"},
 		{"a gateway as a whole", []Path{at("external", "")}, route, "Gateway infra/external"},
-		{"the target is not repeated", []Path{at("external", "")}, gateway(""), "GatewayClass prod"},
+		{"the target is not repeated", []Path{at("external", "")}, model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "infra", Name: "external"}, "GatewayClass prod"},
 		{"a listener set", []Path{{Gateway: "infra/external", ListenerSet: "bakery/own", Listener: "http"}}, route, "Gateway infra/external → ListenerSet bakery/own (http)"},
 		{"delegation", []Path{{Gateway: "infra/external", Listener: "http", DelegatedFrom: []string{"infra/root"}, DelegatedRules: []string{"rule-2"}}}, route, "Gateway infra/external → delegated by infra/root rule-2 (http)"},
 		{"split by hostname", []Path{{Gateway: "infra/external", Listener: "http", Hostname: "a.example.com"}, {Gateway: "infra/external", Listener: "http", Hostname: "b.example.com"}}, route, "Gateway infra/external (http a.example.com, http b.example.com)"},

@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// missingObjectHint says what to do where an object is not in the input.
 const missingObjectHint = "also read the manifests that have it (-f), or ask the cluster"
 
 // unknownPaths holds route rules that no known path leads to, by the reason why there may be one

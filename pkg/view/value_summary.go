@@ -28,9 +28,20 @@ type summarizer []policy.Summary
 // summarizeRule returns the value of a rule in a few words.
 func (s summarizer) summarizeRule(r *Rule) string {
 	if r.summary == "" {
-		r.summary = s.summarizeValue(r.path, r.Value)
+		r.summary = s.summarizeValue(r.Path, r.Value)
 	}
 	return r.summary
+}
+
+// SetSummaries sets how values of the kind are said in few words.
+func (e *EffectivePolicy) SetSummaries(s []policy.Summary) { e.summaries = s }
+
+// SummarizeRule returns the value of a rule in a few words.
+func (e *EffectivePolicy) SummarizeRule(r *Rule) string { return e.summaries.summarizeRule(r) }
+
+// SummarizeValue returns the value at a path of the settings in a few words.
+func (e *EffectivePolicy) SummarizeValue(path merge.Path, v any) string {
+	return e.summaries.summarizeValue(path, v)
 }
 
 // summarizeValue returns the value at a path of the settings in a few words: scalars and small
