@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -152,7 +153,7 @@ func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options a
 		return nil
 	})
 	if err != nil {
-		r.addBuildFailure(at, causeOf(err), "")
+		r.addBuildFailure(at, document.CauseOf(err), "")
 		return nil
 	}
 	pieces, err := r.reader.readFiles(ctx, sources)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -32,7 +33,7 @@ func (j listJob) listKey() listKey {
 type cachedList struct {
 	job     listJob
 	cluster string // the context
-	limits  Limits
+	limits  document.Limits
 	result  documentResult
 	changes map[model.Ref]documentResult // an empty result for those that are gone
 }

@@ -18,6 +18,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -119,33 +120,18 @@ func (c *chartRenderer) runHelm(ctx context.Context, home string, args []string)
 	none := filepath.Join(home, "none")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "KUBECONFIG=" + none, "HELM_NO_PLUGINS=1", "HELM_PLUGINS=" + none,
 		"HELM_CONFIG_HOME=" + none, "HELM_CACHE_HOME=" + none, "HELM_DATA_HOME=" + none, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
-	out, words := &boundedBuffer{remaining: maxRenderedBytes}, &boundedBuffer{remaining: 64 << 10}
+	out, words := document.NewBoundedBuffer(maxRenderedBytes), document.NewBoundedBuffer(64<<10)
 	cmd.Stdout, cmd.Stderr = out, words
 	err := cmd.Run()
 	switch {
-	case out.exceeded:
+	case out.IsExceeded():
 		return nil, fmt.Errorf("it makes more than %d bytes", maxRenderedBytes)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("helm does not end within %s", maxChartTime)
 	case err != nil:
-		return nil, shortenError(errors.New("helm says: " + strings.ReplaceAll(gitFailure(words.String(), err), home+string(filepath.Separator), "")))
+		return nil, shortenError(errors.New("helm says: " + strings.ReplaceAll(document.ProgramFailure(words.String(), err), home+string(filepath.Separator), "")))
 	}
 	return out.Bytes(), nil
-}
-
-// boundedBuffer keeps what is written up to a limit, and fails after that.
-type boundedBuffer struct {
-	bytes.Buffer
-	remaining int
-	exceeded  bool
-}
-
-func (c *boundedBuffer) Write(p []byte) (int, error) {
-	if c.remaining -= len(p); c.remaining < 0 {
-		c.exceeded = true
-		return 0, errors.New("too much")
-	}
-	return c.Buffer.Write(p)
 }
 
 // copyChart copies the regular files of a chart. Links are left out: they could lead anywhere.
@@ -153,7 +139,7 @@ func copyChart(from, to string, bare bool) error {
 	left := int64(maxChartBytes)
 	return filepath.WalkDir(from, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return causeOf(err)
+			return document.CauseOf(err)
 		}
 		below, err := filepath.Rel(from, file)
 		if err != nil {
@@ -168,14 +154,14 @@ func copyChart(from, to string, bare bool) error {
 		}
 		info, err := e.Info()
 		if err != nil {
-			return causeOf(err)
+			return document.CauseOf(err)
 		}
 		if left -= info.Size(); left < 0 {
 			return fmt.Errorf("the chart is larger than %d bytes", maxChartBytes)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return causeOf(err)
+			return document.CauseOf(err)
 		}
 		return os.WriteFile(at, text, 0o600)
 	})

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -40,7 +41,7 @@ type ClusterOptions struct {
 	Reports *ReportQuery
 
 	PageSize int // objects a list is asked for at a time; 0: all at once
-	Limits   Limits
+	Limits   document.Limits
 
 	Progress *Progress
 	Cache    *Cache // of lists that are not read again; nil: all are read
@@ -70,7 +71,7 @@ func ReadCluster(ctx context.Context, server *Server, o ClusterOptions) (*model.
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	r := &clusterReader{server: server, options: o, limits: o.Limits.withDefaults(), slots: make(chan struct{}, maxParallelLists), refusals: map[model.GroupKind]*refusedKind{},
+	r := &clusterReader{server: server, options: o, limits: o.Limits.WithDefaults(), slots: make(chan struct{}, maxParallelLists), refusals: map[model.GroupKind]*refusedKind{},
 		listed: map[model.GroupKind]bool{}, targetsOnly: map[model.GroupKind]bool{}}
 	if err := r.readAll(ctx); err != nil {
 		return nil, clusterError(ctx, o.Context, err)
@@ -90,7 +91,7 @@ func ReadCluster(ctx context.Context, server *Server, o ClusterOptions) (*model.
 type clusterReader struct {
 	server  *Server
 	options ClusterOptions
-	limits  Limits
+	limits  document.Limits
 	slots   chan struct{}
 
 	listed        map[model.GroupKind]bool // kinds that were listed

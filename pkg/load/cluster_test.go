@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // TestNamespacesToTry: what objects say becomes part of a request's path, and must not lead anywhere else.
 func TestNamespacesToTry(t *testing.T) {
 	v, err := readJSONTree([]byte(`{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"to": [
-		{"namespace": "infra"}, {"namespace": "kube-system/secrets/db"}, {"namespace": "../namespaces/x/secrets/y"}, {"namespace": "A?b"}, {"namespace": ""}]}}`), newTextCache(), DefaultLimits())
+		{"namespace": "infra"}, {"namespace": "kube-system/secrets/db"}, {"namespace": "../namespaces/x/secrets/y"}, {"namespace": "A?b"}, {"namespace": ""}]}}`), newTextCache(), document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

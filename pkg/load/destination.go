@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -87,7 +88,7 @@ func (d *destinations) checkChosen() error {
 	if len(d.clusters) > 0 {
 		hint = "there are " + strings.Join(slices.Sorted(maps.Keys(d.clusters)), ", ")
 	}
-	return &Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"), Hint: hint}
+	return &document.Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"), Hint: hint}
 }
 
 // severalClustersProblem returns the problem that objects of several clusters are read as one; nil

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -35,7 +36,7 @@ type pendingProblem struct {
 
 // decodeDocuments reads all documents, as many at a time as there are processors. The results are
 // in the order of the documents.
-func decodeDocuments(ctx context.Context, pieces []rawDocument, limits Limits) ([]documentResult, error) {
+func decodeDocuments(ctx context.Context, pieces []rawDocument, limits document.Limits) ([]documentResult, error) {
 	outcomes := make([]documentResult, len(pieces))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -60,7 +61,7 @@ func decodeDocuments(ctx context.Context, pieces []rawDocument, limits Limits) (
 type documentDecoder struct {
 	texts   *textCache
 	encoder *encoder
-	limits  *Limits
+	limits  *document.Limits
 }
 
 // documentReader is a document while it is being read.

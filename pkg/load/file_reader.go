@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unicode/utf16"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -53,7 +54,7 @@ func (r *fileReader) splitFile(s inputFile, text []byte) ([]rawDocument, error) 
 		return splitBatched(s, text), nil
 	}
 	if r.snapshotHeader != nil {
-		return nil, &Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
+		return nil, &document.Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
 	}
 	header, pieces, err := splitSnapshot(s, text)
 	if err != nil {
@@ -84,7 +85,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 	if s.path != "" {
 		f, err := os.Open(s.path)
 		if err != nil {
-			return nil, pathError(s.name, err)
+			return nil, document.PathError(s.name, err)
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -93,7 +94,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 		in = f
 	}
 	if in == nil {
-		return nil, &Error{What: s.name, Err: errors.New("there is no standard input")}
+		return nil, &document.Error{What: s.name, Err: errors.New("there is no standard input")}
 	}
 	if size > r.remaining {
 		r.addTooLarge(s)
@@ -108,7 +109,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, pathError(s.name, err)
+		return nil, document.PathError(s.name, err)
 	case int64(len(text)) > r.remaining:
 		r.addTooLarge(s)
 		return nil, nil
@@ -119,7 +120,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 
 func (r *fileReader) countBytes(n int64) {
 	r.remaining -= n
-	countRead(r.bytesRead, n)
+	document.CountRead(r.bytesRead, n)
 }
 
 func (r *fileReader) addTooLarge(s inputFile) {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -57,7 +58,7 @@ func (r *renderer) buildModified(ctx context.Context, o buildRequest, change fun
 	if r.findKustomizationFile(o.dir) == "" {
 		made, err := r.generateKustomization(o.dir)
 		if err != nil {
-			r.addBuildFailure(o, causeOf(err), "")
+			r.addBuildFailure(o, document.CauseOf(err), "")
 			return nil
 		}
 		if len(made.Resources) == 0 {

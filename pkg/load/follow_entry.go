@@ -13,6 +13,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -105,7 +106,7 @@ func (w *kustomizationWalk) locateEntry(e entry) (fileLocation, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, e.newRefusal("paths count from the folder of the kustomization", "there is no %s", s.name)
 	case err != nil:
-		return s, e.newRefusal("", "%s: %s", s.name, causeOf(err))
+		return s, e.newRefusal("", "%s: %s", s.name, document.CauseOf(err))
 	}
 	return s, nil
 }
@@ -153,9 +154,9 @@ func (w *kustomizationWalk) readFile(ctx context.Context, s fileLocation) ([]byt
 	info, err := os.Stat(s.fullPath())
 	switch {
 	case err != nil:
-		return nil, pathError(s.name, err)
+		return nil, document.PathError(s.name, err)
 	case !info.Mode().IsRegular():
-		return nil, &Error{What: s.name, Err: errors.New("it is not a regular file")}
+		return nil, &document.Error{What: s.name, Err: errors.New("it is not a regular file")}
 	}
 	before := len(w.reader.problems)
 	text, err := w.reader.readContent(ctx, inputFile{path: s.fullPath(), name: s.name})
@@ -163,7 +164,7 @@ func (w *kustomizationWalk) readFile(ctx context.Context, s fileLocation) ([]byt
 	case err != nil:
 		return nil, err
 	case len(w.reader.problems) > before:
-		return nil, &Error{What: s.name, Err: errors.New(w.reader.problems[before].Message)}
+		return nil, &document.Error{What: s.name, Err: errors.New(w.reader.problems[before].Message)}
 	}
 	w.fileSystem.files[s.fullPath()] = text
 	return text, nil

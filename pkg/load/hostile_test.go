@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -93,8 +94,8 @@ func FuzzApplicationSet(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		limits := Limits{Document: 1 << 16, Nodes: 10_000, Repeated: 1000}
-		r := &renderer{workspace: workspace{walk: newKustomizationWalk(&fileReader{}, limits.withDefaults())}}
+		limits := document.Limits{Document: 1 << 16, Nodes: 10_000, Repeated: 1000}
+		r := &renderer{workspace: workspace{walk: newKustomizationWalk(&fileReader{}, limits.WithDefaults())}}
 		r.findPathRoots([]string{dir})
 		docs, failed := r.walk.parseManifests([]byte("spec:\n  " + strings.ReplaceAll(text, "\n", "\n  ")))
 		if failed != nil {
@@ -135,7 +136,7 @@ func FuzzGitConfig(f *testing.F) {
 		put("c/.git", "gitdir: "+dir+"/git\n")
 		put("git/worktree/x", "")
 		var r renderer
-		r.walk = newKustomizationWalk(&fileReader{}, Limits{}.withDefaults())
+		r.walk = newKustomizationWalk(&fileReader{}, document.Limits{}.WithDefaults())
 		r.findPathRoots([]string{dir + "/a", dir + "/b", dir + "/c"})
 		for _, url := range findRemotes(r.pathRoots) {
 			if normalizeURL(url) != normalizeURL(strings.TrimSuffix(url, "/")) || strings.HasSuffix(url, ".git") && strings.HasSuffix(url, "/") {

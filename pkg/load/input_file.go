@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"sigs.k8s.io/kustomize/api/konfig"
 )
 
@@ -54,9 +55,9 @@ func (f *fileFinder) addPath(p string) error {
 	info, err := os.Stat(p)
 	switch {
 	case err != nil && (strings.HasPrefix(p, "http://") || strings.HasPrefix(p, "https://")):
-		return &Error{What: p, Err: errors.New("addresses are not read"), Hint: "download it first, or pipe it in with -f -"}
+		return &document.Error{What: p, Err: errors.New("addresses are not read"), Hint: "download it first, or pipe it in with -f -"}
 	case err != nil:
-		return pathError(name, err)
+		return document.PathError(name, err)
 	case !info.IsDir():
 		f.addFile(inputFile{path: p, name: name, named: true})
 		return nil
@@ -66,7 +67,7 @@ func (f *fileFinder) addPath(p string) error {
 		return err
 	}
 	if !found {
-		return &Error{What: name, Err: errors.New("the folder holds no manifests"), Hint: emptyFolderHint(p, f.recursive)}
+		return &document.Error{What: name, Err: errors.New("the folder holds no manifests"), Hint: emptyFolderHint(p, f.recursive)}
 	}
 	return nil
 }
@@ -88,7 +89,7 @@ func (f *fileFinder) addFile(s inputFile) {
 func (f *fileFinder) addFolder(dir, name string) (found bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false, pathError(name, err)
+		return false, document.PathError(name, err)
 	}
 	if f.separateDeployments && slices.ContainsFunc(entries, isChartFile) {
 		f.chartFolders = append(f.chartFolders, inputFolder{dir, name})
@@ -129,7 +130,7 @@ func (f *fileFinder) addSubfolder(dir, name string) (bool, error) {
 func (f *fileFinder) addManifest(p, name string) (bool, error) {
 	info, err := os.Stat(p)
 	if err != nil {
-		return false, pathError(name, err)
+		return false, document.PathError(name, err)
 	}
 	if !info.Mode().IsRegular() {
 		return false, nil

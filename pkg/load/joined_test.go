@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
 // readAs is what documents hold that are cut into pieces one way or the other.
 func readAs(t *testing.T, cut func(inputFile, []byte) []rawDocument, text string) []string {
 	t.Helper()
-	outcomes, err := decodeDocuments(context.Background(), cut(inputFile{name: "a.yaml", named: true}, []byte(text)), DefaultLimits())
+	outcomes, err := decodeDocuments(context.Background(), cut(inputFile{name: "a.yaml", named: true}, []byte(text)), document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

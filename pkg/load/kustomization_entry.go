@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -39,7 +40,7 @@ type entry struct {
 
 // newRefusal returns the error that ends the walk at e.
 func (e entry) newRefusal(hint, format string, args ...any) error {
-	return &Error{What: e.origin.String(), Err: errors.New(e.field + ": " + fmt.Sprintf(format, args...)), Hint: hint}
+	return &document.Error{What: e.origin.String(), Err: errors.New(e.field + ": " + fmt.Sprintf(format, args...)), Hint: hint}
 }
 
 // newRemoteRefusal returns the error for what would have to be fetched.

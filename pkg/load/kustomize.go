@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
@@ -16,7 +17,7 @@ const buildHint = "build it where that may be done, and pipe it in: kubectl kust
 // will look at is read and checked before. There is an *Error, and no build, if anything is remote,
 // missing, not readable or beyond a limit, or would run a program or inflate a chart. The build
 // then sees no file but those, with the content that was checked.
-func buildKustomization(ctx context.Context, o Options, in *fileReader, limits Limits) ([]rawDocument, error) {
+func buildKustomization(ctx context.Context, o Options, in *fileReader, limits document.Limits) ([]rawDocument, error) {
 	w := newKustomizationWalk(in, limits)
 	w.charts = newChartRenderer(o.Helm)
 	root, err := w.walkRoot(ctx, o.Kustomization)
@@ -26,7 +27,7 @@ func buildKustomization(ctx context.Context, o Options, in *fileReader, limits L
 	return w.buildDocuments(ctx, kustomizeBuild{root: root, limits: limits})
 }
 
-func newKustomizationWalk(in *fileReader, limits Limits) *kustomizationWalk {
+func newKustomizationWalk(in *fileReader, limits document.Limits) *kustomizationWalk {
 	return &kustomizationWalk{
 		fileSystem: &checkedFileSystem{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{}, overrides: map[string][]byte{}},
 		reader:     in, limits: limits, manifestsByPath: map[string][]manifest{}, declarations: map[string][]declaration{}, generatedFiles: map[string]string{},

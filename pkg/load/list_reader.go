@@ -143,7 +143,7 @@ func (l *listReader) readList(ctx context.Context) error {
 			empty, filled = 0, true
 		}
 		switch {
-		case errors.Is(err, newTooLargeError(l.cluster.limits.maxAnswerBytes())) && (l.job.fromCache || chunk == 0 || chunk > smallPageSize):
+		case errors.Is(err, newTooLargeError(maxAnswerBytes(l.cluster.limits))) && (l.job.fromCache || chunk == 0 || chunk > smallPageSize):
 			l.resetResult()
 			l.job.fromCache, chunk, next = false, smallPageSize, ""
 			continue

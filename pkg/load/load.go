@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -40,7 +41,7 @@ type Options struct {
 	// CustomResourceDefinition in the input says to be so.
 	ClusterScoped []model.GroupKind
 
-	Limits Limits
+	Limits document.Limits
 }
 
 // Files reads everything that the options name into a snapshot. Trouble with single documents is in its problems. There
@@ -74,7 +75,7 @@ type inputResult struct {
 
 // readInput reads and decodes what the options name.
 func (o Options) readInput(ctx context.Context) (*inputResult, error) {
-	limits := o.Limits.withDefaults()
+	limits := o.Limits.WithDefaults()
 	in := &fileReader{stdin: o.Stdin, remaining: limits.Total, bytesRead: limits.Read}
 	pieces, err := o.readDocuments(ctx, in, limits)
 	if err != nil {
@@ -91,7 +92,7 @@ func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 func (o Options) readOverlay(ctx context.Context, what, hint string) (*inputResult, error) {
 	r, err := o.readInput(ctx)
 	if err == nil && r.header != nil {
-		return nil, &Error{What: o.inputName(), Err: errors.New("a snapshot cannot lie over " + what), Hint: hint}
+		return nil, &document.Error{What: o.inputName(), Err: errors.New("a snapshot cannot lie over " + what), Hint: hint}
 	}
 	return r, err
 }
@@ -101,17 +102,17 @@ func (r *inputResult) checkReadable(o Options) error {
 	if slices.ContainsFunc(r.outcomes, func(out documentResult) bool { return out.readable > 0 }) {
 		return nil
 	}
-	return &Error{What: o.inputName(), Err: ErrNothingReadable, Hint: nothingReadableHint(r.documents + len(r.problems))}
+	return &document.Error{What: o.inputName(), Err: document.ErrNothingReadable, Hint: nothingReadableHint(r.documents + len(r.problems))}
 }
 
 // inputName is how errors call everything that the options name.
 func (o Options) inputName() string { return cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")) }
 
 // readDocuments returns every document that the options name.
-func (o Options) readDocuments(ctx context.Context, r *fileReader, limits Limits) ([]rawDocument, error) {
+func (o Options) readDocuments(ctx context.Context, r *fileReader, limits document.Limits) ([]rawDocument, error) {
 	switch {
 	case o.Kustomization != "" && len(o.Paths) > 0:
-		return nil, &Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
+		return nil, &document.Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
 		return buildKustomization(ctx, o, r, limits)
 	case len(o.TextFiles) > 0:
@@ -125,7 +126,7 @@ func (o Options) readDocuments(ctx context.Context, r *fileReader, limits Limits
 		}
 		return r.readFiles(ctx, sources)
 	case len(o.Paths) == 0:
-		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
+		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
 	}
 	f, err := findFiles(o.Paths, o.Recursive, o.Recursive && o.Render)
 	if err != nil {

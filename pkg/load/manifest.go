@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -66,7 +67,7 @@ func (w *kustomizationWalk) readManifests(ctx context.Context, s fileLocation) (
 	docs, failed := w.parseManifests(text)
 	if failed != nil {
 		at := model.Origin{File: s.name, Line: failed.line}
-		return nil, &Error{What: at.String(), Err: errors.New(failed.message), Hint: failed.hint}
+		return nil, &document.Error{What: at.String(), Err: errors.New(failed.message), Hint: failed.hint}
 	}
 	w.fileSystem.files[s.fullPath()], w.manifestsByPath[s.fullPath()] = text, docs
 	return docs, nil

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -19,7 +20,7 @@ import (
 // these objects and not otherwise.
 type renderer struct {
 	options Options
-	limits  Limits
+	limits  document.Limits
 	reader  *fileReader
 	workspace
 	manifestIndex
@@ -42,7 +43,7 @@ type renderer struct {
 
 // renderFolders reads the files that were found, and what kustomizations and other objects among
 // them make of them.
-func (o Options) renderFolders(ctx context.Context, in *fileReader, limits Limits, f *fileFinder) ([]rawDocument, error) {
+func (o Options) renderFolders(ctx context.Context, in *fileReader, limits document.Limits, f *fileFinder) ([]rawDocument, error) {
 	w := newKustomizationWalk(in, limits)
 	r := &renderer{options: o, limits: limits, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{}, manifestIndex: manifestIndex{parser: w, namespace: o.Namespace},
 		workspace: workspace{walk: w, folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{}, usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}}
@@ -144,7 +145,7 @@ func (r *renderer) buildAndAdd(ctx context.Context, o buildRequest) error {
 	start := time.Now()
 	pieces, err := r.buildFolder(ctx, o)
 	r.buildTime += time.Since(start)
-	var failed *Error
+	var failed *document.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -202,7 +203,7 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]rawDocume
 
 // addBuildFailure tells that something could not be built.
 func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
-	if at, ok := err.(*Error); ok && at.What == o.name {
+	if at, ok := err.(*document.Error); ok && at.What == o.name {
 		err = at.Err
 	}
 	p := model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: &model.Origin{File: o.name},

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -44,14 +45,14 @@ func (r *workspace) readKustomizations(ctx context.Context, f *fileFinder) error
 	for _, at := range f.chartFolders {
 		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
 		if err != nil {
-			return pathError(at.name, err)
+			return document.PathError(at.name, err)
 		}
 		r.chartsByPath[dir.String()] = &chart{dir: dir, name: at.name}
 	}
 	for _, at := range f.kustomizedFolders {
 		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
 		if err != nil {
-			return pathError(at.name, err)
+			return document.PathError(at.name, err)
 		}
 		one := &kustomizedFolder{kustomization: &kustomization{dir: dir, name: at.name}}
 		// What is wrong with it is reported when it is built.

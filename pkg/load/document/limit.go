@@ -1,4 +1,4 @@
-package load
+package document
 
 import (
 	"cmp"
@@ -21,7 +21,8 @@ type Limits struct {
 	Read *atomic.Int64 // counts the bytes that are read; nil: they are not counted
 }
 
-func countRead(read *atomic.Int64, n int64) {
+// CountRead adds to a count of bytes, if there is one.
+func CountRead(read *atomic.Int64, n int64) {
 	if read != nil {
 		read.Add(n)
 	}
@@ -35,7 +36,8 @@ func DefaultLimits() Limits {
 		Build: 5 * time.Minute, BuildMemory: 2 << 30}
 }
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns the limits with the default of every one that is zero.
+func (l Limits) WithDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Total:    cmp.Or(l.Total, d.Total),
