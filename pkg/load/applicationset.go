@@ -133,7 +133,7 @@ func (g appSetGenerator) checkTemplatePatch(patch string, set templateValues) er
 	if err != nil {
 		return unknown
 	}
-	docs, failed := g.workspace.walk.parseManifests([]byte(text))
+	docs, failed := parseManifests([]byte(text), g.workspace.walk.limits)
 	if failed != nil {
 		return unknown
 	}

@@ -220,7 +220,7 @@ func (r *renderer) addOmittedChart(by fmt.Stringer) {
 // splitChartOutput returns the documents that a chart made, each from the template that it names.
 func (r *workspace) splitChartOutput(name string, text []byte) ([]rawDocument, error) {
 	var out []rawDocument
-	for _, p := range splitText(inputFile{}, text) {
+	for _, p := range splitText(sourceFile{}, text) {
 		file := name
 		if _, after, found := bytes.Cut(p.text, []byte("# Source: ")); found {
 			line, _, _ := bytes.Cut(after, []byte("\n"))
@@ -228,7 +228,7 @@ func (r *workspace) splitChartOutput(name string, text []byte) ([]rawDocument, e
 				file = path.Join(name, below)
 			}
 		}
-		docs, failed := r.walk.parseManifests(p.text)
+		docs, failed := parseManifests(p.text, r.walk.limits)
 		if failed != nil {
 			return nil, fmt.Errorf("%s: %s", file, failed.message)
 		}
@@ -240,7 +240,7 @@ func (r *workspace) splitChartOutput(name string, text []byte) ([]rawDocument, e
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, rawDocument{file: inputFile{name: file, named: true}, text: one, isStream: true})
+			out = append(out, rawDocument{file: sourceFile{name: file, named: true}, text: one, isStream: true})
 		}
 	}
 	return out, nil

@@ -140,7 +140,7 @@ func (r *manifestIndex) hasOtherObjects(p rawDocument) bool {
 	if !bytes.Contains(p.text, []byte("argoproj.io/")) && !bytes.Contains(p.text, []byte("toolkit.fluxcd.io/")) {
 		return true
 	}
-	docs, failed := r.parser.parseManifests(p.text)
+	docs, failed := parseManifests(p.text, r.limits)
 	if failed != nil {
 		return true
 	}

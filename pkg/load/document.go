@@ -66,7 +66,7 @@ type documentDecoder struct {
 
 // documentReader is a document while it is being read.
 type documentReader struct {
-	file        inputFile
+	file        sourceFile
 	cluster     string // the context of the cluster that the document is from; "": it is a manifest
 	firstLine   int    // the file's line on which its text begins
 	changedKeys []changedKey
@@ -187,6 +187,9 @@ func (d *documentReader) originOf(line int) *model.Origin {
 	}
 	return &model.Origin{File: d.file.name, Line: d.firstLine + line - 1}
 }
+
+// snapshotGroup tells our snapshots, of whatever version, from kinds of others that are called so.
+const snapshotGroup = "dopolicy.dev/"
 
 // readCandidate reads s as an object, or as a list of objects.
 func (d *documentReader) readCandidate(s candidate) {

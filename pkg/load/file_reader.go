@@ -51,12 +51,12 @@ func (r *fileReader) readFiles(ctx context.Context, sources []inputFile) ([]rawD
 // splitFile returns the documents of one file, which may be a snapshot.
 func (r *fileReader) splitFile(s inputFile, text []byte) ([]rawDocument, error) {
 	if !isSnapshot(text) {
-		return splitBatched(s, text), nil
+		return splitBatched(s.sourceFile(), text), nil
 	}
 	if r.snapshotHeader != nil {
 		return nil, &document.Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
 	}
-	header, pieces, err := splitSnapshot(s, text)
+	header, pieces, err := splitSnapshot(s.sourceFile(), text)
 	if err != nil {
 		r.addBrokenFile(s, "the snapshot cannot be read: "+err.Error(), "take it anew with: kubectl dopolicy snapshot -o FILE")
 		return nil, nil

@@ -38,7 +38,7 @@ func (w *kustomizationWalk) followEntry(ctx context.Context, e entry) error {
 		}
 		return nil
 	case asInline:
-		if _, failed := w.parseManifests([]byte(e.text)); failed != nil {
+		if _, failed := parseManifests([]byte(e.text), w.limits); failed != nil {
 			return e.newRefusal(failed.hint, "%s", failed.message)
 		}
 		return nil
@@ -70,7 +70,7 @@ func (w *kustomizationWalk) readInline(ctx context.Context, e entry) (done bool,
 	if isRemote(e.text) {
 		return false, e.newRemoteRefusal(e.text)
 	}
-	docs, failed := w.parseManifests([]byte(e.text))
+	docs, failed := parseManifests([]byte(e.text), w.limits)
 	switch {
 	case failed != nil && (failed.code == model.LimitExceeded || strings.Contains(e.text, "\n")):
 		return false, e.newRefusal(failed.hint, "%s", failed.message)
@@ -168,4 +168,24 @@ func (w *kustomizationWalk) readFile(ctx context.Context, s fileLocation) ([]byt
 	}
 	w.fileSystem.files[s.fullPath()] = text
 	return text, nil
+}
+
+// readManifests reads the documents of the YAML or JSON file at s. Those that cannot be read or are
+// beyond a limit are an error here, as the build would fail, or not end.
+func (w *kustomizationWalk) readManifests(ctx context.Context, s fileLocation) ([]manifest, error) {
+	if docs, ok := w.manifestsByPath[s.fullPath()]; ok {
+		return docs, nil
+	}
+	raw, err := w.readFile(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	text := toUTF8(raw)
+	docs, failed := parseManifests(text, w.limits)
+	if failed != nil {
+		at := model.Origin{File: s.name, Line: failed.line}
+		return nil, &document.Error{What: at.String(), Err: errors.New(failed.message), Hint: failed.hint}
+	}
+	w.fileSystem.files[s.fullPath()], w.manifestsByPath[s.fullPath()] = text, docs
+	return docs, nil
 }

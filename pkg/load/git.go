@@ -22,14 +22,6 @@ type GitTree struct {
 	Limits    document.Limits
 }
 
-// TextFile is one file of an input that was read elsewhere.
-type TextFile struct {
-	Name    string // as origins name it
-	Content []byte
-	Size    int64 // where Content was not read because it is too large
-	Named   bool  // given by its own name rather than found in a folder
-}
-
 // GitRevision reads the manifests of a revision from the repository's objects, with the git
 // program: nothing is checked out, no filter and no hook runs, and nothing is fetched. As in
 // folders, hidden files are left out and links to folders are not followed; links to files are,

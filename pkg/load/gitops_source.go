@@ -58,7 +58,7 @@ func (r *renderer) findSources(p rawDocument) []*gitopsSource {
 	if p.cluster != "" || !bytes.Contains(p.text, []byte("toolkit.fluxcd.io/v")) && !bytes.Contains(p.text, []byte("argoproj.io/v")) {
 		return nil
 	}
-	docs, failed := r.walk.parseManifests(p.text)
+	docs, failed := parseManifests(p.text, r.walk.limits)
 	if failed != nil { // it is reported when the document is read
 		return nil
 	}

@@ -97,7 +97,7 @@ func FuzzApplicationSet(f *testing.F) {
 		limits := document.Limits{Document: 1 << 16, Nodes: 10_000, Repeated: 1000}
 		r := &renderer{workspace: workspace{walk: newKustomizationWalk(&fileReader{}, limits.WithDefaults())}}
 		r.findPathRoots([]string{dir})
-		docs, failed := r.walk.parseManifests([]byte("spec:\n  " + strings.ReplaceAll(text, "\n", "\n  ")))
+		docs, failed := parseManifests([]byte("spec:\n  "+strings.ReplaceAll(text, "\n", "\n  ")), r.walk.limits)
 		if failed != nil {
 			return
 		}

@@ -25,6 +25,20 @@ type inputFile struct {
 	realPath string    // the path without links; empty for standard input
 }
 
+// inputFolder is a folder of the input.
+type inputFolder struct{ path, name string }
+
+// TextFile is one file of an input that was read elsewhere.
+type TextFile struct {
+	Name    string // as origins name it
+	Content []byte
+	Size    int64 // where Content was not read because it is too large
+	Named   bool  // given by its own name rather than found in a folder
+}
+
+// sourceFile returns how the documents of the file call it.
+func (s inputFile) sourceFile() sourceFile { return sourceFile{name: s.name, named: s.named} }
+
 // fileFinder collects the files of an input, each once, in the order in which they are reached.
 type fileFinder struct {
 	recursive           bool

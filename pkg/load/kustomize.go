@@ -54,7 +54,7 @@ func (w *kustomizationWalk) buildDocuments(ctx context.Context, b kustomizeBuild
 	for i, o := range objects {
 		at := w.originOf(b.root, o)
 		// The text is a single line, so that whatever is found in it is reported at the line of the object.
-		pieces[i] = rawDocument{file: inputFile{name: at.File, named: true}, line: at.Line, text: o.json, isStream: true}
+		pieces[i] = rawDocument{file: sourceFile{name: at.File, named: true}, line: at.Line, text: o.json, isStream: true}
 	}
 	return pieces, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -63,6 +64,28 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 		}
 	}
 	return assembleSnapshot(o, cluster, r.outcomes, r.problems), r.checkReadable(o)
+}
+
+// truncationProblem returns a problem if fewer objects were read than the header of a snapshot
+// announces.
+func truncationProblem(h *model.Header, outcomes []documentResult) *model.Problem {
+	if h.Objects == nil {
+		return nil
+	}
+	read := 0
+	for _, out := range outcomes {
+		for _, o := range out.objects {
+			if o.Origin.Cluster != "" {
+				read++
+			}
+		}
+	}
+	if read == *h.Objects {
+		return nil
+	}
+	return &model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{Cluster: h.Cluster},
+		Message: fmt.Sprintf("the snapshot holds %d objects, and its header says %d: something of it is lost", read, *h.Objects),
+		Hint:    "take it anew with: kubectl dopolicy snapshot -o FILE"}
 }
 
 // inputResult is what was read of what options name.

@@ -45,7 +45,7 @@ type renderer struct {
 // them make of them.
 func (o Options) renderFolders(ctx context.Context, in *fileReader, limits document.Limits, f *fileFinder) ([]rawDocument, error) {
 	w := newKustomizationWalk(in, limits)
-	r := &renderer{options: o, limits: limits, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{}, manifestIndex: manifestIndex{parser: w, namespace: o.Namespace},
+	r := &renderer{options: o, limits: limits, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{}, manifestIndex: manifestIndex{limits: limits, namespace: o.Namespace},
 		workspace: workspace{walk: w, folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{}, usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}}
 	r.walk.charts = newChartRenderer(o.Helm)
 	r.chosen = normalizeDestination(o.Destination)

@@ -174,19 +174,16 @@ func (w *Watcher) applyEvent(l listKey, e watchEvent) error {
 		}
 		return &apierrors.StatusError{ErrStatus: status}
 	}
-	v, _, err := readServerAnswer(e.Object, newTextCache(), w.limits, nil)
-	object := asMap(v)
-	if err != nil || object == nil {
-		return errRelist
-	}
-	if e.Type == "BOOKMARK" {
-		w.cache.advanceVersion(l, asMap(object.valueAt("metadata")).textAt("resourceVersion"))
-		return nil
-	}
-	switch known, err := w.cache.applyChange(l, object, e.Type == "DELETED"); {
+	object, err := readServerObject(e.Object, w.limits)
+	switch {
 	case err != nil:
 		return errRelist
-	case !known:
+	case e.Type == "BOOKMARK":
+		w.cache.advanceVersion(l, object.resourceVersion)
+		return nil
+	case object.ref == (model.Ref{}):
+		return errRelist
+	case !w.cache.applyChange(l, object, e.Type == "DELETED"):
 		return errNotCached
 	}
 	w.markChanged()

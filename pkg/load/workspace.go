@@ -25,9 +25,6 @@ type kustomizedFolder struct {
 
 func (f *kustomizedFolder) isComponent() bool { return f.kustomization.Kind == types.ComponentKind }
 
-// inputFolder is a folder of the input.
-type inputFolder struct{ path, name string }
-
 // workspace is the folders of an input: what they hold, and where paths count from.
 type workspace struct {
 	walk         *kustomizationWalk // of which every build has another
@@ -126,7 +123,7 @@ func (r *renderer) scanUsedFiles(ctx context.Context) error {
 		if err != nil { // which is reported when it is built
 			continue
 		}
-		for _, p := range splitText(inputFile{name: s.name}, text) {
+		for _, p := range splitText(sourceFile{name: s.name}, text) {
 			p.realPath = real
 			r.foundSources = append(r.foundSources, r.findSources(p)...)
 		}
@@ -255,10 +252,13 @@ func (r *renderer) addOmissionProblems() {
 	if p := r.severalClustersProblem(&r.manifestIndex); p != nil {
 		r.reader.problems = append(r.reader.problems, *p)
 	}
-	if r.unusedManifests > 0 {
-		r.reader.problems = append(r.reader.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-			Message: formatCount(r.unusedManifests, "manifest is", "manifests are") + " not read: the kustomization of the folder does not name " + map[bool]string{true: "it", false: "them"}[r.unusedManifests == 1],
-			Hint:    "kustomize does not deploy them; name them under resources if they are to be"})
+	if n := r.unusedManifests; n > 0 {
+		message := "1 manifest is not read: the kustomization of the folder does not name it"
+		if n > 1 {
+			message = fmt.Sprintf("%d manifests are not read: the kustomization of the folder does not name them", n)
+		}
+		r.reader.problems = append(r.reader.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: message,
+			Hint: "kustomize does not deploy them; name them under resources if they are to be"})
 	}
 	if idle := r.unfollowedSources(); len(idle) > 0 {
 		o := &omission{kind: idle[0].kind, why: "nothing that is read leads to it", informative: true}
