@@ -133,7 +133,7 @@ func (g appSetGenerator) checkTemplatePatch(patch string, set templateValues) er
 	if err != nil {
 		return unknown
 	}
-	docs, failed := parseManifests([]byte(text), g.workspace.walk.limits)
+	docs, failed := parseManifests([]byte(text), g.workspace.limits)
 	if failed != nil {
 		return unknown
 	}

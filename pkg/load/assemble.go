@@ -2,6 +2,7 @@ package load
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +11,20 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
+
+// AssembleCluster makes a snapshot of what was read of a cluster. The manifests that the options
+// name, if they name any, take the place of what the cluster has, as if they were applied. Errors
+// are those of Files; a snapshot cannot lie over a cluster.
+func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) (*model.Snapshot, error) {
+	if len(overlay.Paths) > 0 || overlay.Kustomization != "" {
+		over, err := overlay.readOverlay(ctx, "a cluster", "drop --live to ask the snapshot")
+		if err != nil {
+			return nil, err
+		}
+		outcomes, problems = slices.Concat(outcomes, over.outcomes), slices.Concat(problems, over.problems)
+	}
+	return assembleSnapshot(overlay, from, outcomes, problems), nil
+}
 
 // assembleSnapshot makes one snapshot of all results. Manifests lie over the objects of a cluster,
 // if there is one.

@@ -76,15 +76,8 @@ func ReadCluster(ctx context.Context, server *Server, o ClusterOptions) (*model.
 	if err := r.readAll(ctx); err != nil {
 		return nil, clusterError(ctx, o.Context, err)
 	}
-	outcomes, problems := r.results, r.readingProblems()
-	if len(o.Overlay.Paths) > 0 || o.Overlay.Kustomization != "" {
-		over, err := o.Overlay.readOverlay(ctx, "a cluster", "drop --live to ask the snapshot")
-		if err != nil {
-			return nil, err
-		}
-		outcomes, problems = append(outcomes, over.outcomes...), append(problems, over.problems...)
-	}
-	return assembleSnapshot(o.Overlay, &model.Cluster{Context: o.Context, ReadAt: o.ReadAt, Kinds: r.served, Unread: r.unreadObjects()}, outcomes, problems), nil
+	cluster := &model.Cluster{Context: o.Context, ReadAt: o.ReadAt, Kinds: r.served, Unread: r.unreadObjects()}
+	return AssembleCluster(ctx, o.Overlay, cluster, r.results, r.readingProblems())
 }
 
 // clusterReader is one reading of a cluster.

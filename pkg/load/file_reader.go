@@ -23,6 +23,11 @@ type fileReader struct {
 	snapshotHeader *model.Header // of the snapshot among the sources, if one is
 }
 
+// newFileReader returns a reader of files, and of standard input if it is not nil.
+func newFileReader(stdin io.Reader, limits document.Limits) *fileReader {
+	return &fileReader{stdin: stdin, remaining: limits.Total, bytesRead: limits.Read}
+}
+
 // readFiles returns the documents of all files, in order.
 func (r *fileReader) readFiles(ctx context.Context, sources []inputFile) ([]rawDocument, error) {
 	var pieces []rawDocument

@@ -177,8 +177,14 @@ func shortenError(err error) error {
 	return errors.New(text)
 }
 
-// unfinishedBuildError is the error of a build that goes on in the background.
-type unfinishedBuildError struct{ error }
+// unfinishedBuildError says why a build was left behind.
+type unfinishedBuildError struct{ why error }
+
+func (e unfinishedBuildError) Error() string { return e.why.Error() }
+
+// isUnfinishedBuild reports whether an error is that of a build that goes on in the background. No
+// other can be run then.
+func isUnfinishedBuild(err error) bool { return errors.As(err, new(unfinishedBuildError)) }
 
 // heapBytes is how much memory objects take, those no longer in use included.
 func heapBytes() uint64 {

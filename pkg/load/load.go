@@ -99,7 +99,7 @@ type inputResult struct {
 // readInput reads and decodes what the options name.
 func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 	limits := o.Limits.WithDefaults()
-	in := &fileReader{stdin: o.Stdin, remaining: limits.Total, bytesRead: limits.Read}
+	in := newFileReader(o.Stdin, limits)
 	pieces, err := o.readDocuments(ctx, in, limits)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (o Options) readDocuments(ctx context.Context, r *fileReader, limits docume
 	case o.Kustomization != "" && len(o.Paths) > 0:
 		return nil, &document.Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
-		return buildKustomization(ctx, o, r, limits)
+		return buildKustomization(ctx, kustomizationOptions{folder: o.Kustomization, helm: o.Helm, limits: limits}, r)
 	case len(o.TextFiles) > 0:
 		r.problems = append(r.problems, o.Problems...)
 		if o.Recursive && o.Render {
@@ -156,7 +156,7 @@ func (o Options) readDocuments(ctx context.Context, r *fileReader, limits docume
 		return nil, err
 	}
 	if f.separateDeployments {
-		return o.renderFolders(ctx, r, limits, f)
+		return renderFolders(ctx, renderOptions{paths: o.Paths, namespace: o.Namespace, destination: o.Destination, helm: o.Helm, limits: limits}, r, f)
 	}
 	return r.readFiles(ctx, f.files)
 }

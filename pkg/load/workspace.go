@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
@@ -27,7 +26,9 @@ func (f *kustomizedFolder) isComponent() bool { return f.kustomization.Kind == t
 
 // workspace is the folders of an input: what they hold, and where paths count from.
 type workspace struct {
-	walk         *kustomizationWalk // of which every build has another
+	fileSystem   filesys.FileSystem
+	walk         *kustomizationWalk // reads what kustomizations name, and builds them
+	limits       document.Limits
 	pathRoots    []pathRoot
 	folders      map[string]*kustomizedFolder // those with a kustomization, by their real path
 	chartsByPath map[string]*chart            // by the real path of the folder
@@ -37,36 +38,38 @@ type workspace struct {
 	valuesUsed   int                          // how many values generators have used
 }
 
+func newWorkspace(walk *kustomizationWalk, limits document.Limits) workspace {
+	return workspace{fileSystem: filesys.MakeFsOnDisk(), walk: walk, limits: limits, folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{},
+		usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}
+}
+
 // readKustomizations reads the kustomizations among the folders, and notes what they name.
 func (r *workspace) readKustomizations(ctx context.Context, f *fileFinder) error {
 	for _, at := range f.chartFolders {
-		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
+		dir, err := filesys.ConfirmDir(r.fileSystem, at.path)
 		if err != nil {
 			return document.PathError(at.name, err)
 		}
 		r.chartsByPath[dir.String()] = &chart{dir: dir, name: at.name}
 	}
 	for _, at := range f.kustomizedFolders {
-		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
+		dir, err := filesys.ConfirmDir(r.fileSystem, at.path)
 		if err != nil {
 			return document.PathError(at.name, err)
 		}
-		one := &kustomizedFolder{kustomization: &kustomization{dir: dir, name: at.name}}
-		// What is wrong with it is reported when it is built.
-		if err := r.walk.openKustomization(ctx, one.kustomization); err != nil && ctx.Err() != nil {
-			return ctx.Err()
+		k, err := r.walk.openFolder(ctx, dir, at.name)
+		if err != nil {
+			return err
 		}
+		one := &kustomizedFolder{kustomization: k}
 		r.folders[dir.String()] = one
 		r.usedFolders[dir.String()] = true
-		for _, e := range one.kustomization.listEntries() {
-			r.recordNamedPath(one, e)
+		for _, named := range k.namedPaths() {
+			r.recordNamedPath(one, named)
 		}
-		for _, c := range one.kustomization.HelmCharts {
-			if chart := r.chartsByPath[realPath(one.kustomization.dir.Join(one.kustomization.chartPath(c)))]; chart != nil {
+		for _, folder := range k.chartFolders() {
+			if chart := r.chartsByPath[realPath(folder)]; chart != nil {
 				chart.reached = true
-			}
-			for _, file := range append(c.AdditionalValuesFiles, c.ValuesFile) {
-				r.recordNamedPath(one, entry{role: asData, kustomization: one.kustomization, text: file})
 			}
 		}
 	}
@@ -80,24 +83,9 @@ func (r *workspace) readKustomizations(ctx context.Context, f *fileFinder) error
 	return nil
 }
 
-// recordNamedPath notes the file or folder that an entry of a kustomization names.
-func (r *workspace) recordNamedPath(f *kustomizedFolder, e entry) {
-	text := e.text
-	switch e.role {
-	case asLiteral, asInline, asChart:
-		return
-	case asData:
-		if _, file, found := strings.Cut(text, "="); found {
-			text = file
-		}
-	}
-	if text == "" || strings.Contains(text, "\n") || isRemote(text) {
-		return
-	}
-	if !filepath.IsAbs(text) {
-		text = f.kustomization.dir.Join(text)
-	}
-	dir, file, err := r.walk.fileSystem.CleanedAbs(text)
+// recordNamedPath notes the file or folder at a path that a kustomization names.
+func (r *workspace) recordNamedPath(f *kustomizedFolder, named string) {
+	dir, file, err := r.fileSystem.CleanedAbs(named)
 	switch {
 	case err != nil:
 	case file == "":
@@ -111,12 +99,12 @@ func (r *workspace) recordNamedPath(f *kustomizedFolder, e entry) {
 // scanUsedFiles looks for sources in the files that kustomizations name. They may be changed before
 // they are deployed; where they lead seldom is.
 func (r *renderer) scanUsedFiles(ctx context.Context) error {
-	for _, real := range slices.Sorted(maps.Keys(r.usedFiles)) {
+	for _, real := range slices.Sorted(maps.Keys(r.workspace.usedFiles)) {
 		if !isManifest(real) {
 			continue
 		}
-		s := fileLocation{dir: filesys.ConfirmedDir(filepath.Dir(real)), file: filepath.Base(real), name: r.displayName(real)}
-		text, err := r.walk.readFile(ctx, s)
+		s := fileLocation{dir: filesys.ConfirmedDir(filepath.Dir(real)), file: filepath.Base(real), name: r.workspace.displayName(real)}
+		text, err := r.workspace.walk.readFile(ctx, s)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -134,8 +122,8 @@ func (r *renderer) scanUsedFiles(ctx context.Context) error {
 // rootKustomizations returns the kustomizations that are built because nothing leads to them.
 func (r *renderer) rootKustomizations() []*kustomizedFolder {
 	var out []*kustomizedFolder
-	for _, dir := range slices.Sorted(maps.Keys(r.folders)) {
-		if f := r.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) {
+	for _, dir := range slices.Sorted(maps.Keys(r.workspace.folders)) {
+		if f := r.workspace.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) {
 			out = append(out, f)
 		}
 	}
@@ -148,7 +136,7 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 	met := map[string]bool{}
 	var meet func(dir string)
 	meet = func(dir string) {
-		f := r.folders[dir]
+		f := r.workspace.folders[dir]
 		if f == nil || met[dir] {
 			return
 		}
@@ -157,9 +145,9 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 			meet(next)
 		}
 	}
-	dirs := slices.Sorted(maps.Keys(r.folders))
+	dirs := slices.Sorted(maps.Keys(r.workspace.folders))
 	for _, dir := range dirs {
-		if f := r.folders[dir]; !f.isNamed || f.isComponent() || r.targetFolders.hasFolder(dir) {
+		if f := r.workspace.folders[dir]; !f.isNamed || f.isComponent() || r.targetFolders.hasFolder(dir) {
 			meet(dir)
 		}
 	}
@@ -168,7 +156,7 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 			continue
 		}
 		meet(dir)
-		f := r.folders[dir]
+		f := r.workspace.folders[dir]
 		if err := r.buildAndAdd(ctx, buildRequest{dir: f.kustomization.dir, name: f.kustomization.name}); err != nil {
 			return err
 		}
@@ -196,7 +184,7 @@ func (c folderSet) hasFolder(dir string) bool {
 // findKustomizationFile returns the kustomization file in a folder, "" if there is none.
 func (r *workspace) findKustomizationFile(dir filesys.ConfirmedDir) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		if at := dir.Join(name); r.walk.fileSystem.Exists(at) && !r.walk.fileSystem.IsDir(at) {
+		if at := dir.Join(name); r.fileSystem.Exists(at) && !r.fileSystem.IsDir(at) {
 			return at
 		}
 	}
@@ -209,7 +197,7 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
 	var list func(below string) error
 	list = func(below string) error {
-		entries, err := r.walk.fileSystem.ReadDir(dir.Join(below))
+		entries, err := r.fileSystem.ReadDir(dir.Join(below))
 		if err != nil {
 			return err
 		}
@@ -217,7 +205,7 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 			at := filepath.Join(below, name)
 			switch full := filesys.ConfirmedDir(dir.Join(at)); {
 			case isHidden(name):
-			case !r.walk.fileSystem.IsDir(full.String()):
+			case !r.fileSystem.IsDir(full.String()):
 				if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 					k.Resources = append(k.Resources, "./"+filepath.ToSlash(at))
 				}
@@ -238,18 +226,18 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 
 // addOmissionProblems says what was left out.
 func (r *renderer) addOmissionProblems() {
-	r.reader.problems = append(r.reader.problems, r.remarks...)
-	for _, o := range r.omitted {
+	r.reader.problems = append(r.reader.problems, r.omissions.remarks...)
+	for _, o := range r.omissions.omitted {
 		o.sources = slices.DeleteFunc(o.sources, func(which fmt.Stringer) bool {
 			l, led := which.(*gitopsSource)
-			return led && r.isElsewhere(l)
+			return led && r.destinations.isElsewhere(l)
 		})
 		if len(o.sources) == 0 { // it is for another cluster than the one that is asked about
 			continue
 		}
 		r.reader.problems = append(r.reader.problems, o.toProblem())
 	}
-	if p := r.severalClustersProblem(&r.manifestIndex); p != nil {
+	if p := r.destinations.severalClustersProblem(&r.index); p != nil {
 		r.reader.problems = append(r.reader.problems, *p)
 	}
 	if n := r.unusedManifests; n > 0 {
