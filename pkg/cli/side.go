@@ -106,8 +106,8 @@ func (f *diffFlags) countStdin(from, to diffSide) int {
 type sideReader struct {
 	flags   *diffFlags
 	engine  *dopolicy.Engine
-	cluster *cluster // of a side that is live
-	other   *cluster // of one that is live in the context of --to-context
+	cluster *clusterAccess // of a side that is live
+	other   *clusterAccess // of one that is live in the context of --to-context
 	streams Streams
 }
 

@@ -124,16 +124,6 @@ func applyObjects(there, over []*model.Object) (kept []*model.Object, replaced m
 	return slices.DeleteFunc(slices.Clone(there), func(o *model.Object) bool { return replaced[o.Ref] }), replaced
 }
 
-// toProblem returns the problem with the reference of its object, whose namespace is known by now.
-func (f pendingProblem) toProblem() model.Problem {
-	p := f.problem
-	if f.object != nil {
-		ref := f.object.Ref
-		p.Ref = &ref
-	}
-	return p
-}
-
 // removeDuplicates keeps of equal copies of an object the one whose place sorts first, and of an
 // object that was read in different versions none, so that the order of the input cannot matter.
 func removeDuplicates(objects []*model.Object) (used []*model.Object, problems []model.Problem) {

@@ -34,6 +34,16 @@ type pendingProblem struct {
 	problem model.Problem
 }
 
+// toProblem returns the problem with the reference of its object, whose namespace is known by now.
+func (f pendingProblem) toProblem() model.Problem {
+	p := f.problem
+	if f.object != nil {
+		ref := f.object.Ref
+		p.Ref = &ref
+	}
+	return p
+}
+
 // decodeDocuments reads all documents, as many at a time as there are processors. The results are
 // in the order of the documents.
 func decodeDocuments(ctx context.Context, pieces []rawDocument, limits document.Limits) ([]documentResult, error) {
