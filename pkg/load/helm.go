@@ -24,7 +24,7 @@ const (
 	maxChartTime     = time.Minute
 )
 
-// Hints for what is not rendered.
+// Why charts are not rendered, and what to do about it.
 const (
 	notEnabled = "charts are rendered only if that is asked for"
 	renderHint = "render it where it is deployed, and read the result too"

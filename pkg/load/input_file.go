@@ -155,6 +155,7 @@ func (f *fileFinder) addManifest(p, name string) (bool, error) {
 
 func isChartFile(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" && !e.IsDir() }
 
+// isKustomization reports whether a file of that name is a kustomization.
 func isKustomization(name string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
 }
@@ -173,8 +174,10 @@ func realPath(p string) string {
 	return p
 }
 
+// isHidden reports whether a file or folder of that name is left out of an input.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
+// isManifest reports whether a file of that name is read when it is found in a folder.
 func isManifest(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
 }

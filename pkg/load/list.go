@@ -29,6 +29,7 @@ type listReader struct {
 	result  documentResult
 }
 
+// newListReader returns a reader of one list.
 func newListReader(o listOptions) *listReader {
 	return &listReader{options: o, texts: newTextCache(), encoder: &encoder{packer: &model.Packer{}}}
 }

@@ -17,6 +17,7 @@ type manifest struct {
 	value     any
 }
 
+// isMap reports whether m is a map.
 func (m manifest) isMap() bool { _, ok := m.value.(map[string]any); return ok }
 
 // lineOf returns the line on which the part of m at path stands, or as much of it as there is. Like
