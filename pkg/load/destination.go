@@ -50,6 +50,7 @@ type destinations struct {
 	chosen   string // the only one to read; "": all
 	clusters map[string]bool
 	deployed []deployedRange
+	aside    map[int]bool // documents that are for another cluster than the chosen one, by their index among those that were read
 }
 
 // deployedRange is the documents that a source deploys: those from one index of what is read up to
@@ -77,6 +78,17 @@ func (d *destinations) isSkipped(l *gitopsSource) bool {
 // isElsewhere reports whether what a source deploys is only looked at for what it leads to.
 func (d *destinations) isElsewhere(by *gitopsSource) bool {
 	return by != nil && d.chosen != "" && by.destinationCluster() != d.chosen
+}
+
+// withoutAside returns the documents but for those that are for another cluster than the chosen one.
+func (d *destinations) withoutAside(documents []rawDocument) []rawDocument {
+	var out []rawDocument
+	for i, p := range documents {
+		if !d.aside[i] {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // checkChosen returns an error where nothing is deployed to the chosen cluster.

@@ -58,7 +58,7 @@ func renderFolders(ctx context.Context, o renderOptions, in *fileReader, f *file
 	r := &renderer{options: o, limits: o.limits, charts: charts, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{},
 		index:     manifestIndex{limits: o.limits, namespace: o.namespace},
 		workspace: newWorkspace(newKustomizationWalk(in, o.limits, charts), o.limits)}
-	r.destinations.chosen = normalizeDestination(o.destination)
+	r.destinations = destinations{chosen: normalizeDestination(o.destination), aside: map[int]bool{}}
 	r.workspace.findPathRoots(o.paths)
 	if err := r.workspace.readKustomizations(ctx, f); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func renderFolders(ctx context.Context, o renderOptions, in *fileReader, f *file
 	if err := r.renderAll(ctx, plain); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(r.index.documents, func(p rawDocument) bool { return p.elsewhere }), r.destinations.checkChosen()
+	return r.destinations.withoutAside(r.index.documents), r.destinations.checkChosen()
 }
 
 // readUnnamedFiles returns the documents of the files that no kustomization names. Those beside
@@ -221,7 +221,9 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 func (r *renderer) addDocuments(pieces []rawDocument, by *gitopsSource) {
 	aside := r.destinations.isElsewhere(by)
 	for i, p := range pieces {
-		pieces[i].elsewhere = aside
+		if aside {
+			r.destinations.aside[len(r.index.documents)+i] = true
+		}
 		for _, l := range r.findSources(p) {
 			if by != nil && by.kind != helmRelease {
 				l.cluster = by.destinationCluster()

@@ -28,7 +28,6 @@ type rawDocument struct {
 
 	realPath  string // the path of the file without links; "" where it was made
 	namespace string // of objects without one; "" for that of all
-	elsewhere bool   // it is for another cluster than the one that is asked about
 }
 
 // splitText cuts a file into its documents as kubectl does, so that a broken document cannot spoil
