@@ -3,6 +3,7 @@
 package loadtest
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,4 +78,58 @@ func Bomb(open, each, end string) string {
 		b.WriteString(end + "\n")
 	}
 	return b.String()
+}
+
+// Routes returns a file of n HTTPRoutes as people write them.
+func Routes(n int) []byte {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  name: route-%d
+  namespace: team-%d
+  labels:
+    app: shop
+spec:
+  parentRefs:
+  - name: external
+    namespace: infra
+    sectionName: https
+  hostnames:
+  - shop-%d.example.com
+  rules:
+  - name: api
+    matches:
+    - path:
+        type: PathPrefix
+        value: /api/v%d
+      method: GET
+    - headers:
+      - name: x-version
+        value: "2"
+    filters:
+    - type: RequestHeaderModifier
+      requestHeaderModifier:
+        set:
+        - name: x-route
+          value: route-%d
+    backendRefs:
+    - name: api-%d
+      port: 8080
+      weight: 90
+    - name: api-canary
+      port: 8080
+      weight: 10
+  - matches:
+    - path:
+        type: PathPrefix
+        value: /
+    backendRefs:
+    - name: web
+      port: 80
+`, i, i%100, i, i%7, i, i)
+	}
+	return b.Bytes()
 }

@@ -153,7 +153,7 @@ func TestBuildLimits(t *testing.T) {
 }
 
 func TestKustomizationIsCancelled(t *testing.T) {
-	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": string(routes(1000))})
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": string(loadtest.Routes(1000))})
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := load.Files(ctx, load.Options{Kustomization: "."}); !errors.Is(err, context.DeadlineExceeded) {
