@@ -16,7 +16,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report page test test-browser test-cluster test-library test-duckdb lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,9 +57,15 @@ web/node_modules: web/package.json web/package-lock.json
 page: web/node_modules ## build the page of reports, which pkg/report embeds, from web/
 	$(NPM) run build
 
-test: ## run go vet and the tests that need nothing but Go, make and git
+test: ## run go vet and the tests that need nothing but Go, make and git, in 3 minutes
 	go vet ./...
-	go test -timeout 10m ./...
+	go test -short -timeout 30m ./...
+
+# What runs against the clock is not for a machine that does something else at the same time.
+test-hostile: ## run the tests with input made to harm, and those that measure time and memory
+	go test -timeout 30m ./internal/hostiletest ./internal/reportgen
+	go test -timeout 30m -run 'TestFleetsAreForgotten|TestLimits|TestConditionBombs|TestBodyIsSearchedQuickly|TestManyPoliciesOnOneTarget' \
+	  ./pkg/...
 
 test-browser: web/node_modules build ## check the page of reports and try it in Chromium (needs npm and Chromium)
 	$(NPM) run check

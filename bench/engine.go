@@ -32,7 +32,7 @@ func runMerge(manifests, answer string) ([]part, error) {
 }
 
 func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
-	catalog, err := plugin.Catalog(plugins.All(), kinds, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), kinds, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,14 +43,14 @@ func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 	}
 	watch.lap("decode")
 	watch.collect()
-	policies := resolve.Decode(in, catalog)
+	policies := resolve.StartDecoding(in, catalog)
 	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
 	watch.lap("topology")
 	resolution := policies.Attach(graph)
 	watch.lap("attach")
 	for _, kind := range resolution.Kinds {
 		if len(kind.Policies) > 0 {
-			kind.Fold()
+			kind.FoldAll()
 		}
 	}
 	watch.lap("fold")
@@ -82,7 +82,7 @@ func effectivePolicies(r *resolve.Resolution) []effective {
 		}
 		for i := range r.Graph.Len() {
 			id := topology.NodeID(i)
-			if !kind.Reaches(r.Node(id).Role) {
+			if !kind.HasResultsAt(r.Node(id).Role) {
 				continue
 			}
 			for _, stack := range kind.Contexts(id) {

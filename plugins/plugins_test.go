@@ -33,11 +33,3 @@ func BenchmarkCatalog(b *testing.B) { // every command waits for it
 		}
 	}
 }
-
-func BenchmarkOutlines(b *testing.B) { // what a command reads that is not about the kinds themselves
-	for b.Loop() {
-		if _, err := plugin.NewOutlineCatalog(All()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -35,6 +36,11 @@ const (
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(cli.App{Plugins: plugins.All()}.Run(context.Background(), os.Args[1:], cli.Terminal()))
+	}
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("hostile input is not tried in short mode: make test-hostile")
+		return
 	}
 	debug.SetGCPercent(100) // a run is as large as this process is when it starts it
 	os.Exit(m.Run())

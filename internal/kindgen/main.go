@@ -15,7 +15,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 )
@@ -63,8 +62,7 @@ func run(dir string, check bool) error {
 	return nil
 }
 
-// convert is the documents of a YAML file as a JSON list, one a line, with aliases followed. Their fields are in order, but those that most
-// commands do not read come last.
+// convert is the documents of a YAML file as a JSON list, one a line, with aliases followed. Their fields are in order.
 func convert(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	dec := yaml.NewDecoder(bytes.NewReader(text))
@@ -78,24 +76,10 @@ func convert(text []byte) ([]byte, error) {
 			return nil, err
 		}
 		out.WriteString(open)
-		if err := write(&out, ordered(n.Content[0])); err != nil {
+		if err := write(&out, n.Content[0]); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// ordered is a document with the fields of its outline first.
-func ordered(n *yaml.Node) *yaml.Node {
-	out := *n
-	out.Content = nil
-	for _, later := range []bool{false, true} {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if descriptor.IsReadLater(n.Content[i].Value) == later {
-				out.Content = append(out.Content, n.Content[i], n.Content[i+1])
-			}
-		}
-	}
-	return &out
 }
 
 func write(out *bytes.Buffer, n *yaml.Node) error {

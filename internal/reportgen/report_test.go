@@ -17,6 +17,9 @@ const largest = 14_000_000
 
 // TestSizeOfReports: pages can be mailed.
 func TestSizeOfReports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("timed: run by make test-hostile")
+	}
 	for name, s := range shops() {
 		t.Run(name, func(t *testing.T) {
 			if size := len(answer(t, written(t, s), "report", "--no-picture")); size > largest {

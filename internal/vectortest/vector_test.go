@@ -205,9 +205,6 @@ var catalogs sync.Map
 func catalogWith(t *testing.T, settings []string) *descriptor.Catalog {
 	t.Helper()
 	made, _ := catalogs.LoadOrStore(strings.Join(settings, "\n"), sync.OnceValues(func() (*descriptor.Catalog, error) {
-		if len(settings) == 0 {
-			return plugin.NewOutlineCatalog(plugins.All())
-		}
 		return plugin.NewCatalog(plugins.All(), nil, settings)
 	}))
 	catalog, err := made.(func() (*descriptor.Catalog, error))()

@@ -84,18 +84,6 @@ func SortedKeys(m map[string]bool) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// ListTexts returns the texts of a list in a spec.
-func ListTexts(v any) []string {
-	var out []string
-	l, _ := v.([]any)
-	for _, x := range l {
-		if s, ok := x.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // Copier copies fields of a message into a Value, where they are there.
 type Copier struct{ Value Value }
 
@@ -110,13 +98,6 @@ func (c Copier) Duration(name string, v any) {
 func (c Copier) Number(name string, v any) {
 	if n, ok := ParseNumber(v); ok {
 		c.Value[name] = n
-	}
-}
-
-// Texts copies a list of texts, as a set.
-func (c Copier) Texts(name string, v any) {
-	if l := ListTexts(v); len(l) > 0 {
-		c.Value[name] = SortedSet(l)
 	}
 }
 

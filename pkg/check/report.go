@@ -26,10 +26,10 @@ type Options struct {
 	Steps          int                                       // that judging by schemas may take; 0: schema.DefaultSteps
 	Requirements   []*requirement.Requirement                // that have to be met
 	Requests       requirement.Deciders                      // decide what requirements ask about requests
-	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that get around policies; nil: nobody does
-	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: nobody does
+	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that bypass policies; nil: not checked
+	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: not checked
 	ShowSuppressed bool                                      // list what does not count as well
-	Verbose        bool                                      // let people see notes
+	Verbose        bool                                      // print notes as well
 	Catalogue      Catalogue                                 // documents what can be found
 	FailOn         Threshold                                 // from which severity on a finding fails
 

@@ -56,7 +56,7 @@ func (r *Report) groupSimilar(o view.TableOptions) (out []similarFindings, notes
 	}
 	at := map[text]int{}
 	items := slices.Clone(r.Items)
-	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as they are mended
+	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as people fix them
 		return cmp.Or(a.Severity.Compare(b.Severity), -comparePresence(a.Origin, b.Origin), model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare))
 	})
 	for _, f := range items {

@@ -34,7 +34,7 @@ func (q *auditFlags) waitForProxies(ctx context.Context, a App, s Streams, args 
 				return failed
 			}
 			if err == nil && !agrees {
-				return errFindings // what is not known, or runs with different versions, has not arrived
+				return errFindings // a setting counts as arrived only if it is known, and the same in all replicas
 			}
 			return err
 		}

@@ -97,7 +97,7 @@ func (f *checkFlags) addCheckCompletion(a App, cmd *cobra.Command, s Streams) {
 	}
 	completeFlagFrom(cmd, "fail-on", check.Thresholds())
 	completeFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		before := typed[:strings.LastIndex(typed, ",")+1] // the flag takes a list
+		before := typed[:strings.LastIndex(typed, ",")+1] // the ids of the list that are already typed
 		var words []string
 		for _, id := range f.findingCatalogue().IDs() {
 			words = append(words, before+id)

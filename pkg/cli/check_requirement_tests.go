@@ -145,7 +145,7 @@ func (f *checkTestFlags) runTestFile(ctx context.Context, plugins []plugin.Plugi
 		if !strings.Contains(t.Name, f.only) {
 			continue
 		}
-		engine, err := kinds.engine(plugins, s) // a fresh one: kinds that are found in one input are not known in another
+		engine, err := kinds.engine(plugins, s) // a new engine: kinds that are found in one input are not known in another
 		if err != nil {
 			return nil, err
 		}

@@ -103,7 +103,7 @@ func (f *clusterFlags) clusterArgs() []string {
 // clusterAccess is a cluster that a command may ask, and how.
 type clusterAccess struct {
 	context   string // its name
-	namespace string // the one to ask about where the command line names none
+	namespace string // used where the command line names none
 	config    *rest.Config
 	timeout   time.Duration // for all requests of a command together; 0: none
 }
@@ -160,7 +160,7 @@ func (f *sourceFlags) requestLogger(s Streams) func(format string, args ...any) 
 	if f.verbosity < requestLogLevel {
 		return nil
 	}
-	var one sync.Mutex // requests are made side by side
+	var one sync.Mutex // requests run in parallel
 	return func(format string, args ...any) {
 		one.Lock()
 		defer one.Unlock()
@@ -171,7 +171,7 @@ func (f *sourceFlags) requestLogger(s Streams) func(format string, args ...any) 
 // readCluster reads what a command may need of the cluster.
 func (f *sourceFlags) readCluster(ctx context.Context, c *clusterAccess, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	log := f.requestLogger(s)
-	klog.SetLogger(logr.Discard()) // the client's own words, which say nothing that our errors do not
+	klog.SetLogger(logr.Discard()) // the client's own log lines repeat what our errors say
 	server, err := load.NewServer(c.config, f.loadLimits(), log)
 	if err != nil {
 		return nil, kubeconfigError(err)

@@ -45,7 +45,7 @@ func registerCompletions(root *cobra.Command, args []string) {
 				return
 			}
 			f.Value = c.Value
-			// The flag is the command's, the only thing that can go wrong.
+			// Registering fails only for a flag that the command does not have.
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, c.words)
 		})
 	}

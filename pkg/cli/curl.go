@@ -58,7 +58,7 @@ type curlOptions struct {
 	url, request, agent, cookie, referer, upload string
 	user                                         string // name:password
 	headers, json, form, connectTo               []string
-	expect                                       []string    // ours, in lines of request files
+	expect                                       []string    // expectations, only in lines of request files
 	data                                         [5][]string // by option
 	head, get, asIs                              bool
 }

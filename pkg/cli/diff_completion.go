@@ -67,7 +67,7 @@ func (f *diffFlags) readSecondSide(ctx context.Context, plugins []plugin.Plugin,
 	silent := s
 	silent.In, silent.Out, silent.Err, silent.ErrIsTTY = strings.NewReader(""), io.Discard, io.Discard, false
 	all := *f
-	all.deleted = []string{"any/thing"} // what is being typed
+	all.deleted = []string{"any/thing"} // stands for what is being typed
 	_, to, err := all.chooseSides(args)
 	if err != nil {
 		return nil

@@ -244,7 +244,7 @@ func expandPath(path string) ([]string, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		return []string{path}, nil // reading it says what is wrong
+		return []string{path}, nil // reading the file reports the error
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {

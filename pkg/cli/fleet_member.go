@@ -13,7 +13,7 @@ import (
 
 // member is one of several clusters that a command asks, in a run of its own.
 type member struct {
-	name         string // how answers call it
+	name         string // the name in answers
 	context      string // of the kubeconfig; "": files are read
 	file         string // the file or folder that is read instead
 	catalogCache *catalogCache

@@ -64,7 +64,7 @@ func newFleet(a App, cmd *cobra.Command, s Streams, parallel int, members []*mem
 // memberRun is the result of asking one cluster.
 type memberRun struct {
 	*member
-	stderr []byte // what it said beside the answer
+	stderr []byte // what it wrote to stderr
 	err    error
 }
 
@@ -191,7 +191,7 @@ func (f *fleet) reportOutcome(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return &noAnswerError{"interrupted", ""}
 	}
-	if !f.answered && f.failedAlike() { // it has nothing to do with the clusters
+	if !f.answered && f.failedAlike() { // the error does not come from the clusters
 		first := f.failures[0]
 		if first.code == ExitUsage {
 			return &usageError{first.what, first.hint}

@@ -16,6 +16,9 @@ import (
 
 // What was read of clusters is not kept: neither here nor in the libraries.
 func TestFleetsAreForgotten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("timed: run by make test-hostile")
+	}
 	demo, err := filepath.Abs("../../testdata/demo")
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type graphScope struct {
 	depth         int
 	affected      string
 	collapse      string
-	collapseGiven bool // --collapse is the user's
+	collapseGiven bool // the user set --collapse
 	narrowed      bool // a target or a selector is given
 }
 
@@ -33,7 +33,7 @@ func (g *graphScope) addScopeFlags(a App, cmd *cobra.Command, q *queryFlags, s S
 	fs.IntVar(&g.depth, "depth", defaultDepth, "how many edges from the focus to draw")
 	fs.StringVar(&g.affected, "only-affected-by", "", "only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
 	fs.StringVar(&g.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike: "+strings.Join(view.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
-	// The flags were added just above, the only thing that can go wrong.
+	// Hiding fails only for a flag that does not exist, and these were added just above.
 	completeFlag(cmd, "focus", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposeFocus)))
 	completeFlag(cmd, "only-affected-by", a.proposeFromInput(&q.sourceFlags, s, (*sourceFlags).openInput, proposeForFlag(proposePolicies)))
 	completeFlagFrom(cmd, "collapse", view.CollapseLevels())

@@ -32,7 +32,7 @@ func (g *graphFlags) applyStyle(q *queryFlags) error {
 		return newUsageError("use one of: "+strings.Join(render.Themes(), ", "), "unknown theme %q", g.theme)
 	}
 	if g.layout == string(render.LayoutFlat) && !g.collapseGiven {
-		g.collapse = view.CollapseNone // programs want to know all
+		g.collapse = view.CollapseNone // programs get everything
 	}
 	q.dot = render.DOTOptions{Layout: render.Layout(g.layout), Theme: render.Theme(g.theme)}
 	return nil

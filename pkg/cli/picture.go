@@ -68,7 +68,7 @@ func writeAndOpen(s Streams, name string, write func(to Streams) error) error {
 	to.Out, to.OutIsTTY = file, false
 	err = write(to)
 	if err := errors.Join(err, file.Close()); err != nil {
-		_ = os.RemoveAll(folder) // nobody was told of it
+		_ = os.RemoveAll(folder) // its path was not printed
 		return err
 	}
 	fmt.Fprintln(s.Err, "opening", render.Escape(path))
@@ -84,7 +84,7 @@ func writeAndOpen(s Streams, name string, write func(to Streams) error) error {
 func fileURL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // in front of the letter of a drive
+		path = "/" + path // before a drive letter
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }

@@ -102,7 +102,7 @@ func (f *sourceFlags) engine(plugins []plugin.Plugin, s Streams) (*dopolicy.Engi
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.member.loadCatalog(func() (*descriptor.Catalog, error) { return dopolicy.NewCatalog(plugins, o) })
+	catalog, err := s.member.loadCatalog(func() (*descriptor.Catalog, error) { return plugin.NewCatalog(plugins, o.PolicyKinds, o.Settings) })
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (f *sourceFlags) engine(plugins []plugin.Plugin, s Streams) (*dopolicy.Engi
 
 // engineOptions are the user's policy kinds and settings.
 func (f *sourceFlags) engineOptions() (dopolicy.Options, error) {
-	o := dopolicy.Options{Settings: f.settings, Workloads: f.workloads, WholeKinds: f.allKinds, ExternalAuthenticates: slices.Contains(f.assumptions, externalAuthenticates)}
+	o := dopolicy.Options{Settings: f.settings, Workloads: f.workloads, ExternalAuthenticates: slices.Contains(f.assumptions, externalAuthenticates)}
 	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
 		text, err := readSmallFile(name, i >= len(f.foundKinds))
 		if err != nil {

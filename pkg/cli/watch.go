@@ -69,7 +69,7 @@ func (q *queryFlags) watchAnswer(ctx context.Context, s Streams, answer answerFu
 		return kubeconfigError(err)
 	}
 	var again <-chan time.Time
-	told := "" // the error that was told last, until there is an answer again
+	told := "" // the last error printed, until there is an answer again
 	for {
 		watcher.FollowLists(ctx)
 		if !watcher.AwaitChange(ctx, quietPeriod, again) {

@@ -128,8 +128,12 @@ func (d *decoder) decodeBlock(b merge.BlockKind) {
 	if !ok || raw.IsNull() {
 		return
 	}
-	if d.kind.Content.AllowsDesigns && (designReader{d, b, at}).readBlock(raw) {
-		return
+	if read := d.kind.Content.Reader; read != nil {
+		in := policy.BlockInput{Policy: d.policy, Block: b, At: at, Raw: raw, Spec: d.spec, Containers: d.containers}
+		in.Condition = func(text string, at []string) merge.Condition { return d.compileCondition(text, b, at) }
+		if read(&in) {
+			return
+		}
 	}
 	if d.kind.IsGeneric() && !isBlock(raw) {
 		return // a setting of that name

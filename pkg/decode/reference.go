@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// maxRefs is how many references a policy may have (gatewayapi §8).
+// maxRefs is how many references a policy may have.
 const maxRefs = 16
 
 // referenceReader reads the references of a policy.

@@ -3,7 +3,8 @@ package descriptor
 import (
 	"slices"
 	"strings"
-	"sync"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -21,8 +22,6 @@ type Catalog struct {
 	builder        *builder
 	cluster        []model.GroupKind
 	routes         []routeKind
-	outlined       bool     // kinds are outlines
-	wholeKinds     sync.Map // by GroupKind: those that were read whole for an input
 
 	knowledge Knowledge
 	requests  []RequestNormalization // what data planes make of requests, by vendor
@@ -50,20 +49,10 @@ func (c *Catalog) Links() []topology.Linker {
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
 // Settings are NAME=VALUE texts. Errors are *form.Error or *SettingError.
 func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions) (*Catalog, error) {
-	return newCatalog(vendors, users, settings, funcs, false)
-}
-
-// NewOutlineCatalog is NewCatalog for descriptors that are known to be right, with the usual
-// settings: of the kinds of which an input has no policies only outlines are read.
-func NewOutlineCatalog(vendors []form.Source, funcs Functions) (*Catalog, error) {
-	return newCatalog(vendors, nil, nil, funcs, true)
-}
-
-func newCatalog(vendors, users []form.Source, settings []string, funcs Functions, outlined bool) (*Catalog, error) {
 	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, controllers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
-		catalog: &Catalog{outlined: outlined, kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
+		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
 	b.catalog.builder = b
-	for i, read := range parseFiles(slices.Concat(vendors, users), outlined) {
+	for i, read := range parseFiles(slices.Concat(vendors, users)) {
 		vendor := ""
 		if i >= len(vendors) {
 			vendor = "user"
@@ -86,9 +75,7 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 	var wrong form.Error
 	kinds, errs := make([]*policy.Kind, len(b.order)), make([]error, len(b.order))
 	model.Parallel(len(b.order), 1, func(i int) {
-		if outlined {
-			kinds[i], errs[i] = b.readDescriptor(b.order[i], b.catalog.chosenSettings, nil, false)
-		} else if kinds[i], errs[i] = b.readKind(b.order[i], b.catalog.chosenSettings); errs[i] == nil && b.raw[b.order[i]].user {
+		if kinds[i], errs[i] = b.readKind(b.order[i], b.catalog.chosenSettings); errs[i] == nil && b.raw[b.order[i]].user {
 			errs[i] = b.tryVariants(b.order[i])
 		}
 	})
@@ -99,10 +86,8 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 		}
 		b.catalog.kinds[gk] = kinds[i]
 	}
-	if !outlined {
-		wrong.Lines = append(wrong.Lines, b.checkMembers()...)
-		wrong.Lines = append(wrong.Lines, b.checkDialects()...)
-	}
+	wrong.Lines = append(wrong.Lines, b.checkMembers()...)
+	wrong.Lines = append(wrong.Lines, b.checkDialects()...)
 	if wrong.Lines != nil {
 		return nil, &wrong
 	}
@@ -139,6 +124,13 @@ func (c *Catalog) Kinds() []*policy.Kind {
 	return out
 }
 
+// rawKind is a PolicyKind document before variants and extension are applied.
+type rawKind struct {
+	node         *yaml.Node
+	file, vendor string
+	user         bool
+}
+
 type builder struct {
 	raw         map[model.GroupKind]rawKind
 	replaced    map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
@@ -158,8 +150,7 @@ func (b *builder) registerFile(src parsedFile, vendor string) error {
 	docs := src.documents
 	r := &form.Reader{File: src.Name}
 	user, named := vendor != "", false
-	for _, d := range docs {
-		n := d.Outline()
+	for _, n := range docs {
 		if form.TextOf(n, "kind") != "Vendor" {
 			continue
 		}
@@ -179,16 +170,15 @@ func (b *builder) registerFile(src parsedFile, vendor string) error {
 			b.catalog.requests = append(b.catalog.requests, *v.requests)
 		}
 	}
-	for _, d := range docs {
-		n := d.Outline()
+	for _, n := range docs {
 		kind := form.TextOf(n, "kind")
 		switch {
 		case form.TextOf(n, "apiVersion") != descriptorVersion:
 			r.Fail(n, "apiVersion must be %s", descriptorVersion)
 		case kind == "PolicyKind" && isDialect(n):
-			b.registerDialect(rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
+			b.registerDialect(rawKind{node: n, file: src.Name, vendor: vendor, user: user})
 		case kind == "PolicyKind":
-			b.registerKind(r, rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
+			b.registerKind(r, rawKind{node: n, file: src.Name, vendor: vendor, user: user})
 		case kind != "Vendor":
 			r.Fail(n, "kind must be PolicyKind or Vendor, not %q", kind)
 		}
@@ -199,16 +189,16 @@ func (b *builder) registerFile(src parsedFile, vendor string) error {
 // parsedFile is a descriptor file that has been parsed.
 type parsedFile struct {
 	form.Source
-	documents []form.Document
+	documents []*yaml.Node
 	err       error
 }
 
 // parseFiles parses descriptor files in parallel, because every command waits for it.
-func parseFiles(sources []form.Source, outlined bool) []parsedFile {
+func parseFiles(sources []form.Source) []parsedFile {
 	out := make([]parsedFile, len(sources))
 	model.Parallel(len(sources), 1, func(i int) {
 		out[i].Source = sources[i]
-		out[i].documents, out[i].err = sources[i].ReadOutlines(func(field string) bool { return outlined && IsReadLater(field) })
+		out[i].documents, out[i].err = sources[i].ReadDocuments()
 	})
 	return out
 }
@@ -234,22 +224,16 @@ func (b *builder) registerKind(r *form.Reader, k rawKind) {
 
 // readKind applies extension and variants, and reads the descriptor, under the given settings.
 func (b *builder) readKind(gk model.GroupKind, settings model.Settings) (*policy.Kind, error) {
-	return b.readDescriptor(gk, settings, nil, true)
+	return b.readDescriptor(gk, settings, nil)
 }
 
 // readDescriptor is readKind, in a dialect if there is one, whole or its outline.
-func (b *builder) readDescriptor(gk model.GroupKind, settings model.Settings, d *rawKind, whole bool) (*policy.Kind, error) {
-	raw, err := b.raw[gk].withFields(whole)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) readDescriptor(gk model.GroupKind, settings model.Settings, d *rawKind) (*policy.Kind, error) {
+	raw := b.raw[gk]
 	r := &form.Reader{File: raw.file}
 	node, publishable := raw.node, form.Member(raw.node, "publishable") != nil
 	if base := form.TextOf(node, "extends"); base != "" {
 		under, ok := b.baseOf(gk, model.ParseGroupKind(base))
-		if under, err = under.withFields(whole); err != nil {
-			return nil, err
-		}
 		switch {
 		case !ok:
 			r.Fail(form.Member(node, "extends"), "there is no descriptor %q to extend", base)
@@ -263,20 +247,13 @@ func (b *builder) readDescriptor(gk model.GroupKind, settings model.Settings, d 
 	node = b.resolveVariants(r, raw, settings)
 	if d != nil {
 		r.File = d.file
-		over, err := d.withFields(whole)
-		if err != nil {
-			return nil, err
-		}
-		node = over.applyDialect(node)
-	}
-	if !whole {
-		node = outlineOf(node)
+		node = d.applyDialect(node)
 	}
 	k := usualKind()
 	k.Vendor, k.Source, k.Settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
 	k.Controllers, k.HasDialects = b.controllerNames(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
-	(&kindReader{reader: reader{r, k, &b.funcs, node, !whole}}).readKind(node)
+	(&kindReader{reader: reader{r, k, &b.funcs, node}}).readKind(node)
 	k.Publishable = k.Publishable && publishable // not inherited: what else the kind sets may be a credential
 	return k, r.Err()
 }

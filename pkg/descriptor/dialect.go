@@ -60,7 +60,7 @@ func (b *builder) checkDialects() []string {
 			}
 			err := r.Err()
 			if err == nil {
-				_, err = b.readDescriptor(gk, b.catalog.chosenSettings, d, true)
+				_, err = b.readDescriptor(gk, b.catalog.chosenSettings, d)
 			}
 			if err != nil {
 				wrong = append(wrong, strings.Split(err.Error(), "\n")...)

@@ -13,24 +13,24 @@ import (
 
 // wordField reads one of a set of words that have a type of their own; later ones belong to the
 // schema but are not built yet.
-func wordField[W ~string](r *form.Reader, into *W, now []W, later ...string) form.Field {
+func wordField[W ~string](r *form.Reader, into *W, words []W) form.Field {
 	return func(n *yaml.Node) {
-		known := make([]string, len(now))
-		for i, w := range now {
+		known := make([]string, len(words))
+		for i, w := range words {
 			known[i] = string(w)
 		}
 		text := string(*into)
-		r.Word(&text, known, later...)(n)
+		r.Word(&text, known)(n)
 		*into = W(text)
 	}
 }
 
 // eitherField reads one of two words, and whether it is the second; later ones belong to the schema
 // but are not built yet.
-func eitherField(r *form.Reader, into *bool, no, yes string, later ...string) form.Field {
+func eitherField(r *form.Reader, into *bool, no, yes string) form.Field {
 	return func(n *yaml.Node) {
 		text := no
-		r.Word(&text, []string{no, yes}, later...)(n)
+		r.Word(&text, []string{no, yes})(n)
 		*into = text == yes
 	}
 }
@@ -110,7 +110,7 @@ func (r reader) kindsField(into *[]model.GroupKind, ofPolicies bool) form.Field 
 // readRole reads a role of the families of traffic.
 func (r reader) readRole(n *yaml.Node) (role topology.Role) {
 	wordField(r.Reader, &role, []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule,
-		topology.Backend, topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, policy.FilterLevel, policy.SectionLevel, policy.PortLevel, policy.InlineRule, policy.InlineBackend, policy.InlinePort}, "mesh")(n)
+		topology.Backend, topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, policy.FilterLevel, policy.SectionLevel, policy.PortLevel, policy.InlineRule, policy.InlineBackend, policy.InlinePort})(n)
 	return role
 }
 

@@ -66,7 +66,6 @@ func (b *builder) registerLikeKind(s Setting, e likeKind) error {
 		drop("for"), {Kind: yaml.ScalarNode, Tag: "!!str", Value: gk.String()},
 		drop("plural"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("short"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("publishable"), {Kind: yaml.ScalarNode, Tag: "!!null"}}}
 	raw.node = patchNode(raw.node, patch)
-	raw.Document = form.NewDocument(raw.node)
 	b.raw[gk] = raw
 	b.order = append(b.order, gk)
 	return nil

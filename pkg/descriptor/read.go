@@ -20,7 +20,6 @@ type reader struct {
 	funcs *Functions
 
 	document *yaml.Node // the PolicyKind document; nil: not asked for
-	outlined bool       // it is an outline, without the fields that are read later
 }
 
 // kindReader reads one PolicyKind document into a Kind.
@@ -56,17 +55,15 @@ func (r *kindReader) readKind(n *yaml.Node) {
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
 		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.readShortNames, "cluster": r.Flag(&k.ClusterScoped), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "publishable": r.Flag(&k.Publishable), "inferred": r.Text(&k.Inferred),
 		"class": eitherField(r.Reader, &r.direct, "inherited", "direct"), "fold": eitherField(r.Reader, &r.bottomUp, "checked", "bottomUp"),
-		"sameTarget": wordField(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}, "union"),
+		"sameTarget": wordField(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}),
 		"rejects":    eitherField(r.Reader, &k.RejectsWhole, "target", "policy"),
 		"reads":      r.kindsField(&k.Reads, false), "members": r.kindsField(&k.Members, true),
 		"evaluate": r.remoteFuncField(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),
 		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.readKeys(n) },
 		"status":   statusReader{r.reader}.readStatus,
 	}
-	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fieldReaders(), reachReader{r.reader}.fieldReaders(), specReader{r.reader}.outlineFieldReaders(), (&foldReader{reader: r.reader}).fieldReaders()}
-	if !r.outlined {
-		parts = append(parts, specReader{r.reader}.fieldReaders(), validityReader{r.reader}.fieldReaders())
-	}
+	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fieldReaders(), reachReader{r.reader}.fieldReaders(), (&foldReader{reader: r.reader}).fieldReaders(),
+		specReader{r.reader}.fieldReaders(), validityReader{r.reader}.fieldReaders()}
 	r.Object(n, parts...)
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {

@@ -55,7 +55,7 @@ func (r orderReader) readKey(n *yaml.Node) policy.Key {
 	compares := functionField(r.Reader, &k.Func, r.funcs.Compare, "to compare policies")
 	var sort string
 	r.Object(n, map[string]form.Field{"field": by(policy.ByField, r.Path(&k.At)), "label": by(policy.ByLabel, name), "annotation": by(policy.ByAnnotation, name), "func": by(policy.ByFunc, compares),
-		"part": nil, "of": r.Texts(&k.Values), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(&k.Descending), "called": r.Text(&k.Name),
+		"of": r.Texts(&k.Values), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(&k.Descending), "called": r.Text(&k.Name),
 		"absent": func(n *yaml.Node) { k.Absent = n.Value }})
 	if k.By == "" && !r.Failed() {
 		r.Fail(n, "a key needs \"field\", \"label\", \"annotation\" or \"func\"")

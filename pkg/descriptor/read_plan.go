@@ -52,7 +52,7 @@ func addAskedFacts(names []string, facts policy.Facts) []string {
 func (r *foldReader) readPlan(n *yaml.Node, top bool) merge.Plan {
 	var p merge.Plan
 	var strategy *yaml.Node
-	r.Object(n, map[string]form.Field{"name": r.Text(&p.Name), "levels": rolesField(r.reader, &p.Levels), "needs": rolesField(r.reader, &p.NeededLevels),
+	r.Object(n, map[string]form.Field{"name": r.Text(&p.Name), "levels": rolesField(r.reader, &p.Levels),
 		"only": func(n *yaml.Node) { p.Only = r.readShape(n) }, "rules": func(n *yaml.Node) { p.Rules = r.readShape(n) },
 		"of": func(n *yaml.Node) {
 			p.Members = []merge.Plan{}
@@ -86,7 +86,7 @@ func (r *foldReader) readPlan(n *yaml.Node, top bool) merge.Plan {
 func (r *foldReader) planSameTarget(p *merge.Plan) form.Field {
 	return func(n *yaml.Node) {
 		var same policy.SameTarget
-		wordField(r.Reader, &same, []policy.SameTarget{policy.Stacked, policy.Fill}, "union")(n)
+		wordField(r.Reader, &same, []policy.SameTarget{policy.Stacked, policy.Fill})(n)
 		p.SameTarget, p.OwnTarget = merge.Stacked, true
 		if same == policy.Fill {
 			p.SameTarget = merge.Fill

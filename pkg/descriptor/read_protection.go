@@ -78,13 +78,6 @@ func (r protectionReader) readRule(n *yaml.Node, p gate.Property) {
 		"implicit": func(n *yaml.Node) { g.Implicit = r.readCode(n, "") },
 		"constant": r.Word(&g.Constant, gate.Constants()), "answers": r.statusesField(&g.Answers), "missing": r.statusesField(&g.Missing),
 		"reads": r.Texts(&g.Reads), "order": r.numberField(&g.Order), "func": r.remoteNameField(&g.Func, r.funcs.Gates, "to complete gates"),
-		"follow": func(n *yaml.Node) {
-			g.Follow = &gate.Follow{}
-			r.Object(n, map[string]form.Field{"at": r.Path(&g.Follow.At), "kind": r.Text(&g.Follow.Kind), "take": r.Text(&g.Follow.Take)})
-			if g.Follow.At == nil || !strings.Contains(g.Follow.Kind, ".") {
-				r.Fail(n, "following a reference needs \"at\", and \"kind\" as Kind.group")
-			}
-		},
 		"counter": func(n *yaml.Node) {
 			g.Counter = &gate.Counter{}
 			r.Object(n, map[string]form.Field{"limit": r.Text(&g.Counter.Limit), "per": r.Text(&g.Counter.Per), "key": r.Text(&g.Counter.Key),

@@ -19,7 +19,7 @@ func (r reachReader) fieldReaders() map[string]form.Field {
 	k := &r.kind.Reach
 	return map[string]form.Field{"family": r.readFamily, "effective": r.readEffective, "routes": r.readRoutes, "holds": eitherField(r.Reader, &k.Local, "below", "target"),
 		"listenerSets": wordField(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.AttachedSets, policy.AllSets, policy.NoSets}),
-		"paths":        funcObjectField(r.Reader, &k.Step, r.funcs.Steps, "to judge paths"),
+		"paths":        funcObjectField(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
 		"voids":        functionListField(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
 }
 

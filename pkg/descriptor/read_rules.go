@@ -7,7 +7,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // entriesShape cuts at the keys of map fields; other fields are whole.
@@ -46,7 +45,7 @@ func (r reader) readShape(n *yaml.Node) merge.Shape {
 			p.Path = r.readPattern(e)
 		} else {
 			r.Object(e, map[string]form.Field{"path": func(n *yaml.Node) { p.Path = r.readPattern(n) }, "keys": r.Texts(&p.Keys), "choice": r.Text(&p.Choice), "filler": r.Flag(&p.Filler),
-				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "combine": r.combineField(&p), "union": r.unionField(&p)})
+				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "union": r.unionField(&p)})
 			p.Append, p.Numbers = list == "append", list == "numbers"
 			p.Order = map[string]merge.ListOrder{"patch": merge.PatchOrder, "keys": merge.KeyOrder}[order]
 			if p.Order != merge.LowerOrder && p.Keys == nil {
@@ -59,16 +58,6 @@ func (r reader) readShape(n *yaml.Node) merge.Shape {
 		out = append(out, p)
 	})
 	return out
-}
-
-// combineField reads the function that makes one of two units.
-func (r reader) combineField(p *merge.Pattern) form.Field {
-	return func(n *yaml.Node) {
-		var make func(model.Settings) merge.CombineFunc
-		if funcObjectField(r.Reader, &make, r.funcs.Combine, "to combine settings")(n); make != nil {
-			p.Combine = make(r.kind.Settings)
-		}
-	}
 }
 
 // unionField reads whether values hold beside each other.

@@ -15,20 +15,16 @@ type specReader struct{ reader }
 func (r specReader) fieldReaders() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.readContent, "rules": r.readRules, "strategy": strategyReader(r).readStrategy, "defaults": r.readDefaults, "builtins": r.readBuiltins,
-		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries,
+		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "parts": r.readParts, "protects": protectionReader(r).readProtection,
 		"normalize": funcObjectField(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
-}
-
-// outlineFieldReaders returns the readers of the fields that an outline has.
-func (r specReader) outlineFieldReaders() map[string]form.Field {
-	return map[string]form.Field{"parts": r.readParts, "protects": protectionReader(r).readProtection}
 }
 
 func (r specReader) readContent(n *yaml.Node) {
 	c := &r.kind.Content
 	r.Object(n, map[string]form.Field{"at": r.Path(&c.At), "fields": r.Texts(&c.Fields), "condition": r.Text(&c.Condition),
-		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.KeepsEmpty), "designs": r.Flag(&c.AllowsDesigns), "oneSet": r.Flag(&c.OneSet), "nulls": r.readNulls,
+		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.KeepsEmpty), "oneSet": r.Flag(&c.OneSet), "nulls": r.readNulls,
 		"entries": r.readEntries,
+		"reader":  funcObjectField(r.Reader, &c.Reader, r.funcs.Readers, "to read blocks"),
 		"zero":    wordField(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string
@@ -87,16 +83,12 @@ func toBodyTypes(v any) any {
 func (r specReader) readBuiltins(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var b policy.Builtin
-		wins := true
-		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.Path), "label": r.Text(&b.Label), "value": nil, "wins": r.Flag(&wins),
+		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.Path), "label": r.Text(&b.Label),
 			"at":    func(n *yaml.Node) { b.Role = r.readRole(n) },
 			"level": wordField(r.Reader, &b.Level, []topology.Role{policy.InlineRule, policy.InlineBackend, policy.InlinePort}),
 			"func":  functionField(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
-		switch {
-		case b.Role == "" || b.Unit == nil || b.Label == "" || (b.Path == nil) == (b.Func == nil):
+		if b.Role == "" || b.Unit == nil || b.Label == "" || (b.Path == nil) == (b.Func == nil) {
 			r.Fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
-		case !wins:
-			r.Fail(e, "a built-in setting that gives way is not supported yet")
 		}
 		r.kind.Builtins = append(r.kind.Builtins, b)
 	})
@@ -111,8 +103,7 @@ func (r specReader) readParts(n *yaml.Node) {
 			"unlessSetting": func(n *yaml.Node) {
 				r.Object(n, map[string]form.Field{"setting": r.Text(&p.UnlessSetting[0]), "is": func(n *yaml.Node) { p.UnlessSetting[1] = n.Value }})
 			},
-			"refs":      nil,
-			"normalize": funcObjectField(r.Reader, &p.Normalize, r.funcs.PartNormalizers, "to normalize settings")})
+			"normalize": funcObjectField(r.Reader, &p.Normalize, r.funcs.Typed, "to normalize settings")})
 		if p.Name == "" || p.List != nil && p.At != nil || p.List == nil && p.At == nil && p.Settings == nil {
 			r.Fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
 		}
@@ -146,7 +137,7 @@ func (r specReader) readFacets(n *yaml.Node) {
 func (r specReader) readUnevaluated(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var u policy.UnevaluatedField
-		r.Object(e, map[string]form.Field{"path": r.Path(&u.Path), "message": r.Text(&u.Message), "when": nil})
+		r.Object(e, map[string]form.Field{"path": r.Path(&u.Path), "message": r.Text(&u.Message)})
 		if u.Path == nil || u.Message == "" {
 			r.Fail(e, "an entry of notEvaluated needs \"path\" and \"message\"")
 		}

@@ -27,7 +27,7 @@ func (r statusReader) readStates(n *yaml.Node) {
 func (r statusReader) readStatus(n *yaml.Node) {
 	s := &r.kind.Status
 	r.Object(n, map[string]form.Field{"func": r.remoteNameField(&s.Func, r.funcs.Writers, "to write conditions"), "marks": r.remoteFuncField(&s.Marks, r.funcs.Markers, "to write marks"),
-		"states": r.readStates, "complete": r.Texts(&s.Complete), "writes": r.readWrites, "ancestor": r.Word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": eitherField(r.Reader, &s.Refuses, "report", "refuse", "cut", "aggregate"), "accepted": r.readAccepted, "affected": nil,
+		"states": r.readStates, "complete": r.Texts(&s.Complete), "writes": r.readWrites, "overflow": eitherField(r.Reader, &s.Refuses, "report", "refuse"), "accepted": r.readAccepted,
 		"inForce": func(n *yaml.Node) {
 			r.Object(n, map[string]form.Field{"type": r.Text(&s.Type), "all": r.Text(&s.All), "some": r.Text(&s.Some), "none": r.Text(&s.None), "noScope": r.Text(&s.NoScope)})
 		}})
@@ -35,9 +35,8 @@ func (r statusReader) readStatus(n *yaml.Node) {
 
 // readAccepted reads the words for whether a policy is accepted.
 func (r statusReader) readAccepted(n *yaml.Node) {
-	w := &policy.AcceptedWords{Type: "Accepted", Yes: "Accepted", Conflicted: "Conflicted", Invalid: "Invalid", NotFound: "TargetNotFound", NotGiven: "RefNotPermitted"}
-	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes), "conflicted": r.Text(&w.Conflicted), "invalid": r.Text(&w.Invalid),
-		"notFound": r.Text(&w.NotFound), "notPermitted": r.Text(&w.NotGiven), "alone": r.Flag(&w.Alone)})
+	w := &policy.AcceptedWords{Type: "Accepted", Yes: "Accepted", Invalid: "Invalid"}
+	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes), "invalid": r.Text(&w.Invalid), "alone": r.Flag(&w.Alone)})
 	r.kind.Status.Accepted = w
 }
 

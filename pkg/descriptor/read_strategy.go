@@ -29,7 +29,6 @@ func (r strategyReader) readStrategy(n *yaml.Node) {
 			r.List(n, func(e *yaml.Node) { rule.Read = append(rule.Read, r.readPlace(e)) })
 		},
 		"default": func(n *yaml.Node) { rule.Default = r.readChoice(n) },
-		"func":    nil,
 		"values":  func(n *yaml.Node) { rule.Values = r.readChoices(n) },
 	})
 }
@@ -74,8 +73,6 @@ func (r strategyReader) readPlace(n *yaml.Node) policy.StrategyPlace {
 		return policy.StrategyPlace{InBlock: root == "block", Path: strings.Split(rest, ".")}
 	case root == "by":
 		return policy.StrategyPlace{InNamer: true, Path: strings.Split(rest, ".")}
-	case slices.Contains([]string{"lower", "annotation", "setting"}, root):
-		r.Fail(n, "a strategy read at %q is not supported yet", root)
 	default:
 		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD, by.FIELD)", s)
 	}

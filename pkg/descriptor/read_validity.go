@@ -28,7 +28,7 @@ func (r validityReader) fieldReaders() map[string]form.Field {
 // readChecks reads the functions that find faults.
 func (r validityReader) readChecks(n *yaml.Node) {
 	known := map[string]policy.CheckMaker{}
-	maps.Copy(known, r.funcs.CheckMakers)
+	maps.Copy(known, r.funcs.Sites)
 	for name, check := range r.funcs.Checks {
 		known[name] = func(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 			return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) { return check(p, in) }

@@ -44,7 +44,7 @@ type vendorReader struct {
 func (r *vendorReader) readVendor(n *yaml.Node) {
 	none := func(*yaml.Node) {}
 	fields := map[string]form.Field{"apiVersion": none, "kind": none, "name": r.Text(&r.name), "controllers": r.Texts(&r.controllers),
-		"settings": func(n *yaml.Node) { r.List(n, r.readSetting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.readClusterKinds, "routes": r.routeKinds, "requests": r.readRequests}
+		"settings": func(n *yaml.Node) { r.List(n, r.readSetting) }, "cluster": r.readClusterKinds, "routes": r.routeKinds, "requests": r.readRequests}
 	maps.Copy(fields, r.knowledgeFields())
 	r.Object(n, fields)
 	if r.name == "" {
@@ -79,7 +79,7 @@ func (r *vendorReader) readClusterKinds(n *yaml.Node) {
 
 func (r *vendorReader) readSetting(n *yaml.Node) {
 	s := Setting{Type: "text", at: fmt.Sprintf("%s:%d", r.File, n.Line)}
-	r.Object(n, map[string]form.Field{"name": r.Text(&s.Name), "type": r.Word(&s.Type, []string{"text", "bool", "version"}, "number", "list"), "values": r.Texts(&s.Values),
+	r.Object(n, map[string]form.Field{"name": r.Text(&s.Name), "type": r.Word(&s.Type, []string{"text", "bool", "version"}), "values": r.Texts(&s.Values),
 		"default": func(n *yaml.Node) {
 			s.Default = n.Value
 			if n.Kind != yaml.ScalarNode {
@@ -192,7 +192,7 @@ const (
 	genericStrategySetting = "gatewayapi.genericStrategy"
 )
 
-// coreSettings are the switches that belong to no vendor (gatewayapi §6).
+// coreSettings are the switches that belong to no vendor.
 func coreSettings() []Setting {
 	text := func(name, doc string, values ...string) Setting {
 		return Setting{Name: name, Type: "text", Values: values, Default: values[0], Doc: doc}

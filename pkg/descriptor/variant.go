@@ -56,24 +56,37 @@ func (c *Catalog) decideKinds(in *model.Snapshot) (kinds []*policy.Kind, problem
 			kinds = append(kinds, k)
 			continue
 		}
-		switch {
-		case len(auto) > 0:
+		if len(auto) > 0 {
 			if decided, err := c.builder.readKind(k.GroupKind, settings); err == nil { // tried before with every value
 				k = decided
 			}
-		case c.outlined:
-			k = c.readWhole(k)
 		}
 		d, why := c.builder.findDialect(k.GroupKind, in)
 		problems = append(problems, why...)
 		if d != nil {
-			if spoken, err := c.builder.readDescriptor(k.GroupKind, settings, d, true); err == nil { // tried before
+			if spoken, err := c.builder.readDescriptor(k.GroupKind, settings, d); err == nil { // tried before
 				k = spoken
 			}
 		}
 		kinds = append(kinds, k)
 	}
 	return kinds, problems
+}
+
+// neededKinds returns the kinds of an input that are read whole, and as the input decides: those of
+// which it has policies, alone or together with others, or lacks some that the cluster has, and
+// those that have results without any.
+func (c *Catalog) neededKinds(in *model.Snapshot) map[model.GroupKind]bool {
+	needed := map[model.GroupKind]bool{}
+	for gk, k := range c.kinds {
+		together := append([]model.GroupKind{gk}, k.Members...)
+		if k.Virtual || k.HasResultsWithoutPolicies() || slices.ContainsFunc(together, func(gk model.GroupKind) bool { return len(in.OfKind(gk)) > 0 || in.Cluster.HasUnread(gk) }) {
+			for _, gk := range together {
+				needed[gk] = true
+			}
+		}
+	}
+	return needed
 }
 
 // UndecidedKinds lists the described kinds that an automatic setting reads in one of several ways,
@@ -133,7 +146,7 @@ func (b *builder) patchVariants(r *form.Reader, k rawKind, variants *yaml.Node, 
 		var setting, below string
 		keep := func(into **yaml.Node) form.Field { return func(n *yaml.Node) { *into = n } }
 		r.Object(v, map[string]form.Field{"set": keep(&set), "when": func(n *yaml.Node) {
-			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": versionField(r, &below), "controller": nil})
+			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": versionField(r, &below)})
 		}})
 		if setting == "" || (is == nil) == (below == "") || set == nil {
 			r.Fail(v, "a variant needs \"when\" with \"setting\" and either \"is\" or \"below\", and \"set\"")

@@ -28,9 +28,6 @@ type Options struct {
 	// Workloads makes pods and workloads part of the graph, also where no policy targets them:
 	// Connection needs them.
 	Workloads bool
-	// WholeKinds reads every descriptor, also those of kinds that the input does not have: Kinds
-	// needs it to list what is known of each.
-	WholeKinds bool
 }
 
 // Engine knows the policy kinds of vendors, and how their data planes treat requests. An Engine
@@ -47,7 +44,7 @@ type Engine struct {
 // New makes an engine of vendors (plugins.All() are the built-in ones). Mistakes in the user's
 // descriptors are a *form.Error, unknown settings a *descriptor.SettingError.
 func New(vendors []plugin.Plugin, o Options) (*Engine, error) {
-	catalog, err := NewCatalog(vendors, o)
+	catalog, err := plugin.NewCatalog(vendors, o.PolicyKinds, o.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +56,6 @@ func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Opti
 	judges := plugin.Judges(vendors)
 	judges.Assume.External = o.ExternalAuthenticates
 	return &Engine{plugins: vendors, catalog: catalog, normalizers: plugin.Normalizers(vendors, catalog), judges: judges, workloads: o.Workloads}
-}
-
-// NewCatalog reads the descriptors of vendors and users. Those of the vendors alone are read as
-// far as an input asks.
-func NewCatalog(vendors []plugin.Plugin, o Options) (*descriptor.Catalog, error) {
-	if len(o.PolicyKinds)+len(o.Settings) == 0 && !o.WholeKinds {
-		return plugin.NewOutlineCatalog(vendors)
-	}
-	return plugin.NewCatalog(vendors, o.PolicyKinds, o.Settings)
 }
 
 // Catalog is what the engine knows about policy kinds.

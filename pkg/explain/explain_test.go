@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,28 +14,25 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Every reason that package merge declares is listed there and has its words here.
+// Every reason that package merge declares has its words here.
 func TestEveryReasonHasWords(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../merge/types.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	declared := 0
+	var declared []merge.Reason
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
 			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Reason" {
-				declared++
-				if value := merge.Reason(strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`)); !slices.Contains(merge.Reasons(), value) {
-					t.Errorf("merge.Reasons does not list %s", value)
-				}
+				declared = append(declared, merge.Reason(strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`)))
 			}
 		}
 		return true
 	})
-	if declared != len(merge.Reasons()) || len(byReason) != declared {
-		t.Errorf("%d reasons are declared, %d listed, and %d have words", declared, len(merge.Reasons()), len(byReason))
+	if len(declared) == 0 || len(byReason) != len(declared) {
+		t.Errorf("%d reasons are declared, and %d have words", len(declared), len(byReason))
 	}
-	for _, reason := range merge.Reasons() {
+	for _, reason := range declared {
 		if w := byReason[reason]; w.short == "" || w.outcome == "" || w.clauses == nil {
 			t.Errorf("%s lacks words", reason)
 		}

@@ -115,3 +115,12 @@ type visitor struct{ once func(int64) }
 
 func (v visitor) VisitExpr(e ast.Expr)           { v.once(e.ID()) }
 func (v visitor) VisitEntryExpr(e ast.EntryExpr) { v.once(e.ID()) }
+
+func ruleOf(t *testing.T, text string) Rule {
+	t.Helper()
+	ahead, err := CheckAhead(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return Rule{text, ahead}
+}

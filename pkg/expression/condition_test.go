@@ -97,6 +97,9 @@ func big(n int) obj {
 }
 
 func TestConditionBombs(t *testing.T) { // whatever a condition asks for, an answer comes soon: by cost, at the latest by the deadline
+	if testing.Short() {
+		t.Skip("timed: run by make test-hostile")
+	}
 	doc := big(10_000)
 	for _, when := range []string{
 		"spec.l.all(x, spec.l.all(y, spec.l.all(z, true)))",
@@ -175,6 +178,9 @@ func tables(n int) obj {
 }
 
 func TestConditionBombsInsideOneCall(t *testing.T) { // the limits look on between calls only; 2,500 entries take a sixteenth of what 10,000 do
+	if testing.Short() {
+		t.Skip("timed: run by make test-hostile")
+	}
 	doc := tables(2_500)
 	for _, when := range []string{"spec.l.distinct().size() > 0", "sets.equivalent(spec.l, spec.l)", "sets.intersects(spec.l, spec.l.map(x, 1))"} {
 		start := time.Now()

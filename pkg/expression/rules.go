@@ -28,8 +28,7 @@ func NewRules(rules ...Rule) *Rules {
 
 // compiledRules are rules that one run has compiled.
 type compiledRules struct {
-	plain      plainRules
-	rest       *Condition // all others; nil: there are none. Nearly every object meets it and the plain ones
+	all        *Condition // all of them together: nearly every object meets it
 	conditions func() []*Condition
 }
 
@@ -49,17 +48,12 @@ func (c *Conditions) compileRules(r *Rules) *compiledRules {
 		}
 		return each
 	})}
-	var rest []*exprpb.CheckedExpr
+	var checked []*exprpb.CheckedExpr
 	var texts []string
 	for _, rule := range r.rules {
-		checked := rule.decodeChecked()
-		if !out.plain.addRule(checked.GetExpr()) {
-			rest, texts = append(rest, checked), append(texts, rule.Text)
-		}
+		checked, texts = append(checked, rule.decodeChecked()), append(texts, rule.Text)
 	}
-	if len(rest) > 0 {
-		out.rest = c.ruleConditions.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", joinChecked(rest...))
-	}
+	out.all = c.ruleConditions.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", joinChecked(checked...))
 	c.rules[r] = out
 	return out
 }
@@ -71,10 +65,6 @@ func (c *Conditions) BrokenRules(r *Rules, body model.Body, extent model.Extent)
 		return nil
 	}
 	rules := c.compileRules(r)
-	plain := rules.plain.holdFor(body)
-	if plain && rules.rest == nil {
-		return nil
-	}
 	s, vars := Sizes{extent.Entries, extent.Text}, bindObject(body)
 	holds := func(c *Condition, otherwise bool) bool {
 		if c.err != nil || c.limits.Check(s) != nil {
@@ -86,7 +76,7 @@ func (c *Conditions) BrokenRules(r *Rules, body model.Body, extent model.Extent)
 		}
 		return holds
 	}
-	if plain && holds(rules.rest, false) {
+	if holds(rules.all, false) {
 		return nil
 	}
 	for i, rule := range rules.conditions() {

@@ -41,7 +41,7 @@ func (r *Reader) Err() error {
 	return e
 }
 
-// Field is what to do with the value of one field of a mapping; nil means: known to the schema, not built yet.
+// Field is what to do with the value of one field of a mapping.
 type Field = func(*yaml.Node)
 
 // Object reads a mapping whose fields must all be known, from one of the parts.
@@ -59,8 +59,6 @@ func (r *Reader) Object(n *yaml.Node, parts ...map[string]Field) {
 			r.Fail(key, "field %q is written twice", key.Value)
 		case !known:
 			r.Fail(key, "unknown field %q%s", key.Value, formatSuggestion(key.Value, listFieldNames(parts)))
-		case read == nil:
-			r.Fail(key, "field %q is not supported yet", key.Value)
 		case value.Tag != "!!null":
 			read(value)
 		}
@@ -164,24 +162,18 @@ func (r *Reader) Path(into *[]string) Field {
 	}
 }
 
-// Word reads one of a set of words; later ones belong to the schema but are not built yet.
-func (r *Reader) Word(into *string, now []string, later ...string) Field {
+// Word reads one of a set of words.
+func (r *Reader) Word(into *string, words []string) Field {
 	return func(n *yaml.Node) {
-		if Member(n, "func") != nil {
-			r.Fail(n, "a function is not supported here yet")
-			return
-		}
 		var s string
 		before := len(r.mistakes)
 		r.Text(&s)(n)
 		switch {
 		case len(r.mistakes) > before:
-		case slices.Contains(now, s):
+		case slices.Contains(words, s):
 			*into = s
-		case slices.Contains(later, s):
-			r.Fail(n, "%q is not supported yet", s)
 		default:
-			r.Fail(n, "%q is not one of %s", s, strings.Join(slices.Concat(now, later), ", "))
+			r.Fail(n, "%q is not one of %s", s, strings.Join(words, ", "))
 		}
 	}
 }

@@ -26,7 +26,6 @@ type Rule struct {
 	Unless   []Weakness        // the gate fails, or is open, where one of these is set
 	Always   Code              // the reason of a gate that never holds
 	Constant string            // how to tell that the value at At decides nothing; see Constants
-	Follow   *Follow           // the object that has the mode
 	Implicit Code              // the reason if no gate of the property is set, though the kind sets something
 	Answers  []Status          // what the gate may answer
 	Missing  []Status          // of these, what it answers where the credential is missing; nil: all of Answers
@@ -48,13 +47,6 @@ type Weakness struct {
 	Code Code
 }
 
-// Follow says that settings of another object count as settings of the policy.
-type Follow struct {
-	At   []string // the reference in the settings: name and perhaps namespace, kind and group
-	Kind string   // Kind.group of the object
-	Take string   // the field of its spec that is read under the same name; "": all of its spec
-}
-
 // Status is one status of an answer: a number, that of a setting, or any.
 type Status struct {
 	Number int      // also the one in the place of a setting that is not there; 0: none
@@ -69,7 +61,7 @@ type Counter struct {
 
 // Constants lists the ways to tell that a value decides nothing.
 func Constants() []string {
-	return []string{"rego", "cel", "cidr", "rules", "origins", "patterns"}
+	return []string{"rego", "cel", "cidr", "origins", "patterns"}
 }
 
 // KeepsOut reports whether settings keep requests out, of which sets says whether something is set at or below a dotted path, or "*": anything.

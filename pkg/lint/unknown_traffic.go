@@ -12,7 +12,7 @@ import (
 // known. A user who reads only such files must not be told that a policy is in force nowhere.
 type trafficGaps struct {
 	graph *topology.Graph
-	nodes map[topology.NodeID]bool // routes and listeners
+	nodes map[topology.NodeID]bool // routes and listeners whose traffic is not known
 }
 
 func findTrafficGaps(r *resolve.Resolution) trafficGaps {

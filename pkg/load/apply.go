@@ -11,7 +11,7 @@ import (
 
 // ApplyFiles reads manifests and lays them over a snapshot, as if they were applied: an object
 // takes the place of the one with its reference and keeps its time of creation, a new one is
-// created last. The base stays as it is. Errors are those of Files; a snapshot cannot lie over
+// created last. The base stays as it is. Errors are those of Files; a snapshot cannot be applied on top of
 // another.
 func ApplyFiles(ctx context.Context, base *model.Snapshot, o Options) (*model.Snapshot, error) {
 	r, err := o.readOverlay(ctx, "another input", "name it as a side of the comparison")

@@ -14,7 +14,7 @@ import (
 
 // AssembleCluster makes a snapshot of what was read of a cluster. The manifests that the options
 // name, if they name any, take the place of what the cluster has, as if they were applied. Errors
-// are those of Files; a snapshot cannot lie over a cluster.
+// are those of Files; a snapshot cannot be applied on top of a cluster.
 func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) (*model.Snapshot, error) {
 	if len(overlay.Paths) > 0 || overlay.Kustomization != "" {
 		over, err := overlay.readOverlay(ctx, "a cluster", "drop --live to ask the snapshot")
@@ -26,7 +26,7 @@ func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, 
 	return assembleSnapshot(overlay, from, outcomes, problems), nil
 }
 
-// assembleSnapshot makes one snapshot of all results. Manifests lie over the objects of a cluster,
+// assembleSnapshot makes one snapshot of all results. Manifests are applied on top of the objects of a cluster,
 // if there is one.
 func assembleSnapshot(o Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) *model.Snapshot {
 	r := o.gatherObjects(outcomes, nil, from)

@@ -126,7 +126,7 @@ func refuseRedirects(client *http.Client) *http.Client {
 		case request.URL.Host != first.Host || request.URL.Scheme != first.Scheme:
 			return newLimitError("the server sends requests on to %s://%s, which is refused: it would get your credentials", request.URL.Scheme, request.URL.Host)
 		case len(before) >= 10:
-			return newLimitError("the server sends requests on and on")
+			return newLimitError("the server redirects too many times")
 		}
 		return nil
 	}

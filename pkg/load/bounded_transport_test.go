@@ -58,7 +58,7 @@ func TestGuard(t *testing.T) {
 			}
 		}, "larger than 1 MiB"},
 		"redirects": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, "which is refused"},
-		"circles":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "on and on"},
+		"circles":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "too many times"},
 		"answers":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -140,7 +140,7 @@ func (r *clusterReader) readAll(ctx context.Context) error {
 
 // checkFailedGroups notes the groups that the server names and does not serve now. It is an error
 // if kinds are wanted of one of them, or the kinds that every server has are not there: what is not
-// read would be taken for absent.
+// read would be treated as absent.
 func (r *clusterReader) checkFailedGroups(failure error) error {
 	core := func(k model.ServedKind) bool { return k.Group == "" && k.Kind == namespaceKind }
 	if !slices.ContainsFunc(r.served, core) {
@@ -151,7 +151,7 @@ func (r *clusterReader) checkFailedGroups(failure error) error {
 		return failure
 	}
 	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-		Message: "some groups of the API are not served now, their kinds are taken for absent: " + failure.Error()}
+		Message: "some groups of the API are not served now, their kinds are treated as absent: " + failure.Error()}
 	for version := range failed {
 		if slices.ContainsFunc(r.options.Kinds, func(gk model.GroupKind) bool { return gk.Group == version.Group }) {
 			return failure

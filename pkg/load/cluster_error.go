@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	errNothingAllowed = errors.New("not one list may be read (Forbidden)")
+	errNothingAllowed = errors.New("nothing may be listed (Forbidden)")
 	errNoGatewayAPI   = errors.New("the cluster serves no Gateway API: there is no kind of " + gatewayGroup)
 )
 

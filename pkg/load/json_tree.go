@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// errTooDeep is what readTree returns for values that are nested deeper than allowed.
+// errTooDeep is what readAnswer returns for values that are nested deeper than allowed.
 var errTooDeep = errors.New("maps and lists are nested too deep")
 
 // answerPart is where in an answer of an API server a value stands.
@@ -51,12 +51,6 @@ type treeReader struct {
 	openEntries []treeEntry // of the lists and maps that are being read
 	entries     arena[treeEntry]
 	trees       arena[tree]
-}
-
-// readJSONTree returns the one JSON value in text, without lines.
-func readJSONTree(text []byte, words *textCache, limits document.Limits) (any, error) {
-	r := newTreeReader(text, words, limits)
-	return r.readToEnd(otherPart)
 }
 
 // readServerAnswer returns what an API server says, without lines and managed fields, and how many

@@ -21,7 +21,7 @@ func FuzzReadTree(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		limits := document.DefaultLimits()
-		got, err := readJSONTree([]byte(text), newTextCache(), limits)
+		got, err := newTreeReader([]byte(text), newTextCache(), limits).readToEnd(otherPart)
 		if err != nil {
 			return
 		}

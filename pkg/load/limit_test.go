@@ -12,6 +12,9 @@ import (
 )
 
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("timed: run by make test-hostile")
+	}
 	const deep = 100_000
 	nested := "not used: maps and lists are nested deeper than 100"
 	tests := []struct {

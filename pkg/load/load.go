@@ -110,12 +110,12 @@ func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 	return r, err
 }
 
-// readOverlay reads manifests that lie over something else. A snapshot cannot: it is an error,
+// readOverlay reads manifests that are applied on top of something else. A snapshot cannot: it is an error,
 // whose hint says what to do instead.
 func (o Options) readOverlay(ctx context.Context, what, hint string) (*inputResult, error) {
 	r, err := o.readInput(ctx)
 	if err == nil && r.header != nil {
-		return nil, &document.Error{What: o.inputName(), Err: errors.New("a snapshot cannot lie over " + what), Hint: hint}
+		return nil, &document.Error{What: o.inputName(), Err: errors.New("a snapshot cannot be applied on top of " + what), Hint: hint}
 	}
 	return r, err
 }

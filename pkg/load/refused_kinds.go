@@ -165,7 +165,7 @@ func (r *clusterReader) missingDefinitionProblems() []model.Problem {
 		report("of the kinds without a descriptor, only those called …Policy are taken for policies", "describe the kinds with --policy-kinds")
 	}
 	if kinds := r.undecidedNames(); len(kinds) > 0 {
-		report("how their definitions want them read is not known of "+strings.Join(kinds, ", "), "say how with --vendor-setting")
+		report("cannot tell how to read "+strings.Join(kinds, ", "), "say how with --vendor-setting")
 	}
 	return out
 }

@@ -267,29 +267,6 @@ func TestPlanGroupsAndHops(t *testing.T) { // separate groups, delegation hop by
 	}
 }
 
-func TestPlanFirstThatExists(t *testing.T) { // a look-up chain whose members share a layer
-	replace, patch := Strategy{}, Strategy{Cut: Rules}
-	plan := []Plan{{Strategy: &replace, Members: []Plan{
-		{Levels: []string{"mesh", "service"}, Strategy: &patch},
-		{Levels: []string{"mesh", "meshRoute"}, NeededLevels: []string{"meshRoute"}, Strategy: &patch}}}}
-	levels := func(ls ...string) Stack {
-		var out []Layer
-		for i, level := range ls {
-			layer := bare(m{"f": m{"x": level, fmt.Sprint("k", i): level}})
-			layer.Level = level
-			out = append(out, layer)
-		}
-		return Stack{Layers: out}
-	}
-	if got, want := say(Fold(plan, entries, levels("mesh", "service"))), "f.k0=mesh(0b) f.k1=service(1b) f.x=service(1b) -f.x(0b) MoreSpecificWins>(1b)"; got != want {
-		t.Errorf("no route: got %s, want %s", got, want)
-	}
-	got, want := say(Fold(plan, entries, levels("mesh", "service", "meshRoute"))), "f.k0=mesh(0b) f.k2=meshRoute(2b) f.x=meshRoute(2b) -f.x(0b) MoreSpecificWins>(2b) -f.x(1b) AtomicReplaced>(0b,2b) -f.k1(1b) AtomicReplaced>(0b,2b)"
-	if got != want {
-		t.Errorf("route: got %s, want %s", got, want)
-	}
-}
-
 func TestPlanUnion(t *testing.T) {
 	union := Strategy{Wins: Both}
 	r := Fold([]Plan{{Strategy: &union}}, entries, stack(bare(m{"f": m{"x": 1}}), bare(m{"f": m{"x": 2}})))

@@ -4,7 +4,7 @@ import "slices"
 
 // isSingleFold reports whether p is one fold of everything.
 func (p *Plan) isSingleFold() bool {
-	return p.Only == nil && p.Levels == nil && p.NeededLevels == nil && p.EachRole == "" && p.Members == nil && p.Func == nil
+	return p.Only == nil && p.Levels == nil && p.EachRole == "" && p.Members == nil && p.Func == nil
 }
 
 // planTakes reports whether the unit belongs to plan p: no earlier plan claimed it, and p and the
@@ -31,11 +31,6 @@ type planFold struct{ *stackFold }
 // layers as well.
 func (f planFold) foldPlan(p *Plan, layers []int, lower unsets) accumulator {
 	layers = f.layersAtLevels(p, layers)
-	for _, role := range p.NeededLevels {
-		if !slices.ContainsFunc(layers, func(i int) bool { return f.stack.Layers[i].Level == role }) {
-			return accumulator{unset: lower}
-		}
-	}
 	if p.Only != nil {
 		f.openShapes = append(f.openShapes, p.Only)
 		defer func() { f.openShapes = f.openShapes[:len(f.openShapes)-1] }()

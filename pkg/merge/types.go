@@ -186,19 +186,19 @@ const (
 
 // Plan is a tree of folds (engine E16). A leaf folds the layers of its levels, an inner plan the results of its members.
 type Plan struct {
-	Name                 string
-	Only                 Shape // nil: every unit that no earlier plan took
-	Rules                Shape // nil: the kind's
-	Levels, NeededLevels []string
-	EachRole             string // a role: one member per occurrence of it
-	Members              []Plan // least specific first; beside Func only for the names of members
-	SameTarget           SameTarget
-	OwnTarget            bool      // SameTarget is the plan's own, not the kind's
-	Strategy             *Strategy // nil: each block's own
-	FromLower            bool      // the challenger's Asks decides; Strategy if it has none
-	Func                 PlanFunc
-	KeepsEmptyLayers     bool // a layer all of whose units other plans take holds its place in this one, empty
-	Ordered              bool // the order of its units means something
+	Name             string
+	Only             Shape // nil: every unit that no earlier plan took
+	Rules            Shape // nil: the kind's
+	Levels           []string
+	EachRole         string // a role: one member per occurrence of it
+	Members          []Plan // least specific first; beside Func only for the names of members
+	SameTarget       SameTarget
+	OwnTarget        bool      // SameTarget is the plan's own, not the kind's
+	Strategy         *Strategy // nil: each block's own
+	FromLower        bool      // the challenger's Asks decides; Strategy if it has none
+	Func             PlanFunc
+	KeepsEmptyLayers bool // a layer all of whose units other plans take holds its place in this one, empty
+	Ordered          bool // the order of its units means something
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.
@@ -208,7 +208,7 @@ type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
 // leaves the two to the strategy.
 type CombineFunc func(established, lower Unit, wins Side) (Unit, []Effect)
 
-// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given.
+// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given; Output collects what it returns.
 type PlanFunc func(s Stack) ([]Unit, []Effect)
 
 // Reason says why a unit lost; the words are the contract's.
@@ -231,12 +231,6 @@ const (
 	Shadowed              Reason = "Shadowed"     // an entry of an ordered list that is never reached
 	NotEvaluated          Reason = "NotEvaluated" // whether it is in force beside the winner is not known
 )
-
-// Reasons lists them.
-func Reasons() []Reason {
-	return []Reason{MoreSpecificWins, LessSpecificOverrides, AtomicReplaced, AtomicOverridden, Unset, ConditionFalse, Conflicted, SameLevelOrder,
-		BuiltInWins, NoEffect, Invalid, Ignored, Shadowed, NotEvaluated}
-}
 
 // Action is what a step did to a unit.
 type Action uint8

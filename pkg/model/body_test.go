@@ -74,6 +74,9 @@ func TestBodyWithManyEntries(t *testing.T) { // from a certain number on there i
 }
 
 func TestBodyIsSearchedQuickly(t *testing.T) { // bound: 10 s for each of 200,000 keys and entries; one after the other it takes minutes
+	if testing.Short() {
+		t.Skip("timed: run by make test-hostile")
+	}
 	const n, bound = 200_000, 10 * time.Second
 	m, l := map[string]any{}, []any{}
 	for i := range n {

@@ -53,6 +53,29 @@ func Text(v any, path ...string) string {
 	return s
 }
 
+// Map is the object at path in v, or nil where there is none or something else.
+func Map(v any, path ...string) map[string]any {
+	m, _ := Get(v, path...).(map[string]any)
+	return m
+}
+
+// List is the list at path in v, or nil where there is none or something else.
+func List(v any, path ...string) []any {
+	l, _ := Get(v, path...).([]any)
+	return l
+}
+
+// Texts are the strings in the list at path in v. Entries that are something else are left out.
+func Texts(v any, path ...string) []string {
+	var out []string
+	for _, entry := range List(v, path...) {
+		if s, ok := entry.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // Snapshot is everything one run knows. Objects are sorted by reference; each reference occurs once.
 type Snapshot struct {
 	Objects    []*Object

@@ -16,14 +16,20 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Plugin is one vendor: its name, its descriptor file, and the functions that the file names.
+// Plugin is one vendor: its name, its descriptor file, and the functions that the file names, by the phase of a run in which they are called.
 type Plugin struct {
-	Name   string
-	Kinds  []byte           // the documents of its kinds.yaml as a JSON list
-	Status status.Functions // their names are added to Functions
-	// Evaluators judge requests and connections; their names are added likewise.
+	Name  string
+	Kinds []byte // the documents of its kinds.yaml as a JSON list
+
+	Reading   descriptor.Reading   // objects become policies
+	Attaching descriptor.Attaching // policies find the nodes where they hold
+	Merging   descriptor.Merging   // the policies of a path become one result
+	Judging   descriptor.Judging   // faults and findings of policies
+	Status    status.Functions     // conditions and marks are predicted
+
+	// Evaluators judge requests and connections.
 	Evaluators request.Evaluators
-	// Gates complete what descriptors say of how settings keep requests out; their names are added likewise.
+	// Gates complete what descriptors say of how settings keep requests out.
 	Gates protect.Functions
 	// Words are what the input says that decides what becomes of requests before they are compared, by the names in descriptors.
 	RequestWords map[string]WordFunc
@@ -31,7 +37,6 @@ type Plugin struct {
 	Audit *audit.Mapping
 	// Findings are the sorts of problems that only this vendor has.
 	Findings []Finding
-	descriptor.Functions
 }
 
 // Finding is one sort of problem: what documents it, and what looks for it.
@@ -115,15 +120,10 @@ func NewCatalog(plugins []Plugin, user []form.Source, settings []string) (*descr
 	return descriptor.NewCatalog(builtin, user, settings, funcs)
 }
 
-// NewOutlineCatalog is the catalogue of the vendors alone, read as far as an input asks for it.
-func NewOutlineCatalog(plugins []Plugin) (*descriptor.Catalog, error) {
-	return descriptor.NewOutlineCatalog(collectDescriptors(plugins))
-}
-
 // collectDescriptors returns the descriptors of the vendors, and the functions that these name.
 func collectDescriptors(plugins []Plugin) (builtin []form.Source, funcs descriptor.Functions) {
 	for _, p := range plugins {
-		funcs.Add(p.Functions)
+		funcs.Add(descriptor.Functions{Reading: p.Reading, Attaching: p.Attaching, Merging: p.Merging, Judging: p.Judging})
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.KindWriters))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.CustomWriters))

@@ -64,7 +64,7 @@ func (k *Kind) HasResultsAtWorkloads() bool {
 	})
 }
 
-// StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
+// StatusWords are a kind's own words for whether a policy is in force, and who writes its conditions instead.
 type StatusWords struct {
 	Type         string       // of the condition
 	All          string       // reason: in force everywhere
@@ -84,9 +84,9 @@ type StatusWords struct {
 
 // AcceptedWords are a kind's own words for whether a policy is accepted.
 type AcceptedWords struct {
-	Type, Yes                               string
-	Conflicted, Invalid, NotFound, NotGiven string // reasons
-	Alone                                   bool   // there is no condition beside it
+	Type         string
+	Yes, Invalid string // reasons
+	Alone        bool   // there is no condition beside it
 }
 
 // StateField is a word by which the vendor says what became of a policy, in the place of a condition.

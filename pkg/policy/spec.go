@@ -41,14 +41,14 @@ func (k *Spec) DescribeRules() string {
 
 // Content says where settings, blocks, unset lists and conditions stand in a policy.
 type Content struct {
-	At            []string // the settings root
-	Fields        []string // settings fields; nil: everything but references and block words
-	Blocks        map[merge.BlockKind][]string
-	Condition     string   // the field of a block that is a D/O condition where it is a string; "" for none
-	Unset         []string // fields that list deactivated names
-	OneSet        bool     // only one set is read: the first that is there of defaults, overrides and the bare one
-	AllowsDesigns bool     // blocks may be written in the designs that RFC 0009 did not choose
-	KeepsEmpty    bool     // an empty spec still holds its place
+	At         []string // the settings root
+	Fields     []string // settings fields; nil: everything but references and block words
+	Blocks     map[merge.BlockKind][]string
+	Condition  string      // the field of a block that is a D/O condition where it is a string; "" for none
+	Unset      []string    // fields that list deactivated names
+	OneSet     bool        // only one set is read: the first that is there of defaults, overrides and the bare one
+	Reader     BlockReader // of blocks in forms of the vendor's own; nil: there are none
+	KeepsEmpty bool        // an empty spec still holds its place
 
 	Zero ZeroValues // what false, 0, "" and an empty list are
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -44,6 +45,30 @@ func (in Input) RouteRule() topology.NodeID {
 	in.Reader.routeRead = true
 	return in.rulePath.Rule
 }
+
+// IsFirst reports whether the settings are the first of a verdict. A Func that judges all settings of a kind together does so there.
+func (in Input) IsFirst() bool {
+	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
+}
+
+// InForceAt is what a kind has in force at a node; nil: nothing.
+func (in Input) InForceAt(gk model.GroupKind, id topology.NodeID) *resolve.Verdict {
+	n := in.Resolution().Node(id)
+	for _, k := range in.Resolution().Kinds {
+		if k.GroupKind != gk || !k.IsInUse() || !k.HasResultsAtNode(n) {
+			continue
+		}
+		for _, s := range k.Contexts(id) {
+			if !k.IsEmpty(s) {
+				return k.Verdict(s)
+			}
+		}
+	}
+	return nil
+}
+
+// AsDescribed returns the gate as its descriptor describes it: a Func for gates of which only a function around it knows more.
+func AsDescribed[T any](_ T, g Gate) []Gate { return []Gate{g} }
 
 // RulePath is the path of a request to the rule that takes it: topology.None where it has no such
 // node.
@@ -251,9 +276,6 @@ func (in *Input) buildGate(f FoundValue) Gate {
 			}
 		}
 	}
-	if r.Follow != nil {
-		in.followReference(&g)
-	}
 	for _, u := range r.Unless {
 		for _, at := range in.findSetting(u.Value) {
 			g.addReasonAt(u.Code, at.Path, in)
@@ -367,36 +389,6 @@ func (in *Input) formatStatuses(all []gate.Status) []string {
 
 // AnyStatus stands for a status that a service chooses.
 const AnyStatus = "*"
-
-// followReference merges settings of another object into those of the policy. Without that object
-// the mode is not known.
-func (in *Input) followReference(g *Gate) {
-	f := in.Rule.Follow
-	ref := in.Reference(f.At, model.ParseGroupKind(f.Kind))
-	if ref.Name == "" {
-		return
-	}
-	o := in.Snapshot().Get(ref)
-	if o == nil {
-		g.AddReason(gate.MissingObject, fieldName(f.At))
-		g.Reasons[len(g.Reasons)-1].Message += ": " + ref.Kind + " " + ref.FullName()
-		return
-	}
-	spec, _ := o.Body.Field("spec").Value().(map[string]any)
-	own, _ := in.doc.(map[string]any)
-	doc := map[string]any{}
-	for name, v := range own {
-		doc[name] = v
-	}
-	for name, v := range spec {
-		if f.Take == "" || f.Take == name {
-			doc[name] = v
-		}
-	}
-	with := *in.Settings
-	with.doc = doc
-	in.Settings = &with
-}
 
 // Reference is the object that settings name at a path: its name, and perhaps its kind, group and namespace, which is else that of the policy.
 func (s *Settings) Reference(at []string, gk model.GroupKind) model.Ref {

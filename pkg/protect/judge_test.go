@@ -28,7 +28,7 @@ rules: fields
 protects:
   authentication:
   - {at: ways.*, any: ways, method: {token: jwt, key: apiKey}, order: 10, answers: [{at: refusal, default: 401}], unless: {ways.*.guest: AnonymousAllowed}, depends: {when: Condition}}
-  - {at: login, method: oidc, order: 5, answers: [302, 401], missing: [302], unless: {login.mode: {Optional: MissingAllowed}}, follow: {at: login.ref, kind: Mode.x.io, take: mode}, depends: {mode.open: {"true": FailOpen}}}
+  - {at: login, method: oidc, order: 5, answers: [302, 401], missing: [302], unless: {login.mode: {Optional: MissingAllowed}}}
   - {any: ways, implicit: AnonymousAllowed}
   authorization:
   - {at: ask, answers: ["*"], order: 20}
@@ -132,8 +132,6 @@ func TestGates(t *testing.T) {
 		"under a condition":      {lock("ways: {a: {token: {}}}, when: x"), "authentication", nil, "depends httproute:ways.a Condition"},
 		"two that both run":      {lock("ways: {a: {guest: {}}}, login: {}"), "authentication", nil, "holds by oidc httproute:login"},
 		"optional":               {lock("login: {mode: Optional}"), "authentication", nil, "fails httproute:login MissingAllowed"},
-		"the mode is not there":  {lock("ways: {a: {guest: {}}}, login: {ref: {name: m}}"), "authentication", nil, "depends httproute:login MissingObject"},
-		"the mode is there":      {lock("login: {ref: {name: m}}") + "---\napiVersion: x.io/v1\nkind: Mode\nmetadata: {name: m, namespace: a}\nspec: {mode: {open: true}}\n", "authentication", nil, "depends httproute:login FailOpen"},
 		"an external decision":   {lock("ask: {}"), "authorization", nil, "holds httproute:ask"},
 		"a constant":             {lock(`rego: "allow = true"`), "authorization", nil, "fails httproute:rego AllowsAll"},
 		"addresses":              {lock(`cidrs: [10.0.0.0/8], listed: true`), "ipList", nil, "holds httproute:cidrs"},

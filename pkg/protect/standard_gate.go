@@ -118,7 +118,7 @@ func (j *Judge) filterGates(own model.Ref, field string, f model.Body) []Gate {
 	return nil
 }
 
-// missingFilter are the gates of a filter whose object is not in the input. Where it is known not to exist, requests get an error (gatewayapi §4).
+// missingFilter are the gates of a filter whose object is not in the input. Where it is known not to exist, requests get an error.
 func (j *Judge) missingFilter(own model.Ref, field string, to model.Ref) []Gate {
 	k := j.res.Kind(to.GroupKind())
 	if k == nil || len(k.Protects.Rules) == 0 || !slices.Contains(k.Filters, topology.Rule) || j.res.Snapshot.Get(to) != nil {

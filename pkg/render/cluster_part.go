@@ -46,7 +46,7 @@ func NewClusterPart(v View, o Options) (*ClusterPart, error) {
 	}
 	switch o.Format {
 	case Tree, Name:
-		if failed { // which is told beside the answers
+		if failed { // the failure is printed on stderr
 			return p, nil
 		}
 	case Table, Wide, Grouped:
@@ -153,7 +153,7 @@ func (p *ClusterPart) layOutTable(v View) error {
 		b.Columns = append([]view.Column{first}, b.Columns...)
 		for r, row := range b.Rows {
 			label := p.stamp.Cluster
-			if len(row) < width && row[0].Text == "" { // it goes on from the row above
+			if len(row) < width && row[0].Text == "" { // it continues the row above
 				label = ""
 			}
 			out := append(make([]view.Cell, 0, len(row)+1), view.Cell{Text: label})

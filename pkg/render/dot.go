@@ -44,7 +44,7 @@ func FormatDOT(t *view.Topology, o DOTOptions) []byte {
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
 	writeDOT(w, t, o)
-	_ = w.Flush() // a buffer takes everything
+	_ = w.Flush() // writing to a buffer does not fail
 	return out.Bytes()
 }
 

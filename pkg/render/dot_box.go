@@ -36,7 +36,7 @@ func formatElement(name, inner string, list ...attribute) string {
 // formatText is a text in a colour and a size.
 func (d *clusterWriter) formatText(s string, colour themeColor, size string) string {
 	if s == "" {
-		return "" // Graphviz takes no empty element
+		return "" // Graphviz rejects empty elements
 	}
 	return formatElement("FONT", escapeHTML(s), attribute{"COLOR", d.colorValue(colour)}, attribute{"POINT-SIZE", size})
 }

@@ -182,7 +182,7 @@ func (d *clusterWriter) formatEnd(p position, tail bool) string {
 	if tail && (p.row > 0 || len(d.kindsInBox(p.box)) > 0) {
 		return quoteNodeID(p.box.node.ID) + ":" + formatPort(p.row, true) + ":e"
 	}
-	if tail { // its head is one cell
+	if tail { // the head of a line ends at one cell
 		return quoteNodeID(p.box.node.ID) + ":" + formatPort(p.row, false) + ":e"
 	}
 	return quoteNodeID(p.box.node.ID) + ":" + formatPort(p.row, false) + ":w"

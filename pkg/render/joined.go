@@ -152,7 +152,7 @@ func (j *JoinedWriter) writeItems(p *ClusterPart) error {
 	for _, one := range p.problems {
 		j.problems = append(j.problems, joinedProblem{p.stamp.Cluster, one})
 	}
-	if p.failed { // the kind of the answer is not known by it
+	if p.failed { // a failed part does not tell the kind of the answer
 		return nil
 	}
 	var out bytes.Buffer

@@ -20,7 +20,7 @@ type picture struct {
 	places   map[string]position // by node
 	states   map[string]bool     // the states that chips show
 	caption  string              // what is not drawn one by one
-	asked    []string            // which requests the ways of are marked, if of more than one, and what becomes of them
+	asked    []string            // the requests whose paths are marked, if several, and what becomes of them
 	differs  bool                // something is not as a proxy does it
 	branches []*branchPoint      // sorted
 }
@@ -37,7 +37,7 @@ func (p *picture) describeState(state string, s lineStyle) string {
 type targetBox struct {
 	node    *view.GraphNode
 	rows    []*boxRow // the first is the object itself
-	level   int       // the place of its role on the way of traffic
+	level   int       // the place of its role on the path of traffic
 	column  int
 	class   string // of a Gateway: the class it names, where that is not drawn by itself
 	focus   bool

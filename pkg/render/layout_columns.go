@@ -89,7 +89,7 @@ func (p *picture) lowerDelegates() {
 func frameOf(n *view.GraphNode) string {
 	switch {
 	case isNamespaceGroup(n):
-		return "" // it is its own frame
+		return "" // the node is a namespace itself
 	case n.Kind == "namespace":
 		return n.Ref.Name
 	}

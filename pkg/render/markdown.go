@@ -144,7 +144,7 @@ func (m *markdown) writeSpecs(texts []view.DiffText) error {
 			return err
 		}
 		if len(whole)+markdownSpare > m.bytesLeft || !m.addText(whole) {
-			missing++ // a shorter one may follow
+			missing++ // a shorter change may still fit
 		}
 	}
 	m.closeDetails(missing, "change")

@@ -21,7 +21,7 @@ func writePicture(w *bufio.Writer, t *view.Topology, o Options) error {
 	var text bytes.Buffer
 	dot := bufio.NewWriter(&text)
 	writeDOT(dot, t, o.DOT)
-	_ = dot.Flush() // to memory
+	_ = dot.Flush() // writing to memory does not fail
 	picture, err := o.drawPicture(text.Bytes())
 	if err != nil {
 		var to io.Writer = w

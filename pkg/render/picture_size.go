@@ -22,7 +22,7 @@ const maxAspectRatio = 3.2
 
 // Fits reports whether the picture of a topology is at most four times as high as wide, as far as can be told before it is drawn.
 func (o DOTOptions) Fits(t *view.Topology) bool {
-	if o.Layout == LayoutFlat { // it is for programs
+	if o.Layout == LayoutFlat { // the flat layout is for programs
 		return true
 	}
 	wide, high := newPicture(t).estimateSize()

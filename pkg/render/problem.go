@@ -37,7 +37,7 @@ func WriteProblems(w io.Writer, problems []model.Problem, o ProblemOptions) erro
 	p := printer{w: out, style: textStyle{color: o.Color, ascii: o.ASCII}, width: o.Width}
 	left := false
 	for _, kind := range groupProblems(problems, o) {
-		various := kind[0].Code == model.NotEvaluated // each for a reason of its own
+		various := kind[0].Code == model.NotEvaluated // their reasons differ
 		if o.Rest != "" && len(kind) > maxBesideAnswer && !various {
 			left = true
 			p.writeSummary(kind)

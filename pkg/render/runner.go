@@ -84,6 +84,6 @@ func escapeBracket(text []byte, bracket string) []byte {
 // terminal or a CI runner would act on.
 func EscapeMarkup(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(Escape(s))) // a buffer takes everything
+	_ = xml.EscapeText(&b, []byte(Escape(s))) // writing to a buffer does not fail
 	return string(escapeBracket(b.Bytes(), "&#91;"))
 }

@@ -48,7 +48,7 @@ func (s Stamp) itemMembers(v any) []jsonMember {
 // quoteJSON is a text as JSON.
 func quoteJSON(s string) string {
 	text, err := newPlainJSONText().encode(s)
-	if err != nil { // a string can be written
+	if err != nil { // a string is always valid JSON
 		return `""`
 	}
 	return string(bytes.TrimSuffix(text, []byte("\n")))

@@ -98,7 +98,7 @@ func readSVG(raw []byte) (*svgElement, error) {
 		case xml.StartElement:
 			e := &svgElement{name: t.Name.Local, parent: at}
 			if t.Name.Space != "" && t.Name.Space != svgSpace {
-				e.name = "" // not ours to draw
+				e.name = "" // an element that we do not draw
 			}
 			for _, a := range t.Attr {
 				if a.Name.Space == "" || a.Name.Space == xlinkSpace {

@@ -36,7 +36,7 @@ const fontStack = "Arial, Helvetica, 'Liberation Sans', Arimo, sans-serif"
 type svgCleaner struct {
 	options  SVGOptions
 	ids      map[string]bool
-	hasLinks bool // there is a link
+	hasLinks bool // the picture has links
 }
 
 // cleanRoot returns the whole picture.

@@ -48,7 +48,7 @@ func (p *printer) writeTable(t view.Table, o Options) {
 	for _, s := range t.Footer {
 		p.writeParagraph(s)
 	}
-	if len(p.dropped) > 0 { // a reader has to know that there is more
+	if len(p.dropped) > 0 { // say that columns were left out
 		p.writeParagraph("columns left out to fit the terminal: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(p.dropped))), ", ") + " (-o wide shows all)")
 	}
 }

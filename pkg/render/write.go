@@ -61,7 +61,7 @@ type Options struct {
 	ASCII     bool              // draw tables and trees with ASCII only
 	Template  *Template         // what to print, instead of a Format
 	Runner    bool              // a CI runner reads it, which takes some of it as commands
-	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
+	Terminal  bool              // the output is a terminal: what a Template prints of the answer is escaped
 	SortBy    []string          // columns to sort the rows of a table by
 	Width     int               // columns of the terminal that tables have to fit into; 0: any
 	Version   string            // of the program, for formats that name it

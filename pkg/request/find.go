@@ -15,7 +15,7 @@ type Destination struct {
 	Listener string          // "": the one that the request leads to
 }
 
-// Find tells what becomes of a request (gatewayapi §4). The error is an *AmbiguousError if several Gateways could be meant.
+// Find tells what becomes of a request. The error is an *AmbiguousError if several Gateways could be meant.
 func (m *Matcher) Find(r Request, w Destination) (*Answer, error) {
 	s := readMatchSettings(m.settings)
 	t, err := m.traceRequest(&r, w, &s)

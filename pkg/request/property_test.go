@@ -186,7 +186,7 @@ func TestRegexRankIsAmbiguous(t *testing.T) {
 }
 
 // TestNotesAreComplete: an answer that another value of a switch would change says so, and one that only names ordered as well
-// (gatewayapi §6, G47).
+// (gatewayapi G47).
 func TestNotesAreComplete(t *testing.T) {
 	switches := []struct {
 		name string

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// This file answers requests a second time, from the text of gatewayapi §3 and §4 alone: slowly, over plain maps, with nothing of what the
+// This file answers requests a second time, from the text of the Gateway API alone: slowly, over plain maps, with nothing of what the
 // package or the graph compute. It looks at every match of every rule of every route under every hostname, and sorts what holds.
 
 // verdictOf is what the specification makes of a request.
@@ -21,7 +21,7 @@ type verdictOf struct {
 	tied []refCandidate // those that age, name and position alone order, the winner first
 }
 
-// refSettings are the switches of gatewayapi §6 under which a reference answers, and one reading of what it leaves open.
+// refSettings are the switches of the Gateway API under which a reference answers, and one reading of what it leaves open.
 type refSettings struct {
 	isolation, intersection, stripped, methodHeader, ageless, loose bool
 	regexRank                                                       string // afterExact, afterPrefix or byLength

@@ -21,8 +21,7 @@ func matchProblem(n *topology.Node, what string) model.Problem {
 		At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "matches")
 }
 
-// applyRule says what the chosen rule makes of the request. Filters never influence the choice
-// (gatewayapi §4).
+// applyRule says what the chosen rule makes of the request. Filters never influence the choice.
 func (t *trace) applyRule() {
 	a, n := t.answer, t.matcher.graph.Node(t.answer.Rule)
 	a.Outcome = Matched

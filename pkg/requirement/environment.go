@@ -128,7 +128,7 @@ func newEnvironment() (*environment, error) {
 	}
 	options := append(expression.Options(), cel.CustomTypeAdapter(registry), cel.CustomTypeProvider(registry),
 		cel.OptionalTypes(), ext.TwoVarComprehensions(), ext.Bindings(), perSecond(),
-		cel.CustomTypeProvider(shapeProvider{registry, typeShapes()}), // behind the libraries, which add their types to the registry
+		cel.CustomTypeProvider(shapeProvider{registry, typeShapes()}), // after the libraries, which add their types to the registry
 		cel.Variable(targetVar, cel.ObjectType("Target")), cel.Variable(pathVar, cel.ObjectType("Path")), cel.Variable(backendVar, cel.ObjectType("Ref")),
 		cel.Variable(protectionVar, cel.ObjectType("Protection")), cel.Variable(effectiveVar, cel.MapType(cel.StringType, cel.ObjectType("Effective"))))
 	env, err := cel.NewEnv(options...)

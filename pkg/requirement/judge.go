@@ -272,7 +272,7 @@ func (j *evaluation) askAt(c int, p *view.EffectiveTarget, unsure, labelsKnown b
 		return
 	}
 	for i := range max(1, len(paths)) {
-		way := view.Path{} // of what no traffic reaches
+		way := view.Path{} // the empty path, for what no traffic reaches
 		if i < len(paths) {
 			way, a.paths = paths[i], paths[i:i+1]
 		}

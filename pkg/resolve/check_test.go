@@ -23,7 +23,7 @@ func checked(t *testing.T, lines string, manifests ...string) *Resolution {
 		return "it is bad", []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "presumably"}.At(p.Object)}
 	}
 	text := "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint.x.io\nfold: bottomUp\nchecks: [{func: x.Bad}]\n" + lines
-	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(text)}}, nil, descriptor.Functions{Checks: map[string]policy.Check{"x.Bad": check}})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(text)}}, nil, descriptor.Functions{Judging: descriptor.Judging{Checks: map[string]policy.Check{"x.Bad": check}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -170,6 +170,9 @@ func TestInputOrderDoesNotMatter(t *testing.T) {
 }
 
 func TestManyPoliciesOnOneTarget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("timed: run by make test-hostile")
+	}
 	var in input
 	in.add(t, gateway("east", "a"), route("shop", "east", "svc"), service("svc"))
 	for i := range 1000 {

@@ -60,8 +60,8 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 		}
 		return settings
 	}
-	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(fences)}}, nil, nil, descriptor.Functions{ScopeFunctions: descriptor.ScopeFunctions{
-		Folds: map[string]merge.PlanFunc{"x.List": list}, PartNormalizers: map[string]policy.PartNormalizer{"x.Open": open}}})
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(fences)}}, nil, nil, descriptor.Functions{Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"x.Open": open}},
+		Merging: descriptor.Merging{Folds: map[string]merge.PlanFunc{"x.List": list}}})
 	if err != nil {
 		t.Fatal(err)
 	}

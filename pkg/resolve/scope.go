@@ -11,7 +11,7 @@ import (
 
 // scopeEngine is where the parts of a kind's policies meet in one of its scopes. A stack is a set
 // of parts in the kind's order. The nodes of each point are grouped by the parts that hold there;
-// what is in force for a group of callers at a group of targets is what both have (descriptor §5).
+// what is in force for a group of callers at a group of targets is what both have.
 // Nothing is folded before somebody asks.
 type scopeEngine struct {
 	*Kind

@@ -96,8 +96,8 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 		}
 		return units, effects
 	}
-	f := descriptor.Functions{ScopeFunctions: descriptor.ScopeFunctions{Points: map[string]policy.PointSearch{"x.Callers": callers, "x.Places": places},
-		Folds: map[string]merge.PlanFunc{"x.Last": last}}}
+	f := descriptor.Functions{Attaching: descriptor.Attaching{Legs: map[string]policy.PointSearch{"x.Callers": callers, "x.Places": places}},
+		Merging: descriptor.Merging{Folds: map[string]merge.PlanFunc{"x.Last": last}}}
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(twoLegs)}}, nil, settings, f)
 	if err != nil {
 		t.Fatal(err)

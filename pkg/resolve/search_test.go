@@ -100,10 +100,10 @@ func posted(t *testing.T, manifests ...string) (*Resolution, int) {
 	in.add(t, manifests...)
 	made := 0
 	rank := func(a *policy.Attached) int { return strings.Index("SP", a.Policy.Ref().Kind[:1]) }
-	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil, descriptor.Functions{
-		Search:  map[string]policy.Search{"post.Deliver": deliver(&made), "post.Stick": stick},
-		Compare: map[string]policy.Comparator{"post.StampsFirst": func(a, b *policy.Attached) int { return rank(a) - rank(b) }},
-		Links:   []topology.Linker{func(b *topology.Builder) { b.AddExtension(road) }}})
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil, descriptor.Functions{Attaching: descriptor.Attaching{
+		Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(road) }},
+		Search: map[string]policy.Search{"post.Deliver": deliver(&made), "post.Stick": stick}},
+		Merging: descriptor.Merging{Compare: map[string]policy.Comparator{"post.StampsFirst": func(a, b *policy.Attached) int { return rank(a) - rank(b) }}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,9 +58,10 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 				}}
 		}
 	}
-	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil, descriptor.Functions{
-		Links:          []topology.Linker{func(b *topology.Builder) { b.AddWorkloads(model.GroupKind{Kind: "Pod"}) }},
-		ScopeFunctions: descriptor.ScopeFunctions{Points: map[string]policy.PointSearch{"x.All": all}, Situations: map[string]policy.SituationMaker{"x.Tone": tone}}})
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil, descriptor.Functions{Attaching: descriptor.Attaching{
+		Links: []topology.Linker{func(b *topology.Builder) { b.AddWorkloads(model.GroupKind{Kind: "Pod"}) }},
+		Legs:  map[string]policy.PointSearch{"x.All": all}},
+		Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"x.Tone": tone}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
 const MaxAncestors = policy.MaxAncestors
 
-// maxParents is how many the status of a route has room for (gatewayapi §8).
+// maxParents is how many the status of a route has room for.
 const maxParents = 32
 
 // isFull reports whether a status has no room for another entry.

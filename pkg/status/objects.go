@@ -12,7 +12,7 @@ import (
 )
 
 // PredictObjects predicts the conditions of Gateways, ListenerSets, listeners and routes
-// (gatewayapi §5) with the marks that policies of the given kinds leave on them.
+// with the marks that policies of the given kinds leave on them.
 func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
 	for _, k := range kinds {

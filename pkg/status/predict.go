@@ -170,11 +170,11 @@ func WriteUsual(in Input) []Ancestor {
 // translateAccepted returns the Accepted condition in a kind's own words.
 func translateAccepted(c Condition, w *policy.AcceptedWords) Condition {
 	c.Type = w.Type
-	for from, to := range map[string]string{"Accepted": w.Yes, "Conflicted": w.Conflicted, "Invalid": w.Invalid, "TargetNotFound": w.NotFound, "RefNotPermitted": w.NotGiven} {
-		if c.Reason == from {
-			c.Reason = to
-			return c
-		}
+	switch c.Reason {
+	case "Accepted":
+		c.Reason = w.Yes
+	case "Invalid":
+		c.Reason = w.Invalid
 	}
 	return c
 }

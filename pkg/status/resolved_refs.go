@@ -2,8 +2,8 @@ package status
 
 import "github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 
-// resolvedRefsCondition is the condition ResolvedRefs, given what could not be resolved (gatewayapi
-// §5): Unknown where the input does not tell, because a reference to what is only not at hand must
+// resolvedRefsCondition is the condition ResolvedRefs, given what could not be resolved:
+// Unknown where the input does not tell, because a reference to what is only not at hand must
 // not be called broken (G58).
 func resolvedRefsCondition(u topology.Unresolved) Condition {
 	switch {

@@ -229,7 +229,7 @@ func (r *routeDraft) noteUnjudged(to backendRef, why string) {
 }
 
 // addAssumed adds a node for a backend that no earlier step has added: of another kind, or not in
-// the input (gatewayapi G36, §7).
+// the input (gatewayapi G36).
 func (bs *backendBuilder) addAssumed(ref model.Ref) NodeID {
 	id := bs.addBackend(ref, bs.in.Get(ref))
 	if gk := ref.GroupKind(); gk != serviceKind && gk != xBackendKind && gk != serviceImportKind {

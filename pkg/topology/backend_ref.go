@@ -106,8 +106,8 @@ func canBeBackend(gk model.GroupKind) bool {
 	return true
 }
 
-// IsKnownKind reports whether a kind is defined: by the Gateway API or its surroundings (gatewayapi
-// §1), by an object or a CRD of the input, or by the cluster. A target of any other kind is a
+// IsKnownKind reports whether a kind is defined: by the Gateway API or its surroundings,
+// by an object or a CRD of the input, or by the cluster. A target of any other kind is a
 // virtual one (gep713 P14).
 func (f *referenceJudge) IsKnownKind(gk model.GroupKind) bool {
 	_, ok := f.known[gk]

@@ -91,7 +91,7 @@ func TestGrantOwner(t *testing.T) {
 	}
 }
 
-func TestTLSSettingsMatter(t *testing.T) { // gatewayapi §6
+func TestTLSSettingsMatter(t *testing.T) {
 	for tls, want := range map[string]string{
 		"{mode: Terminate, certificateRefs: [{name: text}]}": "gatewayapi.checkCertificates gatewayapi.tlsTerminate",
 		"{mode: Terminate, certificateRefs: [{name: pair}]}": "gatewayapi.tlsTerminate",

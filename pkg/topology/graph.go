@@ -102,7 +102,7 @@ type Graph struct {
 	certificates       certificateStore
 }
 
-// Attachments returns the attachment table of a route (gatewayapi §3), in order of its parentRefs
+// Attachments returns the attachment table of a route, in order of its parentRefs
 // and then of the listeners. A parentRef without a candidate listener has one entry, whose Listener
 // is None.
 func (g *Graph) Attachments(route NodeID) []Attachment {

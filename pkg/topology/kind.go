@@ -10,7 +10,7 @@ import (
 // not have are kept, and some kinds that only later releases have are known.
 const GatewayAPI = "v1.6.3"
 
-// The groups whose kinds are all known (gatewayapi §1).
+// The groups whose kinds are all known.
 const (
 	coreGroup         = ""
 	gatewayGroup      = "gateway.networking.k8s.io"
@@ -35,7 +35,7 @@ var (
 	serviceImportKind = model.GroupKind{Group: "multicluster.x-k8s.io", Kind: "ServiceImport"}
 )
 
-// standardKinds are those of gatewayapi §1.
+// standardKinds are those of the Gateway API.
 var standardKinds = [...]model.GroupKind{
 	gatewayClassKind, gatewayKind, listenerSetKind, httpRouteKind, grpcRouteKind, tlsRouteKind, tcpRouteKind, udpRouteKind, grantKind,
 	{Group: gatewayGroup, Kind: "BackendTLSPolicy"},

@@ -16,12 +16,12 @@ const (
 	setLabelsUnknown                       // a Gateway selects the namespaces of its ListenerSets by label (G22); about: the namespace, at: the Gateway
 	setParentMissing                       // ListenerSets of a Gateway that is not in the input (G10); about: the Gateway
 	backendMissing                         // backends that are not in the input (G36)
-	backendKind                            // backends of a kind that is not the Gateway API's (§7); about: the kind
+	backendKind                            // backends of a kind that is not the Gateway API's; about: the kind
 	authorityWithheld                      // listeners that know their clients by grants that a cluster withholds (G58)
 	certificateWithheld                    // certificates that are not in the input, or are an implementation's (G58)
 	contentNotChecked                      // certificates whose content is bad, which does not count (G58)
-	terminatesTLS                          // TLS listeners with mode Terminate (§6)
-	mixesModes                             // TLS listeners of both modes on one port (§6)
+	terminatesTLS                          // TLS listeners with mode Terminate
+	mixesModes                             // TLS listeners of both modes on one port
 )
 
 // noteTopic is what one note is about.
@@ -193,8 +193,7 @@ func (t noteTopic) missingProblem(c *noteCount) model.Problem {
 	return p
 }
 
-// settingProblem is the problem of an answer that another value of a setting would change
-// (gatewayapi §6).
+// settingProblem is the problem of an answer that another value of a setting would change.
 func settingProblem(setting, how string) model.Problem {
 	return model.Problem{Severity: model.Info, Code: model.SettingMatters, Message: setting + " matters: " + how,
 		Hint: "set it with --vendor-setting " + setting + "=VALUE"}

@@ -37,7 +37,7 @@ func TestProblems(t *testing.T) {
 		{"one parent twice", gateway + routeWith(`{parentRefs: [{name: gw, sectionName: web}, {name: gw}, {name: gw, sectionName: web, kind: Gateway}]}`), []string{
 			"info DuplicateParentRef httproute/demo/r: spec.parentRefs[2] names gateway/demo/gw web once more"}},
 
-		// §8
+		//
 		{"listeners", gatewayWith("[" + strings.TrimSuffix(fmt.Sprintf(strings.Repeat("{name: a%d}, ", 65), numbers(65)...), ", ") + "]"), []string{
 			"warning InvalidObject gateway/demo/gw: spec.listeners has 65 entries; the API server takes at most 64"}},
 		{"rules, hostnames", routeWith(`{rules: ` + n(17, "{}") + `, hostnames: ` + n(17, "a.x") + `}`), []string{

@@ -105,7 +105,7 @@ func (r *manifestReader) reportSkipped(at fieldPosition, lack string) {
 	r.reportInvalid(at, at.String()+" "+lack+" and is ignored")
 }
 
-// checkLimit reports a list that is longer than the API server takes (gatewayapi §8). It is
+// checkLimit reports a list that is longer than the API server takes. It is
 // evaluated all the same.
 func (r *manifestReader) checkLimit(n, most int, at fieldPosition) {
 	if n > most {

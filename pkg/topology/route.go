@@ -107,7 +107,7 @@ func (rs *routeBuilder) addRules(r *routeDraft) {
 	}
 }
 
-// limitRules reports a number of rules that the API server does not take (gatewayapi §1, §8).
+// limitRules reports a number of rules that the API server does not take.
 func (rs *routeBuilder) limitRules(r *routeDraft, n int, at fieldPosition) {
 	switch r.kind {
 	case httpRouteKind, grpcRouteKind:

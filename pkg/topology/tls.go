@@ -152,7 +152,7 @@ func (gs *gatewayBuilder) applyGatewayTLS(gateway NodeID, spec *fieldReader) {
 	}
 }
 
-// separateModes refuses TLS listeners of both modes on one port, where the implementation cannot have them (gatewayapi §6). As inside one
+// separateModes refuses TLS listeners of both modes on one port, where the implementation cannot have them. As inside one
 // Gateway none of them wins (G28). HTTPS beside TLS is another matter, and fine (G27).
 func (gs *gatewayBuilder) separateModes(gateway NodeID, all []listener) {
 	modes := map[int32]map[string]bool{}

@@ -29,8 +29,8 @@ func ProtectionFindings(r *resolve.Resolution, m *request.Matcher, judges Judges
 			}
 		}
 	}
-	if s.judgeRules() != nil {
-		return nil // classes of requests cannot be found; other findings say so
+	if err := s.judgeRules(); err != nil {
+		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: "what requests are protected by is not judged: " + err.Error()}}
 	}
 	return model.SortProblems(slices.Concat(s.findUselessPolicies(), s.findReplacingPolicies(), s.findFailOpenPolicies(), s.findBypassingRules()))
 }

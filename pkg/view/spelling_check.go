@@ -32,6 +32,9 @@ func FindSpellingBypasses(r *resolve.Resolution, m *request.Matcher, judges Judg
 		}
 	}
 	out := buildSpellingProblems(r, s.found)
+	if s.err != nil {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: "not all spellings of requests were tried: " + s.err.Error()})
+	}
 	if s.isTruncated {
 		out = append(out, model.Problem{Severity: model.Info, Code: model.SpellingBypass, Message: "spellings were tried of the first " + formatNumber(mostSpelledPaths) + " paths only",
 			Hint: "ask about paths and hosts with: kubectl dopolicy prove"})

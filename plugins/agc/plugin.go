@@ -20,10 +20,11 @@ var kinds []byte
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "agc", Kinds: kinds, Gates: protect.Functions{"agc.Certificate": buildCertificateGate}, Functions: descriptor.Functions{
-		Normalize: map[string]policy.Normalizer{"agc.References": normalizeReferences},
-		Checks:    map[string]policy.Check{"agc.Override": checkOverride},
-		Lints:     map[string]policy.Lint{"agc.Timeouts": findTimeoutConflicts}}}
+	return plugin.Plugin{Name: "agc", Kinds: kinds, Gates: protect.Functions{"agc.Certificate": buildCertificateGate},
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"agc.References": normalizeReferences}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"agc.Override": checkOverride},
+			Lints:  map[string]policy.Lint{"agc.Timeouts": findTimeoutConflicts}}}
 }
 
 // normalizeReferences makes of the vendor's two forms of references, targetRef with a list of

@@ -26,16 +26,16 @@ var backendKind = model.GroupKind{Group: group, Kind: "AgentgatewayBackend"}
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "agentgateway", Kinds: kinds, Gates: gateFunctions(),
 		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: findUnreadSettings}, {Rule: unexpectedPrecedence, Find: findSurprisingLosses}, {Rule: routeSettingOverridden}},
-		Functions: descriptor.Functions{
+		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"agentgateway.Units": normalizePolicy},
 			Builtins: map[string]policy.BuiltinFunc{
 				"agentgateway.RequestHeaders":  newFilterReader("RequestHeaderModifier", "requestHeaderModifier"),
 				"agentgateway.ResponseHeaders": newFilterReader("ResponseHeaderModifier", "responseHeaderModifier"),
 				"agentgateway.CORS":            newFilterReader("CORS", "cors"), "agentgateway.ExternalAuth": newFilterReader("ExternalAuth", "externalAuth"),
-				"agentgateway.Backend": readOwnPolicies, "agentgateway.Part": readPartPolicies},
-			CheckMakers: map[string]policy.CheckMaker{"agentgateway.Check": checkPolicy},
-			Links:       []topology.Linker{addToGraph}},
-		Status: status.Functions{KindWriters: map[string]status.KindWriter{"agentgateway.Attached": writeConditions}}}
+				"agentgateway.Backend": readOwnPolicies, "agentgateway.Part": readPartPolicies}},
+		Attaching: descriptor.Attaching{Links: []topology.Linker{addToGraph}},
+		Judging:   descriptor.Judging{Sites: map[string]policy.CheckMaker{"agentgateway.Check": checkPolicy}},
+		Status:    status.Functions{KindWriters: map[string]status.KindWriter{"agentgateway.Attached": writeConditions}}}
 }
 
 // addToGraph registers how routes delegate to routes, and what an AgentgatewayBackend is made of.

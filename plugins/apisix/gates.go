@@ -12,7 +12,7 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"apisix.Plain": ifRunning(buildPlainGate), "apisix.Login": ifRunning(buildLoginGate), "apisix.Multi": ifRunning(buildMultiGate), "apisix.Address": ifRunning(buildAddressGate),
+	return protect.Functions{"apisix.Plain": ifRunning(protect.AsDescribed), "apisix.Login": ifRunning(buildLoginGate), "apisix.Multi": ifRunning(buildMultiGate), "apisix.Address": ifRunning(buildAddressGate),
 		"apisix.Limit": ifRunning(buildLimitGate), "apisix.Origin": ifRunning(buildOriginGate), "apisix.Redirect": ifRunning(buildRedirectGate), "apisix.Unread": ifRunning(buildUnreadGate)}
 }
 
@@ -99,9 +99,6 @@ func ifRunning(complete func(*pluginInput, protect.Gate) []protect.Gate) protect
 		return out
 	}
 }
-
-// buildPlainGate is one that data describes.
-func buildPlainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // buildLoginGate is the gate of a plugin that authenticates. With an anonymous consumer it refuses
 // nobody.

@@ -19,10 +19,11 @@ const group = "apisix.apache.org"
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "apisix", Kinds: kinds, Gates: gateFunctions(), Functions: descriptor.Functions{
-		Normalize:   map[string]policy.Normalizer{"apisix.ByName": nestUnderNames},
-		CheckMakers: map[string]policy.CheckMaker{"apisix.Priorities": checkPriorities},
-		Lints:       map[string]policy.Lint{"apisix.MapOrder": findUncertainOrder}}}
+	return plugin.Plugin{Name: "apisix", Kinds: kinds, Gates: gateFunctions(),
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"apisix.ByName": nestUnderNames}},
+		Judging: descriptor.Judging{
+			Sites: map[string]policy.CheckMaker{"apisix.Priorities": checkPriorities},
+			Lints: map[string]policy.Lint{"apisix.MapOrder": findUncertainOrder}}}
 }
 
 // checkPriorities finds policies for a route that differ in priority from another one for the route

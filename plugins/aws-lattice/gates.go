@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
@@ -217,17 +218,8 @@ func isAnybody(principal any) bool {
 
 // listTexts is a text, or the texts of a list.
 func listTexts(v any) []string {
-	switch t := v.(type) {
-	case string:
-		return []string{t}
-	case []any:
-		var out []string
-		for _, entry := range t {
-			if text, ok := entry.(string); ok {
-				out = append(out, text)
-			}
-		}
-		return out
+	if text, ok := v.(string); ok {
+		return []string{text}
 	}
-	return nil
+	return model.Texts(v)
 }

@@ -30,20 +30,22 @@ var exportKind = model.GroupKind{Group: group, Kind: "ServiceExport"}
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "aws-lattice", Kinds: kinds, Gates: gateFunctions(),
-		Functions: descriptor.Functions{
-			Attach:    map[string]policy.Attacher{"aws-lattice.Exports": attachToExports},
+		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": dropTargetNamespace, "aws-lattice.ByDestination": nestUnderDestination},
-			Steps:     map[string]policy.StepFunc{"aws-lattice.OwnGateways": checkOwnGateway},
+			Builtins:  map[string]policy.BuiltinFunc{"aws-lattice.RouteVersion": readRouteVersion, "aws-lattice.RouteProtocol": readRouteProtocol}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(addExports) }},
+			Attach: map[string]policy.Attacher{"aws-lattice.Exports": attachToExports},
+			Path:   map[string]policy.StepFunc{"aws-lattice.OwnGateways": checkOwnGateway}},
+		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
+			"aws-lattice.NoVersion":    func(model.Settings) merge.PlanFunc { return foldWithoutVersion },
+			"aws-lattice.Protocol":     func(model.Settings) merge.PlanFunc { return foldProtocol },
+			"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return foldAssociation },
+			"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return foldDestinations }}},
+		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"aws-lattice.Abroad": checkNamespace, "aws-lattice.ServiceName": checkServiceName,
 				"aws-lattice.VersionOfTCP": checkTCPVersion},
-			Lints:    map[string]policy.Lint{"aws-lattice.CallOrder": findUncertainOrder},
-			Builtins: map[string]policy.BuiltinFunc{"aws-lattice.RouteVersion": readRouteVersion, "aws-lattice.RouteProtocol": readRouteProtocol},
-			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"aws-lattice.NoVersion":    func(model.Settings) merge.PlanFunc { return foldWithoutVersion },
-				"aws-lattice.Protocol":     func(model.Settings) merge.PlanFunc { return foldProtocol },
-				"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return foldAssociation },
-				"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return foldDestinations }},
-			Links: []topology.Linker{func(b *topology.Builder) { b.AddExtension(addExports) }}},
+			Lints: map[string]policy.Lint{"aws-lattice.CallOrder": findUncertainOrder}},
 		Status: status.Functions{Writers: map[string]status.Writer{"aws-lattice.Conditions": policyConditions}}}
 }
 

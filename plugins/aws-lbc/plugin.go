@@ -30,16 +30,17 @@ var (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: name, Kinds: kinds, Gates: gateFunctions(),
-		Functions: descriptor.Functions{
-			Entries:   map[string]policy.EntryFunc{"aws-lbc.EntryFor": findEntry},
+		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": normalizeReference},
-			Checks:    map[string]policy.Check{"aws-lbc.GatewayAsBackend": checkGatewayBackend},
-			Voids:     map[string]policy.VoidFunc{"aws-lbc.Unreconciled": explainUnreconciled, "aws-lbc.OneConfiguration": explainUnanswered},
-			Lints:     map[string]policy.Lint{"aws-lbc.Listeners": findUnusedEntries, "aws-lbc.Twice": findDuplicates},
-			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return foldSingle },
-				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return foldDefaults }},
-			Links: []topology.Linker{func(b *topology.Builder) {
-				b.AddImplementation(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
-			}}}}
+			Entries:   map[string]policy.EntryFunc{"aws-lbc.EntryFor": findEntry}},
+		Attaching: descriptor.Attaching{Links: []topology.Linker{func(b *topology.Builder) {
+			b.AddImplementation(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
+		}}},
+		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
+			"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return foldSingle },
+			"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return foldDefaults }}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"aws-lbc.GatewayAsBackend": checkGatewayBackend},
+			Lints:  map[string]policy.Lint{"aws-lbc.Listeners": findUnusedEntries, "aws-lbc.Twice": findDuplicates},
+			Voids:  map[string]policy.VoidFunc{"aws-lbc.Unreconciled": explainUnreconciled, "aws-lbc.OneConfiguration": explainUnanswered}}}
 }

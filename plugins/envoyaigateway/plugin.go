@@ -23,12 +23,11 @@ const (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoyaigateway", Kinds: kinds,
-		Functions: descriptor.Functions{
-			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return foldUnenforced }},
-			Generate: []descriptor.Generator{
-				{Kind: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: generateAIRoute},
-				{Kind: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: generateMCPRoute}}},
-		Status: status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciledCondition}}}
+		Reading: descriptor.Reading{Generate: []descriptor.Generator{
+			{Kind: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: generateAIRoute},
+			{Kind: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: generateMCPRoute}}},
+		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return foldUnenforced }}},
+		Status:  status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciledCondition}}}
 }
 
 // foldUnenforced leaves out settings that the controller translates and nothing enforces.

@@ -15,7 +15,7 @@ func newClientPlan(idle func(path string) bool) func(model.Settings) merge.PlanF
 		return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			var units []merge.Unit
 			var effects []merge.Effect
-			var winner []merge.Source // nil: nobody yet
+			var winner []merge.Source // nil: no winner yet
 			for i, l := range slices.Backward(s.Layers) {
 				own, holds, faults := readLayer(l)
 				effects = append(effects, faults...)

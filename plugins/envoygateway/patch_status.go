@@ -36,7 +36,7 @@ func writePatchStatus(r *resolve.Resolution, k *resolve.Kind, o *model.Object, b
 	case slices.Contains(merged, class.Name), len(apart) == 0 && len(merged) > 0:
 		kind, ancestor, known = class.Kind, class, slices.Contains(merged, class.Name)
 	case to == nil:
-		return // the controller says nothing about what is not there
+		return // the controller writes no status for a target that is missing
 	case slices.Contains(merged, to.Text("spec", "gatewayClassName")):
 		kind, ancestor = class.Kind, class
 	case !slices.ContainsFunc(r.Graph.Lookup(gateway), k.ManagesGateway):

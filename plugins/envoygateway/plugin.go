@@ -19,13 +19,14 @@ var kinds []byte
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
-		Functions: descriptor.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": checkLuaDisabled,
-			"envoygateway.SecurityInvalid": checkSecurity, "envoygateway.RoutingTypeMissed": checkRoutingType},
-			CheckMakers: map[string]policy.CheckMaker{"envoygateway.SamePort": checkSamePort},
-			Lints:       map[string]policy.Lint{"envoygateway.SameName": findSameNames},
-			Normalize:   map[string]policy.Normalizer{"envoygateway.Typed": toTyped},
-			Links:       []topology.Linker{addToGraph},
-			Plans:       planFunctions()},
+		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
+		Attaching: descriptor.Attaching{Links: []topology.Linker{addToGraph}},
+		Merging:   descriptor.Merging{Plans: planFunctions()},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"envoygateway.LuaDisabled": checkLuaDisabled,
+				"envoygateway.SecurityInvalid": checkSecurity, "envoygateway.RoutingTypeMissed": checkRoutingType},
+			Sites: map[string]policy.CheckMaker{"envoygateway.SamePort": checkSamePort},
+			Lints: map[string]policy.Lint{"envoygateway.SameName": findSameNames}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"envoygateway.Conditions": routeConditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": backendTLSConditions}}}
 }

@@ -8,21 +8,19 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	out := protect.Functions{"gloo.Setting": buildSettingGate, "gloo.JWT": buildJWTGate, "gloo.ExtAuth": buildExtAuthGate, "gloo.RBAC": buildRBACGate, "gloo.WAF": buildWAFGate, "gloo.CORS": buildCORSGate,
+	out := protect.Functions{"gloo.Setting": protect.AsDescribed[protect.Input], "gloo.JWT": buildJWTGate, "gloo.ExtAuth": buildExtAuthGate, "gloo.RBAC": buildRBACGate, "gloo.WAF": buildWAFGate, "gloo.CORS": buildCORSGate,
 		"gloo.BasicLimit": buildBasicLimitGate, "gloo.ServiceLimit": buildServiceLimitGate, "gloo.CSRF": buildCSRFGate, "gloo.Abort": buildAbortGate}
 	for name, f := range out {
 		out[name] = func(in protect.Input, g protect.Gate) []protect.Gate { return setOverridden(in, f(in, g)) }
 	}
 	return out
 }
-
-// buildSettingGate is one of which data say all but who stands in its place.
-func buildSettingGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // kindRank orders the kinds: a filter's settings of a route stand in the place of those of the
 // virtual host, and these in that of the filter's own.
@@ -92,19 +90,19 @@ func buildJWTGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Path[len(in.Path)-1] == "beforeExtAuth" {
 		g.Order = beforeExtAuth
 	}
-	providers := toObject(in.Value(append(slices.Clone(in.Path), "providers")...))
-	if len(providers) == 0 { // a route that only says that it has none
+	providers := model.Map(in.Value(append(slices.Clone(in.Path), "providers")...))
+	if len(providers) == 0 { // a route with an empty list of providers
 		return nil
 	}
 	g.Reads = nil
 	for _, p := range providers {
-		source := toObject(toObject(p)["tokenSource"])
-		headers, query := toList(source["headers"]), toList(source["queryParams"])
+		source := model.Map(p, "tokenSource")
+		headers, query := model.List(source, "headers"), model.List(source, "queryParams")
 		if len(headers)+len(query) == 0 {
 			g.Reads = append(g.Reads, "header authorization", "query access_token")
 		}
 		for _, h := range headers {
-			if name, _ := toObject(h)["header"].(string); name != "" {
+			if name := model.Text(h, "header"); name != "" {
 				g.Reads = append(g.Reads, "header "+name)
 			}
 		}
@@ -155,7 +153,7 @@ func buildRBACGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.AddReason(gate.Disabled, "rbac.disable")
 		return []protect.Gate{g}
 	}
-	policies := toObject(in.Value("rbac", "policies"))
+	policies := model.Map(in.Value("rbac", "policies"))
 	if len(policies) == 0 {
 		g.AddReason(gate.NotRead, g.Field)
 		return []protect.Gate{g}
@@ -183,14 +181,14 @@ func judgePolicies(look *protect.RequestReader, policies map[string]any) (found 
 	var allowed [][][]protect.Fact // by policy and principal; without principals anybody is allowed
 	for _, policy := range slices.Sorted(maps.Keys(policies)) {
 		p := policies[policy]
-		permissions := toObject(toObject(p)["permissions"])
+		permissions := model.Map(p, "permissions")
 		fits := true
 		if prefix, _ := permissions["pathPrefix"].(string); prefix != "" && prefix != "/" {
 			looks = true
 			under, _ := look.PathMatches(regexp.QuoteMeta(prefix) + "(?s:.*)")
 			fits = under
 		}
-		if methods := toList(permissions["methods"]); len(methods) > 0 {
+		if methods := model.List(permissions, "methods"); len(methods) > 0 {
 			looks = true
 			var names []string
 			for _, m := range methods {
@@ -200,9 +198,9 @@ func judgePolicies(look *protect.RequestReader, policies map[string]any) (found 
 			fits = look.IsMethod(names...) && fits
 		}
 		principals := [][]protect.Fact{}
-		for _, entry := range toList(toObject(p)["principals"]) {
+		for _, entry := range model.List(p, "principals") {
 			one := []protect.Fact{d.AddFact(protect.Identity)}
-			if len(toObject(toObject(toObject(entry)["jwtPrincipal"])["claims"])) > 0 {
+			if len(model.Map(entry, "jwtPrincipal", "claims")) > 0 {
 				one = append(one, d.AddFact(protect.Unknown))
 			}
 			principals = append(principals, one)
@@ -287,7 +285,7 @@ func buildCORSGate(in protect.Input, g protect.Gate) []protect.Gate {
 // one without the other leaves out the rest.
 func buildBasicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, of := range [][2]string{{"authorizedLimits", "user"}, {"anonymousLimits", "source address"}} {
-		limit := toObject(in.Value("ratelimitBasic", of[0]))
+		limit := model.Map(in.Value("ratelimitBasic", of[0]))
 		if len(limit) == 0 {
 			g.AddReason(gate.Skipped, g.Field)
 			continue
@@ -300,7 +298,7 @@ func buildBasicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // buildServiceLimitGate is the gate of limits that the rate limit server has.
 func buildServiceLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if len(toList(in.Value(in.Path...))) == 0 {
+	if len(model.List(in.Value(in.Path...))) == 0 {
 		return nil
 	}
 	if strings.HasSuffix(g.Field, ".refs") {
@@ -329,14 +327,4 @@ func buildAbortGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.AddReason(gate.DeniesAll, g.Field)
 	}
 	return []protect.Gate{g}
-}
-
-func toObject(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-func toList(v any) []any {
-	l, _ := v.([]any)
-	return l
 }

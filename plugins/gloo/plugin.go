@@ -23,14 +23,15 @@ const (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gateFunctions(),
-		Functions: descriptor.Functions{
-			Attach:     map[string]policy.Attacher{"gloo.BehindTheGateway": attachToListenerSets},
-			Checks:     map[string]policy.Check{"gloo.UnreadReferences": checkUnreadTargetRefs},
-			Lints:      map[string]policy.Lint{"gloo.Annotations": findIdleAnnotations, "gloo.BesideFilters": findFilterOverlaps, "gloo.Releases": findReleaseProblems, "gloo.HandingOver": findDelegatingRules},
-			Normalize:  map[string]policy.Normalizer{"gloo.References": limitTargetRefs},
-			Strategies: map[string]policy.StrategyParser{"gloo.ParentFirst": newParentFirstStrategy},
-			Voids:      map[string]policy.VoidFunc{"gloo.WithoutOptions": explainWithoutOptions},
-			Links:      []topology.Linker{addToGraph}},
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"gloo.References": limitTargetRefs}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{addToGraph},
+			Attach: map[string]policy.Attacher{"gloo.BehindTheGateway": attachToListenerSets}},
+		Merging: descriptor.Merging{Strategies: map[string]policy.StrategyParser{"gloo.ParentFirst": newParentFirstStrategy}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"gloo.UnreadReferences": checkUnreadTargetRefs},
+			Lints:  map[string]policy.Lint{"gloo.Annotations": findIdleAnnotations, "gloo.BesideFilters": findFilterOverlaps, "gloo.Releases": findReleaseProblems, "gloo.HandingOver": findDelegatingRules},
+			Voids:  map[string]policy.VoidFunc{"gloo.WithoutOptions": explainWithoutOptions}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"gloo.Statuses": optionStatuses},
 			Markers: map[string]status.Marker{"gloo.Unresolved": markUnresolved}}}
 }

@@ -32,7 +32,7 @@ func (t telemetryFold) foldAccessLogging(entries []sectionEntry) {
 					continue
 				}
 				if !t.hasProvider(p, "accessLogging") {
-					t.addLost(at(p, "disabled"), disabled, e.from, merge.Invalid)
+					t.Lose(at(p, "disabled"), disabled, e.from, merge.Invalid)
 					continue
 				}
 				t.setValue(at(p, "disabled"), disabled, e.from)

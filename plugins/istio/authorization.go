@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// actions are the lists of authorization rules, in the order in which a proxy asks them (spec §5).
+// actions are the lists of authorization rules, in the order in which a proxy asks them.
 var actions = []string{"CUSTOM", "AUDIT", "DENY", "ALLOW"}
 
 // authorizationSituation is what AuthorizationPolicies make of a target: lists of rules by action.
@@ -68,7 +68,7 @@ func (at foldTarget) foldAuthorization(layers []*policy.Policy) ([]merge.Unit, [
 	var m foldRecorder
 	for i, p := range all {
 		if p.invalidReason != "" && p.dryRun { // what would be tried is not even that
-			m.addLost(merge.KeyPath("shadow-CUSTOM"), layers[i].Object.Get("spec", "rules"), i, merge.Invalid)
+			m.Lose(merge.KeyPath("shadow-CUSTOM"), layers[i].Object.Get("spec", "rules"), i, merge.Invalid)
 		}
 	}
 	for _, action := range actions {
@@ -84,10 +84,10 @@ func (at foldTarget) foldAuthorization(layers []*policy.Policy) ([]merge.Unit, [
 		switch p.action {
 		case "CUSTOM", "AUDIT", "DENY", "ALLOW":
 		default:
-			m.addLost(merge.KeyPath(p.action), layers[i].Object.Get("spec"), i, merge.Invalid)
+			m.Lose(merge.KeyPath(p.action), layers[i].Object.Get("spec"), i, merge.Invalid)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // effectiveAction is the action under which the rules of a policy are listed.
@@ -110,7 +110,7 @@ func (m *foldRecorder) addRules(at int, p authzPolicy) {
 		list = "shadow-" + list
 	}
 	add := func(i int, value any) {
-		m.addEffective(p.rulePath(list, i), value, at)
+		m.Take(p.rulePath(list, i), value, at)
 	}
 	items := p.object.Body.At("spec", "rules")
 	if items.Len() == 0 {

@@ -147,9 +147,9 @@ func mergeDestinationRules(layers []*policy.Policy, apart bool, root string) ([]
 	groups := groupMergedRules(layers, filterVisibleRules(layers, root), apart)
 	last := groups[len(groups)-1]
 	first := layers[last[0]].Object
-	m.addEffective(merge.KeyPath("host"), completeHost(first.Text("spec", "host"), first.Ref.Namespace), last[0])
+	m.Take(merge.KeyPath("host"), completeHost(first.Text("spec", "host"), first.Ref.Namespace), last[0])
 	if v := first.Body.At("spec", "exportTo"); v.Len() > 0 {
-		m.addEffective(merge.KeyPath("exportTo"), v.Value(), last[0])
+		m.Take(merge.KeyPath("exportTo"), v.Value(), last[0])
 	}
 	taken := map[string]int{}
 	for i, p := range layers {
@@ -158,12 +158,12 @@ func mergeDestinationRules(layers []*policy.Policy, apart bool, root string) ([]
 			winner, known := taken[path.String()]
 			switch {
 			case !slices.Contains(last, i):
-				m.addLost(path, value, i, merge.SameLevelOrder, last[0])
+				m.Lose(path, value, i, merge.SameLevelOrder, last[0])
 			case known:
-				m.addLost(path, value, i, merge.SameLevelOrder, winner)
+				m.Lose(path, value, i, merge.SameLevelOrder, winner)
 			default:
 				taken[path.String()] = i
-				m.addEffective(path, value, i)
+				m.Take(path, value, i)
 			}
 		}
 		if t := spec.Field("trafficPolicy"); !t.IsNull() {
@@ -173,8 +173,8 @@ func mergeDestinationRules(layers []*policy.Policy, apart bool, root string) ([]
 			put(merge.Path{{Name: "subsets"}, {Name: subset.Text("name"), Form: merge.Entry}}, subset.Value())
 		}
 	}
-	slices.SortStableFunc(m.units, func(a, b merge.Unit) int { return cmp.Compare(a.Path[0].Name, b.Path[0].Name) })
-	return m.units, m.effects
+	slices.SortStableFunc(m.Units, func(a, b merge.Unit) int { return cmp.Compare(a.Path[0].Name, b.Path[0].Name) })
+	return m.Units, m.Effects
 }
 
 // filterVisibleRules returns the positions of the rules that clients of their namespace look at.

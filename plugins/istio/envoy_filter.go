@@ -58,13 +58,13 @@ func foldPatches(layers []*policy.Policy, version string) ([]merge.Unit, []merge
 			n++
 			want := patch.At("match", "proxy", "proxyVersion").Text()
 			if !matchesVersion(want, version) {
-				m.addLost(path, patch.Value(), i, merge.Ignored)
+				m.Lose(path, patch.Value(), i, merge.Ignored)
 				continue
 			}
-			m.addEffective(path, patch.Value(), i)
+			m.Take(path, patch.Value(), i)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // matchesVersion reports whether a patch for some versions is for this one; "" is a version that is

@@ -13,7 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// phases are where extensions stand in the chain, in order (spec §11).
+// phases are where extensions stand in the chain, in order.
 var phases = []string{"AUTHN", "AUTHZ", "STATS", unspecified}
 
 const unspecified = "UNSPECIFIED_PHASE"
@@ -66,14 +66,14 @@ func (at foldTarget) foldExtensions(layers []*policy.Policy) ([]merge.Unit, []me
 		}
 		switch {
 		case explainDiscarded(p.Object) != "":
-			m.addLost(path, value, i, merge.Invalid)
+			m.Lose(path, value, i, merge.Invalid)
 		case !at.isInChain(p.Object) || !at.matchesListener(p.Object):
-			m.addLost(path, value, i, merge.Ignored)
+			m.Lose(path, value, i, merge.Ignored)
 		default:
-			m.addEffective(path, value, i)
+			m.Take(path, value, i)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // maxLuaCode is how long inline code may be.

@@ -31,29 +31,6 @@ var (
 	authenticationKind = model.GroupKind{Group: securityGroup, Kind: "RequestAuthentication"}
 )
 
-// findVerdict is what a kind has in force where the settings are; nil: nothing.
-func findVerdict(in protect.Input, gk model.GroupKind) *resolve.Verdict {
-	if in.Kind.GroupKind == gk {
-		return in.Verdict
-	}
-	k := in.Resolution().Kind(gk)
-	if k == nil || !k.IsInUse() {
-		return nil
-	}
-	for _, s := range k.Contexts(in.Node) {
-		if !k.IsEmpty(s) {
-			return k.Verdict(s)
-		}
-	}
-	return nil
-}
-
-// isFirstRule reports whether settings are the first of a list, at which the list as a whole is
-// judged.
-func isFirstRule(in protect.Input) bool {
-	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
-}
-
 // buildTokenGate is the gate of the JWT rules of all RequestAuthentications: a token is verified if
 // it is sent (istio 86c9f01fd73, pilot/pkg/security/authn/policy_applier.go:252-275), and missing
 // only if the authorization lets nobody in without one. A bad token is answered with 401, a missing
@@ -61,7 +38,7 @@ func isFirstRule(in protect.Input) bool {
 func buildTokenGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Field, g.Group, g.Order = "jwtRules", in.GroupOf("jwtRules"), tokenOrder
 	g.Reads, g.Missing = listTokenPlaces(in.Verdict), []string{}
-	if v := findVerdict(in, authorizationKind); v == nil || !demandsToken(in, v) {
+	if v := in.InForceAt(authorizationKind, in.Node); v == nil || !demandsToken(in, v) {
 		g.AddReason(gate.MissingAllowed, g.Field)
 	}
 	if in.Reader.LacksCredential(g.Reads) {
@@ -82,7 +59,7 @@ func listTokenPlaces(v *resolve.Verdict) []string {
 	for i := range v.Result.Rules {
 		rule := merge.Unpack(v.Result.Rules[i].Value)
 		headers, _ := model.Get(rule, "fromHeaders").([]any)
-		params, cookies := listTexts(model.Get(rule, "fromParams")), listTexts(model.Get(rule, "fromCookies"))
+		params, cookies := model.Texts(rule, "fromParams"), model.Texts(rule, "fromCookies")
 		if len(headers)+len(params)+len(cookies) == 0 {
 			add("header authorization")
 			add("query access_token")
@@ -218,7 +195,7 @@ func anonymousFacts() facts { return facts{tokenFact: false, peerFact: false} }
 
 // buildRuleGates returns the gates of the rules of all AuthorizationPolicies at a place.
 func buildRuleGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirstRule(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	var out []protect.Gate
@@ -488,7 +465,7 @@ func listsAddresses(rule any) bool {
 	from, _ := model.Get(rule, "from").([]any)
 	return slices.ContainsFunc(from, func(e any) bool {
 		for _, name := range []string{"ipBlocks", "remoteIpBlocks"} {
-			if len(listTexts(model.Get(e, "source", name))) > 0 {
+			if len(model.Texts(e, "source", name)) > 0 {
 				return true
 			}
 		}
@@ -581,7 +558,7 @@ func (j *ruleGateBuilder) denyAllGates(deny, allow authzRules) []protect.Gate {
 // certainFacts is what is known of every request: without a RequestAuthentication no token is
 // verified.
 func (j *ruleGateBuilder) certainFacts() facts {
-	if findVerdict(j.in, authenticationKind) == nil {
+	if j.in.InForceAt(authenticationKind, j.in.Node) == nil {
 		return facts{tokenFact: false}
 	}
 	return nil
@@ -598,7 +575,7 @@ func (j *ruleGateBuilder) missingIdentity() facts {
 
 // findTokenPlaces are where tokens are read at the place.
 func (j *ruleGateBuilder) findTokenPlaces() []string {
-	if v := findVerdict(j.in, authenticationKind); v != nil {
+	if v := j.in.InForceAt(authenticationKind, j.in.Node); v != nil {
 		return listTokenPlaces(v)
 	}
 	return []string{"header authorization", "query access_token"}

@@ -58,7 +58,7 @@ func readMeshConfig(in *model.Snapshot, s model.Settings) meshConfig {
 		}
 	}
 	m.providers = parseList(s.Text("istio.extensionProviders"), written["extensionProviders"])
-	told := m.providers != nil || m.configMap != nil // somebody says what the mesh is like
+	told := m.providers != nil || m.configMap != nil // the input says how the mesh is configured
 	if told {
 		m.providers = withBuiltins(m.providers)
 	}

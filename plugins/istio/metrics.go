@@ -32,7 +32,7 @@ func (t telemetryFold) foldMetrics(entries []sectionEntry) {
 			case !slices.Contains(scope, p):
 				t.addReplaced(merge.KeyPath("metrics", p), e.Value(), e.from, by)
 			case !t.hasProvider(p, "metrics"):
-				t.addLost(merge.KeyPath("metrics", p), e.Value(), e.from, merge.Invalid)
+				t.Lose(merge.KeyPath("metrics", p), e.Value(), e.from, merge.Invalid)
 			default:
 				t.foldEntry(p, e)
 			}

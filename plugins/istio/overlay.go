@@ -67,11 +67,11 @@ func (b *overlay) dropBelow(path merge.Path, from int) {
 func (b *overlay) finish(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
 	for _, o := range b.overwrites {
 		if layers[o.from].Builtin == "" {
-			b.addLost(o.path, o.value, o.from, merge.MoreSpecificWins, o.to)
+			b.Lose(o.path, o.value, o.from, merge.MoreSpecificWins, o.to)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.paths)) {
-		b.addEffective(b.paths[name], b.values[name], b.from[name])
+		b.Take(b.paths[name], b.values[name], b.from[name])
 	}
-	return b.units, b.effects
+	return b.Units, b.Effects
 }

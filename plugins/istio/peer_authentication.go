@@ -120,31 +120,31 @@ func foldPeerModes(layers []*policy.Policy, level func(*policy.Policy) int) ([]m
 		switch set := own.Text(); {
 		case set != "" && set != "UNSET":
 			if layers[at].Builtin == "" {
-				m.addLost(modePath, mode, at, merge.MoreSpecificWins, i)
+				m.Lose(modePath, mode, at, merge.MoreSpecificWins, i)
 			}
 			at, mode = i, set
 		case set == "UNSET":
-			m.addLost(modePath, set, i, merge.NoEffect)
+			m.Lose(modePath, set, i, merge.NoEffect)
 		}
 		listed := p.Object.Body.At("spec", "portLevelMtls")
 		for _, port := range sortFields(listed) {
-			u := merge.Unit{Path: merge.KeyPath("portLevelMtls", port), Value: listed.At(port, "mode").Text(), From: sourcesOf(i)}
+			u := merge.Unit{Path: merge.KeyPath("portLevelMtls", port), Value: listed.At(port, "mode").Text(), From: merge.BareLayers(i)}
 			if level(p) != 3 {
-				m.addLost(u.Path, listed.At(port).Value(), i, merge.Ignored)
+				m.Lose(u.Path, listed.At(port).Value(), i, merge.Ignored)
 				continue
 			}
 			ports = append(ports, u)
 		}
 	}
-	m.addEffective(modePath, mode, at)
+	m.Take(modePath, mode, at)
 	for _, u := range ports {
 		if own := u.Value; own != "" && own != "UNSET" {
-			m.addEffective(u.Path, map[string]any{"mode": own}, u.From[0].Layer)
+			m.Take(u.Path, map[string]any{"mode": own}, u.From[0].Layer)
 		} else {
-			m.addEffective(u.Path, map[string]any{"mode": mode}, at, u.From[0].Layer)
+			m.Take(u.Path, map[string]any{"mode": mode}, at, u.From[0].Layer)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // sortFields lists the keys of an object, sorted.
@@ -164,7 +164,7 @@ func (m *foldRecorder) addAllLost(p *policy.Policy, at, to int) {
 			if len(u.Path) == 0 || u.Path[0].Name == "selector" || u.Path[0].Name == "targetRefs" || u.Path[0].Name == "targetRef" {
 				continue
 			}
-			m.addLost(u.Path, u.Value, at, merge.SameLevelOrder, to)
+			m.Lose(u.Path, u.Value, at, merge.SameLevelOrder, to)
 		}
 	}
 }

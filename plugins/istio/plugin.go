@@ -20,16 +20,16 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds, RequestWords: map[string]plugin.WordFunc{"istio.PathNormalization": findPathNormalization}, Audit: proxyMapping(),
 		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"istio.CoreConditions": gatewayAPIAncestors, "istio.WaypointAccepted": waypointAncestors}},
 		Evaluators: request.Evaluators{"istio.Authorize": evaluateAuthorization}, Gates: gateFunctions(),
-		Functions: descriptor.Functions{Links: []topology.Linker{addToGraph},
-			Checks:  map[string]policy.Check{"istio.OptedOut": checkOptOut},
+		Attaching: descriptor.Attaching{
+			Links: []topology.Linker{addToGraph},
+			Legs: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)), "istio.Asked": newLegMaker(findAuthorized), "istio.Peers": newLegMaker(findPeers), "istio.Configured": newLegMaker(excludeZtunnel(findConfigured)),
+				"istio.Filtered": newLegMaker(excludeZtunnel(findPatched)), "istio.Extended": newLegMaker(excludeZtunnel(findExtended)), "istio.Observed": newLegMaker(excludeZtunnel(findObserved)), "istio.Destinations": newDestinationFinder}},
+		Merging: descriptor.Merging{
 			Compare: map[string]policy.Comparator{"istio.NameFirst": compareDottedNames},
-			ScopeFunctions: descriptor.ScopeFunctions{
-				Points: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)), "istio.Asked": newLegMaker(findAuthorized), "istio.Peers": newLegMaker(findPeers), "istio.Configured": newLegMaker(excludeZtunnel(findConfigured)),
-					"istio.Filtered": newLegMaker(excludeZtunnel(findPatched)), "istio.Extended": newLegMaker(excludeZtunnel(findExtended)), "istio.Observed": newLegMaker(excludeZtunnel(findObserved)), "istio.Destinations": newDestinationFinder},
-				Situations: map[string]policy.SituationMaker{"istio.Authorization": newSituator(authorizationSituation), "istio.Authentication": newSituator(authenticationSituation),
-					"istio.MutualTLS": newSituator(peerSituation), "istio.Configuration": newSituator(proxyConfigSituation), "istio.Patching": newSituator(patchSituation),
-					"istio.Extensions": newSituator(extensionSituation), "istio.Telemetry": newSituator(telemetrySituation), "istio.Destination": newDestinationSituator},
-			}}}
+			Situations: map[string]policy.SituationMaker{"istio.Authorization": newSituator(authorizationSituation), "istio.Authentication": newSituator(authenticationSituation),
+				"istio.MutualTLS": newSituator(peerSituation), "istio.Configuration": newSituator(proxyConfigSituation), "istio.Patching": newSituator(patchSituation),
+				"istio.Extensions": newSituator(extensionSituation), "istio.Telemetry": newSituator(telemetrySituation), "istio.Destination": newDestinationSituator}},
+		Judging: descriptor.Judging{Checks: map[string]policy.Check{"istio.OptedOut": checkOptOut}}}
 }
 
 // addToGraph registers what the vendor adds to the graph, and what its Gateways take.

@@ -26,7 +26,7 @@ func findConfigured(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Prob
 	return out, problems
 }
 
-// The levels of proxy configuration: what is later wins, field by field (spec §9).
+// The levels of proxy configuration: what is later wins, field by field.
 const (
 	meshConfigLevel = iota
 	rootLevel

@@ -36,12 +36,12 @@ func foldAuthentication(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) 
 			all = append(all, jwtRule{rule.Text("issuer"), rule.Value(), i})
 		}
 		if items.Len() == 0 { // it asks for no token
-			m.addLost(merge.KeyPath("jwtRules"), []any{}, i, merge.NoEffect)
+			m.Lose(merge.KeyPath("jwtRules"), []any{}, i, merge.NoEffect)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b jwtRule) int { return cmp.Compare(a.issuer, b.issuer) })
 	for _, r := range all {
-		m.addEffective(merge.Path{{Name: "jwtRules"}, {Name: r.issuer, Form: merge.Entry}}, r.value, r.from)
+		m.Take(merge.Path{{Name: "jwtRules"}, {Name: r.issuer, Form: merge.Entry}}, r.value, r.from)
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }

@@ -63,14 +63,14 @@ func listNamedValues(v *resolve.Verdict, fields ...string) []string {
 		to, _ := model.Get(rule, "to").([]any)
 		for _, e := range to {
 			for _, field := range fields {
-				add(listTexts(model.Get(e, "operation", field)))
-				add(listTexts(model.Get(e, "operation", "not"+strings.ToUpper(field[:1])+field[1:])))
+				add(model.Texts(e, "operation", field))
+				add(model.Texts(e, "operation", "not"+strings.ToUpper(field[:1])+field[1:]))
 			}
 		}
 		when, _ := model.Get(rule, "when").([]any)
 		for _, c := range when {
 			if slices.Contains(fields, model.Text(c, "key")) {
-				add(append(listTexts(model.Get(c, "values")), listTexts(model.Get(c, "notValues"))...))
+				add(append(model.Texts(c, "values"), model.Texts(c, "notValues")...))
 			}
 		}
 	}

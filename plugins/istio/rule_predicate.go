@@ -188,7 +188,7 @@ func (s requestView) readPredicate(rule any) predicate {
 func (s requestView) readSource(fields map[string]any) term {
 	var out term
 	for _, name := range sortNames(fields) {
-		values := listTexts(fields[name])
+		values := model.Texts(fields, name)
 		if len(values) == 0 {
 			continue
 		}
@@ -252,7 +252,7 @@ func identityLiteral(of factName, key string, values []string) literal {
 func (s requestView) readOperation(fields map[string]any) term {
 	var out term
 	for _, name := range sortNames(fields) {
-		values := listTexts(fields[name])
+		values := model.Texts(fields, name)
 		if len(values) == 0 {
 			continue
 		}
@@ -352,7 +352,7 @@ func (s requestView) matchPort(v string) literal {
 // readCondition reads an entry of when. Headers are told by requests.
 func (s requestView) readCondition(c any) term {
 	key := model.Text(c, "key")
-	values, others := listTexts(model.Get(c, "values")), listTexts(model.Get(c, "notValues"))
+	values, others := model.Texts(c, "values"), model.Texts(c, "notValues")
 	read := func(list []string) literal { return s.readAttribute(strings.ToLower(key), list) }
 	if name, ok := strings.CutPrefix(key, "request.headers["); ok && !s.operationsUnknown {
 		read = func(list []string) literal {
@@ -382,15 +382,4 @@ func (s requestView) matchHeader(name, v string) literal {
 		}
 		return knownLiteral(matches)
 	}
-}
-
-func listTexts(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, e := range list {
-		if text, ok := e.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
 }

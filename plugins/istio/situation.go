@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Levels of policies, beside roles of the graph (spec §3).
+// Levels of policies, beside roles of the graph.
 const (
 	meshLevel    topology.Role = topology.MeshRoot
 	serviceLevel topology.Role = topology.Frontend
@@ -127,37 +127,4 @@ func (at foldTarget) findBuiltinPlace(p *policy.Policy) (topology.NodeID, topolo
 }
 
 // foldRecorder collects the results of a fold.
-type foldRecorder struct {
-	units   []merge.Unit
-	effects []merge.Effect
-}
-
-// addEffective puts a setting in force.
-func (m *foldRecorder) addEffective(path merge.Path, value any, from ...int) {
-	u := merge.Unit{Path: path, Value: value, From: sourcesOf(from...)}
-	m.units = append(m.units, u)
-	m.addEffects(u, merge.Taken, "", nil)
-}
-
-// addLost accounts for a setting that is nowhere in force.
-func (m *foldRecorder) addLost(path merge.Path, value any, from int, why merge.Reason, to ...int) {
-	m.addEffects(merge.Unit{Path: path, Value: value, From: sourcesOf(from)}, merge.Dropped, why, sourcesOf(to...))
-}
-
-func (m *foldRecorder) addEffects(u merge.Unit, o merge.Action, why merge.Reason, other []merge.Source) {
-	for i := range u.From {
-		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: o, Reason: why, Other: other})
-	}
-}
-
-// sourcesOf are positions of layers, each once.
-func sourcesOf(layers ...int) []merge.Source {
-	var out []merge.Source
-	for _, l := range layers {
-		from := merge.Source{Layer: l, Block: merge.Bare}
-		if !slices.Contains(out, from) {
-			out = append(out, from)
-		}
-	}
-	return out
-}
+type foldRecorder struct{ merge.Output }

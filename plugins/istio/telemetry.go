@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// The levels of Telemetry: what is later wins (spec §8).
+// The levels of Telemetry: what is later wins.
 const (
 	telemetryDefaults = iota
 	telemetryRoot
@@ -189,10 +189,10 @@ func (t telemetryFold) findProvider(name, section string) string {
 // others.
 func (t telemetryFold) addReplaced(path merge.Path, value any, from, by int) {
 	if from == by {
-		t.addLost(path, value, from, merge.NoEffect)
+		t.Lose(path, value, from, merge.NoEffect)
 		return
 	}
-	t.addLost(path, value, from, merge.MoreSpecificWins, by)
+	t.Lose(path, value, from, merge.MoreSpecificWins, by)
 }
 
 // eachWithProviders calls see for every entry with its providers: those of the entry before where

@@ -16,7 +16,7 @@ func extendGraph(b *topology.Extender, in *model.Snapshot, s model.Settings) []m
 		return nil
 	}
 	w := buildProxyIndex(in, s)
-	named := map[model.Ref]bool{} // hosts of DestinationRules that no object stands for
+	named := map[model.Ref]bool{} // hosts of DestinationRules without an object in the input
 	b.Workloads()
 	b.DeclareFamily(proxyFamily, topology.Namespace, topology.Gateway, topology.Backend, topology.Workload)
 	for _, name := range w.allNamespaces {

@@ -47,7 +47,7 @@ func (t telemetryFold) foldTracing(entries []sectionEntry) {
 				t.setValue(at("customTags"), names, e.from)
 			}
 		}
-		if provider == "" && (chosen || known) { // there is nobody to send spans to
+		if provider == "" && (chosen || known) { // no provider receives spans
 			t.dropValue(at("provider"), from)
 			t.setValue(at("disabled"), true, from)
 		}

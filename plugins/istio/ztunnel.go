@@ -26,13 +26,13 @@ func foldTunnelRules(all []authzPolicy) ([]merge.Unit, []merge.Effect) {
 			switch {
 			case p.action != action:
 			case action != "ALLOW" && action != "DENY" || p.dryRun:
-				m.addLost(merge.KeyPath(p.action), p.object.Get("spec", "rules"), i, merge.Ignored)
+				m.Lose(merge.KeyPath(p.action), p.object.Get("spec", "rules"), i, merge.Ignored)
 			default:
 				m.addTunnelRules(i, p)
 			}
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // addTunnelRules adds the rules of one policy. An ALLOW policy whose rules are all dropped allows
@@ -50,20 +50,20 @@ func (m *foldRecorder) addTunnelRules(at int, p authzPolicy) {
 		}
 		ignored := stripHTTPAttributes(fields)
 		if len(ignored) > 0 && p.action == "ALLOW" {
-			m.addLost(path, rule.Value(), at, merge.Ignored)
+			m.Lose(path, rule.Value(), at, merge.Ignored)
 			continue
 		}
 		if len(ignored) > 0 {
 			fields["ignored"] = ignored
 		}
 		kept++
-		m.addEffective(path, fields, at)
+		m.Take(path, fields, at)
 	}
 	switch {
 	case items.Len() == 0:
-		m.addEffective(p.rulePath(p.action, 0), "matches no request: the policy has no rules", at)
+		m.Take(p.rulePath(p.action, 0), "matches no request: the policy has no rules", at)
 	case kept == 0:
-		m.addEffective(p.rulePath(p.action, n), "matches nothing: ztunnel drops all rules of the policy, which ask for attributes of HTTP", at)
+		m.Take(p.rulePath(p.action, n), "matches nothing: ztunnel drops all rules of the policy, which ask for attributes of HTTP", at)
 	}
 }
 

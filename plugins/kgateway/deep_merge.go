@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // mergeDeep combines a further setting with the one at a position: extAuth, extProc, transformation
@@ -12,7 +13,7 @@ import (
 // not one that is combined.
 func (f *settingFold) mergeDeep(at int, u merge.Unit, prefer bool, reason func([]merge.Source) merge.Reason) bool {
 	have := f.units[at]
-	a, b := toObject(have.Value), toObject(u.Value)
+	a, b := model.Map(merge.Unpack(have.Value)), model.Map(merge.Unpack(u.Value))
 	switch name := settingName(u.Path); {
 	case name == "extAuth" || name == "extProc":
 		f.mergeProviders(at, u, prefer, reason)
@@ -70,7 +71,7 @@ func mergeTransformation(have, further map[string]any, prefer bool) any {
 	}
 	out := maps.Clone(base)
 	for _, part := range []string{"request", "response"} {
-		b, t := toObject(base[part]), toObject(top[part])
+		b, t := model.Map(base, part), model.Map(top, part)
 		switch {
 		case t == nil:
 			continue
@@ -80,7 +81,7 @@ func mergeTransformation(have, further map[string]any, prefer bool) any {
 		}
 		section := maps.Clone(b)
 		for _, key := range []string{"add", "remove", "set"} {
-			if items := append(slices.Clone(toList(b[key])), toList(t[key])...); len(items) > 0 {
+			if items := append(slices.Clone(model.List(b, key)), model.List(t, key)...); len(items) > 0 {
 				section[key] = items
 			}
 		}
@@ -98,7 +99,7 @@ func hasACLConflict(a, b map[string]any) bool {
 	if a["defaultAction"] == nil || a["defaultAction"] != b["defaultAction"] {
 		return true
 	}
-	x, y := toObject(a["denyResponse"]), toObject(b["denyResponse"])
+	x, y := model.Map(a, "denyResponse"), model.Map(b, "denyResponse")
 	for _, key := range []string{"statusCode", "blockedByHeaderName"} {
 		if x[key] != nil && y[key] != nil && x[key] != y[key] {
 			return true
@@ -114,10 +115,10 @@ func mergeACL(have, further map[string]any, prefer bool) any {
 		top, base = base, top
 	}
 	out := maps.Clone(top)
-	if rules := append(slices.Clone(toList(top["rules"])), toList(base["rules"])...); len(rules) > 0 {
+	if rules := append(slices.Clone(model.List(top, "rules")), model.List(base, "rules")...); len(rules) > 0 {
 		out["rules"] = rules
 	}
-	t, b := toObject(top["denyResponse"]), toObject(base["denyResponse"])
+	t, b := model.Map(top, "denyResponse"), model.Map(base, "denyResponse")
 	switch {
 	case b == nil:
 		return out
@@ -129,7 +130,7 @@ func mergeACL(have, further map[string]any, prefer bool) any {
 	if answer["blockedByHeaderName"] == nil && b["blockedByHeaderName"] != nil {
 		answer["blockedByHeaderName"] = b["blockedByHeaderName"]
 	}
-	if headers := append(slices.Clone(toList(t["headers"])), toList(b["headers"])...); len(headers) > 0 {
+	if headers := append(slices.Clone(model.List(t, "headers")), model.List(b, "headers")...); len(headers) > 0 {
 		answer["headers"] = headers
 	}
 	out["denyResponse"] = answer

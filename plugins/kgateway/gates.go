@@ -58,20 +58,20 @@ func buildProviderGates(in protect.Input, g protect.Gate) []protect.Gate {
 // listConfigurations lists the configurations of a setting: several where policies of several
 // layers, or deep merges, add up.
 func listConfigurations(v any) []map[string]any {
-	if all := toList(v); all != nil {
+	if all := model.List(merge.Unpack(v)); all != nil {
 		var out []map[string]any
 		for _, one := range all {
-			out = append(out, toObject(one))
+			out = append(out, model.Map(one))
 		}
 		return out
 	}
-	m := toObject(v)
+	m := model.Map(merge.Unpack(v))
 	if m["extensionRef"] != nil || m["disable"] != nil {
 		return []map[string]any{m}
 	}
 	var out []map[string]any
-	for _, name := range slices.Sorted(maps.Keys(m)) { // a part of a list that lost
-		if inner := toObject(m[name]); inner["extensionRef"] != nil {
+	for _, name := range slices.Sorted(maps.Keys(m)) { // the part of a list that did not win
+		if inner := model.Map(m, name); inner["extensionRef"] != nil {
 			out = append(out, inner)
 		}
 	}
@@ -106,8 +106,8 @@ func isDisabledOutside(in protect.Input) bool {
 // findExtension is the spec of the GatewayExtension that a configuration names. Without it the mode
 // is not known.
 func findExtension(in protect.Input, value map[string]any, g *protect.Gate) (model.Body, bool) {
-	named := toObject(value["extensionRef"])
-	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: toText(named["namespace"]), Name: toText(named["name"])}
+	named := model.Map(value, "extensionRef")
+	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: model.Text(named, "namespace"), Name: model.Text(named, "name")}
 	if ref.Namespace == "" {
 		ref.Namespace = g.Object.Namespace
 	}
@@ -179,7 +179,7 @@ func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate
 	g.Answers = append(slices.Clone(g.Answers), status)
 	body := extension.At("extAuth", "withRequestBody")
 	partial := body.Field("allowPartialMessage").Value() == true
-	if own := toObject(value["withRequestBody"]); own != nil {
+	if own := model.Map(value, "withRequestBody"); own != nil {
 		partial = own["allowPartialMessage"] == true
 	} else if body.IsNull() {
 		partial = true
@@ -192,13 +192,13 @@ func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate
 // completeGlobalLimit says that the service has the limits, and by what the descriptors count.
 func completeGlobalLimit(value map[string]any, g *protect.Gate) {
 	g.AddReason(gate.ExternalDecision, g.Field)
-	for _, d := range toList(value["descriptors"]) {
+	for _, d := range model.List(value, "descriptors") {
 		var key []string
-		for _, e := range toList(toObject(d)["entries"]) {
-			entry := toObject(e)
-			switch toText(entry["type"]) {
+		for _, e := range model.List(d, "entries") {
+			entry := model.Map(e)
+			switch model.Text(entry, "type") {
 			case "Header":
-				key = append(key, "header "+toText(entry["header"]))
+				key = append(key, "header "+model.Text(entry, "header"))
 			case "RemoteAddress":
 				key = append(key, "source address")
 			case "Path":
@@ -214,7 +214,7 @@ func buildAPIKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Reads = nil
 	for _, s := range in.List("apiKeyAuth", "keySources") {
 		for _, where := range []string{"header", "query", "cookie"} {
-			if name := toText(toObject(s)[where]); name != "" {
+			if name := model.Text(s, where); name != "" {
 				g.Reads = append(g.Reads, where+" "+name)
 			}
 		}
@@ -234,7 +234,7 @@ func buildRBACGate(in protect.Input, g protect.Gate) []protect.Gate {
 	never, asks := true, false
 	matched := false
 	for _, e := range in.List("rbac", "policy", "matchExpressions") {
-		expr := toText(e)
+		expr := model.Text(e)
 		matched = matched || protect.IsTrue(expr)
 		never = never && protect.IsFalse(expr)
 		asks = asks || strings.Contains(expr, tokenMetadata)
@@ -256,7 +256,7 @@ func buildRBACGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // buildLocalLimitGate is the gate of a token bucket. An empty setting ends those of outer layers.
 func buildLocalLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if len(toObject(in.Value(in.Path...))) == 0 {
+	if len(model.Map(in.Value(in.Path...))) == 0 {
 		g.Counters = nil
 		g.AddReason(gate.Disabled, g.Field)
 		return []protect.Gate{g}
@@ -328,9 +328,9 @@ func buildACLGate(in protect.Input, g protect.Gate) []protect.Gate {
 	shut := in.Text("acl", "defaultAction") == "deny"
 	families := map[bool]*addressFamily{false: {deniesByDefault: shut}, true: {deniesByDefault: shut}} // by whether it is that of IPv6
 	for _, r := range in.List("acl", "rules") {
-		deny := toText(toObject(r)["action"]) == "deny"
-		for _, c := range toList(toObject(r)["cidrs"]) {
-			if network, ok := parseNetwork(toText(c)); ok {
+		deny := model.Text(r, "action") == "deny"
+		for _, c := range model.List(r, "cidrs") {
+			if network, ok := parseNetwork(model.Text(c)); ok {
 				families[network.Addr().Is6()].addNetwork(network, deny)
 			}
 		}

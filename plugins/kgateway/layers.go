@@ -147,7 +147,7 @@ func splitFields(u merge.Unit) []merge.Unit {
 
 // splitObject cuts a setting that is an object into its fields.
 func splitObject(u merge.Unit) []merge.Unit {
-	m := toObject(u.Value)
+	m := model.Map(merge.Unpack(u.Value))
 	if m == nil {
 		return []merge.Unit{u}
 	}
@@ -167,8 +167,8 @@ func haveSameLibraries(a, b any) bool {
 
 func listLibraries(v any) []string {
 	var out []string
-	for _, l := range toList(toObject(v)["libraries"]) {
-		out = append(out, toText(l))
+	for _, l := range model.List(merge.Unpack(v), "libraries") {
+		out = append(out, model.Text(l))
 	}
 	if out == nil {
 		return []string{"Gzip"}

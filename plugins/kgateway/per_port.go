@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // mergePort merges the settings of a port into those that another policy has for it, and reports
@@ -38,7 +39,7 @@ func setAt(v any, at merge.Path, value any) any {
 	if len(at) == 0 {
 		return value
 	}
-	out := maps.Clone(toObject(v))
+	out := maps.Clone(model.Map(merge.Unpack(v)))
 	if out == nil {
 		out = map[string]any{}
 	}

@@ -25,16 +25,20 @@ const (
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Audit: proxyMapping(), Gates: gateFunctions(),
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
-		Functions: descriptor.Functions{Discoveries: map[string]policy.NamespaceDiscovery{"kgateway.Namespaces": readDiscoverySelectors},
+		Reading: descriptor.Reading{
+			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},
+			Builtins:  map[string]policy.BuiltinFunc{"kgateway.Timeout": readTimeout, "kgateway.PathRewrite": readPathRewrite, "kgateway.HostRewrite": readHostRewrite, "kgateway.CORS": readCORS}},
+		Attaching: descriptor.Attaching{
+			Links:     []topology.Linker{addToGraph},
+			Discovers: map[string]policy.NamespaceDiscovery{"kgateway.Namespaces": readDiscoverySelectors}},
+		Merging: descriptor.Merging{
+			Strategies: map[string]policy.StrategyParser{"kgateway.Layers": newLayerStrategy, "kgateway.GatewayOnly": newGatewayOnlyStrategy, "kgateway.Inherited": newInheritStrategy},
+			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": newLevelPlan, "kgateway.Idle": newIdlePlan}},
+		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"kgateway.Traffic": checkTrafficPolicy, "kgateway.Backend": checkBackendPolicy, "kgateway.Older": checkOlderKind,
 				"kgateway.Listener": checkListenerPolicy, "kgateway.Ignored": checkIgnoredAnnotations},
-			Lints:      map[string]policy.Lint{"kgateway.Annotations": findAnnotationProblems, "kgateway.Listeners": findListenerHints, "kgateway.PortDefaults": findPortDefaults},
-			Voids:      map[string]policy.VoidFunc{"kgateway.Replaced": explainReplaced},
-			Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},
-			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": newLevelPlan, "kgateway.Idle": newIdlePlan},
-			Builtins:   map[string]policy.BuiltinFunc{"kgateway.Timeout": readTimeout, "kgateway.PathRewrite": readPathRewrite, "kgateway.HostRewrite": readHostRewrite, "kgateway.CORS": readCORS},
-			Strategies: map[string]policy.StrategyParser{"kgateway.Layers": newLayerStrategy, "kgateway.GatewayOnly": newGatewayOnlyStrategy, "kgateway.Inherited": newInheritStrategy},
-			Links:      []topology.Linker{addToGraph}},
+			Lints: map[string]policy.Lint{"kgateway.Annotations": findAnnotationProblems, "kgateway.Listeners": findListenerHints, "kgateway.PortDefaults": findPortDefaults},
+			Voids: map[string]policy.VoidFunc{"kgateway.Replaced": explainReplaced}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"kgateway.Attached": writeAttached},
 			Writers: map[string]status.Writer{"kgateway.Backends": backendAncestors}}}
 }

@@ -80,18 +80,6 @@ func settingName(p merge.Path) string {
 	return p.String()
 }
 
-// toObject is a value as an object, nil if it is none.
-func toObject(v any) map[string]any {
-	m, _ := merge.Unpack(v).(map[string]any)
-	return m
-}
-
-// toList is a value as a list, nil if it is none.
-func toList(v any) []any {
-	l, _ := merge.Unpack(v).([]any)
-	return l
-}
-
 // isPerProvider reports whether every provider of a setting is a filter of its own.
 func isPerProvider(name string) bool {
 	return slices.Contains([]string{"extAuth", "extProc", "jwtAuth", "oauth2", "rateLimit.global"}, name)
@@ -104,19 +92,19 @@ func setExtensionNamespaces(o *model.Object, body any, _ model.Settings) any {
 	if !ok {
 		return body
 	}
-	spec := toObject(root["spec"])
+	spec := model.Map(root, "spec")
 	if spec == nil {
 		return body
 	}
 	out := maps.Clone(spec)
 	for _, name := range []string{"extAuth", "extProc", "jwtAuth", "oauth2"} {
-		if v := toObject(spec[name]); v != nil {
+		if v := model.Map(spec, name); v != nil {
 			out[name] = setNamespace(v, o.Ref.Namespace)
 		}
 	}
-	if limit := toObject(spec["rateLimit"]); toObject(limit["global"]) != nil {
+	if limit := model.Map(spec, "rateLimit"); model.Map(limit, "global") != nil {
 		limit = maps.Clone(limit)
-		limit["global"] = setNamespace(toObject(limit["global"]), o.Ref.Namespace)
+		limit["global"] = setNamespace(model.Map(limit, "global"), o.Ref.Namespace)
 		out["rateLimit"] = limit
 	}
 	root = maps.Clone(root)
@@ -125,7 +113,7 @@ func setExtensionNamespaces(o *model.Object, body any, _ model.Settings) any {
 }
 
 func setNamespace(v map[string]any, namespace string) map[string]any {
-	ref := toObject(v["extensionRef"])
+	ref := model.Map(v, "extensionRef")
 	if ref == nil || ref["namespace"] != nil {
 		return v
 	}
@@ -148,13 +136,13 @@ func (c providerConfig) isSameProvider(d providerConfig) bool {
 
 // listProviders are the configurations of a setting with a filter for each provider, in order.
 func listProviders(u merge.Unit) []providerConfig {
-	all := toList(u.Value)
+	all := model.List(merge.Unpack(u.Value))
 	if all == nil {
-		return []providerConfig{{toObject(u.Value), u.From}}
+		return []providerConfig{{model.Map(merge.Unpack(u.Value)), u.From}}
 	}
 	out := make([]providerConfig, len(all))
 	for i, one := range all {
-		out[i] = providerConfig{toObject(one), u.From}
+		out[i] = providerConfig{model.Map(one), u.From}
 		if i < len(u.Items) {
 			out[i].from = u.Items[i]
 		}
@@ -164,17 +152,12 @@ func listProviders(u merge.Unit) []providerConfig {
 
 // providerName is the namespace and name of the extension behind a configuration.
 func providerName(v map[string]any) string {
-	ref := toObject(v["extensionRef"])
-	return model.Ref{Namespace: toText(ref["namespace"]), Name: toText(ref["name"])}.FullName()
-}
-
-func toText(v any) string {
-	s, _ := v.(string)
-	return s
+	ref := model.Map(v, "extensionRef")
+	return model.Ref{Namespace: model.Text(ref, "namespace"), Name: model.Text(ref, "name")}.FullName()
 }
 
 // isDisabled reports whether a setting turns itself off.
 func isDisabled(v any) bool {
-	m := toObject(v)
+	m := model.Map(merge.Unpack(v))
 	return m != nil && m["disable"] != nil
 }

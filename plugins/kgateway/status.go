@@ -15,7 +15,7 @@ import (
 type mergeState int
 
 const (
-	pending    mergeState = iota // no merge has seen it
+	pending    mergeState = iota // not merged yet
 	unmerged                     // it is behind every setting
 	merged                       // behind some
 	overridden                   // behind none

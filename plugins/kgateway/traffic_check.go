@@ -29,7 +29,7 @@ func checkTrafficPolicy(p *policy.Policy, in *model.Snapshot) (string, []model.P
 	c := policyCheck{policy: p, in: in, mode: p.Kind.Settings.Text("kgateway.referenceGrantMode")}
 	if raw, ok := p.Object.Annotations[weightAnnotation]; ok {
 		if _, err := strconv.ParseInt(raw, 10, 32); err != nil {
-			c.addFault("annotation %s is %q, which is no 32-bit integer", weightAnnotation, raw)
+			c.addFault("annotation %s is %q, which is not a 32-bit integer", weightAnnotation, raw)
 		}
 	}
 	spec := p.Object.Body.Field("spec")

@@ -14,7 +14,7 @@ import (
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
 	return protect.Functions{"kong.Login": ifRunning(buildLoginGate), "kong.Group": ifRunning(buildGroupGate), "kong.Address": ifRunning(buildAddressGate), "kong.RateLimit": ifRunning(buildRateLimitGate),
-		"kong.Window": ifRunning(buildWindowGate), "kong.Origin": ifRunning(buildOriginGate), "kong.Refusal": ifRunning(buildRefusalGate), "kong.Plain": ifRunning(buildPlainGate),
+		"kong.Window": ifRunning(buildWindowGate), "kong.Origin": ifRunning(buildOriginGate), "kong.Refusal": ifRunning(buildRefusalGate), "kong.Plain": ifRunning(protect.AsDescribed),
 		"kong.Unread": ifRunning(buildUnreadGate), "kong.Consumers": buildConsumerGates}
 }
 
@@ -58,13 +58,7 @@ func (p *pluginInput) configText(field string) string {
 
 // configTexts is a setting of the plugin that is a list of texts.
 func (p *pluginInput) configTexts(field string) []string {
-	var out []string
-	for _, v := range p.List("plugins", p.name, "config", field) {
-		if text, ok := v.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
+	return model.Texts(p.Value("plugins", p.name, "config", field))
 }
 
 // fieldName names a setting of the plugin.
@@ -111,9 +105,6 @@ func (p *pluginInput) hasProtocol() bool {
 	}
 	return protocol == "" || slices.Contains(all, any(protocol))
 }
-
-// buildPlainGate is one that data describes.
-func buildPlainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // buildLoginGate is the gate of a plugin that authenticates. With an anonymous consumer it refuses
 // nobody (kong kong/plugins/key-auth/handler.lua:236-272 @ 22246ef28c).

@@ -30,10 +30,10 @@ var (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gateFunctions(),
-		Functions: descriptor.Functions{
-			Search:      map[string]policy.Search{"kong.ClusterPlugins": newClusterPluginFinder},
-			Normalize:   map[string]policy.Normalizer{"kong.ByType": nestUnderType},
-			CheckMakers: map[string]policy.CheckMaker{"kong.Mixed": checkMixedBackends},
-			Lints:       map[string]policy.Lint{"kong.Duplicates": findDuplicates, "kong.Consumers": findConsumerPlugins}},
+		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"kong.ByType": nestUnderType}},
+		Attaching: descriptor.Attaching{Search: map[string]policy.Search{"kong.ClusterPlugins": newClusterPluginFinder}},
+		Judging: descriptor.Judging{
+			Sites: map[string]policy.CheckMaker{"kong.Mixed": checkMixedBackends},
+			Lints: map[string]policy.Lint{"kong.Duplicates": findDuplicates, "kong.Consumers": findConsumerPlugins}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": upstreamAncestors}}}
 }

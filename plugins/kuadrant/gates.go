@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
@@ -25,7 +26,7 @@ const (
 func buildMethodGate(in protect.Input, g protect.Gate) []protect.Gate {
 	method, _ := in.Value(in.Path...).(map[string]any)
 	g.Reads = listCredentialPlaces(method)
-	conditional := len(toList(method["when"])) > 0
+	conditional := len(model.List(method, "when")) > 0
 	for i := range g.Reasons {
 		if g.Reasons[i].Code == gate.AnonymousAllowed && conditional {
 			g.Reasons = append(g.Reasons[:i:i], g.Reasons[i+1:]...)
@@ -69,7 +70,7 @@ func buildAuthorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 			g.AddReason(gate.AllowsAll, g.Field)
 		}
 	}
-	if matching, ok := rule["patternMatching"].(map[string]any); ok && allowsAll(toList(matching["patterns"])) {
+	if matching, ok := rule["patternMatching"].(map[string]any); ok && allowsAll(model.List(matching, "patterns")) {
 		g.AddReason(gate.AllowsAll, g.Field)
 	}
 	return []protect.Gate{g}
@@ -82,7 +83,7 @@ func allowsNothing(rule map[string]any) bool {
 		return true
 	}
 	matching, _ := rule["patternMatching"].(map[string]any)
-	return slices.ContainsFunc(toList(matching["patterns"]), func(entry any) bool {
+	return slices.ContainsFunc(model.List(matching, "patterns"), func(entry any) bool {
 		fields, _ := entry.(map[string]any)
 		predicate, _ := fields["predicate"].(string)
 		return protect.IsFalse(predicate)
@@ -105,13 +106,13 @@ func allowsAll(patterns []any) bool {
 func buildLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	limit, _ := in.Value(in.Path...).(map[string]any)
 	var key []string
-	for _, c := range toList(limit["counters"]) {
+	for _, c := range model.List(limit, "counters") {
 		fields, _ := c.(map[string]any)
 		if text, _ := fields["expression"].(string); text != "" {
 			key = append(key, text)
 		}
 	}
-	for _, r := range toList(limit["rates"]) {
+	for _, r := range model.List(limit, "rates") {
 		fields, _ := r.(map[string]any)
 		window, _ := fields["window"].(string)
 		g.Counters = append(g.Counters, protect.Counter{Limit: fields["limit"], Per: window, Scope: "route", Key: key, Replicas: "all"})
@@ -147,9 +148,4 @@ func readsIdentity(v any) bool {
 		}
 	}
 	return false
-}
-
-func toList(v any) []any {
-	l, _ := v.([]any)
-	return l
 }

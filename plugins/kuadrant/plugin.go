@@ -17,16 +17,20 @@ var kinds []byte
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gateFunctions(),
-		Functions: descriptor.Functions{Auto: map[string]descriptor.AutoFunc{"kuadrant.Profile": chooseProfile},
-			Links:  []topology.Linker{addToGraph},
-			Advice: map[string]policy.AdviceFunc{"kuadrant.Advice": adviseProfile},
-			Steps:  map[string]policy.StepFunc{"kuadrant.ValidPath": checkStep},
+		Reading: descriptor.Reading{
+			Auto:    map[string]descriptor.AutoFunc{"kuadrant.Profile": chooseProfile},
+			Readers: map[string]policy.BlockReader{"kuadrant.Designs": readDesign}},
+		Attaching: descriptor.Attaching{
+			Links: []topology.Linker{addToGraph},
+			Path:  map[string]policy.StepFunc{"kuadrant.ValidPath": checkStep}},
+		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"kuadrant.Issuer": checkIssuer},
+			Advice: map[string]policy.AdviceFunc{"kuadrant.Advice": adviseProfile},
 			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": findIgnoredListeners, "kuadrant.SameTarget": findSameTarget,
 				"kuadrant.RulePolicyInvisible": findInvisible, "kuadrant.SameName": findSameNames}},
 		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: findSpilledPredicates}, {Rule: danglingPatternRef, Find: findDanglingPatterns}, {Rule: tokenPartial, Find: findPartialTokens},
 			{Rule: invalidExpression, Find: findInvalidExpressions}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
-			{Rule: hostnameNarrower}},
+			{Rule: hostnameNarrower}, {Rule: experimentalDesign}, {Rule: twoStrategies}, {Rule: constraintInDefaults}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": policyConditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": affectedConditions, "kuadrant.RFCMarks": rfcConditions}}}
 }

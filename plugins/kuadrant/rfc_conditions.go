@@ -53,7 +53,7 @@ type stackPolicy struct {
 
 // objectEffect is what was seen on the paths through one object.
 type objectEffect struct {
-	concerned       bool // a policy is attached to it, to a section of it, or above it
+	concerned       bool // a policy is attached to the object, to a section of it, or above it
 	paths, affected int
 	by              []string
 	sections        map[topology.NodeID]bool

@@ -18,7 +18,7 @@ func foldConfs(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			m.addUnit(u)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // listUnits are the units of a layer, with their source.
@@ -33,88 +33,80 @@ func listUnits(l merge.Layer, at int) []merge.Unit {
 	return out
 }
 
-type confMerger struct {
-	units   []merge.Unit
-	effects []merge.Effect
-}
+// confMerger merges confs into an output.
+type confMerger struct{ merge.Output }
 
 // addUnit merges one unit of a stronger conf.
 func (m *confMerger) addUnit(u merge.Unit) {
 	if isJoinedList(u) {
-		if i := slices.IndexFunc(m.units, func(o merge.Unit) bool { return o.Path.String() == u.Path.String() && isJoinedList(o) }); i >= 0 {
+		if i := slices.IndexFunc(m.Units, func(o merge.Unit) bool { return o.Path.String() == u.Path.String() && isJoinedList(o) }); i >= 0 {
 			m.joinLists(i, u)
 			return
 		}
 	}
 	if u.Value == nil { // a null is as if it were not there; the object around it is
-		m.addEffects(u, merge.Dropped, merge.NoEffect, nil)
+		m.Note(u, merge.Dropped, merge.NoEffect, nil)
 		m.addEnclosingObject(u)
 		return
 	}
 	empty := isEmptyObject(u)
-	kept := m.units[:0:0]
+	kept := m.Units[:0:0]
 	dropped := false
-	for _, o := range m.units {
+	for _, o := range m.Units {
 		switch {
 		case empty && isInObject(o, u.Path): // an object without fields changes nothing in one that is there
 			dropped = true
 			kept = append(kept, o)
 		case isEmptyObject(o) && isAtOrBelow(u.Path, o.Path): // an object that gets its first field
-			m.addEffects(o, merge.Replaced, merge.NoEffect, nil)
+			m.Note(o, merge.Replaced, merge.NoEffect, nil)
 		case isAtOrBelow(o.Path, u.Path) || isAtOrBelow(u.Path, o.Path):
-			m.addEffects(o, merge.Replaced, merge.MoreSpecificWins, u.From)
+			m.Note(o, merge.Replaced, merge.MoreSpecificWins, u.From)
 		default:
 			kept = append(kept, o)
 		}
 	}
-	m.units = kept
+	m.Units = kept
 	if dropped {
-		m.addEffects(u, merge.Dropped, merge.NoEffect, nil)
+		m.Note(u, merge.Dropped, merge.NoEffect, nil)
 		return
 	}
-	m.addEffects(u, merge.Taken, "", nil)
-	m.units = append(m.units, u)
+	m.Note(u, merge.Taken, "", nil)
+	m.Units = append(m.Units, u)
 }
 
 // addEnclosingObject adds the object that a null stands in, unless there is more of it than that.
 func (m *confMerger) addEnclosingObject(null merge.Unit) {
 	object := merge.Unit{Path: null.Path[:max(len(null.Path)-1, 0)], Value: map[string]any{}, From: null.From}
-	if slices.ContainsFunc(m.units, func(o merge.Unit) bool { return isInObject(o, object.Path) }) {
+	if slices.ContainsFunc(m.Units, func(o merge.Unit) bool { return isInObject(o, object.Path) }) {
 		return
 	}
-	quiet := confMerger{units: m.units}
+	quiet := confMerger{merge.Output{Units: m.Units}}
 	quiet.addUnit(object)
-	m.units = quiet.units
-	for _, e := range quiet.effects {
+	m.Units = quiet.Units
+	for _, e := range quiet.Effects {
 		if e.Action == merge.Replaced {
-			m.effects = append(m.effects, e)
+			m.Effects = append(m.Effects, e)
 		}
 	}
 }
 
 // joinLists puts the elements of a stronger list behind those that are there.
 func (m *confMerger) joinLists(i int, u merge.Unit) {
-	have, _ := merge.Unpack(m.units[i].Value).([]any)
+	have, _ := merge.Unpack(m.Units[i].Value).([]any)
 	more, _ := merge.Unpack(u.Value).([]any)
 	if len(more) == 0 { // it adds nothing, and resets nothing
-		m.addEffects(u, merge.Dropped, merge.NoEffect, nil)
+		m.Note(u, merge.Dropped, merge.NoEffect, nil)
 		return
 	}
 	if len(have) == 0 { // likewise
-		m.addEffects(m.units[i], merge.Replaced, merge.NoEffect, nil)
-		m.addEffects(u, merge.Taken, "", nil)
-		m.units[i].From = nil
+		m.Note(m.Units[i], merge.Replaced, merge.NoEffect, nil)
+		m.Note(u, merge.Taken, "", nil)
+		m.Units[i].From = nil
 	} else {
-		m.addEffects(u, merge.Joined, "", m.units[i].From)
+		m.Note(u, merge.Joined, "", m.Units[i].From)
 	}
-	m.units[i].Value = slices.Concat(have, more)
-	m.units[i].From = slices.Concat(m.units[i].From, u.From)
-}
-
-func (m *confMerger) addEffects(u merge.Unit, o merge.Action, why merge.Reason, other []merge.Source) {
-	for i := range u.From {
-		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: o, Reason: why, Other: other})
-	}
+	m.Units[i].Value = slices.Concat(have, more)
+	m.Units[i].From = slices.Concat(m.Units[i].From, u.From)
 }
 
 // isJoinedList reports whether a unit is a list that is joined: its name is append with an

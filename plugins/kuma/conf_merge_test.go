@@ -30,7 +30,7 @@ func doc(units []merge.Unit) string {
 	return string(b)
 }
 
-// TestMerged is the table of Kuma §8.
+// TestMerged is the table of Kuma.
 func TestMerged(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -99,7 +99,7 @@ func TestMergedJoinsSources(t *testing.T) {
 	}
 }
 
-// TestRouteTable checks the order of rules (Kuma §5).
+// TestRouteTable checks the order of rules.
 func TestRouteTable(t *testing.T) {
 	rule := func(path, field string) string {
 		return fmt.Sprintf(`{"matches":[{"path":%q}],"default":{%q:[%q]}}`, path, field, path)
@@ -116,7 +116,7 @@ func TestRouteTable(t *testing.T) {
 	}
 }
 
-// TestInboundRules checks the order of matches (Kuma §6).
+// TestInboundRules checks the order of matches.
 func TestInboundRules(t *testing.T) {
 	units, _ := foldInboundRules(confs(t,
 		`{"default":{"n":1}}`,

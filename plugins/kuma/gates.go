@@ -22,12 +22,6 @@ func gateFunctions() protect.Functions {
 	return protect.Functions{"kuma.Permissions": buildPermissionGates, "kuma.TLS": buildTLSGates, "kuma.Limits": buildLimitGates, "kuma.Timeouts": buildTimeoutGates, "kuma.Retries": buildRetryGates}
 }
 
-// isFirstRule reports whether settings are the first of a list, at which the list as a whole is
-// judged.
-func isFirstRule(in protect.Input) bool {
-	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
-}
-
 // isInbound reports whether settings are those of an inbound.
 func isInbound(in protect.Input) bool { return in.Resolution().Node(in.Node).Role == inboundRole }
 
@@ -69,21 +63,6 @@ func findConf(in protect.Input, path ...string) (locatedValue, bool) {
 	}
 	value := in.Value(path...)
 	return locatedValue{value, in.Source(path...), strings.Join(path, ".")}, value != nil
-}
-
-// findVerdict is what a kind has in force at an inbound; nil: nothing.
-func findVerdict(in protect.Input, gk model.GroupKind) *resolve.Verdict {
-	for _, k := range in.Resolution().Kinds {
-		if k.GroupKind != gk || !k.IsInUse() || !k.HasResultsAt(inboundRole) {
-			continue
-		}
-		for _, s := range k.Contexts(in.Node) {
-			if !k.IsEmpty(s) {
-				return k.Verdict(s)
-			}
-		}
-	}
-	return nil
 }
 
 // openness is why requests come to an inbound without a certificate of the mesh; no code: they do not.
@@ -128,7 +107,7 @@ func findOpenness(in protect.Input) openness {
 		}
 		identity = identity || mtls.Text("enabledBackend") != ""
 	}
-	if v := findVerdict(in, tlsKind); v != nil {
+	if v := in.InForceAt(tlsKind, in.Node); v != nil {
 		if own, found := findInboundConf(v, "mode"); found {
 			mode = own
 		}
@@ -159,7 +138,7 @@ func hasIdentity(in *model.Snapshot, s model.Settings, labels map[string]string)
 
 // buildTLSGates are those of the TLS of an inbound.
 func buildTLSGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirstRule(in) || !isInbound(in) || len(in.Verdict.Result.Rules) == 0 {
+	if !in.IsFirst() || !isInbound(in) || len(in.Verdict.Result.Rules) == 0 {
 		return nil
 	}
 	g.Refuses = protect.MayRefuse
@@ -186,7 +165,7 @@ type permission struct {
 // buildPermissionGates are those of the list of an inbound: any deny decides, then any allow, and
 // without one requests are denied (policies/meshtrafficpermission/xds/rbac_configurer.go:120-145).
 func buildPermissionGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirstRule(in) || !isInbound(in) {
+	if !in.IsFirst() || !isInbound(in) {
 		return nil
 	}
 	var all []permission
@@ -297,7 +276,7 @@ func readSubsetPermission(v *resolve.Verdict, rule *merge.Rule, action any) []pe
 
 // buildLimitGates are those of a local rate limit: each proxy counts for itself.
 func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirstRule(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	rate, found := findConf(in, "local", "http", "requestRate")
@@ -318,7 +297,7 @@ func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
 
 // buildTimeoutGates are those of what bounds a request as a whole; zero is none.
 func buildTimeoutGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirstRule(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	var out []protect.Gate
@@ -339,7 +318,7 @@ func buildTimeoutGates(in protect.Input, g protect.Gate) []protect.Gate {
 
 // buildRetryGates are those of retries of requests.
 func buildRetryGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirstRule(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	var out []protect.Gate

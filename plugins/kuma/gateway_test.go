@@ -6,7 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// TestBehind checks which MeshGateway a builtin proxy belongs to (Kuma §3, 2.14 extras).
+// TestBehind checks which MeshGateway a builtin proxy belongs to (Kuma, 2.14 extras).
 func TestBehind(t *testing.T) {
 	mesh := func(name string, tags map[string]any) *model.Object {
 		listener := map[string]any{"port": int64(80), "tags": map[string]any{"port": "http"}}

@@ -28,7 +28,7 @@ func foldInboundRules(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		path := merge.Path{{Name: "rules"}, {Name: strconv.Itoa(n), Form: merge.Entry}}
 		m.addUnit(merge.Unit{Path: path, Value: r.entry, From: []merge.Source{r.from}})
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // listInboundRules are the rules of one part: with several matches one each.
@@ -62,7 +62,7 @@ func assembleBlock(b merge.Block) any {
 	for _, u := range b.Units {
 		m.addUnit(u)
 	}
-	return merge.Unpack(merge.Assemble(m.units))
+	return merge.Unpack(merge.Assemble(m.Units))
 }
 
 // rankMatch ranks a match: a SPIFFE ID that is exact, one that is a prefix, none; then with a
@@ -91,5 +91,5 @@ func foldItemOrder(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			m.addUnit(merge.Unit{Path: path, Value: assembleBlock(b), From: []merge.Source{{Layer: i, Block: b.Kind}}})
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }

@@ -28,13 +28,13 @@ func foldRouteTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		for i := range s.Layers {
 			said.From = append(said.From, merge.Source{Layer: i, Block: merge.Bare})
 		}
-		m.units = append(m.units, said)
+		m.Units = append(m.Units, said)
 	}
 	var all []routeRule
 	for i := range s.Layers {
 		rules := listRouteRules(s.Layers[i], i)
 		if len(rules) == 0 { // it takes part, with nothing
-			m.addEffects(merge.Unit{Path: merge.KeyPath("rules"), Value: []any{}, From: []merge.Source{{Layer: i, Block: merge.Bare}}}, merge.Dropped, merge.NoEffect, nil)
+			m.Note(merge.Unit{Path: merge.KeyPath("rules"), Value: []any{}, From: []merge.Source{{Layer: i, Block: merge.Bare}}}, merge.Dropped, merge.NoEffect, nil)
 		}
 		slices.Reverse(rules)
 		all = append(all, rules...)
@@ -53,7 +53,7 @@ func foldRouteTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		m.addRule(n, all[i], writers[all[i].key])
 		n++
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // listRouteRules are the rules of one policy's item.
@@ -112,7 +112,7 @@ func foldFirstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			if len(list) > 1 {
 				for n, rule := range list[1:] {
 					path := merge.Path{{Name: "rules"}, {Name: strconv.Itoa(n + 1), Form: merge.Entry}}
-					m.addEffects(merge.Unit{Path: path, Value: rule, From: u.From}, merge.Dropped, merge.Ignored, nil)
+					m.Note(merge.Unit{Path: path, Value: rule, From: u.From}, merge.Dropped, merge.Ignored, nil)
 				}
 				u = merge.Unit{Path: u.Path, Value: list[:1], From: u.From}
 			}
@@ -123,7 +123,7 @@ func foldFirstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			m.addUnit(newSelfRule(s.Layers[i], i))
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // newSelfRule is the rule of an item without rules.
@@ -135,7 +135,7 @@ func newSelfRule(l merge.Layer, at int) merge.Unit {
 			target.addUnit(merge.Unit{Path: u.Path[1:], Value: u.Value})
 		}
 	}
-	ref, _ := merge.Unpack(merge.Assemble(target.units)).(map[string]any)
+	ref, _ := merge.Unpack(merge.Assemble(target.Units)).(map[string]any)
 	ref = maps.Clone(ref)
 	ref["weight"] = int64(1)
 	rule := map[string]any{"default": map[string]any{"backendRefs": []any{ref}}}

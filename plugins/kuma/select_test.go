@@ -29,7 +29,7 @@ func to(refs ...map[string]any) map[string]any {
 	return map[string]any{"spec": map[string]any{"to": items}}
 }
 
-// TestRole is the table of roles (Kuma §2).
+// TestRole is the table of roles.
 func TestRole(t *testing.T) {
 	mesh := map[string]any{"kind": "Mesh"}
 	labels := func(pairs ...string) map[string]any {
@@ -66,7 +66,7 @@ func TestRole(t *testing.T) {
 	}
 }
 
-// TestLabels checks what is computed and what is left (Kuma §2).
+// TestLabels checks what is computed and what is left.
 func TestLabels(t *testing.T) {
 	in := model.NewSnapshot([]*model.Object{{Ref: model.Ref{Kind: "Namespace", Name: "shop"}, Labels: map[string]string{meshLabel: "m"}}}, nil)
 	own := object("MeshTimeout", "shop", "p", map[string]string{roleLabel: "system", displayNameLabel: "other"}, nil)
@@ -94,7 +94,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestSelects goes through the tests of Kuma §3 and their reasons.
+// TestSelects goes through the tests of Kuma and their reasons.
 func TestSelects(t *testing.T) {
 	in := model.NewSnapshot(nil, nil)
 	dp := func(ns string, labels map[string]string, networking map[string]any) *dataplane {

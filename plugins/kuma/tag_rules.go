@@ -44,7 +44,7 @@ func foldTagRules(s merge.Stack, negations bool) ([]merge.Unit, []merge.Effect) 
 			continue
 		}
 		for _, u := range listUnits(s.Layers[i], i) { // not about tags: other scopes have it
-			m.addEffects(u, merge.Dropped, merge.Ignored, nil)
+			m.Note(u, merge.Dropped, merge.Ignored, nil)
 		}
 	}
 	n := 0
@@ -53,7 +53,7 @@ func foldTagRules(s merge.Stack, negations bool) ([]merge.Unit, []merge.Effect) 
 			n++
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // readTagItem reads an item; not ok if what it names cannot be said in tags.
@@ -243,14 +243,14 @@ func (m *confMerger) addTagRule(n int, of tagSubset, items []tagItem) bool {
 		list = append(list, map[string]any{"key": t.key, "value": t.value, "not": t.negated})
 	}
 	m.addUnit(merge.Unit{Path: slices.Concat(path, merge.KeyPath("subset")), Value: list, From: from})
-	for _, u := range conf.units {
+	for _, u := range conf.Units {
 		m.addUnit(merge.Unit{Path: slices.Concat(path, merge.KeyPath("default"), u.Path), Value: u.Value, From: u.From})
 	}
-	for _, e := range conf.effects {
+	for _, e := range conf.Effects {
 		if e.Action == merge.Replaced || e.Action == merge.Dropped {
 			e.Path = slices.Concat(path, merge.KeyPath("default"), e.Path)
 			e.Rule = e.Path.String()
-			m.effects = append(m.effects, e)
+			m.Effects = append(m.Effects, e)
 		}
 	}
 	return true

@@ -29,7 +29,7 @@ func rules(units []merge.Unit) []string {
 	return out
 }
 
-// TestTagRules is Kuma §9.
+// TestTagRules is Kuma.
 func TestTagRules(t *testing.T) {
 	mesh := `{"targetRef":{"kind":"Mesh"},"default":{"v":"mesh"}}`
 	team := func(v string) string {

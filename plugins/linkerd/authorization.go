@@ -159,7 +159,7 @@ func (w *meshIndex) findGrantPlace(g *topology.Graph, p *policy.Policy, at topol
 
 // foldGrants lists the grants, each by the name of its policy.
 func (w *meshIndex) foldGrants(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
-	var m foldRecorder
+	var m merge.Output
 	for i, l := range layers {
 		var g grant
 		if l.Object.Ref.GroupKind() == authorizationKind {
@@ -169,10 +169,10 @@ func (w *meshIndex) foldGrants(layers []*policy.Policy) ([]merge.Unit, []merge.E
 		}
 		path := merge.KeyPath("authorizations", l.Object.Ref.Name)
 		if g.voidReason != "" {
-			m.addLost(path, l.Object.Get("spec"), i, merge.Invalid)
+			m.Lose(path, l.Object.Get("spec"), i, merge.Invalid)
 			continue
 		}
-		m.addEffective(path, g.printedValue(), i)
+		m.Take(path, g.printedValue(), i)
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }

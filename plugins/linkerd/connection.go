@@ -56,7 +56,7 @@ type connectionJudge struct {
 	port          int
 	addresses     []netip.Addr
 	doubts        []string
-	notes         []string // what else there is to say
+	notes         []string // further notes
 	identityAsked bool     // some grant is for identities
 }
 

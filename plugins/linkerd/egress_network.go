@@ -94,20 +94,20 @@ func newEgressSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) 
 		return &policy.Situation{Key: "", Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, egressRole },
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
 				return func(merge.Stack) ([]merge.Unit, []merge.Effect) {
-					var m foldRecorder
+					var m merge.Output
 					for i, l := range layers {
 						for _, name := range []string{"networks", "trafficPolicy"} {
 							v := l.Object.Get("spec", name)
 							switch {
 							case v == nil:
 							case refused:
-								m.addLost(merge.KeyPath(name), v, i, merge.Invalid)
+								m.Lose(merge.KeyPath(name), v, i, merge.Invalid)
 							default:
-								m.addEffective(merge.KeyPath(name), v, i)
+								m.Take(merge.KeyPath(name), v, i)
 							}
 						}
 					}
-					return m.units, m.effects
+					return m.Units, m.Effects
 				}
 			}}
 	}

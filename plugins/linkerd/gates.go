@@ -32,9 +32,20 @@ func (w *gateGrant) isAnybody() bool {
 	return slices.ContainsFunc(w.networks, func(n string) bool { return protect.CoversAll(n) })
 }
 
+// serverOf is the Server at a node, which is one or a route on one; nil: there is none.
+func serverOf(g *topology.Graph, id topology.NodeID) *topology.Node {
+	if g.Node(id).Role == serverRole {
+		return g.Node(id)
+	}
+	if up := g.Parents(serverFamily, id); len(up) > 0 {
+		return g.Node(up[0])
+	}
+	return nil
+}
+
 // buildGrantGates are those of all grants at a port, a Server or a route on one.
 func buildGrantGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if in.Settings.Rule != nil && in.Settings.Rule != &in.Verdict.Result.Rules[0] { // the grants are judged together
+	if !in.IsFirst() { // the grants are judged together
 		return nil
 	}
 	node := in.Resolution().Node(in.Node)
@@ -45,12 +56,12 @@ func buildGrantGates(in protect.Input, g protect.Gate) []protect.Gate {
 		own = in.Source("accessPolicy")
 		all = listPortGrants(in, own)
 	case serverRole, serverRouteRole:
-		if in.Kind.GroupKind == oldAuthorizationKind && findVerdict(in, authorizationKind, in.Node) != nil {
+		if in.Kind.GroupKind == oldAuthorizationKind && in.InForceAt(authorizationKind, in.Node) != nil {
 			return nil // the other kind has them
 		}
-		server := node
-		if node.Role == serverRouteRole {
-			server = in.Resolution().Node(in.Resolution().Graph.Parents(serverFamily, in.Node)[0])
+		server := serverOf(in.Resolution().Graph, in.Node)
+		if server == nil {
+			return nil
 		}
 		own = server.Ref
 		all = append(listGrants(in, in.Node), listAccessGrants(readServer(server.Object).accessPolicy(), own, in)...)
@@ -138,31 +149,17 @@ func listPortGrants(in protect.Input, own model.Ref) []gateGrant {
 	for _, path := range in.List("probes", "paths") {
 		text, _ := path.(string)
 		if text != "" && in.Reader.IsPath(text) {
-			out = append(out, gateGrant{object: in.Source("probes"), field: "probes", networks: listTexts(in.Value("probes", "networks")), partial: true})
+			out = append(out, gateGrant{object: in.Source("probes"), field: "probes", networks: model.Texts(in.Value("probes", "networks")), partial: true})
 		}
 	}
 	return out
-}
-
-// findVerdict is what a kind has in force at a node; nil: nothing.
-func findVerdict(in protect.Input, gk model.GroupKind, id topology.NodeID) *resolve.Verdict {
-	k := in.Resolution().Kind(gk)
-	if k == nil || !k.IsInUse() {
-		return nil
-	}
-	for _, s := range k.Contexts(id) {
-		if !k.IsEmpty(s) {
-			return k.Verdict(s)
-		}
-	}
-	return nil
 }
 
 // listGrants are the grants of policies at a Server or a route on one.
 func listGrants(in protect.Input, id topology.NodeID) []gateGrant {
 	var out []gateGrant
 	for _, gk := range []model.GroupKind{authorizationKind, oldAuthorizationKind} {
-		v := findVerdict(in, gk, id)
+		v := in.InForceAt(gk, id)
 		if v == nil {
 			continue
 		}
@@ -172,7 +169,7 @@ func listGrants(in protect.Input, id topology.NodeID) []gateGrant {
 				continue
 			}
 			value := merge.Unpack(rule.Value)
-			w := gateGrant{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name, networks: listTexts(model.Get(value, "networks"))}
+			w := gateGrant{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name, networks: model.Texts(value, "networks")}
 			w.identity = model.Get(value, "identities") != nil
 			out = append(out, w)
 		}
@@ -213,17 +210,6 @@ func listAccessGrants(word string, own model.Ref, in protect.Input) []gateGrant 
 	return []gateGrant{out}
 }
 
-func listTexts(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, e := range list {
-		if text, ok := e.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
-}
-
 // buildLimitGates are those of the rate limit of the Server that governs a port. Every proxy counts
 // for itself.
 func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
@@ -232,7 +218,7 @@ func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
 	if own.GroupKind() != serverKind || id == topology.None {
 		return nil
 	}
-	v := findVerdict(in, rateLimitKind, id)
+	v := in.InForceAt(rateLimitKind, id)
 	if v == nil {
 		return nil
 	}

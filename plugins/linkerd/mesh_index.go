@@ -49,7 +49,7 @@ type server struct {
 	object        *model.Object
 	external      bool
 	selector      topology.LabelSelector
-	invalidReason string // why it selects nothing
+	invalidReason string // why the Server selects nothing
 	protocol      string
 	routes        []*model.Object // attached, by age, kind and name
 }

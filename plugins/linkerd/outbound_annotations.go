@@ -243,23 +243,23 @@ func (b *annotationBlocks) toLayer() *policy.Policy {
 }
 
 func foldBlocks(parent annotationBlocks, route *annotationBlocks) ([]merge.Unit, []merge.Effect) {
-	var m foldRecorder
+	var m merge.Output
 	put := func(name string, ofParent, ofRoute map[string]any) {
 		path := merge.KeyPath(name)
 		switch {
 		case ofRoute != nil && name == "timeouts" && route.fromRule != nil:
-			m.addEffective(path, ofRoute, 2)
+			m.Take(path, ofRoute, 2)
 			if len(ofRoute) > 1 {
-				m.units[len(m.units)-1].From = append(m.units[len(m.units)-1].From, merge.Source{Layer: 1, Block: merge.Bare})
+				m.Units[len(m.Units)-1].From = append(m.Units[len(m.Units)-1].From, merge.Source{Layer: 1, Block: merge.Bare})
 			}
 		case ofRoute != nil:
-			m.addEffective(path, ofRoute, 1)
+			m.Take(path, ofRoute, 1)
 		case ofParent != nil:
-			m.addEffective(path, ofParent, 0)
+			m.Take(path, ofParent, 0)
 			return
 		}
 		if ofParent != nil && ofRoute != nil {
-			m.addLost(path, ofParent, 0, merge.AtomicReplaced, 1)
+			m.Lose(path, ofParent, 0, merge.AtomicReplaced, 1)
 		}
 	}
 	var own annotationBlocks
@@ -270,5 +270,5 @@ func foldBlocks(parent annotationBlocks, route *annotationBlocks) ([]merge.Unit,
 	put("timeouts", parent.timeouts, own.timeouts)
 	put("failureAccrual", parent.accrual, nil)
 	put("loadBias", parent.bias, nil)
-	return m.units, m.effects
+	return m.Units, m.Effects
 }

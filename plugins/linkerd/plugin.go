@@ -20,11 +20,10 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: listFindings(),
 		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"linkerd.LimitAccepted": limitConditions, "linkerd.EgressAccepted": egressConditions}},
 		Evaluators: request.Evaluators{"linkerd.Verdict": judgeConnection, "linkerd.Together": leaveToServers}, Gates: gateFunctions(),
-		Functions: descriptor.Functions{Links: []topology.Linker{addToGraph},
-			ScopeFunctions: descriptor.ScopeFunctions{
-				Points: map[string]policy.PointSearch{"linkerd.Ports": newServerFinder, "linkerd.Authorized": newAuthorizationFinder, "linkerd.OldAuthorized": newOldAuthorizationFinder,
-					"linkerd.Limited": newLimitFinder, "linkerd.Itself": newSelfFinder, "linkerd.Nowhere": newEmptyFinder},
-				Situations: map[string]policy.SituationMaker{"linkerd.Governed": newPortSituator, "linkerd.Grants": newGrantSituator, "linkerd.Limits": newLimitSituator,
-					"linkerd.Egress": newEgressSituator, "linkerd.Outbound": newOutboundSituator},
-			}}}
+		Attaching: descriptor.Attaching{
+			Links: []topology.Linker{addToGraph},
+			Legs: map[string]policy.PointSearch{"linkerd.Ports": newServerFinder, "linkerd.Authorized": newAuthorizationFinder, "linkerd.OldAuthorized": newOldAuthorizationFinder,
+				"linkerd.Limited": newLimitFinder, "linkerd.Itself": newSelfFinder, "linkerd.Nowhere": newEmptyFinder}},
+		Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"linkerd.Governed": newPortSituator, "linkerd.Grants": newGrantSituator, "linkerd.Limits": newLimitSituator,
+			"linkerd.Egress": newEgressSituator, "linkerd.Outbound": newOutboundSituator}}}
 }

@@ -70,7 +70,7 @@ func newLimitSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) f
 }
 
 func foldLimits(layers []*policy.Policy, counted bool, set settings) ([]merge.Unit, []merge.Effect) {
-	var m foldRecorder
+	var m merge.Output
 	for i, l := range layers {
 		values := map[string]any{}
 		for _, name := range []string{"total", "identity"} {
@@ -84,15 +84,15 @@ func foldLimits(layers []*policy.Policy, counted bool, set settings) ([]merge.Un
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			switch {
 			case !counted:
-				m.addLost(merge.KeyPath(name), values[name], i, merge.Ignored)
+				m.Lose(merge.KeyPath(name), values[name], i, merge.Ignored)
 			case i == 0:
-				m.addEffective(merge.KeyPath(name), values[name], i)
+				m.Take(merge.KeyPath(name), values[name], i)
 			default:
-				m.addLost(merge.KeyPath(name), values[name], i, merge.Conflicted, 0)
+				m.Lose(merge.KeyPath(name), values[name], i, merge.Conflicted, 0)
 			}
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // readOverrides are the limits of single clients, with the identities that their ServiceAccounts

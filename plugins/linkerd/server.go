@@ -148,7 +148,7 @@ func (at workloadPort) newBuiltin(label, name string, value any) *policy.Policy 
 // foldServers puts the settings of the first Server in force; others are as if they were not there
 // (IX, reindex_servers). Only probes stay beside it.
 func (at workloadPort) foldServers(layers []*policy.Policy, builtins int) ([]merge.Unit, []merge.Effect) {
-	var m foldRecorder
+	var m merge.Output
 	first := -1
 	for i, l := range layers {
 		if l.Builtin != "" {
@@ -158,9 +158,9 @@ func (at workloadPort) foldServers(layers []*policy.Policy, builtins int) ([]mer
 		values := map[string]any{"proxyProtocol": spec.protocol, "accessPolicy": spec.accessPolicy()}
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if first < 0 {
-				m.addEffective(merge.KeyPath(name), values[name], i)
+				m.Take(merge.KeyPath(name), values[name], i)
 			} else {
-				m.addLost(merge.KeyPath(name), values[name], i, merge.SameLevelOrder, first)
+				m.Lose(merge.KeyPath(name), values[name], i, merge.SameLevelOrder, first)
 			}
 		}
 		if first < 0 {
@@ -170,34 +170,8 @@ func (at workloadPort) foldServers(layers []*policy.Policy, builtins int) ([]mer
 	for i, l := range layers[:builtins] {
 		u := l.Blocks[0].Units[0]
 		if first < 0 || u.Path.String() == "probes" {
-			m.addEffective(u.Path, u.Value, i)
+			m.Take(u.Path, u.Value, i)
 		}
 	}
-	return m.units, m.effects
-}
-
-// foldRecorder collects the results of a fold.
-type foldRecorder struct {
-	units   []merge.Unit
-	effects []merge.Effect
-}
-
-// addEffective puts a setting in force.
-func (m *foldRecorder) addEffective(path merge.Path, value any, from int) {
-	u := merge.Unit{Path: path, Value: value, From: []merge.Source{{Layer: from, Block: merge.Bare}}}
-	m.units = append(m.units, u)
-	m.addEffect(u, merge.Taken, "", nil)
-}
-
-// addLost accounts for a setting that is nowhere in force.
-func (m *foldRecorder) addLost(path merge.Path, value any, from int, why merge.Reason, to ...int) {
-	var other []merge.Source
-	for _, i := range to {
-		other = append(other, merge.Source{Layer: i, Block: merge.Bare})
-	}
-	m.addEffect(merge.Unit{Path: path, Value: value, From: []merge.Source{{Layer: from, Block: merge.Bare}}}, merge.Dropped, why, other)
-}
-
-func (m *foldRecorder) addEffect(u merge.Unit, o merge.Action, why merge.Reason, other []merge.Source) {
-	m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: why, Other: other})
+	return m.Units, m.Effects
 }

@@ -80,7 +80,7 @@ type directionJudge struct {
 	stages    []request.PassedStage
 	outcomes  []outcome
 	doubts    []string // why more than one outcome is possible
-	tied      bool     // rules that nobody can order disagree
+	tied      bool     // rules whose order is not defined disagree
 }
 
 // outcome is what may become of the connection.

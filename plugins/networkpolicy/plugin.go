@@ -19,13 +19,12 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
 		Evaluators: request.Evaluators{"networkpolicy.Verdict": judgeConnection},
-		Functions: descriptor.Functions{
-			Links:   []topology.Linker{func(b *topology.Builder) { b.AddExtension(findProblems) }},
+		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
+			"networkpolicy.IsolatesIngress": newPartNormalizer(ingress), "networkpolicy.IsolatesEgress": newPartNormalizer(egress)}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(findProblems) }},
+			Attach: map[string]policy.Attacher{"networkpolicy.Pods": attachToPods}},
+		Merging: descriptor.Merging{
 			Compare: map[string]policy.Comparator{"networkpolicy.Tier": compareTiers, "networkpolicy.Priority": comparePriorities},
-			Attach:  map[string]policy.Attacher{"networkpolicy.Pods": attachToPods},
-			ScopeFunctions: descriptor.ScopeFunctions{
-				Folds: map[string]merge.PlanFunc{"networkpolicy.Ingress": newListPlan(ingress), "networkpolicy.Egress": newListPlan(egress)},
-				PartNormalizers: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
-					"networkpolicy.IsolatesIngress": newPartNormalizer(ingress), "networkpolicy.IsolatesEgress": newPartNormalizer(egress)},
-			}}}
+			Folds:   map[string]merge.PlanFunc{"networkpolicy.Ingress": newListPlan(ingress), "networkpolicy.Egress": newListPlan(egress)}}}
 }

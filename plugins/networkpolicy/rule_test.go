@@ -56,7 +56,7 @@ func first(t testing.TB, kind, entry string) *rule {
 	return rules[0]
 }
 
-func TestRulesFailClosed(t *testing.T) { // spec §3
+func TestRulesFailClosed(t *testing.T) {
 	for _, entry := range []string{
 		"from: x", "from: [x]", "from: [null]", "from: [{}]", "from: [{namespaces: {}, pods: {}}]", "from: [{namespaces: {matchLabels: {a: 1}}}]", "from: [{namespaces: {namespaceSelector: {}}}]",
 		"from: [{sameLabels: [a]}]", "from: [{networks: x}]", "from: [{networks: [1.2.3]}]", "from: [{nodes: x}]", "from: [{domainNames: []}]", "from: [{namespaces: {}}], protocols: x",

@@ -17,10 +17,9 @@ var kinds []byte
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "ocm", Kinds: kinds, Status: status.Functions{CustomWriters: map[string]status.CustomWriter{"ocm.Blocks": statusBlocks}},
-		Functions: descriptor.Functions{
-			Links:     []topology.Linker{func(b *topology.Builder) { b.AddExtension(extendGraph) }},
-			Search:    map[string]policy.Search{"ocm.Placed": newPlacementFinder, "ocm.Overrides": newOverrideFinder, "ocm.Members": newMemberFinder},
-			Normalize: map[string]policy.Normalizer{"ocm.Replica": toReplica},
-			Compare:   map[string]policy.Comparator{"ocm.BindingsFirst": compareBindingsFirst},
-		}}
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"ocm.Replica": toReplica}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(extendGraph) }},
+			Search: map[string]policy.Search{"ocm.Placed": newPlacementFinder, "ocm.Overrides": newOverrideFinder, "ocm.Members": newMemberFinder}},
+		Merging: descriptor.Merging{Compare: map[string]policy.Comparator{"ocm.BindingsFirst": compareBindingsFirst}}}
 }

@@ -14,5 +14,6 @@ var kinds []byte
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "others", Kinds: kinds, Functions: descriptor.Functions{Links: []topology.Linker{addToGraph}}}
+	return plugin.Plugin{Name: "others", Kinds: kinds,
+		Attaching: descriptor.Attaching{Links: []topology.Linker{addToGraph}}}
 }

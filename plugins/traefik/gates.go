@@ -11,7 +11,7 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"traefik.Plain": withFilterOrder(buildPlainGate), "traefik.Addresses": withFilterOrder(buildAddressGate), "traefik.RateLimit": withFilterOrder(buildRateLimitGate),
+	return protect.Functions{"traefik.Plain": withFilterOrder(protect.AsDescribed), "traefik.Addresses": withFilterOrder(buildAddressGate), "traefik.RateLimit": withFilterOrder(buildRateLimitGate),
 		"traefik.InFlight": withFilterOrder(buildInFlightGate), "traefik.Origins": withFilterOrder(buildOriginGate), "traefik.Redirect": withFilterOrder(buildRedirectGate), "traefik.Chain": withFilterOrder(buildChainGate)}
 }
 
@@ -42,9 +42,6 @@ func withFilterOrder(complete protect.Func) protect.Func {
 		return out
 	}
 }
-
-// buildPlainGate is one that data describes.
-func buildPlainGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // buildAddressGate is the gate of a list of addresses, of which one may be every address.
 func buildAddressGate(in protect.Input, g protect.Gate) []protect.Gate {

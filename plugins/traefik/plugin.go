@@ -21,7 +21,7 @@ var middlewareKind = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "traefik", Kinds: kinds, Gates: gateFunctions(),
-		Functions: descriptor.Functions{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
+		Judging: descriptor.Judging{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
 }
 
 // findMissing reports filters that name a Middleware that is not there: the controller does not

@@ -91,7 +91,7 @@ func gatewayDefinitions() ([]string, error) {
 }
 
 func (s *server) installPolicyKinds() error {
-	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func besides(catalog *descriptor.Catalog) []*policy.Kind {
 			known := strings.HasSuffix(gk.Group, "k8s.io") || slices.Contains(builtIn, gk.Group) || catalog.Kind(gk) != nil ||
 				slices.ContainsFunc(out, func(o *policy.Kind) bool { return o.GroupKind == gk })
 			if !known {
-				out = append(out, &policy.Kind{GroupKind: gk, Plural: descriptor.Plural(gk.Kind), Cluster: slices.Contains(catalog.ClusterScoped(), gk) || strings.HasPrefix(gk.Kind, "Cluster")})
+				out = append(out, &policy.Kind{GroupKind: gk, Plural: descriptor.PluralOf(gk.Kind), ClusterScoped: slices.Contains(catalog.ClusterScoped(), gk) || strings.HasPrefix(gk.Kind, "Cluster")})
 			}
 		}
 	}
@@ -151,7 +151,7 @@ var builtIn = []string{"", "apps", "batch", "networking.k8s.io"}
 func definition(kind *policy.Kind) map[string]any {
 	version := cmp.Or(servedVersion[kind.Name()], servedVersion[kind.GroupKind.Group], "v1")
 	scope := "Namespaced"
-	if kind.Cluster {
+	if kind.ClusterScoped {
 		scope = "Cluster"
 	}
 	name := kind.GroupKind.Kind
@@ -163,7 +163,7 @@ func definition(kind *policy.Kind) map[string]any {
 		"spec": map[string]any{
 			"group": kind.GroupKind.Group, "scope": scope,
 			"names": map[string]any{
-				"kind": name, "listKind": name + "List", "plural": kind.Plural, "singular": strings.ToLower(name), "shortNames": kind.Short,
+				"kind": name, "listKind": name + "List", "plural": kind.Plural, "singular": strings.ToLower(name), "shortNames": kind.ShortNames,
 			},
 			"versions": []any{map[string]any{
 				"name": version, "served": true, "storage": true,

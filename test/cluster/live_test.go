@@ -181,7 +181,7 @@ func (c *Cluster) defineMissing(texts []string) {
 func permissive(gvk schema.GroupVersionKind) map[string]any {
 	kind := &policy.Kind{}
 	kind.GroupKind = model.GroupKind{Group: gvk.Group, Kind: gvk.Kind}
-	kind.Plural, kind.Cluster = descriptor.Plural(gvk.Kind), strings.HasPrefix(gvk.Kind, "Cluster")
+	kind.Plural, kind.ClusterScoped = descriptor.PluralOf(gvk.Kind), strings.HasPrefix(gvk.Kind, "Cluster")
 	crd := definition(kind)
 	version := crd["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
 	version["name"] = gvk.Version
