@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 
-	_ "github.com/dopolicy/kubectl-dopolicy/cmd/kubectl-dopolicy/begin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )

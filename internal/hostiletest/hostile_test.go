@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/dopolicy/kubectl-dopolicy/cmd/kubectl-dopolicy/begin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )

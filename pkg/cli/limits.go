@@ -22,7 +22,7 @@ func (f *limitFlags) addLimitFlags(fs *pflag.FlagSet) {
 }
 
 func (f *limitFlags) loadLimits() load.Limits {
-	return load.Limits{Total: int64(f.input), Document: int(f.document), Read: &bytesRead}
+	return load.Limits{Total: int64(f.input), Document: int(f.document)}
 }
 
 // byteSize is a number of bytes, written as 512Mi or 1Gi.

@@ -2,22 +2,21 @@ package cli
 
 import "testing"
 
-func TestMostGrowth(t *testing.T) {
+func TestGarbagePercent(t *testing.T) {
 	const mb = 1 << 20
 	for _, c := range []struct {
-		name             string
-		used, read, want int64
+		name string
+		used uint64
+		want int
 	}{
-		{"a run that has just begun", 20 * mb, 0, minimumHeap},
-		{"a small input that takes much room", 300 * mb, 4 * mb, minimumHeap},
-		{"a small input that takes nearly all that is modest", 400 * mb, 4 * mb, 560 * mb},
-		{"a large input that takes as much as usual", 400 * mb, 27 * mb, 880 * mb},
-		{"an input that takes little", 100 * mb, 30 * mb, minimumHeap},
-		{"a large input that is being read", 200 * mb, 100 * mb, 1000 * mb},
-		{"a small input that takes more than can be modest", 500 * mb, 4 * mb, 1100 * mb},
+		{"a run that has just begun", 0, 200},
+		{"a run that stays modest", 100 * mb, 200},
+		{"a run that grows to what is modest", 200 * mb, 100},
+		{"a run that takes nearly all that is modest", 350 * mb, 40},
+		{"a large run", 400 * mb, 100},
 	} {
-		if got := heapLimit(c.used, c.read); got != c.want {
-			t.Errorf("%s: %d MB, want %d", c.name, got/mb, c.want/mb)
+		if got := garbagePercent(c.used); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
 }

@@ -40,14 +40,13 @@ func newLimitError(format string, args ...any) error { return limitError(fmt.Spr
 type boundedTransport struct {
 	next      http.RoundTripper
 	remaining *atomic.Int64 // bytes that may still be read
-	read      *atomic.Int64 // counts the bytes that are read, if it is not nil
 	maxTotal  int64         // bytes of all answers together
 	maxAnswer int64         // bytes of one answer
 	maxStall  time.Duration // how long a server may send nothing
 }
 
 func newBoundedTransport(to http.RoundTripper, limits document.Limits) boundedTransport {
-	g := boundedTransport{next: to, remaining: &atomic.Int64{}, read: limits.Read, maxTotal: limits.Total, maxAnswer: maxAnswerBytes(limits), maxStall: maxStall}
+	g := boundedTransport{next: to, remaining: &atomic.Int64{}, maxTotal: limits.Total, maxAnswer: maxAnswerBytes(limits), maxStall: maxStall}
 	g.remaining.Store(limits.Total)
 	return g
 }
@@ -85,7 +84,6 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.transport.maxStall)
 	b.remaining -= int64(n)
-	document.CountRead(b.transport.read, int64(n))
 	switch left := b.transport.remaining.Add(-int64(n)); {
 	case b.remaining < 0:
 		return 0, newTooLargeError(b.transport.maxAnswer)

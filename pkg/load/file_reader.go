@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 	"unicode/utf16"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
@@ -18,14 +17,13 @@ import (
 type fileReader struct {
 	stdin          io.Reader
 	remaining      int64
-	bytesRead      *atomic.Int64 // of bytes; nil: nobody wants to know
 	problems       []model.Problem
 	snapshotHeader *model.Header // of the snapshot among the sources, if one is
 }
 
 // newFileReader returns a reader of files, and of standard input if it is not nil.
 func newFileReader(stdin io.Reader, limits document.Limits) *fileReader {
-	return &fileReader{stdin: stdin, remaining: limits.Total, bytesRead: limits.Read}
+	return &fileReader{stdin: stdin, remaining: limits.Total}
 }
 
 // readFiles returns the documents of all files, in order.
@@ -83,7 +81,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 			r.addTooLarge(s)
 			return nil, nil
 		}
-		r.countBytes(s.content.Size)
+		r.remaining -= s.content.Size
 		return s.content.Content, nil
 	}
 	in, size := r.stdin, int64(0)
@@ -119,13 +117,8 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 		r.addTooLarge(s)
 		return nil, nil
 	}
-	r.countBytes(int64(len(text)))
+	r.remaining -= int64(len(text))
 	return text, nil
-}
-
-func (r *fileReader) countBytes(n int64) {
-	r.remaining -= n
-	document.CountRead(r.bytesRead, n)
 }
 
 func (r *fileReader) addTooLarge(s inputFile) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unsafe"
 )
 
 // Body is the whole content of an object: JSON values, each with the line on which it stands. It is
@@ -15,17 +14,6 @@ type Body struct {
 	packed      packedValues
 	position    uint32
 	linesBefore uint32 // lines of its file before those that are counted
-}
-
-// BodyKey is where the content of a Body is in memory. Bodies with the same key have the same content.
-type BodyKey struct {
-	packed        *byte
-	len, position int
-}
-
-// Key tells bodies apart without reading them: those with the same key have the same content.
-func (b Body) Key() BodyKey {
-	return BodyKey{unsafe.StringData(string(b.packed)), len(b.packed), int(b.position)}
 }
 
 // Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.

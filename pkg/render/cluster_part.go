@@ -101,36 +101,28 @@ func (p *ClusterPart) writeYAML(w *bufio.Writer, v View) error {
 func (p *ClusterPart) layOutJSON(v View) error {
 	const inner = "    "
 	lead := p.stamp.jsonMembers()
-	item := newJSONItems(inner, false)
-	item.lead = lead[:min(1, len(lead))]
-	rest, items, listed := itemsOf(v)
-	if listed {
-		for one := range items {
-			if err := item.addItem(one); err != nil {
-				return err
-			}
-			if len(item.ends)%laidOutAtATime == 0 {
-				item.releaseShared()
-			}
-		}
-		p.items = slices.Collect(item.eachText)
-	} else {
-		rest = v
-	}
-	head := newJSONItems(inner, false)
-	head.lead = lead
+	item, head := newJSONText(inner), newJSONText(inner)
+	item.lead, head.lead = lead[:min(1, len(lead))], lead
 	head.skip = []string{`"apiVersion"`, `"kind"`, `"items"`, `"problems"`}
-	if !listed && !p.failed {
+	rest, items, listed := splitItems(v)
+	switch {
+	case listed:
+	case p.failed:
+		rest, items = v, func(func(any) bool) {}
+	default:
 		item.skip = head.skip[:2]
-		if err := item.addItem(v); err != nil {
+		p.kind += "List"
+		rest, items = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}, func(yield func(any) bool) { yield(v) }
+	}
+	for one := range items {
+		text, err := item.encode(one)
+		if err != nil {
 			return err
 		}
-		p.items = append(p.items, item.text)
-		p.kind += "List"
-		rest = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}
+		p.items = append(p.items, bytes.Clone(bytes.TrimSuffix(text, []byte("\n"))))
 	}
-	err := head.addItem(rest)
-	p.text = head.text
+	text, err := head.encode(rest)
+	p.text = bytes.Clone(bytes.TrimSuffix(text, []byte("\n")))
 	return err
 }
 

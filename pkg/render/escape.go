@@ -88,6 +88,10 @@ func escapeUnsafe(text []byte, escape func(rune) string) []byte {
 	return out
 }
 
+// EscapeJSON makes a JSON text without line breaks safe to show: what Escape makes visible is
+// written as JSON escapes, and so is the bracket of what CI runners take as a command.
+func EscapeJSON(text []byte) []byte { return escapeUnsafe(text, escapeJSONRune) }
+
 // escapeJSONRune is r in a JSON string.
 func escapeJSONRune(r rune) string {
 	if r > 0xffff {

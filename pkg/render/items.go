@@ -37,8 +37,9 @@ func iterateItems(items reflect.Value) iter.Seq[any] {
 	}
 }
 
-// itemsOf returns the items of an answer, and the answer that has what is beside them.
-func itemsOf(v any) (rest any, items iter.Seq[any], ok bool) {
+// splitItems separates the items of an answer for writers that do not want them in memory twice:
+// head is the answer with an empty list.
+func splitItems(v any) (head any, items iter.Seq[any], ok bool) {
 	if s, ok := v.(*view.EffectivePolicyStream); ok {
 		return s.Head, s.EachItem, true
 	}
@@ -46,44 +47,39 @@ func itemsOf(v any) (rest any, items iter.Seq[any], ok bool) {
 	if field < 0 {
 		return nil, nil, false
 	}
-	return v, iterateItems(reflect.Indirect(reflect.ValueOf(v)).Field(field)), true
-}
-
-// splitItems separates the items of an answer for writers that do not want them in memory twice:
-// head is the answer with an empty list.
-func splitItems(v any) (head any, items iter.Seq[any], ok bool) {
-	rest, items, ok := itemsOf(v)
-	if !ok || rest != v {
-		return rest, items, ok
-	}
 	whole := reflect.Indirect(reflect.ValueOf(v))
 	copied := reflect.New(whole.Type())
 	copied.Elem().Set(whole)
-	list := copied.Elem().Field(findItemsField(v))
+	list := copied.Elem().Field(field)
 	list.Set(reflect.MakeSlice(list.Type(), 0, 0))
-	return copied.Interface(), items, true
+	return copied.Interface(), iterateItems(whole.Field(field)), true
 }
 
 // writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for each of these. Every line says of which answer
 // about which cluster it is.
 func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
-	head := newJSONItems("", true)
-	head.lead = of.jsonMembers()
-	first, items, listed := itemsOf(v)
-	if !listed {
-		return head.writeLine(w, v)
+	line := newPlainJSONText()
+	line.lead = of.jsonMembers()
+	first, items, listed := splitItems(v)
+	if listed {
+		line.skip = []string{`"items"`}
+	} else {
+		first = v
 	}
-	head.skip = []string{`"items"`}
-	if err := head.writeLine(w, first); err != nil {
+	text, err := line.encode(first)
+	if err != nil {
 		return err
 	}
-	lead := of.itemMembers(v)
-	return eachItemText(items, func() *jsonItems {
-		item := newJSONItems("", true)
-		item.lead = lead
-		return item
-	}, func(text []byte) {
+	_, _ = w.Write(text)
+	if !listed {
+		return nil
+	}
+	line.lead, line.skip = of.itemMembers(v), nil
+	for item := range items {
+		if text, err = line.encode(item); err != nil {
+			return err
+		}
 		_, _ = w.Write(text)
-		_ = w.WriteByte('\n')
-	})
+	}
+	return nil
 }

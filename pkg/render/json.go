@@ -5,10 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
@@ -42,15 +41,15 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	_, _ = w.Write(open)
 	_, _ = w.WriteString("\n" + prefix + `  "items": `)
 	separator, end := "[\n", "[]"
-	indent := prefix + "    "
-	err = eachItemText(items, func() *jsonItems { return newJSONItems(indent, false) }, func(text []byte) {
-		_, _ = w.WriteString(separator)
-		_, _ = w.WriteString(indent)
-		_, _ = w.Write(text)
+	item := newJSONText(prefix + "    ")
+	for v := range items {
+		text, err := item.encode(v)
+		if err != nil {
+			return err
+		}
+		_, _ = w.WriteString(separator + prefix + "    ")
+		_, _ = w.Write(bytes.TrimSuffix(text, []byte("\n")))
 		separator, end = ",\n", "\n"+prefix+"  ]"
-	})
-	if err != nil {
-		return err
 	}
 	_, _ = w.WriteString(end)
 	_, err = w.Write(closing)
@@ -59,12 +58,18 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 
 // jsonText encodes values one after the other into the same memory.
 type jsonText struct {
+	lead []jsonMember // what objects begin with
+	skip []string     // the names, in quotes, of the members of objects that are left out
+
 	buffer  bytes.Buffer
 	encoder *json.Encoder
 	layout  []jsontext.Options // nil: on one line
-	body    []byte
+	changed []byte
 	lines   []byte
 }
+
+// jsonMember is a member of an object: its name in quotes, and its value as JSON.
+type jsonMember struct{ name, value string }
 
 // newJSONText indents by two behind a prefix, and leaves < and & as they are.
 func newJSONText(prefix string) *jsonText {
@@ -83,7 +88,11 @@ func newPlainJSONText() *jsonText {
 
 // encode returns v as JSON with a line break at the end. It is valid until the next call.
 func (t *jsonText) encode(v any) ([]byte, error) {
-	text, err := t.encodeLine(v)
+	t.buffer.Reset()
+	if err := t.encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("writing JSON: %w", err)
+	}
+	text, err := t.withMembers(t.buffer.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
 	}
@@ -98,13 +107,51 @@ func (t *jsonText) encode(v any) ([]byte, error) {
 	return escapeUnsafe(text, escapeJSONRune), nil
 }
 
-// encodeLine returns v on one line.
-func (t *jsonText) encodeLine(v any) ([]byte, error) {
-	if body, ok := v.(model.Body); ok { // the encoder would read again what it writes
-		t.body = append(model.AppendJSON(t.body[:0], body), '\n')
-		return t.body, nil
+// withMembers is the text of an object with the leading members, and without those that are left out.
+func (t *jsonText) withMembers(text []byte) ([]byte, error) {
+	if text[0] != '{' {
+		return text, nil
 	}
-	t.buffer.Reset()
-	err := t.encoder.Encode(v)
-	return t.buffer.Bytes(), err
+	if len(t.skip) > 0 {
+		var err error
+		if text, err = withoutMembers(text, t.skip); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.lead) == 0 {
+		return text, nil
+	}
+	out := append(t.changed[:0], '{')
+	for _, m := range t.lead {
+		out = append(append(append(append(out, m.name...), ':'), m.value...), ',')
+	}
+	if text[1] == '}' {
+		out = out[:len(out)-1]
+	}
+	t.changed = append(out, text[1:]...)
+	return t.changed, nil
+}
+
+// withoutMembers is the text of an object without the members that have one of the names, which are in quotes.
+func withoutMembers(text []byte, names []string) ([]byte, error) {
+	out := []byte("{")
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		key := string(name)
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(names, key) {
+			out = append(append(append(append(out, key...), ':'), value...), ',')
+		}
+	}
+	return append(bytes.TrimSuffix(out, []byte(",")), "}\n"...), nil
 }

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // packVersion is the version of the form below.
@@ -29,132 +32,171 @@ type valueRef int
 // A value is the number of a node, or -1-n for string n. A node refers only to nodes before it. Nothing in the text can end a script
 // element: <, >, & and what breaks lines are escaped.
 type packer struct {
-	strings, keyLists, nodes *textPool
+	strings, keyLists, nodes textPool
 
-	shared sharedParts
-
-	buffer  bytes.Buffer // of encoder
-	encoder *json.Encoder
-	scratch []byte
-	quoted  []byte
-	refs    []valueRef // of the objects and lists that are being read
-	keys    []int      // of the objects that are being read
-
-	recentKeys  [256]keyNumber    // keys come again and again: comparing one costs less than looking it up
-	recentLists [64]keyListNumber // so do the lists of them
+	shared  sharedParts
+	scratch []byte // for the text of a node
 }
 
-// keyNumber is the number of a key, and keyListNumber that of the keys of an object.
-type (
-	keyNumber struct {
-		quoted []byte
-		number int
-	}
-	keyListNumber struct {
-		keys   []int
-		number int
-	}
-)
+// textPool holds distinct texts, numbered in the order in which they came.
+type textPool struct {
+	numbers map[string]int
+	texts   []string
+}
 
 func newPacker() *packer {
-	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
-	p.encoder = json.NewEncoder(&p.buffer)
-	p.encoder.SetEscapeHTML(false)
-	return p
+	newPool := func() textPool { return textPool{numbers: map[string]int{}} }
+	return &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
+}
+
+// addText returns the number of a text, which is taken in if it is new.
+func (p *textPool) addText(text []byte) int {
+	n, known := p.numbers[string(text)]
+	if !known {
+		n = len(p.texts)
+		p.texts = append(p.texts, string(text))
+		p.numbers[p.texts[n]] = n
+	}
+	return n
 }
 
 // packValue packs what encoding/json makes of v.
 func (p *packer) packValue(v any) (valueRef, error) {
-	text, err := p.encodeJSON(v)
+	d, err := decoder(v)
 	if err != nil {
 		return 0, err
 	}
-	return p.packText(text)
+	return p.read(d)
 }
 
-// encodeJSON returns v as JSON, which is valid until the next call.
-func (p *packer) encodeJSON(v any) ([]byte, error) {
-	p.buffer.Reset()
-	if err := p.encoder.Encode(v); err != nil {
+// decoder reads what encoding/json makes of v.
+func decoder(v any) (*jsontext.Decoder, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)
 	}
-	return p.buffer.Bytes(), nil
+	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), nil
 }
 
-// objectFields are the parts of an object that is not a node yet.
-type objectFields struct {
-	keys []int
-	refs []valueRef
-}
-
-// packFields packs the values of an object and leaves the object itself to the caller.
-func (p *packer) packFields(v any) (objectFields, error) {
-	text, err := p.encodeJSON(v)
+// read packs the next value.
+func (p *packer) read(d *jsontext.Decoder) (valueRef, error) {
+	switch d.PeekKind() {
+	case '{':
+		o, err := p.readObject(d)
+		return p.addObject(o), err
+	case '[':
+		return p.readList(d)
+	}
+	value, err := d.ReadValue()
 	if err != nil {
-		return objectFields{}, err
+		return 0, err
 	}
-	r := textReader{packer: p, text: text}
-	if err := r.readMembers(); err != nil {
-		return objectFields{}, err
+	if value.Kind() == '"' {
+		n, err := p.packText(value)
+		return valueRef(-n - 1), err
 	}
-	out := objectFields{slices.Clone(p.keys), slices.Clone(p.refs)}
-	p.keys, p.refs = p.keys[:0], p.refs[:0]
-	return out, nil
+	b := append(p.scratch[:0], "[2,"...)
+	if value.Kind() != '0' || isExact(value) {
+		b = append(b, value...)
+	} else {
+		b = strconv.AppendQuote(b, string(value))
+	}
+	p.scratch = append(b, ']')
+	return valueRef(p.nodes.addText(p.scratch)), nil
 }
 
-// setField gives a key another value; a key that is not there comes last.
-func (f *objectFields) setField(key int, value valueRef) {
-	if at := slices.Index(f.keys, key); at >= 0 {
-		f.refs[at] = value
+// packText packs a JSON text as encoding/json writes it.
+func (p *packer) packText(quoted jsontext.Value) (int, error) {
+	text, err := jsontext.AppendUnquote(p.scratch[:0], quoted)
+	p.scratch = text
+	return p.strings.addText(text), err
+}
+
+// object is an object that is not a node yet.
+type object struct {
+	keys   []int
+	values []valueRef
+}
+
+// set gives a key another value; a key that is not there comes last.
+func (o *object) set(key int, value valueRef) {
+	if at := slices.Index(o.keys, key); at >= 0 {
+		o.values[at] = value
 		return
 	}
-	f.keys, f.refs = append(f.keys, key), append(f.refs, value)
+	o.keys, o.values = append(o.keys, key), append(o.values, value)
 }
 
 // clone is a copy of which the values can be set.
-func (f objectFields) clone() objectFields {
-	return objectFields{slices.Clone(f.keys), slices.Clone(f.refs)}
-}
+func (o object) clone() object { return object{slices.Clone(o.keys), slices.Clone(o.values)} }
 
 // numberOfKey is the number of a key.
-func (p *packer) numberOfKey(name string) int {
-	p.quoted = appendString(p.quoted[:0], name)
-	return p.numberOfQuotedKey(p.quoted)
+func (p *packer) numberOfKey(name string) int { return p.strings.addText([]byte(name)) }
+
+// packFields packs the values of an object and leaves the object itself to the caller.
+func (p *packer) packFields(v any) (object, error) {
+	d, err := decoder(v)
+	if err != nil {
+		return object{}, err
+	}
+	return p.readObject(d)
 }
 
-// numberOfQuotedKey is the number of a key that is encoded already.
-func (p *packer) numberOfQuotedKey(quoted []byte) int {
-	n := len(quoted)
-	known := &p.recentKeys[(31*n+7*int(quoted[n/2])+int(quoted[n-2]))%len(p.recentKeys)]
-	if !bytes.Equal(known.quoted, quoted) {
-		*known = keyNumber{append(known.quoted[:0], quoted...), p.strings.addText(quoted)}
+// readObject packs the values of the next object.
+func (p *packer) readObject(d *jsontext.Decoder) (object, error) {
+	var o object
+	if _, err := d.ReadToken(); err != nil {
+		return o, err
 	}
-	return known.number
-}
-
-// numberOfKeys is the number of the keys of an object.
-func (p *packer) numberOfKeys(keys []int) int {
-	n := len(keys)
-	if n == 0 {
-		return p.keyLists.addText([]byte("[]"))
-	}
-	known := &p.recentLists[(31*n+7*keys[0]+keys[n-1])%len(p.recentLists)]
-	if !slices.Equal(known.keys, keys) {
-		b := append(p.scratch[:0], '[')
-		for _, k := range keys {
-			b = append(strconv.AppendInt(b, int64(k), 10), ',')
+	for d.PeekKind() != '}' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return o, err
 		}
-		b[len(b)-1] = ']'
-		p.scratch = b
-		*known = keyListNumber{append(known.keys[:0], keys...), p.keyLists.addText(b)}
+		key, err := p.packText(name)
+		if err != nil {
+			return o, err
+		}
+		value, err := p.read(d)
+		if err != nil {
+			return o, err
+		}
+		o.keys, o.values = append(o.keys, key), append(o.values, value)
 	}
-	return known.number
+	_, err := d.ReadToken()
+	return o, err
+}
+
+// readList packs the next list.
+func (p *packer) readList(d *jsontext.Decoder) (valueRef, error) {
+	var values []valueRef
+	if _, err := d.ReadToken(); err != nil {
+		return 0, err
+	}
+	for d.PeekKind() != ']' {
+		value, err := p.read(d)
+		if err != nil {
+			return 0, err
+		}
+		values = append(values, value)
+	}
+	_, err := d.ReadToken()
+	return p.addList(values), err
 }
 
 // addObject makes a node of an object.
-func (p *packer) addObject(keys []int, values []valueRef) valueRef {
-	list := p.numberOfKeys(keys) // it uses the scratch as well
-	return p.addNode(strconv.AppendInt(append(p.scratch[:0], "[0,"...), int64(list), 10), values)
+func (p *packer) addObject(o object) valueRef {
+	b := append(p.scratch[:0], '[')
+	for i, key := range o.keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(key), 10)
+	}
+	b = append(b, ']')
+	p.scratch = b
+	list := p.keyLists.addText(b)
+	return p.addNode(strconv.AppendInt(append(b[:0], "[0,"...), int64(list), 10), o.values)
 }
 
 // addList makes a node of a list.
@@ -165,34 +207,42 @@ func (p *packer) addList(values []valueRef) valueRef {
 // addNode ends a node that is begun with its values.
 func (p *packer) addNode(b []byte, values []valueRef) valueRef {
 	for _, v := range values {
-		b = append(b, ',')
-		b = strconv.AppendInt(b, int64(v), 10)
+		b = strconv.AppendInt(append(b, ','), int64(v), 10)
 	}
-	b = append(b, ']')
-	p.scratch = b
-	return valueRef(p.nodes.addText(b))
+	p.scratch = append(b, ']')
+	return valueRef(p.nodes.addText(p.scratch))
 }
 
-// addString packs a string that is encoded already.
-func (p *packer) addString(quoted []byte) valueRef { return valueRef(-p.strings.addText(quoted) - 1) }
-
-// estimateSize is about how many bytes are written.
-func (p *packer) estimateSize() int { return p.strings.size + p.keyLists.size + p.nodes.size }
-
-// writePack writes the pack.
-func (p *packer) writePack(w io.Writer, root valueRef) error {
-	for _, part := range []any{`{"v":` + strconv.Itoa(packVersion) + `,"s":[`, p.strings, `],"k":[`, p.keyLists, `],"n":[`, p.nodes,
-		`],"root":` + strconv.Itoa(int(root)) + `}`} {
-		var err error
-		switch t := part.(type) {
-		case string:
-			_, err = io.WriteString(w, t)
-		case *textPool:
-			err = t.writeTexts(w)
-		}
-		if err != nil {
-			return err
-		}
+// isExact reports whether JavaScript holds what a number says.
+func isExact(number []byte) bool {
+	if bytes.ContainsAny(number, ".eE") {
+		return true
 	}
-	return nil
+	const largest = 1<<53 - 1 // up to which JavaScript holds every whole number
+	n, err := strconv.ParseInt(string(number), 10, 64)
+	return err == nil && n <= largest && n >= -largest
+}
+
+// document is the pack, with a value as its root.
+func (p *packer) document(root valueRef) ([]byte, error) {
+	text, err := json.Marshal(struct {
+		Version  int               `json:"v"`
+		Strings  []string          `json:"s"`
+		KeyLists []json.RawMessage `json:"k"`
+		Nodes    []json.RawMessage `json:"n"`
+		Root     valueRef          `json:"root"`
+	}{packVersion, p.strings.texts, raw(p.keyLists.texts), raw(p.nodes.texts), root})
+	if err != nil {
+		return nil, fmt.Errorf("packing the report: %w", err)
+	}
+	return render.EscapeJSON(text), nil
+}
+
+// raw are texts that are JSON already.
+func raw(texts []string) []json.RawMessage {
+	out := make([]json.RawMessage, len(texts))
+	for i, text := range texts {
+		out[i] = json.RawMessage(text)
+	}
+	return out
 }

@@ -77,11 +77,11 @@ func packed(t testing.TB, v any) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := p.writePack(&b, root); err != nil {
+	text, err := p.document(root)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Bytes()
+	return text
 }
 
 // plain is v as JSON and back.
@@ -174,12 +174,12 @@ func TestPackSharesWhatIsEqual(t *testing.T) {
 	}
 }
 
-// TestEqualStringsAreOne: the same string may come with other escapes from the writer of packed bodies than from encoding/json.
+// TestEqualStringsAreOne: the same string may come with other escapes.
 func TestEqualStringsAreOne(t *testing.T) {
 	p := newPacker()
 	var refs []valueRef
 	for _, text := range []string{`"a<b>&\u2028é"`, `"\u0061\u003cb\u003e\u0026\u2028\u00e9"`, `"a\u003Cb>&` + "\u2028" + `é"`} {
-		r, err := p.packText([]byte(text))
+		r, err := p.packValue(json.RawMessage(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestEqualStringsAreOne(t *testing.T) {
 
 func TestPackRefusesWhatIsNoJSON(t *testing.T) {
 	for _, text := range []string{"", "{", `{"a"}`, `{"a":1`, `[1`, `[1 2]`, `"a`, "nul", `{"a":}`, `{a:1}`, `["\`, `{"a":1 "b":2}`} {
-		if _, err := newPacker().packText([]byte(text)); err == nil {
+		if _, err := newPacker().packValue(json.RawMessage(text)); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}

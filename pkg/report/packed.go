@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"iter"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
@@ -17,7 +16,7 @@ type Packed struct {
 	opening
 
 	packer *packer
-	root   objectFields
+	root   object
 }
 
 // Pack is Gather for a page: a document is packed while the next question is asked, and then dropped, as all of them take several times the memory of
@@ -52,17 +51,15 @@ type pictureTopology struct{ *view.Topology }
 
 func newPacked() *Packed { return &Packed{packer: newPacker()} }
 
-// writeDocument writes the packed document.
-func (p *Packed) writeDocument(w io.Writer) error {
-	return p.packer.writePack(w, p.packer.addObject(p.root.keys, p.root.refs))
-}
+// text is the packed document.
+func (p *Packed) text() ([]byte, error) { return p.packer.document(p.packer.addObject(p.root)) }
 
 // addOpening adds what the document begins with.
 func (p *Packed) addOpening(o opening) error {
 	p.opening = o
 	begin, err := p.packer.packFields(o)
 	for i, key := range begin.keys {
-		p.root.setField(key, begin.refs[i])
+		p.root.set(key, begin.values[i])
 	}
 	return err
 }
@@ -74,7 +71,7 @@ func (p *Packed) addDocument(document any) error {
 		return err
 	}
 	packed, err := p.packer.packPart(d)
-	p.root.setField(p.packer.numberOfKey(d.name), packed)
+	p.root.set(p.packer.numberOfKey(d.name), packed)
 	return err
 }
 
@@ -148,7 +145,7 @@ func eachItem[T any](items []T) iter.Seq[any] {
 
 // sharedParts are the parts of effective policies that many have.
 type sharedParts struct {
-	stacks map[stackKey]objectFields // what follows from a stack, and is alike for some of its targets
+	stacks map[stackKey]object // what follows from a stack, and is alike for some of its targets
 	paths  map[pathsKey]valueRef
 }
 
@@ -199,20 +196,20 @@ func (p *packer) packItem(v any) (valueRef, error) {
 		p.shared.paths[way] = paths
 	}
 	own := common.clone()
-	own.setField(p.numberOfKey("target"), target)
-	own.setField(p.numberOfKey("paths"), paths)
+	own.set(p.numberOfKey("target"), target)
+	own.set(p.numberOfKey("paths"), paths)
 	if len(e.Unread) > 0 {
 		unread, err := p.packValue(e.Unread)
 		if err != nil {
 			return 0, err
 		}
-		own.setField(p.numberOfKey("unread"), unread)
+		own.set(p.numberOfKey("unread"), unread)
 	}
-	return p.addObject(own.keys, own.refs), nil
+	return p.addObject(own), nil
 }
 
 func (p *packer) packPart(from documentPart) (valueRef, error) {
-	p.shared = sharedParts{map[stackKey]objectFields{}, map[pathsKey]valueRef{}}
+	p.shared = sharedParts{map[stackKey]object{}, map[pathsKey]valueRef{}}
 	head, err := p.packFields(from.head)
 	if err != nil {
 		return 0, err
@@ -226,7 +223,7 @@ func (p *packer) packPart(from documentPart) (valueRef, error) {
 			}
 			items = append(items, packed)
 		}
-		head.setField(p.numberOfKey(l.name), p.addList(items))
+		head.set(p.numberOfKey(l.name), p.addList(items))
 	}
-	return p.addObject(head.keys, head.refs), nil
+	return p.addObject(head), nil
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"reflect"
 	"testing"
@@ -38,11 +37,11 @@ func TestItemsOfOneStack(t *testing.T) {
 	r.Picture = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
 	r.Classes = &view.RuleClassList{Undecided: []view.Undecided{}, LeftOut: []string{"b"}, Items: []view.RuleClasses{
 		{Rule: model.Ref{Name: "r0"}, Classes: []view.RuleClass{{Class: "host a", Command: "curl http://a/"}}, More: 1}}}
-	var b bytes.Buffer
-	if err := packedOf(t, r).writeDocument(&b); err != nil {
+	text, err := packedOf(t, r).text()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := unpack(t, b.Bytes()); !reflect.DeepEqual(got, plain(t, r)) {
+	if got := unpack(t, text); !reflect.DeepEqual(got, plain(t, r)) {
 		t.Errorf("%v\nwant\n%v", got, plain(t, r))
 	}
 }

@@ -48,7 +48,11 @@ func HTML(w io.Writer, r *Packed, picture Picture) error {
 	}
 	p.writeMarkup(string(picture.svg))
 	p.writeMarkup("</div>\n")
-	if err := p.writeData(r, maxPlainBytes); err != nil {
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	if err := p.writeData(text, maxPlainBytes); err != nil {
 		return err
 	}
 	p.writeMarkup("<script>" + script + "</script>\n</body>\n</html>\n")
@@ -73,17 +77,18 @@ const maxPlainBytes = 12 << 20
 
 // writeData writes the packed document. The element tells in data-encoding how, if not as it is:
 // "gzip" is that, in base 64.
-func (p pageWriter) writeData(r *Packed, plain int) error {
-	if r.packer.estimateSize() <= plain {
+func (p pageWriter) writeData(text []byte, plain int) error {
+	if len(text) <= plain {
 		p.writeMarkup("<script type=\"application/json\" id=\"data\">")
-		err := r.writeDocument(p.w)
+		_, _ = p.w.Write(text)
 		p.writeMarkup("</script>\n")
-		return err
+		return nil
 	}
 	p.writeMarkup("<script type=\"text/plain\" id=\"data\" data-encoding=\"gzip\">")
-	text := base64.NewEncoder(base64.StdEncoding, p.w)
-	z := gzip.NewWriter(text)
-	if err := errors.Join(r.writeDocument(z), z.Close(), text.Close()); err != nil {
+	encoded := base64.NewEncoder(base64.StdEncoding, p.w)
+	z := gzip.NewWriter(encoded)
+	_, err := z.Write(text)
+	if err := errors.Join(err, z.Close(), encoded.Close()); err != nil {
 		return err
 	}
 	p.writeMarkup("</script>\n")

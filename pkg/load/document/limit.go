@@ -2,7 +2,6 @@ package document
 
 import (
 	"cmp"
-	"sync/atomic"
 	"time"
 )
 
@@ -17,15 +16,6 @@ type Limits struct {
 
 	Build       time.Duration // building a kustomization
 	BuildMemory uint64        // bytes by which memory in use may grow meanwhile
-
-	Read *atomic.Int64 // counts the bytes that are read; nil: they are not counted
-}
-
-// CountRead adds to a count of bytes, if there is one.
-func CountRead(read *atomic.Int64, n int64) {
-	if read != nil {
-		read.Add(n)
-	}
 }
 
 // DefaultLimits is generous to dumps of whole clusters: 1 GiB in all and, for one document, 32 MiB, a depth of 100,
@@ -48,7 +38,5 @@ func (l Limits) WithDefaults() Limits {
 
 		Build:       cmp.Or(l.Build, d.Build),
 		BuildMemory: cmp.Or(l.BuildMemory, d.BuildMemory),
-
-		Read: l.Read,
 	}
 }
