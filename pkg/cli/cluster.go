@@ -101,8 +101,8 @@ func (f *clusterFlags) clusterArgs() []string {
 	return out
 }
 
-// cluster is a cluster that a command may ask.
-type cluster struct {
+// clusterAccess is a cluster that a command may ask, and how.
+type clusterAccess struct {
 	context   string // its name
 	namespace string // used where the command line names none
 	config    *rest.Config
@@ -110,13 +110,13 @@ type cluster struct {
 }
 
 // findCluster reads the kubeconfig. Nothing is sent yet.
-func (f *clusterFlags) findCluster() (*cluster, error) {
+func (f *clusterFlags) findCluster() (*clusterAccess, error) {
 	loader := f.config.newClientConfig()
 	raw, err := loader.RawConfig()
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}
-	c := &cluster{context: raw.CurrentContext}
+	c := &clusterAccess{context: raw.CurrentContext}
 	over := &f.config.overrides
 	c.context = cmp.Or(over.ClusterInfo.Server, over.Context.Cluster, over.CurrentContext, c.context) // each takes the place of those after it
 	if _, wrong := clientcmd.ParseTimeout(over.Timeout); wrong != nil {
@@ -140,7 +140,7 @@ func (f *clusterFlags) findCluster() (*cluster, error) {
 }
 
 // findClusterOf is findCluster with another context.
-func (f *clusterFlags) findClusterOf(context string) (*cluster, error) {
+func (f *clusterFlags) findClusterOf(context string) (*clusterAccess, error) {
 	over := &f.config.overrides
 	for name, value := range map[string]string{"--cluster": over.Context.Cluster, "--user": over.Context.AuthInfo, "--server": over.ClusterInfo.Server} {
 		if value != "" {
@@ -171,7 +171,7 @@ func (f *sourceFlags) requestLogger(s Streams) func(format string, args ...any) 
 }
 
 // readCluster reads what a command may need of the cluster.
-func (f *sourceFlags) readCluster(ctx context.Context, c *cluster, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
+func (f *sourceFlags) readCluster(ctx context.Context, c *clusterAccess, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	log := f.requestLogger(s)
 	klog.SetLogger(logr.Discard()) // the client's own log lines repeat what our errors say
 	server, err := load.NewServer(c.config, f.limits.loadLimits(), log)

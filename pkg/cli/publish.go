@@ -239,10 +239,10 @@ func (f *publishOptions) writeReports(s Streams, session *session, found *check.
 // writeToCluster creates, updates and deletes reports until the cluster has exactly those that
 // there should be.
 func (f *publishOptions) writeToCluster(ctx context.Context, s Streams, session *session, found *check.Report, reports []*publish.Report, api publish.API) error {
-	cluster := session.Snapshot.Cluster
+	from := session.Snapshot.Cluster
 	var have []map[string]any
 	var server *load.Server
-	if cluster.FindKind(api.GroupKind) != nil && !f.Query.Source.readsFiles() {
+	if from.FindKind(api.GroupKind) != nil && !f.Query.Source.readsFiles() {
 		c, err := f.Query.Source.cluster.findCluster()
 		if err != nil {
 			return err
@@ -255,15 +255,15 @@ func (f *publishOptions) writeToCluster(ctx context.Context, s Streams, session 
 			ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, errTooLate)
 			defer cancel()
 		}
-		if have, err = f.readPublished(ctx, server, cluster, api); err != nil {
+		if have, err = f.readPublished(ctx, server, from, api); err != nil {
 			return err
 		}
 	}
 	// What could not be read may have routes.
-	plan := publish.NewPlan(have, reports, f.Heartbeat, cluster != nil && len(cluster.Unread) > 0, found.Problems)
+	plan := publish.NewPlan(have, reports, f.Heartbeat, from != nil && len(from.Unread) > 0, found.Problems)
 	plan.DryRun = f.DryRun
 	if !f.DryRun {
-		applyPlan(ctx, server, cluster, plan)
+		applyPlan(ctx, server, from, plan)
 		plan.DropBodies()
 	}
 	if err := f.Query.Output.writeWithProblems(s, session, "", plan, &plan.Envelope); err != nil {
@@ -277,21 +277,21 @@ func (f *publishOptions) writeToCluster(ctx context.Context, s Streams, session 
 
 // readPublished reads our reports in the cluster. Those of the other API are among them, and not
 // wanted, where none was chosen.
-func (f *publishOptions) readPublished(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
+func (f *publishOptions) readPublished(ctx context.Context, server *load.Server, from *model.Cluster, api publish.API) ([]map[string]any, error) {
 	namespace := f.Query.Source.namespace
 	if f.Query.Source.allNamespaces {
 		namespace = ""
 	}
 	var out []map[string]any
 	for _, one := range publish.APIs() {
-		served := cluster.FindKind(one.GroupKind)
+		served := from.FindKind(one.GroupKind)
 		wanted := one.GroupKind == api.GroupKind
 		if served == nil || !wanted && f.API != "auto" {
 			continue
 		}
 		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.Query.Source.cluster.chunkSize)
 		if err != nil && wanted {
-			return nil, newNoAnswerError("reading the reports of cluster "+cluster.Context+": "+err.Error(), "ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
+			return nil, newNoAnswerError("reading the reports of cluster "+from.Context+": "+err.Error(), "ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
 		}
 		out = append(out, have...)
 	}
@@ -299,7 +299,7 @@ func (f *publishOptions) readPublished(ctx context.Context, server *load.Server,
 }
 
 // applyPlan makes the changes of a plan, some at a time. What fails is noted, and the rest is done.
-func applyPlan(ctx context.Context, server *load.Server, cluster *model.Cluster, plan *publish.Plan) {
+func applyPlan(ctx context.Context, server *load.Server, from *model.Cluster, plan *publish.Plan) {
 	seats := make(chan struct{}, maxParallelWrites)
 	var done sync.WaitGroup
 	for i := range plan.Items {
@@ -310,7 +310,7 @@ func applyPlan(ctx context.Context, server *load.Server, cluster *model.Cluster,
 		seats <- struct{}{}
 		done.Go(func() {
 			defer func() { <-seats }()
-			if err := applyChange(ctx, server, cluster.FindKind(change.Report.GroupKind()), change); err != nil {
+			if err := applyChange(ctx, server, from.FindKind(change.Report.GroupKind()), change); err != nil {
 				change.Action, change.Message = publish.Failed, fmt.Sprintf("%s: %s", change.Action, err)
 			}
 		})

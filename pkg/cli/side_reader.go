@@ -15,8 +15,8 @@ import (
 type sideReader struct {
 	flags   *sideFlags
 	engine  *dopolicy.Engine
-	cluster *cluster // of a side that is live
-	other   *cluster // of one that is live in the context of --to-context
+	cluster *clusterAccess // of a side that is live
+	other   *clusterAccess // of one that is live in the context of --to-context
 	streams Streams
 }
 

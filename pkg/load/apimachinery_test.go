@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -113,7 +114,7 @@ func FuzzReaderAgainstAPIMachinery(f *testing.F) {
 		case !slices.Equal(want, got):
 			t.Errorf("%q: read are %q, by kubectl %q, and the answer is complete", text, got, want)
 		case !all && len(got) > 0:
-			t.Errorf("%q: read are %q, kubectl fails, and the answer is complete: %v", text, got, describe(s))
+			t.Errorf("%q: read are %q, kubectl fails, and the answer is complete: %v", text, got, loadtest.Describe(s))
 		}
 	})
 }

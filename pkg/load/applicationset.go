@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -132,7 +133,7 @@ func (g appSetGenerator) checkTemplatePatch(patch string, set templateValues) er
 	if err != nil {
 		return unknown
 	}
-	docs, failed := g.workspace.walk.parseManifests([]byte(text))
+	docs, failed := parseManifests([]byte(text), g.workspace.limits)
 	if failed != nil {
 		return unknown
 	}
@@ -272,7 +273,7 @@ func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateVal
 			for _, file := range picked {
 				docs, err := g.workspace.walk.readManifests(ctx, fileLocation{dir: t.dir, file: file, name: t.displayName(t.dir.Join(file))})
 				if err != nil {
-					return nil, causeOf(err)
+					return nil, document.CauseOf(err)
 				}
 				for _, doc := range docs {
 					more := templateValues{}

@@ -13,6 +13,7 @@ import (
 	"text/template"
 	syntax "text/template/parse"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -159,7 +160,7 @@ func (w templateFiller) fillText(text string, set templateValues) (string, error
 	if err == nil {
 		err = checkTemplate(t.Tree.Root)
 	}
-	out := &boundedBuffer{remaining: maxVariableBytes}
+	out := document.NewBoundedBuffer(maxVariableBytes)
 	if err == nil {
 		err = t.Execute(out, map[string]any(set))
 	}

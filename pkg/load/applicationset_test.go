@@ -3,6 +3,8 @@ package load_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 )
 
 // setOf is an ApplicationSet for the repository at hand.
@@ -29,21 +31,21 @@ func TestApplicationSetsOfFolders(t *testing.T) {
 	files := map[string]string{
 		"sets/plain.yaml":     setOf("plain", "", git, "{{path.basenameNormalized}}") + setSource + "{{ path }}'}\n",
 		"apps/Shop_A/r.yaml":  bare("a"),
-		"apps/blog/r.yaml":    bare("b") + "---\n" + thing("named"),
+		"apps/blog/r.yaml":    bare("b") + "---\n" + loadtest.Thing("named"),
 		"apps/off/r.yaml":     bare("off"),
 		"apps/.hidden/r.yaml": bare("hidden"),
 	}
 	want := []string{"thing/blog/b apps/blog/r.yaml:1", "thing/default/off apps/off/r.yaml:1", "thing/ns/named apps/blog/r.yaml:6", "thing/shop-a/a apps/Shop_A/r.yaml:1",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed"}
-	write(t, files)
-	same(t, objectsOf(t), want...)
+	loadtest.Write(t, files)
+	loadtest.Same(t, objectsOf(t), want...)
 	files["sets/plain.yaml"] = setOf("plain", "  goTemplate: true\n  goTemplateOptions: ['missingkey=error']\n", git, "{{ .path.basenameNormalized }}") + setSource + "{{ index .path.segments 0 }}/{{ .path.basename }}'}\n"
-	write(t, files)
-	same(t, objectsOf(t), want...)
+	loadtest.Write(t, files)
+	loadtest.Same(t, objectsOf(t), want...)
 }
 
 func TestApplicationSetsOfListsAndFiles(t *testing.T) {
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"sets/list.yaml": setOf("list", "", "  - list:\n      elements: [{name: one, at: a}, {name: two, at: b}]\n", "{{name}}") + setSource + "{{at}}'}\n",
 		"sets/file.yaml": setOf("file", "  goTemplate: true\n", "  - git:\n      repoURL: https://example.com/org/repo.git\n      files: [{path: 'c/*/config.json'}]\n      values: {dir: '{{ .path.path }}/deploy'}\n", "{{ .app.namespace | default \"none\" }}") +
 			setSource + "{{ .values.dir }}'}\n",
@@ -57,7 +59,7 @@ func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 		"m/prod/one/m.yaml":    bare("m"),
 		"m/staging/one/m.yaml": bare("left"),
 	})
-	same(t, objectsOf(t), "thing/default/left m/staging/one/m.yaml:1", "thing/far/c c/x/deploy/c.yaml:1", "thing/one/a a/a.yaml:1", "thing/one-dev/m m/dev/one/m.yaml:1",
+	loadtest.Same(t, objectsOf(t), "thing/default/left m/staging/one/m.yaml:1", "thing/far/c c/x/deploy/c.yaml:1", "thing/one/a a/a.yaml:1", "thing/one-dev/m m/dev/one/m.yaml:1",
 		"thing/one-prod/m m/prod/one/m.yaml:1", "thing/two/b b/b.yaml:1",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed", "info NotKubernetes: 1 document is not a Kubernetes object")
 }
@@ -65,25 +67,25 @@ func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 // An ApplicationSet that stands in a folder which one of its own Applications deploys is where everything begins.
 func TestApplicationSetOfItself(t *testing.T) {
 	git := "  - git:\n      repoURL: https://example.com/org/repo.git\n      directories: [{path: 'apps/*'}]\n"
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"apps/argocd/kustomization.yaml": "resources: [set.yaml, a.yaml]\n",
 		"apps/argocd/set.yaml":           setOf("s", "", git, "{{path.basename}}") + setSource + "{{path}}'}\n",
 		"apps/argocd/a.yaml":             bare("a"),
 		"apps/shop/b.yaml":               bare("b"),
 	})
-	same(t, objectsOf(t), "thing/argocd/a apps/argocd/a.yaml:1", "thing/shop/b apps/shop/b.yaml:1")
+	loadtest.Same(t, objectsOf(t), "thing/argocd/a apps/argocd/a.yaml:1", "thing/shop/b apps/shop/b.yaml:1")
 }
 
 // A patch of the template that changes nothing of what is deployed, and functions that make names of names.
 func TestApplicationSetsPatched(t *testing.T) {
 	options := "  goTemplate: true\n  templatePatch: |\n    {{- if eq .path.basename \"a-conf\" }}\n    spec:\n      ignoreDifferences: [{kind: ConfigMap}]\n    {{- end }}\n"
 	git := "  - git:\n      repoURL: https://example.com/org/repo.git\n      directories: [{path: 'apps/*'}]\n"
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"set.yaml":           setOf("s", options, git, `{{ regexReplaceAll "-conf$" .path.basename "" }}`) + setSource + "{{ .path.path }}'}\n",
 		"apps/a-conf/a.yaml": bare("a"),
 		"apps/b/b.yaml":      bare("b"),
 	})
-	same(t, objectsOf(t), "thing/a/a apps/a-conf/a.yaml:1", "thing/b/b apps/b/b.yaml:1")
+	loadtest.Same(t, objectsOf(t), "thing/a/a apps/a-conf/a.yaml:1", "thing/b/b apps/b/b.yaml:1")
 }
 
 // What is not known is named, and what is known is read all the same.
@@ -101,7 +103,7 @@ func TestApplicationSetsLeftOut(t *testing.T) {
 		"format":            {setOf("s", "  goTemplate: true\n", list, "{{ printf \"%9999d\" 1 }}") + setSource + "a'}\n", "is not rendered: its template s-{{ printf \"%9999d\" 1 }} is not filled in: it calls printf"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write(t, map[string]string{"set.yaml": c.set, "a/a.yaml": thing("a")})
+			loadtest.Write(t, map[string]string{"set.yaml": c.set, "a/a.yaml": loadtest.Thing("a")})
 			lines := objectsOf(t)
 			want := "warning NotEvaluated: set.yaml:1: ApplicationSet argocd/s " + c.why
 			if last := lines[len(lines)-1]; last != want {

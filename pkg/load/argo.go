@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -19,20 +20,20 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 	for _, s := range l.applicationSources() {
 		switch {
 		case model.Text(s, "chart") != "":
-			r.addOmitted(l, "the chart is in another repository", renderHint)
+			r.omissions.addOmitted(l, "the chart is in another repository", renderHint)
 			continue
 		case model.Get(s, "path") == nil: // it only lends its files to another source
 			continue
 		}
 		o := origins[0]
 		origins = origins[1:]
-		dir, from, there := r.locateFolder(model.Text(s, "path"))
+		dir, from, there := r.workspace.locateFolder(model.Text(s, "path"))
 		switch {
 		case !r.repositories.isLocal(o):
-			r.addOmitted(l, otherRepository, "read that too, rendered: argocd app manifests NAME")
+			r.omissions.addOmitted(l, otherRepository, "read that too, rendered: argocd app manifests NAME")
 			continue
 		case !there:
-			r.addOmitted(l, pathNotFound, pathHint)
+			r.omissions.addOmitted(l, pathNotFound, pathHint)
 			continue
 		}
 		at := buildRequest{dir: dir, name: from.displayName(dir.String()), source: l, namespace: l.textAt("spec", "destination", "namespace")}
@@ -48,14 +49,14 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource, s any, at buildRequest, from pathRoot) error {
 	has := func(field string) bool { return model.Get(s, field) != nil }
 	if has("plugin") {
-		r.addPartlyOmitted(l, "a plugin renders it, which is not run: it is read as if there were none", renderHint)
+		r.omissions.addPartlyOmitted(l, "a plugin renders it, which is not run: it is read as if there were none", renderHint)
 	}
 	switch {
-	case has("helm") || !has("kustomize") && !has("directory") && r.walk.fileSystem.Exists(at.dir.Join("Chart.yaml")):
+	case has("helm") || !has("kustomize") && !has("directory") && r.workspace.fileSystem.Exists(at.dir.Join("Chart.yaml")):
 		return r.renderApplicationChart(ctx, l, s, at, from)
-	case has("kustomize") || !has("directory") && r.findKustomizationFile(at.dir) != "":
-		if r.findKustomizationFile(at.dir) == "" {
-			r.addOmitted(l, "the folder holds no kustomization", "")
+	case has("kustomize") || !has("directory") && r.workspace.findKustomizationFile(at.dir) != "":
+		if r.workspace.findKustomizationFile(at.dir) == "" {
+			r.omissions.addOmitted(l, "the folder holds no kustomization", "")
 			return nil
 		}
 		return r.buildModified(ctx, at, func(k *types.Kustomization) error { return applyArgoFields(model.Get(s, "kustomize"), k) })
@@ -145,14 +146,14 @@ func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options a
 		}
 		switch {
 		case filepath.Ext(file) == ".jsonnet":
-			r.addPartlyOmitted(l, "Jsonnet is not run", renderHint)
+			r.omissions.addPartlyOmitted(l, "Jsonnet is not run", renderHint)
 		case isManifest(file) && e.Type().IsRegular():
 			sources = append(sources, inputFile{path: file, name: at.name + "/" + below})
 		}
 		return nil
 	})
 	if err != nil {
-		r.addBuildFailure(at, causeOf(err), "")
+		r.addBuildFailure(at, document.CauseOf(err), "")
 		return nil
 	}
 	pieces, err := r.reader.readFiles(ctx, sources)

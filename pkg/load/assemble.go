@@ -2,6 +2,7 @@ package load
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +11,20 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
+
+// AssembleCluster makes a snapshot of what was read of a cluster. The manifests that the options
+// name, if they name any, take the place of what the cluster has, as if they were applied. Errors
+// are those of Files; a snapshot cannot be applied on top of a cluster.
+func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) (*model.Snapshot, error) {
+	if len(overlay.Paths) > 0 || overlay.Kustomization != "" {
+		over, err := overlay.readOverlay(ctx, "a cluster", "drop --live to ask the snapshot")
+		if err != nil {
+			return nil, err
+		}
+		outcomes, problems = slices.Concat(outcomes, over.outcomes), slices.Concat(problems, over.problems)
+	}
+	return assembleSnapshot(overlay, from, outcomes, problems), nil
+}
 
 // assembleSnapshot makes one snapshot of all results. Manifests are applied on top of the objects of a cluster,
 // if there is one.
@@ -107,16 +122,6 @@ func applyObjects(there, over []*model.Object) (kept []*model.Object, replaced m
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(there), func(o *model.Object) bool { return replaced[o.Ref] }), replaced
-}
-
-// toProblem returns the problem with the reference of its object, whose namespace is known by now.
-func (f pendingProblem) toProblem() model.Problem {
-	p := f.problem
-	if f.object != nil {
-		ref := f.object.Ref
-		p.Ref = &ref
-	}
-	return p
 }
 
 // removeDuplicates keeps of equal copies of an object the one whose place sorts first, and of an

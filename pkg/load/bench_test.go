@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,66 +11,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 )
 
-// routes is a file of n HTTPRoutes as people write them.
-func routes(n int) []byte {
-	var b bytes.Buffer
-	for i := range n {
-		fmt.Fprintf(&b, `---
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata:
-  name: route-%d
-  namespace: team-%d
-  labels:
-    app: shop
-spec:
-  parentRefs:
-  - name: external
-    namespace: infra
-    sectionName: https
-  hostnames:
-  - shop-%d.example.com
-  rules:
-  - name: api
-    matches:
-    - path:
-        type: PathPrefix
-        value: /api/v%d
-      method: GET
-    - headers:
-      - name: x-version
-        value: "2"
-    filters:
-    - type: RequestHeaderModifier
-      requestHeaderModifier:
-        set:
-        - name: x-route
-          value: route-%d
-    backendRefs:
-    - name: api-%d
-      port: 8080
-      weight: 90
-    - name: api-canary
-      port: 8080
-      weight: 10
-  - matches:
-    - path:
-        type: PathPrefix
-        value: /
-    backendRefs:
-    - name: web
-      port: 80
-`, i, i%100, i, i%7, i, i)
-	}
-	return b.Bytes()
-}
-
 // BenchmarkFiles loads 10,000 routes. It is to cost at most 1.5 times BenchmarkNodes.
 func BenchmarkFiles(b *testing.B) {
-	text := routes(10_000)
+	text := loadtest.Routes(10_000)
 	name := filepath.Join(b.TempDir(), "routes.yaml")
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		b.Fatal(err)
@@ -88,7 +34,7 @@ func BenchmarkFiles(b *testing.B) {
 
 // BenchmarkNodes decodes the same bytes and keeps nothing.
 func BenchmarkNodes(b *testing.B) {
-	text := routes(10_000)
+	text := loadtest.Routes(10_000)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {

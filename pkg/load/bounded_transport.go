@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -30,7 +31,7 @@ func newTooLargeError(most int64) error {
 }
 
 // maxAnswerBytes returns how many bytes one answer may have.
-func (l Limits) maxAnswerBytes() int64 { return answerFactor * int64(l.Document) }
+func maxAnswerBytes(l document.Limits) int64 { return answerFactor * int64(l.Document) }
 
 func newLimitError(format string, args ...any) error { return limitError(fmt.Sprintf(format, args...)) }
 
@@ -44,8 +45,8 @@ type boundedTransport struct {
 	maxStall  time.Duration // how long a server may send nothing
 }
 
-func newBoundedTransport(to http.RoundTripper, limits Limits) boundedTransport {
-	g := boundedTransport{next: to, remaining: &atomic.Int64{}, maxTotal: limits.Total, maxAnswer: limits.maxAnswerBytes(), maxStall: maxStall}
+func newBoundedTransport(to http.RoundTripper, limits document.Limits) boundedTransport {
+	g := boundedTransport{next: to, remaining: &atomic.Int64{}, maxTotal: limits.Total, maxAnswer: maxAnswerBytes(limits), maxStall: maxStall}
 	g.remaining.Store(limits.Total)
 	return g
 }
@@ -103,13 +104,13 @@ func (b *boundedBody) Close() error {
 
 // boundClient returns a client of an API server that is not trusted: answers are bounded, and it is
 // not followed to another host, which would get the credentials.
-func boundClient(client *http.Client, limits Limits) *http.Client {
+func boundClient(client *http.Client, limits document.Limits) *http.Client {
 	out := refuseRedirects(client)
 	transport := out.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	out.Transport = newBoundedTransport(transport, limits.withDefaults())
+	out.Transport = newBoundedTransport(transport, limits.WithDefaults())
 	return out
 }
 

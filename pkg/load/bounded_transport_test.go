@@ -17,6 +17,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -25,9 +26,9 @@ func asked(t *testing.T, answer http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	defer server.Close()
-	g := newBoundedTransport(http.DefaultTransport, DefaultLimits())
+	g := newBoundedTransport(http.DefaultTransport, document.DefaultLimits())
 	g.maxAnswer, g.maxStall = 1<<20, 50*time.Millisecond
-	client := boundClient(server.Client(), DefaultLimits())
+	client := boundClient(server.Client(), document.DefaultLimits())
 	client.Transport = g
 	response, err := client.Get(server.URL)
 	if err != nil {
@@ -77,12 +78,12 @@ func TestEmptyPages(t *testing.T) {
 		fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "ThingList", "metadata": {"continue": "%d"}, "items": []}`, pages.Add(1))
 	}))
 	defer server.Close()
-	s, err := NewServer(&rest.Config{Host: server.URL}, Limits{}, nil)
+	s, err := NewServer(&rest.Config{Host: server.URL}, document.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &clusterReader{server: s, limits: DefaultLimits(), options: ClusterOptions{PageSize: 500, Progress: &Progress{}}}
-	err = newListReader(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}}).readList(context.Background())
+	r := &clusterReader{server: s, limits: document.DefaultLimits(), options: ClusterOptions{PageSize: 500, Progress: &Progress{}}}
+	err = newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}}).readList(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "without an object") || pages.Load() > maxEmptyPages+1 {
 		t.Errorf("after %d pages: %v", pages.Load(), err)
 	}
@@ -98,7 +99,7 @@ func thingServer(t *testing.T, answer func(w http.ResponseWriter, query url.Valu
 		answer(w, r.URL.Query())
 	}))
 	t.Cleanup(server.Close)
-	limits := DefaultLimits()
+	limits := document.DefaultLimits()
 	limits.Document = 1 << 18
 	s, err := NewServer(&rest.Config{Host: server.URL}, limits, nil)
 	if err != nil {
@@ -136,14 +137,14 @@ func TestLargeAnswers(t *testing.T) {
 					_, _ = io.WriteString(w, thingList("", strings.Replace(oneThing, `"a"`, `"b"`, 1)))
 				}
 			})
-			l := newListReader(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, fromCache: tc.cached})
+			l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, fromCache: tc.cached})
 			err := l.readList(t.Context())
 			if name == "always" {
 				if err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
 					t.Errorf("read with %v", err)
 				}
-			} else if err != nil || len(l.result.objects) != 2 || l.result.objects[1].Ref.Name != "b" {
-				t.Errorf("%d objects, %v", len(l.result.objects), err)
+			} else if err != nil || len(l.reader.finish().objects) != 2 || l.reader.finish().objects[1].Ref.Name != "b" {
+				t.Errorf("%d objects, %v", len(l.reader.finish().objects), err)
 			}
 			if !slices.Equal(*asked, tc.asked) {
 				t.Errorf("asked for %q, want %q", *asked, tc.asked)
@@ -173,17 +174,17 @@ func TestNamesOnly(t *testing.T) {
 			{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "a", "namespace": "n", "labels": {"x": "y"}}}, {"metadata": {"name": "b"}, "spec": {"replicas": 1}}]}`)
 	}))
 	defer server.Close()
-	s, err := NewServer(&rest.Config{Host: server.URL}, Limits{}, nil)
+	s, err := NewServer(&rest.Config{Host: server.URL}, document.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &clusterReader{server: s, limits: DefaultLimits(), options: ClusterOptions{Progress: &Progress{}}}
-	l := newListReader(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}, Version: "v1", Plural: "deployments"}, targetsOnly: true})
-	if err := l.readList(t.Context()); err != nil || len(l.result.objects) != 2 {
-		t.Fatalf("%d objects, %v", len(l.result.objects), err)
+	r := &clusterReader{server: s, limits: document.DefaultLimits(), options: ClusterOptions{Progress: &Progress{}}}
+	l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}, Version: "v1", Plural: "deployments"}, targetsOnly: true})
+	if err := l.readList(t.Context()); err != nil || len(l.reader.finish().objects) != 2 {
+		t.Fatalf("%d objects, %v", len(l.reader.finish().objects), err)
 	}
 	for i, want := range []string{`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"x":"y"},"name":"a","namespace":"n"}}`, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b"}}`} {
-		o := l.result.objects[i]
+		o := l.reader.finish().objects[i]
 		if got, _ := json.Marshal(o.Body.Value()); string(got) != want || o.Ref.Kind != "Deployment" || o.Version != "v1" {
 			t.Errorf("%s is read as %s, want %s", o.Ref, got, want)
 		}
@@ -199,9 +200,9 @@ func TestNotInCache(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, thingList("", oneThing))
 	})
-	l := newListReader(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, fromCache: true, fieldSelector: "metadata.name=a"})
-	if err := l.readList(t.Context()); err != nil || len(l.result.objects) != 1 {
-		t.Errorf("%d objects, %v", len(l.result.objects), err)
+	l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, fromCache: true, fieldSelector: "metadata.name=a"})
+	if err := l.readList(t.Context()); err != nil || len(l.reader.finish().objects) != 1 {
+		t.Errorf("%d objects, %v", len(l.reader.finish().objects), err)
 	}
 	if want := []string{"fieldSelector=metadata.name%3Da&limit=5000&resourceVersion=0", "fieldSelector=metadata.name%3Da&limit=5000"}; !slices.Equal(*asked, want) {
 		t.Errorf("asked for %q, want %q", *asked, want)

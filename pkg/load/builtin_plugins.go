@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -21,7 +19,7 @@ func (w *kustomizationWalk) checkPluginConfigs(ctx context.Context, e entry, at 
 		if at.Line == 0 {
 			of.origin.Line = doc.lineOf()
 		}
-		if hasMergeKey(doc.node) {
+		if doc.hasMergeKey() {
 			// The library merges in another order.
 			return of.newRefusal("write out what is merged", "<< cannot be used here")
 		}
@@ -81,9 +79,4 @@ func listConfigEntries(of entry, v any) []entry {
 		}
 	}
 	return out
-}
-
-// hasMergeKey reports whether a map in n merges another.
-func hasMergeKey(n *yaml.Node) bool {
-	return isMerge(n) || slices.ContainsFunc(n.Content, hasMergeKey)
 }

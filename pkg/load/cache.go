@@ -1,11 +1,11 @@
 package load
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"sync"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -32,7 +32,7 @@ func (j listJob) listKey() listKey {
 type cachedList struct {
 	job     listJob
 	cluster string // the context
-	limits  Limits
+	limits  document.Limits
 	result  documentResult
 	changes map[model.Ref]documentResult // an empty result for those that are gone
 }
@@ -102,21 +102,14 @@ func (c *Cache) listVersion(l listKey) (version string, ok bool) {
 	return k.result.resourceVersion, true
 }
 
-// errUnreadable is the error of an object that is none.
-var errUnreadable = errors.New("what has changed cannot be read")
-
 // applyChange takes in an object as it is now, or that it is gone. It reports whether that can
 // matter.
-func (c *Cache) applyChange(l listKey, object *tree, gone bool) (matters bool, err error) {
-	as, failed := identifyObject(object)
-	if failed != nil {
-		return false, errUnreadable
-	}
+func (c *Cache) applyChange(l listKey, object *serverObject, gone bool) (matters bool) {
 	c.mu.Lock()
 	k := c.lists[l]
 	c.mu.Unlock()
 	if k == nil {
-		return false, nil
+		return false
 	}
 	var now documentResult
 	if !gone {
@@ -127,9 +120,9 @@ func (c *Cache) applyChange(l listKey, object *tree, gone bool) (matters bool, e
 	if k.changes == nil {
 		k.changes = map[model.Ref]documentResult{}
 	}
-	k.changes[as.Ref] = now
-	k.result.resourceVersion = asMap(object.valueAt("metadata")).textAt("resourceVersion")
-	return true, nil
+	k.changes[object.ref] = now
+	k.result.resourceVersion = object.resourceVersion
+	return true
 }
 
 // advanceVersion notes that a list has not changed up to a version.
@@ -142,11 +135,10 @@ func (c *Cache) advanceVersion(l listKey, version string) {
 }
 
 // readObject returns what an object of the list comes to, as if the list had it alone.
-func (k *cachedList) readObject(object *tree) documentResult {
-	l := newListReader(&clusterReader{options: ClusterOptions{Context: k.cluster, Progress: &Progress{}}, limits: k.limits}, k.job)
-	l.addItem(&documentReader{cluster: k.cluster, encoder: l.encoder.beginText(noLines), result: &l.result}, object)
-	l.encoder.assignBodies()
-	return l.result
+func (k *cachedList) readObject(object *serverObject) documentResult {
+	l := newListReader(k.job.readerOptions(k.cluster, k.limits, nil))
+	l.addObject(object)
+	return l.finish()
 }
 
 // applyChanges makes one of the list and what has changed since. What was taken before stays as it

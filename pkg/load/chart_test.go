@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -56,7 +57,7 @@ func helmReleaseOf(name, rest string) string {
 
 func TestCharts(t *testing.T) {
 	standIn(t, copying)
-	write(t, with(shopChart,
+	loadtest.Write(t, with(shopChart,
 		"hr.yaml", helmReleaseOf("one", "  values: {host: one}\n")+"---\n"+helmReleaseOf("two", "  targetNamespace: far\n  valuesFrom: [{kind: ConfigMap, name: v}]\n"),
 		"v.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: apps}\ndata: {values.yaml: '{host: two}'}\n",
 		"remote.yaml", strings.Replace(strings.Replace(helmReleaseOf("three", ""), "GitRepository", "HelmRepository", 1), "./charts/shop", "shop", 1),
@@ -73,7 +74,7 @@ func TestCharts(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	same(t, lines,
+	loadtest.Same(t, lines,
 		"thing/apps/one-a charts/shop/templates/a.yaml",
 		"thing/default/k-again-a k/kustomization.yaml",
 		"thing/default/k-own-a k/kustomization.yaml",
@@ -91,8 +92,8 @@ func TestCharts(t *testing.T) {
 
 // Without being asked for, no program runs, and what is not rendered is told once for each kind.
 func TestChartsAreNotRendered(t *testing.T) {
-	trap := setTrap(t)
-	write(t, with(shopChart, "hr.yaml", helmReleaseOf("one", "")+"---\n"+helmReleaseOf("two", ""), "other/Chart.yaml", "name: other\n", "other/templates/x.yaml", "{{ x",
+	trap := loadtest.SetTrap(t)
+	loadtest.Write(t, with(shopChart, "hr.yaml", helmReleaseOf("one", "")+"---\n"+helmReleaseOf("two", ""), "other/Chart.yaml", "name: other\n", "other/templates/x.yaml", "{{ x",
 		"lib/Chart.yaml", "name: lib\ntype: library\n", "third/Chart.yaml", "name: third\n"))
 	var lines []string
 	for _, line := range told(rendered(t, ".")) {
@@ -100,10 +101,10 @@ func TestChartsAreNotRendered(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	same(t, lines,
+	loadtest.Same(t, lines,
 		"warning NotEvaluated: hr.yaml:1: 2 HelmReleases are not rendered: charts are rendered only if that is asked for (apps/one, apps/two)",
 		"warning NotEvaluated: 2 charts are not rendered: charts are rendered only if that is asked for (other, third)")
-	if trap.ran() {
+	if trap.HasRun() {
 		t.Error("a program ran")
 	}
 }
@@ -114,12 +115,12 @@ func TestChartsAreConfined(t *testing.T) {
 printf -- '---\n# Source: x/templates/a.yaml\nkind: Thing\napiVersion: example.com/v1\nmetadata: {name: a}\nspec: {home: "%s", kube: "%s", user: "%s"}\n' "$(ls "$HOME" | tr '\n' ' ')" "$(cat "$KUBECONFIG" 2>&1 | grep -c secret)" "$DOPOLICY_SECRET"
 `)
 	t.Setenv("DOPOLICY_SECRET", "hush")
-	write(t, with(shopChart, "secret.yaml", thing("s")))
+	loadtest.Write(t, with(shopChart, "secret.yaml", loadtest.Thing("s")))
 	if err := os.Symlink("../../../secret.yaml", "charts/shop/templates/link.yaml"); err != nil {
 		t.Skip(err)
 	}
 	s := withHelm(t, "charts")
-	same(t, told(s), "thing/default/a charts/shop/templates/a.yaml")
+	loadtest.Same(t, told(s), "thing/default/a charts/shop/templates/a.yaml")
 	if got, _ := s.Objects[0].Get("spec").(map[string]any); got["home"] != "chart " || got["kube"] != "0" || got["user"] != "" {
 		t.Errorf("it sees %v", got)
 	}
@@ -127,7 +128,7 @@ printf -- '---\n# Source: x/templates/a.yaml\nkind: Thing\napiVersion: example.c
 
 func TestChartsThatFail(t *testing.T) {
 	standIn(t, "echo 'Error: template: shop/templates/a.yaml:3: bad' >&2; exit 1\n")
-	write(t, with(shopChart, "b.yaml", thing("b")))
-	same(t, told(withHelm(t, ".")), "thing/ns/b b.yaml:1",
+	loadtest.Write(t, with(shopChart, "b.yaml", loadtest.Thing("b")))
+	loadtest.Same(t, told(withHelm(t, ".")), "thing/ns/b b.yaml:1",
 		"error NotEvaluated: charts/shop: chart charts/shop: the chart in charts/shop is not rendered: helm says: Error: template: shop/templates/a.yaml:3: bad")
 }

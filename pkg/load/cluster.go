@@ -9,6 +9,7 @@ import (
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -42,7 +43,7 @@ type ClusterOptions struct {
 	Reports *ReportQuery
 
 	PageSize int // objects a list is asked for at a time; 0: all at once
-	Limits   Limits
+	Limits   document.Limits
 
 	Progress *Progress
 	Cache    *Cache // of lists that are not read again; nil: all are read
@@ -72,27 +73,20 @@ func ReadCluster(ctx context.Context, server *Server, o ClusterOptions) (*model.
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	r := &clusterReader{server: server, options: o, limits: o.Limits.withDefaults(), slots: make(chan struct{}, maxParallelLists), refusals: map[model.GroupKind]*refusedKind{},
+	r := &clusterReader{server: server, options: o, limits: o.Limits.WithDefaults(), slots: make(chan struct{}, maxParallelLists), refusals: map[model.GroupKind]*refusedKind{},
 		listed: map[model.GroupKind]bool{}, targetsOnly: map[model.GroupKind]bool{}}
 	if err := r.readAll(ctx); err != nil {
 		return nil, clusterError(ctx, o.Context, err)
 	}
-	outcomes, problems := r.results, r.readingProblems()
-	if len(o.Overlay.Paths) > 0 || o.Overlay.Kustomization != "" {
-		over, err := o.Overlay.readOverlay(ctx, "a cluster", "drop --live to ask the snapshot")
-		if err != nil {
-			return nil, err
-		}
-		outcomes, problems = append(outcomes, over.outcomes...), append(problems, over.problems...)
-	}
-	return assembleSnapshot(o.Overlay, &model.Cluster{Context: o.Context, ReadAt: o.ReadAt, Kinds: r.served, Unread: r.unreadObjects()}, outcomes, problems), nil
+	cluster := &model.Cluster{Context: o.Context, ReadAt: o.ReadAt, Kinds: r.served, Unread: r.unreadObjects()}
+	return AssembleCluster(ctx, o.Overlay, cluster, r.results, r.readingProblems())
 }
 
 // clusterReader is one reading of a cluster.
 type clusterReader struct {
 	server  *Server
 	options ClusterOptions
-	limits  Limits
+	limits  document.Limits
 	slots   chan struct{}
 
 	listed        map[model.GroupKind]bool // kinds that were listed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -16,7 +17,7 @@ var (
 
 // clusterError says why a cluster could not be read, and what to do about it.
 func clusterError(ctx context.Context, name string, err error) error {
-	e := &Error{What: "reading cluster " + name, Err: err}
+	e := &document.Error{What: "reading cluster " + name, Err: err}
 	var listing *listError
 	var request *url.Error
 	switch {

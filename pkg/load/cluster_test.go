@@ -1,55 +1,27 @@
 package load
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"context"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // TestNamespacesToTry: what objects say becomes part of a request's path, and must not lead anywhere else.
 func TestNamespacesToTry(t *testing.T) {
-	v, err := newTreeReader([]byte(`{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"to": [
-		{"namespace": "infra"}, {"namespace": "kube-system/secrets/db"}, {"namespace": "../namespaces/x/secrets/y"}, {"namespace": "A?b"}, {"namespace": ""}]}}`), newTextCache(), DefaultLimits()).readToEnd(otherPart)
+	o, err := readServerObject([]byte(`{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"to": [
+		{"namespace": "infra"}, {"namespace": "kube-system/secrets/db"}, {"namespace": "../namespaces/x/secrets/y"}, {"namespace": "A?b"}, {"namespace": ""}]}}`), document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newListReader(&clusterReader{options: ClusterOptions{Context: "test"}}, listJob{})
-	d := &documentReader{cluster: "test", encoder: l.encoder.beginText(noLines), result: &l.result}
-	d.readCandidate(candidate{value: v})
-	l.encoder.assignBodies()
-	r := &clusterReader{options: ClusterOptions{Namespaces: []string{"home", "no/home"}}, results: []documentResult{l.result}}
+	l := newListReader(listOptions{cluster: "test", limits: document.DefaultLimits()})
+	l.addObject(o)
+	r := &clusterReader{options: ClusterOptions{Namespaces: []string{"home", "no/home"}}, results: []documentResult{l.finish()}}
 	if got, want := r.namespacesToTry(), []string{"home", "infra", "shop"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("namespaces %q, want %q", got, want)
-	}
-}
-
-// TestArchiveBeyondLimit: what the entries of an archive say they hold counts, before it is read.
-func TestArchiveBeyondLimit(t *testing.T) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	archive := tar.NewWriter(z)
-	text := bytes.Repeat([]byte("# comment\n"), 200)
-	for _, name := range []string{"a.yaml", "b.yaml"} {
-		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := archive.Write(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if archive.Close() != nil || z.Close() != nil {
-		t.Fatal("packing")
-	}
-	r := &fileReader{remaining: 3_000}
-	if _, err := r.unpackFile(context.Background(), inputFile{name: "x.tgz"}, packed.Bytes()); err != nil || len(r.problems) != 1 || r.problems[0].Code != model.LimitExceeded {
-		t.Errorf("%v, %v", r.problems, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -49,6 +50,7 @@ type destinations struct {
 	chosen   string // the only one to read; "": all
 	clusters map[string]bool
 	deployed []deployedRange
+	aside    map[int]bool // documents that are for another cluster than the chosen one, by their index among those that were read
 }
 
 // deployedRange is the documents that a source deploys: those from one index of what is read up to
@@ -78,6 +80,17 @@ func (d *destinations) isElsewhere(by *gitopsSource) bool {
 	return by != nil && d.chosen != "" && by.destinationCluster() != d.chosen
 }
 
+// withoutAside returns the documents but for those that are for another cluster than the chosen one.
+func (d *destinations) withoutAside(documents []rawDocument) []rawDocument {
+	var out []rawDocument
+	for i, p := range documents {
+		if !d.aside[i] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // checkChosen returns an error where nothing is deployed to the chosen cluster.
 func (d *destinations) checkChosen() error {
 	if d.chosen == "" || d.clusters[d.chosen] {
@@ -87,7 +100,7 @@ func (d *destinations) checkChosen() error {
 	if len(d.clusters) > 0 {
 		hint = "there are " + strings.Join(slices.Sorted(maps.Keys(d.clusters)), ", ")
 	}
-	return &Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"), Hint: hint}
+	return &document.Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"), Hint: hint}
 }
 
 // severalClustersProblem returns the problem that objects of several clusters are read as one; nil
@@ -139,7 +152,7 @@ func (r *manifestIndex) hasOtherObjects(p rawDocument) bool {
 	if !bytes.Contains(p.text, []byte("argoproj.io/")) && !bytes.Contains(p.text, []byte("toolkit.fluxcd.io/")) {
 		return true
 	}
-	docs, failed := r.parser.parseManifests(p.text)
+	docs, failed := parseManifests(p.text, r.limits)
 	if failed != nil {
 		return true
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
 // servedBy writes what is found on a server with these answers, a line for each kind.
@@ -30,7 +32,7 @@ func servedBy(t *testing.T, answers map[string]string) (string, error) {
 		fmt.Fprint(w, body)
 	}))
 	defer server.Close()
-	s, err := NewServer(&rest.Config{Host: server.URL}, Limits{}, nil)
+	s, err := NewServer(&rest.Config{Host: server.URL}, document.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

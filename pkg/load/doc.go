@@ -11,5 +11,9 @@
 // A kustomization is built offline. Everything that it names is read before, and what is remote or would run a program is
 // an error; the library that builds it sees no other file.
 //
+// This package is the front: what to read, and one Snapshot of all that was read. Below it, each importing only those
+// before it: document (text to objects with lines), input (files, folders, archives, snapshots), helm (charts), kustomize
+// (kustomizations), gitops (what Flux, Argo CD and Helm deploy of a folder). Clusters are read by pkg/cluster.
+//
 // The values of Secrets are not kept; what remains is which keys there are and whether each holds PEM.
 package load

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -33,9 +34,19 @@ type pendingProblem struct {
 	problem model.Problem
 }
 
+// toProblem returns the problem with the reference of its object, whose namespace is known by now.
+func (f pendingProblem) toProblem() model.Problem {
+	p := f.problem
+	if f.object != nil {
+		ref := f.object.Ref
+		p.Ref = &ref
+	}
+	return p
+}
+
 // decodeDocuments reads all documents, as many at a time as there are processors. The results are
 // in the order of the documents.
-func decodeDocuments(ctx context.Context, pieces []rawDocument, limits Limits) ([]documentResult, error) {
+func decodeDocuments(ctx context.Context, pieces []rawDocument, limits document.Limits) ([]documentResult, error) {
 	outcomes := make([]documentResult, len(pieces))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -60,12 +71,12 @@ func decodeDocuments(ctx context.Context, pieces []rawDocument, limits Limits) (
 type documentDecoder struct {
 	texts   *textCache
 	encoder *encoder
-	limits  *Limits
+	limits  *document.Limits
 }
 
 // documentReader is a document while it is being read.
 type documentReader struct {
-	file        inputFile
+	file        sourceFile
 	cluster     string // the context of the cluster that the document is from; "": it is a manifest
 	firstLine   int    // the file's line on which its text begins
 	changedKeys []changedKey
@@ -186,6 +197,9 @@ func (d *documentReader) originOf(line int) *model.Origin {
 	}
 	return &model.Origin{File: d.file.name, Line: d.firstLine + line - 1}
 }
+
+// snapshotGroup tells our snapshots, of whatever version, from kinds of others that are called so.
+const snapshotGroup = "dopolicy.dev/"
 
 // readCandidate reads s as an object, or as a list of objects.
 func (d *documentReader) readCandidate(s candidate) {

@@ -1,5 +1,9 @@
 package load
 
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+)
+
 import "go.yaml.in/yaml/v3"
 
 // expandedSize is what a node amounts to once every alias is replaced by what it stands for.
@@ -13,12 +17,12 @@ type expandedSize struct {
 // once, so a document that explodes when its aliases are expanded is refused in the time it takes
 // to read it.
 type sizeChecker struct {
-	limits      Limits
+	limits      document.Limits
 	anchorSizes map[*yaml.Node]expandedSize // of the nodes with an anchor
 	openAnchors map[*yaml.Node]bool         // nodes with an anchor that are being measured
 }
 
-func newSizeChecker(limits Limits) *sizeChecker {
+func newSizeChecker(limits document.Limits) *sizeChecker {
 	return &sizeChecker{limits: limits, anchorSizes: map[*yaml.Node]expandedSize{}, openAnchors: map[*yaml.Node]bool{}}
 }
 

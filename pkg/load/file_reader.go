@@ -9,6 +9,7 @@ import (
 	"os"
 	"unicode/utf16"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -18,6 +19,11 @@ type fileReader struct {
 	remaining      int64
 	problems       []model.Problem
 	snapshotHeader *model.Header // of the snapshot among the sources, if one is
+}
+
+// newFileReader returns a reader of files, and of standard input if it is not nil.
+func newFileReader(stdin io.Reader, limits document.Limits) *fileReader {
+	return &fileReader{stdin: stdin, remaining: limits.Total}
 }
 
 // readFiles returns the documents of all files, in order.
@@ -48,12 +54,12 @@ func (r *fileReader) readFiles(ctx context.Context, sources []inputFile) ([]rawD
 // splitFile returns the documents of one file, which may be a snapshot.
 func (r *fileReader) splitFile(s inputFile, text []byte) ([]rawDocument, error) {
 	if !isSnapshot(text) {
-		return splitBatched(s, text), nil
+		return splitBatched(s.sourceFile(), text), nil
 	}
 	if r.snapshotHeader != nil {
-		return nil, &Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
+		return nil, &document.Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
 	}
-	header, pieces, err := splitSnapshot(s, text)
+	header, pieces, err := splitSnapshot(s.sourceFile(), text)
 	if err != nil {
 		r.addBrokenFile(s, "the snapshot cannot be read: "+err.Error(), "take it anew with: kubectl dopolicy snapshot -o FILE")
 		return nil, nil
@@ -82,7 +88,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 	if s.path != "" {
 		f, err := os.Open(s.path)
 		if err != nil {
-			return nil, pathError(s.name, err)
+			return nil, document.PathError(s.name, err)
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -91,7 +97,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 		in = f
 	}
 	if in == nil {
-		return nil, &Error{What: s.name, Err: errors.New("there is no standard input")}
+		return nil, &document.Error{What: s.name, Err: errors.New("there is no standard input")}
 	}
 	if size > r.remaining {
 		r.addTooLarge(s)
@@ -106,7 +112,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, pathError(s.name, err)
+		return nil, document.PathError(s.name, err)
 	case int64(len(text)) > r.remaining:
 		r.addTooLarge(s)
 		return nil, nil

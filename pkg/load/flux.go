@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -30,34 +31,34 @@ const (
 
 // renderFluxKustomization builds what a Flux Kustomization deploys.
 func (r *renderer) renderFluxKustomization(ctx context.Context, l *gitopsSource) error {
-	dir, from, there := r.locateFolder(l.textAt("spec", "path"))
+	dir, from, there := r.workspace.locateFolder(l.textAt("spec", "path"))
 	switch {
-	case l.isRemote() && r.chosen == "":
-		r.addOmitted(l, otherCluster, destinationHint)
+	case l.isRemote() && r.destinations.chosen == "":
+		r.omissions.addOmitted(l, otherCluster, destinationHint)
 		return nil
 	case !r.repositories.isLocal(l.sourceRepositories()[0]):
-		r.addOmitted(l, otherRepository, "read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run")
+		r.omissions.addOmitted(l, otherRepository, "read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run")
 		return nil
 	case !there:
-		r.addOmitted(l, pathNotFound, pathHint)
+		r.omissions.addOmitted(l, pathNotFound, pathHint)
 		return nil
 	}
 	if suspended, _ := model.Get(l.value, "spec", "suspend").(bool); suspended {
-		r.addRemark(l, "is suspended: what is in the cluster may be older than "+from.displayName(dir.String()))
+		r.omissions.addRemark(l, "is suspended: what is in the cluster may be older than "+from.displayName(dir.String()))
 	}
 	o := buildRequest{dir: dir, allowedRoot: from.dir, name: from.displayName(dir.String()), source: l}
 	o.postBuild = &postBuild{variables: r.readVariables(l), labels: textMapAt(l.value, "spec", "commonMetadata", "labels"),
 		annotations: textMapAt(l.value, "spec", "commonMetadata", "annotations")}
-	return r.buildModified(ctx, o, func(k *types.Kustomization) error { return r.applyFluxFields(l, dir, k) })
+	return r.buildModified(ctx, o, func(k *types.Kustomization) error { return r.workspace.applyFluxFields(l, dir, k) })
 }
 
 // buildModified builds a folder as something outside of it has it changed. One without a
 // kustomization is given one.
 func (r *renderer) buildModified(ctx context.Context, o buildRequest, change func(*types.Kustomization) error) error {
-	if r.findKustomizationFile(o.dir) == "" {
-		made, err := r.generateKustomization(o.dir)
+	if r.workspace.findKustomizationFile(o.dir) == "" {
+		made, err := r.workspace.generateKustomization(o.dir)
 		if err != nil {
-			r.addBuildFailure(o, causeOf(err), "")
+			r.addBuildFailure(o, document.CauseOf(err), "")
 			return nil
 		}
 		if len(made.Resources) == 0 {
@@ -94,7 +95,7 @@ func (r *workspace) applyFluxFields(l *gitopsSource, dir filesys.ConfirmedDir, k
 	k.Patches = append(k.Patches, patches...)
 	ignore, _ := model.Get(l.value, "spec", "ignoreMissingComponents").(bool)
 	for _, c := range l.listAt("spec", "components") {
-		if path, ok := c.(string); ok && (!ignore || r.walk.fileSystem.Exists(dir.Join(path))) {
+		if path, ok := c.(string); ok && (!ignore || r.fileSystem.Exists(dir.Join(path))) {
 			k.Components = append(k.Components, path)
 		}
 	}
@@ -184,24 +185,24 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 	for _, from := range l.listAt("spec", "postBuild", "substituteFrom") {
 		kind, name := model.Text(from, "kind"), model.Text(from, "name")
 		optional, _ := model.Get(from, "optional").(bool)
-		values := r.findConfigMap(l.namespace, name)
+		values := r.index.findConfigMap(l.namespace, name)
 		switch {
 		case kind == "ConfigMap" && values != nil:
 			for key, value := range values {
 				v.setValue(key, value)
 			}
-		case kind == "Secret" && r.hasSecret(l.namespace, name):
-			for key := range r.findSecretKeys(l.namespace, name) {
+		case kind == "Secret" && r.index.hasSecret(l.namespace, name):
+			for key := range r.index.findSecretKeys(l.namespace, name) {
 				v.hideValue(key)
 			}
 		case kind == "Secret" && optional:
 			v.secretMissing = true
 		case kind == "Secret":
 			v.incomplete = true
-			r.addPartlyOmitted(l, secretVariables, secretVariablesHint)
+			r.omissions.addPartlyOmitted(l, secretVariables, secretVariablesHint)
 		case !optional:
 			v.incomplete = true
-			r.addPartlyOmitted(l, "variables come from ConfigMaps that are not in the input", "read them too")
+			r.omissions.addPartlyOmitted(l, "variables come from ConfigMaps that are not in the input", "read them too")
 		}
 	}
 	for key, value := range textMapAt(l.value, "spec", "postBuild", "substitute") {

@@ -13,6 +13,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -37,7 +38,7 @@ func (w *kustomizationWalk) followEntry(ctx context.Context, e entry) error {
 		}
 		return nil
 	case asInline:
-		if _, failed := w.parseManifests([]byte(e.text)); failed != nil {
+		if _, failed := parseManifests([]byte(e.text), w.limits); failed != nil {
 			return e.newRefusal(failed.hint, "%s", failed.message)
 		}
 		return nil
@@ -69,7 +70,7 @@ func (w *kustomizationWalk) readInline(ctx context.Context, e entry) (done bool,
 	if isRemote(e.text) {
 		return false, e.newRemoteRefusal(e.text)
 	}
-	docs, failed := w.parseManifests([]byte(e.text))
+	docs, failed := parseManifests([]byte(e.text), w.limits)
 	switch {
 	case failed != nil && (failed.code == model.LimitExceeded || strings.Contains(e.text, "\n")):
 		return false, e.newRefusal(failed.hint, "%s", failed.message)
@@ -105,7 +106,7 @@ func (w *kustomizationWalk) locateEntry(e entry) (fileLocation, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, e.newRefusal("paths count from the folder of the kustomization", "there is no %s", s.name)
 	case err != nil:
-		return s, e.newRefusal("", "%s: %s", s.name, causeOf(err))
+		return s, e.newRefusal("", "%s: %s", s.name, document.CauseOf(err))
 	}
 	return s, nil
 }
@@ -153,9 +154,9 @@ func (w *kustomizationWalk) readFile(ctx context.Context, s fileLocation) ([]byt
 	info, err := os.Stat(s.fullPath())
 	switch {
 	case err != nil:
-		return nil, pathError(s.name, err)
+		return nil, document.PathError(s.name, err)
 	case !info.Mode().IsRegular():
-		return nil, &Error{What: s.name, Err: errors.New("it is not a regular file")}
+		return nil, &document.Error{What: s.name, Err: errors.New("it is not a regular file")}
 	}
 	before := len(w.reader.problems)
 	text, err := w.reader.readContent(ctx, inputFile{path: s.fullPath(), name: s.name})
@@ -163,8 +164,28 @@ func (w *kustomizationWalk) readFile(ctx context.Context, s fileLocation) ([]byt
 	case err != nil:
 		return nil, err
 	case len(w.reader.problems) > before:
-		return nil, &Error{What: s.name, Err: errors.New(w.reader.problems[before].Message)}
+		return nil, &document.Error{What: s.name, Err: errors.New(w.reader.problems[before].Message)}
 	}
 	w.fileSystem.files[s.fullPath()] = text
 	return text, nil
+}
+
+// readManifests reads the documents of the YAML or JSON file at s. Those that cannot be read or are
+// beyond a limit are an error here, as the build would fail, or not end.
+func (w *kustomizationWalk) readManifests(ctx context.Context, s fileLocation) ([]manifest, error) {
+	if docs, ok := w.manifestsByPath[s.fullPath()]; ok {
+		return docs, nil
+	}
+	raw, err := w.readFile(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	text := toUTF8(raw)
+	docs, failed := parseManifests(text, w.limits)
+	if failed != nil {
+		at := model.Origin{File: s.name, Line: failed.line}
+		return nil, &document.Error{What: at.String(), Err: errors.New(failed.message), Hint: failed.hint}
+	}
+	w.fileSystem.files[s.fullPath()], w.manifestsByPath[s.fullPath()] = text, docs
+	return docs, nil
 }

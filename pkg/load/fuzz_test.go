@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -16,8 +17,8 @@ import (
 // follows is read all the same.
 func FuzzDocuments(f *testing.F) {
 	for _, seed := range []string{
-		thing("a"), "---\n" + thing("a") + "spec:\n  on: 1\n  rules: [{a: 1}, b]\n", bomb("{<<: [", "*a%[2]d, ", "]}"),
-		"kind: List\nitems:\n- " + indent(thing("b")), "{\"kind\": \"ThingList\", \"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": \"\\ud83d\"}}]}",
+		loadtest.Thing("a"), "---\n" + loadtest.Thing("a") + "spec:\n  on: 1\n  rules: [{a: 1}, b]\n", loadtest.Bomb("{<<: [", "*a%[2]d, ", "]}"),
+		"kind: List\nitems:\n- " + indent(loadtest.Thing("b")), "{\"kind\": \"ThingList\", \"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": \"\\ud83d\"}}]}",
 		"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: aGk=}\nstringData: {b: c}\n", "%YAML 1.1\n%TAG !a! b\n---\n!a!x a: &a [*a]\n...\n",
 		"\xff\xfea\x00", "\xfe\xff\x00a", "\ufeffa: b", "a: \u2028- b\u0085c: d\r\ne: f\rg: h\n", "? {a: b}\n: [c, d: e]\n", "a: |\n b\n---\nc: >-\n d\n",
 		"\x1f\x8b\x08\x00", "apiVersion: dopolicy.dev/v1alpha1\nkind: Snapshot\n", "{\"apiVersion\": \"dopolicy.dev/v1alpha1\", \"kind\": \"Snapshot\", \"items\": [{",
@@ -51,14 +52,14 @@ func FuzzDocuments(f *testing.F) {
 			}
 		}
 		again := read()
-		if !reflect.DeepEqual(describe(s), describe(again)) {
-			t.Errorf("read twice:\n%v\n%v", describe(s), describe(again))
+		if !reflect.DeepEqual(loadtest.Describe(s), loadtest.Describe(again)) {
+			t.Errorf("read twice:\n%v\n%v", loadtest.Describe(s), loadtest.Describe(again))
 		}
 		utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
 		ref := model.Ref{Group: "example.com", Kind: "Last", Namespace: "default", Name: "last"}
 		binary := bytes.Contains(data, []byte("\x00"))
 		if !utf16 && !binary && s.Get(ref) == nil && !bytes.Contains(data, []byte("Last")) {
-			t.Errorf("the document that follows is gone: %v", describe(s))
+			t.Errorf("the document that follows is gone: %v", loadtest.Describe(s))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -18,15 +19,7 @@ type GitTree struct {
 	Rev       string // anything that names a commit or a tree
 	Path      string // slash-separated, below Dir; "" is Dir itself
 	Recursive bool   // sub-folders too
-	Limits    Limits
-}
-
-// TextFile is one file of an input that was read elsewhere.
-type TextFile struct {
-	Name    string // as origins name it
-	Content []byte
-	Size    int64 // where Content was not read because it is too large
-	Named   bool  // given by its own name rather than found in a folder
+	Limits    document.Limits
 }
 
 // GitRevision reads the manifests of a revision from the repository's objects, with the git
@@ -35,7 +28,7 @@ type TextFile struct {
 // inside the revision. What cannot be read of it is in the problems. There is an *Error if no
 // answer is possible.
 func GitRevision(ctx context.Context, t GitTree) ([]TextFile, []model.Problem, error) {
-	g := &gitReader{tree: t, remaining: t.Limits.withDefaults().Total}
+	g := &gitReader{tree: t, remaining: t.Limits.WithDefaults().Total}
 	root, err := g.resolveTree(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -73,8 +66,8 @@ func (g *gitReader) displayName(below string) string {
 	return g.tree.Rev + ":" + path.Join(g.tree.Path, below)
 }
 
-func (g *gitReader) newError(err, hint string) *Error {
-	return &Error{What: "git:" + strings.TrimSuffix(g.displayName(""), ":"), Err: errors.New(err), Hint: hint}
+func (g *gitReader) newError(err, hint string) *document.Error {
+	return &document.Error{What: "git:" + strings.TrimSuffix(g.displayName(""), ":"), Err: errors.New(err), Hint: hint}
 }
 
 // resolveTree returns the id of the tree, or of the file, that the revision and the path name.
@@ -91,7 +84,7 @@ func (g *gitReader) resolveTree(ctx context.Context) (string, error) {
 	case err != nil && strings.Contains(words, "not a git repository"):
 		return "", g.newError("this is no git repository", "run it inside of one, or name folders")
 	case err != nil:
-		return "", g.newError("git says: "+gitFailure(words, err), "")
+		return "", g.newError("git says: "+document.ProgramFailure(words, err), "")
 	}
 	g.fullPath = path.Join(strings.TrimSuffix(prefix, "\n"), g.tree.Path)
 	if path.IsAbs(g.tree.Path) || g.fullPath == ".." || strings.HasPrefix(g.fullPath, "../") {
@@ -112,7 +105,7 @@ func (g *gitReader) resolveTree(ctx context.Context) (string, error) {
 	}
 	kind, words, err := g.runGit(ctx, "cat-file", "-t", strings.TrimSpace(id))
 	if err != nil {
-		return "", g.newError("git says: "+gitFailure(words, err), "")
+		return "", g.newError("git says: "+document.ProgramFailure(words, err), "")
 	}
 	g.isFile = strings.TrimSpace(kind) == "blob"
 	return strings.TrimSpace(id), nil
@@ -153,7 +146,7 @@ func (g *gitReader) listManifests(ctx context.Context, root string) ([]gitEntry,
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, g.newError("git says: "+gitFailure(words, err), missingObjectsHint)
+		return nil, g.newError("git says: "+document.ProgramFailure(words, err), missingObjectsHint)
 	}
 	var entries []gitEntry
 	below := false

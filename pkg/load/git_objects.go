@@ -3,9 +3,9 @@ package load
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"io"
 	"os"
 	"os/exec"
@@ -75,9 +75,9 @@ func (g *gitReader) readFiles(ctx context.Context, entries []gitEntry) ([]TextFi
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, g.newError(gitFailure(words.String(), err), missingObjectsHint)
+		return nil, g.newError(document.ProgramFailure(words.String(), err), missingObjectsHint)
 	case ended != nil:
-		return nil, g.newError("git says: "+gitFailure(words.String(), ended), "")
+		return nil, g.newError("git says: "+document.ProgramFailure(words.String(), ended), "")
 	}
 	return texts, nil
 }
@@ -135,15 +135,3 @@ func (g *gitReader) readFile(in io.Writer, answers *bufio.Reader, e gitEntry) (*
 
 // missingObjectsHint is for objects that are not there.
 const missingObjectsHint = "the clone may lack objects; fetch them, for example with: git fetch --refetch --no-filter"
-
-// gitFailure returns why a program failed, in its own words: the line that it ends with, else its
-// first; without any, how it ended.
-func gitFailure(words string, err error) string {
-	lines := strings.Split(strings.TrimSpace(words), "\n")
-	for _, line := range lines {
-		if reason, fatal := strings.CutPrefix(line, "fatal: "); fatal {
-			return reason
-		}
-	}
-	return cmp.Or(lines[0], err.Error())
-}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
 // repository makes a repository of files, which may be links ("-> target"), with one commit.
@@ -105,11 +107,11 @@ func TestGitSubmodule(t *testing.T) {
 // TestGitLimit: a file that is too large is not read, and Files says so.
 func TestGitLimit(t *testing.T) {
 	dir := repository(t, map[string]string{"a.yaml": strings.Repeat("#", 100), "b.yaml": "kind: Namespace\napiVersion: v1\nmetadata: {name: b}\n"})
-	texts, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD", Limits: Limits{Total: 90}})
+	texts, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD", Limits: document.Limits{Total: 90}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := Files(context.Background(), Options{TextFiles: texts, Limits: Limits{Total: 90}})
+	in, err := Files(context.Background(), Options{TextFiles: texts, Limits: document.Limits{Total: 90}})
 	if err != nil || len(in.Objects) != 1 || len(in.Problems) != 1 || in.Problems[0].Origin.File != "HEAD:a.yaml" {
 		t.Errorf("read %d objects, problems %v, %v", len(in.Objects), in.Problems, err)
 	}
@@ -123,7 +125,7 @@ func TestGitMissingObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
-	var failed *Error
+	var failed *document.Error
 	if !errors.As(err, &failed) || failed.Hint == "" {
 		t.Errorf("got %v", err)
 	}
@@ -136,7 +138,7 @@ func TestGitPartialClone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "clone")
 	git(t, from, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(from), dir)
 	_, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
-	var failed *Error
+	var failed *document.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.Hint, "--no-filter") || strings.Contains(failed.Error(), "warning") {
 		t.Errorf("got %v", err)
 	}
@@ -150,7 +152,7 @@ func TestGitUnknown(t *testing.T) {
 	dir := repository(t, map[string]string{"a.yaml": "a"})
 	for _, rev := range []string{"HEAD~7", "-x"} {
 		_, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: rev})
-		var failed *Error
+		var failed *document.Error
 		if !errors.As(err, &failed) || strings.Contains(failed.Hint, "fetch") {
 			t.Errorf("%s: got %v", rev, err)
 		}

@@ -58,7 +58,7 @@ func (r *renderer) findSources(p rawDocument) []*gitopsSource {
 	if p.cluster != "" || !bytes.Contains(p.text, []byte("toolkit.fluxcd.io/v")) && !bytes.Contains(p.text, []byte("argoproj.io/v")) {
 		return nil
 	}
-	docs, failed := r.walk.parseManifests(p.text)
+	docs, failed := parseManifests(p.text, r.limits)
 	if failed != nil { // it is reported when the document is read
 		return nil
 	}
@@ -67,7 +67,7 @@ func (r *renderer) findSources(p rawDocument) []*gitopsSource {
 		for _, v := range flattenList(doc.value) {
 			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
 			l := &gitopsSource{kind: group + "/" + model.Text(v, "kind"), name: model.Text(v, "metadata", "name"), value: v, file: p.realPath,
-				namespace: cmp.Or(model.Text(v, "metadata", "namespace"), p.namespace, r.options.Namespace, "default"),
+				namespace: cmp.Or(model.Text(v, "metadata", "namespace"), p.namespace, r.options.namespace, "default"),
 				origin:    model.Origin{File: p.file.name, Line: p.line + doc.lineOf() - 1}}
 			switch {
 			case l.name == "" || l.textAt("metadata", "uid") != "":
@@ -116,11 +116,11 @@ func (l *gitopsSource) applicationSources() []any {
 // locateSources finds out what the paths of the sources in files count from, and which folders they
 // lead to.
 func (r *renderer) locateSources(ctx context.Context) {
-	r.repositories.remotes = findRemotes(r.pathRoots)
+	r.repositories.remotes = findRemotes(r.workspace.pathRoots)
 	all := slices.Clone(r.foundSources)
 	meet := func(l *gitopsSource) {
 		for i, o := range l.sourceRepositories() {
-			_, _, there := r.locateFolder(l.sourcePaths()[i])
+			_, _, there := r.workspace.locateFolder(l.sourcePaths()[i])
 			r.repositories.recordRepository(o, there && !isRootPath(l.sourcePaths()[i]))
 		}
 	}
@@ -147,7 +147,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 			continue
 		}
 		for i, o := range l.sourceRepositories() {
-			if dir, _, ok := r.locateFolder(l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
+			if dir, _, ok := r.workspace.locateFolder(l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
 				r.targetFolders[dir.String()] = true
 			}
 		}
@@ -180,7 +180,7 @@ func (r *renderer) findTopmost(begins func(l *gitopsSource, dir string) bool) *g
 	for _, l := range r.unfollowedSources() {
 		for _, to := range append([]*gitopsSource{l}, l.applications...) {
 			for i, path := range to.sourcePaths() {
-				dir, _, ok := r.locateFolder(path)
+				dir, _, ok := r.workspace.locateFolder(path)
 				if !ok || !r.repositories.isLocal(to.sourceRepositories()[i]) || !begins(l, dir.String()) {
 					continue
 				}
@@ -199,11 +199,11 @@ func (r *renderer) isDeployedWith(dir, file string) bool {
 	if file == "" || !(folderSet{dir: true}).hasFolder(filepath.Dir(file)) {
 		return false
 	}
-	if r.usedFiles[file] {
+	if r.workspace.usedFiles[file] {
 		return true
 	}
 	for up := filepath.Dir(file); ; up = filepath.Dir(up) {
-		if r.folders[up] != nil {
+		if r.workspace.folders[up] != nil {
 			return false
 		}
 		if up == dir {
@@ -257,6 +257,13 @@ func (r *omissions) addOmission(o omission, which fmt.Stringer) {
 	}
 	if !slices.Contains(r.omitted[i].sources, which) {
 		r.omitted[i].sources = append(r.omitted[i].sources, which)
+	}
+}
+
+// addMissingParts tells what a build went without.
+func (r *omissions) addMissingParts(lacks []missingPart) {
+	for _, l := range lacks {
+		r.addOmission(omission{kind: "kustomization", why: l.why, hint: l.hint, origin: l.origin, inPart: true}, l.kustomization)
 	}
 }
 

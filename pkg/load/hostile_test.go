@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -93,16 +94,16 @@ func FuzzApplicationSet(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		limits := Limits{Document: 1 << 16, Nodes: 10_000, Repeated: 1000}
-		r := &renderer{workspace: workspace{walk: newKustomizationWalk(&fileReader{}, limits.withDefaults())}}
+		limits := document.Limits{Document: 1 << 16, Nodes: 10_000, Repeated: 1000}
+		r := newWorkspace(newKustomizationWalk(&fileReader{}, limits.WithDefaults(), nil), limits.WithDefaults())
 		r.findPathRoots([]string{dir})
-		docs, failed := r.walk.parseManifests([]byte("spec:\n  " + strings.ReplaceAll(text, "\n", "\n  ")))
+		docs, failed := parseManifests([]byte("spec:\n  "+strings.ReplaceAll(text, "\n", "\n  ")), r.limits)
 		if failed != nil {
 			return
 		}
 		for _, doc := range docs {
 			l := &gitopsSource{kind: "argoproj.io/ApplicationSet", name: "s", namespace: "argocd", value: doc.value}
-			g := newAppSetGenerator(&r.workspace, &repositoryMatcher{}, l)
+			g := newAppSetGenerator(&r, &repositoryMatcher{}, l)
 			g.isLocal = func(sourceRepository) bool { return true }
 			made, err := g.makeApplications(t.Context(), l)
 			if len(made) > maxApplications || err != nil && (err.Error() == "" || len(err.Error()) > 1<<16) {
@@ -134,8 +135,7 @@ func FuzzGitConfig(f *testing.F) {
 		put("git/commondir", common)
 		put("c/.git", "gitdir: "+dir+"/git\n")
 		put("git/worktree/x", "")
-		var r renderer
-		r.walk = newKustomizationWalk(&fileReader{}, Limits{}.withDefaults())
+		r := newWorkspace(newKustomizationWalk(&fileReader{}, document.Limits{}.WithDefaults(), nil), document.Limits{}.WithDefaults())
 		r.findPathRoots([]string{dir + "/a", dir + "/b", dir + "/c"})
 		for _, url := range findRemotes(r.pathRoots) {
 			if normalizeURL(url) != normalizeURL(strings.TrimSuffix(url, "/")) || strings.HasSuffix(url, ".git") && strings.HasSuffix(url, "/") {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"sigs.k8s.io/kustomize/api/konfig"
 )
 
@@ -23,6 +24,20 @@ type inputFile struct {
 	content  *TextFile // what is in it, if that is known
 	realPath string    // the path without links; empty for standard input
 }
+
+// inputFolder is a folder of the input.
+type inputFolder struct{ path, name string }
+
+// TextFile is one file of an input that was read elsewhere.
+type TextFile struct {
+	Name    string // as origins name it
+	Content []byte
+	Size    int64 // where Content was not read because it is too large
+	Named   bool  // given by its own name rather than found in a folder
+}
+
+// sourceFile returns how the documents of the file call it.
+func (s inputFile) sourceFile() sourceFile { return sourceFile{name: s.name, named: s.named} }
 
 // fileFinder collects the files of an input, each once, in the order in which they are reached.
 type fileFinder struct {
@@ -54,9 +69,9 @@ func (f *fileFinder) addPath(p string) error {
 	info, err := os.Stat(p)
 	switch {
 	case err != nil && (strings.HasPrefix(p, "http://") || strings.HasPrefix(p, "https://")):
-		return &Error{What: p, Err: errors.New("addresses are not read"), Hint: "download it first, or pipe it in with -f -"}
+		return &document.Error{What: p, Err: errors.New("addresses are not read"), Hint: "download it first, or pipe it in with -f -"}
 	case err != nil:
-		return pathError(name, err)
+		return document.PathError(name, err)
 	case !info.IsDir():
 		f.addFile(inputFile{path: p, name: name, named: true})
 		return nil
@@ -66,7 +81,7 @@ func (f *fileFinder) addPath(p string) error {
 		return err
 	}
 	if !found {
-		return &Error{What: name, Err: errors.New("the folder holds no manifests"), Hint: emptyFolderHint(p, f.recursive)}
+		return &document.Error{What: name, Err: errors.New("the folder holds no manifests"), Hint: emptyFolderHint(p, f.recursive)}
 	}
 	return nil
 }
@@ -88,7 +103,7 @@ func (f *fileFinder) addFile(s inputFile) {
 func (f *fileFinder) addFolder(dir, name string) (found bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false, pathError(name, err)
+		return false, document.PathError(name, err)
 	}
 	if f.separateDeployments && slices.ContainsFunc(entries, isChartFile) {
 		f.chartFolders = append(f.chartFolders, inputFolder{dir, name})
@@ -129,7 +144,7 @@ func (f *fileFinder) addSubfolder(dir, name string) (bool, error) {
 func (f *fileFinder) addManifest(p, name string) (bool, error) {
 	info, err := os.Stat(p)
 	if err != nil {
-		return false, pathError(name, err)
+		return false, document.PathError(name, err)
 	}
 	if !info.Mode().IsRegular() {
 		return false, nil
@@ -140,6 +155,7 @@ func (f *fileFinder) addManifest(p, name string) (bool, error) {
 
 func isChartFile(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" && !e.IsDir() }
 
+// isKustomization reports whether a file of that name is a kustomization.
 func isKustomization(name string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
 }
@@ -158,8 +174,10 @@ func realPath(p string) string {
 	return p
 }
 
+// isHidden reports whether a file or folder of that name is left out of an input.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
+// isManifest reports whether a file of that name is read when it is found in a folder.
 func isManifest(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
 }

@@ -9,36 +9,37 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 func TestFolders(t *testing.T) {
-	write(t, map[string]string{
-		"m/b.yml": thing("b"), "m/a.yaml": thing("a"), "m/c.json": `{"apiVersion":"v1","kind":"Service","metadata":{"name":"c","namespace":"n"}}`,
-		"m/notes.txt": "a: [", "m/.hidden.yaml": "a: [", "m/.git/x.yaml": "a: [", "m/sub/d.yaml": thing("d"),
+	loadtest.Write(t, map[string]string{
+		"m/b.yml": loadtest.Thing("b"), "m/a.yaml": loadtest.Thing("a"), "m/c.json": `{"apiVersion":"v1","kind":"Service","metadata":{"name":"c","namespace":"n"}}`,
+		"m/notes.txt": "a: [", "m/.hidden.yaml": "a: [", "m/.git/x.yaml": "a: [", "m/sub/d.yaml": loadtest.Thing("d"),
 		"m/values.yaml": "a: 1\n---\n- b\n---\ntext\n",
 	})
-	same(t, describe(files(t, "m")),
+	loadtest.Same(t, loadtest.Describe(files(t, "m")),
 		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1",
 		"info NotKubernetes: 3 documents are not Kubernetes objects")
 	s, err := load.Files(context.Background(), load.Options{Paths: []string{"./m/", "m/a.yaml", "m/sub/../sub/d.yaml"}, Recursive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, describe(s),
+	loadtest.Same(t, loadtest.Describe(s),
 		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1", "thing/ns/d m/sub/d.yaml:1",
 		"info NotKubernetes: 3 documents are not Kubernetes objects")
 }
 
 func TestNamedFileIsMeant(t *testing.T) {
-	write(t, map[string]string{"m/a.yaml": thing("a"), "m/values.yaml": "a: 1\n"})
-	same(t, describe(files(t, "m", "m/values.yaml")),
+	loadtest.Write(t, map[string]string{"m/a.yaml": loadtest.Thing("a"), "m/values.yaml": "a: 1\n"})
+	loadtest.Same(t, loadtest.Describe(files(t, "m", "m/values.yaml")),
 		"thing/ns/a m/a.yaml:1", "warning NotAnObject m/values.yaml:1: not used: it has neither apiVersion nor kind")
 }
 
 func TestLinks(t *testing.T) {
-	write(t, map[string]string{"m/a.yaml": thing("a"), "other/b.yaml": thing("b")})
+	loadtest.Write(t, map[string]string{"m/a.yaml": loadtest.Thing("a"), "other/b.yaml": loadtest.Thing("b")})
 	for link, to := range map[string]string{"m/loop": "../m", "m/z.yaml": "a.yaml", "m/y.yaml": "../other/b.yaml", "folder": "m"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
@@ -48,12 +49,12 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, describe(s), "thing/ns/a folder/a.yaml:1", "thing/ns/b folder/y.yaml:1")
+	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a folder/a.yaml:1", "thing/ns/b folder/y.yaml:1")
 }
 
 func TestNoAnswer(t *testing.T) {
-	write(t, map[string]string{
-		"empty/readme.md": "", "above/sub/deep/a.yaml": thing("a"), "above/.git/x.yaml": "", "blank.yaml": "# nothing\n", "broken.yaml": "a: [\n---\n{\n",
+	loadtest.Write(t, map[string]string{
+		"empty/readme.md": "", "above/sub/deep/a.yaml": loadtest.Thing("a"), "above/.git/x.yaml": "", "blank.yaml": "# nothing\n", "broken.yaml": "a: [\n---\n{\n",
 	})
 	if err := os.Symlink("nowhere", "dangling.yaml"); err != nil {
 		t.Skip(err)
@@ -99,15 +100,15 @@ func TestEmptyListIsReadable(t *testing.T) {
 }
 
 func TestStdinIsReadOnce(t *testing.T) {
-	s, err := load.Files(context.Background(), load.Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader(thing("a"))})
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader(loadtest.Thing("a"))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, describe(s), "thing/ns/a stdin:1")
+	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a stdin:1")
 }
 
 func TestEndOfContext(t *testing.T) {
-	write(t, map[string]string{"a.yaml": thing("a")})
+	loadtest.Write(t, map[string]string{"a.yaml": loadtest.Thing("a")})
 	ctx, cancel := context.WithCancel(context.Background())
 	waiting, _ := io.Pipe()
 	defer waiting.Close()
@@ -121,7 +122,7 @@ func TestEndOfContext(t *testing.T) {
 }
 
 func TestUnreadableFile(t *testing.T) {
-	write(t, map[string]string{"m/a.yaml": thing("a")})
+	loadtest.Write(t, map[string]string{"m/a.yaml": loadtest.Thing("a")})
 	if err := os.Chmod(filepath.Join("m", "a.yaml"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ spec:
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, describe(s),
+		loadtest.Same(t, loadtest.Describe(s),
 			"service/"+want+"/a stdin:2", "service/other/b stdin:6", "customresourcedefinition/regions.example.com stdin:26",
 			"region/e stdin:18", "town/"+want+"/f stdin:22", "zone/d stdin:14", "gatewayclass/c stdin:10",
 			"info NamespaceAssumed: 2 objects have no namespace: "+want+" is assumed (another can be given with -n)")
@@ -192,6 +193,6 @@ func TestBuiltInScopes(t *testing.T) {
 	} {
 		apiVersion, kind, _ := strings.Cut(kind, " ")
 		s := stdin(t, "apiVersion: "+apiVersion+"\nkind: "+kind+"\nmetadata: {name: a}\n", load.Limits{})
-		same(t, describe(s), strings.ToLower(kind)+"/a stdin:1")
+		loadtest.Same(t, loadtest.Describe(s), strings.ToLower(kind)+"/a stdin:1")
 	}
 }

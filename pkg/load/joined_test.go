@@ -1,20 +1,20 @@
 package load
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
 // readAs is what documents hold that are cut into pieces one way or the other.
-func readAs(t *testing.T, cut func(inputFile, []byte) []rawDocument, text string) []string {
+func readAs(t *testing.T, cut func(sourceFile, []byte) []rawDocument, text string) []string {
 	t.Helper()
-	outcomes, err := decodeDocuments(context.Background(), cut(inputFile{name: "a.yaml", named: true}, []byte(text)), DefaultLimits())
+	outcomes, err := decodeDocuments(context.Background(), cut(sourceFile{name: "a.yaml", named: true}, []byte(text)), document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,28 +60,4 @@ func TestManyValues(t *testing.T) {
 			t.Errorf("with %q at the end: %d and %d objects and problems: %.300v, %.300v", end, len(one), len(pieces), one[max(0, len(one)-2):], pieces[max(0, len(pieces)-2):])
 		}
 	}
-}
-
-// FuzzArchive: whatever an archive holds, no more is read of it than may be.
-func FuzzArchive(f *testing.F) {
-	f.Add([]byte("a.yaml"))
-	f.Add(append(make([]byte, 512), "a: b\n"...))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var packed bytes.Buffer
-		z := gzip.NewWriter(&packed)
-		_, _ = z.Write(data)
-		_ = z.Close()
-		for _, text := range [][]byte{packed.Bytes(), append([]byte("\x1f\x8b"), data...)} {
-			const most = 1 << 16
-			r := &fileReader{remaining: most}
-			pieces, err := r.unpackFile(context.Background(), inputFile{name: "x.tgz", named: true}, text)
-			size := 0
-			for _, p := range pieces {
-				size += len(p.text)
-			}
-			if size > most || err != nil && len(pieces) > 0 {
-				t.Errorf("%d bytes, %v", size, err)
-			}
-		}
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -16,7 +17,7 @@ import (
 type jsonReader struct {
 	text      []byte
 	tokens    *json.Decoder
-	limits    Limits
+	limits    document.Limits
 	offset    int // up to which lines are counted
 	line      int
 	openNodes []*yaml.Node // the maps and lists around the next token
@@ -25,7 +26,7 @@ type jsonReader struct {
 
 // parseJSON reads values that follow each other, the first of them beginning on the given line.
 // With a problem come the values before it.
-func parseJSON(text []byte, line int, limits Limits) ([]*yaml.Node, *documentProblem) {
+func parseJSON(text []byte, line int, limits document.Limits) ([]*yaml.Node, *documentProblem) {
 	if isTooDense(text, jsonMarks, limits.Nodes) {
 		return nil, limitExceeded(line, "not used: the document may hold more than %d keys and values", limits.Nodes)
 	}

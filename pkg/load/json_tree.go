@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -53,14 +54,14 @@ type treeReader struct {
 
 // readServerAnswer returns what an API server says, without lines and managed fields, and how many
 // items it has. The items are handed to take, which must not keep them: one at a time is in memory.
-func readServerAnswer(text []byte, words *textCache, limits Limits, take func(item any)) (v any, items int, err error) {
+func readServerAnswer(text []byte, words *textCache, limits document.Limits, take func(item any)) (v any, items int, err error) {
 	r := newTreeReader(text, words, limits)
 	r.takeItem = take
 	v, err = r.readToEnd(answerRoot)
 	return v, r.itemCount, err
 }
 
-func newTreeReader(text []byte, words *textCache, limits Limits) *treeReader {
+func newTreeReader(text []byte, words *textCache, limits document.Limits) *treeReader {
 	return &treeReader{tokens: jsontext.NewDecoder(bytes.NewBuffer(text)), texts: words, depth: limits.Depth}
 }
 

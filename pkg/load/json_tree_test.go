@@ -1,14 +1,14 @@
 package load
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
 // FuzzReadTree: what servers write is read without nodes in between, and means the same as in a manifest.
@@ -20,7 +20,7 @@ func FuzzReadTree(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		limits := DefaultLimits()
+		limits := document.DefaultLimits()
 		got, err := newTreeReader([]byte(text), newTextCache(), limits).readToEnd(otherPart)
 		if err != nil {
 			return
@@ -40,34 +40,6 @@ func FuzzReadTree(f *testing.F) {
 	})
 }
 
-// FuzzSnapshot: whatever follows the beginning of a snapshot, nothing panics, and no origin names a file.
-func FuzzSnapshot(f *testing.F) {
-	for _, seed := range []string{"", "cluster: prod\n", "cluster: prod\ngaps: [{kind: Gateway}]\n---\n{apiVersion: v1, kind: A, metadata: {name: a}}\n", "cluster: [\n", "a: &a [*a]\n"} {
-		f.Add(seed, false)
-	}
-	for _, seed := range []string{`"cluster": "prod"}`, `"cluster": "prod", "items": [{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}}], "kinds": null}`, `"items": {}}`, `"items": [`} {
-		f.Add(seed, true)
-	}
-	f.Fuzz(func(t *testing.T, rest string, isJSON bool) {
-		text := "apiVersion: dopolicy.dev/v1alpha1\nkind: Snapshot\n" + rest
-		if isJSON {
-			text = `{"apiVersion": "dopolicy.dev/v1alpha1", "kind": "Snapshot", ` + rest
-		}
-		s, err := Files(context.Background(), Options{Paths: []string{"-"}, Stdin: strings.NewReader(text), Limits: Limits{Document: 1 << 20, Nodes: 100_000, Repeated: 1000}})
-		if err != nil && !errors.Is(err, ErrNothingReadable) {
-			t.Fatal(err)
-		}
-		for _, o := range s.Objects {
-			if o.Origin.Cluster == "" || o.Origin.File != "" || o.OriginOf("metadata", "name").Line != 0 {
-				t.Errorf("%s is from %+v", o.Ref, o.OriginOf("metadata", "name"))
-			}
-		}
-		if _, err := json.Marshal(s.Problems); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestReadAnswer: of what a server says, managed fields are left out; fields of that name elsewhere are kept. Items are handed over one by one.
 func TestReadAnswer(t *testing.T) {
 	text := `{"metadata": {"continue": "next", "managedFields": [], "x": {"y": [1, 2]}}, "apiVersion": "v1", "items": [
@@ -80,7 +52,7 @@ func TestReadAnswer(t *testing.T) {
 		"spec": map[string]any{"managedFields": []any{int64(1)}, "metadata": map[string]any{"managedFields": int64(2)}}}
 	last := map[string]any{"metadata": map[string]any{"name": "c"}, "items": []any{map[string]any{"metadata": map[string]any{"managedFields": int64(3)}}}}
 	var taken []any
-	v, items, err := readServerAnswer([]byte(text), newTextCache(), DefaultLimits(), func(item any) { taken = append(taken, toGoValue(item, map[*tree]any{})) })
+	v, items, err := readServerAnswer([]byte(text), newTextCache(), document.DefaultLimits(), func(item any) { taken = append(taken, toGoValue(item, map[*tree]any{})) })
 	if err != nil || items != 4 {
 		t.Fatalf("%d items, %v", items, err)
 	}
@@ -93,7 +65,7 @@ func TestReadAnswer(t *testing.T) {
 	if large := taken[2].(map[string]any)["large"].([]any); len(large) != 1001 || !reflect.DeepEqual(large[999], map[string]any{"a": int64(1)}) {
 		t.Errorf("the large item has %d entries", len(large))
 	}
-	kept, items, err := readServerAnswer([]byte(text), newTextCache(), DefaultLimits(), nil)
+	kept, items, err := readServerAnswer([]byte(text), newTextCache(), document.DefaultLimits(), nil)
 	if got := toGoValue(kept, map[*tree]any{}).(map[string]any)["items"]; err != nil || items != 4 || !reflect.DeepEqual(got, taken) {
 		t.Errorf("kept, the items are %v", got)
 	}
@@ -103,15 +75,15 @@ func TestReadAnswer(t *testing.T) {
 func TestReadAnswerRefuses(t *testing.T) {
 	for _, take := range []func(any){nil, func(any) {}} {
 		for _, broken := range []string{`{"items": [{"a": ]}`, `{"items": [1, {"metadata": {"managedFields": [}}]}`, `{1: 2}`, `{} {}`, `{"items": [{"a": 1}`} {
-			if v, _, err := readServerAnswer([]byte(broken), newTextCache(), DefaultLimits(), take); err == nil {
+			if v, _, err := readServerAnswer([]byte(broken), newTextCache(), document.DefaultLimits(), take); err == nil {
 				t.Errorf("%s is read as %v", broken, toGoValue(v, map[*tree]any{}))
 			}
 		}
-		deep := strings.Repeat("[", DefaultLimits().Depth-2) + strings.Repeat("]", DefaultLimits().Depth-2)
-		if _, _, err := readServerAnswer([]byte(`{"items": [`+deep+`]}`), newTextCache(), DefaultLimits(), take); err != nil {
+		deep := strings.Repeat("[", document.DefaultLimits().Depth-2) + strings.Repeat("]", document.DefaultLimits().Depth-2)
+		if _, _, err := readServerAnswer([]byte(`{"items": [`+deep+`]}`), newTextCache(), document.DefaultLimits(), take); err != nil {
 			t.Errorf("as deep as allowed: %v", err)
 		}
-		if _, _, err := readServerAnswer([]byte(`{"items": [[`+deep+`]]}`), newTextCache(), DefaultLimits(), take); !errors.Is(err, errTooDeep) {
+		if _, _, err := readServerAnswer([]byte(`{"items": [[`+deep+`]]}`), newTextCache(), document.DefaultLimits(), take); !errors.Is(err, errTooDeep) {
 			t.Errorf("too deep: %v", err)
 		}
 	}

@@ -3,11 +3,14 @@ package load
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -39,7 +42,7 @@ type entry struct {
 
 // newRefusal returns the error that ends the walk at e.
 func (e entry) newRefusal(hint, format string, args ...any) error {
-	return &Error{What: e.origin.String(), Err: errors.New(e.field + ": " + fmt.Sprintf(format, args...)), Hint: hint}
+	return &document.Error{What: e.origin.String(), Err: errors.New(e.field + ": " + fmt.Sprintf(format, args...)), Hint: hint}
 }
 
 // newRemoteRefusal returns the error for what would have to be fetched.
@@ -129,4 +132,35 @@ func (l *entryList) addPatches(list []types.Patch, field string) {
 		l.addOptional(asConfig, p.Path, field, strconv.Itoa(i), "path")
 		l.addOptional(asInline, p.Patch, field, strconv.Itoa(i), "patch")
 	}
+}
+
+// namedPaths returns the files and folders on disk that k names, those with values of its charts
+// among them. What is remote is left out; the others need not be there.
+func (k *kustomization) namedPaths() []string {
+	entries := k.listEntries()
+	for _, c := range k.HelmCharts {
+		for _, file := range append(c.AdditionalValuesFiles, c.ValuesFile) {
+			entries = append(entries, entry{role: asData, kustomization: k, text: file})
+		}
+	}
+	var out []string
+	for _, e := range entries {
+		text := e.text
+		switch e.role {
+		case asLiteral, asInline, asChart:
+			continue
+		case asData:
+			if _, file, found := strings.Cut(text, "="); found {
+				text = file
+			}
+		}
+		if text == "" || strings.Contains(text, "\n") || isRemote(text) {
+			continue
+		}
+		if !filepath.IsAbs(text) {
+			text = k.dir.Join(text)
+		}
+		out = append(out, text)
+	}
+	return out
 }

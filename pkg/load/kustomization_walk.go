@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -27,7 +28,7 @@ const maxVisits = 10_000
 type kustomizationWalk struct {
 	fileSystem      *checkedFileSystem
 	reader          *fileReader
-	limits          Limits
+	limits          document.Limits
 	visits          int
 	manifestsByPath map[string][]manifest    // by absolute path
 	declarations    map[string][]declaration // by the name of the resource file
@@ -62,15 +63,15 @@ func (w *kustomizationWalk) walkRoot(ctx context.Context, named string) (*kustom
 	info, err := os.Stat(named)
 	switch {
 	case isRemote(named):
-		return nil, &Error{What: named, Err: errors.New("it is remote, and nothing is fetched"), Hint: "download it and name the folder"}
+		return nil, &document.Error{What: named, Err: errors.New("it is remote, and nothing is fetched"), Hint: "download it and name the folder"}
 	case err != nil:
-		return nil, &Error{What: name, Err: causeOf(err), Hint: folderHint}
+		return nil, &document.Error{What: name, Err: document.CauseOf(err), Hint: folderHint}
 	case !info.IsDir():
-		return nil, &Error{What: name, Err: errors.New("a kustomization is a folder"), Hint: folderHint}
+		return nil, &document.Error{What: name, Err: errors.New("a kustomization is a folder"), Hint: folderHint}
 	}
 	dir, err := filesys.ConfirmDir(w.fileSystem, named)
 	if err != nil {
-		return nil, pathError(name, err)
+		return nil, document.PathError(name, err)
 	}
 	k := &kustomization{dir: dir, name: name}
 	return k, w.prepareRoot(ctx, k)
@@ -91,7 +92,7 @@ func (w *kustomizationWalk) prepareRoot(ctx context.Context, k *kustomization) e
 func (w *kustomizationWalk) overrideKustomization(k *kustomization, as types.Kustomization) error {
 	text, err := json.Marshal(as)
 	if err != nil {
-		return &Error{What: k.file.name, Err: err}
+		return &document.Error{What: k.file.name, Err: err}
 	}
 	w.fileSystem.overrides[k.file.fullPath()] = text
 	return nil
@@ -100,7 +101,7 @@ func (w *kustomizationWalk) overrideKustomization(k *kustomization, as types.Kus
 // visitKustomization reads the kustomization in k's folder and everything that it names.
 func (w *kustomizationWalk) visitKustomization(ctx context.Context, k *kustomization) error {
 	if w.visits++; w.visits > maxVisits {
-		return &Error{What: k.name, Err: errors.New("kustomizations are named more than " + strconv.Itoa(maxVisits) + " times"), Hint: buildHint}
+		return &document.Error{What: k.name, Err: errors.New("kustomizations are named more than " + strconv.Itoa(maxVisits) + " times"), Hint: buildHint}
 	}
 	if err := w.openKustomization(ctx, k); err != nil {
 		return err
@@ -142,9 +143,9 @@ func (w *kustomizationWalk) openKustomization(ctx context.Context, k *kustomizat
 	}
 	switch {
 	case len(found) == 0:
-		return &Error{What: k.name, Err: errors.New("the folder holds no kustomization.yaml"), Hint: "manifests without one are read with -f"}
+		return &document.Error{What: k.name, Err: errors.New("the folder holds no kustomization.yaml"), Hint: "manifests without one are read with -f"}
 	case len(found) > 1:
-		return &Error{What: k.name, Err: errors.New("the folder holds " + strings.Join(found, " and ")), Hint: "keep one of them"}
+		return &document.Error{What: k.name, Err: errors.New("the folder holds " + strings.Join(found, " and ")), Hint: "keep one of them"}
 	}
 	docs, err := w.readManifests(ctx, k.file)
 	if err != nil {
@@ -159,7 +160,7 @@ func (w *kustomizationWalk) openKustomization(ctx context.Context, k *kustomizat
 			field, _, _ = strings.Cut(field, "\"")
 			at.Line = k.doc.lineOf(field)
 		}
-		return &Error{What: at.String(), Err: shortenError(err)}
+		return &document.Error{What: at.String(), Err: shortenError(err)}
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func (k *kustomization) checkSupported() error {
 		wrong = "a folder of generators or transformers may only list resources"
 	}
 	if wrong != "" {
-		return &Error{What: k.file.name, Err: errors.New(wrong)}
+		return &document.Error{What: k.file.name, Err: errors.New(wrong)}
 	}
 	return nil
 }

@@ -5,32 +5,80 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 // buildHint is the way out where a kustomization is more than will be built here.
 const buildHint = "build it where that may be done, and pipe it in: kubectl kustomize … | kubectl dopolicy … -f -"
 
+// kustomizationOptions say what to build, and how.
+type kustomizationOptions struct {
+	folder string // of the kustomization
+	helm   bool   // its charts are rendered with the helm program, if there is one
+	limits document.Limits
+}
+
 // buildKustomization returns the objects of the kustomization in a folder, each as a document of
 // its own. The kustomize library builds them as for kubectl, but offline: everything that the build
 // will look at is read and checked before. There is an *Error, and no build, if anything is remote,
 // missing, not readable or beyond a limit, or would run a program or inflate a chart. The build
 // then sees no file but those, with the content that was checked.
-func buildKustomization(ctx context.Context, o Options, in *fileReader, limits Limits) ([]rawDocument, error) {
-	w := newKustomizationWalk(in, limits)
-	w.charts = newChartRenderer(o.Helm)
-	root, err := w.walkRoot(ctx, o.Kustomization)
+func buildKustomization(ctx context.Context, o kustomizationOptions, in *fileReader) ([]rawDocument, error) {
+	w := newKustomizationWalk(in, o.limits, newChartRenderer(o.helm))
+	root, err := w.walkRoot(ctx, o.folder)
 	if err != nil {
 		return nil, err
 	}
-	return w.buildDocuments(ctx, kustomizeBuild{root: root, limits: limits})
+	return w.buildDocuments(ctx, kustomizeBuild{root: root, limits: o.limits})
 }
 
-func newKustomizationWalk(in *fileReader, limits Limits) *kustomizationWalk {
+// newKustomizationWalk returns a walk that reads files with a reader. Without a renderer of charts,
+// kustomizations with charts are refused.
+func newKustomizationWalk(in *fileReader, limits document.Limits, charts *chartRenderer) *kustomizationWalk {
 	return &kustomizationWalk{
 		fileSystem: &checkedFileSystem{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{}, overrides: map[string][]byte{}},
-		reader:     in, limits: limits, manifestsByPath: map[string][]manifest{}, declarations: map[string][]declaration{}, generatedFiles: map[string]string{},
+		reader:     in, limits: limits, charts: charts, manifestsByPath: map[string][]manifest{}, declarations: map[string][]declaration{}, generatedFiles: map[string]string{},
 	}
+}
+
+// openFolder reads the kustomization file in a folder, and nothing that it names. What is wrong
+// with it is left for its build to report.
+func (w *kustomizationWalk) openFolder(ctx context.Context, dir filesys.ConfirmedDir, name string) (*kustomization, error) {
+	k := &kustomization{dir: dir, name: name}
+	if err := w.openKustomization(ctx, k); err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return k, nil
+}
+
+// folderBuild asks for a build of a folder that goes without what is missing.
+type folderBuild struct {
+	dir          filesys.ConfirmedDir
+	allowedRoot  filesys.ConfirmedDir                     // where files may lie that are not below the folder of their kustomization; "": nowhere
+	name         string                                   // of the folder, as the user would type it
+	generated    *types.Kustomization                     // used instead of a file, if the folder holds none
+	modify       func(*types.Kustomization)               // changes what the file says; nil: nothing is changed
+	finishObject func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
+	limits       document.Limits
+}
+
+// buildFolder returns the objects of a folder, and what the build went without. It may be called
+// again: what was read is not read again. If the build fails for want of a part, the error says so.
+func (w *kustomizationWalk) buildFolder(ctx context.Context, o folderBuild) ([]rawDocument, []missingPart, error) {
+	next := w.forNextBuild()
+	next.allowedRoot, next.allowMissing = o.allowedRoot, true
+	root := &kustomization{dir: o.dir, name: o.name, generated: o.generated, modify: o.modify}
+	if err := next.prepareRoot(ctx, root); err != nil {
+		return nil, nil, err
+	}
+	pieces, err := next.buildDocuments(ctx, kustomizeBuild{root: root, limits: o.limits, finishObject: o.finishObject})
+	if err != nil && len(next.missingParts) > 0 && ctx.Err() == nil && !isUnfinishedBuild(err) { // what fails may need what is missing
+		err = next.missingParts[0].refusal
+	}
+	return pieces, next.missingParts, err
 }
 
 // forNextBuild returns a walk for another build, which does not read again what was read for this
@@ -53,7 +101,7 @@ func (w *kustomizationWalk) buildDocuments(ctx context.Context, b kustomizeBuild
 	for i, o := range objects {
 		at := w.originOf(b.root, o)
 		// The text is a single line, so that whatever is found in it is reported at the line of the object.
-		pieces[i] = rawDocument{file: inputFile{name: at.File, named: true}, line: at.Line, text: o.json, isStream: true}
+		pieces[i] = rawDocument{file: sourceFile{name: at.File, named: true}, line: at.Line, text: o.json, isStream: true}
 	}
 	return pieces, nil
 }

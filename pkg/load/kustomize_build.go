@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -23,7 +24,7 @@ import (
 type kustomizeBuild struct {
 	fileSystem *checkedFileSystem
 	root       *kustomization
-	limits     Limits
+	limits     document.Limits
 
 	allowAnyFolder bool                                     // files need not be below the folders of their kustomizations
 	finishObject   func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
@@ -65,7 +66,7 @@ func (b kustomizeBuild) runWithin(ctx context.Context) ([]builtObject, error) {
 			return nil, ctx.Err()
 		case r := <-done:
 			if r.err != nil {
-				return nil, &Error{What: b.root.name, Err: shortenError(r.err)}
+				return nil, &document.Error{What: b.root.name, Err: shortenError(r.err)}
 			}
 			return r.objects, nil
 		case <-look.C:
@@ -78,7 +79,7 @@ func (b kustomizeBuild) runWithin(ctx context.Context) ([]builtObject, error) {
 			}
 		}
 		if failed != nil {
-			return nil, &Error{What: b.root.name, Err: unfinishedBuildError{failed}, Hint: buildHint}
+			return nil, &document.Error{What: b.root.name, Err: unfinishedBuildError{failed}, Hint: buildHint}
 		}
 	}
 }
@@ -176,8 +177,14 @@ func shortenError(err error) error {
 	return errors.New(text)
 }
 
-// unfinishedBuildError is the error of a build that goes on in the background.
-type unfinishedBuildError struct{ error }
+// unfinishedBuildError says why a build was left behind.
+type unfinishedBuildError struct{ why error }
+
+func (e unfinishedBuildError) Error() string { return e.why.Error() }
+
+// isUnfinishedBuild reports whether an error is that of a build that goes on in the background. No
+// other can be run then.
+func isUnfinishedBuild(err error) bool { return errors.As(err, new(unfinishedBuildError)) }
 
 // heapBytes is how much memory objects take, those no longer in use included.
 func heapBytes() uint64 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -34,7 +35,7 @@ resources:
 - routes.yaml
 - gateways/gateway.yaml
 `,
-	"base/routes.yaml": "# routes\n" + thing("a") + "---\n" + thing("b") + "spec: {list: [on, 'on', 010, 1e3]}\n",
+	"base/routes.yaml": "# routes\n" + loadtest.Thing("a") + "---\n" + loadtest.Thing("b") + "spec: {list: [on, 'on', 010, 1e3]}\n",
 	"base/gateways/gateway.yaml": `apiVersion: v1
 kind: List
 items:
@@ -51,7 +52,7 @@ patches:
 - path: patch.yaml
   target: {kind: Gateway}
 `,
-	"parts/limits/limit.yaml": thing("limit"),
+	"parts/limits/limit.yaml": loadtest.Thing("limit"),
 	"parts/limits/patch.yaml": "- {op: add, path: /metadata/labels, value: {patched: 'yes'}}\n",
 	"overlays/prod/kustomization.yaml": `
 namePrefix: prod-
@@ -75,9 +76,9 @@ generatorOptions: {disableNameSuffixHash: true}
 const pemBlock = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 
 func TestKustomizationIsBuilt(t *testing.T) {
-	write(t, shop)
+	loadtest.Write(t, shop)
 	s := built(t, "overlays/prod")
-	same(t, describe(s),
+	loadtest.Same(t, loadtest.Describe(s),
 		"configmap/shop/prod-settings overlays/prod/kustomization.yaml",
 		"secret/shop/prod-certificate overlays/prod/kustomization.yaml",
 		"thing/shop/prod-a base/routes.yaml:2",
@@ -104,7 +105,7 @@ func TestKustomizationIsBuilt(t *testing.T) {
 
 // Values are those that kubectl would apply: the library reads YAML 1.2, writes what it read, and that is not read again as YAML 1.1.
 func TestKustomizationValues(t *testing.T) {
-	write(t, shop)
+	loadtest.Write(t, shop)
 	list, _ := built(t, "base").Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "ns", Name: "b"}).Get("spec", "list").([]any)
 	if len(list) != 4 || list[0] != "on" || list[1] != "on" || list[2] != int64(8) {
 		t.Errorf("got %#v", list)
@@ -112,18 +113,18 @@ func TestKustomizationValues(t *testing.T) {
 }
 
 func TestKustomizationNamespaces(t *testing.T) {
-	write(t, shop)
+	loadtest.Write(t, shop)
 	s, err := load.Files(context.Background(), load.Options{Kustomization: "base", Namespace: "mine"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, describe(s), "thing/ns/a base/routes.yaml:2", "thing/ns/b base/routes.yaml:6", "gateway/mine/external base/gateways/gateway.yaml:1",
+	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a base/routes.yaml:2", "thing/ns/b base/routes.yaml:6", "gateway/mine/external base/gateways/gateway.yaml:1",
 		"info NamespaceAssumed: 1 object has no namespace: mine is assumed (another can be given with -n)")
 }
 
 // Objects keep the annotations that a kustomization asks for.
 func TestKustomizationAnnotations(t *testing.T) {
-	write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\nbuildMetadata: [originAnnotations]\n", "a.yaml": thing("a")})
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\nbuildMetadata: [originAnnotations]\n", "a.yaml": loadtest.Thing("a")})
 	for _, o := range built(t, ".").Objects {
 		if got := o.Annotations["config.kubernetes.io/origin"]; got != "path: a.yaml\n" {
 			t.Errorf("got %q", got)
@@ -133,14 +134,14 @@ func TestKustomizationAnnotations(t *testing.T) {
 
 // Problems with an object are reported where its file declares it.
 func TestKustomizationProblems(t *testing.T) {
-	write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n",
-		"a.yaml": "\n" + strings.Replace(thing("a"), "namespace: ns", "namespace: ns, creationTimestamp: yesterday", 1)})
-	same(t, describe(built(t, ".")), "thing/ns/a a.yaml:2",
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n",
+		"a.yaml": "\n" + strings.Replace(loadtest.Thing("a"), "namespace: ns", "namespace: ns, creationTimestamp: yesterday", 1)})
+	loadtest.Same(t, loadtest.Describe(built(t, ".")), "thing/ns/a a.yaml:2",
 		"warning WrongType thing/ns/a a.yaml:2: metadata.creationTimestamp is not a time like 2006-01-02T15:04:05Z and is left out")
 }
 
 func TestKustomizationFromElsewhere(t *testing.T) {
-	write(t, shop)
+	loadtest.Write(t, shop)
 	t.Chdir("overlays")
 	if got := built(t, "prod").Objects[2].Origin.String(); got != "../base/routes.yaml:2" {
 		t.Errorf("got %s", got)
@@ -156,7 +157,7 @@ func TestKustomizationFromElsewhere(t *testing.T) {
 
 // every field that can be built offline is.
 func TestKustomizationFields(t *testing.T) {
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"kustomization.yaml": `
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
@@ -194,12 +195,12 @@ commonAnnotations: {owner: me}
 		"schema.json":                      `{"definitions": {"Thing": {"properties": {"spec": {"$ref": "#/definitions/Spec"}}, "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Thing"}]}, "Spec": {}}}`,
 		"fields.yaml":                      "nameReference:\n- kind: Thing\n  fieldSpecs: [{path: spec/ref, kind: Thing}]\n",
 		"crds.json":                        `{"Thing": {"Schema": {"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}, "spec": {"$ref": "Spec"}}}}, "Spec": {"Schema": {}}}`,
-		"a.yaml":                           thing("a"),
+		"a.yaml":                           loadtest.Thing("a"),
 		"base/Kustomization":               "resources: [b.yaml]\n",
-		"base/b.yaml":                      thing("b") + "spec: {}\n",
+		"base/b.yaml":                      loadtest.Thing("b") + "spec: {}\n",
 		"more.env":                         "X=1\n",
 		"one.env":                          "Y=2\n",
-		"patch.yaml":                       thing("a") + "spec: {file: true}\n",
+		"patch.yaml":                       loadtest.Thing("a") + "spec: {file: true}\n",
 		"replacement.yaml":                 "source: {kind: Thing, name: b}\ntargets: [{select: {kind: Thing, name: a}, fieldPaths: [spec.other], options: {create: true}}]\n",
 		"generators/file.yaml":             "apiVersion: builtin\nkind: SecretGenerator\nmetadata: {name: filed}\nliterals: [a=b]\n",
 		"labels/kustomization.yaml":        "resources: [label.yaml, deeper]\n",
@@ -210,7 +211,7 @@ commonAnnotations: {owner: me}
 		"more.yaml":                        "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: x}\nprefix: p-\nfieldSpecs: [{path: metadata/name}]\n",
 	})
 	s := built(t, ".")
-	same(t, describe(s)[:5],
+	loadtest.Same(t, loadtest.Describe(s)[:5],
 		"configmap/default/p-env-75m9597729 kustomization.yaml",
 		"configmap/default/p-written-479t8kgd4t kustomization.yaml",
 		"secret/default/p-filed-k695gkmbtk generators/file.yaml",

@@ -2,7 +2,9 @@ package load
 
 import (
 	"strings"
+	"sync/atomic"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -16,6 +18,12 @@ type listJob struct {
 	fieldSelector string                   // the same, of fields
 	fromCache     bool                     // the server may answer from its cache
 	targetsOnly   bool                     // no more is kept than targets need
+}
+
+// readerOptions say how the objects of the list are read.
+func (j listJob) readerOptions(cluster string, limits document.Limits, count *atomic.Int64) listOptions {
+	return listOptions{cluster: cluster, apiVersion: apiVersionOf(j.kind), kind: j.kind.Kind, isMetadataOnly: j.isMetadataOnly(),
+		targetsOnly: j.targetsOnly, isKept: j.isKept, limits: limits, count: count}
 }
 
 // isPartial reports whether the list is not all that there is of the kind and namespace.
@@ -49,40 +57,4 @@ func (j listJob) String() string {
 		return j.kind.Resource()
 	}
 	return j.kind.Resource() + " in namespace " + j.namespace
-}
-
-// reduceToTarget returns a target, whatever it is, less all that answers do not depend on: it tells
-// of itself who it is, its labels, and what its sections are called.
-func reduceToTarget(whole *tree) any {
-	if whole == nil {
-		return nil
-	}
-	out := selectKeys(whole, "apiVersion", "kind", "metadata")
-	sections := &tree{}
-	for _, field := range []string{"listeners", "rules", "ports"} {
-		list, ok := asList(asMap(whole.valueAt("spec")).valueAt(field))
-		if !ok {
-			continue
-		}
-		named := &tree{isList: true}
-		for _, s := range list {
-			named.entries = append(named.entries, treeEntry{value: selectKeys(asMap(s.value), "name", "port")})
-		}
-		sections.entries = append(sections.entries, treeEntry{key: field, value: named})
-	}
-	if len(sections.entries) > 0 {
-		out = out.withValue("spec", 0, sections)
-	}
-	return out
-}
-
-// selectKeys returns a map with some of its keys.
-func selectKeys(m *tree, keys ...string) *tree {
-	out := &tree{}
-	for _, key := range keys {
-		if e := m.findEntry(key); e != nil {
-			out.entries = append(out.entries, *e)
-		}
-	}
-	return out
 }

@@ -41,11 +41,11 @@ func (r *clusterReader) readLists(ctx context.Context, jobs []listJob, refused f
 		r.slots <- struct{}{}
 		done.Go(func() {
 			defer func() { <-r.slots }()
-			l := newListReader(r, j)
+			l := newListRequest(r, j)
 			if errs[i] = l.readList(ctx); apierrors.IsNotFound(errs[i]) && j.name == "" {
 				errs[i] = r.explainNotFound(ctx, j, errs[i])
 			}
-			outcomes[i] = l.result
+			outcomes[i] = l.reader.finish()
 			if isFatal(errs[i]) {
 				cancel()
 			}
@@ -90,24 +90,22 @@ func isFatal(err error) bool {
 	return err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err)
 }
 
-// listReader is the reading of one list.
-type listReader struct {
+// listRequest is one list that is asked for, and what was read of it so far.
+type listRequest struct {
 	cluster *clusterReader
 	job     listJob
-	texts   *textCache
-	encoder *encoder
-	result  documentResult
+	reader  *listReader
 }
 
-func newListReader(r *clusterReader, j listJob) *listReader {
-	l := &listReader{cluster: r, job: j, texts: newTextCache()}
-	l.resetResult()
+func newListRequest(r *clusterReader, j listJob) *listRequest {
+	l := &listRequest{cluster: r, job: j}
+	l.resetReader()
 	return l
 }
 
-// resetResult forgets what was read.
-func (l *listReader) resetResult() {
-	l.encoder, l.result = &encoder{packer: &model.Packer{}}, documentResult{}
+// resetReader forgets what was read.
+func (l *listRequest) resetReader() {
+	l.reader = newListReader(l.job.readerOptions(l.cluster.options.Context, l.cluster.limits, &l.cluster.options.Progress.Objects))
 }
 
 // smallPageSize is how many objects are asked for at a time where more of them are too large for one answer.
@@ -115,10 +113,9 @@ const smallPageSize = 500
 
 // readList reads the list to its end. If it expires between two pages, it is read anew, all at
 // once; if that is too large, in small pages.
-func (l *listReader) readList(ctx context.Context) error {
+func (l *listRequest) readList(ctx context.Context) error {
 	if l.job.name != "" {
-		_, _, err := l.readPage(ctx, collectionPath(l.job.kind, "")+"/"+l.job.name, nil)
-		l.encoder.assignBodies()
+		_, err := l.readPage(ctx, collectionPath(l.job.kind, "")+"/"+l.job.name, nil)
 		return err
 	}
 	chunk, anew, empty, filled := l.cluster.options.PageSize, false, 0, false
@@ -138,35 +135,34 @@ func (l *listReader) readList(ctx context.Context) error {
 				query.Set(name, selector)
 			}
 		}
-		more, found, err := l.readPage(ctx, collectionPath(l.job.kind, l.job.namespace), query)
-		if empty++; found {
+		page, err := l.readPage(ctx, collectionPath(l.job.kind, l.job.namespace), query)
+		if empty++; err == nil && !page.isEmpty {
 			empty, filled = 0, true
 		}
 		switch {
-		case errors.Is(err, newTooLargeError(l.cluster.limits.maxAnswerBytes())) && (l.job.fromCache || chunk == 0 || chunk > smallPageSize):
-			l.resetResult()
+		case errors.Is(err, newTooLargeError(maxAnswerBytes(l.cluster.limits))) && (l.job.fromCache || chunk == 0 || chunk > smallPageSize):
+			l.resetReader()
 			l.job.fromCache, chunk, next = false, smallPageSize, ""
 			continue
 		case err != nil && next != "" && isExpired(err) && !anew:
-			l.resetResult()
+			l.resetReader()
 			chunk, next, anew = 0, "", true
 			continue
 		case err != nil:
 			return err
-		case more == "" && !filled && l.job.fromCache && l.job.fieldSelector != "": // it is served: the cache may not have it yet
+		case page.next == "" && !filled && l.job.fromCache && l.job.fieldSelector != "": // it is served: the cache may not have it yet
 			l.job.fromCache = false
 			continue
-		case more == "":
-			l.encoder.assignBodies()
+		case page.next == "":
 			return nil
 		}
 		if empty > maxEmptyPages {
 			return fmt.Errorf("the list goes on without an object for more than %d pages", maxEmptyPages)
 		}
-		if more == next {
+		if page.next == next {
 			return errors.New("the server says that the list goes on where it went on before")
 		}
-		next = more
+		next = page.next
 	}
 }
 
@@ -176,57 +172,18 @@ func isExpired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.As(err, &status) && status.Status().Code == http.StatusGone
 }
 
-// readPage reads one page, and returns where the list goes on, or "", and whether there was
-// anything on the page.
-func (l *listReader) readPage(ctx context.Context, path string, query url.Values) (more string, found bool, err error) {
+// readPage reads one page. With a name, it is the object of that name.
+func (l *listRequest) readPage(ctx context.Context, path string, query url.Values) (listPage, error) {
 	form := ""
 	if l.job.isMetadataOnly() {
 		form = metadataOnlyType
 	}
 	body, err := l.cluster.server.getBodyAs(ctx, form, path, query)
 	if err != nil {
-		return "", false, err
+		return listPage{}, err
 	}
-	d := &documentReader{cluster: l.cluster.options.Context, encoder: l.encoder.beginText(noLines), result: &l.result}
-	v, items, err := readServerAnswer(body, l.texts, l.cluster.limits, func(item any) { l.addItem(d, item) })
-	m := asMap(v)
-	switch {
-	case err != nil:
-		return "", false, errors.New("the server's answer cannot be read: " + err.Error())
-	case m == nil || !isList(m) && l.job.name == "":
-		return "", false, errors.New("the server's answer is not a list")
+	if l.job.name != "" {
+		return listPage{}, l.reader.readNamed(body, l.job.name)
 	}
-	if l.job.name != "" && (m.textAt("kind") != l.job.kind.Kind || asMap(m.valueAt("metadata")).textAt("name") != l.job.name) {
-		return "", false, errors.New("the server's answer is not the object that was asked for")
-	}
-	d.readCandidate(candidate{value: m}) // the object that was asked for, or the list without its items
-	meta := asMap(m.valueAt("metadata"))
-	l.result.resourceVersion = cmp.Or(l.result.resourceVersion, meta.textAt("resourceVersion"))
-	return meta.textAt("continue"), items > 0, nil
-}
-
-// addItem takes in an item of the list.
-func (l *listReader) addItem(d *documentReader, item any) {
-	m := withDefaultType(treeEntry{value: item}, apiVersionOf(l.job.kind), l.job.kind.Kind)
-	if l.job.isMetadataOnly() && asMap(m) != nil { // the server's answer calls it PartialObjectMetadata
-		m = asMap(m).withValue("apiVersion", 0, apiVersionOf(l.job.kind)).withValue("kind", 0, l.job.kind.Kind)
-	}
-	if l.job.isKept != nil && !l.isKept(m) {
-		return
-	}
-	if l.job.targetsOnly {
-		m = reduceToTarget(asMap(m))
-	}
-	before := len(l.result.objects)
-	d.readCandidate(candidate{value: m, isItem: true})
-	d.encoder = d.encoder.beginText(noLines) // so that no packed text becomes too long
-	l.cluster.options.Progress.Objects.Add(int64(len(l.result.objects) - before))
-}
-
-// isKept reports whether an item of the list is one that the job keeps.
-func (l *listReader) isKept(item any) bool {
-	one := newListReader(l.cluster, l.job)
-	(&documentReader{cluster: l.cluster.options.Context, encoder: one.encoder, result: &one.result}).readCandidate(candidate{value: item})
-	one.encoder.assignBodies()
-	return len(one.result.objects) == 1 && l.job.isKept(one.result.objects[0])
+	return l.reader.readPage(body)
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -40,7 +42,7 @@ type Options struct {
 	// CustomResourceDefinition in the input says to be so.
 	ClusterScoped []model.GroupKind
 
-	Limits Limits
+	Limits document.Limits
 }
 
 // Files reads everything that the options name into a snapshot. Trouble with single documents is in its problems. There
@@ -64,6 +66,28 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 	return assembleSnapshot(o, cluster, r.outcomes, r.problems), r.checkReadable(o)
 }
 
+// truncationProblem returns a problem if fewer objects were read than the header of a snapshot
+// announces.
+func truncationProblem(h *model.Header, outcomes []documentResult) *model.Problem {
+	if h.Objects == nil {
+		return nil
+	}
+	read := 0
+	for _, out := range outcomes {
+		for _, o := range out.objects {
+			if o.Origin.Cluster != "" {
+				read++
+			}
+		}
+	}
+	if read == *h.Objects {
+		return nil
+	}
+	return &model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{Cluster: h.Cluster},
+		Message: fmt.Sprintf("the snapshot holds %d objects, and its header says %d: something of it is lost", read, *h.Objects),
+		Hint:    "take it anew with: kubectl dopolicy snapshot -o FILE"}
+}
+
 // inputResult is what was read of what options name.
 type inputResult struct {
 	outcomes  []documentResult
@@ -74,8 +98,8 @@ type inputResult struct {
 
 // readInput reads and decodes what the options name.
 func (o Options) readInput(ctx context.Context) (*inputResult, error) {
-	limits := o.Limits.withDefaults()
-	in := &fileReader{stdin: o.Stdin, remaining: limits.Total}
+	limits := o.Limits.WithDefaults()
+	in := newFileReader(o.Stdin, limits)
 	pieces, err := o.readDocuments(ctx, in, limits)
 	if err != nil {
 		return nil, err
@@ -91,7 +115,7 @@ func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 func (o Options) readOverlay(ctx context.Context, what, hint string) (*inputResult, error) {
 	r, err := o.readInput(ctx)
 	if err == nil && r.header != nil {
-		return nil, &Error{What: o.inputName(), Err: errors.New("a snapshot cannot be applied on top of " + what), Hint: hint}
+		return nil, &document.Error{What: o.inputName(), Err: errors.New("a snapshot cannot be applied on top of " + what), Hint: hint}
 	}
 	return r, err
 }
@@ -101,19 +125,19 @@ func (r *inputResult) checkReadable(o Options) error {
 	if slices.ContainsFunc(r.outcomes, func(out documentResult) bool { return out.readable > 0 }) {
 		return nil
 	}
-	return &Error{What: o.inputName(), Err: ErrNothingReadable, Hint: nothingReadableHint(r.documents + len(r.problems))}
+	return &document.Error{What: o.inputName(), Err: document.ErrNothingReadable, Hint: nothingReadableHint(r.documents + len(r.problems))}
 }
 
 // inputName is how errors call everything that the options name.
 func (o Options) inputName() string { return cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")) }
 
 // readDocuments returns every document that the options name.
-func (o Options) readDocuments(ctx context.Context, r *fileReader, limits Limits) ([]rawDocument, error) {
+func (o Options) readDocuments(ctx context.Context, r *fileReader, limits document.Limits) ([]rawDocument, error) {
 	switch {
 	case o.Kustomization != "" && len(o.Paths) > 0:
-		return nil, &Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
+		return nil, &document.Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
-		return buildKustomization(ctx, o, r, limits)
+		return buildKustomization(ctx, kustomizationOptions{folder: o.Kustomization, helm: o.Helm, limits: limits}, r)
 	case len(o.TextFiles) > 0:
 		r.problems = append(r.problems, o.Problems...)
 		if o.Recursive && o.Render {
@@ -125,14 +149,14 @@ func (o Options) readDocuments(ctx context.Context, r *fileReader, limits Limits
 		}
 		return r.readFiles(ctx, sources)
 	case len(o.Paths) == 0:
-		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
+		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
 	}
 	f, err := findFiles(o.Paths, o.Recursive, o.Recursive && o.Render)
 	if err != nil {
 		return nil, err
 	}
 	if f.separateDeployments {
-		return o.renderFolders(ctx, r, limits, f)
+		return renderFolders(ctx, renderOptions{paths: o.Paths, namespace: o.Namespace, destination: o.Destination, helm: o.Helm, limits: limits}, r, f)
 	}
 	return r.readFiles(ctx, f.files)
 }

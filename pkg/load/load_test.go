@@ -4,31 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
-
-// write puts files into a new folder and makes it the working directory.
-func write(t testing.TB, files map[string]string) {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		p := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
-}
 
 // files loads the paths, which must be possible.
 func files(t testing.TB, paths ...string) *model.Snapshot {
@@ -50,61 +32,26 @@ func stdin(t testing.TB, text string, limits load.Limits) *model.Snapshot {
 	return s
 }
 
-// describe lists objects as "ref origin" and problems as "severity code ref origin: message (hint)".
-func describe(s *model.Snapshot) []string {
-	var lines []string
-	for _, o := range s.Objects {
-		lines = append(lines, fmt.Sprintf("%s %s", o.Ref, o.Origin))
-	}
-	for _, p := range s.Problems {
-		line := fmt.Sprintf("%s %s", p.Severity, p.Code)
-		if p.Ref != nil {
-			line += " " + p.Ref.String()
-		}
-		if p.Origin != nil {
-			line += " " + p.Origin.String()
-		}
-		line += ": " + p.Message
-		if p.Hint != "" {
-			line += " (" + p.Hint + ")"
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func same(t testing.TB, got []string, want ...string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("got:\n  %s\nwant:\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
-	}
-}
-
-// thing is a document with a name.
-func thing(name string) string {
-	return "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: " + name + ", namespace: ns}\n"
-}
-
 func TestDocuments(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       []string
 	}{
-		{"empty documents and comments say nothing", "---\n# a\n---\n\n---\nnull\n--- # b\n" + thing("a") + "...\n\n# end\n",
+		{"empty documents and comments say nothing", "---\n# a\n---\n\n---\nnull\n--- # b\n" + loadtest.Thing("a") + "...\n\n# end\n",
 			[]string{"thing/ns/a stdin:8"}},
-		{"first content line", "# licence\n\n---\n# about\n\n" + thing("a") + "---\n" + thing("b"),
+		{"first content line", "# licence\n\n---\n# about\n\n" + loadtest.Thing("a") + "---\n" + loadtest.Thing("b"),
 			[]string{"thing/ns/a stdin:6", "thing/ns/b stdin:10"}},
 		{"content behind the marker", "--- {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n",
 			[]string{"error InvalidYAML stdin:1: not used: kubectl stops here: --- is followed by something on its line (put --- on a line of its own)"}},
-		{"directives", "%YAML 1.1\n---\n" + thing("a") + "---\n# x\n%YAML 1.1\n---\n" + thing("b"),
+		{"directives", "%YAML 1.1\n---\n" + loadtest.Thing("a") + "---\n# x\n%YAML 1.1\n---\n" + loadtest.Thing("b"),
 			[]string{"thing/ns/a stdin:3", "thing/ns/b stdin:10",
 				"error InvalidYAML stdin:1: kubectl stops here: it reads no directives (%YAML, %TAG) (take the directive out)",
 				"error InvalidYAML stdin:8: kubectl stops here: it reads no directives (%YAML, %TAG) (take the directive out)"}},
-		{"carriage returns", strings.ReplaceAll("---\n"+thing("a")+"---\n"+thing("b"), "\n", "\r\n"),
+		{"carriage returns", strings.ReplaceAll("---\n"+loadtest.Thing("a")+"---\n"+loadtest.Thing("b"), "\n", "\r\n"),
 			[]string{"thing/ns/a stdin:2", "thing/ns/b stdin:6"}},
-		{"old carriage returns are no lines to an editor", strings.ReplaceAll(thing("a")+"---\n"+thing("b"), "\n", "\r"),
+		{"old carriage returns are no lines to an editor", strings.ReplaceAll(loadtest.Thing("a")+"---\n"+loadtest.Thing("b"), "\n", "\r"),
 			[]string{"thing/ns/a stdin:1", "error InvalidYAML stdin:1: not used: kubectl reads one document between two lines ---, and this is a second one (put --- on a line of its own in front of it)"}},
-		{"byte order mark", "\ufeff" + thing("a"), []string{"thing/ns/a stdin:1"}},
+		{"byte order mark", "\ufeff" + loadtest.Thing("a"), []string{"thing/ns/a stdin:1"}},
 		{"separators inside block text", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata:\n  x: |\n    ---\n    kind: no\n",
 			[]string{"configmap/b/a stdin:1"}},
 		{"no kind", "apiVersion: v1\nmetadata: {name: a}\n",
@@ -142,40 +89,40 @@ func TestDocuments(t *testing.T) {
 				"warning WrongType service/b/a stdin:10: metadata.annotations is not a map and is left out",
 				"warning WrongType service/b/a stdin:6: metadata.creationTimestamp is not a time like 2006-01-02T15:04:05Z and is left out",
 				"warning WrongType service/b/a stdin:9: metadata.labels.b is not text and is left out (quote the value)"}},
-		{"a key written twice", thing("a") + "spec:\n  a: 1\n  b: 2\n  a: 3\n",
+		{"a key written twice", loadtest.Thing("a") + "spec:\n  a: 1\n  b: 2\n  a: 3\n",
 			[]string{`error InvalidYAML stdin:7: not used: key "a" is written twice, on lines 5 and 7`}},
-		{"keys that mean the same", "---\n" + thing("a") + "spec:\n  on: 1\n  yes: 2\n",
+		{"keys that mean the same", "---\n" + loadtest.Thing("a") + "spec:\n  on: 1\n  yes: 2\n",
 			[]string{`error InvalidYAML stdin:7: not used: keys "on" on line 6 and "yes" on line 7 are both read as "true" (quote them)`}},
-		{"a key that means something else", thing("a") + "spec:\n  on: 1\n  \"off\": 2\n  0777: 3\n  8080: 4\n  true: 5\n",
+		{"a key that means something else", loadtest.Thing("a") + "spec:\n  on: 1\n  \"off\": 2\n  0777: 3\n  8080: 4\n  true: 5\n",
 			[]string{`error InvalidYAML stdin:9: not used: keys "on" on line 5 and "true" on line 9 are both read as "true" (quote them)`}},
-		{"odd keys", thing("a") + "spec:\n  on: 1\n  \"off\": 2\n  0777: 3\n  8080: 4\n",
+		{"odd keys", loadtest.Thing("a") + "spec:\n  on: 1\n  \"off\": 2\n  0777: 3\n  8080: 4\n",
 			[]string{"thing/ns/a stdin:1",
 				`warning WrongType thing/ns/a stdin:7: the key 0777 is read as "511" (quote it if it is meant as text: "0777")`,
 				`warning WrongType thing/ns/a stdin:5: the key on is read as "true" (quote it if it is meant as text: "on")`}},
-		{"a map as key", thing("a") + "spec:\n  {a: 1}: 2\n",
+		{"a map as key", loadtest.Thing("a") + "spec:\n  {a: 1}: 2\n",
 			[]string{"error InvalidYAML stdin:5: not used: a map or a list cannot be a key"}},
-		{"not a number", thing("a") + "spec:\n  a: .nan\n",
+		{"not a number", loadtest.Thing("a") + "spec:\n  a: .nan\n",
 			[]string{"error InvalidYAML stdin:5: not used: a number that JSON cannot express; quote it if it is text"}},
-		{"a tag that does not fit", thing("a") + "spec:\n  a: !!int hunter2\n",
+		{"a tag that does not fit", loadtest.Thing("a") + "spec:\n  a: !!int hunter2\n",
 			[]string{"error InvalidYAML stdin:5: not used: a value is tagged !!int but is none"}},
-		{"an unknown anchor", thing("a") + "spec:\n  a: *hunter2\n",
+		{"an unknown anchor", loadtest.Thing("a") + "spec:\n  a: *hunter2\n",
 			[]string{"error InvalidYAML stdin:5: not used: an alias (*name) to an anchor that is not there; quote the text if it is none"}},
-		{"an anchor in itself", thing("a") + "spec: &a\n  b: [*a]\n",
+		{"an anchor in itself", loadtest.Thing("a") + "spec: &a\n  b: [*a]\n",
 			[]string{"error InvalidYAML stdin:5: not used: an anchor contains an alias to itself"}},
-		{"kustomization", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n---\n" + thing("a"),
+		{"kustomization", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n---\n" + loadtest.Thing("a"),
 			[]string{"thing/ns/a stdin:5", "info NotKubernetes: 1 document is not a Kubernetes object"}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { same(t, describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
+		t.Run(tt.name, func(t *testing.T) { loadtest.Same(t, loadtest.Describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
 	}
 }
 
 func TestUTF16(t *testing.T) {
 	text := "\xff\xfe"
-	for _, r := range thing("ä") {
+	for _, r := range loadtest.Thing("ä") {
 		text += string([]byte{byte(r), byte(r >> 8)})
 	}
-	same(t, describe(stdin(t, text, load.Limits{})), "thing/ns/ä stdin:1")
+	loadtest.Same(t, loadtest.Describe(stdin(t, text, load.Limits{})), "thing/ns/ä stdin:1")
 }
 
 func TestIdentity(t *testing.T) {
@@ -195,7 +142,7 @@ spec:
 `, load.Limits{})
 	o := s.Get(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "b", Name: "a"})
 	if o == nil {
-		t.Fatal(describe(s))
+		t.Fatal(loadtest.Describe(s))
 	}
 	got := fmt.Sprint(o.Version, o.Labels, o.Annotations, o.Created, o.Body.Value())
 	want := "v1beta1map[app:shop] map[note:hi] 2024-01-02 02:04:05 +0000 UTC map[apiVersion:gateway.networking.k8s.io/v1beta1 kind:HTTPRoute " +
@@ -207,11 +154,11 @@ spec:
 }
 
 func TestBrokenDocumentCostsItself(t *testing.T) {
-	write(t, map[string]string{
-		"a.yaml": thing("a"),
-		"b.yaml": thing("b1") + "---\n" + thing("b2") + "---\n" + thing("b3") + "spec:\n  a: 1\n b: 2\n  c: 3\n---\n" + thing("b4"),
+	loadtest.Write(t, map[string]string{
+		"a.yaml": loadtest.Thing("a"),
+		"b.yaml": loadtest.Thing("b1") + "---\n" + loadtest.Thing("b2") + "---\n" + loadtest.Thing("b3") + "spec:\n  a: 1\n b: 2\n  c: 3\n---\n" + loadtest.Thing("b4"),
 	})
-	same(t, describe(files(t, "a.yaml", "b.yaml")),
+	loadtest.Same(t, loadtest.Describe(files(t, "a.yaml", "b.yaml")),
 		"thing/ns/a a.yaml:1", "thing/ns/b1 b.yaml:1", "thing/ns/b2 b.yaml:5", "thing/ns/b4 b.yaml:17",
 		"error InvalidYAML b.yaml:14: not used: did not find expected key")
 }

@@ -23,7 +23,7 @@ type pathRoot struct {
 // input lies in, and the folder itself.
 func (r *workspace) findPathRoots(paths []string) {
 	for _, p := range paths {
-		dir, err := filesys.ConfirmDir(r.walk.fileSystem, p)
+		dir, err := filesys.ConfirmDir(r.fileSystem, p)
 		if p == "-" || err != nil {
 			continue
 		}
@@ -44,7 +44,7 @@ func (r *workspace) findPathRoots(paths []string) {
 // locateFolder finds the folder at a path of the repository, which cannot lead out of it.
 func (r *workspace) locateFolder(at string) (dir filesys.ConfirmedDir, from pathRoot, found bool) {
 	for _, t := range r.pathRoots {
-		dir, err := filesys.ConfirmDir(r.walk.fileSystem, t.dir.Join(filepath.FromSlash(path.Clean("/"+at))))
+		dir, err := filesys.ConfirmDir(r.fileSystem, t.dir.Join(filepath.FromSlash(path.Clean("/"+at))))
 		if err == nil && dir.HasPrefix(t.dir) {
 			return dir, t, true
 		}

@@ -63,10 +63,3 @@ func (w *kustomizationWalk) removeMissingParts(k *kustomization) error {
 	}
 	return w.overrideKustomization(k, k.Kustomization)
 }
-
-// addMissingParts tells what a build went without.
-func (r *omissions) addMissingParts(lacks []missingPart) {
-	for _, l := range lacks {
-		r.addOmission(omission{kind: "kustomization", why: l.why, hint: l.hint, origin: l.origin, inPart: true}, l.kustomization)
-	}
-}

@@ -1,13 +1,17 @@
 package load_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
+)
 
 const remoteManifest = "https://example.com/install.yaml"
 
 // What would have to be fetched or rendered does not take the rest of its kustomization with it.
 func TestBuildsGoWithoutWhatIsRemote(t *testing.T) {
-	trap := setTrap(t)
-	write(t, map[string]string{
+	trap := loadtest.SetTrap(t)
+	loadtest.Write(t, map[string]string{
 		"top/kustomization.yaml":  "namespace: top\nresources: [a.yaml, ../crds, ../charts, ../mixed]\n",
 		"top/a.yaml":              bare("a"),
 		"crds/kustomization.yaml": "resources:\n- " + remoteManifest + "\n- github.com/example/repo//config?ref=v1\n",
@@ -21,7 +25,7 @@ func TestBuildsGoWithoutWhatIsRemote(t *testing.T) {
 		"part/kustomization.yaml":    "components: [https://example.com/org/repo//part]\nresources: [q.yaml]\n",
 		"part/q.yaml":                bare("q"),
 	})
-	same(t, told(rendered(t, ".")),
+	loadtest.Same(t, told(rendered(t, ".")),
 		"thing/top/a top/a.yaml:1",
 		"thing/top/c charts/c.yaml:1",
 		"thing/top/m mixed/m.yaml:1",
@@ -30,18 +34,18 @@ func TestBuildsGoWithoutWhatIsRemote(t *testing.T) {
 		"warning NotEvaluated: crds/kustomization.yaml:2: 2 kustomizations are rendered in part: objects are remote, and nothing is fetched (crds, mixed)",
 		"warning NotEvaluated: charts/kustomization.yaml:2: kustomization charts is rendered in part: charts are rendered only if that is asked for",
 	)
-	if n := trap.requests.Load(); n > 0 || trap.ran() {
+	if n := trap.Requests.Load(); n > 0 || trap.HasRun() {
 		t.Errorf("%d requests, or a program ran", n)
 	}
 }
 
 func TestBuildsGoWithoutChartsThatAreMissing(t *testing.T) {
 	standIn(t, copying)
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"k/kustomization.yaml": "helmCharts: [{name: web, repo: https://example.com}]\nresources: [c.yaml]\n",
 		"k/c.yaml":             bare("c"),
 	})
-	same(t, told(withHelm(t, ".")), "thing/default/c k/c.yaml:1",
+	loadtest.Same(t, told(withHelm(t, ".")), "thing/default/c k/c.yaml:1",
 		"warning NotEvaluated: k/kustomization.yaml:1: kustomization k is rendered in part: a chart of it is not in the input, and nothing is fetched",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -18,7 +19,7 @@ func TestLists(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: a, namespace: m}\n- " + indent(thing("b")),
+		{"List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: a, namespace: m}\n- " + indent(loadtest.Thing("b")),
 			[]string{"service/m/a stdin:4", "thing/ns/b stdin:7"}},
 		{"items take the type of a FooList", "apiVersion: example.com/v1\nkind: ThingList\nitems:\n- metadata: {name: a, namespace: m}\n- kind: Other\n  metadata: {name: b, namespace: m}\n",
 			[]string{"thing/m/a stdin:4", "error NotAnObject stdin:5: not used: it has no apiVersion"}},
@@ -30,7 +31,7 @@ func TestLists(t *testing.T) {
 			[]string{"thing/m/a stdin:9",
 				"error NotAnObject stdin:3: a list within a list: kubectl refuses both (write its items into the outer list)",
 				"error NotAnObject stdin:5: a list within a list: kubectl refuses both (write its items into the outer list)"}},
-		{"items that are none", "apiVersion: v1\nkind: List\nitems:\n- a\n- null\n- b: 1\n- kind: Service\n- " + indent(thing("b")),
+		{"items that are none", "apiVersion: v1\nkind: List\nitems:\n- a\n- null\n- b: 1\n- kind: Service\n- " + indent(loadtest.Thing("b")),
 			[]string{"thing/ns/b stdin:8",
 				"error NotAnObject stdin:6: not used: it has neither apiVersion nor kind",
 				"error NotAnObject stdin:7: not used: it has no apiVersion",
@@ -40,18 +41,18 @@ func TestLists(t *testing.T) {
 			[]string{"error WrongType stdin:3: not used: items is not a list"}},
 		{"a kind that ends in List", "apiVersion: v1\nkind: AllowList\nmetadata: {name: a, namespace: m}\n",
 			[]string{"allowlist/m/a stdin:1"}},
-		{"items behind an alias", "apiVersion: v1\nkind: List\nx: &x\n- " + indent(thing("b")) + "items: *x\n",
+		{"items behind an alias", "apiVersion: v1\nkind: List\nx: &x\n- " + indent(loadtest.Thing("b")) + "items: *x\n",
 			[]string{"thing/ns/b stdin:4"}},
-		{"items that are merged", "apiVersion: v1\nkind: List\n<<:\n  items:\n  - " + strings.ReplaceAll(thing("b"), "\n", "\n    "),
+		{"items that are merged", "apiVersion: v1\nkind: List\n<<:\n  items:\n  - " + strings.ReplaceAll(loadtest.Thing("b"), "\n", "\n    "),
 			[]string{"thing/ns/b stdin:5"}},
-		{"odd keys belong to their item", "kind: List\non: 1\nitems:\n- " + indent(thing("a")+"spec: {y: 1}\n") + "- kind: Thing\n  no: 1\n- " + indent(thing("b")+"spec:\n  n: 1\n"),
+		{"odd keys belong to their item", "kind: List\non: 1\nitems:\n- " + indent(loadtest.Thing("a")+"spec: {y: 1}\n") + "- kind: Thing\n  no: 1\n- " + indent(loadtest.Thing("b")+"spec:\n  n: 1\n"),
 			[]string{"thing/ns/a stdin:4", "thing/ns/b stdin:10",
 				"error NotAnObject stdin:8: not used: it has no apiVersion",
 				`warning WrongType thing/ns/a stdin:7: the key y is taken as text; kubectl reads it as "true" (quote it if it is meant as text: "y")`,
 				`warning WrongType thing/ns/b stdin:14: the key n is taken as text; kubectl reads it as "false" (quote it if it is meant as text: "n")`}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { same(t, describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
+		t.Run(tt.name, func(t *testing.T) { loadtest.Same(t, loadtest.Describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
 	}
 }
 
@@ -64,7 +65,7 @@ func TestJSON(t *testing.T) {
 	object := "{\n\t\"apiVersion\": \"example.com/v1\",\n\t\"kind\": \"Thing\",\n\t\"metadata\": {\"name\": \"a\", \"namespace\": \"ns\"},\n" +
 		"\t\"spec\": {\n\t\t\"on\": true,\n\t\t\"text\": \"\\ud83d\\ude00\\t\\/\",\n\t\t\"n\": [1, 1.0, 1.5, 1e3, 18446744073709551616, null, false, \"1\", {}, []]\n\t}\n}\n"
 	s := stdin(t, "\n"+object, load.Limits{})
-	same(t, describe(s), "thing/ns/a stdin:2")
+	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a stdin:2")
 	want := map[string]any{"on": true, "text": "😀\t/", "n": []any{
 		int64(1), int64(1), 1.5, int64(1000), 18446744073709551616.0, nil, false, "1", map[string]any{}, []any{},
 	}}
@@ -97,7 +98,7 @@ func TestJSON(t *testing.T) {
 			[]string{"thing/m/a stdin:2", "thing/m/b stdin:3"}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { same(t, describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
+		t.Run(tt.name, func(t *testing.T) { loadtest.Same(t, loadtest.Describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
 	}
 }
 
@@ -156,7 +157,7 @@ items:
 }
 
 func TestDuplicates(t *testing.T) {
-	other := func(name, spec string) string { return thing(name) + "spec: {a: " + spec + "}\n" }
+	other := func(name, spec string) string { return loadtest.Thing(name) + "spec: {a: " + spec + "}\n" }
 	tests := []struct {
 		name string
 		docs []string
@@ -167,31 +168,31 @@ func TestDuplicates(t *testing.T) {
 			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a: stdin:2 and stdin:12 define it differently; both are ignored (keep one of them)"}},
 		{"more than two", []string{other("a", "1"), other("a", "1"), other("a", "2")}, []string{
 			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a: stdin:2, stdin:7 and stdin:12 define it differently; all are ignored (keep one of them)"}},
-		{"a version is a difference", []string{thing("a"), strings.Replace(thing("a"), "/v1", "/v2", 1)}, []string{
+		{"a version is a difference", []string{loadtest.Thing("a"), strings.Replace(loadtest.Thing("a"), "/v1", "/v2", 1)}, []string{
 			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a: stdin:2 and stdin:6 define it differently; both are ignored (keep one of them)"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			same(t, describe(stdin(t, "---\n"+strings.Join(tt.docs, "---\n"), load.Limits{})), tt.want...)
+			loadtest.Same(t, loadtest.Describe(stdin(t, "---\n"+strings.Join(tt.docs, "---\n"), load.Limits{})), tt.want...)
 		})
 	}
 }
 
 func TestAssumedNamespaceCountsForDuplicates(t *testing.T) {
 	text := "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: default}\n"
-	same(t, describe(stdin(t, text, load.Limits{})), "service/default/a stdin:1",
+	loadtest.Same(t, loadtest.Describe(stdin(t, text, load.Limits{})), "service/default/a stdin:1",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed (another can be given with -n)")
 }
 
 func TestShuffledDocuments(t *testing.T) {
 	docs := []string{
-		thing("a"), thing("b") + "spec: {a: 1}\n", thing("b") + "spec: {a: 2}\n", thing("c"), thing("c"), "kind: Thing\n", "a: [\n",
+		loadtest.Thing("a"), loadtest.Thing("b") + "spec: {a: 1}\n", loadtest.Thing("b") + "spec: {a: 2}\n", loadtest.Thing("c"), loadtest.Thing("c"), "kind: Thing\n", "a: [\n",
 		"apiVersion: v1\nkind: Service\nmetadata: {name: x}\n", "apiVersion: v1\nkind: Service\nmetadata: {name: x, namespace: default}\n",
 		"apiVersion: v1\nkind: Service\nmetadata: {name: w}\n", "apiVersion: v1\nkind: Secret\nmetadata: {name: w}\ndata: {a: b}\n",
-		"kind: List\nitems:\n- " + indent(thing("d")) + "- " + indent(thing("e")+"spec: {on: 1}\n"),
-		thing("f") + "metadata: {}\n", "apiVersion: example.com/v1\nkind: Zone\nmetadata: {name: z, namespace: m}\n",
+		"kind: List\nitems:\n- " + indent(loadtest.Thing("d")) + "- " + indent(loadtest.Thing("e")+"spec: {on: 1}\n"),
+		loadtest.Thing("f") + "metadata: {}\n", "apiVersion: example.com/v1\nkind: Zone\nmetadata: {name: z, namespace: m}\n",
 		"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: zones}\nspec: {group: example.com, names: {kind: Zone}, scope: Cluster}\n",
-		thing("g") + "spec: {<<: {a: 1}, no: 1, !!str on: 2}\n", "{\"apiVersion\": \"v1\", \"kind\": \"Service\", \"metadata\": {\"name\": \"j\", \"namespace\": \"m\"}}\n",
+		loadtest.Thing("g") + "spec: {<<: {a: 1}, no: 1, !!str on: 2}\n", "{\"apiVersion\": \"v1\", \"kind\": \"Service\", \"metadata\": {\"name\": \"j\", \"namespace\": \"m\"}}\n",
 	}
 	var want string
 	for seed := range uint64(40) {
@@ -235,12 +236,12 @@ func withoutLines(s *model.Snapshot) string {
 }
 
 func TestOrderOfFiles(t *testing.T) {
-	write(t, map[string]string{"a.yaml": thing("x"), "b.yaml": thing("x") + "---\n" + thing("z")})
+	loadtest.Write(t, map[string]string{"a.yaml": loadtest.Thing("x"), "b.yaml": loadtest.Thing("x") + "---\n" + loadtest.Thing("z")})
 	for _, paths := range [][]string{{"a.yaml", "b.yaml"}, {"b.yaml", "a.yaml"}} {
 		s, err := load.Files(context.Background(), load.Options{Paths: paths})
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, describe(s), "thing/ns/x a.yaml:1", "thing/ns/z b.yaml:5")
+		loadtest.Same(t, loadtest.Describe(s), "thing/ns/x a.yaml:1", "thing/ns/z b.yaml:5")
 	}
 }

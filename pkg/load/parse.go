@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	kyaml "sigs.k8s.io/yaml"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -22,7 +23,7 @@ const maxDirectives = 100
 // beginning of its text. There is one document as a rule; JSON values may follow each other, and
 // then an error leaves those before it. Documents behind the first, which kubectl does not read,
 // are returned as behind.
-func parseDocument(p rawDocument, limits Limits) (docs, behind []*yaml.Node, failed *documentProblem) {
+func parseDocument(p rawDocument, limits document.Limits) (docs, behind []*yaml.Node, failed *documentProblem) {
 	if p.refused != nil {
 		refused := *p.refused
 		return nil, nil, &refused
@@ -70,7 +71,7 @@ func checkJSONAsYAML(text []byte) *documentProblem {
 }
 
 // parseValues returns all documents or JSON values in text.
-func parseValues(text []byte, limits Limits) (docs []*yaml.Node, isJSON bool, failed *documentProblem) {
+func parseValues(text []byte, limits document.Limits) (docs []*yaml.Node, isJSON bool, failed *documentProblem) {
 	first := findContentStart(text)
 	line := lineOfByte(text, first)
 	switch {
@@ -94,7 +95,7 @@ func parseValues(text []byte, limits Limits) (docs []*yaml.Node, isJSON bool, fa
 }
 
 // parseYAML parses text as YAML. With a problem come the documents before it.
-func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *documentProblem) {
+func parseYAML(text []byte, limits document.Limits) ([]*yaml.Node, *documentProblem) {
 	if !bytes.HasSuffix(text, []byte("\n")) { // kubectl adds it, and it may belong to the last value
 		text = append(slices.Clip(text), '\n')
 		defer clear(text)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 )
 
@@ -68,12 +69,12 @@ func TestKustomizationIsRefused(t *testing.T) {
 		{"other kind", nil, "kind: Thing\nresources: [a.yaml]\n", "kustomization.yaml: kind should be Kustomization or Component"},
 		{"unknown field", nil, "resources: [a.yaml]\n\nresurces: []\n", `kustomization.yaml:3: invalid Kustomization: json: unknown field "resurces"`},
 		{"broken kustomization", nil, "resources: [a.yaml\n", "kustomization.yaml:1: did not find expected ',' or ']'"},
-		{"broken resource", map[string]string{"b.yaml": "---\n" + thing("b") + "spec: [\n"}, "resources: [b.yaml]\n", "b.yaml:5: did not find expected node content"},
+		{"broken resource", map[string]string{"b.yaml": "---\n" + loadtest.Thing("b") + "spec: [\n"}, "resources: [b.yaml]\n", "b.yaml:5: did not find expected node content"},
 		{"broken patch", nil, "patches:\n- patch: |\n    a: [\n", "kustomization.yaml:2: patches: did not find expected node content"},
-		{"key twice", map[string]string{"b.yaml": thing("b") + "kind: Thing\n"}, "resources: [b.yaml]\n", `b.yaml:4: key "kind" is written twice, on lines 2 and 4`},
-		{"bomb", map[string]string{"b.yaml": bomb("[", "*a%[2]d, ", "]")}, "resources: [b.yaml]\n", "b.yaml:9: aliases repeat more than 100000 keys and values"},
-		{"bomb in a patch", nil, "patches:\n- patch: |\n" + indented(bomb("{", "k%d: *a%d, ", "}")), "kustomization.yaml:2: patches: aliases repeat more than 100000 keys and values"},
-		{"bomb in a transformer", nil, "transformers:\n- |\n" + indented(bomb("{", "k%d: *a%d, ", "}")), "kustomization.yaml:2: transformers: aliases repeat more than 100000 keys and values"},
+		{"key twice", map[string]string{"b.yaml": loadtest.Thing("b") + "kind: Thing\n"}, "resources: [b.yaml]\n", `b.yaml:4: key "kind" is written twice, on lines 2 and 4`},
+		{"bomb", map[string]string{"b.yaml": loadtest.Bomb("[", "*a%[2]d, ", "]")}, "resources: [b.yaml]\n", "b.yaml:9: aliases repeat more than 100000 keys and values"},
+		{"bomb in a patch", nil, "patches:\n- patch: |\n" + indented(loadtest.Bomb("{", "k%d: *a%d, ", "}")), "kustomization.yaml:2: patches: aliases repeat more than 100000 keys and values"},
+		{"bomb in a transformer", nil, "transformers:\n- |\n" + indented(loadtest.Bomb("{", "k%d: *a%d, ", "}")), "kustomization.yaml:2: transformers: aliases repeat more than 100000 keys and values"},
 		{"nested", map[string]string{"b.yaml": strings.Repeat("[", 5000)}, "configurations: [b.yaml]\n", "b.yaml:1: maps and lists are nested deeper than 100"},
 		{"circle of definitions", map[string]string{"b.yaml": "x/y:\n  Schema: {properties: {apiVersion: {}, kind: {}, metadata: {}, s: {$ref: x//y}}}\n"}, "crds: [b.yaml]\n",
 			"kustomization.yaml:1: crds: the definitions in b.yaml refer to each other in a circle"},
@@ -83,16 +84,16 @@ func TestKustomizationIsRefused(t *testing.T) {
 		{"library", nil, "resources: [a.yaml]\nreplicas: [{name: x, count: 1}]\n", ".: resource with name x does not match a config with the following GVK"},
 		{"generated twice", nil, "configMapGenerator:\n- {name: x, literals: [a=b]}\n- {name: x, literals: [a=c]}\n", ".: merging from generator: id "},
 		{"no patch", nil, "resources: [a.yaml]\npatches: [{patch: 'hush: 1', target: {kind: Thing}}]\n", ".: trouble configuring builtin PatchTransformer: unable to parse SM or JSON patch from …"},
-		{"object twice", map[string]string{"b.yaml": thing("a")}, "resources: [a.yaml, b.yaml]\n", ".: accumulating resources"},
+		{"object twice", map[string]string{"b.yaml": loadtest.Thing("a")}, "resources: [a.yaml, b.yaml]\n", ".: accumulating resources"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			trap := setTrap(t)
-			around := map[string]string{"kustomization.yaml": tt.root, "a.yaml": thing("a")}
+			trap := loadtest.SetTrap(t)
+			around := map[string]string{"kustomization.yaml": tt.root, "a.yaml": loadtest.Thing("a")}
 			for name, text := range tt.files {
 				around[name] = text
 			}
-			write(t, around)
+			loadtest.Write(t, around)
 			if err := os.Symlink("/etc/hostname", "link.yaml"); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +101,7 @@ func TestKustomizationIsRefused(t *testing.T) {
 			if !strings.HasPrefix(err.Error(), tt.want) || strings.Contains(err.Error(), "hush") {
 				t.Errorf("got  %s (%s)\nwant %s", err, err.Hint, tt.want)
 			}
-			if trap.requests.Load() > 0 || trap.ran() {
+			if trap.Requests.Load() > 0 || trap.HasRun() {
 				t.Error("something was fetched or run")
 			}
 		})
@@ -120,11 +121,11 @@ func chain(n int) string {
 
 // Bases that are named twice on every level are built twice as often on each: the walk ends before.
 func TestKustomizationsThatExplode(t *testing.T) {
-	files := map[string]string{"k29/kustomization.yaml": "resources: [a.yaml]\n", "k29/a.yaml": thing("a")}
+	files := map[string]string{"k29/kustomization.yaml": "resources: [a.yaml]\n", "k29/a.yaml": loadtest.Thing("a")}
 	for i := range 29 {
 		files[fmt.Sprintf("k%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../k%d, ../k%[1]d]\n", i+1)
 	}
-	write(t, files)
+	loadtest.Write(t, files)
 	if err := refused(t, "k0", load.Limits{}); !strings.HasSuffix(err.Error(), ": kustomizations are named more than 10000 times") {
 		t.Errorf("got %s", err)
 	}
@@ -136,7 +137,7 @@ func TestBuildLimits(t *testing.T) {
 	for i := range 17 {
 		doubling += fmt.Sprintf("- {source: {kind: Thing, name: a, fieldPath: spec}, targets: [{select: {kind: Thing}, fieldPaths: [spec.x%d], options: {create: true}}]}\n", i)
 	}
-	files := map[string]string{"kustomization.yaml": doubling, "a.yaml": thing("a") + "spec: {a: b}\n"}
+	files := map[string]string{"kustomization.yaml": doubling, "a.yaml": loadtest.Thing("a") + "spec: {a: b}\n"}
 	for _, tt := range []struct {
 		limits load.Limits
 		want   string
@@ -144,7 +145,7 @@ func TestBuildLimits(t *testing.T) {
 		{load.Limits{Build: time.Nanosecond}, ".: not built within 1ns"},
 		{load.Limits{BuildMemory: 8 << 20}, ".: not built within 8 MiB of memory"},
 	} {
-		write(t, files)
+		loadtest.Write(t, files)
 		if err := refused(t, ".", tt.limits); err.Error() != tt.want || err.Hint == "" {
 			t.Errorf("got %s (%s)", err, err.Hint)
 		}
@@ -152,7 +153,7 @@ func TestBuildLimits(t *testing.T) {
 }
 
 func TestKustomizationIsCancelled(t *testing.T) {
-	write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": string(routes(1000))})
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": string(loadtest.Routes(1000))})
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := load.Files(ctx, load.Options{Kustomization: "."}); !errors.Is(err, context.DeadlineExceeded) {
@@ -161,7 +162,7 @@ func TestKustomizationIsCancelled(t *testing.T) {
 }
 
 func TestKustomizationLimits(t *testing.T) {
-	write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": thing("a")})
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": loadtest.Thing("a")})
 	if err := refused(t, ".", load.Limits{Total: 40}); err.Error() != "a.yaml: not read: with this file the input is larger than the limit for all files together (--max-input)" {
 		t.Errorf("got %s", err)
 	}
@@ -178,7 +179,7 @@ func TestKustomizationLimits(t *testing.T) {
 }
 
 func TestKustomizationWithoutObjects(t *testing.T) {
-	write(t, map[string]string{"kustomization.yaml": "namePrefix: x-\n"})
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "namePrefix: x-\n"})
 	s, err := kustomization(".", load.Limits{})
 	if !errors.Is(err, load.ErrNothingReadable) || s == nil {
 		t.Errorf("got %v", err)

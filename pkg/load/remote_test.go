@@ -1,61 +1,26 @@
 package load_test
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 )
 
-// trap counts what a build fetches and which programs it starts, and lets neither happen.
-type trap struct {
-	requests atomic.Int32
-	marker   string
-}
-
-func (t *trap) RoundTrip(*http.Request) (*http.Response, error) {
-	t.requests.Add(1)
-	return nil, errors.New("trapped")
-}
-
-// ran reports whether a program was started.
-func (t *trap) ran() bool { _, err := os.Stat(t.marker); return err == nil }
-
-// setTrap puts itself in the place of the network and of the programs that the library knows.
-func setTrap(t *testing.T) *trap {
-	t.Helper()
-	bin := t.TempDir()
-	trap := &trap{marker: filepath.Join(bin, "ran")}
-	for _, name := range []string{"git", "helm", "helmV3", "docker", "podman", "kubectl", "kustomize"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n: > '"+trap.marker+"'\nexit 1\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("PATH", bin)
-	transport := http.DefaultTransport
-	http.DefaultTransport = trap
-	t.Cleanup(func() { http.DefaultTransport = transport })
-	return trap
-}
-
 // The traps are where the library would run into them.
 func TestTraps(t *testing.T) {
-	trap := setTrap(t)
+	trap := loadtest.SetTrap(t)
 	for address, sprung := range map[string]func() bool{
-		"https://example.com/a.yaml": func() bool { return trap.requests.Load() > 0 },
-		"git@example.com:org/repo":   trap.ran,
+		"https://example.com/a.yaml": func() bool { return trap.Requests.Load() > 0 },
+		"git@example.com:org/repo":   trap.HasRun,
 	} {
-		write(t, map[string]string{"kustomization.yaml": "resources: ['" + address + "']\n"})
+		loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: ['" + address + "']\n"})
 		if _, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "."); err == nil || !sprung() {
 			t.Errorf("%s: the trap did not spring: %v", address, err)
 		}
@@ -124,7 +89,7 @@ var places = []struct {
 
 // What is remote is refused before anything is built, wherever it stands.
 func TestRemoteIsRefused(t *testing.T) {
-	trap := setTrap(t)
+	trap := loadtest.SetTrap(t)
 	for _, place := range places {
 		t.Run(place.name, func(t *testing.T) {
 			for _, address := range addresses {
@@ -132,15 +97,15 @@ func TestRemoteIsRefused(t *testing.T) {
 					"kustomization.yaml":        "resources: [base]\ncomponents: [part]\ntransformers: [transformer.yaml, folder]\n",
 					"base/kustomization.yaml":   "resources: [../deep]\n",
 					"deep/kustomization.yaml":   "resources: [b.yaml]\n",
-					"deep/b.yaml":               thing("b"),
+					"deep/b.yaml":               loadtest.Thing("b"),
 					"part/kustomization.yaml":   "kind: Component\nlabels: [{pairs: {a: b}}]\n",
 					"transformer.yaml":          "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: x}\nprefix: p-\n",
 					"folder/kustomization.yaml": "resources: [transformer.yaml]\n",
 					"folder/transformer.yaml":   "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: y}\nprefix: p-\n",
-					"a.yaml":                    thing("a"),
+					"a.yaml":                    loadtest.Thing("a"),
 				}
 				around[place.file] = fmt.Sprintf(place.text, address)
-				write(t, around)
+				loadtest.Write(t, around)
 				err := refused(t, ".", load.Limits{})
 				if want := fmt.Sprintf("%s:%d: ", place.file, place.line); !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%s: got %s, not at %s", address, err, want)
@@ -151,35 +116,35 @@ func TestRemoteIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if trap.requests.Load() > 0 || trap.ran() {
-		t.Errorf("%d requests were made, a program was started: %v", trap.requests.Load(), trap.ran())
+	if trap.Requests.Load() > 0 || trap.HasRun() {
+		t.Errorf("%d requests were made, a program was started: %v", trap.Requests.Load(), trap.HasRun())
 	}
 }
 
 // With a key in front, an address is the path behind the first equals sign; with two the library takes neither.
 func TestRemoteDataIsRefused(t *testing.T) {
-	trap := setTrap(t)
+	trap := loadtest.SetTrap(t)
 	for _, generator := range []string{"configMapGenerator", "secretGenerator"} {
 		for _, address := range addresses {
 			for _, text := range []string{address, "key=" + address, "a=b=" + address} {
-				write(t, map[string]string{"kustomization.yaml": generator + ": [{name: x, files: ['" + text + "']}]\n"})
+				loadtest.Write(t, map[string]string{"kustomization.yaml": generator + ": [{name: x, files: ['" + text + "']}]\n"})
 				refused(t, ".", load.Limits{})
 			}
 		}
 	}
-	if trap.requests.Load() > 0 || trap.ran() {
+	if trap.Requests.Load() > 0 || trap.HasRun() {
 		t.Error("something was fetched")
 	}
 }
 
 func TestRemoteRootIsRefused(t *testing.T) {
-	trap := setTrap(t)
+	trap := loadtest.SetTrap(t)
 	for _, address := range addresses {
 		if err := refused(t, address, load.Limits{}); err.Error() != address+": it is remote, and nothing is fetched" {
 			t.Errorf("got %s", err)
 		}
 	}
-	if trap.requests.Load() > 0 || trap.ran() {
+	if trap.Requests.Load() > 0 || trap.HasRun() {
 		t.Error("something was fetched")
 	}
 }
@@ -187,7 +152,7 @@ func TestRemoteRootIsRefused(t *testing.T) {
 // Paths that look a little like addresses are paths.
 func TestPathsAreNotRemote(t *testing.T) {
 	for _, name := range []string{"./git@example.com:org/a.yaml", "github.com.yaml", "x/github.com/a.yaml", "a:b.yaml", "https/a.yaml", "ünï.yaml"} {
-		write(t, map[string]string{"kustomization.yaml": "resources: ['" + name + "']\n", name: thing("a")})
+		loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: ['" + name + "']\n", name: loadtest.Thing("a")})
 		built(t, ".")
 	}
 }
@@ -200,13 +165,13 @@ func FuzzKustomization(f *testing.F) {
 		}
 	}
 	for _, text := range shop {
-		f.Add(text, thing("a"))
+		f.Add(text, loadtest.Thing("a"))
 	}
 	f.Fuzz(func(t *testing.T, text, other string) {
-		trap := setTrap(t)
-		write(t, map[string]string{"kustomization.yaml": text, "a.yaml": other, "b": other, "c/kustomization.yaml": other, "d/Kustomization": "resources: [a.yaml]\n", "d/a.yaml": other})
+		trap := loadtest.SetTrap(t)
+		loadtest.Write(t, map[string]string{"kustomization.yaml": text, "a.yaml": other, "b": other, "c/kustomization.yaml": other, "d/Kustomization": "resources: [a.yaml]\n", "d/a.yaml": other})
 		_, err := kustomization(".", load.Limits{Build: 10 * time.Second, BuildMemory: 512 << 20})
-		if trap.requests.Load() > 0 || trap.ran() {
+		if trap.Requests.Load() > 0 || trap.HasRun() {
 			t.Errorf("something was fetched or run: %v", err)
 		}
 		if err != nil && strings.Contains(err.Error(), "not checked before the build") {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -18,14 +19,15 @@ import (
 // what objects lead to (Flux Kustomizations, Argo CD Applications, Helm releases) is read through
 // these objects and not otherwise.
 type renderer struct {
-	options Options
-	limits  Limits
-	reader  *fileReader
-	workspace
-	manifestIndex
-	omissions
-	destinations
-	unusedManifests int // manifests that no kustomization names, in folders of which others are named
+	options         renderOptions
+	limits          document.Limits
+	charts          *chartRenderer // nil: charts are not rendered
+	reader          *fileReader
+	workspace       workspace     // the folders of the input
+	index           manifestIndex // of what was read up to now
+	omissions       omissions     // what is not rendered
+	destinations    destinations  // the clusters that it is for
+	unusedManifests int           // manifests that no kustomization names, in folders of which others are named
 
 	repositories   repositoryMatcher
 	foundSources   []*gitopsSource // the sources as they stand in files
@@ -40,16 +42,25 @@ type renderer struct {
 	buildStuck bool          // a build did not end, and the library cannot run twice
 }
 
+// renderOptions say what is read of an input that GitOps tools deploy, and how.
+type renderOptions struct {
+	paths       []string // the files and folders of the input
+	namespace   string   // of objects that name none
+	destination string   // the cluster to read; "": all
+	helm        bool     // charts are rendered with the helm program, if there is one
+	limits      document.Limits
+}
+
 // renderFolders reads the files that were found, and what kustomizations and other objects among
 // them make of them.
-func (o Options) renderFolders(ctx context.Context, in *fileReader, limits Limits, f *fileFinder) ([]rawDocument, error) {
-	w := newKustomizationWalk(in, limits)
-	r := &renderer{options: o, limits: limits, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{}, manifestIndex: manifestIndex{parser: w, namespace: o.Namespace},
-		workspace: workspace{walk: w, folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{}, usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}}
-	r.walk.charts = newChartRenderer(o.Helm)
-	r.chosen = normalizeDestination(o.Destination)
-	r.findPathRoots(o.Paths)
-	if err := r.readKustomizations(ctx, f); err != nil {
+func renderFolders(ctx context.Context, o renderOptions, in *fileReader, f *fileFinder) ([]rawDocument, error) {
+	charts := newChartRenderer(o.helm)
+	r := &renderer{options: o, limits: o.limits, charts: charts, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{},
+		index:     manifestIndex{limits: o.limits, namespace: o.namespace},
+		workspace: newWorkspace(newKustomizationWalk(in, o.limits, charts), o.limits)}
+	r.destinations = destinations{chosen: normalizeDestination(o.destination), aside: map[int]bool{}}
+	r.workspace.findPathRoots(o.paths)
+	if err := r.workspace.readKustomizations(ctx, f); err != nil {
 		return nil, err
 	}
 	plain, err := r.readUnnamedFiles(ctx, f.files)
@@ -59,14 +70,14 @@ func (o Options) renderFolders(ctx context.Context, in *fileReader, limits Limit
 	if err := r.scanUsedFiles(ctx); err != nil {
 		return nil, err
 	}
-	if len(r.folders)+len(r.chartsByPath)+len(r.foundSources) == 0 {
-		return plain, r.checkChosen()
+	if len(r.workspace.folders)+len(r.workspace.chartsByPath)+len(r.foundSources) == 0 {
+		return plain, r.destinations.checkChosen()
 	}
 	r.locateSources(ctx)
 	if err := r.renderAll(ctx, plain); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(r.documents, func(p rawDocument) bool { return p.elsewhere }), r.checkChosen()
+	return r.destinations.withoutAside(r.index.documents), r.destinations.checkChosen()
 }
 
 // readUnnamedFiles returns the documents of the files that no kustomization names. Those beside
@@ -74,7 +85,7 @@ func (o Options) renderFolders(ctx context.Context, in *fileReader, limits Limit
 func (r *renderer) readUnnamedFiles(ctx context.Context, sources []inputFile) ([]rawDocument, error) {
 	var out []rawDocument
 	for _, s := range sources {
-		if r.usedFiles[s.realPath] {
+		if r.workspace.usedFiles[s.realPath] {
 			continue
 		}
 		before := r.reader.remaining
@@ -86,7 +97,7 @@ func (r *renderer) readUnnamedFiles(ctx context.Context, sources []inputFile) ([
 			more[i].realPath = s.realPath
 			r.foundSources = append(r.foundSources, r.findSources(more[i])...)
 		}
-		if s.realPath != "" && r.usedFolders[filepath.Dir(s.realPath)] {
+		if s.realPath != "" && r.workspace.usedFolders[filepath.Dir(s.realPath)] {
 			r.unusedManifests++
 			r.reader.remaining = before
 			continue
@@ -144,12 +155,12 @@ func (r *renderer) buildAndAdd(ctx context.Context, o buildRequest) error {
 	start := time.Now()
 	pieces, err := r.buildFolder(ctx, o)
 	r.buildTime += time.Since(start)
-	var failed *Error
+	var failed *document.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &failed):
-		r.buildStuck = errors.As(err, new(unfinishedBuildError))
+		r.buildStuck = isUnfinishedBuild(err)
 		r.addBuildFailure(o, failed, failed.Hint)
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
@@ -171,38 +182,29 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]rawDocume
 	limits.Build -= r.buildTime
 	ctx, stop := context.WithTimeout(ctx, limits.Build)
 	defer stop()
-	w := r.walk.forNextBuild()
-	w.allowedRoot, w.allowMissing = o.allowedRoot, true
-	k := &kustomization{dir: o.dir, name: o.name, generated: o.generated, modify: o.modify}
-	if err := w.prepareRoot(ctx, k); err != nil {
-		return nil, err
-	}
-	b := kustomizeBuild{root: k, limits: limits}
+	b := folderBuild{dir: o.dir, allowedRoot: o.allowedRoot, name: o.name, generated: o.generated, modify: o.modify, limits: limits}
 	if o.postBuild != nil {
 		b.finishObject = o.postBuild.objectText
 	}
-	pieces, err := w.buildDocuments(ctx, b)
-	switch {
-	case err == nil:
-		r.addMissingParts(w.missingParts)
-	case len(w.missingParts) > 0 && ctx.Err() == nil && !errors.As(err, new(unfinishedBuildError)): // what fails may need what is missing
-		err = w.missingParts[0].refusal
+	pieces, missing, err := r.workspace.walk.buildFolder(ctx, b)
+	if err == nil {
+		r.omissions.addMissingParts(missing)
 	}
 	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
-		r.addPartlyOmitted(o.source, secretVariables, secretVariablesHint)
+		r.omissions.addPartlyOmitted(o.source, secretVariables, secretVariablesHint)
 	}
 	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.missingUsed {
-		r.addPartlyOmitted(o.source, optionalVariables, optionalVariablesHint)
+		r.omissions.addPartlyOmitted(o.source, optionalVariables, optionalVariablesHint)
 	}
 	if what := o.postBuild.unsetMessage(); err == nil && what != "" && o.source != nil {
-		r.addRemark(o.source, what)
+		r.omissions.addRemark(o.source, what)
 	}
 	return pieces, err
 }
 
 // addBuildFailure tells that something could not be built.
 func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
-	if at, ok := err.(*Error); ok && at.What == o.name {
+	if at, ok := err.(*document.Error); ok && at.What == o.name {
 		err = at.Err
 	}
 	p := model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: &model.Origin{File: o.name},
@@ -217,9 +219,11 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 // addDocuments adds documents to what is read, and has followed what they lead to. They come from a
 // source, or from nil.
 func (r *renderer) addDocuments(pieces []rawDocument, by *gitopsSource) {
-	aside := r.isElsewhere(by)
+	aside := r.destinations.isElsewhere(by)
 	for i, p := range pieces {
-		pieces[i].elsewhere = aside
+		if aside {
+			r.destinations.aside[len(r.index.documents)+i] = true
+		}
 		for _, l := range r.findSources(p) {
 			if by != nil && by.kind != helmRelease {
 				l.cluster = by.destinationCluster()
@@ -231,9 +235,9 @@ func (r *renderer) addDocuments(pieces []rawDocument, by *gitopsSource) {
 		}
 	}
 	if by != nil && !aside {
-		r.deployed = append(r.deployed, deployedRange{by, len(r.documents), len(r.documents) + len(pieces)})
+		r.destinations.deployed = append(r.destinations.deployed, deployedRange{by, len(r.index.documents), len(r.index.documents) + len(pieces)})
 	}
-	r.documents = append(r.documents, pieces...)
+	r.index.documents = append(r.index.documents, pieces...)
 }
 
 // followSources follows sources until there are none that can be reached.
@@ -242,11 +246,11 @@ func (r *renderer) followSources(ctx context.Context) error {
 		for len(r.queue) > 0 {
 			l := r.queue[0]
 			r.queue = r.queue[1:]
-			if !r.hasConfigMaps(l) {
+			if !r.index.hasConfigMaps(l) {
 				r.waiting = append(r.waiting, l)
 				continue
 			}
-			if !l.deferred && r.isSecretMissing(l) {
+			if !l.deferred && r.index.isSecretMissing(l) {
 				l.deferred = true
 				r.queue = append(r.queue, l)
 				continue
@@ -255,9 +259,9 @@ func (r *renderer) followSources(ctx context.Context) error {
 				return err
 			}
 		}
-		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *gitopsSource) bool { return !r.hasConfigMaps(l) })
+		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *gitopsSource) bool { return !r.index.hasConfigMaps(l) })
 		if len(r.queue) > 0 {
-			r.waiting = slices.DeleteFunc(r.waiting, r.hasConfigMaps)
+			r.waiting = slices.DeleteFunc(r.waiting, r.index.hasConfigMaps)
 			continue
 		}
 		switch next := r.findBootstrap(); {
@@ -279,11 +283,11 @@ func (r *renderer) followSources(ctx context.Context) error {
 func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 	for _, path := range l.sourcePaths() {
 		r.reachedPaths[l.kind+" "+path] = true
-		if dir, _, ok := r.locateFolder(path); ok && l.kind != helmRelease {
+		if dir, _, ok := r.workspace.locateFolder(path); ok && l.kind != helmRelease {
 			r.enteredFolders[dir.String()] = true
 		}
 	}
-	if r.isSkipped(l) {
+	if r.destinations.isSkipped(l) {
 		return nil
 	}
 	switch l.kind {
@@ -305,9 +309,9 @@ func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case why != nil && len(made) > 0:
-		r.addPartlyOmitted(l, why.Error(), applicationSetHint)
+		r.omissions.addPartlyOmitted(l, why.Error(), applicationSetHint)
 	case why != nil:
-		r.addOmitted(l, why.Error(), applicationSetHint)
+		r.omissions.addOmitted(l, why.Error(), applicationSetHint)
 	}
 	return nil
 }

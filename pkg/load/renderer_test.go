@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -63,12 +64,12 @@ func TestKustomizationsOfFolders(t *testing.T) {
 		"apps/part/b.yml":                    bare("b"),
 		"apps/unused-part/kustomization.yml": "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\nresources: [c.yml]\n",
 		"apps/unused-part/c.yml":             bare("c"),
-		"plain/d.yaml":                       thing("d"),
+		"plain/d.yaml":                       loadtest.Thing("d"),
 		"broken/kustomization.yaml":          "resources: [none.yaml, e.yaml]\n",
 		"broken/e.yaml":                      bare("e"),
 	}
-	write(t, files)
-	same(t, told(rendered(t, ".")),
+	loadtest.Write(t, files)
+	loadtest.Same(t, told(rendered(t, ".")),
 		"configmap/prod/c-x apps/prod/kustomization.yaml",
 		"thing/ns/d plain/d.yaml:1",
 		"thing/prod/a-x apps/base/a.yaml:2",
@@ -82,19 +83,19 @@ func TestKustomizationsOfFolders(t *testing.T) {
 
 // Kustomizations that only name each other are told, not lost.
 func TestKustomizationsInACircle(t *testing.T) {
-	write(t, map[string]string{"a/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../a]\n", "c.yaml": thing("c")})
-	same(t, told(rendered(t, ".")), "thing/ns/c c.yaml:1",
+	loadtest.Write(t, map[string]string{"a/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../a]\n", "c.yaml": loadtest.Thing("c")})
+	loadtest.Same(t, told(rendered(t, ".")), "thing/ns/c c.yaml:1",
 		"error NotEvaluated: a: the kustomization in a is not built: b/kustomization.yaml:1: resources: a circle: a is, or holds, the folder of a/kustomization.yaml")
 }
 
 // A folder without anything to render is read as it was.
 func TestFoldersWithoutKustomizations(t *testing.T) {
-	write(t, map[string]string{"a/a.yaml": thing("a"), "b.yaml": thing("b"), "c/x.json": "[1]"})
+	loadtest.Write(t, map[string]string{"a/a.yaml": loadtest.Thing("a"), "b.yaml": loadtest.Thing("b"), "c/x.json": "[1]"})
 	plain, err := load.Files(context.Background(), load.Options{Paths: []string{"."}, Recursive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, told(rendered(t, ".")), told(plain)...)
+	loadtest.Same(t, told(rendered(t, ".")), told(plain)...)
 }
 
 // fluxRepo has the shape that Flux's own guides propose: clusters, infrastructure and apps with a base and overlays.
@@ -125,7 +126,7 @@ func with(files map[string]string, more ...string) map[string]string {
 }
 
 func TestFlux(t *testing.T) {
-	write(t, with(fluxRepo, ".git/HEAD", "ref: x\n"))
+	loadtest.Write(t, with(fluxRepo, ".git/HEAD", "ref: x\n"))
 	want := []string{
 		"configmap/flux-system/settings settings/settings.yaml:1",
 		"thing/shop/b apps/base/a.yaml:7",
@@ -141,17 +142,17 @@ func TestFlux(t *testing.T) {
 	}
 	const doubt = "warning NotEvaluated: clusters/prod/apps.yaml:1: Kustomization flux-system/apps is rendered in part: it asks for variables that an optional Secret may have, which is not in the input and counts as missing"
 	s := rendered(t, "clusters/prod")
-	same(t, objects(s), append(want[:3:3], doubt)...)
+	loadtest.Same(t, objects(s), append(want[:3:3], doubt)...)
 	got := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "shop", Name: "gold-a"})
 	if got == nil || fmt.Sprint(got.Get("spec")) != "map[host:shop.example.com kept:${X} other:fallback port:8080]" {
 		t.Errorf("got %v", got.Get("spec"))
 	}
 	// Of the whole repository, what Flux does not reach is built as well.
-	same(t, objects(rendered(t, ".")), append(want[:1:1], "thing/shop/b apps/base/a.yaml:7", "thing/shop/gold-a apps/base/a.yaml:1", "thing/staging/${TIER}-a apps/base/a.yaml:1", "thing/staging/b apps/base/a.yaml:7", doubt)...)
+	loadtest.Same(t, objects(rendered(t, ".")), append(want[:1:1], "thing/shop/b apps/base/a.yaml:7", "thing/shop/gold-a apps/base/a.yaml:1", "thing/staging/${TIER}-a apps/base/a.yaml:1", "thing/staging/b apps/base/a.yaml:7", doubt)...)
 }
 
 func TestFluxLeftOut(t *testing.T) {
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"ks.yaml": fluxTo("elsewhere", "./app", "  kubeConfig: {secretRef: {name: x}}\n") + "---\n" + fluxTo("gone", "./gone", "") + "---\n" + fluxTo("up", "../../etc", "") + "---\n" +
 			strings.Replace(fluxTo("other", "./app", ""), "name: flux-system}", "name: podinfo}", 1) + "---\n" +
 			fluxTo("open", "./open", "  postBuild: {substituteFrom: [{kind: Secret, name: s}, {kind: ConfigMap, name: missing}], substitute: {A: a}}\n") + "---\n" +
@@ -167,7 +168,7 @@ func TestFluxLeftOut(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	same(t, lines,
+	loadtest.Same(t, lines,
 		"thing/default/open-a open/a.yaml:1",
 		"error NotEvaluated: ks.yaml:38: Kustomization flux-system/bad: the kustomization in bad is not built: Unexpected kind: nope",
 		"warning NotEvaluated: ks.yaml:9: 2 Kustomizations are not rendered: the path is not in the input (flux-system/gone, flux-system/up)",
@@ -180,12 +181,12 @@ func TestFluxLeftOut(t *testing.T) {
 }
 
 func TestArgo(t *testing.T) {
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"argo/apps.yaml": appTo("a", "a", "") + "---\n" + appTo("k", "k", "    kustomize: {namePrefix: pre-, patches: [{target: {kind: Thing}, patch: '- {op: add, path: /spec, value: {x: y}}'}]}\n") + "---\n" +
 			appTo("deep", "deep", "    directory: {recurse: true, exclude: '{x/*,z.yaml}', include: '*.yaml'}\n") + "---\n" +
 			strings.Replace(appTo("remote", "a", "    chart: redis\n"), "path: a", "targetRevision: '1'", 1),
 		"argo/set.yaml":        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: set, namespace: argocd}\nspec: {generators: [{clusters: {}}]}\n",
-		"a/a.yaml":             bare("a") + "---\n" + thing("named"),
+		"a/a.yaml":             bare("a") + "---\n" + loadtest.Thing("named"),
 		"a/sub/b.yaml":         bare("b"),
 		"k/kustomization.yaml": "resources: [k.yaml]\n",
 		"k/k.yaml":             bare("k"),
@@ -200,7 +201,7 @@ func TestArgo(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	same(t, lines,
+	loadtest.Same(t, lines,
 		"thing/a-ns/a a/a.yaml:1",
 		"thing/deep-ns/y deep/y/y.yaml:1",
 		"thing/k-ns/pre-k k/k.yaml:1",
@@ -211,20 +212,20 @@ func TestArgo(t *testing.T) {
 
 // What a plugin renders is read as if there were none, and told: a kustomization with its namespace, plain manifests as they stand, once.
 func TestArgoPlugins(t *testing.T) {
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"apps.yaml":            appTo("k", "k", "    plugin: {name: build-with-helm}\n") + "---\n" + appTo("a", "a", "    plugin: {name: pick}\n") + "---\n" + appTo("b", "a", "    plugin: {name: pick}\n"),
 		"k/kustomization.yaml": "resources: [k.yaml]\n",
 		"k/k.yaml":             bare("k"),
-		"a/a.yaml":             bare("a") + "---\n" + thing("named"),
+		"a/a.yaml":             bare("a") + "---\n" + loadtest.Thing("named"),
 	})
-	same(t, about(rendered(t, ".")), "thing/default/a a/a.yaml:1", "thing/k-ns/k k/k.yaml:1", "thing/ns/named a/a.yaml:6",
+	loadtest.Same(t, about(rendered(t, ".")), "thing/default/a a/a.yaml:1", "thing/k-ns/k k/k.yaml:1", "thing/ns/named a/a.yaml:6",
 		"warning NotEvaluated: apps.yaml:1: 3 Applications are rendered in part: a plugin renders it, which is not run: it is read as if there were none (argocd/a, argocd/b, argocd/k)",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 }
 
 // A repository in which the Kustomizations of all apps come out of a build, patched. One is disabled: its kustomization does not name it.
 func TestFluxOfFlux(t *testing.T) {
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"flux/ks.yaml": fluxTo("cluster-apps", "./apps", "  patches:\n  - target: {kind: Kustomization, group: kustomize.toolkit.fluxcd.io}\n    patch: |\n"+
 			"      apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      metadata: {name: x}\n      spec: {postBuild: {substitute: {DOMAIN: example.com}}}\n"),
 		"apps/net/kustomization.yaml":          "namespace: net\nresources: [./echo/ks.yaml, ./local.yaml]\ncomponents: [../../parts/common]\n",
@@ -241,7 +242,7 @@ func TestFluxOfFlux(t *testing.T) {
 		"parts/extra/e.yaml":                   bare("extra"),
 	})
 	s := rendered(t, ".")
-	same(t, told(s),
+	loadtest.Same(t, told(s),
 		"namespace/net parts/common/ns.yaml",
 		"thing/echo/echo apps/net/echo/app/echo.yaml:1",
 		"thing/echo/extra parts/extra/e.yaml:1",

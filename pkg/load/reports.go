@@ -11,7 +11,7 @@ import (
 type ReportQuery struct {
 	Kinds         []model.GroupKind
 	Selector      string // by labels
-	AllNamespaces bool   // of all namespaces, not only of those of LiveOptions.Home
+	AllNamespaces bool   // of all namespaces, not only of those of the options
 }
 
 // readReports reads reports where something could not be read: in all namespaces if that is wanted

@@ -10,6 +10,7 @@ import (
 
 	kyaml "sigs.k8s.io/yaml"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -69,7 +70,7 @@ func numbers(v any) any {
 // ours is what load makes of the same text, indented below spec.
 func ours(t *testing.T, text string) (any, []model.Problem) {
 	t.Helper()
-	s := stdin(t, thing("a")+"spec:\n  "+strings.ReplaceAll(text, "\n", "\n  ")+"\n", load.Limits{})
+	s := stdin(t, loadtest.Thing("a")+"spec:\n  "+strings.ReplaceAll(text, "\n", "\n  ")+"\n", load.Limits{})
 	if len(s.Objects) == 0 {
 		return nil, s.Problems
 	}

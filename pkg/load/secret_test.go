@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -17,12 +18,12 @@ func TestSecrets(t *testing.T) {
 		"    kubectl.kubernetes.io/last-applied-configuration: '{\"data\":{\"a\":\"hunter2\"}}'\ndata:\n  a: hunter2\n  b: " +
 		base64.StdEncoding.EncodeToString([]byte(pem)) + "\n  c: aHVudGVyMg==\n  d: null\nstringData:\n  c: hunter2\n  e: |\n    " +
 		strings.ReplaceAll(pem, "\n", "\n    ") + "\n"
-	list := "kind: List\nitems:\n- " + indent(secret) + "- " + indent(thing("a")+"spec:\n  x: 1\n")
-	for _, text := range []string{secret, list, thing("a") + "---\n" + secret} {
+	list := "kind: List\nitems:\n- " + indent(secret) + "- " + indent(loadtest.Thing("a")+"spec:\n  x: 1\n")
+	for _, text := range []string{secret, list, loadtest.Thing("a") + "---\n" + secret} {
 		s := stdin(t, text, load.Limits{})
 		o := s.Get(model.Ref{Kind: "Secret", Namespace: "m", Name: "s"})
 		if o == nil || len(s.Problems) > 0 {
-			t.Fatal(describe(s))
+			t.Fatal(loadtest.Describe(s))
 		}
 		got := fmt.Sprint(o.Body.Value())
 		want := "map[apiVersion:v1 data:map[a:map[pem:false present:true] b:map[pem:true present:true] c:map[pem:false present:true] " +
@@ -52,8 +53,8 @@ func TestBrokenSecretsLeaveNothing(t *testing.T) {
 		head + "data: hunter2\nstringData: [hunter2]\n",
 		head + "type: Opaque\ndata:\n  a: [hunter2]\n",
 		"apiVersion: v1\nkind: Secret\ndata: {a: hunter2}\n",
-		"kind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  data: {a: hunter2}\n- " + indent(thing("b")),
-		"kind: List\nitems:\n- - kind: Secret\n    data: {a: hunter2}\n- " + indent(thing("b")),
+		"kind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  data: {a: hunter2}\n- " + indent(loadtest.Thing("b")),
+		"kind: List\nitems:\n- - kind: Secret\n    data: {a: hunter2}\n- " + indent(loadtest.Thing("b")),
 		"{\"apiVersion\": \"v1\", \"kind\": \"Service\", \"metadata\": {\"name\": \"a\"}}\n{\"kind\": \"Secret\", \"data\": \"hunter2\", }\n",
 	} {
 		s := stdin(t, text, load.Limits{})

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -30,7 +31,7 @@ type Server struct {
 // NewServer returns the server that a kubeconfig's entry describes. Every request is passed to log,
 // if that is not nil. Requests are not throttled here: there are few of them, and the server says
 // itself when it is too many. All answers together are bounded like files.
-func NewServer(config *rest.Config, limits Limits, log func(format string, args ...any)) (*Server, error) {
+func NewServer(config *rest.Config, limits document.Limits, log func(format string, args ...any)) (*Server, error) {
 	return newServer(config, func(client *http.Client) *http.Client { return boundClient(client, limits) }, log)
 }
 

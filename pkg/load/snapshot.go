@@ -28,11 +28,8 @@ func isSnapshot(text []byte) bool {
 	return bytes.Contains(begin, []byte("kind: "+model.SnapshotKind+"\n")) || bytes.Contains(bytes.ReplaceAll(begin, []byte(" "), nil), []byte(`"kind":"`+model.SnapshotKind+`"`))
 }
 
-// snapshotGroup tells our snapshots, of whatever version, from kinds of others that are called so.
-const snapshotGroup = "dopolicy.dev/"
-
 // splitSnapshot reads the header of a snapshot and cuts out its objects, which are documents that follow it or, in JSON, its items.
-func splitSnapshot(file inputFile, text []byte) (h *model.Header, pieces []rawDocument, err error) {
+func splitSnapshot(file sourceFile, text []byte) (h *model.Header, pieces []rawDocument, err error) {
 	var header []byte
 	if text[findContentStart(text)] == '{' {
 		header, pieces, err = splitJSONSnapshot(file, text)
@@ -73,7 +70,7 @@ func splitSnapshot(file inputFile, text []byte) (h *model.Header, pieces []rawDo
 }
 
 // splitJSONSnapshot cuts the items out of a snapshot in JSON, and returns the rest as its header.
-func splitJSONSnapshot(file inputFile, text []byte) (header []byte, pieces []rawDocument, err error) {
+func splitJSONSnapshot(file sourceFile, text []byte) (header []byte, pieces []rawDocument, err error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if _, err := d.ReadToken(); err != nil {
 		return nil, nil, err
@@ -110,7 +107,7 @@ func splitJSONSnapshot(file inputFile, text []byte) (header []byte, pieces []raw
 }
 
 // splitSnapshotItems returns the entries of a list, each as a document of its own.
-func splitSnapshotItems(d *jsontext.Decoder, file inputFile) ([]rawDocument, error) {
+func splitSnapshotItems(d *jsontext.Decoder, file sourceFile) ([]rawDocument, error) {
 	var pieces []rawDocument
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -124,26 +121,4 @@ func splitSnapshotItems(d *jsontext.Decoder, file inputFile) ([]rawDocument, err
 	}
 	_, err := d.ReadToken()
 	return pieces, err
-}
-
-// truncationProblem returns a problem if fewer objects were read than the header of a snapshot
-// announces.
-func truncationProblem(h *model.Header, outcomes []documentResult) *model.Problem {
-	if h.Objects == nil {
-		return nil
-	}
-	read := 0
-	for _, out := range outcomes {
-		for _, o := range out.objects {
-			if o.Origin.Cluster != "" {
-				read++
-			}
-		}
-	}
-	if read == *h.Objects {
-		return nil
-	}
-	return &model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{Cluster: h.Cluster},
-		Message: fmt.Sprintf("the snapshot holds %d objects, and its header says %d: something of it is lost", read, *h.Objects),
-		Hint:    "take it anew with: kubectl dopolicy snapshot -o FILE"}
 }

@@ -9,9 +9,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// sourceFile is the file that documents are read from, as problems and origins call it.
+type sourceFile struct {
+	name  string // as the user would type it, with forward slashes
+	named bool   // given by its own name rather than found in a folder
+}
+
 // rawDocument is one document of a file before it is parsed.
 type rawDocument struct {
-	file    inputFile
+	file    sourceFile
 	cluster string // the context of the cluster, if the document is part of a snapshot
 	line    int    // of the first line of text, in the file
 	text    []byte
@@ -22,12 +28,11 @@ type rawDocument struct {
 
 	realPath  string // the path of the file without links; "" where it was made
 	namespace string // of objects without one; "" for that of all
-	elsewhere bool   // it is for another cluster than the one that is asked about
 }
 
 // splitText cuts a file into its documents as kubectl does, so that a broken document cannot spoil
 // the next. Documents without content (blank lines, comments and {} only) are left out.
-func splitText(file inputFile, text []byte) []rawDocument {
+func splitText(file sourceFile, text []byte) []rawDocument {
 	var pieces []rawDocument
 	eachSpan(text, isJSONFirst(text), func(c documentSpan) { pieces = append(pieces, c.toDocument(file, text)) })
 	return pieces
@@ -48,7 +53,7 @@ func (p rawDocument) splitBatch() []rawDocument {
 const maxBatchBytes = 8 << 10
 
 // splitBatched is splitText, with small documents that follow each other in one batch.
-func splitBatched(file inputFile, text []byte) []rawDocument {
+func splitBatched(file sourceFile, text []byte) []rawDocument {
 	var pieces []rawDocument
 	var last documentSpan // the span of the last document
 	lastFits := false     // whether another document can join it
@@ -72,7 +77,7 @@ func splitBatched(file inputFile, text []byte) []rawDocument {
 
 // splitJSONStream cuts many JSON values, one after the other, into batches. It returns nil if there
 // are none, or not that many. What is no JSON is left to the last batch.
-func splitJSONStream(file inputFile, text []byte, c documentSpan) []rawDocument {
+func splitJSONStream(file sourceFile, text []byte, c documentSpan) []rawDocument {
 	if !c.stream || c.refused != nil || c.end-c.start < 2*maxBatchBytes {
 		return nil
 	}
@@ -129,7 +134,7 @@ type documentSpan struct {
 	refused          *documentProblem
 }
 
-func (c documentSpan) toDocument(file inputFile, text []byte) rawDocument {
+func (c documentSpan) toDocument(file sourceFile, text []byte) rawDocument {
 	return rawDocument{file: file, line: c.line, text: text[c.start:c.end:c.end], isStream: c.stream, refused: c.refused}
 }
 

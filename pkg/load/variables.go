@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -155,7 +156,7 @@ func (f *postBuild) unsetMessage() string {
 // manifestIndex is the documents that were read up to now, with the ConfigMaps and Secrets in them.
 type manifestIndex struct {
 	documents     []rawDocument
-	parser        *kustomizationWalk
+	limits        document.Limits
 	namespace     string // of objects without one
 	indexed       int
 	configMapData map[string]map[string]string
@@ -188,7 +189,7 @@ func (r *manifestIndex) updateIndex() {
 		if !bytes.Contains(p.text, []byte("ConfigMap")) && !bytes.Contains(p.text, []byte("Secret")) {
 			continue
 		}
-		docs, failed := r.parser.parseManifests(p.text)
+		docs, failed := parseManifests(p.text, r.limits)
 		if failed != nil {
 			continue
 		}

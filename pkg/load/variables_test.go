@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // An optional Secret that is not in the input counts as missing. Where something asks for what it may have, that is told.
 func TestVariablesOfMissingSecrets(t *testing.T) {
 	const from = "  postBuild: {substitute: {APP: echo}, substituteFrom: [{kind: Secret, name: none, optional: true}]}\n"
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"ks.yaml":  fluxTo("a", "./a", from) + "---\n" + fluxTo("b", "./b", from),
 		"a/a.yaml": bare("${APP}") + "spec: {host: '${DOMAIN:-none}'}\n",
 		"b/b.yaml": bare("b-${APP}") + "spec: {kept: '$${X}'}\n",
 	})
-	same(t, about(rendered(t, ".")), "thing/default/b-echo b/b.yaml:1", "thing/default/echo a/a.yaml:1",
+	loadtest.Same(t, about(rendered(t, ".")), "thing/default/b-echo b/b.yaml:1", "thing/default/echo a/a.yaml:1",
 		"warning NotEvaluated: ks.yaml:1: Kustomization flux-system/a is rendered in part: it asks for variables that an optional Secret may have, which is not in the input and counts as missing",
 		"info NamespaceAssumed: 2 objects have no namespace: default is assumed")
 }
@@ -23,7 +24,7 @@ func TestVariablesOfMissingSecrets(t *testing.T) {
 // The keys of a Secret can be read where its values are not: only these variables stay as they stand.
 func TestVariablesOfSecrets(t *testing.T) {
 	const from = "  postBuild: {substitute: {APP: echo, GIVEN: own}, substituteFrom: [{kind: ConfigMap, name: settings}, {kind: Secret, name: hidden}]}\n"
-	write(t, map[string]string{
+	loadtest.Write(t, map[string]string{
 		"ks.yaml":       fluxTo("a", "./a", from) + "---\n" + fluxTo("b", "./b", from) + "---\n" + fluxTo("secrets", "./secrets", ""),
 		"settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\ndata: {TIER: gold, BOTH: open}\n",
 		"secrets/s.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: hidden, namespace: flux-system}\n" +
@@ -47,5 +48,5 @@ func TestVariablesOfSecrets(t *testing.T) {
 			notes = append(notes, line)
 		}
 	}
-	same(t, notes, "warning NotEvaluated: ks.yaml:1: Kustomization flux-system/a is rendered in part: variables come from Secrets, whose values are not read")
+	loadtest.Same(t, notes, "warning NotEvaluated: ks.yaml:1: Kustomization flux-system/a is rendered in part: variables come from Secrets, whose values are not read")
 }

@@ -18,13 +18,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // Watcher watches the lists that a Cache keeps, from the versions at which they were read, and has the cache take in what changes.
 type Watcher struct {
 	server *Server
-	limits Limits
+	limits document.Limits
 	cache  *Cache
 	report func(what, hint string)
 	pause  time.Duration // before a watch that fails is begun again; it doubles with every failure
@@ -39,8 +40,8 @@ type Watcher struct {
 
 // NewWatcher returns a watcher of the server that a kubeconfig's entry describes. What cannot be
 // watched is passed to report, which is called one at a time.
-func NewWatcher(config *rest.Config, limits Limits, c *Cache, report func(what, hint string)) (*Watcher, error) {
-	limits = limits.withDefaults()
+func NewWatcher(config *rest.Config, limits document.Limits, c *Cache, report func(what, hint string)) (*Watcher, error) {
+	limits = limits.WithDefaults()
 	server, err := newServer(config, refuseRedirects, nil)
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (w *Watcher) readEvents(ctx context.Context, l listKey) error {
 		return err
 	}
 	defer body.Close()
-	most := w.limits.maxAnswerBytes()
+	most := maxAnswerBytes(w.limits)
 	bounded := &io.LimitedReader{R: bufio.NewReader(body)}
 	events := json.NewDecoder(bounded)
 	for {
@@ -173,19 +174,16 @@ func (w *Watcher) applyEvent(l listKey, e watchEvent) error {
 		}
 		return &apierrors.StatusError{ErrStatus: status}
 	}
-	v, _, err := readServerAnswer(e.Object, newTextCache(), w.limits, nil)
-	object := asMap(v)
-	if err != nil || object == nil {
-		return errRelist
-	}
-	if e.Type == "BOOKMARK" {
-		w.cache.advanceVersion(l, asMap(object.valueAt("metadata")).textAt("resourceVersion"))
-		return nil
-	}
-	switch known, err := w.cache.applyChange(l, object, e.Type == "DELETED"); {
+	object, err := readServerObject(e.Object, w.limits)
+	switch {
 	case err != nil:
 		return errRelist
-	case !known:
+	case e.Type == "BOOKMARK":
+		w.cache.advanceVersion(l, object.resourceVersion)
+		return nil
+	case object.ref == (model.Ref{}):
+		return errRelist
+	case !w.cache.applyChange(l, object, e.Type == "DELETED"):
 		return errNotCached
 	}
 	w.markChanged()

@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -148,7 +149,7 @@ type watching struct {
 func watchFake(t *testing.T) *watching {
 	w := &watching{fakeServer: newFakeServer(t), cache: &Cache{}, ctx: t.Context()}
 	var err error
-	w.watcher, err = NewWatcher(&rest.Config{Host: w.URL}, Limits{}, w.cache, func(what, _ string) {
+	w.watcher, err = NewWatcher(&rest.Config{Host: w.URL}, document.Limits{}, w.cache, func(what, _ string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.warnings = append(w.warnings, what)
@@ -163,7 +164,7 @@ func watchFake(t *testing.T) *watching {
 // read reads the server as far as that is needed, and watches what was read. It returns the routes.
 func (w *watching) read() string {
 	w.t.Helper()
-	server, err := NewServer(&rest.Config{Host: w.URL}, Limits{}, nil)
+	server, err := NewServer(&rest.Config{Host: w.URL}, document.Limits{}, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -24,12 +24,11 @@ type kustomizedFolder struct {
 
 func (f *kustomizedFolder) isComponent() bool { return f.kustomization.Kind == types.ComponentKind }
 
-// inputFolder is a folder of the input.
-type inputFolder struct{ path, name string }
-
 // workspace is the folders of an input: what they hold, and where paths count from.
 type workspace struct {
-	walk         *kustomizationWalk // of which every build has another
+	fileSystem   filesys.FileSystem
+	walk         *kustomizationWalk // reads what kustomizations name, and builds them
+	limits       document.Limits
 	pathRoots    []pathRoot
 	folders      map[string]*kustomizedFolder // those with a kustomization, by their real path
 	chartsByPath map[string]*chart            // by the real path of the folder
@@ -39,36 +38,38 @@ type workspace struct {
 	valuesUsed   int                          // how many values generators have used
 }
 
+func newWorkspace(walk *kustomizationWalk, limits document.Limits) workspace {
+	return workspace{fileSystem: filesys.MakeFsOnDisk(), walk: walk, limits: limits, folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{},
+		usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}
+}
+
 // readKustomizations reads the kustomizations among the folders, and notes what they name.
 func (r *workspace) readKustomizations(ctx context.Context, f *fileFinder) error {
 	for _, at := range f.chartFolders {
-		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
+		dir, err := filesys.ConfirmDir(r.fileSystem, at.path)
 		if err != nil {
-			return pathError(at.name, err)
+			return document.PathError(at.name, err)
 		}
 		r.chartsByPath[dir.String()] = &chart{dir: dir, name: at.name}
 	}
 	for _, at := range f.kustomizedFolders {
-		dir, err := filesys.ConfirmDir(r.walk.fileSystem, at.path)
+		dir, err := filesys.ConfirmDir(r.fileSystem, at.path)
 		if err != nil {
-			return pathError(at.name, err)
+			return document.PathError(at.name, err)
 		}
-		one := &kustomizedFolder{kustomization: &kustomization{dir: dir, name: at.name}}
-		// What is wrong with it is reported when it is built.
-		if err := r.walk.openKustomization(ctx, one.kustomization); err != nil && ctx.Err() != nil {
-			return ctx.Err()
+		k, err := r.walk.openFolder(ctx, dir, at.name)
+		if err != nil {
+			return err
 		}
+		one := &kustomizedFolder{kustomization: k}
 		r.folders[dir.String()] = one
 		r.usedFolders[dir.String()] = true
-		for _, e := range one.kustomization.listEntries() {
-			r.recordNamedPath(one, e)
+		for _, named := range k.namedPaths() {
+			r.recordNamedPath(one, named)
 		}
-		for _, c := range one.kustomization.HelmCharts {
-			if chart := r.chartsByPath[realPath(one.kustomization.dir.Join(one.kustomization.chartPath(c)))]; chart != nil {
+		for _, folder := range k.chartFolders() {
+			if chart := r.chartsByPath[realPath(folder)]; chart != nil {
 				chart.reached = true
-			}
-			for _, file := range append(c.AdditionalValuesFiles, c.ValuesFile) {
-				r.recordNamedPath(one, entry{role: asData, kustomization: one.kustomization, text: file})
 			}
 		}
 	}
@@ -82,24 +83,9 @@ func (r *workspace) readKustomizations(ctx context.Context, f *fileFinder) error
 	return nil
 }
 
-// recordNamedPath notes the file or folder that an entry of a kustomization names.
-func (r *workspace) recordNamedPath(f *kustomizedFolder, e entry) {
-	text := e.text
-	switch e.role {
-	case asLiteral, asInline, asChart:
-		return
-	case asData:
-		if _, file, found := strings.Cut(text, "="); found {
-			text = file
-		}
-	}
-	if text == "" || strings.Contains(text, "\n") || isRemote(text) {
-		return
-	}
-	if !filepath.IsAbs(text) {
-		text = f.kustomization.dir.Join(text)
-	}
-	dir, file, err := r.walk.fileSystem.CleanedAbs(text)
+// recordNamedPath notes the file or folder at a path that a kustomization names.
+func (r *workspace) recordNamedPath(f *kustomizedFolder, named string) {
+	dir, file, err := r.fileSystem.CleanedAbs(named)
 	switch {
 	case err != nil:
 	case file == "":
@@ -113,19 +99,19 @@ func (r *workspace) recordNamedPath(f *kustomizedFolder, e entry) {
 // scanUsedFiles looks for sources in the files that kustomizations name. They may be changed before
 // they are deployed; where they lead seldom is.
 func (r *renderer) scanUsedFiles(ctx context.Context) error {
-	for _, real := range slices.Sorted(maps.Keys(r.usedFiles)) {
+	for _, real := range slices.Sorted(maps.Keys(r.workspace.usedFiles)) {
 		if !isManifest(real) {
 			continue
 		}
-		s := fileLocation{dir: filesys.ConfirmedDir(filepath.Dir(real)), file: filepath.Base(real), name: r.displayName(real)}
-		text, err := r.walk.readFile(ctx, s)
+		s := fileLocation{dir: filesys.ConfirmedDir(filepath.Dir(real)), file: filepath.Base(real), name: r.workspace.displayName(real)}
+		text, err := r.workspace.walk.readFile(ctx, s)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil { // which is reported when it is built
 			continue
 		}
-		for _, p := range splitText(inputFile{name: s.name}, text) {
+		for _, p := range splitText(sourceFile{name: s.name}, text) {
 			p.realPath = real
 			r.foundSources = append(r.foundSources, r.findSources(p)...)
 		}
@@ -136,8 +122,8 @@ func (r *renderer) scanUsedFiles(ctx context.Context) error {
 // rootKustomizations returns the kustomizations that are built because nothing leads to them.
 func (r *renderer) rootKustomizations() []*kustomizedFolder {
 	var out []*kustomizedFolder
-	for _, dir := range slices.Sorted(maps.Keys(r.folders)) {
-		if f := r.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) {
+	for _, dir := range slices.Sorted(maps.Keys(r.workspace.folders)) {
+		if f := r.workspace.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) {
 			out = append(out, f)
 		}
 	}
@@ -150,7 +136,7 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 	met := map[string]bool{}
 	var meet func(dir string)
 	meet = func(dir string) {
-		f := r.folders[dir]
+		f := r.workspace.folders[dir]
 		if f == nil || met[dir] {
 			return
 		}
@@ -159,9 +145,9 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 			meet(next)
 		}
 	}
-	dirs := slices.Sorted(maps.Keys(r.folders))
+	dirs := slices.Sorted(maps.Keys(r.workspace.folders))
 	for _, dir := range dirs {
-		if f := r.folders[dir]; !f.isNamed || f.isComponent() || r.targetFolders.hasFolder(dir) {
+		if f := r.workspace.folders[dir]; !f.isNamed || f.isComponent() || r.targetFolders.hasFolder(dir) {
 			meet(dir)
 		}
 	}
@@ -170,7 +156,7 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 			continue
 		}
 		meet(dir)
-		f := r.folders[dir]
+		f := r.workspace.folders[dir]
 		if err := r.buildAndAdd(ctx, buildRequest{dir: f.kustomization.dir, name: f.kustomization.name}); err != nil {
 			return err
 		}
@@ -198,7 +184,7 @@ func (c folderSet) hasFolder(dir string) bool {
 // findKustomizationFile returns the kustomization file in a folder, "" if there is none.
 func (r *workspace) findKustomizationFile(dir filesys.ConfirmedDir) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		if at := dir.Join(name); r.walk.fileSystem.Exists(at) && !r.walk.fileSystem.IsDir(at) {
+		if at := dir.Join(name); r.fileSystem.Exists(at) && !r.fileSystem.IsDir(at) {
 			return at
 		}
 	}
@@ -211,7 +197,7 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
 	var list func(below string) error
 	list = func(below string) error {
-		entries, err := r.walk.fileSystem.ReadDir(dir.Join(below))
+		entries, err := r.fileSystem.ReadDir(dir.Join(below))
 		if err != nil {
 			return err
 		}
@@ -219,7 +205,7 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 			at := filepath.Join(below, name)
 			switch full := filesys.ConfirmedDir(dir.Join(at)); {
 			case isHidden(name):
-			case !r.walk.fileSystem.IsDir(full.String()):
+			case !r.fileSystem.IsDir(full.String()):
 				if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 					k.Resources = append(k.Resources, "./"+filepath.ToSlash(at))
 				}
@@ -240,24 +226,27 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 
 // addOmissionProblems says what was left out.
 func (r *renderer) addOmissionProblems() {
-	r.reader.problems = append(r.reader.problems, r.remarks...)
-	for _, o := range r.omitted {
+	r.reader.problems = append(r.reader.problems, r.omissions.remarks...)
+	for _, o := range r.omissions.omitted {
 		o.sources = slices.DeleteFunc(o.sources, func(which fmt.Stringer) bool {
 			l, led := which.(*gitopsSource)
-			return led && r.isElsewhere(l)
+			return led && r.destinations.isElsewhere(l)
 		})
 		if len(o.sources) == 0 { // it is for another cluster than the one that is asked about
 			continue
 		}
 		r.reader.problems = append(r.reader.problems, o.toProblem())
 	}
-	if p := r.severalClustersProblem(&r.manifestIndex); p != nil {
+	if p := r.destinations.severalClustersProblem(&r.index); p != nil {
 		r.reader.problems = append(r.reader.problems, *p)
 	}
-	if r.unusedManifests > 0 {
-		r.reader.problems = append(r.reader.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-			Message: formatCount(r.unusedManifests, "manifest is", "manifests are") + " not read: the kustomization of the folder does not name " + map[bool]string{true: "it", false: "them"}[r.unusedManifests == 1],
-			Hint:    "kustomize does not deploy them; name them under resources if they are to be"})
+	if n := r.unusedManifests; n > 0 {
+		message := "1 manifest is not read: the kustomization of the folder does not name it"
+		if n > 1 {
+			message = fmt.Sprintf("%d manifests are not read: the kustomization of the folder does not name them", n)
+		}
+		r.reader.problems = append(r.reader.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: message,
+			Hint: "kustomize does not deploy them; name them under resources if they are to be"})
 	}
 	if idle := r.unfollowedSources(); len(idle) > 0 {
 		o := &omission{kind: idle[0].kind, why: "nothing that is read leads to it", informative: true}

@@ -1,4 +1,4 @@
-package load
+package document
 
 import (
 	"cmp"
@@ -26,7 +26,8 @@ func DefaultLimits() Limits {
 		Build: 5 * time.Minute, BuildMemory: 2 << 30}
 }
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns the limits with the default of every one that is zero.
+func (l Limits) WithDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Total:    cmp.Or(l.Total, d.Total),
