@@ -50,6 +50,7 @@ var synthetic = []struct {
 	{"talks", pureCore, "pkg/request/a.go", importing("net", "net/http"), []string{"2: imports net", "3: imports net/http"}},
 	{"a cluster client", pureCore, "pkg/topology/a.go", importing("k8s.io/client-go/dynamic"), []string{"2: client-go"}},
 	{"load from the core", pureCore, "pkg/topology/a.go", importing(module + "/pkg/load"), []string{"2: pkg/load"}},
+	{"cluster from the core", pureCore, "pkg/topology/a.go", importing(module + "/pkg/cluster"), []string{"2: pkg/cluster"}},
 	{"under another name", pureCore, "pkg/model/a.go", "package model\nimport . \"os\"\n", []string{"2: imports os"}},
 	{"reads the clock", pureCore, "pkg/resolve/a.go", "package resolve\nimport \"time\"\nvar t = time.Unix(0, 0)\nvar u = time.Now()\n", []string{"4: time.Now"}},
 	{"the clock under another name", pureCore, "pkg/merge/a.go", "package merge\nimport clock \"time\"\nvar u = clock.Since\n", []string{"3: time.Since"}},

@@ -19,14 +19,27 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/behavior"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/history"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/kinds"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // answers are the shapes of the contract, by kind.
 func answers() map[string]any {
 	return map[string]any{
-		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "PolicyReachList": view.PolicyReachList{}, "PolicyMatrix": view.PolicyMatrix{}, "OverriddenRuleList": view.OverriddenRuleList{},
-		"Explanation": view.Explanation{}, "History": view.History{}, "ClusterFailure": view.ClusterFailure{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{}, "EffectivePolicyDiff": view.EffectivePolicyDiff{},
-		"Proof": view.Proof{}, "BehaviorDiff": view.BehaviorDiff{}, "RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
+		"EffectivePolicyList": effective.EffectivePolicyList{}, "PolicyReach": reach.PolicyReach{}, "PolicyReachList": reach.PolicyReachList{}, "PolicyMatrix": matrix.PolicyMatrix{}, "OverriddenRuleList": overridden.OverriddenRuleList{},
+		"Explanation": explain.Explanation{}, "History": history.History{}, "ClusterFailure": view.ClusterFailure{}, "StatusList": status.StatusList{}, "Topology": graph.Topology{}, "KindList": kinds.KindList{}, "EffectivePolicyDiff": diff.EffectivePolicyDiff{},
+		"Proof": prove.Proof{}, "BehaviorDiff": behavior.BehaviorDiff{}, "RequestAnswer": requests.RequestAnswer{}, "RequestAnswerList": requests.RequestAnswerList{},
 		"Version": view.Version{}, "Snapshot": model.Header{},
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 		"RequirementTestReport": requirement.TestReport{}, "CoverageReport": cover.Report{},

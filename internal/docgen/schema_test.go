@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -41,7 +42,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 	for _, line := range lines {
 		var out, errs bytes.Buffer
 		args := append(strings.Fields(line), "-o", "json")
-		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, cli.Streams{Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code > cli.ExitFindings {
+		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code > cli.ExitFindings {
 			t.Fatalf("%s: exit %d: %s", line, code, errs.String())
 		}
 		doc, err := jsonschema.UnmarshalJSON(&out)

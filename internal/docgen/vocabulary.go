@@ -13,10 +13,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/behavior"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
 )
 
 // vocabulary is the words of fields: of Type.Field, by a keyword of JSON Schema.
@@ -48,12 +52,12 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"PolicyUse.Strategy": strategies, "PolicyUse.Role": words[reflect.TypeFor[resolve.Role]()],
 		"Step.Block": blocks, "Step.Strategy": strategies,
 		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
-		"ReachItem.State": {view.StateEffective, view.StatePartial, view.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), view.StateIgnored},
+		"ReachItem.State": {reach.StateEffective, reach.StatePartial, reach.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), reach.StateIgnored},
 
-		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden, view.EdgeConditionFalse},
-		"GraphEdge.State":    {view.EdgeFullyEffective, view.EdgePartial, view.EdgeFullyOverridden, view.EdgeConditionFalse, view.EdgeDangling, view.EdgeTaken},
-		"GraphEdge.Proxy":    {view.ProxyDiffers},
-		"Topology.Collapsed": {view.CollapseRules, view.CollapseRoute, view.CollapseNamespace},
+		"GraphEdge.Kind":     {graph.EdgeParent, graph.EdgeTargets, graph.EdgeEffective, graph.EdgeOverridden, graph.EdgeConditionFalse},
+		"GraphEdge.State":    {graph.EdgeFullyEffective, graph.EdgePartial, graph.EdgeFullyOverridden, graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTaken},
+		"GraphEdge.Proxy":    {graph.ProxyDiffers},
+		"Topology.Collapsed": {graph.CollapseRules, graph.CollapseRoute, graph.CollapseNamespace},
 		"KindInfo.Class":     {"Inherited", "Direct"},
 
 		"PolicyChange.Change": {"Added", "Removed", "Changed"}, "PolicyChange.TargetChange": {"Added", "Removed", "Reached", "Unreached"},
@@ -63,10 +67,10 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"Difference.Kind": words[reflect.TypeFor[status.DifferenceKind]()], "ObjectStatus.Verdict": words[reflect.TypeFor[status.AuditResult]()],
 
 		"RequestText.Protocol": append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
-		"Proof.Result":         {view.Proved, view.Refuted, view.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
-		"BehaviorSide.Outcome": outcomes, "BehaviorSide.Assumed": outcomes, "BehaviorChange.Access": {view.AccessOpened, view.AccessClosed},
+		"Proof.Result":         {prove.Proved, prove.Refuted, prove.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
+		"BehaviorSide.Outcome": outcomes, "BehaviorSide.Assumed": outcomes, "BehaviorChange.Access": {behavior.AccessOpened, behavior.AccessClosed},
 		"UnnoticedChange.Change": cover.Changes(), "ChangeCount.Change": cover.Changes(),
-		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
+		"Decision.Outcome": {string(evaluate.Allowed), string(evaluate.Denied), string(evaluate.NotEvaluated)},
 
 		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none", "unknown"}, "ReportedPolicy.Source": {"report"},
 		"Change.Action":   {string(publish.Create), string(publish.Update), string(publish.Refresh), string(publish.Remove), string(publish.Unchanged), string(publish.Failed)},

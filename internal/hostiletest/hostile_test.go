@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -34,7 +35,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(cli.App{Plugins: plugins.All()}.Run(context.Background(), os.Args[1:], cli.Terminal()))
+		os.Exit(cli.App{Plugins: plugins.All()}.Run(context.Background(), os.Args[1:], clirun.Terminal()))
 	}
 	flag.Parse()
 	if testing.Short() {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -95,7 +96,7 @@ func run(dir, demo string, check bool) error {
 func graph(demo, format string, args []string) ([]byte, error) {
 	var out, complaints bytes.Buffer
 	args = append([]string{"graph", "-f", demo, "-o", format}, args...)
-	streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints, LookupEnv: func(string) (string, bool) { return "", false }}
+	streams := clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints, LookupEnv: func(string) (string, bool) { return "", false }}
 	if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, streams); code != 0 {
 		_, _ = io.Copy(os.Stderr, &complaints)
 		return nil, fmt.Errorf("%s: exit code %d", strings.Join(args, " "), code)

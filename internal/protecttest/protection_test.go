@@ -19,9 +19,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -93,7 +100,7 @@ var catalog = sync.OnceValues(func() (catalog *known, err error) {
 		return nil, err
 	}
 	return &known{resolve: func(in *model.Snapshot) *resolve.Resolution {
-		return resolve.Run(in, topology.Build(in, c.Settings(), c.Links()...), c)
+		return resolve.Run(in, build.Graph(in, c.Settings(), c.Links()...), c)
 	}, tidiers: plugin.Normalizers(plugins.All(), c)}, nil
 })
 
@@ -134,12 +141,12 @@ func (c *comparison) compare() {
 	}
 	c.r = k.resolve(in)
 	c.matcher = request.NewMatcher(c.r.Graph, c.r.Settings).NormalizeWith(c.r, k.tidiers)
-	c.matcher.SetUnreadInputs(resolve.UnreadInputs(c.r))
+	c.matcher.SetUnreadInputs(unread.Inputs(c.r))
 	c.tally["inputs"]++
 	c.take()
 	c.settle()
 	judges := plugin.Judges(plugins.All())
-	m, err := view.Matrix(c.r, view.MatrixQuery{Matcher: c.matcher, Judges: judges})
+	m, err := matrix.Build(c.r, matrix.Query{Matcher: c.matcher, Judges: judges})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -199,7 +206,7 @@ func (c *comparison) find(scheme string, l listener, one *call) *request.Answer 
 // settle finds the settings in force at each place.
 func (c *comparison) settle() {
 	c.places = map[way]*place{}
-	effective := view.Effective(c.r, view.Query{})
+	effective := effective.List(c.r, view.Query{})
 	for at := range c.taken {
 		p := &place{listener: at.listener, route: at.route, rule: at.rule, settings: map[string]object{}, above: map[string]object{}}
 		for _, route := range c.w.ofKind("HTTPRoute") {
@@ -327,7 +334,7 @@ func (c *comparison) refusing(filters []filter) map[string]bool {
 }
 
 // holdAgainst compares the verdicts about one rule.
-func (c *comparison) holdAgainst(at way, p *view.Protection, found *verdicts) {
+func (c *comparison) holdAgainst(at way, p *protection.Protection, found *verdicts) {
 	for _, one := range []struct {
 		property gate.Property
 		fails    bool // a request gets through without, or may
@@ -377,15 +384,15 @@ func (c *comparison) holdAgainst(at way, p *view.Protection, found *verdicts) {
 
 // prove compares what is proved of all requests.
 func (c *comparison) prove(found *verdicts, judges view.Judges) {
-	p, err := view.Prove(c.r, c.matcher, view.ProofQuery{Scope: space.Scope{Destination: space.AnyDestination()}, Properties: []view.RequestProperty{{Property: gate.Authentication}}}, judges)
+	p, err := prove.Prove(c.r, c.matcher, prove.Query{Scope: space.Scope{Destination: space.AnyDestination()}, Properties: []requests.Property{{Property: gate.Authentication}}}, judges)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	c.tally["prove "+p.Verdict]++
 	switch {
-	case p.Verdict == view.Proved && found.perhaps,
-		p.Verdict == view.Refuted && !found.perhaps && !found.together,
-		p.Verdict == view.NothingProved && found.through:
+	case p.Verdict == prove.Proved && found.perhaps,
+		p.Verdict == prove.Refuted && !found.perhaps && !found.together,
+		p.Verdict == prove.NothingProved && found.through:
 		c.errorf("prove: %s, found %+v", p.Verdict, *found)
 	}
 }
@@ -393,9 +400,9 @@ func (c *comparison) prove(found *verdicts, judges view.Judges) {
 // expect compares which statuses requests without credentials get.
 func (c *comparison) expect(judges view.Judges) {
 	statuses := []int{302, 401, 403, 429}
-	var expected []view.Expect
+	var expected []requests.Expect
 	for _, s := range statuses {
-		expected = append(expected, view.Expect{Text: strconv.Itoa(s), Status: s})
+		expected = append(expected, requests.Expect{Text: strconv.Itoa(s), Status: s})
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(c.taken), func(a, b way) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
 		one := pick(c.w, c.taken[at]...)
@@ -404,7 +411,7 @@ func (c *comparison) expect(judges view.Judges) {
 		if l.secure {
 			scheme = "https"
 		}
-		a := view.Request(c.r, view.ExpectedAnswer{Answer: c.find(scheme, l, &one), Expect: expected}, nil, judges)
+		a := requests.Answer(c.r, requests.ExpectedAnswer{Answer: c.find(scheme, l, &one), Expect: expected}, nil, judges)
 		possible := map[int]bool{}
 		for _, who := range c.w.clients(l.secure) {
 			known := who.token + who.basic + who.key
@@ -420,7 +427,7 @@ func (c *comparison) expect(judges view.Judges) {
 		for i, s := range statuses {
 			e := a.Expectations[i]
 			c.tally["expect "+e.Result]++
-			if e.Result == view.ExpectationMet && (!possible[s] || len(possible) > 1) || e.Result == view.ExpectationNotMet && (possible[s] || possible[0]) {
+			if e.Result == requests.ExpectationMet && (!possible[s] || len(possible) > 1) || e.Result == requests.ExpectationNotMet && (possible[s] || possible[0]) {
 				c.errorf("%v %+v: %d is %s (%s), possible are %v", at, one, s, e.Result, e.Found, slices.Sorted(maps.Keys(possible)))
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
@@ -188,6 +189,6 @@ func runWords(t *testing.T, line string) (out, errs string, code int) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	code = (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:], cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, LookupEnv: os.LookupEnv})
+	code = (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:], clirun.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, LookupEnv: os.LookupEnv})
 	return stdout.String(), stderr.String(), code
 }

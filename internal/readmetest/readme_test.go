@@ -16,6 +16,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -50,7 +51,7 @@ func start(line string, out, errs io.Writer) int {
 			return cli.ExitUsage
 		}
 	}
-	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, cli.Streams{Out: out, Err: errs, LookupEnv: env})
+	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, clirun.Streams{Out: out, Err: errs, LookupEnv: env})
 }
 
 // TestTranscript runs the command of the first code block; every line of the block, up to "…", stands in the output, in order.

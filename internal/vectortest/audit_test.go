@@ -17,7 +17,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -39,7 +39,7 @@ func TestAudit(t *testing.T) {
 		}
 		name, _ := filepath.Rel(root, file)
 		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
-			var predicted view.StatusList
+			var predicted status.StatusList
 			v.ask(t, file, manifests, &predicted, "status", "-A")
 			objects := v.objects(t, file, manifests)
 			found += auditPlain(t, v, objects, predicted)
@@ -52,7 +52,7 @@ func TestAudit(t *testing.T) {
 }
 
 // auditPlain audits what is reported as predicted, and counts the objects that agree.
-func auditPlain(t *testing.T, v vector, objects map[model.Ref]map[string]any, predicted view.StatusList) int {
+func auditPlain(t *testing.T, v vector, objects map[model.Ref]map[string]any, predicted status.StatusList) int {
 	t.Helper()
 	list, _ := v.audit(t, objects, predicted, -1)
 	for _, item := range list.Items {
@@ -72,7 +72,7 @@ func auditPlain(t *testing.T, v vector, objects map[model.Ref]map[string]any, pr
 }
 
 // auditTurned audits with the first condition of every object turned over, then with the second.
-func auditTurned(t *testing.T, v vector, objects map[model.Ref]map[string]any, predicted view.StatusList) {
+func auditTurned(t *testing.T, v vector, objects map[model.Ref]map[string]any, predicted status.StatusList) {
 	t.Helper()
 	most := 0
 	for _, item := range predicted.Items {
@@ -86,11 +86,11 @@ func auditTurned(t *testing.T, v vector, objects map[model.Ref]map[string]any, p
 				continue
 			}
 			kind := one.Type
-			about := func(d view.Difference) bool {
+			about := func(d status.Difference) bool {
 				return d.Type == kind && d.Kind != "DanglingTarget" && (one.of == nil) == (d.AncestorRef == nil) && (one.of == nil || *one.of == *d.AncestorRef)
 			}
-			counted := len(slices.DeleteFunc(slices.Clone(item.Differences), func(d view.Difference) bool { return !about(d) }))
-			noted := len(slices.DeleteFunc(slices.Clone(item.Remarks), func(d view.Difference) bool { return !about(d) }))
+			counted := len(slices.DeleteFunc(slices.Clone(item.Differences), func(d status.Difference) bool { return !about(d) }))
+			noted := len(slices.DeleteFunc(slices.Clone(item.Remarks), func(d status.Difference) bool { return !about(d) }))
 			minor := kind == "Warning" || kind == "Aggregated" || kind == "Programmed" || !list.Complete
 			if counted+noted != 1 || counted != 1 && !minor {
 				t.Errorf("%s with %s turned over: %d differences and %d remarks about it: %+v %+v", item.Object, kind, counted, noted, item.Differences, item.Remarks)
@@ -101,12 +101,12 @@ func auditTurned(t *testing.T, v vector, objects map[model.Ref]map[string]any, p
 
 // told is a predicted condition and what it is about.
 type told struct {
-	view.Condition
-	of *view.AncestorRef
+	status.Condition
+	of *status.AncestorRef
 }
 
 // known are the predicted conditions of an item that are not Unknown.
-func known(item view.ObjectStatus) []told {
+func known(item status.ObjectStatus) []told {
 	var out []told
 	for _, a := range item.Ancestors {
 		for _, c := range a.Conditions {
@@ -119,7 +119,7 @@ func known(item view.ObjectStatus) []told {
 }
 
 // audit asks about the objects with what is predicted as their status; of every object the condition of that number is turned over.
-func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predicted view.StatusList, turn int) (list view.StatusList, turned map[model.Ref]told) {
+func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predicted status.StatusList, turn int) (list status.StatusList, turned map[model.Ref]told) {
 	t.Helper()
 	turned = map[model.Ref]told{}
 	for _, o := range objects {
@@ -160,8 +160,8 @@ func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predic
 	app := cli.App{Plugins: plugins.All()}
 	code := app.Run(context.Background(), args, cli.Streams{In: &in, Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
 	if code > 1 {
-		if turn < 0 && len(known(view.ObjectStatus{Ancestors: allAncestors(predicted)})) == 0 { // nothing is reported at all
-			return view.StatusList{Summary: &view.AuditSummary{}}, turned
+		if turn < 0 && len(known(status.ObjectStatus{Ancestors: allAncestors(predicted)})) == 0 { // nothing is reported at all
+			return status.StatusList{Summary: &status.AuditSummary{}}, turned
 		}
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
@@ -174,8 +174,8 @@ func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predic
 	return list, turned
 }
 
-func allAncestors(list view.StatusList) []view.AncestorStatus {
-	var out []view.AncestorStatus
+func allAncestors(list status.StatusList) []status.AncestorStatus {
+	var out []status.AncestorStatus
 	for _, item := range list.Items {
 		out = append(out, item.Ancestors...)
 	}
@@ -193,7 +193,7 @@ func keysOf(objects map[model.Ref]map[string]any) func(func(model.Ref) bool) {
 }
 
 // write writes a prediction into the status of its object, in the shape that its kind has.
-func write(status map[string]any, item view.ObjectStatus, turn int) {
+func write(status map[string]any, item status.ObjectStatus, turn int) {
 	n := -1
 	for _, a := range item.Ancestors {
 		conditions := []any{}
@@ -246,7 +246,7 @@ func write(status map[string]any, item view.ObjectStatus, turn int) {
 }
 
 // reference is a reference without what the API would fill in.
-func reference(ref view.AncestorRef, namespace string) map[string]any {
+func reference(ref status.AncestorRef, namespace string) map[string]any {
 	out := map[string]any{"name": ref.Name}
 	for key, v := range map[string][2]string{"group": {ref.Group, "gateway.networking.k8s.io"}, "kind": {ref.Kind, "Gateway"}, "namespace": {ref.Namespace, namespace}} {
 		if v[0] != v[1] {

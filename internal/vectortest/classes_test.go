@@ -18,6 +18,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -89,7 +90,7 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 		t.Fatal(err)
 	}
 	settings := catalog.Settings()
-	graph := topology.Build(in, settings, catalog.Links()...)
+	graph := build.Graph(in, settings, catalog.Links()...)
 	m := request.NewMatcher(graph, settings)
 	var classes []*space.Class
 	if err := space.Walk(m, space.Scope{Destination: request.Destination{Gateway: topology.None}}, func(c *space.Class) bool { classes = append(classes, c); return true }); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
 // connection is a question about a connection, and what must come out.
@@ -29,7 +29,7 @@ func (c *connection) args() []string {
 	return out
 }
 
-func (c *connection) check(r *report, got *view.ConnectionAnswer) {
+func (c *connection) check(r *report, got *requests.ConnectionAnswer) {
 	what := c.From + " to " + c.To + " " + c.Protocol + " " + strconv.Itoa(c.Port)
 	if got.Outcome != c.Outcome {
 		r.Errorf("%s: %s, expected %s: %v", what, got.Outcome, c.Outcome, got.Why)
@@ -61,7 +61,7 @@ func (c *connection) check(r *report, got *view.ConnectionAnswer) {
 }
 
 // decided is the outcome of a direction with the rules that decided.
-func decided(a *view.ConnectionAnswer, direction string) string {
+func decided(a *requests.ConnectionAnswer, direction string) string {
 	for _, d := range a.Decisions {
 		if d.Direction != direction {
 			continue

@@ -13,8 +13,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // TestDiff takes objects out of every vector, one at a time, and holds the difference against a comparison of the two answers way by way,
@@ -38,8 +40,8 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 		t.Fatal(err)
 	}
 	all := resolveFor(in, catalog)
-	whole := view.Effective(all, view.Query{})
-	none := view.Diff(sideOf(all), sideOf(resolveFor(in, catalog)), view.DiffQuery{})
+	whole := effective.List(all, view.Query{})
+	none := diff.Compare(sideOf(all), sideOf(resolveFor(in, catalog)), diff.Query{})
 	if none.HasChanges() || none.Summary.Unchanged != len(whole.Items) {
 		t.Errorf("an input differs from itself: %d changes, %d of %d the same", len(none.Items), none.Summary.Unchanged, len(whole.Items))
 	}
@@ -48,11 +50,11 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 		gone := in.Objects[i].Ref
 		less := load.RemoveObjects(in, func(ref model.Ref) bool { return ref == gone })
 		rest := resolveFor(less, catalog)
-		d, mirror := view.Diff(sideOf(all), sideOf(rest), view.DiffQuery{}), view.Diff(sideOf(rest), sideOf(all), view.DiffQuery{})
+		d, mirror := diff.Compare(sideOf(all), sideOf(rest), diff.Query{}), diff.Compare(sideOf(rest), sideOf(all), diff.Query{})
 		if got, want := lines(mirror, true), lines(d, false); !slices.Equal(got, want) {
 			t.Errorf("without %s: the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		before, after := byWay(whole), byWay(view.Effective(rest, view.Query{}))
+		before, after := byWay(whole), byWay(effective.List(rest, view.Query{}))
 		if got, want := protectionLines(mirror, true), protectionLines(d, false); !slices.Equal(got, want) {
 			t.Errorf("without %s: what rules lose the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -79,7 +81,7 @@ func partlyRead(t *testing.T, in *model.Snapshot, catalog *descriptor.Catalog) {
 	step := 1 + len(list)/mostUsers
 	for i := 0; i < len(list); i += step {
 		part := resolutionFor(in, list[i].may, catalog)
-		for _, d := range []*view.EffectivePolicyDiff{view.Diff(sideOf(all), sideOf(part), view.DiffQuery{}), view.Diff(sideOf(part), sideOf(all), view.DiffQuery{})} {
+		for _, d := range []*diff.EffectivePolicyDiff{diff.Compare(sideOf(all), sideOf(part), diff.Query{}), diff.Compare(sideOf(part), sideOf(all), diff.Query{})} {
 			for _, c := range d.Items {
 				if len(c.Unread) == 0 || c.Unprotected {
 					t.Errorf("%s: %s %s %v is said to be %s %s, unprotected: %v, and is not marked", list[i].name, c.PolicyKind, c.Target, c.Paths, c.Change, c.TargetChange, c.Unprotected)
@@ -101,11 +103,11 @@ func partlyRead(t *testing.T, in *model.Snapshot, catalog *descriptor.Catalog) {
 }
 
 func resolveFor(in *model.Snapshot, catalog *descriptor.Catalog) *resolve.Resolution {
-	return resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
+	return resolve.Run(in, build.Graph(in, catalog.Settings(), catalog.Links()...), catalog)
 }
 
 // stays reports whether something is in force at a target after its object is gone, as what comes by a route is at the name of a Service.
-func stays(c *view.PolicyChange, after map[string][]string) bool {
+func stays(c *diff.PolicyChange, after map[string][]string) bool {
 	return c.Change == "Changed" && slices.ContainsFunc(c.Paths, func(p view.Path) bool { return len(after[way(c.PolicyKind, c.Target, p)]) > 0 })
 }
 
@@ -117,7 +119,7 @@ func way(kind string, target model.Ref, path view.Path) string {
 }
 
 // byWay is the results of an answer by way, sorted.
-func byWay(list *view.EffectivePolicyList) map[string][]string {
+func byWay(list *effective.EffectivePolicyList) map[string][]string {
 	out := map[string][]string{}
 	for i := range list.Items {
 		item := &list.Items[i]
@@ -144,7 +146,7 @@ func nowhere(paths []view.Path) []view.Path {
 }
 
 // byHand holds the ways that change against two answers.
-func byHand(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, before, after map[string][]string) {
+func byHand(t *testing.T, gone model.Ref, d *diff.EffectivePolicyDiff, before, after map[string][]string) {
 	t.Helper()
 	changed := map[string]bool{}
 	for i := range d.Items {
@@ -176,7 +178,7 @@ func byHand(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, before, a
 }
 
 // deletions holds the grounds of changes against what was deleted: without a policy, targets and ways stay; without a route its rules are gone.
-func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after map[string][]string, catalog *descriptor.Catalog) {
+func deletions(t *testing.T, gone model.Ref, d *diff.EffectivePolicyDiff, after map[string][]string, catalog *descriptor.Catalog) {
 	t.Helper()
 	isPolicy := slices.ContainsFunc(catalog.Kinds(), func(k *policy.Kind) bool { return k.GroupKind == gone.GroupKind() && k.Scopes == nil })
 	for i := range d.Items {
@@ -195,7 +197,7 @@ func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after 
 }
 
 // protectionLines are what becomes of the protection of rules, a line each, sorted; of a mirror image with both sides in each other's place.
-func protectionLines(d *view.EffectivePolicyDiff, mirrored bool) []string {
+func protectionLines(d *diff.EffectivePolicyDiff, mirrored bool) []string {
 	var out []string
 	for _, c := range d.Protection {
 		if mirrored {
@@ -208,7 +210,7 @@ func protectionLines(d *view.EffectivePolicyDiff, mirrored bool) []string {
 }
 
 // lines are the changes, a line each, sorted; of a mirror image with both sides in each other's place.
-func lines(d *view.EffectivePolicyDiff, mirrored bool) []string {
+func lines(d *diff.EffectivePolicyDiff, mirrored bool) []string {
 	words := map[string]string{"Added": "Removed", "Removed": "Added", "Reached": "Unreached", "Unreached": "Reached"}
 	var out []string
 	for i := range d.Items {

@@ -9,7 +9,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -17,7 +21,7 @@ import (
 func policyKinds(in *model.Snapshot, r *resolve.Resolution) []model.GroupKind {
 	out := []model.GroupKind{}
 	for _, gk := range in.Kinds() {
-		if r.Kind(gk) != nil && view.HoldsAtRoutes(r, gk) {
+		if r.Kind(gk) != nil && matrix.HoldsAtRoutes(r, gk) {
 			out = append(out, gk)
 		}
 	}
@@ -32,8 +36,8 @@ type onPath struct {
 }
 
 // cellsOf are the cells of a matrix by way.
-func cellsOf(m *view.PolicyMatrix) map[onPath]view.MatrixCell {
-	out := map[onPath]view.MatrixCell{}
+func cellsOf(m *matrix.PolicyMatrix) map[onPath]matrix.MatrixCell {
+	out := map[onPath]matrix.MatrixCell{}
 	for _, row := range m.Items {
 		for _, cell := range row.Cells {
 			for _, p := range row.Paths {
@@ -56,14 +60,14 @@ func TestMatrix(t *testing.T) {
 func matrices(t *testing.T, o load.Options, settings []string) (compared int) {
 	t.Helper()
 	in, catalog := loaded(t, o, settings)
-	r := resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
+	r := resolve.Run(in, build.Graph(in, catalog.Settings(), catalog.Links()...), catalog)
 	cells := cellsOf(matrixOf(t, r, view.Query{}))
 	atRules := map[string]bool{} // kinds with results at rules
 	want := map[onPath][]string{}
-	list := view.Effective(r, view.Query{ShowNone: true})
+	list := effective.List(r, view.Query{ShowNone: true})
 	for i := range list.Items {
 		item := &list.Items[i]
-		if item.Target.Section == "" || !slices.Contains(topology.RouteKinds(), item.Target.GroupKind()) {
+		if item.Target.Section == "" || !slices.Contains(gatewayapi.RouteKinds(), item.Target.GroupKind()) {
 			continue
 		}
 		if k := r.Kind(model.ParseGroupKind(item.PolicyKind)); !k.HasResultsAt(topology.Rule) && !k.HasResultsAt(topology.Route) {
@@ -105,7 +109,7 @@ func levelsOf(item *view.EffectivePolicy) []string {
 
 // compareMatrix lists what is wrong with a matrix that knows less: whatever it claims has to be so, and a rule on which it shows a policy
 // of a kind to be in force on all ways must have one on all ways.
-func compareMatrix(whole, got *view.PolicyMatrix, wrong func(string, ...any)) {
+func compareMatrix(whole, got *matrix.PolicyMatrix, wrong func(string, ...any)) {
 	want := cellsOf(whole)
 	type governed struct {
 		kind   string
@@ -115,21 +119,21 @@ func compareMatrix(whole, got *view.PolicyMatrix, wrong func(string, ...any)) {
 	for at, cell := range cellsOf(got) {
 		rule := governed{at.kind, at.target}
 		if known, ok := sure[rule]; !ok || known {
-			sure[rule] = cell.State == view.CellInForce
+			sure[rule] = cell.State == matrix.CellInForce
 		}
-		if cell.State == view.CellUnknown {
+		if cell.State == matrix.CellUnknown {
 			continue
 		}
 		w, ok := want[at]
-		if !ok && cell.State == view.CellNotApplicable {
+		if !ok && cell.State == matrix.CellNotApplicable {
 			continue
 		}
-		if !ok || w.State != cell.State && w.State != view.CellUnknown || !slices.Equal(w.Levels, cell.Levels) {
+		if !ok || w.State != cell.State && w.State != matrix.CellUnknown || !slices.Equal(w.Levels, cell.Levels) {
 			wrong("matrix: unmarked: %s at %s: %s %v, and not %s %v", at.kind, at.target, cell.State, cell.Levels, w.State, w.Levels)
 		}
 	}
 	for at, cell := range want {
-		if sure[governed{at.kind, at.target}] && cell.State != view.CellInForce {
+		if sure[governed{at.kind, at.target}] && cell.State != matrix.CellInForce {
 			wrong("matrix: %s at %s is said to be in force on all ways, and is %s on one", at.kind, at.target, cell.State)
 		}
 	}
@@ -141,9 +145,9 @@ func compareMatrix(whole, got *view.PolicyMatrix, wrong func(string, ...any)) {
 }
 
 // matrixOf is the matrix of an input.
-func matrixOf(t testing.TB, r *resolve.Resolution, q view.Query) *view.PolicyMatrix {
+func matrixOf(t testing.TB, r *resolve.Resolution, q view.Query) *matrix.PolicyMatrix {
 	t.Helper()
-	m, err := view.Matrix(r, view.MatrixQuery{Query: q, Judges: plugin.Judges(plugins.All())})
+	m, err := matrix.Build(r, matrix.Query{Query: q, Judges: plugin.Judges(plugins.All())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
 )
 
 // protection is what a vector says of one property of the requests that a route rule takes on a path, or that come to another place.
@@ -26,9 +28,9 @@ type protection struct {
 // place on these paths has the verdict, these methods, gates and reasons.
 func (v vector) checkProtection(t *testing.T, r *report, file string, manifests []byte) {
 	t.Helper()
-	var matrix view.PolicyMatrix
+	var matrix matrix.PolicyMatrix
 	v.ask(t, file, manifests, &matrix, "matrix", "-A")
-	var effective view.EffectivePolicyList
+	var effective effective.EffectivePolicyList
 	if slices.ContainsFunc(v.Protection, func(p protection) bool { return !p.ofRoute() }) {
 		v.ask(t, file, manifests, &effective, "effective", "-A")
 	}
@@ -56,7 +58,7 @@ func (v vector) checkProtection(t *testing.T, r *report, file string, manifests 
 func (p *protection) ofRoute() bool { return strings.HasSuffix(p.Target["kind"], "Route") }
 
 // checkPlaces holds an entry against what is said of places that are no route rules. Without a verdict the property is not listed there.
-func (p *protection) checkPlaces(r *report, places []view.PlaceProtection) {
+func (p *protection) checkPlaces(r *report, places []effective.PlaceProtection) {
 	found := 0
 	for i := range places {
 		at := &places[i]

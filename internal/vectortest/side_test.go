@@ -9,6 +9,6 @@ import (
 )
 
 // sideOf is an input to compare, with all that vendors know about requests.
-func sideOf(r *resolve.Resolution) view.DiffInput {
-	return view.DiffInput{Resolution: r, Matcher: request.NewMatcher(r.Graph, r.Settings), Judges: plugin.Judges(plugins.All())}
+func sideOf(r *resolve.Resolution) view.Input {
+	return view.Input{Resolution: r, Matcher: request.NewMatcher(r.Graph, r.Settings), Judges: plugin.Judges(plugins.All())}
 }

@@ -22,6 +22,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -93,7 +96,7 @@ func check(t *testing.T, file string) {
 	v, manifests := read(t, file)
 	var r report
 	if len(v.Expect) > 0 {
-		var list view.EffectivePolicyList
+		var list effective.EffectivePolicyList
 		v.ask(t, file, manifests, &list, "effective", "-A", "--show-none")
 		for _, e := range v.Expect {
 			e.check(t, &r, list.Items)
@@ -101,7 +104,7 @@ func check(t *testing.T, file string) {
 		checkProblems(&r, "effective", v.Problems, list.Problems)
 	}
 	if len(v.Status) > 0 {
-		var list view.StatusList
+		var list status.StatusList
 		v.ask(t, file, manifests, &list, "status", "-A")
 		checkShape(&r, list.Items)
 		for _, c := range v.Status {
@@ -113,7 +116,7 @@ func check(t *testing.T, file string) {
 		v.checkProtection(t, &r, file, manifests)
 	}
 	for _, c := range v.Connections {
-		var answer view.ConnectionAnswer
+		var answer requests.ConnectionAnswer
 		v.ask(t, file, manifests, &answer, c.args()...)
 		c.check(&r, &answer)
 	}
@@ -413,8 +416,8 @@ type condition struct {
 
 // wanted is one condition. Says are texts that the message must hold; the message is compared as a whole if it is given.
 type wanted struct {
-	view.Condition `yaml:",inline"`
-	Says           []string `yaml:"says"`
+	status.Condition `yaml:",inline"`
+	Says             []string `yaml:"says"`
 }
 
 // names reports whether r, with a port, is what the keys say; section and port are those of the object itself if they are left out.
@@ -431,9 +434,9 @@ func names(want map[string]string, r model.Ref, port int32) bool {
 	return want["section"] == have["section"] && want["port"] == have["port"]
 }
 
-func (c condition) check(t *testing.T, r *report, items []view.ObjectStatus) {
+func (c condition) check(t *testing.T, r *report, items []status.ObjectStatus) {
 	where := fmt.Sprintf("status of %v towards %v", c.Object, c.Ancestor)
-	var found []view.ObjectStatus
+	var found []status.ObjectStatus
 	for _, item := range items {
 		if names(c.Object, item.Object, 0) {
 			found = append(found, item)
@@ -487,8 +490,8 @@ func sameSet(r *report, what string, got, want []string) {
 }
 
 // checkEntries checks the conditions towards the ancestor, those of all controllers together unless one is named.
-func (c condition) checkEntries(r *report, where string, item view.ObjectStatus) {
-	var have []view.Condition
+func (c condition) checkEntries(r *report, where string, item status.ObjectStatus) {
+	var have []status.Condition
 	entries := 0
 	for _, a := range item.Ancestors {
 		own := a.AncestorRef == nil
@@ -503,7 +506,7 @@ func (c condition) checkEntries(r *report, where string, item view.ObjectStatus)
 		return
 	}
 	for _, want := range c.Conditions {
-		at := slices.IndexFunc(have, func(got view.Condition) bool { return got.Type == want.Type })
+		at := slices.IndexFunc(have, func(got status.Condition) bool { return got.Type == want.Type })
 		if at < 0 {
 			r.Errorf("%s: no condition %s in %+v", where, want.Type, have)
 			continue
@@ -528,7 +531,7 @@ func (c condition) checkEntries(r *report, where string, item view.ObjectStatus)
 }
 
 // checkMarks compares all marks: conditions with a type …Affected, which name the policies between brackets at the end.
-func (c condition) checkMarks(r *report, where string, have []view.Condition) {
+func (c condition) checkMarks(r *report, where string, have []status.Condition) {
 	got := map[string][]string{}
 	for _, h := range have {
 		if !strings.HasSuffix(h.Type, "Affected") {
@@ -546,7 +549,7 @@ func (c condition) checkMarks(r *report, where string, have []view.Condition) {
 }
 
 // checkShape checks what holds for every answer of `status`.
-func checkShape(r *report, items []view.ObjectStatus) {
+func checkShape(r *report, items []status.ObjectStatus) {
 	objects := map[model.Ref]bool{}
 	for _, item := range items {
 		if objects[item.Object] {
@@ -554,7 +557,7 @@ func checkShape(r *report, items []view.ObjectStatus) {
 		}
 		objects[item.Object] = true
 		type key struct {
-			ancestor   view.AncestorRef
+			ancestor   status.AncestorRef
 			controller string
 		}
 		entries := map[key]bool{}

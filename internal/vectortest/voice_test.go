@@ -13,8 +13,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	reports "github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -57,8 +61,8 @@ func lossKey(kind string, target model.Ref, paths []view.Path, rule string, s vi
 func voices(t *testing.T, o load.Options, settings []string) int {
 	t.Helper()
 	in, catalog := loaded(t, o, settings)
-	r := resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
-	list := view.Overridden(r, view.Query{}, nil, "")
+	r := resolve.Run(in, build.Graph(in, catalog.Settings(), catalog.Links()...), catalog)
+	list := overridden.List(r, view.Query{}, nil, "")
 	want := map[string][]said{}
 	for i := range list.Items {
 		item := &list.Items[i]
@@ -91,11 +95,11 @@ func voices(t *testing.T, o load.Options, settings []string) int {
 	for i := range page.Effective.Items {
 		compareLosses("report", &page.Effective.Items[i])
 	}
-	effective := view.Effective(r, view.Query{})
+	effective := effective.List(r, view.Query{})
 	for i := range effective.Items {
 		compareLosses("effective", &effective.Items[i])
 	}
-	explained := view.Explain(r, view.Query{}, "")
+	explained := explain.Explain(r, view.Query{}, "")
 	for i := range explained.Items {
 		compareLosses("explain", &explained.Items[i].EffectivePolicy)
 		compareNotes(t, &explained.Items[i])
@@ -106,7 +110,7 @@ func voices(t *testing.T, o load.Options, settings []string) int {
 }
 
 // compareNotes holds the notes of steps against the losses that they tell of. Where nothing is in force, steps tell what would be.
-func compareNotes(t *testing.T, item *view.ExplainedPolicy) {
+func compareNotes(t *testing.T, item *explain.ExplainedPolicy) {
 	t.Helper()
 	messages := map[string][]string{} // by rule and policy
 	see := func(rule string, l *view.Loss) {
@@ -139,11 +143,11 @@ func compareNotes(t *testing.T, item *view.ExplainedPolicy) {
 }
 
 // compareReach holds what reach says of every policy against its losses.
-func compareReach(t *testing.T, r *resolve.Resolution, list *view.OverriddenRuleList) {
+func compareReach(t *testing.T, r *resolve.Resolution, list *overridden.OverriddenRuleList) {
 	t.Helper()
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
-			reach := view.Reach(r, k, p, "")
+			reach := reach.Find(r, k, p, "")
 			for _, item := range reach.Items {
 				for i := range list.Items {
 					l := &list.Items[i]
@@ -162,7 +166,7 @@ func compareReach(t *testing.T, r *resolve.Resolution, list *view.OverriddenRule
 var order = regexp.MustCompile(`(is older|is newer|comes first|comes last)( \([^)]*\))?`)
 
 // compareOrders holds what findings and statuses say about the order of two policies against what decided.
-func compareOrders(t *testing.T, list *view.OverriddenRuleList, page *reports.Report) {
+func compareOrders(t *testing.T, list *overridden.OverriddenRuleList, page *reports.Report) {
 	t.Helper()
 	type pair struct{ loser, winner string }
 	decided := map[pair][]string{}

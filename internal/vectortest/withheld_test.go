@@ -12,8 +12,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -103,18 +110,18 @@ func moreUsers(in *model.Snapshot) []user {
 
 // answers are those that are compared.
 type answers struct {
-	effective  *view.EffectivePolicyList
-	overridden *view.OverriddenRuleList
-	status     *view.StatusList
-	reach      []*view.PolicyReach
-	explained  *view.Explanation
-	matrix     *view.PolicyMatrix
+	effective  *effective.EffectivePolicyList
+	overridden *overridden.OverriddenRuleList
+	status     *status.StatusList
+	reach      []*reach.PolicyReach
+	explained  *explain.Explanation
+	matrix     *matrix.PolicyMatrix
 }
 
 // resolutionFor resolves a cluster with these objects for a user who may read some of them.
 func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) *resolve.Resolution {
 	cluster := &model.Cluster{Context: "test"}
-	kinds := append(in.Kinds(), topology.Kinds()...)
+	kinds := append(in.Kinds(), gatewayapi.Kinds()...)
 	for _, k := range catalog.Kinds() {
 		kinds = append(kinds, k.GroupKind)
 	}
@@ -144,19 +151,19 @@ func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, c
 	}
 	s := model.NewSnapshot(objects, problems)
 	s.Cluster = cluster
-	return resolve.Run(s, topology.Build(s, catalog.Settings(), catalog.Links()...), catalog)
+	return resolve.Run(s, build.Graph(s, catalog.Settings(), catalog.Links()...), catalog)
 }
 
 // answersTo answers for a cluster with these objects and a user who may read some of them.
 func answersTo(t testing.TB, in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) answers {
 	r := resolutionFor(in, may, catalog)
-	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
-		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}
-	out.explained = view.Explain(r, view.Query{}, "")
+	out := answers{effective: effective.List(r, view.Query{ShowNone: true}), overridden: overridden.List(r, view.Query{}, nil, ""),
+		status: status.Predict(r, status.Query{Objects: true}, plugin.StatusFunctions(plugins.All()))}
+	out.explained = explain.Explain(r, view.Query{}, "")
 	out.matrix = matrixOf(t, r, view.Query{Kinds: policyKinds(in, r)})
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
-			out.reach = append(out.reach, view.Reach(r, k, p, ""))
+			out.reach = append(out.reach, reach.Find(r, k, p, ""))
 		}
 	}
 	return out
@@ -190,21 +197,21 @@ func compare(whole, got answers) []string {
 		}
 	}
 	for _, item := range got.overridden.Items {
-		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.overridden.Items, func(w view.OverriddenRule) bool { return reflect.DeepEqual(w, item) }) {
+		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.overridden.Items, func(w overridden.OverriddenRule) bool { return reflect.DeepEqual(w, item) }) {
 			wrong("overridden: unmarked: %s %s of %s at %s: %s everywhere %v", item.PolicyKind, item.Rule, item.Source.Policy, item.Target, item.Message, item.Everywhere)
 		}
 	}
 	for _, item := range got.explained.Items {
-		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.explained.Items, func(w view.ExplainedPolicy) bool {
+		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.explained.Items, func(w explain.ExplainedPolicy) bool {
 			return w.Target == item.Target && reflect.DeepEqual(w.Steps, item.Steps)
 		}) {
 			wrong("explain: unmarked: %s at %s via %v", item.PolicyKind, item.Target, item.Paths)
 		}
 	}
 	for _, r := range got.reach {
-		i := slices.IndexFunc(whole.reach, func(w *view.PolicyReach) bool { return w.Policy == r.Policy })
+		i := slices.IndexFunc(whole.reach, func(w *reach.PolicyReach) bool { return w.Policy == r.Policy })
 		for _, item := range r.Items {
-			if len(item.Unread) == 0 && !slices.ContainsFunc(whole.reach[i].Items, func(w view.ReachItem) bool { return reflect.DeepEqual(w, item) }) {
+			if len(item.Unread) == 0 && !slices.ContainsFunc(whole.reach[i].Items, func(w reach.ReachItem) bool { return reflect.DeepEqual(w, item) }) {
 				wrong("reach %s: unmarked: %s at %s via %v: %s", r.Policy, item.State, item.Target, item.Paths, item.Reason)
 			}
 		}
@@ -213,7 +220,7 @@ func compare(whole, got answers) []string {
 		}
 	}
 	for _, item := range got.status.Items {
-		i := slices.IndexFunc(whole.status.Items, func(w view.ObjectStatus) bool { return w.Object == item.Object })
+		i := slices.IndexFunc(whole.status.Items, func(w status.ObjectStatus) bool { return w.Object == item.Object })
 		if i < 0 {
 			wrong("status: %s is not in the whole answer", item.Object)
 			continue
@@ -227,19 +234,19 @@ func compare(whole, got answers) []string {
 	return out
 }
 
-func compareStatus(whole, got view.ObjectStatus, wrong func(string, ...any)) {
+func compareStatus(whole, got status.ObjectStatus, wrong func(string, ...any)) {
 	if got.AttachedRoutes != nil && *got.AttachedRoutes != *whole.AttachedRoutes {
 		wrong("status of %s: attachedRoutes %d, not %d", got.Object, *got.AttachedRoutes, *whole.AttachedRoutes)
 	}
 	for _, a := range got.Ancestors {
-		var have []view.Condition
+		var have []status.Condition
 		for _, w := range whole.Ancestors {
 			if reflect.DeepEqual(a.AncestorRef, w.AncestorRef) && (a.ControllerName == w.ControllerName || a.ControllerName == "") {
 				have = append(have, w.Conditions...)
 			}
 		}
 		for _, c := range a.Conditions {
-			if c.Status != "Unknown" && !slices.ContainsFunc(have, func(w view.Condition) bool { return sameCondition(w, c) }) {
+			if c.Status != "Unknown" && !slices.ContainsFunc(have, func(w status.Condition) bool { return sameCondition(w, c) }) {
 				wrong("status of %s towards %v: %v, not %v", got.Object, a.AncestorRef, c, have)
 			}
 		}
@@ -248,7 +255,7 @@ func compareStatus(whole, got view.ObjectStatus, wrong func(string, ...any)) {
 
 // sameCondition compares conditions. The words of an acceptance are the vendor profile's, and say whether traffic comes at all, which may
 // not be known.
-func sameCondition(whole, got view.Condition) bool {
+func sameCondition(whole, got status.Condition) bool {
 	if got.Type == "Accepted" && got.Status == "True" {
 		whole.Message, got.Message = "", ""
 	}

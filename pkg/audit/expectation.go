@@ -6,6 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // expectation is an effective policy, as comparisons need it.
@@ -21,7 +22,7 @@ type expectedKey struct {
 }
 
 // expectationsByTarget returns the effective policies by target and kind.
-func expectationsByTarget(list *view.EffectivePolicyList) map[expectedKey][]*expectation {
+func expectationsByTarget(list *effective.EffectivePolicyList) map[expectedKey][]*expectation {
 	out := make(map[expectedKey][]*expectation, len(list.Items))
 	specs := map[string]map[string]any{} // by id, which stands for kind, spec and sources
 	for i := range list.Items {

@@ -4,23 +4,23 @@ import (
 	"fmt"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // ProxyFacts are the differences, as pictures mark them.
-func (r *Report) ProxyFacts() []view.ProxyFact {
+func (r *Report) ProxyFacts() []graph.ProxyFact {
 	type setting struct {
 		target     model.Ref
 		kind, name string
 	}
-	var out []view.ProxyFact
+	var out []graph.ProxyFact
 	unexplained, seen := map[model.Ref]int{}, map[setting]bool{}
 	for i := range r.Items {
 		item := &r.Items[i]
 		if !item.Verdict.IsDifference() || item.Target == nil {
 			continue
 		}
-		f := view.ProxyFact{Target: *item.Target, Policies: item.Policies}
+		f := graph.ProxyFact{Target: *item.Target, Policies: item.Policies}
 		switch {
 		case item.Verdict == RouteMissing:
 			f.Word, f.Paths = "no route", item.Paths
@@ -36,7 +36,7 @@ func (r *Report) ProxyFacts() []view.ProxyFact {
 		out = append(out, f)
 	}
 	for target, n := range unexplained {
-		out = append(out, view.ProxyFact{Target: target, Word: fmt.Sprintf("%d unexplained", n)})
+		out = append(out, graph.ProxyFact{Target: target, Word: fmt.Sprintf("%d unexplained", n)})
 	}
 	return out
 }

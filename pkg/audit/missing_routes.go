@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -33,7 +34,7 @@ func (s *proxyAuditor) addMissingRoutes(found []*foundRule) {
 	for _, route := range s.routes.AllRoutes() {
 		for _, id := range s.routes.rulesOfRoute(route) {
 			n := s.graph.Node(id)
-			if !topology.IsHTTPRoute(route.GroupKind()) || s.isDelegating(id) {
+			if !gatewayapi.IsHTTPRoute(route.GroupKind()) || s.isDelegating(id) {
 				continue
 			}
 			serving := s.servingListeners(id)
@@ -66,7 +67,7 @@ func (s *proxyAuditor) isDelegating(rule topology.NodeID) bool {
 		}
 	}
 	return slices.ContainsFunc(s.graph.BackendRefs(rule), func(b topology.BackendRef) bool {
-		return topology.IsHTTPRoute(b.Ref.GroupKind())
+		return gatewayapi.IsHTTPRoute(b.Ref.GroupKind())
 	})
 }
 

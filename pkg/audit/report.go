@@ -4,6 +4,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // Verdict is what became of a comparison.
@@ -108,7 +109,7 @@ type Report struct {
 	Matched []Match `json:"matched"`           // the rules whose routes were found
 	Items   []Item  `json:"items"`             // by target, policy kind and setting; what is nobody's first
 
-	Statuses *view.StatusList `json:"statuses,omitempty"` // what objects report that is not predicted, where that was asked for
+	Statuses *status.StatusList `json:"statuses,omitempty"` // what objects report that is not predicted, where that was asked for
 
 	proxyProblems []model.Problem // of the proxies and their dumps
 }

@@ -11,13 +11,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // Input is what an audit is about.
 type Input struct {
 	Resolution *resolve.Resolution
-	Effective  *view.EffectivePolicyList // of everything
+	Effective  *effective.EffectivePolicyList // of everything
 	Proxies    []*dataplane.Proxy
 	Mappings   []Mapping
 	Kinds      []model.GroupKind           // that are asked about; nil: all
@@ -238,7 +240,7 @@ func (s *proxyAuditor) pathThrough(listener topology.NodeID) view.Path {
 	}
 	n := s.graph.Node(listener)
 	p.Listener = n.Ref.Section
-	if topology.IsListenerSet(n.Ref.GroupKind()) {
+	if gatewayapi.IsListenerSet(n.Ref.GroupKind()) {
 		p.ListenerSet = n.Ref.FullName()
 		return p
 	}

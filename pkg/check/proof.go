@@ -6,6 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
 )
 
 // The ids of what a proof finds.
@@ -15,7 +16,7 @@ const (
 )
 
 // ProofFindings is what a proof found, in the form of findings, and what documents them.
-func ProofFindings(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
+func ProofFindings(r *resolve.Resolution, proof *prove.Proof) ([]Finding, Catalogue) {
 	rules := Catalogue{
 		{ID: proofRefuted, Severities: faults, Summary: "a request is known for which a property does not hold", Fix: "see where it goes with `kubectl dopolicy request`, and change the route or the policies"},
 		{ID: proofUnknown, Severities: faults, Summary: "whether a property holds for all requests is not known", Fix: "give what is missing, or say how the implementation does it with --vendor-setting"},
@@ -32,7 +33,7 @@ func ProofFindings(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalog
 			out = append(out, NewFinding(p))
 		}
 	}
-	if proof.Result != view.ProofUnknown {
+	if proof.Result != prove.ProofUnknown {
 		return out, rules
 	}
 	found := len(out)

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
 // DefaultSteps is how much judging by schemas may cost by default.
@@ -103,7 +104,7 @@ func collectFindings(r *resolve.Resolution, o Options) []Finding {
 	}
 	required := requirement.FindProblems(r, o.Requirements, o.Requests)
 	for _, problems := range [][]model.Problem{
-		view.CollectProblems(r, o.Kinds), // the input, the graph, the resolution, every fold
+		collect.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.FindProblems(r, o.Catalogue.sameTargetCodes()),
 		schema.Problems(r.Snapshot, o.Definitions, o.Steps),
 		required,

@@ -12,8 +12,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -51,7 +52,7 @@ func answerAll(b *testing.B, text []byte, parts map[string]time.Duration) {
 		b.Fatal(err)
 	}
 	lap("decode")
-	g := topology.Build(in, catalog.Settings())
+	g := build.Graph(in, catalog.Settings())
 	lap("topology")
 	r := resolve.Run(in, g, catalog)
 	lap("attach")
@@ -61,7 +62,7 @@ func answerAll(b *testing.B, text []byte, parts map[string]time.Duration) {
 		}
 	}
 	lap("fold")
-	list := view.Effective(r, view.Query{})
+	list := effective.List(r, view.Query{})
 	lap("view")
 	if err := render.Write(io.Discard, list, render.Options{Format: render.JSON}); err != nil {
 		b.Fatal(err)

@@ -15,11 +15,3 @@ func TestPictureOnTerminal(t *testing.T) {
 		t.Errorf("%d %q %q", code, out.String(), said.String())
 	}
 }
-
-func TestFileURL(t *testing.T) {
-	for path, want := range map[string]string{"/tmp/a b#c?.svg": "file:///tmp/a%20b%23c%3F.svg", "C:/x/y.svg": "file:///C:/x/y.svg"} {
-		if got := fileURL(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}

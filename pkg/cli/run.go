@@ -10,6 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/completion"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
@@ -33,19 +37,19 @@ type App struct {
 }
 
 // environment is what a run gives to a command.
-func (a App) environment(s Streams) environment {
-	return environment{Plugins: a.Plugins, Build: a.Build, Streams: s}
+func (a App) environment(s Streams) run.Environment {
+	return run.Environment{Plugins: a.Plugins, Build: a.Build, Streams: s}
 }
 
 // Run runs one command line (without the program's name) and returns the exit code.
 func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	limitMemory(s)
-	if s.inRunner() {
+	if s.InRunner() {
 		s.Err = render.NewRunnerWriter(s.Err)
 	}
-	args = allowBareVerbosity(args)
+	args = source.AllowBareVerbosity(args)
 	root := buildCommandTree(a.environment(s), args, nil)
-	registerCompletions(root, args)
+	completion.Register(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -57,28 +61,30 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if err == nil {
 		return ExitAnswered
 	}
-	if errors.Is(err, errFindings) {
+	if errors.Is(err, failure.ErrFindings) {
 		return ExitFindings
 	}
-	f := describeError(err)
-	for i, line := range strings.Split(f.what, "\n") {
+	f := failure.Describe(err)
+	for i, line := range strings.Split(f.What, "\n") {
 		if i == maxErrorLines {
-			fmt.Fprintf(s.Err, "error: … and %d more\n", strings.Count(f.what, "\n")+1-i)
+			fmt.Fprintf(s.Err, "error: … and %d more\n", strings.Count(f.What, "\n")+1-i)
 			break
 		}
 		fmt.Fprintf(s.Err, "error: %s\n", render.Escape(line))
 	}
-	if f.hint != "" {
-		fmt.Fprintf(s.Err, "hint: %s\n", render.Escape(f.hint))
+	if f.Hint != "" {
+		fmt.Fprintf(s.Err, "hint: %s\n", render.Escape(f.Hint))
 	}
-	if f.usage {
+	if f.Usage {
 		return ExitUsage
 	}
 	return ExitNoAnswer
 }
 
 // Command is the whole command tree, for the generated reference.
-func (a App) Command(s Streams) *cobra.Command { return buildCommandTree(a.environment(s), nil, nil) }
+func (a App) Command(s Streams) *cobra.Command {
+	return buildCommandTree(a.environment(s), nil, nil)
+}
 
 // newRootCommand makes the root command without its subcommands.
 func newRootCommand(s Streams) *cobra.Command {
@@ -111,7 +117,7 @@ func checkCommandName(root *cobra.Command, args []string) error {
 		return nil
 	case "completion":
 		if len(args) > 1 && !strings.HasPrefix(args[1], "-") && !slices.Contains(shells, args[1]) {
-			return newUsageError("use one of: "+strings.Join(shells, ", "), "unknown shell %q", args[1])
+			return failure.Usage("use one of: "+strings.Join(shells, ", "), "unknown shell %q", args[1])
 		}
 		return nil
 	case "help":
@@ -127,7 +133,7 @@ func checkCommandName(root *cobra.Command, args []string) error {
 	if near := root.SuggestionsFor(word); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return newUsageError(hint, "unknown command %q", word)
+	return failure.Usage(hint, "unknown command %q", word)
 }
 
 // shells are those for which there is a completion script.
@@ -149,5 +155,5 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 			what = text + ": it takes true or false"
 		}
 	}
-	return newUsageError(hint, "%s", what)
+	return failure.Usage(hint, "%s", what)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	viewdiff "github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
 
 // UnnoticedChange is a change that no requirement notices.
@@ -52,7 +53,7 @@ type Query struct {
 	Requirements    []*requirement.Requirement
 	Resolve         func(*model.Snapshot) *resolve.Resolution
 	Judge           func(*resolve.Resolution) []model.Problem              // the findings of the requirements
-	DiffSide        func(*resolve.Resolution) view.DiffInput               // an input to compare
+	DiffSide        func(*resolve.Resolution) view.Input                   // an input to compare
 	CompareBehavior func(before, after *resolve.Resolution) (string, bool) // what changes for requests, in a sentence, if anything does
 	HasBudget       func(tried int) bool                                   // whether the budget lasts for another one
 }
@@ -143,8 +144,8 @@ func findNoticing(was, is map[findingKey]int) []model.Code {
 // describeEffect says what changes, if anything does: settings in force, what rules are protected
 // by, or what requests get.
 func (q *Query) describeEffect(before, after *resolve.Resolution) (string, bool) {
-	diff := view.Diff(q.DiffSide(before), q.DiffSide(after), view.DiffQuery{})
-	if len(diff.Protection) > 0 || slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return !c.SourcesOnly }) {
+	diff := viewdiff.Compare(q.DiffSide(before), q.DiffSide(after), viewdiff.Query{})
+	if len(diff.Protection) > 0 || slices.ContainsFunc(diff.Items, func(c viewdiff.PolicyChange) bool { return !c.SourcesOnly }) {
 		return strings.Join(diff.Headline(), " "), true
 	}
 	return q.CompareBehavior(before, after)

@@ -12,7 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 const kinds = `apiVersion: dopolicy.dev/v1alpha1
@@ -66,7 +66,7 @@ func resolution(t *testing.T) *resolve.Resolution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resolve.Run(in, topology.Build(in, c.Settings()), c)
+	return resolve.Run(in, build.Graph(in, c.Settings()), c)
 }
 
 // TestMutants: what is changed, one thing at a time, and nothing else.

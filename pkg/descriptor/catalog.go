@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 const descriptorVersion = "dopolicy.dev/v1alpha1"
@@ -36,14 +36,14 @@ type AutoFunc func(gk model.GroupKind, in *model.Snapshot) (value string, proble
 
 // Links returns what the vendors tell graphs that are about to be built, and which kinds of
 // policies are about workloads.
-func (c *Catalog) Links() []topology.Linker {
+func (c *Catalog) Links() []build.Linker {
 	var about []model.GroupKind
 	for _, k := range c.Kinds() {
 		if k.HasResultsAtWorkloads() {
 			about = append(append(about, k.GroupKind), k.Members...)
 		}
 	}
-	return append(slices.Clone(c.builder.funcs.Links), func(b *topology.Builder) { b.AddWorkloads(about...) }, c.linkRoutes)
+	return append(slices.Clone(c.builder.funcs.Links), func(b *build.Builder) { b.AddWorkloads(about...) }, c.linkRoutes)
 }
 
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.

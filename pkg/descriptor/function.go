@@ -6,7 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // Functions are what descriptors may name in {func: NAME}, and what vendors tell graphs (Links).
@@ -36,7 +36,7 @@ type Reading struct {
 
 // Attaching has the functions that tell where policies hold.
 type Attaching struct {
-	Links     []topology.Linker                    // tell what graphs have of the vendor's; always called
+	Links     []build.Linker                       // tell what graphs have of the vendor's; always called
 	Attach    map[string]policy.Attacher           // "refs": the targets of a policy
 	Search    map[string]policy.Search             // "refs": the same, prepared once for an input
 	Legs      map[string]policy.PointSearch        // "legs" of scopes: the nodes where a policy or a part holds

@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 const policyLabel = gatewayv1.PolicyLabelKey
@@ -64,7 +65,7 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 // isKnownKind reports whether it is known what a kind is: a policy, or none, whatever the label of
 // its CRD says.
 func (c *Catalog) isKnownKind(gk model.GroupKind) bool {
-	return c.kinds[gk] != nil || c.knowledge.IsKnown(gk) || slices.Contains(topology.RouteKinds(), gk)
+	return c.kinds[gk] != nil || c.knowledge.IsKnown(gk) || slices.Contains(gatewayapi.RouteKinds(), gk)
 }
 
 // isBuiltinGroup reports whether a group's kinds are Kubernetes' own and never policies of this

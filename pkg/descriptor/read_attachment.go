@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // attachmentReader reads how the policies of a kind find their targets.
@@ -65,7 +66,7 @@ func (r attachmentReader) readRefs(n *yaml.Node) {
 		}
 		if sort == "named" {
 			f.Search, f.NamedBy = policy.NewNamedSearch(r.kind, by), by
-			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.NamingRule) bool { return slices.Contains(topology.RouteKinds(), n.Kind) })
+			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.NamingRule) bool { return slices.Contains(gatewayapi.RouteKinds(), n.Kind) })
 		}
 		if f.At == nil && !f.HasVendorSearch() {
 			r.Fail(e, "field \"at\" is missing")

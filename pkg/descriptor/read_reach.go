@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // reachReader reads where a kind has results.
@@ -49,12 +50,12 @@ func (r reachReader) readRoutes(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var name string
 		r.Text(&name)(e)
-		at := slices.IndexFunc(topology.RouteKinds(), func(gk model.GroupKind) bool { return gk.Kind == name })
+		at := slices.IndexFunc(gatewayapi.RouteKinds(), func(gk model.GroupKind) bool { return gk.Kind == name })
 		if at < 0 {
 			r.Fail(e, "%s is no kind of routes", name)
 			return
 		}
-		r.kind.Routes = append(r.kind.Routes, topology.RouteKinds()[at])
+		r.kind.Routes = append(r.kind.Routes, gatewayapi.RouteKinds()[at])
 	})
 	slices.SortFunc(r.kind.Routes, model.GroupKind.Compare)
 }
@@ -66,7 +67,7 @@ func roleOfKind(gk model.GroupKind) topology.Role {
 		return topology.GatewayClass
 	case gk.Group == policy.GatewayGroup && gk.Kind == "Gateway":
 		return topology.Gateway
-	case topology.IsListenerSet(gk):
+	case gatewayapi.IsListenerSet(gk):
 		return topology.ListenerSet
 	case gk.Group == policy.GatewayGroup && strings.HasSuffix(gk.Kind, "Route"):
 		return topology.Route
@@ -101,20 +102,20 @@ func effectiveRoles(targets []policy.TargetForm) []topology.Role {
 // those that it may target. If it may target none, its policies are about HTTP.
 func targetRoutes(targets []policy.TargetForm) []model.GroupKind {
 	var out []model.GroupKind
-	for _, gk := range topology.RouteKinds() {
+	for _, gk := range gatewayapi.RouteKinds() {
 		if slices.ContainsFunc(targets, func(t policy.TargetForm) bool { return t.GroupKind == gk }) {
 			out = append(out, gk)
 		}
 	}
 	if out == nil {
-		return topology.HTTPRouteKinds()
+		return gatewayapi.HTTPRouteKinds()
 	}
 	return out
 }
 
 // observedRoutes is targetRoutes for a kind of which only the targets that its policies have are known: HTTP, and what they really target.
 func observedRoutes(targets []policy.TargetForm) []model.GroupKind {
-	out := slices.Concat(topology.HTTPRouteKinds(), targetRoutes(targets))
+	out := slices.Concat(gatewayapi.HTTPRouteKinds(), targetRoutes(targets))
 	slices.SortFunc(out, model.GroupKind.Compare)
 	return slices.Compact(out)
 }

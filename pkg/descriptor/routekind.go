@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // routeKind is a kind of routes of a vendor's own, and that of the Gateway API that they are read like.
@@ -23,14 +24,14 @@ func (r *vendorReader) routeKinds(n *yaml.Node) {
 		var kind, like string
 		var parents []string
 		r.Object(e, map[string]form.Field{"kind": r.Text(&kind), "like": r.Text(&like), "parents": r.Texts(&parents)})
-		at := slices.IndexFunc(topology.RouteKinds(), func(gk model.GroupKind) bool { return gk.Kind == like })
+		at := slices.IndexFunc(gatewayapi.RouteKinds(), func(gk model.GroupKind) bool { return gk.Kind == like })
 		switch gk := model.ParseGroupKind(kind); {
 		case gk.Kind == "" || gk.Group == "":
 			r.Fail(e, "field \"kind\" must be Kind.group")
 		case at < 0:
 			r.Fail(e, "field \"like\" must be a kind of routes of the Gateway API, not %q", like)
 		default:
-			own := routeKind{kind: gk, like: topology.RouteKinds()[at]}
+			own := routeKind{kind: gk, like: gatewayapi.RouteKinds()[at]}
 			for _, name := range parents {
 				if name != "Gateway" && name != "Service" {
 					r.Fail(e, "field \"parents\" can have Gateway and Service, not %q", name)
@@ -45,7 +46,7 @@ func (r *vendorReader) routeKinds(n *yaml.Node) {
 }
 
 // linkRoutes tells graphs of the vendors' own kinds of routes.
-func (c *Catalog) linkRoutes(b *topology.Builder) {
+func (c *Catalog) linkRoutes(b *build.Builder) {
 	for _, k := range c.routes {
 		b.AddRouteKind(k.kind, k.like, k.parents...)
 	}

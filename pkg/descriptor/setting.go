@@ -10,7 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // Setting is a vendor switch that changes results, as `--vendor-setting` takes it.
@@ -204,20 +204,20 @@ func coreSettings() []Setting {
 		text(genericStrategySetting, "Strategy of generic policy kinds whose API has no field for it.", "atomic", "merge", "patch"),
 		text(SameLevelSetting, "Which of several generic policies on one target wins: as GEP-713 says (defaults: the newer, overrides: the older), or always the oldest.",
 			"gep713", "oldest"),
-		flag(topology.ListenerIsolation, "true", "Whether a request that the most specific listener has no rule for is answered with 404, or by the next listener that fits."),
-		text(topology.HostnamePrecedence, "Which hostnames decide between routes: those that the route's spec has, or what its intersection with the listener's leaves of them.",
+		flag(gatewayapi.ListenerIsolation, "true", "Whether a request that the most specific listener has no rule for is answered with 404, or by the next listener that fits."),
+		text(gatewayapi.HostnamePrecedence, "Which hostnames decide between routes: those that the route's spec has, or what its intersection with the listener's leaves of them.",
 			"original", "intersection"),
-		text(topology.PrefixLength, "Whether a slash at the end of a path prefix counts as one of its characters.", "literal", "stripped"),
-		text(topology.RegexRank, "Where regular expressions of paths stand: no portable place, right after exact paths, after prefixes, or among prefixes by length.",
+		text(gatewayapi.PrefixLength, "Whether a slash at the end of a path prefix counts as one of its characters.", "literal", "stripped"),
+		text(gatewayapi.RegexRank, "Where regular expressions of paths stand: no portable place, right after exact paths, after prefixes, or among prefixes by length.",
 			"ambiguous", "afterExact", "afterPrefix", "byLength"),
-		text(topology.RegexDialect, "Dialect of regular expressions. They are evaluated as RE2 all the same; the answer then says that it is an approximation.", "re2", "pcre"),
-		flag(topology.RegexAnchored, "true", "Whether a regular expression must match the whole of a path or value."),
-		text(topology.MethodRank, "Whether a method match is a criterion of its own, before headers, or counts like one more header.", "own", "header"),
-		text(topology.RouteAgeSource, "Whether the age of routes decides between equal matches.", "creationTimestamp", "none"),
-		flag(topology.GatewayMerging, "false", "Whether the Gateways of a class share their listeners' ports, so that listeners of different Gateways can conflict."),
-		flag(topology.GatewayReachesSets, "true", "Whether a policy on a Gateway holds for the listeners of its ListenerSets as well."),
-		flag(topology.TLSTerminate, "true", "Whether the implementation supports TLS listeners with mode Terminate."),
-		flag(topology.TLSModeMixed, "true", "Whether the implementation supports TLS listeners of both modes on one port."),
-		flag(topology.CheckCertificates, "false", "Whether the content of Secrets and ConfigMaps with certificates is judged, beside their existence."),
+		text(gatewayapi.RegexDialect, "Dialect of regular expressions. They are evaluated as RE2 all the same; the answer then says that it is an approximation.", "re2", "pcre"),
+		flag(gatewayapi.RegexAnchored, "true", "Whether a regular expression must match the whole of a path or value."),
+		text(gatewayapi.MethodRank, "Whether a method match is a criterion of its own, before headers, or counts like one more header.", "own", "header"),
+		text(gatewayapi.RouteAgeSource, "Whether the age of routes decides between equal matches.", "creationTimestamp", "none"),
+		flag(gatewayapi.GatewayMerging, "false", "Whether the Gateways of a class share their listeners' ports, so that listeners of different Gateways can conflict."),
+		flag(gatewayapi.GatewayReachesSets, "true", "Whether a policy on a Gateway holds for the listeners of its ListenerSets as well."),
+		flag(gatewayapi.TLSTerminate, "true", "Whether the implementation supports TLS listeners with mode Terminate."),
+		flag(gatewayapi.TLSModeMixed, "true", "Whether the implementation supports TLS listeners of both modes on one port."),
+		flag(gatewayapi.CheckCertificates, "false", "Whether the content of Secrets and ConfigMaps with certificates is judged, beside their existence."),
 	}
 }

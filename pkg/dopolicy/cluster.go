@@ -6,11 +6,12 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cluster"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // OpenFiles reads manifests, or a kustomization, and computes their effective policies. No cluster
@@ -38,9 +39,9 @@ func (e *Engine) ReadOver(ctx context.Context, base *model.Snapshot, o load.Opti
 }
 
 // ClusterOptions say what is read from a cluster. What the answers depend on is read in any case;
-// the caller sets load's own Context, ReadAt, Namespaces, Reports, PageSize, Progress, Cache, Overlay and Limits.
+// the caller sets the Context, ReadAt, Namespaces, Reports, PageSize, Progress, Cache, Overlay and Limits.
 type ClusterOptions struct {
-	load.ClusterOptions
+	cluster.Options
 	// Log is told of every request; nil: nobody is.
 	Log func(format string, args ...any)
 	// Asked narrows what is read to the policy kinds that an answer is about; nil: every kind.
@@ -58,7 +59,7 @@ func (e *Engine) OpenCluster(ctx context.Context, config *rest.Config, o Cluster
 
 // ReadCluster is OpenCluster without an answer.
 func (e *Engine) ReadCluster(ctx context.Context, config *rest.Config, o ClusterOptions) (*model.Snapshot, error) {
-	server, err := load.NewServer(config, o.Limits, o.Log)
+	server, err := cluster.NewServer(config, o.Limits, o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -66,18 +67,18 @@ func (e *Engine) ReadCluster(ctx context.Context, config *rest.Config, o Cluster
 }
 
 // ReadServer is ReadCluster from a server that is already known.
-func (e *Engine) ReadServer(ctx context.Context, server *load.Server, o ClusterOptions) (*model.Snapshot, error) {
-	live := o.ClusterOptions
+func (e *Engine) ReadServer(ctx context.Context, server *cluster.Server, o ClusterOptions) (*model.Snapshot, error) {
+	live := o.Options
 	live.Kinds, live.DependentKinds, live.WithoutGatewayAPI = e.wantedKinds(o.Asked), e.laterKinds(o.Asked), e.workloads
 	live.IsPolicyKind, live.UndecidedKinds = e.otherKinds(o.Asked), e.undecidedKinds(o.Asked)
 	live.Overlay.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), live.Overlay.ClusterScoped)
-	return load.ReadCluster(ctx, server, live)
+	return cluster.Read(ctx, server, live)
 }
 
 // ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and
 // the described policy kinds that are asked about with the kinds that they look at.
 func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
-	out := topology.Kinds()
+	out := gatewayapi.Kinds()
 	for _, k := range catalog.Kinds() {
 		together := []*policy.Kind{k} // their policies stand in one order
 		for _, gk := range k.Members {
@@ -98,7 +99,7 @@ func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []mod
 
 // wantedKinds are the kinds whose objects an answer can depend on.
 func (e *Engine) wantedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
-	out, known := ReadKinds(e.catalog, asked), topology.Kinds()
+	out, known := ReadKinds(e.catalog, asked), gatewayapi.Kinds()
 	for _, later := range e.laterKinds(asked) {
 		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool {
 			return slices.Contains(later, gk) && !slices.Contains(known, gk)

@@ -10,9 +10,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
 // Options say how an Engine reads policies.
@@ -88,9 +93,9 @@ func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
 	policies := resolve.StartDecoding(in, e.catalog)
 	links := e.catalog.Links()
 	if e.workloads {
-		links = append(links, func(b *topology.Builder) { b.AddWorkloads(topology.WorkloadKinds()...) })
+		links = append(links, func(b *build.Builder) { b.AddWorkloads(workload.Kinds()...) })
 	}
-	graph := topology.Build(in, e.catalog.Settings(), links...)
+	graph := build.Graph(in, e.catalog.Settings(), links...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, e.catalog.Settings()) }()
 	resolution := policies.Attach(graph)
@@ -106,18 +111,18 @@ func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
 // take them unread.
 func (e *Engine) matcher(r *resolve.Resolution) *request.Matcher {
 	m := request.NewMatcher(r.Graph, r.Settings).NormalizeWith(r, e.normalizers)
-	m.SetUnreadInputs(resolve.UnreadInputs(r))
+	m.SetUnreadInputs(unread.Inputs(r))
 	return m
 }
 
 // Deciders decide about requests for requirements, without their spellings.
 func (e *Engine) Deciders() requirement.Deciders {
 	return requirement.Deciders{
-		Prove: func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-			return view.Prove(r, e.matcher(r), q, e.judges)
+		Prove: func(r *resolve.Resolution, q prove.Query) (*prove.Proof, error) {
+			return prove.Prove(r, e.matcher(r), q, e.judges)
 		},
-		Protect: func(r *resolve.Resolution, asked []view.RequestProperty) (*view.Protections, error) {
-			return view.NewProtections(r, e.matcher(r), e.judges, asked)
+		Protect: func(r *resolve.Resolution, asked []requests.Property) (*protection.Protections, error) {
+			return protection.NewProtections(r, e.matcher(r), e.judges, asked)
 		},
 	}
 }

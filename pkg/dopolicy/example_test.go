@@ -10,6 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -52,7 +54,7 @@ func ExampleDiff() {
 		}
 	}
 	after := before.With(model.NewSnapshot(left, nil))
-	diff := dopolicy.Diff(before, after, view.DiffQuery{})
+	diff := dopolicy.Diff(before, after, diff.Query{})
 	fmt.Println(diff.Headline()[0])
 	// Output:
 	// 6 rules lose authentication.
@@ -64,7 +66,7 @@ func ExampleInput_Prove() {
 	if err != nil {
 		panic(err)
 	}
-	query.Properties = []view.RequestProperty{{Property: gate.Authentication}}
+	query.Properties = []requests.Property{{Property: gate.Authentication}}
 	proof, err := in.Prove(query)
 	if err != nil {
 		panic(err)

@@ -13,10 +13,24 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/behavior"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/kinds"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // Input is one input with its effective policies. Its methods answer questions: what they return
@@ -50,101 +64,101 @@ func (in *Input) Policy(ref model.Ref) (*resolve.Kind, *policy.Policy) {
 
 // Effective says which policies are in force on each route rule, with the source of every setting,
 // and what the requests of each rule are protected by.
-func (in *Input) Effective(q view.Query) *view.EffectivePolicyList {
+func (in *Input) Effective(q view.Query) *effective.EffectivePolicyList {
 	q.Judges = in.engine.judges
-	return view.Effective(in.Resolution, q)
+	return effective.List(in.Resolution, q)
 }
 
 // EffectivePolicies is Effective without protection, which takes longer.
-func (in *Input) EffectivePolicies(q view.Query) *view.EffectivePolicyList {
-	return view.Effective(in.Resolution, q)
+func (in *Input) EffectivePolicies(q view.Query) *effective.EffectivePolicyList {
+	return effective.List(in.Resolution, q)
 }
 
 // StreamEffective is Effective with one item at a time.
-func (in *Input) StreamEffective(q view.Query) *view.EffectivePolicyStream {
+func (in *Input) StreamEffective(q view.Query) *effective.PolicyStream {
 	q.Judges = in.engine.judges
-	return view.StreamEffective(in.Resolution, q)
+	return effective.Stream(in.Resolution, q)
 }
 
 // Reach says where a policy is in force; rule narrows it to one setting, "" to none.
-func (in *Input) Reach(k *resolve.Kind, p *policy.Policy, rule string) *view.PolicyReach {
-	return view.Reach(in.Resolution, k, p, rule)
+func (in *Input) Reach(k *resolve.Kind, p *policy.Policy, rule string) *reach.PolicyReach {
+	return reach.Find(in.Resolution, k, p, rule)
 }
 
 // Overridden says which settings of the policies are not in force, and why; rules narrows each
 // policy to one setting, "" to none. Without policies it is about all of them.
-func (in *Input) Overridden(q view.Query, policies []*policy.Policy, rules []string) *view.OverriddenRuleList {
+func (in *Input) Overridden(q view.Query, policies []*policy.Policy, rules []string) *overridden.OverriddenRuleList {
 	switch len(policies) {
 	case 0:
-		return view.Overridden(in.Resolution, q, nil, "")
+		return overridden.List(in.Resolution, q, nil, "")
 	case 1:
-		return view.Overridden(in.Resolution, q, policies[0], rules[0])
+		return overridden.List(in.Resolution, q, policies[0], rules[0])
 	}
-	return view.OverriddenOfPolicies(in.Resolution, q, policies, rules)
+	return overridden.ListOfPolicies(in.Resolution, q, policies, rules)
 }
 
 // Explain says step by step how policies were merged; rule narrows it to one setting.
-func (in *Input) Explain(q view.Query, rule string) *view.Explanation {
-	return view.Explain(in.Resolution, q, rule)
+func (in *Input) Explain(q view.Query, rule string) *explain.Explanation {
+	return explain.Explain(in.Resolution, q, rule)
 }
 
 // Matrix says who governs each route rule, with a column for each policy kind.
-func (in *Input) Matrix(q view.MatrixQuery) (*view.PolicyMatrix, error) {
+func (in *Input) Matrix(q matrix.Query) (*matrix.PolicyMatrix, error) {
 	q.Matcher, q.Judges = in.Matcher(), in.engine.judges
-	return view.Matrix(in.Resolution, q)
+	return matrix.Build(in.Resolution, q)
 }
 
 // Status predicts the conditions that controllers write, and compares them with those reported.
-func (in *Input) Status(q view.StatusQuery) *view.StatusList {
-	return view.Status(in.Resolution, q, in.engine.StatusFunctions())
+func (in *Input) Status(q status.Query) *status.StatusList {
+	return status.Predict(in.Resolution, q, in.engine.StatusFunctions())
 }
 
 // Topology is the graph of targets with their policies, and where each is in force.
-func (in *Input) Topology(q view.GraphQuery) *view.Topology { return view.Graph(in.Resolution, q) }
+func (in *Input) Topology(q graph.Query) *graph.Topology { return graph.Build(in.Resolution, q) }
 
 // PolicyKinds lists the policy kinds; only narrows them, nil to none.
-func (in *Input) PolicyKinds(only []model.GroupKind) *view.KindList {
-	return view.Kinds(in.Resolution, only)
+func (in *Input) PolicyKinds(only []model.GroupKind) *kinds.KindList {
+	return kinds.List(in.Resolution, only)
 }
 
 // Matcher finds what becomes of requests: the listener, the route and the rule that they hit.
 func (in *Input) Matcher() *request.Matcher { return in.engine.matcher(in.Resolution) }
 
 // Request says what becomes of one request that Matcher answered, and which policies apply.
-func (in *Input) Request(one view.ExpectedAnswer, kinds []model.GroupKind) *view.RequestAnswer {
-	return view.Request(in.Resolution, one, kinds, in.engine.judges)
+func (in *Input) Request(one requests.ExpectedAnswer, kinds []model.GroupKind) *requests.RequestAnswer {
+	return requests.Answer(in.Resolution, one, kinds, in.engine.judges)
 }
 
 // Requests is Request for several requests.
-func (in *Input) Requests(all []view.ExpectedAnswer, kinds []model.GroupKind) *view.RequestAnswerList {
-	return view.Requests(in.Resolution, all, kinds, in.engine.judges)
+func (in *Input) Requests(all []requests.ExpectedAnswer, kinds []model.GroupKind) *requests.RequestAnswerList {
+	return requests.AnswerAll(in.Resolution, all, kinds, in.engine.judges)
 }
 
 // RequestAtEach is Request for one request that several Gateways may take.
-func (in *Input) RequestAtEach(all []view.ExpectedAnswer, kinds []model.GroupKind) *view.RequestAnswerList {
-	return view.RequestAtEachGateway(in.Resolution, all, kinds, in.engine.judges)
+func (in *Input) RequestAtEach(all []requests.ExpectedAnswer, kinds []model.GroupKind) *requests.RequestAnswerList {
+	return requests.AnswerAtEachGateway(in.Resolution, all, kinds, in.engine.judges)
 }
 
 // SpellingsAround are warnings about other spellings of a request that get around policies which
 // are in force for this one; listener is as the user named it.
 func (in *Input) SpellingsAround(one *request.Answer, listener string) ([]model.Problem, error) {
-	return view.FindBypassOfRequest(in.Resolution, in.Matcher(), one, listener, in.engine.judges)
+	return prove.FindBypassOfRequest(in.Resolution, in.Matcher(), one, listener, in.engine.judges)
 }
 
 // EffectiveForRequest says which policies are in force on the path of a request.
-func (in *Input) EffectiveForRequest(one *request.Answer, kinds []model.GroupKind) *view.EffectivePolicyList {
-	return view.EffectiveForRequest(in.Resolution, one, kinds)
+func (in *Input) EffectiveForRequest(one *request.Answer, kinds []model.GroupKind) *effective.EffectivePolicyList {
+	return requests.EffectivePolicies(in.Resolution, one, kinds)
 }
 
 // Connection says whether policies let a connection between two pods or addresses through. The
 // engine must have been made with Workloads.
-func (in *Input) Connection(q request.Query, kinds []model.GroupKind, expect ...view.Expect) *view.ConnectionAnswer {
-	return view.Connection(in.Resolution, q, kinds, plugin.Evaluators(in.engine.plugins), expect...)
+func (in *Input) Connection(q evaluate.Query, kinds []model.GroupKind, expect ...requests.Expect) *requests.ConnectionAnswer {
+	return requests.Connection(in.Resolution, q, kinds, plugin.Evaluators(in.engine.plugins), expect...)
 }
 
 // ProofQuery asks what holds for requests. NewProofQuery makes one.
 type ProofQuery struct {
-	view.ProofQuery
+	prove.Query
 	made bool
 }
 
@@ -155,21 +169,21 @@ func NewProofQuery(asked space.Selection) (*ProofQuery, error) {
 	if wrong != nil {
 		return nil, wrong
 	}
-	return &ProofQuery{view.ProofQuery{Scope: scope, Asked: asked.Describe()}, true}, nil
+	return &ProofQuery{prove.Query{Scope: scope, Asked: asked.Describe()}, true}, nil
 }
 
 // Prove decides whether every request that the query means has what it asks for, and looks for
 // spellings of requests that get around what holds.
-func (in *Input) Prove(q *ProofQuery) (*view.Proof, error) {
+func (in *Input) Prove(q *ProofQuery) (*prove.Proof, error) {
 	if !q.made {
 		return nil, errors.New("the query names no requests: make it with NewProofQuery")
 	}
-	return in.engine.prove(in.Resolution, q.ProofQuery)
+	return in.engine.prove(in.Resolution, q.Query)
 }
 
-func (e *Engine) prove(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
+func (e *Engine) prove(r *resolve.Resolution, q prove.Query) (*prove.Proof, error) {
 	m := e.matcher(r)
-	out, err := view.Prove(r, m, q, e.judges)
+	out, err := prove.Prove(r, m, q, e.judges)
 	if err == nil {
 		err = out.FindSpellings(r, m, q, e.judges)
 	}
@@ -190,10 +204,10 @@ func (e *Engine) complete(o check.Options) check.Options {
 	o.Requests = e.Deciders()
 	o.Requests.Prove = e.prove
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
-		return view.FindSpellingBypasses(r, e.matcher(r), e.judges)
+		return prove.FindSpellingBypasses(r, e.matcher(r), e.judges)
 	}
 	o.Protection = func(r *resolve.Resolution) []model.Problem {
-		return view.ProtectionFindings(r, e.matcher(r), e.judges)
+		return protection.Findings(r, e.matcher(r), e.judges)
 	}
 	return o
 }
@@ -208,7 +222,7 @@ func (in *Input) Audit(proxies []*dataplane.Proxy, kinds []model.GroupKind, name
 	return in.audit(in.EffectivePolicies(view.Query{}), proxies, kinds, namespaces, problems)
 }
 
-func (in *Input) audit(effective *view.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
+func (in *Input) audit(effective *effective.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
 	return audit.Run(audit.Input{Resolution: in.Resolution, Effective: effective, Proxies: proxies, Mappings: in.engine.Mappings(), Kinds: kinds, In: namespaces, Problems: problems})
 }
 
@@ -224,14 +238,14 @@ type ReportQuery struct {
 
 func (in *Input) reportQuery(q ReportQuery) report.Query {
 	out := report.Query{Query: q.Query, In: q.In, Check: in.engine.complete(q.Check), Status: in.engine.StatusFunctions(),
-		Classes: func(r *resolve.Resolution, namespaces func(string) bool) (*view.RuleClassList, error) {
-			return view.ClassesOfRules(r, in.engine.matcher(r), namespaces)
+		Classes: func(r *resolve.Resolution, namespaces func(string) bool) (*prove.RuleClassList, error) {
+			return prove.ClassesOfRules(r, in.engine.matcher(r), namespaces)
 		},
-		Protection: func(r *resolve.Resolution, namespaces func(string) bool) (*view.RuleProtectionList, error) {
-			return view.ProtectionOfRules(r, in.engine.matcher(r), in.engine.judges, namespaces)
+		Protection: func(r *resolve.Resolution, namespaces func(string) bool) (*protection.RuleProtectionList, error) {
+			return protection.ProtectionOfRules(r, in.engine.matcher(r), in.engine.judges, namespaces)
 		}}
 	if q.Dumps {
-		out.Audit = func(effective *view.EffectivePolicyList) *audit.Report {
+		out.Audit = func(effective *effective.EffectivePolicyList) *audit.Report {
 			return in.audit(effective, q.Proxies, q.Kinds, q.In, nil)
 		}
 	}
@@ -244,7 +258,7 @@ func (in *Input) Report(q ReportQuery) (*report.Report, error) {
 }
 
 // PackReport is Report as a page holds it; draw may take nodes out of the topology.
-func (in *Input) PackReport(q ReportQuery, draw func(*view.Topology) *view.Topology) (*report.Packed, error) {
+func (in *Input) PackReport(q ReportQuery, draw func(*graph.Topology) *graph.Topology) (*report.Packed, error) {
 	return report.Pack(in.Resolution, in.reportQuery(q), q.Facts, draw)
 }
 
@@ -259,7 +273,7 @@ func (in *Input) Cover(requirements []*requirement.Requirement, more func(tried 
 		},
 		DiffSide: in.engine.side,
 		CompareBehavior: func(before, after *resolve.Resolution) (string, bool) {
-			diff, err := view.Behavior(in.engine.side(before), in.engine.side(after), view.BehaviorQuery{})
+			diff, err := behavior.Compare(in.engine.side(before), in.engine.side(after), behavior.Query{})
 			if err != nil {
 				return fmt.Sprintf("not known: %s", err), true
 			}
@@ -270,16 +284,16 @@ func (in *Input) Cover(requirements []*requirement.Requirement, more func(tried 
 }
 
 // side is one side of a comparison.
-func (e *Engine) side(r *resolve.Resolution) view.DiffInput {
-	return view.DiffInput{Resolution: r, Matcher: e.matcher(r), Judges: e.judges}
+func (e *Engine) side(r *resolve.Resolution) view.Input {
+	return view.Input{Resolution: r, Matcher: e.matcher(r), Judges: e.judges}
 }
 
 // Diff compares the policies in force on two inputs of one engine.
-func Diff(before, after *Input, q view.DiffQuery) *view.EffectivePolicyDiff {
-	return view.Diff(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
+func Diff(before, after *Input, q diff.Query) *diff.EffectivePolicyDiff {
+	return diff.Compare(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
 }
 
 // Behavior says for which requests the answer changes between two inputs of one engine.
-func Behavior(before, after *Input, q view.BehaviorQuery) (*view.BehaviorDiff, error) {
-	return view.Behavior(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
+func Behavior(before, after *Input, q behavior.Query) (*behavior.BehaviorDiff, error) {
+	return behavior.Compare(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // findDanglingParents reports parentRefs that name what is not there, though it is known what is
@@ -40,7 +41,7 @@ func findDanglingParents(r *resolve.Resolution) []model.Problem {
 // isDangling reports whether a parentRef names an object, or a section or port of one, that is not
 // there. A parentRef that is refused is not dangling.
 func isDangling(g *topology.Graph, a topology.Attachment) bool {
-	if gk := a.Parent.GroupKind(); gk != gatewayKind && !topology.IsListenerSet(gk) && !topology.IsMeshParent(gk) {
+	if gk := a.Parent.GroupKind(); gk != gatewayKind && !gatewayapi.IsListenerSet(gk) && !gatewayapi.IsMeshParent(gk) {
 		return false
 	}
 	if len(g.Lookup(a.Parent.WithoutSection())) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 const described = "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint.x.io\ncontent: {unset: [unset], condition: when}\nrules: entries\n"
@@ -44,7 +44,7 @@ func loaded(t *testing.T, lines string, hide []model.GroupKind, manifests ...str
 		in = model.NewSnapshot(objects, nil)
 		in.Cluster = cluster
 	}
-	return resolve.Run(in, topology.Build(in, c.Settings()), c)
+	return resolve.Run(in, build.Graph(in, c.Settings()), c)
 }
 
 func gateway(name string) string {

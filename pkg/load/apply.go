@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -33,10 +34,10 @@ func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot
 }
 
 // notRenderedProblems tells of texts that would be rendered if they were on disk.
-func notRenderedProblems(texts []TextFile) []model.Problem {
+func notRenderedProblems(texts []input.TextFile) []model.Problem {
 	for _, t := range texts {
 		name := path.Base(t.Name)
-		if isKustomization(name) || name == "Chart.yaml" || bytes.Contains(t.Content, []byte("toolkit.fluxcd.io/v")) || bytes.Contains(t.Content, []byte("argoproj.io/v")) {
+		if input.IsKustomization(name) || name == "Chart.yaml" || bytes.Contains(t.Content, []byte("toolkit.fluxcd.io/v")) || bytes.Contains(t.Content, []byte("argoproj.io/v")) {
 			return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Origin: &model.Origin{File: t.Name},
 				Message: "nothing is rendered in a revision of git: its manifests are read as they stand, without kustomizations, Flux, Argo CD and Helm",
 				Hint:    "check the revision out (git worktree add FOLDER REV), and name the folder"}}

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // AssembleCluster makes a snapshot of what was read of a cluster. The manifests that the options
 // name, if they name any, take the place of what the cluster has, as if they were applied. Errors
 // are those of Files; a snapshot cannot be applied on top of a cluster.
-func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) (*model.Snapshot, error) {
+func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, outcomes []document.Result, problems []model.Problem) (*model.Snapshot, error) {
 	if len(overlay.Paths) > 0 || overlay.Kustomization != "" {
 		over, err := overlay.readOverlay(ctx, "a cluster", "drop --live to ask the snapshot")
 		if err != nil {
@@ -28,7 +29,7 @@ func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, 
 
 // assembleSnapshot makes one snapshot of all results. Manifests are applied on top of the objects of a cluster,
 // if there is one.
-func assembleSnapshot(o Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) *model.Snapshot {
+func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result, problems []model.Problem) *model.Snapshot {
 	r := o.gatherObjects(outcomes, nil, from)
 	if from != nil {
 		r.objects = dropReplaced(r.objects)
@@ -50,17 +51,17 @@ type gatheredObjects struct {
 
 // gatherObjects fills in the namespaces of what was read beside what is there already, of a cluster
 // if there is one.
-func (o Options) gatherObjects(outcomes []documentResult, there []*model.Object, from *model.Cluster) *gatheredObjects {
+func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object, from *model.Cluster) *gatheredObjects {
 	r := &gatheredObjects{assumed: map[model.Ref]bool{}, namespace: cmp.Or(o.Namespace, "default")}
 	for _, out := range outcomes {
-		r.objects = append(r.objects, out.objects...)
-		r.notKubernetes += out.notKubernetes
+		r.objects = append(r.objects, out.Objects...)
+		r.notKubernetes += out.NotKubernetes
 	}
 	cluster := newScopeLookup(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped, from.ClusterScopedKinds()))
 	var assumed []*model.Object
 	for _, out := range outcomes {
-		for _, o := range out.objects {
-			if assignNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.namespace, r.namespace)) && out.namespace == "" {
+		for _, o := range out.Objects {
+			if assignNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.Namespace, r.namespace)) && out.Namespace == "" {
 				assumed = append(assumed, o)
 			}
 		}
@@ -70,8 +71,8 @@ func (o Options) gatherObjects(outcomes []documentResult, there []*model.Object,
 		r.assumed[o.Ref] = true
 	}
 	for _, out := range outcomes {
-		for _, f := range out.problems {
-			r.problems = append(r.problems, f.toProblem())
+		for _, f := range out.Problems {
+			r.problems = append(r.problems, f.ToProblem())
 		}
 	}
 	return r

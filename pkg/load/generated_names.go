@@ -6,16 +6,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // nameGenerated gives the objects whose names the API server makes names to show them by: what
 // generateName says and a star, which no name in a cluster has, and a number from the second on, in
 // the order of their places. Until then they are called as generateName says.
-func nameGenerated(outcomes []documentResult, all []*model.Object) {
+func nameGenerated(outcomes []document.Result, all []*model.Object) {
 	var generated []*model.Object
 	for _, out := range outcomes {
-		generated = append(generated, out.generated...)
+		generated = append(generated, out.Generated...)
 	}
 	if len(generated) == 0 {
 		return

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -27,7 +28,7 @@ type GitTree struct {
 // folders, hidden files are left out and links to folders are not followed; links to files are,
 // inside the revision. What cannot be read of it is in the problems. There is an *Error if no
 // answer is possible.
-func GitRevision(ctx context.Context, t GitTree) ([]TextFile, []model.Problem, error) {
+func GitRevision(ctx context.Context, t GitTree) ([]input.TextFile, []model.Problem, error) {
 	g := &gitReader{tree: t, remaining: t.Limits.WithDefaults().Total}
 	root, err := g.resolveTree(ctx)
 	if err != nil {
@@ -159,12 +160,12 @@ func (g *gitReader) listManifests(ctx context.Context, root string) ([]gitEntry,
 		inside := strings.Contains(name, "/")
 		switch {
 		case inside && !g.tree.Recursive:
-			below = below || fields[1] == "blob" && isManifest(name)
+			below = below || fields[1] == "blob" && input.IsManifest(name)
 		case fields[1] == "commit":
 			if g.tree.Recursive {
 				g.addNotRead(name, "it is a submodule, another repository: what it holds is not read")
 			}
-		case fields[1] == "blob" && isManifest(name):
+		case fields[1] == "blob" && input.IsManifest(name):
 			size, _ := strconv.ParseInt(fields[3], 10, 64)
 			entries = append(entries, gitEntry{id: fields[2], name: name, size: size, isLink: fields[0] == "120000"})
 		}
@@ -182,7 +183,7 @@ func (g *gitReader) listManifests(ctx context.Context, root string) ([]gitEntry,
 // isHiddenPath reports whether a part of the path is hidden.
 func isHiddenPath(name string) bool {
 	for _, part := range strings.Split(name, "/") {
-		if isHidden(part) {
+		if input.IsHidden(part) {
 			return true
 		}
 	}

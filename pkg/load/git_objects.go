@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
 
 // gitExitDelay is how long git may take to end once it is told to.
@@ -40,7 +42,7 @@ func (g *gitReader) runGit(ctx context.Context, args ...string) (out string, wor
 }
 
 // readFiles reads the files, all with one run of git.
-func (g *gitReader) readFiles(ctx context.Context, entries []gitEntry) ([]TextFile, error) {
+func (g *gitReader) readFiles(ctx context.Context, entries []gitEntry) ([]input.TextFile, error) {
 	cmd := g.newCommand(ctx, "cat-file", "--batch", "--follow-symlinks")
 	var words bytes.Buffer
 	cmd.Stderr = &words
@@ -55,10 +57,10 @@ func (g *gitReader) readFiles(ctx context.Context, entries []gitEntry) ([]TextFi
 	if err := cmd.Start(); err != nil {
 		return nil, g.newError(err.Error(), "")
 	}
-	var texts []TextFile
+	var texts []input.TextFile
 	answers := bufio.NewReaderSize(out, 1<<16)
 	for _, e := range entries {
-		var text *TextFile
+		var text *input.TextFile
 		if text, err = g.readFile(in, answers, e); err != nil {
 			break
 		}
@@ -84,8 +86,8 @@ func (g *gitReader) readFiles(ctx context.Context, entries []gitEntry) ([]TextFi
 
 // readFile asks for one file and reads the answer. It returns nil for what is no file of the
 // revision.
-func (g *gitReader) readFile(in io.Writer, answers *bufio.Reader, e gitEntry) (*TextFile, error) {
-	t := &TextFile{Name: g.displayName(e.name), Size: e.size, Named: g.isFile}
+func (g *gitReader) readFile(in io.Writer, answers *bufio.Reader, e gitEntry) (*input.TextFile, error) {
+	t := &input.TextFile{Name: g.displayName(e.name), Size: e.size, Named: g.isFile}
 	ask := e.id
 	if e.isLink {
 		ask = g.rootTree + ":" + path.Join(g.fullPath, e.name)

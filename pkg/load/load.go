@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/gitops"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/kustomize"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -28,7 +31,7 @@ type Options struct {
 	Destination string
 	Stdin       io.Reader
 	// Texts are files that were read already, with what was found wrong on the way. They are read instead of Paths.
-	TextFiles []TextFile
+	TextFiles []input.TextFile
 	Problems  []model.Problem
 
 	// Kustomization is the folder of a kustomization to build and read instead of Paths. Nothing is fetched and no
@@ -68,13 +71,13 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 
 // truncationProblem returns a problem if fewer objects were read than the header of a snapshot
 // announces.
-func truncationProblem(h *model.Header, outcomes []documentResult) *model.Problem {
+func truncationProblem(h *model.Header, outcomes []document.Result) *model.Problem {
 	if h.Objects == nil {
 		return nil
 	}
 	read := 0
 	for _, out := range outcomes {
-		for _, o := range out.objects {
+		for _, o := range out.Objects {
 			if o.Origin.Cluster != "" {
 				read++
 			}
@@ -90,7 +93,7 @@ func truncationProblem(h *model.Header, outcomes []documentResult) *model.Proble
 
 // inputResult is what was read of what options name.
 type inputResult struct {
-	outcomes  []documentResult
+	outcomes  []document.Result
 	problems  []model.Problem // beside those of objects
 	header    *model.Header   // of the snapshot, if one is read
 	documents int
@@ -99,14 +102,14 @@ type inputResult struct {
 // readInput reads and decodes what the options name.
 func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 	limits := o.Limits.WithDefaults()
-	in := newFileReader(o.Stdin, limits)
+	in := input.NewReader(o.Stdin, limits)
 	pieces, err := o.readDocuments(ctx, in, limits)
 	if err != nil {
 		return nil, err
 	}
-	r := &inputResult{header: in.snapshotHeader, documents: len(pieces)}
-	r.outcomes, err = decodeDocuments(ctx, pieces, limits)
-	r.problems = in.problems
+	r := &inputResult{header: in.SnapshotHeader, documents: len(pieces)}
+	r.outcomes, err = document.Decode(ctx, pieces, limits)
+	r.problems = in.Problems
 	return r, err
 }
 
@@ -122,7 +125,7 @@ func (o Options) readOverlay(ctx context.Context, what, hint string) (*inputResu
 
 // checkReadable returns an error if not one object was found.
 func (r *inputResult) checkReadable(o Options) error {
-	if slices.ContainsFunc(r.outcomes, func(out documentResult) bool { return out.readable > 0 }) {
+	if slices.ContainsFunc(r.outcomes, func(out document.Result) bool { return out.Readable > 0 }) {
 		return nil
 	}
 	return &document.Error{What: o.inputName(), Err: document.ErrNothingReadable, Hint: nothingReadableHint(r.documents + len(r.problems))}
@@ -132,33 +135,33 @@ func (r *inputResult) checkReadable(o Options) error {
 func (o Options) inputName() string { return cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")) }
 
 // readDocuments returns every document that the options name.
-func (o Options) readDocuments(ctx context.Context, r *fileReader, limits document.Limits) ([]rawDocument, error) {
+func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits document.Limits) ([]document.Raw, error) {
 	switch {
 	case o.Kustomization != "" && len(o.Paths) > 0:
 		return nil, &document.Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
-		return buildKustomization(ctx, kustomizationOptions{folder: o.Kustomization, helm: o.Helm, limits: limits}, r)
+		return kustomize.Build(ctx, kustomize.Options{Folder: o.Kustomization, Helm: o.Helm, Limits: limits}, r)
 	case len(o.TextFiles) > 0:
-		r.problems = append(r.problems, o.Problems...)
+		r.Problems = append(r.Problems, o.Problems...)
 		if o.Recursive && o.Render {
-			r.problems = append(r.problems, notRenderedProblems(o.TextFiles)...)
+			r.Problems = append(r.Problems, notRenderedProblems(o.TextFiles)...)
 		}
-		sources := make([]inputFile, len(o.TextFiles))
+		sources := make([]input.File, len(o.TextFiles))
 		for i := range o.TextFiles {
-			sources[i] = inputFile{name: o.TextFiles[i].Name, named: o.TextFiles[i].Named, content: &o.TextFiles[i]}
+			sources[i] = input.File{Name: o.TextFiles[i].Name, Named: o.TextFiles[i].Named, Content: &o.TextFiles[i]}
 		}
-		return r.readFiles(ctx, sources)
+		return r.ReadFiles(ctx, sources)
 	case len(o.Paths) == 0:
 		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
 	}
-	f, err := findFiles(o.Paths, o.Recursive, o.Recursive && o.Render)
+	f, err := input.Find(o.Paths, o.Recursive, o.Recursive && o.Render)
 	if err != nil {
 		return nil, err
 	}
-	if f.separateDeployments {
-		return renderFolders(ctx, renderOptions{paths: o.Paths, namespace: o.Namespace, destination: o.Destination, helm: o.Helm, limits: limits}, r, f)
+	if f.SeparateDeployments {
+		return gitops.Render(ctx, gitops.Options{Paths: o.Paths, Namespace: o.Namespace, Destination: o.Destination, Helm: o.Helm, Limits: limits}, r, f)
 	}
-	return r.readFiles(ctx, f.files)
+	return r.ReadFiles(ctx, f.Files)
 }
 
 func nothingReadableHint(found int) string {

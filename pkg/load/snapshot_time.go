@@ -8,6 +8,8 @@ import (
 	"os"
 	"regexp"
 	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
 
 // timeSearchBytes is within how many bytes of a snapshot its header says when the cluster was read.
@@ -25,13 +27,13 @@ func SnapshotTime(path string) (time.Time, error) {
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, timeSearchBytes)
-	if start, _ := in.Peek(2); isGzip(start) {
+	if start, _ := in.Peek(2); input.IsGzip(start) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return time.Time{}, nil // reading it says what is wrong
 		}
 		in = bufio.NewReaderSize(z, timeSearchBytes)
-		if isTar(in) {
+		if input.IsTar(in) {
 			t := tar.NewReader(in)
 			if _, err := t.Next(); err != nil {
 				return time.Time{}, nil
@@ -41,7 +43,7 @@ func SnapshotTime(path string) (time.Time, error) {
 	}
 	head := make([]byte, timeSearchBytes)
 	n, _ := io.ReadFull(in, head)
-	if head = head[:n]; !isSnapshot(head) {
+	if head = head[:n]; !input.IsSnapshot(head) {
 		return time.Time{}, nil
 	}
 	found := readAtField.FindSubmatch(head)

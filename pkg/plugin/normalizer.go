@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/normalize"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -26,9 +27,9 @@ func Normalizers(plugins []Plugin, c *descriptor.Catalog) []request.Normalizer {
 	}
 	var out []request.Normalizer
 	for _, q := range c.RequestNormalizations() {
-		out = append(out, func(r *resolve.Resolution, listener topology.NodeID) (request.Normalization, bool) {
+		out = append(out, func(r *resolve.Resolution, listener topology.NodeID) (normalize.Rules, bool) {
 			if !isOfVendor(r, listener, &q) {
-				return request.Normalization{}, false
+				return normalize.Rules{}, false
 			}
 			how := maps.Clone(q.Aspects)
 			for _, change := range q.Changes {
@@ -99,20 +100,20 @@ func changeValue(c *descriptor.RequestChange, words map[string]WordFunc, r *reso
 	return ""
 }
 
-func newTidying(how map[string]string) request.Normalization {
-	out := request.Normalization{ResolveDots: how["dots"] == "resolve", MergeSlashes: how["slashes"] == "merge" || how["slashes"] == "mergeFirst", MergeSlashesFirst: how["slashes"] == "mergeFirst",
+func newTidying(how map[string]string) normalize.Rules {
+	out := normalize.Rules{ResolveDots: how["dots"] == "resolve", MergeSlashes: how["slashes"] == "merge" || how["slashes"] == "mergeFirst", MergeSlashesFirst: how["slashes"] == "mergeFirst",
 		Backslashes: how["backslashes"] == "slash", DropHostDot: how["hostDot"] == "drop", KeepHostDot: how["hostDot"] == "keep",
 		DotsUnknown: how["dots"] == "", SlashesUnknown: how["slashes"] == "", BackslashesUnknown: how["backslashes"] == ""}
-	out.Decode = map[string]request.Decoding{"all": request.DecodeAll, "unreserved": request.DecodeUnreserved, "none": request.DecodeNothing}[how["decode"]]
+	out.Decode = map[string]normalize.Decoding{"all": normalize.DecodeAll, "unreserved": normalize.DecodeUnreserved, "none": normalize.DecodeNothing}[how["decode"]]
 	switch how["escapedSlashes"] {
 	case "decode":
-		out.Escaped = request.DecodeEscaped
+		out.Escaped = normalize.DecodeEscaped
 	case "redirect":
-		out.Escaped = request.RedirectEscaped
+		out.Escaped = normalize.RedirectEscaped
 	case "reject":
-		out.Escaped = request.RejectEscaped
+		out.Escaped = normalize.RejectEscaped
 	case "":
-		out.Escaped = request.UnknownEscaped
+		out.Escaped = normalize.UnknownEscaped
 	}
 	return out
 }

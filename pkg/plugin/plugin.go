@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -28,7 +28,7 @@ type Plugin struct {
 	Status    status.Functions     // conditions and marks are predicted
 
 	// Evaluators judge requests and connections.
-	Evaluators request.Evaluators
+	Evaluators evaluate.Evaluators
 	// Gates complete what descriptors say of how settings keep requests out.
 	Gates protect.Functions
 	// Words are what the input says that decides what becomes of requests before they are compared, by the names in descriptors.
@@ -96,8 +96,8 @@ func Mappings(plugins []Plugin) []audit.Mapping {
 }
 
 // Evaluators returns those of all vendors, by name.
-func Evaluators(plugins []Plugin) request.Evaluators {
-	out := request.Evaluators{}
+func Evaluators(plugins []Plugin) evaluate.Evaluators {
+	out := evaluate.Evaluators{}
 	for _, p := range plugins {
 		maps.Copy(out, p.Evaluators)
 	}

@@ -7,38 +7,39 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 // ReadPodSelector reads which pods a policy, or an entry of it, is about: {namespaces: SELECTOR}
 // for all pods of some namespaces, or {pods: {namespaceSelector, podSelector}} for some of their
 // pods. The error says why it cannot be read; it selects nothing then.
-func ReadPodSelector(v model.Body) (topology.PodSelector, error) {
+func ReadPodSelector(v model.Body) (selector.PodSelector, error) {
 	namespaces, pods := v.Field("namespaces"), v.Field("pods")
-	var none topology.PodSelector
+	var none selector.PodSelector
 	switch {
 	case !v.IsObject():
 		return none, errors.New("it is no object")
 	case namespaces.IsNull() == pods.IsNull():
 		return none, errors.New("it has to have one of namespaces and pods")
 	case !namespaces.IsNull():
-		s, err := topology.ReadLabelSelector(namespaces)
+		s, err := selector.ReadLabelSelector(namespaces)
 		if err != nil {
 			return none, fmt.Errorf("namespaces: %w", err)
 		}
-		return topology.PodSelector{Namespaces: s, Pods: topology.Everything()}, nil
+		return selector.PodSelector{Namespaces: s, Pods: selector.Everything()}, nil
 	case !pods.IsObject():
 		return none, errors.New("pods is no object")
 	}
-	out := topology.PodSelector{}
+	out := selector.PodSelector{}
 	for _, part := range []struct {
 		name string
-		into *topology.LabelSelector
+		into *selector.LabelSelector
 	}{{"namespaceSelector", &out.Namespaces}, {"podSelector", &out.Pods}} {
 		field := pods.Field(part.name)
 		if field.IsNull() {
 			return none, fmt.Errorf("pods.%s is missing", part.name)
 		}
-		s, err := topology.ReadLabelSelector(field)
+		s, err := selector.ReadLabelSelector(field)
 		if err != nil {
 			return none, fmt.Errorf("pods.%s: %w", part.name, err)
 		}
@@ -67,19 +68,19 @@ func UnreadableProblem(p *Policy, at []string, err error) model.Problem {
 
 // AttachPods attaches a policy to the workloads that a selector, which stands at a path, selects. Where that is not known it does not attach, and
 // says so once.
-func AttachPods(p *Policy, at []string, s topology.PodSelector, g *topology.Graph) ([]Attached, []model.Problem) {
+func AttachPods(p *Policy, at []string, s selector.PodSelector, g *topology.Graph) ([]Attached, []model.Problem) {
 	var out []Attached
 	var unknown []string
 	for _, ns := range g.Order(topology.Namespaced) {
-		if g.Node(ns).Role != topology.Namespace || g.SelectsPodsIn(s, g.Node(ns).Ref.Name) == topology.No {
+		if g.Node(ns).Role != topology.Namespace || g.SelectsPodsIn(s, g.Node(ns).Ref.Name) == selector.No {
 			continue
 		}
 		maybe := false
 		for _, id := range g.WorkloadsIn(ns) {
 			switch g.SelectsWorkload(s, id) {
-			case topology.Yes:
+			case selector.Yes:
 				out = append(out, Attached{Policy: p, Node: id, Ref: -1})
-			case topology.Maybe:
+			case selector.Maybe:
 				maybe = true
 			}
 		}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 func TestPasses(t *testing.T) {
 	tcp := model.GroupKind{Group: GatewayGroup, Kind: "TCPRoute"}
-	rules := &Reach{Effective: []topology.Role{topology.Rule, topology.Backend}, Routes: topology.HTTPRouteKinds()}
-	backends := &Reach{Effective: []topology.Role{topology.Backend}, Routes: topology.HTTPRouteKinds()}
+	rules := &Reach{Effective: []topology.Role{topology.Rule, topology.Backend}, Routes: gatewayapi.HTTPRouteKinds()}
+	backends := &Reach{Effective: []topology.Role{topology.Backend}, Routes: gatewayapi.HTTPRouteKinds()}
 	rule := func(gk model.GroupKind) *topology.Node {
 		return &topology.Node{Role: topology.Rule, Ref: model.Ref{Group: gk.Group, Kind: gk.Kind}}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // TargetForm is a kind that may be targeted, as a whole or, with a Section role, by section.
@@ -87,7 +88,7 @@ func DefaultGroup(kind string) string {
 // SectionRole is what a sectionName of the kind names (gep713 P6), "" where that is the implementation's business.
 func SectionRole(gk model.GroupKind) topology.Role {
 	switch {
-	case gk.Group == GatewayGroup && gk.Kind == "Gateway", topology.IsListenerSet(gk):
+	case gk.Group == GatewayGroup && gk.Kind == "Gateway", gatewayapi.IsListenerSet(gk):
 		return topology.Listener
 	case gk.Group == GatewayGroup && strings.HasSuffix(gk.Kind, "Route"):
 		return topology.Rule

@@ -15,6 +15,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // locks describes a kind of policies with every form of gate.
@@ -86,7 +87,7 @@ func gatesOn(t *testing.T, manifests string, headers ...string) *protect.Gates {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := resolve.Run(in, topology.Build(in, c.Settings()), c)
+	r := resolve.Run(in, build.Graph(in, c.Settings()), c)
 	q, err := request.New("GET", "http://h/", request.Options{Headers: headers})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -69,7 +69,7 @@ func (j *Judge) ruleGates(id topology.NodeID) []Gate {
 // requests out, or let them in.
 func (j *Judge) buildUnreadGates(rule topology.NodeID) []Gate {
 	var out []Gate
-	for _, s := range resolve.UnreadAt(j.res, []topology.NodeID{rule}) {
+	for _, s := range unread.At(j.res, []topology.NodeID{rule}) {
 		if !s.MayDeny || len(s.AttachedTo) > 0 {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // Options say what is reported.
@@ -104,7 +105,7 @@ func (g *reporter) reportRoutes(namespace string, routes []model.Ref) (out []*Re
 			sections[n.Ref.WithoutSection()] = append(sections[n.Ref.WithoutSection()], n.Ref.Section)
 		}
 	}
-	answer := view.Effective(g.resolution, query)
+	answer := effective.List(g.resolution, query)
 	items := map[model.Ref][]*view.EffectivePolicy{}
 	for i := range answer.Items {
 		item := &answer.Items[i]
@@ -115,7 +116,7 @@ func (g *reporter) reportRoutes(namespace string, routes []model.Ref) (out []*Re
 		if !whole { // because of other routes, perhaps
 			alone := query
 			alone.Targets = g.resolution.Lookup(ref)
-			whole = view.Effective(g.resolution, alone).Complete
+			whole = effective.List(g.resolution, alone).Complete
 		}
 		out = append(out, g.reportRoute(ref, sections[ref], items[ref], whole))
 	}

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // ReadReports returns what reports in an input say of routes: of those that wanted takes, by route,
 // rule and policy. The age is reckoned from now.
-func ReadReports(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) []view.ReportedPolicy {
-	var out []view.ReportedPolicy
+func ReadReports(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) []effective.ReportedPolicy {
+	var out []effective.ReportedPolicy
 	seen := map[model.Ref]bool{} // routes: where both APIs have a report, that of the first counts
 	for _, api := range APIs() {
 		objects := in.OfKind(api.GroupKind)
@@ -28,11 +28,11 @@ func ReadReports(in *model.Snapshot, wanted func(route model.Ref) bool, now time
 		}
 		for _, o := range objects {
 			route := scopeOf(o)
-			if !isOurs(o) || !slices.Contains(topology.RouteKinds(), route.GroupKind()) || !wanted(route) || seen[route] {
+			if !isOurs(o) || !slices.Contains(gatewayapi.RouteKinds(), route.GroupKind()) || !wanted(route) || seen[route] {
 				continue
 			}
 			seen[route] = true
-			common := view.ReportedPolicy{Target: route, Source: "report", Report: o.Ref, Complete: o.Annotations[completeAnnotation] == "true", ReadAt: times[o.Ref.Namespace]}
+			common := effective.ReportedPolicy{Target: route, Source: "report", Report: o.Ref, Complete: o.Annotations[completeAnnotation] == "true", ReadAt: times[o.Ref.Namespace]}
 			if at, err := time.Parse(time.RFC3339, common.ReadAt); err == nil && !at.After(now) {
 				common.Age = duration.HumanDuration(now.Sub(at))
 			}
@@ -48,7 +48,7 @@ func ReadReports(in *model.Snapshot, wanted func(route model.Ref) bool, now time
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b view.ReportedPolicy) int { return a.Target.Compare(b.Target) })
+	slices.SortStableFunc(out, func(a, b effective.ReportedPolicy) int { return a.Target.Compare(b.Target) })
 	return out
 }
 
@@ -76,7 +76,7 @@ func scopeOf(o *model.Object) model.Ref {
 }
 
 // readResult reads a line about a policy.
-func readResult(entry any, common view.ReportedPolicy) (view.ReportedPolicy, bool) {
+func readResult(entry any, common effective.ReportedPolicy) (effective.ReportedPolicy, bool) {
 	if model.Text(entry, "category") != categoryPolicy {
 		return common, false
 	}

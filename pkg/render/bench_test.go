@@ -5,12 +5,12 @@ import (
 	"io"
 	"testing"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // many is an answer of n items: two kinds on each route rule.
-func many(n int) *view.EffectivePolicyList {
-	l := &view.EffectivePolicyList{}
+func many(n int) *effective.EffectivePolicyList {
+	l := &effective.EffectivePolicyList{}
 	for i := range n / 2 {
 		at := target("HTTPRoute", fmt.Sprintf("team-%02d/route-%d#rule-%d", i%40, i/4, i%4+1))
 		a, b := auth(at), limits()

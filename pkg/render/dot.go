@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // Layout is the way in which a picture is drawn.
@@ -40,7 +40,7 @@ func (o DOTOptions) linkOf(node string) string {
 
 // FormatDOT returns t as a text for Graphviz. The order of nodes and edges in t changes no byte of
 // it, and whatever names contain, it is valid.
-func FormatDOT(t *view.Topology, o DOTOptions) []byte {
+func FormatDOT(t *graph.Topology, o DOTOptions) []byte {
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
 	writeDOT(w, t, o)
@@ -48,7 +48,7 @@ func FormatDOT(t *view.Topology, o DOTOptions) []byte {
 	return out.Bytes()
 }
 
-func writeDOT(w *bufio.Writer, t *view.Topology, o DOTOptions) {
+func writeDOT(w *bufio.Writer, t *graph.Topology, o DOTOptions) {
 	if o.Layout == LayoutFlat {
 		writeFlat(indentWriter{w}, t, o)
 		return

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // What fits into a box: characters of a name, and chips in a cell.
@@ -52,7 +52,7 @@ const (
 const leftBreak = `<BR ALIGN="LEFT"/>`
 
 // linkAttributes returns the attributes of a cell that is a link.
-func (d *clusterWriter) linkAttributes(n *view.GraphNode) []attribute {
+func (d *clusterWriter) linkAttributes(n *graph.GraphNode) []attribute {
 	_, known := d.places[n.ID]
 	url := d.options.linkOf(n.ID)
 	if url == "" || !known {
@@ -120,7 +120,7 @@ func (d *clusterWriter) drawBox(indent int, b *targetBox) {
 func formatClassName(s string) string { return strings.ReplaceAll(percentEncode(s, "-"), "%", "-") }
 
 // isMissing reports whether n is known by name alone.
-func isMissing(n *view.GraphNode) bool { return n.Labels["state"] != "" }
+func isMissing(n *graph.GraphNode) bool { return n.Labels["state"] != "" }
 
 // stackTable draws the edge of a second sheet behind a table.
 func (d *clusterWriter) stackTable(table string) string {

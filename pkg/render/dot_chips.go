@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // drawChipCells draws the cells of the policy kinds in a row. The last has the port.
@@ -41,7 +41,7 @@ const (
 
 // drawChips lists policies, one a line: a sign for what became of it, and the name. Room for most
 // lines is taken, so that Graphviz, which stretches tables, has nothing to stretch.
-func (d *clusterWriter) drawChips(list []policyChip, at *view.GraphNode, most, width int) string {
+func (d *clusterWriter) drawChips(list []policyChip, at *graph.GraphNode, most, width int) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -58,9 +58,9 @@ func (d *clusterWriter) drawChips(list []policyChip, at *view.GraphNode, most, w
 		}
 		mark, colour := stateSign(c.state)
 		label := d.formatText(c.formatLabel(at), d.colors.text, smallSize)
-		if c.state == view.EdgeOverridden {
+		if c.state == graph.EdgeOverridden {
 			label = formatElement("S", d.formatText(c.formatLabel(at), d.colors.muted, smallSize))
-		} else if c.state == view.EdgeConditionFalse {
+		} else if c.state == graph.EdgeConditionFalse {
 			label = d.formatText(c.formatLabel(at), d.colors.muted, smallSize)
 		}
 		label += d.formatText(c.deviationMark(), d.colors.overridden, nameSize)
@@ -72,7 +72,7 @@ func (d *clusterWriter) drawChips(list []policyChip, at *view.GraphNode, most, w
 
 // formatLabel is the name of the policy, with its namespace where that differs from the namespace
 // of the object.
-func (c policyChip) formatLabel(at *view.GraphNode) string {
+func (c policyChip) formatLabel(at *graph.GraphNode) string {
 	name := c.note.node.Ref.Name
 	if c.note.node.Ref.Namespace != at.Ref.Namespace {
 		name = c.note.node.Ref.FullName()

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // fontName is a font whose widths Graphviz knows without having it, and that others stand in for everywhere.
@@ -135,7 +135,7 @@ func (d *clusterWriter) drawEdge(l *pictureEdge) {
 		class += " differs"
 	}
 	free, weight := "", "4"
-	if l.kind != view.EdgeParent {
+	if l.kind != graph.EdgeParent {
 		weight = "2"
 	}
 	if l.from.column() >= l.to.column() || isPolicyOutcome(l.kind) {
@@ -167,7 +167,7 @@ func (l *pictureEdge) formatLabel() string {
 }
 
 // nodeDrawnAt is the node drawn at a place.
-func nodeDrawnAt(p position) *view.GraphNode {
+func nodeDrawnAt(p position) *graph.GraphNode {
 	if p.note != nil {
 		return p.note.node
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // hiddenLabels are labels that the picture tells in another way, or in a place of their own.
@@ -27,7 +27,7 @@ func boxFacts(b *targetBox) []string {
 }
 
 // groupFacts are the lines of what stands for more than itself: some names, what is in it, and what became of the policies there.
-func groupFacts(n *view.GraphNode) []string {
+func groupFacts(n *graph.GraphNode) []string {
 	var out []string
 	say := func(before, key, after string) {
 		if n.Labels[key] != "" {
@@ -69,7 +69,7 @@ func foldList(s string, most int) []string {
 }
 
 // countMembers is how many objects, or namespaces, a node stands for.
-func countMembers(n *view.GraphNode) int {
+func countMembers(n *graph.GraphNode) int {
 	if count, err := strconv.Atoi(n.Labels["count"]); err == nil {
 		return count
 	}
@@ -77,7 +77,7 @@ func countMembers(n *view.GraphNode) int {
 }
 
 // otherFacts are the labels that have no place of their own.
-func otherFacts(n *view.GraphNode) []string {
+func otherFacts(n *graph.GraphNode) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(n.Labels)) {
 		if n.Labels[key] != "" && !slices.Contains(hiddenLabels, key) {
@@ -88,7 +88,7 @@ func otherFacts(n *view.GraphNode) []string {
 }
 
 // sectionFact is what stands beside the name of a section: what a listener listens on, what a rule takes.
-func sectionFact(n *view.GraphNode) string {
+func sectionFact(n *graph.GraphNode) string {
 	parts := []string{}
 	if port := n.Labels["port"]; port != "" {
 		parts = append(parts, ":"+port)
@@ -102,7 +102,7 @@ func sectionFact(n *view.GraphNode) string {
 }
 
 // memberTitle says what a collapsed node stands for: "480 HTTPRoutes", "12 rules".
-func memberTitle(n *view.GraphNode) string {
+func memberTitle(n *graph.GraphNode) string {
 	count, what := countMembers(n), cmp.Or(n.Ref.Kind, n.Kind)
 	if isNamespaceGroup(n) && n.Ref.Namespace != "" {
 		return n.Ref.Namespace
@@ -129,4 +129,4 @@ func pluralize(what string, count int) string {
 }
 
 // isNamespaceGroup reports whether n stands for what is in one or several namespaces.
-func isNamespaceGroup(n *view.GraphNode) bool { return n.Kind == "namespace" && n.Ref.Name == "" }
+func isNamespaceGroup(n *graph.GraphNode) bool { return n.Kind == "namespace" && n.Ref.Name == "" }

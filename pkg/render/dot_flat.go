@@ -4,21 +4,21 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // writeFlat writes t for programs that read topologies: every target, section and policy is a node, declared with the label
 // "Kind\nnamespace/name", and sections are called gateway#listener and route#rule. Edges are those of traffic and those from a policy to
 // its target; where policies are in force is not in it. Nodes and edges carry their kind as a class.
-func writeFlat(d indentWriter, t *view.Topology, o DOTOptions) {
+func writeFlat(d indentWriter, t *graph.Topology, o DOTOptions) {
 	c := newPalette()
 	d.writeLine(0, "digraph dopolicy {")
 	d.writeLine(1, "graph ["+formatAttributes(attribute{"rankdir", "LR"}, attribute{"bgcolor", c.ground.valueIn(o.Theme)})+"];")
 	d.writeLine(1, "node ["+formatAttributes(attribute{"fontname", fontName}, attribute{"fontsize", "11"}, attribute{"fontcolor", c.text.valueIn(o.Theme)}, attribute{"color", c.frame.valueIn(o.Theme)})+"];")
 	d.writeLine(1, "edge ["+formatAttributes(attribute{"fontname", fontName}, attribute{"fontsize", "9"}, attribute{"fontcolor", c.muted.valueIn(o.Theme)})+"];")
 	nodes := slices.Clone(t.Nodes)
-	slices.SortFunc(nodes, func(a, b view.GraphNode) int { return cmp.Or(cmp.Compare(a.ID, b.ID), a.Ref.Compare(b.Ref)) })
-	nodes = slices.CompactFunc(nodes, func(a, b view.GraphNode) bool { return a.ID == b.ID })
+	slices.SortFunc(nodes, func(a, b graph.GraphNode) int { return cmp.Or(cmp.Compare(a.ID, b.ID), a.Ref.Compare(b.Ref)) })
+	nodes = slices.CompactFunc(nodes, func(a, b graph.GraphNode) bool { return a.ID == b.ID })
 	kinds, drawn := listPolicyKinds(nodes), map[string]bool{}
 	for i := range nodes {
 		n := &nodes[i]
@@ -31,7 +31,7 @@ func writeFlat(d indentWriter, t *view.Topology, o DOTOptions) {
 			attribute{"class", n.Kind}, attribute{"id", formatElementID(n.ID)}, attribute{"URL", escapeEntities(o.linkOf(n.ID))})+"];")
 	}
 	for _, e := range sortEdges(t) {
-		if drawn[e.From] && drawn[e.To] && (e.Kind == view.EdgeParent || e.Kind == view.EdgeTargets) {
+		if drawn[e.From] && drawn[e.To] && (e.Kind == graph.EdgeParent || e.Kind == graph.EdgeTargets) {
 			s := findLineStyle(e.State, e.Kind)
 			d.writeLine(1, quoteNodeID(e.From)+" -> "+quoteNodeID(e.To)+" ["+formatAttributes(attribute{"class", e.Kind}, attribute{"color", s.colour.valueIn(o.Theme)}, attribute{"style", s.style},
 				attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"label", (&pictureEdge{count: e.Count, differs: e.Proxy != ""}).formatLabel()})+"];")
@@ -41,7 +41,7 @@ func writeFlat(d indentWriter, t *view.Topology, o DOTOptions) {
 }
 
 // formatFlatLabel is the kind and the full name, one a line.
-func formatFlatLabel(n *view.GraphNode) string {
+func formatFlatLabel(n *graph.GraphNode) string {
 	if len(n.Members) > 0 {
 		return quoteDOT(cmp.Or(n.Ref.Kind, n.Kind), memberTitle(n))
 	}

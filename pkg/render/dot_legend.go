@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // legendEntry is a sample of something in the picture, with what it means: a piece of a line and a sign or a frame, or one of the two.
@@ -131,7 +131,7 @@ func (d *clusterWriter) lineEntries() []legendEntry {
 			mark, colour := stateSign(state)
 			e.sign = formatTallCell(d.formatText(mark, colour, nameSize), attribute{"WIDTH", "13"})
 		}
-		if state == view.EdgeOverridden && d.states[state] {
+		if state == graph.EdgeOverridden && d.states[state] {
 			e.meaning += ", name struck through"
 		}
 		out = append(out, e)

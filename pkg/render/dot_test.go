@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // checkDOT reads DOT as strictly as any program does: strings end, braces and brackets balance outside them, what is not quoted is plain, and
@@ -120,7 +120,7 @@ func checkMarkup(s string) error {
 }
 
 func TestDOTIsWellFormed(t *testing.T) {
-	for _, g := range []*view.Topology{graph(), hostileGraph(), {}} {
+	for _, g := range []*graph.Topology{graphFixture(), hostileGraph(), {}} {
 		text := written(t, g, Options{Format: DOT})
 		if err := checkDOT(text); err != nil {
 			t.Errorf("%v\n%s", err, text)
@@ -140,7 +140,7 @@ func TestDOTKeepsNodesApart(t *testing.T) {
 }
 
 func TestDOTDoesNotDependOnOrder(t *testing.T) {
-	g, turned := graph(), graph()
+	g, turned := graphFixture(), graphFixture()
 	for i, j := 0, len(turned.Nodes)-1; i < j; i, j = i+1, j-1 {
 		turned.Nodes[i], turned.Nodes[j] = turned.Nodes[j], turned.Nodes[i]
 	}

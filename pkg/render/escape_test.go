@@ -11,6 +11,8 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 func TestEscape(t *testing.T) {
@@ -37,21 +39,21 @@ func TestEscape(t *testing.T) {
 const evil = "x\"\\\n\r\t\x00\x1b[2J\x7f\u009b31m\u202e\u2066\u200b\ufeff\U000e0041<b>&\\N -> {};' #\\"
 
 // hostileView is a graph of evil names; hostileList an answer of them.
-func hostileGraph() *view.Topology {
+func hostileGraph() *graph.Topology {
 	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil}
-	t := &view.Topology{
-		Nodes: []view.GraphNode{{ID: evil, Ref: ref, Kind: "policy", Labels: map[string]string{evil: evil}}, {ID: evil + "2", Ref: ref.WithSection(evil), Kind: evil}, {ID: `\`, Ref: model.Ref{Name: `\`}}},
-		Edges: []view.GraphEdge{{From: evil, To: evil + "2", Kind: evil}, {From: `\`, To: "no such node", Kind: "effective", State: evil}},
+	t := &graph.Topology{
+		Nodes: []graph.GraphNode{{ID: evil, Ref: ref, Kind: "policy", Labels: map[string]string{evil: evil}}, {ID: evil + "2", Ref: ref.WithSection(evil), Kind: evil}, {ID: `\`, Ref: model.Ref{Name: `\`}}},
+		Edges: []graph.GraphEdge{{From: evil, To: evil + "2", Kind: evil}, {From: `\`, To: "no such node", Kind: "effective", State: evil}},
 	}
 	t.Finish("Topology", []model.Problem{{Severity: model.Error, Message: evil}})
 	return t
 }
 
-func hostileList() *view.EffectivePolicyList {
+func hostileList() *effective.EffectivePolicyList {
 	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil, Section: evil}
 	origin := &model.Origin{File: evil, Line: 1}
 	s := view.Source{Policy: &ref, Target: &ref, Level: evil, Block: evil, Strategy: evil, Origin: origin}
-	l := &view.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: evil, Target: ref, Paths: []view.Path{{Gateway: evil, Listener: evil}},
+	l := &effective.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: evil, Target: ref, Paths: []view.Path{{Gateway: evil, Listener: evil}},
 		Spec: map[string]any{evil: evil}, Rules: []view.Rule{{Name: evil, Value: map[string]any{evil: []any{evil}}, Sources: []view.Source{s}, Lost: []view.Loss{{Source: s, Value: evil, Reason: evil, Message: evil}}}},
 		Policies: []view.PolicyUse{{Policy: &ref, Target: &ref, Level: evil, Role: evil}}, Lost: []view.RuleLoss{{Rule: evil, Loss: view.Loss{Source: s, Value: evil, Reason: evil, Message: evil}}}}}}
 	l.Finish("EffectivePolicyList", []model.Problem{{Severity: model.Error, Ref: &ref, Origin: origin, Message: evil, Hint: evil}})
@@ -86,7 +88,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 func TestValuesSurviveJSONAndYAML(t *testing.T) {
 	values := []string{evil, "", " ", "yes", "No", "on", "y", "null", "~", "0x1f", "0777", "1e3", "12:30:45", "1_000", ".5", ".inf", "2024-01-01", "<<", "=",
 		"- a", "a: b", "#c", "&x", "*x", "!x", "%x", "@x", "`x", "a #b", "\n", "a\n", "a\n\n", " a\nb", "a\n b\n", "\ta", "a\tb\nc", "trailing ", "trailing \nx", "é\u0301", "\u0085", "\u2028", "{}", "[]", "|", ">", "?", "-", "---", "...\n"}
-	var l view.EffectivePolicyList
+	var l effective.EffectivePolicyList
 	for i, s := range values {
 		l.Items = append(l.Items, view.EffectivePolicy{ID: fmt.Sprint(i), Spec: map[string]any{s: s, "list": []any{s, int64(1) << 60, 0.1, 1e21, true, nil}}})
 	}

@@ -7,6 +7,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	viewexplain "github.com/dopolicy/kubectl-dopolicy/pkg/view/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/kinds"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
 )
 
 // The cast of these tests: Gateway infra/external, HTTPRoutes bakery/baker and shop/cart, policies of group example.com.
@@ -74,52 +80,52 @@ func limits() view.EffectivePolicy {
 		Lost:     []view.RuleLoss{{Rule: "limits.old", Loss: loss(bakerAll, rates(5, "10s"), "Unset", "unset by LimitPolicy bakery/baker-limits")}}}
 }
 
-func effective() *view.EffectivePolicyList {
-	l := &view.EffectivePolicyList{Items: []view.EffectivePolicy{auth(rule1), limits(), auth(rule2)}}
+func effectiveFixture() *effective.EffectivePolicyList {
+	l := &effective.EffectivePolicyList{Items: []view.EffectivePolicy{auth(rule1), limits(), auth(rule2)}}
 	l.Finish("EffectivePolicyList", nil)
 	return l
 }
 
-func explanation() *view.Explanation {
-	item := view.ExplainedPolicy{EffectivePolicy: limits(), Steps: []view.Step{
+func explanation() *viewexplain.Explanation {
+	item := viewexplain.ExplainedPolicy{EffectivePolicy: limits(), Steps: []viewexplain.Step{
 		{Policy: bakerLimits.Policy, Level: "rule", Block: "bare", Strategy: "atomic", Took: []string{"limits.burst"}, Lost: []string{}, Result: []string{"limits.burst"}},
 		{Policy: bakerAll.Policy, Level: "route", Block: "defaults", Strategy: "merge", Took: []string{"limits.cap"}, Lost: []string{"limits.old"},
 			Result: []string{"limits.burst", "limits.cap"}, Notes: []string{"limits.old of bakery/baker-all is lost: unset by LimitPolicy bakery/baker-limits"}},
 		{Policy: gwCap.Policy, Level: "gateway", Block: "overrides", Strategy: "merge", Condition: `"spec.limits.cap.rates.exists(r, r.limit > 100)": true`,
 			Took: []string{"limits.cap"}, Lost: []string{"limits.cap"}, Result: []string{"limits.burst", "limits.cap"}},
 	}}
-	l := &view.Explanation{Items: []view.ExplainedPolicy{item}}
+	l := &viewexplain.Explanation{Items: []viewexplain.ExplainedPolicy{item}}
 	l.Finish("Explanation", nil)
 	return l
 }
 
-func reach() *view.PolicyReach {
+func reachFixture() *reach.PolicyReach {
 	cart := target("HTTPRoute", "shop/cart")
 	cartAuth := source("AuthPolicy shop/cart-auth", cart, "route", "defaults", "merge")
-	item := func(at model.Ref, state, reason string, by ...view.Source) view.ReachItem {
+	item := func(at model.Ref, state, reason string, by ...view.Source) reach.ReachItem {
 		why := ""
 		if len(by) > 0 {
 			why = explain.DescribeOutcome(merge.MoreSpecificWins, by[0].Policy.FullName()+" (route)")
 		}
-		return view.ReachItem{Why: why, Target: at, Paths: paths, Rule: "rules.authorization.geo", State: state, By: append([]view.Source{}, by...), Reason: reason}
+		return reach.ReachItem{Why: why, Target: at, Paths: paths, Rule: "rules.authorization.geo", State: state, By: append([]view.Source{}, by...), Reason: reason}
 	}
-	r := &view.PolicyReach{Policy: *gwAuth.Policy, Rule: "rules.authorization.geo", Items: []view.ReachItem{
+	r := &reach.PolicyReach{Policy: *gwAuth.Policy, Rule: "rules.authorization.geo", Items: []reach.ReachItem{
 		item(rule1, "Effective", ""), item(rule2, "Effective", ""),
 		item(cart.WithSection("checkout"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth),
 		item(cart.WithSection("refund"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth), item(cart.WithSection("rule-3"), "Effective", ""),
 		item(target("HTTPRoute", "shop/search#rule-1"), "Unset", "unset by AuthPolicy shop/search-auth", source("AuthPolicy shop/search-auth", target("HTTPRoute", "shop/search"), "route", "bare", "atomic")),
-	}, Summary: view.ReachSummary{Gateways: 1, Listeners: 2, Routes: 3, RouteRules: 6, Effective: 3, Overridden: 3}}
+	}, Summary: reach.ReachSummary{Gateways: 1, Listeners: 2, Routes: 3, RouteRules: 6, Effective: 3, Overridden: 3}}
 	r.Finish("PolicyReach", nil)
 	return r
 }
 
-func overridden() *view.OverriddenRuleList {
+func overriddenFixture() *overridden.OverriddenRuleList {
 	cart := target("HTTPRoute", "shop/cart")
-	item := func(at model.Ref, reason string, to view.Source) view.OverriddenRule {
-		return view.OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: "rules.authorization.geo", Source: gwAuth, Value: geo, Target: at, Paths: paths,
+	item := func(at model.Ref, reason string, to view.Source) overridden.OverriddenRule {
+		return overridden.OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: "rules.authorization.geo", Source: gwAuth, Value: geo, Target: at, Paths: paths,
 			LostTo: []view.Source{to}, Reason: reason, Why: explain.ShortReason(merge.Reason(reason), to.Level), Message: "replaced by " + to.Policy.FullName()}
 	}
-	l := &view.OverriddenRuleList{Items: []view.OverriddenRule{
+	l := &overridden.OverriddenRuleList{Items: []overridden.OverriddenRule{
 		item(cart.WithSection("checkout"), "MoreSpecificWins", source("AuthPolicy shop/cart-auth", cart, "route", "defaults", "merge")),
 		item(target("HTTPRoute", "shop/search#rule-1"), "Unset", source("AuthPolicy shop/search-auth", target("HTTPRoute", "shop/search"), "route", "bare", "atomic")),
 	}}
@@ -127,8 +133,8 @@ func overridden() *view.OverriddenRuleList {
 	return l
 }
 
-func kindList() *view.KindList {
-	l := &view.KindList{Items: []view.KindInfo{
+func kindList() *kinds.KindList {
+	l := &kinds.KindList{Items: []kinds.KindInfo{
 		{Kind: "AuthPolicy.example.com", Plural: "authpolicies", ShortNames: []string{"ap"}, Vendor: "demo", Class: "Inherited", Targets: []string{"Gateway", "Gateway/listener", "HTTPRoute", "HTTPRoute/rule", "GRPCRoute"},
 			Strategies: []string{"atomic", "merge"}, Effective: []string{"rule"}, Rules: "rules.*.*", Objects: 5, From: "built in"},
 		{Kind: "ColorPolicy.example.org", Plural: "colorpolicies", ShortNames: []string{}, Vendor: "generic", Class: "Direct", Targets: []string{"Service"},
@@ -138,12 +144,12 @@ func kindList() *view.KindList {
 	return l
 }
 
-func graph() *view.Topology {
-	node := func(id, kind string, ref model.Ref, labels map[string]string) view.GraphNode {
-		return view.GraphNode{ID: id, Ref: ref, Kind: kind, Labels: labels}
+func graphFixture() *graph.Topology {
+	node := func(id, kind string, ref model.Ref, labels map[string]string) graph.GraphNode {
+		return graph.GraphNode{ID: id, Ref: ref, Kind: kind, Labels: labels}
 	}
-	t := &view.Topology{
-		Nodes: []view.GraphNode{
+	t := &graph.Topology{
+		Nodes: []graph.GraphNode{
 			node("gc/prod", "gatewayClass", model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "prod"}, nil),
 			node("gw/infra/external", "gateway", external, nil),
 			node("gw/infra/external#http", "listener", external.WithSection("http"), map[string]string{"port": "80"}),
@@ -153,7 +159,7 @@ func graph() *view.Topology {
 			node("r/bakery/baker#rule-1", "rule", rule1, nil),
 			node("r/bakery/baker#rule-2", "rule", rule2, nil),
 		},
-		Edges: []view.GraphEdge{
+		Edges: []graph.GraphEdge{
 			{From: "gc/prod", To: "gw/infra/external", Kind: "parent"},
 			{From: "gw/infra/external", To: "gw/infra/external#http", Kind: "parent"},
 			{From: "gw/infra/external#http", To: "r/bakery/baker", Kind: "parent"},

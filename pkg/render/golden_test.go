@@ -32,7 +32,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestGolden(t *testing.T) {
 	for name, v := range map[string]View{
-		"effective": effective(), "explain": explanation(), "reach": reach(), "overridden": overridden(), "kinds": kindList(), "graph": graph(),
+		"effective": effectiveFixture(), "explain": explanation(), "reach": reachFixture(), "overridden": overriddenFixture(), "kinds": kindList(), "graph": graphFixture(),
 	} {
 		for _, format := range supportedFormats(v) {
 			if format == string(SVG) || format == string(PNG) {
@@ -55,13 +55,13 @@ func TestGoldenVariants(t *testing.T) {
 		v View
 		o Options
 	}{
-		"effective.color":      {effective(), Options{Color: true}},
-		"reach.color":          {reach(), Options{Color: true}},
-		"tree.color":           {effective(), Options{Format: Tree, Color: true}},
-		"tree.ascii":           {effective(), Options{Format: Tree, ASCII: true}},
-		"tree.wide":            {effective(), Options{Format: Tree, Table: view.TableOptions{Wide: true}}},
-		"effective.ascii":      {effective(), Options{ASCII: true}},
-		"effective.no-headers": {effective(), Options{NoHeaders: true}},
+		"effective.color":      {effectiveFixture(), Options{Color: true}},
+		"reach.color":          {reachFixture(), Options{Color: true}},
+		"tree.color":           {effectiveFixture(), Options{Format: Tree, Color: true}},
+		"tree.ascii":           {effectiveFixture(), Options{Format: Tree, ASCII: true}},
+		"tree.wide":            {effectiveFixture(), Options{Format: Tree, Table: view.TableOptions{Wide: true}}},
+		"effective.ascii":      {effectiveFixture(), Options{ASCII: true}},
+		"effective.no-headers": {effectiveFixture(), Options{NoHeaders: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

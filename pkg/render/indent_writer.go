@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // factWidth is how much of a fact stands in a node.
@@ -20,12 +20,12 @@ func (l indentWriter) writeLine(indent int, s string) {
 }
 
 // sortEdges lists the edges in a stable order, each once.
-func sortEdges(t *view.Topology) []view.GraphEdge {
+func sortEdges(t *graph.Topology) []graph.GraphEdge {
 	edges := slices.Clone(t.Edges)
-	slices.SortFunc(edges, func(a, b view.GraphEdge) int {
+	slices.SortFunc(edges, func(a, b graph.GraphEdge) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
-	return slices.CompactFunc(edges, func(a, b view.GraphEdge) bool {
+	return slices.CompactFunc(edges, func(a, b graph.GraphEdge) bool {
 		return a.From == b.From && a.To == b.To && a.Kind == b.Kind && a.State == b.State
 	})
 }

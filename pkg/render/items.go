@@ -5,7 +5,7 @@ import (
 	"iter"
 	"reflect"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // findItemsField is the field of an answer that is the list of its items, and -1 for an answer that
@@ -40,7 +40,7 @@ func iterateItems(items reflect.Value) iter.Seq[any] {
 // splitItems separates the items of an answer for writers that do not want them in memory twice:
 // head is the answer with an empty list.
 func splitItems(v any) (head any, items iter.Seq[any], ok bool) {
-	if s, ok := v.(*view.EffectivePolicyStream); ok {
+	if s, ok := v.(*effective.PolicyStream); ok {
 		return s.Head, s.EachItem, true
 	}
 	field := findItemsField(v)

@@ -111,7 +111,7 @@ func checkJoinedJSON(t *testing.T, v View, text string) {
 func TestJoinedTablesAreWrittenInParts(t *testing.T) {
 	var out bytes.Buffer
 	j := NewJoinedWriter(&out)
-	l := overridden()
+	l := overriddenFixture()
 	rows := 0
 	for i := 0; rows < 2*joinedRows; i++ {
 		p, err := NewClusterPart(l, Options{Format: Table, Stamp: Stamp{Cluster: fmt.Sprint("c", i)}})

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // picture is what a drawing for people shows of a topology. It shows less than the topology has: an
@@ -27,7 +27,7 @@ type picture struct {
 
 // describeState says what a line stands for.
 func (p *picture) describeState(state string, s lineStyle) string {
-	if len(p.asked) > 0 && state == view.EdgeTaken {
+	if len(p.asked) > 0 && state == graph.EdgeTaken {
 		return "way of such requests"
 	}
 	return s.meaning
@@ -35,7 +35,7 @@ func (p *picture) describeState(state string, s lineStyle) string {
 
 // targetBox is a target with its sections.
 type targetBox struct {
-	node    *view.GraphNode
+	node    *graph.GraphNode
 	rows    []*boxRow // the first is the object itself
 	level   int       // the place of its role on the path of traffic
 	column  int
@@ -47,13 +47,13 @@ type targetBox struct {
 
 // boxRow is an object, or one of its sections.
 type boxRow struct {
-	node  *view.GraphNode
+	node  *graph.GraphNode
 	chips map[string][]policyChip // by policy kind
 }
 
 // policyNote is a policy.
 type policyNote struct {
-	node   *view.GraphNode
+	node   *graph.GraphNode
 	kind   int // its number among the kinds of the picture
 	column int
 	focus  bool
@@ -79,7 +79,7 @@ type branchPoint struct {
 
 // usesEntry reports whether a line goes through the point before its end.
 func (l *pictureEdge) usesEntry() bool {
-	return l.kind == view.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.from.column() < l.to.box.column-1
+	return l.kind == graph.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.from.column() < l.to.box.column-1
 }
 
 // position is where a node is drawn: a row of a box, or a note.
@@ -104,10 +104,10 @@ func (p position) column() int {
 }
 
 // newPicture arranges t. Ends of edges that are no nodes are not drawn.
-func newPicture(t *view.Topology) *picture {
+func newPicture(t *graph.Topology) *picture {
 	p := &picture{places: map[string]position{}, states: map[string]bool{}, caption: t.CollapsedLine(), asked: t.RequestLines()}
 	nodes := slices.Clone(t.Nodes)
-	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
+	slices.SortFunc(nodes, func(a, b graph.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
 	})
 	p.kinds = listPolicyKinds(nodes)
@@ -135,7 +135,7 @@ func newPicture(t *view.Topology) *picture {
 }
 
 // listPolicyKinds lists the kinds of the policies, sorted.
-func listPolicyKinds(nodes []view.GraphNode) []string {
+func listPolicyKinds(nodes []graph.GraphNode) []string {
 	kinds := map[string]bool{}
 	for i := range nodes {
 		if nodes[i].Kind == policyRole {
@@ -148,12 +148,12 @@ func listPolicyKinds(nodes []view.GraphNode) []string {
 // policyRole is the role of nodes that are policies.
 const policyRole = "policy"
 
-func policyKindOf(n *view.GraphNode) string {
+func policyKindOf(n *graph.GraphNode) string {
 	return cmp.Or(n.Labels["policyKind"], n.Ref.GroupKind().String())
 }
 
 // addNode adds a node. Sections come after their object, which is sorted before them.
-func (p *picture) addNode(n *view.GraphNode, whole map[string]*targetBox, owners map[string]string) {
+func (p *picture) addNode(n *graph.GraphNode, whole map[string]*targetBox, owners map[string]string) {
 	if _, twice := p.places[n.ID]; twice {
 		return
 	}
@@ -187,9 +187,9 @@ func (p *picture) addNode(n *view.GraphNode, whole map[string]*targetBox, owners
 }
 
 // addOwnerOf adds the object of a section that stands in the drawing without it.
-func (p *picture) addOwnerOf(section *view.GraphNode) *targetBox {
+func (p *picture) addOwnerOf(section *graph.GraphNode) *targetBox {
 	kind := map[string]string{"rule": "route", "listener": "gateway", "port": "backend"}[section.Kind]
-	node := &view.GraphNode{ID: section.ID + " object", Ref: section.Ref.WithoutSection(), Kind: cmp.Or(kind, section.Kind)}
+	node := &graph.GraphNode{ID: section.ID + " object", Ref: section.Ref.WithoutSection(), Kind: cmp.Or(kind, section.Kind)}
 	b := &targetBox{node: node, level: roleLevel(section.Kind), rows: []*boxRow{{node: node, chips: map[string][]policyChip{}}}}
 	p.boxes = append(p.boxes, b)
 	return b
@@ -197,7 +197,7 @@ func (p *picture) addOwnerOf(section *view.GraphNode) *targetBox {
 
 // findGroupOwners returns, for sections of objects that are drawn as one, the nodes of those
 // objects.
-func findGroupOwners(t *view.Topology) map[string]string {
+func findGroupOwners(t *graph.Topology) map[string]string {
 	groups := map[string]model.Ref{}
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; len(n.Members) > 0 && n.Ref.Name == "" {
@@ -208,7 +208,7 @@ func findGroupOwners(t *view.Topology) map[string]string {
 	for _, e := range sortEdges(t) {
 		from, fromGroup := groups[e.From]
 		to, toGroup := groups[e.To]
-		if fromGroup && toGroup && e.Kind == view.EdgeParent && to.Section != "" && from.Section == "" && from.Kind == to.Kind && out[e.To] == "" {
+		if fromGroup && toGroup && e.Kind == graph.EdgeParent && to.Section != "" && from.Section == "" && from.Kind == to.Kind && out[e.To] == "" {
 			out[e.To] = e.From
 		}
 	}
@@ -216,7 +216,7 @@ func findGroupOwners(t *view.Topology) map[string]string {
 }
 
 // isSection reports whether n is a section of an object, or stands for several sections of one.
-func isSection(n *view.GraphNode) bool {
+func isSection(n *graph.GraphNode) bool {
 	if n.Ref.Section != "" {
 		return true
 	}
@@ -233,14 +233,14 @@ func roleLevel(role string) int {
 }
 
 // addEdge adds e as a line, a chip, or both; the edge from an object to its own section is the row.
-func (p *picture) addEdge(e view.GraphEdge) {
+func (p *picture) addEdge(e graph.GraphEdge) {
 	from, fromKnown := p.places[e.From]
 	to, toKnown := p.places[e.To]
 	if !fromKnown || !toKnown {
 		return
 	}
 	for _, end := range []position{from, to} {
-		if e.State == view.EdgeDangling && end.box != nil && isMissing(end.box.rows[end.row].node) {
+		if e.State == graph.EdgeDangling && end.box != nil && isMissing(end.box.rows[end.row].node) {
 			end.box.dangles = true
 		}
 	}
@@ -269,7 +269,7 @@ func clipText(s string, n int) string {
 }
 
 // tooltipOf is what a node is called in a tooltip.
-func tooltipOf(n *view.GraphNode) string {
+func tooltipOf(n *graph.GraphNode) string {
 	if all := n.CollectiveName(); all != "" {
 		return all
 	}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // assignColumns gives every box and note its column. Levels of traffic go from left to right, and
@@ -15,7 +15,7 @@ func (p *picture) assignColumns() {
 	targeted := map[int]bool{}
 	levelOf := map[*policyNote]int{}
 	for _, l := range p.edges {
-		if l.kind != view.EdgeTargets || l.from.note == nil || l.to.box == nil {
+		if l.kind != graph.EdgeTargets || l.from.note == nil || l.to.box == nil {
 			continue
 		}
 		if at, known := levelOf[l.from.note]; !known || l.to.box.level < at {
@@ -71,7 +71,7 @@ func (p *picture) lowerDelegates() {
 	for range maxDelegationColumns {
 		moved := false
 		for _, l := range p.edges {
-			if l.kind != view.EdgeParent || l.from.box == nil || l.to.box == nil || l.from.box == l.to.box || l.from.box.node.Kind != "route" || l.to.box.node.Kind != "route" {
+			if l.kind != graph.EdgeParent || l.from.box == nil || l.to.box == nil || l.from.box == l.to.box || l.from.box.node.Kind != "route" || l.to.box.node.Kind != "route" {
 				continue
 			}
 			if l.to.box.level <= l.from.box.level && l.from.box.level < roleLevel("route")+maxDelegationColumns {
@@ -86,7 +86,7 @@ func (p *picture) lowerDelegates() {
 }
 
 // frameOf is the namespace in whose frame a node stands; "" is none.
-func frameOf(n *view.GraphNode) string {
+func frameOf(n *graph.GraphNode) string {
 	switch {
 	case isNamespaceGroup(n):
 		return "" // the node is a namespace itself
@@ -101,7 +101,7 @@ func frameOf(n *view.GraphNode) string {
 func (p *picture) addEntryPoints(targeted map[int]bool) {
 	for i := range p.edges {
 		l := &p.edges[i]
-		if l.kind != view.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] || l.from.column() >= l.to.box.column-1 {
+		if l.kind != graph.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] || l.from.column() >= l.to.box.column-1 {
 			continue
 		}
 		if e := l.to.box.entry; e == nil || e.state == "" {
@@ -119,7 +119,7 @@ func (p *picture) sortNotes() {
 	}
 	spots := map[*policyNote]spot{}
 	for _, l := range p.edges {
-		if l.kind != view.EdgeTargets || l.from.note == nil || l.to.box == nil {
+		if l.kind != graph.EdgeTargets || l.from.note == nil || l.to.box == nil {
 			continue
 		}
 		at := spot{boxes[l.to.box], l.to.row}

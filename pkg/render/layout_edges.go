@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // policyChip names a policy where it is in force, or where it could be and is not.
@@ -20,7 +20,7 @@ type policyChip struct {
 
 // isPolicyOutcome reports whether edges of a kind say what became of a policy somewhere.
 func isPolicyOutcome(kind string) bool {
-	return kind == view.EdgeEffective || kind == view.EdgeOverridden || kind == view.EdgeConditionFalse
+	return kind == graph.EdgeEffective || kind == graph.EdgeOverridden || kind == graph.EdgeConditionFalse
 }
 
 // formatWinners names the policies that won.
@@ -56,7 +56,7 @@ func (p *picture) addChip(l pictureEdge, by []string) {
 
 // sortChips sorts the chips of every row: what is in force first.
 func (p *picture) sortChips() {
-	order := []string{view.EdgeEffective, "partial", view.EdgeOverridden, view.EdgeConditionFalse}
+	order := []string{graph.EdgeEffective, "partial", graph.EdgeOverridden, graph.EdgeConditionFalse}
 	for _, b := range p.boxes {
 		for _, r := range b.rows {
 			for _, chips := range r.chips {
@@ -76,7 +76,7 @@ func (p *picture) joinListeners() {
 	}
 	found := map[bundle][]pictureEdge{}
 	for _, l := range p.edges {
-		if l.kind == view.EdgeParent && l.from.box != nil && l.from.row > 0 && l.from.box.rows[l.from.row].node.Kind == "listener" {
+		if l.kind == graph.EdgeParent && l.from.box != nil && l.from.row > 0 && l.from.box.rows[l.from.row].node.Kind == "listener" {
 			key := bundle{l.from.box, l.to}
 			found[key] = append(found[key], l)
 		}
@@ -88,7 +88,7 @@ func (p *picture) joinListeners() {
 	}
 	out := p.edges[:0:0]
 	for _, l := range p.edges {
-		if l.kind == view.EdgeParent && l.from.box != nil && l.from.row > 0 && joined(l) {
+		if l.kind == graph.EdgeParent && l.from.box != nil && l.from.row > 0 && joined(l) {
 			if l.from.row > 1 {
 				continue
 			}
@@ -100,17 +100,17 @@ func (p *picture) joinListeners() {
 }
 
 // foldClasses takes away the boxes of classes that say no more than their name: it stands in their Gateways.
-func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
+func (p *picture) foldClasses(edges []graph.GraphEdge, focus []string) {
 	plain, last := map[string]bool{}, map[string]string{}
 	for _, b := range p.boxes {
 		n := b.node
 		plain[n.ID] = n.Kind == "gatewayClass" && len(n.Members) == 0 && !slices.Contains(focus, n.ID)
 	}
 	for _, e := range edges {
-		if plain[e.To] || e.Kind != view.EdgeParent {
+		if plain[e.To] || e.Kind != graph.EdgeParent {
 			plain[e.To] = false
 		}
-		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway") {
+		if to := p.places[e.To]; e.Kind == graph.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway") {
 			plain[e.From] = false
 		}
 		last[e.From] = e.To

@@ -9,19 +9,19 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // shopGraph has what pictures have: two Gateways, routes in two namespaces, policies of three kinds in every state, a missing target, a
 // collapsed node, a mesh, the way of a request.
-func shopGraph() *view.Topology {
-	t := &view.Topology{}
+func shopGraph() *graph.Topology {
+	t := &graph.Topology{}
 	node := func(kind string, ref model.Ref, labels map[string]string, members ...model.Ref) string {
 		id := ref.GroupKind().String() + "/" + ref.FullName()
 		if ref.Section != "" {
 			id += "#" + ref.Section
 		}
-		t.Nodes = append(t.Nodes, view.GraphNode{ID: id, Ref: ref, Kind: kind, Labels: labels, Members: members})
+		t.Nodes = append(t.Nodes, graph.GraphNode{ID: id, Ref: ref, Kind: kind, Labels: labels, Members: members})
 		return id
 	}
 	policy := func(kind, name string) string {
@@ -29,7 +29,7 @@ func shopGraph() *view.Topology {
 		return node("policy", model.Ref{Group: "example.com", Kind: kind, Namespace: namespace, Name: name}, map[string]string{"policyKind": kind + ".example.com"})
 	}
 	edge := func(from, kind, to, state string) {
-		t.Edges = append(t.Edges, view.GraphEdge{From: from, To: to, Kind: kind, State: state})
+		t.Edges = append(t.Edges, graph.GraphEdge{From: from, To: to, Kind: kind, State: state})
 	}
 	class := node("gatewayClass", model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "prod"}, nil)
 	gateway := node("gateway", external, nil)
@@ -52,7 +52,7 @@ func shopGraph() *view.Topology {
 	edge(rules[0], "parent", service, "")
 	edge(rules[1], "parent", service, "")
 	many := node("route", model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "many"}, map[string]string{"count": "4", "sample": "a, b, c"}, target("HTTPRoute", "many/a"), target("HTTPRoute", "many/b"), target("HTTPRoute", "many/c"), target("HTTPRoute", "many/d"))
-	t.Edges = append(t.Edges, view.GraphEdge{From: external.GroupKind().String() + "/infra/external#http", To: many, Kind: "parent", Count: 4})
+	t.Edges = append(t.Edges, graph.GraphEdge{From: external.GroupKind().String() + "/infra/external#http", To: many, Kind: "parent", Count: 4})
 	auth, bakerAuth, limits, lost, typo := policy("AuthPolicy", "infra/gw-auth"), policy("AuthPolicy", "bakery/baker"), policy("LimitPolicy", "infra/cap"), policy("LimitPolicy", "bakery/lost"), policy("CachePolicy", "infra/typo")
 	gone := node("gateway", target("Gateway", "infra/gone"), map[string]string{"state": "not in the input"})
 	edge(auth, "targets", gateway, "partial")
@@ -73,7 +73,7 @@ func shopGraph() *view.Topology {
 }
 
 // every is each way to write DOT.
-func every(t *view.Topology) map[string][]byte {
+func every(t *graph.Topology) map[string][]byte {
 	out := map[string][]byte{}
 	for _, layout := range []Layout{LayoutClusters, LayoutFlat} {
 		for _, theme := range []Theme{ThemeLight, ThemeDark} {
@@ -85,14 +85,14 @@ func every(t *view.Topology) map[string][]byte {
 }
 
 // graphs are topologies that are drawn in tests.
-func graphs() map[string]*view.Topology {
+func graphs() map[string]*graph.Topology {
 	focused := shopGraph()
 	focused.Focus = []string{"LimitPolicy.example.com/bakery/lost", "Gateway.gateway.networking.k8s.io/infra/external"}
 	long := hostileGraph()
 	for i := range long.Nodes {
 		long.Nodes[i].Ref.Name = strings.Repeat(evil, 10)
 	}
-	return map[string]*view.Topology{"graph": graph(), "shop": shopGraph(), "focused": focused, "hostile": hostileGraph(), "long": long, "empty": {}}
+	return map[string]*graph.Topology{"graph": graphFixture(), "shop": shopGraph(), "focused": focused, "hostile": hostileGraph(), "long": long, "empty": {}}
 }
 
 func TestEveryDOTIsWellFormed(t *testing.T) {
@@ -230,9 +230,9 @@ func TestLayout(t *testing.T) {
 
 // A policy's single edges are drawn only if the drawing is about it.
 func TestFocus(t *testing.T) {
-	single := func(g *view.Topology) (out []string) {
+	single := func(g *graph.Topology) (out []string) {
 		for _, l := range newPicture(g).edges {
-			if l.kind == view.EdgeEffective || l.kind == view.EdgeOverridden {
+			if l.kind == graph.EdgeEffective || l.kind == graph.EdgeOverridden {
 				out = append(out, tooltipOf(l.from.note.node)+" "+l.state+" "+l.label)
 			}
 		}
@@ -274,7 +274,7 @@ func TestFlatLayout(t *testing.T) {
 
 // Graphviz looks for escapes in labels, and finds none in names.
 func TestBackslashesAreText(t *testing.T) {
-	g := &view.Topology{Nodes: []view.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`, Name: `\N\G\\l`}, Kind: "gateway"}}}
+	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`, Name: `\N\G\\l`}, Kind: "gateway"}}}
 	got := graphviz(t, FormatDOT(g, DOTOptions{Links: func(string) string { return "#x" }}), "svg")
 	for _, want := range []string{`>\N\G\\l<`, `>s\N<`, `Gateway s\N/\N\G\\l`} {
 		if !strings.Contains(got, want) {
@@ -285,7 +285,7 @@ func TestBackslashesAreText(t *testing.T) {
 
 // Sections whose object is not drawn, as at the rim of a focus, say whose they are.
 func TestSectionsWithoutTheirObject(t *testing.T) {
-	g := &view.Topology{Nodes: []view.GraphNode{{ID: "a", Ref: rule1, Kind: "rule"}, {ID: "b", Ref: rule2, Kind: "rule"}}}
+	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: rule1, Kind: "rule"}, {ID: "b", Ref: rule2, Kind: "rule"}}}
 	p := newPicture(g)
 	if len(p.boxes) != 1 || len(p.boxes[0].rows) != 3 || tooltipOf(p.boxes[0].node) != "HTTPRoute bakery/baker" || p.boxes[0].rows[2].node.Ref.Section != "rule-2" {
 		t.Errorf("%+v", p.boxes)

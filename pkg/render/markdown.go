@@ -8,6 +8,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
 
 // How much of an answer a comment shows. Hosts of pull requests refuse longer ones (GitHub: 65,536 characters); bytes are counted, which are
@@ -128,7 +129,7 @@ func (m *markdown) closeDetails(missing int, noun string) {
 }
 
 // writeSpecs writes the changes as unified diffs.
-func (m *markdown) writeSpecs(texts []view.DiffText) error {
+func (m *markdown) writeSpecs(texts []diff.DiffText) error {
 	if len(texts) == 0 || m.bytesLeft < 2*markdownSpare {
 		return nil
 	}
@@ -152,7 +153,7 @@ func (m *markdown) writeSpecs(texts []view.DiffText) error {
 }
 
 // formatSpec is one change in a fence.
-func formatSpec(t view.DiffText) (string, error) {
+func formatSpec(t diff.DiffText) (string, error) {
 	text, err := formatUnified(t)
 	if err != nil {
 		return "", err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
 
 // changes is an answer with as many changes as are wanted.
@@ -27,10 +28,10 @@ func (c changes) Table(view.TableOptions) view.Table {
 	}
 	return view.Table{Blocks: []view.Block{b}}
 }
-func (c changes) Texts() []view.DiffText {
-	var out []view.DiffText
+func (c changes) Texts() []diff.DiffText {
+	var out []diff.DiffText
 	for i := range c.n {
-		out = append(out, view.DiffText{Title: c.text, Targets: []string{fmt.Sprint(i)}, Before: view.DiffSide{Spec: map[string]any{"a": c.text}}})
+		out = append(out, diff.DiffText{Title: c.text, Targets: []string{fmt.Sprint(i)}, Before: diff.DiffSide{Spec: map[string]any{"a": c.text}}})
 	}
 	return out
 }
@@ -60,7 +61,7 @@ func TestMarkdownFits(t *testing.T) {
 // mixed has one long change before a short one.
 type mixed struct{ changes }
 
-func (m mixed) Texts() []view.DiffText {
+func (m mixed) Texts() []diff.DiffText {
 	return append(changes{1, strings.Repeat("long ", 20_000)}.Texts(), changes{1, "short"}.Texts()...)
 }
 

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // writeMermaid writes t as a Mermaid flowchart that shows what the DOT layout for people shows: objects are frames around their sections,
 // which name the policies that are in force there. Nodes are n0, n1, … in the order in which they are drawn; names stand in quoted labels
 // only, so that whatever they contain, the text is a valid flowchart and holds no directive.
-func writeMermaid(w *bufio.Writer, t *view.Topology) {
-	m := &mermaidWriter{indentWriter: indentWriter{w}, picture: newPicture(t), ids: map[*view.GraphNode]string{}, links: map[string][]string{}, styles: lineStyles()}
+func writeMermaid(w *bufio.Writer, t *graph.Topology) {
+	m := &mermaidWriter{indentWriter: indentWriter{w}, picture: newPicture(t), ids: map[*graph.GraphNode]string{}, links: map[string][]string{}, styles: lineStyles()}
 	m.writeLine(0, "flowchart LR")
 	m.drawFrames()
 	for i := range m.picture.edges {
@@ -28,7 +28,7 @@ func writeMermaid(w *bufio.Writer, t *view.Topology) {
 type mermaidWriter struct {
 	indentWriter
 	*picture
-	ids    map[*view.GraphNode]string
+	ids    map[*graph.GraphNode]string
 	links  map[string][]string // numbers of the edges, by what they are drawn as
 	groups []string            // the groups with their classes
 	styles map[string]lineStyle
@@ -73,7 +73,7 @@ func clipLines(lines []string) []string {
 }
 
 // nodeID is the name of a node, which is given when it is drawn.
-func (m *mermaidWriter) nodeID(n *view.GraphNode) string {
+func (m *mermaidWriter) nodeID(n *graph.GraphNode) string {
 	if m.ids[n] == "" {
 		m.ids[n] = "n" + strconv.Itoa(len(m.ids))
 	}
@@ -133,7 +133,7 @@ func (m *mermaidWriter) drawRow(indent int, r *boxRow) {
 }
 
 // formatChips returns the policies of a row as text, a line for each kind and state.
-func (m *mermaidWriter) formatChips(r *boxRow, at *view.GraphNode) []string {
+func (m *mermaidWriter) formatChips(r *boxRow, at *graph.GraphNode) []string {
 	var out []string
 	for k, kind := range m.kinds {
 		last := ""
@@ -179,14 +179,14 @@ func (m *mermaidWriter) drawEdge(number int, l *pictureEdge) {
 
 // listStates returns the states in the order of legends.
 func listStates() []string {
-	return []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, view.EdgeConditionFalse, view.EdgeDangling, view.EdgeTargets}
+	return []string{graph.EdgeParent, "taken", graph.EdgeEffective, "partial", graph.EdgeOverridden, graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTargets}
 }
 
 // formatLegend says what lines and signs mean, of those that are there.
 func (m *mermaidWriter) formatLegend() []string {
 	var out []string
-	lines := map[string]string{view.EdgeParent: "grey line", "taken": "thick purple line", view.EdgeEffective: "green line", "partial": "orange dashes", view.EdgeOverridden: "red dots", view.EdgeConditionFalse: "grey dots",
-		view.EdgeDangling: "dark dashes with a cross", view.EdgeTargets: "blue-grey line"}
+	lines := map[string]string{graph.EdgeParent: "grey line", "taken": "thick purple line", graph.EdgeEffective: "green line", "partial": "orange dashes", graph.EdgeOverridden: "red dots", graph.EdgeConditionFalse: "grey dots",
+		graph.EdgeDangling: "dark dashes with a cross", graph.EdgeTargets: "blue-grey line"}
 	for _, state := range listStates() {
 		var signs []string
 		if len(m.links[state]) > 0 {

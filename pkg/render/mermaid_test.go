@@ -57,7 +57,7 @@ func TestMermaidIsWellFormed(t *testing.T) {
 }
 
 func TestMermaidDoesNotDependOnOrder(t *testing.T) {
-	g, turned := graph(), graph()
+	g, turned := graphFixture(), graphFixture()
 	slices.Reverse(turned.Nodes)
 	slices.Reverse(turned.Edges)
 	if written(t, g, Options{Format: Mermaid}) != written(t, turned, Options{Format: Mermaid}) {

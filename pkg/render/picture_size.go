@@ -3,7 +3,7 @@ package render
 import (
 	"slices"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // What Graphviz leaves between and around things, in points.
@@ -21,7 +21,7 @@ const (
 const maxAspectRatio = 3.2
 
 // Fits reports whether the picture of a topology is at most four times as high as wide, as far as can be told before it is drawn.
-func (o DOTOptions) Fits(t *view.Topology) bool {
+func (o DOTOptions) Fits(t *graph.Topology) bool {
 	if o.Layout == LayoutFlat { // the flat layout is for programs
 		return true
 	}

@@ -5,19 +5,19 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // shelf is a Gateway with so many routes, of which each line has a count.
-func shelf(routes, count int) *view.Topology {
+func shelf(routes, count int) *graph.Topology {
 	ref := func(kind, name string) model.Ref {
 		return model.Ref{Group: "gateway.networking.k8s.io", Kind: kind, Namespace: "shop", Name: name}
 	}
-	t := &view.Topology{Nodes: []view.GraphNode{{ID: "gw", Kind: "gateway", Ref: ref("Gateway", "front"), Labels: map[string]string{}}}}
+	t := &graph.Topology{Nodes: []graph.GraphNode{{ID: "gw", Kind: "gateway", Ref: ref("Gateway", "front"), Labels: map[string]string{}}}}
 	for i := range routes {
 		id := fmt.Sprint("route", i)
-		t.Nodes = append(t.Nodes, view.GraphNode{ID: id, Kind: "route", Ref: ref("HTTPRoute", id), Labels: map[string]string{}})
-		t.Edges = append(t.Edges, view.GraphEdge{From: "gw", To: id, Kind: view.EdgeParent, Count: count})
+		t.Nodes = append(t.Nodes, graph.GraphNode{ID: id, Kind: "route", Ref: ref("HTTPRoute", id), Labels: map[string]string{}})
+		t.Edges = append(t.Edges, graph.GraphEdge{From: "gw", To: id, Kind: graph.EdgeParent, Count: count})
 	}
 	return t
 }
@@ -37,7 +37,7 @@ func TestFits(t *testing.T) {
 	if _, high := labelled.estimateSize(); high <= low {
 		t.Errorf("labels take no room: %d, without them %d", high, low)
 	}
-	if wide, high := newPicture(&view.Topology{}).estimateSize(); wide < 1 || high < 1 {
+	if wide, high := newPicture(&graph.Topology{}).estimateSize(); wide < 1 || high < 1 {
 		t.Errorf("nothing is %d by %d", wide, high)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // TestPicture holds that pictures are drawn of the DOT text, and that the text is what remains when they cannot be.
 func TestPicture(t *testing.T) {
 	var dot bytes.Buffer
-	if err := Write(&dot, graph(), Options{Format: DOT}); err != nil {
+	if err := Write(&dot, graphFixture(), Options{Format: DOT}); err != nil {
 		t.Fatal(err)
 	}
 	var given []byte
@@ -19,7 +19,7 @@ func TestPicture(t *testing.T) {
 		return []byte("drawn as " + format), nil
 	}
 	var out bytes.Buffer
-	if err := Write(&out, graph(), Options{Format: PNG, Draw: draw}); err != nil || out.String() != "drawn as png" || !bytes.Equal(given, dot.Bytes()) {
+	if err := Write(&out, graphFixture(), Options{Format: PNG, Draw: draw}); err != nil || out.String() != "drawn as png" || !bytes.Equal(given, dot.Bytes()) {
 		t.Errorf("%q %v of\n%s", out.String(), err, given)
 	}
 	for name, failing := range map[string]Drawer{
@@ -27,7 +27,7 @@ func TestPicture(t *testing.T) {
 		"it broke":           func(string, []byte) ([]byte, error) { return nil, errors.New("it broke") },
 	} {
 		var out bytes.Buffer
-		err := Write(&out, graph(), Options{Format: SVG, Draw: failing})
+		err := Write(&out, graphFixture(), Options{Format: SVG, Draw: failing})
 		var drawing *DrawError
 		if !errors.As(err, &drawing) || !strings.HasSuffix(err.Error(), name) || !bytes.Equal(out.Bytes(), dot.Bytes()) {
 			t.Errorf("%s: %v\n%s", name, err, out.String())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 func TestRunnerText(t *testing.T) {
@@ -42,7 +43,7 @@ func TestRunnerText(t *testing.T) {
 
 // A picture that cannot be drawn is DOT text, in which there are no commands either.
 func TestDOTInsteadOfPictureHasNoRunnerCommands(t *testing.T) {
-	graph := &view.Topology{Nodes: []view.GraphNode{{ID: "gw", Kind: "gateway", Ref: model.Ref{Kind: "Gateway", Name: "##[error]x"}, Labels: map[string]string{}}}}
+	graph := &graph.Topology{Nodes: []graph.GraphNode{{ID: "gw", Kind: "gateway", Ref: model.Ref{Kind: "Gateway", Name: "##[error]x"}, Labels: map[string]string{}}}}
 	var out strings.Builder
 	var missing *DrawError
 	if err := Write(&out, graph, Options{Format: SVG, Runner: true}); !errors.As(err, &missing) || !strings.Contains(out.String(), "error]x") || strings.Contains(out.String(), "##[") {
@@ -53,7 +54,7 @@ func TestDOTInsteadOfPictureHasNoRunnerCommands(t *testing.T) {
 // No format lets a name or a value out as a command of a runner.
 func TestFormatsHaveNoRunnerCommands(t *testing.T) {
 	hostile := "::set-env name=X::y\n  ::add-mask::z\n##[command]x ##vso[task.setvar]y"
-	list := effective()
+	list := effectiveFixture()
 	list.Items[0].Target = model.Ref{Group: "g", Kind: "K", Namespace: "::warning::", Name: hostile}
 	list.Items[0].Rules[0] = view.Rule{Name: hostile, Value: map[string]any{hostile: hostile}, Why: hostile}
 	list.Problems = []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: hostile, Hint: hostile}}

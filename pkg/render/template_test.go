@@ -8,6 +8,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 func template(t *testing.T, f Format, text string, o TemplateOptions) *Template {
@@ -21,7 +22,7 @@ func template(t *testing.T, f Format, text string, o TemplateOptions) *Template 
 
 // hostileAnswer has a rule whose name and value move the cursor and hide text.
 func hostileAnswer() View {
-	return &view.EffectivePolicyList{Items: []view.EffectivePolicy{{
+	return &effective.EffectivePolicyList{Items: []view.EffectivePolicy{{
 		Target: model.Ref{Kind: "HTTPRoute", Name: "shop"},
 		Rules:  []view.Rule{{Name: "a\x1b[2J", Value: map[string]any{"k\u202e": "one\n\ttwo\x07"}}},
 	}}}
@@ -85,7 +86,7 @@ func FuzzTemplate(f *testing.F) {
 			var wrong *TemplateError
 			tmpl, err := NewTemplate(format, s, TemplateOptions{})
 			if err == nil {
-				err = Write(io.Discard, effective(), Options{Template: tmpl, Terminal: true})
+				err = Write(io.Discard, effectiveFixture(), Options{Template: tmpl, Terminal: true})
 			}
 			if err != nil && !errors.As(err, &wrong) {
 				t.Errorf("%s %q: %v", format, s, err)

@@ -7,13 +7,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	viewdiff "github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
 
 // diffView is a view of changes, each of which is two texts.
 type diffView interface {
 	Headline() []string
-	Texts() []view.DiffText
+	Texts() []viewdiff.DiffText
 }
 
 // writeUnified writes every change as a unified diff of the effective specs. Where settings come from stands in comments of both texts; what
@@ -40,7 +40,7 @@ func writeComment(w *bufio.Writer, text string) {
 }
 
 // formatUnified is one change as a unified diff.
-func formatUnified(t view.DiffText) ([]byte, error) {
+func formatUnified(t viewdiff.DiffText) ([]byte, error) {
 	before, err := formatSide(t.Before)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func formatUnified(t view.DiffText) ([]byte, error) {
 }
 
 // formatSide is one side: where the settings come from, and the spec.
-func formatSide(s view.DiffSide) ([]byte, error) {
+func formatSide(s viewdiff.DiffSide) ([]byte, error) {
 	var out []byte
 	for _, note := range s.Notes {
 		out = append(append(append(out, "# "...), Escape(note)...), '\n')

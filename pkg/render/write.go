@@ -10,6 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // Format is a form of output, as written behind -o.
@@ -77,7 +79,7 @@ type Drawer func(format string, dot []byte) ([]byte, error)
 // supportedFormats lists what v can be written as. Only its type matters: a nil pointer will do.
 func supportedFormats(v View) []string {
 	out := []string{string(Table), string(Wide)}
-	if _, ok := v.(*view.EffectivePolicyList); ok {
+	if _, ok := v.(*effective.EffectivePolicyList); ok {
 		out = append(out, string(Grouped))
 	}
 	if _, ok := v.(treeView); ok {
@@ -96,7 +98,7 @@ func supportedFormats(v View) []string {
 		out = append(out, string(Markdown))
 	}
 	out = append(out, string(YAML), string(JSON), string(NDJSON))
-	if _, ok := v.(*view.Topology); ok {
+	if _, ok := v.(*graph.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid), string(SVG), string(PNG))
 	}
 	if _, ok := v.(*requirement.TestReport); ok {
@@ -158,15 +160,15 @@ func writeFormat(w *bufio.Writer, v View, o Options) error {
 	case YAML:
 		return writeYAML(w, v)
 	case DOT:
-		if t, ok := v.(*view.Topology); ok {
+		if t, ok := v.(*graph.Topology); ok {
 			writeDOT(w, t, o.DOT)
 		}
 	case Mermaid:
-		if t, ok := v.(*view.Topology); ok {
+		if t, ok := v.(*graph.Topology); ok {
 			writeMermaid(w, t)
 		}
 	case SVG, PNG:
-		if t, ok := v.(*view.Topology); ok {
+		if t, ok := v.(*graph.Topology); ok {
 			return writePicture(w, t, o)
 		}
 	case Unified:

@@ -15,6 +15,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/kinds"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
 )
 
 func written(t testing.TB, v View, o Options) string {
@@ -28,8 +34,8 @@ func written(t testing.TB, v View, o Options) string {
 
 // every view of the fixtures, and what the same types look like without an item.
 func views() []View {
-	return []View{effective(), explanation(), reach(), overridden(), kindList(), graph(),
-		&view.EffectivePolicyList{}, &view.Explanation{}, &view.PolicyReach{}, &view.OverriddenRuleList{}, &view.KindList{}, &view.Topology{}}
+	return []View{effectiveFixture(), explanation(), reachFixture(), overriddenFixture(), kindList(), graphFixture(),
+		&effective.EffectivePolicyList{}, &explain.Explanation{}, &reach.PolicyReach{}, &overridden.OverriddenRuleList{}, &kinds.KindList{}, &graph.Topology{}}
 }
 
 // JSON written item by item is what encoding/json writes at once.
@@ -144,9 +150,9 @@ func TestFormats(t *testing.T) {
 		v    View
 		want string
 	}{
-		{(*view.EffectivePolicyList)(nil), "table wide grouped tree name yaml json ndjson"},
-		{(*view.KindList)(nil), "table wide name yaml json ndjson"},
-		{(*view.Topology)(nil), "table wide name yaml json ndjson dot mermaid svg png"},
+		{(*effective.EffectivePolicyList)(nil), "table wide grouped tree name yaml json ndjson"},
+		{(*kinds.KindList)(nil), "table wide name yaml json ndjson"},
+		{(*graph.Topology)(nil), "table wide name yaml json ndjson dot mermaid svg png"},
 	} {
 		if got := strings.Join(supportedFormats(tc.v), " "); got != tc.want {
 			t.Errorf("%T: got %q, want %q", tc.v, got, tc.want)
@@ -156,7 +162,7 @@ func TestFormats(t *testing.T) {
 
 func TestUnsupportedFormat(t *testing.T) {
 	var out bytes.Buffer
-	err := Write(&out, effective(), Options{Format: DOT})
+	err := Write(&out, effectiveFixture(), Options{Format: DOT})
 	if want := `unknown output format "dot", use one of table, wide, grouped, tree, name, yaml, json, ndjson`; fmt.Sprint(err) != want || out.Len() > 0 {
 		t.Errorf("got %q and %q", err, out.String())
 	}
@@ -167,7 +173,7 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestErrorsOfTheWriterAreReturned(t *testing.T) {
-	for _, v := range []View{effective(), graph()} {
+	for _, v := range []View{effectiveFixture(), graphFixture()} {
 		for _, format := range supportedFormats(v) {
 			if err := Write(fullDisk{}, v, Options{Format: Format(format)}); !errors.Is(err, io.ErrShortWrite) {
 				t.Errorf("%T as %s: got %v", v, format, err)

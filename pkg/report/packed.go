@@ -9,6 +9,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // Packed is a report for a page: the same document as its JSON, with everything that is alike in it written once.
@@ -21,7 +27,7 @@ type Packed struct {
 
 // Pack is Gather for a page: a document is packed while the next question is asked, and then dropped, as all of them take several times the memory of
 // the input. draw gets the topology, and returns what of it the picture shows.
-func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology) *view.Topology) (*Packed, error) {
+func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*graph.Topology) *graph.Topology) (*Packed, error) {
 	p := newPacked()
 	documents, packed := make(chan any), make(chan error, 1)
 	go func() {
@@ -33,7 +39,7 @@ func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology)
 	}()
 	opening, err := askAll(r, q, facts, func(d any) {
 		documents <- d
-		if t, ok := d.(*view.Topology); ok {
+		if t, ok := d.(*graph.Topology); ok {
 			if drawn := draw(t); drawn != t {
 				documents <- pictureTopology{drawn}
 			}
@@ -47,7 +53,7 @@ func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology)
 }
 
 // pictureTopology is the topology that the picture in a page shows, where that is less than all.
-type pictureTopology struct{ *view.Topology }
+type pictureTopology struct{ *graph.Topology }
 
 func newPacked() *Packed { return &Packed{packer: newPacker()} }
 
@@ -92,26 +98,26 @@ type documentList struct {
 // takeApart takes a document apart.
 func takeApart(document any) (documentPart, error) {
 	switch d := document.(type) {
-	case *view.Topology:
+	case *graph.Topology:
 		return newTopologyPart("topology", *d), nil
 	case pictureTopology:
 		return newTopologyPart("picture", *d.Topology), nil
-	case *view.EffectivePolicyList:
+	case *effective.EffectivePolicyList:
 		head := *d
 		return documentPart{"effective", &head, []documentList{takeList("items", &head.Items)}}, nil
-	case *view.OverriddenRuleList:
+	case *overridden.OverriddenRuleList:
 		head := *d
 		return documentPart{"overridden", &head, []documentList{takeList("items", &head.Items)}}, nil
-	case *view.StatusList:
+	case *status.StatusList:
 		head := *d
 		return documentPart{"status", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *check.Report:
 		head := *d
 		return documentPart{"findings", &head, []documentList{takeList("items", &head.Items)}}, nil
-	case *view.RuleClassList:
+	case *prove.RuleClassList:
 		head := *d
 		return documentPart{"classes", &head, []documentList{takeList("items", &head.Items)}}, nil
-	case *view.RuleProtectionList:
+	case *protection.RuleProtectionList:
 		head := *d
 		return documentPart{"protection", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *audit.Report:
@@ -121,7 +127,7 @@ func takeApart(document any) (documentPart, error) {
 	return documentPart{}, fmt.Errorf("packing the report: it has no document of type %T", document)
 }
 
-func newTopologyPart(name string, t view.Topology) documentPart {
+func newTopologyPart(name string, t graph.Topology) documentPart {
 	return documentPart{name, &t, []documentList{takeList("nodes", &t.Nodes), takeList("edges", &t.Edges)}}
 }
 

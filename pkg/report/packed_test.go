@@ -7,6 +7,8 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
 )
 
 // TestItemsOfOneStack: what they share is packed once, and each is whole all the same.
@@ -34,9 +36,9 @@ func TestItemsOfOneStack(t *testing.T) {
 		}
 		r.Effective.Items = append(r.Effective.Items, item)
 	}
-	r.Picture = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
-	r.Classes = &view.RuleClassList{Undecided: []view.Undecided{}, LeftOut: []string{"b"}, Items: []view.RuleClasses{
-		{Rule: model.Ref{Name: "r0"}, Classes: []view.RuleClass{{Class: "host a", Command: "curl http://a/"}}, More: 1}}}
+	r.Picture = &graph.Topology{Nodes: r.Topology.Nodes, Edges: []graph.GraphEdge{}}
+	r.Classes = &prove.RuleClassList{Undecided: []prove.Undecided{}, LeftOut: []string{"b"}, Items: []prove.RuleClasses{
+		{Rule: model.Ref{Name: "r0"}, Classes: []prove.RuleClass{{Class: "host a", Command: "curl http://a/"}}, More: 1}}}
 	text, err := packedOf(t, r).text()
 	if err != nil {
 		t.Fatal(err)

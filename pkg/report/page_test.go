@@ -21,6 +21,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // evil are texts that want to be more than text.
@@ -37,15 +43,15 @@ func hostileReport() *Report {
 	out := &Report{
 		RulesWithoutPolicy: []model.Ref{ref},
 		Facts:              Facts{Title: all, Version: all, Inputs: []Input{{Kind: Path, Name: all}}, Scope: Scope{Namespace: all}},
-		Topology:           &view.Topology{Nodes: []view.GraphNode{{ID: all, Ref: ref, Kind: "rule", Labels: map[string]string{all: all}}}, Edges: []view.GraphEdge{{From: all, To: all}}},
-		Effective: &view.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: all, Target: ref, Spec: map[string]any{all: evil()},
+		Topology:           &graph.Topology{Nodes: []graph.GraphNode{{ID: all, Ref: ref, Kind: "rule", Labels: map[string]string{all: all}}}, Edges: []graph.GraphEdge{{From: all, To: all}}},
+		Effective: &effective.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: all, Target: ref, Spec: map[string]any{all: evil()},
 			Rules: []view.Rule{{Name: all, Value: all, Sources: []view.Source{{Target: &ref, Level: all}}}}}}},
-		Overridden: &view.OverriddenRuleList{Items: []view.OverriddenRule{{Rule: all, Message: all}}},
-		Status:     &view.StatusList{Items: []view.ObjectStatus{{Object: ref, Note: all}}},
+		Overridden: &overridden.OverriddenRuleList{Items: []overridden.OverriddenRule{{Rule: all, Message: all}}},
+		Status:     &status.StatusList{Items: []status.ObjectStatus{{Object: ref, Note: all}}},
 		Findings:   &check.Report{Items: []check.Finding{check.NewFinding(problem)}},
-		Classes: &view.RuleClassList{Undecided: []view.Undecided{{Why: all, Example: all}}, LeftOut: evil(),
-			Items: []view.RuleClasses{{Rule: ref, Classes: []view.RuleClass{{Class: all, Listener: &ref, Command: all, Unknown: all}}}}},
-		Protection: &view.RuleProtectionList{Items: []view.RuleProtection{{Rule: ref, Protection: &view.Protection{
+		Classes: &prove.RuleClassList{Undecided: []prove.Undecided{{Why: all, Example: all}}, LeftOut: evil(),
+			Items: []prove.RuleClasses{{Rule: ref, Classes: []prove.RuleClass{{Class: all, Listener: &ref, Command: all, Unknown: all}}}}},
+		Protection: &protection.RuleProtectionList{Items: []protection.RuleProtection{{Rule: ref, Protection: &protection.Protection{
 			Authentication: protect.Result{Verdict: gate.Verdict(all), Methods: evil(), By: []protect.Use{{Object: ref, Field: all}}, Because: []protect.Reason{{Code: gate.Code(all), Message: all}}}}}}},
 	}
 	out.Finish("Report", []model.Problem{problem})
@@ -263,7 +269,7 @@ func TestPageWithoutPicture(t *testing.T) {
 
 func TestNoPicture(t *testing.T) {
 	for _, svg := range []string{"", "text", "digraph {}", "<html/>", "<svg>", "<!DOCTYPE x [<!ENTITY e 'x'>]><svg viewBox='0 0 1 1'><text>&e;</text></svg>"} {
-		if drawn, err := Draw(&view.Topology{}, func(string, []byte) ([]byte, error) { return []byte(svg), nil }); err == nil {
+		if drawn, err := Draw(&graph.Topology{}, func(string, []byte) ([]byte, error) { return []byte(svg), nil }); err == nil {
 			t.Errorf("%q is taken for a picture: %q", svg, drawn.svg)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // Picture is a drawing of a report's topology as a part of the page. Without one, Missing says why.
@@ -15,7 +15,7 @@ type Picture struct {
 }
 
 // Draw draws what a report shows in its picture. Nodes are links to the places of the page that tell about them.
-func Draw(t *view.Topology, draw render.Drawer) (Picture, error) {
+func Draw(t *graph.Topology, draw render.Drawer) (Picture, error) {
 	raw, err := draw(string(render.SVG), render.FormatDOT(t, render.DOTOptions{Links: nodeLink}))
 	if err != nil {
 		return Picture{}, err

@@ -9,6 +9,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	vieweffective "github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	viewgraph "github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	viewstatus "github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // Report answers `report`: what the commands answer about one input. Every part is the document that its command writes as JSON.
@@ -17,15 +23,15 @@ type Report struct {
 	Facts
 	RulesWithoutPolicy []model.Ref `json:"bare"` // route rules that traffic can come to and on which no policy is in force
 
-	Topology   *view.Topology            `json:"topology"`            // the graph of what was read
-	Effective  *view.EffectivePolicyList `json:"effective"`           // what is in force
-	Overridden *view.OverriddenRuleList  `json:"overridden"`          // what lost
-	Status     *view.StatusList          `json:"status"`              // predicted statuses
-	Findings   *check.Report             `json:"findings"`            // also those that do not count, marked
-	Classes    *view.RuleClassList       `json:"classes"`             // the requests that rules take
-	Protection *view.RuleProtectionList  `json:"protection"`          // what requests to rules are protected by
-	Dataplane  *audit.Report             `json:"dataplane,omitempty"` // what proxies do otherwise, where their dumps were given
-	Picture    *view.Topology            `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
+	Topology   *viewgraph.Topology                `json:"topology"`            // the graph of what was read
+	Effective  *vieweffective.EffectivePolicyList `json:"effective"`           // what is in force
+	Overridden *overridden.OverriddenRuleList     `json:"overridden"`          // what lost
+	Status     *viewstatus.StatusList             `json:"status"`              // predicted statuses
+	Findings   *check.Report                      `json:"findings"`            // also those that do not count, marked
+	Classes    *prove.RuleClassList               `json:"classes"`             // the requests that rules take
+	Protection *protection.RuleProtectionList     `json:"protection"`          // what requests to rules are protected by
+	Dataplane  *audit.Report                      `json:"dataplane,omitempty"` // what proxies do otherwise, where their dumps were given
+	Picture    *viewgraph.Topology                `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
 }
 
 // Facts say what a report is about.
@@ -64,9 +70,9 @@ type Query struct {
 	In         func(namespace string) bool // nil: every namespace
 	Check      check.Options
 	Status     status.Functions
-	Classes    func(*resolve.Resolution, func(namespace string) bool) (*view.RuleClassList, error)      // finds the requests that rules take; nil: they are not asked for
-	Protection func(*resolve.Resolution, func(namespace string) bool) (*view.RuleProtectionList, error) // tells what requests to rules are protected by; nil: it is not asked for
-	Audit      func(*view.EffectivePolicyList) *audit.Report                                            // holds what is in force against what proxies do; nil: no dump was given
+	Classes    func(*resolve.Resolution, func(namespace string) bool) (*prove.RuleClassList, error)           // finds the requests that rules take; nil: they are not asked for
+	Protection func(*resolve.Resolution, func(namespace string) bool) (*protection.RuleProtectionList, error) // tells what requests to rules are protected by; nil: it is not asked for
+	Audit      func(*vieweffective.EffectivePolicyList) *audit.Report                                         // holds what is in force against what proxies do; nil: no dump was given
 }
 
 // Gather asks all questions about one resolution.
@@ -74,19 +80,19 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 	out := &Report{}
 	opening, err := askAll(r, q, facts, func(d any) {
 		switch d := d.(type) {
-		case *view.Topology:
+		case *viewgraph.Topology:
 			out.Topology = d
-		case *view.EffectivePolicyList:
+		case *vieweffective.EffectivePolicyList:
 			out.Effective = d
-		case *view.OverriddenRuleList:
+		case *overridden.OverriddenRuleList:
 			out.Overridden = d
-		case *view.StatusList:
+		case *viewstatus.StatusList:
 			out.Status = d
 		case *check.Report:
 			out.Findings = d
-		case *view.RuleClassList:
+		case *prove.RuleClassList:
 			out.Classes = d
-		case *view.RuleProtectionList:
+		case *protection.RuleProtectionList:
 			out.Protection = d
 		case *audit.Report:
 			out.Dataplane = d
@@ -122,13 +128,13 @@ func askAll(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 		problems = append(problems, document.Opening().Problems...)
 		take(document)
 	}
-	effective := view.Effective(r, q.Query)
+	effective := vieweffective.List(r, q.Query)
 	out.RulesWithoutPolicy = findRulesWithoutPolicy(r, q.In, effective)
-	graph := view.GraphQuery{Query: q.Query}
+	graph := viewgraph.Query{Query: q.Query}
 	if q.Audit != nil {
 		all := effective
 		if q.Targets != nil || q.Kinds != nil || q.Namespace != "" {
-			all = view.Effective(r, view.Query{})
+			all = vieweffective.List(r, view.Query{})
 		}
 		audited := q.Audit(all)
 		problems, graph.Proxies = audited.ProxyProblems(), audited.ProxyFacts()
@@ -138,9 +144,9 @@ func askAll(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 		effective.Routes = hideValues(effective.Routes)
 	}
 	answered(effective)
-	answered(view.Graph(r, graph))
-	answered(view.Overridden(r, q.Query, nil, ""))
-	answered(view.Status(r, view.StatusQuery{InNamespace: q.In, Kinds: q.Kinds, Objects: true}, q.Status))
+	answered(viewgraph.Build(r, graph))
+	answered(overridden.List(r, q.Query, nil, ""))
+	answered(viewstatus.Predict(r, viewstatus.Query{InNamespace: q.In, Kinds: q.Kinds, Objects: true}, q.Status))
 	q.Check.Kinds, q.Check.In, q.Check.ShowSuppressed = q.Kinds, q.In, true
 	answered(check.Run(r, q.Check))
 	if q.Classes != nil {
@@ -163,7 +169,7 @@ func askAll(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 
 // hideValues returns what the rules of routes say themselves, by name alone: headers and the like
 // may hold what not everybody should see.
-func hideValues(routes []view.RouteSettings) []view.RouteSettings {
+func hideValues(routes []vieweffective.RouteSettings) []vieweffective.RouteSettings {
 	out := slices.Clone(routes)
 	for i := range out {
 		out[i].Rules = slices.Clone(out[i].Rules)

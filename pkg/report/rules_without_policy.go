@@ -6,13 +6,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // findRulesWithoutPolicy lists the route rules that traffic can come to and on which nothing is in
 // force, nor on their routes. A rule that hands over to other routes is none: what is in force is
 // so on their rules.
-func findRulesWithoutPolicy(r *resolve.Resolution, in func(namespace string) bool, effective *view.EffectivePolicyList) []model.Ref {
+func findRulesWithoutPolicy(r *resolve.Resolution, in func(namespace string) bool, effective *effective.EffectivePolicyList) []model.Ref {
 	covered := map[model.Ref]bool{}
 	for i := range effective.Items {
 		if item := &effective.Items[i]; len(item.Rules) > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // absentGateway is a Gateway that routes name and the input does not have: it may be forbidden, or in another file.
@@ -60,7 +61,7 @@ func (m *Matcher) findAbsentGateways() []absentGateway {
 func (t *trace) dependOnAbsentGateways() {
 	host := t.request.wantedName()
 	for _, g := range t.matcher.findAbsentGateways() {
-		covers := func(name string) bool { return topology.CoversHostname(name, host) }
+		covers := func(name string) bool { return gatewayapi.CoversHostname(name, host) }
 		if g.hosts == nil || host == "" || slices.ContainsFunc(g.hosts, covers) {
 			t.answer.makeRuleUncertain("cannot tell: " + g.why)
 		}

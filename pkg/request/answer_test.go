@@ -9,6 +9,8 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // world is an input with the settings under which it is asked.
@@ -20,7 +22,7 @@ type world struct {
 func newWorld(t testing.TB, text string, settings map[string]any) world {
 	t.Helper()
 	s := model.NewSettings(settings)
-	g := topology.Build(snapshot(manifests(t, text)), s)
+	g := build.Graph(snapshot(manifests(t, text)), s)
 	return world{g, NewMatcher(g, s)}
 }
 
@@ -122,7 +124,7 @@ func TestPredicates(t *testing.T) {
 		{match: `{path: {type: Exact, value: /%61}}`, yes: []string{"/%61"}, no: []string{"/a"}},
 		{match: `{path: {type: PathPrefix, value: /a%2Fb}}`, yes: []string{"/a%2Fb", "/a%2Fb/c"}, no: []string{"/a/b", "/a%2fb"}},
 		{match: `{path: {type: RegularExpression, value: /a|/b}}`, yes: []string{"/a", "/b"}, no: []string{"/ab", "/x/b"}},
-		{match: `{path: {type: RegularExpression, value: /a|/b}}`, settings: map[string]any{topology.RegexAnchored: false}, yes: []string{"/a", "/x/b", "/ab"}, no: []string{"/c"}},
+		{match: `{path: {type: RegularExpression, value: /a|/b}}`, settings: map[string]any{gatewayapi.RegexAnchored: false}, yes: []string{"/a", "/x/b", "/ab"}, no: []string{"/c"}},
 		{match: `{path: {type: RegularExpression, value: '/v\d'}}`, yes: []string{"/v1"}, no: []string{"/v12", "/vx"}},
 		{match: `{method: POST}`, yes: []string{"POST /"}, no: []string{"GET /", "post /"}},
 		{match: `{queryParams: [{name: a, value: "1"}]}`, yes: []string{"/?a=1", "/?a=1&a=2", "/?b=2&a=1"}, no: []string{"/", "/?a=2", "/?A=1", "/?a=2&a=1", "/?a=11"}},
@@ -378,12 +380,12 @@ spec:
 	w := newWorld(t, input, nil)
 	a := w.get(t, "http://a.example.com/")
 	w.check(t, a, "NoMatch 404 at exact", "listener any is not used")
-	w.noted(t, a, model.SettingMatters, topology.ListenerIsolation+"=false httproute/infra/r")
+	w.noted(t, a, model.SettingMatters, gatewayapi.ListenerIsolation+"=false httproute/infra/r")
 
-	w = newWorld(t, input, map[string]any{topology.ListenerIsolation: false})
+	w = newWorld(t, input, map[string]any{gatewayapi.ListenerIsolation: false})
 	a = w.get(t, "http://a.example.com/")
 	w.check(t, a, "BackendError 500 at any r rule-1", "listener any is used because")
-	w.noted(t, a, model.SettingMatters, topology.ListenerIsolation+"=true no rule matches")
+	w.noted(t, a, model.SettingMatters, gatewayapi.ListenerIsolation+"=true no rule matches")
 }
 
 // TestSettingMatters: every switch that would lead elsewhere is named.
@@ -394,15 +396,15 @@ func TestSettingMatters(t *testing.T) {
 	for _, c := range []struct{ name, gateway, routes, url, want, note string }{
 		{"hostnames", strings.Replace(plainGateway, "{name: http,", "{name: http, hostname: a.example.com,", 1),
 			routeOf("HTTPRoute", "a", "hostnames: ['*.example.com']") + routeOf("HTTPRoute", "b", "hostnames: [a.example.com]"), "http://a.example.com/",
-			"b rule-1", topology.HostnamePrecedence + "=intersection httproute/infra/a"},
+			"b rule-1", gatewayapi.HostnamePrecedence + "=intersection httproute/infra/a"},
 		{"prefixes", plainGateway, dated(routeOf("HTTPRoute", "a", "rules: [{matches: [{path: {value: /x}}]}]"), "01") +
-			dated(routeOf("HTTPRoute", "b", "rules: [{matches: [{path: {value: /x/}}]}]"), "02"), "http://h/x", "b rule-1", topology.PrefixLength + "=stripped httproute/infra/a"},
+			dated(routeOf("HTTPRoute", "b", "rules: [{matches: [{path: {value: /x/}}]}]"), "02"), "http://h/x", "b rule-1", gatewayapi.PrefixLength + "=stripped httproute/infra/a"},
 		{"methods", plainGateway, routeOf("HTTPRoute", "a", "rules: [{matches: [{method: GET}]}]") +
-			routeOf("HTTPRoute", "b", "rules: [{matches: [{headers: [{name: x, value: '1'}, {name: y, value: '1'}]}]}]"), "http://h/", "a rule-1", topology.MethodRank + "=header httproute/infra/b"},
+			routeOf("HTTPRoute", "b", "rules: [{matches: [{headers: [{name: x, value: '1'}, {name: y, value: '1'}]}]}]"), "http://h/", "a rule-1", gatewayapi.MethodRank + "=header httproute/infra/b"},
 		{"age", plainGateway, dated(routeOf("HTTPRoute", "a", "rules: [{}]"), "02") + dated(routeOf("HTTPRoute", "b", "rules: [{}]"), "01"), "http://h/",
-			"b rule-1", topology.RouteAgeSource + "=none httproute/infra/a"},
+			"b rule-1", gatewayapi.RouteAgeSource + "=none httproute/infra/a"},
 		{"anchors", plainGateway, routeOf("HTTPRoute", "a", "rules: [{matches: [{path: {type: RegularExpression, value: /x}}]}]"), "http://h/xy", "",
-			topology.RegexAnchored + "=false httproute/infra/a"},
+			gatewayapi.RegexAnchored + "=false httproute/infra/a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.gateway+c.routes, nil)
@@ -439,7 +441,7 @@ func TestOrderUncertain(t *testing.T) {
 		{"one without", route("a", late) + route("b", early) + route("c", ""), "a", nil, true, "by name"},
 		{"all with", route("a", late) + route("b", early), "b", nil, false, "the route is older (2024-01-01T00:00:00Z, 2024-02-01T00:00:00Z)"},
 		{"equally old", route("a", early) + route("b", early), "a", nil, false, "by name: equally old"},
-		{"age does not count", route("a", "") + route("b", ""), "a", map[string]any{topology.RouteAgeSource: "none"}, false, "by name: age does not count"},
+		{"age does not count", route("a", "") + route("b", ""), "a", map[string]any{gatewayapi.RouteAgeSource: "none"}, false, "by name: age does not count"},
 		{"one without has lost before", route("a", late) + route("b", early) + routeOf("HTTPRoute", "c", "rules: [{matches: [{headers: [{name: x, value: '1'}]}]}]"), "c", nil, false, "1 header match beats none"},
 		{"alone", route("a", ""), "a", nil, false, ""},
 	} {
@@ -469,11 +471,11 @@ func TestConditional(t *testing.T) {
 	}{
 		{"a regular expression wins", plainGateway + routeOf("HTTPRoute", "r", regex), "http://h/ab", "Conditional/Matched at http r regex s:80*1", nil, "RE2 is assumed", "evaluated as RE2"},
 		{"with its place described it is no question", plainGateway + routeOf("HTTPRoute", "r", regex), "http://h/ab", "Matched at http r regex s:80*1",
-			map[string]any{topology.RegexRank: "afterExact"}, "", ""},
+			map[string]any{gatewayapi.RegexRank: "afterExact"}, "", ""},
 		{"prefix against expression", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p", pre), "http://h/a", "Conditional/Matched at http r regex s:80*1", nil,
-			"which comes first depends on the implementation", topology.RegexRank},
+			"which comes first depends on the implementation", gatewayapi.RegexRank},
 		{"prefix against expression, by a setting", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p", pre), "http://h/a", "Matched at http p prefix s:80*1",
-			map[string]any{topology.RegexRank: "afterPrefix"}, "", ""},
+			map[string]any{gatewayapi.RegexRank: "afterPrefix"}, "", ""},
 		{"exact against expression", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p", strings.Replace(pre, "value: /a", "type: Exact, value: /a", 1)), "http://h/a",
 			"Matched at http p prefix s:80*1", nil, "exact path /a beats path expression /a.*", ""},
 		{"a better hostname before the expression", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p", "hostnames: [h]\n"+pre), "http://h/a",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // Entry is where HTTP requests come to a Gateway: a port, with TLS or without.
@@ -279,7 +280,7 @@ func (m *match) toTests() []Test {
 }
 
 // IsUnanchored reports whether expressions may match a part of a text.
-func (m Competition) IsUnanchored() bool { return m.settings.IsOff(topology.RegexAnchored) }
+func (m Competition) IsUnanchored() bool { return m.settings.IsOff(gatewayapi.RegexAnchored) }
 
 // FindRule tells where a request goes, as Find does, but without comparisons, near misses and the
 // settings that would matter.

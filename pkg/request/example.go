@@ -3,6 +3,7 @@ package request
 import (
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/normalize"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -14,11 +15,11 @@ func (m Competition) NormalizedPath(listener topology.NodeID, path string) (stri
 		return "", false
 	}
 	how, known := m.normalization(listener)
-	escaped := decodeSlashes(path) != path && how.Decode != DecodeAll
-	if !known || len(how.listOtherPaths(path)) > 0 || escaped && how.Escaped != KeepEscaped && how.Escaped != DecodeEscaped {
+	escaped := normalize.DecodeSlashes(path) != path && how.Decode != normalize.DecodeAll
+	if !known || len(how.ListOtherPaths(path)) > 0 || escaped && how.Escaped != normalize.KeepEscaped && how.Escaped != normalize.DecodeEscaped {
 		return "", false
 	}
-	return how.apply(path), true
+	return how.Apply(path), true
 }
 
 // ExampleRequests returns requests for which matches of a rule hold, one for every hostname of its
@@ -64,10 +65,4 @@ func (m Competition) ExampleRequests(gateway, listener, rule topology.NodeID) []
 		}
 	}
 	return out
-}
-
-// NormalizePath returns a path as it should be spelled: without dots to resolve, repeated slashes,
-// backslashes, and characters that need not be escaped.
-func NormalizePath(path string) string {
-	return Normalization{ResolveDots: true, MergeSlashes: true, Backslashes: true, Decode: DecodeUnreserved, Escaped: DecodeEscaped}.apply(path)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // mostCompared is to how many rules the chosen one is compared in words.
@@ -88,10 +89,10 @@ func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 	w.Gateway = a.Gateway
 	var others []alternative
 	if len(t.fittingListeners) > 1 {
-		others = append(others, alternative{topology.ListenerIsolation, chooseText(s.sharedListeners, "true", "false"), func(s *matchSettings) { s.sharedListeners = !s.sharedListeners }})
+		others = append(others, alternative{gatewayapi.ListenerIsolation, chooseText(s.sharedListeners, "true", "false"), func(s *matchSettings) { s.sharedListeners = !s.sharedListeners }})
 	}
 	if m.hasExpressions {
-		others = append(others, alternative{topology.RegexAnchored, chooseText(s.unanchored, "true", "false"), func(s *matchSettings) { s.unanchored = !s.unanchored }})
+		others = append(others, alternative{gatewayapi.RegexAnchored, chooseText(s.unanchored, "true", "false"), func(s *matchSettings) { s.unanchored = !s.unanchored }})
 	}
 	for _, other := range others {
 		changed := s
@@ -105,10 +106,10 @@ func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 // listAlternatives returns the other ways to order candidates.
 func (s *matchSettings) listAlternatives(cs []candidate) []alternative {
 	out := []alternative{
-		{topology.HostnamePrecedence, chooseText(s.effectiveHostnames, "original", "intersection"), func(s *matchSettings) { s.effectiveHostnames = !s.effectiveHostnames }},
-		{topology.PrefixLength, chooseText(s.stripSlash, "literal", "stripped"), func(s *matchSettings) { s.stripSlash = !s.stripSlash }},
-		{topology.MethodRank, chooseText(s.methodAsHeader, "own", "header"), func(s *matchSettings) { s.methodAsHeader = !s.methodAsHeader }},
-		{topology.RouteAgeSource, chooseText(s.ignoreAge, "creationTimestamp", "none"), func(s *matchSettings) { s.ignoreAge = !s.ignoreAge }},
+		{gatewayapi.HostnamePrecedence, chooseText(s.effectiveHostnames, "original", "intersection"), func(s *matchSettings) { s.effectiveHostnames = !s.effectiveHostnames }},
+		{gatewayapi.PrefixLength, chooseText(s.stripSlash, "literal", "stripped"), func(s *matchSettings) { s.stripSlash = !s.stripSlash }},
+		{gatewayapi.MethodRank, chooseText(s.methodAsHeader, "own", "header"), func(s *matchSettings) { s.methodAsHeader = !s.methodAsHeader }},
+		{gatewayapi.RouteAgeSource, chooseText(s.ignoreAge, "creationTimestamp", "none"), func(s *matchSettings) { s.ignoreAge = !s.ignoreAge }},
 	}
 	hasPath := func(c candidate) bool { return c.match != nil && !c.match.grpc && c.match.path.form == expression }
 	if s.regexRank == ambiguousRank || !slices.ContainsFunc(cs, hasPath) {
@@ -116,7 +117,7 @@ func (s *matchSettings) listAlternatives(cs []candidate) []alternative {
 	}
 	for _, rank := range []string{"afterExact", "afterPrefix", "byLength"} {
 		if rank != s.regexRank {
-			out = append(out, alternative{topology.RegexRank, rank, func(s *matchSettings) { s.regexRank = rank }})
+			out = append(out, alternative{gatewayapi.RegexRank, rank, func(s *matchSettings) { s.regexRank = rank }})
 		}
 	}
 	return out
@@ -165,7 +166,7 @@ func (m *Matcher) mayMissSets(gateway topology.NodeID) bool {
 		return false
 	}
 	from := m.graph.Node(gateway).Object.Text("spec", "allowedListeners", "namespaces", "from")
-	return from != "" && from != "None" && slices.ContainsFunc(topology.ListenerSetKinds(), m.graph.Cluster().HasUnread)
+	return from != "" && from != "None" && slices.ContainsFunc(gatewayapi.ListenerSetKinds(), m.graph.Cluster().HasUnread)
 }
 
 // routeKinds returns the kinds of routes that may take the request.

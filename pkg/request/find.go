@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/normalize"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -63,7 +64,7 @@ type trace struct {
 	sure             []candidate     // that match at the place that answers, best first
 	unsure           []candidate     // of which that is not known
 
-	normalization      Normalization
+	normalization      normalize.Rules
 	hostDotUnknown     bool            // it is not known whether a dot at the end of the host counts
 	answeringListeners []entryListener // those of places that may answer, the first with a rule for the request does
 
@@ -84,7 +85,7 @@ func runTrace(m *Matcher, r *Request, w Destination, s *matchSettings, compared 
 	if m.spareTrace = nil; t == nil {
 		t = &trace{}
 	}
-	t.matcher, t.settings, t.normalization, t.normalized = m, s, unknownNormalization(), compared
+	t.matcher, t.settings, t.normalization, t.normalized = m, s, normalize.UnknownRules(), compared
 	t.answer = &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway, Listener: topology.None, Route: topology.None, Rule: topology.None}
 	t.request = &t.answer.Request
 	if r.From != "" {

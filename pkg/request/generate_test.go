@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // dice draws inputs and requests from small alphabets, so that they meet often and differ in little.
@@ -329,9 +329,9 @@ func (s refSettings) values() model.Settings {
 		return no
 	}
 	return model.NewSettings(map[string]any{
-		topology.ListenerIsolation: s.isolation, topology.HostnamePrecedence: pick(s.intersection, "intersection", "original"),
-		topology.PrefixLength: pick(s.stripped, "stripped", "literal"), topology.MethodRank: pick(s.methodHeader, "header", "own"),
-		topology.RouteAgeSource: pick(s.ageless, "none", "creationTimestamp"), topology.RegexAnchored: !s.loose, topology.RegexRank: s.regexRank,
+		gatewayapi.ListenerIsolation: s.isolation, gatewayapi.HostnamePrecedence: pick(s.intersection, "intersection", "original"),
+		gatewayapi.PrefixLength: pick(s.stripped, "stripped", "literal"), gatewayapi.MethodRank: pick(s.methodHeader, "header", "own"),
+		gatewayapi.RouteAgeSource: pick(s.ageless, "none", "creationTimestamp"), gatewayapi.RegexAnchored: !s.loose, gatewayapi.RegexRank: s.regexRank,
 	})
 }
 

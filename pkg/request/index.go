@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/normalize"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // index finds the candidates of one place where routes are attached, a listener or a Service in the mesh, without looking at all of them:
@@ -115,10 +117,10 @@ type Matcher struct {
 	uncertainRoutes map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	refusedRoutes   map[topology.NodeID][]refusedRoute    // routes that are not attached, by Gateway; nil: not looked for yet
 	problems        []model.Problem
-	absentGateways  []absentGateway                                      // nil: not looked for yet
-	normalization   func(listener topology.NodeID) (Normalization, bool) // nil: not known for any
+	absentGateways  []absentGateway                                        // nil: not looked for yet
+	normalization   func(listener topology.NodeID) (normalize.Rules, bool) // nil: not known for any
 
-	unreadInputs map[topology.NodeID][]*resolve.UnreadInput // objects that take requests and are not read, by the node that they are attached to
+	unreadInputs map[topology.NodeID][]*unread.Input // objects that take requests and are not read, by the node that they are attached to
 
 	hasExpressions bool // some match that was read has a regular expression
 
@@ -199,8 +201,8 @@ func hasMatches(kind string) bool { return kind == "HTTPRoute" || kind == "GRPCR
 
 // hostnamesAt returns the hostnames under which a route is attached to a place, each once, and why
 // that is not known.
-func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Hostname, open string) {
-	var found model.Set[topology.Hostname]
+func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []gatewayapi.Hostname, open string) {
+	var found model.Set[gatewayapi.Hostname]
 	kind := m.graph.RouteKind(route)
 	everything := m.graph.Node(place).Role != topology.Listener || kind == "TCPRoute" || kind == "UDPRoute"
 	for _, a := range m.graph.Attachments(route) {
@@ -217,7 +219,7 @@ func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Ho
 		found.Add(names...)
 	}
 	if everything {
-		return []topology.Hostname{{}}, open
+		return []gatewayapi.Hostname{{}}, open
 	}
 	return found.List, open
 }

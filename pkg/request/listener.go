@@ -8,6 +8,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // entryListener is a listener that a request may come to.
@@ -57,7 +58,7 @@ func (r *Request) wantedName() string {
 
 // isForHost reports whether a listener's hostname is for a host.
 func isForHost(hostname, host string) bool {
-	return hostname == "" || !isAddress(host) && topology.CoversHostname(hostname, host)
+	return hostname == "" || !isAddress(host) && gatewayapi.CoversHostname(hostname, host)
 }
 
 // rankHostname orders hostnames: exact ones, then wildcards, each with more labels first, then

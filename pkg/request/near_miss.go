@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/spelling"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -168,7 +169,7 @@ func (n nearMissFinder) listPartMisses(place topology.NodeID, cs []candidate) []
 		}
 		part, why, alike := c.match.findMiss(n.request, !n.settings.unanchored)
 		if part != "" {
-			far := part == PartPath && (c.match.path.form == expression || !isSimilarPath(c.match.path.value, n.request.Path))
+			far := part == PartPath && (c.match.path.form == expression || !spelling.IsSimilarPath(c.match.path.value, n.request.Path))
 			out = append(out, NearMiss{Part: part, Listener: place, Rule: c.rule, Why: why, similarity: alike, unlikely: far})
 		}
 	}
@@ -194,11 +195,11 @@ func (m *match) findMiss(r *Request, anchored bool) (part Part, why string, alik
 	if m.grpc {
 		if min(m.service.matchValue(r.Service, true, anchored), m.call.matchValue(r.Call, true, anchored)) == no {
 			bare := match{grpc: true, service: m.service, call: m.call}
-			all, alike = append(all, miss{PartCall, bare.formatText(), r.Service + "/" + r.Call}), countSimilar(m.service.value+"/"+m.call.value, r.Service+"/"+r.Call)
+			all, alike = append(all, miss{PartCall, bare.formatText(), r.Service + "/" + r.Call}), spelling.CountSimilar(m.service.value+"/"+m.call.value, r.Service+"/"+r.Call)
 		}
 	} else {
 		if m.path.matchPath(r.Path, anchored) == no {
-			all, alike = append(all, miss{PartPath, m.path.formatText(), r.Path}), countSimilar(m.path.value, r.Path)
+			all, alike = append(all, miss{PartPath, m.path.formatText(), r.Path}), spelling.CountSimilar(m.path.value, r.Path)
 		}
 		if m.method != "" && m.method != r.Method {
 			all = append(all, miss{PartMethod, "method " + m.method, r.Method})
@@ -227,18 +228,18 @@ func (n nearMissFinder) listHostMisses(place topology.NodeID, of hostTable, host
 	}
 	var names []string
 	for h := range of {
-		if h != "" && !isForHost(h, host) && isSimilarHost(h, host) {
+		if h != "" && !isForHost(h, host) && spelling.IsSimilarHost(h, host) {
 			names = append(names, h)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(countSimilar(b, host), countSimilar(a, host)), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(spelling.CountSimilar(b, host), spelling.CountSimilar(a, host)), strings.Compare(a, b))
 	})
 	var out []NearMiss
 	for _, h := range names {
 		found := n.findMatching(hostTable{"": of[h]}, "")
 		if len(found) > 0 {
-			out = append(out, NearMiss{Part: PartHost, Listener: place, Rule: found[0].rule, similarity: countSimilar(h, host), Why: "is for host " + h + "; the request has " + host})
+			out = append(out, NearMiss{Part: PartHost, Listener: place, Rule: found[0].rule, similarity: spelling.CountSimilar(h, host), Why: "is for host " + h + "; the request has " + host})
 		}
 		if len(out) == mostNearMisses {
 			break

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/spelling"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -111,8 +112,8 @@ func (n nearMissFinder) listListenerMisses() []NearMiss {
 			port, protocol := p.facts.Port == r.Port, slices.Contains(r.listenerProtocols(), p.facts.Protocol)
 			host := len(filterByHost([]entryListener{p}, r.wantedName())) > 0
 			switch {
-			case port && protocol && !host && isSimilarHost(p.facts.Hostname, r.wantedName()):
-				miss.Part, miss.similarity = PartHost, countSimilar(p.facts.Hostname, r.wantedName())
+			case port && protocol && !host && spelling.IsSimilarHost(p.facts.Hostname, r.wantedName()):
+				miss.Part, miss.similarity = PartHost, spelling.CountSimilar(p.facts.Hostname, r.wantedName())
 				miss.Why = "is for host " + p.facts.Hostname + "; the request has " + r.wantedName()
 			case !port && protocol && host && p.facts.Port != 0:
 				miss.Part, miss.Rule = PartPort, n.findRuleOnPort(gateway, w.Listener, p.facts.Port)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // candidate is one match of a rule that may hold for a request, at one place where its route is attached.
@@ -18,7 +19,7 @@ type candidate struct {
 	index       int           // of the rule in its route
 	match       *match        // nil: the route has none, as those for TLS, TCP and UDP
 	matchIndex  int           // of the match in its rule
-	host        topology.Hostname
+	host        gatewayapi.Hostname
 	openReason  string // why it is not known whether the route is attached here; "" if it is
 }
 
@@ -57,14 +58,14 @@ const ambiguousRank = "ambiguous"
 
 func readMatchSettings(s model.Settings) matchSettings {
 	return matchSettings{
-		sharedListeners:    s.IsOff(topology.ListenerIsolation),
-		effectiveHostnames: s.Text(topology.HostnamePrecedence) == "intersection",
-		stripSlash:         s.Text(topology.PrefixLength) == "stripped",
-		methodAsHeader:     s.Text(topology.MethodRank) == "header",
-		ignoreAge:          s.Text(topology.RouteAgeSource) == "none",
-		unanchored:         s.IsOff(topology.RegexAnchored),
-		foreignDialect:     s.Text(topology.RegexDialect) == "pcre",
-		regexRank:          cmp.Or(s.Text(topology.RegexRank), ambiguousRank),
+		sharedListeners:    s.IsOff(gatewayapi.ListenerIsolation),
+		effectiveHostnames: s.Text(gatewayapi.HostnamePrecedence) == "intersection",
+		stripSlash:         s.Text(gatewayapi.PrefixLength) == "stripped",
+		methodAsHeader:     s.Text(gatewayapi.MethodRank) == "header",
+		ignoreAge:          s.Text(gatewayapi.RouteAgeSource) == "none",
+		unanchored:         s.IsOff(gatewayapi.RegexAnchored),
+		foreignDialect:     s.Text(gatewayapi.RegexDialect) == "pcre",
+		regexRank:          cmp.Or(s.Text(gatewayapi.RegexRank), ambiguousRank),
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 var (
@@ -104,7 +106,7 @@ func TestMatcherAgreesWithReference(t *testing.T) {
 		d := newDice(seed)
 		input := d.input()
 		settings, ref := d.settings()
-		g := topology.Build(snapshot(input), settings)
+		g := build.Graph(snapshot(input), settings)
 		m := NewMatcher(g, settings)
 		for range min(asksEach, *pairs-done) {
 			a := d.ask(input)
@@ -131,7 +133,7 @@ func TestMatcherAgreesWithReference(t *testing.T) {
 func reproduce(t *testing.T, seed uint64, input []doc, settings model.Settings, ref refSettings, a ask) {
 	t.Helper()
 	both := func(input []doc) (verdictOf, verdictOf) {
-		g := topology.Build(snapshot(input), settings)
+		g := build.Graph(snapshot(input), settings)
 		if gatewayIn(g) == topology.None {
 			return verdictOf{}, verdictOf{}
 		}
@@ -157,7 +159,7 @@ func TestRegexRankIsAmbiguous(t *testing.T) {
 		_, ref := d.settings()
 		ref.regexRank = "ambiguous"
 		settings := ref.values()
-		g := topology.Build(snapshot(input), settings)
+		g := build.Graph(snapshot(input), settings)
 		m := NewMatcher(g, settings)
 		for range asksEach {
 			a := d.ask(input)
@@ -192,12 +194,12 @@ func TestNotesAreComplete(t *testing.T) {
 		name string
 		flip func(*refSettings)
 	}{
-		{topology.ListenerIsolation, func(s *refSettings) { s.isolation = !s.isolation }},
-		{topology.HostnamePrecedence, func(s *refSettings) { s.intersection = !s.intersection }},
-		{topology.PrefixLength, func(s *refSettings) { s.stripped = !s.stripped }},
-		{topology.MethodRank, func(s *refSettings) { s.methodHeader = !s.methodHeader }},
-		{topology.RouteAgeSource, func(s *refSettings) { s.ageless = !s.ageless }},
-		{topology.RegexAnchored, func(s *refSettings) { s.loose = !s.loose }},
+		{gatewayapi.ListenerIsolation, func(s *refSettings) { s.isolation = !s.isolation }},
+		{gatewayapi.HostnamePrecedence, func(s *refSettings) { s.intersection = !s.intersection }},
+		{gatewayapi.PrefixLength, func(s *refSettings) { s.stripped = !s.stripped }},
+		{gatewayapi.MethodRank, func(s *refSettings) { s.methodHeader = !s.methodHeader }},
+		{gatewayapi.RouteAgeSource, func(s *refSettings) { s.ageless = !s.ageless }},
+		{gatewayapi.RegexAnchored, func(s *refSettings) { s.loose = !s.loose }},
 	}
 	seen := map[string]int{}
 	for seed := *firstSeed; seed < *firstSeed+600; seed++ {
@@ -205,7 +207,7 @@ func TestNotesAreComplete(t *testing.T) {
 		input := d.input()
 		settings, ref := d.settings()
 		ref.grpcFallsBack = true
-		g := topology.Build(snapshot(input), settings)
+		g := build.Graph(snapshot(input), settings)
 		m := NewMatcher(g, settings)
 		for range asksEach {
 			a := d.ask(input)
@@ -346,7 +348,7 @@ func TestMatcherKeeps(t *testing.T) {
 				d := newDice(seed)
 				input := d.input()
 				settings, _ := d.settings()
-				g := topology.Build(snapshot(input), settings)
+				g := build.Graph(snapshot(input), settings)
 				m := NewMatcher(g, settings)
 				for range asksEach {
 					a := d.ask(input)
@@ -355,7 +357,7 @@ func TestMatcherKeeps(t *testing.T) {
 					asked := a
 					asked.Headers = slices.Clone(a.Headers)
 					changed := c.change(d, clone(input), &asked, was)
-					g2 := topology.Build(snapshot(changed), settings)
+					g2 := build.Graph(snapshot(changed), settings)
 					after := answerOf(t, NewMatcher(g2, settings), g2, asked)
 					is := verdictIn(g2, after)
 					same := was.equal(is)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // shadowFinder finds the rules that no request can reach: at every place where their route is
@@ -122,7 +123,7 @@ func (s *shadowFinder) sumMatches(route topology.NodeID) []matchSum {
 }
 
 // buildCandidate returns the candidate that a sum stands for.
-func (s *shadowFinder) buildCandidate(route topology.NodeID, p matchSum, host topology.Hostname) candidate {
+func (s *shadowFinder) buildCandidate(route topology.NodeID, p matchSum, host gatewayapi.Hostname) candidate {
 	g := s.matcher.graph
 	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host, matchIndex: p.matchIndex}
 	if hasMatches(g.RouteKind(route)) {
@@ -150,7 +151,7 @@ func (s *shadowFinder) markRepeated(route topology.NodeID, prints []matchSum) {
 		var group []candidate
 		at := map[[2]int]int{} // by rule and match
 		for _, i := range equal {
-			group = append(group, s.buildCandidate(route, prints[i], topology.Hostname{}))
+			group = append(group, s.buildCandidate(route, prints[i], gatewayapi.Hostname{}))
 			at[[2]int{int(prints[i].rule), prints[i].matchIndex}] = i
 		}
 		s.judgeGroup(group, func(c *candidate) { prints[at[[2]int{int(c.rule), c.matchIndex}]].late = true })
@@ -170,7 +171,7 @@ func hasEqual(prints []matchSum) bool {
 // attachedRoute is a route at a place, by its position, with one of its hostnames there.
 type attachedRoute struct {
 	route int
-	host  topology.Hostname
+	host  gatewayapi.Hostname
 }
 
 // compareAt looks for routes with the same hostname and equal matches at one place. Consumer routes

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // checkUnsureCandidates makes the rule uncertain if a candidate of which it is not known whether it
@@ -43,7 +43,7 @@ func (t *trace) checkExpressions(best *candidate) {
 		if mine, theirs := t.settings.rankCandidate(best), t.settings.rankCandidate(c); across && !described && c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
 			t.answer.addCandidateDoubt(fmt.Sprintf("%s and %s both match; which comes first depends on the implementation", best.match.path.formatText(), c.match.path.formatText()))
 			t.answer.addProblem(model.Info, model.NotEvaluated, best.object,
-				"the rank of regular expressions among path matches depends on the implementation", "set it with --vendor-setting "+topology.RegexRank+"=…")
+				"the rank of regular expressions among path matches depends on the implementation", "set it with --vendor-setting "+gatewayapi.RegexRank+"=…")
 			return
 		}
 	}

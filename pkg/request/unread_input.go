@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // SetUnreadInputs tells the matcher which objects take requests beside the routes and are not read.
-func (m *Matcher) SetUnreadInputs(spots []*resolve.UnreadInput) {
-	m.unreadInputs = map[topology.NodeID][]*resolve.UnreadInput{}
+func (m *Matcher) SetUnreadInputs(spots []*unread.Input) {
+	m.unreadInputs = map[topology.NodeID][]*unread.Input{}
 	for _, s := range spots {
 		for _, id := range s.AttachedTo {
 			m.unreadInputs[id] = append(m.unreadInputs[id], s)
@@ -27,9 +27,9 @@ func (t *trace) checkUnreadInputs() {
 	if len(t.matcher.unreadInputs) == 0 || a.Listener == topology.None && a.Service.Name == "" || a.Outcome == Misdirected {
 		return
 	}
-	var found []*resolve.UnreadInput
+	var found []*unread.Input
 	var names model.Tally
-	seen := map[*resolve.UnreadInput]bool{}
+	seen := map[*unread.Input]bool{}
 	for _, id := range t.entryNodes() {
 		for _, s := range t.matcher.unreadInputs[id] {
 			if !seen[s] && canTakeRequest(s, t.request, t.answer.Service.Name != "") {
@@ -50,7 +50,7 @@ func (t *trace) checkUnreadInputs() {
 		a.Status = 0 // what answers may be one of them
 	}
 	a.makeRuleUncertain(fmt.Sprintf("%s %s there as well and may take the request: routes of such kinds are not read", names.String(), verb))
-	a.Problems = append(a.Problems, resolve.SummarizeUnread(found)...)
+	a.Problems = append(a.Problems, unread.Summarize(found)...)
 }
 
 // entryNodes returns the nodes of the places that may answer, and those above them.
@@ -79,7 +79,7 @@ func (t *trace) entryNodes() []topology.NodeID {
 
 // canTakeRequest reports whether an object of a kind that is not read is for the host of a request,
 // which goes to a Service or to a Gateway.
-func canTakeRequest(s *resolve.UnreadInput, r *Request, toService bool) bool {
+func canTakeRequest(s *unread.Input, r *Request, toService bool) bool {
 	host := r.Host
 	switch {
 	case len(s.Hostnames) == 0, toService, r.Protocol == TCP, r.Protocol == UDP, slices.Contains(s.Hostnames, "*"):

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
 // evaluationTime is after how long the evaluation of a question is given up.
@@ -126,7 +126,7 @@ func (q *question) evaluate(ctx context.Context, e *compiled, vars map[string]an
 }
 
 // targetFields returns a target in the shape that expressions see.
-func (j *evaluation) targetFields(p *view.EffectiveTarget) objectValue {
+func (j *evaluation) targetFields(p *collect.EffectiveTarget) objectValue {
 	out := refValue(&p.Target)
 	var labels, annotations map[string]string
 	if o := j.res.Node(p.Node).Object; o != nil {

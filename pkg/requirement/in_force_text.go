@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
 // describeInForce says what is in force of what the requirement looks at.
-func (c *conclusion) describeInForce(p *view.EffectiveTarget) string {
-	var in []*view.InForce
+func (c *conclusion) describeInForce(p *collect.EffectiveTarget) string {
+	var in []*collect.InForce
 	for _, f := range p.InForce {
 		if len(f.Policy.Rules) > 0 && (c.req.looks.allInForce || c.req.namesKind(f.Kind.GroupKind)) {
 			in = append(in, f)
@@ -21,7 +22,7 @@ func (c *conclusion) describeInForce(p *view.EffectiveTarget) string {
 	}
 	if !c.req.looks.allInForce {
 		for _, name := range c.req.looks.kinds {
-			if !slices.ContainsFunc(in, func(f *view.InForce) bool { return matchesKindName(name, f.Kind.GroupKind) }) {
+			if !slices.ContainsFunc(in, func(f *collect.InForce) bool { return matchesKindName(name, f.Kind.GroupKind) }) {
 				no = append(no, name)
 			}
 		}
@@ -31,7 +32,7 @@ func (c *conclusion) describeInForce(p *view.EffectiveTarget) string {
 
 // qualifyKind is the kind of what is in force, with its group where that of another group is in
 // force as well.
-func qualifyKind(f *view.InForce, all []*view.InForce) string {
+func qualifyKind(f *collect.InForce, all []*collect.InForce) string {
 	for _, o := range all {
 		if o != f && o.Kind.GroupKind.Kind == f.Kind.GroupKind.Kind {
 			return f.Kind.GroupKind.String()

@@ -12,6 +12,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
 )
 
 // Tally has the numbers of results of one requirement.
@@ -39,7 +42,7 @@ func FindProblems(res *resolve.Resolution, reqs []*Requirement, by Deciders) []m
 }
 
 // Prover decides whether something holds for requests.
-type Prover func(*resolve.Resolution, view.ProofQuery) (*view.Proof, error)
+type Prover func(*resolve.Resolution, prove.Query) (*prove.Proof, error)
 
 // Deciders know about requests. Without one of them, what requirements ask it is not known.
 type Deciders struct {
@@ -75,12 +78,12 @@ func Assess(res *resolve.Resolution, reqs []*Requirement, by Deciders) Assessmen
 // distinct question once, and concludes.
 type evaluation struct {
 	res      *resolve.Resolution
-	places   *view.EffectiveTargets
+	places   *collect.EffectiveTargets
 	unknowns *unknownState
 	cases    []requirementCase
 
-	inForceIndex  map[*view.InForce]int // of what is in force anywhere
-	inForce       []*view.InForce
+	inForceIndex  map[*collect.InForce]int // of what is in force anywhere
+	inForce       []*collect.InForce
 	sets          []inForceSet // distinct ones
 	setIndex      map[string]int
 	questions     []question // distinct ones
@@ -88,14 +91,14 @@ type evaluation struct {
 	paths         []view.Path // distinct ones that matter
 	pathIndex     map[string]int
 	pathVals      []ref.Val
-	targets       []*view.EffectiveTarget // one for each target that matters
+	targets       []*collect.EffectiveTarget // one for each target that matters
 	targetIndex   map[topology.NodeID]int
 	targetVal     []targetValue
 
-	protections       *view.Protections  // nil: not asked for, or not known
-	protectionUnknown string             // why it is not known
-	protected         []*view.Protection // distinct ones that matter
-	protectionIndex   map[*view.Protection]int
+	protections       *protection.Protections  // nil: not asked for, or not known
+	protectionUnknown string                   // why it is not known
+	protected         []*protection.Protection // distinct ones that matter
+	protectionIndex   map[*protection.Protection]int
 	protectionVals    []ref.Val
 }
 
@@ -119,7 +122,7 @@ type requirementCase struct {
 
 // placedQuestion is a question about one place.
 type placedQuestion struct {
-	place    *view.EffectiveTarget
+	place    *collect.EffectiveTarget
 	paths    []view.Path
 	question int    // -1: it is not asked, because of the doubt
 	doubt    string // why the answer is not known
@@ -129,7 +132,7 @@ type placedQuestion struct {
 
 // inForceSet is what is in force at places, as expressions see it.
 type inForceSet struct {
-	of    []*view.InForce
+	of    []*collect.InForce
 	value ref.Val
 	sizes expression.Sizes
 }
@@ -153,8 +156,8 @@ type question struct {
 type questionKey struct{ req, set, target, path, protection int }
 
 func newEvaluation(res *resolve.Resolution, reqs []*Requirement) *evaluation {
-	j := &evaluation{res: res, places: view.NewEffectiveTargets(res), unknowns: newUnknownState(res), cases: make([]requirementCase, len(reqs)),
-		inForceIndex: map[*view.InForce]int{}, setIndex: map[string]int{}, questionIndex: map[questionKey]int{}, pathIndex: map[string]int{}, targetIndex: map[topology.NodeID]int{}, protectionIndex: map[*view.Protection]int{}}
+	j := &evaluation{res: res, places: collect.NewEffectiveTargets(res), unknowns: newUnknownState(res), cases: make([]requirementCase, len(reqs)),
+		inForceIndex: map[*collect.InForce]int{}, setIndex: map[string]int{}, questionIndex: map[questionKey]int{}, pathIndex: map[string]int{}, targetIndex: map[topology.NodeID]int{}, protectionIndex: map[*protection.Protection]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
 		if c.Requirement = r; r.holds != nil {
@@ -192,7 +195,7 @@ func (j *evaluation) askAll() {
 	for i := range j.res.Len() {
 		id := topology.NodeID(i)
 		n := j.res.Node(id)
-		var places []view.EffectiveTarget
+		var places []collect.EffectiveTarget
 		looked := false
 		for c := range j.cases {
 			if !j.isConcerned(&j.cases[c], n) {
@@ -247,7 +250,7 @@ func (j *evaluation) namespaceLabels(r model.Ref) (map[string]string, bool) {
 }
 
 // askAt asks a requirement about the paths of a place that it selects.
-func (j *evaluation) askAt(c int, p *view.EffectiveTarget, unsure, labelsKnown bool) {
+func (j *evaluation) askAt(c int, p *collect.EffectiveTarget, unsure, labelsKnown bool) {
 	req := &j.cases[c]
 	paths, ok := req.selects.filterPaths(&req.counts, p)
 	if !ok {
@@ -294,8 +297,8 @@ func (j *evaluation) askAt(c int, p *view.EffectiveTarget, unsure, labelsKnown b
 
 // inForceSetIndex is the index of what is in force at a place of the kinds that a requirement looks
 // at.
-func (j *evaluation) inForceSetIndex(req *requirementCase, p *view.EffectiveTarget) int {
-	var of []*view.InForce
+func (j *evaluation) inForceSetIndex(req *requirementCase, p *collect.EffectiveTarget) int {
+	var of []*collect.InForce
 	var key []byte
 	for _, f := range p.InForce {
 		if len(f.Policy.Rules) == 0 || !req.looks.allInForce && !req.namesKind(f.Kind.GroupKind) {
@@ -329,7 +332,7 @@ func (j *evaluation) indexOfQuestion(key questionKey) int {
 }
 
 // indexOfTarget is the index of a target that matters.
-func (j *evaluation) indexOfTarget(p *view.EffectiveTarget) int {
+func (j *evaluation) indexOfTarget(p *collect.EffectiveTarget) int {
 	at, known := j.targetIndex[p.Node]
 	if !known {
 		at = len(j.targets)

@@ -14,15 +14,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
 // Protector tells what requests to route rules are protected by. asked are properties with methods, which are asked about beside all others.
-type Protector func(r *resolve.Resolution, asked []view.RequestProperty) (*view.Protections, error)
+type Protector func(r *resolve.Resolution, asked []requests.Property) (*protection.Protections, error)
 
 // alternatives are policy kinds of which one has to be in force, or properties of which one has to hold.
 type alternatives struct {
 	kinds      []model.GroupKind
-	properties []view.RequestProperty
+	properties []requests.Property
 }
 
 // readRequired reads a list of policy kinds, or of properties as authentication and
@@ -51,7 +54,7 @@ func (r *requirementReader) readRequired(into *alternatives) func(*yaml.Node) {
 }
 
 // readProperty reads PROPERTY or PROPERTY=METHOD|METHOD.
-func readProperty(text string) (p view.RequestProperty, wrong string) {
+func readProperty(text string) (p requests.Property, wrong string) {
 	word, methods, given := strings.Cut(text, "=")
 	if !gate.IsProperty(word) {
 		return p, fmt.Sprintf("there is no property %q%s: properties are %s; kinds are written as in manifests, as AuthPolicy", word, suggestWord(word, propertyNames()), strings.Join(propertyNames(), ", "))
@@ -95,7 +98,7 @@ func (c *requirementCase) looksAtProtection() bool {
 // loadProtections finds by what requests are protected, if a requirement over targets asks for
 // that.
 func (j *evaluation) loadProtections(by Protector) {
-	var asked []view.RequestProperty
+	var asked []requests.Property
 	needed := false
 	for i := range j.cases {
 		c := &j.cases[i]
@@ -121,7 +124,7 @@ func (j *evaluation) loadProtections(by Protector) {
 }
 
 // protectionAt is what requests to a target are protected by on a path, and its number; -1 and why, if that is not known.
-func (j *evaluation) protectionAt(p *view.EffectiveTarget, path view.Path) (number int, unknown string) {
+func (j *evaluation) protectionAt(p *collect.EffectiveTarget, path view.Path) (number int, unknown string) {
 	if j.protections == nil {
 		return -1, j.protectionUnknown
 	}
@@ -138,7 +141,7 @@ func (j *evaluation) protectionAt(p *view.EffectiveTarget, path view.Path) (numb
 }
 
 // demandedResults returns the results for the properties that a requirement demands.
-func (c *requirementCase) demandedResults(p *view.Protection) []*protect.Result {
+func (c *requirementCase) demandedResults(p *protection.Protection) []*protect.Result {
 	var out []*protect.Result
 	for i := range c.demands.properties {
 		out = append(out, p.AskedResult(c.firstAsked+i))
@@ -148,7 +151,7 @@ func (c *requirementCase) demandedResults(p *view.Protection) []*protect.Result 
 
 // isMet reports whether one of the properties that are demanded holds, or why that is not known.
 // Where nothing gets through, there is nothing to demand.
-func (c *requirementCase) isMet(p *view.Protection) (met bool, unknown string) {
+func (c *requirementCase) isMet(p *protection.Protection) (met bool, unknown string) {
 	for i, result := range c.demandedResults(p) {
 		switch result.Verdict {
 		case gate.Holds, gate.NotApplicable:
@@ -178,7 +181,7 @@ func formatReasons(result *protect.Result) string {
 }
 
 // formatProtection gives the results for the properties that a requirement looks at.
-func (c *requirementCase) formatProtection(p *view.Protection) string {
+func (c *requirementCase) formatProtection(p *protection.Protection) string {
 	var out []string
 	say := func(name string, result *protect.Result) {
 		text := name + " " + string(result.Verdict)
@@ -204,7 +207,7 @@ func (c *requirementCase) formatProtection(p *view.Protection) string {
 }
 
 // protectionValue is a protection as expressions see it.
-func protectionValue(p *view.Protection) ref.Val {
+func protectionValue(p *protection.Protection) ref.Val {
 	fields := map[string]func() any{}
 	for _, property := range gate.Properties() {
 		result := p.ResultOf(property)

@@ -12,6 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
+	viewprove "github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
 )
 
 // Expression is what has to hold for requests, in CEL over the variables of requirements: the rule
@@ -36,7 +38,7 @@ func NewExpression(text string) (*Expression, error) {
 }
 
 // SetQuery makes a query about requests ask for the expression.
-func (e *Expression) SetQuery(res *resolve.Resolution, q *view.ProofQuery) {
+func (e *Expression) SetQuery(res *resolve.Resolution, q *viewprove.Query) {
 	j := newEvaluation(res, []*Requirement{{holds: e.holds}})
 	q.Holds, q.Expression, q.Kinds = (&requestEvaluator{judge: j, req: &j.cases[0]}).evaluatePath, e.holds.text, listKinds(&j.cases[0])
 }
@@ -45,12 +47,12 @@ func (e *Expression) SetQuery(res *resolve.Resolution, q *view.ProofQuery) {
 type requestEvaluator struct {
 	judge  *evaluation
 	req    *requirementCase
-	values map[*view.InForce]ref.Val
+	values map[*collect.InForce]ref.Val
 	cost   uint64
 }
 
 // evaluatePath reports whether the expression is true of a path, or why that is not known.
-func (a *requestEvaluator) evaluatePath(w *view.BackendPath) (held bool, unknown string) {
+func (a *requestEvaluator) evaluatePath(w *viewprove.BackendPath) (held bool, unknown string) {
 	_, labelsKnown := a.judge.namespaceLabels(w.Target)
 	if a.req.looks.namespaceLabels && !labelsKnown {
 		return false, "the labels of namespace " + w.Target.Namespace + " are not in the input"
@@ -82,9 +84,9 @@ func (a *requestEvaluator) evaluatePath(w *view.BackendPath) (held bool, unknown
 	return true, ""
 }
 
-func (a *requestEvaluator) buildVariables(w *view.BackendPath) (map[string]any, expression.Sizes) {
+func (a *requestEvaluator) buildVariables(w *viewprove.BackendPath) (map[string]any, expression.Sizes) {
 	if a.values == nil {
-		a.values = map[*view.InForce]ref.Val{}
+		a.values = map[*collect.InForce]ref.Val{}
 	}
 	var sizes expression.Sizes
 	policies := map[string]ref.Val{}
@@ -119,7 +121,7 @@ func (c *proofConclusion) concludeProof(prove Prover) []model.Problem {
 	if unclear == "" && prove == nil {
 		unclear = "requests are not looked at here"
 	}
-	var proof *view.Proof
+	var proof *viewprove.Proof
 	if unclear == "" {
 		var err error
 		if proof, err = prove(c.evaluation.res, query); err != nil {
@@ -129,7 +131,7 @@ func (c *proofConclusion) concludeProof(prove Prover) []model.Problem {
 	if unclear != "" {
 		return []model.Problem{c.addUnclear(unclear, "requests", 1)}
 	}
-	if proof.Classes == 0 || proof.Verdict == view.NothingProved {
+	if proof.Classes == 0 || proof.Verdict == viewprove.NothingProved {
 		c.tally.Nothing = true
 		return []model.Problem{c.newProblem(model.RequirementSelectsNothing, model.Warning, "requirement \""+c.req.Name+"\" selects nothing: no such request gets through to a backend", "compare its hosts, its Gateway and its listener with: kubectl dopolicy prove")}
 	}
@@ -137,7 +139,7 @@ func (c *proofConclusion) concludeProof(prove Prover) []model.Problem {
 }
 
 // reportProof turns the result of a proof into findings.
-func (c *proofConclusion) reportProof(proof *view.Proof) []model.Problem {
+func (c *proofConclusion) reportProof(proof *viewprove.Proof) []model.Problem {
 	var out []model.Problem
 	c.tally.Met = proof.Protected + proof.Unreached
 	for i := range proof.Items {
@@ -155,7 +157,7 @@ func (c *proofConclusion) reportProof(proof *view.Proof) []model.Problem {
 			out = append(out, f)
 		}
 	}
-	if proof.Result == view.ProofUnknown || len(proof.Items) == 0 && proof.Result != view.Proved {
+	if proof.Result == viewprove.ProofUnknown || len(proof.Items) == 0 && proof.Result != viewprove.Proved {
 		for _, u := range proof.Undecided {
 			out = append(out, c.addUnclear(u.Why, u.Example, u.Classes))
 		}

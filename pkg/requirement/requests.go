@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
 )
 
 // requestScope is the set of requests that a requirement is about, and what has to hold for them if
@@ -42,7 +42,7 @@ func requestScopeOf(r *Requirement) *requestScope {
 
 func readyPropertyNames() []string {
 	var out []string
-	for _, p := range view.ReadyProperties() {
+	for _, p := range prove.ReadyProperties() {
 		out = append(out, p.Name)
 	}
 	return out
@@ -98,14 +98,14 @@ func (r *requirementReader) checkRequests(req *Requirement, n *yaml.Node) {
 		r.form.Fail(form.Member(n, "expression"), "over requests there is no variable %s: write require: [authentication], or drop over", protectionVar)
 	}
 	for _, entry := range q.allow {
-		if err := view.CheckAllowed(entry); err != nil {
+		if err := prove.CheckAllowed(entry); err != nil {
 			r.form.Fail(&q.first, "%s: %s", err.What, err.Hint)
 		}
 	}
 	broken := req.holds == nil && form.Member(n, "expression") != nil || q.name == "" && form.Member(n, "property") != nil
-	query := view.ProofQuery{Scope: q.scope, Require: q.require.kinds, Properties: q.require.properties, Property: q.name, Allow: q.allow}
+	query := prove.Query{Scope: q.scope, Require: q.require.kinds, Properties: q.require.properties, Property: q.name, Allow: q.allow}
 	if req.holds != nil {
-		query.Holds = func(*view.BackendPath) (bool, string) { return true, "" }
+		query.Holds = func(*prove.BackendPath) (bool, string) { return true, "" }
 	}
 	if wrong := query.Check(); wrong != "" && !broken && len(q.require.properties) == 0 {
 		r.form.Fail(n, "%s (fields require, expression, property)", wrong)
@@ -129,9 +129,9 @@ func (q *requestScope) describe() string {
 
 // buildQuery is what is asked about an input; nothing and unknown say why nothing can be asked: the
 // Gateway is not there, or a policy kind is not known.
-func (c *proofConclusion) buildQuery() (query view.ProofQuery, nothing, unknown string) {
+func (c *proofConclusion) buildQuery() (query prove.Query, nothing, unknown string) {
 	q, res := c.req.requests, c.evaluation.res
-	query = view.ProofQuery{Scope: q.scope, Properties: q.require.properties, Property: q.name, Allow: q.allow, Asked: q.describe()}
+	query = prove.Query{Scope: q.scope, Properties: q.require.properties, Property: q.name, Allow: q.allow, Asked: q.describe()}
 	query.Scope.Destination = space.AnyDestination()
 	query.Scope.Destination.Listener = q.listener
 	if q.gateway != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // paints describes two inherited kinds, and one of another group that shares its name.
@@ -109,7 +109,7 @@ func resolved(t *testing.T, manifests string) *resolve.Resolution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
+	return resolve.Run(in, build.Graph(in, catalog.Settings(), catalog.Links()...), catalog)
 }
 
 func requirements(t *testing.T, text string) []*Requirement {

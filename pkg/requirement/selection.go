@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
 // selection says what a requirement is asked about. All conditions that are given have to hold; nil is not given.
@@ -154,7 +155,7 @@ func (s *selection) matchesTarget(f *selectionCounts, n *topology.Node, labels m
 func (s *selection) isByPath() bool { return s.gateways != nil || s.listeners != nil }
 
 // filterPaths returns the paths of a place that are selected; false if there are none.
-func (s *selection) filterPaths(f *selectionCounts, p *view.EffectiveTarget) ([]view.Path, bool) {
+func (s *selection) filterPaths(f *selectionCounts, p *collect.EffectiveTarget) ([]view.Path, bool) {
 	f.passed[byTraffic]++
 	if !s.isByPath() {
 		f.passed[byGateway]++

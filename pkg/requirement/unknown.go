@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
 // unknownState knows what leaves open what is in force.
@@ -54,7 +55,7 @@ func newUnknownState(res *resolve.Resolution) *unknownState {
 }
 
 // explainUnknown says why what a requirement looks at is not known at a place, "" if it is.
-func (d *unknownState) explainUnknown(req *requirementCase, p *view.EffectiveTarget) string {
+func (d *unknownState) explainUnknown(req *requirementCase, p *collect.EffectiveTarget) string {
 	if len(req.unknownKinds) > 0 {
 		return "no policy kind called " + req.unknownKinds[0] + " is known"
 	}
@@ -87,7 +88,7 @@ func (d *unknownState) explainUnknown(req *requirementCase, p *view.EffectiveTar
 }
 
 // explainStack says what is not known about the policies of a stack.
-func (d *unknownState) explainStack(f *view.InForce) string {
+func (d *unknownState) explainStack(f *collect.InForce) string {
 	for _, p := range f.Problems {
 		if leavesOpen(p) {
 			return p.Message
@@ -129,7 +130,7 @@ func (d *unknownState) listHiddenTargets(s *selection) []string {
 	}
 	kinds := s.kinds
 	if kinds == nil {
-		kinds = topology.RouteKinds()
+		kinds = gatewayapi.RouteKinds()
 	}
 	var gaps []resolve.Gap
 	for _, g := range c.Unread {
@@ -151,7 +152,7 @@ func (d *unknownState) explainUnattached(s *selection, route topology.NodeID) st
 			continue
 		}
 		gateway := a.Parent.Kind == "Gateway"
-		if s.gateways == nil || !gateway && !topology.IsMeshParent(a.Parent.GroupKind()) || gateway && matchesAny(s.gateways, a.Parent.FullName()) {
+		if s.gateways == nil || !gateway && !gatewayapi.IsMeshParent(a.Parent.GroupKind()) || gateway && matchesAny(s.gateways, a.Parent.FullName()) {
 			return a.Reason
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // checked resolves manifests with Paint.x.io described by the given lines and a check that finds fault with every policy called bad.
@@ -28,7 +28,7 @@ func checked(t *testing.T, lines string, manifests ...string) *Resolution {
 		t.Fatal(err)
 	}
 	s := model.NewSnapshot(in.objects, nil)
-	return Run(s, topology.Build(s, c.Settings()), c)
+	return Run(s, build.Graph(s, c.Settings()), c)
 }
 
 func TestPoliciesInError(t *testing.T) {

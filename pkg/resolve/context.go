@@ -6,6 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -20,9 +21,9 @@ type pathEngine struct {
 // computeContexts computes the contexts of every node from the top down, once.
 func (k *pathEngine) computeContexts() {
 	g := k.res.Graph
-	k.steps = append(make([]stackStep, 0, len(k.attached)+1), stackStep{})
-	k.index = make(map[stackStep]StackID, len(k.attached))
-	k.contexts = make([][]StackID, g.Len()+len(k.res.virtual))
+	k.steps = append(make([]stackStep, 0, len(k.Table)+1), stackStep{})
+	k.index = make(map[stackStep]StackID, len(k.Table))
+	k.contexts = make([][]StackID, g.Len()+len(k.res.Virtual))
 	k.readFacts()
 	k.judgeSteps()
 	root := []StackID{0}
@@ -39,7 +40,7 @@ func (k *pathEngine) computeContexts() {
 		}
 		k.contexts[id] = k.addToStacks(above, id)
 	}
-	for i := range k.res.virtual {
+	for i := range k.res.Virtual {
 		id := topology.NodeID(g.Len() + i)
 		k.contexts[id] = k.addToStacks(root, id)
 	}
@@ -208,7 +209,7 @@ func (k *Kind) StacksHolding(p *policy.Policy) []bool { return k.engine.stacksHo
 
 func (k *pathEngine) stacksHolding(p *policy.Policy) []bool {
 	mine := map[topology.NodeID]bool{}
-	for _, id := range k.targetsOf(p) {
+	for _, id := range k.NodesOf(p) {
 		mine[id] = true
 	}
 	out := make([]bool, len(k.steps))
@@ -221,22 +222,22 @@ func (k *pathEngine) stacksHolding(p *policy.Policy) []bool {
 // PolicyBefore returns the policy that comes first at a target of another one, with what puts it
 // first; nil if that one itself is.
 func (k *Kind) PolicyBefore(p *policy.Policy, id topology.NodeID) (*policy.Policy, merge.Decision) {
-	at := k.attached[id]
-	if len(at.policies) == 0 || at.policies[0].Policy == p {
+	at := k.Table[id]
+	if len(at.Policies) == 0 || at.Policies[0].Policy == p {
 		return nil, merge.Decision{}
 	}
-	first := at.policies[0]
-	for _, v := range k.rejectedAt[id] {
+	first := at.Policies[0]
+	for _, v := range k.RejectedAt[id] {
 		if v.Attached.Policy == p && v.By == first.Policy {
 			return first.Policy, v.Decision
 		}
 		if v.Attached.Policy == p {
-			return first.Policy, decisionBetween(k.Kind, first, v.Attached, at.ageIgnored)
+			return first.Policy, attach.DecisionBetween(k.Kind, first, v.Attached, at.AgeIgnored)
 		}
 	}
-	for _, a := range at.policies {
+	for _, a := range at.Policies {
 		if a.Policy == p {
-			return first.Policy, decisionBetween(k.Kind, first, a, at.ageIgnored)
+			return first.Policy, attach.DecisionBetween(k.Kind, first, a, at.AgeIgnored)
 		}
 	}
 	return nil, merge.Decision{}

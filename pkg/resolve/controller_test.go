@@ -7,7 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // A vendor's policies hold through the Gateways of its controllers, and of classes that the input does not tell about.
@@ -35,7 +35,7 @@ func TestControllers(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := model.NewSnapshot(in.objects, nil)
-		r := Run(s, topology.Build(s, catalog.Settings()), catalog)
+		r := Run(s, build.Graph(s, catalog.Settings()), catalog)
 		if c.want == "" {
 			k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"})
 			if id := r.Graph.Lookup(k.Policies[0].Refs[0].Ref)[0]; k.ManagesGateway(id) || len(k.Contexts(r.Graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "shop", Section: "r1"})[0])) != 0 {

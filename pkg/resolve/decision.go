@@ -3,22 +3,8 @@ package resolve
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 )
-
-// defeat is how a policy lost its place to another one.
-type defeat struct {
-	by       *policy.Policy
-	decision merge.Decision
-}
-
-// decisionBetween says what puts one of two policies of a place before the other. What filters name
-// stands in their order, whatever the comparator says.
-func decisionBetween(k *policy.Kind, winner, loser policy.Attached, ageIgnored bool) merge.Decision {
-	if winner.Level == policy.FilterLevel && loser.Level == policy.FilterLevel {
-		return merge.Decision{Criterion: merge.CriterionPosition, KeyName: "the order of the filters", Last: winner.Index > loser.Index}
-	}
-	return k.Decide(winner, loser, ageIgnored)
-}
 
 // lossDecider says of the losses of a verdict what decided.
 type lossDecider struct {
@@ -75,7 +61,7 @@ func (o *Verdict) orderDecision(winner, loser int) merge.Decision {
 	case w.attached.Policy == nil || l.attached.Policy == nil || w.run != l.run: // nothing that a comparator has ordered
 		return merge.Decision{Criterion: merge.CriterionOrder, Last: winner > loser}
 	}
-	return decisionBetween(l.kind.Kind, w.attached, l.attached, w.ageIgnored || l.ageIgnored)
+	return attach.DecisionBetween(l.kind.Kind, w.attached, l.attached, w.ageIgnored || l.ageIgnored)
 }
 
 // targetDecision says what decided on one target, where d puts the winner before or behind the

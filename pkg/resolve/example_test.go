@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // From manifests to what is in force on a route rule: read, build the graph, resolve, and ask for the rule's contexts. A context is a stack of
@@ -63,7 +63,7 @@ spec:
 		fmt.Println(err)
 		return
 	}
-	res := resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
+	res := resolve.Run(in, build.Graph(in, catalog.Settings(), catalog.Links()...), catalog)
 	timeouts := res.Kind(model.GroupKind{Group: "policies.example.com", Kind: "TimeoutPolicy"})
 	rule := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "shop", Name: "shop", Section: "cart"}
 	for _, node := range res.Graph.Lookup(rule) {

@@ -24,7 +24,7 @@ func (k stackLayout) dropHidden(o *Verdict) {
 func hasShownPolicy(k *pathEngine, s StackID) bool {
 	says := func(name string) string { return k.factOf(s, name) }
 	return slices.ContainsFunc(k.nodesOf(s), func(id topology.NodeID) bool {
-		for _, a := range k.attached[id].policies {
+		for _, a := range k.Table[id].Policies {
 			if k.BlocksOnPath(a.Policy, a.BlocksAtTarget(), says) != nil {
 				return true
 			}

@@ -4,12 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // Gap is objects that a cluster did not let us read and that may change an answer.
@@ -48,7 +48,7 @@ func (k Gaps) Of(p *policy.Policy) []Gap {
 	if k.Scope != nil {
 		return k.belowNodes(nil)
 	}
-	return k.belowNodes(k.targetsOf(p))
+	return k.belowNodes(k.NodesOf(p))
 }
 
 // OfRef lists what could not be read and may be a target of a reference.
@@ -59,10 +59,10 @@ func (k Gaps) OfRef(t policy.TargetRef) []Gap {
 	}
 	gk := t.Ref.GroupKind()
 	if k.HasDialects && !k.AllowsTarget(t.Ref) { // another dialect may
-		f.addAny(classKind)
-		f.addAny(gatewayKind)
+		f.addAny(attach.ClassKind)
+		f.addAny(attach.GatewayKind)
 	}
-	if t.Ref.Section != "" && gk.Group != gatewayKind.Group { // the ports of some backends are those that routes name
+	if t.Ref.Section != "" && gk.Group != attach.GatewayKind.Group { // the ports of some backends are those that routes name
 		f.addRoutes()
 	}
 	if t.InListenerSets && t.Ref.Section != "" {
@@ -73,8 +73,8 @@ func (k Gaps) OfRef(t policy.TargetRef) []Gap {
 		f.addIn(gk, t.Ref.Namespace)
 	case t.Selection != nil:
 		f.addAny(gk)
-		f.addAny(namespaceKind)
-		f.addAny(grantKind)
+		f.addAny(attach.NamespaceKind)
+		f.addAny(attach.GrantKind)
 	}
 	return f.sortedGaps()
 }
@@ -89,7 +89,7 @@ func (k Gaps) belowNodes(ids []topology.NodeID) []Gap {
 		f.addAbove(id)
 		switch k.res.Node(id).Role {
 		case topology.GatewayClass, topology.Namespace:
-			f.addAny(gatewayKind)
+			f.addAny(attach.GatewayKind)
 			f.addBelow()
 		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Backend, topology.Port, topology.Opaque:
 			f.addBelow()
@@ -141,13 +141,13 @@ func (f *gapFinder) addIn(gk model.GroupKind, namespace string) {
 // addEverywhere adds the gaps that matter at every node: of policies that need not be where their
 // targets are, or whose targets have no namespace, of such targets, and of what the kind looks at.
 func (f *gapFinder) addEverywhere() {
-	if f.kind.Namespaces != policy.OwnNamespace || f.mayTarget(classKind) {
+	if f.kind.Namespaces != policy.OwnNamespace || f.mayTarget(attach.ClassKind) {
 		f.addAny(f.kind.GroupKind)
 	}
 	if slices.ContainsFunc(f.kind.Refs, policy.RefForm.CanCrossNamespaces) {
 		f.addAny(f.kind.GroupKind)
-		f.addAny(namespaceKind)
-		f.addAny(grantKind)
+		f.addAny(attach.NamespaceKind)
+		f.addAny(attach.GrantKind)
 	}
 	if f.kind.HasResultsAtWorkloads() { // policies are found by what they select
 		f.addAny(f.kind.GroupKind)
@@ -156,18 +156,18 @@ func (f *gapFinder) addEverywhere() {
 		f.addAny(gk)
 	}
 	if f.kind.DependsOnController() {
-		f.addAny(classKind)
+		f.addAny(attach.ClassKind)
 	}
 	for _, gk := range f.kind.Reads {
 		f.addAny(gk)
 	}
 	if f.kind.HasDialects {
-		f.addAny(gatewayKind)
+		f.addAny(attach.GatewayKind)
 	}
 	if f.res.Graph.MergesGateways() { // any Gateway may have the place of a listener
-		f.addAny(gatewayKind)
+		f.addAny(attach.GatewayKind)
 	}
-	for _, gk := range []model.GroupKind{classKind, namespaceKind} {
+	for _, gk := range []model.GroupKind{attach.ClassKind, attach.NamespaceKind} {
 		if f.mayTarget(gk) {
 			f.addAny(gk)
 		}
@@ -177,7 +177,7 @@ func (f *gapFinder) addEverywhere() {
 // addRoutes adds the gaps of routes, any of which may lead to a backend or be attached to a
 // listener.
 func (f *gapFinder) addRoutes() {
-	for _, gk := range topology.RouteKinds() {
+	for _, gk := range gatewayapi.RouteKinds() {
 		if f.kind.PassesRoutes(gk) {
 			f.addAny(gk)
 		}
@@ -187,8 +187,8 @@ func (f *gapFinder) addRoutes() {
 // addBackends adds the gaps that matter for what rules send to, where the kind has results there.
 func (f *gapFinder) addBackends() {
 	if f.kind.HasResultsAt(topology.Backend) || f.kind.HasResultsAt(topology.Port) {
-		f.addAny(serviceKind)
-		f.addAny(grantKind)
+		f.addAny(attach.ServiceKind)
+		f.addAny(attach.GrantKind)
 		f.addAny(f.kind.GroupKind)
 	}
 }
@@ -221,21 +221,21 @@ func (r *Resolution) findAttachmentGaps(cluster *model.Cluster) map[Gap]bool {
 // of its namespace.
 func (f *gapFinder) addAttachments(route topology.NodeID) {
 	if f.res.Graph.WantsDefaultGateways(route) {
-		f.addAny(gatewayKind)
+		f.addAny(attach.GatewayKind)
 	}
 	for _, a := range f.res.Graph.Attachments(route) {
 		switch {
-		case topology.IsListenerSet(a.Parent.GroupKind()) && !a.Missing:
+		case gatewayapi.IsListenerSet(a.Parent.GroupKind()) && !a.Missing:
 			f.addListenerSets()
 		case a.State != topology.Unknown:
 		case a.Missing:
 			f.addIn(a.Parent.GroupKind(), a.Parent.Namespace)
-		case topology.IsMeshParent(a.Parent.GroupKind()): // a route of another kind could have it
-			for _, gk := range topology.RouteKinds() {
+		case gatewayapi.IsMeshParent(a.Parent.GroupKind()): // a route of another kind could have it
+			for _, gk := range gatewayapi.RouteKinds() {
 				f.addIn(gk, f.res.Node(route).Ref.Namespace)
 			}
-		case f.cluster.IsUnread(namespaceKind, f.res.Node(route).Ref.Namespace):
-			f.found[Gap{Kind: namespaceKind}] = true
+		case f.cluster.IsUnread(attach.NamespaceKind, f.res.Node(route).Ref.Namespace):
+			f.found[Gap{Kind: attach.NamespaceKind}] = true
 		}
 	}
 }
@@ -257,8 +257,8 @@ func (f *gapFinder) addAbove(id topology.NodeID) {
 	if n.Role == topology.ListenerSet {
 		f.addListenerSets()
 	}
-	if f.kind.Namespaces == policy.WithGrant && slices.ContainsFunc(f.kind.attached[id].policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
-		f.addIn(grantKind, namespace)
+	if f.kind.Namespaces == policy.WithGrant && slices.ContainsFunc(f.kind.Table[id].Policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
+		f.addIn(attach.GrantKind, namespace)
 	}
 	if int(id) >= f.res.Graph.Len() {
 		return
@@ -267,21 +267,12 @@ func (f *gapFinder) addAbove(id topology.NodeID) {
 	for _, p := range f.res.Graph.Parents(f.kind.Family, id) {
 		if n.Role == topology.Backend || n.Role == topology.Port {
 			if f.res.Node(p).Ref.Namespace != namespace { // by a grant that may be there
-				f.addIn(grantKind, namespace)
+				f.addIn(attach.GrantKind, namespace)
 			}
 		}
 		f.addAbove(p)
 	}
 }
-
-// The kinds whose gaps matter beside those of the nodes.
-var (
-	classKind     = model.GroupKind{Group: gatewayv1.GroupName, Kind: "GatewayClass"}
-	gatewayKind   = model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}
-	grantKind     = model.GroupKind{Group: gatewayv1.GroupName, Kind: "ReferenceGrant"}
-	serviceKind   = model.GroupKind{Kind: "Service"}
-	namespaceKind = model.GroupKind{Kind: "Namespace"}
-)
 
 // mayTarget reports whether policies of the kind may be attached to whole objects of a kind.
 func (f *gapFinder) mayTarget(gk model.GroupKind) bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -29,12 +30,12 @@ func (k Guesses) stackProblems(o *Verdict) []model.Problem {
 		if !slices.Contains(met, l.Policy) {
 			met = append(met, l.Policy)
 			single = single && len(l.Policy.Blocks) < 2
-			out = append(out, problemsOf(l.Policy.Uncertain)...)
+			out = append(out, attach.ProblemsOf(l.Policy.Uncertain)...)
 		}
 		at := k.res.Node(l.Node).Ref.WithoutSection()
 		for i, ref := range l.Policy.Refs {
 			if i == l.attached.Ref || ref.Ref.WithoutSection() == at {
-				out = append(out, problemsOf(ref.Uncertain)...)
+				out = append(out, attach.ProblemsOf(ref.Uncertain)...)
 			}
 		}
 	}
@@ -48,7 +49,7 @@ func (k Guesses) stackProblems(o *Verdict) []model.Problem {
 // without a descriptor it is not known which of the two has the last word.
 func (k Guesses) Below(id topology.NodeID, s StackID) []model.Problem {
 	along, ok := k.engine.(*pathEngine)
-	if !ok || !k.IsGeneric() || !k.targetsBesidePath || k.IsEmpty(s) || k.res.Node(id).Role != topology.Rule {
+	if !ok || !k.IsGeneric() || !k.TargetsBesidePath || k.IsEmpty(s) || k.res.Node(id).Role != topology.Rule {
 		return nil
 	}
 	var out []model.Problem
@@ -102,18 +103,9 @@ func (k Guesses) labelDoubts() []model.Problem {
 // Of returns the problems with what is not understood of a policy without a descriptor, wherever it
 // holds.
 func (k Guesses) Of(p *policy.Policy) []model.Problem {
-	out := problemsOf(p.Uncertain)
+	out := attach.ProblemsOf(p.Uncertain)
 	for _, ref := range p.Refs {
-		out = append(out, problemsOf(ref.Uncertain)...)
-	}
-	return out
-}
-
-// problemsOf returns the problems of what is uncertain.
-func problemsOf(doubts []policy.Uncertainty) []model.Problem {
-	var out []model.Problem
-	for _, d := range doubts {
-		out = append(out, d.Problem)
+		out = append(out, attach.ProblemsOf(ref.Uncertain)...)
 	}
 	return out
 }

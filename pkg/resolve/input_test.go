@@ -16,6 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // input is what a resolution is made from.
@@ -90,7 +91,7 @@ func (in *input) run(t testing.TB) *Resolution {
 		t.Fatal(err)
 	}
 	s := model.NewSnapshot(in.objects, nil)
-	return Run(s, topology.Build(s, c.Settings()), c)
+	return Run(s, build.Graph(s, c.Settings()), c)
 }
 
 // resolved resolves manifests without descriptors.
@@ -260,7 +261,7 @@ func (o *Verdict) names(from []merge.Source) string {
 func (r *Resolution) codes() []string {
 	problems := slices.Clone(r.Problems)
 	for _, k := range r.Kinds {
-		if len(k.attached) > 0 {
+		if len(k.Table) > 0 {
 			k.EachStackInForce(func(s StackID) { problems = append(problems, k.Verdict(s).Problems...) })
 		}
 	}

@@ -57,8 +57,8 @@ func (k *pathEngine) reportUnreached() []model.Problem {
 	})
 	reached := make(map[*policy.Policy]bool, len(k.Policies)) // of those that attach
 	note := func(a policy.Attached) { reached[a.Policy] = reached[a.Policy] || used[a.Node] }
-	for _, p := range k.attached {
-		for _, a := range p.policies {
+	for _, p := range k.Table {
+		for _, a := range p.Policies {
 			note(a)
 		}
 	}
@@ -78,8 +78,8 @@ func (k *pathEngine) reportUnreached() []model.Problem {
 // reportUselessUnset reports names in unset lists that deactivate nothing on any path (engine E5).
 func (k *pathEngine) reportUselessUnset() []model.Problem {
 	lists := map[topology.NodeID]bool{}
-	for id, at := range k.attached {
-		if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return len(a.Policy.Unset) > 0 }) {
+	for id, at := range k.Table {
+		if slices.ContainsFunc(at.Policies, func(a policy.Attached) bool { return len(a.Policy.Unset) > 0 }) {
 			lists[id] = true
 		}
 	}
@@ -94,7 +94,7 @@ func (k *pathEngine) reportUselessUnset() []model.Problem {
 		}
 		var higher []*policy.Policy
 		for _, id := range nodes {
-			for _, a := range k.attached[id].policies {
+			for _, a := range k.Table[id].Policies {
 				if len(a.Policy.Unset) > 0 {
 					if above[a.Policy] == nil {
 						above[a.Policy] = &namesAbove{map[string]bool{}, map[string]bool{}}

@@ -6,14 +6,16 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // addListenerSets adds the gaps that leave open which listeners ListenerSets add to a Gateway: the
 // sets themselves, one of which may have the place of another one's listener, their Gateways, and
 // the labels of their namespaces.
 func (f *gapFinder) addListenerSets() {
-	for _, gk := range topology.ListenerSetKinds() {
+	for _, gk := range gatewayapi.ListenerSetKinds() {
 		f.addAny(gk)
 	}
 	maps.Copy(f.found, f.res.findSetGaps(f.cluster))
@@ -36,9 +38,9 @@ func (r *Resolution) findSetGaps(cluster *model.Cluster) map[Gap]bool {
 		switch s := g.ListenerSet(id); {
 		case s.State != topology.SetUnknown:
 		case s.Missing:
-			f.addIn(gatewayKind, g.Node(s.Gateway).Ref.Namespace)
-		case f.cluster.IsUnread(namespaceKind, n.Ref.Namespace):
-			f.found[Gap{Kind: namespaceKind}] = true
+			f.addIn(attach.GatewayKind, g.Node(s.Gateway).Ref.Namespace)
+		case f.cluster.IsUnread(attach.NamespaceKind, n.Ref.Namespace):
+			f.found[Gap{Kind: attach.NamespaceKind}] = true
 		}
 	}
 	return r.setGaps
@@ -64,7 +66,7 @@ func (r *Resolution) reportSetSwitch() []model.Problem {
 		ref := g.Node(id).Ref
 		p := model.Problem{Severity: model.Info, Code: model.SettingMatters, Ref: &ref,
 			Message: fmt.Sprintf("policies that hold at %s %s; implementations differ", ref, holds),
-			Hint:    fmt.Sprintf("--vendor-setting %s=%s", topology.GatewayReachesSets, other)}
+			Hint:    fmt.Sprintf("--vendor-setting %s=%s", gatewayapi.GatewayReachesSets, other)}
 		if o := g.Node(id).Object; o != nil {
 			p = p.At(o)
 		}
@@ -76,7 +78,7 @@ func (r *Resolution) reportSetSwitch() []model.Problem {
 // holdsOverSets reports whether policies of the kind hold at a Gateway and traffic passes a
 // ListenerSet of it on the way to an effective target.
 func (k *pathEngine) holdsOverSets(gateway topology.NodeID) bool {
-	if len(k.attached) == 0 || len(k.nodesHoldingAt(gateway)) == 0 {
+	if len(k.Table) == 0 || len(k.nodesHoldingAt(gateway)) == 0 {
 		return false
 	}
 	g := k.res.Graph

@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // fences are a kind with a member; moods a kind of namespaces.
@@ -66,7 +67,7 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 		t.Fatal(err)
 	}
 	s := model.NewSnapshot(in.objects, nil)
-	return Run(s, topology.Build(s, c.Settings(), c.Links()...), c)
+	return Run(s, build.Graph(s, c.Settings(), c.Links()...), c)
 }
 
 const (

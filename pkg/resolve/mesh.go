@@ -29,17 +29,3 @@ func (k *stackTable) hasNode(s StackID, n topology.NodeID) bool {
 	parent := k.res.Graph.Frontend(node.Ref)
 	return parent != topology.None && slices.Contains(nodes, parent)
 }
-
-// dropFrontends drops of the nodes that stand for a target the Service as a parent, if nothing
-// below it is the kind's business: a kind that is in force at Services themselves, or does not know
-// the mesh.
-func (k *attacher) dropFrontends(ids []topology.NodeID) []topology.NodeID {
-	if k.Family != topology.Traffic && (k.HasResultsAt(topology.Rule) || k.HasResultsAt(topology.Route) || k.HasResultsAt(topology.Frontend)) {
-		return ids
-	}
-	frontend := func(id topology.NodeID) bool { return k.res.Node(id).Role == topology.Frontend }
-	if !slices.ContainsFunc(ids, frontend) {
-		return ids
-	}
-	return slices.DeleteFunc(slices.Clone(ids), frontend)
-}

@@ -3,6 +3,7 @@ package resolve
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 )
 
 // MissingTarget returns what the policy's i-th reference names and the input does not have: an
@@ -14,11 +15,11 @@ func (k *Kind) MissingTarget(p *policy.Policy, i int) (model.Ref, bool) {
 		return model.Ref{}, false
 	}
 	ref := t.Ref
-	if isClusterScoped(ref.GroupKind()) {
+	if attach.IsClusterScoped(ref.GroupKind()) {
 		ref.Namespace = ""
 	}
 	if found := k.res.Graph.Lookup(ref); len(found) > 0 {
-		return ref, t.RuleNameOnly && k.res.isUnnamedRule(found[0], ref.Section)
+		return ref, t.RuleNameOnly && k.res.IsUnnamedRule(found[0], ref.Section)
 	}
 	return ref, ref.Section != "" || k.res.Snapshot.Get(ref) == nil
 }

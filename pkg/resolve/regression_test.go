@@ -11,7 +11,7 @@ import (
 func (r *Resolution) said(code model.Code) []string {
 	var out []string
 	for _, k := range r.Kinds {
-		if len(k.attached) > 0 {
+		if len(k.Table) > 0 {
 			k.EachStackInForce(func(s StackID) {
 				for _, p := range k.Verdict(s).Problems {
 					if p.Code == code {

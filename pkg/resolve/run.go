@@ -8,13 +8,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Resolution is the answer to every question about one snapshot. Folds are done when a stack is first asked for, or all at once by
 // Kind.Fold; until then it is not safe for concurrent use.
 type Resolution struct {
-	*Targets
+	*attach.Targets
 	Settings model.Settings
 	Kinds    []*Kind // sorted; all known kinds, also those without policies
 
@@ -22,7 +23,7 @@ type Resolution struct {
 
 	setGaps map[Gap]bool // the same of ListenerSets
 
-	knowledge *descriptor.Knowledge
+	Knowledge *descriptor.Knowledge
 	shared    sync.Map // what Memoize made, by key
 }
 
@@ -36,7 +37,7 @@ func Memoize[T any](r *Resolution, key any, make func() T) T {
 // Kind is one policy kind with its policies, and where they meet.
 type Kind struct {
 	*policy.Kind
-	attachments
+	attach.Attachments
 	Leader *Kind // of a kind whose policies are among those of another one: that kind, in its first scope; nil: it stands for itself
 
 	res               *Resolution
@@ -59,21 +60,6 @@ type engine interface {
 	stacksHolding(p *policy.Policy) []bool
 }
 
-// nodePolicies is what is attached to one node, established first.
-type nodePolicies struct {
-	policies   []policy.Attached
-	ageIgnored bool
-	void       string // why nothing of the kind is in force here and below; "": nothing says so
-}
-
-// Rejection is a policy that another one on the same target keeps out whole (engine E8).
-type Rejection struct {
-	Attached policy.Attached
-	By       *policy.Policy
-	Decision merge.Decision // what put the other policy first
-	Silent   bool           // the kind reports nothing about it
-}
-
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.
 func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resolution {
 	return StartDecoding(in, c).Attach(g)
@@ -83,7 +69,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	<-d.done
 	settings := d.catalog.Settings()
-	r := &Resolution{Targets: newTargets(d.in, g, slices.Concat(d.in.Problems, g.Problems(), d.problems)), Settings: settings, knowledge: d.catalog.Knowledge()}
+	r := &Resolution{Targets: attach.NewTargets(d.in, g, slices.Concat(d.in.Problems, g.Problems(), d.problems)), Settings: settings, Knowledge: d.catalog.Knowledge()}
 	for i, pk := range d.kinds {
 		if isMember(d.kinds, pk) {
 			r.Kinds = append(r.Kinds, r.KindWithoutPolicies(pk))
@@ -103,13 +89,13 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 		for _, p := range policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}
-		k.attach(r.Targets, pk, func(t policy.TargetRef) []string { return r.DescribeGaps(k.Gaps().OfRef(t)) })
+		k.Attach(r.Targets, pk, func(t policy.TargetRef) []string { return r.DescribeGaps(k.Gaps().OfRef(t)) })
 		r.Kinds = append(r.Kinds, k)
 	}
 	r.linkMembers()
 	for _, k := range r.Kinds {
-		r.Problems = append(r.Problems, reportUnreferenced(r.Targets, k.Kind, &k.attachments)...)
-		if along, ok := k.engine.(*pathEngine); ok && !k.isUnattached() {
+		r.Problems = append(r.Problems, attach.ReportUnreferenced(r.Targets, k.Kind, &k.Attachments)...)
+		if along, ok := k.engine.(*pathEngine); ok && !k.IsUnattached() {
 			along.computeContexts()
 			r.Problems = append(r.Problems, along.reportRefusedSteps()...)
 			r.Problems = append(r.Problems, along.reportUnreached()...)

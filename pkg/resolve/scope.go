@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -55,10 +56,10 @@ func (r *Resolution) resolveScopes(pk *policy.Kind, policies []*policy.Policy, s
 	var out []*Kind
 	for i := range pk.Scopes {
 		s := &pk.Scopes[i]
-		k := &scopeEngine{Kind: &Kind{Kind: pk.InScope(s), attachments: attachments{Policies: policies}, res: r, stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
+		k := &scopeEngine{Kind: &Kind{Kind: pk.InScope(s), Attachments: attach.Attachments{Policies: policies}, res: r, stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
 			ownParts: map[topology.NodeID]partSet{}, meetings: map[[2]int32][]StackID{}, knownPaths: map[stackNode][]Path{}}
 		k.engine = k
-		k.makeRoom(policies)
+		k.MakeRoom(policies)
 		out = append(out, k.Kind)
 		var tell func(topology.NodeID) *policy.Situation
 		if s.Situation != nil {
@@ -207,9 +208,9 @@ func (k *scopeEngine) groupNodes(found [2][][]topology.NodeID, tell func(topolog
 // addPlaces remembers where a policy is attached.
 func (k *scopeEngine) addPlaces(part *policy.Policy, nodes []topology.NodeID) {
 	part.Places = append(part.Places, nodes...)
-	to := k.targetListOf(part.Base())
-	to.nodes = append(to.nodes, nodes...)
-	to.sortNodes()
+	to := k.TargetListOf(part.Base())
+	to.Nodes = append(to.Nodes, nodes...)
+	to.SortNodes()
 }
 
 // internStack numbers a stack, which may be for one name only.

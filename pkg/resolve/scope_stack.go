@@ -240,14 +240,14 @@ func (k *scopeEngine) findSeparatePlaces() {
 	}
 	k.separatePlaces = map[*policy.Policy]topology.NodeID{}
 	for _, p := range k.Policies {
-		nodes := k.targetsOf(p)
+		nodes := k.NodesOf(p)
 		if slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return k.rootPath(id)[0] != k.rootPath(nodes[0])[0] }) {
 			k.separatePlaces[p] = topology.None
 		}
 	}
 	for _, p := range k.Policies { // in their order
 		if _, ok := k.separatePlaces[p]; ok {
-			k.separatePlaces[p] = k.res.opaqueNode(p.Ref(), p.Object)
+			k.separatePlaces[p] = k.res.OpaqueNode(p.Ref(), p.Object)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 const twoLegs = `apiVersion: dopolicy.dev/v1alpha1
@@ -39,7 +40,7 @@ scopes:
 `
 
 // linkHouses makes callers of Walkers, and houses with their rooms. Every walker whose label says so uses the attic through the kitchen.
-func linkHouses(l *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+func linkHouses(l *build.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
 	l.DeclareFamily("x.out", "house", "room")
 	var by []topology.NodeID
 	for _, o := range in.OfKind(model.GroupKind{Group: "x.io", Kind: "Walker"}) {
@@ -103,7 +104,7 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 		t.Fatal(err)
 	}
 	s := model.NewSnapshot(in.objects, nil)
-	return Run(s, topology.Build(s, c.Settings(), func(b *topology.Builder) { b.AddExtension(linkHouses) }), c)
+	return Run(s, build.Graph(s, c.Settings(), func(b *build.Builder) { b.AddExtension(linkHouses) }), c)
 }
 
 func walker(name, label string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // parcels are brought to houses by roads, which are no targets. Stamps may say what is in them.
@@ -46,7 +47,7 @@ var (
 )
 
 // road links every road to the houses that it names.
-func road(l *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+func road(l *build.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
 	l.DeclareFamily("post.roads", topology.Binding, topology.Cluster)
 	for _, o := range in.OfKind(houses) {
 		l.AddObject(topology.Cluster, o)
@@ -101,14 +102,14 @@ func posted(t *testing.T, manifests ...string) (*Resolution, int) {
 	made := 0
 	rank := func(a *policy.Attached) int { return strings.Index("SP", a.Policy.Ref().Kind[:1]) }
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil, descriptor.Functions{Attaching: descriptor.Attaching{
-		Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(road) }},
+		Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(road) }},
 		Search: map[string]policy.Search{"post.Deliver": deliver(&made), "post.Stick": stick}},
 		Merging: descriptor.Merging{Compare: map[string]policy.Comparator{"post.StampsFirst": func(a, b *policy.Attached) int { return rank(a) - rank(b) }}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := model.NewSnapshot(in.objects, nil)
-	return Run(s, topology.Build(s, c.Settings(), c.Links()...), c), made
+	return Run(s, build.Graph(s, c.Settings(), c.Links()...), c), made
 }
 
 const town = `apiVersion: x.io/v1

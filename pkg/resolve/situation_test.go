@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // bells are a kind whose fold depends on the target: the target's own tone sounds where nobody says another, and the order of
@@ -59,14 +60,14 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 		}
 	}
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil, descriptor.Functions{Attaching: descriptor.Attaching{
-		Links: []topology.Linker{func(b *topology.Builder) { b.AddWorkloads(model.GroupKind{Kind: "Pod"}) }},
+		Links: []build.Linker{func(b *build.Builder) { b.AddWorkloads(model.GroupKind{Kind: "Pod"}) }},
 		Legs:  map[string]policy.PointSearch{"x.All": all}},
 		Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"x.Tone": tone}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := model.NewSnapshot(in.objects, nil)
-	r := Run(s, topology.Build(s, c.Settings(), c.Links()...), c)
+	r := Run(s, build.Graph(s, c.Settings(), c.Links()...), c)
 	out := map[string]string{}
 	k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Bell"})
 	k.EachContext(func(id topology.NodeID, s StackID) {

@@ -94,14 +94,14 @@ func (k *pathEngine) addToStacks(stacks []StackID, id topology.NodeID) []StackID
 // nodesHoldingAt lists the nodes whose policies hold at the node: those beside it, then itself.
 func (k *pathEngine) nodesHoldingAt(id topology.NodeID) []topology.NodeID {
 	var own []topology.NodeID
-	if k.targetsBesidePath && int(id) < k.res.Graph.Len() {
+	if k.TargetsBesidePath && int(id) < k.res.Graph.Len() {
 		for _, above := range k.res.Graph.Above(id) {
-			if _, holds := k.attached[above]; holds {
+			if _, holds := k.Table[above]; holds {
 				own = append(own, above)
 			}
 		}
 	}
-	if _, holds := k.attached[id]; holds {
+	if _, holds := k.Table[id]; holds {
 		own = append(own, id)
 	}
 	return own
@@ -133,7 +133,7 @@ func (k *stackTable) pushAll(s StackID, own nodeAdditions) StackID {
 // isPresent reports whether the policies of one of the nodes that are added are in the stack
 // already.
 func (k *stackTable) isPresent(s StackID, n topology.NodeID, own nodeAdditions) bool {
-	return (len(own.nodes) > 1 || k.targetsBesidePath) && k.hasNode(s, n)
+	return (len(own.nodes) > 1 || k.TargetsBesidePath) && k.hasNode(s, n)
 }
 
 // leadsTo reports whether the stack under with what a node adds below it is the stack s.

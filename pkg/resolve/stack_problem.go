@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 )
 
 // conditionProblems reports the conditions that could not be judged.
@@ -196,12 +197,12 @@ func (k stackVariants) settingProblems(o *Verdict) []model.Problem {
 func (k stackVariants) oldestFirst() *pathEngine {
 	twin, described := *k.Kind, *k.Kind.Kind
 	described.SameTarget = policy.Oldest
-	twin.Kind, twin.rejectedAt = &described, nil
-	twin.attached = maps.Clone(k.attached)
-	for id, p := range k.attached {
-		if len(p.policies) > 1 && keepsFirstOnly(twin.Kind, p) {
-			p.policies = p.policies[:1]
-			twin.attached[id] = p
+	twin.Kind, twin.RejectedAt = &described, nil
+	twin.Table = maps.Clone(k.Table)
+	for id, p := range k.Table {
+		if len(p.Policies) > 1 && attach.KeepsFirstOnly(twin.Kind, p) {
+			p.Policies = p.Policies[:1]
+			twin.Table[id] = p
 		}
 	}
 	return &pathEngine{Kind: &twin, stackTable: k.stackTable}

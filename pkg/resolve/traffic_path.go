@@ -34,7 +34,7 @@ func (r *Resolution) KindWithoutPolicies(k *policy.Kind) *Kind {
 // PathsVia returns the ways by which a policy itself comes to a node, of those on which a stack
 // holds there.
 func (k *Kind) PathsVia(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
-	at := k.attached[id].policies
+	at := k.Table[id].Policies
 	i := slices.IndexFunc(at, func(a policy.Attached) bool { return a.Policy == p })
 	if i < 0 || at[i].Details == nil || at[i].Details.Parents == nil {
 		return ways

@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // scanVariables finds the variables, such as ${APP}, that stand where names, namespaces and
 // hostnames should.
 func (d *Decoding) scanVariables() *variableScan {
 	s := &variableScan{uses: map[string]*variableUse{}}
-	known := topology.Kinds()
+	known := gatewayapi.Kinds()
 	for _, k := range d.kinds {
 		known = append(known, k.GroupKind)
 	}
@@ -76,7 +76,7 @@ func (s *variableScan) scanObject(o *model.Object) {
 	s.scanTexts(o, o.Ref.Name, o.Ref.Namespace)
 	spec := o.Body.Field("spec")
 	switch {
-	case slices.Contains(topology.RouteKinds(), gk):
+	case slices.Contains(gatewayapi.RouteKinds(), gk):
 		for _, h := range spec.Field("hostnames").Items {
 			s.scanTexts(o, h.Text())
 		}

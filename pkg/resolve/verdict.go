@@ -115,9 +115,9 @@ func (k stackLayout) buildLayers() *Verdict {
 	nodes := k.nodesOf(k.stack)
 	o.Layers = make([]Layer, 0, len(nodes))
 	k.visitNodes(o, func(id topology.NodeID) {
-		at := k.attached[id]
-		for _, a := range at.policies {
-			l := Layer{Policy: a.Policy, Node: id, Level: k.res.levelOf(a), orderUncertain: at.ageIgnored, ageIgnored: at.ageIgnored, kind: k.Kind, attached: a}
+		at := k.Table[id]
+		for _, a := range at.Policies {
+			l := Layer{Policy: a.Policy, Node: id, Level: k.res.levelOf(a), orderUncertain: at.AgeIgnored, ageIgnored: at.AgeIgnored, kind: k.Kind, attached: a}
 			o.Layers = slices.Insert(o.Layers, k.insertPosition(o.Layers, a), l)
 		}
 	})
@@ -144,8 +144,8 @@ func (k stackLayout) buildLayers() *Verdict {
 	k.numberHops(o)
 	k.addBuiltins(o)
 	for _, id := range nodes {
-		for _, r := range k.rejectedAt[id] {
-			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.levelOf(r.Attached), Rejected: true, orderUncertain: k.attached[id].ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
+		for _, r := range k.RejectedAt[id] {
+			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.levelOf(r.Attached), Rejected: true, orderUncertain: k.Table[id].AgeIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
 			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.blocksAtPlace(), Rejected: o.newRejection(k.Kind, l)})
 			o.Layers = append(o.Layers, l)
 		}
@@ -275,4 +275,12 @@ func (o *Verdict) eachLoss(yield func(*merge.Loss) bool) {
 			}
 		}
 	}
+}
+
+// levelOf returns the level at which a policy stands.
+func (r *Resolution) levelOf(a policy.Attached) topology.Role {
+	if a.Level != "" {
+		return a.Level
+	}
+	return r.Node(a.Node).Role
 }

@@ -10,19 +10,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// judgePolicy runs the kind's checks on a policy that is attached, and says if that voids what it
-// is attached to.
-func (k *attacher) judgePolicy(p *policy.Policy) {
-	if k.checks == nil {
-		k.checks = k.AttachedChecks(k.res.Graph, k.res.Snapshot)
-	}
-	k.res.Problems = append(k.res.Problems, k.RunChecks(k.checks, p, k.targetsOf(p))...)
-	if p.Fault != "" && k.InError == policy.VoidResult {
-		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
-			"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault, k.GroupKind.Kind)}.At(p.Object))
-	}
-}
-
 // applyVoid leaves nothing in force where a policy of the stack is in error, or something else
 // voids it. The settings of policies in error are out of the fold; what the others make of it is
 // still in the groups of the result.
@@ -42,7 +29,7 @@ func (o *Verdict) applyVoid(k *Kind, nodes []topology.NodeID) {
 	}
 	for _, id := range nodes {
 		if o.Void == "" {
-			o.Void = k.attached[id].void
+			o.Void = k.Table[id].Void
 		}
 	}
 	if culprit >= 0 {

@@ -8,6 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // TestMoreExpressionsThanCanBeFollowed: classes beyond the bound are unknown, and have all rules that may take them, but not those whose expression says
@@ -26,8 +28,8 @@ func TestMoreExpressionsThanCanBeFollowed(t *testing.T) {
 		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"name": "r"}, "spec": doc{"hostnames": []any{"b.com"},
 			"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}},
 	}
-	settings := model.NewSettings(map[string]any{topology.RegexRank: "afterPrefix"})
-	m := request.NewMatcher(topology.Build(snapshot(input), settings), settings)
+	settings := model.NewSettings(map[string]any{gatewayapi.RegexRank: "afterPrefix"})
+	m := request.NewMatcher(build.Graph(snapshot(input), settings), settings)
 	found := map[string]int{} // by class: how many rules may take it
 	scope := Scope{Destination: AnyDestination(), Hosts: []string{"b.com"}}
 	if err := Walk(m, scope, func(c *Class) bool {

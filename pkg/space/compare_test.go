@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // TestEveryRequestHasOnePair draws two inputs that share some routes: every request is in exactly one class of both, and what becomes of it on a side is
@@ -23,7 +24,7 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 		var sides [2]Side
 		var m [2]request.Competition
 		for i, docs := range [][]doc{input, next} {
-			g := topology.Build(snapshot(docs), settings)
+			g := build.Graph(snapshot(docs), settings)
 			m[i] = request.Competition{Matcher: request.NewMatcher(g, settings)}
 			sides[i] = Side{Matcher: m[i].Matcher, GatewayRef: func(id topology.NodeID) model.Ref { return g.Node(id).Ref }}
 		}

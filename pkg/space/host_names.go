@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // hostNames splits hosts by hostnames: each exact one, what each wildcard adds, and all others,
@@ -92,7 +92,7 @@ func (h hostNames) exampleHost(name string) string {
 func isHostAsked(name string, asked []string) bool {
 	return len(asked) == 0 || slices.ContainsFunc(asked, func(a string) bool {
 		a = strings.ToLower(a)
-		return a == "*" || a == name || name != "" && isWildcard(a) && (topology.CoversHostname(a, strings.TrimPrefix(name, "*.")) || isWildcard(name) && strings.HasSuffix(name, a[1:]))
+		return a == "*" || a == name || name != "" && isWildcard(a) && (gatewayapi.CoversHostname(a, strings.TrimPrefix(name, "*.")) || isWildcard(name) && strings.HasSuffix(name, a[1:]))
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 func (d dice) scope() Scope {
@@ -59,7 +59,7 @@ func TestScope(t *testing.T) {
 	for seed := range uint64(*seeds) {
 		d := dice{rand.New(rand.NewPCG(seed, 26))}
 		settings := d.settings()
-		m := request.Competition{Matcher: request.NewMatcher(topology.Build(snapshot(d.input()), settings), settings)}
+		m := request.Competition{Matcher: request.NewMatcher(build.Graph(snapshot(d.input()), settings), settings)}
 		s := d.scope()
 		var all []*Class
 		if err := Walk(m.Matcher, s, func(c *Class) bool { all = append(all, c); return true }); err != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // TestValuesThatAreNotKnown: a match whose value was taken out may take every request with the header, and none without it.
@@ -19,7 +21,7 @@ func TestValuesThatAreNotKnown(t *testing.T) {
 				doc{"headers": []any{doc{"name": "x-key", "value": model.Redacted + "-1"}}}}, "backendRefs": []any{doc{"name": "svc", "port": int64(80)}}}}}},
 	}
 	settings := model.NewSettings(nil)
-	m := request.NewMatcher(topology.Build(snapshot(input), settings), settings)
+	m := request.NewMatcher(build.Graph(snapshot(input), settings), settings)
 	var found []string
 	if err := Walk(m, Scope{Destination: AnyDestination()}, func(c *Class) bool {
 		may := slices.ContainsFunc(c.Possible, func(a *request.Answer) bool { return a.Rule != topology.None })
@@ -53,8 +55,8 @@ func TestStepsOfAWalk(t *testing.T) {
 		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"name": "r"}, "spec": doc{"hostnames": []any{"a.com", "b.com", "c.com"},
 			"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}},
 	}
-	settings := model.NewSettings(map[string]any{topology.RegexRank: "afterPrefix"})
-	m := request.NewMatcher(topology.Build(snapshot(input), settings), settings)
+	settings := model.NewSettings(map[string]any{gatewayapi.RegexRank: "afterPrefix"})
+	m := request.NewMatcher(build.Graph(snapshot(input), settings), settings)
 	unknown := func(steps int) (n int, hosts []string) {
 		if err := Walk(m, Scope{Destination: AnyDestination(), Steps: steps}, func(c *Class) bool {
 			if c.Unknown != "" {

@@ -12,6 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 var (
@@ -217,7 +219,7 @@ func TestEveryRequestHasOneClass(t *testing.T) {
 	for seed := range uint64(*seeds) {
 		d := dice{rand.New(rand.NewPCG(seed, 25))}
 		settings := d.settings()
-		g := topology.Build(snapshot(d.input()), settings)
+		g := build.Graph(snapshot(d.input()), settings)
 		m := request.Competition{Matcher: request.NewMatcher(g, settings)}
 		var all []*Class
 		if err := Walk(m.Matcher, Scope{Destination: AnyDestination()}, func(c *Class) bool { all = append(all, c); return true }); err != nil {
@@ -299,7 +301,7 @@ func instant(text string) time.Time {
 }
 
 func (d dice) settings() model.Settings {
-	return model.NewSettings(map[string]any{topology.ListenerIsolation: d.chance(70), topology.HostnamePrecedence: one(d, "intersection", "original"),
-		topology.PrefixLength: one(d, "stripped", "literal"), topology.MethodRank: one(d, "header", "own"), topology.RouteAgeSource: one(d, "none", "creationTimestamp"),
-		topology.RegexAnchored: d.chance(80), topology.RegexRank: one(d, "ambiguous", "afterExact", "afterPrefix", "byLength")})
+	return model.NewSettings(map[string]any{gatewayapi.ListenerIsolation: d.chance(70), gatewayapi.HostnamePrecedence: one(d, "intersection", "original"),
+		gatewayapi.PrefixLength: one(d, "stripped", "literal"), gatewayapi.MethodRank: one(d, "header", "own"), gatewayapi.RouteAgeSource: one(d, "none", "creationTimestamp"),
+		gatewayapi.RegexAnchored: d.chance(80), gatewayapi.RegexRank: one(d, "ambiguous", "afterExact", "afterPrefix", "byLength")})
 }

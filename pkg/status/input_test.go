@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // kinds describes a kind that merges, one of which the first on a target stays alone, one that is rejected in conflicts, and a direct one.
@@ -92,7 +92,7 @@ func resolved(t *testing.T, manifests ...string) *resolve.Resolution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resolve.Run(in, topology.Build(in, c.Settings()), c)
+	return resolve.Run(in, build.Graph(in, c.Settings()), c)
 }
 
 func kind(t *testing.T, r *resolve.Resolution, name string) *resolve.Kind {

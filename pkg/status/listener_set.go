@@ -8,13 +8,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 var gatewayKind = model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}
 
 // missesListenerSets reports whether a cluster did not let us read all ListenerSets.
 func missesListenerSets(r *resolve.Resolution) bool {
-	return slices.ContainsFunc(topology.ListenerSetKinds(), r.Snapshot.Cluster.HasUnread)
+	return slices.ContainsFunc(gatewayapi.ListenerSetKinds(), r.Snapshot.Cluster.HasUnread)
 }
 
 // MarkUnknownSets makes what is reported about ListenerSets Unknown where it is not known whether
@@ -22,7 +23,7 @@ func missesListenerSets(r *resolve.Resolution) bool {
 func MarkUnknownSets(r *resolve.Resolution, ancestors []Ancestor) {
 	for i := range ancestors {
 		a := &ancestors[i]
-		if a.Ref == nil || !topology.IsListenerSet(a.Ref.GroupKind()) {
+		if a.Ref == nil || !gatewayapi.IsListenerSet(a.Ref.GroupKind()) {
 			continue
 		}
 		for _, id := range r.Graph.Lookup(a.Ref.WithoutSection()) {

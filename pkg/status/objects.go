@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // The types of the conditions that Gateways, their listeners, routes and policies have in common.
@@ -252,7 +253,7 @@ func predictRoute(r *resolve.Resolution, id topology.NodeID) Prediction {
 // controllerOf returns the controller of the class of a Gateway, or of a ListenerSet's, "" if the
 // input does not tell.
 func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
-	if topology.IsListenerSet(gateway.GroupKind()) {
+	if gatewayapi.IsListenerSet(gateway.GroupKind()) {
 		ids := r.Graph.Lookup(gateway.WithoutSection())
 		if len(ids) == 0 || r.Graph.ListenerSet(ids[0]).Gateway == topology.None {
 			return ""

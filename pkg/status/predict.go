@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // Condition is one predicted condition. Status is True, False or, where the input does not tell, Unknown.
@@ -277,7 +277,7 @@ func listPolicies(refs []model.Ref) string {
 	var names []string
 	for _, r := range refs {
 		name := r.FullName()
-		if slices.Contains(topology.RouteKinds(), r.GroupKind()) { // a setting of the route itself
+		if slices.Contains(gatewayapi.RouteKinds(), r.GroupKind()) { // a setting of the route itself
 			name = r.String()
 		}
 		names = append(names, name)

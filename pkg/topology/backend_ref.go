@@ -2,127 +2,15 @@ package topology
 
 import (
 	"slices"
+	"strconv"
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
-
-// referenceJudge judges what routes refer to.
-type referenceJudge struct {
-	in       *model.Snapshot
-	coverage coverage
-	grants   grantSet
-	known    map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
-}
-
-// newReferenceJudge returns the judge for an input with these grants.
-func newReferenceJudge(in *model.Snapshot, c coverage, grants grantSet) *referenceJudge {
-	return &referenceJudge{in: in, coverage: c, grants: grants, known: knownKinds(in)}
-}
-
-// referrer is what matters of the route that refers.
-type referrer struct {
-	kind      model.GroupKind
-	namespace string
-	mesh      bool // all its parents are Services: its backends need no grant (gatewayapi G33)
-	judged    bool // an implementation without Gateways decided about its parents
-}
-
-// judgement is what became of a reference to a backend.
-type judgement struct {
-	reason    string // of the route's ResolvedRefs condition, where the backend cannot be used
-	code      model.Code
-	why, hint string // why ends a sentence that names the backend
-	open      string // what was not read that could forbid it; the backend is taken to be good
-	assumed   bool   // the backend is not in the input and assumed to exist
-	foreign   bool   // manifests do not define its kind, and an implementation may have it
-}
-
-// judgeBackend judges a reference to a backend, which is in the input or not: its kind, then the
-// grant, then whether it exists (gatewayapi G34).
-func (f *referenceJudge) judgeBackend(from referrer, to model.Ref, exists bool) judgement {
-	gk := to.GroupKind()
-	switch {
-	case !canBeBackend(gk):
-		return judgement{reason: string(gatewayv1.RouteReasonInvalidKind), code: model.BackendNotFound, why: "which cannot be a backend",
-			hint: `the standard backend is kind Service of group ""`}
-	case !f.IsKnownKind(gk) && !isInferencePool(gk):
-		return judgement{reason: string(gatewayv1.RouteReasonInvalidKind), code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined", foreign: f.in.Cluster == nil,
-			hint: "if the implementation has that kind, add its CRD or an object of it"}
-	}
-	var v judgement
-	if !from.mesh && !f.grants.isAllowed(from.kind, from.namespace, to) {
-		if !f.coverage.isWithheld(grantKind, to.Namespace) {
-			return judgement{reason: string(gatewayv1.RouteReasonRefNotPermitted), code: model.RefNotPermitted, why: "and no ReferenceGrant permits that",
-				hint: grantHint(from.kind, from.namespace, to)}
-		}
-		v.open = "the ReferenceGrants in namespace " + to.Namespace + " may not be read"
-	}
-	switch {
-	case exists:
-	case model.HasVariable(to.Name) || model.HasVariable(to.Namespace):
-		v.assumed = true
-		if v.open == "" {
-			v.open = "an unrendered variable: what " + to.String() + " would be is not known"
-		}
-	case f.isComplete(to):
-		return judgement{reason: string(gatewayv1.RouteReasonBackendNotFound), code: model.BackendNotFound, why: "which does not exist"}
-	default:
-		v.assumed = true
-		if v.open == "" && f.coverage.isWithheld(gk, to.Namespace) {
-			v.open = to.String() + " may not be read"
-		}
-	}
-	return v
-}
-
-// isComplete reports whether everything of ref's kind in its namespace is in the input (gatewayapi
-// G36).
-func (f *referenceJudge) isComplete(ref model.Ref) bool {
-	switch gk := ref.GroupKind(); gk {
-	case serviceKind, xBackendKind:
-		return f.coverage.hasAllBackends(gk, ref.Namespace)
-	case serviceImportKind: // made by a controller, and seldom in manifests
-		return f.coverage.cluster.HasReadAll(gk, ref.Namespace)
-	}
-	return false
-}
-
-// IsAssumed reports whether an object that is not in the input is assumed to exist where something
-// refers to it: a GatewayClass, or a backend, unless everything of its kind in its namespace is in
-// the input (gatewayapi G36).
-func (f *referenceJudge) IsAssumed(ref model.Ref) bool {
-	switch gk := ref.GroupKind(); {
-	case gk == gatewayClassKind:
-		return !f.coverage.cluster.HasReadAll(gk, "")
-	case !canBeBackend(gk), !f.IsKnownKind(gk) && !isInferencePool(gk):
-		return false
-	}
-	return !f.isComplete(ref.WithoutSection())
-}
-
-// canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are all known only those that are.
-func canBeBackend(gk model.GroupKind) bool {
-	switch gk.Group {
-	case coreGroup, gatewayGroup, experimentalGroup:
-		return gk == serviceKind || gk == xBackendKind
-	}
-	return true
-}
-
-// IsKnownKind reports whether a kind is defined: by the Gateway API or its surroundings,
-// by an object or a CRD of the input, or by the cluster. A target of any other kind is a
-// virtual one (gep713 P14).
-func (f *referenceJudge) IsKnownKind(gk model.GroupKind) bool {
-	_, ok := f.known[gk]
-	return ok || f.in.Cluster.FindKind(gk) != nil
-}
-
-// isInferencePool reports whether objects of a kind are pools of the Gateway API's extension for inference, which exist to be backends.
-func isInferencePool(gk model.GroupKind) bool {
-	return gk.Kind == "InferencePool" && (gk.Group == "inference.networking.k8s.io" || gk.Group == "inference.networking.x-k8s.io")
-}
 
 // BackendRef is one backendRef of a rule as a request meets it.
 type BackendRef struct {
@@ -145,47 +33,47 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 		return nil
 	}
 	all := g.Attachments(g.nodes.byObject[n.Object])
-	from := referrer{kind: n.Ref.GroupKind(), namespace: n.Ref.Namespace, mesh: isMeshBound(g, n.Object), judged: isJudged(all)}
-	var r manifestReader // its problems were reported when the graph was built
-	spec := r.readSpec(n.Object)
+	from := reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace, Mesh: isMeshBound(g, n.Object), Judged: IsJudged(all)}
+	var r manifest.Reader // its problems were reported when the graph was built
+	spec := r.ReadSpec(n.Object)
 	var out []BackendRef
-	at := spec.at.atField("rules").atEntry(n.Index).atField("backendRefs")
-	for i, v := range n.Object.Body.At("spec", "rules", formatInt(n.Index), "backendRefs").Items {
-		f := r.readEntry(v, at.atEntry(i))
-		if to, ok := f.readBackendRef(); ok {
-			if from.judged {
-				to.ref = withCoreGroup(to.ref, g.parts.CoreGroupNames)
+	at := spec.At.AtField("rules").AtEntry(n.Index).AtField("backendRefs")
+	for i, v := range n.Object.Body.At("spec", "rules", manifest.FormatInt(n.Index), "backendRefs").Items {
+		f := r.ReadEntry(v, at.AtEntry(i))
+		if to, ok := f.ReadBackendRef(); ok {
+			if from.Judged {
+				to.Ref = gatewayapi.WithCoreGroup(to.Ref, g.parts.CoreGroupNames)
 			}
-			out = append(out, g.resolveBackendRef(from, to, readWeight(f.body.Field("weight"))))
+			out = append(out, g.resolveBackendRef(from, to, readWeight(f.Body.Field("weight"))))
 		}
 	}
 	return out
 }
 
-func (g *Graph) resolveBackendRef(from referrer, to backendRef, weight int) BackendRef {
-	out := BackendRef{Ref: to.ref, Port: to.port, Weight: weight}
-	if isRoute(to.ref.GroupKind()) {
-		out.Unknown, out.Message = true, "delegation to kind "+to.ref.Kind+" is not evaluated"
+func (g *Graph) resolveBackendRef(from reference.Referrer, to manifest.BackendRef, weight int) BackendRef {
+	out := BackendRef{Ref: to.Ref, Port: to.Port, Weight: weight}
+	if gatewayapi.IsRoute(to.Ref.GroupKind()) {
+		out.Unknown, out.Message = true, "delegation to kind "+to.Ref.Kind+" is not evaluated"
 		return out
 	}
-	o := g.Object(to.ref)
-	v := g.judgeBackend(from, to.ref, o != nil)
-	out.Reason, out.Assumed, out.Foreign = v.reason, v.assumed, v.foreign
-	if to.port != 0 {
-		out.Ref.Section = formatInt(int(to.port))
+	o := g.Object(to.Ref)
+	v := g.JudgeBackend(from, to.Ref, o != nil)
+	out.Reason, out.Assumed, out.Foreign = v.Reason, v.Assumed, v.Foreign
+	if to.Port != 0 {
+		out.Ref.Section = manifest.FormatInt(int(to.Port))
 	}
 	switch {
-	case v.reason != "":
-		out.Message = to.ref.String() + ", " + v.why
+	case v.Reason != "":
+		out.Message = to.Ref.String() + ", " + v.Why
 		return out
-	case v.open != "":
-		out.Unknown, out.Message = true, v.open
+	case v.Open != "":
+		out.Unknown, out.Message = true, v.Open
 	}
-	if gk := to.ref.GroupKind(); o != nil && to.port != 0 && hasPortList(gk) {
-		if p := findServicePort(o, "", to.port, from.kind == udpRouteKind); p != nil {
-			out.Ref.Section = p.section
-		} else if gk == serviceKind {
-			out.Reason, out.Message = string(gatewayv1.RouteReasonBackendNotFound), to.ref.String()+" has no port "+formatInt(int(to.port))
+	if gk := to.Ref.GroupKind(); o != nil && to.Port != 0 && gatewayapi.ListsPorts(gk) {
+		if p := manifest.FindServicePort(o, "", to.Port, from.Kind == gatewayapi.UDPRouteKind); p != nil {
+			out.Ref.Section = p.Section
+		} else if gk == gatewayapi.ServiceKind {
+			out.Reason, out.Message = string(gatewayv1.RouteReasonBackendNotFound), to.Ref.String()+" has no port "+manifest.FormatInt(int(to.Port))
 		}
 	}
 	return out
@@ -205,5 +93,22 @@ func readWeight(v model.Body) int {
 // isMeshBound reports whether all parents of a route are Services.
 func isMeshBound(g *Graph, route *model.Object) bool {
 	all := g.Attachments(g.nodes.byObject[route])
-	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return a.Verdict == nil && !IsMeshParent(a.Parent.GroupKind()) })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return a.Verdict == nil && !gatewayapi.IsMeshParent(a.Parent.GroupKind()) })
+}
+
+// SectionsFunc names the parts of a backend of an implementation's kind.
+type SectionsFunc func(o *model.Object) []string
+
+// HasBackendSection reports whether a reference is to a part that an object has, of a kind whose
+// parts are known; the graph has it only where a rule sends to the object.
+func (g *Graph) HasBackendSection(ref model.Ref, o *model.Object) bool {
+	names := g.parts.Sections[ref.GroupKind()]
+	return names != nil && slices.Contains(names(o), ref.Section)
+}
+
+// IsNumberedPort reports whether a reference is to a port by its number, of a kind whose ports are
+// those that something sends to.
+func (g *Graph) IsNumberedPort(ref model.Ref) bool {
+	_, err := strconv.ParseUint(ref.Section, 10, 16)
+	return err == nil && g.parts.NumberedPorts[ref.GroupKind()]
 }

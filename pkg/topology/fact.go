@@ -4,17 +4,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // HostnamesAt returns what is left of a route's hostnames at a listener, whether or not the
 // listener takes the route (gatewayapi G16). It is nil if nothing is left, or if the hostnames
 // cannot be read.
-func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
+func (g *Graph) HostnamesAt(route, listener NodeID) []gatewayapi.Hostname {
 	own := g.Hostname(listener)
 	list := g.nodes.list[route].Object.Body.At("spec", "hostnames")
 	if list.Len() == 0 {
-		return []Hostname{{Effective: own}}
+		return []gatewayapi.Hostname{{Effective: own}}
 	}
 	var hosts []string
 	for _, v := range list.Items {
@@ -22,40 +22,7 @@ func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
 			hosts = append(hosts, h)
 		}
 	}
-	return intersectHostnames(own, hosts)
-}
-
-// Cluster returns what is known of the cluster that the objects were read from; nil for manifests.
-func (f *referenceJudge) Cluster() *model.Cluster { return f.in.Cluster }
-
-// HasObject reports whether an object is in the input.
-func (f *referenceJudge) HasObject(ref model.Ref) bool { return f.in.Get(ref) != nil }
-
-// Object returns an object of the input, nil if it is not there.
-func (f *referenceJudge) Object(ref model.Ref) *model.Object { return f.in.Get(ref) }
-
-// Objects returns the objects of a kind in the input.
-func (f *referenceJudge) Objects(gk model.GroupKind) []*model.Object { return f.in.OfKind(gk) }
-
-// KnowsServices reports whether a Service of the namespace that is not in the input does not exist (gatewayapi G36).
-func (f *referenceJudge) KnowsServices(namespace string) bool {
-	return f.coverage.hasAllBackends(serviceKind, namespace)
-}
-
-// ServiceByIP returns the Service with a cluster IP.
-func (f *referenceJudge) ServiceByIP(address string) (model.Ref, bool) {
-	for _, o := range f.in.OfKind(serviceKind) {
-		has := func(v model.Body) bool { return v.Text() == address }
-		ips := o.Body.At("spec", "clusterIPs")
-		found := has(o.Body.At("spec", "clusterIP"))
-		for _, ip := range ips.Items {
-			found = found || has(ip)
-		}
-		if found {
-			return o.Ref, true
-		}
-	}
-	return model.Ref{}, false
+	return gatewayapi.IntersectHostnames(own, hosts)
 }
 
 // ExplainUnattached says for a route that gets no traffic what became of its parentRefs; "" if it
@@ -75,7 +42,7 @@ func (g *Graph) ExplainUnattached(route NodeID) string {
 	var reasons []string
 	what := " is attached to no listener: "
 	switch {
-	case isJudged(verdicts):
+	case IsJudged(verdicts):
 		what = " is attached to no parent: "
 	case isMeshBound(g, g.nodes.list[route].Object):
 		what = " is attached to no Service: "

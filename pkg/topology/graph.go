@@ -1,6 +1,9 @@
 package topology
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
+)
 
 // NodeID numbers the nodes of one graph from 0 to Len()-1. Ids mean nothing outside their graph.
 type NodeID int32
@@ -77,7 +80,7 @@ func (n *Node) PartRange() (first, end NodeID) {
 
 // Graph is the graph of targets. It does not change once it is made; slices it returns must not be changed either.
 type Graph struct {
-	*referenceJudge
+	*reference.Judge
 	index
 	adjacency
 	parts Parts
@@ -90,51 +93,10 @@ func (g *Graph) Attachments(route NodeID) []Attachment {
 	return g.parts.Attachments[route]
 }
 
-// Unresolved says why a reference cannot be used: the reason of the ResolvedRefs condition of what makes it. Without a Reason it is not
-// known whether it can, because what would tell could not be read or is not in the input.
-type Unresolved struct {
-	Reason, Message string
-
-	gap gapKind // what a cluster did not let us read, if that would tell
-}
-
 // Unresolved returns the first backend reference of a route, in document order, that cannot be
 // resolved (gatewayapi G34); zero if all can. A backend that may only be missing from the input
 // counts as resolved.
-func (g *Graph) Unresolved(route NodeID) Unresolved { return g.parts.Unresolved[route] }
-
-// ListenerFacts is what the spec of a listener says about the traffic and the routes it takes.
-type ListenerFacts struct {
-	Owner              NodeID // the Gateway or the ListenerSet that holds it
-	Protocol           string
-	Port               int32             // 0: not given
-	Hostname           string            // "": every host
-	Kinds              []model.GroupKind // the route kinds that it takes (gatewayapi G13)
-	Unsupported        bool              // the protocol is none of the Gateway API's, nor one with a domain
-	InvalidKinds       bool              // allowedRoutes names kinds that it cannot take
-	Unreadable         bool              // a field has the wrong type: it takes no route
-	Conflict           Conflict          // with other listeners of the Gateway, or that come before it there: it takes no traffic
-	Refused            Refusal           // it is not accepted for another reason than its protocol: it takes no traffic
-	TLSMode            string            // of HTTPS and TLS: Terminate or Passthrough; "" where it is not said
-	Refs               Unresolved        // the certificates it refers to (gatewayapi G58); zero if all are good
-	WithoutCertificate string            // why it has no good certificate to show or to verify clients by; "": it may have one
-	ValidityUnknown    bool              // a cluster withholds what would tell whether it is Valid
-	Accepted           bool              // its protocol is supported, it is in no conflict, and nothing refuses it (gatewayapi G29)
-	Valid              bool              // it is Accepted, and its references are not known to be bad (gatewayapi G22)
-}
-
-// ClientCertificate returns what became of the certificate that a Gateway shows to backends
-// (gatewayapi G58), zero if it is good; false if the Gateway has none.
-func (g *Graph) ClientCertificate(gateway NodeID) (Unresolved, bool) {
-	u, ok := g.parts.ClientCertificates[gateway]
-	return u, ok
-}
-
-// Listener returns the facts of a listener.
-func (g *Graph) Listener(id NodeID) ListenerFacts { return *g.parts.Listeners[id] }
-
-// Hostname returns the hostname of a listener; "": every host.
-func (g *Graph) Hostname(listener NodeID) string { return g.parts.Listeners[listener].Hostname }
+func (g *Graph) Unresolved(route NodeID) reference.Unresolved { return g.parts.Unresolved[route] }
 
 // ParentVerdicts returns for every parentRef of a route, in order, the attachment that says how far
 // it got (gatewayapi G11, G17): the first that is Accepted, else Unknown, else refused for the
@@ -154,10 +116,3 @@ func (g *Graph) ParentVerdicts(route NodeID) []Attachment {
 
 // Problems lists what is wrong with the input as far as the graph reads it, and what is not evaluated, sorted.
 func (g *Graph) Problems() []model.Problem { return g.parts.Problems }
-
-// IsGranted reports whether objects of kind from in namespace ns may refer to the object to: it is
-// in the same namespace, or a ReferenceGrant there says so (gatewayapi G32), or may say so where a
-// cluster did not let us read them.
-func (f *referenceJudge) IsGranted(from model.GroupKind, ns string, to model.Ref) bool {
-	return f.grants.isAllowed(from, ns, to) || f.in.Cluster.IsUnread(grantKind, to.Namespace)
-}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
 )
 
 // index finds the nodes of a graph by what they stand for.
@@ -41,7 +42,7 @@ func (x *index) PortName(service model.Ref, number int32) string {
 	if !ok {
 		return ""
 	}
-	ports := x.portsNumbered(&x.nodes.list[id], formatInt(int(number)))
+	ports := x.portsNumbered(&x.nodes.list[id], manifest.FormatInt(int(number)))
 	if len(ports) == 0 {
 		return ""
 	}
@@ -56,7 +57,7 @@ func (x *index) DescribePorts(service model.Ref) []string {
 	}
 	var out []string
 	for port := range x.nodes.list[id].EachPart {
-		name, number := x.nodes.list[port].Ref.Section, formatInt(int(x.portNumber(port)))
+		name, number := x.nodes.list[port].Ref.Section, manifest.FormatInt(int(x.portNumber(port)))
 		if name != number {
 			number += " (" + name + ")"
 		}

@@ -1,6 +1,9 @@
 package topology
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+)
 
 // Nodes holds the nodes of a graph. While the graph is built they become more.
 type Nodes struct {
@@ -104,7 +107,7 @@ func (x *Nodes) AddExtra(n Node) NodeID {
 
 // Find returns the node of ref's whole object.
 func (x *Nodes) Find(ref model.Ref) (NodeID, bool) {
-	if gk := ref.GroupKind(); gk == namespaceKind || gk == gatewayClassKind {
+	if gk := ref.GroupKind(); gk == gatewayapi.NamespaceKind || gk == gatewayapi.GatewayClassKind {
 		ref.Namespace = ""
 	}
 	if o := x.objects.Get(ref); o != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // Parts is what a graph is made of: its nodes and edges, and what was found out about them while it
@@ -15,14 +16,14 @@ type Parts struct {
 	Above      []Edge                 // to what has policies that hold at a node as well
 	Extensions map[string]ExtraFamily // the families of extensions, by name
 	Uses       map[NodeID][]NodeUse
-	References *referenceJudge
+	References *reference.Judge
 	Problems   []model.Problem
 
 	// Of routes.
 	Attachments      map[NodeID][]Attachment
-	Unresolved       map[NodeID]Unresolved
+	Unresolved       map[NodeID]reference.Unresolved
 	WantDefaults     map[NodeID]struct{} // those that ask for default Gateways
-	RouteAliases     []routeAlias
+	RouteAliases     []RouteAlias
 	CoreGroupNames   []string // names of the group that has none
 	RoutesTogether   bool
 	DelegationHidden bool // whether some route hands over to others is decided by grants that may not be read
@@ -34,10 +35,10 @@ type Parts struct {
 	SetsOf             map[NodeID][]NodeID // by Gateway
 	SetsApart          bool
 	MergesGateways     bool
-	HostOwners         map[listenerRoute]hostOwners
-	SharedPorts        map[NodeID]hostOwners // by listener: those that share its port
-	Certificates       certificateStore
-	ClientCertificates map[NodeID]Unresolved // by Gateway with a client certificate
+	HostOwners         map[ListenerRoute]HostOwners
+	SharedPorts        map[NodeID]HostOwners // by listener: those that share its port
+	Certificates       reference.Certificates
+	ClientCertificates map[NodeID]reference.Unresolved // by Gateway with a client certificate
 
 	// Of backends.
 	NumberedPorts map[model.GroupKind]bool
@@ -53,7 +54,7 @@ type ExtraFamily struct {
 
 // New makes a graph of its parts.
 func New(p Parts) *Graph {
-	g := &Graph{referenceJudge: p.References, index: index{p.Nodes}, parts: p}
+	g := &Graph{Judge: p.References, index: index{p.Nodes}, parts: p}
 	g.adjacency = adjacency{families: p.buildFamilies(), above: newEdgeLists(p.Nodes.Len(), p.Above)}
 	for name, f := range p.Extensions {
 		g.families[name] = newEdgeFamily(p.Nodes.list, f.Edges, f.Levels)

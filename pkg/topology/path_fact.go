@@ -1,6 +1,9 @@
 package topology
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
+)
 
 // The facts of nodes that a plan may ask for: what a path is, beside its nodes.
 const (
@@ -35,7 +38,7 @@ func (g *Graph) PathFact(id NodeID, name string) string {
 	case name == factBackend && (n.Role == Backend || n.Role == Port):
 		return n.Ref.Kind
 	case name == factAction && n.Role == Rule && n.Object != nil:
-		return ruleAction(n.Object.Body.At("spec", "rules", formatInt(n.Index)))
+		return ruleAction(n.Object.Body.At("spec", "rules", manifest.FormatInt(n.Index)))
 	case name == factController && n.Role == GatewayClass && n.Object != nil:
 		return n.Object.Text("spec", "controllerName")
 	}

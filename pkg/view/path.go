@@ -2,121 +2,165 @@ package view
 
 import (
 	"cmp"
-	"encoding/binary"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// convertPaths puts paths into the shape of the contract, sorted, each once. Equal input shares one
-// list, which is not to be changed.
-func (a *collector) convertPaths(ways []resolve.Path) []Path {
-	var key []byte
-	for _, way := range ways {
-		key = a.appendPathKey(key, way)
-	}
-	if known, ok := a.pathCache[string(key)]; ok {
-		return known
-	}
-	out := []Path{}
-	for _, way := range ways {
-		if p := a.convertPath(way); p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" || p.Binding != "" {
-			out = append(out, p)
-		}
-	}
-	out = sortPaths(out)
-	if a.pathCache == nil {
-		a.pathCache = map[string][]Path{}
-	}
-	a.pathCache[string(key)] = slices.Clip(out)
-	return a.pathCache[string(key)]
+// Path is one way traffic (or a binding) reaches a target.
+type Path struct {
+	GatewayClass   string   `json:"gatewayClass,omitempty"`   // its name
+	Gateway        string   `json:"gateway,omitempty"`        // namespace/name
+	ListenerSet    string   `json:"listenerSet,omitempty"`    // namespace/name; only for a listener of that set
+	Listener       string   `json:"listener,omitempty"`       // its name
+	DelegatedFrom  []string `json:"delegatedFrom,omitempty"`  // the routes that delegate, root first
+	Direction      string   `json:"direction,omitempty"`      // of a path through a Service: producer or consumer; elsewhere the part of the traffic, as its kind calls it
+	Mesh           string   `json:"mesh,omitempty"`           // its name
+	Dataplane      string   `json:"dataplane,omitempty"`      // namespace/name of a proxy of a mesh
+	Destination    string   `json:"destination,omitempty"`    // of what a proxy sends: where to
+	Hostname       string   `json:"hostname,omitempty"`       // for which alone it holds
+	DelegatedRules []string `json:"delegatedRules,omitempty"` // the rules that delegate, beside DelegatedFrom
+	Binding        string   `json:"binding,omitempty"`        // of a policy that a binding brings: the binding
+	Route          string   `json:"route,omitempty"`          // Kind namespace/name of the route, with its rule if that matters, where what holds at a backend depends on it
 }
 
-// appendPathKey appends the nodes that convertPath reads from a path, as numbers from 1, and 0 at
-// the end.
-func (a *collector) appendPathKey(key []byte, way resolve.Path) []byte {
-	for _, step := range way {
-		tells := false
-		switch n := a.res.Node(step); n.Role {
-		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Binding:
-			tells = true
-		case topology.Route:
-			tells = a.byRoute
-		case topology.Rule:
-			tells = n.Delegates || a.byRule
-		}
-		if tells {
-			key = binary.AppendUvarint(key, uint64(step)+1)
-		}
-	}
-	if a.isConsumerPath(way) {
-		key = binary.AppendUvarint(key, uint64(a.res.Len())+1)
-	}
-	return append(key, 0)
+// ViaCell says how traffic gets to a target, "-" where the target's name says it.
+func ViaCell(paths []Path, target model.Ref, o TableOptions) string {
+	return OrDash(strings.TrimPrefix(ViaText(paths, target, o), "Gateway "))
 }
 
-// convertPath puts a path into the shape of the contract.
-func (a *collector) convertPath(way resolve.Path) (p Path) {
-	for _, step := range way {
-		switch n := a.res.Node(step); n.Role {
-		case topology.GatewayClass:
-			p.GatewayClass = n.Ref.Name
-		case topology.Gateway:
-			p.Gateway = n.Ref.FullName()
-			a.visitedNamespaces[n.Ref.Namespace] = true
-		case topology.ListenerSet:
-			p.ListenerSet = n.Ref.FullName()
-			a.visitedNamespaces[n.Ref.Namespace] = true
-		case topology.Listener:
-			p.Listener = n.Ref.Section
-		case topology.Route:
-			if a.byRoute {
-				p.Route = n.Ref.Kind + " " + n.Ref.FullName()
-			}
-		case topology.Rule:
-			if a.byRule {
-				p.Route = n.Ref.Kind + " " + n.Ref.FullName() + " " + n.Ref.Section
-			}
-			if n.Delegates {
-				p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
-			}
-		case topology.Binding:
-			p.Binding = bindingName(n.Ref)
-			a.visitedNamespaces[n.Ref.Namespace] = true
-		case topology.Frontend:
-			p.Destination, p.Direction = targetName(n.Ref), directionProducer
-			a.visitedNamespaces[n.Ref.Namespace] = true
-		}
+// PathsVia says how traffic comes to a target on some paths: "Gateway infra/external (http,
+// https)". It is "" where the paths say nothing that the target's own name does not.
+func PathsVia(paths []Path, target model.Ref) string {
+	seen := make([]Path, len(paths))
+	for i, p := range paths {
+		seen[i] = p.WithoutTarget(target)
 	}
-	if a.isConsumerPath(way) {
-		p.Direction = directionConsumer
-	}
-	return p
+	return ViaText(SortPaths(seen), target.WithoutSection(), TableOptions{})
 }
 
-// sortPaths sorts paths and removes duplicates.
-func sortPaths(paths []Path) []Path {
-	if !slices.IsSortedFunc(paths, comparePaths) { // they mostly are
-		slices.SortFunc(paths, comparePaths)
+// The directions of paths through a Service (gatewayapi G49): the producer's routes are for every client, a consumer's for the clients in its
+// own namespace.
+const (
+	DirectionProducer = "producer"
+	DirectionConsumer = "consumer"
+)
+
+// serviceText says how a path through a Service of the mesh reads: "Service shop/cart (mesh)". It
+// is "" for any other path.
+func (p Path) serviceText() string {
+	switch {
+	case p.Destination == "" || p.Mesh != "" || p.Dataplane != "" || p.Gateway != "":
+		return ""
+	case p.Direction == DirectionConsumer:
+		return p.Destination + " (mesh, consumer)"
 	}
-	return slices.CompactFunc(paths, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+	return p.Destination + " (mesh)"
 }
 
-// comparePaths orders paths by their fields, from the Gateway down.
-func comparePaths(a, b Path) int {
+// SortPaths sorts paths and removes duplicates.
+func SortPaths(paths []Path) []Path {
+	if !slices.IsSortedFunc(paths, ComparePaths) { // they mostly are
+		slices.SortFunc(paths, ComparePaths)
+	}
+	return slices.CompactFunc(paths, func(x, y Path) bool { return ComparePaths(x, y) == 0 })
+}
+
+// ComparePaths orders paths by their fields, from the Gateway down.
+func ComparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
 		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
 		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
 		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route))
 }
 
-// bindingName names an object that brings policies to targets, with the part of it that is meant:
+// BindingName names an object that brings policies to targets, with the part of it that is meant:
 // "infra/everywhere (set base)".
-func bindingName(ref model.Ref) string {
+func BindingName(ref model.Ref) string {
 	if ref.Section == "" {
 		return ref.FullName()
 	}
 	return ref.FullName() + " (" + ref.Section + ")"
+}
+
+// Key tells paths apart; paths hold slices and cannot be compared.
+func (p Path) Key() string {
+	return strings.Join([]string{p.GatewayClass, p.Gateway, p.ListenerSet, p.Listener, strings.Join(p.DelegatedFrom, "\x01"), p.Direction, p.Mesh,
+		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding, p.Route}, "\x00")
+}
+
+// ViaText says how traffic reaches a target, listeners grouped: "Gateway infra/external (http, https)". It is "" where the paths say
+// nothing that the target's own name does not.
+func ViaText(paths []Path, target model.Ref, o TableOptions) string {
+	var roads []string
+	entries := map[string][]string{}
+	for _, p := range paths {
+		road := p.formatWithoutListener(target)
+		if road == "" {
+			continue
+		}
+		if _, known := entries[road]; !known {
+			roads = append(roads, road)
+		}
+		if entry := strings.TrimSpace(p.Listener + " " + p.Hostname); entry != "" && !slices.Contains(entries[road], entry) {
+			entries[road] = append(entries[road], entry)
+		} else if entries[road] == nil {
+			entries[road] = []string{}
+		}
+	}
+	for i, road := range roads {
+		if names := entries[road]; len(names) > 0 {
+			roads[i] = road + " (" + JoinNames(names, o) + ")"
+		}
+	}
+	return JoinNames(roads, o)
+}
+
+// formatWithoutListener says the path without its listener: what several listeners of one Gateway
+// share.
+func (p Path) formatWithoutListener(target model.Ref) string {
+	if service := p.serviceText(); service != "" {
+		return service
+	}
+	var parts []string
+	add := func(format, value string) {
+		if value != "" {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add("%s", p.Direction)
+	switch {
+	case target.Kind == "Gateway" && target.FullName() == p.Gateway:
+		add("GatewayClass %s", p.GatewayClass)
+	case p.ListenerSet != "" && (target.FullName() != p.ListenerSet || !strings.HasSuffix(target.Kind, "ListenerSet")):
+		add("Gateway %s", p.Gateway)
+		add("ListenerSet %s", p.ListenerSet)
+	case p.Gateway == "":
+		add("GatewayClass %s", p.GatewayClass)
+	default:
+		add("Gateway %s", p.Gateway)
+	}
+	for i, route := range p.DelegatedFrom {
+		if i < len(p.DelegatedRules) {
+			route += " " + p.DelegatedRules[i]
+		}
+		add("delegated by %s", route)
+	}
+	add("mesh %s", p.Mesh)
+	add("dataplane %s", p.Dataplane)
+	add("to %s", p.Destination)
+	add("binding %s", p.Binding)
+	add("%s", p.Route)
+	return strings.Join(parts, " → ")
+}
+
+// WithoutTarget returns the path without what the target itself says: the listener, where that is
+// the target.
+func (p Path) WithoutTarget(target model.Ref) Path {
+	if SectionNoun(target.Kind) == "listener" && p.Listener == target.Section {
+		p.Listener = ""
+	}
+	return p
 }

@@ -7,16 +7,16 @@ import (
 
 // Ways to shorten the cells of a column.
 
-// shortKind is a kind without the word that all of them have: RateLimit.
-func shortKind(kind string) string {
+// ShortKind is a kind without the word that all of them have: RateLimit.
+func ShortKind(kind string) string {
 	if short := strings.TrimSuffix(kind, "Policy"); short != "" {
 		return short
 	}
 	return kind
 }
 
-// shortSetting is the last name of a setting: geo of rules.authorization.geo.
-func shortSetting(setting string) string {
+// ShortSetting is the last name of a setting: geo of rules.authorization.geo.
+func ShortSetting(setting string) string {
 	if strings.ContainsAny(setting, `["`) {
 		return setting // a dot may be a part of a name
 	}
@@ -31,8 +31,8 @@ func shortSetting(setting string) string {
 	return name
 }
 
-// shortName is each object in a list without its namespace, or without its kind.
-func shortName(names string) string {
+// ShortName is each object in a list without its namespace, or without its kind.
+func ShortName(names string) string {
 	parts := strings.Split(names, " + ")
 	for i, part := range parts {
 		parts[i] = part[strings.LastIndexByte(part, '/')+1:]
@@ -46,17 +46,17 @@ func shortWhy(why string) string {
 	return short
 }
 
-// shortLevels is a list of levels in fewer letters: "gw+route".
-func shortLevels(levels string) string { return strings.Replace(levels, "gateway+", "gw+", 1) }
+// ShortLevels is a list of levels in fewer letters: "gw+route".
+func ShortLevels(levels string) string { return strings.Replace(levels, "gateway+", "gw+", 1) }
 
-// shortVia is the Gateway of a path, without its namespace and its listeners.
-func shortVia(via string) string {
+// ShortVia is the Gateway of a path, without its namespace and its listeners.
+func ShortVia(via string) string {
 	short, _, _ := strings.Cut(via, " (")
-	return shortName(short)
+	return ShortName(short)
 }
 
-// shortList is the first of several names, and how many follow: "rule-1 +2".
-func shortList(names string) string {
+// ShortList is the first of several names, and how many follow: "rule-1 +2".
+func ShortList(names string) string {
 	first, rest, more := strings.Cut(names, ", ")
 	if !more {
 		return names
@@ -69,13 +69,13 @@ func shortList(names string) string {
 	return first + " +" + strconv.Itoa(follow)
 }
 
-// shortCount is a number of namespaces in fewer letters.
-func shortCount(namespaces string) string {
+// ShortCount is a number of namespaces in fewer letters.
+func ShortCount(namespaces string) string {
 	return strings.Replace(namespaces, " namespaces", " ns", 1)
 }
 
-// withoutKind is an object without its kind: "infra/gw-auth" of "AuthPolicy infra/gw-auth".
-func withoutKind(object string) string {
+// WithoutKind is an object without its kind: "infra/gw-auth" of "AuthPolicy infra/gw-auth".
+func WithoutKind(object string) string {
 	if kind, name, ok := strings.Cut(object, " "); ok && !strings.Contains(kind, "/") && strings.Contains(name, "/") {
 		return name
 	}

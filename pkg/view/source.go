@@ -1,96 +1,68 @@
 package view
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// verdictWriter turns positions of a fold into the shape of the contract.
-type verdictWriter struct {
-	res     *resolve.Resolution
-	verdict *resolve.Verdict
+// Source says who set something: a block of a policy at a target, or a value that no policy wrote (Builtin).
+type Source struct {
+	Policy   *model.Ref `json:"policy,omitempty"`    // absent where no policy wrote it
+	Target   *model.Ref `json:"target" null:"never"` // shared, and not to be changed
+	Level    string     `json:"level"`               // the role at which it stands
+	Block    string     `json:"block,omitempty"`     // defaults, bare, overrides
+	Strategy string     `json:"strategy,omitempty"`  // atomic, merge, patch, none, union
+	// Condition is the block's `when`. It was met, unless the source is that of a loss with the reason ConditionFalse.
+	Condition string        `json:"condition,omitempty"`
+	Origin    *model.Origin `json:"origin,omitempty"`  // where it is
+	Builtin   string        `json:"builtin,omitempty"` // what the setting is, where no policy wrote it
+	Part      string        `json:"part,omitempty"`    // which part of the policy, as to[0], where it has several
+	// DecidedBy is, of the winner of a loss, what made it win.
+	DecidedBy *Deciding `json:"decidedBy,omitempty"`
 }
 
-// newVerdictWriter returns what writes the verdict of a stack.
-func newVerdictWriter(r *resolve.Resolution, v *resolve.Verdict) verdictWriter {
-	return verdictWriter{res: r, verdict: v}
+// Deciding is what made the winner of a loss win, with what was compared.
+type Deciding struct {
+	By     string `json:"by"`               // level, block, strategy, builtIn, order, age, name, namespace, section, position, field, label, annotation
+	Called string `json:"called,omitempty"` // which field, label or annotation, or what the policy kind calls it
+	Winner string `json:"winner,omitempty"` // what was compared of the winner
+	Loser  string `json:"loser,omitempty"`  // what was compared of the loser
 }
 
-// buildSource returns the source of a setting.
-func (w verdictWriter) buildSource(from merge.Source, rule merge.Path) Source {
-	l := w.verdict.Layers[from.Layer]
-	origin := l.Policy.OriginOf(from.Block, rule)
-	node := w.res.Node(l.Node)
-	if l.Policy.Builtin != "" {
-		return Source{Target: &node.Ref, Level: string(l.Level), Builtin: l.Policy.Builtin, Origin: &origin}
+// EachSource joins a fact about each source, weakest first, with " + "; "-" stands for what there is not.
+func EachSource(sources []Source, fact func(Source) string) string {
+	parts := make([]string, 0, len(sources))
+	for _, s := range sources {
+		parts = append(parts, OrDash(fact(s)))
 	}
-	if from.Filled {
-		return Source{Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(), Strategy: w.verdict.StrategyOf(from),
-			Builtin: "API default of " + l.Policy.Ref().String(), Origin: &l.Policy.Object.Origin}
+	if len(parts) == 0 {
+		return "-"
 	}
-	return Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(),
-		Strategy: w.verdict.StrategyOf(from), Condition: l.Policy.ConditionOf(from.Block), Origin: &origin, Part: l.Policy.Part}
+	return strings.Join(parts, " + ")
 }
 
-// buildSources returns the sources of a setting, in their order.
-func (w verdictWriter) buildSources(from []merge.Source, rule merge.Path) []Source {
-	out := make([]Source, len(from))
-	for i, f := range from {
-		out[i] = w.buildSource(f, rule)
+// OriginText says where a source is written; "" where that is not known.
+func OriginText(s Source) string {
+	if s.Origin == nil {
+		return ""
 	}
-	return out
+	return s.Origin.String()
 }
 
-func (w verdictWriter) buildRule(r merge.Rule) Rule {
-	out := Rule{Name: r.Name, Path: r.Path, Value: r.Value, Sources: w.buildSources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
-	for i := range r.Lost {
-		out.Lost = append(out.Lost, w.buildLoss(&r.Lost[i]))
+// IsSameBlock reports whether two sources are one block of one policy, or one setting that no
+// policy wrote.
+func (s Source) IsSameBlock(x Source) bool {
+	if s.Policy == nil || x.Policy == nil {
+		return s.Policy == x.Policy && s.Builtin == x.Builtin
 	}
-	return out
+	return *x.Policy == *s.Policy && x.Block == s.Block
 }
 
-func (w verdictWriter) buildLoss(l *merge.Loss) Loss {
-	out := Loss{Source: w.buildSource(l.From, l.Path), Value: l.Value, Reason: string(l.Reason), Message: w.explainLoss(l), LostTo: w.buildWinners(l)}
-	out.Why = shortLossReason(l.Reason, out.LostTo)
-	return out
-}
-
-// shortLossReason says a loss in a few words.
-func shortLossReason(reason merge.Reason, to []Source) string {
-	if len(to) == 0 {
-		return explain.ShortReason(reason, "")
+// SourceName is who s is: the policy, or the label of a value that no policy wrote.
+func SourceName(s Source) string {
+	if s.Policy == nil {
+		return s.Builtin
 	}
-	return explain.ShortReason(reason, to[0].Level)
-}
-
-// explainLoss says a loss in a sentence.
-func (w verdictWriter) explainLoss(l *merge.Loss) string {
-	return explain.DescribeLoss(w.res, w.verdict, l)
-}
-
-// buildWinners says to whom a setting was lost, each with what decided.
-func (w verdictWriter) buildWinners(l *merge.Loss) []Source {
-	out := make([]Source, len(l.To))
-	for i, to := range l.To {
-		out[i] = w.buildSource(to.Source, l.Path)
-		if d := to.Decision; d.Criterion != "" {
-			out[i].DecidedBy = &Deciding{By: string(d.Criterion), Called: d.KeyName, Winner: d.Winner, Loser: d.Loser}
-		}
-	}
-	return out
-}
-
-// buildPolicyUses writes the stack with what became of every policy.
-func (w verdictWriter) buildPolicyUses(roles []resolve.Role) []PolicyUse {
-	out := make([]PolicyUse, len(w.verdict.Layers))
-	for i, l := range w.verdict.Layers {
-		node, role := w.res.Node(l.Node), string(roles[i])
-		if l.Policy.Builtin != "" {
-			out[i] = PolicyUse{Target: &node.Ref, Level: string(l.Level), Origin: &l.Policy.Object.Origin, Builtin: l.Policy.Builtin, Role: role}
-			continue
-		}
-		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Strategy: w.verdict.StrategyOf(merge.Source{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Part: l.Policy.Part, Role: role}
-	}
-	return out
+	return s.Policy.FullName()
 }

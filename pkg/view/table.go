@@ -1,5 +1,7 @@
 package view
 
+import "strings"
+
 // Tone is what colour repeats; the text says the same without it.
 type Tone uint8
 
@@ -48,4 +50,52 @@ type Table struct {
 type Branch struct {
 	Cells    []Cell
 	Children []Branch
+}
+
+// OrDash returns the text, or a dash where it is empty.
+func OrDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// RowKey returns a key that tells rows apart.
+func RowKey(row []Cell) string {
+	texts := make([]string, len(row))
+	for i := range row {
+		texts[i] = row[i].Text
+	}
+	return strings.Join(texts, "\x00")
+}
+
+// SettingColumns are the columns about a setting in force. The last ones are wide.
+var SettingColumns = []Column{{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: ShortKind}, {Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: ShortSetting},
+	{Name: "VALUE", Rank: 1, MinWidth: 16}, {Name: "FROM", Rank: 3, MinWidth: 12, Shorten: ShortName}, {Name: "WHY", Rank: 8, MinWidth: 19, Shorten: shortWhy, Optional: true},
+	{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}}
+
+// DropFirstColumn removes the column of sections, for targets that have none.
+func (b *Block) DropFirstColumn() {
+	b.Columns = b.Columns[1:]
+	for i, row := range b.Rows {
+		b.Rows[i] = row[1:]
+		if strings.HasPrefix(row[0].Text, UnsureMark) {
+			row[1].Text = UnsureMark + row[1].Text
+		}
+	}
+}
+
+// RowsKey returns a key that tells lists of rows apart.
+func RowsKey(rows [][]Cell) string {
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteString(RowKey(row) + "\n")
+	}
+	return b.String()
+}
+
+// WithRows returns the block with rows added to it.
+func (b Block) WithRows(rows [][]Cell) Block {
+	b.Rows = append(b.Rows, rows...)
+	return b
 }

@@ -3,8 +3,6 @@ package view
 import (
 	"fmt"
 	"strings"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // TableOptions say how much of an answer a Table or a Tree shows, and how the commands that it proposes have to be written.
@@ -19,17 +17,17 @@ type TableOptions struct {
 	Source   string   // flags that name the input, repeated in proposed commands: "-f testdata/demo"
 }
 
-// countShown returns how many of n lines are shown.
-func (o TableOptions) countShown(n int) int {
+// CountShown returns how many of n lines are shown.
+func (o TableOptions) CountShown(n int) int {
 	if o.Limit <= 0 {
 		return n
 	}
 	return min(n, o.Limit)
 }
 
-// formatCommand writes a command line to run next, quoted for a shell, since names from files may
+// FormatCommand writes a command line to run next, quoted for a shell, since names from files may
 // hold any character.
-func (o TableOptions) formatCommand(words ...string) string {
+func (o TableOptions) FormatCommand(words ...string) string {
 	quoted := []string{"kubectl", "dopolicy"}
 	for _, w := range words {
 		quoted = append(quoted, QuoteShellWord(w))
@@ -54,22 +52,22 @@ func QuoteShellWord(s string) string {
 	return s
 }
 
-// formatMoreLine returns the line that stands for what Limit left out, nil if nothing was.
-func formatMoreLine(hidden int, noun string) []string {
+// FormatMoreLine returns the line that stands for what Limit left out, nil if nothing was.
+func FormatMoreLine(hidden int, noun string) []string {
 	if hidden <= 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("… and %d more %s (--limit 0 shows all)", hidden, inflectNoun(hidden, noun))}
+	return []string{fmt.Sprintf("… and %d more %s (--limit 0 shows all)", hidden, InflectNoun(hidden, noun))}
 }
 
 // FormatCount returns n with a noun in the right number: "1 rule", "2 rules".
 func FormatCount(n int, noun string) string {
-	return fmt.Sprintf("%d %s", n, inflectNoun(n, noun))
+	return fmt.Sprintf("%d %s", n, InflectNoun(n, noun))
 }
 
-// inflectNoun returns the noun in the number that n asks for. A noun with a plural of its own is
+// InflectNoun returns the noun in the number that n asks for. A noun with a plural of its own is
 // given as "list was|lists were".
-func inflectNoun(n int, noun string) string {
+func InflectNoun(n int, noun string) string {
 	one, many, irregular := strings.Cut(noun, "|")
 	switch {
 	case n == 1:
@@ -78,37 +76,4 @@ func inflectNoun(n int, noun string) string {
 		return many
 	}
 	return one + "s"
-}
-
-// IncompleteLines returns the last line of an answer that may be wrong because input is missing,
-// with the causes in counts. It is nil if the answer is complete.
-func (e *Envelope) IncompleteLines() []string {
-	if e.Complete {
-		return nil
-	}
-	var lists, unjudged, errors int
-	for _, p := range e.Problems {
-		switch {
-		case p.Severity == model.Error:
-			errors++
-		case !p.IsIncomplete():
-		case p.Code == model.Forbidden:
-			lists++
-		default:
-			unjudged++
-		}
-	}
-	var causes []string
-	add := func(n int, noun string) {
-		if n > 0 {
-			causes = append(causes, FormatCount(n, noun))
-		}
-	}
-	add(lists, "list was not readable|lists were not readable")
-	add(errors, "error")
-	add(unjudged, "thing was not evaluated|things were not evaluated")
-	if causes == nil {
-		return []string{"incomplete"}
-	}
-	return []string{"incomplete: " + strings.Join(causes, ", ")}
 }

@@ -14,7 +14,7 @@ func TestCommandIsQuotedForAShell(t *testing.T) {
 		{"it's", `kubectl dopolicy explain 'it'\''s' -f testdata/demo`},
 		{"", "kubectl dopolicy explain '' -f testdata/demo"},
 	} {
-		if got := o.formatCommand("explain", tc.word); got != tc.want {
+		if got := o.FormatCommand("explain", tc.word); got != tc.want {
 			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}

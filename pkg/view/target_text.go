@@ -12,8 +12,8 @@ import (
 // mostNames is how many names a cell lists before it counts the rest.
 const mostNames = 4
 
-// sectionNoun is what a section of an object of that kind is called; a plural with other words than an "s" follows a "|".
-func sectionNoun(kind string) string {
+// SectionNoun is what a section of an object of that kind is called; a plural with other words than an "s" follows a "|".
+func SectionNoun(kind string) string {
 	switch {
 	case strings.HasSuffix(kind, "Route"):
 		return "rule"
@@ -25,27 +25,19 @@ func sectionNoun(kind string) string {
 	return "section"
 }
 
-// objectName is how headings and cells name an object: Kind namespace/name.
-func objectName(r model.Ref) string { return r.Kind + " " + r.FullName() }
+// ObjectName is how headings and cells name an object: Kind namespace/name.
+func ObjectName(r model.Ref) string { return r.Kind + " " + r.FullName() }
 
-// targetName is objectName with the section behind it.
-func targetName(r model.Ref) string {
+// TargetName is objectName with the section behind it.
+func TargetName(r model.Ref) string {
 	if r.Section == "" {
-		return objectName(r)
+		return ObjectName(r)
 	}
-	return objectName(r) + " " + r.Section
+	return ObjectName(r) + " " + r.Section
 }
 
-// sourceName is who s is: the policy, or the label of a value that no policy wrote.
-func sourceName(s Source) string {
-	if s.Policy == nil {
-		return s.Builtin
-	}
-	return s.Policy.FullName()
-}
-
-// commandArgument is how a target or a policy is written on the command line, with the flag for its namespace.
-func commandArgument(r model.Ref) (arg string, namespace []string) {
+// CommandArgument is how a target or a policy is written on the command line, with the flag for its namespace.
+func CommandArgument(r model.Ref) (arg string, namespace []string) {
 	arg = strings.ToLower(r.Kind) + "/" + r.Name
 	if r.Section != "" {
 		arg += "/" + r.Section
@@ -56,14 +48,14 @@ func commandArgument(r model.Ref) (arg string, namespace []string) {
 	return arg, namespace
 }
 
-// compareTargets orders targets for reading: by namespace, kind and name, then sections as people count them.
-func compareTargets(a, b model.Ref) int {
+// CompareTargets orders targets for reading: by namespace, kind and name, then sections as people count them.
+func CompareTargets(a, b model.Ref) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group),
-		cmp.Compare(a.Name, b.Name), compareSections(a.Section, b.Section))
+		cmp.Compare(a.Name, b.Name), CompareSections(a.Section, b.Section))
 }
 
-// compareSections puts rule-2 before rule-10.
-func compareSections(a, b string) int {
+// CompareSections puts rule-2 before rule-10.
+func CompareSections(a, b string) int {
 	if a == b {
 		return 0
 	}
@@ -82,9 +74,9 @@ func splitNumber(s string) (stem string, n int) {
 	return stem, n
 }
 
-// sectionList is the label of several sections that share a line: runs of numbers are joined (rule-1…rule-9) and, unless whole is
+// SectionList is the label of several sections that share a line: runs of numbers are joined (rule-1…rule-9) and, unless whole is
 // asked for, the rest is counted once there are too many to read.
-func sectionList(sections []string, o TableOptions) string {
+func SectionList(sections []string, o TableOptions) string {
 	if len(sections) > 1 && slices.Contains(sections, "") { // the object itself
 		sections = append([]string{"whole"}, slices.DeleteFunc(slices.Clone(sections), func(s string) bool { return s == "" })...)
 	}
@@ -119,14 +111,14 @@ func isNextSection(a, b string) bool {
 	return stemA == stemB && m >= 0 && n == m+1
 }
 
-// kindNames tells how kinds are written: the kind alone, with its group where two groups of the answer have a kind of that name.
-type kindNames map[string]bool
+// KindNames tells how kinds are written: the kind alone, with its group where two groups of the answer have a kind of that name.
+type KindNames map[string]bool
 
-// add notes that a kind (Kind.group) occurs in the answer.
-func (k kindNames) add(kind string) { k[kind] = true }
+// Add notes that a kind (Kind.group) occurs in the answer.
+func (k KindNames) Add(kind string) { k[kind] = true }
 
-// shortName returns the kind without its group where that is unambiguous.
-func (k kindNames) shortName(kind string) string {
+// ShortName returns the kind without its group where that is unambiguous.
+func (k KindNames) ShortName(kind string) string {
 	short, _, _ := strings.Cut(kind, ".")
 	for other := range k {
 		if s, _, _ := strings.Cut(other, "."); s == short && other != kind {
@@ -134,4 +126,37 @@ func (k kindNames) shortName(kind string) string {
 		}
 	}
 	return short
+}
+
+// FullSectionNoun returns the noun for a section where the kind of the object is not said beside
+// it.
+func FullSectionNoun(kind string) string {
+	if noun := SectionNoun(kind); noun == "rule" {
+		return "route rule"
+	} else if noun != "section" {
+		return noun
+	}
+	return kind + " section"
+}
+
+// ObjectNoun returns what people call an object of a kind.
+func ObjectNoun(kind string) string {
+	switch {
+	case strings.HasSuffix(kind, "Route"):
+		return "route"
+	case kind == "Gateway", kind == "Service":
+		return strings.ToLower(kind)
+	}
+	return kind
+}
+
+// CompareBools orders false before true.
+func CompareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }

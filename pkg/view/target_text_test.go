@@ -22,7 +22,7 @@ func TestSectionList(t *testing.T) {
 		{[]string{"a", "b", "c", "d", "e"}, TableOptions{}, "a, b, c and 2 more"},
 		{[]string{"a", "b", "c", "d", "e"}, TableOptions{Wide: true}, "a, b, c, d, e"},
 	} {
-		if got := sectionList(tc.sections, tc.o); got != tc.want {
+		if got := SectionList(tc.sections, tc.o); got != tc.want {
 			t.Errorf("%v: got %q, want %q", tc.sections, got, tc.want)
 		}
 	}
@@ -30,7 +30,7 @@ func TestSectionList(t *testing.T) {
 
 func TestCompareSections(t *testing.T) {
 	got := []string{"rule-10", "refund", "rule-2", "", "checkout", "rule-1"}
-	slices.SortFunc(got, compareSections)
+	slices.SortFunc(got, CompareSections)
 	if want := []string{"", "checkout", "refund", "rule-1", "rule-2", "rule-10"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -57,7 +57,7 @@ func TestViaText(t *testing.T) {
 		{"mesh", []Path{{Direction: "outbound", Mesh: "default", Dataplane: "shop/web", Destination: "Service shop/cart 80"}}, route, "outbound → mesh default → dataplane shop/web → to Service shop/cart 80"},
 		{"many are counted", []Path{at("a", ""), at("b", ""), at("c", ""), at("d", ""), at("e", "")}, route, "Gateway infra/a, Gateway infra/b, Gateway infra/c and 2 more"},
 	} {
-		if got := viaText(tc.paths, tc.target, TableOptions{}); got != tc.want {
+		if got := ViaText(tc.paths, tc.target, TableOptions{}); got != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
 		}
 	}

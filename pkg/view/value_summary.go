@@ -52,7 +52,7 @@ func (s summarizer) summarizeValue(path merge.Path, v any) string {
 		at[i] = segment.Name
 	}
 	text, _ := s.describeValue(at, merge.Unpack(v))
-	return cutText(text, summaryWidth)
+	return CutText(text, summaryWidth)
 }
 
 // describeValue returns v in words. spoken is true where the words say what they are about, so that
@@ -244,5 +244,5 @@ func scalarText(v any) string {
 	case more && strings.TrimSpace(rest) != "":
 		line = strings.TrimSpace(line) + " …"
 	}
-	return cutText(line, summaryWidth)
+	return CutText(line, summaryWidth)
 }

@@ -15,10 +15,10 @@ import (
 // unlimitedDepth is a depth that is never reached.
 const unlimitedDepth = -1
 
-// valueText returns a JSON value on one line, in YAML flow style with sorted keys. If it is wider
+// ValueText returns a JSON value on one line, in YAML flow style with sorted keys. If it is wider
 // than width, deeper levels become {…} and […] first; what is still too wide is cut at the end.
 // A width of 0 shows everything.
-func valueText(v any, width int) string {
+func ValueText(v any, width int) string {
 	v = merge.Unpack(v)
 	if width == 0 {
 		w := flowWriter{}
@@ -34,11 +34,11 @@ func valueText(v any, width int) string {
 	}
 	w := flowWriter{width: width}
 	w.writeValue(v, 1)
-	return cutText(w.String(), width)
+	return CutText(w.String(), width)
 }
 
-// cutText shortens s to width runes, the last of which is then an ellipsis.
-func cutText(s string, width int) string {
+// CutText shortens s to width runes, the last of which is then an ellipsis.
+func CutText(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}

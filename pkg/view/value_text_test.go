@@ -35,7 +35,7 @@ func TestValueText(t *testing.T) {
 		{nil, 20, "null"},
 		{"a word that is far too long to fit", 20, `"a word that is far…`},
 	} {
-		if got := valueText(tc.value, tc.width); got != tc.want {
+		if got := ValueText(tc.value, tc.width); got != tc.want {
 			t.Errorf("%v in %d: got %q, want %q", tc.value, tc.width, got, tc.want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestValueTextStaysNarrow(t *testing.T) {
 		wide[key] = strings.Repeat("日本", 10000)
 	}
 	for width := 1; width < 40; width++ {
-		if got := valueText(wide, width); utf8.RuneCountInString(got) > width || !utf8.ValidString(got) {
+		if got := ValueText(wide, width); utf8.RuneCountInString(got) > width || !utf8.ValidString(got) {
 			t.Errorf("width %d: %q", width, got)
 		}
 	}

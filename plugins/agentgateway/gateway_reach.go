@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 var (
@@ -85,7 +86,7 @@ func (r *gatewayReach) collectGateways(ref model.Ref, seen map[model.Ref]bool, o
 		if r.res.Snapshot.Get(ref) != nil {
 			*out = append(*out, ref)
 		}
-	case topology.IsListenerSet(ref.GroupKind()):
+	case gatewayapi.IsListenerSet(ref.GroupKind()):
 		for _, id := range g.Lookup(ref) {
 			if gateway := g.ListenerSet(id).Gateway; gateway != topology.None {
 				*out = append(*out, g.Node(gateway).Ref)

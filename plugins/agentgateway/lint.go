@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 var policyKind = model.GroupKind{Group: group, Kind: "AgentgatewayPolicy"}
@@ -40,7 +41,7 @@ func findUnreadSettings(r *resolve.Resolution) []model.Problem {
 			out = append(out, settingNeverRead.NewProblem(format, args...).At(p.Object, "spec", field))
 		}
 		switch kind := p.Refs[0].Ref.Kind; {
-		case topology.IsListenerSet(p.Refs[0].Ref.GroupKind()) && !spec.Field("backend").IsNull():
+		case gatewayapi.IsListenerSet(p.Refs[0].Ref.GroupKind()) && !spec.Field("backend").IsNull():
 			say("backend", "spec.backend of %s is never in force: the data plane does not ask ListenerSets about backends", p.Ref())
 		case kind == "InferencePool" && !spec.Field("traffic").IsNull():
 			say("traffic", "spec.traffic of %s is never in force: the data plane does not ask InferencePools about traffic", p.Ref())

@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -33,13 +33,13 @@ func Plugin() plugin.Plugin {
 				"agentgateway.ResponseHeaders": newFilterReader("ResponseHeaderModifier", "responseHeaderModifier"),
 				"agentgateway.CORS":            newFilterReader("CORS", "cors"), "agentgateway.ExternalAuth": newFilterReader("ExternalAuth", "externalAuth"),
 				"agentgateway.Backend": readOwnPolicies, "agentgateway.Part": readPartPolicies}},
-		Attaching: descriptor.Attaching{Links: []topology.Linker{addToGraph}},
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Judging:   descriptor.Judging{Sites: map[string]policy.CheckMaker{"agentgateway.Check": checkPolicy}},
 		Status:    status.Functions{KindWriters: map[string]status.KindWriter{"agentgateway.Attached": writeConditions}}}
 }
 
 // addToGraph registers how routes delegate to routes, and what an AgentgatewayBackend is made of.
-func addToGraph(b *topology.Builder) {
-	b.AddDelegation(topology.Delegation{Controllers: []string{controller}, NamesLabel: true, NeedsGrant: b.Setting("agentgateway.backendRefGrantMode") != "none"})
+func addToGraph(b *build.Builder) {
+	b.AddDelegation(build.Delegation{Controllers: []string{controller}, NamesLabel: true, NeedsGrant: b.Setting("agentgateway.backendRefGrantMode") != "none"})
 	b.DefineBackendSections(backendKind, listPartNames)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -34,7 +35,7 @@ func Plugin() plugin.Plugin {
 			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": dropTargetNamespace, "aws-lattice.ByDestination": nestUnderDestination},
 			Builtins:  map[string]policy.BuiltinFunc{"aws-lattice.RouteVersion": readRouteVersion, "aws-lattice.RouteProtocol": readRouteProtocol}},
 		Attaching: descriptor.Attaching{
-			Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(addExports) }},
+			Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(addExports) }},
 			Attach: map[string]policy.Attacher{"aws-lattice.Exports": attachToExports},
 			Path:   map[string]policy.StepFunc{"aws-lattice.OwnGateways": checkOwnGateway}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
@@ -50,7 +51,7 @@ func Plugin() plugin.Plugin {
 }
 
 // addExports adds the ServiceExports, whose target groups policies are for, to the graph.
-func addExports(l *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+func addExports(l *build.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
 	for _, o := range in.OfKind(exportKind) {
 		l.AddObject(topology.Backend, o)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -33,8 +33,8 @@ func Plugin() plugin.Plugin {
 		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": normalizeReference},
 			Entries:   map[string]policy.EntryFunc{"aws-lbc.EntryFor": findEntry}},
-		Attaching: descriptor.Attaching{Links: []topology.Linker{func(b *topology.Builder) {
-			b.AddImplementation(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
+		Attaching: descriptor.Attaching{Links: []build.Linker{func(b *build.Builder) {
+			b.AddImplementation(build.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
 		}}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
 			"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return foldSingle },

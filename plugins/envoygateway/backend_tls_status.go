@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // findConflicts finds the BackendTLSPolicies that lose to an earlier one: one that names what an
@@ -305,10 +306,10 @@ func (t *backendTLS) writeBackend(to, ancestor model.Ref, port int32) {
 	for _, ref := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
 		flaw, what := t.res.Graph.CheckAuthority(model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name")})
 		switch flaw {
-		case topology.MissingCertificate, topology.IncompleteCertificate, topology.MalformedCertificate:
+		case reference.MissingCertificate, reference.IncompleteCertificate, reference.MalformedCertificate:
 			book.setRefused(listOne(ancestor), "NoValidCACertificate", "%s", what)
 			resolved.Status, resolved.Reason, resolved.Message = "False", "InvalidCACertificateRef", what
-		case topology.WithheldCertificate:
+		case reference.WithheldCertificate:
 			if resolved.Status == "True" {
 				resolved.Status, resolved.Reason, resolved.Message = "Unknown", "NotEvaluated", what
 			}

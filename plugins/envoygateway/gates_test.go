@@ -12,6 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
 )
 
@@ -52,7 +53,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := resolve.Run(in, topology.Build(in, c.Settings(), c.Links()...), c)
+	r := resolve.Run(in, build.Graph(in, c.Settings(), c.Links()...), c)
 	for want, headers := range map[string][]string{"certain [403]": nil, "through []": {"x-user: ann"}} {
 		q, err := request.New("GET", "http://h/", request.Options{Headers: headers})
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -20,7 +20,7 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
 		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
-		Attaching: descriptor.Attaching{Links: []topology.Linker{addToGraph}},
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Merging:   descriptor.Merging{Plans: planFunctions()},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"envoygateway.LuaDisabled": checkLuaDisabled,
@@ -32,9 +32,9 @@ func Plugin() plugin.Plugin {
 }
 
 // addToGraph registers what the controller does at its Gateways.
-func addToGraph(b *topology.Builder) {
+func addToGraph(b *build.Builder) {
 	b.DefineNumberedPorts(backendKind)
-	b.AddImplementation(topology.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
+	b.AddImplementation(build.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
 		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true, NoStatusOnSets: true, NoneWinsInSet: true})
 }
 

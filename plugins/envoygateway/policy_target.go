@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // policyTarget is one target of a policy as the controller meets it.
@@ -63,7 +64,7 @@ func findTargetOrder(p *policy.Policy, target model.Ref, o *model.Object) target
 // passNumber is the place of a target in the controller's order: rules, routes, listeners,
 // ListenerSets, Gateways.
 func (p *policyTarget) passNumber() int {
-	route, set := isRoute(p.target.GroupKind()), topology.IsListenerSet(p.target.GroupKind())
+	route, set := isRoute(p.target.GroupKind()), gatewayapi.IsListenerSet(p.target.GroupKind())
 	switch {
 	case route && p.target.Section != "":
 		return 0
@@ -78,7 +79,7 @@ func (p *policyTarget) passNumber() int {
 }
 
 // isRoute reports whether a kind is one of the routes.
-func isRoute(gk model.GroupKind) bool { return slices.Contains(topology.RouteKinds(), gk) }
+func isRoute(gk model.GroupKind) bool { return slices.Contains(gatewayapi.RouteKinds(), gk) }
 
 // listPolicyTargets lists the targets of all policies of a kind that are there, in the controller's
 // order: by age and name of the policies within a pass. What is not managed, and what is not found,

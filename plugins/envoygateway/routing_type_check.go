@@ -7,7 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // checkRoutingType says where the routing type of a listener's policy is not found: the controller
@@ -22,7 +22,7 @@ func checkRoutingType(p *policy.Policy, in *model.Snapshot) (string, []model.Pro
 		if t.Ref.Section == "" || isRoute(t.Ref.GroupKind()) {
 			continue
 		}
-		for _, gk := range topology.HTTPRouteKinds() {
+		for _, gk := range gatewayapi.HTTPRouteKinds() {
 			for _, o := range in.OfKind(gk) {
 				for _, parent := range o.Body.At("spec", "parentRefs").Items {
 					if namesWhole(o, parent, t.Ref.WithoutSection()) {

@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // scopeTree is what the controller notes about which targets lie below which. A scope is a target:
@@ -171,9 +172,9 @@ func (s *scopeTree) describeOverriding(scope model.Ref) string {
 		case s.merged[scope][ref]:
 		case isRoute(ref.GroupKind()):
 			routes = append(routes, ref.FullName())
-		case topology.IsListenerSet(ref.GroupKind()) && ref.Section != "":
+		case gatewayapi.IsListenerSet(ref.GroupKind()) && ref.Section != "":
 			setListeners = append(setListeners, ref.FullName()+"/"+ref.Section)
-		case topology.IsListenerSet(ref.GroupKind()):
+		case gatewayapi.IsListenerSet(ref.GroupKind()):
 			sets = append(sets, ref.FullName())
 		default:
 			listeners = append(listeners, ref.FullName()+"/"+ref.Section)

@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 const gatewayGroup = "gateway.networking.k8s.io"
@@ -52,7 +53,7 @@ func checkSamePort(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy
 				}
 			}
 		}
-		if http && slices.ContainsFunc(topology.ListenerSetKinds(), in.Cluster.HasUnread) {
+		if http && slices.ContainsFunc(gatewayapi.ListenerSetKinds(), in.Cluster.HasUnread) {
 			return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: "listener sets may not be read: whether one of their listeners shares its port with those of the policy is not known"}.At(p.Object)}
 		}
@@ -66,7 +67,7 @@ func checkSamePort(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy
 // names begin, so that one of the same namespace whose name begins alike passes for it.
 func (l httpListener) explainSharedPort(all []httpListener, target model.Ref) string {
 	own := l.namePrefix()
-	if !topology.IsListenerSet(target.GroupKind()) {
+	if !gatewayapi.IsListenerSet(target.GroupKind()) {
 		own = l.gateway.FullName()
 	}
 	var names []string

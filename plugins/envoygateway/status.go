@@ -12,6 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // routeConditions are those that the controller writes about policies that can target routes. They
@@ -182,7 +183,7 @@ func formatConflictTarget(p *policyTarget) string {
 
 // formatMissingSection says which section is not there.
 func formatMissingSection(p *policyTarget) string {
-	if topology.IsListenerSet(p.target.GroupKind()) && p.policy.Ref().Kind == "ClientTrafficPolicy" {
+	if gatewayapi.IsListenerSet(p.target.GroupKind()) && p.policy.Ref().Kind == "ClientTrafficPolicy" {
 		return fmt.Sprintf("ListenerSet %s does not have a listener named %q", p.target.FullName(), p.target.Section)
 	}
 	return fmt.Sprintf("No section name %s found for %s %s", p.target.Section, p.target.Kind, p.target.FullName())

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // translationFault says why a policy, merged with a parent if there is one, cannot be translated,
@@ -38,7 +38,7 @@ func (s *scopeTree) translationFault(p, parent *policy.Policy) string {
 				continue
 			}
 			to := model.Ref{Kind: "ConfigMap", Namespace: from.Ref().Namespace, Name: ref.Text("name")}
-			if flaw, _ := s.res.Graph.CheckAuthority(to); flaw == topology.MissingCertificate {
+			if flaw, _ := s.res.Graph.CheckAuthority(to); flaw == reference.MissingCertificate {
 				if v.kind == "EnvoyExtensionPolicy" {
 					return fmt.Sprintf("%s: can't find the referenced configmap %s in namespace %s", v.list, to.Name, to.Namespace)
 				}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // backendTLSAncestors is what is written about a BackendTLSPolicy (gatewayapi G53).
@@ -29,9 +29,9 @@ func judgeCertificates(in status.Input) (accepted, resolved status.Condition) {
 	for _, v := range refs.Items {
 		flaw, what := in.Resolution.Graph.CheckAuthority(model.Ref{Group: v.Text("group"), Kind: v.Text("kind"), Namespace: in.Outcome.Policy.Object.Ref.Namespace, Name: v.Text("name")})
 		switch flaw {
-		case topology.NoFlaw:
+		case reference.NoFlaw:
 			good++
-		case topology.WithheldCertificate:
+		case reference.WithheldCertificate:
 			open = cmp.Or(open, what)
 		default:
 			if resolved.Status == "True" {
@@ -54,9 +54,9 @@ func judgeCertificates(in status.Input) (accepted, resolved status.Condition) {
 	return accepted, resolved
 }
 
-var reasonByFlaw = map[topology.CertificateFlaw]string{
-	topology.WrongCertificateKind:  string(gatewayv1.BackendTLSPolicyReasonInvalidKind),
-	topology.MissingCertificate:    string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
-	topology.IncompleteCertificate: string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
-	topology.MalformedCertificate:  string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
+var reasonByFlaw = map[reference.CertificateFlaw]string{
+	reference.WrongCertificateKind:  string(gatewayv1.BackendTLSPolicyReasonInvalidKind),
+	reference.MissingCertificate:    string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
+	reference.IncompleteCertificate: string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
+	reference.MalformedCertificate:  string(gatewayv1.BackendTLSPolicyReasonInvalidCACertificateRef),
 }

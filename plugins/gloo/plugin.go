@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -25,7 +25,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gateFunctions(),
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"gloo.References": limitTargetRefs}},
 		Attaching: descriptor.Attaching{
-			Links:  []topology.Linker{addToGraph},
+			Links:  []build.Linker{addToGraph},
 			Attach: map[string]policy.Attacher{"gloo.BehindTheGateway": attachToListenerSets}},
 		Merging: descriptor.Merging{Strategies: map[string]policy.StrategyParser{"gloo.ParentFirst": newParentFirstStrategy}},
 		Judging: descriptor.Judging{
@@ -37,8 +37,8 @@ func Plugin() plugin.Plugin {
 }
 
 // addToGraph registers how routes delegate to routes.
-func addToGraph(b *topology.Builder) {
-	b.AddDelegation(topology.Delegation{Controllers: []string{controller},
+func addToGraph(b *build.Builder) {
+	b.AddDelegation(build.Delegation{Controllers: []string{controller},
 		LabelGroup: "delegation.gateway.solo.io", LabelKind: "label", LabelKey: "delegation.gateway.solo.io/label", AllNamespaces: "all",
 		InheritKey: "delegation.gateway.solo.io/inherit-parent-matcher", InheritValues: []string{"true", "yes", "enabled"}})
 }

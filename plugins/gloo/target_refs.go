@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 const severalRefsRelease = "1.19" // the release since which all targetRefs count
@@ -56,7 +57,7 @@ func attachToListenerSets(p *policy.Policy, g *topology.Graph, _ *model.Snapshot
 			whole[ref] = true
 			continue
 		}
-		if ref.Namespace != home || !topology.IsListenerSet(ref.GroupKind()) {
+		if ref.Namespace != home || !gatewayapi.IsListenerSet(ref.GroupKind()) {
 			continue
 		}
 		for _, set := range g.Lookup(ref) {

@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // optOutAnnotation takes a policy of the Gateway API out of Istio's hands.
@@ -140,12 +141,12 @@ func certificateCondition(in status.Input) status.Condition {
 	for _, v := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
 		flaw, what := in.Resolution.Graph.CheckAuthority(model.Ref{Group: v.Text("group"), Kind: v.Text("kind"), Namespace: o.Ref.Namespace, Name: v.Text("name")})
 		switch flaw {
-		case topology.NoFlaw:
-		case topology.WithheldCertificate:
+		case reference.NoFlaw:
+		case reference.WithheldCertificate:
 			if out.Status == "True" {
 				out.Status, out.Reason, out.Message = "Unknown", "NotEvaluated", what
 			}
-		case topology.WrongCertificateKind:
+		case reference.WrongCertificateKind:
 			out.Status, out.Reason, out.Message = "False", "InvalidKind", what
 		default:
 			out.Status, out.Reason, out.Message = "False", "InvalidCACertificateRef", what

@@ -8,9 +8,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/istio/authorization"
 )
 
 //go:embed kinds.json
@@ -20,10 +21,10 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds, RequestWords: map[string]plugin.WordFunc{"istio.PathNormalization": findPathNormalization}, Audit: proxyMapping(),
 		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"istio.CoreConditions": gatewayAPIAncestors, "istio.WaypointAccepted": waypointAncestors}},
-		Evaluators: request.Evaluators{"istio.Authorize": evaluateAuthorization}, 
-		Gates:      protect.Functions{"istio.Rules": newRuleGates(failsOpen), "istio.Tokens": buildTokenGate, "istio.Peers": buildPeerGate},
+		Evaluators: evaluate.Evaluators{"istio.Authorize": authorization.Evaluate},
+		Gates:      protect.Functions{"istio.Rules": authorization.NewRuleGates(failsOpen), "istio.Tokens": authorization.BuildTokenGate, "istio.Peers": buildPeerGate},
 		Attaching: descriptor.Attaching{
-			Links: []topology.Linker{addToGraph},
+			Links: []build.Linker{addToGraph},
 			Legs: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)), "istio.Asked": newLegMaker(findAuthorized), "istio.Peers": newLegMaker(findPeers), "istio.Configured": newLegMaker(excludeZtunnel(findConfigured)),
 				"istio.Filtered": newLegMaker(excludeZtunnel(findPatched)), "istio.Extended": newLegMaker(excludeZtunnel(findExtended)), "istio.Observed": newLegMaker(excludeZtunnel(findObserved)), "istio.Destinations": newDestinationFinder}},
 		Merging: descriptor.Merging{
@@ -35,7 +36,7 @@ func Plugin() plugin.Plugin {
 }
 
 // addToGraph registers what the vendor adds to the graph, and what its Gateways take.
-func addToGraph(b *topology.Builder) {
+func addToGraph(b *build.Builder) {
 	b.AddExtension(extendGraph)
-	b.AddImplementation(topology.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
+	b.AddImplementation(build.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
 }

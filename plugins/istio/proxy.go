@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
 // Labels and classes that Istio reads.
@@ -96,8 +96,8 @@ func buildProxyIndex(in *model.Snapshot, s model.Settings) *proxyIndex {
 		}
 	}
 	var workloads []*proxy
-	for _, o := range topology.WorkloadsOf(in) {
-		labels, notes := topology.PodMetadata(o)
+	for _, o := range workload.List(in) {
+		labels, notes := workload.PodMetadata(o)
 		p := &proxy{object: o, pods: []map[string]string{labels}, annotations: notes, name: labels[gatewayNameLabel], membership: findMembership(in, o, labels, notes)}
 		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace, Name: p.name}]; gw != nil {
 			gw.pods, gw.annotations = append(gw.pods, labels), notes

@@ -5,13 +5,14 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // proxyFamily holds what a waypoint serves below the waypoint. Everything else stands alone: what holds at it is found by the policies.
 const proxyFamily = "istio.proxy"
 
 // extendGraph links workloads, namespaces and what waypoints serve.
-func extendGraph(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
+func extendGraph(b *build.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
 	if !isPresent(in, s) {
 		return nil
 	}
@@ -57,7 +58,7 @@ func extendGraph(b *topology.Extender, in *model.Snapshot, s model.Settings) []m
 }
 
 // addPorts adds the ports of a ServiceEntry, by their names.
-func addPorts(b *topology.Extender, id topology.NodeID, o *model.Object) {
+func addPorts(b *build.Extender, id topology.NodeID, o *model.Object) {
 	var names []string
 	for _, port := range o.Body.At("spec", "ports").Items {
 		if name := port.Text("name"); name != "" && !slices.Contains(names, name) {

@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // proxyMapping is what the vendor knows of its proxies.
@@ -159,7 +160,7 @@ func findListener(rs *audit.Routes, rule topology.NodeID, h *dataplane.VirtualHo
 	best, score, tied := topology.None, -1, false
 	for _, id := range serving {
 		facts := rs.Graph.Listener(id)
-		if strconv.Itoa(int(facts.Port)) != port || facts.Hostname != "" && domain != "*" && !topology.CoversHostname(facts.Hostname, domain) {
+		if strconv.Itoa(int(facts.Port)) != port || facts.Hostname != "" && domain != "*" && !gatewayapi.CoversHostname(facts.Hostname, domain) {
 			continue
 		}
 		n := len(facts.Hostname) * 2

@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 var (
@@ -115,7 +115,7 @@ func hasTrustAnchor(r *resolve.Resolution, p *policy.Policy) bool {
 	}
 	for _, v := range validation.Field("caCertificateRefs").Items {
 		flaw, _ := r.Graph.CheckAuthority(readRef(v, model.GroupKind{Group: v.Text("group"), Kind: v.Text("kind")}, p.Object.Ref.Namespace))
-		return flaw == topology.NoFlaw || flaw == topology.WithheldCertificate
+		return flaw == reference.NoFlaw || flaw == reference.WithheldCertificate
 	}
 	return false
 }

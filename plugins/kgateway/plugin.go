@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -29,7 +29,7 @@ func Plugin() plugin.Plugin {
 			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},
 			Builtins:  map[string]policy.BuiltinFunc{"kgateway.Timeout": readTimeout, "kgateway.PathRewrite": readPathRewrite, "kgateway.HostRewrite": readHostRewrite, "kgateway.CORS": readCORS}},
 		Attaching: descriptor.Attaching{
-			Links:     []topology.Linker{addToGraph},
+			Links:     []build.Linker{addToGraph},
 			Discovers: map[string]policy.NamespaceDiscovery{"kgateway.Namespaces": readDiscoverySelectors}},
 		Merging: descriptor.Merging{
 			Strategies: map[string]policy.StrategyParser{"kgateway.Layers": newLayerStrategy, "kgateway.GatewayOnly": newGatewayOnlyStrategy, "kgateway.Inherited": newInheritStrategy},
@@ -45,9 +45,9 @@ func Plugin() plugin.Plugin {
 
 // addToGraph registers how routes delegate to routes, and that listeners without TLS share their
 // port.
-func addToGraph(b *topology.Builder) {
-	b.AddSharedPorts(topology.SharedPorts{Controllers: []string{controller}, Protocol: "HTTP"})
-	b.AddDelegation(topology.Delegation{Controllers: []string{controller},
+func addToGraph(b *build.Builder) {
+	b.AddSharedPorts(build.SharedPorts{Controllers: []string{controller}, Protocol: "HTTP"})
+	b.AddDelegation(build.Delegation{Controllers: []string{controller},
 		LabelGroup: "delegation.kgateway.dev", LabelKind: "label", LabelKey: "delegation.kgateway.dev/label", AllNamespaces: "all",
 		InheritKey: "delegation.kgateway.dev/inherit-parent-matcher", InheritValues: []string{"true", "yes", "enabled"}})
 }

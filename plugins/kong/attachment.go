@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // nestUnderType puts what a plugin object says below the type of the plugin, of which a request
@@ -47,7 +48,7 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 			}
 		}
 	}
-	for _, gk := range append(topology.RouteKinds(), model.GroupKind{Kind: "Service"}) {
+	for _, gk := range append(gatewayapi.RouteKinds(), model.GroupKind{Kind: "Service"}) {
 		for _, o := range in.OfKind(gk) {
 			add(o)
 		}
@@ -187,7 +188,7 @@ func findConsumerPlugins(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt
 // it.
 func upstreamAncestors(in status.Input) []status.Ancestor {
 	var out []status.Ancestor
-	unread := slices.ContainsFunc(in.Kind.Gaps().Of(in.Outcome.Policy), func(gap resolve.Gap) bool { return slices.Contains(topology.RouteKinds(), gap.Kind) })
+	unread := slices.ContainsFunc(in.Kind.Gaps().Of(in.Outcome.Policy), func(gap resolve.Gap) bool { return slices.Contains(gatewayapi.RouteKinds(), gap.Kind) })
 	for _, id := range in.Outcome.Targets {
 		ref := in.Resolution.Node(id).Ref
 		ref.Group = "core"

@@ -4,12 +4,12 @@ import (
 	"cmp"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // addToGraph registers which Secrets the operator has made for TLSPolicies: those of the listeners
 // that end TLS for a hostname, of the targeted Gateway.
-func addToGraph(b *topology.Builder) {
+func addToGraph(b *build.Builder) {
 	b.AddMaker(func(in *model.Snapshot, made func(object, by model.Ref)) {
 		for _, p := range in.OfKind(model.GroupKind{Group: "kuadrant.io", Kind: "TLSPolicy"}) {
 			target := p.Body.At("spec", "targetRef")

@@ -6,6 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 var sameNameRoutes = model.Rule{ID: "SameNameDifferentRouteKinds", Severities: []model.Severity{model.Warning},
@@ -16,7 +17,7 @@ var sameNameRoutes = model.Rule{ID: "SameNameDifferentRouteKinds", Severities: [
 // operator knows the paths through them by one id, so that what it computes for the one takes the
 // place of what it computes for the other.
 func findSameNames(k *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
-	kinds := topology.HTTPRouteKinds()
+	kinds := gatewayapi.HTTPRouteKinds()
 	if slices.ContainsFunc(kinds, func(gk model.GroupKind) bool { return !hasRoutes(g, gk) }) {
 		return nil
 	}

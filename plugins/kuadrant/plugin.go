@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -21,7 +21,7 @@ func Plugin() plugin.Plugin {
 			Auto:    map[string]descriptor.AutoFunc{"kuadrant.Profile": chooseProfile},
 			Readers: map[string]policy.BlockReader{"kuadrant.Designs": readDesign}},
 		Attaching: descriptor.Attaching{
-			Links: []topology.Linker{addToGraph},
+			Links: []build.Linker{addToGraph},
 			Path:  map[string]policy.StepFunc{"kuadrant.ValidPath": checkStep}},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"kuadrant.Issuer": checkIssuer},

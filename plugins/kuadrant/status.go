@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // tokenRateLimitPolicy is the kind for which the operator writes its statuses by a code of its own.
@@ -173,7 +174,7 @@ func affectedConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 			names = listPoliciesAbove(g, at, id)
 		case topology.Route:
 			m.Controller = controller
-			if topology.IsHTTPRoute(n.Ref.GroupKind()) { // the operator does not look at others
+			if gatewayapi.IsHTTPRoute(n.Ref.GroupKind()) { // the operator does not look at others
 				names = listPoliciesAbove(g, at, id)
 			}
 		}

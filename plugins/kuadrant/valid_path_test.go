@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // Operator paths: the subset test has one direction.
@@ -118,7 +119,7 @@ apiVersion: gateway.networking.k8s.io/v1
 kind: %s
 metadata: {name: route, namespace: app}
 spec: {%s}`, hostname, kind, spec))
-	return topology.Build(in, model.Settings{})
+	return build.Graph(in, model.Settings{})
 }
 
 // find is the node of the role, with the section.

@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 var (
@@ -131,7 +131,7 @@ func findOpenness(in protect.Input) openness {
 func hasIdentity(in *model.Snapshot, s model.Settings, labels map[string]string) bool {
 	return slices.ContainsFunc(in.OfKind(identityKind), func(o *model.Object) bool {
 		by := o.Body.At("spec", "selector", "dataplane")
-		selector, err := topology.ReadLabelSelector(by)
+		selector, err := selector.ReadLabelSelector(by)
 		return by.IsObject() && err == nil && selector.SelectsLabels(labels) && findMesh(o, in) == labels[meshLabel]
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -21,7 +21,7 @@ func Plugin() plugin.Plugin {
 			Labels: map[string]policy.Labeler{"kuma.Labels": newLabeler},
 			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": toTyped}},
 		Attaching: descriptor.Attaching{
-			Links: []topology.Linker{func(b *topology.Builder) { b.AddExtension(extendGraph) }},
+			Links: []build.Linker{func(b *build.Builder) { b.AddExtension(extendGraph) }},
 			Legs:  map[string]policy.PointSearch{"kuma.Proxies": newProxyFinder, "kuma.Selected": newSelectionFinder, "kuma.TagProxies": newTagProxyFinder, "kuma.Destinations": newDestinationFinder}},
 		Merging: descriptor.Merging{
 			Compare: map[string]policy.Comparator{"kuma.Reference": compareReferences, "kuma.Destination": compareDestinations},

@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // The families that the linker makes.
@@ -21,7 +22,7 @@ var (
 )
 
 // extendGraph links meshes, proxies, destinations and routes.
-func extendGraph(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
+func extendGraph(b *build.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
 	asked := s
 	s = withDialect(in, s)
 	w := buildMeshIndex(in, s)
@@ -48,7 +49,7 @@ func extendGraph(b *topology.Extender, in *model.Snapshot, s model.Settings) []m
 }
 
 type graphLinker struct {
-	*topology.Extender
+	*build.Extender
 	world    *meshIndex
 	meshes   map[string]topology.NodeID
 	proxies  []topology.NodeID // by dataplane

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 // findTarget is what an AuthorizationPolicy targets: a Server, a route, or its own Namespace,
@@ -39,7 +40,7 @@ func (w *meshIndex) findServers(o *model.Object) []*server {
 func (w *meshIndex) findServersOfOld(o *model.Object) []*server {
 	spec := o.Body.At("spec", "server")
 	name := spec.Text("name")
-	selector, err := topology.ReadLabelSelector(spec.Field("selector"))
+	selector, err := selector.ReadLabelSelector(spec.Field("selector"))
 	var out []*server
 	for _, v := range w.servers[o.Ref.Namespace] {
 		if name != "" && v.object.Ref.Name == name || name == "" && err == nil && selector.SelectsLabels(v.object.Labels) {

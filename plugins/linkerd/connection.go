@@ -8,13 +8,15 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 // judgeConnection judges a connection at the proxy of its destination: one grant that fits lets it
 // in, whatever others say (IX client_authzs).
-func judgeConnection(q request.Query, r *resolve.Resolution, _ *resolve.Kind) *request.Judgement {
+func judgeConnection(q evaluate.Query, r *resolve.Resolution, _ *resolve.Kind) *evaluate.Judgement {
 	if q.Answer != nil || q.To.Workload == topology.None || q.Protocol != "TCP" || !isPresent(r.Snapshot, r.Settings) {
 		return nil
 	}
@@ -64,62 +66,62 @@ type connectionJudge struct {
 type namedGrant struct {
 	grant
 	name string
-	fits topology.Truth
+	fits selector.Truth
 }
 
-func (j *connectionJudge) decide() *request.Judgement {
-	d := request.Decision{At: j.to.object.Ref, Outcome: request.Allowed}
-	out := &request.Judgement{}
-	settle := func(o request.Outcome, why ...string) *request.Judgement {
-		if o == request.Denied && j.to.meshed == topology.Maybe {
-			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+" has a proxy that asks is not known: "+j.to.why)
+func (j *connectionJudge) decide() *evaluate.Judgement {
+	d := evaluate.Decision{At: j.to.object.Ref, Outcome: evaluate.Allowed}
+	out := &evaluate.Judgement{}
+	settle := func(o request.Outcome, why ...string) *evaluate.Judgement {
+		if o == evaluate.Denied && j.to.meshed == selector.Maybe {
+			o, why = evaluate.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+" has a proxy that asks is not known: "+j.to.why)
 		}
 		d.Outcome, d.Why = o, append(why, j.notes...)
 		if j.identityAsked {
 			d.Why = append(d.Why, out.Problems[len(out.Problems)-1].Message)
 		}
-		out.Outcome, out.Decisions = o, []request.Decision{d}
+		out.Outcome, out.Decisions = o, []evaluate.Decision{d}
 		return out
 	}
 	switch j.to.meshed {
-	case topology.No:
-		out.Outcome, out.Why = request.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " + j.to.why}
+	case selector.No:
+		out.Outcome, out.Why = evaluate.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " + j.to.why}
 		return out
-	case topology.Maybe:
+	case selector.Maybe:
 		out.Problems = append(out.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
 	}
 	out.Problems = append(out.Problems, j.describeClient())
 	server := j.findGovernor(j.to, j.port)
 	if other := j.findRival(server); other != nil {
-		return settle(request.NotEvaluated, fmt.Sprintf("which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
+		return settle(evaluate.NotEvaluated, fmt.Sprintf("which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
 			server.object.Ref.FullName(), other.object.Ref.FullName()))
 	}
 	all, where := j.listServerGrants(server)
-	fits := topology.No
+	fits := selector.No
 	for i := range all {
 		all[i].fits = j.matchGrant(all[i].grant)
 		fits = max(fits, all[i].fits)
 	}
 	d.Stage = where
 	for _, c := range all {
-		if c.fits == fits && fits != topology.No && c.policy != nil {
-			d.By = append(d.By, request.Decider{Policy: c.policy.Ref, Origin: c.policy.Origin, Rule: c.name, Action: "allow"})
+		if c.fits == fits && fits != selector.No && c.policy != nil {
+			d.By = append(d.By, evaluate.Decider{Policy: c.policy.Ref, Origin: c.policy.Origin, Rule: c.name, Action: "allow"})
 		}
 	}
 	if server != nil && len(server.activeRoutes()) > 0 {
 		return j.decideByPath(server, fits, settle)
 	}
 	switch {
-	case fits == topology.Yes && len(d.By) == 0:
-		return settle(request.Allowed, where+" lets it in")
-	case fits == topology.Yes:
-		return settle(request.Allowed, "it is let in by "+where)
-	case fits == topology.Maybe:
-		return settle(request.NotEvaluated, "whether it is let in by "+where+" depends on "+strings.Join(j.doubts, ", "))
+	case fits == selector.Yes && len(d.By) == 0:
+		return settle(evaluate.Allowed, where+" lets it in")
+	case fits == selector.Yes:
+		return settle(evaluate.Allowed, "it is let in by "+where)
+	case fits == selector.Maybe:
+		return settle(evaluate.NotEvaluated, "whether it is let in by "+where+" depends on "+strings.Join(j.doubts, ", "))
 	case len(all) == 0:
-		return settle(request.Denied, where+" lets nobody in")
+		return settle(evaluate.Denied, where+" lets nobody in")
 	}
-	return settle(request.Denied, "no grant at "+where+" fits")
+	return settle(evaluate.Denied, "no grant at "+where+" fits")
 }
 
 // findRival is a Server that may govern the port in the place of the one that comes first by name,
@@ -138,35 +140,35 @@ func (j *connectionJudge) findRival(first *server) *server {
 }
 
 // bestMatch is how well the best grant of a Server fits, and whether paths decide.
-func (j *connectionJudge) bestMatch(v *server) [2]topology.Truth {
-	var out [2]topology.Truth
+func (j *connectionJudge) bestMatch(v *server) [2]selector.Truth {
+	var out [2]selector.Truth
 	all, _ := j.listServerGrants(v)
 	for _, c := range all {
 		out[0] = max(out[0], j.matchGrant(c.grant))
 	}
 	if len(v.activeRoutes()) > 0 {
-		out[1] = topology.Yes
+		out[1] = selector.Yes
 	}
 	return out
 }
 
 // decideByPath judges where routes decide: what the Server grants holds for all of them, and any
 // may have grants of its own.
-func (j *connectionJudge) decideByPath(server *server, fits topology.Truth, settle func(request.Outcome, ...string) *request.Judgement) *request.Judgement {
+func (j *connectionJudge) decideByPath(server *server, fits selector.Truth, settle func(request.Outcome, ...string) *evaluate.Judgement) *evaluate.Judgement {
 	names := make([]string, 0, len(server.activeRoutes()))
 	for _, route := range server.activeRoutes() {
 		names = append(names, route.Ref.String())
 	}
-	own := topology.No
+	own := selector.No
 	for _, route := range server.activeRoutes() {
 		for _, g := range j.listRouteGrants(route) {
 			own = max(own, j.matchGrant(g))
 		}
 	}
-	if fits == topology.No && own == topology.No {
-		return settle(request.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it", server.object.Ref.FullName()))
+	if fits == selector.No && own == selector.No {
+		return settle(evaluate.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it", server.object.Ref.FullName()))
 	}
-	return settle(request.NotEvaluated, fmt.Sprintf("Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)", server.object.Ref.FullName(), strings.Join(names, ", ")))
+	return settle(evaluate.NotEvaluated, fmt.Sprintf("Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)", server.object.Ref.FullName(), strings.Join(names, ", ")))
 }
 
 // listRouteGrants are the grants of a route of its own.
@@ -215,14 +217,14 @@ func (j *connectionJudge) listServerGrants(v *server) (out []namedGrant, where s
 }
 
 // matchGrant reports whether a grant fits the client: its networks and its identities.
-func (j *connectionJudge) matchGrant(g grant) topology.Truth {
+func (j *connectionJudge) matchGrant(g grant) selector.Truth {
 	return min(j.matchNetworks(g.networks), j.matchIdentities(g))
 }
 
-func (j *connectionJudge) matchNetworks(list []network) topology.Truth {
+func (j *connectionJudge) matchNetworks(list []network) selector.Truth {
 	if len(j.addresses) == 0 {
 		if isUniversal(list) {
-			return topology.Yes
+			return selector.Yes
 		}
 		return j.noteDoubt("the address of the client")
 	}
@@ -233,11 +235,11 @@ func (j *connectionJudge) matchNetworks(list []network) topology.Truth {
 	}
 	switch {
 	case all:
-		return topology.Yes
+		return selector.Yes
 	case some:
 		return j.noteDoubt("which address the client has")
 	}
-	return topology.No
+	return selector.No
 }
 
 // isUniversal reports whether networks hold every address.
@@ -254,38 +256,38 @@ func (n network) contains(a netip.Addr) bool {
 	})
 }
 
-func (j *connectionJudge) matchIdentities(g grant) topology.Truth {
+func (j *connectionJudge) matchIdentities(g grant) selector.Truth {
 	if g.identities == nil && !g.anyTLS {
-		return topology.Yes
+		return selector.Yes
 	}
 	j.identityAsked = true
 	switch {
 	case j.from == nil:
-		return topology.No
-	case j.from.meshed == topology.Maybe:
-		if min(topology.Yes, j.matchIdentity(g)) == topology.No {
-			return topology.No
+		return selector.No
+	case j.from.meshed == selector.Maybe:
+		if min(selector.Yes, j.matchIdentity(g)) == selector.No {
+			return selector.No
 		}
 		return j.noteDoubt("whether " + j.from.object.Ref.String() + " is in the mesh (" + j.from.why + ")")
-	case j.from.meshed == topology.No:
-		return topology.No
+	case j.from.meshed == selector.No:
+		return selector.No
 	}
 	return j.matchIdentity(g)
 }
 
 // matchIdentity reports whether the identity of the client is one that a grant asks for.
-func (j *connectionJudge) matchIdentity(g grant) topology.Truth {
+func (j *connectionJudge) matchIdentity(g grant) selector.Truth {
 	id := j.clientIdentity()
 	for _, want := range g.identities {
 		suffix, wild := strings.CutPrefix(want, "*")
 		if want == id || wild && strings.HasSuffix(id, suffix) {
-			return topology.Yes
+			return selector.Yes
 		}
 	}
 	if g.anyTLS {
-		return topology.Yes
+		return selector.Yes
 	}
-	return topology.No
+	return selector.No
 }
 
 func (j *connectionJudge) clientIdentity() string {
@@ -295,11 +297,11 @@ func (j *connectionJudge) clientIdentity() string {
 	return j.settings.serviceAccountIdentity(j.from.object.Ref.Namespace, j.from.account)
 }
 
-func (j *connectionJudge) noteDoubt(what string) topology.Truth {
+func (j *connectionJudge) noteDoubt(what string) selector.Truth {
 	if !slices.Contains(j.doubts, what) {
 		j.doubts = append(j.doubts, what)
 	}
-	return topology.Maybe
+	return selector.Maybe
 }
 
 // describeClient states what the judgement takes the client to be.
@@ -309,9 +311,9 @@ func (j *connectionJudge) describeClient() model.Problem {
 	case j.from == nil:
 		p.Message = "the client is an address: it is taken to have no identity"
 		return p
-	case j.from.meshed == topology.Yes:
+	case j.from.meshed == selector.Yes:
 		p.Message = "the connection is taken to use mTLS, by which the client is " + j.clientIdentity() + ": " + j.from.why
-	case j.from.meshed == topology.No:
+	case j.from.meshed == selector.No:
 		p.Message = "the client is taken to have no identity: " + j.from.why
 	default:
 		p.Message = "whether the client has an identity is not known: " + j.from.why
@@ -320,4 +322,6 @@ func (j *connectionJudge) describeClient() model.Problem {
 }
 
 // leaveToServers leaves the judgement to that of Servers, which asks the policies of all kinds.
-func leaveToServers(request.Query, *resolve.Resolution, *resolve.Kind) *request.Judgement { return nil }
+func leaveToServers(evaluate.Query, *resolve.Resolution, *resolve.Kind) *evaluate.Judgement {
+	return nil
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // TestServerOf: a route leads to its Server, and one without a Server to none.
@@ -14,8 +15,8 @@ func TestServerOf(t *testing.T) {
 	}
 	server, route, lost := object(serverKind.Group, serverKind.Kind, "s"), object("policy.linkerd.io", "HTTPRoute", "r"), object("policy.linkerd.io", "HTTPRoute", "lost")
 	var on, off, itself topology.NodeID
-	g := topology.Build(model.NewSnapshot([]*model.Object{server, route, lost}, nil), model.Settings{}, func(b *topology.Builder) {
-		b.AddExtension(func(b *topology.Extender, _ *model.Snapshot, _ model.Settings) []model.Problem {
+	g := build.Graph(model.NewSnapshot([]*model.Object{server, route, lost}, nil), model.Settings{}, func(b *build.Builder) {
+		b.AddExtension(func(b *build.Extender, _ *model.Snapshot, _ model.Settings) []model.Problem {
 			b.DeclareFamily(serverFamily, serverRole, serverRouteRole)
 			itself, on, off = b.AddObject(serverRole, server), b.AddExtraNode(serverRouteRole, route.Ref, route), b.AddExtraNode(serverRouteRole, lost.Ref, lost)
 			b.Connect(serverFamily, itself, on)

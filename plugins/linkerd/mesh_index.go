@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	topologyselector "github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 const (
@@ -48,7 +48,7 @@ type meshIndex struct {
 type server struct {
 	object        *model.Object
 	external      bool
-	selector      topology.LabelSelector
+	selector      topologyselector.LabelSelector
 	invalidReason string // why the Server selects nothing
 	protocol      string
 	routes        []*model.Object // attached, by age, kind and name
@@ -107,7 +107,7 @@ func readServer(o *model.Object) *server {
 		v.invalidReason = "it has neither podSelector nor externalWorkloadSelector"
 	}
 	var err error
-	if v.selector, err = topology.ReadLabelSelector(selector); err != nil {
+	if v.selector, err = topologyselector.ReadLabelSelector(selector); err != nil {
 		v.invalidReason = "its selector cannot be read: " + err.Error()
 	}
 	return v
@@ -148,7 +148,7 @@ func (w *meshIndex) setPorts(load *workload) {
 // isShown reports whether what is in force at the ports of a workload without a Server is worth an
 // answer: not if it is known to be outside of the mesh, where no proxy asks.
 func (w *workload) isShown() bool {
-	return w.meshed != topology.No || hasOwnAnnotation(w.object) && w.annotations[injectAnnotation] == ""
+	return w.meshed != topologyselector.No || hasOwnAnnotation(w.object) && w.annotations[injectAnnotation] == ""
 }
 
 // findGovernor is the Server that governs a port of a workload, nil if none does.

@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // newEmptyFinder finds nothing: what goes out of workloads is not governed by objects of its kind,
@@ -64,7 +65,7 @@ func readOutbound(in *model.Snapshot, set settings) *outboundParents {
 }
 
 // linkOutbound adds Services and EgressNetworks as parents of routes, and the rules of the routes on each.
-func linkOutbound(b *topology.Extender, in *model.Snapshot, set settings) {
+func linkOutbound(b *build.Extender, in *model.Snapshot, set settings) {
 	b.DeclareFamily(outboundFamily, outboundParentRole, outboundRuleRole)
 	w := readOutbound(in, set)
 	for _, parent := range w.order {

@@ -7,9 +7,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -19,9 +19,9 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: listFindings(),
 		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"linkerd.LimitAccepted": limitConditions, "linkerd.EgressAccepted": egressConditions}},
-		Evaluators: request.Evaluators{"linkerd.Verdict": judgeConnection, "linkerd.Together": leaveToServers}, Gates: gateFunctions(),
+		Evaluators: evaluate.Evaluators{"linkerd.Verdict": judgeConnection, "linkerd.Together": leaveToServers}, Gates: gateFunctions(),
 		Attaching: descriptor.Attaching{
-			Links: []topology.Linker{addToGraph},
+			Links: []build.Linker{addToGraph},
 			Legs: map[string]policy.PointSearch{"linkerd.Ports": newServerFinder, "linkerd.Authorized": newAuthorizationFinder, "linkerd.OldAuthorized": newOldAuthorizationFinder,
 				"linkerd.Limited": newLimitFinder, "linkerd.Itself": newSelfFinder, "linkerd.Nowhere": newEmptyFinder}},
 		Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"linkerd.Governed": newPortSituator, "linkerd.Grants": newGrantSituator, "linkerd.Limits": newLimitSituator,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	topologyreference "github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // The reasons of the condition Accepted.
@@ -164,7 +165,7 @@ func newParentJudge(in *model.Snapshot, s model.Settings) func(*model.Object, mo
 
 // checkBackends is what the condition ResolvedRefs says: the first backend that is no good decides
 // (ST backend_condition).
-func (j *routeJudge) checkBackends(route *model.Object, parent model.Ref) topology.Unresolved {
+func (j *routeJudge) checkBackends(route *model.Object, parent model.Ref) topologyreference.Unresolved {
 	for _, rule := range route.Body.At("spec", "rules").Items {
 		for _, b := range rule.Field("backendRefs").Items {
 			r := readReference(b, "")
@@ -175,17 +176,17 @@ func (j *routeJudge) checkBackends(route *model.Object, parent model.Ref) topolo
 			ref := r.resolve(gk, route.Ref.Namespace)
 			switch {
 			case !ok || gk == serverKind:
-				return topology.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind + " of group " + strconv.Quote(r.group)}
+				return topologyreference.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind + " of group " + strconv.Quote(r.group)}
 			case j.in.Get(ref) == nil && !j.isKnownAbsent(ref):
-				return topology.Unresolved{Message: ref.String() + " is not in the input, or may not be read"}
+				return topologyreference.Unresolved{Message: ref.String() + " is not in the input, or may not be read"}
 			case j.in.Get(ref) == nil:
-				return topology.Unresolved{Reason: "BackendNotFound", Message: ref.String() + " does not exist"}
+				return topologyreference.Unresolved{Reason: "BackendNotFound", Message: ref.String() + " does not exist"}
 			case gk == egressKind && ref != parent:
-				return topology.Unresolved{Reason: "InvalidKind", Message: ref.String() + " can be a backend of routes on itself only"}
+				return topologyreference.Unresolved{Reason: "InvalidKind", Message: ref.String() + " can be a backend of routes on itself only"}
 			}
 		}
 	}
-	return topology.Unresolved{}
+	return topologyreference.Unresolved{}
 }
 
 // isKnownAbsent reports whether an object of the kind is known not to exist where the input has

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 // newServerFinder finds the ports that a Server selects.
@@ -26,7 +27,7 @@ func newServerFinder(g *topology.Graph, in *model.Snapshot, s model.Settings) po
 				continue
 			}
 			selected++
-			if load.meshed == topology.No {
+			if load.meshed == selector.No {
 				outside = load.object.Ref.String() + " is not in the mesh: " + load.why
 				continue
 			}

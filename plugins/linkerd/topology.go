@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // The families that the linker makes.
@@ -29,9 +30,9 @@ const (
 )
 
 // addToGraph registers what the vendor adds to the graph.
-func addToGraph(b *topology.Builder) {
-	b.AddParentRules(topology.ParentRules{Judge: newParentJudge, CoreName: "core", RoutesTogether: true})
-	b.AddExtension(func(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
+func addToGraph(b *build.Builder) {
+	b.AddParentRules(build.ParentRules{Judge: newParentJudge, CoreName: "core", RoutesTogether: true})
+	b.AddExtension(func(b *build.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
 		if !isPresent(in, s) {
 			return nil
 		}
@@ -45,7 +46,7 @@ func addToGraph(b *topology.Builder) {
 }
 
 // linkInbound adds the ports of workloads.
-func linkInbound(b *topology.Extender, w *meshIndex) {
+func linkInbound(b *build.Extender, w *meshIndex) {
 	b.Workloads()
 	b.DeclareFamily(inboundFamily, topology.Namespace, topology.Workload, externalRole, portRole)
 	for _, load := range w.workloads {
@@ -65,7 +66,7 @@ func linkInbound(b *topology.Extender, w *meshIndex) {
 }
 
 // linkServers adds the Servers, and the routes on each.
-func linkServers(b *topology.Extender, w *meshIndex) {
+func linkServers(b *build.Extender, w *meshIndex) {
 	b.DeclareFamily(serverFamily, serverRole, serverRouteRole)
 	for _, o := range w.in.OfKind(serverKind) {
 		id := b.AddObject(serverRole, o)
@@ -75,7 +76,7 @@ func linkServers(b *topology.Extender, w *meshIndex) {
 	}
 }
 
-func linkEgress(b *topology.Extender, w *meshIndex) {
+func linkEgress(b *build.Extender, w *meshIndex) {
 	b.DeclareFamily(egressFamily, egressRole)
 	for _, o := range w.in.OfKind(egressKind) {
 		b.AddExtraNode(egressRole, o.Ref, o) // as a backend of routes it has another node

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
+	topologyworkload "github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
 // The annotations of Pods and Namespaces that are read.
@@ -25,7 +26,7 @@ type workload struct {
 	labels      map[string]string
 	annotations map[string]string // annotations
 	namespace   *model.Object     // its Namespace; nil: not in the input
-	meshed      topology.Truth
+	meshed      selector.Truth
 	why         string // it is meshed or not, or why that is not known
 	hasProxy    bool   // the proxy is in the Pod already, and with it what the Namespace said then
 	declared    []containerPort
@@ -44,7 +45,7 @@ type containerPort struct {
 // readWorkloads reads the workloads of an input, in order.
 func readWorkloads(in *model.Snapshot) []*workload {
 	var out []*workload
-	for _, o := range topology.WorkloadsOf(in) {
+	for _, o := range topologyworkload.List(in) {
 		out = append(out, readPod(in, o))
 	}
 	for _, o := range in.OfKind(externalWorkloadKind) {
@@ -55,7 +56,7 @@ func readWorkloads(in *model.Snapshot) []*workload {
 
 func readExternal(in *model.Snapshot, o *model.Object) *workload {
 	w := &workload{object: o, external: true, labels: o.Labels, annotations: o.Annotations, namespace: in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}),
-		meshed: topology.Yes, why: "an ExternalWorkload is in the mesh", identity: o.Text("spec", "meshTLS", "identity")}
+		meshed: selector.Yes, why: "an ExternalWorkload is in the mesh", identity: o.Text("spec", "meshTLS", "identity")}
 	for _, p := range o.Body.At("spec", "ports").Items {
 		w.addPort(p.Text("name"), p.Text("protocol"), p.Field("port"))
 	}
@@ -67,8 +68,8 @@ func readExternal(in *model.Snapshot, o *model.Object) *workload {
 
 func readPod(in *model.Snapshot, o *model.Object) *workload {
 	w := &workload{object: o, namespace: in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}), probePaths: map[int][]string{}}
-	w.labels, w.annotations = topology.PodMetadata(o)
-	spec := topology.PodSpec(o)
+	w.labels, w.annotations = topologyworkload.PodMetadata(o)
+	spec := topologyworkload.PodSpec(o)
 	w.account = cmp.Or(spec.Text("serviceAccountName"), spec.Text("serviceAccount"), "default")
 	for _, list := range []string{"containers", "initContainers"} {
 		for _, c := range spec.Field(list).Items {
@@ -108,15 +109,15 @@ func (w *workload) setMembership() {
 	}
 	switch {
 	case w.hasProxy:
-		w.meshed, w.why = topology.Yes, "it has a container linkerd-proxy"
+		w.meshed, w.why = selector.Yes, "it has a container linkerd-proxy"
 	case own && (word == "enabled" || word == "ingress"):
-		w.meshed, w.why = topology.Yes, whose+" is "+word
+		w.meshed, w.why = selector.Yes, whose+" is "+word
 	case own:
-		w.meshed, w.why = topology.No, whose+" is "+word
+		w.meshed, w.why = selector.No, whose+" is "+word
 	case w.namespace == nil:
-		w.meshed, w.why = topology.Maybe, "it has no annotation "+injectAnnotation+", and Namespace "+w.object.Ref.Namespace+" is not in the input"
+		w.meshed, w.why = selector.Maybe, "it has no annotation "+injectAnnotation+", and Namespace "+w.object.Ref.Namespace+" is not in the input"
 	default:
-		w.meshed, w.why = topology.No, "neither it nor its Namespace has the annotation "+injectAnnotation
+		w.meshed, w.why = selector.No, "neither it nor its Namespace has the annotation "+injectAnnotation
 	}
 }
 
@@ -126,7 +127,7 @@ func (w *workload) findAnnotation(name string) (value, from string) {
 	if v, ok := w.annotations[name]; ok {
 		return v, w.object.Ref.String()
 	}
-	if w.namespace != nil && !w.hasProxy && !w.external && w.meshed != topology.No {
+	if w.namespace != nil && !w.hasProxy && !w.external && w.meshed != selector.No {
 		if v, ok := w.namespace.Annotations[name]; ok {
 			return v, w.namespace.Ref.String()
 		}
@@ -143,7 +144,7 @@ func (w *workload) annotatedPorts(name string) portSet {
 
 // isOpaque reports whether a port without a Server is opaque.
 func (w *workload) isOpaque(port int, fallback portSet) bool {
-	if _, from := w.findAnnotation(opaquePortsAnnotation); from == "" && !w.external && w.meshed == topology.Yes && !w.hasProxy {
+	if _, from := w.findAnnotation(opaquePortsAnnotation); from == "" && !w.external && w.meshed == selector.Yes && !w.hasProxy {
 		return fallback.contains(port) // as the injector writes it
 	}
 	return w.annotatedPorts(opaquePortsAnnotation).contains(port)

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
 // judgeConnection judges a connection: it has to be allowed where it leaves and where it comes in.
-func judgeConnection(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.Judgement {
+func judgeConnection(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) *evaluate.Judgement {
 	if q.Answer != nil {
 		return nil
 	}
@@ -22,7 +23,7 @@ func judgeConnection(q request.Query, r *resolve.Resolution, k *resolve.Kind) *r
 		}
 	}
 	c.policies = sortPolicies(c.policies)
-	out := &request.Judgement{Outcome: request.Allowed}
+	out := &evaluate.Judgement{Outcome: evaluate.Allowed}
 	if c.from.pod != nil && c.from.id == c.to.id && !c.from.pod.Template {
 		out.Why = []string{"a pod always reaches itself"}
 		return out
@@ -30,7 +31,7 @@ func judgeConnection(q request.Query, r *resolve.Resolution, k *resolve.Kind) *r
 	for _, dir := range []direction{egress, ingress} {
 		d := c.judgeDirection(dir)
 		out.Decisions = append(out.Decisions, d)
-		out.Outcome = request.CombineOutcomes(out.Outcome, d.Outcome)
+		out.Outcome = evaluate.CombineOutcomes(out.Outcome, d.Outcome)
 	}
 	return out
 }
@@ -38,11 +39,11 @@ func judgeConnection(q request.Query, r *resolve.Resolution, k *resolve.Kind) *r
 // connectionEnd is one end of a connection.
 type connectionEnd struct {
 	id  topology.NodeID
-	pod *topology.Pod // nil: something outside of the cluster, or that is not known
-	request.Peer
+	pod *workload.Pod // nil: something outside of the cluster, or that is not known
+	evaluate.Peer
 }
 
-func newConnectionEnd(g *topology.Graph, p request.Peer) connectionEnd {
+func newConnectionEnd(g *topology.Graph, p evaluate.Peer) connectionEnd {
 	e := connectionEnd{id: p.Workload, Peer: p}
 	if p.Workload != topology.None {
 		pod := g.Pod(p.Workload)
@@ -77,7 +78,7 @@ type directionJudge struct {
 	*connection
 	dir       direction
 	pod, peer *connectionEnd
-	stages    []request.PassedStage
+	stages    []evaluate.PassedStage
 	outcomes  []outcome
 	doubts    []string // why more than one outcome is possible
 	tied      bool     // rules whose order is not defined disagree
@@ -87,16 +88,16 @@ type directionJudge struct {
 type outcome struct {
 	action ruleAction
 	stage  string
-	by     []request.Decider
+	by     []evaluate.Decider
 }
 
 // judgeDirection judges one direction.
-func (c *connection) judgeDirection(dir direction) request.Decision {
+func (c *connection) judgeDirection(dir direction) evaluate.Decision {
 	j := directionJudge{connection: c, dir: dir, pod: &c.to, peer: &c.from}
 	if dir == egress {
 		j.pod, j.peer = &c.from, &c.to
 	}
-	out := request.Decision{Name: string(dir), Outcome: request.Allowed}
+	out := evaluate.Decision{Name: string(dir), Outcome: evaluate.Allowed}
 	if j.pod.pod == nil {
 		out.Why = []string{j.pod.displayName() + " is no pod of the input: no policy holds there"}
 		return out
@@ -108,20 +109,20 @@ func (c *connection) judgeDirection(dir direction) request.Decision {
 	out.Passed = j.stages
 	j.setDecision(&out)
 	if unread := c.res.DescribeGaps(c.kind.Gaps().At(j.pod.id)); len(unread) > 0 {
-		out.Outcome, out.Why = request.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
+		out.Outcome, out.Why = evaluate.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
 	}
 	return out
 }
 
 // setDecision turns the possible outcomes into a decision.
-func (j *directionJudge) setDecision(out *request.Decision) {
+func (j *directionJudge) setDecision(out *evaluate.Decision) {
 	allowed := slices.ContainsFunc(j.outcomes, func(o outcome) bool { return o.action != deny })
 	denied := slices.ContainsFunc(j.outcomes, func(o outcome) bool { return o.action == deny })
 	switch {
 	case j.tied || allowed && denied:
-		out.Outcome, out.Why = request.NotEvaluated, removeDuplicates(j.doubts)
+		out.Outcome, out.Why = evaluate.NotEvaluated, removeDuplicates(j.doubts)
 	case denied:
-		out.Outcome = request.Denied
+		out.Outcome = evaluate.Denied
 	}
 	var stages []string
 	for _, o := range j.outcomes {
@@ -135,7 +136,7 @@ func (j *directionJudge) setDecision(out *request.Decision) {
 		}
 	}
 	out.Stage = strings.Join(removeDuplicates(stages), " or ")
-	if out.Stage == "" && out.Outcome == request.Allowed {
+	if out.Stage == "" && out.Outcome == evaluate.Allowed {
 		out.Why = []string{"nothing denies it"}
 	}
 }
@@ -151,12 +152,12 @@ func removeDuplicates(list []string) []string {
 }
 
 // addPassedStage notes a stage that did not, or may not, decide.
-func (j *directionJudge) addPassedStage(s policyStage, why string, by []request.Decider) {
-	j.stages = append(j.stages, request.PassedStage{Stage: s.String(), Why: why, By: by})
+func (j *directionJudge) addPassedStage(s policyStage, why string, by []evaluate.Decider) {
+	j.stages = append(j.stages, evaluate.PassedStage{Stage: s.String(), Why: why, By: by})
 }
 
 // newDecider names a rule.
-func newDecider(r *rule) request.Decider {
+func newDecider(r *rule) evaluate.Decider {
 	origin := r.policy.OriginOf("spec", string(r.dir), formatInt(r.index))
-	return request.Decider{Policy: r.policy.Ref, Origin: origin, Rule: r.displayName(), Title: r.title, Action: r.actionWord}
+	return evaluate.Decider{Policy: r.policy.Ref, Origin: origin, Rule: r.displayName(), Title: r.title, Action: r.actionWord}
 }

@@ -9,17 +9,17 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 // peer is an entry of a rule's list of peers. One of its fields is set.
 type peer struct {
-	pods    *topology.PodSelector
+	pods    *selector.PodSelector
 	written [2]string // of pods: the selectors of namespaces and pods, in a form that can be compared
 
 	networks []netip.Prefix
 	except   []netip.Prefix
-	nodes    *topology.LabelSelector
+	nodes    *selector.LabelSelector
 	domains  []string
 }
 
@@ -49,7 +49,7 @@ func readPeer(o *model.Object, v model.Body) (peer, error) {
 		networks, err := readPrefixes(v.Field("networks"))
 		return peer{networks: networks}, err
 	case v.Has("nodes"):
-		nodes, err := topology.ReadLabelSelector(v.Field("nodes"))
+		nodes, err := selector.ReadLabelSelector(v.Field("nodes"))
 		return peer{nodes: &nodes}, err
 	case v.Has("domainNames") && o.Ref.GroupKind() == clusterKind:
 		p := peer{}
@@ -86,17 +86,17 @@ func readOwnPeer(namespace string, v model.Body) (peer, error) {
 	case namespaces.IsNull() && pods.IsNull():
 		return peer{}, errors.New("it has none of namespaceSelector, podSelector and ipBlock")
 	}
-	p := peer{pods: &topology.PodSelector{Pods: topology.Everything()}, written: [2]string{formatSelector(namespaces), allSelector}}
+	p := peer{pods: &selector.PodSelector{Pods: selector.Everything()}, written: [2]string{formatSelector(namespaces), allSelector}}
 	var err error
 	if !pods.IsNull() {
-		if p.pods.Pods, err = topology.ReadLabelSelector(pods); err != nil {
+		if p.pods.Pods, err = selector.ReadLabelSelector(pods); err != nil {
 			return peer{}, fmt.Errorf("podSelector: %w", err)
 		}
 		p.written[1] = formatSelector(pods)
 	}
 	if namespaces.IsNull() {
 		p.pods.In, p.written[0] = namespace, formatSelector(model.Pack(map[string]any{"matchLabels": map[string]any{nameLabel: namespace}}, nil))
-	} else if p.pods.Namespaces, err = topology.ReadLabelSelector(namespaces); err != nil {
+	} else if p.pods.Namespaces, err = selector.ReadLabelSelector(namespaces); err != nil {
 		return peer{}, fmt.Errorf("namespaceSelector: %w", err)
 	}
 	return p, nil

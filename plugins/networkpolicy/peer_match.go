@@ -7,20 +7,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	topologyselector "github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
 // readSubject is whom a policy selects.
-func readSubject(o *model.Object) (topology.PodSelector, error) {
+func readSubject(o *model.Object) (topologyselector.PodSelector, error) {
 	if o.Ref.GroupKind() != ownKind {
 		return policy.ReadPodSelector(o.Body.At("spec", "subject"))
 	}
-	s := topology.PodSelector{In: o.Ref.Namespace, Pods: topology.Everything()}
+	s := topologyselector.PodSelector{In: o.Ref.Namespace, Pods: topologyselector.Everything()}
 	selector := o.Body.At("spec", "podSelector")
 	if selector.IsNull() {
 		return s, nil
 	}
 	var err error
-	s.Pods, err = topology.ReadLabelSelector(selector)
+	s.Pods, err = topologyselector.ReadLabelSelector(selector)
 	return s, err
 }
 
@@ -35,28 +36,28 @@ func attachToPods(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ mode
 }
 
 // matchPeer reports whether a peer is the other end of the connection; for what is not known, why.
-func (j *directionJudge) matchPeer(p peer) (topology.Truth, string) {
+func (j *directionJudge) matchPeer(p peer) (topologyselector.Truth, string) {
 	switch {
 	case p.pods != nil:
 		return j.matchPods(p)
 	case p.nodes != nil:
 		return j.matchNodes(p)
 	case p.domains != nil:
-		return topology.Maybe, "domain names are not resolved"
+		return topologyselector.Maybe, "domain names are not resolved"
 	}
 	return j.matchNetworks(p)
 }
 
-func (j *directionJudge) matchPods(p peer) (topology.Truth, string) {
+func (j *directionJudge) matchPods(p peer) (topologyselector.Truth, string) {
 	if j.peer.pod == nil {
-		return topology.No, ""
+		return topologyselector.No, ""
 	}
 	picks := j.matchSelector(*p.pods, j.peer.pod)
 	switch {
-	case picks == topology.No:
+	case picks == topologyselector.No:
 	case j.peer.pod.HostNetwork:
-		return topology.Maybe, j.peer.displayName() + " is in the network of its node, where it may not be told from it"
-	case picks == topology.Maybe:
+		return topologyselector.Maybe, j.peer.displayName() + " is in the network of its node, where it may not be told from it"
+	case picks == topologyselector.Maybe:
 		return picks, "the labels of namespace " + j.peer.pod.Ref.Namespace + " are not in the input"
 	}
 	return picks, ""
@@ -64,9 +65,9 @@ func (j *directionJudge) matchPods(p peer) (topology.Truth, string) {
 
 // matchNodes reports whether nodes are the other end: a pod that is not in the network of its node
 // has an address of its own.
-func (j *directionJudge) matchNodes(p peer) (topology.Truth, string) {
+func (j *directionJudge) matchNodes(p peer) (topologyselector.Truth, string) {
 	if j.peer.pod != nil && !j.peer.pod.HostNetwork {
-		return topology.No, ""
+		return topologyselector.No, ""
 	}
 	at := ""
 	if j.peer.pod == nil {
@@ -78,23 +79,23 @@ func (j *directionJudge) matchNodes(p peer) (topology.Truth, string) {
 			mine = mine || at != "" && a.Text("address") == at
 		}
 		if mine && p.nodes.SelectsLabels(node.Labels) {
-			return topology.Yes, ""
+			return topologyselector.Yes, ""
 		}
 		if mine {
-			return topology.No, ""
+			return topologyselector.No, ""
 		}
 	}
-	return topology.Maybe, "which node that is, is not in the input"
+	return topologyselector.Maybe, "which node that is, is not in the input"
 }
 
-func (j *directionJudge) matchNetworks(p peer) (topology.Truth, string) {
+func (j *directionJudge) matchNetworks(p peer) (topologyselector.Truth, string) {
 	if j.peer.pod == nil {
 		return p.containsAddress(j.peer.Address), ""
 	}
 	if !slices.ContainsFunc(p.networks, canHoldPods) {
-		return topology.No, ""
+		return topologyselector.No, ""
 	}
-	var answers []topology.Truth
+	var answers []topologyselector.Truth
 	for _, text := range j.peer.pod.Addresses {
 		if a, err := netip.ParseAddr(text); err == nil {
 			answers = append(answers, p.containsAddress(a))
@@ -102,9 +103,9 @@ func (j *directionJudge) matchNetworks(p peer) (topology.Truth, string) {
 	}
 	switch {
 	case j.peer.pod.Template || answers == nil:
-		return topology.Maybe, "the address of " + j.peer.displayName() + " is not in the input"
+		return topologyselector.Maybe, "the address of " + j.peer.displayName() + " is not in the input"
 	case slices.Min(answers) != slices.Max(answers):
-		return topology.Maybe, j.peer.displayName() + " has several addresses, and not all are in the network"
+		return topologyselector.Maybe, j.peer.displayName() + " has several addresses, and not all are in the network"
 	}
 	return answers[0], ""
 }
@@ -119,10 +120,10 @@ func canHoldPods(n netip.Prefix) bool {
 }
 
 // containsAddress reports whether an address is in the peer's networks.
-func (p *peer) containsAddress(a netip.Addr) topology.Truth {
+func (p *peer) containsAddress(a netip.Addr) topologyselector.Truth {
 	in := func(n netip.Prefix) bool { return n.Contains(a.Unmap()) }
 	if slices.ContainsFunc(p.networks, in) && !slices.ContainsFunc(p.except, in) {
-		return topology.Yes
+		return topologyselector.Yes
 	}
-	return topology.No
+	return topologyselector.No
 }

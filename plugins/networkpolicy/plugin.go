@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -18,11 +18,11 @@ var kinds []byte
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
-		Evaluators: request.Evaluators{"networkpolicy.Verdict": judgeConnection},
+		Evaluators: evaluate.Evaluators{"networkpolicy.Verdict": judgeConnection},
 		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
 			"networkpolicy.IsolatesIngress": newPartNormalizer(ingress), "networkpolicy.IsolatesEgress": newPartNormalizer(egress)}},
 		Attaching: descriptor.Attaching{
-			Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(findProblems) }},
+			Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(findProblems) }},
 			Attach: map[string]policy.Attacher{"networkpolicy.Pods": attachToPods}},
 		Merging: descriptor.Merging{
 			Compare: map[string]policy.Comparator{"networkpolicy.Tier": compareTiers, "networkpolicy.Priority": comparePriorities},

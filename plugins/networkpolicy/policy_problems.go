@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // findProblems says what of the policies cannot be read or has no effect, and what is assumed about
 // their order.
-func findProblems(_ *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+func findProblems(_ *build.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
 	var out []model.Problem
 	var policies []*model.Object
 	for _, gk := range []model.GroupKind{clusterKind, adminKind, baselineKind, ownKind} {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
 const lastPort = 1<<16 - 1
@@ -107,7 +107,7 @@ func newPortRange(protocol string, first, last model.Body) (port, error) {
 
 // matchesConnection reports whether a connection is to the port; to are the ports that the
 // destination's containers declare.
-func (p port) matchesConnection(protocol string, at int, to []topology.PodPort) bool {
+func (p port) matchesConnection(protocol string, at int, to []workload.Port) bool {
 	if p.name == "" {
 		return p.protocol == protocol && p.first <= at && at <= p.last
 	}

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
 // object reads one manifest.
@@ -93,7 +93,7 @@ func TestNetworkPoliciesAllowLess(t *testing.T) { // what cannot be read allows 
 }
 
 func TestPorts(t *testing.T) {
-	declared := []topology.PodPort{{Name: "web", Protocol: "TCP", Number: 80}, {Name: "dns", Protocol: "UDP", Number: 53}}
+	declared := []workload.Port{{Name: "web", Protocol: "TCP", Number: 80}, {Name: "dns", Protocol: "UDP", Number: 53}}
 	for _, c := range []struct {
 		kind, entry, protocol string
 		port                  int

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
 func formatInt(n int) string { return strconv.Itoa(n) }
@@ -31,7 +32,7 @@ type policyMatch struct {
 // stage may be asked. The first rule that matches ends the tier, also one that passes.
 func (j *directionJudge) judgeTier(s policyStage) bool {
 	left := slices.DeleteFunc(slices.Clone(j.policies), func(o *model.Object) bool { return findStage(o) != s })
-	var passing []request.Decider
+	var passing []evaluate.Decider
 	var before []policyMatch
 	open := true
 	for len(left) > 0 {
@@ -64,7 +65,7 @@ func (j *directionJudge) judgeTier(s policyStage) bool {
 // matchPolicies asks those of some policies that select the pod.
 func (j *directionJudge) matchPolicies(policies []*model.Object) (out []policyMatch) {
 	for _, o := range policies {
-		if sel := j.selectsPod(o); sel != topology.No {
+		if sel := j.selectsPod(o); sel != selector.No {
 			out = append(out, j.matchPolicy(o, sel))
 		}
 	}
@@ -83,12 +84,12 @@ func countEqualPriority(policies []*model.Object) int {
 
 // addOutcomes takes what policies say of which nobody knows the order; rules that pass are
 // returned.
-func (j *directionJudge) addOutcomes(s policyStage, group []policyMatch) (passing []request.Decider) {
+func (j *directionJudge) addOutcomes(s policyStage, group []policyMatch) (passing []evaluate.Decider) {
 	group = slices.DeleteFunc(slices.Clone(group), func(a policyMatch) bool { return a.rules == nil })
 	j.addTieDoubts(group)
 	for _, a := range group {
 		for _, f := range a.rules {
-			by := []request.Decider{newDecider(f.rule)}
+			by := []evaluate.Decider{newDecider(f.rule)}
 			if f.rule.action == pass {
 				passing = append(passing, by...)
 				continue
@@ -130,15 +131,15 @@ func explainUnordered(a, b *model.Object) (why string, ordered bool) {
 }
 
 // matchPolicy goes through the rules of a policy, up to the first that certainly matches.
-func (j *directionJudge) matchPolicy(o *model.Object, sel topology.Truth) policyMatch {
+func (j *directionJudge) matchPolicy(o *model.Object, sel selector.Truth) policyMatch {
 	out := policyMatch{policy: o}
 	for _, r := range readRules(o, j.dir) {
 		match := min(sel, j.matchRule(r))
-		if match == topology.No {
+		if match == selector.No {
 			continue
 		}
-		out.rules = append(out.rules, matchedRule{r, match == topology.Yes})
-		if match == topology.Yes {
+		out.rules = append(out.rules, matchedRule{r, match == selector.Yes})
+		if match == selector.Yes {
 			out.certain = true
 			break
 		}
@@ -150,24 +151,24 @@ func (j *directionJudge) matchPolicy(o *model.Object, sel topology.Truth) policy
 // stage may be asked. As soon as one selects the pod for the direction, what none of them allows is
 // denied.
 func (j *directionJudge) judgeNetworkPolicies() bool {
-	var allows, isolating []request.Decider
-	isolated := topology.No
+	var allows, isolating []evaluate.Decider
+	isolated := selector.No
 	for _, o := range j.policies {
 		if findStage(o) != ownPolicies || !isAboutDirection(o, j.dir) {
 			continue
 		}
 		sel := j.selectsPod(o)
-		if sel == topology.No {
+		if sel == selector.No {
 			continue
 		}
 		isolated = max(isolated, sel)
-		isolating = append(isolating, request.Decider{Policy: o.Ref, Origin: o.Origin, Rule: ownPolicies.String() + "." + string(j.dir) + ".rest", Action: "Deny"})
+		isolating = append(isolating, evaluate.Decider{Policy: o.Ref, Origin: o.Origin, Rule: ownPolicies.String() + "." + string(j.dir) + ".rest", Action: "Deny"})
 		for _, r := range readRules(o, j.dir) {
 			switch match := min(sel, j.matchRule(r)); match {
-			case topology.Yes:
-				j.outcomes = append(j.outcomes, outcome{allow, ownPolicies.String(), []request.Decider{newDecider(r)}})
+			case selector.Yes:
+				j.outcomes = append(j.outcomes, outcome{allow, ownPolicies.String(), []evaluate.Decider{newDecider(r)}})
 				return false
-			case topology.Maybe:
+			case selector.Maybe:
 				allows = append(allows, newDecider(r))
 			}
 		}
@@ -175,75 +176,75 @@ func (j *directionJudge) judgeNetworkPolicies() bool {
 	if allows != nil {
 		j.outcomes = append(j.outcomes, outcome{allow, ownPolicies.String(), allows})
 	}
-	if isolated != topology.No {
+	if isolated != selector.No {
 		j.outcomes = append(j.outcomes, outcome{deny, ownPolicies.String(), isolating})
 	}
 	switch isolated {
-	case topology.No:
+	case selector.No:
 		j.addPassedStage(ownPolicies, fmt.Sprintf("no NetworkPolicy of namespace %s selects %s for %s", j.pod.pod.Ref.Namespace, j.pod.displayName(), j.dir), nil)
-	case topology.Maybe:
+	case selector.Maybe:
 		j.addPassedStage(ownPolicies, "whether a NetworkPolicy holds for the pod is not known", isolating)
 	}
-	return isolated != topology.Yes
+	return isolated != selector.Yes
 }
 
 // addDoubt notes why something is not known.
-func (j *directionJudge) addDoubt(o *model.Object, format string, args ...any) topology.Truth {
+func (j *directionJudge) addDoubt(o *model.Object, format string, args ...any) selector.Truth {
 	j.doubts = append(j.doubts, o.Ref.String()+": "+fmt.Sprintf(format, args...))
-	return topology.Maybe
+	return selector.Maybe
 }
 
 // selectsPod reports whether a policy selects the pod.
-func (j *directionJudge) selectsPod(o *model.Object) topology.Truth {
+func (j *directionJudge) selectsPod(o *model.Object) selector.Truth {
 	s, err := readSubject(o)
 	if err != nil {
-		return topology.No
+		return selector.No
 	}
 	picks := j.matchSelector(s, j.pod.pod)
 	switch {
-	case picks == topology.No:
+	case picks == selector.No:
 	case j.pod.pod.HostNetwork:
 		return j.addDoubt(o, "%s is in the network of its node, where policies may have no effect", j.pod.displayName())
-	case picks == topology.Maybe:
+	case picks == selector.Maybe:
 		return j.addDoubt(o, "whether it selects %s is not known: the labels of namespace %s are not in the input", j.pod.displayName(), j.pod.pod.Ref.Namespace)
 	}
 	return picks
 }
 
 // matchSelector reports whether a selector has the labels of a pod, whichever network it is in.
-func (j *directionJudge) matchSelector(s topology.PodSelector, p *topology.Pod) topology.Truth {
+func (j *directionJudge) matchSelector(s selector.PodSelector, p *workload.Pod) selector.Truth {
 	if !s.Pods.SelectsLabels(p.Labels) {
-		return topology.No
+		return selector.No
 	}
 	return j.graph.SelectsPodsIn(s, p.Ref.Namespace)
 }
 
 // matchRule reports whether a rule matches the connection: any of its peers and any of its ports
 // do.
-func (j *directionJudge) matchRule(r *rule) topology.Truth {
+func (j *directionJudge) matchRule(r *rule) selector.Truth {
 	if r.ports != nil && !slices.ContainsFunc(r.ports, func(p port) bool { return p.matchesConnection(j.protocol, j.port, j.destinationPorts()) }) {
-		return topology.No
+		return selector.No
 	}
 	if r.everybody {
-		return topology.Yes
+		return selector.Yes
 	}
-	best := topology.No
+	best := selector.No
 	var why []string
 	for _, p := range r.peers {
 		match, doubt := j.matchPeer(p)
 		best = max(best, match)
-		if match == topology.Maybe {
+		if match == selector.Maybe {
 			why = append(why, doubt)
 		}
 	}
-	if best == topology.Maybe {
+	if best == selector.Maybe {
 		return j.addDoubt(r.policy, "whether %s matches is not known: %s", r.displayName(), strings.Join(removeDuplicates(why), "; "))
 	}
 	return best
 }
 
 // destinationPorts are those that the destination's containers declare.
-func (j *directionJudge) destinationPorts() []topology.PodPort {
+func (j *directionJudge) destinationPorts() []workload.Port {
 	if j.to.pod == nil {
 		return nil
 	}

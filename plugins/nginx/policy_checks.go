@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // checkBuffers finds ProxySettingsPolicies whose busyBuffersSize is not more than bufferSize, or
@@ -60,7 +61,7 @@ func checkUnusedServices(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) 
 		var out []model.Problem
 		for _, id := range at {
 			n := g.Node(id)
-			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 || slices.ContainsFunc(topology.RouteKinds(), in.Cluster.HasUnread) {
+			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 || slices.ContainsFunc(gatewayapi.RouteKinds(), in.Cluster.HasUnread) {
 				continue
 			}
 			p.Fail(n.Ref, "no route sends to the Service")

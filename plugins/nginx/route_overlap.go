@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // configPlace is where a route is written into the configuration: a Gateway, a host, a port and a
@@ -26,7 +27,7 @@ func checkOverlap(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.A
 	of := map[topology.NodeID][]configPlace{}
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
-		if n.Role != topology.Route || n.Object == nil || n.Hop > 0 || !topology.IsHTTPRoute(n.Ref.GroupKind()) {
+		if n.Role != topology.Route || n.Object == nil || n.Hop > 0 || !gatewayapi.IsHTTPRoute(n.Ref.GroupKind()) {
 			continue
 		}
 		of[id] = listPlaces(g, id, k.Controllers)

@@ -12,8 +12,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // read loads manifests as the program does.
@@ -34,12 +37,12 @@ func resolved(t *testing.T, in *model.Snapshot) *resolve.Resolution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := resolve.Run(in, topology.Build(in, c.Settings(), c.Links()...), c)
-	view.Effective(r, view.Query{ShowNone: true})
-	view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(vendors))
+	r := resolve.Run(in, build.Graph(in, c.Settings(), c.Links()...), c)
+	effective.List(r, view.Query{ShowNone: true})
+	status.Predict(r, status.Query{Objects: true}, plugin.StatusFunctions(vendors))
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
-			view.Reach(r, k, p, "")
+			reach.Find(r, k, p, "")
 		}
 	}
 	return r

@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -19,7 +19,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "ocm", Kinds: kinds, Status: status.Functions{CustomWriters: map[string]status.CustomWriter{"ocm.Blocks": statusBlocks}},
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"ocm.Replica": toReplica}},
 		Attaching: descriptor.Attaching{
-			Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(extendGraph) }},
+			Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(extendGraph) }},
 			Search: map[string]policy.Search{"ocm.Placed": newPlacementFinder, "ocm.Overrides": newOverrideFinder, "ocm.Members": newMemberFinder}},
 		Merging: descriptor.Merging{Compare: map[string]policy.Comparator{"ocm.BindingsFirst": compareBindingsFirst}}}
 }

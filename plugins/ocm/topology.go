@@ -5,6 +5,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 // placementFamily holds the ways by which policies come to clusters: binding > cluster. A binding's way through a set is a section of it.
@@ -12,7 +13,7 @@ const placementFamily = "ocm.placement"
 
 // extendGraph links bindings and clusters. Clusters that are only named in decisions are there as
 // well.
-func extendGraph(l *topology.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+func extendGraph(l *build.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
 	if len(in.OfKind(policyKind)) == 0 {
 		return nil
 	}

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 const gatewayGroup = "gateway.networking.k8s.io"
 
 // addToGraph registers which Secrets and ConfigMaps controllers make of other objects: they are
 // missing from manifests, and not from the cluster.
-func addToGraph(b *topology.Builder) { b.AddMaker(findGenerated) }
+func addToGraph(b *build.Builder) { b.AddMaker(findGenerated) }
 
 func findGenerated(in *model.Snapshot, made func(object, by model.Ref)) {
 	for _, m := range generators {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -15,5 +15,5 @@ var kinds []byte
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "others", Kinds: kinds,
-		Attaching: descriptor.Attaching{Links: []topology.Linker{addToGraph}}}
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}}}
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -67,7 +69,7 @@ func TestAnswersAreThoseOfTheProgram(t *testing.T) {
 		in := open(t, path, dopolicy.Options{})
 		effective := in.Effective(view.Query{})
 		found += len(effective.Items)
-		matrix, err := in.Matrix(view.MatrixQuery{})
+		matrix, err := in.Matrix(matrix.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +79,7 @@ func TestAnswersAreThoseOfTheProgram(t *testing.T) {
 		}{
 			{[]string{"effective", "-A"}, effective},
 			{[]string{"overridden", "-A"}, in.Overridden(view.Query{}, nil, nil)},
-			{[]string{"status", "-A"}, in.Status(view.StatusQuery{Objects: true})},
+			{[]string{"status", "-A"}, in.Status(status.Query{Objects: true})},
 			{[]string{"matrix", "-A"}, matrix},
 			{[]string{"check", "-A"}, in.Check(check.Options{FailOn: check.Threshold(model.Warning)})},
 		} {

@@ -1,0 +1,2 @@
+// Package viewtest has the inputs and the helpers that tests of several views share.
+package viewtest

@@ -1,0 +1,153 @@
+package check
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/command"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/completion"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/finding"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+)
+
+// Options are what the flags and arguments of the command say.
+type Options struct {
+	Environment run.Environment
+	Args        []string // folders, or with List ids
+	Query       command.Query
+	Findings    finding.Flags
+	List        bool
+}
+
+// NewCommand makes the command.
+func NewCommand(env run.Environment) *cobra.Command {
+	f := &Options{Environment: env, Findings: finding.NewFlags(env.Plugins)}
+	cmd := &cobra.Command{
+		Use:   "check [FOLDER…]",
+		Short: "Report mistakes in manifests or a cluster, locally and in CI",
+		Long: `Report mistakes: dangling references, conflicts, policies and rules that are never in force, conditions that do not work,
+fields that the API server would reject or drop, and input that cannot be evaluated. Every finding has a stable id; --list
+documents all of them, --list ID just one.
+
+Exit code 1 means that there are findings of the --fail-on severity or worse, in every output format.
+
+To ignore a finding, give its id to --ignore, in the annotation ` + check.IgnoreAnnotation + ` of the object, or in a config
+file (.dopolicy.yaml in the current folder, or --config FILE).
+
+--requirements FILE checks the input against requirements of your own; "check test" tests such files, "check coverage"
+finds what they do not notice. To check a folder called test or coverage, write ./test.`,
+		Example: `  # manifests, before applying them
+  kubectl dopolicy check manifests/
+
+  # in CI: annotations on a pull request, errors only
+  kubectl dopolicy check -f manifests/ -R -o github --fail-on error
+
+  # the cluster with these manifests applied
+  kubectl dopolicy check -f new.yaml --live -A
+
+  # explain one finding id
+  kubectl dopolicy check --list TargetNotFound
+
+  # validate against CustomResourceDefinitions that are not among the manifests
+  kubectl dopolicy check manifests/ --crds config/crd
+
+  # your own requirements, written in CEL
+  kubectl dopolicy check manifests/ --requirements requirements.yaml
+
+  # ignore one finding
+  kubectl dopolicy check manifests/ --ignore RuleShadowed`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Args = args
+			return Run(cmd.Context(), f)
+		},
+	}
+	f.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
+	f.Query.Source.NoSchemas = false
+	f.Query.Output.AddTableFlags(cmd)
+	fs := cmd.Flags()
+	fs.StringSliceVar(&f.Findings.Ignore, "ignore", nil, "finding ids to ignore (repeatable)")
+	f.Findings.AddFlags(fs, "config file")
+	fs.StringVar(&f.Findings.FailOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
+	fs.BoolVar(&f.Findings.ShowSuppressed, "show-suppressed", false, "also list ignored findings")
+	fs.BoolVar(&f.List, "list", false, "list all finding ids, or explain the given ones")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		f.Findings.NoteGiven(cmd)
+		return f.Query.Output.Check(cmd.Flags().Changed("output"))
+	}
+	f.addCompletion(cmd)
+	cmd.AddCommand(newTestCommand(env), newCoverageCommand(env))
+	return cmd
+}
+
+// addCompletion proposes ids of findings and the words of flags.
+func (f *Options) addCompletion(cmd *cobra.Command) {
+	completion.AddToCommand(cmd, f.Environment, &f.Query.Source, nil)
+	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if f.List {
+			return completion.Filter(f.Findings.Catalogue().IDs(), typed)
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	completion.AddWordsToFlag(cmd, "fail-on", check.Thresholds())
+	completion.AddToFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndex(typed, ",")+1] // the ids of the list that are already typed
+		var words []string
+		for _, id := range f.Findings.Catalogue().IDs() {
+			words = append(words, before+id)
+		}
+		return completion.Filter(words, typed)
+	})
+}
+
+// Run checks the input, or lists what can be found.
+func Run(ctx context.Context, f *Options) error {
+	s := f.Environment.Streams
+	if f.List {
+		return f.listFindings(s, f.Args)
+	}
+	options, err := f.Findings.Prepare(ctx, &f.Query.Source, f.Query.Output.Verbose, s)
+	if err != nil {
+		return err
+	}
+	f.Query.Source.Files = append(f.Query.Source.Files, f.Args...)
+	if err := f.Query.Output.SetProgramFacts(f.Environment.Build); err != nil {
+		return err
+	}
+	session, err := f.Query.Source.Open(ctx, f.Environment)
+	if err != nil {
+		return err
+	}
+	session.Problems = append(session.Problems, f.Findings.CRDs.Problems...)
+	if options.Kinds, err = session.SelectedKinds(); err != nil {
+		return err
+	}
+	if err := session.CheckNamespace(); err != nil {
+		return err
+	}
+	if f.Query.Source.Namespace != "" && !f.Query.Source.AllNamespaces {
+		options.In = func(namespace string) bool { return namespace == f.Query.Source.Namespace }
+	}
+	report := session.Check(options)
+	if options.Verbose {
+		var unused []model.Problem
+		for _, message := range report.Unused {
+			unused = append(unused, model.Problem{Severity: model.Info, Message: message})
+		}
+		if err := render.WriteProblems(s.Err, unused, render.ProblemOptions{Verbose: true}); err != nil {
+			return err
+		}
+	}
+	if err := f.Query.Output.WriteOnly(s, session, "", report, &report.Envelope); err != nil {
+		return err
+	}
+	if report.Fails() {
+		return failure.ErrFindings
+	}
+	return nil
+}

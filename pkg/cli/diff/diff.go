@@ -1,0 +1,142 @@
+package diff
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/command"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/output"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/sides"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
+)
+
+// Options say what is compared with what, and how the answer is written.
+type Options struct {
+	Environment run.Environment
+	Args        []string
+	Sides       sides.Flags
+	Output      output.Flags
+	Behavior    Behavior
+}
+
+const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
+route rules lose, such as authentication, is said first.
+
+A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, without checking it out; PATH
+is relative to the working directory), or live for the cluster. The sides are chosen as follows:
+
+  - FROM is --from, else the first argument, else live.
+  - TO is --to, else the next argument. If neither is given, it is FROM when -f, -k or --delete change it; otherwise the same path in the
+    working tree if FROM is a git revision, and live for anything else.
+  - --to-context compares with the cluster of another kubeconfig context. --at TIME --at TIME compares the snapshots of a folder
+    (--snapshots) as they were at two times, or at one time and at last.
+  - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
+
+With --behavior, requests are compared instead of route rules: all that can come to the Gateways of either side, split into classes that no rule of
+either side tells apart, with what they get before and after: verdict, backends and their shares, filters, the settings in force, and what these protect them by. Which route or rule
+takes a request is shown and not compared: what is only renamed, reordered or split changes nothing.
+
+All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
+anything changes.`
+
+// NewCommand makes the command.
+func NewCommand(env run.Environment) *cobra.Command {
+	f := &Options{Environment: env}
+	cmd := &cobra.Command{
+		Use:   "diff [FROM [TO]]",
+		Short: "Compare the policies in force before and after a change, and show which route rules lose protection",
+		Long:  diffHelp,
+		Example: `  # what would applying these files change?
+  kubectl dopolicy diff -f new/
+
+  # what would deleting a policy change, in the cluster or in a folder?
+  kubectl dopolicy diff --delete authpolicy/gw-auth -n infra
+  kubectl dopolicy diff manifests/ --delete authpolicy/infra/gw-auth
+
+  # what does this branch change, as a pull request comment?
+  kubectl dopolicy diff git:origin/main:deploy -R -o markdown
+
+  # what changes for requests, and does any get access that it did not have?
+  kubectl dopolicy diff --behavior old/ new/
+  kubectl dopolicy diff --behavior --no-new-access git:origin/main:deploy -R
+  kubectl dopolicy diff --behavior old/ new/ --weights access.log
+
+  # two folders, a folder and the cluster, a snapshot and the cluster
+  kubectl dopolicy diff old/ new/
+  kubectl dopolicy diff --from manifests/ --to live
+  kubectl dopolicy diff --from snapshot.tgz
+
+  # the same routes in staging and production
+  kubectl dopolicy diff --context staging --to-context production
+
+  # what changed since yesterday, by snapshots that were taken every hour
+  kubectl dopolicy diff --at 2026-01-31T12:00 --snapshots /mnt/snapshots/prod`,
+		Args: command.CheckArguments(0, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Args = args
+			return Run(cmd.Context(), f)
+		},
+	}
+	f.Sides.Source.AddClusterFlags(cmd)
+	f.Behavior.addFlags(cmd.Flags())
+	f.Output.AddFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
+	f.Output.AddTableFlags(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.Check(cmd.Flags().Changed("output")) }
+	f.Sides.AddFlags(cmd)
+	cmd.Flags().BoolVar(&f.Output.ByRule, "by-rule", false, "print one line per rule, even if several rules change in the same way")
+	f.Sides.AddCompletion(cmd, env)
+	return cmd
+}
+
+// Run compares.
+func Run(ctx context.Context, f *Options) error {
+	s := f.Environment.Streams
+	if err := f.Behavior.check(f.Output.Format); err != nil {
+		return err
+	}
+	from, to, err := f.Sides.Choose(f.Args, f.Behavior.Weights)
+	if err != nil {
+		return err
+	}
+	if err := f.Sides.Source.CheckFilesOrKustomization(); err != nil {
+		return err
+	}
+	engine, err := f.Sides.Source.Engine(f.Environment)
+	if err != nil {
+		return err
+	}
+	r, err := f.Sides.NewReader(engine, s, from, to)
+	if err != nil {
+		return err
+	}
+	before, after, err := r.ReadBoth(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	if unknown := before.CheckNamespace(); unknown != nil && after.CheckNamespace() != nil {
+		return unknown
+	}
+	kinds, err := f.Sides.FindKinds(before, after)
+	if err != nil {
+		return err
+	}
+	if f.Behavior.Enabled {
+		return f.compareBehavior(before, after, kinds)
+	}
+	out := dopolicy.Diff(before.Input, after.Input, diff.Query{Kinds: kinds, Namespace: f.Sides.ComparedNamespace()})
+	told := out.Envelope
+	if !f.Output.Verbose && f.Sides.Source.Cluster.Verbosity == 0 {
+		told.Problems = out.News()
+	}
+	if err := f.Output.Write(s, after, "", out, &told); err != nil {
+		return err
+	}
+	if out.HasChanges() {
+		return failure.ErrFindings
+	}
+	return nil
+}

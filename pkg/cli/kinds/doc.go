@@ -1,0 +1,2 @@
+// Package kinds is the command that lists policy kinds.
+package kinds

@@ -1,0 +1,2 @@
+// Package matrix is the command that shows who governs each route rule, and what is missing there.
+package matrix

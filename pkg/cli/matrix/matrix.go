@@ -1,0 +1,146 @@
+package matrix
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/command"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/completion"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+)
+
+// Options are what the flags and arguments of the command say.
+type Options struct {
+	Environment run.Environment
+	Args        []string
+	Query       command.Query
+	Missing     []string // properties and policy kinds that no rule may lack
+}
+
+// NewCommand makes the command.
+func NewCommand(env run.Environment) *cobra.Command {
+	o := &Options{Environment: env}
+	cmd := &cobra.Command{
+		Use:   "matrix [TARGET]",
+		Short: "Show who governs each route rule, one column for each policy kind, and which rules have no policy of a kind",
+		Long: `Show route rules as lines and policy kinds as columns. A cell names the levels from which what is in force comes, such as
+gateway, listener, route or rule, several as gateway+route. "-" means that no policy of the kind is in force, "lost" that nothing
+of the policies there is, "void" that a policy names the rule or something above it and does not attach, and "?" that it cannot be
+known. A rule with different policies on different paths has one line for each.
+
+--missing authentication lists only the rules of which some requests get through without it, or of which that cannot be known, and
+exits with 1 if there are any; so for authorization, rateLimit and every other property (docs/protection.md lists them), and
+authentication=jwt asks for a method. --missing KIND asks less: whether a policy of the kind is in force, whatever it does. A rule
+that has what is asked for on one path and not on another is listed for the other path. It also exits with 1 if the answer is
+incomplete, and with 3 if there is no route rule to look at. What is only absent from the files, such as a Service, may exist.
+
+TARGET is written as for 'effective'. The columns are the kinds of the input, or those of --policy-kind and --missing.`,
+		Example: `  # who governs what?
+  kubectl dopolicy matrix -A
+
+  # which route rules let requests in without a login?
+  kubectl dopolicy matrix -A --missing authentication
+
+  # the same, in CI, and without a limit of the rate
+  kubectl dopolicy matrix -f manifests/ --missing authentication --missing rateLimit
+
+  # which route rules have no AuthPolicy, whatever that would do?
+  kubectl dopolicy matrix -A --missing AuthPolicy
+
+  # everything that comes through a gateway
+  kubectl dopolicy matrix gateway/external -n infra`,
+		Args: command.CheckArguments(0, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			return Run(cmd.Context(), o)
+		},
+	}
+	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.AddLabelSelector(cmd)
+	o.Query.Output.AddTableFlags(cmd)
+	o.Query.AddWatchFlag(cmd)
+	cmd.Flags().StringSliceVar(&o.Missing, "missing", nil, "only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
+	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeTargetArguments)
+	completion.AddToFlag(cmd, "missing", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).OpenKinds, completion.ProposePolicyKinds))
+	return cmd
+}
+
+// Run answers, again and again with --watch.
+func Run(ctx context.Context, o *Options) error {
+	return o.Query.AnswerOrWatch(ctx, o.Environment.Streams, o.answer)
+}
+
+// answer answers once.
+func (o *Options) answer(ctx context.Context, to run.Streams) error {
+	q := &o.Query
+	session, err := q.Source.Open(ctx, o.Environment)
+	if err != nil {
+		return err
+	}
+	required, properties, err := parseRequired(session, o.Missing)
+	if err != nil {
+		return err
+	}
+	query, typed, err := q.Parse(session, o.Args)
+	if err != nil {
+		return err
+	}
+	for _, gk := range query.Kinds {
+		if session.Kind(gk) == nil {
+			return failure.Usage("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
+		}
+	}
+	m, err := session.Matrix(matrix.Query{Query: query, Required: required, Properties: properties, Cells: q.Output.Format == "table" || q.Output.Format == "name"})
+	if err != nil {
+		return err
+	}
+	if len(required)+len(properties) > 0 && m.Rules == 0 {
+		if err := session.PrintUnread(); err != nil {
+			return err
+		}
+		return failure.NoAnswer("no route rule "+session.DescribeScope()+" gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET")
+	}
+	if err := q.Output.Write(to, session, typed, m, &m.Envelope); err != nil {
+		return err
+	}
+	if m.HasFindings() {
+		return failure.ErrFindings
+	}
+	return nil
+}
+
+// parseRequired reads what must not be missing: properties of requests, and for each other name all
+// policy kinds that it may mean.
+func parseRequired(s *source.Session, names []string) (kinds [][]model.GroupKind, properties []requests.Property, err error) {
+	for _, name := range names {
+		property, is, err := source.ParseProperty(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if is {
+			properties = append(properties, property)
+			continue
+		}
+		named := s.FindPolicyKinds(name)
+		if named == nil {
+			return nil, nil, s.UnknownRequirement(name)
+		}
+		var found []model.GroupKind
+		for _, k := range named {
+			if gk := k.ResolvedKind().GroupKind; matrix.HoldsAtRoutes(s.Resolution, gk) {
+				found = append(found, gk)
+			}
+		}
+		if found == nil {
+			return nil, nil, failure.Usage("ask: kubectl dopolicy effective --policy-kind "+named[0].GroupKind.String(), "policies of kind %s are not in force at route rules", named[0].GroupKind.Kind)
+		}
+		kinds = append(kinds, found)
+	}
+	return kinds, properties, nil
+}

@@ -1,0 +1,91 @@
+package overridden
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/command"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/completion"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+)
+
+// Options are what the flags and arguments of the command say.
+type Options struct {
+	Environment run.Environment
+	Args        []string
+	Query       command.Query
+	Target      string // at which settings lost; "": anywhere
+}
+
+// NewCommand makes the command.
+func NewCommand(env run.Environment) *cobra.Command {
+	o := &Options{Environment: env}
+	cmd := &cobra.Command{
+		Use:   "overridden [POLICY[/RULE]…] [--target TARGET]",
+		Short: "Show which settings were overridden, by which policy and why",
+		Long:  `Show the settings that a policy sets but that are not in force: those of some policies, at one target, or all.`,
+		Example: `  # which settings were overridden on this route?
+  kubectl dopolicy overridden --target httproute/baker -f manifests/
+
+  # where did this policy lose, and to whom?
+  kubectl dopolicy overridden gw-auth -f manifests/`,
+		Args: command.CheckArguments(0, command.Many),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			return Run(cmd.Context(), o)
+		},
+	}
+	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.Output.AddTableFlags(cmd)
+	cmd.Flags().StringVar(&o.Target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
+	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeForEachArgument(completion.ProposePolicyRules))
+	completion.AddToFlag(cmd, "target", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open, completion.ProposeForFlag(completion.ProposeTargets)))
+	return cmd
+}
+
+// Run answers.
+func Run(ctx context.Context, o *Options) error {
+	session, err := o.Query.Source.Open(ctx, o.Environment)
+	if err != nil {
+		return err
+	}
+	named, err := session.FindPolicies(o.Args)
+	if err != nil {
+		return err
+	}
+	query, typed, err := o.parseQuery(session)
+	if err != nil {
+		return err
+	}
+	list := listOverridden(session, query, named)
+	return o.Query.Output.Write(o.Environment.Streams, session, typed, list, &list.Envelope)
+}
+
+// parseQuery makes the query for the target, if one is given. Without a target, a policy
+// is looked for everywhere: -n only found the policy.
+func (o *Options) parseQuery(s *source.Session) (view.Query, string, error) {
+	var args []string
+	if o.Target != "" {
+		args = []string{o.Target}
+	}
+	query, typed, err := o.Query.Parse(s, args)
+	if len(o.Args) > 0 && o.Target == "" {
+		query.Targets = nil
+	}
+	return query, typed, err
+}
+
+// listOverridden returns what lost: of the policies that are named, or of every one.
+func listOverridden(s *source.Session, query view.Query, named []source.NamedPolicy) *overridden.OverriddenRuleList {
+	var policies []*policy.Policy
+	var rules []string
+	for _, n := range named {
+		policies, rules = append(policies, n.Policy), append(rules, n.Rule)
+	}
+	return s.Overridden(query, policies, rules)
+}

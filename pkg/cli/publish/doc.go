@@ -1,0 +1,2 @@
+// Package publish is the command that writes reports into namespaces.
+package publish

@@ -1,0 +1,201 @@
+package request
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/command"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/completion"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/requestline"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+)
+
+const requestLong = `Show which listener, route, rule and backends serve a request, why this rule beats every other matching rule, and the
+policies in force on that path. Nothing is sent.
+
+The URL gives the host and port to connect to; the host is also used as Host header and TLS server name unless
+-H 'Host: …' or --sni say otherwise. An outcome that the manifests do not determine is reported as Conditional.
+
+If several Gateways have a listener for the request, each has an answer. If nothing takes it, near misses are named: the
+rule or listener that only the method, a header, a query parameter, the path, the host or the port kept from it.
+
+--expect states what the answer has to be; the exit code is 1 unless everything that is expected is so, at every Gateway.
+  200, allowed      a rule takes it, all its backends are usable, and no policy is known to deny it. Whether credentials
+                    suffice, and what the backend answers, is not judged.
+  404, no-match     nothing takes it; 404 only where a Gateway answers with that status
+  301, 421, 500 …   a status that the Gateway itself answers with
+  denied            a policy denies it for certain
+  policy=KIND/[NAMESPACE/]NAME
+                    the policy is in force on the way
+What the input does not determine is not met, and the answer says why.
+
+With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
+curl command, with --expect where something is expected; lines that start with # are comments.
+
+With --from and --to, show whether policies allow a connection between two pods, and which rule decides at each
+end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`
+
+const requestExample = `  # where does this request go, and which policies apply?
+  kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/
+
+  # in CI: is it served, protected by this policy, and nothing else exposed?
+  kubectl dopolicy request https://shop.example.com/cart --expect 200 --expect policy=authpolicy/gw-auth -f manifests/
+  kubectl dopolicy request -X DELETE https://shop.example.com/admin --expect 404 -f manifests/
+
+  # a gRPC call, and a pasted curl command
+  kubectl dopolicy request http://api.example.com --grpc shop.Cart/Add -f manifests/
+  kubectl dopolicy request --curl "curl -X POST https://shop.example.com/cart" -f manifests/
+
+  # a mesh request, from a client in namespace web
+  kubectl dopolicy request http://cart.shop:8080/ --from-namespace web
+
+  # may this pod connect to that one?
+  kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`
+
+// Options are what the flags and arguments of the command say: one of a request, a
+// connection and a file of requests.
+type Options struct {
+	Environment  run.Environment
+	Args         []string
+	Query        command.Query
+	Request      requestline.Request
+	Connection   Connection
+	Curl         string // a curl command
+	RequestsFile string // one request a line
+}
+
+// NewCommand makes the command.
+func NewCommand(env run.Environment) *cobra.Command {
+	o := &Options{Environment: env}
+	cmd := &cobra.Command{
+		Use:     "request [METHOD] URL",
+		Short:   "Show which listener, route and rule serve a request, why, and which policies apply",
+		Long:    requestLong,
+		Example: requestExample,
+		Args:    command.CheckArguments(0, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			return Run(cmd.Context(), o)
+		},
+	}
+	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.Output.AddTableFlags(cmd)
+	o.Request.Flags.AddFlags(cmd.Flags())
+	o.Connection.addFlags(cmd.Flags())
+	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
+	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "", "file with one request per line, or - for standard input")
+	completion.AddWordsToFlag(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
+	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, nil)
+	completion.AddToFlag(cmd, "gateway", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open, completion.ProposeForFlag(completion.ProposeGateways)))
+	completion.AddToFlag(cmd, "from-namespace", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open, source.ListNamespaces))
+	return cmd
+}
+
+// Run answers.
+func Run(ctx context.Context, o *Options) error {
+	if err := o.Request.Flags.CheckExpectations(); err != nil {
+		return err
+	}
+	if o.Connection.isGiven() {
+		if err := o.Connection.check(&o.Request, o.Args, o.Curl != "" || o.RequestsFile != ""); err != nil {
+			return err
+		}
+		return o.answerConnection(ctx)
+	}
+	if o.RequestsFile != "" {
+		return o.answerRequests(ctx)
+	}
+	if err := o.Request.ReadTyped(o.Args, o.Curl); err != nil {
+		return err
+	}
+	return o.answerRequest(ctx)
+}
+
+// openWithKinds reads the input, and finds the policy kinds that the flags name.
+func (o *Options) openWithKinds(ctx context.Context) (*source.Session, []model.GroupKind, error) {
+	session, err := o.Query.Source.Open(ctx, o.Environment)
+	if err != nil {
+		return nil, nil, err
+	}
+	kinds, err := session.SelectedKinds()
+	return session, kinds, err
+}
+
+// answerRequest answers one request.
+func (o *Options) answerRequest(ctx context.Context) error {
+	q, s, one := &o.Query, o.Environment.Streams, &o.Request
+	session, kinds, err := o.openWithKinds(ctx)
+	if err != nil {
+		return err
+	}
+	matcher := requestline.NewMatcher(session)
+	answers, err := matcher.AnswerWithExpectations(one)
+	if err != nil {
+		return err
+	}
+	if err := matcher.AddSpellingProblems(one, answers); err != nil {
+		return err
+	}
+	if len(answers) > 1 {
+		out := session.RequestAtEach(answers, kinds)
+		if err := q.Output.Write(s, session, "", out, &out.Envelope); err != nil {
+			return err
+		}
+		return q.Output.ReportUnmet(s, out.Unmet())
+	}
+	out := session.Request(answers[0], kinds)
+	if rule := answers[0].Answer.Rule; rule != topology.None {
+		q.Output.Scope = overriddenArgs(session.Node(rule).Ref)
+	}
+	if err := q.Output.Write(s, session, "", out, &out.Envelope); err != nil {
+		return err
+	}
+	return q.Output.ReportUnmet(s, out.Unmet())
+}
+
+// overriddenArgs returns the arguments that name a rule to `overridden`.
+func overriddenArgs(rule model.Ref) []string {
+	return []string{"--target", source.FormatTypedRef(rule), "-n", rule.Namespace}
+}
+
+// answerRequests answers the requests of a file. What is expected by flags is expected of all of
+// them, besides what their lines say.
+func (o *Options) answerRequests(ctx context.Context) error {
+	q, s := &o.Query, o.Environment.Streams
+	if len(o.Args) > 0 || o.Curl != "" {
+		return failure.Usage("drop one of the two", "--requests-file and a request cannot be given together")
+	}
+	all, err := requestline.ReadFile(o.RequestsFile, s.In)
+	if err != nil {
+		return err
+	}
+	session, kinds, err := o.openWithKinds(ctx)
+	if err != nil {
+		return err
+	}
+	matcher := requestline.NewMatcher(session)
+	answers := make([]requests.ExpectedAnswer, 0, len(all))
+	for i := range all {
+		all[i].Flags.Expect = append(slices.Clone(o.Request.Flags.Expect), all[i].Flags.Expect...)
+		found, err := matcher.AnswerWithExpectations(&all[i])
+		if err != nil {
+			return requestline.LocateError(all[i].Origin, err)
+		}
+		if err := matcher.AddSpellingProblems(&all[i], found); err != nil {
+			return err
+		}
+		answers = append(answers, found...)
+	}
+	out := session.Requests(answers, kinds)
+	if err := q.Output.Write(s, session, "", out, &out.Envelope); err != nil {
+		return err
+	}
+	return q.Output.ReportUnmet(s, out.Unmet())
+}

@@ -1,0 +1,56 @@
+package requestline
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+)
+
+// LocateError says in which line of a file a request is wrong.
+func LocateError(place string, err error) error {
+	var use *failure.UsageError
+	if place != "" && errors.As(err, &use) {
+		return failure.Usage(use.Hint, "%s: %s", place, use.What)
+	}
+	return err
+}
+
+// ReadFile reads one request a line.
+func ReadFile(file string, in io.Reader) ([]Request, error) {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, failure.NoAnswer(fmt.Sprintf("reading requests: %s", err), "give a file with one request per line")
+		}
+		defer f.Close()
+		in = f
+	}
+	var out []Request
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		place := fmt.Sprintf("%s:%d", file, n)
+		one, err := Parse(line)
+		if err != nil {
+			return nil, LocateError(place, err)
+		}
+		one.Origin = place
+		out = append(out, one)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, failure.NoAnswer(fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line")
+	}
+	if len(out) == 0 {
+		return nil, failure.Usage("write one request per line, for example: GET https://shop.example.com/cart", "%s contains no requests", file)
+	}
+	return out, nil
+}

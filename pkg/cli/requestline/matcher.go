@@ -1,0 +1,104 @@
+package requestline
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+)
+
+// Matcher answers the requests that are typed for an input.
+type Matcher struct {
+	session  *source.Session
+	Requests *request.Matcher
+}
+
+// NewMatcher makes the matcher of an input.
+func NewMatcher(s *source.Session) Matcher { return Matcher{s, s.Matcher()} }
+
+// findAnswers answers a request; if several Gateways could take it, for each of them.
+func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
+	r, err := request.New(q.Method, q.URL, q.Flags.Options)
+	var wrong *request.UsageError
+	if errors.As(err, &wrong) {
+		return nil, failure.Usage(wrong.Hint, "%s", wrong.What)
+	}
+	where := request.Destination{Gateway: topology.None, Listener: q.Flags.Listener}
+	if q.Flags.Gateway != "" && q.Flags.Options.From != "" {
+		return nil, failure.Usage("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
+	}
+	if q.Flags.Gateway != "" {
+		if where.Gateway, err = m.FindGateway(q.Flags.Gateway); err != nil {
+			return nil, err
+		}
+	}
+	return m.Requests.FindAll(r, where)
+}
+
+// AddSpellingProblems notes where a request is another spelling of one that policies keep out.
+func (m Matcher) AddSpellingProblems(q *Request, answers []requests.ExpectedAnswer) error {
+	for _, one := range answers {
+		found, err := m.session.SpellingsAround(one.Answer, q.Flags.Listener)
+		if err != nil {
+			return err
+		}
+		one.Answer.Problems = model.SortProblems(append(one.Answer.Problems, found...))
+	}
+	return nil
+}
+
+// FindGateway finds the Gateway that [NAMESPACE/]NAME means.
+func (m Matcher) FindGateway(name string) (topology.NodeID, error) {
+	var found, all, bare []string
+	id := topology.None
+	for _, o := range m.session.Snapshot.OfKind(model.GroupKind{Group: source.GatewayGroup, Kind: "Gateway"}) {
+		all, bare = append(all, o.Ref.FullName()), append(bare, o.Ref.Name)
+		if o.Ref.FullName() == name || o.Ref.Name == name && m.session.IsInNamespace(o.Ref) {
+			found = append(found, o.Ref.FullName())
+			id = m.session.Graph.Lookup(o.Ref)[0]
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return id, nil
+	case len(found) > 1:
+		return id, failure.Usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
+	}
+	hint := ""
+	if near := form.Nearest(name, append(bare, all...)); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	} else if len(all) > 0 {
+		hint = "there are: " + strings.Join(source.LimitNames(all), ", ")
+	}
+	return id, m.session.NotFoundError(hint, "no gateway %q %s", name, m.session.DescribeScope())
+}
+
+// AnswerText answers a request that is written in one text. The listener is the one that the text
+// names, if it does.
+func (m Matcher) AnswerText(text string) (answer *request.Answer, listener string, err error) {
+	q, err := Parse(text)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(q.Flags.Expect) > 0 {
+		return nil, "", failure.Usage("use the request command", "--expect is not for this command")
+	}
+	answers, err := m.findAnswers(&q)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(answers) > 1 {
+		var names []string
+		for _, a := range answers {
+			names = append(names, m.session.Node(a.Gateway).Ref.FullName())
+		}
+		return nil, "", failure.Usage("name one with --gateway: "+strings.Join(source.LimitNames(names), ", "), "%d Gateways have a listener for this request", len(answers))
+	}
+	return answers[0], q.Flags.Listener, nil
+}

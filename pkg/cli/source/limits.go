@@ -1,0 +1,64 @@
+package source
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+)
+
+// LimitFlags say how much a run may read. What is beyond is not read, and a problem or an error
+// says so.
+type LimitFlags struct{ Input, Document ByteSize }
+
+func (f *LimitFlags) addFlags(fs *pflag.FlagSet) {
+	d := load.DefaultLimits()
+	f.Input, f.Document = ByteSize(d.Total), ByteSize(d.Document)
+	fs.Var(&f.Input, "max-input", "how much may be read in all, of files or of a cluster, unpacked")
+	fs.Var(&f.Document, "max-document", "how large one document of a file may be, and, four times that, one answer of a cluster")
+}
+
+func (f *LimitFlags) Values() load.Limits {
+	return load.Limits{Total: int64(f.Input), Document: int(f.Document)}
+}
+
+// ByteSize is a number of bytes, written as 512Mi or 1Gi.
+type ByteSize int64
+
+var byteUnits = []struct {
+	suffix string
+	shift  int
+}{{"Gi", 30}, {"Mi", 20}, {"Ki", 10}}
+
+// String implements pflag.Value.
+func (s *ByteSize) String() string {
+	for _, u := range byteUnits {
+		if n := int64(*s); n > 0 && n%(1<<u.shift) == 0 {
+			return strconv.FormatInt(n>>u.shift, 10) + u.suffix
+		}
+	}
+	return strconv.FormatInt(int64(*s), 10)
+}
+
+// Set implements pflag.Value.
+func (s *ByteSize) Set(text string) error {
+	shift := 0
+	for _, u := range byteUnits {
+		if rest, found := strings.CutSuffix(text, u.suffix); found {
+			text, shift = rest, u.shift
+			break
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || n > 1<<40>>shift {
+		return fmt.Errorf("write a number of bytes from 1 to 1024Gi, such as 512Mi")
+	}
+	*s = ByteSize(n << shift)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (s *ByteSize) Type() string { return "size" }

@@ -1,0 +1,281 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/localfile"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cluster"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Flags are the flags shared by all commands that read objects.
+type Flags struct {
+	Cluster        ClusterFlags
+	Limits         LimitFlags
+	Files          []string
+	Recursive      bool
+	Helm           bool
+	Destination    string
+	OverLive       bool
+	Cache          *cluster.Cache // of lists that were read before
+	Kustomization  string
+	Namespace      string
+	AllNamespaces  bool
+	PolicyKinds    []string
+	FoundKinds     []string // the same, named by another file
+	OnlyKinds      []string
+	Settings       []string
+	AssumeComplete bool              // what is not in the manifests does not exist
+	Assumptions    []string          // of what the input does not tell
+	Reports        bool              // published reports are read where policies may not be
+	NoSchemas      bool              // no object is judged by its schema
+	Workloads      bool              // pods are asked about, whether or not there are policies about them
+	ClusterScoped  []model.GroupKind // known beside those of the catalogue
+	AllKinds       bool              // how every kind is read is asked about, whether or not there are policies of it
+}
+
+// AddFlags adds the flags of files and of a cluster.
+func (f *Flags) AddFlags(cmd *cobra.Command) {
+	f.AddClusterFlags(cmd)
+	fs := cmd.Flags()
+	fs.StringSliceVarP(&f.Files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
+	fs.BoolVarP(&f.Recursive, "recursive", "R", false, "also read sub-folders, and render what they hold: kustomizations, Flux Kustomizations, Argo CD Applications")
+	fs.BoolVar(&f.Helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program (off by default: it is a program that runs on the input)")
+	fs.StringVar(&f.Destination, "destination", "", "with -R: only what is deployed to this cluster, by its name or address in Applications, or the name of the Secret with its kubeconfig")
+	fs.BoolVar(&f.OverLive, "live", false, "answer for the cluster as if the files had been applied to it")
+	fs.StringVarP(&f.Kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
+	fs.BoolVar(&f.AssumeComplete, "complete", false, "the manifests are all there is: what they lack does not exist (default: it may exist elsewhere)")
+	fs.StringSliceVar(&f.Assumptions, "assume", nil, "what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
+	fs.StringSliceVar(&f.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	fs.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "include all namespaces")
+}
+
+// AddClusterFlags adds the flags that reading a cluster takes.
+func (f *Flags) AddClusterFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	f.Cluster.AddFlags(fs)
+	f.Limits.addFlags(fs)
+	fs.StringVarP(&f.Namespace, "namespace", "n", "", "namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
+	fs.StringArrayVar(&f.PolicyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.Settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
+}
+
+// Session is one loaded and resolved input, and how it was asked for.
+type Session struct {
+	Flags *Flags
+	*dopolicy.Input
+	Streams run.Streams
+}
+
+// Open loads what the flags name and resolves it.
+func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error) {
+	engine, err := f.Engine(env)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkSources(); err != nil {
+		return nil, err
+	}
+	in, err := f.readInput(ctx, engine, env.Streams)
+	if err != nil {
+		return nil, err
+	}
+	return f.NewSession(engine.Resolve(in), env.Streams), nil
+}
+
+// NewSession makes the session of an input that these flags name.
+func (f *Flags) NewSession(in *dopolicy.Input, s run.Streams) *Session { return &Session{f, in, s} }
+
+// Engine is what the flags say about vendors and policy kinds. Runs of one command line share the catalogue.
+func (f *Flags) Engine(env run.Environment) (*dopolicy.Engine, error) {
+	o, err := f.engineOptions()
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := env.Catalog.Get(func() (*descriptor.Catalog, error) { return plugin.NewCatalog(env.Plugins, o.PolicyKinds, o.Settings) })
+	if err != nil {
+		return nil, err
+	}
+	return dopolicy.NewWithCatalog(env.Plugins, catalog, o), nil
+}
+
+// engineOptions are the user's policy kinds and settings.
+func (f *Flags) engineOptions() (dopolicy.Options, error) {
+	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads, ExternalAuthenticates: slices.Contains(f.Assumptions, externalAuthenticates)}
+	for i, name := range slices.Concat(f.FoundKinds, f.PolicyKinds) {
+		text, err := localfile.Read(name, i >= len(f.FoundKinds))
+		if err != nil {
+			return o, failure.NoAnswer(fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents")
+		}
+		o.PolicyKinds = append(o.PolicyKinds, form.Source{Name: name, Text: text})
+	}
+	return o, nil
+}
+
+// readInput reads manifests if the flags name any, else the cluster.
+func (f *Flags) readInput(ctx context.Context, engine *dopolicy.Engine, s run.Streams) (*model.Snapshot, error) {
+	if f.OverLive || len(f.Files) == 0 && f.Kustomization == "" {
+		c, err := f.Cluster.Find()
+		if err != nil {
+			return nil, err
+		}
+		f.Namespace = cmp.Or(f.Namespace, c.Namespace)
+		return f.ReadCluster(ctx, c, engine, s)
+	}
+	in, err := engine.ReadFiles(ctx, f.loadOptions(s))
+	if in != nil {
+		in.Exhaustive = f.AssumeComplete
+	}
+	return in, ReportReadError(s, in, err)
+}
+
+// externalAuthenticates is the one thing that can be assumed.
+const externalAuthenticates = "external=authentication"
+
+// checkAssumptions refuses what cannot be assumed.
+func (f *Flags) checkAssumptions() error {
+	for _, what := range f.Assumptions {
+		if what != externalAuthenticates {
+			return failure.Usage("write --assume "+externalAuthenticates, "cannot assume %q", what)
+		}
+	}
+	return nil
+}
+
+// ReportReadError returns the error of reading manifests. If no document was readable, what is
+// wrong with them is printed before.
+func ReportReadError(s run.Streams, in *model.Snapshot, err error) error {
+	if in != nil && errors.Is(err, load.ErrNothingReadable) {
+		if failed := render.WriteProblems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
+			return failed
+		}
+	}
+	return err
+}
+
+// loadOptions returns the options for reading the files or the kustomization that the flags name.
+func (f *Flags) loadOptions(s run.Streams) load.Options {
+	return load.Options{Paths: f.Files, Recursive: f.Recursive, Render: f.Recursive, Helm: f.Helm, Destination: f.Destination, Kustomization: f.Kustomization, Stdin: s.In,
+		Namespace: f.Namespace, ClusterScoped: f.ClusterScoped, Limits: f.Limits.Values()}
+}
+
+// checkSources checks that the flags name one input. Like kubectl, the program reads files or a
+// kustomization.
+func (f *Flags) checkSources() error {
+	if err := cmp.Or(f.CheckFilesOrKustomization(), f.checkAssumptions()); err != nil {
+		return err
+	}
+	switch {
+	case f.AssumeComplete && len(f.Files) == 0 && f.Kustomization == "":
+		return failure.Usage("drop --complete: what a cluster does not have does not exist", "--complete needs files")
+	case f.OverLive && f.Kustomization == "" && len(f.Files) == 0:
+		return failure.Usage("name the files with -f, or drop --live to read the cluster as it is", "--live needs files to apply")
+	case f.Kustomization != "" && f.Recursive:
+		return failure.Usage("drop -R: a kustomization lists its own folders", "-R cannot be given with -k")
+	}
+	return nil
+}
+
+// CheckFilesOrKustomization checks that not both are named, and that a destination is chosen only
+// where one is looked for.
+func (f *Flags) CheckFilesOrKustomization() error {
+	switch {
+	case f.Kustomization != "" && len(f.Files) > 0:
+		return failure.Usage("drop one of the two", "only one of -f and -k can be given")
+	case f.Destination != "" && !f.Recursive:
+		return failure.Usage("add -R, which follows Applications and Kustomizations", "--destination needs -R")
+	}
+	return nil
+}
+
+// NotFoundError is a usage error about a name that is not in the input. What could not be read is
+// printed before.
+func (s *Session) NotFoundError(hint, format string, args ...any) error {
+	if err := s.PrintUnread(); err != nil {
+		return err
+	}
+	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Unread) > 0 {
+		return failure.NoAnswer(fmt.Sprintf(format, args...)+" among the objects that could be read", hint)
+	}
+	return failure.Usage(hint, format, args...)
+}
+
+// PrintUnread prints what could not be read: a name that is not found may be in there.
+func (s *Session) PrintUnread() error {
+	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.IsIncomplete() })
+	return render.WriteProblems(s.Streams.Err, broken, render.ProblemOptions{})
+}
+
+// Args repeats the flags that name the input, for commands proposed to the user.
+func (f *Flags) Args() string {
+	var out []string
+	repeat := func(flag string, values []string) {
+		for _, v := range values {
+			out = append(out, flag+" "+view.QuoteShellWord(v))
+		}
+	}
+	repeat("-f", f.Files)
+	if f.Kustomization != "" {
+		repeat("-k", []string{f.Kustomization})
+	}
+	if f.Recursive {
+		out = append(out, "-R")
+	}
+	if f.Helm {
+		out = append(out, "--enable-helm")
+	}
+	if f.Destination != "" {
+		repeat("--destination", []string{f.Destination})
+	}
+	if f.OverLive {
+		out = append(out, "--live")
+	}
+	repeat("--policy-kinds", f.PolicyKinds)
+	repeat("--policy-kind", f.OnlyKinds)
+	repeat("--vendor-setting", f.Settings)
+	return strings.Join(append(out, f.Cluster.args()...), " ")
+}
+
+// OpenKinds is openInput, but an input is not required: the described kinds are known without one.
+// A kubeconfig that leads to no cluster is reported.
+func (f *Flags) OpenKinds(ctx context.Context, env run.Environment) (*Session, error) {
+	f.AllKinds = true
+	read, err := f.Open(ctx, env)
+	var loading *load.Error
+	var none *failure.NoAnswerError
+	switch {
+	case len(f.Files) > 0 || f.Kustomization != "" || ctx.Err() != nil:
+		return read, err
+	case errors.As(err, &none): // no kubeconfig
+	case errors.As(err, &loading):
+		fmt.Fprintf(env.Streams.Err, "warning: %s: only kinds with a descriptor are listed\n", render.Escape(loading.Error()))
+	default:
+		return read, err
+	}
+	engine, err := f.Engine(env)
+	if err != nil {
+		return nil, err
+	}
+	return f.NewSession(engine.Resolve(model.NewSnapshot(nil, nil)), env.Streams), nil
+}
+
+// ReadsFiles reports whether manifests are read alone, and no cluster is asked.
+func (f *Flags) ReadsFiles() bool {
+	return !f.OverLive && (len(f.Files) > 0 || f.Kustomization != "")
+}

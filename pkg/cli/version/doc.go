@@ -1,0 +1,2 @@
+// Package version is the command that prints the version.
+package version

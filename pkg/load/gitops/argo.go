@@ -1,0 +1,204 @@
+package gitops
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/helm"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/kustomize"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// renderApplication reads what an Argo CD Application deploys.
+func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error {
+	origins := l.sourceRepositories()
+	for _, s := range l.applicationSources() {
+		switch {
+		case model.Text(s, "chart") != "":
+			r.omissions.addOmitted(l, "the chart is in another repository", helm.RenderHint)
+			continue
+		case model.Get(s, "path") == nil: // it only lends its files to another source
+			continue
+		}
+		o := origins[0]
+		origins = origins[1:]
+		dir, from, there := r.workspace.locateFolder(model.Text(s, "path"))
+		switch {
+		case !r.repositories.isLocal(o):
+			r.omissions.addOmitted(l, otherRepository, "read that too, rendered: argocd app manifests NAME")
+			continue
+		case !there:
+			r.omissions.addOmitted(l, pathNotFound, pathHint)
+			continue
+		}
+		at := buildRequest{dir: dir, name: from.displayName(dir.String()), source: l, namespace: l.textAt("spec", "destination", "namespace")}
+		if err := r.renderApplicationSource(ctx, l, s, at, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renderApplicationSource reads one source, by the tool that it asks for, else by what the folder
+// holds.
+func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource, s any, at buildRequest, from pathRoot) error {
+	has := func(field string) bool { return model.Get(s, field) != nil }
+	if has("plugin") {
+		r.omissions.addPartlyOmitted(l, "a plugin renders it, which is not run: it is read as if there were none", helm.RenderHint)
+	}
+	switch {
+	case has("helm") || !has("kustomize") && !has("directory") && r.workspace.fileSystem.Exists(at.dir.Join("Chart.yaml")):
+		return r.renderApplicationChart(ctx, l, s, at, from)
+	case has("kustomize") || !has("directory") && r.workspace.findKustomizationFile(at.dir) != "":
+		if r.workspace.findKustomizationFile(at.dir) == "" {
+			r.omissions.addOmitted(l, "the folder holds no kustomization", "")
+			return nil
+		}
+		return r.buildModified(ctx, at, func(k *types.Kustomization) error { return applyArgoFields(model.Get(s, "kustomize"), k) })
+	case has("plugin"): // which may pick any of the manifests: they are read once for all such Applications, and not put into a namespace
+		if key := "plugin " + at.dir.String(); !r.seen[key] {
+			r.seen[key] = true
+			at.namespace = ""
+			return r.readDirectory(ctx, l, nil, at)
+		}
+		return nil
+	}
+	return r.readDirectory(ctx, l, model.Get(s, "directory"), at)
+}
+
+// applyArgoFields changes a kustomization as Argo CD does.
+func applyArgoFields(options any, k *types.Kustomization) error {
+	for field, to := range map[string]*string{"namePrefix": &k.NamePrefix, "nameSuffix": &k.NameSuffix, "namespace": &k.Namespace} {
+		if text := model.Text(options, field); text != "" {
+			*to = text
+		}
+	}
+	list, _ := model.Get(options, "patches").([]any)
+	patches, err := parsePatches(list)
+	if err != nil {
+		return err
+	}
+	for i := range patches {
+		if raw, ok := list[i].(map[string]any); ok && raw["path"] != nil {
+			patches[i].Patch, patches[i].Path = "", model.Text(raw, "path")
+		}
+		if raw := model.Get(list[i], "options"); raw != nil {
+			text, err := json.Marshal(raw)
+			if err == nil {
+				err = json.Unmarshal(text, &patches[i].Options)
+			}
+			if err != nil {
+				return kustomize.ShortenError(err)
+			}
+		}
+	}
+	k.Patches = append(k.Patches, patches...)
+	components, _ := model.Get(options, "components").([]any)
+	for _, c := range components {
+		if path, ok := c.(string); ok {
+			k.Components = append(k.Components, path)
+		}
+	}
+	labels := textMapAt(options, "commonLabels")
+	if len(labels) > 0 {
+		only, _ := model.Get(options, "labelWithoutSelector").(bool)
+		templates, _ := model.Get(options, "labelIncludeTemplates").(bool)
+		k.Labels = append(k.Labels, types.Label{Pairs: labels, IncludeSelectors: !only, IncludeTemplates: only && templates})
+	}
+	if more := textMapAt(options, "commonAnnotations"); len(more) > 0 {
+		if k.CommonAnnotations == nil {
+			k.CommonAnnotations = map[string]string{}
+		}
+		for key, value := range more {
+			k.CommonAnnotations[key] = value
+		}
+	}
+	return nil
+}
+
+// readDirectory reads the manifests of a folder as they are.
+func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options any, at buildRequest) error {
+	recurse, _ := model.Get(options, "recurse").(bool)
+	include, exclude := compileGlob(model.Text(options, "include")), compileGlob(model.Text(options, "exclude"))
+	var sources []input.File
+	err := filepath.WalkDir(at.dir.String(), func(file string, e fs.DirEntry, err error) error {
+		below, failed := filepath.Rel(at.dir.String(), file)
+		switch {
+		case err != nil:
+			return err
+		case failed != nil:
+			return failed
+		case below == ".":
+			return nil
+		case e.IsDir() && (!recurse || input.IsHidden(e.Name())):
+			return fs.SkipDir
+		case e.IsDir() || input.IsHidden(e.Name()):
+			return nil
+		}
+		below = filepath.ToSlash(below)
+		if exclude != nil && exclude.MatchString(below) || include != nil && !include.MatchString(below) {
+			return nil
+		}
+		switch {
+		case filepath.Ext(file) == ".jsonnet":
+			r.omissions.addPartlyOmitted(l, "Jsonnet is not run", helm.RenderHint)
+		case input.IsManifest(file) && e.Type().IsRegular():
+			sources = append(sources, input.File{Path: file, Name: at.name + "/" + below})
+		}
+		return nil
+	})
+	if err != nil {
+		r.addBuildFailure(at, document.CauseOf(err), "")
+		return nil
+	}
+	pieces, err := r.reader.ReadFiles(ctx, sources)
+	if err != nil {
+		return err
+	}
+	for i := range pieces {
+		pieces[i].Namespace = at.namespace
+	}
+	r.addDocuments(pieces, l)
+	return nil
+}
+
+// compileGlob returns a pattern for paths in which * stands for anything, slashes too, and {a,b}
+// for one of several; nil for none.
+func compileGlob(pattern string) *regexp.Regexp {
+	if pattern == "" {
+		return nil
+	}
+	var b strings.Builder
+	depth := 0
+	for _, c := range pattern {
+		switch {
+		case c == '*':
+			b.WriteString(".*")
+		case c == '?':
+			b.WriteString(".")
+		case c == '{':
+			depth++
+			b.WriteString("(?:")
+		case c == '}' && depth > 0:
+			depth--
+			b.WriteString(")")
+		case c == ',' && depth > 0:
+			b.WriteString("|")
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	re, err := regexp.Compile("^" + b.String() + strings.Repeat(")", depth) + "$")
+	if err != nil {
+		return nil
+	}
+	return re
+}

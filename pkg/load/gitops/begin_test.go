@@ -1,0 +1,48 @@
+package gitops_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
+)
+
+// thingsOf are the Things of a folder as it is deployed, and what is said about it.
+func thingsOf(t *testing.T, path string) (out []string) {
+	t.Helper()
+	for _, line := range told(rendered(t, path)) {
+		if strings.HasPrefix(line, "thing/") || strings.Contains(line, "NotEvaluated") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// What Flux begins with need not be deployed by the folder it leads to.
+func TestFluxBeginsOutside(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		"kustomization.yaml":         "resources: [apps.yaml]\n",
+		"flux-system/gotk-sync.yaml": fluxTo("flux-system", "./", ""),
+		"apps.yaml":                  fluxTo("apps", "./apps", ""),
+		"idle.yaml":                  fluxTo("idle", "./idle", ""),
+		"apps/a.yaml":                bare("a"),
+		"idle/b.yaml":                bare("b"),
+	})
+	loadtest.Same(t, thingsOf(t, "."), "thing/default/a apps/a.yaml:1",
+		"info NotEvaluated: 1 manifest is not read: the kustomization of the folder does not name it",
+		"info NotEvaluated: Kustomization flux-system/idle is not rendered: nothing that is read leads to it")
+}
+
+// A cluster is not lost because a Kustomization of another one waits for its variables.
+func TestFluxOfClustersThatWait(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		"clusters/a/sync.yaml":     fluxTo("flux-system", "./clusters/a", ""),
+		"clusters/a/apps.yaml":     fluxTo("apps", "./apps", "  postBuild: {substituteFrom: [{kind: ConfigMap, name: settings}]}\n"),
+		"clusters/a/settings.yaml": fluxTo("settings", "./settings", ""),
+		"settings/settings.yaml":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\ndata: {NAME: x}\n",
+		"apps/a.yaml":              bare("a-${NAME}"),
+		"clusters/b/sync.yaml":     fluxTo("flux-system", "./clusters/b", ""),
+		"clusters/b/b.yaml":        bare("b"),
+	})
+	loadtest.Same(t, thingsOf(t, "."), "thing/default/a-x apps/a.yaml:1", "thing/default/b clusters/b/b.yaml:1")
+}

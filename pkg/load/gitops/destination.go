@@ -1,0 +1,168 @@
+package gitops
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// ownCluster is how Argo CD calls the cluster that it runs in; Flux has no name for its own.
+const (
+	ownCluster = "in-cluster"
+	ownServer  = "https://kubernetes.default.svc"
+)
+
+const destinationHint = "--destination CLUSTER reads one of them"
+
+// destinationCluster returns the cluster that a source deploys to: its name, else its address. For
+// Flux it is called after the object with its kubeconfig.
+func (l *gitopsSource) destinationCluster() string {
+	switch {
+	case l.kind == argoApplication:
+		to := strings.TrimSuffix(cmp.Or(l.textAt("spec", "destination", "name"), l.textAt("spec", "destination", "server")), "/")
+		return normalizeDestination(cmp.Or(to, ownServer))
+	case l.isRemote():
+		at := []string{"spec", "kubeConfig"}
+		return cmp.Or(l.textAt(append(at, "secretRef", "name")...), l.textAt(append(at, "configMapRef", "name")...))
+	}
+	return cmp.Or(l.cluster, ownCluster)
+}
+
+// isRemote reports whether Flux deploys what a source names to another cluster than that of the
+// source.
+func (l *gitopsSource) isRemote() bool { return model.Get(l.value, "spec", "kubeConfig") != nil }
+
+func normalizeDestination(name string) string {
+	if name == ownServer {
+		return ownCluster
+	}
+	return name
+}
+
+// destinations are the clusters that an input is for.
+type destinations struct {
+	chosen   string // the only one to read; "": all
+	clusters map[string]bool
+	deployed []deployedRange
+	aside    map[int]bool // documents that are for another cluster than the chosen one, by their index among those that were read
+}
+
+// deployedRange is the documents that a source deploys: those from one index of what is read up to
+// another.
+type deployedRange struct {
+	source   *gitopsSource
+	from, to int
+}
+
+// isSkipped reports whether nothing is read of what a source leads to, because it is for another
+// cluster than the chosen one. What is for the cluster of the tools themselves is read all the
+// same: it may lead to more.
+func (d *destinations) isSkipped(l *gitopsSource) bool {
+	if l.kind == argoApplicationSet {
+		return false
+	}
+	to := l.destinationCluster()
+	if d.clusters == nil {
+		d.clusters = map[string]bool{}
+	}
+	d.clusters[to] = true
+	return d.chosen != "" && to != d.chosen && (to != ownCluster || l.kind == helmRelease)
+}
+
+// isElsewhere reports whether what a source deploys is only looked at for what it leads to.
+func (d *destinations) isElsewhere(by *gitopsSource) bool {
+	return by != nil && d.chosen != "" && by.destinationCluster() != d.chosen
+}
+
+// withoutAside returns the documents but for those that are for another cluster than the chosen one.
+func (d *destinations) withoutAside(documents []document.Raw) []document.Raw {
+	var out []document.Raw
+	for i, p := range documents {
+		if !d.aside[i] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// checkChosen returns an error where nothing is deployed to the chosen cluster.
+func (d *destinations) checkChosen() error {
+	if d.chosen == "" || d.clusters[d.chosen] {
+		return nil
+	}
+	hint := "no Application and no Kustomization of the input names a cluster"
+	if len(d.clusters) > 0 {
+		hint = "there are " + strings.Join(slices.Sorted(maps.Keys(d.clusters)), ", ")
+	}
+	return &document.Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"), Hint: hint}
+}
+
+// severalClustersProblem returns the problem that objects of several clusters are read as one; nil
+// if they are of one. What brings nothing but other sources is of none.
+func (d *destinations) severalClustersProblem(in *manifestIndex) *model.Problem {
+	all := map[string]bool{}
+	for _, s := range d.deployed {
+		all[s.source.destinationCluster()] = true
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	of := map[string][]string{}
+	var first *model.Origin
+	for _, s := range d.deployed {
+		to, name := s.source.destinationCluster(), s.source.namespace+"/"+s.source.name
+		if slices.Contains(of[to], name) || !slices.ContainsFunc(in.documents[s.from:s.to], in.hasOtherObjects) {
+			continue
+		}
+		of[to] = append(of[to], name)
+		if first == nil || s.source.origin.Compare(*first) < 0 {
+			first = &s.source.origin
+		}
+	}
+	if len(of) < 2 {
+		return nil
+	}
+	var clusters []string
+	for _, to := range slices.Sorted(maps.Keys(of)) {
+		clusters = append(clusters, to+" ("+shortenNames(of[to])+")")
+	}
+	return &model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Origin: first, Hint: destinationHint,
+		Message: fmt.Sprintf("Applications for %d clusters are read as if they were for one: %s", len(of), strings.Join(clusters, ", "))}
+}
+
+// shortenNames lists names, at most five of them.
+func shortenNames(names []string) string {
+	const most = 5
+	slices.Sort(names)
+	more := ""
+	if n := len(names); n > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(names, ", ") + more
+}
+
+// hasOtherObjects reports whether a document holds an object that is not about what is deployed from where.
+func (r *manifestIndex) hasOtherObjects(p document.Raw) bool {
+	if !bytes.Contains(p.Text, []byte("argoproj.io/")) && !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/")) {
+		return true
+	}
+	docs, failed := document.ParseManifests(p.Text, r.limits)
+	if failed != nil {
+		return true
+	}
+	for _, doc := range docs {
+		for _, v := range document.FlattenList(doc.Value) {
+			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
+			if group != "argoproj.io" && !strings.HasSuffix(group, ".toolkit.fluxcd.io") {
+				return true
+			}
+		}
+	}
+	return false
+}

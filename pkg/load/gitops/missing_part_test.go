@@ -1,0 +1,51 @@
+package gitops_test
+
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
+)
+
+const remoteManifest = "https://example.com/install.yaml"
+
+// What would have to be fetched or rendered does not take the rest of its kustomization with it.
+func TestBuildsGoWithoutWhatIsRemote(t *testing.T) {
+	trap := loadtest.SetTrap(t)
+	loadtest.Write(t, map[string]string{
+		"top/kustomization.yaml":  "namespace: top\nresources: [a.yaml, ../crds, ../charts, ../mixed]\n",
+		"top/a.yaml":              bare("a"),
+		"crds/kustomization.yaml": "resources:\n- " + remoteManifest + "\n- github.com/example/repo//config?ref=v1\n",
+		"mixed/kustomization.yaml": "bases: [git@example.com:org/repo.git//base]\nresources: [m.yaml]\n" +
+			"patches: [{target: {kind: ConfigMap, name: remote}, patch: '[{\"op\": \"remove\", \"path\": \"/data\"}]'}]\n",
+		"mixed/m.yaml":               bare("m"),
+		"charts/kustomization.yaml":  "helmGlobals: {chartHome: x}\nhelmCharts: [{name: web, repo: https://example.com}]\nresources: [c.yaml]\n",
+		"charts/c.yaml":              bare("c"),
+		"patched/kustomization.yaml": "resources: [" + remoteManifest + ", p.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: remote}}'}]\n",
+		"patched/p.yaml":             bare("p"),
+		"part/kustomization.yaml":    "components: [https://example.com/org/repo//part]\nresources: [q.yaml]\n",
+		"part/q.yaml":                bare("q"),
+	})
+	loadtest.Same(t, told(rendered(t, ".")),
+		"thing/top/a top/a.yaml:1",
+		"thing/top/c charts/c.yaml:1",
+		"thing/top/m mixed/m.yaml:1",
+		"error NotEvaluated: part: the kustomization in part is not built: part/kustomization.yaml:1: components: https://example.com/org/repo//part is remote, and nothing is fetched",
+		"error NotEvaluated: patched: the kustomization in patched is not built: patched/kustomization.yaml:1: resources: "+remoteManifest+" is remote, and nothing is fetched",
+		"warning NotEvaluated: crds/kustomization.yaml:2: 2 kustomizations are rendered in part: objects are remote, and nothing is fetched (crds, mixed)",
+		"warning NotEvaluated: charts/kustomization.yaml:2: kustomization charts is rendered in part: charts are rendered only if that is asked for",
+	)
+	if n := trap.Requests.Load(); n > 0 || trap.HasRun() {
+		t.Errorf("%d requests, or a program ran", n)
+	}
+}
+
+func TestBuildsGoWithoutChartsThatAreMissing(t *testing.T) {
+	standIn(t, copying)
+	loadtest.Write(t, map[string]string{
+		"k/kustomization.yaml": "helmCharts: [{name: web, repo: https://example.com}]\nresources: [c.yaml]\n",
+		"k/c.yaml":             bare("c"),
+	})
+	loadtest.Same(t, told(withHelm(t, ".")), "thing/default/c k/c.yaml:1",
+		"warning NotEvaluated: k/kustomization.yaml:1: kustomization k is rendered in part: a chart of it is not in the input, and nothing is fetched",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
+}

@@ -1,0 +1,320 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/helm"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/kustomize"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// renderer reads a folder as the tools do that deploy what it holds: kustomizations are built, and
+// what objects lead to (Flux Kustomizations, Argo CD Applications, Helm releases) is read through
+// these objects and not otherwise.
+type renderer struct {
+	options         Options
+	limits          document.Limits
+	charts          *helm.Renderer // nil: charts are not rendered
+	reader          *input.Reader
+	workspace       workspace     // the folders of the input
+	index           manifestIndex // of what was read up to now
+	omissions       omissions     // what is not rendered
+	destinations    destinations  // the clusters that it is for
+	unusedManifests int           // manifests that no kustomization names, in folders of which others are named
+
+	repositories   repositoryMatcher
+	foundSources   []*gitopsSource // the sources as they stand in files
+	targetFolders  folderSet       // the folders that they deploy
+	enteredFolders folderSet       // the folders of those that were followed
+	queue          []*gitopsSource // still to be followed
+	waiting        []*gitopsSource // for ConfigMaps that have not been found yet
+	seen           map[string]bool
+	reachedPaths   map[string]bool
+
+	buildTime  time.Duration // on builds
+	buildStuck bool          // a build did not end, and the library cannot run twice
+}
+
+// Options say what is read of an input that GitOps tools deploy, and how.
+type Options struct {
+	Paths       []string // the files and folders of the input
+	Namespace   string   // of objects that name none
+	Destination string   // the cluster to read; "": all
+	Helm        bool     // charts are rendered with the helm program, if there is one
+	Limits      document.Limits
+}
+
+// Render reads the files that were found, and what kustomizations and other objects among them make
+// of them.
+func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) ([]document.Raw, error) {
+	charts := helm.NewRenderer(o.Helm)
+	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{},
+		index:     manifestIndex{limits: o.Limits, namespace: o.Namespace},
+		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
+	r.destinations = destinations{chosen: normalizeDestination(o.Destination), aside: map[int]bool{}}
+	r.workspace.findPathRoots(o.Paths)
+	if err := r.workspace.readKustomizations(ctx, f); err != nil {
+		return nil, err
+	}
+	plain, err := r.readUnnamedFiles(ctx, f.Files)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.scanUsedFiles(ctx); err != nil {
+		return nil, err
+	}
+	if len(r.workspace.folders)+len(r.workspace.chartsByPath)+len(r.foundSources) == 0 {
+		return plain, r.destinations.checkChosen()
+	}
+	r.locateSources(ctx)
+	if err := r.renderAll(ctx, plain); err != nil {
+		return nil, err
+	}
+	return r.destinations.withoutAside(r.index.documents), r.destinations.checkChosen()
+}
+
+// readUnnamedFiles returns the documents of the files that no kustomization names. Those beside
+// files that one names are not deployed, and only looked at for what they would lead to.
+func (r *renderer) readUnnamedFiles(ctx context.Context, sources []input.File) ([]document.Raw, error) {
+	var out []document.Raw
+	for _, s := range sources {
+		if r.workspace.usedFiles[s.RealPath] {
+			continue
+		}
+		before := r.reader.Remaining
+		more, err := r.reader.ReadFiles(ctx, []input.File{s})
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			more[i].RealPath = s.RealPath
+			r.foundSources = append(r.foundSources, r.findSources(more[i])...)
+		}
+		if s.RealPath != "" && r.workspace.usedFolders[filepath.Dir(s.RealPath)] {
+			r.unusedManifests++
+			r.reader.Remaining = before
+			continue
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// renderAll reads what is not read through anything else, and follows what that leads to.
+func (r *renderer) renderAll(ctx context.Context, plain []document.Raw) error {
+	var free []document.Raw
+	for _, p := range plain {
+		if p.RealPath == "" || !r.targetFolders.hasFolder(filepath.Dir(p.RealPath)) {
+			free = append(free, p)
+		}
+	}
+	r.addDocuments(free, nil)
+	for _, f := range r.rootKustomizations() {
+		if err := r.buildAndAdd(ctx, buildRequest{dir: f.kustomization.Dir, name: f.kustomization.Name}); err != nil {
+			return err
+		}
+	}
+	if err := r.followSources(ctx); err != nil {
+		return err
+	}
+	if err := r.buildCircularKustomizations(ctx); err != nil {
+		return err
+	}
+	if err := r.renderUnreachedCharts(ctx); err != nil {
+		return err
+	}
+	r.addOmissionProblems()
+	return nil
+}
+
+// buildRequest asks for a build of the kustomization in a folder.
+type buildRequest struct {
+	dir, allowedRoot filesys.ConfirmedDir
+	name             string // of the folder, as the user would type it
+	generated        *types.Kustomization
+	modify           func(*types.Kustomization)
+	postBuild        *postBuild
+	namespace        string        // of objects without one; "" for that of all
+	source           *gitopsSource // nil: nothing led to it
+}
+
+// buildAndAdd adds what comes out of a build. A build that fails costs what it would have made, and
+// is told.
+func (r *renderer) buildAndAdd(ctx context.Context, o buildRequest) error {
+	if r.buildStuck {
+		r.addBuildFailure(o, errors.New("an earlier build did not end, and no other can be run"), "")
+		return nil
+	}
+	start := time.Now()
+	pieces, err := r.buildFolder(ctx, o)
+	r.buildTime += time.Since(start)
+	var failed *document.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &failed):
+		r.buildStuck = kustomize.IsUnfinished(err)
+		r.addBuildFailure(o, failed, failed.Hint)
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		r.buildStuck = true
+		r.addBuildFailure(o, fmt.Errorf("all builds together take longer than %s", r.limits.Build), kustomize.BuildHint)
+		return nil
+	case err != nil:
+		return err
+	}
+	for i := range pieces {
+		pieces[i].Namespace = o.namespace
+	}
+	r.addDocuments(pieces, o.source)
+	return nil
+}
+
+func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.Raw, error) {
+	limits := r.limits
+	limits.Build -= r.buildTime
+	ctx, stop := context.WithTimeout(ctx, limits.Build)
+	defer stop()
+	b := kustomize.FolderBuild{Dir: o.dir, AllowedRoot: o.allowedRoot, Name: o.name, Generated: o.generated, Modify: o.modify, Limits: limits}
+	if o.postBuild != nil {
+		b.FinishObject = o.postBuild.objectText
+	}
+	pieces, missing, err := r.workspace.walk.BuildFolder(ctx, b)
+	if err == nil {
+		r.omissions.addMissingParts(missing)
+	}
+	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
+		r.omissions.addPartlyOmitted(o.source, secretVariables, secretVariablesHint)
+	}
+	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.missingUsed {
+		r.omissions.addPartlyOmitted(o.source, optionalVariables, optionalVariablesHint)
+	}
+	if what := o.postBuild.unsetMessage(); err == nil && what != "" && o.source != nil {
+		r.omissions.addRemark(o.source, what)
+	}
+	return pieces, err
+}
+
+// addBuildFailure tells that something could not be built.
+func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
+	if at, ok := err.(*document.Error); ok && at.What == o.name {
+		err = at.Err
+	}
+	p := model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: &model.Origin{File: o.name},
+		Message: "the kustomization in " + o.name + " is not built: " + err.Error(), Hint: hint}
+	if o.source != nil {
+		p.Origin = &o.source.origin
+		p.Message = o.source.String() + ": " + p.Message
+	}
+	r.reader.Problems = append(r.reader.Problems, p)
+}
+
+// addDocuments adds documents to what is read, and has followed what they lead to. They come from a
+// source, or from nil.
+func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) {
+	aside := r.destinations.isElsewhere(by)
+	for i, p := range pieces {
+		if aside {
+			r.destinations.aside[len(r.index.documents)+i] = true
+		}
+		for _, l := range r.findSources(p) {
+			if by != nil && by.kind != helmRelease {
+				l.cluster = by.destinationCluster()
+			}
+			if key := l.identityKey(); !r.seen[key] {
+				r.seen[key] = true
+				r.queue = append(r.queue, l)
+			}
+		}
+	}
+	if by != nil && !aside {
+		r.destinations.deployed = append(r.destinations.deployed, deployedRange{by, len(r.index.documents), len(r.index.documents) + len(pieces)})
+	}
+	r.index.documents = append(r.index.documents, pieces...)
+}
+
+// followSources follows sources until there are none that can be reached.
+func (r *renderer) followSources(ctx context.Context) error {
+	for {
+		for len(r.queue) > 0 {
+			l := r.queue[0]
+			r.queue = r.queue[1:]
+			if !r.index.hasConfigMaps(l) {
+				r.waiting = append(r.waiting, l)
+				continue
+			}
+			if !l.deferred && r.index.isSecretMissing(l) {
+				l.deferred = true
+				r.queue = append(r.queue, l)
+				continue
+			}
+			if err := r.followSource(ctx, l); err != nil {
+				return err
+			}
+		}
+		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *gitopsSource) bool { return !r.index.hasConfigMaps(l) })
+		if len(r.queue) > 0 {
+			r.waiting = slices.DeleteFunc(r.waiting, r.index.hasConfigMaps)
+			continue
+		}
+		switch next := r.findBootstrap(); {
+		case next != nil:
+			r.queue = append(r.queue, next)
+		case len(r.waiting) > 0: // what they wait for does not come
+			l := r.waiting[0]
+			r.waiting = r.waiting[1:]
+			if err := r.followSource(ctx, l); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// followSource reads what a source deploys.
+func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
+	for _, path := range l.sourcePaths() {
+		r.reachedPaths[l.kind+" "+path] = true
+		if dir, _, ok := r.workspace.locateFolder(path); ok && l.kind != helmRelease {
+			r.enteredFolders[dir.String()] = true
+		}
+	}
+	if r.destinations.isSkipped(l) {
+		return nil
+	}
+	switch l.kind {
+	case fluxKustomization:
+		return r.renderFluxKustomization(ctx, l)
+	case argoApplication:
+		return r.renderApplication(ctx, l)
+	case helmRelease:
+		return r.renderHelmRelease(ctx, l)
+	}
+	made, why := newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
+	for _, app := range made {
+		if key := app.identityKey(); !r.seen[key] {
+			r.seen[key] = true
+			r.queue = append(r.queue, app)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case why != nil && len(made) > 0:
+		r.omissions.addPartlyOmitted(l, why.Error(), applicationSetHint)
+	case why != nil:
+		r.omissions.addOmitted(l, why.Error(), applicationSetHint)
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+package gitops
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/kustomize"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// The kinds of GitOps sources.
+const (
+	fluxKustomization  = "kustomize.toolkit.fluxcd.io/Kustomization"
+	helmRelease        = "helm.toolkit.fluxcd.io/HelmRelease"
+	argoApplication    = "argoproj.io/Application"
+	argoApplicationSet = "argoproj.io/ApplicationSet"
+	fluxSource         = "source.toolkit.fluxcd.io/"
+)
+
+// gitopsSource is an object that says what is deployed from where.
+type gitopsSource struct {
+	kind            string
+	namespace, name string
+	value           any
+	origin          model.Origin
+	cluster         string          // the cluster that it is in, if something else deploys it
+	applications    []*gitopsSource // the Applications that an ApplicationSet makes, if it was asked for them
+	deferred        bool            // it was put behind others, which may bring the Secret that it takes variables from
+	file            string          // the real path of the file it stands in; "" where it came out of a build
+}
+
+// String is how problems call a source.
+func (l *gitopsSource) String() string { return path.Base(l.kind) + " " + l.namespace + "/" + l.name }
+
+func (l *gitopsSource) textAt(path ...string) string { return model.Text(l.value, path...) }
+
+// listAt returns the entries of a list in a source.
+func (l *gitopsSource) listAt(path ...string) []any {
+	list, _ := model.Get(l.value, path...).([]any)
+	return list
+}
+
+// identityKey tells sources apart. Two of one name, as those of two clusters, are two.
+func (l *gitopsSource) identityKey() string {
+	spec, _ := json.Marshal(model.Get(l.value, "spec"))
+	return l.kind + " " + l.namespace + "/" + l.name + " " + string(spec)
+}
+
+// findSources returns the sources among the objects of a document. Objects that were read from a
+// cluster lead nowhere: what they deployed is in the cluster too.
+func (r *renderer) findSources(p document.Raw) []*gitopsSource {
+	if p.Cluster != "" || !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/v")) && !bytes.Contains(p.Text, []byte("argoproj.io/v")) {
+		return nil
+	}
+	docs, failed := document.ParseManifests(p.Text, r.limits)
+	if failed != nil { // it is reported when the document is read
+		return nil
+	}
+	var out []*gitopsSource
+	for _, doc := range docs {
+		for _, v := range document.FlattenList(doc.Value) {
+			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
+			l := &gitopsSource{kind: group + "/" + model.Text(v, "kind"), name: model.Text(v, "metadata", "name"), value: v, file: p.RealPath,
+				namespace: cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.options.Namespace, "default"),
+				origin:    model.Origin{File: p.File.Name, Line: p.Line + doc.LineOf() - 1}}
+			switch {
+			case l.name == "" || l.textAt("metadata", "uid") != "":
+			case strings.HasPrefix(l.kind, fluxSource):
+				r.repositories.recordURL(l)
+			case slices.Contains([]string{fluxKustomization, helmRelease, argoApplication, argoApplicationSet}, l.kind):
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+// sourcePaths returns where a source leads, from the root of its repository.
+func (l *gitopsSource) sourcePaths() []string {
+	switch l.kind {
+	case fluxKustomization:
+		return []string{l.textAt("spec", "path")}
+	case argoApplication:
+		var out []string
+		for _, s := range l.applicationSources() {
+			if model.Text(s, "chart") == "" && model.Get(s, "path") != nil {
+				out = append(out, model.Text(s, "path"))
+			}
+		}
+		return out
+	case helmRelease:
+		if l.textAt("spec", "chart", "spec", "sourceRef", "kind") != "HelmRepository" && l.textAt("spec", "chart", "spec", "chart") != "" {
+			return []string{l.textAt("spec", "chart", "spec", "chart")}
+		}
+	}
+	return nil
+}
+
+// applicationSources returns the sources of an Application.
+func (l *gitopsSource) applicationSources() []any {
+	if list := l.listAt("spec", "sources"); len(list) > 0 {
+		return list
+	}
+	if s := model.Get(l.value, "spec", "source"); s != nil {
+		return []any{s}
+	}
+	return nil
+}
+
+// locateSources finds out what the paths of the sources in files count from, and which folders they
+// lead to.
+func (r *renderer) locateSources(ctx context.Context) {
+	r.repositories.remotes = findRemotes(r.workspace.pathRoots)
+	all := slices.Clone(r.foundSources)
+	meet := func(l *gitopsSource) {
+		for i, o := range l.sourceRepositories() {
+			_, _, there := r.workspace.locateFolder(l.sourcePaths()[i])
+			r.repositories.recordRepository(o, there && !isRootPath(l.sourcePaths()[i]))
+		}
+	}
+	for _, l := range all {
+		meet(l)
+		if l.kind == argoApplicationSet {
+			for url, there := range newAppSetGenerator(&r.workspace, &r.repositories, l).findRepositories(ctx, l.listAt("spec", "generators")) {
+				r.repositories.recordRepository(sourceRepository{"argo", url, url}, there)
+			}
+		}
+	}
+	for _, l := range r.foundSources {
+		if l.kind == argoApplicationSet {
+			l.applications, _ = newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
+			for _, app := range l.applications {
+				meet(app)
+			}
+			all = append(all, l.applications...)
+		}
+	}
+	r.targetFolders = folderSet{}
+	for _, l := range all {
+		if l.kind == helmRelease { // it leads to a chart, which nothing else reads
+			continue
+		}
+		for i, o := range l.sourceRepositories() {
+			if dir, _, ok := r.workspace.locateFolder(l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
+				r.targetFolders[dir.String()] = true
+			}
+		}
+	}
+}
+
+// findBootstrap returns a source with which everything begins: one that stands in the folder it
+// leads to, else one in a folder that is read through nothing but sources that were not followed,
+// as it is where that folder leaves out its own. It returns nil if there is none that was not
+// followed.
+func (r *renderer) findBootstrap() *gitopsSource {
+	l := r.findTopmost(func(l *gitopsSource, dir string) bool { return r.isDeployedWith(dir, l.file) })
+	if l == nil {
+		l = r.findTopmost(func(l *gitopsSource, _ string) bool {
+			in := filepath.Dir(l.file)
+			return l.file != "" && r.targetFolders.hasFolder(in) && !r.enteredFolders.hasFolder(in)
+		})
+	}
+	if l != nil {
+		r.seen[l.identityKey()] = true
+	}
+	return l
+}
+
+// findTopmost returns the source that was not followed, begins something and leads to the topmost
+// folder.
+func (r *renderer) findTopmost(begins func(l *gitopsSource, dir string) bool) *gitopsSource {
+	var best *gitopsSource
+	var at string
+	for _, l := range r.unfollowedSources() {
+		for _, to := range append([]*gitopsSource{l}, l.applications...) {
+			for i, path := range to.sourcePaths() {
+				dir, _, ok := r.workspace.locateFolder(path)
+				if !ok || !r.repositories.isLocal(to.sourceRepositories()[i]) || !begins(l, dir.String()) {
+					continue
+				}
+				if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at), l.origin.Compare(best.origin)) < 0 {
+					best, at = l, dir.String()
+				}
+			}
+		}
+	}
+	return best
+}
+
+// isDeployedWith reports whether a file is deployed with a folder that holds it: no kustomization
+// on the way leaves it out.
+func (r *renderer) isDeployedWith(dir, file string) bool {
+	if file == "" || !(folderSet{dir: true}).hasFolder(filepath.Dir(file)) {
+		return false
+	}
+	if r.workspace.usedFiles[file] {
+		return true
+	}
+	for up := filepath.Dir(file); ; up = filepath.Dir(up) {
+		if r.workspace.folders[up] != nil {
+			return false
+		}
+		if up == dir {
+			return true
+		}
+	}
+}
+
+// unfollowedSources returns the sources that stand in files and were not followed, nor any other
+// that leads to the same place.
+func (r *renderer) unfollowedSources() []*gitopsSource {
+	return slices.DeleteFunc(slices.Clone(r.foundSources), func(l *gitopsSource) bool {
+		paths := l.sourcePaths()
+		if r.seen[l.identityKey()] {
+			return true
+		}
+		return len(paths) == 0 && len(l.applications) == 0 || slices.ContainsFunc(paths, func(path string) bool { return r.reachedPaths[l.kind+" "+path] })
+	})
+}
+
+// omission is why sources were not rendered.
+type omission struct {
+	kind, why, hint string
+	sources         []fmt.Stringer
+	origin          model.Origin
+	informative     bool // the answer stands
+	inPart          bool // they were rendered, but not wholly
+}
+
+// omissions are what was left out of a reading.
+type omissions struct {
+	omitted []*omission
+	remarks []model.Problem // about what was followed
+}
+
+// addOmitted notes that a source was not rendered.
+func (r *omissions) addOmitted(l *gitopsSource, why, hint string) {
+	r.addOmission(omission{kind: l.kind, why: why, hint: hint, origin: l.origin}, l)
+}
+
+// addPartlyOmitted notes that a source was not rendered wholly.
+func (r *omissions) addPartlyOmitted(l *gitopsSource, why, hint string) {
+	r.addOmission(omission{kind: l.kind, why: why, hint: hint, origin: l.origin, inPart: true}, l)
+}
+
+func (r *omissions) addOmission(o omission, which fmt.Stringer) {
+	i := slices.IndexFunc(r.omitted, func(other *omission) bool { return other.kind == o.kind && other.why == o.why })
+	if i < 0 {
+		i = len(r.omitted)
+		r.omitted = append(r.omitted, &o)
+	}
+	if !slices.Contains(r.omitted[i].sources, which) {
+		r.omitted[i].sources = append(r.omitted[i].sources, which)
+	}
+}
+
+// addMissingParts tells what a build went without.
+func (r *omissions) addMissingParts(lacks []kustomize.MissingPart) {
+	for _, l := range lacks {
+		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true}, l.Kustomization)
+	}
+}
+
+// toProblem returns one problem for all that were not rendered for one reason.
+func (o *omission) toProblem() model.Problem {
+	const most = 5
+	var names []string
+	for _, w := range o.sources {
+		_, name, _ := strings.Cut(w.String(), " ")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	not := "not rendered"
+	if o.inPart {
+		not = "rendered in part"
+	}
+	message := fmt.Sprintf("%s is %s: %s", o.sources[0], not, o.why)
+	if n := len(names); n > 1 {
+		more := ""
+		if n > most {
+			names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
+		}
+		message = fmt.Sprintf("%d %ss are %s: %s (%s%s)", n, path.Base(o.kind), not, o.why, strings.Join(names, ", "), more)
+	}
+	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: message, Hint: o.hint}
+	if o.informative {
+		p.Severity = model.Info
+	}
+	if o.origin.File != "" {
+		p.Origin = &o.origin
+	}
+	return p
+}

@@ -1,0 +1,210 @@
+package input
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+)
+
+// stdinName is how origins name standard input.
+const stdinName = "stdin"
+
+// File is one file to read.
+type File struct {
+	Path     string    // what to open; empty for standard input
+	Name     string    // as the user would type it, with forward slashes
+	Named    bool      // given by its own name rather than found in a folder
+	Content  *TextFile // what is in it, if that is known
+	RealPath string    // the path without links; empty for standard input
+}
+
+// Folder is a folder of the input.
+type Folder struct{ Path, Name string }
+
+// TextFile is one file of an input that was read elsewhere.
+type TextFile struct {
+	Name    string // as origins name it
+	Content []byte
+	Size    int64 // where Content was not read because it is too large
+	Named   bool  // given by its own name rather than found in a folder
+}
+
+// documentFile returns how the documents of the file call it.
+func (s File) documentFile() document.File { return document.File{Name: s.Name, Named: s.Named} }
+
+// Finder collects the files of an input, each once, in the order in which they are reached.
+type Finder struct {
+	recursive           bool
+	SeparateDeployments bool // kustomizations and charts are kept apart from manifests
+	Files               []File
+	indexByPath         map[string]int // by the real path
+
+	KustomizedFolders, ChartFolders []Folder
+}
+
+// Find lists the files that the paths stand for. It fails on a path that is missing and on a folder
+// without manifests.
+func Find(paths []string, recursive, render bool) (*Finder, error) {
+	f := &Finder{recursive: recursive, SeparateDeployments: render, indexByPath: map[string]int{}}
+	for _, p := range paths {
+		if err := f.addPath(p); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (f *Finder) addPath(p string) error {
+	if p == "-" {
+		f.addFile(File{Name: stdinName, Named: true})
+		return nil
+	}
+	name := filepath.ToSlash(filepath.Clean(p))
+	info, err := os.Stat(p)
+	switch {
+	case err != nil && (strings.HasPrefix(p, "http://") || strings.HasPrefix(p, "https://")):
+		return &document.Error{What: p, Err: errors.New("addresses are not read"), Hint: "download it first, or pipe it in with -f -"}
+	case err != nil:
+		return document.PathError(name, err)
+	case !info.IsDir():
+		f.addFile(File{Path: p, Name: name, Named: true})
+		return nil
+	}
+	found, err := f.addFolder(p, name)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return &document.Error{What: name, Err: errors.New("the folder holds no manifests"), Hint: emptyFolderHint(p, f.recursive)}
+	}
+	return nil
+}
+
+// addFile adds a file unless it was reached before. A file that is once given by name counts as
+// given by name.
+func (f *Finder) addFile(s File) {
+	key := RealPath(s.Path)
+	if i, seen := f.indexByPath[key]; seen {
+		f.Files[i].Named = f.Files[i].Named || s.Named
+		return
+	}
+	f.indexByPath[key], s.RealPath = len(f.Files), key
+	f.Files = append(f.Files, s)
+}
+
+// addFolder adds the manifests of a folder by name, and those of its sub-folders if asked to. Hidden entries are skipped;
+// links to folders are not followed, so nothing is reached in a circle. It reports whether there was any manifest.
+func (f *Finder) addFolder(dir, name string) (found bool, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false, document.PathError(name, err)
+	}
+	if f.SeparateDeployments && slices.ContainsFunc(entries, isChartFile) {
+		f.ChartFolders = append(f.ChartFolders, Folder{dir, name})
+		return true, nil
+	}
+	for _, e := range entries {
+		p, n := filepath.Join(dir, e.Name()), path.Join(name, e.Name())
+		var here bool
+		switch {
+		case IsHidden(e.Name()):
+		case e.IsDir():
+			here, err = f.addSubfolder(p, n)
+		case f.SeparateDeployments && IsKustomization(e.Name()):
+			here = true
+			if last := len(f.KustomizedFolders) - 1; last < 0 || f.KustomizedFolders[last].Name != name {
+				f.KustomizedFolders = append(f.KustomizedFolders, Folder{dir, name})
+			}
+		case IsManifest(e.Name()):
+			here, err = f.addManifest(p, n)
+		}
+		if err != nil {
+			return found, err
+		}
+		found = found || here
+	}
+	return found, nil
+}
+
+func (f *Finder) addSubfolder(dir, name string) (bool, error) {
+	if !f.recursive {
+		return false, nil
+	}
+	return f.addFolder(dir, name)
+}
+
+// addManifest adds a manifest that was found in a folder. Pipes and devices are not manifests:
+// reading one could wait forever.
+func (f *Finder) addManifest(p, name string) (bool, error) {
+	info, err := os.Stat(p)
+	if err != nil {
+		return false, document.PathError(name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return false, nil
+	}
+	f.addFile(File{Path: p, Name: name})
+	return true, nil
+}
+
+func isChartFile(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" && !e.IsDir() }
+
+// IsKustomization reports whether a file of that name is a kustomization.
+func IsKustomization(name string) bool {
+	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
+}
+
+// RealPath tells files apart: the absolute path without links, or as much of that as can be found out.
+func RealPath(p string) string {
+	if p == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(p); err == nil {
+		p = abs
+	}
+	if resolved, err := filepath.EvalSymlinks(p); err == nil {
+		p = resolved
+	}
+	return p
+}
+
+// IsHidden reports whether a file or folder of that name is left out of an input.
+func IsHidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+// IsManifest reports whether a file of that name is read when it is found in a folder.
+func IsManifest(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
+}
+
+// emptyFolderHint says what to do about a folder without manifests.
+func emptyFolderHint(dir string, recursive bool) string {
+	const files = "manifests are files that end in .yaml, .yml or .json"
+	if recursive {
+		return files
+	}
+	below := false
+	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case p != dir && IsHidden(e.Name()) && e.IsDir():
+			return fs.SkipDir
+		case !e.IsDir() && !IsHidden(e.Name()) && IsManifest(e.Name()):
+			below = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if below {
+		return "its sub-folders hold some: add -R"
+	}
+	return files
+}

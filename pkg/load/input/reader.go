@@ -1,0 +1,207 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"unicode/utf16"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Reader reads files until the limit for all of them is used up.
+type Reader struct {
+	stdin          io.Reader
+	Remaining      int64
+	Problems       []model.Problem
+	SnapshotHeader *model.Header // of the snapshot among the sources, if one is
+}
+
+// NewReader returns a reader of files, and of standard input if it is not nil.
+func NewReader(stdin io.Reader, limits document.Limits) *Reader {
+	return &Reader{stdin: stdin, Remaining: limits.Total}
+}
+
+// ReadFiles returns the documents of all files, in order.
+func (r *Reader) ReadFiles(ctx context.Context, sources []File) ([]document.Raw, error) {
+	var pieces []document.Raw
+	for _, s := range sources {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		text, err := r.ReadContent(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		var more []document.Raw
+		if IsGzip(text) {
+			more, err = r.unpackFile(ctx, s, text)
+		} else {
+			more, err = r.splitFile(s, ToUTF8(text))
+		}
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, more...)
+	}
+	return pieces, nil
+}
+
+// splitFile returns the documents of one file, which may be a snapshot.
+func (r *Reader) splitFile(s File, text []byte) ([]document.Raw, error) {
+	if !IsSnapshot(text) {
+		return document.SplitBatched(s.documentFile(), text), nil
+	}
+	if r.SnapshotHeader != nil {
+		return nil, &document.Error{What: s.Name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
+	}
+	header, pieces, err := splitSnapshot(s.documentFile(), text)
+	if err != nil {
+		r.addBrokenFile(s, "the snapshot cannot be read: "+err.Error(), "take it anew with: kubectl dopolicy snapshot -o FILE")
+		return nil, nil
+	}
+	r.SnapshotHeader = header
+	return pieces, nil
+}
+
+// addBrokenFile reports a file that cannot be read as what it is. The others are read all the same.
+func (r *Reader) addBrokenFile(s File, what, hint string) {
+	r.Problems = append(r.Problems, model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{File: s.Name, Line: 1},
+		Message: "not used: " + what, Hint: hint})
+}
+
+// ReadContent returns the content of one file, or nothing if that is more than may still be read.
+func (r *Reader) ReadContent(ctx context.Context, s File) ([]byte, error) {
+	if s.Content != nil {
+		if s.Content.Size > r.Remaining {
+			r.addTooLarge(s)
+			return nil, nil
+		}
+		r.Remaining -= s.Content.Size
+		return s.Content.Content, nil
+	}
+	in, size := r.stdin, int64(0)
+	if s.Path != "" {
+		f, err := os.Open(s.Path)
+		if err != nil {
+			return nil, document.PathError(s.Name, err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+		in = f
+	}
+	if in == nil {
+		return nil, &document.Error{What: s.Name, Err: errors.New("there is no standard input")}
+	}
+	if size > r.Remaining {
+		r.addTooLarge(s)
+		return nil, nil
+	}
+	text, err := readAllOf(ctx, io.LimitReader(in, max(r.Remaining, r.Remaining+1)), size)
+	if errors.Is(err, errNotText) {
+		r.addBrokenFile(s, errNotText.Error(), "")
+		return nil, nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, document.PathError(s.Name, err)
+	case int64(len(text)) > r.Remaining:
+		r.addTooLarge(s)
+		return nil, nil
+	}
+	r.Remaining -= int64(len(text))
+	return text, nil
+}
+
+func (r *Reader) addTooLarge(s File) {
+	r.Problems = append(r.Problems, model.Problem{
+		Severity: model.Error, Code: model.LimitExceeded, Origin: &model.Origin{File: s.Name, Line: 1},
+		Message: "not read: with this file the input is larger than the limit for all files together (--max-input)",
+		Hint:    "read fewer files at once, or raise --max-input",
+	})
+}
+
+// errNotText is the error of a stream that is no text: some devices never end.
+var errNotText = errors.New("it is not text")
+
+// readAllOf reads all of in, which has the given size if that is known. Pipes and terminals may
+// never end, so it waits no longer than ctx lasts; a read that is given up then stays behind until
+// its other end closes.
+func readAllOf(ctx context.Context, in io.Reader, size int64) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		if size == 0 {
+			text, err := readStream(in)
+			done <- result{text, err}
+			return
+		}
+		var b bytes.Buffer
+		b.Grow(int(size) + bytes.MinRead)
+		_, err := b.ReadFrom(in)
+		done <- result{b.Bytes(), err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// readStream reads a stream of unknown length in parts, so that nothing is copied until it has
+// ended. It gives up on what is not text.
+func readStream(in io.Reader) ([]byte, error) {
+	var parts [][]byte
+	for size := bytes.MinRead; ; size = min(2*size, 1<<20) {
+		part := make([]byte, size)
+		n, err := io.ReadFull(in, part)
+		parts = append(parts, part[:n])
+		if first := parts[0]; bytes.IndexByte(part[:n], 0) >= 0 && !IsGzip(first) && !isUTF16(first) {
+			return nil, errNotText
+		}
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return bytes.Join(parts, nil), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// isUTF16 reports whether text begins with the mark of UTF-16.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+}
+
+// ToUTF8 returns text without a byte order mark. Text with the mark of UTF-16, which some shells
+// write into redirected output, is converted.
+func ToUTF8(text []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		return text[3:]
+	case bytes.HasPrefix(text, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for i := 2; i+1 < len(text); i += 2 {
+		units = append(units, order.Uint16(text[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}

@@ -1,0 +1,194 @@
+package kustomize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// libraryRun is one run of the kustomize library on what a walk has checked.
+type libraryRun struct {
+	fileSystem *checkedFileSystem
+	root       *Kustomization
+	limits     document.Limits
+
+	allowAnyFolder bool                                     // files need not be below the folders of their kustomizations
+	finishObject   func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
+}
+
+// builtObject is an object that came out of a build.
+type builtObject struct {
+	json   []byte
+	kind   model.GroupKind
+	name   string
+	origin resource.Origin // paths count from the folder of the root
+}
+
+// runWithin runs the build within its limits. The library cannot be stopped: when ctx ends or a
+// limit is reached it is left behind until the program ends.
+func (b libraryRun) runWithin(ctx context.Context) ([]builtObject, error) {
+	type result struct {
+		objects []builtObject
+		err     error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r = result{err: fmt.Errorf("the library failed: %v", p)}
+			}
+			done <- r
+		}()
+		r.objects, r.err = b.runLibrary()
+	}()
+	start, heap := time.Now(), heapBytes()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var failed error
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case r := <-done:
+			if r.err != nil {
+				return nil, &document.Error{What: b.root.Name, Err: ShortenError(r.err)}
+			}
+			return r.objects, nil
+		case <-look.C:
+			if time.Since(start) > b.limits.Build {
+				failed = fmt.Errorf("not built within %s", b.limits.Build)
+			}
+			now := heapBytes()
+			if heap = min(heap, now); now > heap+b.limits.BuildMemory {
+				failed = fmt.Errorf("not built within %d MiB of memory", b.limits.BuildMemory>>20)
+			}
+		}
+		if failed != nil {
+			return nil, &document.Error{What: b.root.Name, Err: unfinishedBuildError{failed}, Hint: BuildHint}
+		}
+	}
+}
+
+// runLibrary runs the library: no plugins but its own, no programs, no charts, no files outside of
+// the kustomizations that name them.
+func (b libraryRun) runLibrary() ([]builtObject, error) {
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionNone
+	options.LoadRestrictions = types.LoadRestrictionsRootOnly
+	if b.allowAnyFolder {
+		options.LoadRestrictions = types.LoadRestrictionsNone
+	}
+	options.PluginConfig = types.DisabledPluginConfig()
+	if len(b.root.OpenAPI) > 0 {
+		defer openapi.ResetOpenAPI() // the library would use it for the next build as well
+	}
+	objects, err := krusty.MakeKustomizer(options).Run(b.fileSystem, b.root.Dir.String())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]builtObject, objects.Size())
+	for i, o := range objects.Resources() {
+		if from, err := o.GetOrigin(); err == nil && from != nil {
+			out[i].origin = *from
+		}
+		gvk := o.GetGvk()
+		out[i].kind, out[i].name = model.GroupKind{Group: gvk.Group, Kind: gvk.Kind}, o.GetName()
+	}
+	return out, b.encodeObjects(objects, out)
+}
+
+// encodeObjects writes the objects as JSON, without the annotations that were not asked for.
+func (b libraryRun) encodeObjects(objects resmap.ResMap, out []builtObject) error {
+	if !slices.Contains(b.root.BuildMetadata, types.OriginAnnotations) {
+		if err := objects.RemoveOriginAnnotations(); err != nil {
+			return err
+		}
+	}
+	left := b.limits.Total
+	for i, o := range objects.Resources() {
+		finish := (*resource.Resource).MarshalJSON
+		if b.finishObject != nil {
+			finish = b.finishObject
+		}
+		text, err := finish(o)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+		if left -= int64(len(text)); left < 0 {
+			return errors.New("the objects take more than the limit for all files together")
+		}
+		out[i].json = text
+	}
+	return nil
+}
+
+// originOf returns where o was read from: the file of a resource, or the kustomization that
+// generates it.
+func (w *Walk) originOf(root *Kustomization, o builtObject) model.Origin {
+	switch {
+	case o.origin.ConfiguredIn != "":
+		return model.Origin{File: path.Join(root.Name, o.origin.ConfiguredIn)}
+	case o.origin.Path != "":
+		name := path.Join(root.Name, o.origin.Path)
+		if file, made := w.generatedFiles[name]; made {
+			return model.Origin{File: file}
+		}
+		return model.Origin{File: name, Line: w.findDeclaredLine(name, o.kind, o.name)}
+	}
+	return model.Origin{File: root.file.Name}
+}
+
+// ShortenError returns an error of the library on one line of bounded length, without addresses in
+// memory and contents of files that it may repeat.
+func ShortenError(err error) error {
+	const most = 400
+	text := err.Error()
+	if before, after, found := strings.Cut(text, " with config: `"); found {
+		text = before + after[max(0, strings.LastIndex(after, "`: ")+1):]
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if before, after, found := strings.Cut(text, " &{"); found {
+		_, after, _ = strings.Cut(after, "}")
+		text = before + after
+	}
+	for _, content := range []string{"[patch: ", "decoding "} {
+		if before, _, found := strings.Cut(text, content); found {
+			text = before + "…"
+		}
+	}
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return errors.New(text)
+}
+
+// unfinishedBuildError says why a build was left behind.
+type unfinishedBuildError struct{ why error }
+
+func (e unfinishedBuildError) Error() string { return e.why.Error() }
+
+// IsUnfinished reports whether an error is that of a build that goes on in the background. No other
+// can be run then.
+func IsUnfinished(err error) bool { return errors.As(err, new(unfinishedBuildError)) }
+
+// heapBytes is how much memory objects take, those no longer in use included.
+func heapBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

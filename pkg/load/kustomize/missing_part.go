@@ -1,0 +1,66 @@
+package kustomize
+
+import (
+	"strconv"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/helm"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// MissingPart is something that a build goes without: what it would add is missing, and the rest
+// stands.
+type MissingPart struct {
+	Kustomization kustomizationName
+	Origin        model.Origin
+	Why, Hint     string
+	refusal       error // why the build fails, if it does not do without
+}
+
+// kustomizationName is the folder of a kustomization, as the user would type it.
+type kustomizationName string
+
+func (k kustomizationName) String() string { return "kustomization " + string(k) }
+
+// addMissingPart notes that a build goes without e.
+func (w *Walk) addMissingPart(e entry, why, hint string, refusal error) {
+	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(e.kustomization.Name), Origin: e.origin, Why: why, Hint: hint, refusal: refusal})
+}
+
+// removeMissingParts takes out of a kustomization the objects that would have to be fetched, and
+// the charts that are not rendered. Everything else that is remote changes objects, and is refused
+// later.
+func (w *Walk) removeMissingParts(k *Kustomization) error {
+	if !w.allowMissing || k.pluginsOf != nil {
+		return nil
+	}
+	before := len(w.missingParts)
+	local := func(field string, list []string) []string {
+		var kept []string
+		for i, text := range list {
+			if !isRemote(text) {
+				kept = append(kept, text)
+				continue
+			}
+			e := entry{role: asObjects, kustomization: k, origin: model.Origin{File: k.file.Name, Line: k.doc.LineOf(field, strconv.Itoa(i))}, field: field, text: text}
+			w.addMissingPart(e, "objects are remote, and nothing is fetched", "download it and name the copy; if it is a path, write ./ in front", e.newRemoteRefusal(text))
+		}
+		return kept
+	}
+	k.Resources = local("resources", k.Resources)
+	//lint:ignore SA1019 it is still built
+	k.Bases = local("bases", k.Bases)
+	if w.charts == nil && len(k.HelmCharts) > 0 {
+		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name, Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
+		w.addMissingPart(e, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
+		k.HelmCharts, k.HelmGlobals = nil, nil
+	}
+	if len(w.missingParts) == before {
+		return nil
+	}
+	if k.CheckEmpty() != nil { // which is an error
+		k.BuildMetadata = append(k.BuildMetadata, types.OriginAnnotations)
+	}
+	return w.overrideKustomization(k, k.Kustomization)
+}

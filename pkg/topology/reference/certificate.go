@@ -1,0 +1,136 @@
+package reference
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/pem"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+)
+
+var (
+	secretKind      = model.GroupKind{Group: gatewayapi.CoreGroup, Kind: "Secret"}
+	configMapKind   = model.GroupKind{Group: gatewayapi.CoreGroup, Kind: "ConfigMap"}
+	trustBundleKind = model.GroupKind{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}
+)
+
+// CertificateFlaw is what is wrong with an object that a reference takes for a certificate
+// (gatewayapi G58). The API's reasons are made from it: they differ between listeners, Gateways and
+// policies.
+type CertificateFlaw string
+
+// The flaws, in the order in which they are looked for. Of one with WithheldCertificate it is not known whether it has another.
+const (
+	NoFlaw                CertificateFlaw = ""
+	WithheldCertificate   CertificateFlaw = "withheld"
+	WrongCertificateKind  CertificateFlaw = "wrong kind"
+	MissingCertificate    CertificateFlaw = "missing"
+	IncompleteCertificate CertificateFlaw = "incomplete" // a key is not there
+	MalformedCertificate  CertificateFlaw = "malformed"  // what is there is not PEM
+)
+
+// Certificates tells what the input has of Secrets and other objects with certificates.
+type Certificates struct {
+	In            *model.Snapshot
+	Coverage      Coverage
+	Makers        map[model.Ref]model.Ref // objects that need not be in the input, and what makes them
+	ChecksContent bool                    // whether what is no PEM is a flaw for Authority
+}
+
+// CheckKeyPair looks for a flaw of what should be a certificate with its key. The text says what it
+// is.
+func (c Certificates) CheckKeyPair(ref model.Ref) (CertificateFlaw, string) {
+	if ref.GroupKind() != secretKind {
+		return WrongCertificateKind, ref.String() + " is no Secret"
+	}
+	o, flaw, what := c.findObject(ref)
+	if o == nil {
+		return flaw, what
+	}
+	for _, key := range [...]string{"tls.crt", "tls.key"} {
+		switch entry := o.Body.At("data", key); { // what reading leaves of a Secret: facts about each key
+		case entry.IsNull():
+			return IncompleteCertificate, ref.String() + " has no " + key
+		case key == "tls.crt" && entry.Get("pem") != true: // keys are often withheld, or stand-ins
+			return MalformedCertificate, key + " of " + ref.String() + " is not PEM"
+		}
+	}
+	return NoFlaw, ""
+}
+
+// CheckAuthority looks for a flaw of what should be the certificates of authorities. A Secret or a
+// bundle of the cluster may do for an implementation; others are no place for certificates.
+func (c Certificates) CheckAuthority(ref model.Ref) (CertificateFlaw, string) {
+	switch gk := ref.GroupKind(); gk {
+	case configMapKind:
+	case secretKind, trustBundleKind:
+		return WithheldCertificate, "whether kind " + gk.String() + " may hold certificates of authorities is up to the implementation"
+	default:
+		return WrongCertificateKind, "kind " + gk.String() + " holds no certificates of authorities"
+	}
+	o, flaw, what := c.findObject(ref)
+	if o == nil {
+		return flaw, what
+	}
+	text, binary := o.Body.At("data", "ca.crt"), o.Body.At("binaryData", "ca.crt")
+	raw := []byte(text.Text())
+	if text.IsNull() {
+		raw, _ = base64.StdEncoding.DecodeString(binary.Text()) // what is no base64 is no PEM either
+	}
+	switch block, _ := pem.Decode(raw); {
+	case text.IsNull() && binary.IsNull():
+		return IncompleteCertificate, ref.String() + " has no ca.crt"
+	case block == nil:
+		return MalformedCertificate, "ca.crt of " + ref.String() + " is not PEM"
+	}
+	return NoFlaw, ""
+}
+
+// clusterCA is a ConfigMap that Kubernetes puts into every namespace.
+const clusterCA = "kube-root-ca.crt"
+
+// findObject returns the object, or why there is none.
+func (c Certificates) findObject(ref model.Ref) (*model.Object, CertificateFlaw, string) {
+	o := c.In.Get(ref)
+	switch {
+	case o != nil:
+		return o, NoFlaw, ""
+	case ref.GroupKind() == configMapKind && ref.Name == clusterCA:
+		return nil, NoFlaw, ""
+	}
+	if by, made := c.FindMaker(ref); made {
+		return nil, WithheldCertificate, by.String() + " makes " + ref.String()
+	}
+	if c.isComplete(ref.GroupKind(), ref.Namespace) {
+		return nil, MissingCertificate, ref.String() + " does not exist"
+	}
+	return nil, WithheldCertificate, ref.String() + " is not in the input"
+}
+
+// isComplete reports whether all Secrets or ConfigMaps of a namespace are in the input, so that
+// others do not exist. Neither is read from clusters. Manifests show a namespace by its Namespace,
+// a Service (gatewayapi G36) or an object of the kind; but Secrets are often kept out of them, so
+// that at least one must be there (G58).
+func (c Certificates) isComplete(gk model.GroupKind, namespace string) bool {
+	all := c.In.OfKind(gk)
+	if c.Coverage.cluster != nil || gk == secretKind && len(all) == 0 {
+		return false
+	}
+	_, shown := c.Coverage.namespaces[namespace]
+	if !shown {
+		_, shown = slices.BinarySearchFunc(all, namespace, func(o *model.Object, ns string) int { return cmp.Compare(o.Ref.Namespace, ns) })
+	}
+	return shown
+}
+
+// FindMaker returns what makes an object, if anything in the input does.
+func (c Certificates) FindMaker(ref model.Ref) (model.Ref, bool) {
+	by, made := c.Makers[ref]
+	if !made {
+		ref.Namespace = ""
+		by, made = c.Makers[ref]
+	}
+	return by, made
+}

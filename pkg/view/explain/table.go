@@ -1,0 +1,145 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
+)
+
+// Table shows the fold step by step, from the most specific policy to the least specific, and below it what came out.
+func (l *Explanation) Table(o view.TableOptions) view.Table {
+	kinds := view.KindNames{}
+	for i := range l.Items {
+		kinds.Add(l.Items[i].PolicyKind)
+	}
+	var t view.Table
+	shown := l.Items[:o.CountShown(len(l.Items))]
+	for i := range shown {
+		t.Blocks = append(t.Blocks, shown[i].buildBlock(kinds, o))
+	}
+	t.Footer = view.FormatMoreLine(len(l.Items)-len(shown), "block")
+	if len(l.Items) == 0 {
+		t.Footer = append(t.Footer, l.NothingInForceText(o))
+	}
+	t.Footer = append(t.Footer, view.UnsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
+	return t
+}
+
+// Tree is that of the effective policies that are explained.
+func (l *Explanation) Tree(o view.TableOptions) []view.Branch {
+	items := make([]*view.EffectivePolicy, len(l.Items))
+	for i := range l.Items {
+		items[i] = &l.Items[i].EffectivePolicy
+	}
+	return effective.BuildTree(items, o)
+}
+
+// stepColumns have no names: number, policy, level, block and strategy, what happened.
+var stepColumns = []view.Column{{}, {Rank: 3, MinWidth: 12, KeepEnd: true}, {Rank: 4, MinWidth: 6}, {Rank: 5, MinWidth: 8}, {Rank: 9, MinWidth: 36, Wrap: true}}
+
+// buildBlock returns one fold as a block.
+func (p *ExplainedPolicy) buildBlock(kinds view.KindNames, o view.TableOptions) view.Block {
+	b := view.Block{Heading: []string{p.formatHeading(kinds, o)}, Columns: stepColumns}
+	for i := range p.Steps {
+		for n, line := range p.Steps[i].formatLines() {
+			row := []view.Cell{{}, {}, {}, {}, {Text: line}}
+			if n == 0 {
+				row = append(p.Steps[i].buildIntro(i+1), row[4])
+			}
+			b.Rows = append(b.Rows, row)
+		}
+	}
+	return b.WithRows(p.buildResultRows(o))
+}
+
+// formatHeading says what is explained; a single rule by name.
+func (p *ExplainedPolicy) formatHeading(kinds view.KindNames, o view.TableOptions) string {
+	var names []string
+	for i := range p.Rules {
+		names = append(names, p.Rules[i].Name)
+	}
+	for i := range p.Lost {
+		names = append(names, p.Lost[i].Rule)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	what := kinds.ShortName(p.PolicyKind)
+	if len(names) == 1 {
+		what += " " + names[0]
+	}
+	what += " on " + view.TargetName(p.Target)
+	if via := view.ViaText(p.Paths, p.Target.WithoutSection(), o); via != "" {
+		what += " via " + via
+	}
+	return what
+}
+
+// buildIntro returns the left half of a step's first row.
+func (s *Step) buildIntro(n int) []view.Cell {
+	policy := view.Cell{Text: s.Builtin, Tone: view.Dim}
+	if s.Policy != nil {
+		policy = view.Cell{Text: s.Policy.FullName()}
+	}
+	how := s.Block
+	if s.Strategy != "" {
+		how += ", " + s.Strategy
+	}
+	return []view.Cell{{Text: strconv.Itoa(n)}, policy, {Text: explain.LevelName(s.Level)}, {Text: strings.TrimPrefix(how, ", ")}}
+}
+
+// formatLines returns the right half of a step: its condition, then what happened to which rule.
+func (s *Step) formatLines() []string {
+	var out []string
+	if s.Condition != "" {
+		out = append(out, "condition "+s.Condition)
+	}
+	if len(s.Took) > 0 {
+		out = append(out, "takes "+strings.Join(s.Took, ", "))
+	}
+	out = append(out, s.Notes...)
+	if len(s.Lost) > 0 && len(s.Notes) == 0 {
+		out = append(out, "loses "+strings.Join(s.Lost, ", "))
+	}
+	if out == nil {
+		out = append(out, "changes nothing")
+	}
+	return out
+}
+
+// buildResultRows returns the rows below the fold: what is in force, with its sources, and what is
+// not. They have two cells, the second of which takes the rest of the row.
+func (p *ExplainedPolicy) buildResultRows(o view.TableOptions) [][]view.Cell {
+	value := p.SummarizeRule
+	if o.Wide {
+		value = func(r *view.Rule) string { return view.ValueText(r.Value, 0) }
+	}
+	var out [][]view.Cell
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		from := view.EachSource(r.Sources, func(s view.Source) string {
+			if origin := view.OriginText(s); origin != "" {
+				return view.SourceName(s) + ", " + origin
+			}
+			return view.SourceName(s)
+		})
+		out = append(out, view.MarkUnsure([]view.Cell{{Text: "=", Tone: view.Good}, {Text: fmt.Sprintf("%s = %s   (%s)", r.Name, value(r), from)}}, p.Unread))
+	}
+	for i := range p.Lost {
+		l := &p.Lost[i]
+		text := fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Why, view.SourceName(l.Source))
+		if o.Wide && l.Message != "" {
+			text = fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Message, view.SourceName(l.Source))
+		}
+		out = append(out, view.MarkUnsure([]view.Cell{{Text: "-", Tone: view.Bad}, {Text: text}}, p.Unread))
+	}
+	if out == nil {
+		out = [][]view.Cell{view.MarkUnsure([]view.Cell{{Text: "=", Tone: view.Dim}, {Text: "nothing in force"}}, p.Unread)}
+	}
+	return out
+}

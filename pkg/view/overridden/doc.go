@@ -1,0 +1,2 @@
+// Package overridden answers which settings of policies lost, where, and to whom.
+package overridden

@@ -1,0 +1,33 @@
+package prove
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// judgeProtection says whether one of the properties asked about holds for a request.
+func (p *prover) judgeProtection(a *request.Answer) judgement {
+	g := p.protector.Judge.FindGates(a)
+	out := judgement{truth: truthFails}
+	for _, q := range p.q.Properties {
+		r := g.JudgeProperty(q.Property, q.Methods...)
+		switch {
+		case r.Verdict == gate.NotApplicable:
+			return judgement{truth: truthNotAsked}
+		case r.HasReason(gate.DeniesAll):
+			return judgement{truth: truthUnreached}
+		case r.Verdict == gate.Holds:
+			p.findInForce(a)
+			return judgement{truth: truthHolds}
+		case r.Verdict == gate.Depends:
+			out.truth = truthUnknown
+		}
+		out.reasons = append(out.reasons, r.Because...)
+	}
+	p.findInForce(a)
+	if out.truth == truthUnknown {
+		out.why = view.JoinReasons(out.reasons)
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	resolveunread "github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
+)
+
+// DecidingRule is a rule of a policy, or a policy as a whole, that decided something.
+type DecidingRule struct {
+	Policy model.Ref     `json:"policy"`           // that the rule stands in
+	Rule   string        `json:"rule"`             // as it is printed among the rules in force
+	Title  string        `json:"title,omitempty"`  // the name that its author gave it
+	Action string        `json:"action"`           // what the rule says, in the policy's words
+	Origin *model.Origin `json:"origin,omitempty"` // where the rule is
+}
+
+// PassedStage is a stage that did not decide.
+type PassedStage struct {
+	Stage string         `json:"stage"` // its name
+	Why   string         `json:"why"`   // why it did not decide
+	By    []DecidingRule `json:"by"`    // the rules that handed on
+}
+
+// Decision is what the policies of one kind decide about a query at one place.
+type Decision struct {
+	PolicyKind string         `json:"policyKind"`          // Kind.group
+	Direction  string         `json:"direction,omitempty"` // ingress or egress, where both ends judge
+	At         *model.Ref     `json:"at,omitempty"`        // the workload that judges
+	Outcome    string         `json:"outcome"`             // Allowed, Denied, NotEvaluated
+	Stage      string         `json:"stage,omitempty"`     // that decided
+	By         []DecidingRule `json:"by"`                  // that decided; of what is not evaluated those that might
+	Why        []string       `json:"why"`                 // what decided, a sentence each
+	Passed     []PassedStage  `json:"passed"`              // the stages before, in order
+
+	hasGates bool // gates say more about requests than the decision does
+}
+
+// ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a RequestAnswer.
+type ConnectionAnswer struct {
+	view.Envelope
+	RequestResult
+
+	hasUnread bool // policies that may judge it as well are not evaluated
+}
+
+// Connection is what the policies of all kinds that judge connections, or of those given, say about one, and whether that is as expected.
+func Connection(r *resolve.Resolution, q evaluate.Query, kinds []model.GroupKind, evaluators evaluate.Evaluators, expect ...Expect) *ConnectionAnswer {
+	outcome, verdicts := evaluators.Judge(q, r, kinds)
+	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome), Why: []string{}, Backends: []RequestBackend{},
+		Shadowed: []model.Ref{}, Effective: []view.EffectivePolicy{}, MayAnswer: []protect.Answer{}}}
+	judged := map[model.GroupKind]bool{}
+	var problems []model.Problem
+	for _, v := range verdicts {
+		k := r.Kind(v.Kind)
+		judged[v.Kind] = true
+		for _, gk := range k.Members {
+			judged[gk] = true
+		}
+		out.Why = append(out.Why, v.Why...)
+		problems = append(problems, v.Problems...)
+		for _, d := range v.Decisions {
+			item := newDecision(v.Kind, d)
+			out.Decisions = append(out.Decisions, item)
+			out.Why = append(out.Why, item.FormatSentence())
+			if d.Outcome == evaluate.NotEvaluated {
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: item.FormatSentence()})
+			}
+		}
+	}
+	unread := evaluators.UnreadPolicies(q, r, kinds)
+	switch told := resolveunread.Summarize(unread); {
+	case len(unread) > 0:
+		out.hasUnread = true
+		for _, p := range told {
+			out.Why = append(out.Why, p.Message)
+		}
+		problems = append(problems, told...)
+	case len(verdicts) == 0:
+		out.Why = append(out.Why, "no policy that judges connections is in the input")
+	}
+	a := collect.NewForRequests(r, kinds)
+	var ends []topology.NodeID
+	for _, p := range []evaluate.Peer{q.From, q.To} {
+		if p.Workload != topology.None {
+			ends = append(ends, p.Workload)
+		}
+	}
+	a.MarkVisited(ends)
+	for _, p := range a.CollectProblems() {
+		if p.Ref == nil || !judged[p.Ref.GroupKind()] || p.Code != model.NotEvaluated { // else the decisions say it
+			problems = append(problems, p)
+		}
+	}
+	out.Finish("RequestAnswer", problems)
+	out.addExpectations(expect, collectDoubts(out.Problems, out.Decisions, nil))
+	return out
+}
+
+func connectionText(r *resolve.Resolution, q evaluate.Query) RequestText {
+	out := RequestText{Protocol: q.Protocol, Port: q.Port}
+	name := func(p evaluate.Peer, ref **model.Ref, address *string) string {
+		if p.Workload == topology.None {
+			*address = p.Address.String()
+			return *address
+		}
+		at := r.Node(p.Workload).Ref
+		*ref = &at
+		return view.ObjectName(at)
+	}
+	out.Text = name(q.From, &out.FromPeer, &out.FromAddr) + " → " + name(q.To, &out.ToPeer, &out.Host) + fmt.Sprintf(" · %s %d", q.Protocol, q.Port)
+	return out
+}
+
+func newDecision(kind model.GroupKind, d evaluate.Decision) Decision {
+	out := Decision{PolicyKind: kind.String(), Direction: d.Name, Outcome: string(d.Outcome), Stage: d.Stage, By: newDecidingRules(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}}
+	if d.At.Name != "" {
+		out.At = &d.At
+	}
+	for _, p := range d.Passed {
+		out.Passed = append(out.Passed, PassedStage{p.Stage, p.Why, newDecidingRules(p.By)})
+	}
+	return out
+}
+
+func newDecidingRules(by []evaluate.Decider) []DecidingRule {
+	out := make([]DecidingRule, len(by))
+	for i, d := range by {
+		out[i] = DecidingRule{Policy: d.Policy, Rule: d.Rule, Title: d.Title, Action: d.Action, Origin: &d.Origin}
+	}
+	return out
+}
+
+// FormatSentence says what was decided, and by what.
+func (d *Decision) FormatSentence() string {
+	s := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown"}[d.Outcome]
+	if d.Direction != "" {
+		s = d.Direction + " " + s
+	}
+	const most = 4
+	var by []string
+	for _, r := range d.By[:min(len(d.By), most)] {
+		by = append(by, r.formatRule()+" of "+r.Policy.String())
+	}
+	if more := len(d.By) - most; more > 0 {
+		by = append(by, fmt.Sprintf("%d more", more))
+	}
+	if d.Outcome != "NotEvaluated" && by != nil {
+		s += " by " + strings.Join(by, ", ")
+	}
+	if len(d.Why) > 0 {
+		s += ": " + strings.Join(d.Why, "; ")
+	}
+	return s
+}
+
+// formatRule returns the rule with the name that its author gave it.
+func (r *DecidingRule) formatRule() string {
+	if r.Title != "" {
+		return r.Rule + " (" + r.Title + ")"
+	}
+	return r.Rule
+}
+
+// Table has a line for every stage, in the order in which they are asked.
+func (a *ConnectionAnswer) Table(view.TableOptions) view.Table {
+	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown: the input does not determine it"}[a.Outcome]
+	if a.hasUnread && a.Outcome != string(evaluate.NotEvaluated) {
+		verdict = "unknown: " + verdict + " by the evaluated policies, but others may decide otherwise"
+	}
+	b := view.Block{Heading: append([]string{a.Request.Text, verdict}, a.expectationLines()...),
+		Columns: []view.Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, MinWidth: 12}, {Name: "STAGE", Rank: 5, MinWidth: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7, MinWidth: 8}, {Name: "POLICY", Rank: 4, MinWidth: 14, KeepEnd: true},
+			{Name: "FILE", Wide: true}, {Name: "WHY", Rank: 9, MinWidth: 24, Wrap: true}}}
+	for i := range a.Decisions {
+		b.Rows = append(b.Rows, a.Decisions[i].buildRows()...)
+	}
+	t := view.Table{Blocks: []view.Block{b}}
+	if len(a.Decisions) == 0 {
+		t.Blocks[0].Columns = nil
+		for _, why := range a.Why {
+			t.Blocks[0].Heading = append(t.Blocks[0].Heading, "why: "+why)
+		}
+	}
+	t.Footer = append(t.Footer, a.IncompleteLines()...)
+	return t
+}
+
+// buildRows returns the rows of the stages that did not decide, then those of what decided.
+func (d *Decision) buildRows() [][]view.Cell {
+	at := "-"
+	if d.At != nil {
+		at = view.ObjectName(*d.At)
+	}
+	var out [][]view.Cell
+	add := func(stage string, result view.Cell, by []DecidingRule, why string) {
+		rules := by
+		if len(rules) == 0 {
+			rules = []DecidingRule{{}}
+		}
+		for i := range rules {
+			row := []view.Cell{{Text: d.Direction}, {Text: at}, {Text: stage}, result, {Text: view.OrDash(rules[i].formatRule())}, {Text: "-"}, {Text: "-"}, {Text: view.OrDash(why)}}
+			if rules[i].Policy.Name != "" {
+				row[5], row[6] = view.Cell{Text: view.ObjectName(rules[i].Policy)}, view.Cell{Text: rules[i].Origin.String()}
+			}
+			out = append(out, row)
+		}
+	}
+	for _, p := range d.Passed {
+		add(p.Stage, view.Cell{Text: "passed", Tone: view.Dim}, p.By, p.Why)
+	}
+	result := view.Cell{Text: "allowed", Tone: view.Good}
+	switch d.Outcome {
+	case "Denied":
+		result = view.Cell{Text: "denied", Tone: view.Bad}
+	case "NotEvaluated":
+		result = view.Cell{Text: "unknown", Tone: view.Partly}
+	}
+	add(view.OrDash(d.Stage), result, d.By, strings.Join(d.Why, "; "))
+	return out
+}
+
+// FilterNames are the policies that decided.
+func (a *ConnectionAnswer) FilterNames() []string {
+	var by []DecidingRule
+	for _, d := range a.Decisions {
+		by = append(by, d.By...)
+	}
+	return view.UniqueObjectNames(by, func(r *DecidingRule) *model.Ref { return &r.Policy })
+}

@@ -1,0 +1,111 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// auditTable shows what is not reported as predicted; wide also what was left out of the comparison, and who agrees.
+func (l *StatusList) auditTable(o view.TableOptions) view.Table {
+	b := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 5, MinWidth: 20}, {Name: "TOWARDS", Rank: 7, MinWidth: 12, KeepEnd: true}, {Name: "CONDITION", Rank: 6, MinWidth: 12, Shorten: view.ShortName}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
+		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9, MinWidth: 24, Wrap: true}}}
+	for i := range l.Items {
+		b.Rows = append(b.Rows, l.Items[i].auditRows(o)...)
+	}
+	var t view.Table
+	if len(b.Rows) > 0 {
+		shown := o.CountShown(len(b.Rows))
+		t.Footer = view.FormatMoreLine(len(b.Rows)-shown, "line")
+		b.Rows = b.Rows[:shown]
+		t.Blocks = []view.Block{b}
+	}
+	t.Footer = append(t.Footer, l.Summary.formatSummary(o))
+	t.Footer = append(t.Footer, l.IncompleteLines()...)
+	return t
+}
+
+// formatSummary says the counts in a line.
+func (s *AuditSummary) formatSummary(o view.TableOptions) string {
+	if s.Objects == 0 {
+		return "no objects to audit"
+	}
+	out := fmt.Sprintf("%d of %d objects report what is predicted", s.Agree, s.Objects)
+	if s.Agree == s.Objects {
+		out = "all objects report what is predicted: " + fmt.Sprint(s.Objects)
+	}
+	if s.Differ == 1 {
+		out += "; 1 differs"
+	} else if s.Differ > 1 {
+		out += fmt.Sprintf("; %d differ", s.Differ)
+	}
+	if s.NotCompared > 0 {
+		out += fmt.Sprintf("; not compared: %d", s.NotCompared)
+		if !o.Wide {
+			out += " (-o wide says why)"
+		}
+	}
+	return out
+}
+
+func (s *ObjectStatus) auditRows(o view.TableOptions) [][]view.Cell {
+	var rows [][]view.Cell
+	for i := range s.Differences {
+		rows = append(rows, s.auditRow(&s.Differences[i], view.Bad))
+	}
+	if !o.Wide {
+		return rows
+	}
+	for i := range s.Remarks {
+		rows = append(rows, s.auditRow(&s.Remarks[i], view.Plain))
+	}
+	if len(rows) == 0 {
+		words := "reported as predicted"
+		if s.Verdict != string(status.Agrees) {
+			words = "not compared: nothing comparable is predicted"
+		}
+		rows = append(rows, s.auditRow(&Difference{Kind: "-", Message: words}, view.Plain))
+	}
+	return rows
+}
+
+func (s *ObjectStatus) auditRow(d *Difference, tone view.Tone) []view.Cell {
+	towards, condition := "-", "-"
+	if d.AncestorRef != nil {
+		towards = view.TargetName(d.AncestorRef.Ref)
+		if d.AncestorRef.Port != 0 {
+			towards += fmt.Sprintf(" port %d", d.AncestorRef.Port)
+		}
+	}
+	if d.Type != "" {
+		condition = d.Type
+	}
+	return []view.Cell{{Text: view.TargetName(s.Object)}, {Text: towards}, {Text: condition}, {Text: d.Kind, Tone: tone}, {Text: d.Predicted.formatReason()}, {Text: d.Reported.formatReason(), Tone: tone}, {Text: d.Message}}
+}
+
+// formatReason is one side of a difference in a cell.
+func (s *StatusReason) formatReason() string {
+	if s == nil {
+		return "-"
+	}
+	return strings.TrimSpace(s.Status + " " + s.Reason)
+}
+
+// findDiffering returns the objects that do not report what is predicted.
+func (l *StatusList) findDiffering() []ObjectStatus {
+	var out []ObjectStatus
+	for i := range l.Items {
+		if l.Items[i].Verdict == string(status.Differs) {
+			out = append(out, l.Items[i])
+		}
+	}
+	return out
+}
+
+// namesOfDiffering returns the names of the objects that differ, each once.
+func (l *StatusList) namesOfDiffering() []string {
+	return view.UniqueObjectNames(l.findDiffering(), func(i *ObjectStatus) *model.Ref { return &i.Object })
+}

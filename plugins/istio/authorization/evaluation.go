@@ -1,0 +1,212 @@
+package authorization
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
+)
+
+// Evaluate says what AuthorizationPolicies decide about a request at its Gateway, or
+// at the waypoint of its Service, and about a connection at its destination.
+func Evaluate(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) *evaluate.Judgement {
+	at, ok := findDecidingNode(q, r, k)
+	if !ok {
+		return nil
+	}
+	o := k.Verdict(k.Contexts(at)[0])
+	j := ruleEvaluator{query: q, outcome: o, at: r.Node(at).Ref}
+	return j.evaluate()
+}
+
+// findDecidingNode is the node whose rules decide; false if there are none.
+func findDecidingNode(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) (topology.NodeID, bool) {
+	nodes := []topology.NodeID{q.To.Workload}
+	if a := q.Answer; a != nil {
+		nodes = []topology.NodeID{a.Gateway}
+		if a.Service.Name != "" {
+			nodes = r.Lookup(a.Service)
+		}
+	}
+	for _, id := range nodes {
+		if id != topology.None && len(k.Contexts(id)) > 0 {
+			return id, true
+		}
+	}
+	return topology.None, false
+}
+
+// ruleEvaluator evaluates the lists of rules one after the other.
+type ruleEvaluator struct {
+	query          evaluate.Query
+	outcome        *resolve.Verdict
+	at             model.Ref
+	openAttributes []string // attributes that the question does not tell
+}
+
+// matchedRules are the rules of one action that match, and those that may.
+type matchedRules struct {
+	certain, possible []evaluate.Decider
+	all               []evaluate.Decider // those that match not as well
+	count             int
+	openAttributes    []string
+}
+
+func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
+	custom, deny, allow := j.matchRules("CUSTOM"), j.matchRules("DENY"), j.matchRules("ALLOW")
+	d := evaluate.Decision{At: j.at, Outcome: evaluate.Allowed}
+	pass := func(stage string, l matchedRules, why string) {
+		d.Passed = append(d.Passed, evaluate.PassedStage{Stage: stage, Why: why, By: l.possible})
+	}
+	unknown := func(stage string, by []evaluate.Decider, why string) {
+		if d.Outcome == evaluate.Allowed {
+			d.Outcome, d.Stage, d.By, d.Why = evaluate.NotEvaluated, stage, by, []string{why}
+		}
+	}
+	settle := func(o request.Outcome, stage string, by []evaluate.Decider, why string) *evaluate.Judgement {
+		d.Outcome, d.Stage, d.By, d.Why = o, stage, by, []string{why}
+		return &evaluate.Judgement{Outcome: o, Decisions: []evaluate.Decision{d}}
+	}
+	if len(deny.certain) > 0 {
+		return settle(evaluate.Denied, "DENY", deny.certain, "a rule that denies matches")
+	}
+	if allow.count > 0 && len(allow.certain)+len(allow.possible) == 0 {
+		return settle(evaluate.Denied, "ALLOW", allow.all, "none of the rules that allow matches")
+	}
+	if by := append(slices.Clone(custom.certain), custom.possible...); len(by) > 0 {
+		unknown("CUSTOM", by, "a provider is asked, whose answer no manifest tells")
+	} else if custom.count > 0 {
+		pass("CUSTOM", custom, "no rule matches")
+	}
+	if len(deny.possible) > 0 {
+		unknown("DENY", deny.possible, "whether it denies depends on "+strings.Join(deny.openAttributes, ", "))
+	} else if deny.count > 0 {
+		pass("DENY", deny, "no rule matches")
+	}
+	if allow.count > 0 && len(allow.certain) == 0 {
+		unknown("ALLOW", allow.possible, "whether a rule allows it depends on "+strings.Join(allow.openAttributes, ", "))
+	}
+	switch {
+	case d.Outcome != evaluate.Allowed:
+	case allow.count == 0:
+		d.Why = []string{"no rule denies, and there are none that allow: then everything is allowed"}
+	default:
+		d.Stage, d.By, d.Why = "ALLOW", allow.certain, []string{"a rule that allows matches"}
+	}
+	return &evaluate.Judgement{Outcome: d.Outcome, Decisions: []evaluate.Decision{d}}
+}
+
+// matchRules matches the rules of one action.
+func (j *ruleEvaluator) matchRules(action string) matchedRules {
+	var out matchedRules
+	for _, rule := range j.outcome.Result.Rules {
+		if len(rule.Path) != 2 || rule.Path[0].Name != action || len(rule.From) == 0 {
+			continue
+		}
+		out.count++
+		j.openAttributes = nil
+		matches := j.matchRule(merge.Unpack(rule.Value))
+		p := j.outcome.Layers[rule.From[0].Layer].Policy
+		decider := evaluate.Decider{Policy: p.Ref(), Origin: p.Object.OriginOf("spec", "rules", ruleIndex(rule.Name)), Rule: rule.Name, Action: action}
+		out.all = append(out.all, decider)
+		if matches == selector.No {
+			continue
+		}
+		if matches == selector.Yes {
+			out.certain = append(out.certain, decider)
+			continue
+		}
+		out.possible = append(out.possible, decider)
+		for _, what := range j.openAttributes {
+			if !slices.Contains(out.openAttributes, what) {
+				out.openAttributes = append(out.openAttributes, what)
+			}
+		}
+	}
+	return out
+}
+
+// ruleIndex is the number at the end of a rule's name.
+func ruleIndex(name string) string {
+	i := strings.LastIndex(name, "rule[")
+	if i < 0 {
+		return "0"
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(name[i+len("rule["):], "]"))
+	if err != nil {
+		return "0"
+	}
+	return strconv.Itoa(n)
+}
+
+// matchRule reports whether a rule matches: of from and to one entry each, of when all.
+func (j *ruleEvaluator) matchRule(rule any) selector.Truth {
+	fields, ok := rule.(map[string]any)
+	if !ok { // the rule of a policy without rules
+		return selector.No
+	}
+	anyOf := func(key, inner string, one func(map[string]any) selector.Truth) selector.Truth {
+		entries, _ := fields[key].([]any)
+		if len(entries) == 0 {
+			return selector.Yes
+		}
+		out := selector.No
+		for _, e := range entries {
+			entry, _ := model.Get(e, inner).(map[string]any)
+			out = max(out, one(entry))
+		}
+		return out
+	}
+	out := min(anyOf("from", "source", j.matchSource), anyOf("to", "operation", j.matchOperation))
+	conditions, _ := fields["when"].([]any)
+	for _, c := range conditions {
+		out = min(out, j.matchCondition(c))
+	}
+	return out
+}
+
+// noteUnknown notes an attribute that the query does not tell.
+func (j *ruleEvaluator) noteUnknown(what string) selector.Truth {
+	if !slices.Contains(j.openAttributes, what) {
+		j.openAttributes = append(j.openAttributes, what)
+	}
+	return selector.Maybe
+}
+
+// matchSource matches who asks: nobody's identity or address is in the query.
+func (j *ruleEvaluator) matchSource(fields map[string]any) selector.Truth {
+	out := selector.Yes
+	for _, name := range sortNames(fields) {
+		if values, _ := fields[name].([]any); len(values) > 0 {
+			out = min(out, j.noteUnknown("source."+name))
+		}
+	}
+	return out
+}
+
+// matchOperation matches what is asked: all fields have to fit, and none of those that begin with
+// not.
+func (j *ruleEvaluator) matchOperation(fields map[string]any) selector.Truth {
+	out := selector.Yes
+	for _, name := range sortNames(fields) {
+		values, _ := fields[name].([]any)
+		if len(values) == 0 {
+			continue
+		}
+		plain, negative := strings.CutPrefix(name, "not")
+		plain = strings.ToLower(plain)
+		fits := j.matchAttribute(plain, values)
+		if negative {
+			fits = negateTruth(fits)
+		}
+		out = min(out, fits)
+	}
+	return out
+}
