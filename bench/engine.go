@@ -14,7 +14,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -44,7 +46,7 @@ func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 	watch.lap("decode")
 	watch.collect()
 	policies := resolve.StartDecoding(in, catalog)
-	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
+	graph := build.Graph(in, catalog.Settings(), catalog.Links()...)
 	watch.lap("topology")
 	resolution := policies.Attach(graph)
 	watch.lap("attach")
@@ -56,7 +58,7 @@ func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 	watch.lap("fold")
 	found := effectivePolicies(resolution)
 	watch.lap("paths")
-	list := view.Effective(resolution, view.Query{})
+	list := effective.List(resolution, view.Query{})
 	watch.lap("view")
 	if answer == "" {
 		return watch.parts, nil
@@ -67,15 +69,15 @@ func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 	return watch.parts, writeAnswer(answer, list)
 }
 
-// effective is the effective policy of one path.
-type effective struct {
+// foundPolicy is the effective policy of one path.
+type foundPolicy struct {
 	path    resolve.Path
 	outcome *resolve.Verdict
 }
 
 // effectivePolicies lists the effective policy of every path to every effective target, as the peer does.
-func effectivePolicies(r *resolve.Resolution) []effective {
-	out := make([]effective, 0, r.Graph.Len())
+func effectivePolicies(r *resolve.Resolution) []foundPolicy {
+	out := make([]foundPolicy, 0, r.Graph.Len())
 	for _, kind := range r.Kinds {
 		if len(kind.Policies) == 0 {
 			continue
@@ -88,7 +90,7 @@ func effectivePolicies(r *resolve.Resolution) []effective {
 			for _, stack := range kind.Contexts(id) {
 				outcome := kind.Verdict(stack)
 				for _, path := range kind.Paths(id, stack) {
-					out = append(out, effective{path, outcome})
+					out = append(out, foundPolicy{path, outcome})
 				}
 			}
 		}
@@ -97,7 +99,7 @@ func effectivePolicies(r *resolve.Resolution) []effective {
 }
 
 // sameNumber holds the paths that were counted against those of the answer.
-func sameNumber(found []effective, list *view.EffectivePolicyList) error {
+func sameNumber(found []foundPolicy, list *effective.EffectivePolicyList) error {
 	shown := 0
 	for i := range list.Items {
 		shown += len(list.Items[i].Paths)
@@ -109,7 +111,7 @@ func sameNumber(found []effective, list *view.EffectivePolicyList) error {
 }
 
 // writeAnswer writes one line for each path, sorted.
-func writeAnswer(name string, list *view.EffectivePolicyList) error {
+func writeAnswer(name string, list *effective.EffectivePolicyList) error {
 	var lines []string
 	for i := range list.Items {
 		item := &list.Items[i]

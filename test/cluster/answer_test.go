@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
 // answer is what the tests read of an answer in JSON. Origins are left out: they are lines of files in one case and the cluster in the
@@ -24,7 +24,7 @@ type answer struct {
 	Items    []map[string]any
 	Nodes    []map[string]any
 	Edges    []map[string]any
-	Reported []view.ReportedPolicy
+	Reported []effective.ReportedPolicy
 }
 
 // environment makes a kubeconfig file the one that the plugin reads.
