@@ -35,13 +35,13 @@ func ExampleInput_Effective() {
 	route := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "bakery", Name: "baker", Section: "rule-1"}
 	answer := in.Effective(view.Query{Targets: in.Lookup(route)})
 	for _, item := range answer.Items {
-		fmt.Println(item.Target, item.PolicyKind)
+		fmt.Println(item.Target, len(item.Rules))
 	}
 	fmt.Println("complete:", answer.Complete)
 	// Output:
-	// httproute/bakery/baker rule-1 AuthPolicy.kuadrant.io
-	// httproute/bakery/baker rule-1 RateLimitPolicy.kuadrant.io
-	// httproute/bakery/baker rule-1 TimeoutPolicy.policies.example.com
+	// httproute/bakery/baker rule-1 2
+	// httproute/bakery/baker rule-1 3
+	// httproute/bakery/baker rule-1 2
 	// complete: true
 }
 
