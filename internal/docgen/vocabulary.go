@@ -13,7 +13,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -70,7 +69,7 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"Proof.Result":         {prove.Proved, prove.Refuted, prove.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
 		"BehaviorSide.Outcome": outcomes, "BehaviorSide.Assumed": outcomes, "BehaviorChange.Access": {behavior.AccessOpened, behavior.AccessClosed},
 		"UnnoticedChange.Change": cover.Changes(), "ChangeCount.Change": cover.Changes(),
-		"Decision.Outcome": {string(evaluate.Allowed), string(evaluate.Denied), string(evaluate.NotEvaluated)},
+		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
 
 		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none", "unknown"}, "ReportedPolicy.Source": {"report"},
 		"Change.Action":   {string(publish.Create), string(publish.Update), string(publish.Refresh), string(publish.Remove), string(publish.Unchanged), string(publish.Failed)},

@@ -90,3 +90,10 @@ type answerKey struct {
 }
 
 func (a *Answer) toKey() answerKey { return answerKey{a.Outcome, a.Listener, a.Rule} }
+
+// The outcomes of a judgement. NotEvaluated: the input does not tell.
+const (
+	Allowed      Outcome = "Allowed"
+	Denied       Outcome = "Denied"
+	NotEvaluated Outcome = "NotEvaluated"
+)

@@ -70,11 +70,11 @@ type namedGrant struct {
 }
 
 func (j *connectionJudge) decide() *evaluate.Judgement {
-	d := evaluate.Decision{At: j.to.object.Ref, Outcome: evaluate.Allowed}
+	d := evaluate.Decision{At: j.to.object.Ref, Outcome: request.Allowed}
 	out := &evaluate.Judgement{}
 	settle := func(o request.Outcome, why ...string) *evaluate.Judgement {
-		if o == evaluate.Denied && j.to.meshed == selector.Maybe {
-			o, why = evaluate.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+" has a proxy that asks is not known: "+j.to.why)
+		if o == request.Denied && j.to.meshed == selector.Maybe {
+			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+" has a proxy that asks is not known: "+j.to.why)
 		}
 		d.Outcome, d.Why = o, append(why, j.notes...)
 		if j.identityAsked {
@@ -85,7 +85,7 @@ func (j *connectionJudge) decide() *evaluate.Judgement {
 	}
 	switch j.to.meshed {
 	case selector.No:
-		out.Outcome, out.Why = evaluate.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " + j.to.why}
+		out.Outcome, out.Why = request.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " + j.to.why}
 		return out
 	case selector.Maybe:
 		out.Problems = append(out.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
@@ -93,7 +93,7 @@ func (j *connectionJudge) decide() *evaluate.Judgement {
 	out.Problems = append(out.Problems, j.describeClient())
 	server := j.findGovernor(j.to, j.port)
 	if other := j.findRival(server); other != nil {
-		return settle(evaluate.NotEvaluated, fmt.Sprintf("which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
+		return settle(request.NotEvaluated, fmt.Sprintf("which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
 			server.object.Ref.FullName(), other.object.Ref.FullName()))
 	}
 	all, where := j.listServerGrants(server)
@@ -113,15 +113,15 @@ func (j *connectionJudge) decide() *evaluate.Judgement {
 	}
 	switch {
 	case fits == selector.Yes && len(d.By) == 0:
-		return settle(evaluate.Allowed, where+" lets it in")
+		return settle(request.Allowed, where+" lets it in")
 	case fits == selector.Yes:
-		return settle(evaluate.Allowed, "it is let in by "+where)
+		return settle(request.Allowed, "it is let in by "+where)
 	case fits == selector.Maybe:
-		return settle(evaluate.NotEvaluated, "whether it is let in by "+where+" depends on "+strings.Join(j.doubts, ", "))
+		return settle(request.NotEvaluated, "whether it is let in by "+where+" depends on "+strings.Join(j.doubts, ", "))
 	case len(all) == 0:
-		return settle(evaluate.Denied, where+" lets nobody in")
+		return settle(request.Denied, where+" lets nobody in")
 	}
-	return settle(evaluate.Denied, "no grant at "+where+" fits")
+	return settle(request.Denied, "no grant at "+where+" fits")
 }
 
 // findRival is a Server that may govern the port in the place of the one that comes first by name,
@@ -166,9 +166,9 @@ func (j *connectionJudge) decideByPath(server *server, fits selector.Truth, sett
 		}
 	}
 	if fits == selector.No && own == selector.No {
-		return settle(evaluate.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it", server.object.Ref.FullName()))
+		return settle(request.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it", server.object.Ref.FullName()))
 	}
-	return settle(evaluate.NotEvaluated, fmt.Sprintf("Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)", server.object.Ref.FullName(), strings.Join(names, ", ")))
+	return settle(request.NotEvaluated, fmt.Sprintf("Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)", server.object.Ref.FullName(), strings.Join(names, ", ")))
 }
 
 // listRouteGrants are the grants of a route of its own.

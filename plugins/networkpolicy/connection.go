@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -23,7 +24,7 @@ func judgeConnection(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) *
 		}
 	}
 	c.policies = sortPolicies(c.policies)
-	out := &evaluate.Judgement{Outcome: evaluate.Allowed}
+	out := &evaluate.Judgement{Outcome: request.Allowed}
 	if c.from.pod != nil && c.from.id == c.to.id && !c.from.pod.Template {
 		out.Why = []string{"a pod always reaches itself"}
 		return out
@@ -97,7 +98,7 @@ func (c *connection) judgeDirection(dir direction) evaluate.Decision {
 	if dir == egress {
 		j.pod, j.peer = &c.from, &c.to
 	}
-	out := evaluate.Decision{Name: string(dir), Outcome: evaluate.Allowed}
+	out := evaluate.Decision{Name: string(dir), Outcome: request.Allowed}
 	if j.pod.pod == nil {
 		out.Why = []string{j.pod.displayName() + " is no pod of the input: no policy holds there"}
 		return out
@@ -109,7 +110,7 @@ func (c *connection) judgeDirection(dir direction) evaluate.Decision {
 	out.Passed = j.stages
 	j.setDecision(&out)
 	if unread := c.res.DescribeGaps(c.kind.Gaps().At(j.pod.id)); len(unread) > 0 {
-		out.Outcome, out.Why = evaluate.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
+		out.Outcome, out.Why = request.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
 	}
 	return out
 }
@@ -120,9 +121,9 @@ func (j *directionJudge) setDecision(out *evaluate.Decision) {
 	denied := slices.ContainsFunc(j.outcomes, func(o outcome) bool { return o.action == deny })
 	switch {
 	case j.tied || allowed && denied:
-		out.Outcome, out.Why = evaluate.NotEvaluated, removeDuplicates(j.doubts)
+		out.Outcome, out.Why = request.NotEvaluated, removeDuplicates(j.doubts)
 	case denied:
-		out.Outcome = evaluate.Denied
+		out.Outcome = request.Denied
 	}
 	var stages []string
 	for _, o := range j.outcomes {
@@ -136,7 +137,7 @@ func (j *directionJudge) setDecision(out *evaluate.Decision) {
 		}
 	}
 	out.Stage = strings.Join(removeDuplicates(stages), " or ")
-	if out.Stage == "" && out.Outcome == evaluate.Allowed {
+	if out.Stage == "" && out.Outcome == request.Allowed {
 		out.Why = []string{"nothing denies it"}
 	}
 }

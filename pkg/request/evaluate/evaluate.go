@@ -11,13 +11,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// The outcomes of a judgement. NotEvaluated: the input does not tell.
-const (
-	Allowed      request.Outcome = "Allowed"
-	Denied       request.Outcome = "Denied"
-	NotEvaluated request.Outcome = "NotEvaluated"
-)
-
 // Query is what policies judge: a connection, or a request of which it is known where it goes.
 type Query struct {
 	From, To Peer
@@ -80,7 +73,7 @@ type Evaluators map[string]Evaluator
 // Judge asks the kinds that judge queries, all or those given, and puts their judgements together: what one denies is denied, and what one does not
 // know is known only if another one denies it. Without a judgement nothing forbids it.
 func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKind) (request.Outcome, []Judgement) {
-	out := Allowed
+	out := request.Allowed
 	var judgements []Judgement
 	for _, k := range r.Kinds {
 		f := e[k.Evaluate]
@@ -112,10 +105,10 @@ func (e Evaluators) UnreadPolicies(q Query, r *resolve.Resolution, kinds []model
 // CombineOutcomes returns the outcome where two have to allow.
 func CombineOutcomes(a, b request.Outcome) request.Outcome {
 	switch {
-	case a == Denied || b == Denied:
-		return Denied
-	case a == NotEvaluated || b == NotEvaluated:
-		return NotEvaluated
+	case a == request.Denied || b == request.Denied:
+		return request.Denied
+	case a == request.NotEvaluated || b == request.NotEvaluated:
+		return request.NotEvaluated
 	}
-	return Allowed
+	return request.Allowed
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
 )
@@ -69,12 +68,12 @@ func (s *behaviorEvaluator) applyDecisions(a *request.Answer, out *classBehavior
 		told = append(told, decision.PolicyKind+" "+decision.Direction+" "+decision.Outcome)
 		counts := s.protectingKinds == nil || slices.Contains(s.protectingKinds, model.ParseGroupKind(decision.PolicyKind))
 		switch decision.Outcome {
-		case string(evaluate.Denied):
+		case string(request.Denied):
 			out.denied = append(out.denied, decision.PolicyKind)
 			if !out.protection.ExplainsDecision(&decision) {
 				out.unexplainedDenials = append(out.unexplainedDenials, decision.PolicyKind)
 			}
-		case string(evaluate.NotEvaluated):
+		case string(request.NotEvaluated):
 			if k := s.collector.Resolution.Kind(model.ParseGroupKind(decision.PolicyKind)); k != nil && len(k.Protects.Rules) > 0 {
 				s.decisionProblems[formatKindNames([]string{decision.PolicyKind})+": "+decision.FormatSentence()] = true
 			} else {

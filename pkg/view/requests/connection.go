@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	resolveunread "github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
@@ -71,7 +72,7 @@ func Connection(r *resolve.Resolution, q evaluate.Query, kinds []model.GroupKind
 			item := newDecision(v.Kind, d)
 			out.Decisions = append(out.Decisions, item)
 			out.Why = append(out.Why, item.FormatSentence())
-			if d.Outcome == evaluate.NotEvaluated {
+			if d.Outcome == request.NotEvaluated {
 				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: item.FormatSentence()})
 			}
 		}
@@ -173,7 +174,7 @@ func (r *DecidingRule) formatRule() string {
 // Table has a line for every stage, in the order in which they are asked.
 func (a *ConnectionAnswer) Table(view.TableOptions) view.Table {
 	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown: the input does not determine it"}[a.Outcome]
-	if a.hasUnread && a.Outcome != string(evaluate.NotEvaluated) {
+	if a.hasUnread && a.Outcome != string(request.NotEvaluated) {
 		verdict = "unknown: " + verdict + " by the evaluated policies, but others may decide otherwise"
 	}
 	b := view.Block{Heading: append([]string{a.Request.Text, verdict}, a.expectationLines()...),

@@ -189,7 +189,7 @@ func (w *Writer) JudgeRequest(a *request.Answer) []Decision {
 			item := newDecision(v.Kind, d)
 			item.hasGates = gated
 			out = append(out, item)
-			if d.Outcome == evaluate.NotEvaluated {
+			if d.Outcome == request.NotEvaluated {
 				w.Collector.AddProblems(model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.FormatSentence()})
 			}
 		}

@@ -61,13 +61,13 @@ type matchedRules struct {
 
 func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
 	custom, deny, allow := j.matchRules("CUSTOM"), j.matchRules("DENY"), j.matchRules("ALLOW")
-	d := evaluate.Decision{At: j.at, Outcome: evaluate.Allowed}
+	d := evaluate.Decision{At: j.at, Outcome: request.Allowed}
 	pass := func(stage string, l matchedRules, why string) {
 		d.Passed = append(d.Passed, evaluate.PassedStage{Stage: stage, Why: why, By: l.possible})
 	}
 	unknown := func(stage string, by []evaluate.Decider, why string) {
-		if d.Outcome == evaluate.Allowed {
-			d.Outcome, d.Stage, d.By, d.Why = evaluate.NotEvaluated, stage, by, []string{why}
+		if d.Outcome == request.Allowed {
+			d.Outcome, d.Stage, d.By, d.Why = request.NotEvaluated, stage, by, []string{why}
 		}
 	}
 	settle := func(o request.Outcome, stage string, by []evaluate.Decider, why string) *evaluate.Judgement {
@@ -75,10 +75,10 @@ func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
 		return &evaluate.Judgement{Outcome: o, Decisions: []evaluate.Decision{d}}
 	}
 	if len(deny.certain) > 0 {
-		return settle(evaluate.Denied, "DENY", deny.certain, "a rule that denies matches")
+		return settle(request.Denied, "DENY", deny.certain, "a rule that denies matches")
 	}
 	if allow.count > 0 && len(allow.certain)+len(allow.possible) == 0 {
-		return settle(evaluate.Denied, "ALLOW", allow.all, "none of the rules that allow matches")
+		return settle(request.Denied, "ALLOW", allow.all, "none of the rules that allow matches")
 	}
 	if by := append(slices.Clone(custom.certain), custom.possible...); len(by) > 0 {
 		unknown("CUSTOM", by, "a provider is asked, whose answer no manifest tells")
@@ -94,7 +94,7 @@ func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
 		unknown("ALLOW", allow.possible, "whether a rule allows it depends on "+strings.Join(allow.openAttributes, ", "))
 	}
 	switch {
-	case d.Outcome != evaluate.Allowed:
+	case d.Outcome != request.Allowed:
 	case allow.count == 0:
 		d.Why = []string{"no rule denies, and there are none that allow: then everything is allowed"}
 	default:
