@@ -16,7 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // The exit codes, whatever the output format.
@@ -45,7 +45,7 @@ func (a App) environment(s Streams) run.Environment {
 func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	limitMemory(s)
 	if s.InRunner() {
-		s.Err = render.NewRunnerWriter(s.Err)
+		s.Err = escape.NewRunnerWriter(s.Err)
 	}
 	args = source.AllowBareVerbosity(args)
 	root := buildCommandTree(a.environment(s), args, nil)
@@ -70,10 +70,10 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 			fmt.Fprintf(s.Err, "error: … and %d more\n", strings.Count(f.What, "\n")+1-i)
 			break
 		}
-		fmt.Fprintf(s.Err, "error: %s\n", render.Escape(line))
+		fmt.Fprintf(s.Err, "error: %s\n", escape.Escape(line))
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(s.Err, "hint: %s\n", render.Escape(f.Hint))
+		fmt.Fprintf(s.Err, "hint: %s\n", escape.Escape(f.Hint))
 	}
 	if f.Usage {
 		return ExitUsage

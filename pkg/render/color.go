@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -53,7 +54,7 @@ type textStyle struct{ color, ascii bool }
 
 // escapeText escapes s and, if need be, replaces the marks that are not ASCII.
 func (st textStyle) escapeText(s string) string {
-	s = Escape(s)
+	s = escape.Escape(s)
 	if st.ascii {
 		s = asciiMarks.Replace(s)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/textwidth"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -60,7 +61,7 @@ func fitColumns(texts [][]string, all []view.Column, width int) columnFit {
 // says.
 func (f *columnFit) narrowColumns(all []view.Column, order []int, width int, least func(view.Column) int) {
 	for _, c := range order {
-		spare := f.widths[c] - max(least(all[c]), displayWidth(all[c].Name))
+		spare := f.widths[c] - max(least(all[c]), textwidth.DisplayWidth(all[c].Name))
 		f.widths[c] -= max(0, min(spare, f.lineWidth()-width))
 	}
 }
@@ -76,7 +77,7 @@ func naturalWidths(texts [][]string, all []view.Column) []int {
 	for _, row := range texts {
 		for c, text := range row {
 			if c < len(row)-1 || len(row) == len(all) {
-				out[c] = max(out[c], displayWidth(text))
+				out[c] = max(out[c], textwidth.DisplayWidth(text))
 			}
 		}
 	}
@@ -96,11 +97,11 @@ func shortColumns(texts [][]string, all []view.Column) map[int]shortColumn {
 		if all[c].Shorten == nil {
 			continue
 		}
-		short := shortColumn{cells: make([]string, len(texts)), width: displayWidth(all[c].Name)}
+		short := shortColumn{cells: make([]string, len(texts)), width: textwidth.DisplayWidth(all[c].Name)}
 		for i, row := range texts {
 			if c < len(row) {
 				short.cells[i] = all[c].Shorten(row[c])
-				short.width = max(short.width, displayWidth(short.cells[i]))
+				short.width = max(short.width, textwidth.DisplayWidth(short.cells[i]))
 			}
 		}
 		out[c] = short
@@ -162,17 +163,17 @@ func (f *columnFit) layOutRow(row []string, all []view.Column, mark string) [][]
 			room, wraps = f.widthFrom(c), true
 		}
 		switch {
-		case displayWidth(text) <= room || f.isHidden(c):
+		case textwidth.DisplayWidth(text) <= room || f.isHidden(c):
 			out[0][c] = text
 		case wraps:
-			for i, line := range wrapWords(text, room) {
+			for i, line := range textwidth.WrapWords(text, room) {
 				if i == len(out) {
 					out = append(out, make([]string, len(row)))
 				}
 				out[i][c] = line
 			}
 		case all[c].KeepEnd:
-			out[0][c] = mark + takeLastColumns(text, room-displayWidth(mark))
+			out[0][c] = mark + takeLastColumns(text, room-textwidth.DisplayWidth(mark))
 		default:
 			out[0][c] = truncate(text, room, mark)
 		}
@@ -182,20 +183,10 @@ func (f *columnFit) layOutRow(row []string, all []view.Column, mark string) [][]
 
 // truncate returns text that ends with mark where it does not fit into width columns.
 func truncate(text string, width int, mark string) string {
-	if displayWidth(text) <= width {
+	if textwidth.DisplayWidth(text) <= width {
 		return text
 	}
-	return strings.TrimRight(takeFirstColumns(text, width-displayWidth(mark)), " ,") + mark
-}
-
-// takeFirstColumns is the beginning of text that fits into width columns.
-func takeFirstColumns(text string, width int) string {
-	for i, r := range text {
-		if width -= displayWidth(string(r)); width < 0 {
-			return text[:i]
-		}
-	}
-	return text
+	return strings.TrimRight(textwidth.TakeFirstColumns(text, width-textwidth.DisplayWidth(mark)), " ,") + mark
 }
 
 // takeLastColumns is the end of text that fits into width columns.
@@ -203,76 +194,10 @@ func takeLastColumns(text string, width int) string {
 	at := len(text)
 	for at > 0 {
 		r, size := utf8.DecodeLastRuneInString(text[:at])
-		if width -= displayWidth(string(r)); width < 0 {
+		if width -= textwidth.DisplayWidth(string(r)); width < 0 {
 			break
 		}
 		at -= size
 	}
 	return text[at:]
 }
-
-// wrapWords breaks text between words into lines of at most width columns, and words only where they are longer. A command that a reader may
-// copy begins a line of its own, and is continued as a shell wants it.
-func wrapWords(text string, width int) []string {
-	if displayWidth(text) <= width {
-		return []string{text}
-	}
-	if before, command, found := strings.Cut(text, ": "+commandName); found {
-		return append(wrapWords(before+":", width), wrapCommand(commandName+command, width)...)
-	}
-	var out []string
-	line := ""
-	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && displayWidth(line)+1+displayWidth(word) > width {
-			out = append(out, line)
-			line = ""
-		}
-		for displayWidth(word) > width {
-			head := breakWord(word, width)
-			out, word = append(out, head), word[len(head):]
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(out, line)
-}
-
-// breakWord is what of a word fits into width columns, up to the last mark between names if there is one.
-func breakWord(word string, width int) string {
-	head := takeFirstColumns(word, max(width, 1))
-	if head == "" {
-		_, size := utf8.DecodeRuneInString(word)
-		return word[:size]
-	}
-	if mark := strings.LastIndexAny(head, "/.:,-"); mark > 0 {
-		return head[:mark+1]
-	}
-	return head
-}
-
-// wrapCommand breaks a command before its flags and its other arguments, but not between a flag and its value.
-func wrapCommand(command string, width int) []string {
-	var out []string
-	line := commandIndent + commandName
-	words := strings.Split(strings.TrimPrefix(command, commandName), " ")
-	for i, word := range words {
-		end := displayWidth(line) + displayWidth(word) + len(" \\")
-		if strings.HasPrefix(word, "-") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
-			end += 1 + displayWidth(words[i+1])
-		}
-		if i > 0 && (strings.HasPrefix(word, "-") || !strings.HasPrefix(words[i-1], "-")) && end > width {
-			out = append(out, line+"\\")
-			line = commandIndent + commandIndent
-		}
-		line += word + " "
-	}
-	return append(out, strings.TrimRight(line, " "))
-}
-
-// How the commands that closing lines propose begin, and what stands before them on a line of their own.
-const (
-	commandName   = "kubectl dopolicy "
-	commandIndent = "  "
-)

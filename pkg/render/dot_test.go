@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -131,7 +132,7 @@ func TestDOTIsWellFormed(t *testing.T) {
 func TestDOTKeepsNodesApart(t *testing.T) {
 	seen := map[string]string{}
 	for _, id := range []string{"a", "a b", "a%20b", `a"`, `a\`, `a\"`, "a%22", "ä", "%", ""} {
-		quoted := quoteNodeID(id)
+		quoted := picture.QuoteNodeID(id)
 		if other, known := seen[quoted]; known {
 			t.Errorf("%q and %q are both %s", id, other, quoted)
 		}

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
@@ -29,7 +30,7 @@ func TestEscape(t *testing.T) {
 		{"broken\xff\xc3", `broken\xff\xc3`},
 		{"real \ufffd", "real \ufffd"},
 	} {
-		if got := Escape(tc.in); got != tc.want {
+		if got := escape.Escape(tc.in); got != tc.want {
 			t.Errorf("%q: got %q, want %q", tc.in, got, tc.want)
 		}
 	}
@@ -67,7 +68,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 				continue // drawn of DOT
 			}
 			out := written(t, v, Options{Format: Format(format), Table: view.TableOptions{Target: evil}})
-			if strings.ContainsFunc(out, func(r rune) bool { return isUnsafe(r) && r != '\n' }) {
+			if strings.ContainsFunc(out, func(r rune) bool { return escape.IsUnsafe(r) && r != '\n' }) {
 				t.Errorf("%T as %s holds a hostile character: %q", v, format, out)
 			}
 			if !utf8.ValidString(out) {
@@ -79,7 +80,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	if err := WriteProblems(&out, hostileList().Problems, ProblemOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || strings.ContainsFunc(strings.Join(lines, ""), isUnsafe) {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || strings.ContainsFunc(strings.Join(lines, ""), escape.IsUnsafe) {
 		t.Errorf("got %q", lines)
 	}
 }
@@ -122,11 +123,11 @@ func TestValuesSurviveJSONAndYAML(t *testing.T) {
 func FuzzEscape(f *testing.F) {
 	f.Add(evil)
 	f.Fuzz(func(t *testing.T, s string) {
-		out := Escape(s)
-		if strings.ContainsFunc(out, isUnsafe) || !utf8.ValidString(out) {
+		out := escape.Escape(s)
+		if strings.ContainsFunc(out, escape.IsUnsafe) || !utf8.ValidString(out) {
 			t.Errorf("%q became %q", s, out)
 		}
-		if Escape(out) != out {
+		if escape.Escape(out) != out {
 			t.Errorf("%q is escaped twice", s)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // writeGitHub writes findings as workflow commands, which GitHub shows as annotations of the lines they are about, and a line that counts
@@ -50,8 +51,8 @@ func formatCommandName(s model.Severity) string {
 // escapeCommandText is the message of a workflow command. Control characters are visible, so that
 // there is no line end in it, and there is no other command in it.
 func escapeCommandText(s string) string {
-	s = string(escapeBracket([]byte(s), " ["))
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(Escape(s))
+	s = string(escape.EscapeBracket([]byte(s), " ["))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(escape.Escape(s))
 }
 
 // escapeCommandProperty is the value of a property of a workflow command.

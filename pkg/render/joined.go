@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -136,7 +137,7 @@ func (j *JoinedWriter) flushTable() error {
 	}
 	to := j.w
 	if o.Runner {
-		to = NewRunnerWriter(to)
+		to = escape.NewRunnerWriter(to)
 	}
 	w := bufio.NewWriterSize(to, 1<<16)
 	p := &printer{w: w, style: textStyle{color: o.Color, ascii: o.ASCII}, width: o.Width}

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
@@ -104,7 +106,7 @@ func (t *jsonText) encode(v any) ([]byte, error) {
 		t.lines = append(lines, '\n')
 		text = t.lines
 	}
-	return escapeUnsafe(text, escapeJSONRune), nil
+	return escape.EscapeUnsafe(text, escape.EscapeJSONRune), nil
 }
 
 // withMembers is the text of an object with the leading members, and without those that are left out.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // The elements of JUnit's XML, as the XSD of Jenkins has them.
@@ -59,7 +60,7 @@ func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
 	all := junitSuites{Name: command}
 	about := &junitCase{Class: command, Name: "the input can be judged", Out: r.Counts()}
 	for _, p := range r.Problems {
-		about.ignored = append(about.ignored, "incomplete: "+Escape(p.Message))
+		about.ignored = append(about.ignored, "incomplete: "+escape.Escape(p.Message))
 	}
 	all.Suites = []*junitSuite{{Name: command, Cases: []*junitCase{about}}}
 	suites, cases := map[string]*junitSuite{command: all.Suites[0]}, map[[3]string]*junitCase{}
@@ -69,7 +70,7 @@ func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
 			suites[where] = &junitSuite{Name: where}
 			all.Suites = append(all.Suites, suites[where])
 		}
-		key := [3]string{where, f.ID, Escape(cmp.Or(f.Object(), f.ID))}
+		key := [3]string{where, f.ID, escape.Escape(cmp.Or(f.Object(), f.ID))}
 		if cases[key] == nil {
 			cases[key] = &junitCase{Class: f.ID, Name: key[2]}
 			suites[where].Cases = append(suites[where].Cases, cases[key])
@@ -93,7 +94,7 @@ func (all *junitSuites) writeXML(w *bufio.Writer) error {
 	if err := e.Encode(all); err != nil {
 		return fmt.Errorf("writing XML: %w", err)
 	}
-	_, _ = w.Write(escapeBracket(text.Bytes(), "&#91;"))
+	_, _ = w.Write(escape.EscapeBracket(text.Bytes(), "&#91;"))
 	return w.WriteByte('\n')
 }
 
@@ -101,29 +102,29 @@ func (all *junitSuites) writeXML(w *bufio.Writer) error {
 func junitSuiteName(f check.Finding, o Options) string {
 	switch file := o.relativeFile(f.Origin); {
 	case file != "":
-		return Escape(file)
+		return escape.Escape(file)
 	case f.Origin != nil && f.Origin.Cluster != "":
-		return Escape(f.Origin.Cluster)
+		return escape.Escape(f.Origin.Cluster)
 	case f.Origin != nil:
-		return Escape(f.Origin.File)
+		return escape.Escape(f.Origin.File)
 	}
 	return ""
 }
 
 func (c *junitCase) addFinding(r *check.Report, f check.Finding) {
-	text := Escape(f.Message)
+	text := escape.Escape(f.Message)
 	if f.Origin != nil {
-		text = Escape(f.Origin.String()) + ": " + text
+		text = escape.Escape(f.Origin.String()) + ": " + text
 	}
 	if f.Hint != "" {
-		text += "\n  " + Escape(f.Hint)
+		text += "\n  " + escape.Escape(f.Hint)
 	}
 	switch {
 	case f.Suppressed != nil:
-		c.ignored = append(c.ignored, text+" ("+Escape(f.Suppressed.Text())+")")
+		c.ignored = append(c.ignored, text+" ("+escape.Escape(f.Suppressed.Text())+")")
 	case r.Failing(f):
 		if c.first == "" {
-			c.first = Escape(f.Message)
+			c.first = escape.Escape(f.Message)
 		}
 		c.failing = append(c.failing, text)
 	default:

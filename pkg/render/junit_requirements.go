@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
@@ -15,15 +16,15 @@ func writeTestJUnit(w *bufio.Writer, r *requirement.TestReport) error {
 	for _, t := range r.Items {
 		s := suites[t.File]
 		if s == nil {
-			s = &junitSuite{Name: Escape(t.File)}
+			s = &junitSuite{Name: escape.Escape(t.File)}
 			suites[t.File], all.Suites = s, append(all.Suites, s)
 		}
-		c := &junitCase{Class: Escape(t.File), Name: Escape(t.Name)}
+		c := &junitCase{Class: escape.Escape(t.File), Name: escape.Escape(t.Name)}
 		if lines := t.Differences(); !t.Passed {
 			for i := range lines {
-				lines[i] = Escape(lines[i])
+				lines[i] = escape.Escape(lines[i])
 			}
-			c.Failure = &junitFailure{Type: "RequirementTest", Message: lines[0], Text: fmt.Sprintf("%s:%d\n%s", Escape(t.File), t.Line, strings.Join(lines, "\n"))}
+			c.Failure = &junitFailure{Type: "RequirementTest", Message: lines[0], Text: fmt.Sprintf("%s:%d\n%s", escape.Escape(t.File), t.Line, strings.Join(lines, "\n"))}
 			s.Failures++
 		}
 		s.Tests++

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -75,11 +76,11 @@ func shopGraph() *graph.Topology {
 // every is each way to write DOT.
 func every(t *graph.Topology) map[string][]byte {
 	out := map[string][]byte{}
-	for _, layout := range []Layout{LayoutClusters, LayoutFlat} {
-		for _, theme := range []Theme{ThemeLight, ThemeDark} {
-			out[string(layout)+" "+string(theme)] = FormatDOT(t, DOTOptions{Layout: layout, Theme: theme})
+	for _, layout := range []picture.Layout{picture.LayoutClusters, picture.LayoutFlat} {
+		for _, theme := range []picture.Theme{picture.ThemeLight, picture.ThemeDark} {
+			out[string(layout)+" "+string(theme)] = picture.FormatDOT(t, picture.DOTOptions{Layout: layout, Theme: theme})
 		}
-		out[string(layout)+" links"] = FormatDOT(t, DOTOptions{Layout: layout, Links: func(id string) string { return "#/node/" + id }})
+		out[string(layout)+" links"] = picture.FormatDOT(t, picture.DOTOptions{Layout: layout, Links: func(id string) string { return "#/node/" + id }})
 	}
 	return out
 }
@@ -131,7 +132,7 @@ func TestGraphvizReadsEveryDOT(t *testing.T) {
 	for name, g := range graphs() {
 		for how, text := range every(g) {
 			t.Run(name+" "+how, func(t *testing.T) {
-				if _, err := CleanSVG([]byte(graphviz(t, text, "svg")), SVGOptions{}); err != nil {
+				if _, err := picture.CleanSVG([]byte(graphviz(t, text, "svg")), picture.SVGOptions{}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -164,7 +165,7 @@ func spots(t *testing.T, text []byte) map[string]spot {
 // The way of traffic goes from left to right, what is of one level is in one column, policies are left of their targets, and nothing overlaps.
 func TestLevelsStandFromLeftToRight(t *testing.T) {
 	g := shopGraph()
-	at := spots(t, FormatDOT(g, DOTOptions{}))
+	at := spots(t, picture.FormatDOT(g, picture.DOTOptions{}))
 	columns := [][]string{
 		{"AuthPolicy.example.com/infra/gw-auth", "LimitPolicy.example.com/infra/cap", "CachePolicy.example.com/infra/typo"},
 		{"Gateway.gateway.networking.k8s.io/infra/external", "Gateway.gateway.networking.k8s.io/infra/gone"},
@@ -200,16 +201,16 @@ func TestLevelsStandFromLeftToRight(t *testing.T) {
 
 // What is drawn where does not depend on Graphviz.
 func TestLayout(t *testing.T) {
-	p := newPicture(shopGraph())
+	p := picture.NewPicture(shopGraph())
 	var got []string
-	for _, b := range p.boxes {
-		row := strconv.Itoa(b.column) + " " + frameOf(b.node) + " " + tooltipOf(b.node) + ":"
-		for _, r := range b.rows {
-			row += " " + r.node.Ref.Section
-			for _, kind := range p.kinds {
-				for _, c := range r.chips[kind] {
-					mark, _ := stateSign(c.state)
-					row += mark + c.formatLabel(b.node) + " "
+	for _, b := range p.Boxes {
+		row := strconv.Itoa(b.Column) + " " + picture.FrameOf(b.Node) + " " + picture.TooltipOf(b.Node) + ":"
+		for _, r := range b.Rows {
+			row += " " + r.Node.Ref.Section
+			for _, kind := range p.Kinds {
+				for _, c := range r.Chips[kind] {
+					mark, _ := picture.StateSign(c.State)
+					row += mark + c.FormatLabel(b.Node) + " "
 				}
 			}
 		}
@@ -231,9 +232,9 @@ func TestLayout(t *testing.T) {
 // A policy's single edges are drawn only if the drawing is about it.
 func TestFocus(t *testing.T) {
 	single := func(g *graph.Topology) (out []string) {
-		for _, l := range newPicture(g).edges {
-			if l.kind == graph.EdgeEffective || l.kind == graph.EdgeOverridden {
-				out = append(out, tooltipOf(l.from.note.node)+" "+l.state+" "+l.label)
+		for _, l := range picture.NewPicture(g).Edges {
+			if l.Kind == graph.EdgeEffective || l.Kind == graph.EdgeOverridden {
+				out = append(out, picture.TooltipOf(l.From.Note.Node)+" "+l.State+" "+l.Label)
 			}
 		}
 		return out
@@ -261,7 +262,7 @@ func TestLayoutsDoNotDependOnOrder(t *testing.T) {
 
 // Programs that read flat graphs split labels at \n and find every node declared.
 func TestFlatLayout(t *testing.T) {
-	text := string(FormatDOT(shopGraph(), DOTOptions{Layout: LayoutFlat}))
+	text := string(picture.FormatDOT(shopGraph(), picture.DOTOptions{Layout: picture.LayoutFlat}))
 	for _, want := range []string{`label="HTTPRoute\nbakery/baker#rule-1"`, `label="Gateway\ninfra/external#http"`, `label="AuthPolicy\ninfra/gw-auth"`, `label="GatewayClass\nprod"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
@@ -275,7 +276,7 @@ func TestFlatLayout(t *testing.T) {
 // Graphviz looks for escapes in labels, and finds none in names.
 func TestBackslashesAreText(t *testing.T) {
 	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`, Name: `\N\G\\l`}, Kind: "gateway"}}}
-	got := graphviz(t, FormatDOT(g, DOTOptions{Links: func(string) string { return "#x" }}), "svg")
+	got := graphviz(t, picture.FormatDOT(g, picture.DOTOptions{Links: func(string) string { return "#x" }}), "svg")
 	for _, want := range []string{`>\N\G\\l<`, `>s\N<`, `Gateway s\N/\N\G\\l`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
@@ -286,11 +287,11 @@ func TestBackslashesAreText(t *testing.T) {
 // Sections whose object is not drawn, as at the rim of a focus, say whose they are.
 func TestSectionsWithoutTheirObject(t *testing.T) {
 	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: rule1, Kind: "rule"}, {ID: "b", Ref: rule2, Kind: "rule"}}}
-	p := newPicture(g)
-	if len(p.boxes) != 1 || len(p.boxes[0].rows) != 3 || tooltipOf(p.boxes[0].node) != "HTTPRoute bakery/baker" || p.boxes[0].rows[2].node.Ref.Section != "rule-2" {
-		t.Errorf("%+v", p.boxes)
+	p := picture.NewPicture(g)
+	if len(p.Boxes) != 1 || len(p.Boxes[0].Rows) != 3 || picture.TooltipOf(p.Boxes[0].Node) != "HTTPRoute bakery/baker" || p.Boxes[0].Rows[2].Node.Ref.Section != "rule-2" {
+		t.Errorf("%+v", p.Boxes)
 	}
-	text := string(FormatDOT(g, DOTOptions{Links: func(id string) string { return "#" + id }}))
+	text := string(picture.FormatDOT(g, picture.DOTOptions{Links: func(id string) string { return "#" + id }}))
 	if strings.Count(text, "HREF=") != 2 {
 		t.Errorf("what is no node leads somewhere, or a node nowhere:\n%s", text)
 	}

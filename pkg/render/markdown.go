@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
@@ -232,7 +233,7 @@ func formatMarkdownRow(cells []view.Cell) string {
 // Words that could hold such a thing stand in <code>, in which hosts look for none, with character
 // references for whatever means something to Markdown.
 func escapeMarkdown(s string) string {
-	words := strings.Split(Escape(s), " ")
+	words := strings.Split(escape.Escape(s), " ")
 	for i, word := range words {
 		if hasMarkup(word) {
 			words[i] = formatCode(word)
@@ -243,7 +244,7 @@ func escapeMarkdown(s string) string {
 
 // escapeMarkdownCell is escapeMarkdown for a field of a table, which is one thing.
 func escapeMarkdownCell(s string) string {
-	s = Escape(s)
+	s = escape.Escape(s)
 	if !hasMarkup(s) {
 		return s
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 )
 
 // mermaidLines are the forms of line that a flowchart of ours consists of; labels are letters, a few marks, codes and line breaks.
@@ -78,7 +80,7 @@ func TestMermaidText(t *testing.T) {
 		{"日本 ünï", `"日本 ünï"`},
 		{"\u202e\x1b[2J", `"#92;u202e#92;x1b#91;2J"`},
 	} {
-		if got := quoteMermaid(tc.in); got != tc.want {
+		if got := picture.QuoteMermaid(tc.in); got != tc.want {
 			t.Errorf("%q: got %s, want %s", tc.in, got, tc.want)
 		}
 	}
@@ -87,7 +89,7 @@ func TestMermaidText(t *testing.T) {
 func FuzzMermaidText(f *testing.F) {
 	f.Add(evil)
 	f.Fuzz(func(t *testing.T, s string) {
-		if err := checkMermaid("n0[" + quoteMermaid(s, s) + "]"); err != nil {
+		if err := checkMermaid("n0[" + picture.QuoteMermaid(s, s) + "]"); err != nil {
 			t.Error(err)
 		}
 	})

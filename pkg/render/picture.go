@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
+	renderpicture "github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -20,13 +22,13 @@ func (e *DrawError) Unwrap() error { return e.Err }
 func writePicture(w *bufio.Writer, t *graph.Topology, o Options) error {
 	var text bytes.Buffer
 	dot := bufio.NewWriter(&text)
-	writeDOT(dot, t, o.DOT)
+	renderpicture.WriteDOT(dot, t, o.DOT)
 	_ = dot.Flush() // writing to memory does not fail
 	picture, err := o.drawPicture(text.Bytes())
 	if err != nil {
 		var to io.Writer = w
 		if o.Runner {
-			to = NewRunnerWriter(w)
+			to = escape.NewRunnerWriter(w)
 		}
 		_, writing := to.Write(text.Bytes())
 		return errors.Join(&DrawError{err}, writing, w.Flush())
@@ -44,5 +46,5 @@ func (o Options) drawPicture(dot []byte) ([]byte, error) {
 	if err != nil || o.Format != SVG {
 		return picture, err
 	}
-	return CleanSVG(picture, SVGOptions{Theme: o.DOT.Theme})
+	return renderpicture.CleanSVG(picture, renderpicture.SVGOptions{Theme: o.DOT.Theme})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/textwidth"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -131,7 +132,7 @@ func (p printer) writeLabelled(label string, tone view.Tone, text string) {
 	p.writeText(p.style.colorText(label, tone) + " ")
 	lines := []string{p.style.escapeText(text)}
 	if p.width > 0 {
-		lines = wrapWords(lines[0], max(p.width-displayWidth(label)-1, 1))
+		lines = textwidth.WrapWords(lines[0], max(p.width-textwidth.DisplayWidth(label)-1, 1))
 	}
 	for i, line := range lines {
 		if i > 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
@@ -28,7 +29,7 @@ func TestRunnerText(t *testing.T) {
 	} {
 		for cut := range len(text) + 1 { // wherever a write ends
 			var out strings.Builder
-			w := NewRunnerWriter(&out)
+			w := escape.NewRunnerWriter(&out)
 			for _, part := range []string{text[:cut], text[cut:]} {
 				if n, err := w.Write([]byte(part)); err != nil || n != len(part) {
 					t.Fatal(n, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
@@ -109,7 +110,7 @@ func writeSARIF(w *bufio.Writer, r *check.Report, o Options) error {
 	run.Tool.Driver = sarifDriver{Name: "kubectl-dopolicy", Version: o.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	invocation := sarifInvocation{Successful: true}
 	for _, p := range r.Problems {
-		invocation.Notifications = append(invocation.Notifications, sarifNotification{sarifLevel(p.Severity), sarifText{Text: "incomplete: " + Escape(p.Message)}})
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{sarifLevel(p.Severity), sarifText{Text: "incomplete: " + escape.Escape(p.Message)}})
 	}
 	run.Invocations = []sarifInvocation{invocation}
 	for _, f := range r.All() {
@@ -132,12 +133,12 @@ func sarifLevel(s model.Severity) string {
 }
 
 func (run *sarifRun) newResult(f check.Finding, suppressing bool) sarifResult {
-	text := Escape(f.Message)
+	text := escape.Escape(f.Message)
 	if f.Ref != nil && f.Ref.Name != "*" && !strings.Contains(f.Message, f.Ref.String()) {
-		text = Escape(f.Ref.String()) + ": " + text
+		text = escape.Escape(f.Ref.String()) + ": " + text
 	}
 	if f.Hint != "" {
-		text += "\n" + Escape(f.Hint)
+		text += "\n" + escape.Escape(f.Hint)
 	}
 	out := sarifResult{RuleID: f.ID, RuleIndex: run.ruleIndex(f.ID), Level: sarifLevel(f.Severity), Message: sarifText{Text: text},
 		Fingerprints: map[string]string{"dopolicy/v1": run.computeFingerprint(f)}}
@@ -152,7 +153,7 @@ func (run *sarifRun) newResult(f check.Finding, suppressing bool) sarifResult {
 		if s.By == check.ByAnnotation {
 			kind = "inSource"
 		}
-		out.Suppressions = &[]sarifSuppression{{kind, "accepted", Escape(s.Text())}}
+		out.Suppressions = &[]sarifSuppression{{kind, "accepted", escape.Escape(s.Text())}}
 	}
 	return out
 }
@@ -196,7 +197,7 @@ func (run *sarifRun) newLocation(f check.Finding) sarifLocation {
 		}
 	}
 	if f.Ref != nil {
-		out.Logical = []sarifLogical{{Escape(f.Ref.Name), Escape(f.Ref.String()), "resource"}}
+		out.Logical = []sarifLogical{{escape.Escape(f.Ref.Name), escape.Escape(f.Ref.String()), "resource"}}
 	}
 	return out
 }

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 )
 
 // drawn is a picture as Graphviz writes it, with one group.
@@ -42,12 +45,12 @@ func checkSVG(text string) error {
 			return fmt.Errorf("it has a %T", t)
 		case xml.StartElement:
 			inStyle = t.Name.Local == "style"
-			if t.Name.Space != svgSpace || !slices.Contains([]string{"svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text", "tspan", "a", "style"}, t.Name.Local) {
+			if t.Name.Space != picture.SvgSpace || !slices.Contains([]string{"svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text", "tspan", "a", "style"}, t.Name.Local) {
 				return fmt.Errorf("it has <%s>", t.Name.Local)
 			}
 			for _, a := range t.Attr {
 				switch {
-				case a.Name.Local == "xmlns" && a.Value == svgSpace:
+				case a.Name.Local == "xmlns" && a.Value == picture.SvgSpace:
 				case a.Name.Space != "", strings.HasPrefix(strings.ToLower(a.Name.Local), "on"), a.Name.Local == "style", strings.Contains(strings.ToLower(a.Value), "url("):
 					return fmt.Errorf("it has %s=%q", a.Name.Local, a.Value)
 				case a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#"):
@@ -65,7 +68,7 @@ func checkSVG(text string) error {
 }
 
 func TestCleanSVGKeepsWhatDraws(t *testing.T) {
-	got, err := CleanSVG([]byte(drawn(`<!-- a -->
+	got, err := picture.CleanSVG([]byte(drawn(`<!-- a -->
 <g id="node1" class="policy kind&#45;2">
 <title>AuthPolicy.example.com/infra/gw%2Dauth</title>
 <path fill="none" stroke="#b87500" stroke-dasharray="5,2" d="M1,2C3,4 5,6 7,8"/>
@@ -74,7 +77,7 @@ func TestCleanSVGKeepsWhatDraws(t *testing.T) {
 </g>
 <g id="n-gw" class="target gateway"><title>x</title>
 <g id="a_n-gw"><a xlink:href="#/node/a%20b" xlink:title="Gateway infra/external"><ellipse fill="black" stroke="white" cx="1" cy="2" rx="3" ry="4"/></a></g></g>`)),
-		SVGOptions{Title: "Shop", NoStyle: true})
+		picture.SVGOptions{Title: "Shop", NoStyle: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,7 @@ func TestCleanSVGIsHarmless(t *testing.T) {
 		`<g class="a&quot; onload=&quot;alert(1)"><title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title></g>`, `<g id="n-a b"><path d="M0,0"/></g>`, `<!-- <script> -->`, `<?php x?>`,
 		`<a xlink:href="#x" xlink:title="&quot;&gt;&lt;script&gt;"><text>&lt;script&gt;` + "\u202e" + `</text></a>`, `<text><![CDATA[<script>alert(1)</script>]]></text>`,
 	} {
-		got, err := CleanSVG([]byte(drawn(inner)), SVGOptions{Title: `"><script>`})
+		got, err := picture.CleanSVG([]byte(drawn(inner)), picture.SVGOptions{Title: `"><script>`})
 		if err != nil {
 			t.Errorf("%s: %v", inner, err)
 			continue
@@ -117,15 +120,15 @@ func TestCleanSVGRefuses(t *testing.T) {
 		"no size": `<svg xmlns="http://www.w3.org/2000/svg"/>`, "a strange size": `<svg viewBox="calc(1)"/>`, "depth": `<svg viewBox="0 0 1 1">` + strings.Repeat("<g>", 1000) + strings.Repeat("</g>", 1000) + `</svg>`,
 		"two roots": `<svg viewBox="0 0 1 1"/><svg viewBox="0 0 1 1"/>`, "another namespace": `<svg xmlns="http://example.com" viewBox="0 0 1 1"/>`, "Latin-1": "<?xml version=\"1.0\" encoding=\"latin1\"?><svg viewBox=\"0 0 1 1\"/>",
 	} {
-		if got, err := CleanSVG([]byte(raw), SVGOptions{}); err == nil || strings.ContainsFunc(err.Error(), isUnsafe) {
+		if got, err := picture.CleanSVG([]byte(raw), picture.SVGOptions{}); err == nil || strings.ContainsFunc(err.Error(), escape.IsUnsafe) {
 			t.Errorf("%s: %v, %s", name, err, got)
 		}
 	}
 }
 
 func TestCleanSVGThemes(t *testing.T) {
-	for theme, want := range map[Theme]bool{"": true, ThemeAuto: true, ThemeLight: false, ThemeDark: false} {
-		got, err := CleanSVG([]byte(drawn("")), SVGOptions{Theme: theme})
+	for theme, want := range map[picture.Theme]bool{"": true, picture.ThemeAuto: true, picture.ThemeLight: false, picture.ThemeDark: false} {
+		got, err := picture.CleanSVG([]byte(drawn("")), picture.SVGOptions{Theme: theme})
 		if err != nil || strings.Contains(string(got), "prefers-color-scheme") != want {
 			t.Errorf("%s: %v\n%s", theme, err, got)
 		}
@@ -136,7 +139,7 @@ func FuzzCleanSVG(f *testing.F) {
 	f.Add(drawn(`<g class="node"><title>x</title><text x="1" y="2" font-size="3">●</text></g>`))
 	f.Add(`<svg viewBox="0 0 1 1"><a href="#x"/></svg>`)
 	f.Fuzz(func(t *testing.T, raw string) {
-		got, err := CleanSVG([]byte(raw), SVGOptions{})
+		got, err := picture.CleanSVG([]byte(raw), picture.SVGOptions{})
 		if err != nil {
 			return
 		}

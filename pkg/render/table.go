@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/textwidth"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -60,7 +61,7 @@ func (p *printer) writeParagraph(s string) {
 		p.writeLine(strings.TrimRight(text, " "))
 		return
 	}
-	for _, line := range wrapWords(text, p.width) {
+	for _, line := range textwidth.WrapWords(text, p.width) {
 		p.writeLine(strings.TrimRight(line, " "))
 	}
 }
@@ -148,7 +149,7 @@ func (p printer) measureCells(rows [][]view.Cell) (texts [][]string, widths []in
 				widths = append(widths, 0)
 			}
 			if c < len(row)-1 {
-				widths[c] = max(widths[c], displayWidth(texts[i][c]))
+				widths[c] = max(widths[c], textwidth.DisplayWidth(texts[i][c]))
 			}
 		}
 	}
@@ -167,7 +168,7 @@ func (p printer) writeRow(cells []view.Cell, texts []string, f *columnFit) {
 			_, _ = p.w.WriteString(p.style.colorText(text, cells[c].Tone))
 			pending = 0
 		}
-		pending += max(f.widths[c]-displayWidth(text), 0) + f.gap
+		pending += max(f.widths[c]-textwidth.DisplayWidth(text), 0) + f.gap
 	}
 	p.writeLine()
 }

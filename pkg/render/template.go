@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // The formats that need a Template. They are kubectl's, and what they print is the JSON form of a view.
@@ -151,10 +153,10 @@ func escapeLines(s string) string {
 	for {
 		at := strings.IndexAny(s, "\n\t")
 		if at < 0 {
-			b.WriteString(Escape(s))
+			b.WriteString(escape.Escape(s))
 			return b.String()
 		}
-		b.WriteString(Escape(s[:at]))
+		b.WriteString(escape.Escape(s[:at]))
 		b.WriteByte(s[at])
 		s = s[at+1:]
 	}

@@ -1,6 +1,9 @@
 package render
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/view"
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/textwidth"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
 
 // treeGlyphs are the four pieces that a tree is drawn with.
 type treeGlyphs struct{ fork, corner, pass, blank string }
@@ -42,9 +45,9 @@ func (p *printer) writeBranches(siblings []view.Branch, indent string) {
 		}
 		f := &columnFit{gap: cellGap, widths: widths}
 		children := siblings[i].Children
-		first := p.countFitting(texts[i], f, displayWidth(indent+stroke))
+		first := p.countFitting(texts[i], f, textwidth.DisplayWidth(indent+stroke))
 		if c := first - 1; c == 0 && p.width > 0 {
-			texts[i][c] = truncate(texts[i][c], p.width-displayWidth(indent+stroke), p.style.escapeText("…"))
+			texts[i][c] = truncate(texts[i][c], p.width-textwidth.DisplayWidth(indent+stroke), p.style.escapeText("…"))
 		}
 		p.writeText(indent + stroke)
 		p.writeRow(rows[i][:first], texts[i][:first], f)
@@ -61,10 +64,10 @@ func (p *printer) countFitting(texts []string, f *columnFit, indent int) int {
 	const always = 1
 	end := indent
 	for c, text := range texts {
-		if c >= always && p.width > 0 && end+displayWidth(text) > p.width {
+		if c >= always && p.width > 0 && end+textwidth.DisplayWidth(text) > p.width {
 			return c
 		}
-		end += max(displayWidth(text), f.widths[c]) + f.gap
+		end += max(textwidth.DisplayWidth(text), f.widths[c]) + f.gap
 	}
 	return len(texts)
 }

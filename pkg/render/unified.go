@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	viewdiff "github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
 
@@ -36,7 +37,7 @@ func writeUnified(w *bufio.Writer, v diffView) error {
 }
 
 func writeComment(w *bufio.Writer, text string) {
-	_, _ = w.WriteString("# " + strings.TrimRight(Escape(text), " ") + "\n")
+	_, _ = w.WriteString("# " + strings.TrimRight(escape.Escape(text), " ") + "\n")
 }
 
 // formatUnified is one change as a unified diff.
@@ -60,7 +61,7 @@ func formatUnified(t viewdiff.DiffText) ([]byte, error) {
 func formatSide(s viewdiff.DiffSide) ([]byte, error) {
 	var out []byte
 	for _, note := range s.Notes {
-		out = append(append(append(out, "# "...), Escape(note)...), '\n')
+		out = append(append(append(out, "# "...), escape.Escape(note)...), '\n')
 	}
 	if s.Spec == nil {
 		return out, nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
@@ -57,20 +59,20 @@ type nameView interface {
 // Options say how a view is written.
 type Options struct {
 	Format    Format
-	Table     view.TableOptions // Wide is set by the format
-	NoHeaders bool              // leave out the line of column names
-	Color     bool              // repeat in colour what the text says
-	ASCII     bool              // draw tables and trees with ASCII only
-	Template  *Template         // what to print, instead of a Format
-	Runner    bool              // a CI runner reads it, which takes some of it as commands
-	Terminal  bool              // the output is a terminal: what a Template prints of the answer is escaped
-	SortBy    []string          // columns to sort the rows of a table by
-	Width     int               // columns of the terminal that tables have to fit into; 0: any
-	Version   string            // of the program, for formats that name it
-	Root      string            // the folder that the program runs in, for formats that others look for files with
-	Draw      Drawer            // draws SVG and PNG; nil: nothing does
-	Stamp     Stamp             // what the answer is about
-	DOT       DOTOptions        // how DOT is written, and pictures are drawn
+	Table     view.TableOptions  // Wide is set by the format
+	NoHeaders bool               // leave out the line of column names
+	Color     bool               // repeat in colour what the text says
+	ASCII     bool               // draw tables and trees with ASCII only
+	Template  *Template          // what to print, instead of a Format
+	Runner    bool               // a CI runner reads it, which takes some of it as commands
+	Terminal  bool               // the output is a terminal: what a Template prints of the answer is escaped
+	SortBy    []string           // columns to sort the rows of a table by
+	Width     int                // columns of the terminal that tables have to fit into; 0: any
+	Version   string             // of the program, for formats that name it
+	Root      string             // the folder that the program runs in, for formats that others look for files with
+	Draw      Drawer             // draws SVG and PNG; nil: nothing does
+	Stamp     Stamp              // what the answer is about
+	DOT       picture.DOTOptions // how DOT is written, and pictures are drawn
 }
 
 // Drawer makes a picture in a format, SVG or PNG, of a graph in the DOT language.
@@ -120,7 +122,7 @@ func Write(w io.Writer, v View, o Options) error {
 		return fmt.Errorf("unknown output format %q, use one of %s", o.Format, strings.Join(supported, ", "))
 	}
 	if o.Runner && o.isText() {
-		w = NewRunnerWriter(w)
+		w = escape.NewRunnerWriter(w)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	if err := writeFormat(out, v, o); err != nil {
@@ -161,11 +163,11 @@ func writeFormat(w *bufio.Writer, v View, o Options) error {
 		return writeYAML(w, v)
 	case DOT:
 		if t, ok := v.(*graph.Topology); ok {
-			writeDOT(w, t, o.DOT)
+			picture.WriteDOT(w, t, o.DOT)
 		}
 	case Mermaid:
 		if t, ok := v.(*graph.Topology); ok {
-			writeMermaid(w, t)
+			picture.WriteMermaid(w, t)
 		}
 	case SVG, PNG:
 		if t, ok := v.(*graph.Topology); ok {

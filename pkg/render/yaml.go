@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // writeYAML writes v as block-style YAML with the keys in the order of the JSON form, item by item where v allows it.
@@ -70,7 +72,7 @@ func appendYAML(out []byte, v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
-	y := yamlWriter{in: escapeUnsafe(text.Bytes(), escapeYAMLRune), out: out}
+	y := yamlWriter{in: escape.EscapeUnsafe(text.Bytes(), escape.EscapeYAMLRune), out: out}
 	y.writeNode(0)
 	return y.out, nil
 }
@@ -221,7 +223,7 @@ func parseLiteral(token []byte) (string, bool) {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.ContainsFunc(line, isUnsafe) || strings.HasSuffix(line, " ") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
+		if strings.ContainsFunc(line, escape.IsUnsafe) || strings.HasSuffix(line, " ") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
 			return "", false
 		}
 	}

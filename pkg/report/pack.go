@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // packVersion is the version of the form below.
@@ -235,7 +235,7 @@ func (p *packer) document(root valueRef) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)
 	}
-	return render.EscapeJSON(text), nil
+	return escape.EscapeJSON(text), nil
 }
 
 // raw are texts that are JSON already.

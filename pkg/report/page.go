@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // The front end, as the folder web builds it. They end neither a script nor a style element; a test sees to it.
@@ -69,7 +69,7 @@ type pageWriter struct{ w *bufio.Writer }
 func (p pageWriter) writeMarkup(s string) { _, _ = p.w.WriteString(s) }
 
 // writeText writes a text, in an element or a quoted attribute.
-func (p pageWriter) writeText(s string) { p.writeMarkup(render.EscapeMarkup(s)) }
+func (p pageWriter) writeText(s string) { p.writeMarkup(escape.EscapeMarkup(s)) }
 
 // maxPlainBytes is how large a packed document may be that stands in the page as it is: it opens sooner, and people and programs can read it. A
 // larger one is compressed to about a fifth, so that the page can still be mailed.

@@ -19,7 +19,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
@@ -185,7 +185,7 @@ func TestNothingOfTheInputRuns(t *testing.T) {
 	if want := map[string]int{"app": 1, "picture": 1, "data": 1}; !reflect.DeepEqual(ids, want) {
 		t.Errorf("ids %v", ids)
 	}
-	if want := render.Escape(hostileReport().Title); title != want {
+	if want := escape.Escape(hostileReport().Title); title != want {
 		t.Errorf("title %q, want %q", title, want)
 	}
 	if !reflect.DeepEqual(unpack(t, []byte(data)), plain(t, hostileReport())) {

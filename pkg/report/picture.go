@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -16,11 +17,11 @@ type Picture struct {
 
 // Draw draws what a report shows in its picture. Nodes are links to the places of the page that tell about them.
 func Draw(t *graph.Topology, draw render.Drawer) (Picture, error) {
-	raw, err := draw(string(render.SVG), render.FormatDOT(t, render.DOTOptions{Links: nodeLink}))
+	raw, err := draw(string(render.SVG), picture.FormatDOT(t, picture.DOTOptions{Links: nodeLink}))
 	if err != nil {
 		return Picture{}, err
 	}
-	svg, err := render.CleanSVG(raw, render.SVGOptions{NoStyle: true})
+	svg, err := picture.CleanSVG(raw, picture.SVGOptions{NoStyle: true})
 	return Picture{svg: svg}, err
 }
 
@@ -45,6 +46,6 @@ func uriComponent(s string) string {
 // pictureStyle turns the picture dark with the page: where the reader prefers that, unless the page was told otherwise, and where it was told
 // to be. Paper is light.
 func pictureStyle() string {
-	return "@media screen and (prefers-color-scheme:dark){\n" + render.DarkCSS(`:root:not([data-theme="light"]) #picture`) + "}\n" +
-		"@media screen{\n" + render.DarkCSS(`:root[data-theme="dark"] #picture`) + "}\n"
+	return "@media screen and (prefers-color-scheme:dark){\n" + picture.DarkCSS(`:root:not([data-theme="light"]) #picture`) + "}\n" +
+		"@media screen{\n" + picture.DarkCSS(`:root[data-theme="dark"] #picture`) + "}\n"
 }

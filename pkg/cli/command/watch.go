@@ -14,7 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cluster"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // How long nothing must change before the answer is computed anew, and how long to wait where that fails.
@@ -62,7 +62,7 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 		return err
 	}
 	watcher, err := cluster.NewWatcher(c.Config, q.Source.Limits.Values(), q.Source.Cache, func(what, hint string) {
-		fmt.Fprintf(s.Err, "warning: %s\n", render.Escape(what))
+		fmt.Fprintf(s.Err, "warning: %s\n", escape.Escape(what))
 		if hint != "" {
 			fmt.Fprintf(s.Err, "hint: %s\n", hint)
 		}
@@ -85,7 +85,7 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 		case err != nil: // what was asked about may be gone and come back, and so may the server
 			if what := failure.Describe(err).What; what != told {
 				told = what
-				fmt.Fprintf(s.Err, "error: %s\n", render.Escape(what))
+				fmt.Fprintf(s.Err, "error: %s\n", escape.Escape(what))
 			}
 			again = time.After(retryDelay)
 			last = PrintedAnswer{}

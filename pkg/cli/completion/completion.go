@@ -10,7 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // Timeout is how long the input may take to be read while a shell waits for proposals.
@@ -100,7 +100,7 @@ func ProposeForFlag(words func(s *source.Session, typed string) []string) Func {
 // that no terminal should get. No space is put behind a word that is to be continued: after / and
 // =.
 func Filter(words []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(words))), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
+	words = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(words))), func(w string) bool { return !strings.HasPrefix(w, typed) || escape.Escape(w) != w })
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, "=") }) {
 		directive |= cobra.ShellCompDirectiveNoSpace

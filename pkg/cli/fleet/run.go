@@ -16,6 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -134,7 +135,7 @@ func (f *runner) runMember(ctx context.Context, m *Member) memberRun {
 // writeRun writes what one cluster answered.
 func (f *runner) writeRun(r memberRun) error {
 	for line := range strings.Lines(string(r.stderr)) {
-		fmt.Fprintf(f.env.Streams.Err, "%s: %s\n", render.Escape(r.member.name), strings.TrimSuffix(line, "\n"))
+		fmt.Fprintf(f.env.Streams.Err, "%s: %s\n", escape.Escape(r.member.name), strings.TrimSuffix(line, "\n"))
 	}
 	switch {
 	case r.err == nil:
@@ -252,9 +253,9 @@ func (f *runner) printFailures() {
 			severity = "warning" // what was asked about is not there
 		}
 		what, _, _ := strings.Cut(why.What, "\n")
-		fmt.Fprintf(f.env.Streams.Err, "%s: %s%s: %s\n", severity, name, render.Escape(strings.Join(who[why], ", ")), render.Escape(what))
+		fmt.Fprintf(f.env.Streams.Err, "%s: %s%s: %s\n", severity, name, escape.Escape(strings.Join(who[why], ", ")), escape.Escape(what))
 		if why.Hint != "" {
-			fmt.Fprintf(f.env.Streams.Err, "hint: %s\n", render.Escape(why.Hint))
+			fmt.Fprintf(f.env.Streams.Err, "hint: %s\n", escape.Escape(why.Hint))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
@@ -117,10 +118,10 @@ func findFocus(s *source.Session, text string) ([]topology.NodeID, *policy.Polic
 func (g *Scope) collapseTopology(t *graph.Topology, format string) *graph.Topology {
 	switch render.Format(format) {
 	case render.DOT, render.Mermaid, render.SVG, render.PNG:
-		return t.Collapse(g.Collapse, render.DOTOptions{}.Fits)
+		return t.Collapse(g.Collapse, picture.DOTOptions{}.Fits)
 	}
 	if g.collapseGiven {
-		return t.Collapse(g.Collapse, render.DOTOptions{}.Fits)
+		return t.Collapse(g.Collapse, picture.DOTOptions{}.Fits)
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
@@ -34,13 +35,13 @@ func (f *Flags) writeEmptyAnswer(s run.Streams, session *source.Session, what st
 			break
 		}
 		for _, line := range append([]string{what}, e.IncompleteLines()...) {
-			fmt.Fprintln(s.Err, render.Escape(line))
+			fmt.Fprintln(s.Err, escape.Escape(line))
 		}
 		if f.Strict && !e.Complete {
 			return failure.ErrIncomplete
 		}
 		return nil
 	}
-	fmt.Fprintln(s.Err, render.Escape(what))
+	fmt.Fprintln(s.Err, escape.Escape(what))
 	return f.WriteOnly(s, session, "", v, e)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/viewer"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
@@ -37,9 +38,9 @@ type Flags struct {
 	Version   string // of the program, for formats that name it
 	Root      string // the folder that the program runs in, for formats that others look for files with
 
-	DOT          render.DOTOptions // how graph draws
-	EmptyMessage string            // what to say if the answer has no content, because no route was selected
-	Scope        []string          // how `overridden` names what was asked about, where the answer alone does not tell
+	DOT          picture.DOTOptions // how graph draws
+	EmptyMessage string             // what to say if the answer has no content, because no route was selected
+	Scope        []string           // how `overridden` names what was asked about, where the answer alone does not tell
 }
 
 // IsForCI reports whether the format is one that CI systems read, which all commands write as check

@@ -25,6 +25,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // Where reports go, beside a file.
@@ -229,7 +230,7 @@ func (f *Options) writeReports(s run.Streams, session *source.Session, found *ch
 	if f.To == toStdout {
 		err = write(s.Out)
 	} else if err = localfile.WriteAtomically(f.To, write); err == nil {
-		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), render.Escape(f.To))
+		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), escape.Escape(f.To))
 	}
 	if err != nil {
 		return failure.NoAnswer(fmt.Sprintf("writing reports to %s: %s", f.To, err), "check the folder and its permissions")

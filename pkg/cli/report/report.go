@@ -24,6 +24,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
@@ -258,7 +259,7 @@ func (f *Options) drawPicture(s run.Streams, t *graph.Topology) (*graph.Topology
 	if f.NoPicture {
 		return t, report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	t = t.Collapse(f.Collapse, render.DOTOptions{}.Fits)
+	t = t.Collapse(f.Collapse, picture.DOTOptions{}.Fits)
 	drawn, err := report.Draw(t, s.Draw)
 	if err == nil {
 		return t, drawn, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // Options say where a snapshot goes, and what is left out of it.
@@ -106,6 +107,6 @@ func Run(ctx context.Context, f *Options) error {
 	if err := localfile.WriteAtomically(f.File, func(w io.Writer) error { return render.WriteSnapshot(w, form, header, objects) }); err != nil {
 		return failure.NoAnswer(fmt.Sprintf("writing %s: %s", f.File, err), "check the folder and its permissions")
 	}
-	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), render.Escape(in.Cluster.Context), render.Escape(f.File), render.Escape(f.File))
+	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), escape.Escape(in.Cluster.Context), escape.Escape(f.File), escape.Escape(f.File))
 	return nil
 }

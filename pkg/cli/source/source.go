@@ -21,6 +21,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -264,7 +265,7 @@ func (f *Flags) OpenKinds(ctx context.Context, env run.Environment) (*Session, e
 		return read, err
 	case errors.As(err, &none): // no kubeconfig
 	case errors.As(err, &loading):
-		fmt.Fprintf(env.Streams.Err, "warning: %s: only kinds with a descriptor are listed\n", render.Escape(loading.Error()))
+		fmt.Fprintf(env.Streams.Err, "warning: %s: only kinds with a descriptor are listed\n", escape.Escape(loading.Error()))
 	default:
 		return read, err
 	}

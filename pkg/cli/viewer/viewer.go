@@ -16,6 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/draw"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // Flags say where an answer goes that is looked at, not read: a picture, a page.
@@ -74,7 +75,7 @@ func WriteAndOpen(s run.Streams, name string, write func(to run.Streams) error) 
 		_ = os.RemoveAll(folder) // its path was not printed
 		return err
 	}
-	fmt.Fprintln(s.Err, "opening", render.Escape(path))
+	fmt.Fprintln(s.Err, "opening", escape.Escape(path))
 	// What the opener says is not the answer.
 	browser.Stdout, browser.Stderr = s.Err, s.Err
 	if err := browser.OpenURL(fileURL(path)); err != nil {

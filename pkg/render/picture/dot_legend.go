@@ -1,10 +1,11 @@
-package render
+package picture
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/textwidth"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -79,7 +80,7 @@ func (d *clusterWriter) foldCaption(entries []legendEntry, down int) []string {
 	width := columns * captionWidth / leastLegend
 	var out []string
 	for _, said := range d.asked {
-		out = append(out, wrapWords(said, width)...)
+		out = append(out, textwidth.WrapWords(said, width)...)
 	}
 	if d.caption != "" {
 		out = append(out, foldList(d.caption, width)...)
@@ -128,7 +129,7 @@ func (d *clusterWriter) lineEntries() []legendEntry {
 			e.line = &s
 		}
 		if d.states[state] {
-			mark, colour := stateSign(state)
+			mark, colour := StateSign(state)
 			e.sign = formatTallCell(d.formatText(mark, colour, nameSize), attribute{"WIDTH", "13"})
 		}
 		if state == graph.EdgeOverridden && d.states[state] {
@@ -142,7 +143,7 @@ func (d *clusterWriter) lineEntries() []legendEntry {
 // kindEntries explain the colours of policies.
 func (d *clusterWriter) kindEntries() []legendEntry {
 	var out []legendEntry
-	for i := range d.kinds {
+	for i := range d.Kinds {
 		h := kindColors()[i%len(kindColors())]
 		out = append(out, legendEntry{sign: d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"COLOR", d.colorValue(h.line)}, attribute{"BGCOLOR", d.colorValue(h.fill)}), meaning: clipText(d.kindName(i), nameWidth), color: h.line})
 	}
@@ -160,7 +161,7 @@ func (d *clusterWriter) markEntries() []legendEntry {
 	add := func(sign, means string) {
 		out = append(out, legendEntry{sign: sign, meaning: means, color: d.colors.muted})
 	}
-	has := func(is func(b *targetBox) bool) bool { return slices.ContainsFunc(d.boxes, is) }
+	has := func(is func(b *targetBox) bool) bool { return slices.ContainsFunc(d.Boxes, is) }
 	any := func(is func(n *policyNote) bool) bool { return slices.ContainsFunc(d.notes, is) }
 	if has(func(b *targetBox) bool { return b.entry != nil }) {
 		add(formatTallCell(d.formatText("•", d.colors.traffic, nameSize)), "traffic to one object comes together")
@@ -172,26 +173,26 @@ func (d *clusterWriter) markEntries() []legendEntry {
 	if d.differs {
 		add(formatTallCell(d.formatText(deviationSign, d.colors.overridden, nameSize)), deviationMeaning)
 	}
-	if has(func(b *targetBox) bool { return isMissing(b.node) && !b.dangles }) {
+	if has(func(b *targetBox) bool { return isMissing(b.Node) && !b.dangles }) {
 		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.colorValue(d.colors.frame)}), "known by name only")
 	}
 	if has(func(b *targetBox) bool { return b.dangles }) {
 		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.colorValue(d.colors.missing)}), "referred to, but missing")
 	}
-	if has(func(b *targetBox) bool { return b.node.Labels["request"] != "" }) {
+	if has(func(b *targetBox) bool { return b.Node.Labels["request"] != "" }) {
 		add(d.drawFrameSample(attribute{"BORDER", "2"}, attribute{"COLOR", d.colorValue(d.colors.request)}), map[bool]string{true: "takes such requests", false: "takes the request"}[len(d.asked) > 0])
 	}
 	if has(func(b *targetBox) bool { return b.focus }) || any(func(n *policyNote) bool { return n.focus }) {
 		add(d.drawFrameSample(attribute{"BORDER", "3"}, attribute{"COLOR", d.colorValue(d.colors.text)}), "in focus")
 	}
-	if has(func(b *targetBox) bool { return len(b.node.Members) > 0 }) {
+	if has(func(b *targetBox) bool { return len(b.Node.Members) > 0 }) {
 		sheet := formatElement("TABLE", formatElement("TR", formatElement("TD", "", attribute{"WIDTH", "12"}, attribute{"HEIGHT", "7"})), attribute{"BORDER", "1"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"}, attribute{"COLOR", d.colorValue(d.colors.frame)})
 		add(formatTallCell(d.stackTable(sheet)), "several drawn as one")
 	}
 	if d.hasCounts() {
 		add(formatTallCell(d.formatText("×2", d.colors.muted, smallSize)), "so many drawn as one")
 	}
-	if has(func(b *targetBox) bool { return frameOf(b.node) != "" }) || any(func(n *policyNote) bool { return frameOf(n.node) != "" }) {
+	if has(func(b *targetBox) bool { return FrameOf(b.Node) != "" }) || any(func(n *policyNote) bool { return FrameOf(n.Node) != "" }) {
 		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "rounded"}, attribute{"COLOR", d.colorValue(d.colors.groupFrame)}, attribute{"BGCOLOR", d.colorValue(d.colors.group)}), "namespace")
 	}
 	return out
@@ -202,9 +203,9 @@ const deviationMeaning = "a proxy does otherwise than predicted"
 
 // hasCounts reports whether a line or a policy in a row stands for several.
 func (d *clusterWriter) hasCounts() bool {
-	return slices.ContainsFunc(d.picture.edges, func(l pictureEdge) bool { return formatCount(l.count) != "" }) || slices.ContainsFunc(d.boxes, func(b *targetBox) bool {
-		return slices.ContainsFunc(b.rows, func(r *boxRow) bool {
-			for _, chips := range r.chips {
+	return slices.ContainsFunc(d.picture.Edges, func(l pictureEdge) bool { return formatCount(l.count) != "" }) || slices.ContainsFunc(d.Boxes, func(b *targetBox) bool {
+		return slices.ContainsFunc(b.Rows, func(r *boxRow) bool {
+			for _, chips := range r.Chips {
 				if slices.ContainsFunc(chips, func(c policyChip) bool { return formatCount(c.count) != "" }) {
 					return true
 				}
@@ -217,9 +218,9 @@ func (d *clusterWriter) hasCounts() bool {
 // usedStates returns the states of the lines in the picture.
 func (d *clusterWriter) usedStates() map[string]bool {
 	out := map[string]bool{}
-	for _, l := range d.picture.edges {
+	for _, l := range d.picture.Edges {
 		for state, s := range lineStyles() {
-			out[state] = out[state] || findLineStyle(l.state, l.kind) == s
+			out[state] = out[state] || findLineStyle(l.State, l.Kind) == s
 		}
 	}
 	return out

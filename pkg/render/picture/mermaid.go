@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"bufio"
@@ -7,20 +7,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
-// writeMermaid writes t as a Mermaid flowchart that shows what the DOT layout for people shows: objects are frames around their sections,
+// WriteMermaid writes t as a Mermaid flowchart that shows what the DOT layout for people shows: objects are frames around their sections,
 // which name the policies that are in force there. Nodes are n0, n1, … in the order in which they are drawn; names stand in quoted labels
 // only, so that whatever they contain, the text is a valid flowchart and holds no directive.
-func writeMermaid(w *bufio.Writer, t *graph.Topology) {
-	m := &mermaidWriter{indentWriter: indentWriter{w}, picture: newPicture(t), ids: map[*graph.GraphNode]string{}, links: map[string][]string{}, styles: lineStyles()}
+func WriteMermaid(w *bufio.Writer, t *graph.Topology) {
+	m := &mermaidWriter{indentWriter: indentWriter{w}, picture: NewPicture(t), ids: map[*graph.GraphNode]string{}, links: map[string][]string{}, styles: lineStyles()}
 	m.writeLine(0, "flowchart LR")
 	m.drawFrames()
-	for i := range m.picture.edges {
-		m.drawEdge(i, &m.picture.edges[i])
+	for i := range m.picture.Edges {
+		m.drawEdge(i, &m.picture.Edges[i])
 	}
-	m.writeLine(1, "legend["+quoteMermaid(m.formatLegend()...)+"]:::legend")
+	m.writeLine(1, "legend["+QuoteMermaid(m.formatLegend()...)+"]:::legend")
 	m.writeStyles()
 }
 
@@ -36,25 +37,25 @@ type mermaidWriter struct {
 
 // drawFrames draws the nodes, those of a namespace in its frame.
 func (m *mermaidWriter) drawFrames() {
-	boxes, notes := m.boxes, m.notes
+	boxes, notes := m.Boxes, m.notes
 	for len(boxes)+len(notes) > 0 {
 		name, indent := nextNamespace(boxes, notes), 1
 		if name != "" {
 			m.openGroup(1, "namespace", name)
 			indent = 2
 		}
-		for ; len(notes) > 0 && frameOf(notes[0].node) == name; notes = notes[1:] {
+		for ; len(notes) > 0 && FrameOf(notes[0].Node) == name; notes = notes[1:] {
 			n := notes[0]
-			text := []string{n.node.Ref.Kind, n.node.Ref.Name}
-			if state := n.node.Labels["state"]; state != "" {
+			text := []string{n.Node.Ref.Kind, n.Node.Ref.Name}
+			if state := n.Node.Labels["state"]; state != "" {
 				text = append(text, state)
 			}
-			if all := n.node.CollectiveName(); all != "" {
+			if all := n.Node.CollectiveName(); all != "" {
 				text = []string{all}
 			}
-			m.writeLine(indent, m.nodeID(n.node)+">"+quoteMermaid(clipLines(text)...)+"]:::kind"+strconv.Itoa(n.kind%len(kindColors())))
+			m.writeLine(indent, m.nodeID(n.Node)+">"+QuoteMermaid(clipLines(text)...)+"]:::kind"+strconv.Itoa(n.kind%len(kindColors())))
 		}
-		for ; len(boxes) > 0 && frameOf(boxes[0].node) == name; boxes = boxes[1:] {
+		for ; len(boxes) > 0 && FrameOf(boxes[0].Node) == name; boxes = boxes[1:] {
 			m.drawBox(indent, boxes[0])
 		}
 		if name != "" {
@@ -82,74 +83,74 @@ func (m *mermaidWriter) nodeID(n *graph.GraphNode) string {
 
 func (m *mermaidWriter) openGroup(indent int, class, label string) {
 	id := "g" + strconv.Itoa(len(m.groups))
-	m.writeLine(indent, "subgraph "+id+"["+quoteMermaid(clipText(label, factWidth))+"]")
+	m.writeLine(indent, "subgraph "+id+"["+QuoteMermaid(clipText(label, factWidth))+"]")
 	m.groups = append(m.groups, id+" "+class)
 }
 
 // drawBox draws an object, around its sections if it has some.
 func (m *mermaidWriter) drawBox(indent int, b *targetBox) {
-	if len(b.rows) > 1 {
-		m.openGroup(indent, "object", b.node.Ref.Kind+" "+b.node.Ref.Name)
+	if len(b.Rows) > 1 {
+		m.openGroup(indent, "object", b.Node.Ref.Kind+" "+b.Node.Ref.Name)
 		indent++
 	}
-	text := []string{b.node.Ref.Kind + b.node.MeshSuffix(), b.node.Ref.Name}
-	if all := b.node.CollectiveName(); all != "" {
-		text = []string{memberTitle(b.node)}
+	text := []string{b.Node.Ref.Kind + b.Node.MeshSuffix(), b.Node.Ref.Name}
+	if all := b.Node.CollectiveName(); all != "" {
+		text = []string{memberTitle(b.Node)}
 	}
 	text = append(text, boxFacts(b)...)
-	if isMissing(b.node) {
-		text = append(text, b.node.Labels["state"])
+	if isMissing(b.Node) {
+		text = append(text, b.Node.Labels["state"])
 	}
 	class := "target"
 	switch {
-	case b.node.Labels["request"] != "":
+	case b.Node.Labels["request"] != "":
 		class = "request"
 	case b.dangles:
 		class = "missing"
 	}
-	m.writeLine(indent, m.nodeID(b.node)+"["+quoteMermaid(clipLines(append(text, m.formatChips(b.rows[0], b.node)...))...)+"]:::"+class)
-	for _, r := range b.rows[1:] {
+	m.writeLine(indent, m.nodeID(b.Node)+"["+QuoteMermaid(clipLines(append(text, m.formatChips(b.Rows[0], b.Node)...))...)+"]:::"+class)
+	for _, r := range b.Rows[1:] {
 		m.drawRow(indent, r)
 	}
-	if len(b.rows) > 1 {
+	if len(b.Rows) > 1 {
 		m.writeLine(indent-1, "end")
 	}
 }
 
 // drawRow draws a section.
 func (m *mermaidWriter) drawRow(indent int, r *boxRow) {
-	text := []string{r.node.Ref.Section}
-	if all := r.node.CollectiveName(); all != "" {
-		text = []string{memberTitle(r.node)}
+	text := []string{r.Node.Ref.Section}
+	if all := r.Node.CollectiveName(); all != "" {
+		text = []string{memberTitle(r.Node)}
 	}
-	if fact := sectionFact(r.node); fact != "" {
+	if fact := sectionFact(r.Node); fact != "" {
 		text = append(text, fact)
 	}
 	class := "section"
-	if r.node.Labels["request"] != "" {
+	if r.Node.Labels["request"] != "" {
 		class = "request"
 	}
-	m.writeLine(indent, m.nodeID(r.node)+"("+quoteMermaid(clipLines(append(text, m.formatChips(r, r.node)...))...)+"):::"+class)
+	m.writeLine(indent, m.nodeID(r.Node)+"("+QuoteMermaid(clipLines(append(text, m.formatChips(r, r.Node)...))...)+"):::"+class)
 }
 
 // formatChips returns the policies of a row as text, a line for each kind and state.
 func (m *mermaidWriter) formatChips(r *boxRow, at *graph.GraphNode) []string {
 	var out []string
-	for k, kind := range m.kinds {
+	for k, kind := range m.Kinds {
 		last := ""
-		for i, c := range r.chips[kind] {
-			mark, _ := stateSign(c.state)
+		for i, c := range r.Chips[kind] {
+			mark, _ := StateSign(c.State)
 			switch {
-			case i >= chipsShown-1 && len(r.chips[kind]) > chipsShown:
+			case i >= chipsShown-1 && len(r.Chips[kind]) > chipsShown:
 				if i == chipsShown-1 {
-					out = append(out, fmt.Sprintf("and %d more", len(r.chips[kind])-i))
+					out = append(out, fmt.Sprintf("and %d more", len(r.Chips[kind])-i))
 				}
-			case c.state == last:
-				out[len(out)-1] += ", " + c.formatLabel(at) + c.deviationMark()
+			case c.State == last:
+				out[len(out)-1] += ", " + c.FormatLabel(at) + c.deviationMark()
 			default:
-				out = append(out, mark+" "+m.kindName(k)+" "+c.formatLabel(at)+c.deviationMark())
+				out = append(out, mark+" "+m.kindName(k)+" "+c.FormatLabel(at)+c.deviationMark())
 			}
-			last = c.state
+			last = c.State
 		}
 	}
 	return out
@@ -157,9 +158,9 @@ func (m *mermaidWriter) formatChips(r *boxRow, at *graph.GraphNode) []string {
 
 // drawEdge draws a line: its arrow says the state as the dashes do, which not every program draws.
 func (m *mermaidWriter) drawEdge(number int, l *pictureEdge) {
-	what := l.state
+	what := l.State
 	if _, known := m.styles[what]; !known {
-		what = l.kind
+		what = l.Kind
 	}
 	arrow := map[string]string{"taken": "==>", "effective": "==>", "partial": "-.->", "overridden": "-.->", "conditionFalse": "-.->", "dangling": "-.-x"}[what]
 	if arrow == "" {
@@ -167,14 +168,14 @@ func (m *mermaidWriter) drawEdge(number int, l *pictureEdge) {
 	}
 	label := l.formatLabel()
 	if _, known := m.styles[what]; !known {
-		label = strings.TrimSpace(l.kind + " " + label)
+		label = strings.TrimSpace(l.Kind + " " + label)
 	} else {
 		m.links[what] = append(m.links[what], strconv.Itoa(number))
 	}
 	if label != "" {
-		arrow += "|" + quoteMermaid(label) + "|"
+		arrow += "|" + QuoteMermaid(label) + "|"
 	}
-	m.writeLine(1, m.ids[nodeDrawnAt(l.from)]+" "+arrow+" "+m.ids[nodeDrawnAt(l.to)])
+	m.writeLine(1, m.ids[nodeDrawnAt(l.From)]+" "+arrow+" "+m.ids[nodeDrawnAt(l.to)])
 }
 
 // listStates returns the states in the order of legends.
@@ -193,7 +194,7 @@ func (m *mermaidWriter) formatLegend() []string {
 			signs = append(signs, lines[state])
 		}
 		if m.states[state] {
-			mark, _ := stateSign(state)
+			mark, _ := StateSign(state)
 			signs = append(signs, mark)
 		}
 		if len(signs) > 0 {
@@ -247,18 +248,18 @@ func (m *mermaidWriter) writeStyles() {
 	m.writeLine(1, "classDef legend fill:none,stroke:none")
 }
 
-// quoteMermaid is a quoted label of several lines. Letters, digits and a few marks stand for
+// QuoteMermaid is a quoted label of several lines. Letters, digits and a few marks stand for
 // themselves, and everything else as the code of the character: nothing ends the quotes, and
 // nothing is Markdown, HTML or a directive. A colon stands for itself in front of a space: with a
 // code behind it, Mermaid takes it for a style.
-func quoteMermaid(texts ...string) string {
+func QuoteMermaid(texts ...string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i, text := range texts {
 		if i > 0 {
 			b.WriteString("<br/>")
 		}
-		text = Escape(text)
+		text = escape.Escape(text)
 		for at, r := range text {
 			switch {
 			case r == ':' && strings.HasPrefix(text[at+1:], " "):

@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 // policyChip names a policy where it is in force, or where it could be and is not.
 type policyChip struct {
 	note  *policyNote
-	state string
+	State string
 	count int
 	by    []string // nodes of the policies that won
 
@@ -30,8 +30,8 @@ func (p *picture) formatWinners(by []string) string {
 	}
 	names := []string{}
 	for _, id := range by {
-		if at := p.places[id].note; at != nil {
-			names = append(names, clipText(at.node.Ref.Name, nameWidth))
+		if at := p.places[id].Note; at != nil {
+			names = append(names, clipText(at.Node.Ref.Name, nameWidth))
 		}
 	}
 	const named = 2
@@ -45,23 +45,23 @@ func (p *picture) formatWinners(by []string) string {
 }
 
 func (p *picture) addChip(l pictureEdge, by []string) {
-	if l.from.note == nil || l.to.box == nil {
+	if l.From.Note == nil || l.to.box == nil {
 		return
 	}
-	kind := p.kinds[l.from.note.kind]
-	chips := l.to.box.rows[l.to.row].chips
-	chips[kind] = append(chips[kind], policyChip{note: l.from.note, state: l.state, count: l.count, by: by, differs: l.differs})
-	p.states[l.state] = true
+	kind := p.Kinds[l.From.Note.kind]
+	chips := l.to.box.Rows[l.to.row].Chips
+	chips[kind] = append(chips[kind], policyChip{note: l.From.Note, State: l.State, count: l.count, by: by, differs: l.differs})
+	p.states[l.State] = true
 }
 
 // sortChips sorts the chips of every row: what is in force first.
 func (p *picture) sortChips() {
 	order := []string{graph.EdgeEffective, "partial", graph.EdgeOverridden, graph.EdgeConditionFalse}
-	for _, b := range p.boxes {
-		for _, r := range b.rows {
-			for _, chips := range r.chips {
+	for _, b := range p.Boxes {
+		for _, r := range b.Rows {
+			for _, chips := range r.Chips {
 				slices.SortFunc(chips, func(a, b policyChip) int {
-					return cmp.Or(cmp.Compare(slices.Index(order, a.state), slices.Index(order, b.state)), a.note.node.Ref.Compare(b.note.node.Ref), cmp.Compare(a.note.node.ID, b.note.node.ID))
+					return cmp.Or(cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)), a.note.Node.Ref.Compare(b.note.Node.Ref), cmp.Compare(a.note.Node.ID, b.note.Node.ID))
 				})
 			}
 		}
@@ -75,58 +75,58 @@ func (p *picture) joinListeners() {
 		to   position
 	}
 	found := map[bundle][]pictureEdge{}
-	for _, l := range p.edges {
-		if l.kind == graph.EdgeParent && l.from.box != nil && l.from.row > 0 && l.from.box.rows[l.from.row].node.Kind == "listener" {
-			key := bundle{l.from.box, l.to}
+	for _, l := range p.Edges {
+		if l.Kind == graph.EdgeParent && l.From.box != nil && l.From.row > 0 && l.From.box.Rows[l.From.row].Node.Kind == "listener" {
+			key := bundle{l.From.box, l.to}
 			found[key] = append(found[key], l)
 		}
 	}
 	joined := func(l pictureEdge) bool {
-		all := found[bundle{l.from.box, l.to}]
-		same := func(x pictureEdge) bool { return x.state == l.state && x.count == l.count && x.differs == l.differs }
-		return len(all) > 1 && len(all) == len(l.from.box.rows)-1 && !slices.ContainsFunc(all, func(x pictureEdge) bool { return !same(x) })
+		all := found[bundle{l.From.box, l.to}]
+		same := func(x pictureEdge) bool { return x.State == l.State && x.count == l.count && x.differs == l.differs }
+		return len(all) > 1 && len(all) == len(l.From.box.Rows)-1 && !slices.ContainsFunc(all, func(x pictureEdge) bool { return !same(x) })
 	}
-	out := p.edges[:0:0]
-	for _, l := range p.edges {
-		if l.kind == graph.EdgeParent && l.from.box != nil && l.from.row > 0 && joined(l) {
-			if l.from.row > 1 {
+	out := p.Edges[:0:0]
+	for _, l := range p.Edges {
+		if l.Kind == graph.EdgeParent && l.From.box != nil && l.From.row > 0 && joined(l) {
+			if l.From.row > 1 {
 				continue
 			}
-			l.from.row = 0
+			l.From.row = 0
 		}
 		out = append(out, l)
 	}
-	p.edges = out
+	p.Edges = out
 }
 
 // foldClasses takes away the boxes of classes that say no more than their name: it stands in their Gateways.
 func (p *picture) foldClasses(edges []graph.GraphEdge, focus []string) {
 	plain, last := map[string]bool{}, map[string]string{}
-	for _, b := range p.boxes {
-		n := b.node
+	for _, b := range p.Boxes {
+		n := b.Node
 		plain[n.ID] = n.Kind == "gatewayClass" && len(n.Members) == 0 && !slices.Contains(focus, n.ID)
 	}
 	for _, e := range edges {
 		if plain[e.To] || e.Kind != graph.EdgeParent {
 			plain[e.To] = false
 		}
-		if to := p.places[e.To]; e.Kind == graph.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway") {
+		if to := p.places[e.To]; e.Kind == graph.EdgeParent && (to.box == nil || to.row != 0 || to.box.Node.Kind != "gateway") {
 			plain[e.From] = false
 		}
 		last[e.From] = e.To
 	}
 	for _, e := range edges {
 		if from := p.places[e.From].box; plain[e.From] && from != nil {
-			p.places[e.To].box.class = from.node.Ref.Name
-			if state := from.node.Labels["state"]; state != "" {
+			p.places[e.To].box.class = from.Node.Ref.Name
+			if state := from.Node.Labels["state"]; state != "" {
 				p.places[e.To].box.class += ", " + state
 			}
 		}
 	}
-	p.boxes = slices.DeleteFunc(p.boxes, func(b *targetBox) bool {
-		fold := plain[b.node.ID] && last[b.node.ID] != ""
+	p.Boxes = slices.DeleteFunc(p.Boxes, func(b *targetBox) bool {
+		fold := plain[b.Node.ID] && last[b.Node.ID] != ""
 		if fold {
-			delete(p.places, b.node.ID)
+			delete(p.places, b.Node.ID)
 		}
 		return fold
 	})

@@ -1,10 +1,11 @@
-package render
+package picture
 
 import (
 	"cmp"
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -17,7 +18,7 @@ const (
 // escapeHTML escapes a text for the labels of Graphviz, which are XML, and in which Graphviz looks
 // for escapes.
 func escapeHTML(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", `\`, "&#92;&#92;").Replace(Escape(s))
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", `\`, "&#92;&#92;").Replace(escape.Escape(s))
 }
 
 // formatElement is an element with attributes, those without a value left out.
@@ -58,7 +59,7 @@ func (d *clusterWriter) linkAttributes(n *graph.GraphNode) []attribute {
 	if url == "" || !known {
 		return nil
 	}
-	return []attribute{{"HREF", escapeHTML(url)}, {"TITLE", escapeHTML(tooltipOf(n))}}
+	return []attribute{{"HREF", escapeHTML(url)}, {"TITLE", escapeHTML(TooltipOf(n))}}
 }
 
 // drawNote draws a policy.
@@ -68,38 +69,38 @@ func (d *clusterWriter) drawNote(indent int, n *policyNote) {
 	if n.focus {
 		width = "2.5"
 	}
-	label := d.formatText(clipText(n.node.Ref.Kind, nameWidth), h.line, smallSize) + leftBreak + d.formatText(clipText(n.node.Ref.Name, nameWidth), d.colors.text, nameSize) + leftBreak
-	if state := n.node.Labels["state"]; state != "" {
+	label := d.formatText(clipText(n.Node.Ref.Kind, nameWidth), h.line, smallSize) + leftBreak + d.formatText(clipText(n.Node.Ref.Name, nameWidth), d.colors.text, nameSize) + leftBreak
+	if state := n.Node.Labels["state"]; state != "" {
 		label += formatElement("I", d.formatText(clipText(state, factWidth), d.colors.missing, smallSize)) + leftBreak
 	}
-	if len(n.node.Members) > 0 {
-		label = d.formatText(memberTitle(n.node), d.colors.text, nameSize) + leftBreak
-		for _, f := range groupFacts(n.node) {
+	if len(n.Node.Members) > 0 {
+		label = d.formatText(memberTitle(n.Node), d.colors.text, nameSize) + leftBreak
+		for _, f := range groupFacts(n.Node) {
 			label += d.formatText(clipText(f, factWidth), d.colors.muted, smallSize) + leftBreak
 		}
 	}
-	d.writeLine(indent, quoteNodeID(n.node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(n.node.ID)}, attribute{"class", "policy kind-" + strconv.Itoa(n.kind)}, attribute{"shape", "note"}, attribute{"style", "filled"},
+	d.writeLine(indent, QuoteNodeID(n.Node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(n.Node.ID)}, attribute{"class", "policy kind-" + strconv.Itoa(n.kind)}, attribute{"shape", "note"}, attribute{"style", "filled"},
 		attribute{"fillcolor", d.colorValue(h.fill)}, attribute{"color", d.colorValue(h.line)}, attribute{"penwidth", width}, attribute{"margin", "0.1,0.05"},
-		attribute{"tooltip", escapeEntities(tooltipOf(n.node))}, attribute{"URL", escapeEntities(d.options.linkOf(n.node.ID))})+", label=<"+label+">];")
+		attribute{"tooltip", escapeEntities(TooltipOf(n.Node))}, attribute{"URL", escapeEntities(d.options.linkOf(n.Node.ID))})+", label=<"+label+">];")
 }
 
 // drawBox draws a target: a head, and a row for each section.
 func (d *clusterWriter) drawBox(indent int, b *targetBox) {
 	kinds := d.kindsInBox(b)
 	rows := []string{d.drawHead(b, kinds)}
-	if len(b.rows[0].chips) > 0 {
+	if len(b.Rows[0].Chips) > 0 {
 		rows = append(rows, d.drawObjectRow(b, kinds))
 	}
-	for i := 1; i < len(b.rows); i++ {
+	for i := 1; i < len(b.Rows); i++ {
 		rows = append(rows, d.drawRow(b, i, kinds))
 	}
 	frame, style, width := d.colors.frame, "", "1"
 	switch {
-	case b.node.Labels["request"] != "":
+	case b.Node.Labels["request"] != "":
 		frame, width = d.colors.request, "2"
 	case b.dangles:
 		frame, style = d.colors.missing, "dashed"
-	case isMissing(b.node):
+	case isMissing(b.Node):
 		style = "dashed"
 	}
 	if b.focus {
@@ -110,10 +111,10 @@ func (d *clusterWriter) drawBox(indent int, b *targetBox) {
 	}
 	table := formatElement("TABLE", "\n"+strings.Join(rows, "\n")+"\n", attribute{"BORDER", width}, attribute{"COLOR", d.colorValue(frame)}, attribute{"STYLE", style}, attribute{"BGCOLOR", d.colorValue(d.colors.body)},
 		attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "4"})
-	if len(b.node.Members) > 0 {
+	if len(b.Node.Members) > 0 {
 		table = d.stackTable(table)
 	}
-	d.writeLine(indent, quoteNodeID(b.node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(b.node.ID)}, attribute{"class", "target " + formatClassName(b.node.Kind)}, attribute{"tooltip", escapeEntities(tooltipOf(b.node))})+", label=<"+table+">];")
+	d.writeLine(indent, QuoteNodeID(b.Node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(b.Node.ID)}, attribute{"class", "target " + formatClassName(b.Node.Kind)}, attribute{"tooltip", escapeEntities(TooltipOf(b.Node))})+", label=<"+table+">];")
 }
 
 // formatClassName is s as the name of a class.
@@ -138,9 +139,9 @@ func (d *clusterWriter) stackTable(table string) string {
 // kindsInBox returns the numbers of the policy kinds that have chips in a box.
 func (p *picture) kindsInBox(b *targetBox) []int {
 	var out []int
-	for i, kind := range p.kinds {
-		for _, r := range b.rows {
-			if len(r.chips[kind]) > 0 {
+	for i, kind := range p.Kinds {
+		for _, r := range b.Rows {
+			if len(r.Chips[kind]) > 0 {
 				out = append(out, i)
 				break
 			}
@@ -154,7 +155,7 @@ const labelCells = "2"
 
 // drawHead draws the row that names the object, and the policy kinds above their columns.
 func (d *clusterWriter) drawHead(b *targetBox, kinds []int) string {
-	n := b.node
+	n := b.Node
 	lines := []string{d.formatText(clipText(n.Ref.Kind, nameWidth)+n.MeshSuffix(), d.colors.muted, smallSize), formatElement("B", d.formatText(clipText(cmp.Or(n.Ref.Name, n.ID), nameWidth), d.colors.text, nameSize))}
 	if len(n.Members) > 0 {
 		lines = []string{formatElement("B", d.formatText(memberTitle(n), d.colors.text, nameSize))}
@@ -174,21 +175,21 @@ func (d *clusterWriter) drawHead(b *targetBox, kinds []int) string {
 	if len(kinds) == 0 {
 		return formatElement("TR", cell(""))
 	}
-	out := cell(map[bool]string{true: "2"}[len(b.rows) == 1])
+	out := cell(map[bool]string{true: "2"}[len(b.Rows) == 1])
 	for _, k := range kinds {
 		h := kindColors()[k%len(kindColors())]
 		out += formatElement("TD", d.formatText(clipText(d.kindName(k), nameWidth), h.line, smallSize), attribute{"ALIGN", "LEFT"}, attribute{"VALIGN", "BOTTOM"}, attribute{"BGCOLOR", d.colorValue(h.fill)},
-			attribute{"PORT", map[bool]string{true: formatPort(0, true)}[len(b.rows) > 1 && k == kinds[len(kinds)-1]]})
+			attribute{"PORT", map[bool]string{true: formatPort(0, true)}[len(b.Rows) > 1 && k == kinds[len(kinds)-1]]})
 	}
 	return formatElement("TR", out)
 }
 
 // kindName is what a kind of the picture is called: the kind alone if it is the only one of that name.
 func (p *picture) kindName(k int) string {
-	name, _, _ := strings.Cut(p.kinds[k], ".")
-	for i, other := range p.kinds {
+	name, _, _ := strings.Cut(p.Kinds[k], ".")
+	for i, other := range p.Kinds {
 		if short, _, _ := strings.Cut(other, "."); i != k && short == name {
-			return p.kinds[k]
+			return p.Kinds[k]
 		}
 	}
 	return name
@@ -196,8 +197,8 @@ func (p *picture) kindName(k int) string {
 
 // drawRow draws the row of a section.
 func (d *clusterWriter) drawRow(b *targetBox, i int, kinds []int) string {
-	r := b.rows[i]
-	n := r.node
+	r := b.Rows[i]
+	n := r.Node
 	name, colour := clipText(n.Ref.Section, nameWidth), d.colors.text
 	if len(n.Members) > 0 {
 		name = memberTitle(n)
@@ -215,8 +216,8 @@ func (d *clusterWriter) drawRow(b *targetBox, i int, kinds []int) string {
 // drawObjectRow draws the row for what holds at the object itself. Where there is nothing else, it
 // stands beside the name.
 func (d *clusterWriter) drawObjectRow(b *targetBox, kinds []int) string {
-	if len(b.rows) == 1 {
-		return formatElement("TR", d.drawChipCells(b, b.rows[0], kinds, formatPort(0, true), d.ruleAttributes()))
+	if len(b.Rows) == 1 {
+		return formatElement("TR", d.drawChipCells(b, b.Rows[0], kinds, formatPort(0, true), d.ruleAttributes()))
 	}
 	return d.drawCells(b, 0, d.formatText("as a whole", d.colors.muted, smallSize), "", kinds)
 }
@@ -229,12 +230,12 @@ func (d *clusterWriter) ruleAttributes() []attribute {
 // drawCells draws a row: its name, a fact, and the chips of each policy kind. A line stands above
 // it.
 func (d *clusterWriter) drawCells(b *targetBox, i int, name, fact string, kinds []int) string {
-	r, in, out := b.rows[i], "", ""
+	r, in, out := b.Rows[i], "", ""
 	if i > 0 { // the ports of the object are those of its head
 		in, out = formatPort(i, false), formatPort(i, true)
 	}
 	rule := d.ruleAttributes()
-	row := formatElement("TD", name, append(append([]attribute{{"PORT", in}}, rule...), d.linkAttributes(r.node)...)...)
+	row := formatElement("TD", name, append(append([]attribute{{"PORT", in}}, rule...), d.linkAttributes(r.Node)...)...)
 	row += formatElement("TD", fact, append([]attribute{{"PORT", map[bool]string{true: out}[len(kinds) == 0]}}, rule...)...)
 	row += d.drawChipCells(b, r, kinds, out, rule)
 	return formatElement("TR", row)

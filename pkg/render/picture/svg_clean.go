@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ func (c *svgCleaner) cleanRoot(e *svgElement) *svgElement {
 			out.setAttribute(name, v)
 		}
 	}
-	out.attrs = append([]attribute{{"xmlns", svgSpace}, {"class", svgClass}, {"role", "img"}, {"aria-label", c.options.Title}, {"font-family", fontStack}}, out.attrs...)
+	out.attrs = append([]attribute{{"xmlns", SvgSpace}, {"class", svgClass}, {"role", "img"}, {"aria-label", c.options.Title}, {"font-family", fontStack}}, out.attrs...)
 	out.children = append(out.children, &svgElement{name: "title", text: c.options.Title})
 	if c.options.Theme != ThemeLight && c.options.Theme != ThemeDark && !c.options.NoStyle {
 		out.children = append(out.children, &svgElement{name: "style", text: "svg." + svgClass + "{color-scheme:light dark}\n" +

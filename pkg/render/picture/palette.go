@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"cmp"
@@ -141,8 +141,8 @@ func findLineStyle(state, kind string) lineStyle {
 	return s
 }
 
-// stateSign is what stands in front of the name of a policy, by what became of it.
-func stateSign(state string) (string, themeColor) {
+// StateSign is what stands in front of the name of a policy, by what became of it.
+func StateSign(state string) (string, themeColor) {
 	c := newPalette()
 	switch state {
 	case "effective":

@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 func (d *clusterWriter) drawChipCells(b *targetBox, r *boxRow, kinds []int, out string, rule []attribute) string {
 	most, row := 0, ""
 	for _, k := range kinds {
-		most = max(most, min(len(r.chips[d.kinds[k]]), chipsShown))
+		most = max(most, min(len(r.Chips[d.Kinds[k]]), chipsShown))
 	}
 	last := func(is bool) attribute { return attribute{"PORT", map[bool]string{true: out}[is]} }
 	for at, k := range kinds {
-		row += formatElement("TD", d.drawChips(r.chips[d.kinds[k]], b.node, most, d.chipWidth(b, k)), append([]attribute{last(at == len(kinds)-1), {"BGCOLOR", d.colorValue(kindColors()[k%len(kindColors())].fill)}, {"CELLPADDING", "2"}}, rule...)...)
+		row += formatElement("TD", d.drawChips(r.Chips[d.Kinds[k]], b.Node, most, d.chipWidth(b, k)), append([]attribute{last(at == len(kinds)-1), {"BGCOLOR", d.colorValue(kindColors()[k%len(kindColors())].fill)}, {"CELLPADDING", "2"}}, rule...)...)
 	}
 	return row
 }
@@ -25,9 +25,9 @@ func (d *clusterWriter) drawChipCells(b *targetBox, r *boxRow, kinds []int, out 
 func (p *picture) chipWidth(b *targetBox, k int) int {
 	const room = 2
 	widest := textWidth(clipText(p.kindName(k), nameWidth), smallSize) - signWidth + room
-	for _, r := range b.rows {
-		for _, c := range r.chips[p.kinds[k]] {
-			widest = max(widest, textWidth(c.formatLabel(b.node)+c.deviationMark(), smallSize))
+	for _, r := range b.Rows {
+		for _, c := range r.Chips[p.Kinds[k]] {
+			widest = max(widest, textWidth(c.FormatLabel(b.Node)+c.deviationMark(), smallSize))
 		}
 	}
 	return widest + room
@@ -56,12 +56,12 @@ func (d *clusterWriter) drawChips(list []policyChip, at *graph.GraphNode, most, 
 			rows.WriteString(formatElement("TR", formatElement("TD", "")+formatElement("TD", d.formatText(fmt.Sprintf("and %d more", len(list)-i), d.colors.muted, smallSize), attribute{"ALIGN", "LEFT"})))
 			break
 		}
-		mark, colour := stateSign(c.state)
-		label := d.formatText(c.formatLabel(at), d.colors.text, smallSize)
-		if c.state == graph.EdgeOverridden {
-			label = formatElement("S", d.formatText(c.formatLabel(at), d.colors.muted, smallSize))
-		} else if c.state == graph.EdgeConditionFalse {
-			label = d.formatText(c.formatLabel(at), d.colors.muted, smallSize)
+		mark, colour := StateSign(c.State)
+		label := d.formatText(c.FormatLabel(at), d.colors.text, smallSize)
+		if c.State == graph.EdgeOverridden {
+			label = formatElement("S", d.formatText(c.FormatLabel(at), d.colors.muted, smallSize))
+		} else if c.State == graph.EdgeConditionFalse {
+			label = d.formatText(c.FormatLabel(at), d.colors.muted, smallSize)
 		}
 		label += d.formatText(c.deviationMark(), d.colors.overridden, nameSize)
 		rows.WriteString(formatElement("TR", formatElement("TD", d.formatText(mark, colour, nameSize), attribute{"WIDTH", strconv.Itoa(signWidth)}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+formatElement("TD", label, attribute{"ALIGN", "LEFT"}, attribute{"WIDTH", strconv.Itoa(width)})))
@@ -70,15 +70,15 @@ func (d *clusterWriter) drawChips(list []policyChip, at *graph.GraphNode, most, 
 	return formatElement("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
 }
 
-// formatLabel is the name of the policy, with its namespace where that differs from the namespace
+// FormatLabel is the name of the policy, with its namespace where that differs from the namespace
 // of the object.
-func (c policyChip) formatLabel(at *graph.GraphNode) string {
-	name := c.note.node.Ref.Name
-	if c.note.node.Ref.Namespace != at.Ref.Namespace {
-		name = c.note.node.Ref.FullName()
+func (c policyChip) FormatLabel(at *graph.GraphNode) string {
+	name := c.note.Node.Ref.Name
+	if c.note.Node.Ref.Namespace != at.Ref.Namespace {
+		name = c.note.Node.Ref.FullName()
 	}
-	if len(c.note.node.Members) > 0 {
-		name = memberTitle(c.note.node)
+	if len(c.note.Node.Members) > 0 {
+		name = memberTitle(c.note.Node)
 	}
 	return strings.TrimSpace(clipText(name, nameWidth) + " " + formatCount(c.count))
 }

@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"cmp"
@@ -27,13 +27,13 @@ func writeFlat(d indentWriter, t *graph.Topology, o DOTOptions) {
 		if n.Kind == policyRole {
 			shape, fill = "note", kindColors()[slices.Index(kinds, policyKindOf(n))%len(kindColors())].fill
 		}
-		d.writeLine(1, quoteNodeID(n.ID)+" [label="+formatFlatLabel(n)+", "+formatAttributes(attribute{"shape", shape}, attribute{"style", map[bool]string{true: "filled,dashed", false: "filled"}[isMissing(n)]}, attribute{"fillcolor", fill.valueIn(o.Theme)},
+		d.writeLine(1, QuoteNodeID(n.ID)+" [label="+formatFlatLabel(n)+", "+formatAttributes(attribute{"shape", shape}, attribute{"style", map[bool]string{true: "filled,dashed", false: "filled"}[isMissing(n)]}, attribute{"fillcolor", fill.valueIn(o.Theme)},
 			attribute{"class", n.Kind}, attribute{"id", formatElementID(n.ID)}, attribute{"URL", escapeEntities(o.linkOf(n.ID))})+"];")
 	}
 	for _, e := range sortEdges(t) {
 		if drawn[e.From] && drawn[e.To] && (e.Kind == graph.EdgeParent || e.Kind == graph.EdgeTargets) {
 			s := findLineStyle(e.State, e.Kind)
-			d.writeLine(1, quoteNodeID(e.From)+" -> "+quoteNodeID(e.To)+" ["+formatAttributes(attribute{"class", e.Kind}, attribute{"color", s.colour.valueIn(o.Theme)}, attribute{"style", s.style},
+			d.writeLine(1, QuoteNodeID(e.From)+" -> "+QuoteNodeID(e.To)+" ["+formatAttributes(attribute{"class", e.Kind}, attribute{"color", s.colour.valueIn(o.Theme)}, attribute{"style", s.style},
 				attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"label", (&pictureEdge{count: e.Count, differs: e.Proxy != ""}).formatLabel()})+"];")
 		}
 	}

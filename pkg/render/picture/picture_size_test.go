@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"fmt"
@@ -29,15 +29,15 @@ func TestFits(t *testing.T) {
 			t.Errorf("%d routes fit: %v", routes, got)
 		}
 	}
-	bare, labelled := newPicture(shelf(10, 1)), newPicture(shelf(10, 7))
-	for i := range labelled.edges { // as between Gateways and namespaces, where lines are many and boxes few
-		labelled.edges = append(labelled.edges, labelled.edges[i], labelled.edges[i], labelled.edges[i])
+	bare, labelled := NewPicture(shelf(10, 1)), NewPicture(shelf(10, 7))
+	for i := range labelled.Edges { // as between Gateways and namespaces, where lines are many and boxes few
+		labelled.Edges = append(labelled.Edges, labelled.Edges[i], labelled.Edges[i], labelled.Edges[i])
 	}
 	_, low := bare.estimateSize()
 	if _, high := labelled.estimateSize(); high <= low {
 		t.Errorf("labels take no room: %d, without them %d", high, low)
 	}
-	if wide, high := newPicture(&graph.Topology{}).estimateSize(); wide < 1 || high < 1 {
+	if wide, high := NewPicture(&graph.Topology{}).estimateSize(); wide < 1 || high < 1 {
 		t.Errorf("nothing is %d by %d", wide, high)
 	}
 }

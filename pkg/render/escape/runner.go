@@ -1,4 +1,4 @@
-package render
+package escape
 
 import (
 	"bytes"
@@ -68,9 +68,9 @@ func OpensCommand(before []byte) bool {
 	return bytes.HasSuffix(before, []byte("##")) || bytes.HasSuffix(before, []byte("##vso"))
 }
 
-// escapeBracket writes the bracket of such commands in another way, as formats with escapes allow
+// EscapeBracket writes the bracket of such commands in another way, as formats with escapes allow
 // for values.
-func escapeBracket(text []byte, bracket string) []byte {
+func EscapeBracket(text []byte, bracket string) []byte {
 	if !bytes.Contains(text, []byte("##")) {
 		return text
 	}
@@ -85,5 +85,5 @@ func escapeBracket(text []byte, bracket string) []byte {
 func EscapeMarkup(s string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(Escape(s))) // writing to a buffer does not fail
-	return string(escapeBracket(b.Bytes(), "&#91;"))
+	return string(EscapeBracket(b.Bytes(), "&#91;"))
 }

@@ -1,4 +1,4 @@
-package render
+package escape
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // Escape makes s safe to show on one line: control characters, bidirectional controls and invisible characters become visible escapes
 // (\n, \x1b, \u202e), bytes that are no UTF-8 become \xff. Everything else stays as it is.
 func Escape(s string) string {
-	at := strings.IndexFunc(s, func(r rune) bool { return isUnsafe(r) || r == utf8.RuneError })
+	at := strings.IndexFunc(s, func(r rune) bool { return IsUnsafe(r) || r == utf8.RuneError })
 	if at < 0 {
 		return s
 	}
@@ -23,7 +23,7 @@ func Escape(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case isUnsafe(r):
+		case IsUnsafe(r):
 			b.WriteString(escapeRune(r))
 		default:
 			b.WriteRune(r)
@@ -33,10 +33,10 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// isUnsafe reports whether r can move a cursor, reorder a line or hide: C0, C1, DEL, line and
+// IsUnsafe reports whether r can move a cursor, reorder a line or hide: C0, C1, DEL, line and
 // paragraph separators, every format character (bidirectional controls, zero-width characters,
 // tags), and what Unicode keeps from being a character, which YAML refuses.
-func isUnsafe(r rune) bool {
+func IsUnsafe(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}
@@ -59,12 +59,12 @@ func escapeRune(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// escapeUnsafe replaces the unsafe characters in a JSON or YAML text by what escape makes of them,
+// EscapeUnsafe replaces the unsafe characters in a JSON or YAML text by what escape makes of them,
 // line breaks and tabs aside: those of the text itself are layout, those of values are escaped
 // already. The bracket of what CI runners take as a command is replaced too. The caller makes sure
 // that all others stand in double quotes.
-func escapeUnsafe(text []byte, escape func(rune) string) []byte {
-	text = escapeBracket(text, escape('['))
+func EscapeUnsafe(text []byte, escape func(rune) string) []byte {
+	text = EscapeBracket(text, escape('['))
 	clean := true
 	for _, c := range text {
 		if c >= 0x7f {
@@ -78,7 +78,7 @@ func escapeUnsafe(text []byte, escape func(rune) string) []byte {
 	out := make([]byte, 0, len(text)+64)
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		if isUnsafe(r) && r != '\n' && r != '\t' {
+		if IsUnsafe(r) && r != '\n' && r != '\t' {
 			out = append(out, escape(r)...)
 		} else {
 			out = append(out, text[:size]...)
@@ -90,10 +90,10 @@ func escapeUnsafe(text []byte, escape func(rune) string) []byte {
 
 // EscapeJSON makes a JSON text without line breaks safe to show: what Escape makes visible is
 // written as JSON escapes, and so is the bracket of what CI runners take as a command.
-func EscapeJSON(text []byte) []byte { return escapeUnsafe(text, escapeJSONRune) }
+func EscapeJSON(text []byte) []byte { return EscapeUnsafe(text, EscapeJSONRune) }
 
-// escapeJSONRune is r in a JSON string.
-func escapeJSONRune(r rune) string {
+// EscapeJSONRune is r in a JSON string.
+func EscapeJSONRune(r rune) string {
 	if r > 0xffff {
 		high, low := utf16.EncodeRune(r)
 		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
@@ -101,8 +101,8 @@ func escapeJSONRune(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// escapeYAMLRune is r in a double-quoted YAML string.
-func escapeYAMLRune(r rune) string {
+// EscapeYAMLRune is r in a double-quoted YAML string.
+func EscapeYAMLRune(r rune) string {
 	if r > 0xffff {
 		return fmt.Sprintf(`\U%08x`, r)
 	}

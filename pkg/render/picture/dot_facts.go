@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"cmp"
@@ -20,10 +20,10 @@ func boxFacts(b *targetBox) []string {
 	if b.class != "" {
 		out = append(out, "class "+b.class)
 	}
-	if hosts := b.node.Labels["hostnames"]; hosts != "" {
+	if hosts := b.Node.Labels["hostnames"]; hosts != "" {
 		out = append(out, hosts)
 	}
-	return append(append(out, groupFacts(b.node)...), otherFacts(b.node)...)
+	return append(append(out, groupFacts(b.Node)...), otherFacts(b.Node)...)
 }
 
 // groupFacts are the lines of what stands for more than itself: some names, what is in it, and what became of the policies there.

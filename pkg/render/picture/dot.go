@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -43,17 +44,17 @@ func (o DOTOptions) linkOf(node string) string {
 func FormatDOT(t *graph.Topology, o DOTOptions) []byte {
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
-	writeDOT(w, t, o)
+	WriteDOT(w, t, o)
 	_ = w.Flush() // writing to a buffer does not fail
 	return out.Bytes()
 }
 
-func writeDOT(w *bufio.Writer, t *graph.Topology, o DOTOptions) {
+func WriteDOT(w *bufio.Writer, t *graph.Topology, o DOTOptions) {
 	if o.Layout == LayoutFlat {
 		writeFlat(indentWriter{w}, t, o)
 		return
 	}
-	writeClusters(indentWriter{w}, newPicture(t), o)
+	writeClusters(indentWriter{w}, NewPicture(t), o)
 }
 
 // attribute is one attribute of a node, an edge or a table cell.
@@ -75,7 +76,7 @@ func quoteDOT(lines ...string) string {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	out := make([]string, len(lines))
 	for i, s := range lines {
-		out[i] = quote.Replace(Escape(s))
+		out[i] = quote.Replace(escape.Escape(s))
 	}
 	return `"` + strings.Join(out, `\n`) + `"`
 }
@@ -85,9 +86,9 @@ func escapeEntities(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// quoteNodeID is a quoted node name. Characters other than letters, digits and a few marks are
+// QuoteNodeID is a quoted node name. Characters other than letters, digits and a few marks are
 // written as %XX, so that different names stay different and quoting has no cases.
-func quoteNodeID(id string) string { return `"` + percentEncode(id, "-_./: #@,=") + `"` }
+func QuoteNodeID(id string) string { return `"` + percentEncode(id, "-_./: #@,=") + `"` }
 
 // formatElementID is the id of the element that stands for a node.
 func formatElementID(id string) string {

@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ func (o DOTOptions) Fits(t *graph.Topology) bool {
 	if o.Layout == LayoutFlat { // the flat layout is for programs
 		return true
 	}
-	wide, high := newPicture(t).estimateSize()
+	wide, high := NewPicture(t).estimateSize()
 	return float64(high) <= maxAspectRatio*float64(wide)
 }
 
@@ -33,12 +33,12 @@ func (o DOTOptions) Fits(t *graph.Topology) bool {
 func (p *picture) estimateSize() (wide, high int) {
 	columns := 0
 	each := func(see func(frame string, column, w, h int)) {
-		for _, b := range p.boxes {
+		for _, b := range p.Boxes {
 			w, h := p.estimateBoxSize(b)
-			see(frameOf(b.node), b.column, w, h)
+			see(FrameOf(b.Node), b.Column, w, h)
 		}
 		for _, n := range p.notes {
-			see(frameOf(n.node), n.column, estimateNoteWidth(n), (2+len(groupFacts(n.node)))*lineHigh+cellPad)
+			see(FrameOf(n.Node), n.column, estimateNoteWidth(n), (2+len(groupFacts(n.Node)))*lineHigh+cellPad)
 		}
 	}
 	each(func(_ string, column, _, _ int) { columns = max(columns, column+1) })
@@ -67,9 +67,9 @@ func (p *picture) estimateSize() (wide, high int) {
 		}
 	}
 	labels := make([]int, columns) // behind each column
-	for i := range p.edges {
-		if l := &p.edges[i]; l.label != "" || formatCount(l.count) != "" {
-			labels[l.from.column()] += labelHigh
+	for i := range p.Edges {
+		if l := &p.Edges[i]; l.Label != "" || formatCount(l.count) != "" {
+			labels[l.From.column()] += labelHigh
 		}
 	}
 	for _, w := range widths {
@@ -80,17 +80,17 @@ func (p *picture) estimateSize() (wide, high int) {
 
 // estimateNoteWidth is about how wide a policy is drawn.
 func estimateNoteWidth(n *policyNote) int {
-	if len(n.node.Members) > 0 {
-		return textWidth(memberTitle(n.node), nameSize) + 2*cellPad
+	if len(n.Node.Members) > 0 {
+		return textWidth(memberTitle(n.Node), nameSize) + 2*cellPad
 	}
-	return max(textWidth(clipText(n.node.Ref.Kind, nameWidth), smallSize), textWidth(clipText(n.node.Ref.Name, nameWidth), nameSize)) + 2*cellPad
+	return max(textWidth(clipText(n.Node.Ref.Kind, nameWidth), smallSize), textWidth(clipText(n.Node.Ref.Name, nameWidth), nameSize)) + 2*cellPad
 }
 
 // estimateBoxSize is about how wide and high a target is drawn.
 func (p *picture) estimateBoxSize(b *targetBox) (wide, high int) {
-	title := clipText(b.node.Ref.Name, nameWidth)
-	if len(b.node.Members) > 0 {
-		title = memberTitle(b.node)
+	title := clipText(b.Node.Ref.Name, nameWidth)
+	if len(b.Node.Members) > 0 {
+		title = memberTitle(b.Node)
 	}
 	head := textWidth(title, nameSize)
 	for _, f := range boxFacts(b) {
@@ -98,13 +98,13 @@ func (p *picture) estimateBoxSize(b *targetBox) (wide, high int) {
 	}
 	high = (2+len(boxFacts(b)))*lineHigh + cellPad
 	names, told := 0, 0
-	for i, r := range b.rows {
+	for i, r := range b.Rows {
 		most := 0
-		for _, chips := range r.chips {
+		for _, chips := range r.Chips {
 			most = max(most, min(len(chips), chipsShown))
 		}
 		if i == 0 {
-			if most > 0 && len(b.rows) > 1 {
+			if most > 0 && len(b.Rows) > 1 {
 				high += max(lineHigh, most*chipHeight) + cellPad
 			} else {
 				high = max(high, most*chipHeight+lineHigh+2*cellPad)
@@ -112,8 +112,8 @@ func (p *picture) estimateBoxSize(b *targetBox) (wide, high int) {
 			continue
 		}
 		high += max(lineHigh, most*chipHeight) + cellPad
-		names = max(names, textWidth(clipText(r.node.Ref.Section, nameWidth), nameSize))
-		told = max(told, textWidth(clipText(sectionFact(r.node), factWidth), smallSize))
+		names = max(names, textWidth(clipText(r.Node.Ref.Section, nameWidth), nameSize))
+		told = max(told, textWidth(clipText(sectionFact(r.Node), factWidth), smallSize))
 	}
 	wide = max(head+2*cellPad, names+told+2*cellPad)
 	for _, k := range p.kindsInBox(b) {

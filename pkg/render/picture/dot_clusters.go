@@ -1,10 +1,11 @@
-package render
+package picture
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -28,10 +29,10 @@ func writeClusters(l indentWriter, p *picture, o DOTOptions) {
 	d.writeLine(1, "edge ["+formatAttributes(attribute{"fontname", fontName}, attribute{"fontsize", "9"}, attribute{"fontcolor", d.colorValue(d.colors.muted)}, attribute{"arrowsize", "0.7"})+"];")
 	d.drawFrames()
 	d.alignColumns()
-	for i := range d.picture.edges {
-		d.drawEdge(&d.picture.edges[i])
+	for i := range d.picture.Edges {
+		d.drawEdge(&d.picture.Edges[i])
 	}
-	for _, b := range d.boxes {
+	for _, b := range d.Boxes {
 		d.drawEntryEdge(b)
 	}
 	for _, s := range d.branches {
@@ -48,20 +49,20 @@ func (d *clusterWriter) colorValue(s themeColor) string { return s.valueIn(d.opt
 
 // drawFrames draws the nodes, those of a namespace in its frame.
 func (d *clusterWriter) drawFrames() {
-	boxes, notes := d.boxes, d.notes
+	boxes, notes := d.Boxes, d.notes
 	for n := 0; len(boxes)+len(notes) > 0; n++ {
 		name := nextNamespace(boxes, notes)
 		indent := 1
 		if name != "" {
 			d.writeLine(1, fmt.Sprintf("subgraph cluster_%d {", n))
-			d.writeLine(2, "graph ["+formatAttributes(attribute{"label", escapeEntities(clipText(Escape(name), factWidth))}, attribute{"class", "namespace"}, attribute{"tooltip", escapeEntities("namespace " + name)}, attribute{"style", "rounded,filled"},
+			d.writeLine(2, "graph ["+formatAttributes(attribute{"label", escapeEntities(clipText(escape.Escape(name), factWidth))}, attribute{"class", "namespace"}, attribute{"tooltip", escapeEntities("namespace " + name)}, attribute{"style", "rounded,filled"},
 				attribute{"color", d.colorValue(d.colors.groupFrame)}, attribute{"fillcolor", d.colorValue(d.colors.group)}, attribute{"labeljust", "l"}, attribute{"margin", "10"})+"];")
 			indent = 2
 		}
-		for ; len(notes) > 0 && frameOf(notes[0].node) == name; notes = notes[1:] {
+		for ; len(notes) > 0 && FrameOf(notes[0].Node) == name; notes = notes[1:] {
 			d.drawNote(indent, notes[0])
 		}
-		for ; len(boxes) > 0 && frameOf(boxes[0].node) == name; boxes = boxes[1:] {
+		for ; len(boxes) > 0 && FrameOf(boxes[0].Node) == name; boxes = boxes[1:] {
 			d.drawEntry(indent, boxes[0])
 			d.drawBranchPoints(indent, boxes[0])
 			d.drawBox(indent, boxes[0])
@@ -75,12 +76,12 @@ func (d *clusterWriter) drawFrames() {
 // nextNamespace is the first namespace of what is left.
 func nextNamespace(boxes []*targetBox, notes []*policyNote) string {
 	if len(boxes) == 0 {
-		return frameOf(notes[0].node)
+		return FrameOf(notes[0].Node)
 	}
 	if len(notes) == 0 {
-		return frameOf(boxes[0].node)
+		return FrameOf(boxes[0].Node)
 	}
-	return min(frameOf(boxes[0].node), frameOf(notes[0].node))
+	return min(FrameOf(boxes[0].Node), FrameOf(notes[0].Node))
 }
 
 // alignColumns keeps what is of one column in one column, and the columns in their order.
@@ -90,19 +91,19 @@ func (d *clusterWriter) alignColumns() {
 		for len(ids) <= column {
 			ids = append(ids, nil)
 		}
-		ids[column] = append(ids[column], quoteNodeID(id))
+		ids[column] = append(ids[column], QuoteNodeID(id))
 	}
 	for _, n := range d.notes {
-		put(n.column, n.node.ID)
+		put(n.column, n.Node.ID)
 	}
-	for _, b := range d.boxes {
-		put(b.column, b.node.ID)
+	for _, b := range d.Boxes {
+		put(b.Column, b.Node.ID)
 		if b.entry != nil {
-			put(b.column-1, entryID(b))
+			put(b.Column-1, entryID(b))
 		}
 	}
 	for _, s := range d.branches {
-		put(s.to.column-1, branchPointID(s))
+		put(s.to.Column-1, branchPointID(s))
 	}
 	before := ""
 	for _, column := range ids {
@@ -121,45 +122,45 @@ func (d *clusterWriter) alignColumns() {
 
 // drawEdge draws a line. Lines between columns leave to the right and arrive from the left.
 func (d *clusterWriter) drawEdge(l *pictureEdge) {
-	s := findLineStyle(l.state, l.kind)
+	s := findLineStyle(l.State, l.Kind)
 	label := l.formatLabel()
-	means, ink := d.describeState(l.state, s), ""
+	means, ink := d.describeState(l.State, s), ""
 	if l.differs {
 		means, ink = means+", and a proxy does otherwise", d.colorValue(d.colors.overridden)
 	}
-	class := strings.TrimSpace(l.kind + " " + l.state)
-	if l.state == l.kind {
-		class = l.kind
+	class := strings.TrimSpace(l.Kind + " " + l.State)
+	if l.State == l.Kind {
+		class = l.Kind
 	}
 	if l.differs {
 		class += " differs"
 	}
 	free, weight := "", "4"
-	if l.kind != graph.EdgeParent {
+	if l.Kind != graph.EdgeParent {
 		weight = "2"
 	}
-	if l.from.column() >= l.to.column() || isPolicyOutcome(l.kind) {
+	if l.From.column() >= l.to.column() || isPolicyOutcome(l.Kind) {
 		free, weight = "false", "1"
 	}
 	arrow, head := s.arrow, d.formatEnd(l.to, false)
 	if l.usesEntry() {
-		arrow, head = "none", quoteNodeID(entryID(l.to.box))+":w"
+		arrow, head = "none", QuoteNodeID(entryID(l.to.box))+":w"
 	}
-	tail := d.formatEnd(l.from, true)
-	if l.from.column() == l.to.column() { // Graphviz 2.43 loses the arrowheads of lines between ports of one column
-		tail, head = quoteNodeID(l.from.nodeID()), quoteNodeID(l.to.nodeID())
+	tail := d.formatEnd(l.From, true)
+	if l.From.column() == l.to.column() { // Graphviz 2.43 loses the arrowheads of lines between ports of one column
+		tail, head = QuoteNodeID(l.From.nodeID()), QuoteNodeID(l.to.nodeID())
 	}
 	if l.branch != nil {
-		tail, free, weight = quoteNodeID(branchPointID(l.branch))+":e", "", "1"
+		tail, free, weight = QuoteNodeID(branchPointID(l.branch))+":e", "", "1"
 	}
-	d.writeLine(1, tail+" -> "+head+" ["+formatAttributes(attribute{"class", class}, attribute{"id", "e-" + formatElementID(nodeDrawnAt(l.from).ID) + "--" + formatElementID(nodeDrawnAt(l.to).ID) + "-" + l.kind},
+	d.writeLine(1, tail+" -> "+head+" ["+formatAttributes(attribute{"class", class}, attribute{"id", "e-" + formatElementID(nodeDrawnAt(l.From).ID) + "--" + formatElementID(nodeDrawnAt(l.to).ID) + "-" + l.Kind},
 		attribute{"color", d.colorValue(s.colour)}, attribute{"style", s.style}, attribute{"penwidth", s.width}, attribute{"arrowhead", arrow}, attribute{"constraint", free}, attribute{"weight", weight},
-		attribute{"label", escapeEntities(Escape(label))}, attribute{"fontcolor", ink}, attribute{"tooltip", escapeEntities(tooltipOf(nodeDrawnAt(l.from)) + " → " + tooltipOf(nodeDrawnAt(l.to)) + ": " + means)})+"];")
+		attribute{"label", escapeEntities(escape.Escape(label))}, attribute{"fontcolor", ink}, attribute{"tooltip", escapeEntities(TooltipOf(nodeDrawnAt(l.From)) + " → " + TooltipOf(nodeDrawnAt(l.to)) + ": " + means)})+"];")
 }
 
 // formatLabel is the text at a line.
 func (l *pictureEdge) formatLabel() string {
-	out := strings.TrimSpace(l.label + " " + formatCount(l.count))
+	out := strings.TrimSpace(l.Label + " " + formatCount(l.count))
 	if l.differs {
 		out = strings.TrimSpace(out + " " + deviationSign)
 	}
@@ -168,24 +169,24 @@ func (l *pictureEdge) formatLabel() string {
 
 // nodeDrawnAt is the node drawn at a place.
 func nodeDrawnAt(p position) *graph.GraphNode {
-	if p.note != nil {
-		return p.note.node
+	if p.Note != nil {
+		return p.Note.Node
 	}
-	return p.box.rows[p.row].node
+	return p.box.Rows[p.row].Node
 }
 
 // formatEnd is one end of an edge: a node, or the left or right side of a row of it.
 func (d *clusterWriter) formatEnd(p position, tail bool) string {
-	if p.note != nil {
-		return quoteNodeID(p.note.node.ID) + map[bool]string{true: ":e", false: ""}[tail]
+	if p.Note != nil {
+		return QuoteNodeID(p.Note.Node.ID) + map[bool]string{true: ":e", false: ""}[tail]
 	}
 	if tail && (p.row > 0 || len(d.kindsInBox(p.box)) > 0) {
-		return quoteNodeID(p.box.node.ID) + ":" + formatPort(p.row, true) + ":e"
+		return QuoteNodeID(p.box.Node.ID) + ":" + formatPort(p.row, true) + ":e"
 	}
 	if tail { // the head of a line ends at one cell
-		return quoteNodeID(p.box.node.ID) + ":" + formatPort(p.row, false) + ":e"
+		return QuoteNodeID(p.box.Node.ID) + ":" + formatPort(p.row, false) + ":e"
 	}
-	return quoteNodeID(p.box.node.ID) + ":" + formatPort(p.row, false) + ":w"
+	return QuoteNodeID(p.box.Node.ID) + ":" + formatPort(p.row, false) + ":w"
 }
 
 // formatPort is the name of a row's first or last cell.
@@ -202,7 +203,7 @@ func formatCount(count int) string {
 }
 
 // entryID is the name of the point where traffic to a box comes together.
-func entryID(b *targetBox) string { return b.node.ID + " entry" }
+func entryID(b *targetBox) string { return b.Node.ID + " entry" }
 
 // drawEntry draws a point before a box, beside the policies on it: all traffic to the box goes
 // through it, and not around the frame that it stands in.
@@ -210,9 +211,9 @@ func (d *clusterWriter) drawEntry(indent int, b *targetBox) {
 	if b.entry == nil {
 		return
 	}
-	s := findLineStyle(b.entry.state, b.entry.kind)
-	d.writeLine(indent, quoteNodeID(entryID(b))+" ["+formatAttributes(attribute{"shape", "point"}, attribute{"class", "entry"}, attribute{"width", "0.03"}, attribute{"color", d.colorValue(s.colour)}, attribute{"fillcolor", d.colorValue(s.colour)},
-		attribute{"tooltip", escapeEntities("traffic to " + tooltipOf(b.node))})+"];")
+	s := findLineStyle(b.entry.State, b.entry.Kind)
+	d.writeLine(indent, QuoteNodeID(entryID(b))+" ["+formatAttributes(attribute{"shape", "point"}, attribute{"class", "entry"}, attribute{"width", "0.03"}, attribute{"color", d.colorValue(s.colour)}, attribute{"fillcolor", d.colorValue(s.colour)},
+		attribute{"tooltip", escapeEntities("traffic to " + TooltipOf(b.Node))})+"];")
 }
 
 // drawEntryEdge draws the line from the point into the box.
@@ -220,13 +221,13 @@ func (d *clusterWriter) drawEntryEdge(b *targetBox) {
 	if b.entry == nil {
 		return
 	}
-	s := findLineStyle(b.entry.state, b.entry.kind)
-	d.writeLine(1, quoteNodeID(entryID(b))+":e -> "+d.formatEnd(position{box: b}, false)+" ["+formatAttributes(attribute{"class", strings.TrimSpace("parent " + b.entry.state)}, attribute{"color", d.colorValue(s.colour)}, attribute{"style", s.style},
-		attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"weight", "8"}, attribute{"tooltip", escapeEntities("traffic to " + tooltipOf(b.node))})+"];")
+	s := findLineStyle(b.entry.State, b.entry.Kind)
+	d.writeLine(1, QuoteNodeID(entryID(b))+":e -> "+d.formatEnd(position{box: b}, false)+" ["+formatAttributes(attribute{"class", strings.TrimSpace("parent " + b.entry.State)}, attribute{"color", d.colorValue(s.colour)}, attribute{"style", s.style},
+		attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"weight", "8"}, attribute{"tooltip", escapeEntities("traffic to " + TooltipOf(b.Node))})+"];")
 }
 
 // branchPointID is the name of the point before a box from which the lines of a policy branch.
-func branchPointID(s *branchPoint) string { return s.to.node.ID + " from " + s.from.node.ID }
+func branchPointID(s *branchPoint) string { return s.to.Node.ID + " from " + s.from.Node.ID }
 
 // drawBranchPoints draws the points before a box.
 func (d *clusterWriter) drawBranchPoints(indent int, b *targetBox) {
@@ -235,13 +236,13 @@ func (d *clusterWriter) drawBranchPoints(indent int, b *targetBox) {
 			continue
 		}
 		colour := d.colorValue(kindColors()[s.from.kind%len(kindColors())].line)
-		d.writeLine(indent, quoteNodeID(branchPointID(s))+" ["+formatAttributes(attribute{"shape", "point"}, attribute{"class", "entry"}, attribute{"width", "0.05"}, attribute{"color", colour}, attribute{"fillcolor", colour},
-			attribute{"tooltip", escapeEntities(tooltipOf(s.from.node) + " at " + tooltipOf(b.node))})+"];")
+		d.writeLine(indent, QuoteNodeID(branchPointID(s))+" ["+formatAttributes(attribute{"shape", "point"}, attribute{"class", "entry"}, attribute{"width", "0.05"}, attribute{"color", colour}, attribute{"fillcolor", colour},
+			attribute{"tooltip", escapeEntities(TooltipOf(s.from.Node) + " at " + TooltipOf(b.Node))})+"];")
 	}
 }
 
 // drawBranchEdge draws the line from a policy to the point before a box.
 func (d *clusterWriter) drawBranchEdge(s *branchPoint) {
-	d.writeLine(1, quoteNodeID(s.from.node.ID)+":e -> "+quoteNodeID(branchPointID(s))+":w ["+formatAttributes(attribute{"class", "reach"}, attribute{"color", d.colorValue(kindColors()[s.from.kind%len(kindColors())].line)},
-		attribute{"style", "solid"}, attribute{"penwidth", "1"}, attribute{"arrowhead", "none"}, attribute{"weight", "1"}, attribute{"tooltip", escapeEntities(tooltipOf(s.from.node) + " at " + tooltipOf(s.to.node))})+"];")
+	d.writeLine(1, QuoteNodeID(s.from.Node.ID)+":e -> "+QuoteNodeID(branchPointID(s))+":w ["+formatAttributes(attribute{"class", "reach"}, attribute{"color", d.colorValue(kindColors()[s.from.kind%len(kindColors())].line)},
+		attribute{"style", "solid"}, attribute{"penwidth", "1"}, attribute{"arrowhead", "none"}, attribute{"weight", "1"}, attribute{"tooltip", escapeEntities(TooltipOf(s.from.Node) + " at " + TooltipOf(s.to.Node))})+"];")
 }

@@ -1,4 +1,4 @@
-package render
+package textwidth
 
 import (
 	"unicode"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// displayWidth is how many columns of a terminal s takes: none for a combining mark, two for a wide
+// DisplayWidth is how many columns of a terminal s takes: none for a combining mark, two for a wide
 // East Asian character.
-func displayWidth(s string) int {
+func DisplayWidth(s string) int {
 	n := 0
 	for _, r := range s {
 		switch {

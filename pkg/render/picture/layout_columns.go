@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"cmp"
@@ -14,16 +14,16 @@ func (p *picture) assignColumns() {
 	p.lowerDelegates()
 	targeted := map[int]bool{}
 	levelOf := map[*policyNote]int{}
-	for _, l := range p.edges {
-		if l.kind != graph.EdgeTargets || l.from.note == nil || l.to.box == nil {
+	for _, l := range p.Edges {
+		if l.Kind != graph.EdgeTargets || l.From.Note == nil || l.to.box == nil {
 			continue
 		}
-		if at, known := levelOf[l.from.note]; !known || l.to.box.level < at {
-			levelOf[l.from.note] = l.to.box.level
+		if at, known := levelOf[l.From.Note]; !known || l.to.box.level < at {
+			levelOf[l.From.Note] = l.to.box.level
 		}
 	}
 	levels := map[int]bool{}
-	for _, b := range p.boxes {
+	for _, b := range p.Boxes {
 		levels[b.level] = true
 	}
 	for _, n := range p.notes {
@@ -43,20 +43,20 @@ func (p *picture) assignColumns() {
 		columns[at] = next
 		next++
 	}
-	for _, b := range p.boxes {
-		b.column = columns[b.level]
+	for _, b := range p.Boxes {
+		b.Column = columns[b.level]
 	}
 	for _, n := range p.notes {
 		n.column = columns[levelOf[n]] - 1
 	}
 	p.addEntryPoints(targeted)
 	p.addBranchPoints()
-	slices.SortStableFunc(p.boxes, func(a, b *targetBox) int {
-		return cmp.Or(cmp.Compare(frameOf(a.node), frameOf(b.node)), cmp.Compare(a.column, b.column))
+	slices.SortStableFunc(p.Boxes, func(a, b *targetBox) int {
+		return cmp.Or(cmp.Compare(FrameOf(a.Node), FrameOf(b.Node)), cmp.Compare(a.Column, b.Column))
 	})
 	p.sortNotes()
-	slices.SortStableFunc(p.edges, func(a, b pictureEdge) int {
-		return cmp.Or(cmp.Compare(a.from.column(), b.from.column()), cmp.Compare(a.from.nodeID(), b.from.nodeID()), cmp.Compare(a.from.row, b.from.row), cmp.Compare(a.to.nodeID(), b.to.nodeID()), cmp.Compare(a.to.row, b.to.row))
+	slices.SortStableFunc(p.Edges, func(a, b pictureEdge) int {
+		return cmp.Or(cmp.Compare(a.From.column(), b.From.column()), cmp.Compare(a.From.nodeID(), b.From.nodeID()), cmp.Compare(a.From.row, b.From.row), cmp.Compare(a.to.nodeID(), b.to.nodeID()), cmp.Compare(a.to.row, b.to.row))
 	})
 }
 
@@ -70,12 +70,12 @@ const maxDelegationColumns = 5
 func (p *picture) lowerDelegates() {
 	for range maxDelegationColumns {
 		moved := false
-		for _, l := range p.edges {
-			if l.kind != graph.EdgeParent || l.from.box == nil || l.to.box == nil || l.from.box == l.to.box || l.from.box.node.Kind != "route" || l.to.box.node.Kind != "route" {
+		for _, l := range p.Edges {
+			if l.Kind != graph.EdgeParent || l.From.box == nil || l.to.box == nil || l.From.box == l.to.box || l.From.box.Node.Kind != "route" || l.to.box.Node.Kind != "route" {
 				continue
 			}
-			if l.to.box.level <= l.from.box.level && l.from.box.level < roleLevel("route")+maxDelegationColumns {
-				l.to.box.level = l.from.box.level + 1
+			if l.to.box.level <= l.From.box.level && l.From.box.level < roleLevel("route")+maxDelegationColumns {
+				l.to.box.level = l.From.box.level + 1
 				moved = true
 			}
 		}
@@ -85,8 +85,8 @@ func (p *picture) lowerDelegates() {
 	}
 }
 
-// frameOf is the namespace in whose frame a node stands; "" is none.
-func frameOf(n *graph.GraphNode) string {
+// FrameOf is the namespace in whose frame a node stands; "" is none.
+func FrameOf(n *graph.GraphNode) string {
 	switch {
 	case isNamespaceGroup(n):
 		return "" // the node is a namespace itself
@@ -99,13 +99,13 @@ func frameOf(n *graph.GraphNode) string {
 // addEntryPoints gives a point before it to each box that traffic comes to past a column of
 // policies: the point stands in that column.
 func (p *picture) addEntryPoints(targeted map[int]bool) {
-	for i := range p.edges {
-		l := &p.edges[i]
-		if l.kind != graph.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] || l.from.column() >= l.to.box.column-1 {
+	for i := range p.Edges {
+		l := &p.Edges[i]
+		if l.Kind != graph.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] || l.From.column() >= l.to.box.Column-1 {
 			continue
 		}
-		if e := l.to.box.entry; e == nil || e.state == "" {
-			l.to.box.entry = &pictureEdge{kind: l.kind, state: l.state}
+		if e := l.to.box.entry; e == nil || e.State == "" {
+			l.to.box.entry = &pictureEdge{Kind: l.Kind, State: l.State}
 		}
 	}
 }
@@ -114,22 +114,22 @@ func (p *picture) addEntryPoints(targeted map[int]bool) {
 func (p *picture) sortNotes() {
 	type spot struct{ box, row int }
 	boxes := map[*targetBox]int{}
-	for i, b := range p.boxes {
+	for i, b := range p.Boxes {
 		boxes[b] = i
 	}
 	spots := map[*policyNote]spot{}
-	for _, l := range p.edges {
-		if l.kind != graph.EdgeTargets || l.from.note == nil || l.to.box == nil {
+	for _, l := range p.Edges {
+		if l.Kind != graph.EdgeTargets || l.From.Note == nil || l.to.box == nil {
 			continue
 		}
 		at := spot{boxes[l.to.box], l.to.row}
-		if known, is := spots[l.from.note]; !is || at.box < known.box || at.box == known.box && at.row < known.row {
-			spots[l.from.note] = at
+		if known, is := spots[l.From.Note]; !is || at.box < known.box || at.box == known.box && at.row < known.row {
+			spots[l.From.Note] = at
 		}
 	}
 	slices.SortStableFunc(p.notes, func(a, b *policyNote) int {
 		x, y := spots[a], spots[b]
-		return cmp.Or(cmp.Compare(frameOf(a.node), frameOf(b.node)), cmp.Compare(a.column, b.column), cmp.Compare(x.box, y.box), cmp.Compare(x.row, y.row))
+		return cmp.Or(cmp.Compare(FrameOf(a.Node), FrameOf(b.Node)), cmp.Compare(a.column, b.column), cmp.Compare(x.box, y.box), cmp.Compare(x.row, y.row))
 	})
 }
 
@@ -141,12 +141,12 @@ func (p *picture) addBranchPoints() {
 		to   *targetBox
 	}
 	points := map[pair]*branchPoint{}
-	for i := range p.edges {
-		l := &p.edges[i]
-		if !isPolicyOutcome(l.kind) || l.from.note == nil || l.to.box == nil || l.from.note.column >= l.to.box.column-1 {
+	for i := range p.Edges {
+		l := &p.Edges[i]
+		if !isPolicyOutcome(l.Kind) || l.From.Note == nil || l.to.box == nil || l.From.Note.column >= l.to.box.Column-1 {
 			continue
 		}
-		key := pair{l.from.note, l.to.box}
+		key := pair{l.From.Note, l.to.box}
 		if points[key] == nil {
 			points[key] = &branchPoint{from: key.from, to: key.to}
 			p.branches = append(p.branches, points[key])
@@ -154,6 +154,6 @@ func (p *picture) addBranchPoints() {
 		l.branch = points[key]
 	}
 	slices.SortFunc(p.branches, func(a, b *branchPoint) int {
-		return cmp.Or(cmp.Compare(a.to.node.ID, b.to.node.ID), cmp.Compare(a.from.node.ID, b.from.node.ID))
+		return cmp.Or(cmp.Compare(a.to.Node.ID, b.to.Node.ID), cmp.Compare(a.from.Node.ID, b.from.Node.ID))
 	})
 }

@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
 // SVGOptions say what becomes of a picture that Graphviz drew.
@@ -75,7 +77,7 @@ const maxSVGDepth = 64
 
 // The namespaces that elements and attributes of an SVG may have.
 const (
-	svgSpace   = "http://www.w3.org/2000/svg"
+	SvgSpace   = "http://www.w3.org/2000/svg"
 	xlinkSpace = "http://www.w3.org/1999/xlink"
 )
 
@@ -83,7 +85,7 @@ const (
 func readSVG(raw []byte) (*svgElement, error) {
 	d := xml.NewDecoder(bytes.NewReader(raw))
 	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
-		return nil, fmt.Errorf("its characters are in %q, not UTF-8", Escape(charset))
+		return nil, fmt.Errorf("its characters are in %q, not UTF-8", escape.Escape(charset))
 	}
 	var root, at *svgElement
 	for depth := 0; ; {
@@ -97,7 +99,7 @@ func readSVG(raw []byte) (*svgElement, error) {
 		switch t := token.(type) {
 		case xml.StartElement:
 			e := &svgElement{name: t.Name.Local, parent: at}
-			if t.Name.Space != "" && t.Name.Space != svgSpace {
+			if t.Name.Space != "" && t.Name.Space != SvgSpace {
 				e.name = "" // an element that we do not draw
 			}
 			for _, a := range t.Attr {
@@ -112,7 +114,7 @@ func readSVG(raw []byte) (*svgElement, error) {
 			case at != nil:
 				at.children = append(at.children, e)
 			case root != nil || e.name != "svg":
-				return nil, fmt.Errorf("it is <%s>, not <svg>", Escape(t.Name.Local))
+				return nil, fmt.Errorf("it is <%s>, not <svg>", escape.Escape(t.Name.Local))
 			default:
 				root = e
 			}
@@ -162,5 +164,5 @@ func (w elementWriter) writeElement(indent int, e *svgElement) {
 
 // writeText writes s so that it is text, in an attribute as well.
 func (w elementWriter) writeText(s string) {
-	w.WriteString(EscapeMarkup(s))
+	w.WriteString(escape.EscapeMarkup(s))
 }

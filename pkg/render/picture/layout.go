@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"cmp"
@@ -13,10 +13,10 @@ import (
 // object is one box with a row for each of its sections, what became of a policy is a chip in a
 // row, and there is a line only where the policy is in focus.
 type picture struct {
-	boxes    []*targetBox  // sorted by namespace, level and reference
+	Boxes    []*targetBox  // sorted by namespace, level and reference
 	notes    []*policyNote // sorted by namespace, column and reference
-	edges    []pictureEdge // sorted by their ends
-	kinds    []string
+	Edges    []pictureEdge // sorted by their ends
+	Kinds    []string
 	places   map[string]position // by node
 	states   map[string]bool     // the states that chips show
 	caption  string              // what is not drawn one by one
@@ -35,10 +35,10 @@ func (p *picture) describeState(state string, s lineStyle) string {
 
 // targetBox is a target with its sections.
 type targetBox struct {
-	node    *graph.GraphNode
-	rows    []*boxRow // the first is the object itself
+	Node    *graph.GraphNode
+	Rows    []*boxRow // the first is the object itself
 	level   int       // the place of its role on the path of traffic
-	column  int
+	Column  int
 	class   string // of a Gateway: the class it names, where that is not drawn by itself
 	focus   bool
 	dangles bool         // something points to it, and it is not in the input
@@ -47,13 +47,13 @@ type targetBox struct {
 
 // boxRow is an object, or one of its sections.
 type boxRow struct {
-	node  *graph.GraphNode
-	chips map[string][]policyChip // by policy kind
+	Node  *graph.GraphNode
+	Chips map[string][]policyChip // by policy kind
 }
 
 // policyNote is a policy.
 type policyNote struct {
-	node   *graph.GraphNode
+	Node   *graph.GraphNode
 	kind   int // its number among the kinds of the picture
 	column int
 	focus  bool
@@ -61,11 +61,11 @@ type policyNote struct {
 
 // pictureEdge is a line between two places.
 type pictureEdge struct {
-	from, to position
-	kind     string
-	state    string
+	From, to position
+	Kind     string
+	State    string
 	count    int
-	label    string
+	Label    string
 	differs  bool // a proxy does otherwise
 	branch   *branchPoint
 }
@@ -79,46 +79,46 @@ type branchPoint struct {
 
 // usesEntry reports whether a line goes through the point before its end.
 func (l *pictureEdge) usesEntry() bool {
-	return l.kind == graph.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.from.column() < l.to.box.column-1
+	return l.Kind == graph.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.From.column() < l.to.box.Column-1
 }
 
 // position is where a node is drawn: a row of a box, or a note.
 type position struct {
 	box  *targetBox
 	row  int
-	note *policyNote
+	Note *policyNote
 }
 
 func (p position) nodeID() string {
-	if p.note != nil {
-		return p.note.node.ID
+	if p.Note != nil {
+		return p.Note.Node.ID
 	}
-	return p.box.node.ID
+	return p.box.Node.ID
 }
 
 func (p position) column() int {
-	if p.note != nil {
-		return p.note.column
+	if p.Note != nil {
+		return p.Note.column
 	}
-	return p.box.column
+	return p.box.Column
 }
 
-// newPicture arranges t. Ends of edges that are no nodes are not drawn.
-func newPicture(t *graph.Topology) *picture {
+// NewPicture arranges t. Ends of edges that are no nodes are not drawn.
+func NewPicture(t *graph.Topology) *picture {
 	p := &picture{places: map[string]position{}, states: map[string]bool{}, caption: t.CollapsedLine(), asked: t.RequestLines()}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b graph.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
 	})
-	p.kinds = listPolicyKinds(nodes)
+	p.Kinds = listPolicyKinds(nodes)
 	whole, owners := map[string]*targetBox{}, findGroupOwners(t)
 	for i := range nodes {
 		p.addNode(&nodes[i], whole, owners)
 	}
 	for _, id := range t.Focus {
 		switch at, known := p.places[id]; {
-		case known && at.note != nil:
-			at.note.focus = true
+		case known && at.Note != nil:
+			at.Note.focus = true
 		case known:
 			at.box.focus = true
 		}
@@ -158,9 +158,9 @@ func (p *picture) addNode(n *graph.GraphNode, whole map[string]*targetBox, owner
 		return
 	}
 	if n.Kind == policyRole {
-		at := &policyNote{node: n, kind: slices.Index(p.kinds, policyKindOf(n))}
+		at := &policyNote{Node: n, kind: slices.Index(p.Kinds, policyKindOf(n))}
 		p.notes = append(p.notes, at)
-		p.places[n.ID] = position{note: at}
+		p.places[n.ID] = position{Note: at}
 		return
 	}
 	key := n.Ref.WithoutSection().GroupKind().String() + "/" + n.Ref.FullName() + n.MeshSuffix()
@@ -173,25 +173,25 @@ func (p *picture) addNode(n *graph.GraphNode, whole map[string]*targetBox, owner
 		whole[key] = b
 	}
 	if !isSection(n) || b == nil {
-		b = &targetBox{node: n, level: roleLevel(n.Kind)}
+		b = &targetBox{Node: n, level: roleLevel(n.Kind)}
 		if isNamespaceGroup(n) { // they are mostly routes
 			b.level = roleLevel("route")
 		}
-		p.boxes = append(p.boxes, b)
+		p.Boxes = append(p.Boxes, b)
 		if len(n.Members) == 0 && n.Ref.Section == "" {
 			whole[key] = b
 		}
 	}
-	b.rows = append(b.rows, &boxRow{node: n, chips: map[string][]policyChip{}})
-	p.places[n.ID] = position{box: b, row: len(b.rows) - 1}
+	b.Rows = append(b.Rows, &boxRow{Node: n, Chips: map[string][]policyChip{}})
+	p.places[n.ID] = position{box: b, row: len(b.Rows) - 1}
 }
 
 // addOwnerOf adds the object of a section that stands in the drawing without it.
 func (p *picture) addOwnerOf(section *graph.GraphNode) *targetBox {
 	kind := map[string]string{"rule": "route", "listener": "gateway", "port": "backend"}[section.Kind]
 	node := &graph.GraphNode{ID: section.ID + " object", Ref: section.Ref.WithoutSection(), Kind: cmp.Or(kind, section.Kind)}
-	b := &targetBox{node: node, level: roleLevel(section.Kind), rows: []*boxRow{{node: node, chips: map[string][]policyChip{}}}}
-	p.boxes = append(p.boxes, b)
+	b := &targetBox{Node: node, level: roleLevel(section.Kind), Rows: []*boxRow{{Node: node, Chips: map[string][]policyChip{}}}}
+	p.Boxes = append(p.Boxes, b)
 	return b
 }
 
@@ -240,24 +240,24 @@ func (p *picture) addEdge(e graph.GraphEdge) {
 		return
 	}
 	for _, end := range []position{from, to} {
-		if e.State == graph.EdgeDangling && end.box != nil && isMissing(end.box.rows[end.row].node) {
+		if e.State == graph.EdgeDangling && end.box != nil && isMissing(end.box.Rows[end.row].Node) {
 			end.box.dangles = true
 		}
 	}
-	if from.note == nil && from.box == to.box && from.row == 0 && to.row > 0 {
+	if from.Note == nil && from.box == to.box && from.row == 0 && to.row > 0 {
 		return
 	}
-	l := pictureEdge{from: from, to: to, kind: e.Kind, state: e.State, count: e.Count, differs: e.Proxy != ""}
+	l := pictureEdge{From: from, to: to, Kind: e.Kind, State: e.State, count: e.Count, differs: e.Proxy != ""}
 	p.differs = p.differs || l.differs
 	if isPolicyOutcome(e.Kind) {
-		l.state = cmp.Or(e.State, e.Kind)
+		l.State = cmp.Or(e.State, e.Kind)
 		p.addChip(l, e.By)
-		if from.note == nil || !from.note.focus {
+		if from.Note == nil || !from.Note.focus {
 			return
 		}
-		l.label = p.formatWinners(e.By)
+		l.Label = p.formatWinners(e.By)
 	}
-	p.edges = append(p.edges, l)
+	p.Edges = append(p.Edges, l)
 }
 
 // clipText cuts s to n characters.
@@ -268,8 +268,8 @@ func clipText(s string, n int) string {
 	return s
 }
 
-// tooltipOf is what a node is called in a tooltip.
-func tooltipOf(n *graph.GraphNode) string {
+// TooltipOf is what a node is called in a tooltip.
+func TooltipOf(n *graph.GraphNode) string {
 	if all := n.CollectiveName(); all != "" {
 		return all
 	}

@@ -1,4 +1,4 @@
-package render
+package picture
 
 import (
 	"fmt"
@@ -102,7 +102,7 @@ func TestContrast(t *testing.T) {
 			}
 			holds("the frame of a kind", h.line, c.group, 3)
 			for _, state := range []string{"effective", "partial", "overridden"} {
-				_, colour := stateSign(state)
+				_, colour := StateSign(state)
 				holds("the sign of "+state, colour, h.fill, 3)
 			}
 		}
@@ -139,7 +139,7 @@ func TestStatesDoNotNeedColour(t *testing.T) {
 		differ(words, pen.meaning, state)
 	}
 	for _, state := range []string{"effective", "partial", "overridden"} {
-		mark, _ := stateSign(state)
+		mark, _ := StateSign(state)
 		differ(marks, mark, state)
 	}
 }
