@@ -30,8 +30,10 @@ import (
 // All returns every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
 	return []plugin.Plugin{
-		gatewayapi.Plugin(), agc.Plugin(), agentgateway.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(),
-		envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(), kuadrant.Plugin(), kuma.Plugin(),
+		gatewayapi.Plugin(), agc.Plugin(), agentgateway.Plugin(), airlock.Plugin(), apisix.Plugin(),
+		awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(),
+		envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(),
+		kuadrant.Plugin(), kuma.Plugin(),
 		linkerd.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin(), traefik.Plugin(),
 	}
 }

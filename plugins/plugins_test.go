@@ -6,7 +6,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
-// Every descriptor can be read under every value of every setting that has a list of them: a command only reads those that it runs with.
+// Every descriptor can be read under every value of every setting that has a list of them: a
+// command only reads those that it runs with.
 func TestEveryValueOfEverySetting(t *testing.T) {
 	c, err := plugin.NewCatalog(All(), nil, nil)
 	if err != nil {

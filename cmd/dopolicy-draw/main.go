@@ -1,6 +1,7 @@
-// Command dopolicy-draw turns a graph in the DOT language, read from standard input, into a picture on standard output. It is started by
-// kubectl-dopolicy when a picture is asked for, and is a program of its own because the Graphviz library compiles WebAssembly whenever it
-// is imported, and because what goes wrong in there should end no other program.
+// Command dopolicy-draw turns a graph in the DOT language, read from standard input, into a picture
+// on standard output. It is started by kubectl-dopolicy when a picture is asked for, and is a
+// program of its own because the Graphviz library compiles WebAssembly whenever it is imported, and
+// because what goes wrong in there should end no other program.
 package main
 
 import (

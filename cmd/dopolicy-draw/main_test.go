@@ -37,7 +37,8 @@ func run(t *testing.T, home, temp, in string, args ...string) (out []byte, said 
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(built, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &stdout, &stderr
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp, "HOME="+home, "XDG_CACHE_HOME=", "LocalAppData="+home)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp, "HOME="+home, "XDG_CACHE_HOME=",
+		"LocalAppData="+home)
 	err = cmd.Run()
 	return stdout.Bytes(), stderr.String(), err
 }
@@ -76,7 +77,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCache holds where the compiled code is kept: with the user alone, or nowhere; never in the folder for temporary files.
+// TestCache holds where the compiled code is kept: with the user alone, or nowhere; never in the
+// folder for temporary files.
 func TestCache(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the user's cache is elsewhere")
@@ -89,7 +91,8 @@ func TestCache(t *testing.T) {
 	}{
 		{"kept with the user", func(t *testing.T) string { return t.TempDir() }, true},
 		{"no home", func(*testing.T) string { return "" }, false},
-		{"a home that cannot be written to", func(t *testing.T) string { return filepath.Join(os.DevNull, "home") }, false},
+		{"a home that cannot be written to", func(t *testing.T) string { return filepath.Join(os.DevNull, "home") },
+			false},
 		{"a folder that others can write to", func(t *testing.T) string {
 			home := t.TempDir()
 			above := filepath.Join(home, filepath.Dir(own))

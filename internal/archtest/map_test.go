@@ -14,8 +14,8 @@ import (
 // code is a word of the page that is written as code.
 var code = regexp.MustCompile("`([^`\\s]+)`")
 
-// TestMapNamesFiles: every file of Go that docs/architecture.md names where it says where to make a change is there. A name without a folder is
-// a file beside the one before it.
+// TestMapNamesFiles: every file of Go that docs/architecture.md names where it says where to make a
+// change is there. A name without a folder is a file beside the one before it.
 func TestMapNamesFiles(t *testing.T) {
 	named, rows := 0, 0
 	for row := range strings.Lines(section(t, "## Where to make a change")) {
@@ -67,7 +67,8 @@ func TestContributingNamesFiles(t *testing.T) {
 	}
 }
 
-// TestWalkNamesFunctions: every step of the walk on the page names one function first, and it is there.
+// TestWalkNamesFunctions: every step of the walk on the page names one function first, and it is
+// there.
 func TestWalkNamesFunctions(t *testing.T) {
 	there := map[string]bool{}
 	for _, s := range sources(t) {

@@ -9,8 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestMutants sees that the deliberate faults of the differential tests still fit: what they replace is in the file that they name, once. To try
-// them takes the vendors' code; a change of ours that makes one void shows here.
+// TestMutants sees that the deliberate faults of the differential tests still fit: what they
+// replace is in the file that they name, once. To try them takes the vendors' code; a change of
+// ours that makes one void shows here.
 func TestMutants(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "test", "differential", "mutants.yaml"))
 	if err != nil {

@@ -8,11 +8,17 @@ import (
 	"strings"
 )
 
-// layers is the package table of docs/architecture.md: a package imports only packages that stand before it.
-var layers = []string{"model", "load", "cluster", "topology", "merge", "gate", "form", "expression", "admission", "policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view", "dataplane", "audit", "plugin", "lint", "schema", "requirement", "cover", "check", "render", "draw", "report", "publish", "dopolicy", "cli"}
+// layers is the package table of docs/architecture.md: a package imports only packages that stand
+// before it.
+var layers = []string{"model", "load", "cluster", "topology", "merge", "gate", "form", "expression", "admission",
+	"policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view",
+	"dataplane", "audit", "plugin", "lint", "schema", "requirement", "cover", "check", "render", "draw", "report",
+	"publish", "dopolicy", "cli"}
 
 // core are the packages that never touch the outside world. Plugins are held to the same rule.
-var core = []string{"model", "topology", "merge", "gate", "form", "expression", "admission", "policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view", "dataplane", "audit", "plugin", "lint", "schema", "requirement", "cover", "check", "publish"}
+var core = []string{"model", "topology", "merge", "gate", "form", "expression", "admission", "policy", "decode",
+	"descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view", "dataplane",
+	"audit", "plugin", "lint", "schema", "requirement", "cover", "check", "publish"}
 
 // layer is the row of the table that a path under pkg/ belongs to: -1 if none does.
 func layer(pkgPath string) int {
@@ -32,8 +38,9 @@ func own(pkg string) (string, bool) {
 	return strings.CutPrefix(pkg, module+"/")
 }
 
-// importDirection: packages under pkg/ import only packages above them in the table, plugins import pkg/ (but not the packages that
-// touch the outside world), and only cmd/ and internal/ import plugins.
+// importDirection: packages under pkg/ import only packages above them in the table, plugins import
+// pkg/ (but not the packages that touch the outside world), and only cmd/ and internal/ import
+// plugins.
 func importDirection(s source) []breach {
 	var out []breach
 	from := layer(s.path)
@@ -51,13 +58,15 @@ func importDirection(s source) []breach {
 		case s.in("pkg") && to > from:
 			out = append(out, s.at(pos, "%s imports %s, which stands below it in the package table", s.dir(), target))
 		case s.in("plugins") && !pluginMayImport(s, target, to):
-			out = append(out, s.at(pos, "%s imports %s; a plugin imports only the core packages of pkg", s.dir(), target))
+			out = append(out, s.at(pos, "%s imports %s; a plugin imports only the core packages of pkg",
+				s.dir(), target))
 		}
 	})
 	return out
 }
 
-// pluginMayImport: core packages; the list of all vendors, in the folder plugins itself, imports each vendor; a vendor imports its own folders.
+// pluginMayImport: core packages; the list of all vendors, in the folder plugins itself, imports
+// each vendor; a vendor imports its own folders.
 func pluginMayImport(s source, target string, to int) bool {
 	if to >= 0 {
 		return slices.Contains(core, layers[to])
@@ -69,7 +78,8 @@ func pluginMayImport(s source, target string, to int) bool {
 	return target == vendor || strings.HasPrefix(target, vendor+"/")
 }
 
-// mergeIsStd: pkg/merge imports the standard library only. A dot in the first element tells other modules apart.
+// mergeIsStd: pkg/merge imports the standard library only. A dot in the first element tells other
+// modules apart.
 func mergeIsStd(s source) []breach {
 	if !s.in("pkg/merge") {
 		return nil
@@ -83,16 +93,19 @@ func mergeIsStd(s source) []breach {
 	return out
 }
 
-// outside are packages with which a program reads files, starts processes or talks to the network; what lies below one counts as well,
-// except the pure ones named in pureBelow.
-var outside = []string{"os", "net", "syscall", "plugin", "log", "golang.org/x/sys", "k8s.io/client-go", "k8s.io/cli-runtime", module + "/pkg/load", module + "/pkg/cluster", module + "/pkg/render", module + "/pkg/dopolicy", module + "/pkg/cli"}
+// outside are packages with which a program reads files, starts processes or talks to the network;
+// what lies below one counts as well, except the pure ones named in pureBelow.
+var outside = []string{"os", "net", "syscall", "plugin", "log", "golang.org/x/sys", "k8s.io/client-go",
+	"k8s.io/cli-runtime", module + "/pkg/load", module + "/pkg/cluster", module + "/pkg/render", module +
+		"/pkg/dopolicy", module + "/pkg/cli"}
 
 var pureBelow = []string{"net/netip", "net/url"}
 
 // clock are the functions of package time that read the clock.
 var clock = []string{"Now", "Since", "Until"}
 
-// pureCore: the core and the plugins do not read files, start processes, talk to the network or read the clock.
+// pureCore: the core and the plugins do not read files, start processes, talk to the network or
+// read the clock.
 func pureCore(s source) []breach {
 	if at := layer(s.path); !s.in("plugins") && (at < 0 || !slices.Contains(core, layers[at])) {
 		return nil
@@ -113,7 +126,8 @@ func pureCore(s source) []breach {
 	return out
 }
 
-var vendor = regexp.MustCompile(`(?i)kuadrant|kgateway|envoy[-_. ]?gateway|gateway\.envoyproxy|kuma|istio|nginx|gloo|linkerd|network[-_. ]?polic|\baws|lattice|\bgke\b|alb[-.]|traefik|kong(hq)?\b|apisix|airlock|cilium|calico`)
+var vendor = regexp.MustCompile(
+	`(?i)kuadrant|kgateway|envoy[-_. ]?gateway|gateway\.envoyproxy|kuma|istio|nginx|gloo|linkerd|network[-_. ]?polic|\baws|lattice|\bgke\b|alb[-.]|traefik|kong(hq)?\b|apisix|airlock|cilium|calico`)
 
 // noVendor: no vendor's name stands under pkg/, in code or comments.
 func noVendor(s source) []breach {
@@ -143,14 +157,16 @@ func noInit(s source) []breach {
 	return out
 }
 
-// noExit: only a program ends itself; everything else returns an error or a problem. cmd/ and the generators under internal/ are programs.
+// noExit: only a program ends itself; everything else returns an error or a problem. cmd/ and the
+// generators under internal/ are programs.
 func noExit(s source) []breach {
 	if s.in("cmd") || s.in("internal") && s.file.Name.Name == "main" {
 		return nil
 	}
 	var out []breach
 	s.selectors(func(pkg, name string, pos token.Pos) {
-		if pkg == "os" && name == "Exit" || pkg == "log" && (strings.HasPrefix(name, "Fatal") || strings.HasPrefix(name, "Panic")) {
+		if pkg == "os" && name == "Exit" || pkg == "log" && (strings.HasPrefix(name, "Fatal") ||
+			strings.HasPrefix(name, "Panic")) {
 			out = append(out, s.at(pos, "%s.%s outside cmd/", pkg, name))
 		}
 	})

@@ -63,7 +63,8 @@ func (s source) imports(f func(pkg string, pos token.Pos)) {
 	}
 }
 
-// selectors calls f with the package path and the name of every selector on an imported package, such as "os" and "Exit".
+// selectors calls f with the package path and the name of every selector on an imported package,
+// such as "os" and "Exit".
 func (s source) selectors(f func(pkg, name string, pos token.Pos)) {
 	byName := map[string]string{}
 	for _, spec := range s.file.Imports {
@@ -87,7 +88,8 @@ func (s source) selectors(f func(pkg, name string, pos token.Pos)) {
 	})
 }
 
-// sources parses every non-test Go file of the module. Folders that the go command ignores, and nested modules, are left out.
+// sources parses every non-test Go file of the module. Folders that the go command ignores, and
+// nested modules, are left out.
 func sources(t *testing.T) []source {
 	t.Helper()
 	root := filepath.Join("..", "..")

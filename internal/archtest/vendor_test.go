@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNoVendorInAnyFile is noVendor for the tests and test data under pkg as well: the engine is tested without vendors.
+// TestNoVendorInAnyFile is noVendor for the tests and test data under pkg as well: the engine is
+// tested without vendors.
 func TestNoVendorInAnyFile(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../../pkg", func(path string, d fs.DirEntry, err error) error {

@@ -1,9 +1,11 @@
-// Auditgen writes the manifests of a large shop behind one Gateway, and the config_dump of a proxy that does all that they ask for, by which the
-// speed of `audit --dataplane` is measured. Names are those of Envoy Gateway's translator.
+// Auditgen writes the manifests of a large shop behind one Gateway, and the config_dump of a proxy
+// that does all that they ask for, by which the speed of `audit --dataplane` is measured. Names are
+// those of Envoy Gateway's translator.
 //
 //	go run ./internal/auditgen [-routes 10000] [-rules 1] [-own 3] FOLDER
 //
-// FOLDER gets manifests.yaml and config_dump.json. With -own N every Nth route has policies of its own.
+// FOLDER gets manifests.yaml and config_dump.json. With -own N every Nth route has policies of its
+// own.
 package main
 
 import (
@@ -38,7 +40,8 @@ func (s shop) save(args []string) error {
 	if len(args) != 1 {
 		return errors.New("name the folder to write to")
 	}
-	for name, write := range map[string]func(io.Writer) error{"manifests.yaml": s.manifests, "config_dump.json": s.dump} {
+	for name, write := range map[string]func(io.Writer) error{"manifests.yaml": s.manifests,
+		"config_dump.json": s.dump} {
 		f, err := os.Create(filepath.Join(args[0], name))
 		if err != nil {
 			return err
@@ -93,18 +96,23 @@ func (s shop) manifests(to io.Writer) error {
 	w.add(shared)
 	for i := range namespaces {
 		w.add("---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team-%d}\n", i)
-		w.add("---\napiVersion: v1\nkind: Service\nmetadata: {name: app, namespace: team-%d}\nspec: {ports: [{name: http, port: 8080}]}\n", i)
+		w.add(
+			"---\napiVersion: v1\nkind: Service\nmetadata: {name: app, namespace: team-%d}\nspec: {ports: [{name: http, port: 8080}]}\n", i)
 	}
 	for i := range s.routes {
-		w.add("---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop-%[1]d, namespace: team-%[2]d}\nspec:\n"+
-			"  parentRefs: [{name: eg, namespace: infra}]\n  hostnames: [shop-%[1]d.example.com]\n  rules:\n", i, i%namespaces)
+		w.add(
+			"---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop-%[1]d, namespace: team-%[2]d}\nspec:\n"+
+				"  parentRefs: [{name: eg, namespace: infra}]\n  hostnames: [shop-%[1]d.example.com]\n  rules:\n",
+			i, i%namespaces)
 		for r := range s.rules {
-			w.add("  - name: v%[1]d\n    matches: [{path: {type: PathPrefix, value: /v%[1]d}}]\n    backendRefs: [{name: app, port: 8080}]\n", r)
+			w.add(
+				"  - name: v%[1]d\n    matches: [{path: {type: PathPrefix, value: /v%[1]d}}]\n    backendRefs: [{name: app, port: 8080}]\n", r)
 		}
 		if s.has(i) {
-			w.add("---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: shop-%[1]d, namespace: team-%[2]d}\nspec:\n"+
-				"  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop-%[1]d}]\n"+
-				"  cors: {allowOrigins: [\"https://www-%[1]d.example.com\"], allowMethods: [GET, POST]}\n  basicAuth: {users: {name: users}}\n", i, i%namespaces)
+			w.add(
+				"---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: shop-%[1]d, namespace: team-%[2]d}\nspec:\n"+
+					"  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop-%[1]d}]\n"+
+					"  cors: {allowOrigins: [\"https://www-%[1]d.example.com\"], allowMethods: [GET, POST]}\n  basicAuth: {users: {name: users}}\n", i, i%namespaces)
 		}
 	}
 	return w.err

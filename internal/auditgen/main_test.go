@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestShop: the proxy does all that the manifests ask for, so that what is measured is a comparison of everything; a change of one timeout is
-// one difference.
+// TestShop: the proxy does all that the manifests ask for, so that what is measured is a comparison
+// of everything; a change of one timeout is one difference.
 func TestShop(t *testing.T) {
 	folder := t.TempDir()
 	if err := (shop{routes: 30, rules: 2, own: 3}).save([]string{folder}); err != nil {
@@ -22,8 +22,12 @@ func TestShop(t *testing.T) {
 	audit := func(want int, words string) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		code := cli.App{Plugins: plugins.All()}.Run(t.Context(), []string{"audit", "--dataplane", dump, "-f", filepath.Join(folder, "manifests.yaml")},
-			cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
+		code := cli.App{Plugins: plugins.All()}.Run(t.Context(), []string{"audit", "--dataplane", dump, "-f",
+			filepath.Join(folder, "manifests.yaml")},
+			cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string,
+				bool) {
+				return "", false
+			}})
 		if code != want || !strings.Contains(out.String(), words) {
 			t.Errorf("exit %d, without %q\n%s%s", code, words, out.String(), errs.String())
 		}
@@ -33,7 +37,8 @@ func TestShop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dump, bytes.Replace(text, []byte(`"timeout": "10s"`), []byte(`"timeout": "11s"`), 1), 0o600); err != nil {
+	if err := os.WriteFile(dump, bytes.Replace(text, []byte(`"timeout": "10s"`), []byte(`"timeout": "11s"`), 1),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	audit(cli.ExitFindings, "159 settings as predicted; 1 difference")

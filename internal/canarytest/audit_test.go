@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// secrets are policies and objects that hold secrets where they may, on the routes of testdata/audit. ~ stands for a canary.
+// secrets are policies and objects that hold secrets where they may, on the routes of
+// testdata/audit. ~ stands for a canary.
 const secrets = `
 ---
 apiVersion: v1
@@ -61,8 +62,8 @@ metadata: {name: proxy, namespace: infra}
 spec: {provider: {type: Kubernetes, kubernetes: {envoyDeployment: {container: {env: [{name: PASSWORD, value: ~}]}}}}}
 `
 
-// inDump is what dumps may hold of secrets, at the places that they have for it: of a listener, a route configuration, a route, the chain
-// of filters and the whole.
+// inDump is what dumps may hold of secrets, at the places that they have for it: of a listener, a
+// route configuration, a route, the chain of filters and the whole.
 var inDump = map[string]string{
 	"listener": `"transport_socket": {"typed_config": {"common_tls_context": {"tls_certificates": [{"certificate_chain": {"inline_string": "~"}, "private_key": {"inline_string": "~"}, "password": {"inline_bytes": "~"}}]}}}`,
 	"route": `"request_headers_to_add": [{"header": {"key": "authorization", "value": "Basic ~"}}], "response_headers_to_add": [{"header": {"key": "set-cookie", "value": "~"}}],
@@ -140,8 +141,8 @@ func secretive(t *testing.T, folder, name string) string {
 	return file
 }
 
-// TestAudits: what dumps and manifests hold of secrets is in no form of an audit, nor in what it says beside, though there are differences in
-// the settings that hold them.
+// TestAudits: what dumps and manifests hold of secrets is in no form of an audit, nor in what it
+// says beside, though there are differences in the settings that hold them.
 func TestAudits(t *testing.T) {
 	folder := t.TempDir()
 	manifests, err := os.ReadFile("../../testdata/audit/manifests.yaml")
@@ -153,8 +154,10 @@ func TestAudits(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := secretive(t, folder, "proxy-1.json"), secretive(t, folder, "proxy-2.json")
-	for _, dumps := range [][]string{{"--dataplane", one}, {"--dataplane", two, "--all"}, {"--dataplane", one, "--dataplane", two}} {
-		for _, form := range []string{"table", "wide", "json", "yaml", "ndjson", "name", "sarif", "junit", "github", "markdown"} {
+	for _, dumps := range [][]string{{"--dataplane", one}, {"--dataplane", two, "--all"},
+		{"--dataplane", one, "--dataplane", two}} {
+		for _, form := range []string{"table", "wide", "json", "yaml", "ndjson", "name", "sarif", "junit",
+			"github", "markdown"} {
 			text := run(t, append([]string{"audit", "-f", in, "-v", "-o", form}, dumps...)...)
 			leaks(t, fmt.Sprint(form, " of ", dumps), text)
 			if strings.Contains(text, "canary-") {
@@ -163,7 +166,8 @@ func TestAudits(t *testing.T) {
 			if form != "json" {
 				continue
 			}
-			for _, setting := range []string{"jwt", "extAuth", "apiKeyAuth", "rateLimit.local", "healthCheck.active", "responseOverride", "lua", "wasm", "stranger"} {
+			for _, setting := range []string{"jwt", "extAuth", "apiKeyAuth", "rateLimit.local", "healthCheck.active",
+				"responseOverride", "lua", "wasm", "stranger"} {
 				if !strings.Contains(text, `"setting": "`+setting+`"`) && !strings.Contains(text, `"`+setting+`"`) {
 					t.Errorf("nothing is said of %s, so that its secrets are not tried\n%s", setting, text)
 				}

@@ -23,7 +23,8 @@ import (
 func run(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, beside bytes.Buffer
-	cli.App{Plugins: plugins.All()}.Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &beside, LookupEnv: func(string) (string, bool) { return "", false }})
+	cli.App{Plugins: plugins.All()}.Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+		Out: &out, Err: &beside, LookupEnv: func(string) (string, bool) { return "", false }})
 	return out.String() + beside.String()
 }
 
@@ -95,8 +96,9 @@ func planted(objects []map[string]any) []map[string]any {
 	for i, o := range objects {
 		out[i] = p.object(o)
 	}
-	return append(out, p.object(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "hidden", "namespace": "default"},
-		"data": map[string]any{"key": "Y2FuYXJ5"}, "stringData": map[string]any{"key": "x"}}))
+	return append(out, p.object(map[string]any{"apiVersion": "v1", "kind": "Secret",
+		"metadata": map[string]any{"name": "hidden", "namespace": "default"},
+		"data":     map[string]any{"key": "Y2FuYXJ5"}, "stringData": map[string]any{"key": "x"}}))
 }
 
 func written(t *testing.T, objects []map[string]any) string {
@@ -117,7 +119,8 @@ func written(t *testing.T, objects []map[string]any) string {
 	return file
 }
 
-// TestReports: no value of any field that a policy kind is tried with is in a redacted report, in either format, nor in what it says beside.
+// TestReports: no value of any field that a policy kind is tried with is in a redacted report, in
+// either format, nor in what it says beside.
 func TestReports(t *testing.T) {
 	each(t, func(t *testing.T, objects []map[string]any) { reported(t, written(t, planted(objects))) })
 	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
@@ -128,8 +131,10 @@ func TestReports(t *testing.T) {
 		if k.Virtual {
 			continue
 		}
-		objects := []map[string]any{made(k), {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": map[string]any{"name": "gw", "namespace": "default"},
-			"spec": map[string]any{"gatewayClassName": "c", "listeners": []any{map[string]any{"name": "web", "port": 80, "protocol": "HTTP"}}}}}
+		objects := []map[string]any{made(k), {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+			"metadata": map[string]any{"name": "gw", "namespace": "default"},
+			"spec": map[string]any{"gatewayClassName": "c",
+				"listeners": []any{map[string]any{"name": "web", "port": 80, "protocol": "HTTP"}}}}}
 		t.Run(k.Name(), func(t *testing.T) { reported(t, written(t, planted(objects))) })
 	}
 }

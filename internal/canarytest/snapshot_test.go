@@ -57,11 +57,15 @@ func (a api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case len(rest) == 0 && of != nil:
 			resources := []any{}
 			for plural, list := range of {
-				resources = append(resources, map[string]any{"name": plural, "kind": list[0]["kind"], "namespaced": list[0]["kind"] != "GatewayClass" && list[0]["kind"] != "Namespace", "verbs": []string{"get", "list"}})
+				resources = append(resources, map[string]any{"name": plural, "kind": list[0]["kind"],
+					"namespaced": list[0]["kind"] != "GatewayClass" &&
+						list[0]["kind"] != "Namespace", "verbs": []string{"get", "list"}})
 			}
-			answer = map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": resources}
+			answer = map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version,
+				"resources": resources}
 		case len(rest) == 1 && of[rest[0]] != nil:
-			answer = map[string]any{"kind": fmt.Sprint(of[rest[0]][0]["kind"], "List"), "apiVersion": version, "metadata": map[string]any{"resourceVersion": "1"}, "items": of[rest[0]]}
+			answer = map[string]any{"kind": fmt.Sprint(of[rest[0]][0]["kind"], "List"), "apiVersion": version,
+				"metadata": map[string]any{"resourceVersion": "1"}, "items": of[rest[0]]}
 		default:
 			http.NotFound(w, r)
 			return
@@ -102,7 +106,8 @@ func TestSnapshots(t *testing.T) {
 		}
 		tried++
 		leaks(t, "the snapshot", string(saved))
-		for _, args := range []string{"effective -A -o json", "effective -A -o wide", "check -A -v -o json", "overridden -A -o yaml", "status -A -o json", "graph -A -o json", "matrix -A -o json"} {
+		for _, args := range []string{"effective -A -o json", "effective -A -o wide", "check -A -v -o json",
+			"overridden -A -o yaml", "status -A -o json", "graph -A -o json", "matrix -A -o json"} {
 			leaks(t, args, run(t, append(strings.Fields(args), "-f", file)...))
 		}
 	})

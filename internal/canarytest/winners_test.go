@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// answer is as much of a report as does not depend on values: what is in force where, and from which policies.
+// answer is as much of a report as does not depend on values: what is in force where, and from
+// which policies.
 type answer struct {
 	Complete  bool `json:"complete"`
 	Effective struct {
@@ -25,7 +26,8 @@ type answer struct {
 	} `json:"effective"`
 }
 
-// TestWinners: without values a complete answer has the same targets, and the same policies in force on them, as with values.
+// TestWinners: without values a complete answer has the same targets, and the same policies in
+// force on them, as with values.
 func TestWinners(t *testing.T) {
 	same, incomplete := 0, 0
 	each(t, func(t *testing.T, objects []map[string]any) {

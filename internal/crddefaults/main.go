@@ -1,6 +1,8 @@
-// Command crddefaults takes the defaults of a vendor's CustomResourceDefinitions into its kinds.yaml, so that none is missing. The file names the
-// Go module that has the definitions and the folder in it, in a comment: "# defaults: MODULE@VERSION FOLDER [KIND.GROUP]...". Where kinds are
-// named, only theirs are taken. With -check it writes nothing and fails if the file is not up to date.
+// Command crddefaults takes the defaults of a vendor's CustomResourceDefinitions into its
+// kinds.yaml, so that none is missing. The file names the Go module that has the definitions and
+// the folder in it, in a comment: "# defaults: MODULE@VERSION FOLDER [KIND.GROUP]...". Where kinds
+// are named, only theirs are taken. With -check it writes nothing and fails if the file is not up
+// to date.
 package main
 
 import (
@@ -66,7 +68,9 @@ var named = regexp.MustCompile(`(?m)^# defaults: (\S+@\S+) (\S+)((?: \S+)*)$`)
 func sourceOf(text []byte) (source, error) {
 	found := named.FindSubmatch(text)
 	if found == nil {
-		return source{}, fmt.Errorf("no comment \"# defaults: MODULE@VERSION FOLDER [KIND.GROUP]...\" says where the definitions are")
+		return source{},
+			fmt.Errorf(
+				"no comment \"# defaults: MODULE@VERSION FOLDER [KIND.GROUP]...\" says where the definitions are")
 	}
 	return source{string(found[1]), string(found[2]), strings.Fields(string(found[3]))}, nil
 }
@@ -83,7 +87,8 @@ func (s source) read(dir string) (map[string][]value, error) {
 	return definitions, nil
 }
 
-// download is the folder of a module in the module cache, into which it is loaded if it is not there.
+// download is the folder of a module in the module cache, into which it is loaded if it is not
+// there.
 func download(module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir = os.TempDir() // outside of this module, which does not need the other one

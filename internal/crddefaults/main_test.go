@@ -94,8 +94,11 @@ func TestFilled(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
-	got, err := sourceOf([]byte("# A vendor's kinds.\n# defaults: example.com/m@v1.2.0 config/crd Lamp.example.com Shade.example.com\nkind: Vendor\n"))
-	if want := (source{"example.com/m@v1.2.0", "config/crd", []string{"Lamp.example.com", "Shade.example.com"}}); err != nil || !reflect.DeepEqual(got, want) {
+	got, err := sourceOf(
+		[]byte(
+			"# A vendor's kinds.\n# defaults: example.com/m@v1.2.0 config/crd Lamp.example.com Shade.example.com\nkind: Vendor\n"))
+	if want := (source{"example.com/m@v1.2.0", "config/crd", []string{"Lamp.example.com",
+		"Shade.example.com"}}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := sourceOf([]byte("kind: Vendor\n")); err == nil {
@@ -103,7 +106,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestFresh: every kinds.yaml that names definitions has their defaults. It needs the module in the module cache, and loads nothing.
+// TestFresh: every kinds.yaml that names definitions has their defaults. It needs the module in the
+// module cache, and loads nothing.
 func TestFresh(t *testing.T) {
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {

@@ -111,8 +111,9 @@ func (s schema) walk(path string, out []value) ([]value, error) {
 	return out, nil
 }
 
-// filled is a kinds.yaml in which the defaults of every kind that has a definition are those of that, those of a whole object before those of
-// its fields, as the API server fills them in. Nothing else of the text changes.
+// filled is a kinds.yaml in which the defaults of every kind that has a definition are those of
+// that, those of a whole object before those of its fields, as the API server fills them in.
+// Nothing else of the text changes.
 func filled(text []byte, definitions map[string][]value) []byte {
 	docs := strings.Split(string(text), "\n---\n")
 	for i, doc := range docs {
@@ -131,7 +132,8 @@ func filled(text []byte, definitions map[string][]value) []byte {
 	return []byte(strings.Join(docs, "\n---\n"))
 }
 
-// replaced is a document with other defaults: in the place of those that it has, else before its variants, else at the end.
+// replaced is a document with other defaults: in the place of those that it has, else before its
+// variants, else at the end.
 func replaced(doc string, values []value) string {
 	block := ""
 	if len(values) > 0 {

@@ -13,10 +13,12 @@ import (
 func auditTables() string {
 	var out strings.Builder
 	for _, m := range plugin.Mappings(plugins.All()) {
-		fmt.Fprintf(&out, "### %s\n\n| policy kind | setting | where it lands | compared | note |\n|---|---|---|---|---|\n", m.Vendor)
+		fmt.Fprintf(&out,
+			"### %s\n\n| policy kind | setting | where it lands | compared | note |\n|---|---|---|---|---|\n", m.Vendor)
 		for _, f := range m.Fields {
 			if f.How != audit.NotCompared {
-				fmt.Fprintf(&out, "| %s | `%s` | %s | by %s | %s |\n", f.Kind.Kind, f.Setting, f.Location, f.How, f.Note)
+				fmt.Fprintf(&out, "| %s | `%s` | %s | by %s | %s |\n", f.Kind.Kind, f.Setting, f.Location,
+					f.How, f.Note)
 			}
 		}
 		out.WriteString("\nNot compared:\n\n| policy kind | setting | where it lands | why |\n|---|---|---|---|\n")
@@ -26,7 +28,9 @@ func auditTables() string {
 			}
 		}
 		for _, k := range m.PatchingKinds {
-			fmt.Fprintf(&out, "| %s | all | anywhere | it may change anything: where there is one, no difference is judged |\n", k.Kind)
+			fmt.Fprintf(&out,
+				"| %s | all | anywhere | it may change anything: where there is one, no difference is judged |\n",
+				k.Kind)
 		}
 		out.WriteString("\n")
 	}

@@ -13,11 +13,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// block is a part of a page that is generated: what stands between the lines <!-- generated: NAME --> and <!-- end -->.
+// block is a part of a page that is generated: what stands between the lines <!-- generated: NAME
+// --> and <!-- end -->.
 type block struct{ file, name, text string }
 
-// blocks makes the generated parts of pages that people write; files are named from the folder of the documentation, which
-// is given: the semantic vectors are counted beside it.
+// blocks makes the generated parts of pages that people write; files are named from the folder of
+// the documentation, which is given: the semantic vectors are counted beside it.
 func blocks(dir string) ([]block, error) {
 	c, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
@@ -42,9 +43,12 @@ func blocks(dir string) ([]block, error) {
 		if len(s.AllowedValues()) == 0 {
 			values = append(values, "any text")
 		}
-		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "), strings.ReplaceAll(s.Doc, "|", "\\|"))
+		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "),
+			strings.ReplaceAll(s.Doc, "|", "\\|"))
 	}
-	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds}, {"policy-kinds.md", "settings", settings.String()}, {"audit.md", "audit", auditTables()}, {"redact.md", "kept", keptTable()}}, nil
+	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds},
+		{"policy-kinds.md", "settings", settings.String()}, {"audit.md", "audit", auditTables()}, {"redact.md", "kept",
+			keptTable()}}, nil
 }
 
 // keptTable says what redacted output keeps of objects that are no policies.

@@ -13,7 +13,8 @@ import (
 // module is the path that the module's packages begin with.
 const module = "github.com/dopolicy/kubectl-dopolicy/"
 
-// sources reads what Go files say about types: their comments, and the constants that there are of them.
+// sources reads what Go files say about types: their comments, and the constants that there are of
+// them.
 type sources struct {
 	root      string // folder of the module
 	read      map[string]bool

@@ -32,13 +32,15 @@ a test fixture; [testdata/findings](../testdata/findings) has the fixtures, each
 // longestExample is how many lines an example may have.
 const longestExample = 24
 
-// findings is the page of the catalogue. The fixtures are looked for in a folder; without them there are no examples.
+// findings is the page of the catalogue. The fixtures are looked for in a folder; without them
+// there are no examples.
 func findings(fixtures string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(findingsHead + "| id | severity | when |\n|---|---|---|\n")
 	rules := check.NewCatalogue(slices.Concat(plugin.FindingRules(plugins.All()), audit.Rules()))
 	for _, r := range rules {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, strings.ToLower(string(r.ID)), r.SeverityText(), cellText(r.Summary))
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, strings.ToLower(string(r.ID)), r.SeverityText(),
+			cellText(r.Summary))
 	}
 	for _, r := range rules {
 		fmt.Fprintf(&b, "\n## %s\n\n", r.ID)
@@ -58,7 +60,8 @@ func findings(fixtures string) ([]byte, error) {
 
 func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
-// exampleOf is what a fixture shows of an id: the document that is at fault, and what is said of it.
+// exampleOf is what a fixture shows of an id: the document that is at fault, and what is said of
+// it.
 func exampleOf(file, id string) (string, error) {
 	raw, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
@@ -113,7 +116,8 @@ func documentAt(text string, line int) string {
 func findingIn(file, id string, args []string) (check.Finding, error) {
 	var out, errs bytes.Buffer
 	args = append([]string{"check", "-f", file, "-o", "json", "--config", "none"}, args...)
-	(cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &errs,
+	(cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+		Out: &out, Err: &errs,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	var report struct{ Items []check.Finding }
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {

@@ -1,6 +1,6 @@
-// Command docgen writes what is generated under docs: the command reference from the command tree, and the JSON Schemas of the answers
-// from their structs, and the tables of vendors and settings. With -check it writes nothing and fails if a page
-// is not up to date.
+// Command docgen writes what is generated under docs: the command reference from the command tree,
+// and the JSON Schemas of the answers from their structs, and the tables of vendors and settings.
+// With -check it writes nothing and fails if a page is not up to date.
 package main
 
 import (
@@ -74,7 +74,8 @@ func run(dir string, check bool) error {
 
 // Pages makes every page, by file name.
 func Pages() map[string][]byte {
-	root := cli.App{Plugins: plugins.All()}.Command(clirun.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
+	root := cli.App{Plugins: plugins.All()}.Command(clirun.Streams{In: strings.NewReader(""), Out: io.Discard,
+		Err:       io.Discard,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	root.InitDefaultCompletionCmd()
 	pages := map[string][]byte{}

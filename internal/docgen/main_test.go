@@ -16,11 +16,13 @@ func TestReferenceIsUpToDate(t *testing.T) {
 func TestCheckNoticesChanges(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "docs")
-	for name, block := range map[string]string{"README.md": "vendors", "docs/policy-kinds.md": "settings", "docs/vendors/README.md": "kinds", "docs/audit.md": "audit", "docs/redact.md": "kept"} {
+	for name, block := range map[string]string{"README.md": "vendors", "docs/policy-kinds.md": "settings",
+		"docs/vendors/README.md": "kinds", "docs/audit.md": "audit", "docs/redact.md": "kept"} {
 		if err := os.MkdirAll(filepath.Join(dir, "vendors"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte("before\n<!-- generated: "+block+" -->\nold\n<!-- end -->\nafter\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, name), []byte("before\n<!-- generated: "+block+
+			" -->\nold\n<!-- end -->\nafter\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +36,8 @@ func TestCheckNoticesChanges(t *testing.T) {
 		t.Fatalf("fresh pages are stale: %v", err)
 	}
 	page, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil || !strings.HasPrefix(string(page), "before\n<!-- generated: vendors -->\n| implementation |") || !strings.HasSuffix(string(page), "|\n<!-- end -->\nafter\n") {
+	if err != nil || !strings.HasPrefix(string(page), "before\n<!-- generated: vendors -->\n| implementation |") ||
+		!strings.HasSuffix(string(page), "|\n<!-- end -->\nafter\n") {
 		t.Errorf("%s %v", page, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "cli", "reach.md"), []byte("old"), 0o644); err != nil {

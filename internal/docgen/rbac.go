@@ -40,7 +40,8 @@ rules:
   verbs: [list]
 `
 
-// deployedRole is where the role is for whoever publishes from within a cluster, from the folder of the documentation.
+// deployedRole is where the role is for whoever publishes from within a cluster, from the folder of
+// the documentation.
 const deployedRole = "../deploy/publish/reader.yaml"
 
 // rbac is the least ClusterRole with which every answer about a cluster is complete.

@@ -37,10 +37,17 @@ import (
 // answers are the shapes of the contract, by kind.
 func answers() map[string]any {
 	return map[string]any{
-		"EffectivePolicyList": effective.EffectivePolicyList{}, "PolicyReach": reach.PolicyReach{}, "PolicyReachList": reach.PolicyReachList{}, "PolicyMatrix": matrix.PolicyMatrix{}, "OverriddenRuleList": overridden.OverriddenRuleList{},
-		"Explanation": explain.Explanation{}, "History": history.History{}, "ClusterFailure": view.ClusterFailure{}, "StatusList": status.StatusList{}, "Topology": graph.Topology{}, "KindList": kinds.KindList{}, "EffectivePolicyDiff": diff.EffectivePolicyDiff{},
-		"Proof": prove.Proof{}, "BehaviorDiff": behavior.BehaviorDiff{}, "RequestAnswer": requests.RequestAnswer{}, "RequestAnswerList": requests.RequestAnswerList{},
-		"Version": view.Version{}, "Snapshot": model.Header{},
+		"EffectivePolicyList": effective.EffectivePolicyList{}, "PolicyReach": reach.PolicyReach{},
+		"PolicyReachList": reach.PolicyReachList{}, "PolicyMatrix": matrix.PolicyMatrix{},
+		"OverriddenRuleList": overridden.OverriddenRuleList{},
+		"Explanation":        explain.Explanation{}, "History": history.History{},
+		"ClusterFailure": view.ClusterFailure{},
+		"StatusList":     status.StatusList{}, "Topology": graph.Topology{}, "KindList": kinds.KindList{},
+		"EffectivePolicyDiff": diff.EffectivePolicyDiff{},
+		"Proof":               prove.Proof{}, "BehaviorDiff": behavior.BehaviorDiff{},
+		"RequestAnswer":     requests.RequestAnswer{},
+		"RequestAnswerList": requests.RequestAnswerList{},
+		"Version":           view.Version{}, "Snapshot": model.Header{},
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 		"RequirementTestReport": requirement.TestReport{}, "CoverageReport": cover.Report{},
 		"Report":              report.Report{},
@@ -49,8 +56,8 @@ func answers() map[string]any {
 	}
 }
 
-// Schemas makes a JSON Schema for every shape, by file name. They say which fields there are, of which type and what they mean, in the words of
-// the Go comments; fields may be added.
+// Schemas makes a JSON Schema for every shape, by file name. They say which fields there are, of
+// which type and what they mean, in the words of the Go comments; fields may be added.
 func Schemas() (map[string][]byte, error) {
 	from, err := newSources()
 	if err != nil {

@@ -17,13 +17,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestAnswersFitTheirSchema runs every command on the demo, and those that answer everything on each vendor's, and holds their JSON against the
-// published schemas.
+// TestAnswersFitTheirSchema runs every command on the demo, and those that answer everything on
+// each vendor's, and holds their JSON against the published schemas.
 func TestAnswersFitTheirSchema(t *testing.T) {
 	const demo = " -f ../../testdata/demo"
 	lines := []string{"version", "check --list", "check test ../../testdata/requirements"}
-	for _, args := range []string{"effective -A", "effective -A --show-none", "matrix -A", "matrix --missing RateLimitPolicy", "reach gw-auth", "reach gw-auth gw-cap", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
-		"status -A", "graph", "kinds", "check --fail-on none --ignore TargetNotFound --show-suppressed", "report", "request https://shop.example.com/cart", "prove --require AuthPolicy", "prove --require TimeoutPolicy", "publish --dry-run --values ratelimitpolicy"} {
+	for _, args := range []string{"effective -A", "effective -A --show-none", "matrix -A",
+		"matrix --missing RateLimitPolicy", "reach gw-auth", "reach gw-auth gw-cap", "reach typo", "reach gw-auth/geo",
+		"overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
+		"status -A", "graph", "kinds", "check --fail-on none --ignore TargetNotFound --show-suppressed", "report",
+		"request https://shop.example.com/cart", "prove --require AuthPolicy", "prove --require TimeoutPolicy",
+		"publish --dry-run --values ratelimitpolicy"} {
 		lines = append(lines, args+demo)
 	}
 	vendors, err := filepath.Glob("../../testdata/vendors-demo/*")
@@ -31,18 +35,22 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 		t.Fatal("no demos of vendors", err)
 	}
 	for _, dir := range vendors {
-		lines = append(lines, "report -f "+dir, "matrix -f "+dir, "diff ../../testdata/demo "+dir, "diff --behavior ../../testdata/demo "+dir)
+		lines = append(lines, "report -f "+dir, "matrix -f "+dir, "diff ../../testdata/demo "+dir,
+			"diff --behavior ../../testdata/demo "+dir)
 	}
-	lines = append(lines, "diff --behavior ../../testdata/prove ../../testdata/behavior/split --weights ../../testdata/behavior/access.log", "prove --require AuthPolicy --paths /admin -f ../../testdata/spelling",
+	lines = append(lines,
+		"diff --behavior ../../testdata/prove ../../testdata/behavior/split --weights ../../testdata/behavior/access.log", "prove --require AuthPolicy --paths /admin -f ../../testdata/spelling",
 		"check coverage --requirements ../../testdata/requirements/requirements.yaml --budget 30"+demo)
 	const audited = "audit -f ../../testdata/audit/manifests.yaml --dataplane ../../testdata/audit/proxy-"
-	lines = append(lines, audited+"1.json", audited+"2.json --all", audited+"1.json --dataplane ../../testdata/audit/proxy-2.json")
+	lines = append(lines, audited+"1.json", audited+"2.json --all",
+		audited+"1.json --dataplane ../../testdata/audit/proxy-2.json")
 	lines = append(lines, "history cart --snapshots ../../test/duckdb/testdata/*/us.yaml")
 	schemas, seen := schemas(t), map[string]bool{}
 	for _, line := range lines {
 		var out, errs bytes.Buffer
 		args := append(strings.Fields(line), "-o", "json")
-		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code > cli.ExitFindings {
+		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{Out: &out,
+			Err: &errs, LookupEnv: os.LookupEnv}); code > cli.ExitFindings {
 			t.Fatalf("%s: exit %d: %s", line, code, errs.String())
 		}
 		doc, err := jsonschema.UnmarshalJSON(&out)
@@ -56,7 +64,8 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 		}
 	}
 	for kind := range answers() {
-		if !seen[kind] && kind != "Snapshot" && kind != "RequestAnswerList" && kind != "ClusterFailure" { // of clusters, what single answers make up, and where there is no answer
+		// of clusters, what single answers make up, and where there is no answer
+		if !seen[kind] && kind != "Snapshot" && kind != "RequestAnswerList" && kind != "ClusterFailure" {
 			t.Errorf("no answer is a %s", kind)
 		}
 	}
@@ -88,7 +97,8 @@ func compile(t *testing.T, text []byte) *jsonschema.Schema {
 	return s
 }
 
-// contract is the keys that scripts depend on, with those that may be left out behind a question mark. Keys may be added, never renamed.
+// contract is the keys that scripts depend on, with those that may be left out behind a question
+// mark. Keys may be added, never renamed.
 var contract = map[string]string{
 	"EffectivePolicyList":                 "apiVersion kind complete problems items",
 	"EffectivePolicyList/EffectivePolicy": "policyKind target paths spec? ordered rules policies lost groups? profile? id",

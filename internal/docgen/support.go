@@ -14,8 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// vendorTables are the table of the implementations, a row each, and that of their policy kinds, a row for those that are read alike.
-// Both count the semantic vectors about the kinds of a row.
+// vendorTables are the table of the implementations, a row each, and that of their policy kinds, a
+// row for those that are read alike. Both count the semantic vectors about the kinds of a row.
 func vendorTables(dir string, c *descriptor.Catalog) (support, kinds string, err error) {
 	var short, long strings.Builder
 	short.WriteString("| implementation | policy kinds | vectors |\n|---|---|---|\n")
@@ -44,7 +44,8 @@ func vendorTables(dir string, c *descriptor.Catalog) (support, kinds string, err
 		}
 		fmt.Fprintf(&short, "| [%s](docs/vendors/%s.md) | %s | %d |\n", title, p.Name, names(all), proving(known, all))
 		for _, doc := range docs {
-			fmt.Fprintf(&long, "| [%s](%s.md) | %s | %s | %d |\n", title, p.Name, names(alike[doc]), doc, proving(known, alike[doc]))
+			fmt.Fprintf(&long, "| [%s](%s.md) | %s | %s | %d |\n", title, p.Name, names(alike[doc]), doc,
+				proving(known, alike[doc]))
 		}
 	}
 	return short.String(), long.String(), nil

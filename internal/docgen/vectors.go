@@ -24,7 +24,9 @@ type vector struct {
 	}
 	Connections []any
 
-	kinds map[model.GroupKind]bool // of the manifests of one that asks about connections: policies of different kinds decide there together
+	// of the manifests of one that asks about connections: policies of different kinds decide there
+	// together
+	kinds map[model.GroupKind]bool
 }
 
 // proves says whether the vector expects something of a policy kind.
@@ -65,7 +67,8 @@ func vectors(dir string) ([]vector, error) {
 	return out, nil
 }
 
-// readVector reads the first document of a vector, which describes it, and the kinds of the others where that tells what it proves.
+// readVector reads the first document of a vector, which describes it, and the kinds of the others
+// where that tells what it proves.
 func readVector(path string) (vector, error) {
 	var v vector
 	f, err := os.Open(path)

@@ -25,7 +25,8 @@ func TestVectorsAreCountedOnceForEachRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b, c := model.ParseGroupKind("A.example.com"), model.ParseGroupKind("B.example.com"), model.ParseGroupKind("C.example.com")
+	a, b, c := model.ParseGroupKind("A.example.com"), model.ParseGroupKind("B.example.com"), model.ParseGroupKind(
+		"C.example.com")
 	for _, test := range []struct {
 		kinds []model.GroupKind
 		want  int

@@ -25,12 +25,15 @@ import (
 // vocabulary is the words of fields: of Type.Field, by a keyword of JSON Schema.
 type vocabulary map[string]map[string][]string
 
-// vocabulary has the words that are all there are (enum), and those of this program where vendors add more (examples). What is a constant of a
-// type is read off its package.
+// vocabulary has the words that are all there are (enum), and those of this program where vendors
+// add more (examples). What is a constant of a type is read off its package.
 func (s *sources) vocabulary() (vocabulary, error) {
 	words := map[reflect.Type][]string{}
-	for _, t := range []reflect.Type{reflect.TypeFor[merge.Reason](), reflect.TypeFor[merge.Criterion](), reflect.TypeFor[resolve.Role](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](), reflect.TypeFor[request.Outcome](),
-		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](), reflect.TypeFor[status.AuditResult](), reflect.TypeFor[audit.Verdict]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[merge.Reason](), reflect.TypeFor[merge.Criterion](),
+		reflect.TypeFor[resolve.Role](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](),
+		reflect.TypeFor[request.Outcome](),
+		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](),
+		reflect.TypeFor[status.AuditResult](), reflect.TypeFor[audit.Verdict]()} {
 		var err error
 		if words[t], err = s.words(t); err != nil {
 			return nil, err
@@ -40,9 +43,11 @@ func (s *sources) vocabulary() (vocabulary, error) {
 	strategies := []string{"atomic", "merge", "patch", "none", "union", "custom"}
 	roles := words[reflect.TypeFor[topology.Role]()]
 	levels := append(slices.Clip(roles), string(policy.FilterLevel), string(policy.SectionLevel))
-	reasons, severities, outcomes := words[reflect.TypeFor[merge.Reason]()], words[reflect.TypeFor[model.Severity]()], words[reflect.TypeFor[request.Outcome]()]
+	reasons, severities, outcomes := words[reflect.TypeFor[merge.Reason]()], words[reflect.TypeFor[model.Severity]()],
+		words[reflect.TypeFor[request.Outcome]()]
 	return vocabulary{"examples": {
-		"Source.Level": levels, "PolicyUse.Level": levels, "GraphNode.Kind": append(slices.Clip(roles), "policy"), "Condition.Status": {"True", "False", "Unknown"},
+		"Source.Level": levels, "PolicyUse.Level": levels, "GraphNode.Kind": append(slices.Clip(roles),
+			"policy"), "Condition.Status": {"True", "False", "Unknown"},
 	}, "enum": {
 		"Problem.Severity": severities, "Finding.Severity": severities, "Rule.Severities": severities,
 		"Suppression.By": {check.ByFlag, check.ByConfig, check.ByAnnotation},
@@ -50,29 +55,40 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"Source.Block": blocks, "Source.Strategy": strategies,
 		"PolicyUse.Strategy": strategies, "PolicyUse.Role": words[reflect.TypeFor[resolve.Role]()],
 		"Step.Block": blocks, "Step.Strategy": strategies,
-		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
-		"ReachItem.State": {reach.StateEffective, reach.StatePartial, reach.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), reach.StateIgnored},
+		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons,
+		"OverriddenRule.Reason": reasons,
+		"ReachItem.State": {reach.StateEffective, reach.StatePartial, reach.StateOverridden, string(merge.Unset),
+			string(merge.ConditionFalse), string(merge.Conflicted), reach.StateIgnored},
 
-		"GraphEdge.Kind":     {graph.EdgeParent, graph.EdgeTargets, graph.EdgeEffective, graph.EdgeOverridden, graph.EdgeConditionFalse},
-		"GraphEdge.State":    {graph.EdgeFullyEffective, graph.EdgePartial, graph.EdgeFullyOverridden, graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTaken},
+		"GraphEdge.Kind": {graph.EdgeParent, graph.EdgeTargets, graph.EdgeEffective, graph.EdgeOverridden,
+			graph.EdgeConditionFalse},
+		"GraphEdge.State": {graph.EdgeFullyEffective, graph.EdgePartial, graph.EdgeFullyOverridden,
+			graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTaken},
 		"GraphEdge.Proxy":    {graph.ProxyDiffers},
 		"Topology.Collapsed": {graph.CollapseRules, graph.CollapseRoute, graph.CollapseNamespace},
 		"KindInfo.Class":     {"Inherited", "Direct"},
 
-		"PolicyChange.Change": {"Added", "Removed", "Changed"}, "PolicyChange.TargetChange": {"Added", "Removed", "Reached", "Unreached"},
+		"PolicyChange.Change": {"Added", "Removed", "Changed"}, "PolicyChange.TargetChange": {"Added", "Removed",
+			"Reached", "Unreached"},
 
-		"Item.Verdict": words[reflect.TypeFor[audit.Verdict]()], "Item.Compared": {string(audit.ByValue), string(audit.ByPresence)},
+		"Item.Verdict": words[reflect.TypeFor[audit.Verdict]()], "Item.Compared": {string(audit.ByValue),
+			string(audit.ByPresence)},
 
-		"Difference.Kind": words[reflect.TypeFor[status.DifferenceKind]()], "ObjectStatus.Verdict": words[reflect.TypeFor[status.AuditResult]()],
+		"Difference.Kind":      words[reflect.TypeFor[status.DifferenceKind]()],
+		"ObjectStatus.Verdict": words[reflect.TypeFor[status.AuditResult]()],
 
 		"RequestText.Protocol": append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
-		"Proof.Result":         {prove.Proved, prove.Refuted, prove.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
-		"BehaviorSide.Outcome": outcomes, "BehaviorSide.Assumed": outcomes, "BehaviorChange.Access": {behavior.AccessOpened, behavior.AccessClosed},
+		"Proof.Result":         {prove.Proved, prove.Refuted, prove.ProofUnknown}, "RequestResult.Outcome": outcomes,
+		"RequestResult.Assumed": outcomes,
+		"BehaviorSide.Outcome":  outcomes, "BehaviorSide.Assumed": outcomes,
+		"BehaviorChange.Access":  {behavior.AccessOpened, behavior.AccessClosed},
 		"UnnoticedChange.Change": cover.Changes(), "ChangeCount.Change": cover.Changes(),
 		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
 
-		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none", "unknown"}, "ReportedPolicy.Source": {"report"},
-		"Change.Action":   {string(publish.Create), string(publish.Update), string(publish.Refresh), string(publish.Remove), string(publish.Unchanged), string(publish.Failed)},
+		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none",
+			"unknown"}, "ReportedPolicy.Source": {"report"},
+		"Change.Action": {string(publish.Create), string(publish.Update), string(publish.Refresh),
+			string(publish.Remove), string(publish.Unchanged), string(publish.Failed)},
 		"Result.Result":   {"pass", "fail", "warn", "error", "skip"},
 		"Result.Category": {"policy", "finding", "requirement"},
 

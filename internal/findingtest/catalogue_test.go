@@ -24,16 +24,21 @@ func TestEveryRuleIsWhole(t *testing.T) {
 		if i > 0 && catalogue[i-1].ID == r.ID {
 			t.Errorf("%s is documented twice", r.ID)
 		}
-		if len(r.Severities) == 0 || r.Summary == "" || r.Fix == "" || strings.HasSuffix(r.Summary, ".") || strings.HasSuffix(r.Fix, ".") {
+		if len(r.Severities) == 0 || r.Summary == "" || r.Fix == "" || strings.HasSuffix(r.Summary, ".") ||
+			strings.HasSuffix(r.Fix, ".") {
 			t.Errorf("%s: severities %v, summary %q, fix %q", r.ID, r.Severities, r.Summary, r.Fix)
 		}
 	}
 }
 
-// TestCatalogueIsComplete: the core documents the codes that it has, a vendor those that it declares, and neither any others.
+// TestCatalogueIsComplete: the core documents the codes that it has, a vendor those that it
+// declares, and neither any others.
 func TestCatalogueIsComplete(t *testing.T) {
 	core := slices.DeleteFunc(codes(t, "../../pkg"), func(id string) bool {
-		return gate.Code(id).VerdictOf() != "" || strings.HasPrefix(id, "Dataplane") || id == string(model.ClusterFailed) // why a property holds or not; of audit, as check reads no dumps; of a cluster that is not checked
+		// why a property holds or not; of audit, as check reads no dumps; of a cluster that is not
+		// checked
+		return gate.Code(id).VerdictOf() != "" || strings.HasPrefix(id, "Dataplane") ||
+			id == string(model.ClusterFailed)
 	})
 	if len(core) < 40 {
 		t.Fatalf("only %d codes found: does the test still look where they are?", len(core))
@@ -59,12 +64,14 @@ func same(t *testing.T, where string, declared []string, documented check.Catalo
 	}
 }
 
-// TestNoVendorsCodeInCore: a code that the core has is reported by the core, or by more than one vendor.
+// TestNoVendorsCodeInCore: a code that the core has is reported by the core, or by more than one
+// vendor.
 func TestNoVendorsCodeInCore(t *testing.T) {
 	users := map[string][]string{}
 	for _, root := range []string{"../../pkg", "../../plugins"} {
 		eachNode(t, root, func(file string, n ast.Node) {
-			if sel, ok := n.(*ast.SelectorExpr); ok && named(sel.X, "model") && !strings.Contains(file, "/check/catalogue_") {
+			if sel, ok := n.(*ast.SelectorExpr); ok && named(sel.X, "model") &&
+				!strings.Contains(file, "/check/catalogue_") {
 				user := "pkg"
 				if root != "../../pkg" {
 					user = filepath.Dir(file)
@@ -82,7 +89,8 @@ func TestNoVendorsCodeInCore(t *testing.T) {
 	}
 }
 
-// codes are what the Go files of a folder declare: constants of type Code, and the texts that stand where a code or the id of a rule is wanted.
+// codes are what the Go files of a folder declare: constants of type Code, and the texts that stand
+// where a code or the id of a rule is wanted.
 func codes(t *testing.T, root string) []string {
 	t.Helper()
 	var out []string
@@ -121,7 +129,8 @@ func eachNode(t *testing.T, root string, visit func(file string, n ast.Node)) {
 func codesIn(n ast.Node) []string {
 	switch n := n.(type) {
 	case *ast.ValueSpec:
-		if values := texts(n.Values...); named(n.Type, "Code") || len(values) == 1 && values[0] == n.Names[0].Name && strings.HasPrefix(values[0], "Requirement") {
+		if values := texts(n.Values...); named(n.Type, "Code") || len(values) == 1 && values[0] == n.Names[0].Name &&
+			strings.HasPrefix(values[0], "Requirement") {
 			return values
 		}
 	case *ast.CallExpr:
@@ -130,7 +139,8 @@ func codesIn(n ast.Node) []string {
 		}
 	case *ast.CompositeLit:
 		for _, e := range n.Elts {
-			if pair, ok := e.(*ast.KeyValueExpr); ok && (named(pair.Key, "Code") || named(n.Type, "Rule") && named(pair.Key, "ID")) {
+			if pair, ok := e.(*ast.KeyValueExpr); ok && (named(pair.Key, "Code") || named(n.Type, "Rule") &&
+				named(pair.Key, "ID")) {
 				return texts(pair.Value)
 			}
 		}

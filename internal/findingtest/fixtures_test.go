@@ -1,5 +1,5 @@
-// Package findingtest holds the catalogue of findings against the program: every id has an input in which it is found and one in which it
-// is not, below testdata/findings. It has tests only.
+// Package findingtest holds the catalogue of findings against the program: every id has an input in
+// which it is found and one in which it is not, below testdata/findings. It has tests only.
 package findingtest
 
 import (
@@ -24,8 +24,9 @@ const folder = "../../testdata/findings"
 // catalogue has the findings of the program with all its vendors.
 var catalogue = check.NewCatalogue(plugin.FindingRules(plugins.All()))
 
-// TestFixtures checks testdata/findings/<ID>/fails.yaml, which has the finding, and passes.yaml, which has not. A first line
-// "# args: FLAGS" gives more flags; {dir} in it is the folder of the file.
+// TestFixtures checks testdata/findings/<ID>/fails.yaml, which has the finding, and passes.yaml,
+// which has not. A first line "# args: FLAGS" gives more flags; {dir} in it is the folder of the
+// file.
 func TestFixtures(t *testing.T) {
 	for _, rule := range catalogue {
 		id := string(rule.ID)
@@ -90,7 +91,8 @@ func report(t *testing.T, file, format string) []byte {
 func answer(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &errs,
+	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+		Out: &out, Err: &errs,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	if code != cli.ExitAnswered && code != cli.ExitFindings {
 		t.Fatalf("%s: exit %d: %s", strings.Join(args, " "), code, errs.String())

@@ -12,21 +12,24 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// inputs are what the formats are tried on: findings with and without an object, a file and a line, and an input with nothing to find.
+// inputs are what the formats are tried on: findings with and without an object, a file and a line,
+// and an input with nothing to find.
 func inputs(t *testing.T) []string {
 	t.Helper()
 	out, err := filepath.Glob("../../testdata/vendors-demo/*")
 	if err != nil || len(out) == 0 {
 		t.Fatal("no inputs", err)
 	}
-	for _, id := range []string{"DuplicateObject", "Forbidden", "GenericKind", "InvalidYAML", "LimitExceeded", "NotKubernetes", "UnsetUnknown"} {
+	for _, id := range []string{"DuplicateObject", "Forbidden", "GenericKind", "InvalidYAML", "LimitExceeded",
+		"NotKubernetes", "UnsetUnknown"} {
 		out = append(out, filepath.Join(folder, id, "fails.yaml"))
 	}
-	return append(out, "../../testdata/demo", "testdata/clean.yaml", "testdata/hostile.yaml", "testdata/suppressed.yaml")
+	return append(out, "../../testdata/demo", "testdata/clean.yaml", "testdata/hostile.yaml",
+		"testdata/suppressed.yaml")
 }
 
-// TestSARIF holds reports against the JSON Schema of SARIF, and what the schema cannot say: that rules are where results say they are, and
-// that fingerprints tell results apart.
+// TestSARIF holds reports against the JSON Schema of SARIF, and what the schema cannot say: that
+// rules are where results say they are, and that fingerprints tell results apart.
 func TestSARIF(t *testing.T) {
 	schema := schemaOf(t, "../../testdata/schemas/sarif-2.1.0.json")
 	for _, input := range inputs(t) {
@@ -56,7 +59,8 @@ func TestSARIF(t *testing.T) {
 		seen := map[string]bool{}
 		for _, r := range log.Runs[0].Results {
 			if rules := log.Runs[0].Tool.Driver.Rules; rules[r.RuleIndex].ID != r.RuleID {
-				t.Errorf("%s: %s is said to be rule %d, which is %s", input, r.RuleID, r.RuleIndex, rules[r.RuleIndex].ID)
+				t.Errorf("%s: %s is said to be rule %d, which is %s", input, r.RuleID, r.RuleIndex,
+					rules[r.RuleIndex].ID)
 			}
 			print := r.PartialFingerprints["dopolicy/v1"]
 			if seen[print] {
@@ -91,7 +95,8 @@ func TestFingerprintsStay(t *testing.T) {
 	}
 }
 
-// TestJUnit holds reports against the XSD of JUnit's XML, with xmllint as well where it is installed.
+// TestJUnit holds reports against the XSD of JUnit's XML, with xmllint as well where it is
+// installed.
 func TestJUnit(t *testing.T) {
 	reports := map[string][]byte{}
 	for _, input := range inputs(t) {
@@ -127,7 +132,8 @@ func TestGitHub(t *testing.T) {
 	for _, input := range inputs(t) {
 		lines := strings.Split(strings.TrimSuffix(string(report(t, input, "github")), "\n"), "\n")
 		for i, line := range lines {
-			command := strings.HasPrefix(line, "::error ") || strings.HasPrefix(line, "::warning ") || strings.HasPrefix(line, "::notice ")
+			command := strings.HasPrefix(line, "::error ") || strings.HasPrefix(line, "::warning ") ||
+				strings.HasPrefix(line, "::notice ")
 			if command == (i == len(lines)-1) {
 				t.Errorf("%s: line %d is %s", input, i, line)
 			}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestProtection holds findings about protection against inputs at the edge of what they are about: a Gateway, and routes of one host.
+// TestProtection holds findings about protection against inputs at the edge of what they are about:
+// a Gateway, and routes of one host.
 func TestProtection(t *testing.T) {
 	const (
 		basic  = "basicAuth: {users: {name: htpasswd}}"
@@ -21,39 +22,52 @@ func TestProtection(t *testing.T) {
 		want    []string // id and object
 	}{
 		"a header in front of a login": {
-			[]string{route("a", "{path: {value: /x}}"), route("b", "{path: {value: /x}, headers: [{name: probe, value: '1'}]}"), on("HTTPRoute", "a", basic)},
+			[]string{route("a", "{path: {value: /x}}"),
+				route("b", "{path: {value: /x}, headers: [{name: probe, value: '1'}]}"), on("HTTPRoute", "a", basic)},
 			[]string{"ProtectionBypassed httproute/app/b rule-1"}},
 		"only requests with a header lose their login": {
-			[]string{route("a", "{path: {value: /x}, headers: [{name: who, value: me}]}"), route("b", "{path: {value: /x/y}}"), route("c", "{path: {value: /x}}"), on("HTTPRoute", "a", basic)},
+			[]string{route("a", "{path: {value: /x}, headers: [{name: who, value: me}]}"),
+				route("b", "{path: {value: /x/y}}"), route("c", "{path: {value: /x}}"), on("HTTPRoute", "a", basic)},
 			[]string{"ProtectionBypassed httproute/app/b rule-1"}},
 		"a method contradicts another": {
-			[]string{route("a", "{path: {value: /x}, method: GET}"), route("b", "{path: {value: /x/y}, method: POST}"), on("HTTPRoute", "a", basic)}, nil},
+			[]string{route("a", "{path: {value: /x}, method: GET}"), route("b", "{path: {value: /x/y}, method: POST}"),
+				on("HTTPRoute", "a", basic)}, nil},
 		"another rule without a login stands between": {
-			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x/y}}", "{path: {value: /x}}"), on("HTTPRoute", "a", basic)},
+			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x/y}}", "{path: {value: /x}}"),
+				on("HTTPRoute", "a", basic)},
 			[]string{"ProtectionBypassed httproute/app/b rule-2"}},
 		"a rule of the same route": {
 			[]string{route("a", "{path: {value: /x}}", "{path: {value: /x/y}}"), onRule("a", "rule-1", basic)}, nil},
 		"an exact match takes the path itself": {
-			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"), route("c", "{path: {type: Exact, value: /x}}"), on("HTTPRoute", "a", basic), on("HTTPRoute", "c", basic)},
+			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"),
+				route("c", "{path: {type: Exact, value: /x}}"), on("HTTPRoute", "a", basic), on("HTTPRoute", "c",
+					basic)},
 			[]string{"ProtectionBypassed httproute/app/b rule-1"}},
 		"the more specific rule redirects": {
-			[]string{route("a", "{path: {value: /}}"), strings.Replace(route("b", "{path: {value: /x}}"), "backendRefs: [{name: s, port: 80}]", "filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]", 1),
+			[]string{route("a", "{path: {value: /}}"), strings.Replace(route("b", "{path: {value: /x}}"),
+				"backendRefs: [{name: s, port: 80}]",
+				"filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]", 1),
 				on("HTTPRoute", "a", basic)}, nil},
 		"the more specific rule asks a service": {
-			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"), on("HTTPRoute", "a", basic), on("HTTPRoute", "b", "extAuth: {http: {backendRefs: [{name: auth, port: 80}]}}")}, nil},
+			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"), on("HTTPRoute", "a", basic),
+				on("HTTPRoute", "b", "extAuth: {http: {backendRefs: [{name: auth, port: 80}]}}")}, nil},
 		"the login of the Gateway is for both": {
-			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"), on("Gateway", "gw", basic)}, nil},
+			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"),
+				on("Gateway", "gw", basic)}, nil},
 
 		"a policy that opens a path protects nothing and takes protection away": {
 			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic), on("HTTPRoute", "a", anyone)},
 			[]string{"ProtectionReplaced securitypolicy/app/a", "ProtectsNothing securitypolicy/app/a"}},
 		"authorization alone is taken away": {
-			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic+"\n  authorization: {defaultAction: Deny}"), on("HTTPRoute", "a", basic)},
+			[]string{route("a", "{path: {value: /}}"),
+				on("Gateway", "gw", basic+"\n  authorization: {defaultAction: Deny}"), on("HTTPRoute", "a", basic)},
 			[]string{"ProtectionReplaced securitypolicy/app/a"}},
 		"what is taken away decides nothing": {
 			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", anyone), on("HTTPRoute", "a", cors)}, nil},
 		"it holds by another gate": {
-			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic), on("HTTPRoute", "a", "jwt: {providers: [{name: p, remoteJWKS: {uri: 'https://id.example.com'}}]}")}, nil},
+			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic),
+				on("HTTPRoute", "a", "jwt: {providers: [{name: p, remoteJWKS: {uri: 'https://id.example.com'}}]}")},
+			nil},
 
 		"cross-origin requests are no protection": {
 			[]string{route("a", "{path: {value: /}}"), on("HTTPRoute", "a", `cors: {allowOrigins: ["*"]}`)}, nil},
@@ -62,8 +76,10 @@ func TestProtection(t *testing.T) {
 		"it is overridden everywhere": {
 			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", anyone), on("HTTPRoute", "a", basic)}, nil},
 		"a limit that only reports": {
-			[]string{route("a", "{path: {value: /}}"), strings.Replace(on("HTTPRoute", "a", "rateLimit: {type: Global, global: {rules: [{shadowMode: true, limit: {requests: 1, unit: Second}}]}}"),
-				"SecurityPolicy", "BackendTrafficPolicy", 1)}, nil},
+			[]string{route("a", "{path: {value: /}}"),
+				strings.Replace(on("HTTPRoute", "a",
+					"rateLimit: {type: Global, global: {rules: [{shadowMode: true, limit: {requests: 1, unit: Second}}]}}"),
+					"SecurityPolicy", "BackendTrafficPolicy", 1)}, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +129,8 @@ spec:
 
 // route is one with a rule for each match.
 func route(name string, matches ...string) string {
-	out := fmt.Sprintf("---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: %s, namespace: app}\nspec:\n  parentRefs: [{name: gw}]\n  hostnames: [shop.example.com]\n  rules:\n", name)
+	out := fmt.Sprintf(
+		"---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: %s, namespace: app}\nspec:\n  parentRefs: [{name: gw}]\n  hostnames: [shop.example.com]\n  rules:\n", name)
 	for _, m := range matches {
 		out += "  - {matches: [" + m + "], backendRefs: [{name: s, port: 80}]}\n"
 	}
@@ -122,11 +139,13 @@ func route(name string, matches ...string) string {
 
 // on is a policy on an object.
 func on(kind, name, settings string) string {
-	return fmt.Sprintf("---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: %s, namespace: app}\nspec:\n  targetRef: {group: gateway.networking.k8s.io, kind: %s, name: %s}\n  %s\n",
+	return fmt.Sprintf(
+		"---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: %s, namespace: app}\nspec:\n  targetRef: {group: gateway.networking.k8s.io, kind: %s, name: %s}\n  %s\n",
 		name, kind, name, settings)
 }
 
 // onRule is a policy on a rule of a route.
 func onRule(name, rule, settings string) string {
-	return strings.Replace(on("HTTPRoute", name, settings), "name: "+name+"}\n", "name: "+name+", sectionName: "+rule+"}\n", 1)
+	return strings.Replace(on("HTTPRoute", name, settings), "name: "+name+"}\n", "name: "+name+", sectionName: "+
+		rule+"}\n", 1)
 }

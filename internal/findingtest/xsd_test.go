@@ -60,9 +60,10 @@ func parseXML(t *testing.T, text []byte) *node {
 	}
 }
 
-// xsd validates against the part of XML Schema that the schema of JUnit uses: global elements of string or complex type, sequences of
-// references with occurrences, mixed content, attributes of string type. Anything else in a schema fails the test, so that it cannot pass by
-// being overlooked.
+// xsd validates against the part of XML Schema that the schema of JUnit uses: global elements of
+// string or complex type, sequences of references with occurrences, mixed content, attributes of
+// string type. Anything else in a schema fails the test, so that it cannot pass by being
+// overlooked.
 type xsd struct {
 	t        *testing.T
 	elements map[string]*node
@@ -172,9 +173,12 @@ func occurs(s string) int {
 // TestXSDRefuses: a validator that lets everything pass proves nothing.
 func TestXSDRefuses(t *testing.T) {
 	x := newXSD(t, "../../testdata/schemas/junit.xsd")
-	for _, wrong := range []string{`<testsuite tests="1"/>`, `<testsuite name="a" tests="1"><other/></testsuite>`, `<testcase name="a"><system-out/><failure/></testcase>`,
-		`<testcase name="a"><skipped message="x"/></testcase>`, `<testcase name="a" color="b"/>`, `<testcase name="a">text</testcase>`,
-		`<testsuite name="a" tests="1"><properties/></testsuite>`, `<testcase name="a"><skipped/><skipped/></testcase>`} {
+	for _, wrong := range []string{`<testsuite tests="1"/>`, `<testsuite name="a" tests="1"><other/></testsuite>`,
+		`<testcase name="a"><system-out/><failure/></testcase>`,
+		`<testcase name="a"><skipped message="x"/></testcase>`, `<testcase name="a" color="b"/>`,
+		`<testcase name="a">text</testcase>`,
+		`<testsuite name="a" tests="1"><properties/></testsuite>`,
+		`<testcase name="a"><skipped/><skipped/></testcase>`} {
 		if x.validate(parseXML(t, []byte(wrong))) == nil {
 			t.Errorf("passes: %s", wrong)
 		}

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestDocument: SECURITY.md has a line for each attack, and none more. With UPDATE_GOLDEN it is written.
+// TestDocument: SECURITY.md has a line for each attack, and none more. With UPDATE_GOLDEN it is
+// written.
 func TestDocument(t *testing.T) {
 	const file, mark = "../../SECURITY.md", "<!-- attacks -->\n"
 	text, err := os.ReadFile(file)
@@ -32,6 +33,7 @@ func TestDocument(t *testing.T) {
 		return
 	}
 	if got != want {
-		t.Errorf("%s does not have the attacks as they are: run UPDATE_GOLDEN=1 go test -run TestDocument ./internal/hostiletest", file)
+		t.Errorf(
+			"%s does not have the attacks as they are: run UPDATE_GOLDEN=1 go test -run TestDocument ./internal/hostiletest", file)
 	}
 }

@@ -41,10 +41,12 @@ func says(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, beside bytes.Buffer
 	env := func(name string) (string, bool) { return "true", name == "GITHUB_ACTIONS" }
-	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &beside, LookupEnv: env,
+	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+		Out: &out, Err: &beside, LookupEnv: env,
 		OutIsTTY: slices.ContainsFunc(args, isTemplate)}) // to a program, templates write texts as they are
 
-	if code == cli.ExitUsage && !strings.Contains(beside.String()+strings.Join(args, ""), "zq") && !strings.Contains(t.Name(), "Files") {
+	if code == cli.ExitUsage && !strings.Contains(beside.String()+strings.Join(args, ""), "zq") &&
+		!strings.Contains(t.Name(), "Files") {
 		t.Errorf("%.60q: %s", args, beside.String())
 	}
 	var command string
@@ -72,7 +74,8 @@ func harmless(t *testing.T, of, text string, annotates bool) {
 	text = colours.ReplaceAllString(text, "")
 	for n, line := range strings.Split(text, "\n") {
 		at := strings.IndexFunc(line, func(r rune) bool {
-			return r != '\t' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point) || r == unicode.ReplacementChar)
+			return r != '\t' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+				unicode.Noncharacter_Code_Point) || r == unicode.ReplacementChar)
 		})
 		trimmed := strings.TrimLeftFunc(line, unicode.IsSpace)
 		switch {
@@ -117,7 +120,8 @@ func drawing(t *testing.T) string {
 // asked asks every question of poisoned manifests, in every format.
 func asked(t *testing.T, d dose) {
 	w := world{t.TempDir()}
-	demo := filepath.Dir(w.file(t, "demo/"+poisoned("demo")+".yaml", stream(t, objectsOf(t, "../../testdata/demo/*.yaml"), d)))
+	demo := filepath.Dir(w.file(t, "demo/"+poisoned("demo")+".yaml",
+		stream(t, objectsOf(t, "../../testdata/demo/*.yaml"), d)))
 	proxied := w.file(t, "audit.yaml", stream(t, objectsOf(t, "../../testdata/audit/manifests.yaml"), d))
 	changed := w.file(t, "changed.yaml", stream(t, objectsOf(t, "../../testdata/demo/[bis]*[ys].yaml"), d))
 	var dump any
@@ -130,7 +134,8 @@ func asked(t *testing.T, d dose) {
 	}
 	raw, _ = json.Marshal(poison(dump, d, "", false))
 	dumped := w.file(t, "dump.json", raw)
-	requirements := w.file(t, "requirements.yaml", stream(t, objectsOf(t, "../../testdata/requirements/requirements.yaml"), free))
+	requirements := w.file(t, "requirements.yaml",
+		stream(t, objectsOf(t, "../../testdata/requirements/requirements.yaml"), free))
 	called := func(s string) string {
 		if d == free {
 			return s
@@ -140,7 +145,8 @@ func asked(t *testing.T, d dose) {
 	route := "httproute/" + called("cart")
 	shop := called("shop")
 	log := w.file(t, "access.log", []byte(logOf(called("shop.example.com"))))
-	listed := []string{"table", "wide", "name", "yaml", "json", "ndjson", "go-template={{.}}", "jsonpath={.items}", "custom-columns=A:.items,B:.problems"}
+	listed := []string{"table", "wide", "name", "yaml", "json", "ndjson", "go-template={{.}}", "jsonpath={.items}",
+		"custom-columns=A:.items,B:.problems"}
 	plain := []string{"table", "wide", "yaml", "json", "ndjson"}
 	for _, one := range []struct {
 		args    []string
@@ -154,33 +160,45 @@ func asked(t *testing.T, d dose) {
 		{[]string{"overridden", "-A", "-f", demo}, listed},
 		{[]string{"explain", route, "-n", shop, "-f", demo}, plain},
 		{[]string{"explain", route + "/" + called("refund"), "-n", shop, "-f", demo}, plain},
-		{[]string{"explain", route + "/" + called("refund"), "rules.authorization." + called("geo"), "-n", shop, "-f", demo}, plain},
+		{[]string{"explain", route + "/" + called("refund"), "rules.authorization." + called("geo"), "-n", shop, "-f",
+			demo}, plain},
 		{[]string{"status", "-A", "--all", "-f", demo}, listed},
 		{[]string{"audit", "-A", "-f", demo}, listed[:6]},
-		{[]string{"audit", "--dataplane", dumped, "-f", proxied}, []string{"table", "wide", "name", "markdown", "sarif", "junit", "github", "yaml", "json"}},
+		{[]string{"audit", "--dataplane", dumped, "-f", proxied}, []string{"table", "wide", "name", "markdown",
+			"sarif", "junit", "github", "yaml", "json"}},
 		{[]string{"graph", "-f", demo}, []string{"dot", "mermaid", "svg", "json", "yaml", "table", "name"}},
 		{[]string{"graph", "-f", demo, "--layout", "flat", "--collapse", "none"}, []string{"dot", "mermaid"}},
 		{[]string{"graph", "-f", proxied, "--dataplane", dumped}, []string{"dot", "mermaid"}},
 		{[]string{"graph", "--focus", route, "-n", shop, "-f", demo}, []string{"dot", "mermaid", "table"}},
 		{[]string{"request", "GET", "https://shop.example.com/cart", "-f", demo}, listed[:6]},
-		{[]string{"request", "https://" + called("shop.example.com") + "/" + poisoned("cart"), "-H", "x: " + poisoned("y"), "-f", demo}, plain},
-		{[]string{"prove", "--require", "AuthPolicy", "-f", demo}, []string{"table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github"}},
-		{[]string{"prove", "--expression", `"` + "zq" + `" in effective`, "-f", demo}, []string{"table", "sarif", "junit", "github"}},
-		{[]string{"prove", "--property", "one-namespace-per-host", "-f", demo}, []string{"table", "sarif", "junit", "github"}},
-		{[]string{"prove", "--property", "only-listed-exposed", "--allow", "zq.example.com", "-f", demo}, []string{"table", "json"}},
+		{[]string{"request", "https://" + called("shop.example.com") + "/" + poisoned("cart"), "-H",
+			"x: " + poisoned("y"), "-f", demo}, plain},
+		{[]string{"prove", "--require", "AuthPolicy", "-f", demo}, []string{"table", "wide", "yaml", "json", "ndjson",
+			"sarif", "junit", "github"}},
+		{[]string{"prove", "--expression", `"` + "zq" + `" in effective`, "-f", demo}, []string{"table", "sarif",
+			"junit", "github"}},
+		{[]string{"prove", "--property", "one-namespace-per-host", "-f", demo}, []string{"table", "sarif",
+			"junit", "github"}},
+		{[]string{"prove", "--property", "only-listed-exposed", "--allow", "zq.example.com", "-f", demo},
+			[]string{"table", "json"}},
 		{[]string{"diff", demo, changed}, append([]string{"unified", "markdown"}, listed[:6]...)},
 		{[]string{"diff", changed, demo, "--by-rule"}, []string{"table", "markdown"}},
-		{[]string{"diff", "--behavior", demo, changed, "--weights", log}, []string{"table", "wide", "markdown", "yaml", "json"}},
+		{[]string{"diff", "--behavior", demo, changed, "--weights", log}, []string{"table", "wide", "markdown",
+			"yaml", "json"}},
 		{[]string{"diff", "--behavior", changed, demo}, []string{"table", "markdown"}},
-		{[]string{"check", "-f", demo, "--requirements", requirements, "--config", "none", "--show-suppressed", "-v"}, []string{"table", "wide", "name", "sarif", "junit", "github", "yaml", "json"}},
-		{[]string{"check", "coverage", "--requirements", requirements, "-f", demo, "--budget", "5"}, []string{"table", "markdown", "json"}},
+		{[]string{"check", "-f", demo, "--requirements", requirements, "--config", "none", "--show-suppressed", "-v"},
+			[]string{"table", "wide", "name", "sarif", "junit", "github", "yaml", "json"}},
+		{[]string{"check", "coverage", "--requirements", requirements, "-f", demo, "--budget", "5"},
+			[]string{"table", "markdown", "json"}},
 		{[]string{"kinds", "-f", demo}, []string{"table", "wide", "name", "yaml", "json"}},
 		{[]string{"publish", "-f", demo, "--to", "stdout", "--config", "none"}, []string{""}},
 		{[]string{"publish", "-f", demo, "--dry-run", "--config", "none"}, []string{"table", "wide", "yaml", "json"}},
-		{[]string{"report", "-f", demo, "--config", "none", "--title", poisoned("t"), "--requirements", requirements}, []string{"html", "json"}},
+		{[]string{"report", "-f", demo, "--config", "none", "--title", poisoned("t"), "--requirements", requirements},
+			[]string{"html", "json"}},
 		{[]string{"report", "-f", demo, "--config", "none", "--no-picture"}, []string{"html"}},
 	} {
-		seen := d != free || one.args[0] == "kinds" || slices.Contains(one.args, "one-namespace-per-host") // a few answers have none
+		// a few answers have none
+		seen := d != free || one.args[0] == "kinds" || slices.Contains(one.args, "one-namespace-per-host")
 		for _, format := range one.formats {
 			args := one.args
 			if format != "" {
@@ -202,6 +220,8 @@ func logOf(host string) string {
 	quoted, _ := json.Marshal(map[string]string{"method": "GET", "path": "/cart?x=" + poisonBehind, ":authority": host})
 	p := strings.ReplaceAll(poisonBehind, "\n", "")
 	return string(quoted) + "\n" +
-		`[2026-01-05T10:00:00.000Z] "GET /cart` + p + ` HTTP/1.1" 200 - 0 512 4 3 "192.0.2.7" "` + p + `" "5b1f" "shop.example.com" "10.0.0.9:8080"` + "\n" +
-		"::set-output name=zq::x\n" + `192.0.2.9 - - [05/Jan/2026:10:00:03 +0000] "POST /` + p + ` HTTP/1.1" 200 77 "-" "curl"` + "\n"
+		`[2026-01-05T10:00:00.000Z] "GET /cart` + p + ` HTTP/1.1" 200 - 0 512 4 3 "192.0.2.7" "` + p +
+		`" "5b1f" "shop.example.com" "10.0.0.9:8080"` + "\n" +
+		"::set-output name=zq::x\n" + `192.0.2.9 - - [05/Jan/2026:10:00:03 +0000] "POST /` + p +
+		` HTTP/1.1" 200 77 "-" "curl"` + "\n"
 }

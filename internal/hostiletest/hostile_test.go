@@ -60,40 +60,78 @@ type attack struct {
 const route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\nspec: {rules: [{name: x}]}\n"
 
 var attacks = []attack{
-	{name: "aliases in requirements", args: "check -f @route --requirements @file", file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirement\n"), exit: 2, want: "more than 1000000 keys and values"},
-	{name: "aliases in descriptors", args: "effective -f @route --policy-kinds @file", file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\n"), exit: 2, want: "more than 1000000 keys and values"},
-	{name: "aliases in tests", args: "check test @file", file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\n"), exit: 2, want: "more than 1000000 keys and values"},
-	{name: "aliases in a config", args: "check -f @route --config @file", file: aliases(""), exit: 2, want: "unknown key"},
-	{name: "aliases in manifests", args: "effective -f @file", file: aliases("apiVersion: v1\nkind: ConfigMap\n"), exit: 3, want: "aliases repeat more than"},
+	{name: "aliases in requirements", args: "check -f @route --requirements @file",
+		file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirement\n"), exit: 2,
+		want: "more than 1000000 keys and values"},
+	{name: "aliases in descriptors", args: "effective -f @route --policy-kinds @file",
+		file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\n"), exit: 2,
+		want: "more than 1000000 keys and values"},
+	{name: "aliases in tests", args: "check test @file",
+		file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\n"), exit: 2,
+		want: "more than 1000000 keys and values"},
+	{name: "aliases in a config", args: "check -f @route --config @file", file: aliases(""), exit: 2,
+		want: "unknown key"},
+	{name: "aliases in manifests", args: "effective -f @file", file: aliases("apiVersion: v1\nkind: ConfigMap\n"),
+		exit: 3, want: "aliases repeat more than"},
 	{name: "an endless device as manifests", args: "effective -f /dev/zero", file: nil, exit: 3, want: "is not text"},
-	{name: "an endless device as requirements", args: "check -f @route --requirements /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
-	{name: "an endless device as a config", args: "check -f @route --config /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
-	{name: "an endless device as descriptors", args: "effective -f @route --policy-kinds /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
-	{name: "an endless device as a template", args: "effective -f @route -o go-template-file=/dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
+	{name: "an endless device as requirements", args: "check -f @route --requirements /dev/zero", file: nil, exit: 3,
+		want: "larger than 16 MiB"},
+	{name: "an endless device as a config", args: "check -f @route --config /dev/zero", file: nil, exit: 3,
+		want: "larger than 16 MiB"},
+	{name: "an endless device as descriptors", args: "effective -f @route --policy-kinds /dev/zero", file: nil,
+		exit: 3, want: "larger than 16 MiB"},
+	{name: "an endless device as a template", args: "effective -f @route -o go-template-file=/dev/zero", file: nil,
+		exit: 3, want: "larger than 16 MiB"},
 	{name: "an endless device as tests", args: "check test /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
-	{name: "an endless device as requests", args: "request -f @route --requests-file /dev/zero", file: nil, exit: 3, want: "reading requests"},
-	{name: "a device in a config", args: "check -f @route --config @file", file: text("requirements: [/dev/zero]\n"), exit: 3, want: "not a regular file"},
-	{name: "a device in a test", args: "check test @file", file: text("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\nrequirements: [/dev/zero]\ntests:\n- {name: x, files: [/dev/zero]}\n"), exit: 3, want: "not a regular file"},
-	{name: "megabytes of zipped spaces", args: "effective -f @file", file: zipped([]byte(" "), 512<<20), exit: 3, want: "200 times its size"},
-	{name: "megabytes of zipped nothing", args: "effective -f @file", file: zipped([]byte{0}, 512<<20), exit: 3, want: "no document could be read"},
-	{name: "an archive of many entries", args: "effective -f @file", file: zipped(entry(), 500_000), exit: 3, want: "more than 100000 entries"},
-	{name: "lists within lists", args: "effective -f @file", file: text("a: " + strings.Repeat("[", 100_000)), exit: 3, want: "nested deeper than 100"},
-	{name: "lists within lists in JSON", args: "effective -f @file", file: text(strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)), exit: 3, want: "nested deeper than 100"},
-	{name: "many small documents", args: "effective -f @file", file: repeated("---\na: 1\n", 200_000), exit: 3, want: "neither apiVersion nor kind"},
-	{name: "many empty documents", args: "effective -f @file", file: repeated("---\n{}\n", 1_600_000), exit: 3, want: "no document could be read"},
-	{name: "many documents in flow style", args: "effective -f @file", file: repeated("---\n{a}\n", 1_000_000), exit: 3, want: "neither apiVersion nor kind"},
-	{name: "many JSON values", args: "effective -f @file", file: repeated("{\"a\":1}\n", 1_400_000), exit: 3, want: "neither apiVersion nor kind"},
-	{name: "many JSON documents", args: "effective -f @file", file: repeated("---\n{\"a\":1}\n", 900_000), exit: 3, want: "neither apiVersion nor kind"},
-	{name: "a map of a million entries", args: "check -f @file", file: million("\n", "  k%d: v\n", ""), exit: 0, want: "1 note in 1 object"},
-	{name: "a map of a million entries in flow style", args: "check -f @file", file: million("{", "k%d: v,", "}"), exit: 0, want: "1 note in 1 object"},
-	{name: "a map of two million entries", args: "check -f @file", file: text("a: {" + strings.Repeat("b: c,", 2_100_000) + "}"), exit: 3, want: "more than 4000000 keys and values"},
-	{name: "a document beyond a limit that is asked for", args: "check -f @file --max-document 1Mi", file: million("\n", "  k%d: v\n", ""), exit: 3, want: "larger than 1048576 bytes"},
-	{name: "an input beyond a limit that is asked for", args: "check -f @file --max-input 1Mi", file: million("\n", "  k%d: v\n", ""), exit: 3, want: "--max-input"},
+	{name: "an endless device as requests", args: "request -f @route --requests-file /dev/zero", file: nil, exit: 3,
+		want: "reading requests"},
+	{name: "a device in a config", args: "check -f @route --config @file", file: text("requirements: [/dev/zero]\n"),
+		exit: 3, want: "not a regular file"},
+	{name: "a device in a test", args: "check test @file",
+		file: text(
+			"apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\nrequirements: [/dev/zero]\ntests:\n- {name: x, files: [/dev/zero]}\n"), exit: 3, want: "not a regular file"},
+	{name: "megabytes of zipped spaces", args: "effective -f @file", file: zipped([]byte(" "), 512<<20), exit: 3,
+		want: "200 times its size"},
+	{name: "megabytes of zipped nothing", args: "effective -f @file", file: zipped([]byte{0}, 512<<20), exit: 3,
+		want: "no document could be read"},
+	{name: "an archive of many entries", args: "effective -f @file", file: zipped(entry(), 500_000), exit: 3,
+		want: "more than 100000 entries"},
+	{name: "lists within lists", args: "effective -f @file", file: text("a: " + strings.Repeat("[", 100_000)), exit: 3,
+		want: "nested deeper than 100"},
+	{name: "lists within lists in JSON", args: "effective -f @file", file: text(strings.Repeat("[", 200_000) +
+		strings.Repeat("]", 200_000)), exit: 3, want: "nested deeper than 100"},
+	{name: "many small documents", args: "effective -f @file", file: repeated("---\na: 1\n", 200_000), exit: 3,
+		want: "neither apiVersion nor kind"},
+	{name: "many empty documents", args: "effective -f @file", file: repeated("---\n{}\n", 1_600_000), exit: 3,
+		want: "no document could be read"},
+	{name: "many documents in flow style", args: "effective -f @file", file: repeated("---\n{a}\n", 1_000_000),
+		exit: 3, want: "neither apiVersion nor kind"},
+	{name: "many JSON values", args: "effective -f @file", file: repeated("{\"a\":1}\n", 1_400_000), exit: 3,
+		want: "neither apiVersion nor kind"},
+	{name: "many JSON documents", args: "effective -f @file", file: repeated("---\n{\"a\":1}\n", 900_000), exit: 3,
+		want: "neither apiVersion nor kind"},
+	{name: "a map of a million entries", args: "check -f @file", file: million("\n", "  k%d: v\n", ""), exit: 0,
+		want: "1 note in 1 object"},
+	{name: "a map of a million entries in flow style", args: "check -f @file", file: million("{", "k%d: v,", "}"),
+		exit: 0, want: "1 note in 1 object"},
+	{name: "a map of two million entries", args: "check -f @file",
+		file: text("a: {" + strings.Repeat("b: c,", 2_100_000) +
+			"}"), exit: 3, want: "more than 4000000 keys and values"},
+	{name: "a document beyond a limit that is asked for", args: "check -f @file --max-document 1Mi",
+		file: million("\n", "  k%d: v\n", ""), exit: 3, want: "larger than 1048576 bytes"},
+	{name: "an input beyond a limit that is asked for", args: "check -f @file --max-input 1Mi",
+		file: million("\n", "  k%d: v\n", ""), exit: 3, want: "--max-input"},
 	{name: "equal patterns", args: "check -f @file", file: patterned(10_000), exit: 1, want: "SchemaViolation"},
-	{name: "unique items", args: "check -f @file", file: definition("", "uniqueItems: true", "{a: x}", 30_000), exit: 1, want: "more than 200000000 steps"},
-	{name: "matrices of matrices", args: "effective -R -f @file", file: matrices(8, 1000), exit: 0, want: "more than 5000000 values to make its Applications"},
-	{name: "a large pattern", args: "check -f @file", file: definition("pattern: '^(a?){500}a{500}$'", "", strings.Repeat("a", 1000), 2_000), exit: 1, want: "more than 200000000 steps"},
-	{name: "rules within rules", args: "check -f @file", file: definition("", "x-kubernetes-validations: [{rule: 'self.all(x, self.all(y, self.all(z, x + y + z != \"\")))'}]", "v", 5_000), exit: 1, want: "SchemaViolation"},
+	{name: "unique items", args: "check -f @file", file: definition("", "uniqueItems: true", "{a: x}", 30_000),
+		exit: 1, want: "more than 200000000 steps"},
+	{name: "matrices of matrices", args: "effective -R -f @file", file: matrices(8, 1000), exit: 0,
+		want: "more than 5000000 values to make its Applications"},
+	{name: "a large pattern", args: "check -f @file", file: definition("pattern: '^(a?){500}a{500}$'", "",
+		strings.Repeat("a", 1000), 2_000), exit: 1, want: "more than 200000000 steps"},
+	{name: "rules within rules", args: "check -f @file",
+		file: definition("",
+			"x-kubernetes-validations: [{rule: 'self.all(x, self.all(y, self.all(z, x + y + z != \"\")))'}]", "v",
+			5_000), exit: 1, want: "SchemaViolation"},
 }
 
 func TestAttacks(t *testing.T) {
@@ -114,14 +152,16 @@ func TestAttacks(t *testing.T) {
 			if a.serve != nil {
 				cluster = kubeconfig(t, a.serve())
 			}
-			args := strings.Fields(strings.NewReplacer("@file", file, "@route", routeFile, "@cluster", cluster).Replace(a.args))
+			args := strings.Fields(strings.NewReplacer("@file", file, "@route", routeFile, "@cluster",
+				cluster).Replace(a.args))
 			run(t, a, args)
 		})
 	}
 }
 
-// run runs the program, and sees to it that it ends as it should. What it takes depends on what else the machine does, above all how far collecting
-// garbage falls behind: too much counts if it is too much every time.
+// run runs the program, and sees to it that it ends as it should. What it takes depends on what
+// else the machine does, above all how far collecting garbage falls behind: too much counts if it
+// is too much every time.
 func run(t *testing.T, a attack, args []string) {
 	t.Helper()
 	var excess []string
@@ -163,7 +203,8 @@ func aliases(head string) func() []byte {
 	var b strings.Builder
 	b.WriteString(head + "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < 11; i++ {
-		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10),
+			", "))
 	}
 	return text(b.String())
 }
@@ -181,7 +222,8 @@ func million(open, entry, end string) func() []byte {
 	}
 }
 
-// patterned is a kind with many fields that have one pattern, which is costly to compile, and an object of it.
+// patterned is a kind with many fields that have one pattern, which is costly to compile, and an
+// object of it.
 func patterned(n int) func() []byte {
 	return func() []byte {
 		text := string(definition("", "", "x", 0)())
@@ -192,11 +234,13 @@ func patterned(n int) func() []byte {
 			fmt.Fprintf(&values, "  f%d: x\n", i)
 		}
 		head = strings.Replace(head, "              list:\n", fields.String()+"              list:\n", 1)
-		return []byte(head + "\n---\napiVersion: example.com" + strings.Replace(object, "  list:\n", values.String(), 1))
+		return []byte(head + "\n---\napiVersion: example.com" + strings.Replace(object, "  list:\n",
+			values.String(), 1))
 	}
 }
 
-// definition is a kind whose objects have a list of items, with what the schema says of an item and of the list, and one such object.
+// definition is a kind whose objects have a list of items, with what the schema says of an item and
+// of the list, and one such object.
 func definition(ofItem, ofList, item string, n int) func() []byte {
 	kind := "string"
 	if strings.HasPrefix(item, "{") {
@@ -240,8 +284,10 @@ spec:
 // matrices is an ApplicationSet that makes nothing of so many elements to the power of its depth.
 func matrices(deep, elements int) func() []byte {
 	list := "{list: {elements: [" + strings.Repeat("{a: b}, ", elements) + "]}}"
-	return text(route + "---\napiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s, namespace: argocd}\nspec:\n  generators: [" +
-		strings.Repeat("{matrix: {generators: ["+list+", ", deep) + "{list: {elements: []}}" + strings.Repeat("]}}", deep) + "]\n  template: {metadata: {name: a}}\n")
+	return text(route +
+		"---\napiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s, namespace: argocd}\nspec:\n  generators: [" +
+		strings.Repeat("{matrix: {generators: ["+list+", ", deep) + "{list: {elements: []}}" + strings.Repeat("]}}",
+		deep) + "]\n  template: {metadata: {name: a}}\n")
 }
 
 // zipped is a text many times, compressed.

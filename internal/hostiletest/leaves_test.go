@@ -97,7 +97,8 @@ spec:
 	leafKustomization = "resources: [objects.yaml]\nnamePrefix: a-\ncommonAnnotations: {a: b}\npatches: [{path: patch.yaml, target: {kind: Gateway}}]\nconfigMapGenerator: [{name: x, files: [values]}]\n"
 )
 
-// TestEscapesOfFiles: each text of a file by itself, in what is read and in the errors that say why it is not.
+// TestEscapesOfFiles: each text of a file by itself, in what is read and in the errors that say why
+// it is not.
 func TestEscapesOfFiles(t *testing.T) {
 	w := world{t.TempDir()}
 	route := w.file(t, "route.yaml", []byte(leafObjects))
@@ -107,18 +108,33 @@ func TestEscapesOfFiles(t *testing.T) {
 		behind     string // the rest of the file
 		args       [][]string
 	}{
-		"kinds": {text: leafKind, file: "kinds.yaml", args: [][]string{{"kinds", "-o", "wide", "-f", route, "--policy-kinds", "@"}, {"effective", "-A", "-f", route, "--policy-kinds", "@"}}},
-		"requirements": {text: leafRequirements, file: "leaf.yaml", args: [][]string{{"check", "-f", route, "--requirements", "@", "--config", "none", "-o", "github"},
-			{"check", "-f", route, "--requirements", "@", "--config", "none"}, {"check", "-f", route, "--requirements", "@", "--config", "none", "-o", "junit"}, {"check", "-f", route, "--requirements", "@", "--config", "none", "-o", "sarif"}}},
-		"tests":          {text: leafTest, file: "tests.yaml", args: [][]string{{"check", "test", "@"}, {"check", "test", "@", "-o", "junit"}, {"check", "test", "@", "-o", "yaml"}}},
-		"configs":        {text: leafConfig, file: "config.yaml", args: [][]string{{"check", "-f", route, "--config", "@"}, {"report", "-f", route, "--config", "@", "-o", "json"}}},
-		"snapshots":      {text: fmt.Sprintf(leafSnapshot, 3), file: "snapshots/2.yaml", behind: leafObjects, args: [][]string{{"effective", "-A", "-f", "@"}, {"check", "-f", "@", "--config", "none", "-o", "github"}, {"history", "cart", "-n", "shop", "--snapshots", w.in + "/snapshots"}, {"diff", "--at", "2026-01-01T01:00", "--snapshots", w.in + "/snapshots"}}},
-		"Flux":           {text: leafFlux, file: "flux/a.yaml", args: [][]string{{"effective", "-A", "-R", "-f", w.in + "/flux", "-v"}}},
-		"Argo CD":        {text: leafArgo, file: "argo/a.yaml", args: [][]string{{"effective", "-A", "-R", "-f", w.in + "/argo", "-v"}}},
-		"kustomizations": {text: leafKustomization, file: "kustomize/kustomization.yaml", args: [][]string{{"effective", "-A", "-k", w.in + "/kustomize"}, {"effective", "-A", "-R", "-f", w.in + "/kustomize"}}},
+		"kinds": {text: leafKind, file: "kinds.yaml", args: [][]string{{"kinds", "-o", "wide", "-f", route,
+			"--policy-kinds", "@"}, {"effective", "-A", "-f", route, "--policy-kinds", "@"}}},
+		"requirements": {text: leafRequirements, file: "leaf.yaml",
+			args: [][]string{{"check", "-f", route, "--requirements", "@", "--config", "none", "-o", "github"},
+				{"check", "-f", route, "--requirements", "@", "--config", "none"}, {"check", "-f", route,
+					"--requirements",
+					"@", "--config", "none", "-o", "junit"}, {"check", "-f", route, "--requirements", "@", "--config",
+					"none", "-o", "sarif"}}},
+		"tests": {text: leafTest, file: "tests.yaml", args: [][]string{{"check", "test", "@"},
+			{"check", "test", "@", "-o", "junit"}, {"check", "test", "@", "-o", "yaml"}}},
+		"configs": {text: leafConfig, file: "config.yaml", args: [][]string{{"check", "-f", route, "--config",
+			"@"}, {"report", "-f", route, "--config", "@", "-o", "json"}}},
+		"snapshots": {text: fmt.Sprintf(leafSnapshot, 3), file: "snapshots/2.yaml", behind: leafObjects,
+			args: [][]string{{"effective", "-A", "-f", "@"}, {"check", "-f", "@", "--config", "none", "-o", "github"},
+				{"history", "cart", "-n", "shop", "--snapshots", w.in + "/snapshots"}, {"diff", "--at",
+					"2026-01-01T01:00", "--snapshots", w.in + "/snapshots"}}},
+		"Flux": {text: leafFlux, file: "flux/a.yaml",
+			args: [][]string{{"effective", "-A", "-R", "-f", w.in + "/flux", "-v"}}},
+		"Argo CD": {text: leafArgo, file: "argo/a.yaml",
+			args: [][]string{{"effective", "-A", "-R", "-f", w.in + "/argo", "-v"}}},
+		"kustomizations": {text: leafKustomization, file: "kustomize/kustomization.yaml",
+			args: [][]string{{"effective", "-A", "-k", w.in + "/kustomize"}, {"effective", "-A", "-R", "-f",
+				w.in + "/kustomize"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, folder := range []string{"snapshots/1.yaml", "flux/apps/o.yaml", "argo/apps/o.yaml", "kustomize/objects.yaml"} {
+			for _, folder := range []string{"snapshots/1.yaml", "flux/apps/o.yaml", "argo/apps/o.yaml",
+				"kustomize/objects.yaml"} {
 				text := leafObjects
 				if folder == "snapshots/1.yaml" {
 					text = fmt.Sprintf(leafSnapshot, 1) + leafObjects
@@ -137,7 +153,8 @@ func TestEscapesOfFiles(t *testing.T) {
 				at := w.file(t, one.file, append(append(doc, '\n'), one.behind...))
 				for _, args := range one.args {
 					t.Run("", func(t *testing.T) { // the document is shown with what fails
-						said(t, string(doc), strings.Split(strings.ReplaceAll(strings.Join(args, "\x00"), "@", at), "\x00"))
+						said(t, string(doc), strings.Split(strings.ReplaceAll(strings.Join(args, "\x00"), "@", at),
+							"\x00"))
 					})
 				}
 			})
@@ -149,7 +166,8 @@ func TestEscapesOfFiles(t *testing.T) {
 func answers(args []string, file string) (int, string) {
 	var out bytes.Buffer
 	line := strings.Split(strings.ReplaceAll(strings.Join(args, "\x00"), "@", file), "\x00")
-	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), line, clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &out, LookupEnv: func(string) (string, bool) { return "", false }})
+	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), line, clirun.Streams{In: strings.NewReader(""),
+		Out: &out, Err: &out, LookupEnv: func(string) (string, bool) { return "", false }})
 	return code, out.String()
 }
 
@@ -162,24 +180,45 @@ func said(t *testing.T, doc string, args []string) {
 	}
 }
 
-// TestEscapesOfArguments: names that a command line has, which a script may have taken from anywhere.
+// TestEscapesOfArguments: names that a command line has, which a script may have taken from
+// anywhere.
 func TestEscapesOfArguments(t *testing.T) {
 	w := world{t.TempDir()}
 	route := w.file(t, "route.yaml", []byte(leafObjects))
 	t.Chdir(w.in) // one of them is the name of a file to write
 	p := poisoned("x")
 	for _, args := range [][]string{
-		{p}, {"effective", p, "-f", route}, {"effective", "-f", route, "--" + p}, {"effective", "-f", p}, {"effective", "-f", route, "-n", p}, {"effective", "-f", route, "-o", p}, {"effective", "-f", route, "-l", p},
-		{"effective", "-f", route, "-o", "jsonpath=" + p + "{"}, {"effective", "-f", route, "-o", "go-template=" + p + "{{"}, {"effective", "-f", route, "--policy-kind", p}, {"effective", "-f", route, "--sort-by", p},
-		{"effective", "-f", route, "--for-request", p}, {"effective", "-f", route, "--vendor-setting", p}, {"effective", "-f", route, "--color", p}, {"effective", "-f", route, "--limit", p}, {"effective", "-k", p}, {"effective", "--kubeconfig", p}, {"effective", "--context", p, "--kubeconfig", route},
-		{"matrix", "-A", "-f", route, "--missing", p}, {"reach", p, "-f", route}, {"overridden", "--target", p, "-f", route}, {"explain", p, "-f", route}, {"explain", "cart", p, "-n", "shop", "-f", route},
-		{"status", p, "-f", route}, {"audit", "--dataplane", p, "-f", route}, {"audit", p, "-f", route}, {"graph", "--focus", p, "-f", route}, {"graph", "--request", p, "-f", route}, {"graph", "--theme", p, "-f", route},
-		{"request", p, "-f", route}, {"request", p, "http://x", "-f", route}, {"request", "http://x/" + p, "-H", p, "-f", route}, {"request", "--curl", p, "-f", route}, {"request", "--curl", "curl '" + p + "'", "-f", route}, {"request", "http://x", "--expect", p, "-f", route}, {"request", "http://x", "--gateway", p, "-f", route}, {"request", "http://x", "--grpc", p, "-f", route},
-		{"request", "--requests-file", p, "-f", route}, {"request", "--from", p, "--to", p, "--protocol", "TCP", "--port", "1", "-f", route},
-		{"prove", "--require", p, "-f", route}, {"prove", "--expression", p, "-f", route}, {"prove", "--property", p, "-f", route}, {"prove", "--paths", p, "--hosts", p, "--require", "AuthPolicy", "-f", route}, {"prove", "--headers", p, "--require", "AuthPolicy", "-f", route},
-		{"diff", p, route}, {"diff", "git:" + p, route}, {"diff", route, "--delete", p}, {"diff", "--behavior", route, route, "--weights", p}, {"diff", "--behavior", route, route, "--protect", p}, {"diff", "--at", p, "--snapshots", p}, {"history", p, "--snapshots", p},
-		{"check", p}, {"check", "--list", p}, {"check", "-f", route, "--requirements", p}, {"check", "-f", route, "--config", p}, {"check", "-f", route, "--ignore", p, "--config", "none"}, {"check", "-f", route, "--fail-on", p}, {"check", "coverage", "--requirements", p}, {"check", "test", p}, {"check", "-f", route, "--crds", p},
-		{"kinds", "--policy-kinds", p}, {"publish", "-f", route, "--to", p}, {"publish", "-f", route, "--to", p + ".yaml"}, {"publish", "-f", route, "--values", p, "--dry-run"}, {"report", "-f", route, "-o", p}, {"report", "-f", route, "--title", p, "-o", "json", "--config", "none"}, {"completion", p}, {"help", p}, {"__complete", "effective", "-f", route, p}, {"snapshot", "-o", p, "--kubeconfig", p},
+		{p}, {"effective", p, "-f", route}, {"effective", "-f", route, "--" + p}, {"effective", "-f", p}, {"effective",
+			"-f", route, "-n", p}, {"effective", "-f", route, "-o", p}, {"effective", "-f", route, "-l", p},
+		{"effective", "-f", route, "-o", "jsonpath=" + p + "{"}, {"effective", "-f", route, "-o", "go-template=" + p +
+			"{{"}, {"effective", "-f", route, "--policy-kind", p}, {"effective", "-f", route, "--sort-by", p},
+		{"effective", "-f", route, "--for-request", p}, {"effective", "-f", route, "--vendor-setting",
+			p}, {"effective", "-f", route, "--color", p}, {"effective", "-f", route, "--limit", p},
+		{"effective", "-k", p}, {"effective", "--kubeconfig", p}, {"effective", "--context", p, "--kubeconfig", route},
+		{"matrix", "-A", "-f", route, "--missing", p}, {"reach", p, "-f", route}, {"overridden", "--target", p, "-f",
+			route}, {"explain", p, "-f", route}, {"explain", "cart", p, "-n", "shop", "-f", route},
+		{"status", p, "-f", route}, {"audit", "--dataplane", p, "-f", route}, {"audit", p, "-f", route}, {"graph",
+			"--focus", p, "-f", route}, {"graph", "--request", p, "-f", route}, {"graph", "--theme", p, "-f", route},
+		{"request", p, "-f", route}, {"request", p, "http://x", "-f", route}, {"request", "http://x/" + p, "-H", p,
+			"-f", route}, {"request", "--curl", p, "-f", route}, {"request", "--curl", "curl '" + p +
+			"'", "-f", route}, {"request", "http://x", "--expect", p, "-f", route},
+		{"request", "http://x", "--gateway", p, "-f", route}, {"request", "http://x", "--grpc", p, "-f", route},
+		{"request", "--requests-file", p, "-f", route}, {"request", "--from", p, "--to", p, "--protocol", "TCP",
+			"--port", "1", "-f", route},
+		{"prove", "--require", p, "-f", route}, {"prove", "--expression", p, "-f", route}, {"prove", "--property", p,
+			"-f", route}, {"prove", "--paths", p, "--hosts", p, "--require", "AuthPolicy", "-f", route},
+		{"prove", "--headers", p, "--require", "AuthPolicy", "-f", route},
+		{"diff", p, route}, {"diff", "git:" + p, route}, {"diff", route, "--delete", p}, {"diff", "--behavior", route,
+			route, "--weights", p}, {"diff", "--behavior", route, route, "--protect", p},
+		{"diff", "--at", p, "--snapshots", p}, {"history", p, "--snapshots", p},
+		{"check", p}, {"check", "--list", p}, {"check", "-f", route, "--requirements", p}, {"check", "-f", route,
+			"--config", p}, {"check", "-f", route, "--ignore", p, "--config", "none"},
+		{"check", "-f", route, "--fail-on", p}, {"check", "coverage", "--requirements", p}, {"check", "test",
+			p}, {"check", "-f", route, "--crds", p},
+		{"kinds", "--policy-kinds", p}, {"publish", "-f", route, "--to", p}, {"publish", "-f", route, "--to",
+			p + ".yaml"}, {"publish", "-f", route, "--values", p, "--dry-run"}, {"report", "-f", route, "-o", p},
+		{"report", "-f", route, "--title", p, "-o", "json", "--config", "none"}, {"completion", p}, {"help",
+			p}, {"__complete", "effective", "-f", route, p}, {"snapshot", "-o", p, "--kubeconfig", p},
 	} {
 		says(t, args...)
 	}

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// loads are inputs that are much of one thing, and have to be read in about the time that ordinary manifests of that size take.
+// loads are inputs that are much of one thing, and have to be read in about the time that ordinary
+// manifests of that size take.
 var loads = []struct {
 	name string
 	file func() []byte
@@ -34,7 +35,8 @@ var loads = []struct {
 }
 
 func jsonMap(n int) []byte {
-	b := bytes.NewBufferString(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"first": "v"`)
+	b := bytes.NewBufferString(
+		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"first": "v"`)
 	for i := range n {
 		fmt.Fprintf(b, `,"k%d":"v"`, i)
 	}
@@ -66,7 +68,8 @@ func ordinary(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// TestLinear: much of one thing takes check at most one and a half times as long for a byte as ordinary manifests, side by side.
+// TestLinear: much of one thing takes check at most one and a half times as long for a byte as
+// ordinary manifests, side by side.
 func TestLinear(t *testing.T) {
 	folder := t.TempDir()
 	written := func(name string, text []byte) string {

@@ -13,8 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// What is put before and behind texts: commands of CI runners at the start of a line and within one, what moves a cursor, changes a title or makes a link in a
-// terminal (C0 and C1), what reorders text, hides or breaks lines, and markup. There is no slash in it, so that names stay names.
+// What is put before and behind texts: commands of CI runners at the start of a line and within
+// one, what moves a cursor, changes a title or makes a link in a terminal (C0 and C1), what
+// reorders text, hides or breaks lines, and markup. There is no slash in it, so that names stay
+// names.
 const (
 	poisonBefore = "::set-output name=zq::"
 	poisonBehind = "\n::set-output name=zq::x\n  ::add-mask::zq\r##[error]zq ##vso[task.zq]x\x1b[66m\x1b]8;;zq\x07\x1b]52;c;enE=\x1b\\\b\x7f\u009b2J\u009d0;zq\u009c\u0085" +
@@ -32,12 +34,17 @@ const (
 	all               // everything but apiVersion, with kinds and enumerations
 )
 
-// Keys below which texts are words that decide what an object is, and those below which they are names.
+// Keys below which texts are words that decide what an object is, and those below which they are
+// names.
 var (
-	words = []string{"kind", "group", "controllerName", "type", "from", "protocol", "strategy", "mode", "method", "status", "operator", "mergeType", "port", "allowMethods", "creationTimestamp",
-		"lastTransitionTime", "@type", "window", "requestTimeout", "limit", "timeout", "plural", "version", "apiVersion", "readAt", "kinds", "for", "stringData", "data", "expression"}
-	named = []string{"name", "namespace", "sectionName", "hostname", "hostnames", "gatewayClassName", "value", "cluster", "domains", "prefix", "route_config_name", "path", "id", "match", "matchLabels",
-		"labels", "targetRef", "targetRefs", "parentRefs", "backendRefs", "parentRef", "ancestorRef", "requirements", "files", "targets"}
+	words = []string{"kind", "group", "controllerName", "type", "from", "protocol", "strategy", "mode", "method",
+		"status", "operator", "mergeType", "port", "allowMethods", "creationTimestamp",
+		"lastTransitionTime", "@type", "window", "requestTimeout", "limit", "timeout", "plural", "version",
+		"apiVersion", "readAt", "kinds", "for", "stringData", "data", "expression"}
+	named = []string{"name", "namespace", "sectionName", "hostname", "hostnames", "gatewayClassName", "value",
+		"cluster", "domains", "prefix", "route_config_name", "path", "id", "match", "matchLabels",
+		"labels", "targetRef", "targetRefs", "parentRefs", "backendRefs", "parentRef", "ancestorRef", "requirements",
+		"files", "targets"}
 )
 
 // poison gives texts and names of a value what a terminal, a runner or a page would act on.
@@ -59,7 +66,8 @@ func poison(v any, d dose, at string, name bool) any {
 		out := map[string]any{}
 		for key, one := range v {
 			to := key
-			if open := slices.Contains([]string{"annotations", "rules", "limits", "authentication", "authorization", "labels"}, at); open && (d > free || at == "annotations") {
+			if open := slices.Contains([]string{"annotations", "rules", "limits", "authentication", "authorization",
+				"labels"}, at); open && (d > free || at == "annotations") {
 				to = poisoned(key)
 			}
 			out[to] = poison(one, d, key, name || slices.Contains(named, key))
@@ -106,7 +114,8 @@ func told(o map[string]any) map[string]any {
 	}
 	meta["annotations"] = map[string]any{"a8r.io/owner": "team", "dopolicy.dev/ignore": "RuleShadowed", "note": "text"}
 	condition := func(kind string) []any {
-		return []any{map[string]any{"type": kind, "status": "False", "reason": "Refused", "message": "no", "lastTransitionTime": "2026-01-01T00:00:00Z"}}
+		return []any{map[string]any{"type": kind, "status": "False", "reason": "Refused", "message": "no",
+			"lastTransitionTime": "2026-01-01T00:00:00Z"}}
 	}
 	spec, _ := o["spec"].(map[string]any)
 	switch kind, _ := o["kind"].(string); {
@@ -114,12 +123,15 @@ func told(o map[string]any) map[string]any {
 		var parents []any
 		refs, _ := spec["parentRefs"].([]any)
 		for _, ref := range refs {
-			parents = append(parents, map[string]any{"parentRef": ref, "controllerName": "example.com/gateway-controller", "conditions": condition("Accepted")})
+			parents = append(parents, map[string]any{"parentRef": ref,
+				"controllerName": "example.com/gateway-controller", "conditions": condition("Accepted")})
 		}
 		o["status"] = map[string]any{"parents": parents}
 	case strings.HasSuffix(kind, "Policy") && kind != "NetworkPolicy":
 		o["status"] = map[string]any{"conditions": condition("Enforced"), "ancestors": []any{map[string]any{
-			"ancestorRef": map[string]any{"name": "eg", "namespace": "infra", "kind": "Gateway", "group": "gateway.networking.k8s.io"}, "controllerName": "gateway.envoyproxy.io/gatewayclass-controller", "conditions": condition("Accepted")}}}
+			"ancestorRef": map[string]any{"name": "eg", "namespace": "infra", "kind": "Gateway",
+				"group": "gateway.networking.k8s.io"},
+			"controllerName": "gateway.envoyproxy.io/gatewayclass-controller", "conditions": condition("Accepted")}}}
 	case kind == "Gateway":
 		o["status"] = map[string]any{"conditions": condition("Programmed")}
 	}

@@ -1,5 +1,6 @@
-// Command kindgen writes, beside every vendor's kinds.yaml, the same as JSON: kinds.json is what the program embeds, because every command
-// reads it and YAML takes ten times as long. With -check it writes nothing and fails if a file is not up to date.
+// Command kindgen writes, beside every vendor's kinds.yaml, the same as JSON: kinds.json is what
+// the program embeds, because every command reads it and YAML takes ten times as long. With -check
+// it writes nothing and fails if a file is not up to date.
 package main
 
 import (
@@ -62,7 +63,8 @@ func run(dir string, check bool) error {
 	return nil
 }
 
-// convert is the documents of a YAML file as a JSON list, one a line, with aliases followed. Their fields are in order.
+// convert is the documents of a YAML file as a JSON list, one a line, with aliases followed. Their
+// fields are in order.
 func convert(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	dec := yaml.NewDecoder(bytes.NewReader(text))

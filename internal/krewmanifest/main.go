@@ -1,7 +1,8 @@
-// Command krewmanifest fills krew-manifest.yaml in from the files of a release: the version from metadata.json, the checksums from
-// checksums.txt. It takes the folder in which they are, and writes dopolicy.yaml there; a platform (linux_amd64) as second argument leaves out the
-// others. krew-release-bot fills the same template in on
-// GitHub; the function that it has for that, addURIAndSha, does here what it does there.
+// Command krewmanifest fills krew-manifest.yaml in from the files of a release: the version from
+// metadata.json, the checksums from checksums.txt. It takes the folder in which they are, and
+// writes dopolicy.yaml there; a platform (linux_amd64) as second argument leaves out the others.
+// krew-release-bot fills the same template in on GitHub; the function that it has for that,
+// addURIAndSha, does here what it does there.
 package main
 
 import (
@@ -20,7 +21,8 @@ const manifest = "krew-manifest.yaml"
 
 func main() {
 	if len(os.Args) < 2 || len(os.Args) > 3 {
-		fmt.Fprintln(os.Stderr, "error: krewmanifest takes the folder of the release, and a platform if it is for one alone")
+		fmt.Fprintln(os.Stderr,
+			"error: krewmanifest takes the folder of the release, and a platform if it is for one alone")
 		os.Exit(2)
 	}
 	only := strings.Join(os.Args[2:], "")

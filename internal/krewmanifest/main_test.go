@@ -17,7 +17,8 @@ func release(t *testing.T, archives ...string) string {
 	for i, name := range archives {
 		fmt.Fprintf(&sums, "a%063d  kubectl-dopolicy_v1.2.3_%s\n", i, name)
 	}
-	for name, text := range map[string]string{"metadata.json": `{"tag":"v1.2.3","version":"1.2.3"}`, "checksums.txt": sums.String()} {
+	for name, text := range map[string]string{"metadata.json": `{"tag":"v1.2.3","version":"1.2.3"}`,
+		"checksums.txt": sums.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +27,8 @@ func release(t *testing.T, archives ...string) string {
 }
 
 func TestEveryArchiveHasItsChecksum(t *testing.T) {
-	archives := []string{"linux_amd64.tar.gz", "linux_arm64.tar.gz", "darwin_amd64.tar.gz", "darwin_arm64.tar.gz", "windows_amd64.zip", "windows_arm64.zip"}
+	archives := []string{"linux_amd64.tar.gz", "linux_arm64.tar.gz", "darwin_amd64.tar.gz", "darwin_arm64.tar.gz",
+		"windows_amd64.zip", "windows_arm64.zip"}
 	dir := release(t, archives...)
 	if err := run("../../"+manifest, dir, ""); err != nil {
 		t.Fatal(err)
@@ -48,7 +50,8 @@ func TestEveryArchiveHasItsChecksum(t *testing.T) {
 		t.Fatalf("%s", text)
 	}
 	for i, p := range got.Spec.Platforms {
-		if !strings.HasSuffix(p.URI, "/v1.2.3/kubectl-dopolicy_v1.2.3_"+archives[i]) || p.SHA256 != fmt.Sprintf("a%063d", i) {
+		if !strings.HasSuffix(p.URI, "/v1.2.3/kubectl-dopolicy_v1.2.3_"+archives[i]) ||
+			p.SHA256 != fmt.Sprintf("a%063d", i) {
 			t.Errorf("%s: %+v", archives[i], p)
 		}
 	}

@@ -30,7 +30,8 @@ func Write(t testing.TB, files map[string]string) {
 	t.Chdir(dir)
 }
 
-// Describe lists objects as "ref origin" and problems as "severity code ref origin: message (hint)".
+// Describe lists objects as "ref origin" and problems as "severity code ref origin: message
+// (hint)".
 func Describe(s *model.Snapshot) []string {
 	var lines []string
 	for _, o := range s.Objects {

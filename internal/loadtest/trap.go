@@ -30,7 +30,8 @@ func SetTrap(t *testing.T) *Trap {
 	bin := t.TempDir()
 	trap := &Trap{marker: filepath.Join(bin, "ran")}
 	for _, name := range []string{"git", "helm", "helmV3", "docker", "podman", "kubectl", "kustomize"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n: > '"+trap.marker+"'\nexit 1\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n: > '"+trap.marker+"'\nexit 1\n"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

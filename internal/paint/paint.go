@@ -16,9 +16,11 @@ const ToGateway = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, 
 // GroupKind is that of the policies.
 var GroupKind = model.GroupKind{Group: "x.io", Kind: "Paint"}
 
-// Limits are the lines of a descriptor with named rules, fillers, conditions and deactivation lists.
+// Limits are the lines of a descriptor with named rules, fillers, conditions and deactivation
+// lists.
 func Limits() []string {
-	return []string{"content: {fields: [limits, when], condition: when, unset: [unset, remove]}", "rules: [limits.*, {path: when, filler: true}]",
+	return []string{"content: {fields: [limits, when], condition: when, unset: [unset, remove]}",
+		"rules: [limits.*, {path: when, filler: true}]",
 		"strategy: {read: [block.strategy, spec.strategy], values: {atomic: atomic, merge: merge}, default: atomic}"}
 }
 
@@ -27,13 +29,15 @@ func Kind(lines ...string) string {
 	return "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint.x.io\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// CRD is a CustomResourceDefinition with the label value and, in flow style, the properties of its spec.
+// CRD is a CustomResourceDefinition with the label value and, in flow style, the properties of its
+// spec.
 func CRD(label, properties string) string {
 	labels := ""
 	if label != "" {
 		labels = `, labels: {gateway.networking.k8s.io/policy: "` + label + `"}`
 	}
-	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: paints.x.io" + labels + "}\n" +
+	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: paints.x.io" +
+		labels + "}\n" +
 		"spec: {group: x.io, scope: Namespaced, names: {kind: Paint, plural: paintz, shortNames: [pt]}, versions: [{name: v1, storage: true, schema: {openAPIV3Schema: {properties: {spec: {properties: {" + properties + "}}}}}}]}\n---\n"
 }
 
@@ -73,8 +77,10 @@ func Object(body map[string]any) *model.Object {
 	if !found {
 		group, version = "", group
 	}
-	o := &model.Object{Version: version, Body: model.Pack(body, nil), Labels: map[string]string{}, Origin: model.Origin{File: "in.yaml", Line: 1},
-		Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Namespace: model.Text(body, "metadata", "namespace"), Name: model.Text(body, "metadata", "name")}}
+	o := &model.Object{Version: version, Body: model.Pack(body, nil), Labels: map[string]string{},
+		Origin: model.Origin{File: "in.yaml", Line: 1},
+		Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Namespace: model.Text(body, "metadata",
+			"namespace"), Name: model.Text(body, "metadata", "name")}}
 	labels, _ := model.Get(body, "metadata", "labels").(map[string]any)
 	for key := range labels {
 		o.Labels[key] = model.Text(labels, key)

@@ -1,5 +1,6 @@
-// Command picturegen draws the pictures of docs/graph.md: it has the program draw each of them, and writes down what they were drawn from. With
-// -check it draws nothing and fails if a picture would be drawn from something else today.
+// Command picturegen draws the pictures of docs/graph.md: it has the program draw each of them, and
+// writes down what they were drawn from. With -check it draws nothing and fails if a picture would
+// be drawn from something else today.
 package main
 
 import (
@@ -19,7 +20,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// pictures are the pictures and the flags of graph that they are drawn with, beside those for the demo.
+// pictures are the pictures and the flags of graph that they are drawn with, beside those for the
+// demo.
 var pictures = []struct {
 	name string
 	args []string
@@ -89,14 +91,18 @@ func run(dir, demo string, check bool) error {
 			return err
 		}
 	}
-	return errors.Join(os.WriteFile(filepath.Join(folder, sumsFile), sums.Bytes(), 0o644), os.WriteFile(filepath.Join(dir, page), []byte(text), 0o644))
+	return errors.Join(os.WriteFile(filepath.Join(folder, sumsFile), sums.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(dir, page), []byte(text), 0o644))
 }
 
 // graph is what the program writes.
 func graph(demo, format string, args []string) ([]byte, error) {
 	var out, complaints bytes.Buffer
 	args = append([]string{"graph", "-f", demo, "-o", format}, args...)
-	streams := clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints, LookupEnv: func(string) (string, bool) { return "", false }}
+	streams := clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints, LookupEnv: func(string) (string,
+		bool) {
+		return "", false
+	}}
 	if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, streams); code != 0 {
 		_, _ = io.Copy(os.Stderr, &complaints)
 		return nil, fmt.Errorf("%s: exit code %d", strings.Join(args, " "), code)

@@ -21,22 +21,27 @@ func drawAgentgateway(w *world) {
 		}
 		mode := func(modes ...string) string { return pick(w, append(modes, "Strict", "Strict")...) }
 		if w.chance(3) {
-			traffic["jwtAuthentication"] = object{"mode": mode("Optional", "Permissive"), "providers": []any{object{"issuer": "https://idp.example", "jwks": object{"inline": `{"keys":[]}`}}}}
+			traffic["jwtAuthentication"] = object{"mode": mode("Optional", "Permissive"),
+				"providers": []any{object{"issuer": "https://idp.example", "jwks": object{"inline": `{"keys":[]}`}}}}
 		}
 		if w.chance(5) {
 			traffic["basicAuthentication"] = object{"mode": mode("Optional"), "users": []any{"a:$apr1$x"}}
 		}
 		if w.chance(5) {
-			traffic["apiKeyAuthentication"] = object{"mode": mode("Optional", "Permissive"), "secretRef": object{"name": "keys"}}
+			traffic["apiKeyAuthentication"] = object{"mode": mode("Optional", "Permissive"),
+				"secretRef": object{"name": "keys"}}
 		}
 		if w.chance(2) {
 			opaque := "request.headers['x-team'] == 'blue'"
 			if traffic["phase"] != nil {
 				opaque = "true" // one expression in two decisions is not looked at
 			}
-			expressions := slices.Concat([]any{pick(w, "true", "false", "cidr('10.0.0.0/8').containsIP(source.address)", "cidr('192.0.2.0/24').containsIP(source.address)", opaque)},
+			expressions := slices.Concat([]any{pick(w, "true", "false",
+				"cidr('10.0.0.0/8').containsIP(source.address)", "cidr('192.0.2.0/24').containsIP(source.address)",
+				opaque)},
 				some(w, 4, "cidr('10.0.0.0/8').containsIP(source.address)"))
-			traffic["authorization"] = object{"action": pick(w, "Allow", "Deny", "Require"), "policy": object{"matchExpressions": expressions}}
+			traffic["authorization"] = object{"action": pick(w, "Allow", "Deny", "Require"),
+				"policy": object{"matchExpressions": expressions}}
 		}
 		if traffic["phase"] == nil && w.chance(4) {
 			traffic["rateLimit"] = object{"local": []any{object{"requests": 5, "unit": "Minutes"}}}
@@ -51,20 +56,26 @@ func drawAgentgateway(w *world) {
 			delete(traffic, "phase")
 			traffic["timeouts"] = object{"request": "5s"}
 		}
-		w.add("agentgateway.dev/v1alpha1", "AgentgatewayPolicy", object{"targetRefs": []any{target}, "traffic": traffic})
+		w.add("agentgateway.dev/v1alpha1", "AgentgatewayPolicy", object{"targetRefs": []any{target},
+			"traffic": traffic})
 	}
 	if w.chance(4) {
-		w.add("agentgateway.dev/v1alpha1", "AgentgatewayPolicy", object{"targetRefs": []any{object{"group": apiGroup, "kind": "Gateway", "name": "gw"}},
-			"frontend": object{"networkAuthorization": object{"policy": object{"matchExpressions": []any{pick(w, "cidr('10.0.0.0/8').containsIP(source.address)", "cidr('0.0.0.0/0').containsIP(source.address)")}}}}})
+		w.add("agentgateway.dev/v1alpha1", "AgentgatewayPolicy",
+			object{"targetRefs": []any{object{"group": apiGroup, "kind": "Gateway", "name": "gw"}},
+				"frontend": object{"networkAuthorization": object{"policy": object{"matchExpressions": []any{pick(w,
+					"cidr('10.0.0.0/8').containsIP(source.address)",
+					"cidr('0.0.0.0/0').containsIP(source.address)")}}}}})
 	}
-	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "keys", "namespace": namespace}, "stringData": object{"a": "b"}})
+	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "keys",
+		"namespace": namespace}, "stringData": object{"a": "b"}})
 }
 
 func filtersOfAgentgateway(_ *world, p *place) []filter {
 	above, own := p.above["AgentgatewayPolicy"], p.settings["AgentgatewayPolicy"]
 	var out []filter
 	if rules := value(above, "frontend", "networkAuthorization"); rules != nil {
-		out = append(out, filter{name: "networkAuthorization", does: func(_ *call, who *client) reply { return ask(allowedByAgentgateway(rules, who), noAnswer) }})
+		out = append(out, filter{name: "networkAuthorization",
+			does: func(_ *call, who *client) reply { return ask(allowedByAgentgateway(rules, who), noAnswer) }})
 	}
 	return append(append(out, trafficFilters(value(above, "traffic"))...), trafficFilters(value(own, "traffic"))...)
 }
@@ -91,10 +102,12 @@ func trafficFilters(traffic any) []filter {
 	login("basicAuthentication", func(c *client) string { return c.basic })
 	login("apiKeyAuthentication", func(c *client) string { return c.key })
 	if value(traffic, "extAuth") != nil {
-		out = append(out, filter{name: "extAuth", decides: true, does: func(*call, *client) reply { return ask(maybe, 0) }})
+		out = append(out, filter{name: "extAuth", decides: true,
+			does: func(*call, *client) reply { return ask(maybe, 0) }})
 	}
 	if rules := value(traffic, "authorization"); rules != nil {
-		out = append(out, filter{name: "authorization", decides: true, does: func(_ *call, who *client) reply { return ask(allowedByAgentgateway(rules, who), 403) }})
+		out = append(out, filter{name: "authorization", decides: true,
+			does: func(_ *call, who *client) reply { return ask(allowedByAgentgateway(rules, who), 403) }})
 	}
 	if len(list(traffic, "rateLimit", "local")) > 0 {
 		out = append(out, filter{name: "rateLimit", does: func(*call, *client) reply { return count(yes) }})

@@ -28,7 +28,8 @@ func drawEnvoyGateway(w *world) {
 		w.add(envoyGatewayVersion, "SecurityPolicy", spec)
 	}
 	if w.chance(2) {
-		w.add(envoyGatewayVersion, "BackendTrafficPolicy", object{"targetRefs": []any{w.target()}, "rateLimit": w.drawRateLimit()})
+		w.add(envoyGatewayVersion, "BackendTrafficPolicy", object{"targetRefs": []any{w.target()},
+			"rateLimit": w.drawRateLimit()})
 	}
 	if l := w.listeners[len(w.listeners)-1]; l.secure && w.chance(2) {
 		validation := object{"caCertificateRefs": []any{object{"kind": "Secret", "group": "", "name": "pair"}}}
@@ -38,27 +39,32 @@ func drawEnvoyGateway(w *world) {
 		case 1:
 			validation["mode"] = pick(w, "Request", "RequireAny", "VerifyIfGiven", "RequireAndVerify")
 		}
-		w.add(envoyGatewayVersion, "ClientTrafficPolicy", object{"targetRefs": []any{object{"group": apiGroup, "kind": "Gateway", "name": "gw", "sectionName": l.name}},
-			"tls": object{"clientValidation": validation}})
+		w.add(envoyGatewayVersion, "ClientTrafficPolicy",
+			object{"targetRefs": []any{object{"group": apiGroup, "kind": "Gateway", "name": "gw",
+				"sectionName": l.name}},
+				"tls": object{"clientValidation": validation}})
 	}
 }
 
 func (w *world) drawSecurity(spec object) {
 	if w.chance(5) {
-		spec["apiKeyAuth"] = object{"credentialRefs": []any{object{"name": "keys"}}, "extractFrom": []any{object{"headers": []any{"x-key"}}}}
+		spec["apiKeyAuth"] = object{"credentialRefs": []any{object{"name": "keys"}},
+			"extractFrom": []any{object{"headers": []any{"x-key"}}}}
 	}
 	if w.chance(5) {
 		spec["basicAuth"] = object{"users": object{"name": "users"}}
 	}
 	if w.chance(3) {
-		jwt := object{"providers": []any{object{"name": "p", "issuer": "https://idp.example", "remoteJWKS": object{"uri": "https://idp.example/keys"}}}}
+		jwt := object{"providers": []any{object{"name": "p", "issuer": "https://idp.example",
+			"remoteJWKS": object{"uri": "https://idp.example/keys"}}}}
 		if w.chance(3) {
 			jwt[pick(w, "optional", "failOpen")] = !w.chance(4)
 		}
 		spec["jwt"] = jwt
 	}
 	if w.chance(5) {
-		oidc := object{"provider": object{"issuer": "https://idp.example"}, "clientID": "a", "clientSecret": object{"name": "secret"}}
+		oidc := object{"provider": object{"issuer": "https://idp.example"}, "clientID": "a",
+			"clientSecret": object{"name": "secret"}}
 		if spec["jwt"] != nil && w.chance(2) {
 			oidc["passThroughAuthHeader"] = true
 		}
@@ -93,7 +99,8 @@ func (w *world) drawAuthorization(tokens bool) object {
 				operation["methods"] = []any{pick(w, "GET", "POST")}
 			}
 			if len(operation) == 0 || w.chance(2) {
-				operation["path"] = object{"type": pick(w, "Exact", "PathPrefix", "RegularExpression"), "value": pick(w, "/a", "/b", "/a/x")}
+				operation["path"] = object{"type": pick(w, "Exact", "PathPrefix", "RegularExpression"),
+					"value": pick(w, "/a", "/b", "/a/x")}
 				if w.chance(5) {
 					operation["path"].(object)["invert"] = true
 				}
@@ -103,7 +110,8 @@ func (w *world) drawAuthorization(tokens bool) object {
 		}
 		principal := object{}
 		if w.chance(3) {
-			principal["clientCIDRs"] = slices.Concat([]any{pick(w, networks[0], networks[1], "0.0.0.0/0")}, some(w, 3, networks[0]))
+			principal["clientCIDRs"] = slices.Concat([]any{pick(w, networks[0], networks[1], "0.0.0.0/0")},
+				some(w, 3, networks[0]))
 		}
 		if tokens && w.chance(2) {
 			jwt := object{"provider": "p"}
@@ -134,7 +142,8 @@ func (w *world) drawRateLimit() object {
 			selector := object{}
 			switch w.IntN(4) {
 			case 0:
-				selector["headers"] = []any{object{"name": "x-team", "type": pick(w, "Exact", "Distinct"), "value": "blue"}}
+				selector["headers"] = []any{object{"name": "x-team", "type": pick(w, "Exact", "Distinct"),
+					"value": "blue"}}
 				if h := selector["headers"].([]any)[0].(object); h["type"] == "Distinct" {
 					delete(h, "value")
 				}
@@ -201,13 +210,17 @@ func filtersOfEnvoyGateway(w *world, p *place) []filter {
 		})
 	}
 	if authorization := s["authorization"]; authorization != nil {
-		add("authorization", true, func(c *call, who *client) reply { return demand(authorizedByEnvoyGateway(authorization, c, who), 403) })
+		add("authorization", true,
+			func(c *call, who *client) reply { return demand(authorizedByEnvoyGateway(authorization, c, who), 403) })
 	}
 	limit := value(p.settings["BackendTrafficPolicy"], "rateLimit")
 	if limit != nil {
 		rules := list(limit, strings.ToLower(text(limit, "type")), "rules")
 		add("rateLimit", false, func(c *call, who *client) reply {
-			counted := slices.ContainsFunc(rules, func(rule any) bool { return !flag(rule, "shadowMode") && selectedByEnvoyGateway(rule, c, who) })
+			counted := slices.ContainsFunc(rules, func(rule any) bool {
+				return !flag(rule, "shadowMode") &&
+					selectedByEnvoyGateway(rule, c, who)
+			})
 			return count(is(counted))
 		})
 	}
@@ -234,7 +247,8 @@ func authorizedByEnvoyGateway(authorization any, c *call, who *client) bool {
 		if m := texts(operation, "methods"); len(m) > 0 && !slices.Contains(m, c.method) {
 			continue
 		}
-		if path := value(operation, "path"); path != nil && pathFits(text(path, "type"), text(path, "value"), c.path) == flag(path, "invert") {
+		if path := value(operation, "path"); path != nil && pathFits(text(path, "type"), text(path, "value"),
+			c.path) == flag(path, "invert") {
 			continue
 		}
 		if cidrs := texts(principal, "clientCIDRs"); len(cidrs) > 0 && !inNetworks(who.address, cidrs...) {
@@ -245,7 +259,9 @@ func authorizedByEnvoyGateway(authorization any, c *call, who *client) bool {
 				continue
 			}
 		}
-		if !slices.ContainsFunc(list(principal, "headers"), func(h any) bool { return slices.Contains(texts(h, "values"), c.team) }) && principal != nil && len(list(principal, "headers")) > 0 {
+		if !slices.ContainsFunc(list(principal, "headers"),
+			func(h any) bool { return slices.Contains(texts(h, "values"), c.team) }) && principal != nil &&
+			len(list(principal, "headers")) > 0 {
 			continue
 		}
 		return text(rule, "action") != "Deny"
@@ -256,7 +272,8 @@ func authorizedByEnvoyGateway(authorization any, c *call, who *client) bool {
 // selectedByEnvoyGateway reports whether all selectors of a limit fit.
 func selectedByEnvoyGateway(rule any, c *call, who *client) bool {
 	for _, s := range list(rule, "clientSelectors") {
-		if m := list(s, "methods"); len(m) > 0 && !slices.ContainsFunc(m, func(m any) bool { return text(m, "value") == c.method }) {
+		if m := list(s, "methods"); len(m) > 0 &&
+			!slices.ContainsFunc(m, func(m any) bool { return text(m, "value") == c.method }) {
 			return false
 		}
 		if path := value(s, "path"); path != nil && !pathFits(text(path, "type"), text(path, "value"), c.path) {
@@ -284,5 +301,6 @@ func pathFits(kind, value, path string) bool {
 }
 
 func inNetworks(address string, networks ...string) bool {
-	return slices.ContainsFunc(networks, func(n string) bool { return netip.MustParsePrefix(n).Contains(netip.MustParseAddr(address)) })
+	return slices.ContainsFunc(networks,
+		func(n string) bool { return netip.MustParsePrefix(n).Contains(netip.MustParseAddr(address)) })
 }

@@ -10,7 +10,9 @@ func drawGatewayAPI(w *world) {
 	for _, route := range w.ofKind("HTTPRoute") {
 		for _, rule := range list(route, "spec", "rules") {
 			if w.chance(4) {
-				rule.(object)["filters"] = []any{object{"type": "ExternalAuth", "externalAuth": object{"protocol": "GRPC", "grpc": object{}, "backendRef": object{"name": "web", "port": 80}}}}
+				rule.(object)["filters"] = []any{object{"type": "ExternalAuth",
+					"externalAuth": object{"protocol": "GRPC", "grpc": object{}, "backendRef": object{"name": "web",
+						"port": 80}}}}
 			}
 		}
 	}
@@ -26,8 +28,11 @@ func (w *world) drawFrontend() {
 	if w.chance(2) {
 		validation["mode"] = pick(w, "AllowValidOnly", "AllowInsecureFallback")
 	}
-	w.ofKind("Gateway")[0]["spec"].(object)["tls"] = object{"frontend": object{"default": object{"validation": validation}}}
-	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "ca", "namespace": namespace}, "data": object{"ca.crt": "-----BEGIN CERTIFICATE-----\nZHVtbXk=\n-----END CERTIFICATE-----\n"}})
+	w.ofKind("Gateway")[0]["spec"].(object)["tls"] = object{
+		"frontend": object{"default": object{"validation": validation}}}
+	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "ca",
+		"namespace": namespace}, "data": object{
+		"ca.crt": "-----BEGIN CERTIFICATE-----\nZHVtbXk=\n-----END CERTIFICATE-----\n"}})
 }
 
 // frontendFilters are those of the client certificates that a Gateway asks for.
@@ -36,14 +41,18 @@ func frontendFilters(w *world) []filter {
 	if validation == nil || text(validation, "mode") == "AllowInsecureFallback" {
 		return nil
 	}
-	return []filter{{name: "frontend", does: func(c *call, who *client) reply { return demand(!c.secure || who.certificate == good, noAnswer) }}}
+	return []filter{{name: "frontend", does: func(c *call, who *client) reply {
+		return demand(!c.secure ||
+			who.certificate == good, noAnswer)
+	}}}
 }
 
 func filtersOfGatewayAPI(w *world, p *place) []filter {
 	out := frontendFilters(w)
 	for _, f := range list(p.spec, "filters") {
 		if text(f, "type") == "ExternalAuth" {
-			out = append(out, filter{name: "ExternalAuth", decides: true, does: func(*call, *client) reply { return ask(maybe, 0) }})
+			out = append(out, filter{name: "ExternalAuth", decides: true,
+				does: func(*call, *client) reply { return ask(maybe, 0) }})
 		}
 	}
 	return out

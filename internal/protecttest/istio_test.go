@@ -9,7 +9,8 @@ import (
 // what stands at the Gateway, read from the manifests.
 var istio = vendor{
 	name: "istio", controller: "istio.io/gateway-controller",
-	uses: words{token: "jwtRules", mesh: "rincipals"}, tokens: []string{absent, bad, good, claims, "alice", "alice+claims"},
+	uses: words{token: "jwtRules", mesh: "rincipals"}, tokens: []string{absent, bad, good, claims, "alice",
+		"alice+claims"},
 	draw: drawIstio, filters: filtersOfIstio,
 }
 
@@ -46,9 +47,11 @@ func drawIstio(w *world) {
 			o["metadata"].(object)["annotations"] = object{"istio.io/dry-run": "true"}
 		}
 	}
-	asked := strings.Contains(string(w.manifests()), "equestPrincipals") || strings.Contains(string(w.manifests()), "request.auth")
+	asked := strings.Contains(string(w.manifests()), "equestPrincipals") ||
+		strings.Contains(string(w.manifests()), "request.auth")
 	if asked || w.chance(2) {
-		w.add(istioVersion, "RequestAuthentication", place(object{"jwtRules": []any{object{"issuer": "https://idp.example"}}}))
+		w.add(istioVersion, "RequestAuthentication",
+			place(object{"jwtRules": []any{object{"issuer": "https://idp.example"}}}))
 	}
 }
 
@@ -116,7 +119,8 @@ func filtersOfIstio(w *world, _ *place) []filter {
 	var out []filter
 	verified := len(w.ofKind("RequestAuthentication")) > 0
 	if verified {
-		out = append(out, filter{name: "tokens", does: func(_ *call, who *client) reply { return demand(who.token != bad, 401) }})
+		out = append(out,
+			filter{name: "tokens", does: func(_ *call, who *client) reply { return demand(who.token != bad, 401) }})
 	}
 	byAction := map[string][]object{}
 	for _, o := range w.ofKind("AuthorizationPolicy") {
@@ -178,7 +182,8 @@ func fitsIstio(rule any, c *call, who *client, verified bool) bool {
 	from, to := list(rule, "from"), list(rule, "to")
 	if len(from) > 0 && !slices.ContainsFunc(from, func(f any) bool {
 		s := value(f, "source")
-		return fitsTexts(s, "requestPrincipals", principal) && fitsTexts(s, "principals", peer) && fitsAddress(texts(s, "ipBlocks"), texts(s, "notIpBlocks"), who.address)
+		return fitsTexts(s, "requestPrincipals", principal) && fitsTexts(s, "principals", peer) &&
+			fitsAddress(texts(s, "ipBlocks"), texts(s, "notIpBlocks"), who.address)
 	}) {
 		return false
 	}

@@ -16,14 +16,17 @@ var kgateway = vendor{
 const kgatewayVersion = "gateway.kgateway.dev/v1alpha1"
 
 func drawKgateway(w *world) {
-	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "keys", "namespace": namespace}, "stringData": object{"a": "b"}})
+	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "keys",
+		"namespace": namespace}, "stringData": object{"a": "b"}})
 	jwks := object{"local": object{"inline": `{"keys":[]}`}}
 	for name, jwt := range map[string]object{"strict": {}, "loose": {"validationMode": "AllowMissing"}} {
 		jwt["providers"] = []any{object{"name": "p", "issuer": "https://idp.example", "jwks": jwks}}
 		w.named(kgatewayVersion, "GatewayExtension", name, object{"jwt": jwt})
 	}
 	for name, open := range map[string]bool{"service": false, "open": true} {
-		w.named(kgatewayVersion, "GatewayExtension", name, object{"extAuth": object{"failOpen": open, "grpcService": object{"backendRef": object{"name": "web", "port": 80}}}})
+		w.named(kgatewayVersion, "GatewayExtension", name,
+			object{"extAuth": object{"failOpen": open, "grpcService": object{"backendRef": object{"name": "web",
+				"port": 80}}}})
 	}
 	listed := map[any]string{} // the same in all lists, which are merged
 	for _, cidr := range []string{networks[0], networks[1], "10.1.0.0/16"} {
@@ -33,19 +36,25 @@ func drawKgateway(w *world) {
 		target := w.target()
 		spec := object{"targetRefs": []any{target}}
 		if w.chance(3) {
-			spec["jwtAuth"] = pick(w, object{"extensionRef": object{"name": "strict"}}, object{"extensionRef": object{"name": "loose"}}, object{"disable": object{}})
+			spec["jwtAuth"] = pick(w, object{"extensionRef": object{"name": "strict"}},
+				object{"extensionRef": object{"name": "loose"}}, object{"disable": object{}})
 		}
 		if w.chance(5) {
-			spec["basicAuth"] = pick(w, object{"users": []any{"a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ="}}, object{"users": []any{"a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ="}}, object{"disable": object{}})
+			spec["basicAuth"] = pick(w, object{"users": []any{"a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ="}},
+				object{"users": []any{"a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ="}}, object{"disable": object{}})
 		}
 		if w.chance(5) {
-			spec["apiKeyAuth"] = pick(w, object{"secretRef": object{"name": "keys"}, "keySources": []any{object{"header": "x-key"}}}, object{"disable": object{}})
+			spec["apiKeyAuth"] = pick(w, object{"secretRef": object{"name": "keys"},
+				"keySources": []any{object{"header": "x-key"}}}, object{"disable": object{}})
 		}
 		if w.chance(8) {
-			spec["extAuth"] = pick(w, object{"extensionRef": object{"name": "service"}}, object{"extensionRef": object{"name": "open"}}, object{"disable": object{}})
+			spec["extAuth"] = pick(w, object{"extensionRef": object{"name": "service"}},
+				object{"extensionRef": object{"name": "open"}}, object{"disable": object{}})
 		}
 		if w.chance(4) {
-			spec["rbac"] = object{"action": pick(w, "Allow", "Deny"), "policy": object{"matchExpressions": slices.Concat([]any{pick(w, "true", "false", "request.path == '/a'")}, some(w, 4, "true"))}}
+			spec["rbac"] = object{"action": pick(w, "Allow", "Deny"),
+				"policy": object{"matchExpressions": slices.Concat([]any{pick(w, "true", "false",
+					"request.path == '/a'")}, some(w, 4, "true"))}}
 		}
 		if w.chance(4) {
 			acl := object{"defaultAction": pick(w, "allow", "deny")}

@@ -36,7 +36,9 @@ func drawKong(w *world) {
 			plugin = "rate-limiting"
 			config["minute"] = 5
 		}
-		o := object{"apiVersion": "configuration.konghq.com/v1", "kind": "KongPlugin", "metadata": object{"name": fmt.Sprintf("p%d", i), "namespace": namespace}, "plugin": plugin, "config": config}
+		o := object{"apiVersion": "configuration.konghq.com/v1", "kind": "KongPlugin",
+			"metadata": object{"name": fmt.Sprintf("p%d", i), "namespace": namespace}, "plugin": plugin,
+			"config": config}
 		if w.chance(6) {
 			o["disabled"] = true
 		}
@@ -86,7 +88,8 @@ func filtersOfKong(_ *world, p *place) []filter {
 	}
 	if lists := inForce("ip-restriction"); lists != nil {
 		out = append(out, filter{name: "ip-restriction", does: func(_ *call, who *client) reply {
-			return demand(fitsAddress(texts(lists, "config", "allow"), texts(lists, "config", "deny"), who.address), 403)
+			return demand(fitsAddress(texts(lists, "config", "allow"), texts(lists, "config", "deny"), who.address),
+				403)
 		}})
 	}
 	if inForce("acl") != nil {

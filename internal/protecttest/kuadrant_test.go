@@ -68,7 +68,8 @@ func (w *world) drawLogin() object {
 		case 0, 1:
 			method = object{"jwt": object{"issuerUrl": "https://idp.example"}}
 		case 2, 3:
-			method = object{"apiKey": object{"selector": object{"matchLabels": object{"a": "b"}}}, "credentials": object{"customHeader": object{"name": "x-key"}}}
+			method = object{"apiKey": object{"selector": object{"matchLabels": object{"a": "b"}}},
+				"credentials": object{"customHeader": object{"name": "x-key"}}}
 		case 4:
 			method = object{"anonymous": object{}}
 		}
@@ -90,7 +91,8 @@ func (w *world) drawLogin() object {
 		case 2:
 			decision = object{"patternMatching": object{"patterns": []any{object{"predicate": "true"}}}}
 		default:
-			decision = object{"patternMatching": object{"patterns": []any{object{"predicate": "auth.identity.a == 'x'"}, object{"predicate": "true"}}}}
+			decision = object{"patternMatching": object{
+				"patterns": []any{object{"predicate": "auth.identity.a == 'x'"}, object{"predicate": "true"}}}}
 		}
 		if w.chance(6) {
 			decision["when"] = []any{object{"predicate": "request.host == 'a'"}}
@@ -131,7 +133,8 @@ func filtersOfKuadrant(_ *world, p *place) []filter {
 			methods, _ := value(s, "rules", "authentication").(object)
 			best := is(len(methods) == 0)
 			for _, m := range methods {
-				fits := is(value(m, "anonymous") != nil || value(m, "jwt") != nil && who.token != absent && who.token != bad || value(m, "apiKey") != nil && who.key == good)
+				fits := is(value(m, "anonymous") != nil || value(m, "jwt") != nil && who.token != absent &&
+					who.token != bad || value(m, "apiKey") != nil && who.key == good)
 				if len(list(m, "when")) > 0 {
 					fits = min(fits, maybe)
 				}

@@ -33,7 +33,8 @@ import (
 )
 
 // vendors are those that have a simulator.
-var vendors = []*vendor{&agentgateway, &envoyGateway, &gatewayAPI, &istio, &kgateway, &kong, &kuadrant, &nginx, &traefik}
+var vendors = []*vendor{&agentgateway, &envoyGateway, &gatewayAPI, &istio, &kgateway, &kong, &kuadrant,
+	&nginx, &traefik}
 
 // seeds are those of the inputs that `make test` draws of every vendor.
 const seeds = 60
@@ -135,7 +136,8 @@ func (c *comparison) compare() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(c.w.manifests())})
+	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"},
+		Stdin: bytes.NewReader(c.w.manifests())})
 	if err != nil {
 		c.t.Fatalf("seed %d: %v", c.w.seed, err)
 	}
@@ -208,7 +210,8 @@ func (c *comparison) settle() {
 	c.places = map[way]*place{}
 	effective := effective.List(c.r, view.Query{})
 	for at := range c.taken {
-		p := &place{listener: at.listener, route: at.route, rule: at.rule, settings: map[string]object{}, above: map[string]object{}}
+		p := &place{listener: at.listener, route: at.route, rule: at.rule, settings: map[string]object{},
+			above: map[string]object{}}
 		for _, route := range c.w.ofKind("HTTPRoute") {
 			for _, rule := range list(route, "spec", "rules") {
 				if text(route, "metadata", "name") == at.route && text(rule, "name") == at.rule {
@@ -229,11 +232,13 @@ func (c *comparison) settle() {
 			switch {
 			case item.Target.Kind == "HTTPRoute" && item.Target.Name == at.route && item.Target.Section == at.rule:
 				p.settings[kind] = spec
-			case item.Target.Kind == "HTTPRoute" && item.Target.Name == at.route && item.Target.Section == "", item.Target.Kind == "Service":
+			case item.Target.Kind == "HTTPRoute" && item.Target.Name == at.route && item.Target.Section == "",
+				item.Target.Kind == "Service":
 				if p.settings[kind] == nil {
 					p.settings[kind] = spec
 				}
-			case item.Target.Kind == "Gateway" && (item.Target.Section == at.listener || item.Target.Section == "" && p.above[kind] == nil):
+			case item.Target.Kind == "Gateway" && (item.Target.Section == at.listener || item.Target.Section == "" &&
+				p.above[kind] == nil):
 				p.above[kind] = spec
 			}
 		}
@@ -311,7 +316,8 @@ func (c *comparison) enumerate(at way) *verdicts {
 		out.through = out.through || through
 		out.exempt = out.exempt || through && exempt
 		out.together = out.together || !through && !slices.ContainsFunc(filters, func(f filter) bool {
-			return !slices.ContainsFunc(c.w.clients(one.secure), func(who client) bool { return f.does(&one, &who).passes != no })
+			return !slices.ContainsFunc(c.w.clients(one.secure),
+				func(who client) bool { return f.does(&one, &who).passes != no })
 		})
 	}
 	return out
@@ -326,7 +332,9 @@ func (c *comparison) refusing(filters []filter) map[string]bool {
 		}
 		for _, l := range c.w.listeners {
 			for _, one := range c.w.calls(l) {
-				out[f.name] = out[f.name] || slices.ContainsFunc(c.w.clients(l.secure), func(who client) bool { return f.does(&one, &who).passes != yes })
+				out[f.name] = out[f.name] ||
+					slices.ContainsFunc(c.w.clients(l.secure),
+						func(who client) bool { return f.does(&one, &who).passes != yes })
 			}
 		}
 	}
@@ -384,7 +392,8 @@ func (c *comparison) holdAgainst(at way, p *protection.Protection, found *verdic
 
 // prove compares what is proved of all requests.
 func (c *comparison) prove(found *verdicts, judges view.Judges) {
-	p, err := prove.Prove(c.r, c.matcher, prove.Query{Scope: space.Scope{Destination: space.AnyDestination()}, Properties: []requests.Property{{Property: gate.Authentication}}}, judges)
+	p, err := prove.Prove(c.r, c.matcher, prove.Query{Scope: space.Scope{Destination: space.AnyDestination()},
+		Properties: []requests.Property{{Property: gate.Authentication}}}, judges)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -404,14 +413,18 @@ func (c *comparison) expect(judges view.Judges) {
 	for _, s := range statuses {
 		expected = append(expected, requests.Expect{Text: strconv.Itoa(s), Status: s})
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(c.taken), func(a, b way) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
+	for _, at := range slices.SortedFunc(maps.Keys(c.taken), func(a, b way) int {
+		return strings.Compare(fmt.Sprint(a),
+			fmt.Sprint(b))
+	}) {
 		one := pick(c.w, c.taken[at]...)
 		l := c.w.listeners[slices.IndexFunc(c.w.listeners, func(l listener) bool { return l.name == at.listener })]
 		scheme := "http"
 		if l.secure {
 			scheme = "https"
 		}
-		a := requests.Answer(c.r, requests.ExpectedAnswer{Answer: c.find(scheme, l, &one), Expect: expected}, nil, judges)
+		a := requests.Answer(c.r, requests.ExpectedAnswer{Answer: c.find(scheme, l, &one), Expect: expected}, nil,
+			judges)
 		possible := map[int]bool{}
 		for _, who := range c.w.clients(l.secure) {
 			known := who.token + who.basic + who.key
@@ -427,8 +440,10 @@ func (c *comparison) expect(judges view.Judges) {
 		for i, s := range statuses {
 			e := a.Expectations[i]
 			c.tally["expect "+e.Result]++
-			if e.Result == requests.ExpectationMet && (!possible[s] || len(possible) > 1) || e.Result == requests.ExpectationNotMet && (possible[s] || possible[0]) {
-				c.errorf("%v %+v: %d is %s (%s), possible are %v", at, one, s, e.Result, e.Found, slices.Sorted(maps.Keys(possible)))
+			if e.Result == requests.ExpectationMet && (!possible[s] || len(possible) > 1) ||
+				e.Result == requests.ExpectationNotMet && (possible[s] || possible[0]) {
+				c.errorf("%v %+v: %d is %s (%s), possible are %v", at, one, s, e.Result, e.Found,
+					slices.Sorted(maps.Keys(possible)))
 			}
 		}
 	}

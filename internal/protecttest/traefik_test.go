@@ -44,13 +44,15 @@ func drawTraefik(w *world) {
 		names = append(names, name)
 		w.named(version, "Middleware", name, spec)
 	}
-	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "users", "namespace": namespace}, "stringData": object{"users": "a:b"}})
+	w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "users",
+		"namespace": namespace}, "stringData": object{"users": "a:b"}})
 	for _, route := range w.ofKind("HTTPRoute") {
 		for _, rule := range list(route, "spec", "rules") {
 			var filters []any
 			for _, name := range names {
 				if w.chance(3) {
-					filters = append(filters, object{"type": "ExtensionRef", "extensionRef": object{"group": "traefik.io", "kind": "Middleware", "name": name}})
+					filters = append(filters, object{"type": "ExtensionRef",
+						"extensionRef": object{"group": "traefik.io", "kind": "Middleware", "name": name}})
 				}
 			}
 			if filters != nil {
@@ -89,7 +91,8 @@ func middlewareFilters(w *world, name string) []filter {
 			return demand(inNetworks(who.address, texts(spec, "ipAllowList", "sourceRange")...), status)
 		}}}
 	case value(spec, "rateLimit") != nil:
-		return []filter{{name: name, does: func(*call, *client) reply { return count(is(value(spec, "rateLimit", "average") != 0)) }}}
+		return []filter{{name: name,
+			does: func(*call, *client) reply { return count(is(value(spec, "rateLimit", "average") != 0)) }}}
 	}
 	var out []filter
 	for _, part := range list(spec, "chain", "middlewares") {

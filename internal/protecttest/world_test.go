@@ -114,17 +114,20 @@ func (w *world) add(apiVersion, kind string, spec object) object {
 }
 
 func (w *world) named(apiVersion, kind, name string, spec object) object {
-	o := object{"apiVersion": apiVersion, "kind": kind, "metadata": object{"name": name, "namespace": namespace}, "spec": spec}
+	o := object{"apiVersion": apiVersion, "kind": kind, "metadata": object{"name": name, "namespace": namespace},
+		"spec": spec}
 	w.objects = append(w.objects, o)
 	return o
 }
 
 // topology draws a Gateway with listeners, and routes on them.
 func (w *world) topology() {
-	class := object{"apiVersion": apiGroup + "/v1", "kind": "GatewayClass", "metadata": object{"name": "class"}, "spec": object{"controllerName": w.vendor.controller}}
+	class := object{"apiVersion": apiGroup + "/v1", "kind": "GatewayClass", "metadata": object{"name": "class"},
+		"spec": object{"controllerName": w.vendor.controller}}
 	w.objects = append(w.objects, class,
 		object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": namespace}},
-		object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "web", "namespace": namespace}, "spec": object{"ports": []any{object{"port": 80}}}})
+		object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "web", "namespace": namespace},
+			"spec": object{"ports": []any{object{"port": 80}}}})
 	w.listeners = []listener{{"one", 80, false}}
 	switch {
 	case w.vendor.secure && w.chance(2):
@@ -137,8 +140,11 @@ func (w *world) topology() {
 		one := object{"name": l.name, "port": l.port, "protocol": "HTTP"}
 		if l.secure {
 			one["protocol"], one["tls"] = "HTTPS", object{"certificateRefs": []any{object{"name": "pair"}}}
-			w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": "pair", "namespace": namespace}, "type": "kubernetes.io/tls", "stringData": object{
-				"tls.crt": "-----BEGIN CERTIFICATE-----\nZHVtbXk=\n-----END CERTIFICATE-----\n", "tls.key": "-----BEGIN PRIVATE KEY-----\nZHVtbXk=\n-----END PRIVATE KEY-----\n"}})
+			w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "Secret",
+				"metadata": object{"name": "pair", "namespace": namespace}, "type": "kubernetes.io/tls",
+				"stringData": object{
+					"tls.crt": "-----BEGIN CERTIFICATE-----\nZHVtbXk=\n-----END CERTIFICATE-----\n",
+					"tls.key": "-----BEGIN PRIVATE KEY-----\nZHVtbXk=\n-----END PRIVATE KEY-----\n"}})
 		}
 		listeners = append(listeners, one)
 	}
@@ -172,7 +178,8 @@ func (w *world) route(name string) {
 
 // match draws what a rule asks of requests.
 func (w *world) match() object {
-	out := object{"path": object{"type": pick(w, "Exact", "PathPrefix", "PathPrefix"), "value": pick(w, "/", "/a", "/b")}}
+	out := object{"path": object{"type": pick(w, "Exact", "PathPrefix", "PathPrefix"),
+		"value": pick(w, "/", "/a", "/b")}}
 	if w.chance(4) {
 		out["method"] = pick(w, "GET", "POST")
 	}

@@ -21,14 +21,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// canary is in every value that must not be published, with a number behind it that says which one it is.
+// canary is in every value that must not be published, with a number behind it that says which one
+// it is.
 const canary = "canary4711"
 
-// shares is in how many turns the values of an input are replaced: policies whose values are all replaced are mostly invalid, and would not be in force.
+// shares is in how many turns the values of an input are replaced: policies whose values are all
+// replaced are mostly invalid, and would not be in force.
 const shares = 4
 
-// identity are the fields of policies and of what they refer to that reports are about: names, kinds and places.
-var identity = []string{"name", "namespace", "kind", "group", "sectionName", "targetRef", "targetRefs", "targetSelectors", "parentRefs", "strategy"}
+// identity are the fields of policies and of what they refer to that reports are about: names,
+// kinds and places.
+var identity = []string{"name", "namespace", "kind", "group", "sectionName", "targetRef", "targetRefs",
+	"targetSelectors", "parentRefs", "strategy"}
 
 // planter puts canaries in the place of values.
 type planter struct {
@@ -141,13 +145,14 @@ func tryPublish(t *testing.T, objects []map[string]any, args ...string) (reports
 		in.Write(text)
 	}
 	app := cli.App{Plugins: plugins.All()}
-	code := app.Run(t.Context(), append([]string{"publish", "-f", "-", "--to", "stdout", "-o", "ndjson", "--config", "none"}, args...),
+	code := app.Run(t.Context(), append([]string{"publish", "-f", "-", "--to", "stdout", "-o", "ndjson", "--config",
+		"none"}, args...),
 		cli.Streams{In: &in, Out: &out, Err: &told, LookupEnv: func(string) (string, bool) { return "", false }})
 	return out.String(), code, told.String()
 }
 
-// TestCanaries replaces the values in all policies, their annotations and what they refer to: none is in a published report, whether the policies are
-// in force with them or refused for them.
+// TestCanaries replaces the values in all policies, their annotations and what they refer to: none
+// is in a published report, whether the policies are in force with them or refused for them.
 func TestCanaries(t *testing.T) {
 	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
@@ -185,7 +190,8 @@ func silent(t *testing.T, text string) {
 	}
 }
 
-// TestValues: of the kinds whose values may be asked for, numbers are published and text is not; of others nothing is.
+// TestValues: of the kinds whose values may be asked for, numbers are published and text is not; of
+// others nothing is.
 func TestValues(t *testing.T) {
 	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
@@ -204,13 +210,15 @@ func TestValues(t *testing.T) {
 		t.Error("text of a policy is published")
 	}
 	for _, kind := range []string{"authpolicy", "timeoutpolicy"} {
-		if _, code, told := tryPublish(t, documents(t, "../../testdata/demo"), "--values", kind); code != cli.ExitUsage || !strings.Contains(told, "may hold credentials") {
+		if _, code, told := tryPublish(t, documents(t, "../../testdata/demo"), "--values",
+			kind); code != cli.ExitUsage || !strings.Contains(told, "may hold credentials") {
 			t.Errorf("--values %s: exit %d, %s", kind, code, told)
 		}
 	}
 }
 
-// TestCanariesOfVectors does the same with the inputs of the vectors, which have most fields of most kinds.
+// TestCanariesOfVectors does the same with the inputs of the vectors, which have most fields of
+// most kinds.
 func TestCanariesOfVectors(t *testing.T) {
 	catalog, err := plugin.NewCatalog(plugins.All(), nil, nil)
 	if err != nil {
@@ -255,7 +263,8 @@ func TestCanariesOfVectors(t *testing.T) {
 	}
 }
 
-// object plants canaries in an object: in all of a policy, in the data of others, and in annotations.
+// object plants canaries in an object: in all of a policy, in the data of others, and in
+// annotations.
 func (p *planter) object(catalog *descriptor.Catalog, o map[string]any) {
 	version, _ := o["apiVersion"].(string)
 	kind, _ := o["kind"].(string)
@@ -317,8 +326,10 @@ func TestOwnNamespace(t *testing.T) {
 					continue
 				}
 				checked++
-				if strings.Contains(line, "/"+name+`"`) || strings.Contains(line, "/"+name+" ") || strings.Contains(line, `"`+name+`"`) {
-					t.Errorf("%s: the report of namespace %s names %s/%s:\n%s", folder, report.Metadata.Namespace, namespace, name, line)
+				if strings.Contains(line, "/"+name+`"`) || strings.Contains(line, "/"+name+" ") ||
+					strings.Contains(line, `"`+name+`"`) {
+					t.Errorf("%s: the report of namespace %s names %s/%s:\n%s", folder, report.Metadata.Namespace,
+						namespace, name, line)
 				}
 			}
 		}

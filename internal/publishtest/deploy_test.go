@@ -19,7 +19,8 @@ import (
 // built are the objects that a kustomization of deploy/ makes, by kind and name.
 func built(t *testing.T, name string) map[string]map[string]any {
 	t.Helper()
-	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join("../../deploy", name))
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(),
+		filepath.Join("../../deploy", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,8 @@ func built(t *testing.T, name string) map[string]map[string]any {
 	return out
 }
 
-// TestRights: the ServiceAccount that publishes may do what docs/rbac.yaml says, and write reports, and nothing else.
+// TestRights: the ServiceAccount that publishes may do what docs/rbac.yaml says, and write reports,
+// and nothing else.
 func TestRights(t *testing.T) {
 	objects := built(t, "publish")
 	text, err := os.ReadFile("../../docs/rbac.yaml")
@@ -61,7 +63,8 @@ func TestRights(t *testing.T) {
 		case "ClusterRoleBinding":
 			subjects := o["subjects"].([]any)
 			one := subjects[0].(map[string]any)
-			if len(subjects) != 1 || one["kind"] != "ServiceAccount" || one["name"] != "publisher" || one["namespace"] != "dopolicy" {
+			if len(subjects) != 1 || one["kind"] != "ServiceAccount" || one["name"] != "publisher" ||
+				one["namespace"] != "dopolicy" {
 				t.Errorf("%s is for %v", name, subjects)
 			}
 			role := model.Text(o, "roleRef", "name")
@@ -75,7 +78,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestPods: what is deployed keeps to the restricted standard for pods, with a root that cannot be written, and says what it needs.
+// TestPods: what is deployed keeps to the restricted standard for pods, with a root that cannot be
+// written, and says what it needs.
 func TestPods(t *testing.T) {
 	for _, at := range []struct {
 		folder, object string
@@ -83,8 +87,10 @@ func TestPods(t *testing.T) {
 		token          bool
 		args           []any
 	}{
-		{"publish", "CronJob publish", []string{"spec", "jobTemplate", "spec", "template", "spec"}, true, []any{"publish"}},
-		{"hub", "Job publish", []string{"spec", "template", "spec"}, false, []any{"publish", "--kubeconfig", "/clusters/$(CLUSTER)"}},
+		{"publish", "CronJob publish", []string{"spec", "jobTemplate", "spec", "template", "spec"}, true,
+			[]any{"publish"}},
+		{"hub", "Job publish", []string{"spec", "template", "spec"}, false, []any{"publish", "--kubeconfig",
+			"/clusters/$(CLUSTER)"}},
 	} {
 		objects := built(t, at.folder)
 		pod, _ := model.Get(objects[at.object], at.template...).(map[string]any)
@@ -95,13 +101,16 @@ func TestPods(t *testing.T) {
 		one := containers[0].(map[string]any)
 		image, _ := one["image"].(string)
 		for what, ok := range map[string]bool{
-			"one container":         len(containers) == 1 && pod["initContainers"] == nil,
-			"no root":               model.Get(pod, "securityContext", "runAsNonRoot") == true && model.Get(pod, "securityContext", "runAsUser") == 65532,
-			"seccomp":               model.Get(pod, "securityContext", "seccompProfile", "type") == "RuntimeDefault",
-			"no escalation":         model.Get(one, "securityContext", "allowPrivilegeEscalation") == false,
-			"no capabilities":       reflect.DeepEqual(model.Get(one, "securityContext", "capabilities"), map[string]any{"drop": []any{"ALL"}}),
-			"read-only root":        model.Get(one, "securityContext", "readOnlyRootFilesystem") == true,
-			"requests":              model.Get(one, "resources", "requests", "cpu") != nil && model.Get(one, "resources", "requests", "memory") != nil,
+			"one container": len(containers) == 1 && pod["initContainers"] == nil,
+			"no root": model.Get(pod, "securityContext", "runAsNonRoot") == true &&
+				model.Get(pod, "securityContext", "runAsUser") == 65532,
+			"seccomp":       model.Get(pod, "securityContext", "seccompProfile", "type") == "RuntimeDefault",
+			"no escalation": model.Get(one, "securityContext", "allowPrivilegeEscalation") == false,
+			"no capabilities": reflect.DeepEqual(model.Get(one, "securityContext", "capabilities"),
+				map[string]any{"drop": []any{"ALL"}}),
+			"read-only root": model.Get(one, "securityContext", "readOnlyRootFilesystem") == true,
+			"requests": model.Get(one, "resources", "requests", "cpu") != nil &&
+				model.Get(one, "resources", "requests", "memory") != nil,
 			"a limit of memory":     model.Get(one, "resources", "limits", "memory") != nil,
 			"the token if needed":   pod["automountServiceAccountToken"] == at.token,
 			"the image of releases": strings.HasPrefix(image, "ghcr.io/dopolicy/kubectl-dopolicy:"),
@@ -148,7 +157,8 @@ func TestHub(t *testing.T) {
 			}
 		}
 	}
-	if spec["completionMode"] != "Indexed" || spec["completions"] != len(paths) || !slices.Equal(paths, []string{"0", "1"}) {
+	if spec["completionMode"] != "Indexed" || spec["completions"] != len(paths) ||
+		!slices.Equal(paths, []string{"0", "1"}) {
 		t.Errorf("%v indexes, and kubeconfigs %q", spec["completions"], paths)
 	}
 }

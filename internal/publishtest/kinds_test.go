@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestPublishable: the page lists the kinds whose numbers may be published, and none about who somebody is may.
+// TestPublishable: the page lists the kinds whose numbers may be published, and none about who
+// somebody is may.
 func TestPublishable(t *testing.T) {
 	page, err := os.ReadFile("../../docs/publish.md")
 	if err != nil {
@@ -29,7 +30,8 @@ func TestPublishable(t *testing.T) {
 		if !strings.Contains(string(page), kind) {
 			t.Errorf("docs/publish.md does not list %s", k.Name())
 		}
-		for _, word := range []string{"Auth", "Secur", "TLS", "OIDC", "Secret", "Plugin", "Extension", "Patch", "Filter", "Snippets"} {
+		for _, word := range []string{"Auth", "Secur", "TLS", "OIDC", "Secret", "Plugin", "Extension", "Patch",
+			"Filter", "Snippets"} {
 			if strings.Contains(kind, word) {
 				t.Errorf("the settings of %s may be credentials", k.Name())
 			}

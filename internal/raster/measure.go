@@ -13,8 +13,9 @@ import (
 	"golang.org/x/image/font"
 )
 
-// Measured is svg, as Graphviz writes it, with the width that every text has in the font that the drawing was made for. A program that shows the
-// SVG without that font has to fit its own into the same width.
+// Measured is svg, as Graphviz writes it, with the width that every text has in the font that the
+// drawing was made for. A program that shows the SVG without that font has to fit its own into the
+// same width.
 func Measured(svg []byte) ([]byte, error) {
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -53,7 +54,8 @@ func Measured(svg []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// width is how wide a line is, in points: 0 for one that nothing is seen of, and for a sign, which is as wide as fonts have it.
+// width is how wide a line is, in points: 0 for one that nothing is seen of, and for a sign, which
+// is as wide as fonts have it.
 func (f *faces) width(a map[string]string, line string) (float64, error) {
 	size := number(cmp.Or(a["font-size"], "14"))
 	if mark := strings.TrimSpace(line); mark == "" || !(size > 0) || slices.Contains(signs(), mark) {

@@ -9,10 +9,13 @@ import (
 
 var lengths = regexp.MustCompile(`textLength="([^"]+)" lengthAdjust="spacingAndGlyphs">([^<]*)<`)
 
-// Texts have the width of the font that Graphviz reckons with: in units of an em, Helvetica's widths of "Wi." are 944, 222 and 278.
+// Texts have the width of the font that Graphviz reckons with: in units of an em, Helvetica's
+// widths of "Wi." are 944, 222 and 278.
 func TestMeasured(t *testing.T) {
-	got, err := Measured([]byte(`<svg viewBox="0 0 9 9"><text x="1" font-size="100.00">Wi.</text><text font-size="100" font-weight="bold">Wi.</text>` +
-		`<text font-size="10">&#160;&lt;a&gt;</text><text font-size="10">●</text><text font-size="10"> </text><text font-size="10"/><g>x</g></svg>`))
+	got, err := Measured(
+		[]byte(
+			`<svg viewBox="0 0 9 9"><text x="1" font-size="100.00">Wi.</text><text font-size="100" font-weight="bold">Wi.</text>` +
+				`<text font-size="10">&#160;&lt;a&gt;</text><text font-size="10">●</text><text font-size="10"> </text><text font-size="10"/><g>x</g></svg>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +28,9 @@ func TestMeasured(t *testing.T) {
 			t.Errorf("%q is %s wide, want %.1f", found[i][2], found[i][1], want)
 		}
 	}
-	if plain := regexp.MustCompile(` textLength="[^"]+" lengthAdjust="spacingAndGlyphs"`).ReplaceAllString(string(got), ""); !strings.Contains(plain, `<text x="1" font-size="100.00">Wi.</text>`) || !strings.HasSuffix(plain, `<text font-size="10"/><g>x</g></svg>`) {
+	if plain := regexp.MustCompile(` textLength="[^"]+" lengthAdjust="spacingAndGlyphs"`).ReplaceAllString(string(got),
+		""); !strings.Contains(plain, `<text x="1" font-size="100.00">Wi.</text>`) ||
+		!strings.HasSuffix(plain, `<text font-size="10"/><g>x</g></svg>`) {
 		t.Errorf("more was changed: %s", plain)
 	}
 }

@@ -1,8 +1,9 @@
 // Package raster paints the SVG that Graphviz writes as a PNG.
 //
-// The Graphviz library's own PNG has neither strokes nor dashes, and the strokes are what tells one edge from another. What Graphviz writes
-// is a small part of SVG: one transformed group, polygons, polylines, paths of straight lines and cubic curves, ellipses, and lines of
-// text. Nothing else is painted.
+// The Graphviz library's own PNG has neither strokes nor dashes, and the strokes are what tells one
+// edge from another. What Graphviz writes is a small part of SVG: one transformed group, polygons,
+// polylines, paths of straight lines and cubic curves, ellipses, and lines of text. Nothing else is
+// painted.
 package raster
 
 import (
@@ -20,7 +21,8 @@ import (
 	"github.com/fogleman/gg"
 )
 
-// density is how many pixels a point of the drawing is wide and high, so that text is sharp on today's screens.
+// density is how many pixels a point of the drawing is wide and high, so that text is sharp on
+// today's screens.
 const density = 2
 
 // maxPixels is how large a picture may become. A larger drawing gets fewer pixels for each point.
@@ -134,7 +136,8 @@ func (p *painter) element(d *xml.Decoder, e xml.StartElement) error {
 	return nil
 }
 
-// path follows the commands of a path, of which Graphviz writes M, L, C and Z, with absolute places.
+// path follows the commands of a path, of which Graphviz writes M, L, C and Z, with absolute
+// places.
 func (p *painter) path(d string) error {
 	for len(d) > 0 {
 		command := d[0]

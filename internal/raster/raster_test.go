@@ -44,8 +44,10 @@ func TestPNG(t *testing.T) {
 		x, y float64
 		want color.NRGBA
 	}{
-		{"background", 90, 0, white}, {"fill", 10, -35, color.NRGBA{0, 255, 0, 255}}, {"stroke", 0, -35, color.NRGBA{255, 0, 0, 255}},
-		{"ellipse", 40, -35, color.NRGBA{0, 0, 255, 255}}, {"dash", 2, -10, black}, {"between dashes", 7.5, -10, white}, {"second dash, behind the curve", 52, -10, black},
+		{"background", 90, 0, white}, {"fill", 10, -35, color.NRGBA{0, 255, 0, 255}}, {"stroke", 0, -35,
+			color.NRGBA{255, 0, 0, 255}},
+		{"ellipse", 40, -35, color.NRGBA{0, 0, 255, 255}}, {"dash", 2, -10, black}, {"between dashes", 7.5, -10,
+			white}, {"second dash, behind the curve", 52, -10, black},
 	} {
 		if got := at(picture, c.x, c.y); got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)

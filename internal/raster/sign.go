@@ -8,8 +8,9 @@ import (
 // signs are the signs of pictures.
 func signs() []string { return []string{"●", "◐", "○", "⊘"} }
 
-// sign paints a text that is one of the signs of pictures as a shape: fonts have them in all sizes, or not at all. It reports whether the
-// text is one. Graphviz takes a sign for as wide as a blank, and puts the middle of that where the middle of the sign should be.
+// sign paints a text that is one of the signs of pictures as a shape: fonts have them in all sizes,
+// or not at all. It reports whether the text is one. Graphviz takes a sign for as wide as a blank,
+// and puts the middle of that where the middle of the sign should be.
 func (p *painter) sign(text string, x, y, size float64) bool {
 	const blank, above, radius, line = 0.14, 0.36, 0.29, 0.1
 	x, y = x+blank*size, y-above*size

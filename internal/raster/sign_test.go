@@ -10,7 +10,10 @@ import (
 func TestSigns(t *testing.T) {
 	for mark, want := range map[string][2]bool{"●": {true, true}, "◐": {true, false}, "○": {false, false}} {
 		var out bytes.Buffer
-		if err := PNG(&out, []byte(`<svg viewBox="0 0 100 100" xmlns="http://www.w3.org/2000/svg"><text x="36" y="86" font-size="100">`+mark+`</text></svg>`)); err != nil {
+		if err := PNG(&out,
+			[]byte(
+				`<svg viewBox="0 0 100 100" xmlns="http://www.w3.org/2000/svg"><text x="36" y="86" font-size="100">`+
+					mark+`</text></svg>`)); err != nil {
 			t.Fatal(err)
 		}
 		picture, err := png.Decode(&out)

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/image/font/opentype"
 )
 
-// text paints a line of text and reads up to its end. The fonts have the widths that Graphviz reckons with: Liberation Sans those of
-// Helvetica, Liberation Mono those of Courier.
+// text paints a line of text and reads up to its end. The fonts have the widths that Graphviz
+// reckons with: Liberation Sans those of Helvetica, Liberation Mono those of Courier.
 func (p *painter) text(d *xml.Decoder, a map[string]string) error {
 	line, err := content(d)
 	if err != nil || line == "" {
@@ -113,7 +113,8 @@ func content(d *xml.Decoder) (string, error) {
 // fontOf is the font that a text asks for.
 func fontOf(a map[string]string) style {
 	family := strings.ToLower(a["font-family"])
-	return style{mono: strings.Contains(family, "cour") || strings.Contains(family, "mono"), bold: a["font-weight"] == "bold", italic: a["font-style"] == "italic"}
+	return style{mono: strings.Contains(family, "cour") || strings.Contains(family, "mono"),
+		bold: a["font-weight"] == "bold", italic: a["font-style"] == "italic"}
 }
 
 // fonts are the fonts that there are; text that is bold or of one width is never slanted.
@@ -131,7 +132,8 @@ func fonts(s style) []byte {
 	return liberationsansregular.TTF
 }
 
-// colorOf is a colour as Graphviz writes it: a name, or #rrggbb. known is false for none, and for what is no colour.
+// colorOf is a colour as Graphviz writes it: a name, or #rrggbb. known is false for none, and for
+// what is no colour.
 func colorOf(name string) (c color.RGBA, known bool) {
 	if hex, ok := strings.CutPrefix(name, "#"); ok {
 		v, err := strconv.ParseUint(hex, 16, 32)

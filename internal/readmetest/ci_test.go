@@ -21,8 +21,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestCI reads the YAML of docs/ci.md and runs the command lines in it on the demo, which stands for manifests/ here and on the branch that a
-// pull request goes to.
+// TestCI reads the YAML of docs/ci.md and runs the command lines in it on the demo, which stands
+// for manifests/ here and on the branch that a pull request goes to.
 func TestCI(t *testing.T) {
 	text, err := os.ReadFile("../../docs/ci.md")
 	if err != nil {
@@ -53,7 +53,8 @@ func TestCI(t *testing.T) {
 			continue
 		}
 		if strings.HasPrefix(m[1], "# .dopolicy.yaml") {
-			if _, err := check.ParseConfig(".dopolicy.yaml", []byte(m[1]), check.NewCatalogue(plugin.FindingRules(plugins.All()))); err != nil {
+			if _, err := check.ParseConfig(".dopolicy.yaml", []byte(m[1]),
+				check.NewCatalogue(plugin.FindingRules(plugins.All()))); err != nil {
 				t.Error(err)
 			}
 		}
@@ -73,7 +74,8 @@ func TestCI(t *testing.T) {
 		ID, Entry, Language string
 		PassFilenames       *bool `json:"pass_filenames"`
 	}
-	if err := yaml.Unmarshal(hooks, &hook); err != nil || len(hook) != 1 || hook[0].PassFilenames == nil || *hook[0].PassFilenames {
+	if err := yaml.Unmarshal(hooks, &hook); err != nil || len(hook) != 1 || hook[0].PassFilenames == nil ||
+		*hook[0].PassFilenames {
 		t.Fatalf("%v %v", hook, err)
 	}
 	if !strings.Contains(string(text), "id: "+hook[0].ID+"\n    args: [manifests/]") {
@@ -82,10 +84,12 @@ func TestCI(t *testing.T) {
 	runLine(t, hook[0].Entry+" manifests/")
 }
 
-// commitBase makes a repository of the working directory, as the branch that a pull request goes to.
+// commitBase makes a repository of the working directory, as the branch that a pull request goes
+// to.
 func commitBase(t *testing.T) {
 	t.Helper()
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "base"},
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c",
+		"user.email=t@example.com", "commit", "-qm", "base"},
 		{"update-ref", "refs/remotes/origin/main", "HEAD"}} {
 		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -93,8 +97,8 @@ func commitBase(t *testing.T) {
 	}
 }
 
-// TestCIFindsLostLogin runs the steps of docs/ci.md that ask about protection on a pull request that takes a login away: each fails, and what compares
-// says in its first line what is lost.
+// TestCIFindsLostLogin runs the steps of docs/ci.md that ask about protection on a pull request
+// that takes a login away: each fails, and what compares says in its first line what is lost.
 func TestCIFindsLostLogin(t *testing.T) {
 	text, err := os.ReadFile("../../docs/ci.md")
 	if err != nil {
@@ -124,7 +128,9 @@ func TestCIFindsLostLogin(t *testing.T) {
 		line, _, _ = strings.Cut(line, " > ")
 		out, errs, code := runWords(t, line)
 		first, _, _ := strings.Cut(out, "\n")
-		if code != cli.ExitFindings || strings.Contains(line, " diff ") && !strings.Contains(first, "2 rules lose authentication") && !strings.Contains(first, "2 lose authentication") {
+		if code != cli.ExitFindings || strings.Contains(line, " diff ") &&
+			!strings.Contains(first, "2 rules lose authentication") &&
+			!strings.Contains(first, "2 lose authentication") {
 			t.Errorf("%s: exit %d, %s\n%s", line, code, errs, out)
 		}
 	}
@@ -165,7 +171,8 @@ func scripts(v any) []string {
 	return out
 }
 
-// runLine runs a command line as a shell would, up to what follows the command. It may find something, as it does in the demo.
+// runLine runs a command line as a shell would, up to what follows the command. It may find
+// something, as it does in the demo.
 func runLine(t *testing.T, line string) {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " || ")
@@ -183,12 +190,14 @@ func runLine(t *testing.T, line string) {
 func runWords(t *testing.T, line string) (out, errs string, code int) {
 	t.Helper()
 	words, err := shell.Fields(line, func(name string) string {
-		return map[string]string{"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "RUNNER_TEMP": "runner"}[name]
+		return map[string]string{"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+			"RUNNER_TEMP": "runner"}[name]
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	code = (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:], clirun.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, LookupEnv: os.LookupEnv})
+	code = (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:],
+		clirun.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, LookupEnv: os.LookupEnv})
 	return stdout.String(), stderr.String(), code
 }

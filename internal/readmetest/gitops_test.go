@@ -16,8 +16,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestGitOps runs the commands of docs/gitops.md on the repositories of the script that holds them against what they are rendered to. Each must
-// find the route in its namespace. A program that knows what this one chart makes stands in for helm.
+// TestGitOps runs the commands of docs/gitops.md on the repositories of the script that holds them
+// against what they are rendered to. Each must find the route in its namespace. A program that
+// knows what this one chart makes stands in for helm.
 func TestGitOps(t *testing.T) {
 	page, err := os.ReadFile("../../docs/gitops.md")
 	if err != nil {
@@ -37,10 +38,12 @@ func TestGitOps(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f.Name == "helm/charts/cart/templates/cart.yaml" {
-			chart = strings.NewReplacer("{{ .Release.Name }}", "cart", "{{ .Release.Namespace }}", "shop", "{{ .Values.host }}", "cart.example.com", "{{ .Values.limit }}", "5").Replace(string(f.Data))
+			chart = strings.NewReplacer("{{ .Release.Name }}", "cart", "{{ .Release.Namespace }}", "shop",
+				"{{ .Values.host }}", "cart.example.com", "{{ .Values.limit }}", "5").Replace(string(f.Data))
 		}
 	}
-	if err := os.WriteFile(filepath.Join(bin, "helm"), []byte("#!/bin/sh\ncat <<'END'\n"+chart+"END\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "helm"), []byte("#!/bin/sh\ncat <<'END'\n"+chart+"END\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -57,8 +60,10 @@ func TestGitOps(t *testing.T) {
 			}
 			ran++
 			var out, errs bytes.Buffer
-			code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:], clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
-			if code != cli.ExitAnswered || words[1] != "effective" || !strings.Contains(out.String()+errs.String(), "shop") {
+			code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:],
+				clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
+			if code != cli.ExitAnswered || words[1] != "effective" ||
+				!strings.Contains(out.String()+errs.String(), "shop") {
 				t.Errorf("%s: exit %d: %s%s", line, code, out.String(), errs.String())
 			}
 		}

@@ -23,8 +23,9 @@ type k9sPlugin struct {
 	Args        []string `json:"args"`
 }
 
-// TestK9s runs the commands of the plugin file on objects of the demo, in the place of the one under the cursor. Keys on policies are for all
-// kinds that the program describes, and two plugins with one key have no kind in common.
+// TestK9s runs the commands of the plugin file on objects of the demo, in the place of the one
+// under the cursor. Keys on policies are for all kinds that the program describes, and two plugins
+// with one key have no kind in common.
 func TestK9s(t *testing.T) {
 	t.Chdir("../..")
 	text, err := os.ReadFile("docs/k9s-plugins.yaml")
@@ -44,13 +45,17 @@ func TestK9s(t *testing.T) {
 	kinds := describedPlurals(t)
 	gateway := "gateway.networking.k8s.io"
 	cursors := map[string]map[string]string{}
-	for _, c := range [][4]string{{"httproutes", gateway, "bakery", "baker"}, {"grpcroutes", gateway, "shop", "inventory"}, {"gateways", gateway, "infra", "external"},
-		{"services", "", "shop", "cart"}, {"authpolicies", "kuadrant.io", "infra", "gw-auth"}, {"ratelimitpolicies", "kuadrant.io", "bakery", "baker-all"}} {
-		cursors[c[0]] = map[string]string{"RESOURCE_NAME": c[0], "RESOURCE_GROUP": c[1], "NAMESPACE": c[2], "NAME": c[3], "CONTEXT": "prod"}
+	for _, c := range [][4]string{{"httproutes", gateway, "bakery", "baker"}, {"grpcroutes", gateway, "shop",
+		"inventory"}, {"gateways", gateway, "infra", "external"},
+		{"services", "", "shop", "cart"}, {"authpolicies", "kuadrant.io", "infra", "gw-auth"}, {"ratelimitpolicies",
+			"kuadrant.io", "bakery", "baker-all"}} {
+		cursors[c[0]] = map[string]string{"RESOURCE_NAME": c[0], "RESOURCE_GROUP": c[1], "NAMESPACE": c[2],
+			"NAME": c[3], "CONTEXT": "prod"}
 	}
 	ran, taken := 0, map[string]string{}
 	for name, p := range file.Plugins {
-		if p.Command != "sh" || p.Background || len(p.Args) != 2 || p.Args[0] != "-c" || p.Description == "" || !strings.Contains(string(page), "`"+p.ShortCut+"`") {
+		if p.Command != "sh" || p.Background || len(p.Args) != 2 || p.Args[0] != "-c" || p.Description == "" ||
+			!strings.Contains(string(page), "`"+p.ShortCut+"`") {
 			t.Errorf("%s is not as it should be, or not in docs/k9s.md: %+v", name, p)
 			continue
 		}

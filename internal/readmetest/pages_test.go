@@ -7,8 +7,10 @@ import (
 	"testing"
 )
 
-// TestTranscriptsOfPages runs what the vendors' pages and those of the matrix, of audits, of proofs, of changes and of publishing show: a code block that begins with "$ kubectl dopolicy" has the whole output of the
-// command behind it, asked in the root of the repository. With UPDATE_GOLDEN it is written anew.
+// TestTranscriptsOfPages runs what the vendors' pages and those of the matrix, of audits, of
+// proofs, of changes and of publishing show: a code block that begins with "$ kubectl dopolicy" has
+// the whole output of the command behind it, asked in the root of the repository. With
+// UPDATE_GOLDEN it is written anew.
 func TestTranscriptsOfPages(t *testing.T) {
 	t.Chdir("../..")
 	pages, err := filepath.Glob("docs/vendors/*.md")

@@ -9,15 +9,17 @@ import (
 	"testing"
 )
 
-// TestPolicyKinds writes the files that docs/policy-kinds.md shows, each a block whose first line is a comment with the file's name, and
-// runs the commands that it shows with their output in the folder of the files.
+// TestPolicyKinds writes the files that docs/policy-kinds.md shows, each a block whose first line
+// is a comment with the file's name, and runs the commands that it shows with their output in the
+// folder of the files.
 func TestPolicyKinds(t *testing.T) {
 	text, err := os.ReadFile("../../docs/policy-kinds.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, m := range regexp.MustCompile("(?s)```yaml\n# (\\S+\\.yaml)(, from line 3)?\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(
+		"(?s)```yaml\n# (\\S+\\.yaml)(, from line 3)?\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
 		content := m[3]
 		if m[2] != "" {
 			content = "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\n" + content
@@ -27,7 +29,8 @@ func TestPolicyKinds(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	commands := regexp.MustCompile("(?s)```\n\\$ kubectl dopolicy (.*?)\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1)
+	commands := regexp.MustCompile("(?s)```\n\\$ kubectl dopolicy (.*?)\n(.*?)\n```\n").FindAllStringSubmatch(
+		string(text), -1)
 	if len(commands) < 3 { // the two examples and the mistakes
 		t.Errorf("only %d commands found", len(commands))
 	}

@@ -51,10 +51,12 @@ func start(line string, out, errs io.Writer) int {
 			return cli.ExitUsage
 		}
 	}
-	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, clirun.Streams{Out: out, Err: errs, LookupEnv: env})
+	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, clirun.Streams{Out: out, Err: errs,
+		LookupEnv: env})
 }
 
-// TestTranscript runs the command of the first code block; every line of the block, up to "…", stands in the output, in order.
+// TestTranscript runs the command of the first code block; every line of the block, up to "…",
+// stands in the output, in order.
 func TestTranscript(t *testing.T) {
 	text := readme(t)
 	_, block, _ := strings.Cut(text, "```\n$ kubectl dopolicy ")
@@ -82,7 +84,8 @@ func TestWhatIf(t *testing.T) {
 	command, want, _ := strings.Cut(block, "\n")
 	want, _, _ = strings.Cut(want, "```")
 	var out, errs bytes.Buffer
-	if code := start("diff "+command, &out, &errs); !found || code != cli.ExitFindings || out.String() != want || errs.Len() > 0 {
+	if code := start("diff "+command, &out, &errs); !found || code != cli.ExitFindings || out.String() != want ||
+		errs.Len() > 0 {
 		t.Errorf("diff %s: exit %d, %s\n%s\nthe README shows\n%s", command, code, errs.String(), out.String(), want)
 	}
 }
@@ -94,7 +97,9 @@ func TestCommands(t *testing.T) {
 		t.Fatalf("only %d commands found", len(commands))
 	}
 	for _, c := range commands {
-		if strings.Contains(c[1], "--live") || strings.Contains(c[1], "--contexts") || strings.HasPrefix(c[1], "history") || c[1] == "audit -A" || strings.Contains(c[1], "--as") || strings.HasPrefix(c[1], "snapshot") || strings.HasPrefix(c[1], "publish") {
+		if strings.Contains(c[1], "--live") || strings.Contains(c[1], "--contexts") ||
+			strings.HasPrefix(c[1], "history") || c[1] == "audit -A" || strings.Contains(c[1], "--as") ||
+			strings.HasPrefix(c[1], "snapshot") || strings.HasPrefix(c[1], "publish") {
 			continue // of clusters, or of snapshots of one
 		}
 		if strings.HasPrefix(c[1], "diff ") {
@@ -103,7 +108,8 @@ func TestCommands(t *testing.T) {
 		command := strings.TrimSuffix(strings.ReplaceAll(c[1], " -f manifests/", ""), " ")
 		demo := " -f testdata/demo"
 		if strings.Contains(command, "--dataplane ") {
-			command, demo = strings.ReplaceAll(command, "config_dump.json", "testdata/audit/proxy-1.json"), " -f testdata/audit/manifests.yaml"
+			command, demo = strings.ReplaceAll(command, "config_dump.json",
+				"testdata/audit/proxy-1.json"), " -f testdata/audit/manifests.yaml"
 		}
 		if strings.Contains(command, "--from ") { // a connection of pods, of which the demo has none
 			demo = " -f testdata/vendors-demo/networkpolicy"
@@ -125,7 +131,8 @@ func TestVendors(t *testing.T) {
 		}
 		var out []string
 		for _, f := range folders {
-			if info, err := os.Stat(f); err == nil && info.IsDir() && !slices.Contains(specifications, filepath.Base(f)) {
+			if info, err := os.Stat(f); err == nil && info.IsDir() &&
+				!slices.Contains(specifications, filepath.Base(f)) {
 				out = append(out, filepath.Base(f))
 			}
 		}

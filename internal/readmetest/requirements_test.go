@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestRequirements holds the files that docs/requirements.md shows against testdata/requirements, and runs there the commands that it shows
-// with their output. With UPDATE_GOLDEN it writes the output into the page.
+// TestRequirements holds the files that docs/requirements.md shows against testdata/requirements,
+// and runs there the commands that it shows with their output. With UPDATE_GOLDEN it writes the
+// output into the page.
 func TestRequirements(t *testing.T) {
 	page := "../../docs/requirements.md"
 	text, err := os.ReadFile(page)
@@ -35,7 +36,8 @@ func TestRequirements(t *testing.T) {
 			t.Errorf("the page shows another %s than testdata/requirements has (%v)", m[1], err)
 		}
 	}
-	commands := regexp.MustCompile("(?s)```\n\\$ kubectl dopolicy (.*?)\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1)
+	commands := regexp.MustCompile("(?s)```\n\\$ kubectl dopolicy (.*?)\n(.*?)\n```\n").FindAllStringSubmatch(
+		string(text), -1)
 	if len(commands) < 2 {
 		t.Errorf("only %d commands found", len(commands))
 	}

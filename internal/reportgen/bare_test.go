@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// mixed has a route with a policy on one of two rules, one without, one that is attached to nothing, and one that hands over to another.
+// mixed has a route with a policy on one of two rules, one without, one that is attached to
+// nothing, and one that hands over to another.
 const mixed = `
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -68,12 +69,14 @@ func TestBare(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{nil, []string{"a/half without", "a/none r", "b/leaf taken"}},
 		{[]string{"-n", "b"}, []string{"b/leaf taken"}},
-		{[]string{"--policy-kind", "httplistenerpolicy"}, []string{"a/half with", "a/half without", "a/none r", "b/leaf taken"}},
+		{[]string{"--policy-kind", "httplistenerpolicy"}, []string{"a/half with", "a/half without", "a/none r",
+			"b/leaf taken"}},
 	} {
 		var report struct {
 			Bare []struct{ Namespace, Name, Section string }
 		}
-		if err := json.Unmarshal(answer(t, file, append([]string{"report", "-o", "json"}, c.args...)...), &report); err != nil {
+		if err := json.Unmarshal(answer(t, file, append([]string{"report", "-o", "json"}, c.args...)...),
+			&report); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

@@ -34,7 +34,8 @@ func TestClassesAreWhatRequestSays(t *testing.T) {
 				Listener string
 				Route    ref
 			}
-			if err := json.Unmarshal(answer(t, demo, "request", "--curl", c.Command, "--gateway", c.Listener.Namespace+"/"+c.Listener.Name, "-o", "json"), &got); err != nil {
+			if err := json.Unmarshal(answer(t, demo, "request", "--curl", c.Command, "--gateway", c.Listener.Namespace+
+				"/"+c.Listener.Name, "-o", "json"), &got); err != nil {
 				t.Fatal(err)
 			}
 			if got.Route != of.Rule || got.Listener != c.Listener.Section {

@@ -1,5 +1,6 @@
-// Reportgen writes the manifests of a large shop, by which the size and the speed of reports are measured: gateways with policies of three
-// kinds, namespaces with some, and routes of which some or all have their own.
+// Reportgen writes the manifests of a large shop, by which the size and the speed of reports are
+// measured: gateways with policies of three kinds, namespaces with some, and routes of which some
+// or all have their own.
 //
 //	go run ./internal/reportgen [-routes 5000] [-own 3] > shop.yaml
 //
@@ -38,13 +39,15 @@ type shop struct{ routes, own int }
 // write writes a document at a time.
 func (s shop) write(to io.Writer) error {
 	w := bufio.NewWriter(to)
-	fmt.Fprint(w, "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: prod}\nspec: {controllerName: example.com/gateway}\n")
+	fmt.Fprint(w,
+		"apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: prod}\nspec: {controllerName: example.com/gateway}\n")
 	for i := range gateways {
 		writeGateway(w, i)
 	}
 	for i := range namespaces {
 		fmt.Fprintf(w, "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team-%d}\n", i)
-		fmt.Fprintf(w, "---\napiVersion: v1\nkind: Service\nmetadata: {name: app, namespace: team-%d}\nspec: {ports: [{port: 8080}]}\n", i)
+		fmt.Fprintf(w,
+			"---\napiVersion: v1\nkind: Service\nmetadata: {name: app, namespace: team-%d}\nspec: {ports: [{port: 8080}]}\n", i)
 	}
 	for i := range s.routes {
 		writeRoute(w, i, i%s.own == 0)
@@ -52,7 +55,8 @@ func (s shop) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// writeGateway writes a gateway with two listeners and its policies: defaults that are merged, limits that override, and tokens that all share.
+// writeGateway writes a gateway with two listeners and its policies: defaults that are merged,
+// limits that override, and tokens that all share.
 func writeGateway(w io.Writer, i int) {
 	fmt.Fprintf(w, `---
 apiVersion: gateway.networking.k8s.io/v1
@@ -98,7 +102,8 @@ spec:
 `, i, 1000*(i+1))
 }
 
-// writeRoute writes a route, and if asked to the policies of its own: one that is merged with the gateway's, and one whose setting loses.
+// writeRoute writes a route, and if asked to the policies of its own: one that is merged with the
+// gateway's, and one whose setting loses.
 func writeRoute(w io.Writer, i int, own bool) {
 	fmt.Fprintf(w, `---
 apiVersion: gateway.networking.k8s.io/v1
@@ -110,7 +115,8 @@ spec:
   rules:
 `, i, i%namespaces, i/namespaces%gateways)
 	for r := range rulesEach {
-		fmt.Fprintf(w, "  - name: v%d\n    matches: [{path: {type: PathPrefix, value: /v%d}}]\n    backendRefs: [{name: app, port: 8080}]\n", r+1, r+1)
+		fmt.Fprintf(w,
+			"  - name: v%d\n    matches: [{path: {type: PathPrefix, value: /v%d}}]\n    backendRefs: [{name: app, port: 8080}]\n", r+1, r+1)
 	}
 	if !own {
 		return

@@ -18,11 +18,13 @@ func document(t *testing.T, args ...string) map[string]any {
 	return out
 }
 
-// TestPartsAreWhatTheCommandsSay holds every part of a report against the command that answers it, narrowed as well.
+// TestPartsAreWhatTheCommandsSay holds every part of a report against the command that answers it,
+// narrowed as well.
 func TestPartsAreWhatTheCommandsSay(t *testing.T) {
 	for _, narrowed := range [][]string{{"-A"}, {"-n", "bakery"}, {"-n", "shop", "--policy-kind", "authpolicy"}} {
 		report := document(t, append([]string{"report"}, narrowed...)...)
-		for part, args := range map[string][]string{"topology": {"graph"}, "effective": {"effective"}, "overridden": {"overridden"}, "status": {"status", "--all"},
+		for part, args := range map[string][]string{"topology": {"graph"}, "effective": {"effective"},
+			"overridden": {"overridden"}, "status": {"status", "--all"},
 			"findings": {"check", "--fail-on", "none", "--show-suppressed"}} {
 			if !reflect.DeepEqual(report[part], any(document(t, append(args, narrowed...)...))) {
 				t.Errorf("%v: %s is not what %v says", narrowed, part, args)

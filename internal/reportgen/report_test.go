@@ -12,7 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// largest is how many bytes the report of ten thousand rules may have, without its picture, which is collapsed to what can be read.
+// largest is how many bytes the report of ten thousand rules may have, without its picture, which
+// is collapsed to what can be read.
 const largest = 14_000_000
 
 // TestSizeOfReports: pages can be mailed.
@@ -33,7 +34,8 @@ func TestSizeOfReports(t *testing.T) {
 func BenchmarkReport(b *testing.B) {
 	for name, s := range shops() {
 		file := written(b, s)
-		for _, args := range [][]string{{"effective", "-A", "-o", "json"}, {"report", "--no-picture"}, {"report", "-o", "json"}} {
+		for _, args := range [][]string{{"effective", "-A", "-o", "json"}, {"report", "--no-picture"},
+			{"report", "-o", "json"}} {
 			b.Run(name+"/"+fmt.Sprint(args), func(b *testing.B) {
 				for b.Loop() {
 					b.SetBytes(int64(len(answer(b, file, args...))))
@@ -68,7 +70,8 @@ func answer(t testing.TB, file string, args ...string) []byte {
 	t.Helper()
 	var out, errs bytes.Buffer
 	s := cli.Streams{In: &bytes.Buffer{}, Out: &out, Err: &errs, LookupEnv: os.LookupEnv}
-	if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), append(args, "-f", file), s); code != cli.ExitAnswered {
+	if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), append(args, "-f", file),
+		s); code != cli.ExitAnswered {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	return out.Bytes()

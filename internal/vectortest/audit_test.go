@@ -21,8 +21,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestAudit writes what is predicted of the objects of every vector into their statuses, as controllers do: an audit finds nothing then. With
-// one condition of every object turned over, it finds one difference in each.
+// TestAudit writes what is predicted of the objects of every vector into their statuses, as
+// controllers do: an audit finds nothing then. With one condition of every object turned over, it
+// finds one difference in each.
 func TestAudit(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "*", "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -57,7 +58,8 @@ func auditPlain(t *testing.T, v vector, objects map[model.Ref]map[string]any, pr
 	list, _ := v.audit(t, objects, predicted, -1)
 	for _, item := range list.Items {
 		for _, d := range item.Differences {
-			dangling := d.Kind == "DanglingTarget" && d.Reported.Status == "True" // predicted with a word in the message alone
+			// predicted with a word in the message alone
+			dangling := d.Kind == "DanglingTarget" && d.Reported.Status == "True"
 			if !dangling && !(d.Kind == "Truncated" && len(item.Ancestors) > 16) {
 				t.Errorf("%s: %+v %+v %+v", item.Object, d, d.Predicted, d.Reported)
 			}
@@ -87,13 +89,17 @@ func auditTurned(t *testing.T, v vector, objects map[model.Ref]map[string]any, p
 			}
 			kind := one.Type
 			about := func(d status.Difference) bool {
-				return d.Type == kind && d.Kind != "DanglingTarget" && (one.of == nil) == (d.AncestorRef == nil) && (one.of == nil || *one.of == *d.AncestorRef)
+				return d.Type == kind && d.Kind != "DanglingTarget" && (one.of == nil) == (d.AncestorRef == nil) &&
+					(one.of == nil || *one.of == *d.AncestorRef)
 			}
-			counted := len(slices.DeleteFunc(slices.Clone(item.Differences), func(d status.Difference) bool { return !about(d) }))
-			noted := len(slices.DeleteFunc(slices.Clone(item.Remarks), func(d status.Difference) bool { return !about(d) }))
+			counted := len(slices.DeleteFunc(slices.Clone(item.Differences),
+				func(d status.Difference) bool { return !about(d) }))
+			noted := len(slices.DeleteFunc(slices.Clone(item.Remarks),
+				func(d status.Difference) bool { return !about(d) }))
 			minor := kind == "Warning" || kind == "Aggregated" || kind == "Programmed" || !list.Complete
 			if counted+noted != 1 || counted != 1 && !minor {
-				t.Errorf("%s with %s turned over: %d differences and %d remarks about it: %+v %+v", item.Object, kind, counted, noted, item.Differences, item.Remarks)
+				t.Errorf("%s with %s turned over: %d differences and %d remarks about it: %+v %+v", item.Object, kind,
+					counted, noted, item.Differences, item.Remarks)
 			}
 		}
 	}
@@ -118,8 +124,10 @@ func known(item status.ObjectStatus) []told {
 	return out
 }
 
-// audit asks about the objects with what is predicted as their status; of every object the condition of that number is turned over.
-func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predicted status.StatusList, turn int) (list status.StatusList, turned map[model.Ref]told) {
+// audit asks about the objects with what is predicted as their status; of every object the
+// condition of that number is turned over.
+func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predicted status.StatusList,
+	turn int) (list status.StatusList, turned map[model.Ref]told) {
 	t.Helper()
 	turned = map[model.Ref]told{}
 	for _, o := range objects {
@@ -129,7 +137,8 @@ func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predic
 		o := objects[item.Object.WithoutSection()]
 		if o == nil {
 			generated := func(p model.Problem) bool {
-				return p.Ref != nil && *p.Ref == item.Object.WithoutSection() && strings.Contains(p.Message, "is not in the input: it stands for what the controller makes of")
+				return p.Ref != nil && *p.Ref == item.Object.WithoutSection() &&
+					strings.Contains(p.Message, "is not in the input: it stands for what the controller makes of")
 			}
 			if !slices.ContainsFunc(predicted.Problems, generated) {
 				t.Fatalf("no object %s", item.Object)
@@ -160,7 +169,8 @@ func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predic
 	app := cli.App{Plugins: plugins.All()}
 	code := app.Run(context.Background(), args, cli.Streams{In: &in, Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
 	if code > 1 {
-		if turn < 0 && len(known(status.ObjectStatus{Ancestors: allAncestors(predicted)})) == 0 { // nothing is reported at all
+		// nothing is reported at all
+		if turn < 0 && len(known(status.ObjectStatus{Ancestors: allAncestors(predicted)})) == 0 {
 			return status.StatusList{Summary: &status.AuditSummary{}}, turned
 		}
 		t.Fatalf("exit %d: %s", code, errs.String())
@@ -212,7 +222,8 @@ func write(status map[string]any, item status.ObjectStatus, turn int) {
 			if n == turn {
 				c.Status, c.Reason = map[string]string{"True": "False", "False": "True"}[c.Status], "TurnedOver"
 			}
-			conditions = append([]any{map[string]any{"type": c.Type, "status": c.Status, "reason": c.Reason, "message": "in other words", "lastTransitionTime": "2025-01-01T00:00:00Z"}}, conditions...)
+			conditions = append([]any{map[string]any{"type": c.Type, "status": c.Status, "reason": c.Reason,
+				"message": "in other words", "lastTransitionTime": "2025-01-01T00:00:00Z"}}, conditions...)
 		}
 		if len(conditions) == 0 {
 			continue
@@ -248,7 +259,8 @@ func write(status map[string]any, item status.ObjectStatus, turn int) {
 // reference is a reference without what the API would fill in.
 func reference(ref status.AncestorRef, namespace string) map[string]any {
 	out := map[string]any{"name": ref.Name}
-	for key, v := range map[string][2]string{"group": {ref.Group, "gateway.networking.k8s.io"}, "kind": {ref.Kind, "Gateway"}, "namespace": {ref.Namespace, namespace}} {
+	for key, v := range map[string][2]string{"group": {ref.Group, "gateway.networking.k8s.io"},
+		"kind": {ref.Kind, "Gateway"}, "namespace": {ref.Namespace, namespace}} {
 		if v[0] != v[1] {
 			out[key] = v[0]
 		}
@@ -292,14 +304,16 @@ func (v vector) objects(t *testing.T, file string, manifests []byte) map[model.R
 			if !found {
 				group = ""
 			}
-			ref := model.Ref{Group: group, Kind: fmt.Sprint(o["kind"]), Namespace: model.Text(o, "metadata", "namespace"), Name: model.Text(o, "metadata", "name")}
+			ref := model.Ref{Group: group, Kind: fmt.Sprint(o["kind"]), Namespace: model.Text(o, "metadata",
+				"namespace"), Name: model.Text(o, "metadata", "name")}
 			out[ref] = o
 		}
 	}
 	return out
 }
 
-// wordPlace is where the status of an object has a word in the place of conditions, nil if it has conditions.
+// wordPlace is where the status of an object has a word in the place of conditions, nil if it has
+// conditions.
 func wordPlace(object model.Ref) []string {
 	if object.Group == "gateway.solo.io" {
 		return []string{"statuses", "gloo-system", "state"}

@@ -49,8 +49,9 @@ func (q *asking) request() (request.Request, error) {
 	return request.New(a.Method, text, o)
 }
 
-// TestRequestsOfCases holds the requests of cases against their classes: each is in one, and what becomes of it is what becomes of the class. CASES is a
-// folder with a folder for each case, which has input.yaml and expect.yaml.
+// TestRequestsOfCases holds the requests of cases against their classes: each is in one, and what
+// becomes of it is what becomes of the class. CASES is a folder with a folder for each case, which
+// has input.yaml and expect.yaml.
 func TestRequestsOfCases(t *testing.T) {
 	folder := os.Getenv("CASES")
 	if folder == "" {
@@ -71,7 +72,10 @@ func TestRequestsOfCases(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		if len(expect.Requests) > 0 {
-			t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) { asked += holdAgainstClasses(t, filepath.Dir(file), expect.Requests) })
+			t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+				asked += holdAgainstClasses(t,
+					filepath.Dir(file), expect.Requests)
+			})
 		}
 	}
 	if asked == 0 {
@@ -93,7 +97,8 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 	graph := build.Graph(in, settings, catalog.Links()...)
 	m := request.NewMatcher(graph, settings)
 	var classes []*space.Class
-	if err := space.Walk(m, space.Scope{Destination: request.Destination{Gateway: topology.None}}, func(c *space.Class) bool { classes = append(classes, c); return true }); err != nil {
+	if err := space.Walk(m, space.Scope{Destination: request.Destination{Gateway: topology.None}},
+		func(c *space.Class) bool { classes = append(classes, c); return true }); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range requests {
@@ -108,7 +113,8 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 		}
 		where := request.Destination{Gateway: topology.None}
 		if namespace, name, ok := strings.Cut(a.Gateway, "/"); ok {
-			where.Gateway = graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: namespace, Name: name})[0]
+			where.Gateway = graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway",
+				Namespace: namespace, Name: name})[0]
 		}
 		answer, err := m.FindRule(r, where)
 		if err != nil {
@@ -117,7 +123,8 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 		}
 		var held []*space.Class
 		for _, c := range classes {
-			if c.Entry.Gateway == answer.Gateway && c.Entry.Port == r.Port && c.Entry.Secure == r.Secure && c.Contains(&answer.Request) {
+			if c.Entry.Gateway == answer.Gateway && c.Entry.Port == r.Port && c.Entry.Secure == r.Secure &&
+				c.Contains(&answer.Request) {
 				held = append(held, c)
 			}
 		}
@@ -135,6 +142,7 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 
 // alike reports whether two answers are the same, or each is among what is possible of the other.
 func alike(a, b *request.Answer) bool {
-	return a.Listener == b.Listener && a.Rule == b.Rule && a.Outcome == b.Outcome && len(a.Possible) == len(b.Possible) ||
+	return a.Listener == b.Listener && a.Rule == b.Rule && a.Outcome == b.Outcome &&
+		len(a.Possible) == len(b.Possible) ||
 		slices.ContainsFunc(a.Possible, func(o *request.Answer) bool { return o.Rule == b.Rule })
 }

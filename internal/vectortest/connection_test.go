@@ -16,9 +16,10 @@ type connection struct {
 	Port     int    `yaml:"port"`
 	Outcome  string `yaml:"outcome"`
 
-	Directions map[string]string   `yaml:"directions"` // by direction: the outcome, and by which rules of which policies
-	Passed     map[string][]string `yaml:"passed"`     // by direction: the stages that did not decide
-	Says       string              `yaml:"says"`       // a text in why
+	// by direction: the outcome, and by which rules of which policies
+	Directions map[string]string   `yaml:"directions"`
+	Passed     map[string][]string `yaml:"passed"` // by direction: the stages that did not decide
+	Says       string              `yaml:"says"`   // a text in why
 }
 
 func (c *connection) args() []string {

@@ -48,7 +48,8 @@ func cellsOf(m *matrix.PolicyMatrix) map[onPath]matrix.MatrixCell {
 	return out
 }
 
-// TestMatrix holds the matrix of every vector and of the demos against what is in force: the same levels, at the same rules, on the same paths.
+// TestMatrix holds the matrix of every vector and of the demos against what is in force: the same
+// levels, at the same rules, on the same paths.
 func TestMatrix(t *testing.T) {
 	compared := 0
 	eachInput(t, func(t *testing.T, o load.Options, settings []string) { compared += matrices(t, o, settings) })
@@ -70,7 +71,8 @@ func matrices(t *testing.T, o load.Options, settings []string) (compared int) {
 		if item.Target.Section == "" || !slices.Contains(gatewayapi.RouteKinds(), item.Target.GroupKind()) {
 			continue
 		}
-		if k := r.Kind(model.ParseGroupKind(item.PolicyKind)); !k.HasResultsAt(topology.Rule) && !k.HasResultsAt(topology.Route) {
+		if k := r.Kind(model.ParseGroupKind(item.PolicyKind)); !k.HasResultsAt(topology.Rule) &&
+			!k.HasResultsAt(topology.Route) {
 			continue // annotations on the way to a rule are no policies of the rule
 		}
 		atRules[item.PolicyKind] = true
@@ -107,8 +109,9 @@ func levelsOf(item *view.EffectivePolicy) []string {
 	return slices.Compact(out)
 }
 
-// compareMatrix lists what is wrong with a matrix that knows less: whatever it claims has to be so, and a rule on which it shows a policy
-// of a kind to be in force on all ways must have one on all ways.
+// compareMatrix lists what is wrong with a matrix that knows less: whatever it claims has to be so,
+// and a rule on which it shows a policy of a kind to be in force on all ways must have one on all
+// ways.
 func compareMatrix(whole, got *matrix.PolicyMatrix, wrong func(string, ...any)) {
 	want := cellsOf(whole)
 	type governed struct {
@@ -129,12 +132,14 @@ func compareMatrix(whole, got *matrix.PolicyMatrix, wrong func(string, ...any)) 
 			continue
 		}
 		if !ok || w.State != cell.State && w.State != matrix.CellUnknown || !slices.Equal(w.Levels, cell.Levels) {
-			wrong("matrix: unmarked: %s at %s: %s %v, and not %s %v", at.kind, at.target, cell.State, cell.Levels, w.State, w.Levels)
+			wrong("matrix: unmarked: %s at %s: %s %v, and not %s %v", at.kind, at.target, cell.State, cell.Levels,
+				w.State, w.Levels)
 		}
 	}
 	for at, cell := range want {
 		if sure[governed{at.kind, at.target}] && cell.State != matrix.CellInForce {
-			wrong("matrix: %s at %s is said to be in force on all ways, and is %s on one", at.kind, at.target, cell.State)
+			wrong("matrix: %s at %s is said to be in force on all ways, and is %s on one", at.kind,
+				at.target, cell.State)
 		}
 	}
 	for _, ref := range got.Idle {

@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
 )
 
-// protection is what a vector says of one property of the requests that a route rule takes on a path, or that come to another place.
+// protection is what a vector says of one property of the requests that a route rule takes on a
+// path, or that come to another place.
 type protection struct {
 	Target   map[string]string `yaml:"target"`
 	Via      map[string]any    `yaml:"via"`
@@ -24,8 +25,9 @@ type protection struct {
 	Because  []string          `yaml:"because"`
 }
 
-// checkProtection holds a vector against the matrix, and against the protection that effective lists where the target is no route: every row of the
-// place on these paths has the verdict, these methods, gates and reasons.
+// checkProtection holds a vector against the matrix, and against the protection that effective
+// lists where the target is no route: every row of the place on these paths has the verdict, these
+// methods, gates and reasons.
 func (v vector) checkProtection(t *testing.T, r *report, file string, manifests []byte) {
 	t.Helper()
 	var matrix matrix.PolicyMatrix
@@ -42,7 +44,8 @@ func (v vector) checkProtection(t *testing.T, r *report, file string, manifests 
 		found := 0
 		for i := range matrix.Items {
 			row := &matrix.Items[i]
-			if !sameTarget(p.Target, row.Target) || !slices.ContainsFunc(row.Paths, func(path view.Path) bool { return onVia(p.Via, path) }) {
+			if !sameTarget(p.Target, row.Target) ||
+				!slices.ContainsFunc(row.Paths, func(path view.Path) bool { return onVia(p.Via, path) }) {
 				continue
 			}
 			found++
@@ -57,12 +60,14 @@ func (v vector) checkProtection(t *testing.T, r *report, file string, manifests 
 // ofRoute reports whether the target is a rule of a route.
 func (p *protection) ofRoute() bool { return strings.HasSuffix(p.Target["kind"], "Route") }
 
-// checkPlaces holds an entry against what is said of places that are no route rules. Without a verdict the property is not listed there.
+// checkPlaces holds an entry against what is said of places that are no route rules. Without a
+// verdict the property is not listed there.
 func (p *protection) checkPlaces(r *report, places []effective.PlaceProtection) {
 	found := 0
 	for i := range places {
 		at := &places[i]
-		if !sameTarget(p.Target, at.Target) || string(at.Property) != p.Property || !slices.ContainsFunc(at.Paths, func(path view.Path) bool { return onVia(p.Via, path) }) {
+		if !sameTarget(p.Target, at.Target) || string(at.Property) != p.Property ||
+			!slices.ContainsFunc(at.Paths, func(path view.Path) bool { return onVia(p.Via, path) }) {
 			continue
 		}
 		found++
@@ -101,10 +106,13 @@ func (p *protection) check(r *report, got *protect.Result) {
 }
 
 func sameTarget(want map[string]string, got model.Ref) bool {
-	return want["kind"] == got.Kind && want["namespace"] == got.Namespace && want["name"] == got.Name && want["section"] == got.Section
+	return want["kind"] == got.Kind && want["namespace"] == got.Namespace && want["name"] == got.Name &&
+		want["section"] == got.Section
 }
 
 func onVia(want map[string]any, p view.Path) bool {
-	return (want["gateway"] == nil || want["gateway"] == p.Gateway) && (want["listener"] == nil || want["listener"] == p.Listener) &&
-		(want["direction"] == nil || want["direction"] == p.Direction) && (want["dataplane"] == nil || want["dataplane"] == p.Dataplane)
+	return (want["gateway"] == nil || want["gateway"] == p.Gateway) && (want["listener"] == nil ||
+		want["listener"] == p.Listener) &&
+		(want["direction"] == nil || want["direction"] == p.Direction) && (want["dataplane"] == nil ||
+		want["dataplane"] == p.Dataplane)
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestShuffledDocuments holds every answer byte for byte, line numbers aside, against that for the same documents in another order.
+// TestShuffledDocuments holds every answer byte for byte, line numbers aside, against that for the
+// same documents in another order.
 func TestShuffledDocuments(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/demo/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -30,13 +31,19 @@ func TestShuffledDocuments(t *testing.T) {
 	}
 	lines := regexp.MustCompile(`"line": \d+|stdin:\d+`)
 	for _, args := range [][]string{
-		{"effective", "-A", "-o", "json"}, {"effective", "baker", "--verbose"}, {"reach", "gw-auth", "-o", "json"}, {"overridden", "-o", "json"},
-		{"explain", "cart", "-o", "json"}, {"graph", "-o", "json"}, {"graph", "-o", "dot"}, {"kinds", "-o", "json"}, {"matrix", "-A", "-o", "json"},
-		{"diff", "-", "--delete", "authpolicy/gw-auth", "-o", "json"}, {"diff", "-", "--delete", "gateway/external", "-o", "unified"},
+		{"effective", "-A", "-o", "json"}, {"effective", "baker", "--verbose"}, {"reach", "gw-auth", "-o",
+			"json"}, {"overridden", "-o", "json"},
+		{"explain", "cart", "-o", "json"}, {"graph", "-o", "json"}, {"graph", "-o", "dot"}, {"kinds", "-o",
+			"json"}, {"matrix", "-A", "-o", "json"},
+		{"diff", "-", "--delete", "authpolicy/gw-auth", "-o", "json"}, {"diff", "-", "--delete", "gateway/external",
+			"-o", "unified"},
 	} {
 		var first string
 		for seed := range 8 {
-			rand.New(rand.NewSource(int64(seed))).Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+			rand.New(rand.NewSource(int64(seed))).Shuffle(len(docs), func(i, j int) {
+				docs[i],
+					docs[j] = docs[j], docs[i]
+			})
 			var out bytes.Buffer
 			app := cli.App{Plugins: plugins.All()}
 			in := strings.NewReader(strings.Join(docs, "\n---\n") + "\n") // a text may end with the document
@@ -44,7 +51,8 @@ func TestShuffledDocuments(t *testing.T) {
 			if args[0] == "diff" {
 				line, want = args, cli.ExitFindings
 			}
-			if code := app.Run(context.Background(), line, cli.Streams{In: in, Out: &out, Err: &out, LookupEnv: os.LookupEnv}); code != want {
+			if code := app.Run(context.Background(), line, cli.Streams{In: in, Out: &out, Err: &out,
+				LookupEnv: os.LookupEnv}); code != want {
 				t.Fatalf("%v: exit %d\n%s", args, code, out.String())
 			}
 			got := lines.ReplaceAllString(out.String(), "line")

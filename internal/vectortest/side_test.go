@@ -10,5 +10,6 @@ import (
 
 // sideOf is an input to compare, with all that vendors know about requests.
 func sideOf(r *resolve.Resolution) view.Input {
-	return view.Input{Resolution: r, Matcher: request.NewMatcher(r.Graph, r.Settings), Judges: plugin.Judges(plugins.All())}
+	return view.Input{Resolution: r, Matcher: request.NewMatcher(r.Graph, r.Settings),
+		Judges: plugin.Judges(plugins.All())}
 }

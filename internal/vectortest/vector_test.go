@@ -1,4 +1,5 @@
-// Package vectortest holds the semantic vectors under testdata/vendors against the program's public JSON.
+// Package vectortest holds the semantic vectors under testdata/vendors against the program's public
+// JSON.
 package vectortest
 
 import (
@@ -91,7 +92,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// check holds one vector against the answers. One that names a bug must fail, and is skipped: it becomes a test when the bug is gone.
+// check holds one vector against the answers. One that names a bug must fail, and is skipped: it
+// becomes a test when the bug is gone.
 func check(t *testing.T, file string) {
 	v, manifests := read(t, file)
 	var r report
@@ -143,7 +145,8 @@ func (v vector) ask(t *testing.T, file string, manifests []byte, into any, args 
 	}
 	var out, errs bytes.Buffer
 	app := cli.App{Plugins: plugins.All()}
-	if code := app.Run(context.Background(), args, cli.Streams{In: bytes.NewReader(manifests), Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code != 0 {
+	if code := app.Run(context.Background(), args, cli.Streams{In: bytes.NewReader(manifests), Out: &out, Err: &errs,
+		LookupEnv: os.LookupEnv}); code != 0 {
 		t.Fatalf("%v: exit %d: %s", args, code, errs.String())
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
@@ -201,7 +204,8 @@ func loaded(t *testing.T, o load.Options, settings []string) (*model.Snapshot, *
 	return in, catalogWith(t, settings)
 }
 
-// catalogs are those that catalogWith made, by their settings: a run asks many clusters with one, too.
+// catalogs are those that catalogWith made, by their settings: a run asks many clusters with one,
+// too.
 var catalogs sync.Map
 
 // catalogWith is the catalogue as commands read it.
@@ -232,15 +236,18 @@ func read(t *testing.T, file string) (v vector, manifests []byte) {
 		Kind       string `yaml:"kind"`
 		vector     `yaml:",inline"`
 	}
-	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" || len(raw.Expect)+len(raw.Status)+len(raw.Connections)+len(raw.Protection) == 0 {
-		t.Fatalf("%s does not start with a Vector that names its clause, what it proves and what it expects: %v", file, err)
+	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" ||
+		len(raw.Expect)+len(raw.Status)+len(raw.Connections)+len(raw.Protection) == 0 {
+		t.Fatalf("%s does not start with a Vector that names its clause, what it proves and what it expects: %v", file,
+			err)
 	}
 	return raw.vector, rest
 }
 
 func (e expectation) fits(item view.EffectivePolicy) bool {
 	r := item.Target
-	have := map[string]string{"group": r.Group, "kind": r.Kind, "namespace": r.Namespace, "name": r.Name, "section": r.Section}
+	have := map[string]string{"group": r.Group, "kind": r.Kind, "namespace": r.Namespace, "name": r.Name,
+		"section": r.Section}
 	for key, want := range e.Target {
 		if have[key] != want {
 			return false
@@ -253,8 +260,10 @@ func (e expectation) fits(item view.EffectivePolicy) bool {
 		return true
 	}
 	return slices.ContainsFunc(item.Paths, func(p view.Path) bool {
-		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener,
-			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane, "hostname": p.Hostname, "binding": p.Binding, "route": p.Route,
+		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet,
+			"listener":    p.Listener,
+			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane,
+			"hostname": p.Hostname, "binding": p.Binding, "route": p.Route,
 			"delegatedFrom": fmt.Sprint(p.DelegatedFrom), "delegatedRules": fmt.Sprint(p.DelegatedRules)}
 		for key, want := range e.Via {
 			if have[key] != fmt.Sprint(want) {
@@ -414,15 +423,18 @@ type condition struct {
 	Fields any `yaml:"fields"`
 }
 
-// wanted is one condition. Says are texts that the message must hold; the message is compared as a whole if it is given.
+// wanted is one condition. Says are texts that the message must hold; the message is compared as a
+// whole if it is given.
 type wanted struct {
 	status.Condition `yaml:",inline"`
 	Says             []string `yaml:"says"`
 }
 
-// names reports whether r, with a port, is what the keys say; section and port are those of the object itself if they are left out.
+// names reports whether r, with a port, is what the keys say; section and port are those of the
+// object itself if they are left out.
 func names(want map[string]string, r model.Ref, port int32) bool {
-	have := map[string]string{"group": r.Group, "kind": r.Kind, "namespace": r.Namespace, "name": r.Name, "section": r.Section}
+	have := map[string]string{"group": r.Group, "kind": r.Kind, "namespace": r.Namespace, "name": r.Name,
+		"section": r.Section}
 	if port != 0 {
 		have["port"] = fmt.Sprint(port)
 	}
@@ -471,7 +483,8 @@ func (c condition) check(t *testing.T, r *report, items []status.ObjectStatus) {
 	if c.AttachedRoutes != nil && (item.AttachedRoutes == nil || *item.AttachedRoutes != *c.AttachedRoutes) {
 		r.Errorf("%s: attachedRoutes %v, want %d", where, item.AttachedRoutes, *c.AttachedRoutes)
 	}
-	if c.AttachedListenerSets != nil && (item.AttachedListenerSets == nil || *item.AttachedListenerSets != *c.AttachedListenerSets) {
+	if c.AttachedListenerSets != nil && (item.AttachedListenerSets == nil ||
+		*item.AttachedListenerSets != *c.AttachedListenerSets) {
 		r.Errorf("%s: attachedListenerSets %v, want %d", where, item.AttachedListenerSets, *c.AttachedListenerSets)
 	}
 	if c.SupportedKinds != nil {
@@ -489,13 +502,15 @@ func sameSet(r *report, what string, got, want []string) {
 	}
 }
 
-// checkEntries checks the conditions towards the ancestor, those of all controllers together unless one is named.
+// checkEntries checks the conditions towards the ancestor, those of all controllers together unless
+// one is named.
 func (c condition) checkEntries(r *report, where string, item status.ObjectStatus) {
 	var have []status.Condition
 	entries := 0
 	for _, a := range item.Ancestors {
 		own := a.AncestorRef == nil
-		if own != (c.Ancestor == nil) || !own && !names(c.Ancestor, a.AncestorRef.Ref, a.AncestorRef.Port) || c.Controller != nil && *c.Controller != a.ControllerName {
+		if own != (c.Ancestor == nil) || !own && !names(c.Ancestor, a.AncestorRef.Ref, a.AncestorRef.Port) ||
+			c.Controller != nil && *c.Controller != a.ControllerName {
 			continue
 		}
 		entries++
@@ -512,7 +527,8 @@ func (c condition) checkEntries(r *report, where string, item status.ObjectStatu
 			continue
 		}
 		got := have[at]
-		silent := slices.ContainsFunc(want.Says, func(text string) bool { return !strings.Contains(have[at].Message, text) })
+		silent := slices.ContainsFunc(want.Says,
+			func(text string) bool { return !strings.Contains(have[at].Message, text) })
 		if want.Message == "" {
 			got.Message = ""
 		}
@@ -530,7 +546,8 @@ func (c condition) checkEntries(r *report, where string, item status.ObjectStatu
 	}
 }
 
-// checkMarks compares all marks: conditions with a type …Affected, which name the policies between brackets at the end.
+// checkMarks compares all marks: conditions with a type …Affected, which name the policies between
+// brackets at the end.
 func (c condition) checkMarks(r *report, where string, have []status.Condition) {
 	got := map[string][]string{}
 	for _, h := range have {
@@ -572,7 +589,8 @@ func checkShape(r *report, items []status.ObjectStatus) {
 			entries[entry] = true
 			types := map[string]bool{}
 			for _, c := range a.Conditions {
-				if types[c.Type] || c.Reason == "" || c.Message == "" || wordPlace(item.Object) == nil && !slices.Contains([]string{"True", "False", "Unknown"}, c.Status) {
+				if types[c.Type] || c.Reason == "" || c.Message == "" || wordPlace(item.Object) == nil &&
+					!slices.Contains([]string{"True", "False", "Unknown"}, c.Status) {
 					r.Errorf("%s: condition %+v is twice there, or no condition", item.Object, c)
 				}
 				types[c.Type] = true

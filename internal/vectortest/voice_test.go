@@ -22,8 +22,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestOneVoice asks every command about every loss of every vector and of the demos: they must give the same reason, the same words and the same
-// sentence, and where a finding or a status says what put one policy before another, that must be what decided.
+// TestOneVoice asks every command about every loss of every vector and of the demos: they must give
+// the same reason, the same words and the same sentence, and where a finding or a status says what
+// put one policy before another, that must be what decided.
 func TestOneVoice(t *testing.T) {
 	losses := 0
 	eachInput(t, func(t *testing.T, o load.Options, settings []string) { losses += voices(t, o, settings) })
@@ -73,7 +74,8 @@ func voices(t *testing.T, o load.Options, settings []string) int {
 		see := func(rule string, l *view.Loss) {
 			key := lossKey(item.PolicyKind, item.Target, item.Paths, rule, l.Source)
 			if !slices.Contains(want[key], saidOf(l)) {
-				t.Errorf("%s says of %s on %s: %+v\noverridden says: %+v", command, rule, item.Target, saidOf(l), want[key])
+				t.Errorf("%s says of %s on %s: %+v\noverridden says: %+v", command, rule, item.Target,
+					saidOf(l), want[key])
 			}
 		}
 		for i := range item.Rules {
@@ -109,7 +111,8 @@ func voices(t *testing.T, o load.Options, settings []string) int {
 	return len(list.Items)
 }
 
-// compareNotes holds the notes of steps against the losses that they tell of. Where nothing is in force, steps tell what would be.
+// compareNotes holds the notes of steps against the losses that they tell of. Where nothing is in
+// force, steps tell what would be.
 func compareNotes(t *testing.T, item *explain.ExplainedPolicy) {
 	t.Helper()
 	messages := map[string][]string{} // by rule and policy
@@ -136,7 +139,8 @@ func compareNotes(t *testing.T, item *explain.ExplainedPolicy) {
 		}
 	}
 	for about, told := range notes {
-		if known := messages[about]; known != nil && !slices.ContainsFunc(told, func(m string) bool { return slices.Contains(known, m) }) {
+		if known := messages[about]; known != nil &&
+			!slices.ContainsFunc(told, func(m string) bool { return slices.Contains(known, m) }) {
 			t.Errorf("the steps on %s say of %s: %q, the loss says: %q", item.Target, about, told, known)
 		}
 	}
@@ -151,10 +155,13 @@ func compareReach(t *testing.T, r *resolve.Resolution, list *overridden.Overridd
 			for _, item := range reach.Items {
 				for i := range list.Items {
 					l := &list.Items[i]
-					same := l.PolicyKind == k.Name() && l.Source.Policy != nil && *l.Source.Policy == p.Ref() && l.Target == item.Target && l.Source.Part == "" &&
-						lossKey("", l.Target, l.Paths, "", view.Source{}) == lossKey("", item.Target, item.Paths, "", view.Source{})
+					same := l.PolicyKind == k.Name() && l.Source.Policy != nil && *l.Source.Policy == p.Ref() &&
+						l.Target == item.Target && l.Source.Part == "" &&
+						lossKey("", l.Target, l.Paths, "", view.Source{}) == lossKey("", item.Target, item.Paths, "",
+							view.Source{})
 					if same && !strings.Contains(item.Reason, l.Message) {
-						t.Errorf("reach of %s says on %s: %q, overridden says of %s: %q", p.Ref(), item.Target, item.Reason, l.Rule, l.Message)
+						t.Errorf("reach of %s says on %s: %q, overridden says of %s: %q", p.Ref(), item.Target,
+							item.Reason, l.Rule, l.Message)
 					}
 				}
 			}
@@ -165,7 +172,8 @@ func compareReach(t *testing.T, r *resolve.Resolution, list *overridden.Overridd
 // order finds what a sentence says about the place of a policy among others.
 var order = regexp.MustCompile(`(is older|is newer|comes first|comes last)( \([^)]*\))?`)
 
-// compareOrders holds what findings and statuses say about the order of two policies against what decided.
+// compareOrders holds what findings and statuses say about the order of two policies against what
+// decided.
 func compareOrders(t *testing.T, list *overridden.OverriddenRuleList, page *reports.Report) {
 	t.Helper()
 	type pair struct{ loser, winner string }

@@ -24,9 +24,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestWithheld takes the objects of every vector for a whole cluster, withholds kinds and namespaces, and holds the answers of a user who
-// may not read them against those of one who may read everything: what is not marked as unsure has to be right, and an answer that differs
-// must not say that it is complete.
+// TestWithheld takes the objects of every vector for a whole cluster, withholds kinds and
+// namespaces, and holds the answers of a user who may not read them against those of one who may
+// read everything: what is not marked as unsure has to be right, and an answer that differs must
+// not say that it is complete.
 func TestWithheld(t *testing.T) {
 	eachVector(t, func(t *testing.T, o load.Options, settings []string) {
 		if settings == nil {
@@ -34,12 +35,14 @@ func TestWithheld(t *testing.T) {
 		}
 		withheld(t, o, settings, users)
 	})
-	for dialect, demo := range map[string]string{"rfc": "../../testdata/demo-rfc0009", "operator": "../../testdata/demo"} {
+	for dialect, demo := range map[string]string{"rfc": "../../testdata/demo-rfc0009",
+		"operator": "../../testdata/demo"} {
 		t.Run("demo/"+dialect, func(t *testing.T) {
 			withheld(t, load.Options{Paths: []string{demo}}, []string{"kuadrant.profile=" + dialect}, moreUsers)
 		})
 		t.Run("references/"+dialect, func(t *testing.T) {
-			withheld(t, load.Options{Paths: []string{"testdata/withheld.yaml"}}, []string{"kuadrant.profile=" + dialect}, moreUsers)
+			withheld(t, load.Options{Paths: []string{"testdata/withheld.yaml"}},
+				[]string{"kuadrant.profile=" + dialect}, moreUsers)
 		})
 	}
 }
@@ -73,20 +76,25 @@ func spaceOf(ref model.Ref) string {
 	return ref.Namespace
 }
 
-// users are those who may read all but one kind, one namespace only, or all but one, and who may read nothing.
+// users are those who may read all but one kind, one namespace only, or all but one, and who may
+// read nothing.
 func users(in *model.Snapshot) []user {
 	var out []user
 	add := func(name string, may func(gk model.GroupKind, namespace string) bool) {
 		out = append(out, user{name, may})
 	}
-	for _, kind := range append(in.Kinds(), model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}) {
+	for _, kind := range append(in.Kinds(), model.GroupKind{Group: "gateway.networking.k8s.io",
+		Kind: "ReferenceGrant"}) {
 		if kind.Kind != "CustomResourceDefinition" {
 			add("without "+kind.String(), func(gk model.GroupKind, _ string) bool { return gk != kind })
 		}
 	}
 	for _, ns := range spaces(in) {
 		add("with namespace "+ns+" only", func(_ model.GroupKind, in string) bool { return in == ns })
-		add("with namespace "+ns+" and what has none", func(_ model.GroupKind, in string) bool { return in == ns || in == "" })
+		add("with namespace "+ns+" and what has none", func(_ model.GroupKind, in string) bool {
+			return in == ns ||
+				in == ""
+		})
 		add("without namespace "+ns, func(_ model.GroupKind, in string) bool { return in != ns })
 	}
 	add("without anything", func(model.GroupKind, string) bool { return false })
@@ -101,8 +109,10 @@ func moreUsers(in *model.Snapshot) []user {
 			continue
 		}
 		for _, ns := range spaces(in) {
-			out = append(out, user{"without " + kind.String() + " in " + ns, func(gk model.GroupKind, in string) bool { return gk != kind || in != ns && in != "" }},
-				user{"with " + kind.String() + " in " + ns + " only", func(gk model.GroupKind, in string) bool { return gk != kind || in == ns }})
+			out = append(out, user{"without " + kind.String() + " in " + ns,
+				func(gk model.GroupKind, in string) bool { return gk != kind || in != ns && in != "" }},
+				user{"with " + kind.String() + " in " + ns + " only",
+					func(gk model.GroupKind, in string) bool { return gk != kind || in == ns }})
 		}
 	}
 	return out
@@ -119,7 +129,8 @@ type answers struct {
 }
 
 // resolutionFor resolves a cluster with these objects for a user who may read some of them.
-func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) *resolve.Resolution {
+func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool,
+	catalog *descriptor.Catalog) *resolve.Resolution {
 	cluster := &model.Cluster{Context: "test"}
 	kinds := append(in.Kinds(), gatewayapi.Kinds()...)
 	for _, k := range catalog.Kinds() {
@@ -129,7 +140,8 @@ func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, c
 	var problems []model.Problem
 	for _, gk := range slices.Compact(kinds) {
 		namespaced := gk.Kind != "GatewayClass" && gk.Kind != "Namespace" && gk.Kind != "ClusterIssuer"
-		cluster.Kinds = append(cluster.Kinds, model.ServedKind{GroupKind: gk, Plural: strings.ToLower(gk.Kind) + "s", Namespaced: namespaced})
+		cluster.Kinds = append(cluster.Kinds, model.ServedKind{GroupKind: gk, Plural: strings.ToLower(gk.Kind) + "s",
+			Namespaced: namespaced})
 		refused := slices.ContainsFunc(append(spaces(in), ""), func(ns string) bool { return !may(gk, ns) })
 		if !refused || gk.Kind == "CustomResourceDefinition" {
 			continue
@@ -141,7 +153,8 @@ func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, c
 			}
 		}
 		cluster.Unread = append(cluster.Unread, gap)
-		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.Forbidden, Ref: &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"}, Message: "cannot list"})
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.Forbidden,
+			Ref: &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"}, Message: "cannot list"})
 	}
 	var objects []*model.Object
 	for _, o := range in.Objects {
@@ -155,9 +168,11 @@ func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, c
 }
 
 // answersTo answers for a cluster with these objects and a user who may read some of them.
-func answersTo(t testing.TB, in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) answers {
+func answersTo(t testing.TB, in *model.Snapshot, may func(model.GroupKind, string) bool,
+	catalog *descriptor.Catalog) answers {
 	r := resolutionFor(in, may, catalog)
-	out := answers{effective: effective.List(r, view.Query{ShowNone: true}), overridden: overridden.List(r, view.Query{}, nil, ""),
+	out := answers{effective: effective.List(r, view.Query{ShowNone: true}), overridden: overridden.List(r,
+		view.Query{}, nil, ""),
 		status: status.Predict(r, status.Query{Objects: true}, plugin.StatusFunctions(plugins.All()))}
 	out.explained = explain.Explain(r, view.Query{}, "")
 	out.matrix = matrixOf(t, r, view.Query{Kinds: policyKinds(in, r)})
@@ -189,16 +204,20 @@ func compare(whole, got answers) []string {
 			continue
 		}
 		same := slices.ContainsFunc(whole.effective.Items, func(w view.EffectivePolicy) bool {
-			return w.PolicyKind == item.PolicyKind && w.Target == item.Target && w.ID == item.ID && reflect.DeepEqual(w.Paths, item.Paths) &&
-				reflect.DeepEqual(w.Lost, item.Lost) && reflect.DeepEqual(w.Rules, item.Rules) && reflect.DeepEqual(w.Policies, item.Policies)
+			return w.PolicyKind == item.PolicyKind && w.Target == item.Target && w.ID == item.ID &&
+				reflect.DeepEqual(w.Paths, item.Paths) &&
+				reflect.DeepEqual(w.Lost, item.Lost) && reflect.DeepEqual(w.Rules, item.Rules) &&
+				reflect.DeepEqual(w.Policies, item.Policies)
 		})
 		if !same {
 			wrong("effective: unmarked: %s at %s via %v: %v", item.PolicyKind, item.Target, item.Paths, item.Spec)
 		}
 	}
 	for _, item := range got.overridden.Items {
-		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.overridden.Items, func(w overridden.OverriddenRule) bool { return reflect.DeepEqual(w, item) }) {
-			wrong("overridden: unmarked: %s %s of %s at %s: %s everywhere %v", item.PolicyKind, item.Rule, item.Source.Policy, item.Target, item.Message, item.Everywhere)
+		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.overridden.Items,
+			func(w overridden.OverriddenRule) bool { return reflect.DeepEqual(w, item) }) {
+			wrong("overridden: unmarked: %s %s of %s at %s: %s everywhere %v", item.PolicyKind, item.Rule,
+				item.Source.Policy, item.Target, item.Message, item.Everywhere)
 		}
 	}
 	for _, item := range got.explained.Items {
@@ -211,8 +230,10 @@ func compare(whole, got answers) []string {
 	for _, r := range got.reach {
 		i := slices.IndexFunc(whole.reach, func(w *reach.PolicyReach) bool { return w.Policy == r.Policy })
 		for _, item := range r.Items {
-			if len(item.Unread) == 0 && !slices.ContainsFunc(whole.reach[i].Items, func(w reach.ReachItem) bool { return reflect.DeepEqual(w, item) }) {
-				wrong("reach %s: unmarked: %s at %s via %v: %s", r.Policy, item.State, item.Target, item.Paths, item.Reason)
+			if len(item.Unread) == 0 && !slices.ContainsFunc(whole.reach[i].Items,
+				func(w reach.ReachItem) bool { return reflect.DeepEqual(w, item) }) {
+				wrong("reach %s: unmarked: %s at %s via %v: %s", r.Policy, item.State, item.Target,
+					item.Paths, item.Reason)
 			}
 		}
 		if r.Complete && !reflect.DeepEqual(r.Items, whole.reach[i].Items) {
@@ -241,20 +262,22 @@ func compareStatus(whole, got status.ObjectStatus, wrong func(string, ...any)) {
 	for _, a := range got.Ancestors {
 		var have []status.Condition
 		for _, w := range whole.Ancestors {
-			if reflect.DeepEqual(a.AncestorRef, w.AncestorRef) && (a.ControllerName == w.ControllerName || a.ControllerName == "") {
+			if reflect.DeepEqual(a.AncestorRef, w.AncestorRef) && (a.ControllerName == w.ControllerName ||
+				a.ControllerName == "") {
 				have = append(have, w.Conditions...)
 			}
 		}
 		for _, c := range a.Conditions {
-			if c.Status != "Unknown" && !slices.ContainsFunc(have, func(w status.Condition) bool { return sameCondition(w, c) }) {
+			if c.Status != "Unknown" &&
+				!slices.ContainsFunc(have, func(w status.Condition) bool { return sameCondition(w, c) }) {
 				wrong("status of %s towards %v: %v, not %v", got.Object, a.AncestorRef, c, have)
 			}
 		}
 	}
 }
 
-// sameCondition compares conditions. The words of an acceptance are the vendor profile's, and say whether traffic comes at all, which may
-// not be known.
+// sameCondition compares conditions. The words of an acceptance are the vendor profile's, and say
+// whether traffic comes at all, which may not be known.
 func sameCondition(whole, got status.Condition) bool {
 	if got.Type == "Accepted" && got.Status == "True" {
 		whole.Message, got.Message = "", ""

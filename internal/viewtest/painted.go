@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// painted has policies of two kinds in two namespaces on a Gateway and a route; two of them are in doubt.
+// painted has policies of two kinds in two namespaces on a Gateway and a route; two of them are in
+// doubt.
 const painted = `apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: class}
@@ -47,7 +48,8 @@ kind: Gloss
 metadata: {name: g, namespace: app}
 spec: {targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}, shine: high}`
 
-// PaintedResolution resolves an input with policies of two kinds in two namespaces, two of them in doubt.
+// PaintedResolution resolves an input with policies of two kinds in two namespaces, two of them in
+// doubt.
 func PaintedResolution(t *testing.T) *resolve.Resolution {
 	t.Helper()
 	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(painted)})

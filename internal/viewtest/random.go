@@ -35,25 +35,33 @@ func (d Generator) Input() []Doc {
 	for g := range 2 {
 		var listeners []any
 		for i := range 1 + d.IntN(2) {
-			l := Doc{"name": fmt.Sprintf("l%d", i), "port": 80, "protocol": "HTTP", "allowedRoutes": Doc{"namespaces": Doc{"from": "All"}}}
+			l := Doc{"name": fmt.Sprintf("l%d", i), "port": 80, "protocol": "HTTP",
+				"allowedRoutes": Doc{"namespaces": Doc{"from": "All"}}}
 			if i > 0 {
 				l["hostname"] = Pick(d, "*.b.com", "a.b.com")
 			}
 			listeners = append(listeners, l)
 		}
-		out = append(out, Doc{"apiVersion": GatewayGroup + "/v1", "kind": "Gateway", "metadata": Doc{"namespace": "infra", "name": fmt.Sprintf("gw%d", g)},
-			"spec": Doc{"gatewayClassName": "c", "listeners": listeners}})
+		out = append(out, Doc{"apiVersion": GatewayGroup + "/v1", "kind": "Gateway",
+			"metadata": Doc{"namespace": "infra", "name": fmt.Sprintf("gw%d", g)},
+			"spec":     Doc{"gatewayClassName": "c", "listeners": listeners}})
 	}
 	for i := range 2 + d.IntN(4) {
 		out = append(out, d.route(i))
 	}
 	for i, name := range []string{"old", "young"} { // of which the older one takes the requests
-		out = append(out, Doc{"apiVersion": GatewayGroup + "/v1", "kind": "HTTPRoute", "metadata": Doc{"namespace": "team", "name": name, "creationTimestamp": Timestamp(300 + i)},
+		out = append(out, Doc{"apiVersion": GatewayGroup + "/v1", "kind": "HTTPRoute",
+			"metadata": Doc{"namespace": "team", "name": name, "creationTimestamp": Timestamp(300 + i)},
 			"spec": Doc{"parentRefs": []any{Doc{"name": "gw0", "namespace": "infra"}}, "hostnames": []any{"tie.com"},
-				"rules": []any{Doc{"name": "n0", "matches": []any{Doc{"path": Doc{"type": "PathPrefix", "value": "/"}}}, "backendRefs": []any{Doc{"name": name, "port": 80, "weight": 1}}}}}})
+				"rules": []any{Doc{"name": "n0",
+					"matches": []any{Doc{"path": Doc{"type": "PathPrefix", "value": "/"}}}, "backendRefs": []any{
+						Doc{"name": name, "port": 80, "weight": 1}}}}}})
 	}
-	out = append(out, Doc{"apiVersion": GatewayGroup + "/v1beta1", "kind": "ReferenceGrant", "metadata": Doc{"namespace": "data", "name": "all"},
-		"spec": Doc{"from": []any{Doc{"group": GatewayGroup, "kind": "HTTPRoute", "namespace": "team"}, Doc{"group": GatewayGroup, "kind": "HTTPRoute", "namespace": "other"}}, "to": []any{Doc{"group": "", "kind": "Service"}}}})
+	out = append(out, Doc{"apiVersion": GatewayGroup + "/v1beta1", "kind": "ReferenceGrant",
+		"metadata": Doc{"namespace": "data", "name": "all"},
+		"spec": Doc{"from": []any{Doc{"group": GatewayGroup, "kind": "HTTPRoute", "namespace": "team"},
+			Doc{"group": GatewayGroup, "kind": "HTTPRoute", "namespace": "other"}}, "to": []any{Doc{"group": "",
+			"kind": "Service"}}}})
 	for i := range 2 + d.IntN(4) {
 		out = append(out, d.policy(i, out))
 	}
@@ -86,13 +94,15 @@ func (d Generator) route(i int) Doc {
 		}
 		rule["matches"] = matches
 		if d.Chance(30) {
-			rule["filters"] = []any{Doc{"type": "RequestHeaderModifier", "requestHeaderModifier": Doc{"set": []any{Doc{"name": "x-a", "value": "1"}}}}}
+			rule["filters"] = []any{Doc{"type": "RequestHeaderModifier",
+				"requestHeaderModifier": Doc{"set": []any{Doc{"name": "x-a", "value": "1"}}}}}
 		}
 		rules = append(rules, rule)
 	}
 	spec["rules"] = rules
 	return Doc{"apiVersion": GatewayGroup + "/v1", "kind": "HTTPRoute", "spec": spec,
-		"metadata": Doc{"namespace": Pick(d, "team", "other"), "name": fmt.Sprintf("r%d", i), "creationTimestamp": Timestamp(i)}}
+		"metadata": Doc{"namespace": Pick(d, "team", "other"), "name": fmt.Sprintf("r%d", i),
+			"creationTimestamp": Timestamp(i)}}
 }
 
 func (d Generator) backends() []any {
@@ -104,7 +114,8 @@ func (d Generator) backends() []any {
 }
 
 func (d Generator) match() Doc {
-	m := Doc{"path": Doc{"type": Pick(d, "Exact", "PathPrefix", "PathPrefix"), "value": Pick(d, "/", "/a", "/a/b", "/c")}}
+	m := Doc{"path": Doc{"type": Pick(d, "Exact", "PathPrefix", "PathPrefix"), "value": Pick(d, "/", "/a",
+		"/a/b", "/c")}}
 	if d.Chance(25) {
 		m["method"] = Pick(d, "GET", "POST")
 	}
@@ -136,7 +147,8 @@ func (d Generator) policy(i int, docs []Doc) Doc {
 		spec[block] = fields
 	}
 	return Doc{"apiVersion": "x.io/v1", "kind": "Cache", "spec": spec,
-		"metadata": Doc{"namespace": Metadata(target, "namespace"), "name": fmt.Sprintf("p%d", i), "creationTimestamp": Timestamp(100 + i)}}
+		"metadata": Doc{"namespace": Metadata(target, "namespace"), "name": fmt.Sprintf("p%d", i),
+			"creationTimestamp": Timestamp(100 + i)}}
 }
 
 // Metadata returns a field of the metadata of a manifest.
@@ -147,7 +159,8 @@ func SpecList(d Doc, field string) []any { out, _ := d["spec"].(Doc)[field].([]a
 
 // OfKinds returns the manifests of some kinds.
 func OfKinds(docs []Doc, kinds ...string) []Doc {
-	return slices.DeleteFunc(slices.Clone(docs), func(d Doc) bool { return !slices.Contains(kinds, d["kind"].(string)) })
+	return slices.DeleteFunc(slices.Clone(docs),
+		func(d Doc) bool { return !slices.Contains(kinds, d["kind"].(string)) })
 }
 
 // Copy returns a copy of manifests that shares nothing with them.
@@ -158,7 +171,8 @@ func Copy(docs []Doc) []Doc {
 	return out
 }
 
-// GuardingCacheKind is the kind of the policies that are drawn: auth is a login, which asks nobody where it says so.
+// GuardingCacheKind is the kind of the policies that are drawn: auth is a login, which asks nobody
+// where it says so.
 const GuardingCacheKind = CacheKind + `protects:
   authentication: [{at: auth, method: basic, unless: {auth: {changed: MissingAllowed}}}]
   rateLimit: [{at: ttl}]

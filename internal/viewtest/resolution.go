@@ -31,7 +31,8 @@ func ResolutionOf(t *testing.T, docs ...string) *resolve.Resolution {
 // ResolvedAs resolves documents with policy kinds that are described in a file.
 func ResolvedAs(t *testing.T, kinds string, funcs descriptor.Functions, docs ...string) *resolve.Resolution {
 	t.Helper()
-	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(strings.Join(docs, "\n---\n"))})
+	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"},
+		Stdin: strings.NewReader(strings.Join(docs, "\n---\n"))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +48,14 @@ const GatewayGroup = "gateway.networking.k8s.io"
 
 // GatewayDoc is a Gateway with a listener http and a listener https for *.example.com.
 func GatewayDoc(namespace, name string) string {
-	return fmt.Sprintf(`{apiVersion: %s/v1, kind: Gateway, metadata: {name: %s, namespace: %s}, spec: {gatewayClassName: c, listeners: [`+
-		`{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, `+
-		`{name: https, port: 443, protocol: HTTPS, hostname: "*.example.com", tls: {certificateRefs: [{name: x}]}, allowedRoutes: {namespaces: {from: All}}}]}}`, GatewayGroup, name, namespace)
+	return fmt.Sprintf(
+		`{apiVersion: %s/v1, kind: Gateway, metadata: {name: %s, namespace: %s}, spec: {gatewayClassName: c, listeners: [`+
+			`{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, `+
+			`{name: https, port: 443, protocol: HTTPS, hostname: "*.example.com", tls: {certificateRefs: [{name: x}]}, allowedRoutes: {namespaces: {from: All}}}]}}`, GatewayGroup, name, namespace)
 }
 
-// RouteDoc is a route of parents (namespace/name or namespace/name/listener) with rules r0, r1, … that send to a Service of its name.
+// RouteDoc is a route of parents (namespace/name or namespace/name/listener) with rules r0, r1, …
+// that send to a Service of its name.
 func RouteDoc(namespace, name string, rules int, parents ...string) string {
 	var refs, own []string
 	for _, p := range parents {
@@ -64,15 +67,20 @@ func RouteDoc(namespace, name string, rules int, parents ...string) string {
 		refs = append(refs, ref+"}")
 	}
 	for i := range rules {
-		own = append(own, fmt.Sprintf("{name: r%d, matches: [{path: {value: /%d}}], backendRefs: [{name: %s, port: 80}]}", i, i, name))
+		own = append(own,
+			fmt.Sprintf("{name: r%d, matches: [{path: {value: /%d}}], backendRefs: [{name: %s, port: 80}]}", i, i,
+				name))
 	}
-	return fmt.Sprintf(`{apiVersion: %s/v1, kind: HTTPRoute, metadata: {name: %s, namespace: %s}, spec: {parentRefs: [%s], rules: [%s]}}`,
+	return fmt.Sprintf(
+		`{apiVersion: %s/v1, kind: HTTPRoute, metadata: {name: %s, namespace: %s}, spec: {parentRefs: [%s], rules: [%s]}}`,
 		GatewayGroup, name, namespace, strings.Join(refs, ", "), strings.Join(own, ", "))
 }
 
 // ServiceDoc is a Service.
 func ServiceDoc(namespace, name string) string {
-	return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: %s}, spec: {ports: [{port: 80}]}}`, name, namespace)
+	return fmt.Sprintf(
+		`{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: %s}, spec: {ports: [{port: 80}]}}`,
+		name, namespace)
 }
 
 // CacheDoc is a policy on targets (Kind/name or Kind/name/section) with the given settings.
@@ -90,7 +98,9 @@ func CacheDoc(namespace, name, spec string, targets ...string) string {
 		}
 		refs = append(refs, ref+"}")
 	}
-	return fmt.Sprintf(`{apiVersion: x.io/v1, kind: Cache, metadata: {name: %s, namespace: %s}, spec: {targetRefs: [%s], %s}}`, name, namespace, strings.Join(refs, ", "), spec)
+	return fmt.Sprintf(
+		`{apiVersion: x.io/v1, kind: Cache, metadata: {name: %s, namespace: %s}, spec: {targetRefs: [%s], %s}}`, name,
+		namespace, strings.Join(refs, ", "), spec)
 }
 
 const PlainGateway = `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw, namespace: infra}, spec: {gatewayClassName: c,

@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// TableText is a table in a form that is easy to compare: "| " between cells, "# " before headings, "> " before closing lines.
+// TableText is a table in a form that is easy to compare: "| " between cells, "# " before headings,
+// "> " before closing lines.
 func TableText(t view.Table) string {
 	var lines []string
 	for _, b := range t.Blocks {

@@ -56,7 +56,8 @@ func (v *Validation) Judge(body model.Body, extent model.Extent, conditions *exp
 	var j judgement
 	j.judgeAll(&v.byPath, few[:0], body)
 	for _, i := range conditions.BrokenRules(v.compiled, body, extent) {
-		j.faults = append(j.faults, Fault{Message: refusedPrefix + v.rules[i].Message, Refuses: v.rules[i].Refuses, Rule: true})
+		j.faults = append(j.faults, Fault{Message: refusedPrefix + v.rules[i].Message, Refuses: v.rules[i].Refuses,
+			Rule: true})
 	}
 	return j.faults
 }
@@ -112,9 +113,11 @@ func (j *judgement) judgeValue(f *SchemaRule, at []string, v model.Body) bool {
 			}
 		}
 	case f.Values != nil && v.IsText() && !slices.Contains(f.Values, v.Text()):
-		j.addMisfit(f, at, "%s: Unsupported value: %q: supported values: \"%s\"", formatPath(at), v.Text(), strings.Join(f.Values, `", "`))
+		j.addMisfit(f, at, "%s: Unsupported value: %q: supported values: \"%s\"", formatPath(at), v.Text(),
+			strings.Join(f.Values, `", "`))
 	case f.Pattern != nil && v.IsText() && !f.Pattern.MatchString(v.Text()):
-		j.addMisfit(f, at, "%s: Invalid value: %q: %s in body should match '%s'", formatPath(at), v.Text(), formatPath(at), f.Pattern)
+		j.addMisfit(f, at, "%s: Invalid value: %q: %s in body should match '%s'", formatPath(at), v.Text(),
+			formatPath(at), f.Pattern)
 	case f.Type != "":
 		if is := typeOf(v); is != f.Type && (f.Type != "number" || is != "integer") {
 			path := formatPath(at)
@@ -127,7 +130,8 @@ func (j *judgement) judgeValue(f *SchemaRule, at []string, v model.Body) bool {
 
 // addMisfit notes what the API server says of a value that it does not take.
 func (j *judgement) addMisfit(f *SchemaRule, at []string, format string, args ...any) {
-	j.faults = append(j.faults, Fault{At: slices.Clone(at), Message: fmt.Sprintf(refusedPrefix+format, args...), Refuses: f.Refuses})
+	j.faults = append(j.faults, Fault{At: slices.Clone(at), Message: fmt.Sprintf(refusedPrefix+format, args...),
+		Refuses: f.Refuses})
 }
 
 // addDropped notes the fields of an object that the API does not have.

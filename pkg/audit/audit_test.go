@@ -11,7 +11,8 @@ func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		found any
 		same  bool
-	}{{Value{"a": 1.0, "b": 2.0}, true}, {Value{"b": 2.0}, false}, {Value{"a": 2.0}, false}, {"text", false}, {nil, false}} {
+	}{{Value{"a": 1.0, "b": 2.0}, true}, {Value{"b": 2.0}, false}, {Value{"a": 2.0}, false}, {"text",
+		false}, {nil, false}} {
 		if IsWithin(want, c.found) != c.same {
 			t.Errorf("%v within %v: %t", want, c.found, !c.same)
 		}
@@ -37,7 +38,8 @@ func TestValues(t *testing.T) {
 	for _, c := range []struct {
 		v    map[string]any
 		want float64
-	}{{map[string]any{"numerator": 50.0}, 500_000}, {map[string]any{"numerator": 50.0, "denominator": "TEN_THOUSAND"}, 5000}, {map[string]any{"numerator": 50.0, "denominator": "MILLION"}, 50}} {
+	}{{map[string]any{"numerator": 50.0}, 500_000}, {map[string]any{"numerator": 50.0, "denominator": "TEN_THOUSAND"},
+		5000}, {map[string]any{"numerator": 50.0, "denominator": "MILLION"}, 50}} {
 		if n := PartsPerMillion(c.v); n != c.want {
 			t.Errorf("%v is %v", c.v, n)
 		}
@@ -46,7 +48,8 @@ func TestValues(t *testing.T) {
 
 // TestBeginsWith: a name goes on behind what is known only with a part of its own.
 func TestBeginsWith(t *testing.T) {
-	for name, want := range map[string]bool{"a.b": true, "a.b/c": true, "a.b.c": true, "a.bc": false, "x": false, "dir/x": true} {
+	for name, want := range map[string]bool{"a.b": true, "a.b/c": true, "a.b.c": true, "a.bc": false, "x": false,
+		"dir/x": true} {
 		if hasBeginning(name, []string{"a.b", "dir/"}) != want {
 			t.Errorf("%s: %t", name, !want)
 		}
@@ -68,10 +71,15 @@ func TestRelated(t *testing.T) {
 	}
 }
 
-// TestShown: users of addresses and values of parameters are compared and not told; what only looks like them is.
+// TestShown: users of addresses and values of parameters are compared and not told; what only looks
+// like them is.
 func TestShown(t *testing.T) {
-	in := Value{"uri": "https://user:pass@example.com/keys?token=abc&n=1", "list": []string{"/check?token=abc"}, "any": []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}}, "none": []string(nil)}
-	want := Value{"uri": "https://…@example.com/keys?token=…&n=…", "list": []string{"/check?token=…"}, "any": []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}}, "none": []string(nil)}
+	in := Value{"uri": "https://user:pass@example.com/keys?token=abc&n=1", "list": []string{"/check?token=abc"},
+		"any":  []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}},
+		"none": []string(nil)}
+	want := Value{"uri": "https://…@example.com/keys?token=…&n=…", "list": []string{"/check?token=…"},
+		"any":  []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}},
+		"none": []string(nil)}
 	if got := hideCredentials(in); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}

@@ -72,7 +72,8 @@ func (s *proxyAuditor) compareRule(f *foundRule) {
 			}
 		}
 		if len(agreed) > 0 {
-			s.mergeItem(Item{Verdict: Same, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: k.name, Settings: agreed, Policies: es[0].policies,
+			s.mergeItem(Item{Verdict: Same, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: k.name,
+				Settings: agreed, Policies: es[0].policies,
 				Message: "the proxy does what is predicted"}, strings.Join(agreed, " "))
 		}
 	}
@@ -87,7 +88,8 @@ func (s *proxyAuditor) newCases(f *foundRule, n *topology.Node, es []*expectatio
 	content := s.routes.RuleContent(f.rule)
 	for i := range f.routes {
 		for _, e := range es {
-			out = append(out, Case{ServedRoute: &f.routes[i], Graph: s.graph, ID: f.rule, Rule: n, Spec: e.spec, Policies: e.policies, RuleContent: content})
+			out = append(out, Case{ServedRoute: &f.routes[i], Graph: s.graph, ID: f.rule, Rule: n, Spec: e.spec,
+				Policies: e.policies, RuleContent: content})
 		}
 	}
 	return out
@@ -101,11 +103,13 @@ func (s *proxyAuditor) isKindAsked(gk model.GroupKind) bool {
 // whether it is one.
 func (s *proxyAuditor) reportReplaced(f *foundRule, n *topology.Node, path view.Path) bool {
 	if s.mapping.IsReplaced == nil || !slices.ContainsFunc(f.routes, func(p dataplane.ServedRoute) bool {
-		return s.mapping.IsReplaced(&Case{ServedRoute: &p, Graph: s.graph, ID: f.rule, Rule: n, RuleContent: s.routes.RuleContent(f.rule)})
+		return s.mapping.IsReplaced(&Case{ServedRoute: &p, Graph: s.graph, ID: f.rule, Rule: n,
+			RuleContent: s.routes.RuleContent(f.rule)})
 	}) {
 		return false
 	}
-	item := Item{Verdict: Different, Target: &n.Ref, Paths: []view.Path{path}, Setting: "route", XDS: newXDS(&f.routes[0]), Compared: ByPresence,
+	item := Item{Verdict: Different, Target: &n.Ref, Paths: []view.Path{path}, Setting: "route",
+		XDS: newXDS(&f.routes[0]), Compared: ByPresence,
 		Message: "the control plane answers the rule with status 500 in its place"}
 	if why := s.findExcuse(n, f.rule); why != "" {
 		item.Verdict, item.Message = NotJudged, why
@@ -147,7 +151,8 @@ func (s *proxyAuditor) findExcuse(n *topology.Node, rule topology.NodeID) string
 // about: they agree only if all do. nil: nothing is asked, and nothing done. Of a rule to which
 // several chains of delegation lead it is not known by which one a route came to be: the
 // expectation that agrees best counts.
-func (s *proxyAuditor) compareSetting(cases []Case, field *Field, es []*expectation) (worst *comparison, routes []string) {
+func (s *proxyAuditor) compareSetting(cases []Case, field *Field, es []*expectation) (worst *comparison,
+	routes []string) {
 	for i := 0; i < len(cases); i += len(es) {
 		var best *comparison
 		for j, e := range es {
@@ -166,7 +171,8 @@ func (s *proxyAuditor) compareSetting(cases []Case, field *Field, es []*expectat
 		if worst == nil || verdictRank(best.verdict) < verdictRank(worst.verdict) {
 			worst, routes = best, nil
 		}
-		if name := best.route.Route.Name; best.verdict == worst.verdict && worst.verdict != Same && name != "" && !slices.Contains(routes, name) {
+		if name := best.route.Route.Name; best.verdict == worst.verdict && worst.verdict != Same && name != "" &&
+			!slices.Contains(routes, name) {
 			routes = append(routes, name)
 		}
 	}
@@ -243,9 +249,10 @@ func (s *proxyAuditor) withdrawUncertain(c *Case, field *Field, o *comparison) {
 // hasBackendFilters reports whether a route configures filters for single backends, which wins over
 // what it says for all.
 func hasBackendFilters(p *dataplane.ServedRoute) bool {
-	return slices.ContainsFunc(dataplane.List(p.Route.Config, "route", "weighted_clusters", "clusters"), func(cluster any) bool {
-		return len(dataplane.Map(cluster, "typed_per_filter_config")) > 0
-	})
+	return slices.ContainsFunc(dataplane.List(p.Route.Config, "route", "weighted_clusters", "clusters"),
+		func(cluster any) bool {
+			return len(dataplane.Map(cluster, "typed_per_filter_config")) > 0
+		})
 }
 
 // valueAt returns the value at a dotted path of a spec.

@@ -57,9 +57,11 @@ func driftOfGateway(gateway string, members []int, proxies []*dataplane.Proxy) *
 			told = append(told, proxies[i].Name+" ("+formatVersions(v)+")")
 		}
 	}
-	d.Message = fmt.Sprintf("%d of %d proxies of Gateway %s run with another version than most: %s", len(d.Proxies), len(members), gateway, strings.Join(told, ", "))
+	d.Message = fmt.Sprintf("%d of %d proxies of Gateway %s run with another version than most: %s", len(d.Proxies),
+		len(members), gateway, strings.Join(told, ", "))
 	if !alone {
-		d.Message = fmt.Sprintf("the %d proxies of Gateway %s do not run with the same version: %s", len(members), gateway, strings.Join(told, ", "))
+		d.Message = fmt.Sprintf("the %d proxies of Gateway %s do not run with the same version: %s", len(members),
+			gateway, strings.Join(told, ", "))
 	}
 	return d
 }

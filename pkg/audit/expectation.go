@@ -58,7 +58,8 @@ func expectedOnPath(all []*expectation, path view.Path) []*expectation {
 	var out []*expectation
 	for _, e := range all {
 		if slices.ContainsFunc(e.Paths, func(p view.Path) bool {
-			return p.Gateway == path.Gateway && (path.Listener == "" || p.Listener == "" || p.Listener == path.Listener && p.ListenerSet == path.ListenerSet)
+			return p.Gateway == path.Gateway && (path.Listener == "" || p.Listener == "" ||
+				p.Listener == path.Listener && p.ListenerSet == path.ListenerSet)
 		}) {
 			out = append(out, e)
 		}

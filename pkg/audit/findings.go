@@ -10,20 +10,27 @@ import (
 // Rules document the differences, for forms of output that want an id for each sort.
 func Rules() []model.Rule {
 	rule := func(v Verdict, summary, fix string) model.Rule {
-		return model.Rule{ID: model.Code("Dataplane" + string(v)), Severities: []model.Severity{model.Error}, Summary: summary, Fix: fix}
+		return model.Rule{ID: model.Code("Dataplane" + string(v)), Severities: []model.Severity{model.Error},
+			Summary: summary, Fix: fix}
 	}
 	fix := "look at the named xDS resources, and for updates that the proxy refused"
 	return []model.Rule{
 		rule(Different, "the proxy does something else than a policy says", fix),
 		rule(Missing, "the proxy does not do what a policy says", fix),
 		rule(RouteMissing, "the proxy has no route for a rule that it should serve", fix),
-		rule(Unexplained, "the proxy does something that no policy says", "remove what does it, or add the manifest that it is from"),
-		{ID: dataplane.Rejected, Severities: []model.Severity{model.Warning}, Summary: "the proxy refused an update and goes on with what it had", Fix: "read the reason in the control plane's log"},
-		{ID: dataplane.Warming, Severities: []model.Severity{model.Warning}, Summary: "the proxy does not use an update yet", Fix: "look for what it waits for: routes, certificates or clusters"},
+		rule(Unexplained, "the proxy does something that no policy says",
+			"remove what does it, or add the manifest that it is from"),
+		{ID: dataplane.Rejected, Severities: []model.Severity{model.Warning},
+			Summary: "the proxy refused an update and goes on with what it had",
+			Fix:     "read the reason in the control plane's log"},
+		{ID: dataplane.Warming, Severities: []model.Severity{model.Warning},
+			Summary: "the proxy does not use an update yet",
+			Fix:     "look for what it waits for: routes, certificates or clusters"},
 	}
 }
 
-// Findings are the differences as problems, at the policies whose settings they are, else at the rule.
+// Findings are the differences as problems, at the policies whose settings they are, else at the
+// rule.
 func (r *Report) Findings(in *model.Snapshot) []model.Problem {
 	var out []model.Problem
 	for i := range r.Items {
@@ -31,7 +38,8 @@ func (r *Report) Findings(in *model.Snapshot) []model.Problem {
 		if !item.Verdict.IsDifference() {
 			continue
 		}
-		p := model.Problem{Severity: model.Error, Code: model.Code("Dataplane" + string(item.Verdict)), Message: item.formatSentence(), Hint: "look at " + item.XDS.formatNames()}
+		p := model.Problem{Severity: model.Error, Code: model.Code("Dataplane" + string(item.Verdict)),
+			Message: item.formatSentence(), Hint: "look at " + item.XDS.formatNames()}
 		if item.XDS == nil {
 			p.Hint = ""
 		}

@@ -10,7 +10,8 @@ import (
 
 // newItem returns the item of a comparison.
 func (s *proxyAuditor) newItem(n *topology.Node, path view.Path, field *Field, o *comparison, routes []string) Item {
-	item := Item{Verdict: o.verdict, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: field.Kind.String(), Setting: field.Setting, XDS: newXDS(o.route), Compared: field.How}
+	item := Item{Verdict: o.verdict, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: field.Kind.String(),
+		Setting: field.Setting, XDS: newXDS(o.route), Compared: field.How}
 	item.XDS.Routes = routes
 	item.Policies, _ = o.expectation.settingSources(field.Setting)
 	if len(item.Policies) == 0 && o.verdict != Unexplained {

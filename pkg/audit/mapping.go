@@ -9,7 +9,8 @@ import (
 // How says how much of a setting is compared.
 type How string
 
-// The ways to compare. NotCompared is for what leaves no trace in a dump, or one that does not tell.
+// The ways to compare. NotCompared is for what leaves no trace in a dump, or one that does not
+// tell.
 const (
 	ByValue     How = "value"
 	ByPresence  How = "presence"
@@ -19,9 +20,11 @@ const (
 // Mapping is what a vendor knows about its proxies.
 type Mapping struct {
 	Vendor string
-	// Gateways are those that a proxy serves (namespace/name), by what its dump says of itself; nil if it is not the vendor's.
+	// Gateways are those that a proxy serves (namespace/name), by what its dump says of itself; nil
+	// if it is not the vendor's.
 	Gateways func(*dataplane.Proxy) []string
-	// Labels select the pods of a Gateway's proxies (key=value,…), and Port is that of their admin interface.
+	// Labels select the pods of a Gateway's proxies (key=value,…), and Port is that of their admin
+	// interface.
 	PodLabels func(gateway model.Ref) string
 	AdminPort int
 	// Identify tells whose rule a route is.
@@ -30,12 +33,14 @@ type Mapping struct {
 	IsOwn func(listener, route string) bool
 	// Fields are the settings, and where a proxy has them.
 	Fields []Field
-	// Filters are the beginnings of the names of filters that Fields are about, or that the vendor brings itself. Those of Unjudged may be
-	// anybody's: they are not compared.
+	// Filters are the beginnings of the names of filters that Fields are about, or that the vendor
+	// brings itself. Those of Unjudged may be anybody's: they are not compared.
 	FilterNames, UnjudgedFilters []string
-	// Replaced tells that the control plane put an answer of its own in the place of a rule; nil: it never does.
+	// Replaced tells that the control plane put an answer of its own in the place of a rule; nil:
+	// it never does.
 	IsReplaced func(*Case) bool
-	// Patches are the policy kinds that may change anything in a proxy: where one is in force, differences are not judged.
+	// Patches are the policy kinds that may change anything in a proxy: where one is in force,
+	// differences are not judged.
 	PatchingKinds []model.GroupKind
 	// Whole compares what holds for all that a proxy serves; nil: nothing does.
 	CompareProxy func(*ProxyAudit)
@@ -57,13 +62,15 @@ type Field struct {
 	Location string // where a proxy has it, in words
 	How      How
 	Note     string // what is not compared of it, or why it is not compared
-	// Want is what the setting asks of the proxy; nil: nothing. Without a function, that there is a value.
+	// Want is what the setting asks of the proxy; nil: nothing. Without a function, that there is a
+	// value.
 	Want func(*Case, any) any
 	// Found is what the proxy does; nil: nothing. It is called where nothing is asked as well.
 	Found func(*Case) any
 	// Same tells whether the two agree; nil: they are equal.
 	Equal func(want, found any) bool
-	// Silent is for what a proxy does without being asked: found where nothing is asked, it is not reported.
+	// Silent is for what a proxy does without being asked: found where nothing is asked, it is not
+	// reported.
 	IgnoreUnasked bool
 }
 

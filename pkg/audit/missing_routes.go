@@ -83,7 +83,8 @@ func (s *proxyAuditor) servingListeners(rule topology.NodeID) []topology.NodeID 
 }
 
 func (s *proxyAuditor) addMissingRoute(n *topology.Node, paths []view.Path) {
-	item := Item{Verdict: RouteMissing, Target: &n.Ref, Paths: paths, Setting: "route", Compared: ByPresence, Message: "the proxy has no route for the rule"}
+	item := Item{Verdict: RouteMissing, Target: &n.Ref, Paths: paths, Setting: "route", Compared: ByPresence,
+		Message: "the proxy has no route for the rule"}
 	if why, ok := s.uncertain[n.Ref.WithoutSection()]; ok {
 		item.Verdict, item.Message = NotJudged, why
 	}
@@ -113,7 +114,8 @@ func (s *proxyAuditor) addUnknownFilters() {
 }
 
 func (s *proxyAuditor) addUnknownFilter(l *dataplane.Listener, m *dataplane.Manager, f *dataplane.Filter) {
-	item := Item{Verdict: Unexplained, Setting: f.Name, XDS: &XDS{Listener: l.Name, Filter: f.Name}, Message: "the proxy runs a filter that nothing explains"}
+	item := Item{Verdict: Unexplained, Setting: f.Name, XDS: &XDS{Listener: l.Name, Filter: f.Name},
+		Message: "the proxy runs a filter that nothing explains"}
 	if f.Disabled {
 		if !isFilterUsed(m, f.Name) {
 			return // it never runs
@@ -146,7 +148,8 @@ func isFilterUsed(m *dataplane.Manager, filter string) bool {
 func hasBeginning(name string, beginnings []string) bool {
 	return slices.ContainsFunc(beginnings, func(b string) bool {
 		rest, ok := strings.CutPrefix(name, b)
-		return ok && (b == "" || rest == "" || strings.ContainsRune("./", rune(b[len(b)-1])) || strings.ContainsRune("./", rune(rest[0])))
+		return ok && (b == "" || rest == "" || strings.ContainsRune("./", rune(b[len(b)-1])) ||
+			strings.ContainsRune("./", rune(rest[0])))
 	})
 }
 

@@ -38,8 +38,9 @@ type XDS struct {
 
 // Item is one comparison.
 type Item struct {
-	Verdict    Verdict     `json:"verdict"`              // what became of it
-	Target     *model.Ref  `json:"target,omitempty"`     // the rule; of a proxy as a whole the Gateway; absent for what is nobody's
+	Verdict Verdict `json:"verdict"` // what became of it
+	// the rule; of a proxy as a whole the Gateway; absent for what is nobody's
+	Target     *model.Ref  `json:"target,omitempty"`
 	Paths      []view.Path `json:"paths"`                // the ways to the target that the verdict is about
 	PolicyKind string      `json:"policyKind,omitempty"` // Kind.group
 	Setting    string      `json:"setting,omitempty"`    // dotted path under spec; route for the route itself
@@ -88,7 +89,8 @@ func (s *Summary) Differences() int { return s.Missing + s.Different + s.Unexpla
 
 func (s *Summary) countItem(i *Item) {
 	v := i.Verdict
-	counts := map[Verdict]*int{Same: &s.Same, Missing: &s.Missing, Different: &s.Different, Unexplained: &s.Unexplained, RouteMissing: &s.RouteMissing, NotJudged: &s.NotCompared}
+	counts := map[Verdict]*int{Same: &s.Same, Missing: &s.Missing, Different: &s.Different,
+		Unexplained: &s.Unexplained, RouteMissing: &s.RouteMissing, NotJudged: &s.NotCompared}
 	*counts[v] += max(1, len(i.Settings))
 }
 
@@ -109,7 +111,8 @@ type Report struct {
 	Matched []Match `json:"matched"`           // the rules whose routes were found
 	Items   []Item  `json:"items"`             // by target, policy kind and setting; what is nobody's first
 
-	Statuses *status.StatusList `json:"statuses,omitempty"` // what objects report that is not predicted, where that was asked for
+	// what objects report that is not predicted, where that was asked for
+	Statuses *status.StatusList `json:"statuses,omitempty"`
 
 	proxyProblems []model.Problem // of the proxies and their dumps
 }

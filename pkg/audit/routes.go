@@ -22,7 +22,10 @@ type Routes struct {
 }
 
 func newRoutes(g *topology.Graph) *Routes {
-	rs := &Routes{Graph: g, rules: map[model.Ref]map[int]topology.NodeID{}, rulesByName: map[model.Ref]map[string]topology.NodeID{}, routesByPath: map[string]model.Ref{}, routesByDashedName: map[string][]model.Ref{}, listenersByRule: map[topology.NodeID][]topology.NodeID{}, contents: map[topology.NodeID]map[string]any{}}
+	rs := &Routes{Graph: g, rules: map[model.Ref]map[int]topology.NodeID{},
+		rulesByName: map[model.Ref]map[string]topology.NodeID{}, routesByPath: map[string]model.Ref{},
+		routesByDashedName: map[string][]model.Ref{}, listenersByRule: map[topology.NodeID][]topology.NodeID{},
+		contents: map[topology.NodeID]map[string]any{}}
 	for id := topology.NodeID(0); int(id) < g.Len(); id++ {
 		n := g.Node(id)
 		if n.Role != topology.Rule || n.Object == nil {

@@ -30,7 +30,8 @@ type Input struct {
 // Run holds what should be in force against what the proxies do.
 func Run(in Input) *Report {
 	out := &Report{Items: []Item{}, Matched: []Match{}}
-	a := &auditor{Input: in, graph: in.Resolution.Graph, expected: expectationsByTarget(in.Effective), uncertain: findUncertain(in.Effective.Problems)}
+	a := &auditor{Input: in, graph: in.Resolution.Graph, expected: expectationsByTarget(in.Effective),
+		uncertain: findUncertain(in.Effective.Problems)}
 	out.proxyProblems = slices.Clip(in.Problems)
 	rules := map[model.Ref]bool{}
 	for _, p := range in.Proxies {
@@ -42,8 +43,12 @@ func Run(in Input) *Report {
 				one.items[i].Proxy = p.Name
 			}
 		}
-		out.Items = append(out.Items, slices.DeleteFunc(one.items, func(i Item) bool { return i.Target != nil && !in.isTargetAsked(*i.Target) })...)
-		out.Matched = append(out.Matched, slices.DeleteFunc(one.matched, func(m Match) bool { return !in.isTargetAsked(m.Target) })...)
+		out.Items = append(out.Items, slices.DeleteFunc(one.items, func(i Item) bool {
+			return i.Target != nil &&
+				!in.isTargetAsked(*i.Target)
+		})...)
+		out.Matched = append(out.Matched, slices.DeleteFunc(one.matched,
+			func(m Match) bool { return !in.isTargetAsked(m.Target) })...)
 		for _, ref := range one.rules {
 			if in.isTargetAsked(ref) {
 				rules[ref] = true
@@ -86,10 +91,12 @@ type proxyAuditor struct {
 
 // auditProxy audits one proxy. One that nobody knows is a problem.
 func (a *auditor) auditProxy(p *dataplane.Proxy) *proxyAuditor {
-	s := &proxyAuditor{auditor: a, proxy: p, possibleRoutes: map[model.Ref]bool{}, description: Proxy{Name: p.Name, Gateways: []string{}, Node: p.ID, Versions: p.Versions}}
+	s := &proxyAuditor{auditor: a, proxy: p, possibleRoutes: map[model.Ref]bool{}, description: Proxy{Name: p.Name,
+		Gateways: []string{}, Node: p.ID, Versions: p.Versions}}
 	for i := range a.Mappings {
 		if gateways := a.Mappings[i].Gateways(p); gateways != nil {
-			s.mapping, s.description.Implementation, s.description.Gateways = &a.Mappings[i], a.Mappings[i].Vendor, gateways
+			s.mapping, s.description.Implementation, s.description.Gateways = &a.Mappings[i],
+				a.Mappings[i].Vendor, gateways
 			break
 		}
 	}
@@ -100,7 +107,8 @@ func (a *auditor) auditProxy(p *dataplane.Proxy) *proxyAuditor {
 	s.routes, s.kinds = newRoutes(a.graph), groupByKind(s.mapping)
 	for _, name := range s.description.Gateways {
 		namespace, gateway, _ := strings.Cut(name, "/")
-		found := a.graph.Lookup(model.Ref{Group: gatewayv1.GroupName, Kind: "Gateway", Namespace: namespace, Name: gateway})
+		found := a.graph.Lookup(model.Ref{Group: gatewayv1.GroupName, Kind: "Gateway", Namespace: namespace,
+			Name: gateway})
 		for _, id := range found {
 			if a.graph.Node(id).Object != nil {
 				s.routes.gateways = append(s.routes.gateways, id)
@@ -109,7 +117,8 @@ func (a *auditor) auditProxy(p *dataplane.Proxy) *proxyAuditor {
 	}
 	switch {
 	case len(s.routes.gateways) == 0:
-		s.addNotEvaluated("%s is a proxy of Gateway %s, which is not in the input", p.Name, strings.Join(s.description.Gateways, ", "))
+		s.addNotEvaluated("%s is a proxy of Gateway %s, which is not in the input", p.Name,
+			strings.Join(s.description.Gateways, ", "))
 		return s
 	case !p.HasListeners:
 		s.addNotEvaluated("%s has no listeners section, so that nothing is known to be served", p.Name)
@@ -123,8 +132,9 @@ func (a *auditor) auditProxy(p *dataplane.Proxy) *proxyAuditor {
 }
 
 func (s *proxyAuditor) addNotEvaluated(format string, args ...any) {
-	s.problems = append(s.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...),
-		Hint: "ask the proxy for the whole of /config_dump"})
+	s.problems = append(s.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Message: fmt.Sprintf(format, args...),
+		Hint:    "ask the proxy for the whole of /config_dump"})
 }
 
 // findPatchingPolicy says which policy may have changed anything in the proxy.
@@ -250,7 +260,8 @@ func (s *proxyAuditor) pathThrough(listener topology.NodeID) view.Path {
 
 // addUnknownRoute reports a route that belongs to nobody.
 func (s *proxyAuditor) addUnknownRoute(p *dataplane.ServedRoute, id Identity) {
-	item := Item{Verdict: Unexplained, Setting: "route", XDS: newXDS(p), Message: "the proxy has a route that belongs to no rule of the input"}
+	item := Item{Verdict: Unexplained, Setting: "route", XDS: newXDS(p),
+		Message: "the proxy has a route that belongs to no rule of the input"}
 	if id.Doubtful {
 		item.Verdict, item.Message = NotJudged, "the name of the route may mean several rules"
 	}
@@ -258,7 +269,8 @@ func (s *proxyAuditor) addUnknownRoute(p *dataplane.ServedRoute, id Identity) {
 }
 
 func newXDS(p *dataplane.ServedRoute) *XDS {
-	x := &XDS{Listener: p.Manager.Listener.Name, RouteConfig: p.Route.Host.RouteConfig.Name, VirtualHost: p.Route.Host.Name}
+	x := &XDS{Listener: p.Manager.Listener.Name, RouteConfig: p.Route.Host.RouteConfig.Name,
+		VirtualHost: p.Route.Host.Name}
 	if p.Route.Name != "" {
 		x.Routes = []string{p.Route.Name}
 	}

@@ -13,7 +13,8 @@ func (in *Input) isTargetAsked(target model.Ref) bool { return in.In == nil || i
 func (r *Report) sortAndCount(rules map[model.Ref]bool) {
 	slices.SortStableFunc(r.Items, compareItems)
 	slices.SortStableFunc(r.Matched, func(a, b Match) int {
-		return firstNonZero(a.Target.Compare(b.Target), strings.Compare(a.RouteConfig, b.RouteConfig), strings.Compare(a.Listener, b.Listener))
+		return firstNonZero(a.Target.Compare(b.Target), strings.Compare(a.RouteConfig, b.RouteConfig),
+			strings.Compare(a.Listener, b.Listener))
 	})
 	matched := map[model.Ref]bool{}
 	for _, m := range r.Matched {
@@ -26,7 +27,8 @@ func (r *Report) sortAndCount(rules map[model.Ref]bool) {
 }
 
 func compareItems(a, b Item) int {
-	return firstNonZero(model.ComparePointers(a.Target, b.Target, model.Ref.Compare), strings.Compare(a.PolicyKind, b.PolicyKind), strings.Compare(a.Setting, b.Setting), strings.Compare(a.Proxy, b.Proxy))
+	return firstNonZero(model.ComparePointers(a.Target, b.Target, model.Ref.Compare), strings.Compare(a.PolicyKind,
+		b.PolicyKind), strings.Compare(a.Setting, b.Setting), strings.Compare(a.Proxy, b.Proxy))
 }
 
 func firstNonZero(results ...int) int {

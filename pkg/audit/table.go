@@ -16,8 +16,11 @@ import (
 // Table shows the differences; wide also what agrees and what is not compared.
 func (r *Report) Table(o view.TableOptions) view.Table {
 	several := len(r.Proxies) > 1
-	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, MinWidth: 20}, {Name: "POLICY KIND", Rank: 7, MinWidth: 12}, {Name: "SETTING", Rank: 4, MinWidth: 12}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
-		{Name: "PREDICTED", Rank: 8, MinWidth: 10}, {Name: "FOUND", Rank: 8, MinWidth: 10}, {Name: "POLICY", Rank: 6, MinWidth: 12}, {Name: "WHERE TO LOOK", Rank: 9, MinWidth: 20, KeepEnd: true}, {Name: "WHAT IT IS", Wide: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, MinWidth: 20}, {Name: "POLICY KIND", Rank: 7,
+		MinWidth: 12}, {Name: "SETTING", Rank: 4, MinWidth: 12}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
+		{Name: "PREDICTED", Rank: 8, MinWidth: 10}, {Name: "FOUND", Rank: 8, MinWidth: 10}, {Name: "POLICY", Rank: 6,
+			MinWidth: 12}, {Name: "WHERE TO LOOK", Rank: 9, MinWidth: 20, KeepEnd: true},
+		{Name: "WHAT IT IS", Wide: true}}}
 	if several {
 		b.Columns = append([]view.Column{{Name: "PROXY", Rank: 6, MinWidth: 12, KeepEnd: true}}, b.Columns...)
 	}
@@ -72,7 +75,8 @@ func (i *Item) tableRow() []view.Cell {
 		kind = gk.Kind
 	}
 	predicted, found := i.formatSides()
-	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: cmp.Or(i.Setting, strings.Join(i.Settings, ", "))}, {Text: string(i.Verdict), Tone: tone}, {Text: predicted}, {Text: found, Tone: tone},
+	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: cmp.Or(i.Setting, strings.Join(i.Settings, ", "))},
+		{Text: string(i.Verdict), Tone: tone}, {Text: predicted}, {Text: found, Tone: tone},
 		{Text: strings.Join(policies, ", ")}, {Text: i.XDS.formatNames()}, {Text: i.Message}}
 	for n := range cells {
 		if cells[n].Text == "" {
@@ -149,7 +153,8 @@ func (x *XDS) formatNames() string {
 
 // formatCounts returns the counts in words.
 func (s *Summary) formatCounts(o view.TableOptions) string {
-	out := fmt.Sprintf("%d of %s found in the proxy; %s as predicted", s.Matched, view.FormatCount(s.Rules, "rule"), view.FormatCount(s.Same, "setting"))
+	out := fmt.Sprintf("%d of %s found in the proxy; %s as predicted", s.Matched, view.FormatCount(s.Rules, "rule"),
+		view.FormatCount(s.Same, "setting"))
 	if n := s.Differences(); n > 0 {
 		out += "; " + view.FormatCount(n, "difference")
 	} else {

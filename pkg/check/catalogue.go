@@ -15,7 +15,8 @@ type Catalogue []model.Rule
 
 // NewCatalogue has the rules of this package and those that vendors bring, sorted by id.
 func NewCatalogue(vendors []model.Rule) Catalogue {
-	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, protectionRules, schemaRules, requirementRules, vendors)
+	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, protectionRules,
+		schemaRules, requirementRules, vendors)
 	slices.SortFunc(all, func(a, b model.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
@@ -63,8 +64,9 @@ func (c Catalogue) sameTargetCodes() []model.Code {
 func (c Catalogue) With(requirements []*requirement.Requirement) Catalogue {
 	out := slices.Clone(c)
 	for _, r := range requirements {
-		out = append(out, model.Rule{ID: r.Code(), Severities: []model.Severity{r.Severity}, Summary: cmp.Or(r.Message(), "the requirement "+r.Name+" is not met"),
-			Fix: "see what is in force with `kubectl dopolicy effective`, and change the policies or the requirement at " + r.Origin.String()})
+		out = append(out, model.Rule{ID: r.Code(), Severities: []model.Severity{r.Severity},
+			Summary: cmp.Or(r.Message(), "the requirement "+r.Name+" is not met"),
+			Fix:     "see what is in force with `kubectl dopolicy effective`, and change the policies or the requirement at " + r.Origin.String()})
 	}
 	return out
 }

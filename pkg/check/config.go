@@ -50,7 +50,8 @@ func (c *Config) severityOf(id string) model.Severity {
 	return ""
 }
 
-// ParseConfig reads a config about findings of a catalogue. Errors are *ConfigError, with the place.
+// ParseConfig reads a config about findings of a catalogue. Errors are *ConfigError, with the
+// place.
 func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
 	r := configReader{name, known}
 	doc, err := r.readDocument(text)
@@ -75,7 +76,11 @@ func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
 			})
 		}},
 		{"severity", func(n *yaml.Node) (err error) { c.Severity, err = r.readSeverities(n); return err }},
-		{"requirements", func(n *yaml.Node) (err error) { c.Requirements, err = r.readTexts(n, "requirements"); return err }},
+		{"requirements", func(n *yaml.Node) (err error) {
+			c.Requirements,
+				err = r.readTexts(n, "requirements")
+			return err
+		}},
 	})
 	return c, err
 }
@@ -240,7 +245,8 @@ func (r configReader) readObjectPattern(n *yaml.Node) (string, error) {
 	}
 	kind, name, found := strings.Cut(pattern, "/")
 	if !found || strings.Count(name, "/") > 1 {
-		return "", r.newError(n, "write kind/namespace/name, or kind/name of what has no namespace", "object: %q names no object", pattern)
+		return "", r.newError(n, "write kind/namespace/name, or kind/name of what has no namespace",
+			"object: %q names no object", pattern)
 	}
 	return strings.ToLower(kind) + "/" + name, nil
 }

@@ -4,8 +4,9 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // Finding is one thing that is wrong, and where.
 type Finding struct {
-	ID         string         `json:"id"`                   // of a rule: the code of a problem, or "requirement/NAME"
-	Severity   model.Severity `json:"severity"`             // how much it matters; a config may say another one than the rule
+	ID string `json:"id"` // of a rule: the code of a problem, or "requirement/NAME"
+	// how much it matters; a config may say another one than the rule
+	Severity   model.Severity `json:"severity"`
 	Ref        *model.Ref     `json:"ref,omitempty"`        // the object at fault: the policy, where a policy is
 	Origin     *model.Origin  `json:"origin,omitempty"`     // where it is
 	Message    string         `json:"message"`              // one sentence: what is wrong
@@ -21,5 +22,6 @@ type Suppression struct {
 
 // NewFinding is a problem as a finding.
 func NewFinding(p model.Problem) Finding {
-	return Finding{ID: string(p.Code), Severity: p.Severity, Ref: p.Ref, Origin: p.Origin, Message: p.Message, Hint: p.Hint}
+	return Finding{ID: string(p.Code), Severity: p.Severity, Ref: p.Ref, Origin: p.Origin,
+		Message: p.Message, Hint: p.Hint}
 }

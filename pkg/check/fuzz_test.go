@@ -8,7 +8,8 @@ import (
 
 // FuzzConfig: whatever a config holds, it is read or has one mistake with its place.
 func FuzzConfig(f *testing.F) {
-	for _, seed := range []string{"", "failOn: warning\nseverity: {RuleShadowed: \"off\"}\nignore:\n- {id: NotReached, namespaces: [a-*], reason: r}\n", "requirements: [/dev/zero]\n", "a: &a [*a]\n", "ignore: [{object: 'x/y/[a-'}]\n", "? {}\n", "---\n---\n"} {
+	for _, seed := range []string{"",
+		"failOn: warning\nseverity: {RuleShadowed: \"off\"}\nignore:\n- {id: NotReached, namespaces: [a-*], reason: r}\n", "requirements: [/dev/zero]\n", "a: &a [*a]\n", "ignore: [{object: 'x/y/[a-'}]\n", "? {}\n", "---\n---\n"} {
 		f.Add(seed)
 	}
 	known := NewCatalogue(nil)

@@ -18,8 +18,10 @@ const (
 // ProofFindings is what a proof found, in the form of findings, and what documents them.
 func ProofFindings(r *resolve.Resolution, proof *prove.Proof) ([]Finding, Catalogue) {
 	rules := Catalogue{
-		{ID: proofRefuted, Severities: faults, Summary: "a request is known for which a property does not hold", Fix: "see where it goes with `kubectl dopolicy request`, and change the route or the policies"},
-		{ID: proofUnknown, Severities: faults, Summary: "whether a property holds for all requests is not known", Fix: "give what is missing, or say how the implementation does it with --vendor-setting"},
+		{ID: proofRefuted, Severities: faults, Summary: "a request is known for which a property does not hold",
+			Fix: "see where it goes with `kubectl dopolicy request`, and change the route or the policies"},
+		{ID: proofUnknown, Severities: faults, Summary: "whether a property holds for all requests is not known",
+			Fix: "give what is missing, or say how the implementation does it with --vendor-setting"},
 		spellingRule,
 	}
 	var out []Finding
@@ -38,15 +40,19 @@ func ProofFindings(r *resolve.Resolution, proof *prove.Proof) ([]Finding, Catalo
 	}
 	found := len(out)
 	for _, u := range proof.Undecided {
-		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: fmt.Sprintf("unknown whether %s: %s, such as %s: %s", proof.Property, view.FormatCount(u.Classes, "class of requests|classes of requests"), u.Example, u.Why)})
+		out = append(out, Finding{ID: proofUnknown, Severity: model.Error,
+			Message: fmt.Sprintf("unknown whether %s: %s, such as %s: %s", proof.Property, view.FormatCount(u.Classes,
+				"class of requests|classes of requests"), u.Example, u.Why)})
 	}
 	for _, p := range proof.Problems {
 		if p.IsIncomplete() {
-			out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Ref: p.Ref, Origin: p.Origin, Message: "unknown whether " + proof.Property + ": " + p.Message, Hint: p.Hint})
+			out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Ref: p.Ref, Origin: p.Origin,
+				Message: "unknown whether " + proof.Property + ": " + p.Message, Hint: p.Hint})
 		}
 	}
 	if len(out) == found {
-		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: "unknown whether " + proof.Property + ": no such request gets through to a backend"})
+		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: "unknown whether " +
+			proof.Property + ": no such request gets through to a backend"})
 	}
 	return out, rules
 }

@@ -19,20 +19,23 @@ const DefaultSteps = schema.DefaultSteps
 
 // Options say what is checked and what does not count.
 type Options struct {
-	Kinds          []model.GroupKind           // findings about policies of other kinds are left out; nil: every kind
-	In             func(namespace string) bool // findings about objects of other namespaces are left out; nil: every namespace
-	Ignore         []string                    // ids that do not count, of the command line
-	Config         Config
-	Definitions    []*model.Object                           // CustomResourceDefinitions beside those of the input
-	Steps          int                                       // that judging by schemas may take; 0: schema.DefaultSteps
-	Requirements   []*requirement.Requirement                // that have to be met
-	Requests       requirement.Deciders                      // decide what requirements ask about requests
-	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that bypass policies; nil: not checked
-	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: not checked
-	ShowSuppressed bool                                      // list what does not count as well
-	Verbose        bool                                      // print notes as well
-	Catalogue      Catalogue                                 // documents what can be found
-	FailOn         Threshold                                 // from which severity on a finding fails
+	Kinds []model.GroupKind // findings about policies of other kinds are left out; nil: every kind
+	// findings about objects of other namespaces are left out; nil: every namespace
+	In           func(namespace string) bool
+	Ignore       []string // ids that do not count, of the command line
+	Config       Config
+	Definitions  []*model.Object            // CustomResourceDefinitions beside those of the input
+	Steps        int                        // that judging by schemas may take; 0: schema.DefaultSteps
+	Requirements []*requirement.Requirement // that have to be met
+	Requests     requirement.Deciders       // decide what requirements ask about requests
+	// looks for spellings of requests that bypass policies; nil: not checked
+	Spellings func(*resolve.Resolution) []model.Problem
+	// looks for policies that do not protect as they seem to; nil: not checked
+	Protection     func(*resolve.Resolution) []model.Problem
+	ShowSuppressed bool      // list what does not count as well
+	Verbose        bool      // print notes as well
+	Catalogue      Catalogue // documents what can be found
+	FailOn         Threshold // from which severity on a finding fails
 
 	// Findings look for more; nil: there is nobody to ask.
 	Findings func(*resolve.Resolution) []model.Problem
@@ -65,7 +68,8 @@ type Report struct {
 // Run checks everything that was read and resolved.
 func Run(r *resolve.Resolution, o Options) *Report {
 	found := collectFindings(r, o)
-	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn, Catalogue: o.Catalogue.With(o.Requirements), verbose: o.Verbose}
+	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn,
+		Catalogue: o.Catalogue.With(o.Requirements), verbose: o.Verbose}
 	var incomplete []model.Problem
 	for _, f := range found {
 		if p := f.toProblem(); f.isIncomplete() && (p.Severity == model.Error || o.selectsFinding(f, r)) {
@@ -185,17 +189,21 @@ func (r *Report) All() []Finding {
 
 // toProblem is a finding as a problem.
 func (f *Finding) toProblem() model.Problem {
-	return model.Problem{Severity: f.Severity, Code: model.Code(f.ID), Ref: f.Ref, Origin: f.Origin, Message: f.Message, Hint: f.Hint}
+	return model.Problem{Severity: f.Severity, Code: model.Code(f.ID), Ref: f.Ref, Origin: f.Origin,
+		Message: f.Message, Hint: f.Hint}
 }
 
 // sortFindings returns the findings in their order, each once.
 func sortFindings(all []Finding) []Finding {
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(a.ID, b.ID), model.ComparePointers(a.Ref, b.Ref, model.Ref.Compare),
-			model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(a.ID, b.ID), model.ComparePointers(a.Ref, b.Ref,
+			model.Ref.Compare),
+			model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare), cmp.Compare(a.Message,
+				b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	return slices.CompactFunc(all, func(a, b Finding) bool {
-		return a.ID == b.ID && a.Severity == b.Severity && a.Message == b.Message && model.ComparePointers(a.Ref, b.Ref, model.Ref.Compare) == 0 &&
+		return a.ID == b.ID && a.Severity == b.Severity && a.Message == b.Message &&
+			model.ComparePointers(a.Ref, b.Ref, model.Ref.Compare) == 0 &&
 			model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare) == 0
 	})
 }

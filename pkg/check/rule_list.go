@@ -35,9 +35,12 @@ func (l *RuleList) Table(o view.TableOptions) view.Table {
 	if l.detailed {
 		return view.Table{Blocks: l.detailBlocks()}
 	}
-	b := view.Block{Columns: []view.Column{{Name: "ID", Rank: 2, MinWidth: 24}, {Name: "SEVERITY"}, {Name: "WHEN", Rank: 9, MinWidth: 40, Wrap: true}, {Name: "WHAT TO DO", Wide: true}, {Name: "CLAUSE", Wide: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "ID", Rank: 2, MinWidth: 24}, {Name: "SEVERITY"},
+		{Name: "WHEN", Rank: 9, MinWidth: 40, Wrap: true}, {Name: "WHAT TO DO", Wide: true}, {Name: "CLAUSE",
+			Wide: true}}}
 	for _, r := range l.Items {
-		b.Rows = append(b.Rows, []view.Cell{{Text: string(r.ID)}, {Text: string(r.Severities[0])}, {Text: r.Summary}, {Text: r.Fix}, {Text: r.Clause}})
+		b.Rows = append(b.Rows, []view.Cell{{Text: string(r.ID)}, {Text: string(r.Severities[0])}, {Text: r.Summary},
+			{Text: r.Fix}, {Text: r.Clause}})
 	}
 	return view.Table{Blocks: []view.Block{b}, Footer: []string{"about one: kubectl dopolicy check --list ID"}}
 }
@@ -47,7 +50,8 @@ func (l *RuleList) detailBlocks() []view.Block {
 	for _, r := range l.Items {
 		id := string(r.ID)
 		b := view.Block{Heading: []string{id}, Columns: []view.Column{{}, {Rank: 1, MinWidth: 40, Wrap: true}}}
-		facts := [][2]string{{"severity", r.SeverityText()}, {"when", r.Summary}, {"what to do", r.Fix}, {"clause", r.Clause},
+		facts := [][2]string{{"severity", r.SeverityText()}, {"when", r.Summary}, {"what to do", r.Fix},
+			{"clause", r.Clause},
 			{"ignore it", "--ignore " + id + ", or the annotation " + IgnoreAnnotation + ": " + id + " on the object"}}
 		for _, f := range facts {
 			if f[1] != "" {

@@ -30,7 +30,8 @@ func splitIDs(list string) []string {
 // objects, not by them: an annotation would exempt every route from what is required of it.
 func isAboutRequirement(id string) bool {
 	return strings.HasPrefix(id, requirement.CodePrefix) ||
-		slices.Contains([]model.Code{model.RequirementUnknown, model.RequirementError, model.RequirementSelectsNothing}, model.Code(id))
+		slices.Contains([]model.Code{model.RequirementUnknown, model.RequirementError,
+			model.RequirementSelectsNothing}, model.Code(id))
 }
 
 // findUnknownIgnores reports annotations that ask for something that is no id, in which a typing
@@ -40,10 +41,12 @@ func findUnknownIgnores(r *resolve.Resolution, o Options) []Finding {
 	for _, object := range r.Snapshot.Objects {
 		for _, id := range splitIDs(object.Annotations[IgnoreAnnotation]) {
 			p := model.Problem{Severity: model.Warning, Code: model.UnknownIgnore,
-				Message: fmt.Sprintf("annotation %s: there are no findings %q", IgnoreAnnotation, id), Hint: "list them with: kubectl dopolicy check --list"}
+				Message: fmt.Sprintf("annotation %s: there are no findings %q", IgnoreAnnotation,
+					id), Hint: "list them with: kubectl dopolicy check --list"}
 			switch near := o.Catalogue.Nearest(id); {
 			case isAboutRequirement(id):
-				p.Message = fmt.Sprintf("annotation %s: %q is about a requirement, which the objects that it is held against cannot ignore", IgnoreAnnotation, id)
+				p.Message = fmt.Sprintf(
+					"annotation %s: %q is about a requirement, which the objects that it is held against cannot ignore", IgnoreAnnotation, id)
 				p.Hint = "whoever runs the check can ignore it, with --ignore or in the config file"
 			case o.Catalogue.Known(id):
 				continue
@@ -67,7 +70,8 @@ type suppressor struct {
 }
 
 func newSuppressor(r *resolve.Resolution, o Options) *suppressor {
-	return &suppressor{snapshot: r.Snapshot, flags: o.Ignore, config: o.Config, used: make([]bool, len(o.Config.Ignore))}
+	return &suppressor{snapshot: r.Snapshot, flags: o.Ignore, config: o.Config,
+		used: make([]bool, len(o.Config.Ignore))}
 }
 
 // findSuppression says who asked for a finding not to count, or nil: it counts.
@@ -119,7 +123,8 @@ func (i *Ignore) matchesFinding(f *Finding) bool {
 	if i.ID != f.ID {
 		return false
 	}
-	if len(i.Namespaces) > 0 && (f.Ref == nil || !slices.ContainsFunc(i.Namespaces, func(p string) bool { return matchesGlob(p, f.Ref.Namespace) })) {
+	if len(i.Namespaces) > 0 && (f.Ref == nil ||
+		!slices.ContainsFunc(i.Namespaces, func(p string) bool { return matchesGlob(p, f.Ref.Namespace) })) {
 		return false
 	}
 	if i.Object == "" {

@@ -21,7 +21,8 @@ type similarFindings struct {
 	others []Finding
 }
 
-// Table is a line for every finding, the worst first, objects with the same trouble together; then what follows from it.
+// Table is a line for every finding, the worst first, objects with the same trouble together; then
+// what follows from it.
 func (r *Report) Table(o view.TableOptions) view.Table {
 	var rows [][]view.Cell
 	shown, notes := r.groupSimilar(o)
@@ -37,8 +38,10 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	}
 	var t view.Table
 	if len(rows) > 0 {
-		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID", Rank: 5, MinWidth: 20}, {Name: "WHERE", Rank: 7, MinWidth: 20, Shorten: path.Base, KeepEnd: true},
-			{Name: "OBJECT", Rank: 8, MinWidth: 14, KeepEnd: true, Optional: true}, {Name: "MESSAGE", Rank: 9, MinWidth: 40, Wrap: true}}, Rows: rows}}
+		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID", Rank: 5, MinWidth: 20},
+			{Name: "WHERE", Rank: 7, MinWidth: 20, Shorten: path.Base, KeepEnd: true},
+			{Name: "OBJECT", Rank: 8, MinWidth: 14, KeepEnd: true, Optional: true}, {Name: "MESSAGE", Rank: 9,
+				MinWidth: 40, Wrap: true}}, Rows: rows}}
 	}
 	if cut < len(shown) {
 		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more findings (--limit 0 shows all)", len(shown)-cut))
@@ -57,7 +60,8 @@ func (r *Report) groupSimilar(o view.TableOptions) (out []similarFindings, notes
 	at := map[text]int{}
 	items := slices.Clone(r.Items)
 	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as people fix them
-		return cmp.Or(a.Severity.Compare(b.Severity), -comparePresence(a.Origin, b.Origin), model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare))
+		return cmp.Or(a.Severity.Compare(b.Severity), -comparePresence(a.Origin, b.Origin),
+			model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare))
 	})
 	for _, f := range items {
 		if f.Severity == model.Info && !o.Wide && !r.verbose && !r.FailOn.isReached(f.Severity) {
@@ -87,20 +91,23 @@ func comparePresence[T any](a, b *T) int {
 }
 
 func (a *similarFindings) tableRows() [][]view.Cell {
-	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly, model.Info: view.Dim}[a.Severity]
+	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly,
+		model.Info: view.Dim}[a.Severity]
 	word := string(a.Severity)
 	message := a.messageWithoutObject()
 	if s := a.Suppressed; s != nil {
 		word, tone = "ignored", view.Dim
 		message += " (" + s.Text() + ")"
 	}
-	rows := [][]view.Cell{{{Text: word, Tone: tone}, {Text: a.ID}, {Text: formatOrigin(a.Origin)}, {Text: cmp.Or(a.Object(), "-")}, {Text: message}}}
+	rows := [][]view.Cell{{{Text: word, Tone: tone}, {Text: a.ID}, {Text: formatOrigin(a.Origin)},
+		{Text: cmp.Or(a.Object(), "-")}, {Text: message}}}
 	if len(a.others) == 0 {
 		return rows
 	}
 	var names []string
 	for _, f := range a.others[:min(len(a.others), maxAlike)] {
-		names = append(names, strings.TrimSpace(cmp.Or(f.Object(), "-")+" "+formatParenthesized(formatOrigin(f.Origin))))
+		names = append(names, strings.TrimSpace(cmp.Or(f.Object(), "-")+" "+
+			formatParenthesized(formatOrigin(f.Origin))))
 	}
 	if rest := len(a.others) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more (-o wide lists them)", rest))

@@ -24,7 +24,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// standIn is a server that lists pods and forwards their ports, as an API server does: what each pod answers is given.
+// standIn is a server that lists pods and forwards their ports, as an API server does: what each
+// pod answers is given.
 type standIn struct {
 	t     *testing.T
 	pods  map[string]func(stream httpstream.Stream)
@@ -42,7 +43,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		var items []any
 		for _, name := range s.order {
-			items = append(items, map[string]any{"metadata": map[string]any{"namespace": "proxies", "name": name}, "status": map[string]any{"phase": "Running"}})
+			items = append(items, map[string]any{"metadata": map[string]any{"namespace": "proxies", "name": name},
+				"status": map[string]any{"phase": "Running"}})
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
 		return
@@ -51,7 +53,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := s.pods[name]
 	switch {
 	case answer == nil:
-		http.Error(w, `pods "`+name+`" is forbidden: User "dev" cannot create resource "pods/portforward"`, http.StatusForbidden)
+		http.Error(w, `pods "`+name+`" is forbidden: User "dev" cannot create resource "pods/portforward"`,
+			http.StatusForbidden)
 		return
 	case s.websocket && r.Header.Get("Upgrade") == "websocket":
 		s.tunnel(w, r, answer)
@@ -64,7 +67,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	streams := make(chan httpstream.Stream, 2)
-	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, replySent <-chan struct{}) error {
+	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream,
+		replySent <-chan struct{}) error {
 		streams <- stream
 		return nil
 	})
@@ -76,17 +80,19 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // tunnel forwards over a websocket, as newer API servers do.
 func (s *standIn) tunnel(w http.ResponseWriter, r *http.Request, answer func(httpstream.Stream)) {
-	ws, err := (&websocket.Upgrader{Subprotocols: []string{constants.WebsocketsSPDYTunnelingPortForwardV1}}).Upgrade(w, r, nil)
+	ws, err := (&websocket.Upgrader{Subprotocols: []string{constants.WebsocketsSPDYTunnelingPortForwardV1}}).Upgrade(w,
+		r, nil)
 	if err != nil {
 		s.t.Error(err)
 		return
 	}
 	s.tunnels.Add(1)
 	streams := make(chan httpstream.Stream, 2)
-	conn, err := spdy.NewServerConnection(portforward.NewTunnelingConnection("server", ws), func(stream httpstream.Stream, _ <-chan struct{}) error {
-		streams <- stream
-		return nil
-	})
+	conn, err := spdy.NewServerConnection(portforward.NewTunnelingConnection("server", ws),
+		func(stream httpstream.Stream, _ <-chan struct{}) error {
+			streams <- stream
+			return nil
+		})
 	if err != nil {
 		s.t.Error(err)
 		return
@@ -123,7 +129,8 @@ func serves(t *testing.T, dump []byte) func(httpstream.Stream) {
 	}
 }
 
-// TestProxies: proxies are found by their labels and asked through port-forwards, and one that cannot be asked costs its own answer only.
+// TestProxies: proxies are found by their labels and asked through port-forwards, and one that
+// cannot be asked costs its own answer only.
 func TestProxies(t *testing.T) {
 	dump := func(n string) []byte {
 		raw, err := os.ReadFile("../../testdata/audit/proxy-" + n + ".json")
@@ -133,26 +140,31 @@ func TestProxies(t *testing.T) {
 		return raw
 	}
 	large := append(bytes.Repeat([]byte(" "), 10<<20), dump("1")...)
-	s := &standIn{t: t, order: []string{"dies", "good", "large", "old", "refused"}, pods: map[string]func(httpstream.Stream){
-		"good": serves(t, dump("1")), "old": serves(t, dump("2")), "large": serves(t, large),
-		"dies": func(stream httpstream.Stream) {
-			fmt.Fprint(stream, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"configs\"")
-		}}}
+	s := &standIn{t: t, order: []string{"dies", "good", "large", "old", "refused"},
+		pods: map[string]func(httpstream.Stream){
+			"good": serves(t, dump("1")), "old": serves(t, dump("2")), "large": serves(t, large),
+			"dies": func(stream httpstream.Stream) {
+				fmt.Fprint(stream, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"configs\"")
+			}}}
 	server := httptest.NewServer(s)
 	defer server.Close()
 	ask := func(more ...string) (int, string, string) {
 		var out, errs bytes.Buffer
-		args := append([]string{"audit", "--proxies", "-f", "../../testdata/audit/manifests.yaml", "--server", server.URL}, more...)
+		args := append([]string{"audit", "--proxies", "-f", "../../testdata/audit/manifests.yaml", "--server",
+			server.URL}, more...)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		code := cli.App{Plugins: plugins.All()}.Run(ctx, args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
+		code := cli.App{Plugins: plugins.All()}.Run(ctx, args, cli.Streams{In: strings.NewReader(""), Out: &out,
+			Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
 		return code, out.String(), errs.String()
 	}
 	code, out, errs := ask()
-	if code != cli.ExitFindings || !strings.Contains(out, "proxies/old") || !strings.Contains(out, "1 of 3 proxies of Gateway infra/eg run with another version than most: proxies/old") {
+	if code != cli.ExitFindings || !strings.Contains(out, "proxies/old") ||
+		!strings.Contains(out, "1 of 3 proxies of Gateway infra/eg run with another version than most: proxies/old") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
-	for _, want := range []string{"proxy proxies/refused could not be asked: you may not forward ports", "proxy proxies/dies could not be asked"} {
+	for _, want := range []string{"proxy proxies/refused could not be asked: you may not forward ports",
+		"proxy proxies/dies could not be asked"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("not told: %s\n%s", want, errs)
 		}
@@ -171,7 +183,9 @@ func TestProxies(t *testing.T) {
 	defer close(hang)
 	s.pods["hangs"] = func(httpstream.Stream) { <-hang }
 	s.order = []string{"good", "hangs"}
-	if code, out, errs = ask("--request-timeout", "1s"); code != cli.ExitAnswered || !strings.Contains(out, "2 of 2 rules found") || !strings.Contains(errs, "proxies/hangs could not be asked: it took longer than 1s") {
+	if code, out, errs = ask("--request-timeout", "1s"); code != cli.ExitAnswered ||
+		!strings.Contains(out, "2 of 2 rules found") ||
+		!strings.Contains(errs, "proxies/hangs could not be asked: it took longer than 1s") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	// What a pod says of permissions is not about the user's.
@@ -179,16 +193,19 @@ func TestProxies(t *testing.T) {
 		fmt.Fprint(stream, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
 	}
 	s.order = []string{"good", "guarded"}
-	if code, out, errs = ask(); code != cli.ExitAnswered || !strings.Contains(errs, "proxies/guarded could not be asked: the pod answers 403 Forbidden") {
+	if code, out, errs = ask(); code != cli.ExitAnswered ||
+		!strings.Contains(errs, "proxies/guarded could not be asked: the pod answers 403 Forbidden") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	// Over a websocket, where the server can.
 	s.websocket, s.order = true, []string{"good", "large", "refused"}
-	if code, out, errs = ask(); code != cli.ExitAnswered || s.tunnels.Load() != 2 || !strings.Contains(errs, "proxy proxies/refused could not be asked: you may not forward ports") {
+	if code, out, errs = ask(); code != cli.ExitAnswered || s.tunnels.Load() != 2 ||
+		!strings.Contains(errs, "proxy proxies/refused could not be asked: you may not forward ports") {
 		t.Errorf("exit %d, %d websockets\n%s\n%s", code, s.tunnels.Load(), out, errs)
 	}
 	s.order = nil
-	if code, out, errs = ask(); code != cli.ExitNoAnswer || !strings.Contains(errs, "no running proxy of gateway/infra/eg was found by its labels") {
+	if code, out, errs = ask(); code != cli.ExitNoAnswer ||
+		!strings.Contains(errs, "no running proxy of gateway/infra/eg was found by its labels") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 }

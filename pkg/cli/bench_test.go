@@ -18,8 +18,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// BenchmarkEffective answers `effective -A -o json` for 10 gateways with a policy each and so many routes, every tenth with one, and
-// reports what each part costs.
+// BenchmarkEffective answers `effective -A -o json` for 10 gateways with a policy each and so many
+// routes, every tenth with one, and reports what each part costs.
 func BenchmarkEffective(b *testing.B) {
 	for _, routes := range []int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("routes=%d", routes), func(b *testing.B) {
@@ -72,7 +72,8 @@ func answerAll(b *testing.B, text []byte, parts map[string]time.Duration) {
 
 func shop(routes int) []byte {
 	var b bytes.Buffer
-	b.WriteString("apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: prod}\nspec: {controllerName: example.com/gateway}\n")
+	b.WriteString(
+		"apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: prod}\nspec: {controllerName: example.com/gateway}\n")
 	for i := range 10 {
 		fmt.Fprintf(&b, `---
 apiVersion: gateway.networking.k8s.io/v1

@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// TestColor runs a command at a terminal and into a pipe: --color auto heeds both and NO_COLOR, the other modes are orders.
+// TestColor runs a command at a terminal and into a pipe: --color auto heeds both and NO_COLOR, the
+// other modes are orders.
 func TestColor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		terminal bool
@@ -35,7 +36,8 @@ func TestColor(t *testing.T) {
 				}
 				return strings.TrimPrefix(tc.noColor, "-"), true
 			}
-			s := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, OutIsTTY: tc.terminal, ErrIsTTY: tc.terminal, LookupEnv: env}
+			s := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, OutIsTTY: tc.terminal,
+				ErrIsTTY: tc.terminal, LookupEnv: env}
 			args := append([]string{"overridden", "-A", "-f", "../../testdata/demo"}, tc.flags...)
 			if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, s); code != cli.ExitAnswered {
 				t.Fatalf("exit code %d: %s", code, &problems)

@@ -37,9 +37,12 @@ type commandConstructor struct {
 // commandConstructors lists the constructors of all commands but those that cobra adds.
 func commandConstructors() []commandConstructor {
 	return []commandConstructor{
-		{"effective", effective.NewCommand}, {"matrix", matrix.NewCommand}, {"reach", reach.NewCommand}, {"overridden", overridden.NewCommand}, {"explain", explain.NewCommand},
-		{"status", status.NewCommand}, {"audit", audit.NewCommand}, {"graph", graph.NewCommand}, {"request", request.NewCommand}, {"prove", prove.NewCommand}, {"diff", diff.NewCommand},
-		{"history", history.NewCommand}, {"check", check.NewCommand}, {"report", report.NewCommand}, {"publish", publish.NewCommand}, {"kinds", kinds.NewCommand},
+		{"effective", effective.NewCommand}, {"matrix", matrix.NewCommand}, {"reach", reach.NewCommand}, {"overridden",
+			overridden.NewCommand}, {"explain", explain.NewCommand},
+		{"status", status.NewCommand}, {"audit", audit.NewCommand}, {"graph", graph.NewCommand}, {"request",
+			request.NewCommand}, {"prove", prove.NewCommand}, {"diff", diff.NewCommand},
+		{"history", history.NewCommand}, {"check", check.NewCommand}, {"report", report.NewCommand}, {"publish",
+			publish.NewCommand}, {"kinds", kinds.NewCommand},
 		{"snapshot", snapshot.NewCommand}, {"version", version.NewCommand},
 	}
 }
@@ -59,7 +62,10 @@ func buildCommandTree(env run.Environment, line []string, m *fleet.Member) *cobr
 		cmd := maker.construct(env)
 		cmd.DisableFlagsInUseLine = true
 		if slices.Contains(fleet.Commands(), maker.name) {
-			fleet.AddFlags(cmd, env, m, line, func(env run.Environment, m *fleet.Member) *cobra.Command { return buildCommandTree(env, line, m) })
+			fleet.AddFlags(cmd, env, m, line, func(env run.Environment,
+				m *fleet.Member) *cobra.Command {
+				return buildCommandTree(env, line, m)
+			})
 		}
 		root.AddCommand(cmd)
 	}

@@ -21,7 +21,8 @@ func TestCommandFor(t *testing.T) {
 			t.Errorf("%s makes %v", m.name, got)
 		}
 	}
-	for _, line := range [][]string{{}, {"help", "status"}, {"--help"}, {"-n", "shop", "status"}, {"statu"}, {"__complete", "status", ""}, {"completion", "bash"}} {
+	for _, line := range [][]string{{}, {"help", "status"}, {"--help"}, {"-n", "shop", "status"}, {"statu"},
+		{"__complete", "status", ""}, {"completion", "bash"}} {
 		if got := names(line...); !slices.Equal(got, all) || len(got) != len(commandConstructors()) {
 			t.Errorf("%v makes %v", line, got)
 		}

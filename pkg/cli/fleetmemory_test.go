@@ -30,8 +30,12 @@ func TestFleetsAreForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}
-		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), []string{"effective", "-A", "-o", "ndjson", "--each", "-f", dir}, s); code != cli.ExitAnswered {
+		s := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, LookupEnv: func(string) (string,
+			bool) {
+			return "", false
+		}}
+		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), []string{"effective", "-A", "-o",
+			"ndjson", "--each", "-f", dir}, s); code != cli.ExitAnswered {
 			t.Fatalf("exit code %d", code)
 		}
 		var m runtime.MemStats

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// helm stands in for the program of that name in scripts: helm template RELEASE CHART --namespace NAMESPACE [--values FILE]…
+// helm stands in for the program of that name in scripts: helm template RELEASE CHART --namespace
+// NAMESPACE [--values FILE]…
 func helm() {
 	if err := renderChart(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
@@ -50,7 +51,8 @@ func renderChart(args []string) error {
 			return err
 		}
 		fmt.Printf("---\n# Source: %s/templates/%s\n", filepath.Base(args[2]), filepath.Base(file))
-		if err := t.Execute(os.Stdout, map[string]any{"Values": values, "Release": map[string]string{"Name": args[1], "Namespace": args[4]}}); err != nil {
+		if err := t.Execute(os.Stdout, map[string]any{"Values": values, "Release": map[string]string{"Name": args[1],
+			"Namespace": args[4]}}); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,8 @@ func limitMemory(s Streams) {
 		return
 	}
 	const usual = 100
-	if before := debug.SetGCPercent(garbagePercent(0)); before != usual { // an earlier run of the same process has begun
+	// an earlier run of the same process has begun
+	if before := debug.SetGCPercent(garbagePercent(0)); before != usual {
 		debug.SetGCPercent(before)
 		return
 	}

@@ -27,6 +27,7 @@ func writeQuestions(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprint(w, "\nThe cluster and namespace of your kubeconfig are asked; -A: all namespaces; -f FOLDER: manifests instead, without a cluster.\nAll commands: kubectl dopolicy help\n")
+	_, err := fmt.Fprint(w,
+		"\nThe cluster and namespace of your kubeconfig are asked; -A: all namespaces; -f FOLDER: manifests instead, without a cluster.\nAll commands: kubectl dopolicy help\n")
 	return err
 }

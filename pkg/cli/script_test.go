@@ -19,7 +19,8 @@ import (
 )
 
 // built is what a release would tell the program about itself.
-var built = cli.Build{Version: "v1.2.3", Commit: "0123456789abcdef0123456789abcdef01234567", Date: "2026-01-02T03:04:05Z"}
+var built = cli.Build{Version: "v1.2.3", Commit: "0123456789abcdef0123456789abcdef01234567",
+	Date: "2026-01-02T03:04:05Z"}
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"helm": helm, "kubectl-dopolicy": func() {
@@ -27,8 +28,9 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// TestScripts runs testdata/script/<command>/*.txtar. The demos are copied to demo/ and demo-rfc0009/, $DRAW is the folder of the program that draws for the
-// commands that have pictures. UPDATE_GOLDEN=1 rewrites what the scripts compare with.
+// TestScripts runs testdata/script/<command>/*.txtar. The demos are copied to demo/ and
+// demo-rfc0009/, $DRAW is the folder of the program that draws for the commands that have pictures.
+// UPDATE_GOLDEN=1 rewrites what the scripts compare with.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../../testdata")
 	if err != nil {
@@ -60,15 +62,17 @@ func TestScripts(t *testing.T) {
 						e.Setenv("HOME", folder) // for its cache
 						e.Setenv("PATH", withoutDrawer(e.Getenv("PATH")))
 					}
-					return errors.Join(os.CopyFS(filepath.Join(e.WorkDir, "demo"), os.DirFS(filepath.Join(root, "demo"))),
-						os.CopyFS(filepath.Join(e.WorkDir, "demo-rfc0009"), os.DirFS(filepath.Join(root, "demo-rfc0009"))))
+					return errors.Join(os.CopyFS(filepath.Join(e.WorkDir, "demo"),
+						os.DirFS(filepath.Join(root, "demo"))),
+						os.CopyFS(filepath.Join(e.WorkDir, "demo-rfc0009"),
+							os.DirFS(filepath.Join(root, "demo-rfc0009"))))
 				}})
 		})
 	}
 }
 
-// withoutDrawer leaves out the folders of a search path that have the program that draws, which `make install` puts there: scripts try what happens
-// without it.
+// withoutDrawer leaves out the folders of a search path that have the program that draws, which
+// `make install` puts there: scripts try what happens without it.
 func withoutDrawer(path string) string {
 	return strings.Join(slices.DeleteFunc(filepath.SplitList(path), func(folder string) bool {
 		found, _ := filepath.Glob(filepath.Join(folder, "dopolicy-draw*"))

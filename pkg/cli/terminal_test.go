@@ -35,8 +35,8 @@ var onTerminal = map[string]string{
 
 var colorCode = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// TestTerminalWidth runs the main commands on a pseudo-terminal: no line wraps, and what is shown is what testdata/terminal says. UPDATE_GOLDEN=1
-// rewrites it.
+// TestTerminalWidth runs the main commands on a pseudo-terminal: no line wraps, and what is shown
+// is what testdata/terminal says. UPDATE_GOLDEN=1 rewrites it.
 func TestTerminalWidth(t *testing.T) {
 	for _, width := range []int{80, 120} {
 		for name, args := range onTerminal {

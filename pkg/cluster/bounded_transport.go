@@ -47,7 +47,8 @@ type boundedTransport struct {
 }
 
 func newBoundedTransport(to http.RoundTripper, limits document.Limits) boundedTransport {
-	g := boundedTransport{next: to, remaining: &atomic.Int64{}, maxTotal: limits.Total, maxAnswer: maxAnswerBytes(limits), maxStall: maxStall}
+	g := boundedTransport{next: to, remaining: &atomic.Int64{}, maxTotal: limits.Total,
+		maxAnswer: maxAnswerBytes(limits), maxStall: maxStall}
 	g.remaining.Store(limits.Total)
 	return g
 }
@@ -66,7 +67,8 @@ func (g boundedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 		}
 		return nil, err
 	}
-	response.Body = &boundedBody{ReadCloser: response.Body, transport: g, remaining: g.maxAnswer, ctx: ctx, cancel: cancel, timer: timer}
+	response.Body = &boundedBody{ReadCloser: response.Body, transport: g, remaining: g.maxAnswer, ctx: ctx,
+		cancel: cancel, timer: timer}
 	return response, nil
 }
 
@@ -89,7 +91,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	case b.remaining < 0:
 		return 0, newTooLargeError(b.transport.maxAnswer)
 	case left < 0:
-		return 0, newLimitError("the server's answers are larger than %d MiB together (--max-input)", b.transport.maxTotal>>20)
+		return 0, newLimitError("the server's answers are larger than %d MiB together (--max-input)",
+			b.transport.maxTotal>>20)
 	case err != nil && !errors.Is(err, io.EOF) && b.ctx.Err() != nil:
 		err = context.Cause(b.ctx)
 	}
@@ -123,7 +126,9 @@ func refuseRedirects(client *http.Client) *http.Client {
 		first := before[0].URL
 		switch {
 		case request.URL.Host != first.Host || request.URL.Scheme != first.Scheme:
-			return newLimitError("the server sends requests on to %s://%s, which is refused: it would get your credentials", request.URL.Scheme, request.URL.Host)
+			return newLimitError(
+				"the server sends requests on to %s://%s, which is refused: it would get your credentials",
+				request.URL.Scheme, request.URL.Host)
 		case len(before) >= 10:
 			return newLimitError("the server redirects too many times")
 		}

@@ -40,13 +40,17 @@ func asked(t *testing.T, answer http.HandlerFunc) error {
 }
 
 func TestGuard(t *testing.T) {
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was asked") }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		t.Error("another host was asked")
+	}))
 	defer elsewhere.Close()
 	for name, tc := range map[string]struct {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"stalls at once": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "sent nothing for 50ms"},
+		"stalls at once": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			"sent nothing for 50ms"},
 		"stalls later": {func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "{")
 			w.(http.Flusher).Flush()
@@ -57,9 +61,13 @@ func TestGuard(t *testing.T) {
 				_, _ = w.Write(make([]byte, 1<<16))
 			}
 		}, "larger than 1 MiB"},
-		"redirects": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, "which is refused"},
-		"circles":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "too many times"},
-		"answers":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }, ""},
+		"redirects": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL,
+				http.StatusFound)
+		}, "which is refused"},
+		"circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
+			"too many times"},
+		"answers": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := asked(t, tc.answer)
@@ -75,7 +83,8 @@ func TestEmptyPages(t *testing.T) {
 	var pages atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "ThingList", "metadata": {"continue": "%d"}, "items": []}`, pages.Add(1))
+		fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "ThingList", "metadata": {"continue": "%d"}, "items": []}`,
+			pages.Add(1))
 	}))
 	defer server.Close()
 	s, err := NewServer(&rest.Config{Host: server.URL}, document.Limits{}, nil)
@@ -83,7 +92,8 @@ func TestEmptyPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &reader{server: s, limits: document.DefaultLimits(), options: Options{PageSize: 500, Progress: &Progress{}}}
-	err = newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}}).readList(context.Background())
+	err = newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1",
+		Plural: "things"}}).readList(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "without an object") || pages.Load() > maxEmptyPages+1 {
 		t.Errorf("after %d pages: %v", pages.Load(), err)
 	}
@@ -109,22 +119,27 @@ func thingServer(t *testing.T, answer func(w http.ResponseWriter, query url.Valu
 }
 
 func thingList(more string, items ...string) string {
-	return fmt.Sprintf(`{"apiVersion": "v1", "items": [%s], "kind": "ThingList", "metadata": {"continue": %q}}`, strings.Join(items, ","), more)
+	return fmt.Sprintf(`{"apiVersion": "v1", "items": [%s], "kind": "ThingList", "metadata": {"continue": %q}}`,
+		strings.Join(items, ","), more)
 }
 
 const oneThing = `{"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a"}}`
 
-// A list whose answer is too large is read in small pages, also if that is found out later, or the server ignored how many objects were asked for.
+// A list whose answer is too large is read in small pages, also if that is found out later, or the
+// server ignored how many objects were asked for.
 func TestLargeAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		cached bool
 		large  func(url.Values) bool // whether an answer is
 		asked  []string
 	}{
-		"at once":      {false, func(q url.Values) bool { return q.Get("limit") == "5000" }, []string{"limit=5000", "limit=500", "continue=2&limit=500"}},
-		"later":        {false, func(q url.Values) bool { return q.Get("continue") != "" && q.Get("limit") == "5000" }, []string{"limit=5000", "continue=2&limit=5000", "limit=500", "continue=2&limit=500"}},
-		"of the cache": {true, func(q url.Values) bool { return q.Get("resourceVersion") == "0" }, []string{"limit=5000&resourceVersion=0", "limit=500", "continue=2&limit=500"}},
-		"always":       {false, func(url.Values) bool { return true }, []string{"limit=5000", "limit=500"}},
+		"at once": {false, func(q url.Values) bool { return q.Get("limit") == "5000" },
+			[]string{"limit=5000", "limit=500", "continue=2&limit=500"}},
+		"later": {false, func(q url.Values) bool { return q.Get("continue") != "" && q.Get("limit") == "5000" },
+			[]string{"limit=5000", "continue=2&limit=5000", "limit=500", "continue=2&limit=500"}},
+		"of the cache": {true, func(q url.Values) bool { return q.Get("resourceVersion") == "0" },
+			[]string{"limit=5000&resourceVersion=0", "limit=500", "continue=2&limit=500"}},
+		"always": {false, func(url.Values) bool { return true }, []string{"limit=5000", "limit=500"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, asked := thingServer(t, func(w http.ResponseWriter, q url.Values) {
@@ -137,13 +152,15 @@ func TestLargeAnswers(t *testing.T) {
 					_, _ = io.WriteString(w, thingList("", strings.Replace(oneThing, `"a"`, `"b"`, 1)))
 				}
 			})
-			l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, fromCache: tc.cached})
+			l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"},
+				Version: "v1", Plural: "things"}, fromCache: tc.cached})
 			err := l.readList(t.Context())
 			if name == "always" {
 				if err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
 					t.Errorf("read with %v", err)
 				}
-			} else if err != nil || len(l.reader.Finish().Objects) != 2 || l.reader.Finish().Objects[1].Ref.Name != "b" {
+			} else if err != nil || len(l.reader.Finish().Objects) != 2 ||
+				l.reader.Finish().Objects[1].Ref.Name != "b" {
 				t.Errorf("%d objects, %v", len(l.reader.Finish().Objects), err)
 			}
 			if !slices.Equal(*asked, tc.asked) {
@@ -153,9 +170,11 @@ func TestLargeAnswers(t *testing.T) {
 	}
 }
 
-// Of targets that are Kubernetes' own only metadata is asked for; they are what they are all the same, whether or not the server does as it is asked.
+// Of targets that are Kubernetes' own only metadata is asked for; they are what they are all the
+// same, whether or not the server does as it is asked.
 func TestNamesOnly(t *testing.T) {
-	for kind, want := range map[model.GroupKind]bool{{Group: "apps", Kind: "Deployment"}: true, {Kind: "ServiceAccount"}: true, {Kind: "Service"}: false,
+	for kind, want := range map[model.GroupKind]bool{{Group: "apps", Kind: "Deployment"}: true,
+		{Kind: "ServiceAccount"}: true, {Kind: "Service"}: false,
 		{Group: "gateway.networking.k8s.io", Kind: "Gateway"}: false} {
 		k := &model.ServedKind{GroupKind: kind, Version: "v1"}
 		if j := (listJob{kind: k, targetsOnly: true}); j.isMetadataOnly() != want {
@@ -179,19 +198,23 @@ func TestNamesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &reader{server: s, limits: document.DefaultLimits(), options: Options{Progress: &Progress{}}}
-	l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}, Version: "v1", Plural: "deployments"}, targetsOnly: true})
+	l := newListRequest(r,
+		listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}, Version: "v1",
+			Plural: "deployments"}, targetsOnly: true})
 	if err := l.readList(t.Context()); err != nil || len(l.reader.Finish().Objects) != 2 {
 		t.Fatalf("%d objects, %v", len(l.reader.Finish().Objects), err)
 	}
 	for i, want := range []string{`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"x":"y"},"name":"a","namespace":"n"}}`, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b"}}`} {
 		o := l.reader.Finish().Objects[i]
-		if got, _ := json.Marshal(o.Body.Value()); string(got) != want || o.Ref.Kind != "Deployment" || o.Version != "v1" {
+		if got, _ := json.Marshal(o.Body.Value()); string(got) != want || o.Ref.Kind != "Deployment" ||
+			o.Version != "v1" {
 			t.Errorf("%s is read as %s, want %s", o.Ref, got, want)
 		}
 	}
 }
 
-// One object that is asked for in the server's cache, and not there yet, is asked for where it must be.
+// One object that is asked for in the server's cache, and not there yet, is asked for where it must
+// be.
 func TestNotInCache(t *testing.T) {
 	r, asked := thingServer(t, func(w http.ResponseWriter, q url.Values) {
 		if q.Get("resourceVersion") == "0" {
@@ -200,11 +223,13 @@ func TestNotInCache(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, thingList("", oneThing))
 	})
-	l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, fromCache: true, fieldSelector: "metadata.name=a"})
+	l := newListRequest(r, listJob{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1",
+		Plural: "things"}, fromCache: true, fieldSelector: "metadata.name=a"})
 	if err := l.readList(t.Context()); err != nil || len(l.reader.Finish().Objects) != 1 {
 		t.Errorf("%d objects, %v", len(l.reader.Finish().Objects), err)
 	}
-	if want := []string{"fieldSelector=metadata.name%3Da&limit=5000&resourceVersion=0", "fieldSelector=metadata.name%3Da&limit=5000"}; !slices.Equal(*asked, want) {
+	if want := []string{"fieldSelector=metadata.name%3Da&limit=5000&resourceVersion=0",
+		"fieldSelector=metadata.name%3Da&limit=5000"}; !slices.Equal(*asked, want) {
 		t.Errorf("asked for %q, want %q", *asked, want)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Cache keeps lists from one reading of a cluster to the next, and takes in what a Watcher sees of them change. The zero value is empty.
+// Cache keeps lists from one reading of a cluster to the next, and takes in what a Watcher sees of
+// them change. The zero value is empty.
 type Cache struct {
 	mu         sync.Mutex
 	lists      map[listKey]*cachedList

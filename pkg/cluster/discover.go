@@ -19,14 +19,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// This file finds out what a server serves, as client-go's discovery does. That package registers every type of Kubernetes before the
-// program begins, which every command would pay for.
+// This file finds out what a server serves, as client-go's discovery does. That package registers
+// every type of Kubernetes before the program begins, which every command would pay for.
 
-// discoveryTypes is what a server is asked for: everything in two answers, and from servers before 1.27 the groups alone.
+// discoveryTypes is what a server is asked for: everything in two answers, and from servers before
+// 1.27 the groups alone.
 const discoveryTypes = runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + runtime.ContentTypeJSON
 
-// discoveredKinds is what a server serves: the groups in its order, and what there is of the versions that answer.
+// discoveredKinds is what a server serves: the groups in its order, and what there is of the
+// versions that answer.
 type discoveredKinds struct {
 	groups     []discoveredGroup
 	kinds      map[schema.GroupVersion][]model.ServedKind // those that can be listed
@@ -90,7 +92,8 @@ func (s *Server) discoverKinds(ctx context.Context) ([]model.ServedKind, error) 
 // requestDiscovery asks once. Where one of the two answers has groups alone, every version of them
 // is asked for its kinds.
 func (s *Server) requestDiscovery(ctx context.Context) (discoveredKinds, error) {
-	d := discoveredKinds{kinds: map[schema.GroupVersion][]model.ServedKind{}, failed: map[schema.GroupVersion]error{}, aggregated: true}
+	d := discoveredKinds{kinds: map[schema.GroupVersion][]model.ServedKind{}, failed: map[schema.GroupVersion]error{},
+		aggregated: true}
 	for _, path := range []string{"/api", "/apis"} {
 		contentType := ""
 		body, err := s.requestPath(ctx, path, discoveryTypes, &contentType)
@@ -122,7 +125,8 @@ func (s *Server) requestPath(ctx context.Context, path, accept string, contentTy
 // addAnswer takes in one answer.
 func (d *discoveredKinds) addAnswer(path string, body []byte, contentType string) error {
 	base, params, err := mime.ParseMediaType(contentType)
-	if err == nil && base == runtime.ContentTypeJSON && params["g"] == apidiscovery.GroupName && (params["v"] == "v2" || params["v"] == "v2beta1") && params["as"] == "APIGroupDiscoveryList" {
+	if err == nil && base == runtime.ContentTypeJSON && params["g"] == apidiscovery.GroupName &&
+		(params["v"] == "v2" || params["v"] == "v2beta1") && params["as"] == "APIGroupDiscoveryList" {
 		var list apidiscovery.APIGroupDiscoveryList
 		if err := json.Unmarshal(body, &list); err != nil {
 			return err
@@ -171,9 +175,12 @@ func (d *discoveredKinds) addGroup(group apidiscovery.APIGroupDiscovery) {
 		g.versions = append(g.versions, v.Version)
 		var kinds []model.ServedKind
 		for _, r := range v.Resources {
-			if r.ResponseKind != nil && *r.ResponseKind != (metav1.GroupVersionKind{}) && slices.Contains(r.Verbs, "list") {
-				kinds = append(kinds, model.ServedKind{GroupKind: model.GroupKind{Group: group.Name, Kind: r.ResponseKind.Kind}, Version: v.Version, Plural: r.Resource,
-					Singular: r.SingularResource, ShortNames: r.ShortNames, Namespaced: r.Scope == apidiscovery.ScopeNamespace})
+			if r.ResponseKind != nil && *r.ResponseKind != (metav1.GroupVersionKind{}) &&
+				slices.Contains(r.Verbs, "list") {
+				kinds = append(kinds, model.ServedKind{GroupKind: model.GroupKind{Group: group.Name,
+					Kind: r.ResponseKind.Kind}, Version: v.Version, Plural: r.Resource,
+					Singular: r.SingularResource, ShortNames: r.ShortNames,
+					Namespaced: r.Scope == apidiscovery.ScopeNamespace})
 			}
 		}
 		d.kinds[gv] = kinds
@@ -224,7 +231,8 @@ func (s *Server) listKinds(ctx context.Context, gv schema.GroupVersion) ([]model
 		if strings.Contains(r.Name, "/") || !slices.Contains([]string(r.Verbs), "list") {
 			continue
 		}
-		out = append(out, model.ServedKind{GroupKind: model.GroupKind{Group: gv.Group, Kind: r.Kind}, Version: gv.Version, Plural: r.Name,
+		out = append(out, model.ServedKind{GroupKind: model.GroupKind{Group: gv.Group, Kind: r.Kind},
+			Version: gv.Version, Plural: r.Name,
 			Singular: r.SingularName, ShortNames: r.ShortNames, Namespaced: r.Namespaced})
 	}
 	return out, nil

@@ -23,7 +23,8 @@ func servedBy(t *testing.T, answers map[string]string) (string, error) {
 		case !ok:
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"not here"}`)
+			fmt.Fprint(w,
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"not here"}`)
 			return
 		case !strings.Contains(r.Header.Get("Accept"), strings.ReplaceAll(contentType, " ", "")):
 			t.Errorf("GET %s accepts %q", r.URL.Path, r.Header.Get("Accept"))
@@ -66,16 +67,24 @@ func TestDiscover(t *testing.T) {
 		failed  string
 	}{
 		{"all in two answers", map[string]string{"/api": asWhole + coreWhole, "/apis": asWhole + groupsWhole},
-			namespaces + "A.a.example v1beta1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n", "a.example/v1: stale GroupVersion discovery: a.example/v1"},
-		{"all in two answers of an older server", map[string]string{"/api": asBetaList + coreWhole, "/apis": asBetaList + groupsWhole},
-			namespaces + "A.a.example v1beta1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n", "a.example/v1: stale GroupVersion discovery: a.example/v1"},
+			namespaces + "A.a.example v1beta1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n",
+			"a.example/v1: stale GroupVersion discovery: a.example/v1"},
+		{"all in two answers of an older server", map[string]string{"/api": asBetaList + coreWhole,
+			"/apis": asBetaList + groupsWhole},
+			namespaces + "A.a.example v1beta1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n",
+			"a.example/v1: stale GroupVersion discovery: a.example/v1"},
 		{"no core group", map[string]string{"/apis": asWhole + groupsWhole},
-			"A.a.example v1beta1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n", "a.example/v1: stale GroupVersion discovery: a.example/v1"},
-		{"an answer for each version", map[string]string{"/api": asJSON + coreVersions, "/api/v1": asJSON + coreKinds, "/apis": asJSON + groups,
+			"A.a.example v1beta1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n",
+			"a.example/v1: stale GroupVersion discovery: a.example/v1"},
+		{"an answer for each version", map[string]string{"/api": asJSON + coreVersions, "/api/v1": asJSON + coreKinds,
+			"/apis":              asJSON + groups,
 			"/apis/a.example/v1": asJSON + v1Kinds, "/apis/a.example/v1alpha1": asJSON + alphaKinds},
-			namespaces + "A.a.example v1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n", "b.example/v1: not here"},
-		{"only one of the two is whole", map[string]string{"/api": asWhole + coreWhole, "/api/v1": asJSON + coreKinds, "/apis": asJSON + groups,
-			"/apis/a.example/v1": asJSON + v1Kinds, "/apis/a.example/v1alpha1": asJSON + alphaKinds, "/apis/b.example/v1": asJSON + `{}`},
+			namespaces + "A.a.example v1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n",
+			"b.example/v1: not here"},
+		{"only one of the two is whole", map[string]string{"/api": asWhole + coreWhole, "/api/v1": asJSON + coreKinds,
+			"/apis":              asJSON + groups,
+			"/apis/a.example/v1": asJSON + v1Kinds, "/apis/a.example/v1alpha1": asJSON +
+				alphaKinds, "/apis/b.example/v1": asJSON + `{}`},
 			namespaces + "A.a.example v1 as a [] true\nOld.a.example v1alpha1 olds old [] false\n", ""},
 	}
 	for _, tt := range tests {
@@ -85,7 +94,8 @@ func TestDiscover(t *testing.T) {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
 			var failed failedGroups
-			if tt.failed == "" != (err == nil) || err != nil && (!errors.As(err, &failed) || err.Error() != "unable to retrieve the complete list of server APIs: "+tt.failed) {
+			if tt.failed == "" != (err == nil) || err != nil && (!errors.As(err, &failed) ||
+				err.Error() != "unable to retrieve the complete list of server APIs: "+tt.failed) {
 				t.Errorf("the error is %v", err)
 			}
 		})
@@ -94,7 +104,8 @@ func TestDiscover(t *testing.T) {
 
 // TestDiscoverNothing has servers that say nothing of what they serve: there are no kinds then.
 func TestDiscoverNothing(t *testing.T) {
-	for _, answers := range []map[string]string{{}, {"/api": asWhole + coreWhole}, {"/api": asWhole + `{"items":`, "/apis": asWhole + groupsWhole}} {
+	for _, answers := range []map[string]string{{}, {"/api": asWhole + coreWhole}, {"/api": asWhole + `{"items":`,
+		"/apis": asWhole + groupsWhole}} {
 		kinds, err := servedBy(t, answers)
 		var failed failedGroups
 		if err == nil || errors.As(err, &failed) || kinds != "" {

@@ -27,7 +27,8 @@ func explainFailure(ctx context.Context, name string, err error) error {
 	case errors.Is(err, errNoGatewayAPI):
 		e.Hint = "install its CRDs (gateway-api.sigs.k8s.io), choose another cluster with --context, or read manifests with -f"
 	case apierrors.IsUnauthorized(err):
-		e.Err, e.Hint = errors.New("you must be logged in to the server (Unauthorized)"), "renew the credentials of the context, or choose another with --context"
+		e.Err, e.Hint = errors.New("you must be logged in to the server (Unauthorized)"),
+			"renew the credentials of the context, or choose another with --context"
 	case errors.Is(err, errNothingAllowed), apierrors.IsForbidden(err):
 		e.Hint = "ask for the permission; docs/rbac.yaml has all that are needed"
 	case errors.As(err, &request) && !errors.As(err, &listing):

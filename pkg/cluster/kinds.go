@@ -33,8 +33,8 @@ func (r *reader) dependentKinds() []*model.ServedKind {
 	return out
 }
 
-// maxNamedDefinitions is up to how many definitions are asked for by their names. They are large, and most of those of a cluster define nothing that
-// answers depend on.
+// maxNamedDefinitions is up to how many definitions are asked for by their names. They are large,
+// and most of those of a cluster define nothing that answers depend on.
 const maxNamedDefinitions = 32
 
 // definitionJobs returns the lists of CustomResourceDefinitions, if they have to be looked at: some
@@ -52,7 +52,8 @@ func (r *reader) definitionJobs() []listJob {
 		return nil
 	}
 	all := listJob{kind: &r.served[i], isKept: r.options.isNeededDefinition, fromCache: true}
-	if r.options.AllDefinitions || r.options.Cache != nil || len(names) > maxNamedDefinitions { // what is watched has to be listed
+	// what is watched has to be listed
+	if r.options.AllDefinitions || r.options.Cache != nil || len(names) > maxNamedDefinitions {
 		return []listJob{all}
 	}
 	jobs := make([]listJob, len(names))
@@ -63,7 +64,8 @@ func (r *reader) definitionJobs() []listJob {
 	return jobs
 }
 
-// hasUnknownKinds reports whether definitions may tell of policy kinds that are asked about and not known.
+// hasUnknownKinds reports whether definitions may tell of policy kinds that are asked about and not
+// known.
 func (r *reader) hasUnknownKinds() bool {
 	return r.options.IsPolicyKind != nil && slices.ContainsFunc(r.served, r.isUnknownKind)
 }
@@ -79,7 +81,8 @@ func (o Options) isNeededDefinition(definition *model.Object) bool {
 }
 
 func (r *reader) isUnknownKind(k model.ServedKind) bool {
-	return strings.Contains(k.Group, ".") && !strings.HasSuffix(k.Group, ".k8s.io") && !slices.Contains(r.options.Kinds, k.GroupKind)
+	return strings.Contains(k.Group, ".") && !strings.HasSuffix(k.Group, ".k8s.io") &&
+		!slices.Contains(r.options.Kinds, k.GroupKind)
 }
 
 // findReferencedKinds returns the kinds that the objects read so far point at and that are not read

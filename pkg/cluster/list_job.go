@@ -22,8 +22,9 @@ type listJob struct {
 
 // readerOptions say how the objects of the list are read.
 func (j listJob) readerOptions(cluster string, limits document.Limits, count *atomic.Int64) document.ListOptions {
-	return document.ListOptions{Cluster: cluster, ApiVersion: apiVersionOf(j.kind), Kind: j.kind.Kind, IsMetadataOnly: j.isMetadataOnly(),
-		TargetsOnly: j.targetsOnly, IsKept: j.isKept, Limits: limits, Count: count}
+	return document.ListOptions{Cluster: cluster, ApiVersion: apiVersionOf(j.kind), Kind: j.kind.Kind,
+		IsMetadataOnly: j.isMetadataOnly(),
+		TargetsOnly:    j.targetsOnly, IsKept: j.isKept, Limits: limits, Count: count}
 }
 
 // isPartial reports whether the list is not all that there is of the kind and namespace.

@@ -29,7 +29,10 @@ func (r *reader) readLists(ctx context.Context, jobs []listJob, refused func(lis
 	for i := range jobs {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].readingOrder(), jobs[b].readingOrder()) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(jobs[a].readingOrder(),
+			jobs[b].readingOrder())
+	})
 	for _, i := range order {
 		jobs[i].targetsOnly = r.targetsOnly[jobs[i].kind.GroupKind]
 		jobs[i].fromCache = jobs[i].fromCache || r.options.Cache.isFirstReading(jobs[i])
@@ -62,7 +65,8 @@ func (r *reader) readLists(ctx context.Context, jobs []listJob, refused func(lis
 			r.options.Cache.storeList(j, outcomes[i], r)
 		case apierrors.IsForbidden(err):
 			refused(j)
-		case isFatal(err) && (failed == nil || errors.Is(failed, context.Canceled)): // not those that were cancelled for another
+		// not those that were cancelled for another
+		case isFatal(err) && (failed == nil || errors.Is(failed, context.Canceled)):
 			failed = err
 			if !errors.Is(err, context.Canceled) && !apierrors.IsUnauthorized(err) {
 				failed = &listError{j.String(), err}
@@ -86,7 +90,8 @@ func (r *reader) explainNotFound(ctx context.Context, j listJob, notFound error)
 	return errors.New("the server says that it serves them, and does not: " + notFound.Error())
 }
 
-// isFatal reports whether an error leaves no answer: all but a list that one may not read, or that is not there any more.
+// isFatal reports whether an error leaves no answer: all but a list that one may not read, or that
+// is not there any more.
 func isFatal(err error) bool {
 	return err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err)
 }
@@ -106,10 +111,12 @@ func newListRequest(r *reader, j listJob) *listRequest {
 
 // resetReader forgets what was read.
 func (l *listRequest) resetReader() {
-	l.reader = document.NewListReader(l.job.readerOptions(l.cluster.options.Context, l.cluster.limits, &l.cluster.options.Progress.Objects))
+	l.reader = document.NewListReader(l.job.readerOptions(l.cluster.options.Context, l.cluster.limits,
+		&l.cluster.options.Progress.Objects))
 }
 
-// smallPageSize is how many objects are asked for at a time where more of them are too large for one answer.
+// smallPageSize is how many objects are asked for at a time where more of them are too large for
+// one answer.
 const smallPageSize = 500
 
 // readList reads the list to its end. If it expires between two pages, it is read anew, all at
@@ -131,7 +138,8 @@ func (l *listRequest) readList(ctx context.Context) error {
 		case l.job.fromCache:
 			query.Set("resourceVersion", "0")
 		}
-		for name, selector := range map[string]string{"labelSelector": l.job.labelSelector, "fieldSelector": l.job.fieldSelector} {
+		for name, selector := range map[string]string{"labelSelector": l.job.labelSelector,
+			"fieldSelector": l.job.fieldSelector} {
 			if selector != "" {
 				query.Set(name, selector)
 			}
@@ -141,7 +149,8 @@ func (l *listRequest) readList(ctx context.Context) error {
 			empty, filled = 0, true
 		}
 		switch {
-		case errors.Is(err, newTooLargeError(maxAnswerBytes(l.cluster.limits))) && (l.job.fromCache || chunk == 0 || chunk > smallPageSize):
+		case errors.Is(err, newTooLargeError(maxAnswerBytes(l.cluster.limits))) && (l.job.fromCache || chunk == 0 ||
+			chunk > smallPageSize):
 			l.resetReader()
 			l.job.fromCache, chunk, next = false, smallPageSize, ""
 			continue
@@ -151,7 +160,8 @@ func (l *listRequest) readList(ctx context.Context) error {
 			continue
 		case err != nil:
 			return err
-		case page.Next == "" && !filled && l.job.fromCache && l.job.fieldSelector != "": // it is served: the cache may not have it yet
+		// it is served: the cache may not have it yet
+		case page.Next == "" && !filled && l.job.fromCache && l.job.fieldSelector != "":
 			l.job.fromCache = false
 			continue
 		case page.Next == "":
@@ -170,7 +180,8 @@ func (l *listRequest) readList(ctx context.Context) error {
 // isExpired reports whether the server has forgotten the place from which a list was to go on.
 func isExpired(err error) bool {
 	var status apierrors.APIStatus
-	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.As(err, &status) && status.Status().Code == http.StatusGone
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.As(err, &status) &&
+		status.Status().Code == http.StatusGone
 }
 
 // readPage reads one page. With a name, it is the object of that name.

@@ -86,7 +86,8 @@ func (p PodClient) serverURL(path string) (*url.URL, error) {
 	return base.JoinPath(path), nil
 }
 
-// Get asks a port of a pod for a path, through a port-forward of the server and without a port of this machine.
+// Get asks a port of a pod for a path, through a port-forward of the server and without a port of
+// this machine.
 func (p PodClient) Get(ctx context.Context, pod Pod, port int, path string) ([]byte, error) {
 	conn, err := p.dialContext(ctx, pod)
 	if err != nil {
@@ -204,7 +205,8 @@ func getOverConnection(conn httpstream.Connection, port int, path string) ([]byt
 }
 
 func getOverStream(stream io.ReadWriter, path string) ([]byte, error) {
-	if _, err := fmt.Fprintf(stream, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path); err != nil {
+	if _, err := fmt.Fprintf(stream, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		path); err != nil {
 		return nil, err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(stream), nil)

@@ -26,21 +26,24 @@ type Options struct {
 	// Bare lets a cluster without the Gateway API be read.
 	WithoutGatewayAPI bool
 
-	// Policies tells the CustomResourceDefinitions of policy kinds from others. The objects of such kinds are read as well, and
-	// the definitions. If it is nil, no definition is read for their sake.
+	// Policies tells the CustomResourceDefinitions of policy kinds from others. The objects of such
+	// kinds are read as well, and the definitions. If it is nil, no definition is read for their
+	// sake.
 	IsPolicyKind func(definition *model.Object) bool
 
 	// Schemas asks for the definitions of all policy kinds, also of those that are in Kinds.
 	AllDefinitions bool
 
-	// Undecided are kinds whose definitions say how their objects are read. If one of them is served, the definitions are read.
+	// Undecided are kinds whose definitions say how their objects are read. If one of them is
+	// served, the definitions are read.
 	UndecidedKinds []model.GroupKind
 
-	// Home are the namespaces that the question is about. Where the objects of all namespaces may not be listed, those of these
-	// namespaces, and of all that are named by objects there, may be.
+	// Home are the namespaces that the question is about. Where the objects of all namespaces may
+	// not be listed, those of these namespaces, and of all that are named by objects there, may be.
 	Namespaces []string
 
-	// Reports are kinds of objects that tell of what may not be read: they are looked for only if something may not be.
+	// Reports are kinds of objects that tell of what may not be read: they are looked for only if
+	// something may not be.
 	Reports *ReportQuery
 
 	PageSize int // objects a list is asked for at a time; 0: all at once
@@ -74,7 +77,8 @@ func Read(ctx context.Context, server *Server, o Options) (*model.Snapshot, erro
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	r := &reader{server: server, options: o, limits: o.Limits.WithDefaults(), slots: make(chan struct{}, maxParallelLists), refusals: map[model.GroupKind]*refusedKind{},
+	r := &reader{server: server, options: o, limits: o.Limits.WithDefaults(), slots: make(chan struct{},
+		maxParallelLists), refusals: map[model.GroupKind]*refusedKind{},
 		listed: map[model.GroupKind]bool{}, targetsOnly: map[model.GroupKind]bool{}}
 	if err := r.readAll(ctx); err != nil {
 		return nil, explainFailure(ctx, o.Context, err)

@@ -41,8 +41,8 @@ func (r *reader) addRefusal(k *model.ServedKind, namespace string) {
 	f.tried[namespace] = false
 }
 
-// maxNamespaces is up to how many namespaces are tried one by one where lists of all are forbidden. Beyond, only those that the question is
-// about, and those that objects name, are.
+// maxNamespaces is up to how many namespaces are tried one by one where lists of all are forbidden.
+// Beyond, only those that the question is about, and those that objects name, are.
 const maxNamespaces = 200
 
 // readSingleNamespaces reads in single namespaces what may not be listed everywhere: in those that
@@ -110,7 +110,8 @@ func (r *reader) namespacesToTry() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// collectNamespaces adds the namespaces of all references within v: maps with a name and a namespace.
+// collectNamespaces adds the namespaces of all references within v: maps with a name and a
+// namespace.
 func collectNamespaces(v model.Body, to map[string]bool) {
 	if ns := v.Field("namespace").Text(); ns != "" {
 		to[ns] = true
@@ -124,7 +125,8 @@ func collectNamespaces(v model.Body, to map[string]bool) {
 }
 
 func (r *reader) sortedRefusedKinds() []*refusedKind {
-	return slices.SortedFunc(maps.Values(r.refusals), func(a, b *refusedKind) int { return a.kind.GroupKind.Compare(b.kind.GroupKind) })
+	return slices.SortedFunc(maps.Values(r.refusals),
+		func(a, b *refusedKind) int { return a.kind.GroupKind.Compare(b.kind.GroupKind) })
 }
 
 // unreadObjects returns what could not be read.
@@ -152,17 +154,20 @@ func (r *reader) readingProblems() []model.Problem {
 	return out
 }
 
-// missingDefinitionProblems says what is not known because definitions may not be listed: which kinds without a descriptor are policies, and how
-// objects are read that their definition decides about.
+// missingDefinitionProblems says what is not known because definitions may not be listed: which
+// kinds without a descriptor are policies, and how objects are read that their definition decides
+// about.
 func (r *reader) missingDefinitionProblems() []model.Problem {
 	var out []model.Problem
 	report := func(what, otherwise string) {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "cannot list customresourcedefinitions.apiextensions.k8s.io (forbidden): " + what,
-			Hint:    "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or " + otherwise})
+			Hint: "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or " +
+				otherwise})
 	}
 	if r.hasUnknownKinds() {
-		report("of the kinds without a descriptor, only those called …Policy are taken for policies", "describe the kinds with --policy-kinds")
+		report("of the kinds without a descriptor, only those called …Policy are taken for policies",
+			"describe the kinds with --policy-kinds")
 	}
 	if kinds := r.undecidedNames(); len(kinds) > 0 {
 		report("cannot tell how to read "+strings.Join(kinds, ", "), "say how with --vendor-setting")

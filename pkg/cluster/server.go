@@ -36,7 +36,8 @@ func NewServer(config *rest.Config, limits document.Limits, log func(format stri
 }
 
 // newServer is NewServer with the guards of a client.
-func newServer(config *rest.Config, guards func(*http.Client) *http.Client, log func(format string, args ...any)) (*Server, error) {
+func newServer(config *rest.Config, guards func(*http.Client) *http.Client,
+	log func(format string, args ...any)) (*Server, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	scheme := runtime.NewScheme()
@@ -59,8 +60,9 @@ func newServer(config *rest.Config, guards func(*http.Client) *http.Client, log 
 	return &Server{rest: r, log: log}, nil
 }
 
-// maxAttempts is how often a request is made that fails for reasons that may pass: a connection that breaks, an error within the server.
-// Where the server says when to come back (Retry-After), the client does so by itself and it counts once.
+// maxAttempts is how often a request is made that fails for reasons that may pass: a connection
+// that breaks, an error within the server. Where the server says when to come back (Retry-After),
+// the client does so by itself and it counts once.
 const maxAttempts = 4
 
 // metadataOnlyType asks for a list without the specs of its objects.
@@ -84,7 +86,8 @@ func (s *Server) getBodyAs(ctx context.Context, form, path string, query url.Val
 		}
 		start := time.Now()
 		body, err := readBody(request.Stream(ctx))
-		s.log("GET %s %s in %d ms, %d bytes", formatPath(path, query), formatOutcome(err), time.Since(start).Milliseconds(), len(body))
+		s.log("GET %s %s in %d ms, %d bytes", formatPath(path, query), formatOutcome(err),
+			time.Since(start).Milliseconds(), len(body))
 		if err == nil || try == maxAttempts || ctx.Err() != nil || !isTemporary(err) {
 			return body, err
 		}
@@ -125,8 +128,9 @@ func readBody(answer io.ReadCloser, err error) ([]byte, error) {
 	}
 }
 
-// isTemporary reports whether the same request may be answered when it is made again: the connection broke, or the server failed. A server
-// that does not answer at all, or with too much, is not asked again.
+// isTemporary reports whether the same request may be answered when it is made again: the
+// connection broke, or the server failed. A server that does not answer at all, or with too much,
+// is not asked again.
 func isTemporary(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {

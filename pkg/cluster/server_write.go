@@ -18,7 +18,8 @@ import (
 
 // ListLabelled returns the objects of a kind that a selector of labels takes, as the server sends
 // them, in one namespace or, with "", in all.
-func (s *Server) ListLabelled(ctx context.Context, k *model.ServedKind, namespace, selector string, chunk int) ([]map[string]any, error) {
+func (s *Server) ListLabelled(ctx context.Context, k *model.ServedKind, namespace, selector string,
+	chunk int) ([]map[string]any, error) {
 	var out []map[string]any
 	query := url.Values{"labelSelector": {selector}}
 	if chunk > 0 {
@@ -50,7 +51,8 @@ func (s *Server) ListLabelled(ctx context.Context, k *model.ServedKind, namespac
 		case page.Metadata.Continue == "":
 			return out, nil
 		case page.Metadata.Continue == query.Get("continue") || empty > maxEmptyPages:
-			return nil, &listError{k.Resource(), errors.New("the server says that the list goes on, and brings nothing more")}
+			return nil,
+				&listError{k.Resource(), errors.New("the server says that the list goes on, and brings nothing more")}
 		}
 		query.Set("continue", page.Metadata.Continue)
 	}
@@ -59,12 +61,15 @@ func (s *Server) ListLabelled(ctx context.Context, k *model.ServedKind, namespac
 // ErrManagedByOther is the error of an object that somebody else made.
 var ErrManagedByOther = errors.New("an object of this name is there, and another program manages it")
 
-// Apply makes an object as a manager of fields says it should be: fields of that manager that are not in the body go, and fields of others stay.
-// An object that is to be new is not taken from somebody else.
-func (s *Server) Apply(ctx context.Context, k *model.ServedKind, namespace, name, manager string, fresh bool, body []byte) error {
+// Apply makes an object as a manager of fields says it should be: fields of that manager that are
+// not in the body go, and fields of others stay. An object that is to be new is not taken from
+// somebody else.
+func (s *Server) Apply(ctx context.Context, k *model.ServedKind, namespace, name, manager string, fresh bool,
+	body []byte) error {
 	path := collectionPath(k, namespace) + "/" + name
 	err := s.sendRequest(ctx, "PATCH", path, func() *rest.Request {
-		return s.rest.Patch(types.ApplyPatchType).AbsPath(path).Param("fieldManager", manager).Param("force", strconv.FormatBool(!fresh)).Body(body)
+		return s.rest.Patch(types.ApplyPatchType).AbsPath(path).Param("fieldManager", manager).Param("force",
+			strconv.FormatBool(!fresh)).Body(body)
 	})
 	if fresh && apierrors.IsConflict(err) {
 		return ErrManagedByOther

@@ -22,7 +22,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Watcher watches the lists that a Cache keeps, from the versions at which they were read, and has the cache take in what changes.
+// Watcher watches the lists that a Cache keeps, from the versions at which they were read, and has
+// the cache take in what changes.
 type Watcher struct {
 	server *Server
 	limits document.Limits
@@ -40,7 +41,8 @@ type Watcher struct {
 
 // NewWatcher returns a watcher of the server that a kubeconfig's entry describes. What cannot be
 // watched is passed to report, which is called one at a time.
-func NewWatcher(config *rest.Config, limits document.Limits, c *Cache, report func(what, hint string)) (*Watcher, error) {
+func NewWatcher(config *rest.Config, limits document.Limits, c *Cache, report func(what, hint string)) (*Watcher,
+	error) {
 	limits = limits.WithDefaults()
 	server, err := newServer(config, refuseRedirects, nil)
 	if err != nil {
@@ -78,7 +80,8 @@ func (w *Watcher) watchList(ctx context.Context, l listKey) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err): // read anew with every change of another list
+		// read anew with every change of another list
+		case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 			w.addRefusal(l, err)
 			return
 		case errors.Is(err, errRelist), apierrors.IsNotFound(err), err != nil && isExpired(err):
@@ -122,8 +125,9 @@ func (w *Watcher) readEvents(ctx context.Context, l listKey) error {
 	}
 	kind := model.ServedKind{GroupKind: l.kind, Version: l.version, Plural: l.plural}
 	request := w.server.rest.Get().AbsPath(collectionPath(&kind, l.namespace))
-	for name, value := range map[string]string{"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version,
-		"timeoutSeconds": strconv.Itoa(300 + rand.N(300))} {
+	for name, value := range map[string]string{"watch": "true", "allowWatchBookmarks": "true",
+		"resourceVersion": version,
+		"timeoutSeconds":  strconv.Itoa(300 + rand.N(300))} {
 		request.Param(name, value)
 	}
 	body, err := request.Stream(ctx)
@@ -204,7 +208,8 @@ func (w *Watcher) markChanged() {
 func (w *Watcher) addRefusal(l listKey, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	told := slices.ContainsFunc(slices.Collect(maps.Keys(w.refused)), func(other listKey) bool { return other.kind == l.kind })
+	told := slices.ContainsFunc(slices.Collect(maps.Keys(w.refused)),
+		func(other listKey) bool { return other.kind == l.kind })
 	w.refused[l] = true
 	if !told {
 		w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" (docs/rbac.yaml)")

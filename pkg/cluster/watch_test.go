@@ -19,7 +19,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// fakeServer serves Gateways and HTTPRoutes. It counts the lists that are asked for, and tells watches what is sent to it.
+// fakeServer serves Gateways and HTTPRoutes. It counts the lists that are asked for, and tells
+// watches what is sent to it.
 type fakeServer struct {
 	*httptest.Server
 	t *testing.T
@@ -54,7 +55,8 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			kind := map[string]string{"gateways": "Gateway", "httproutes": "HTTPRoute", "namespaces": "Namespace"}[n]
 			list = append(list, fmt.Sprintf(`{"name": %q, "kind": %q, "namespaced": true, "verbs": ["list"]}`, n, kind))
 		}
-		fmt.Fprintf(w, `{"kind": "APIResourceList", "groupVersion": %q, "resources": [%s]}`, version, strings.Join(list, ","))
+		fmt.Fprintf(w, `{"kind": "APIResourceList", "groupVersion": %q, "resources": [%s]}`, version,
+			strings.Join(list, ","))
 	}
 	switch plural := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]; {
 	case r.URL.Path == "/api":
@@ -85,13 +87,15 @@ func (f *fakeServer) list(w http.ResponseWriter, plural, version string) {
 	for _, name := range slices.Sorted(maps.Keys(f.objects[plural])) {
 		items = append(items, fakeObject(plural, name, f.objects[plural][name], f.version))
 	}
-	fmt.Fprintf(w, `{"apiVersion": "v1", "items": [%s], "kind": "List", "metadata": {"resourceVersion": "%d"}}`, strings.Join(items, ","), f.version)
+	fmt.Fprintf(w, `{"apiVersion": "v1", "items": [%s], "kind": "List", "metadata": {"resourceVersion": "%d"}}`,
+		strings.Join(items, ","), f.version)
 }
 
 // fakeObject is an object whose labels and spec say the same.
 func fakeObject(plural, name, value string, version int) string {
 	kind := map[string]string{"gateways": "Gateway", "httproutes": "HTTPRoute"}[plural]
-	return fmt.Sprintf(`{"apiVersion": "gateway.networking.k8s.io/v1", "kind": %q, "metadata": {"namespace": "n", "name": %q, "labels": {"value": %q}, "resourceVersion": "%d", "managedFields": [{}]}, "spec": {"value": %q}}`,
+	return fmt.Sprintf(
+		`{"apiVersion": "gateway.networking.k8s.io/v1", "kind": %q, "metadata": {"namespace": "n", "name": %q, "labels": {"value": %q}, "resourceVersion": "%d", "managedFields": [{}]}, "spec": {"value": %q}}`,
 		kind, name, value, version, value)
 }
 
@@ -168,15 +172,18 @@ func (w *watching) read() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	route, gateway := model.GroupKind{Group: gatewayGroup, Kind: "HTTPRoute"}, model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}
-	s, err := Read(w.ctx, server, Options{Context: "fake", Kinds: []model.GroupKind{route, gateway}, Cache: w.cache, PageSize: 500})
+	route, gateway := model.GroupKind{Group: gatewayGroup, Kind: "HTTPRoute"}, model.GroupKind{Group: gatewayGroup,
+		Kind: "Gateway"}
+	s, err := Read(w.ctx, server, Options{Context: "fake", Kinds: []model.GroupKind{route, gateway}, Cache: w.cache,
+		PageSize: 500})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.watcher.FollowLists(w.ctx)
 	var out []string
 	for _, o := range s.OfKind(route) {
-		if o.Labels["value"] != o.Text("spec", "value") || o.Get("metadata", "managedFields") != nil || o.Origin.Cluster != "fake" {
+		if o.Labels["value"] != o.Text("spec", "value") || o.Get("metadata", "managedFields") != nil ||
+			o.Origin.Cluster != "fake" {
 			w.t.Errorf("read as %+v: %v", o, o.Body.Value())
 		}
 		out = append(out, o.Ref.Name+"="+o.Labels["value"])
@@ -203,12 +210,14 @@ func (w *watching) expect(when, got, want string, lists int) {
 	w.fakeServer.mu.Lock()
 	defer w.fakeServer.mu.Unlock()
 	if got != want || w.lists["httproutes"] != lists || w.lists["gateways"] != 1 {
-		w.t.Errorf("%s: %q, want %q; lists that were read: %v, want %d of routes and one of gateways", when, got, want, w.lists, lists)
+		w.t.Errorf("%s: %q, want %q; lists that were read: %v, want %d of routes and one of gateways", when, got, want,
+			w.lists, lists)
 	}
 }
 
-// TestWatchTakesIn: what a watch tells of is taken into the list, which is read once: changes, additions and deletions; also several at once. A watch
-// that ends goes on from the version that was told last.
+// TestWatchTakesIn: what a watch tells of is taken into the list, which is read once: changes,
+// additions and deletions; also several at once. A watch that ends goes on from the version that
+// was told last.
 func TestWatchTakesIn(t *testing.T) {
 	w := watchFake(t)
 	w.expect("at first", w.read(), "b=x", 1)
@@ -234,10 +243,13 @@ func TestWatchTakesIn(t *testing.T) {
 	}
 }
 
-// TestWatchAnew: a list is read once more, and watched from there, if the server has forgotten the version or tells what is no object.
+// TestWatchAnew: a list is read once more, and watched from there, if the server has forgotten the
+// version or tells what is no object.
 func TestWatchAnew(t *testing.T) {
-	status, _ := json.Marshal(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired"})
-	for name, e := range map[string][2]string{"expired": {"ERROR", string(status)}, "no name": {"MODIFIED", `{"apiVersion": "v1", "kind": "A", "metadata": {}}`}, "no object": {"ADDED", "[]"}} {
+	status, _ := json.Marshal(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410,
+		"reason": "Expired"})
+	for name, e := range map[string][2]string{"expired": {"ERROR", string(status)},
+		"no name": {"MODIFIED", `{"apiVersion": "v1", "kind": "A", "metadata": {}}`}, "no object": {"ADDED", "[]"}} {
 		t.Run(name, func(t *testing.T) {
 			w := watchFake(t)
 			w.expect("at first", w.read(), "b=x", 1)
@@ -257,7 +269,8 @@ func TestWatchAnew(t *testing.T) {
 	}
 }
 
-// TestWatchRefused: a list that may not be watched is read again when the cache is asked after another change, and that is told once.
+// TestWatchRefused: a list that may not be watched is read again when the cache is asked after
+// another change, and that is told once.
 func TestWatchRefused(t *testing.T) {
 	w := watchFake(t)
 	w.refuse = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403, "reason": "Forbidden", "message": "no watch for you"}`

@@ -13,7 +13,9 @@ import (
 
 // UnnoticedChange is a change that no requirement notices.
 type UnnoticedChange struct {
-	Change string       `json:"change"`         // PolicyDeleted, SettingRemoved, NumberRaised, OverrideLowered, TargetRemoved, GrantDeleted, FilterRemoved, ParentRemoved, RuleDeleted
+	// PolicyDeleted, SettingRemoved, NumberRaised, OverrideLowered, TargetRemoved, GrantDeleted,
+	// FilterRemoved, ParentRemoved, RuleDeleted
+	Change string       `json:"change"`
 	Object model.Ref    `json:"object"`         // that is changed
 	Part   string       `json:"part,omitempty"` // of the object, as a dotted path
 	Origin model.Origin `json:"origin"`         // where it is
@@ -25,7 +27,8 @@ type RequirementCover struct {
 	Name    string       `json:"name"`    // of the requirement
 	Origin  model.Origin `json:"origin"`  // where it is
 	Notices int          `json:"notices"` // changes
-	Alone   int          `json:"alone"`   // of these, that no other requirement notices: without any, it could vanish unnoticed
+	// of these, that no other requirement notices: without any, it could vanish unnoticed
+	Alone int `json:"alone"`
 }
 
 // ChangeCount counts changes of a sort.
@@ -37,11 +40,15 @@ type ChangeCount struct {
 // Report answers `check coverage`.
 type Report struct {
 	view.Envelope
-	Tried        int                `json:"tried"`        // changes, one at a time
-	NoEffect     int                `json:"noEffect"`     // of these, that change nothing for any request or target: they are left out of all that follows
-	Noticed      int                `json:"noticed"`      // of the others, that a requirement notices
-	Percent      int                `json:"percent"`      // that these are of the others, rounded down
-	Failing      int                `json:"failing"`      // findings of the requirements before anything is changed: what fails already notices nothing more there
+	Tried int `json:"tried"` // changes, one at a time
+	// of these, that change nothing for any request or target: they are left out of all that
+	// follows
+	NoEffect int `json:"noEffect"`
+	Noticed  int `json:"noticed"` // of the others, that a requirement notices
+	Percent  int `json:"percent"` // that these are of the others, rounded down
+	// findings of the requirements before anything is changed: what fails already notices nothing
+	// more there
+	Failing      int                `json:"failing"`
 	Items        []UnnoticedChange  `json:"items"`        // what no requirement notices
 	Requirements []RequirementCover `json:"requirements"` // in the order of their files
 	NotTried     []ChangeCount      `json:"notTried"`     // changes for which the budget did not last, by sort
@@ -50,12 +57,13 @@ type Report struct {
 
 // Query is how coverage is asked for.
 type Query struct {
-	Requirements    []*requirement.Requirement
-	Resolve         func(*model.Snapshot) *resolve.Resolution
-	Judge           func(*resolve.Resolution) []model.Problem              // the findings of the requirements
-	DiffSide        func(*resolve.Resolution) view.Input                   // an input to compare
-	CompareBehavior func(before, after *resolve.Resolution) (string, bool) // what changes for requests, in a sentence, if anything does
-	HasBudget       func(tried int) bool                                   // whether the budget lasts for another one
+	Requirements []*requirement.Requirement
+	Resolve      func(*model.Snapshot) *resolve.Resolution
+	Judge        func(*resolve.Resolution) []model.Problem // the findings of the requirements
+	DiffSide     func(*resolve.Resolution) view.Input      // an input to compare
+	// what changes for requests, in a sentence, if anything does
+	CompareBehavior func(before, after *resolve.Resolution) (string, bool)
+	HasBudget       func(tried int) bool // whether the budget lasts for another one
 }
 
 // findingKey is what a requirement found somewhere.
@@ -74,7 +82,8 @@ func countFindings(findings []model.Problem) map[findingKey]int {
 	return out
 }
 
-// Run changes an input in every way that the budget lasts for, and asks the requirements about each.
+// Run changes an input in every way that the budget lasts for, and asks the requirements about
+// each.
 func Run(in *model.Snapshot, q Query) *Report {
 	base := q.Resolve(in)
 	first := q.Judge(base)
@@ -114,7 +123,8 @@ func Run(in *model.Snapshot, q Query) *Report {
 			out.NoEffect++
 			continue
 		}
-		out.Items = append(out.Items, UnnoticedChange{Change: m.Change, Object: m.Object, Part: m.Part, Origin: m.Origin, Effect: effect})
+		out.Items = append(out.Items, UnnoticedChange{Change: m.Change, Object: m.Object, Part: m.Part,
+			Origin: m.Origin, Effect: effect})
 	}
 	if n := out.Noticed + len(out.Items); n > 0 {
 		out.Percent = 100 * out.Noticed / n
@@ -145,7 +155,8 @@ func findNoticing(was, is map[findingKey]int) []model.Code {
 // by, or what requests get.
 func (q *Query) describeEffect(before, after *resolve.Resolution) (string, bool) {
 	diff := viewdiff.Compare(q.DiffSide(before), q.DiffSide(after), viewdiff.Query{})
-	if len(diff.Protection) > 0 || slices.ContainsFunc(diff.Items, func(c viewdiff.PolicyChange) bool { return !c.SourcesOnly }) {
+	if len(diff.Protection) > 0 ||
+		slices.ContainsFunc(diff.Items, func(c viewdiff.PolicyChange) bool { return !c.SourcesOnly }) {
 		return strings.Join(diff.Headline(), " "), true
 	}
 	return q.CompareBehavior(before, after)

@@ -29,7 +29,8 @@ const (
 
 // Changes are all of them.
 func Changes() []string {
-	return []string{PolicyDeleted, SettingRemoved, NumberRaised, OverrideLowered, TargetRemoved, GrantDeleted, FilterRemoved, ParentRemoved, RuleDeleted}
+	return []string{PolicyDeleted, SettingRemoved, NumberRaised, OverrideLowered, TargetRemoved, GrantDeleted,
+		FilterRemoved, ParentRemoved, RuleDeleted}
 }
 
 // maxSettingDepth is how deep below the root of the settings single ones are taken out.
@@ -60,13 +61,17 @@ func (m *Mutant) Apply(in *model.Snapshot) *model.Snapshot {
 			objects = append(objects, &changed)
 		}
 	}
-	problems := slices.DeleteFunc(slices.Clone(in.Problems), func(p model.Problem) bool { return p.Ref != nil && p.Ref.WithoutSection() == m.Object })
+	problems := slices.DeleteFunc(slices.Clone(in.Problems), func(p model.Problem) bool {
+		return p.Ref != nil &&
+			p.Ref.WithoutSection() == m.Object
+	})
 	out := model.NewSnapshot(objects, problems)
 	out.Cluster, out.Exhaustive = in.Cluster, in.Exhaustive
 	return out
 }
 
-// Mutants are those of an input: those of policies first, then those of what policies and traffic depend on.
+// Mutants are those of an input: those of policies first, then those of what policies and traffic
+// depend on.
 func Mutants(r *resolve.Resolution) []Mutant {
 	var out []Mutant
 	for _, k := range r.Kinds {
@@ -75,7 +80,8 @@ func Mutants(r *resolve.Resolution) []Mutant {
 		}
 		seen := map[model.Ref]bool{}
 		for _, p := range k.Policies {
-			if p.Builtin != "" || p.Refused || p.Object == nil || p.Object.Ref.GroupKind() != k.GroupKind || seen[p.Object.Ref] {
+			if p.Builtin != "" || p.Refused || p.Object == nil || p.Object.Ref.GroupKind() != k.GroupKind ||
+				seen[p.Object.Ref] {
 				continue
 			}
 			seen[p.Object.Ref] = true
@@ -85,7 +91,10 @@ func Mutants(r *resolve.Resolution) []Mutant {
 	for _, o := range r.Snapshot.Objects {
 		out = append(out, trafficMutants(o)...)
 	}
-	slices.SortStableFunc(out, func(a, b Mutant) int { return slices.Index(Changes(), a.Change) - slices.Index(Changes(), b.Change) })
+	slices.SortStableFunc(out, func(a, b Mutant) int {
+		return slices.Index(Changes(),
+			a.Change) - slices.Index(Changes(), b.Change)
+	})
 	return out
 }
 
@@ -105,24 +114,27 @@ func policyMutants(p *policy.Policy) []Mutant {
 		}
 		for _, path := range removableSettings(block, &p.Blocks[i]) {
 			whole := slices.Concat(at, path)
-			out = append(out, Mutant{Change: SettingRemoved, Object: o.Ref, Origin: o.OriginOf(whole...), Part: strings.Join(whole, "."), edit: removeAt(whole)})
+			out = append(out, Mutant{Change: SettingRemoved, Object: o.Ref, Origin: o.OriginOf(whole...),
+				Part: strings.Join(whole, "."), edit: removeAt(whole)})
 		}
 	}
 	out = append(out, numberMutants(p, root)...)
 	overrides, defaults := p.Kind.Content.Blocks[merge.Overrides], p.Kind.Content.Blocks[merge.Defaults]
 	if overrides != nil && defaults != nil && valueAt(root, overrides) != nil && valueAt(root, defaults) == nil {
-		out = append(out, Mutant{Change: OverrideLowered, Object: o.Ref, Origin: o.OriginOf(overrides...), Part: strings.Join(overrides, "."), edit: func(root map[string]any) {
-			value := valueAt(root, overrides)
-			removeAt(overrides)(root)
-			if parent, is := valueAt(root, defaults[:len(defaults)-1]).(map[string]any); is {
-				parent[defaults[len(defaults)-1]] = value
-			}
-		}})
+		out = append(out, Mutant{Change: OverrideLowered, Object: o.Ref, Origin: o.OriginOf(overrides...),
+			Part: strings.Join(overrides, "."), edit: func(root map[string]any) {
+				value := valueAt(root, overrides)
+				removeAt(overrides)(root)
+				if parent, is := valueAt(root, defaults[:len(defaults)-1]).(map[string]any); is {
+					parent[defaults[len(defaults)-1]] = value
+				}
+			}})
 	}
 	for i := range p.Refs {
 		at := p.Refs[i].At
 		if list, is := valueAt(root, at[:max(0, len(at)-1)]).([]any); is && len(list) > 1 {
-			out = append(out, Mutant{Change: TargetRemoved, Object: o.Ref, Origin: o.OriginOf(at...), Part: strings.Join(at, "."), edit: removeAt(at)})
+			out = append(out, Mutant{Change: TargetRemoved, Object: o.Ref, Origin: o.OriginOf(at...),
+				Part: strings.Join(at, "."), edit: removeAt(at)})
 		}
 	}
 	return out
@@ -134,7 +146,8 @@ func policyMutants(p *policy.Policy) []Mutant {
 func removableSettings(block map[string]any, of *merge.Block) [][]string {
 	var fields []string
 	for i := range of.Units {
-		if path := of.Units[i].Path; len(path) > 0 && path[0].Form == merge.Key && !of.Units[i].Filled && block[path[0].Name] != nil {
+		if path := of.Units[i].Path; len(path) > 0 && path[0].Form == merge.Key && !of.Units[i].Filled &&
+			block[path[0].Name] != nil {
 			fields = append(fields, path[0].Name)
 		}
 	}
@@ -182,14 +195,16 @@ func numberMutants(p *policy.Policy, root map[string]any) []Mutant {
 			}
 		case int64:
 			if of > 0 && of < 1<<40 {
-				out = append(out, Mutant{Change: NumberRaised, Object: p.Object.Ref, Origin: p.Object.OriginOf(at...), Part: strings.Join(at, "."), edit: setValueAt(at, 1000*of)})
+				out = append(out, Mutant{Change: NumberRaised, Object: p.Object.Ref, Origin: p.Object.OriginOf(at...),
+					Part: strings.Join(at, "."), edit: setValueAt(at, 1000*of)})
 			}
 		}
 	}
 	base := p.Kind.Content.At
 	if settings, is := valueAt(root, base).(map[string]any); is {
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
-			if at := append(slices.Clone(base), name); !slices.ContainsFunc(p.Refs, func(r policy.TargetRef) bool { return len(r.At) >= len(at) && slices.Equal(r.At[:len(at)], at) }) {
+			if at := append(slices.Clone(base), name); !slices.ContainsFunc(p.Refs,
+				func(r policy.TargetRef) bool { return len(r.At) >= len(at) && slices.Equal(r.At[:len(at)], at) }) {
 				below(at, settings[name])
 			}
 		}
@@ -223,7 +238,8 @@ func trafficMutants(o *model.Object) []Mutant {
 	}
 	var out []Mutant
 	add := func(change string, at ...string) {
-		out = append(out, Mutant{Change: change, Object: o.Ref, Origin: o.OriginOf(at...), Part: strings.Join(at, "."), edit: removeAt(at)})
+		out = append(out, Mutant{Change: change, Object: o.Ref, Origin: o.OriginOf(at...), Part: strings.Join(at, "."),
+			edit: removeAt(at)})
 	}
 	if parents := o.Body.At("spec", "parentRefs"); parents.Len() > 1 {
 		for i := range parents.Len() {

@@ -62,7 +62,8 @@ func resolution(t *testing.T) *resolve.Resolution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil, descriptor.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil,
+		descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

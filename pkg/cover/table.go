@@ -34,15 +34,19 @@ func (g *UnnoticedChange) Describe() string {
 }
 
 var changeNouns = map[string]string{
-	PolicyDeleted: "policy to delete|policies to delete", SettingRemoved: "setting to remove|settings to remove", NumberRaised: "number to raise|numbers to raise", OverrideLowered: "override to make a default|overrides to make defaults",
-	TargetRemoved: "target to remove|targets to remove", GrantDeleted: "grant to delete|grants to delete", FilterRemoved: "filter to remove|filters to remove",
+	PolicyDeleted: "policy to delete|policies to delete", SettingRemoved: "setting to remove|settings to remove",
+	NumberRaised:    "number to raise|numbers to raise",
+	OverrideLowered: "override to make a default|overrides to make defaults",
+	TargetRemoved:   "target to remove|targets to remove", GrantDeleted: "grant to delete|grants to delete",
+	FilterRemoved: "filter to remove|filters to remove",
 	ParentRemoved: "parent to remove|parents to remove", RuleDeleted: "route rule to delete|route rules to delete",
 }
 
 // Headline says how much the requirements notice.
 func (r *Report) Headline() string {
 	if n := r.Noticed + len(r.Items); n > 0 {
-		return fmt.Sprintf("the requirements notice %d of %s (%d%%)", r.Noticed, view.FormatCount(n, "change"), r.Percent)
+		return fmt.Sprintf("the requirements notice %d of %s (%d%%)", r.Noticed, view.FormatCount(n, "change"),
+			r.Percent)
 	}
 	return "no change was tried that has an effect"
 }
@@ -52,21 +56,25 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	t := view.Table{Blocks: []view.Block{{Heading: []string{r.Headline()}}}}
 	b := &t.Blocks[0]
 	if len(r.Items) > 0 {
-		b.Columns = []view.Column{{Name: "OBJECT", Rank: 2, MinWidth: 16, KeepEnd: true}, {Name: "UNNOTICED", Rank: 1, MinWidth: 16}, {Name: "EFFECT", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "ORIGIN", Wide: true}}
+		b.Columns = []view.Column{{Name: "OBJECT", Rank: 2, MinWidth: 16, KeepEnd: true}, {Name: "UNNOTICED", Rank: 1,
+			MinWidth: 16}, {Name: "EFFECT", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "ORIGIN", Wide: true}}
 		shown := r.Items
 		if o.Limit > 0 && len(shown) > o.Limit {
 			shown = shown[:o.Limit]
 		}
 		for i := range shown {
 			g := &shown[i]
-			b.Rows = append(b.Rows, []view.Cell{{Text: formatObject(g.Object)}, {Text: g.Describe(), Tone: view.Bad}, {Text: g.Effect}, {Text: g.Origin.String()}})
+			b.Rows = append(b.Rows, []view.Cell{{Text: formatObject(g.Object)}, {Text: g.Describe(), Tone: view.Bad},
+				{Text: g.Effect}, {Text: g.Origin.String()}})
 		}
 		if hidden := len(r.Items) - len(shown); hidden > 0 {
-			t.Footer = append(t.Footer, fmt.Sprintf("… and %s (--limit 0 shows all)", view.FormatCount(hidden, "more change")))
+			t.Footer = append(t.Footer, fmt.Sprintf("… and %s (--limit 0 shows all)",
+				view.FormatCount(hidden, "more change")))
 		}
 	}
 	if len(r.Requirements) > 0 {
-		reqs := view.Block{Columns: []view.Column{{Name: "REQUIREMENT", Rank: 1, MinWidth: 16}, {Name: "NOTICES", Rank: 2}, {Name: "ALONE", Rank: 2}, {Name: "", Rank: 3, Wrap: true}}}
+		reqs := view.Block{Columns: []view.Column{{Name: "REQUIREMENT", Rank: 1, MinWidth: 16},
+			{Name: "NOTICES", Rank: 2}, {Name: "ALONE", Rank: 2}, {Name: "", Rank: 3, Wrap: true}}}
 		for i := range r.Requirements {
 			q := &r.Requirements[i]
 			note := ""
@@ -76,15 +84,18 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 			case q.Alone == 0:
 				note = "could vanish: others notice the same"
 			}
-			reqs.Rows = append(reqs.Rows, []view.Cell{{Text: q.Name}, {Text: fmt.Sprint(q.Notices)}, {Text: fmt.Sprint(q.Alone)}, {Text: note}})
+			reqs.Rows = append(reqs.Rows, []view.Cell{{Text: q.Name}, {Text: fmt.Sprint(q.Notices)},
+				{Text: fmt.Sprint(q.Alone)}, {Text: note}})
 		}
 		t.Blocks = append(t.Blocks, reqs)
 	}
 	if r.NoEffect > 0 {
-		t.Footer = append(t.Footer, view.FormatCount(r.NoEffect, "change has|changes have")+" no effect and are left out")
+		t.Footer = append(t.Footer, view.FormatCount(r.NoEffect, "change has|changes have")+
+			" no effect and are left out")
 	}
 	if r.Failing > 0 {
-		t.Footer = append(t.Footer, "the requirements have "+view.FormatCount(r.Failing, "finding")+" before anything is changed: what fails already notices nothing more there")
+		t.Footer = append(t.Footer, "the requirements have "+view.FormatCount(r.Failing, "finding")+
+			" before anything is changed: what fails already notices nothing more there")
 	}
 	if len(r.NotTried) > 0 {
 		parts := make([]string, len(r.NotTried))

@@ -84,11 +84,13 @@ type dumpReader struct {
 }
 
 func readSections(name string, sections []any) *Proxy {
-	r := &dumpReader{Proxy: &Proxy{Name: name, Clusters: map[string]map[string]any{}}, configsByName: map[string]*RouteConfig{}}
+	r := &dumpReader{Proxy: &Proxy{Name: name, Clusters: map[string]map[string]any{}},
+		configsByName: map[string]*RouteConfig{}}
 	for _, s := range sections {
 		switch TypeOf(s) {
 		case "BootstrapConfigDump":
-			r.ID, r.Cluster, r.Metadata = Text(s, "bootstrap", "node", "id"), Text(s, "bootstrap", "node", "cluster"), Map(s, "bootstrap", "node", "metadata")
+			r.ID, r.Cluster, r.Metadata = Text(s, "bootstrap", "node", "id"), Text(s, "bootstrap", "node",
+				"cluster"), Map(s, "bootstrap", "node", "metadata")
 		case "ListenersConfigDump":
 			r.HasListeners, r.Versions.Listeners = true, Text(s, "version_info")
 			r.readListeners(s)
@@ -143,7 +145,8 @@ func (r *dumpReader) readListener(config map[string]any) *Listener {
 }
 
 func (r *dumpReader) readManager(l *Listener, chain string, config map[string]any) *Manager {
-	m := &Manager{Listener: l, Chain: chain, Config: config, routesName: Text(config, "rds", "route_config_name"), filtersByName: map[string]*Filter{}}
+	m := &Manager{Listener: l, Chain: chain, Config: config, routesName: Text(config, "rds", "route_config_name"),
+		filtersByName: map[string]*Filter{}}
 	for _, f := range List(config, "http_filters") {
 		m.addFilter(f, false)
 		if c := Map(f, "typed_config"); TypeOf(c) == "Router" {
@@ -161,7 +164,8 @@ func (r *dumpReader) readManager(l *Listener, chain string, config map[string]an
 }
 
 func (m *Manager) addFilter(v any, upstream bool) {
-	f := &Filter{Name: Text(v, "name"), Disabled: IsTrue(v, "disabled"), Upstream: upstream, Config: unwrapMatcher(Map(v, "typed_config"))}
+	f := &Filter{Name: Text(v, "name"), Disabled: IsTrue(v, "disabled"), Upstream: upstream,
+		Config: unwrapMatcher(Map(v, "typed_config"))}
 	m.Filters = append(m.Filters, f)
 	if m.filtersByName[f.Name] == nil {
 		m.filtersByName[f.Name] = f

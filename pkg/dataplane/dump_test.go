@@ -36,7 +36,8 @@ func read(t *testing.T, text string) *dataplane.Proxy {
 	return all[0]
 }
 
-// TestRunning: the per-route configuration of the nearest level counts as a whole, and decides whether a filter runs.
+// TestRunning: the per-route configuration of the nearest level counts as a whole, and decides
+// whether a filter runs.
 func TestRunning(t *testing.T) {
 	filterConfig := `{"@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig", `
 	for name, c := range map[string]struct {
@@ -44,14 +45,18 @@ func TestRunning(t *testing.T) {
 		runs           bool
 		level          string
 	}{
-		"a filter of the chain":                       {`{"name": "r"}`, "always", true, "routeConfig"},
-		"switched off in the chain":                   {`{"name": "r"}`, "other", false, ""},
-		"switched on by the virtual host":             {`{"name": "r"}`, "asleep", true, "virtualHost"},
-		"switched off by the route again":             {`{"name": "r", "typed_per_filter_config": {"asleep": ` + filterConfig + `"disabled": true}}}`, "asleep", false, "route"},
-		"an empty configuration switches on":          {`{"name": "r", "typed_per_filter_config": {"other": ` + filterConfig + `"config": {}}}}`, "other", true, "route"},
-		"in JSON's names":                             {`{"name": "r", "typedPerFilterConfig": {"other": {}}}`, "other", true, "route"},
-		"a message that says itself that it is off":   {`{"name": "r", "typed_per_filter_config": {"always": {"disabled": true}}}`, "always", false, "route"},
-		"configured, but in no chain":                 {`{"name": "r", "typed_per_filter_config": {"ghost": {}}}`, "ghost", false, "route"},
+		"a filter of the chain":           {`{"name": "r"}`, "always", true, "routeConfig"},
+		"switched off in the chain":       {`{"name": "r"}`, "other", false, ""},
+		"switched on by the virtual host": {`{"name": "r"}`, "asleep", true, "virtualHost"},
+		"switched off by the route again": {`{"name": "r", "typed_per_filter_config": {"asleep": ` +
+			filterConfig + `"disabled": true}}}`, "asleep", false, "route"},
+		"an empty configuration switches on": {`{"name": "r", "typed_per_filter_config": {"other": ` +
+			filterConfig + `"config": {}}}}`, "other", true, "route"},
+		"in JSON's names": {`{"name": "r", "typedPerFilterConfig": {"other": {}}}`,
+			"other", true, "route"},
+		"a message that says itself that it is off": {`{"name": "r", "typed_per_filter_config": {"always": {"disabled": true}}}`, "always", false, "route"},
+		"configured, but in no chain": {`{"name": "r", "typed_per_filter_config": {"ghost": {}}}`,
+			"ghost", false, "route"},
 		"behind the router":                           {`{"name": "r"}`, "upstream", true, ""},
 		"one that runs under conditions is looked at": {`{"name": "r"}`, "matched", true, ""},
 	} {
@@ -60,7 +65,8 @@ func TestRunning(t *testing.T) {
 			if len(p.Configs) != 1 || len(p.Configs[0].Managers) != 1 {
 				t.Fatalf("route configurations in use: %d", len(p.Configs))
 			}
-			place := dataplane.ServedRoute{Proxy: p, Manager: p.Configs[0].Managers[0], Route: p.Configs[0].Hosts[0].Routes[0]}
+			place := dataplane.ServedRoute{Proxy: p, Manager: p.Configs[0].Managers[0],
+				Route: p.Configs[0].Hosts[0].Routes[0]}
 			r, runs := place.FindFilter(c.filter)
 			if runs != c.runs || r.Level != c.level {
 				t.Errorf("it runs: %t, as the %s says", runs, r.Level)
@@ -78,8 +84,12 @@ func TestStates(t *testing.T) {
 	if len(p.Listeners) != 0 || len(p.Configs) != 0 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Warming {
 		t.Errorf("a warming listener serves: %v, %v", p.Listeners, p.Problems)
 	}
-	p = read(t, dump(`{"name": "r"}`, active+`, "error_state": {"version_info": "5", "details": "the listener's 'key: hunter2' isn't \"hunter2\" in {\"key\": \"hunter2\"} `+strings.Repeat("hunter2", 20)+`"}`))
-	if len(p.Listeners) != 1 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Rejected || !strings.Contains(p.Problems[0].Message, "(version 5): the listener's … isn't … in …") {
+	p = read(t,
+		dump(`{"name": "r"}`,
+			active+
+				`, "error_state": {"version_info": "5", "details": "the listener's 'key: hunter2' isn't \"hunter2\" in {\"key\": \"hunter2\"} `+strings.Repeat("hunter2", 20)+`"}`))
+	if len(p.Listeners) != 1 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Rejected ||
+		!strings.Contains(p.Problems[0].Message, "(version 5): the listener's … isn't … in …") {
 		t.Errorf("a refused update: %v, %v", p.Listeners, p.Problems)
 	}
 	if strings.Contains(p.Problems[0].Message, "hunter2") {

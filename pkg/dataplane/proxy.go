@@ -82,7 +82,8 @@ type Route struct {
 	Host   *VirtualHost
 }
 
-// Action is what the route does with a request: route, redirect, direct_response or non_forwarding_action, whichever it has.
+// Action is what the route does with a request: route, redirect, direct_response or
+// non_forwarding_action, whichever it has.
 func (r *Route) Action() string {
 	for _, action := range []string{"route", "redirect", "direct_response", "non_forwarding_action", "filter_action"} {
 		if Has(r.Config, action) {

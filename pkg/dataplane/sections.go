@@ -108,8 +108,9 @@ func (r *dumpReader) addRejected(what, name string, state any) {
 
 func (r *dumpReader) addWarming(what, name string) {
 	r.Problems = append(r.Problems, model.Problem{Severity: model.Warning, Code: Warming,
-		Message: fmt.Sprintf("%s has %s %s and does not use it yet: what it waits for did not come", r.Name, what, name),
-		Hint:    "look for what it waits for: routes, certificates or clusters"})
+		Message: fmt.Sprintf("%s has %s %s and does not use it yet: what it waits for did not come",
+			r.Name, what, name),
+		Hint: "look for what it waits for: routes, certificates or clusters"})
 }
 
 // maxReasonWord is how many bytes a word of the proxy's reasons may have.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Get is the value at a path of field names as the protocol writes them (route_config). A dump may have them so, or as JSON does
-// (routeConfig). nil: there is none.
+// Get is the value at a path of field names as the protocol writes them (route_config). A dump may
+// have them so, or as JSON does (routeConfig). nil: there is none.
 func Get(v any, path ...string) any {
 	for _, name := range path {
 		m, ok := v.(map[string]any)

@@ -17,8 +17,10 @@ type Reader struct {
 	kind       *policy.Kind
 	conditions *expression.Conditions
 
-	strategyFields   []string // the fields for the strategy
-	reserved         []string // the fields of the settings root that are no settings: references, strategy, unset lists, and blocks where the kind has a descriptor
+	strategyFields []string // the fields for the strategy
+	// the fields of the settings root that are no settings: references, strategy, unset lists, and
+	// blocks where the kind has a descriptor
+	reserved         []string
 	reservedInBlocks []string // those of a block
 	containers       []string // the fields that hold named rules
 }
@@ -78,7 +80,8 @@ func (r *Reader) ReadPolicy(o *model.Object) *policy.Policy {
 	d.prepareBody()
 	d.spec = d.body.At(k.Content.At...)
 	if !d.spec.IsNull() && !d.spec.IsObject() {
-		d.addProblem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
+		d.addProblem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings",
+			strings.Join(k.Content.At, "."))
 	}
 	if k.Scopes != nil { // settings are in the parts, and the search for their places reads the references
 		d.validateBody()
@@ -116,7 +119,8 @@ type decoder struct {
 }
 
 func (d *decoder) addProblem(code model.Code, at []string, format string, args ...any) *model.Problem {
-	p := model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...)}.At(d.policy.Object, at...)
+	p := model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...)}.At(d.policy.Object,
+		at...)
 	d.policy.Problems = append(d.policy.Problems, p)
 	return &d.policy.Problems[len(d.policy.Problems)-1]
 }
@@ -164,7 +168,8 @@ func (d *decoder) compileCondition(text string, b merge.BlockKind, at []string) 
 	case errors.Is(c.Err(), expression.ErrRedacted):
 		d.addProblem(model.NotEvaluated, at, "the condition of %s %s: the block is taken not to apply", b, c.Err())
 	case c.Err() != nil:
-		d.addProblem(model.InvalidCondition, at, "the condition %q of %s %s: the block does not apply", text, b, c.Err()).Severity = model.Error
+		d.addProblem(model.InvalidCondition, at, "the condition %q of %s %s: the block does not apply", text, b,
+			c.Err()).Severity = model.Error
 	}
 	return c
 }
@@ -177,7 +182,8 @@ func (d *decoder) decodeBare() {
 	for key, value := range d.spec.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
-			d.addProblem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: ignored", strings.Join(at, "."), key)
+			d.addProblem(model.WrongType, append(slices.Clone(at), key),
+				"a condition stands in a block; %s.%s is a list of predicates: ignored", strings.Join(at, "."), key)
 		case d.isSetting(key, words):
 			settings[key] = value.ScalarOrBody()
 		case !slices.Contains(words, key):
@@ -217,17 +223,22 @@ func (d *decoder) addBlock(b merge.Block, settings map[string]any, block model.B
 		}
 		origin := d.policy.Object.OriginOf(append(slices.Clone(where), place.Path...)...)
 		p.Origin = &origin
-		if !slices.ContainsFunc(d.policy.Problems, func(q model.Problem) bool { return q.Code == p.Code && *q.Origin == origin && q.Message == p.Message }) {
+		if !slices.ContainsFunc(d.policy.Problems, func(q model.Problem) bool {
+			return q.Code == p.Code &&
+				*q.Origin == origin && q.Message == p.Message
+		}) {
 			d.policy.Problems = append(d.policy.Problems, p)
 		}
 	}
 	b.Strategy = strategy
-	if b.Kind == merge.Bare && len(d.kind.Content.Blocks) == 0 && strategy.Wins == merge.Higher && d.kind.Strategy.Default.Strategy.Wins == merge.Lower {
+	if b.Kind == merge.Bare && len(d.kind.Content.Blocks) == 0 && strategy.Wins == merge.Higher &&
+		d.kind.Strategy.Default.Strategy.Wins == merge.Lower {
 		b.Kind = merge.Overrides // by its own word, which others do not have; it stands where bare settings do
 	}
 	for _, field := range d.containers {
 		if body, ok := settings[field].(model.Body); settings[field] != nil && !(ok && body.IsObject()) {
-			d.addProblem(model.WrongType, append(slices.Clone(at), field), "%s.%s is not an object: it is ignored", strings.Join(at, "."), field)
+			d.addProblem(model.WrongType, append(slices.Clone(at), field), "%s.%s is not an object: it is ignored",
+				strings.Join(at, "."), field)
 			delete(settings, field)
 		}
 	}
@@ -237,7 +248,8 @@ func (d *decoder) addBlock(b merge.Block, settings map[string]any, block model.B
 	}
 	units, odd := shape.CutSettings(settings)
 	for _, o := range odd {
-		d.addProblem(model.WrongType, append(slices.Clone(at), strings.Split(o.Path.String(), ".")...), "%s.%s %s", strings.Join(at, "."), o.Path, o.Message)
+		d.addProblem(model.WrongType, append(slices.Clone(at), strings.Split(o.Path.String(), ".")...), "%s.%s %s",
+			strings.Join(at, "."), o.Path, o.Message)
 	}
 	if len(units) == 0 && d.kind.Content.KeepsEmpty {
 		units = []merge.Unit{{Value: map[string]any{}}}
@@ -253,14 +265,16 @@ func (d *decoder) addBlock(b merge.Block, settings map[string]any, block model.B
 	d.policy.AppendBlock(b)
 }
 
-// isBlock reports whether a value may be a block. A list or a scalar is a setting that happens to have the name of one.
+// isBlock reports whether a value may be a block. A list or a scalar is a setting that happens to
+// have the name of one.
 func isBlock(v model.Body) bool { return v.IsNull() || v.IsObject() }
 
 // containerFields returns the fields that hold named rules.
 func containerFields(k *policy.Kind) []string {
 	var out []string
 	for _, p := range k.Rules {
-		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !p.Numbers && !slices.Contains(out, p.Path[0].Name) {
+		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !p.Numbers &&
+			!slices.Contains(out, p.Path[0].Name) {
 			out = append(out, p.Path[0].Name)
 		}
 	}

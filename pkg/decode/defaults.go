@@ -83,6 +83,9 @@ func (d *decoder) markFilled(units []merge.Unit, at []string) {
 		for _, seg := range units[i].Path {
 			path = append(path, seg.Name)
 		}
-		units[i].Filled = slices.ContainsFunc(d.filled, func(f []string) bool { return len(f) <= len(path) && slices.Equal(f, path[:len(f)]) })
+		units[i].Filled = slices.ContainsFunc(d.filled, func(f []string) bool {
+			return len(f) <= len(path) &&
+				slices.Equal(f, path[:len(f)])
+		})
 	}
 }

@@ -21,7 +21,8 @@ type guessReader struct {
 // answer: fields that other kinds merge by, and what may be a reference to targets.
 func (d *guessReader) readUncertain() {
 	for _, at := range d.mergeFields() {
-		d.policy.Uncertain = append(d.policy.Uncertain, d.newUncertainty(at, "other kinds merge by such a field; its meaning"))
+		d.policy.Uncertain = append(d.policy.Uncertain,
+			d.newUncertainty(at, "other kinds merge by such a field; its meaning"))
 	}
 	for key, value := range d.body.Fields {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
@@ -37,7 +38,8 @@ func (d *guessReader) readUncertain() {
 	case len(d.policy.Refs) == 0:
 		referenceReader{d.decoder}.reportNoTarget()
 		if !d.kind.Guess.NeedsTarget {
-			d.reportUnknownTargets("%s has no target reference: whether such a policy applies anywhere is unknown without a descriptor of %s", strings.Join(d.kind.Content.At, "."))
+			d.reportUnknownTargets(
+				"%s has no target reference: whether such a policy applies anywhere is unknown without a descriptor of %s", strings.Join(d.kind.Content.At, "."))
 		}
 	}
 }
@@ -55,7 +57,8 @@ func (d *guessReader) reportUnknownTargets(format, fields string) {
 func (d *guessReader) newUncertainty(at []string, what string) policy.Uncertainty {
 	field := fieldPath(at)
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.DescribeHint,
-		Message: fmt.Sprintf("%s: %s is unknown without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object, at...)
+		Message: fmt.Sprintf("%s: %s is unknown without a descriptor of %s", field, what,
+			d.kind.Name())}.At(d.policy.Object, at...)
 	return policy.Uncertainty{Field: field, Problem: p}
 }
 

@@ -14,7 +14,8 @@ import (
 // what they ask for is not known.
 func foreignStrategyFields() []string { return []string{"mergeType", "granularity"} }
 
-// mergeFields lists the fields of the policy, and of its blocks, by which other kinds merge or order their policies; sorted.
+// mergeFields lists the fields of the policy, and of its blocks, by which other kinds merge or
+// order their policies; sorted.
 func (d *guessReader) mergeFields() [][]string {
 	var out [][]string
 	look := func(fields model.Body, block merge.BlockKind, at []string) {
@@ -111,10 +112,12 @@ func isRefName(name string, value model.Body, top bool) bool {
 	}
 	name = strings.TrimSuffix(strings.ToLower(name), "s")
 	ends := func(word string) bool { return strings.HasSuffix(name, word) }
-	if slices.ContainsFunc([]string{"targetref", "targetreference", "targetselector", "parentref", "parentreference", "gatewayref", "routeref"}, ends) {
+	if slices.ContainsFunc([]string{"targetref", "targetreference", "targetselector", "parentref", "parentreference",
+		"gatewayref", "routeref"}, ends) {
 		return true
 	}
-	return top && (ends("selector") && (value.IsObject() || value.IsList()) || slices.Contains([]string{"target", "attachto", "appliesto", "appliedto"}, name) && hasIdentifyingField(value))
+	return top && (ends("selector") && (value.IsObject() || value.IsList()) ||
+		slices.Contains([]string{"target", "attachto", "appliesto", "appliedto"}, name) && hasIdentifyingField(value))
 }
 
 // hasIdentifyingField reports whether a value, or an entry of it, has the fields by which objects

@@ -14,7 +14,8 @@ import (
 // catalog reads the descriptors of a user, without any vendor.
 func catalog(t testing.TB, text string, settings ...string) *descriptor.Catalog {
 	t.Helper()
-	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(text)}}, settings, descriptor.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(text)}}, settings,
+		descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,8 @@ func (d referenceReader) readAll() {
 		default:
 			found++
 			d.guess.addUnknownRef(form.At)
-			d.addProblem(model.WrongType, form.At, "%s is neither an object nor a list: the policy does not attach", strings.Join(form.At, "."))
+			d.addProblem(model.WrongType, form.At, "%s is neither an object nor a list: the policy does not attach",
+				strings.Join(form.At, "."))
 		}
 	}
 	switch {
@@ -48,13 +49,15 @@ func (d referenceReader) readAll() {
 	case found == 0:
 		d.reportNoTarget()
 	case found > maxRefs:
-		d.addProblem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d", found, maxRefs)
+		d.addProblem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d",
+			found, maxRefs)
 	}
 }
 
 // reportNoTarget reports that the policy refers to nothing.
 func (d referenceReader) reportNoTarget() {
-	d.addProblem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.listRefFields()
+	d.addProblem(model.TargetNotFound, d.kind.Content.At,
+		"the policy has no target reference: it does not attach").Hint = "add " + d.listRefFields()
 }
 
 func (d referenceReader) listRefFields() string {
@@ -78,14 +81,17 @@ func (d referenceReader) readRef(form policy.RefForm, fields model.Body, at []st
 		d.addProblem(model.WrongType, at, "%s is not an object: this reference does not attach", where())
 		return
 	}
-	t := policy.TargetRef{Silent: form.Silent, RuleNameOnly: form.RuleNameOnly, InListenerSets: form.InListenerSets, OutranksListenerSets: form.OutranksListenerSets, Object: d.policy.Object, At: at}
+	t := policy.TargetRef{Silent: form.Silent, RuleNameOnly: form.RuleNameOnly, InListenerSets: form.InListenerSets,
+		OutranksListenerSets: form.OutranksListenerSets, Object: d.policy.Object, At: at}
 	var wrong string
 	if t.Ref, wrong = readRefFields(fields); wrong != "" {
-		d.addProblem(model.WrongType, append(slices.Clone(at), wrong), "%s.%s is not a string: this reference does not attach", where(), wrong)
+		d.addProblem(model.WrongType, append(slices.Clone(at), wrong),
+			"%s.%s is not a string: this reference does not attach", where(), wrong)
 		return
 	}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
-		d.addProblem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where(), t.Ref.Group, version).Severity = model.Info
+		d.addProblem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where(),
+			t.Ref.Group, version).Severity = model.Info
 		t.Ref.Group = group
 	}
 	if t.Ref.Kind == "" || t.Ref.Name == "" && !form.Selector {
@@ -142,14 +148,16 @@ func (d referenceReader) readEntry(form policy.RefForm, raw model.Body, at []str
 	if !d.kind.IsGeneric() {
 		return
 	}
-	if len(d.policy.Refs) == known || raw.Field("group").IsNull() && !isCoreKind(raw.Text("kind")) || strings.Contains(raw.Text("kind")+raw.Text("name"), "*") {
+	if len(d.policy.Refs) == known || raw.Field("group").IsNull() && !isCoreKind(raw.Text("kind")) ||
+		strings.Contains(raw.Text("kind")+raw.Text("name"), "*") {
 		d.guess.addUnknownRef(at)
 		return
 	}
 	ref := &d.policy.Refs[known]
 	for key, value := range raw.Fields {
 		if !value.IsNull() && !slices.Contains(knownRefFields(form), key) {
-			ref.Uncertain = append(ref.Uncertain, d.guess.newUncertainty(append(slices.Clone(at), key), "what it asks for"))
+			ref.Uncertain = append(ref.Uncertain, d.guess.newUncertainty(append(slices.Clone(at), key),
+				"what it asks for"))
 		}
 	}
 	slices.SortFunc(ref.Uncertain, func(a, b policy.Uncertainty) int { return strings.Compare(a.Field, b.Field) })
@@ -166,5 +174,6 @@ func knownRefFields(f policy.RefForm) []string {
 // isCoreKind reports whether a kind may be meant to be one of Kubernetes itself where a reference
 // names no group.
 func isCoreKind(kind string) bool {
-	return slices.Contains([]string{"ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service", "ServiceAccount"}, kind)
+	return slices.Contains([]string{"ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service", "ServiceAccount"},
+		kind)
 }

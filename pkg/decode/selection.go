@@ -13,7 +13,8 @@ import (
 )
 
 // readSelection reads what a selector asks for; not ok if it cannot be read.
-func (d referenceReader) readSelection(form policy.RefForm, fields model.Body, at []string) (s *policy.Selection, ok bool) {
+func (d referenceReader) readSelection(form policy.RefForm, fields model.Body, at []string) (s *policy.Selection,
+	ok bool) {
 	s = &policy.Selection{Unlabelled: !form.NeverUnlabelled}
 	if s.Labels, ok = d.readLabelSelector(fields, at); !ok {
 		return nil, false
@@ -21,7 +22,8 @@ func (d referenceReader) readSelection(form policy.RefForm, fields model.Body, a
 	if s.Labels.Empty() && form.EmptyNone {
 		s.Labels = labels.Nothing()
 	}
-	if form.Everywhere != "" && d.policy.Object.Ref.Namespace == d.kind.Settings.Text(d.kind.Vendor+"."+form.Everywhere) {
+	if form.Everywhere != "" && d.policy.Object.Ref.Namespace == d.kind.Settings.Text(d.kind.Vendor+"."+
+		form.Everywhere) {
 		s.Everywhere = true
 		return s, true
 	}
@@ -31,7 +33,8 @@ func (d referenceReader) readSelection(form policy.RefForm, fields model.Body, a
 	namespaces := fields.Field("namespaces")
 	s.From = namespaces.Text("from")
 	if s.From == "Selector" {
-		s.Namespaces, ok = d.readLabelSelector(namespaces.Field("selector"), append(slices.Clone(at), "namespaces", "selector"))
+		s.Namespaces, ok = d.readLabelSelector(namespaces.Field("selector"),
+			append(slices.Clone(at), "namespaces", "selector"))
 	}
 	return s, ok
 }
@@ -40,7 +43,8 @@ func (d referenceReader) readSelection(form policy.RefForm, fields model.Body, a
 func (d referenceReader) readLabelSelector(fields model.Body, at []string) (labels.Selector, bool) {
 	out := labels.NewSelector()
 	bad := func(why string) (labels.Selector, bool) {
-		d.addProblem(model.NotEvaluated, at, "%s: the selector cannot be read (%s) and selects nothing", strings.Join(at, "."), why)
+		d.addProblem(model.NotEvaluated, at, "%s: the selector cannot be read (%s) and selects nothing",
+			strings.Join(at, "."), why)
 		return nil, false
 	}
 	raw := fields.Field("matchLabels")
@@ -59,7 +63,8 @@ func (d referenceReader) readLabelSelector(fields model.Body, at []string) (labe
 		}
 		out = out.Add(*r)
 	}
-	operator := map[string]selection.Operator{"In": selection.In, "NotIn": selection.NotIn, "Exists": selection.Exists, "DoesNotExist": selection.DoesNotExist}
+	operator := map[string]selection.Operator{"In": selection.In, "NotIn": selection.NotIn, "Exists": selection.Exists,
+		"DoesNotExist": selection.DoesNotExist}
 	expressions := fields.Field("matchExpressions")
 	if !expressions.IsNull() && !expressions.IsList() {
 		return bad("matchExpressions is no list")

@@ -46,7 +46,8 @@ func (d *decoder) reportIgnoredSet(b merge.Block, read merge.BlockKind) {
 		}
 	}
 	inside := strings.Join(d.kind.Content.BlockPath(read), ".")
-	d.addProblem(model.IgnoredTopLevelWhen, at, "%s of the policy is ignored: of policies with %s only that is read", strings.Join(what, ", "), inside).Hint = "move it into " + inside
+	d.addProblem(model.IgnoredTopLevelWhen, at, "%s of the policy is ignored: of policies with %s only that is read",
+		strings.Join(what, ", "), inside).Hint = "move it into " + inside
 }
 
 // reportMixedBlocks reports blocks that the specifications do not let stand together.
@@ -56,10 +57,12 @@ func (d *decoder) reportMixedBlocks() {
 	}
 	at := d.kind.Content.At
 	if has(merge.Bare) && (has(merge.Defaults) || has(merge.Overrides)) {
-		d.addProblem(model.BareWithBlocks, at, "settings stand bare and in blocks: the bare set is an atomic default, merged after the policy's own defaults")
+		d.addProblem(model.BareWithBlocks, at,
+			"settings stand bare and in blocks: the bare set is an atomic default, merged after the policy's own defaults")
 	}
 	if d.kind.IsGeneric() && has(merge.Defaults) && has(merge.Overrides) {
-		d.addProblem(model.MultipleBlocks, at, "both defaults and overrides are set, which GEP-713 does not provide for: folded block by block")
+		d.addProblem(model.MultipleBlocks, at,
+			"both defaults and overrides are set, which GEP-713 does not provide for: folded block by block")
 	}
 }
 
@@ -79,7 +82,8 @@ func (d *decoder) readUnset() {
 		for _, entry := range list {
 			name, ok := entry.(string)
 			if !ok {
-				d.addProblem(model.WrongType, at, "%s holds %v, which is no rule name: ignored", strings.Join(at, "."), entry)
+				d.addProblem(model.WrongType, at, "%s holds %v, which is no rule name: ignored",
+					strings.Join(at, "."), entry)
 				continue
 			}
 			d.policy.Unset = append(d.policy.Unset, name)
@@ -101,7 +105,8 @@ func (d *decoder) readDemandedStrategy() {
 	}
 	if d.policy.DemandedStrategy = r.ParseStrategy(raw.Text(), d.kind.Settings); d.policy.DemandedStrategy == nil {
 		at := slices.Concat(d.kind.Content.At, r.Path)
-		d.addProblem(model.UnknownStrategy, at, "%s %q is unknown: treated as not set", r.Path[len(r.Path)-1], fmt.Sprint(raw.Value()))
+		d.addProblem(model.UnknownStrategy, at, "%s %q is unknown: treated as not set", r.Path[len(r.Path)-1],
+			fmt.Sprint(raw.Value()))
 	}
 }
 

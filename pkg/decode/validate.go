@@ -48,7 +48,8 @@ func (d *decoder) addAdvice() {
 		return
 	}
 	for i := range d.policy.Problems {
-		if p := &d.policy.Problems[i]; p.Code == d.refusalCode() || p.Code == model.RefusedByOperator || p.Code == model.PrunedByOperator {
+		if p := &d.policy.Problems[i]; p.Code == d.refusalCode() || p.Code == model.RefusedByOperator ||
+			p.Code == model.PrunedByOperator {
 			p.Hint = d.kind.Advice(d.policy.Object)
 		}
 	}
@@ -65,5 +66,6 @@ func (d *decoder) reportUnknownField(at []string, key, of string) {
 		d.unknownFields = map[string]bool{}
 	}
 	d.unknownFields[path+"."+key] = true
-	d.addProblem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of %s: ignored", path, key, of)
+	d.addProblem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of %s: ignored",
+		path, key, of)
 }

@@ -10,16 +10,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// Validation by type and by fields: paths with stars, every type, nulls that nobody sees, and what a tolerant kind makes of it.
+// Validation by type and by fields: paths with stars, every type, nulls that nobody sees, and what
+// a tolerant kind makes of it.
 func TestAdmissionOfTypesAndFields(t *testing.T) {
-	lines := []string{"targets: [Gateway]", "rules: fields", "content: {fields: [a, b, c], unset: [unset]}", "admission:",
-		"- {at: [spec.a, spec.a.*], type: object}", "- {at: [spec.b], type: number}", "- {at: [spec.c], type: array, effect: warn}", "- {at: [spec], fields: [targetRef, a, b, c]}"}
+	lines := []string{"targets: [Gateway]", "rules: fields", "content: {fields: [a, b, c], unset: [unset]}",
+		"admission:",
+		"- {at: [spec.a, spec.a.*], type: object}", "- {at: [spec.b], type: number}",
+		"- {at: [spec.c], type: array, effect: warn}", "- {at: [spec], fields: [targetRef, a, b, c]}"}
 	strict, tolerant := described(t, lines...), described(t, append(lines, "tolerant: true")...)
 	for _, c := range []struct{ name, spec, strict, tolerant string }{
 		{"as it should be", "{a: {x: {}}, b: 1.5, c: []}", "", ""},
 		{"an integer is a number", "{b: 2}", "", ""},
 		{"nulls are not there", "{a: {x: null}, b: null}", "", ""},
-		{"wrong types", "{a: {x: 1, y: {}, z: text}, b: true}", "RefusedByOperator; RefusedByOperator; RefusedByOperator refused", "RefusedByOperator; RefusedByOperator; RefusedByOperator"},
+		{"wrong types", "{a: {x: 1, y: {}, z: text}, b: true}",
+			"RefusedByOperator; RefusedByOperator; RefusedByOperator refused",
+			"RefusedByOperator; RefusedByOperator; RefusedByOperator"},
 		{"a warning refuses nothing", "{c: {}}", "RefusedByOperator", "RefusedByOperator"},
 		{"a field that only the kind knows", "{a: {}, unset: [a]}", "PrunedByOperator", "PrunedByOperator"},
 		{"a field that nobody knows", "{a: {}, d: 1}", "PrunedByOperator", "UnknownBlockField"},
@@ -47,9 +52,11 @@ func TestAdmissionOfTypesAndFields(t *testing.T) {
 	}
 }
 
-// What a schema asks for beside types: fields that must be there, values and patterns of texts; stars are entries of lists as well.
+// What a schema asks for beside types: fields that must be there, values and patterns of texts;
+// stars are entries of lists as well.
 func TestAdmissionOfValues(t *testing.T) {
-	k := described(t, "targets: [Gateway]", "content: {fields: [a, b]}", "admission:", "- {at: [spec.a, spec.a.list.*], required: [x]}", "- {at: [spec.a.list.*.y], type: integer}",
+	k := described(t, "targets: [Gateway]", "content: {fields: [a, b]}", "admission:",
+		"- {at: [spec.a, spec.a.list.*], required: [x]}", "- {at: [spec.a.list.*.y], type: integer}",
 		"- {at: [spec.b], values: [one, two]}", "- {at: [spec.a.list.*.x], pattern: '^x+$'}")
 	for _, tc := range []struct {
 		spec string
@@ -77,9 +84,11 @@ func TestAdmissionOfValues(t *testing.T) {
 
 // The words are the API server's.
 func TestAdmissionWords(t *testing.T) {
-	k := described(t, "targets: [Gateway]", "admission: [{at: [spec.a.*], type: object}, {at: [spec], fields: [targetRef, a]}]")
+	k := described(t, "targets: [Gateway]",
+		"admission: [{at: [spec.a.*], type: object}, {at: [spec], fields: [targetRef, a]}]")
 	p := NewReader(k, &expression.Conditions{}).ReadPolicy(painted(t, "{"+paint.ToGateway+", a: {x: [1]}, b: 1}"))
-	want := []string{"the API server drops spec.b, which it does not know", `the API server refuses it: spec.a.x: Invalid value: "array": spec.a.x in body must be of type object: "array"`}
+	want := []string{"the API server drops spec.b, which it does not know",
+		`the API server refuses it: spec.a.x: Invalid value: "array": spec.a.x in body must be of type object: "array"`}
 	if len(p.Problems) != 2 || p.Problems[0].Message != want[0] || p.Problems[1].Message != want[1] {
 		t.Errorf("%+v", p.Problems)
 	}

@@ -43,14 +43,18 @@ func (c *Catalog) Links() []build.Linker {
 			about = append(append(about, k.GroupKind), k.Members...)
 		}
 	}
-	return append(slices.Clone(c.builder.funcs.Links), func(b *build.Builder) { b.AddWorkloads(about...) }, c.linkRoutes)
+	return append(slices.Clone(c.builder.funcs.Links), func(b *build.Builder) { b.AddWorkloads(about...) },
+		c.linkRoutes)
 }
 
-// NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
-// Settings are NAME=VALUE texts. Errors are *form.Error or *SettingError.
+// NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces
+// a vendor's for the same kind. Settings are NAME=VALUE texts. Errors are *form.Error or
+// *SettingError.
 func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions) (*Catalog, error) {
-	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, controllers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
-		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
+	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs,
+		controllers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
+		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(),
+			knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
 	b.catalog.builder = b
 	for i, read := range parseFiles(slices.Concat(vendors, users)) {
 		vendor := ""
@@ -75,7 +79,8 @@ func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions
 	var wrong form.Error
 	kinds, errs := make([]*policy.Kind, len(b.order)), make([]error, len(b.order))
 	model.Parallel(len(b.order), 1, func(i int) {
-		if kinds[i], errs[i] = b.readKind(b.order[i], b.catalog.chosenSettings); errs[i] == nil && b.raw[b.order[i]].user {
+		if kinds[i], errs[i] = b.readKind(b.order[i], b.catalog.chosenSettings); errs[i] == nil &&
+			b.raw[b.order[i]].user {
 			errs[i] = b.tryVariants(b.order[i])
 		}
 	})

@@ -13,8 +13,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// A dialect is how one vendor reads a kind that another file describes: a descriptor with "dialect", whose fields take the place of
-// the other's where all Gateways belong to the vendor's controllers, or where a setting of the vendor says so.
+// A dialect is how one vendor reads a kind that another file describes: a descriptor with
+// "dialect", whose fields take the place of the other's where all Gateways belong to the vendor's
+// controllers, or where a setting of the vendor says so.
 
 // isDialect reports whether a descriptor is a dialect.
 func isDialect(n *yaml.Node) bool {
@@ -54,7 +55,8 @@ func (b *builder) checkDialects() []string {
 			case b.controllers[d.vendor] == nil:
 				r.Fail(d.node, "a dialect needs a vendor with \"controllers\"")
 			case !b.hasSwitch(d):
-				r.Fail(form.Member(d.node, "dialect"), "%s has no setting %q that is true or false", d.vendor, form.TextOf(form.Member(d.node, "dialect"), "setting"))
+				r.Fail(form.Member(d.node, "dialect"), "%s has no setting %q that is true or false", d.vendor,
+					form.TextOf(form.Member(d.node, "dialect"), "setting"))
 			case b.raw[gk].user:
 				continue // the user's own description is as it is
 			}
@@ -73,7 +75,10 @@ func (b *builder) checkDialects() []string {
 // hasSwitch reports whether the setting that a dialect names is there.
 func (b *builder) hasSwitch(d *rawKind) bool {
 	name := form.TextOf(form.Member(d.node, "dialect"), "setting")
-	return name == "" || slices.ContainsFunc(b.catalog.settings, func(s Setting) bool { return s.Name == d.vendor+"."+name && s.Type == "bool" })
+	return name == "" || slices.ContainsFunc(b.catalog.settings, func(s Setting) bool {
+		return s.Name == d.vendor+"."+
+			name && s.Type == "bool"
+	})
 }
 
 // findDialect returns the dialect in which a kind is read: that of the vendor to whom all Gateways
@@ -86,7 +91,8 @@ func (b *builder) findDialect(gk model.GroupKind, in *model.Snapshot) (*rawKind,
 	names := gatewayControllers(in)
 	for i := range b.dialects[gk] {
 		d := &b.dialects[gk][i]
-		if name := form.TextOf(form.Member(d.node, "dialect"), "setting"); name != "" && b.catalog.chosenSettings.Bool(d.vendor+"."+name) {
+		if name := form.TextOf(form.Member(d.node, "dialect"), "setting"); name != "" &&
+			b.catalog.chosenSettings.Bool(d.vendor+"."+name) {
 			return d, nil
 		}
 		own := b.controllerNames(d.vendor, b.catalog.chosenSettings)
@@ -95,8 +101,10 @@ func (b *builder) findDialect(gk model.GroupKind, in *model.Snapshot) (*rawKind,
 		case mine && len(names) == 1:
 			return d, nil
 		case mine:
-			return nil, []model.Problem{{Severity: model.Info, Code: model.NotEvaluated, Ref: &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"},
-				Message: fmt.Sprintf("the Gateways belong to several controllers (%s): %s is read as the Gateway API says, not as any of them does", strings.Join(names, ", "), gk.Kind)}}
+			return nil, []model.Problem{{Severity: model.Info, Code: model.NotEvaluated,
+				Ref: &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"},
+				Message: fmt.Sprintf(
+					"the Gateways belong to several controllers (%s): %s is read as the Gateway API says, not as any of them does", strings.Join(names, ", "), gk.Kind)}}
 		}
 	}
 	return nil, nil
@@ -108,7 +116,8 @@ func gatewayControllers(in *model.Snapshot) []string {
 	var out []string
 	for _, o := range in.OfKind(model.GroupKind{Group: policy.GatewayGroup, Kind: "Gateway"}) {
 		name := ""
-		if class := in.Get(model.Ref{Group: policy.GatewayGroup, Kind: "GatewayClass", Name: o.Text("spec", "gatewayClassName")}); class != nil {
+		if class := in.Get(model.Ref{Group: policy.GatewayGroup, Kind: "GatewayClass",
+			Name: o.Text("spec", "gatewayClassName")}); class != nil {
 			name = class.Text("spec", "controllerName")
 		}
 		out = append(out, name)

@@ -109,8 +109,11 @@ func (r reader) kindsField(into *[]model.GroupKind, ofPolicies bool) form.Field 
 
 // readRole reads a role of the families of traffic.
 func (r reader) readRole(n *yaml.Node) (role topology.Role) {
-	wordField(r.Reader, &role, []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule,
-		topology.Backend, topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, policy.FilterLevel, policy.SectionLevel, policy.PortLevel, policy.InlineRule, policy.InlineBackend, policy.InlinePort})(n)
+	wordField(r.Reader, &role, []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet,
+		topology.Listener, topology.Route, topology.Rule,
+		topology.Backend, topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster,
+		policy.FilterLevel, policy.SectionLevel, policy.PortLevel, policy.InlineRule, policy.InlineBackend,
+		policy.InlinePort})(n)
 	return role
 }
 

@@ -15,11 +15,17 @@ var mistakeLine = regexp.MustCompile(`^kinds\.yaml:(\d+: )?.|^setting .`) // not
 
 func FuzzDescriptor(f *testing.F) {
 	for _, text := range []string{
-		"", paint.Kind(), paint.Kind("rules: [limits.*, {path: when, filler: true}]", "strategy: {read: [block.strategy], values: {a: merge}, default: patch overrides}"),
-		paint.Kind("content: {at: spec, fields: [a], condition: when, unset: [u], claims: true, blocks: {defaults: spec.d}}", "refs: [{at: spec.x, form: selector, missing: silent}]"),
-		paint.Kind("resolve: [{name: a, of: [{levels: [gateway]}, {levels: [rule], strategy: merge}], only: [x.*], rules: [{path: a, keys: [b]}]}]"),
-		vendorDoc + "settings: [{name: s, values: [a], default: a, doc: d}]\n---\n" + paint.Kind("variants: [{when: {setting: s, is: a}, set: {plural: x, content: null}}]"),
-		paint.Kind() + "---\n" + paint.Kind("extends: Paint.x.io"), "a: &a [*a]\n", "? [a]\n: b\n", "%YAML 1.1\n---\n<<: {a: b}\n",
+		"", paint.Kind(), paint.Kind("rules: [limits.*, {path: when, filler: true}]",
+			"strategy: {read: [block.strategy], values: {a: merge}, default: patch overrides}"),
+		paint.Kind(
+			"content: {at: spec, fields: [a], condition: when, unset: [u], claims: true, blocks: {defaults: spec.d}}",
+			"refs: [{at: spec.x, form: selector, missing: silent}]"),
+		paint.Kind(
+			"resolve: [{name: a, of: [{levels: [gateway]}, {levels: [rule], strategy: merge}], only: [x.*], rules: [{path: a, keys: [b]}]}]"),
+		vendorDoc + "settings: [{name: s, values: [a], default: a, doc: d}]\n---\n" +
+			paint.Kind("variants: [{when: {setting: s, is: a}, set: {plural: x, content: null}}]"),
+		paint.Kind() + "---\n" + paint.Kind("extends: Paint.x.io"), "a: &a [*a]\n", "? [a]\n: b\n",
+		"%YAML 1.1\n---\n<<: {a: b}\n",
 	} {
 		f.Add(text)
 	}
@@ -33,7 +39,10 @@ func FuzzDescriptor(f *testing.F) {
 				if k.GroupKind.Kind == "" || len(k.Plans) == 0 || k.Family == "" {
 					t.Errorf("%+v", k)
 				}
-				decode.NewReader(k, &expression.Conditions{}).ReadPolicy(paint.Object(map[string]any{"spec": map[string]any{"a": map[string]any{"b": int64(1)}, "targetRef": map[string]any{"kind": "K", "name": "n"}}}))
+				decode.NewReader(k,
+					&expression.Conditions{}).ReadPolicy(
+					paint.Object(map[string]any{"spec": map[string]any{"a": map[string]any{"b": int64(1)},
+						"targetRef": map[string]any{"kind": "K", "name": "n"}}}))
 			}
 		case errors.As(err, &mistakes):
 			for _, line := range mistakes.Lines {

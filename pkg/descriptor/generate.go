@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Generator makes of an object what its controller makes of it: objects of other kinds, which manifests do not have and a cluster has.
+// Generator makes of an object what its controller makes of it: objects of other kinds, which
+// manifests do not have and a cluster has.
 type Generator struct {
 	Kind model.GroupKind
 	Make func(o *model.Object, in *model.Snapshot) ([]*model.Object, []model.Problem)
@@ -31,7 +32,8 @@ func (c *Catalog) WithGenerated(in *model.Snapshot) *model.Snapshot {
 				m.Origin = o.Origin
 				made = append(made, m)
 				problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-					Message: fmt.Sprintf("%s is not in the input: it stands for what the controller makes of %s", m.Ref, o.Ref)}.At(m))
+					Message: fmt.Sprintf("%s is not in the input: it stands for what the controller makes of %s",
+						m.Ref, o.Ref)}.At(m))
 			}
 		}
 	}

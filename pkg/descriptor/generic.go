@@ -19,8 +19,9 @@ import (
 
 const policyLabel = gatewayv1.PolicyLabelKey
 
-// Discover lists the policy kinds of a snapshot, sorted: the described ones, then those that the label of their CRD or the shape of
-// their objects gives away (gep713 P1-P3). Every generic kind is marked with a GenericKind problem.
+// Discover lists the policy kinds of a snapshot, sorted: the described ones, then those that the
+// label of their CRD or the shape of their objects gives away (gep713 P1-P3). Every generic kind is
+// marked with a GenericKind problem.
 func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem) {
 	kinds, problems := c.decideKinds(in)
 	for i, k := range kinds {
@@ -42,7 +43,8 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 		}
 	}
 	for _, gk := range in.Kinds() {
-		if found[gk] == "" && !isBuiltinGroup(gk.Group) && !c.isKnownKind(gk) && slices.ContainsFunc(in.OfKind(gk), looksLikePolicy) {
+		if found[gk] == "" && !isBuiltinGroup(gk.Group) && !c.isKnownKind(gk) &&
+			slices.ContainsFunc(in.OfKind(gk), looksLikePolicy) {
 			found[gk] = "the shape of its objects"
 		}
 	}
@@ -71,7 +73,8 @@ func (c *Catalog) isKnownKind(gk model.GroupKind) bool {
 // isBuiltinGroup reports whether a group's kinds are Kubernetes' own and never policies of this
 // sort.
 func isBuiltinGroup(group string) bool {
-	return group == "" || group == "apps" || group == "batch" || strings.HasSuffix(group, ".k8s.io") && group != policy.GatewayGroup && group != gatewayxv1alpha1.GroupName && group != "policy.networking.k8s.io"
+	return group == "" || group == "apps" || group == "batch" || strings.HasSuffix(group, ".k8s.io") &&
+		group != policy.GatewayGroup && group != gatewayxv1alpha1.GroupName && group != "policy.networking.k8s.io"
 }
 
 // looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no
@@ -122,7 +125,8 @@ func DefinesPolicyKind(definition *model.Object) bool {
 	}
 	for _, v := range definition.Body.At("spec", "versions").Items {
 		spec := v.At("schema", "openAPIV3Schema", "properties", "spec", "properties")
-		for _, ref := range []model.Body{spec.At("targetRef"), spec.At("targetRefs", "items"), spec.At("targetSelectors", "items")} {
+		for _, ref := range []model.Body{spec.At("targetRef"), spec.At("targetRefs", "items"),
+			spec.At("targetSelectors", "items")} {
 			fields := ref.At("properties")
 			if fields.At("group").IsObject() && fields.At("kind").IsObject() && !fields.At("apiVersion").IsObject() {
 				return true
@@ -155,7 +159,8 @@ func readCRDs(in *model.Snapshot) map[model.GroupKind]crdFacts {
 			}
 		}
 		for _, v := range asList(o.Get("spec", "versions")) {
-			if schema := model.Get(v, "schema", "openAPIV3Schema", "properties", "spec"); schema != nil && (c.spec == nil || model.Get(v, "storage") == true) {
+			if schema := model.Get(v, "schema", "openAPIV3Schema", "properties", "spec"); schema != nil &&
+				(c.spec == nil || model.Get(v, "storage") == true) {
 				c.spec = schema
 			}
 		}
@@ -174,7 +179,8 @@ type genericKind struct {
 // describeKind writes the descriptor of a kind that has none (engine E15).
 func (g *genericKind) describeKind(gk model.GroupKind) *policy.Kind {
 	k := g.kind
-	k.GroupKind, k.Plural, k.ShortNames, k.ClusterScoped, k.ChecksDirection = gk, g.crd.plural, g.crd.short, g.crd.cluster, true
+	k.GroupKind, k.Plural, k.ShortNames, k.ClusterScoped, k.ChecksDirection = gk, g.crd.plural, g.crd.short,
+		g.crd.cluster, true
 	if k.Plural == "" {
 		k.Plural = PluralOf(gk.Kind)
 	}
@@ -208,7 +214,8 @@ func (g *genericKind) describeKind(gk model.GroupKind) *policy.Kind {
 // overrides.
 func (g *genericKind) fieldSchemas() []map[string]any {
 	var out []map[string]any
-	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
+	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"},
+		{"properties", "overrides", "properties"}} {
 		fields, _ := model.Get(g.crd.spec, under...).(map[string]any)
 		out = append(out, fields)
 	}
@@ -264,10 +271,12 @@ func (g *genericKind) isLegacy() bool {
 	return old
 }
 
-// useLegacy merges leaf by leaf, maps of strings and lists whole; of several policies on one target the oldest is first (gep713 P40).
+// useLegacy merges leaf by leaf, maps of strings and lists whole; of several policies on one target
+// the oldest is first (gep713 P40).
 func (g *genericKind) useLegacy() {
 	k := g.kind
-	k.Content.Blocks = map[merge.BlockKind][]string{merge.Defaults: {"spec", "default"}, merge.Overrides: {"spec", "override"}}
+	k.Content.Blocks = map[merge.BlockKind][]string{merge.Defaults: {"spec", "default"},
+		merge.Overrides: {"spec", "override"}}
 	k.Strategy = policy.StrategyRule{Default: policy.StrategyChoice{Strategy: merge.Strategy{Cut: merge.Rules}}}
 	k.SameTarget, k.RuleWord, k.ChecksDirection = policy.Fill, "leaves", false
 	k.Rules = merge.LeafShape()

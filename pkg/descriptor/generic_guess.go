@@ -26,8 +26,9 @@ func (g *genericKind) describeReading() string {
 func (g *genericKind) guessProblem() model.Problem {
 	k := g.kind
 	return model.Problem{Severity: model.Info, Code: model.GenericKind, Ref: k.AllPoliciesRef(),
-		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.Source, k.Guess.Description),
-		Hint:    "describe the kind with --policy-kinds if its controller does otherwise"}
+		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(),
+			k.Source, k.Guess.Description),
+		Hint: "describe the kind with --policy-kinds if its controller does otherwise"}
 }
 
 // hasBlocks reports whether policies of the kind write their settings in the blocks of GEP-713, and
@@ -62,7 +63,8 @@ func (g *genericKind) doubtDirect(targets []policy.TargetForm) string {
 		path := append(append([]string{"properties"}, ref...), "properties", "kind", "enum")
 		allowed, _ := model.Get(g.crd.spec, path...).([]any)
 		for _, kind := range allowed {
-			if name := fmt.Sprint(kind); !slices.ContainsFunc(kinds, func(k string) bool { return model.ParseGroupKind(k).Kind == name }) {
+			if name := fmt.Sprint(kind); !slices.ContainsFunc(kinds,
+				func(k string) bool { return model.ParseGroupKind(k).Kind == name }) {
 				add(name)
 			}
 		}
@@ -104,7 +106,8 @@ func (g *genericKind) needsTarget() bool {
 func (g *genericKind) hasOtherMergeFields() bool {
 	for _, fields := range g.fieldSchemas() {
 		for name, schema := range fields {
-			if name == "strategy" && !g.isKnownStrategy(schema) || name == "action" || name == "granularity" || name == "override" || policy.IsMergeWord(name) {
+			if name == "strategy" && !g.isKnownStrategy(schema) || name == "action" || name == "granularity" ||
+				name == "override" || policy.IsMergeWord(name) {
 				return true
 			}
 		}

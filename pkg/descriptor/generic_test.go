@@ -24,20 +24,24 @@ func discovered(t *testing.T, manifests string, settings ...string) ([]*policy.K
 }
 
 func TestGenericByLabel(t *testing.T) { // gep713 P1-P3
-	for label, direct := range map[string]bool{"Direct": true, "direct": true, "DIRECT": true, "Inherited": false, "inherited": false, "true": false, "whatever": false} {
+	for label, direct := range map[string]bool{"Direct": true, "direct": true, "DIRECT": true, "Inherited": false,
+		"inherited": false, "true": false, "whatever": false} {
 		kinds, problems, _ := discovered(t, paint.CRD(label, "")+paint.Policy("{"+paint.ToGateway+"}"))
-		if len(kinds) != 1 || kinds[0].Direct != direct || kinds[0].Plural != "paintz" || !slices.Equal(kinds[0].ShortNames, []string{"pt"}) || !kinds[0].IsGeneric() {
+		if len(kinds) != 1 || kinds[0].Direct != direct || kinds[0].Plural != "paintz" ||
+			!slices.Equal(kinds[0].ShortNames, []string{"pt"}) || !kinds[0].IsGeneric() {
 			t.Errorf("%s: %+v", label, kinds)
 			continue
 		}
-		if len(problems) != 1 || problems[0].Code != model.GenericKind || problems[0].Severity != model.Info || problems[0].IsIncomplete() {
+		if len(problems) != 1 || problems[0].Code != model.GenericKind || problems[0].Severity != model.Info ||
+			problems[0].IsIncomplete() {
 			t.Errorf("%s: %+v", label, problems)
 		}
 		word := "atomic"
 		if direct {
 			word = "none"
 		}
-		if !slices.Equal(kinds[0].StrategyNames(), []string{word}) && direct || kinds[0].Strategy.Default.Strategy.Name() != word {
+		if !slices.Equal(kinds[0].StrategyNames(), []string{word}) && direct ||
+			kinds[0].Strategy.Default.Strategy.Name() != word {
 			t.Errorf("%s: strategies %v", label, kinds[0].StrategyNames())
 		}
 	}
@@ -55,11 +59,13 @@ func TestGenericByShape(t *testing.T) {
 		{"no group", paint.Policy("{targetRef: {kind: K, name: n}}"), false},
 		{"no name", paint.Policy("{targetRef: {group: g, kind: K}}"), false},
 		{"an autoscaler", paint.Policy("{targetRef: {apiVersion: apps/v1, kind: Deployment, name: d}}"), false},
-		{"group and apiVersion", paint.Policy("{targetRef: {apiVersion: apps/v1, group: apps, kind: Deployment, name: d}}"), false},
+		{"group and apiVersion",
+			paint.Policy("{targetRef: {apiVersion: apps/v1, group: apps, kind: Deployment, name: d}}"), false},
 		{"a text", paint.Policy("{targetRef: x}"), false},
 		{"no spec", paint.Policy("null"), false},
 		{"CRD without a label or objects", paint.CRD("", "targetRef: {type: object}"), false},
-		{"a kind of Kubernetes", "apiVersion: autoscaling.k8s.io/v1\nkind: VerticalPodAutoscaler\nmetadata: {name: v}\nspec: {targetRef: {group: apps, kind: Deployment, name: d}}\n", false},
+		{"a kind of Kubernetes",
+			"apiVersion: autoscaling.k8s.io/v1\nkind: VerticalPodAutoscaler\nmetadata: {name: v}\nspec: {targetRef: {group: apps, kind: Deployment, name: d}}\n", false},
 		{"labelled, without objects", paint.CRD("Inherited", ""), true},
 	} {
 		kinds, _, _ := discovered(t, c.manifests)
@@ -69,7 +75,8 @@ func TestGenericByShape(t *testing.T) {
 	}
 }
 
-func TestGenericEffective(t *testing.T) { // rule if a route or anything above it is targeted, Services and ports where they are
+// rule if a route or anything above it is targeted, Services and ports where they are
+func TestGenericEffective(t *testing.T) {
 	for targets, want := range map[string]string{
 		"{group: gateway.networking.k8s.io, kind: Gateway, name: a}":                     "[rule]",
 		"{group: gateway.networking.k8s.io, kind: HTTPRoute, name: a, sectionName: r}":   "[rule]",
@@ -79,16 +86,19 @@ func TestGenericEffective(t *testing.T) { // rule if a route or anything above i
 		"{group: gateway.networking.k8s.io/v1, kind: GatewayClass, name: a}":             "[rule]",
 		"{group: gateway.networking.k8s.io, kind: ListenerSet, name: a, sectionName: l}": "[rule]",
 	} {
-		if kinds, _, _ := discovered(t, paint.Policy("{targetRef: "+targets+"}")); fmt.Sprint(kinds[0].Effective) != want {
+		if kinds, _, _ := discovered(t, paint.Policy("{targetRef: "+targets+"}")); fmt.Sprint(
+			kinds[0].Effective) != want {
 			t.Errorf("%s: %v, want %s", targets, kinds[0].Effective, want)
 		}
 	}
 }
 
 func TestDiscoverDoesNotDependOnOrder(t *testing.T) {
-	manifests := []string{paint.CRD("Inherited", "rules: {x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id]}")}
+	manifests := []string{paint.CRD("Inherited",
+		"rules: {x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id]}")}
 	for i := range 5 {
-		manifests = append(manifests, strings.Replace(paint.Policy("{"+paint.ToGateway+"}"), "name: p", fmt.Sprint("name: p", i), 1))
+		manifests = append(manifests, strings.Replace(paint.Policy("{"+paint.ToGateway+"}"), "name: p",
+			fmt.Sprint("name: p", i), 1))
 		manifests = append(manifests, strings.Replace(manifests[len(manifests)-1], "Paint", fmt.Sprint("Other", i), 1))
 	}
 	write := func() string {

@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Knowledge is what vendors say about objects that are no policies of theirs: what of them is read, and what changes traffic unread.
+// Knowledge is what vendors say about objects that are no policies of theirs: what of them is read,
+// and what changes traffic unread.
 type Knowledge struct {
 	kinds       map[model.GroupKind]bool
 	parameters  []parametersRule
@@ -47,12 +48,14 @@ type AnnotationUse string
 
 // The uses of annotations.
 const (
-	ForWords    AnnotationUse = "words"    // names, and words that say how something attaches or is ordered: no settings
+	// names, and words that say how something attaches or is ordered: no settings
+	ForWords    AnnotationUse = "words"
 	ForSettings AnnotationUse = "settings" // settings
 	ForPresence AnnotationUse = "presence" // it counts that it is there
 )
 
-// kindPattern is a kind, or several: "*" stands for any text of the name; without a group it is those of every group.
+// kindPattern is a kind, or several: "*" stands for any text of the name; without a group it is
+// those of every group.
 type kindPattern struct{ kind, group string }
 
 func (p kindPattern) matchesKind(gk model.GroupKind) bool {
@@ -135,7 +138,8 @@ func (r *vendorReader) readParameters(n *yaml.Node) {
 
 func (r *vendorReader) addUnreadAnnotation(n *yaml.Node) {
 	var a UnreadAnnotation
-	r.Object(n, map[string]form.Field{"name": r.Text(&a.Name), "except": r.Texts(&a.Except), "noGates": r.Texts(&a.NoGates), "on": r.Texts(&a.Kinds), "does": r.Text(&a.Effect)})
+	r.Object(n, map[string]form.Field{"name": r.Text(&a.Name), "except": r.Texts(&a.Except),
+		"noGates": r.Texts(&a.NoGates), "on": r.Texts(&a.Kinds), "does": r.Text(&a.Effect)})
 	if a.Name == "" || a.Effect == "" {
 		r.Fail(n, "an annotation needs \"name\" and \"does\"")
 	}
@@ -144,7 +148,8 @@ func (r *vendorReader) addUnreadAnnotation(n *yaml.Node) {
 
 func (r *vendorReader) addReadAnnotation(n *yaml.Node) {
 	var a ReadAnnotation
-	r.Object(n, map[string]form.Field{"name": r.Text(&a.Name), "for": r.Word((*string)(&a.Use), []string{string(ForWords), string(ForSettings), string(ForPresence)})})
+	r.Object(n, map[string]form.Field{"name": r.Text(&a.Name), "for": r.Word((*string)(&a.Use),
+		[]string{string(ForWords), string(ForSettings), string(ForPresence)})})
 	if a.Name == "" || a.Use == "" {
 		r.Fail(n, "an annotation needs \"name\" and \"for\"")
 	}
@@ -170,12 +175,14 @@ func DefinesAttachedKind(definition *model.Object) bool {
 	for _, v := range definition.Body.At("spec", "versions").Items {
 		for field, schema := range v.At("schema", "openAPIV3Schema", "properties", "spec", "properties").Fields {
 			field = strings.ToLower(field)
-			if !strings.Contains(field, "target") && !strings.Contains(field, "parent") && !strings.HasPrefix(field, "gateway") {
+			if !strings.Contains(field, "target") && !strings.Contains(field, "parent") &&
+				!strings.HasPrefix(field, "gateway") {
 				continue
 			}
 			for _, ref := range []model.Body{schema, schema.Field("items")} {
 				fields := ref.Field("properties")
-				if fields.Field("name").IsObject() && (fields.Field("kind").IsObject() || !strings.Contains(field, "target")) {
+				if fields.Field("name").IsObject() && (fields.Field("kind").IsObject() ||
+					!strings.Contains(field, "target")) {
 					return true
 				}
 			}

@@ -35,20 +35,23 @@ func TestKnowledge(t *testing.T) {
 		"another group's":                              !k.IsKnown(kind("Dashboard.other.example")),
 		"parameters of the controller":                 k.ReadsParameters(kind("ConfigMap"), "acme.example/controller"),
 		"parameters where the controller is not known": k.ReadsParameters(kind("ConfigMap"), ""),
-		"not those of another controller":              !k.ReadsParameters(kind("ConfigMap"), "other.example/controller"),
-		"parameters of any controller":                 k.ReadsParameters(kind("Tuning.acme.example"), "other.example/controller"),
-		"a known kind as parameters":                   k.ReadsParameters(kind("Dashboard.acme.example"), "x"),
-		"an annotation by its prefix":                  k.FindUnread("HTTPRoute", "acme.example/limit") != nil,
-		"but not those left out":                       k.FindUnread("HTTPRoute", "acme.example/owner") == nil,
-		"those that are no gates by their names":       slices.Contains(k.FindUnread("HTTPRoute", "acme.example/strip").NoGates, "acme.example/strip"),
-		"nor on other kinds":                           k.FindUnread("Service", "acme.example/limit") == nil,
-		"one by its name, on every kind":               k.FindUnread("Service", "acme.example/owner-limit") != nil,
-		"a name is whole":                              k.FindUnread("Service", "acme.example/owner-limits") == nil,
-		"judges by a pattern":                          k.JudgesConnections(kind("FireWall.acme.example")),
-		"of that group alone":                          !k.JudgesConnections(kind("FireWall.other.example")),
-		"but not what is known to change nothing":      !k.JudgesConnections(kind("DryWall.acme.example")),
-		"without a group in every one":                 k.JudgesConnections(kind("Fence.other.example")),
-		"the whole name counts":                        !k.JudgesConnections(kind("Fences.other.example")),
+		"not those of another controller": !k.ReadsParameters(kind("ConfigMap"),
+			"other.example/controller"),
+		"parameters of any controller": k.ReadsParameters(kind("Tuning.acme.example"),
+			"other.example/controller"),
+		"a known kind as parameters":  k.ReadsParameters(kind("Dashboard.acme.example"), "x"),
+		"an annotation by its prefix": k.FindUnread("HTTPRoute", "acme.example/limit") != nil,
+		"but not those left out":      k.FindUnread("HTTPRoute", "acme.example/owner") == nil,
+		"those that are no gates by their names": slices.Contains(k.FindUnread("HTTPRoute",
+			"acme.example/strip").NoGates, "acme.example/strip"),
+		"nor on other kinds":                      k.FindUnread("Service", "acme.example/limit") == nil,
+		"one by its name, on every kind":          k.FindUnread("Service", "acme.example/owner-limit") != nil,
+		"a name is whole":                         k.FindUnread("Service", "acme.example/owner-limits") == nil,
+		"judges by a pattern":                     k.JudgesConnections(kind("FireWall.acme.example")),
+		"of that group alone":                     !k.JudgesConnections(kind("FireWall.other.example")),
+		"but not what is known to change nothing": !k.JudgesConnections(kind("DryWall.acme.example")),
+		"without a group in every one":            k.JudgesConnections(kind("Fence.other.example")),
+		"the whole name counts":                   !k.JudgesConnections(kind("Fences.other.example")),
 	} {
 		if !got {
 			t.Errorf("%s: it is not so", what)
@@ -63,7 +66,10 @@ func TestKnowledgeMistakes(t *testing.T) {
 		`connections: ["[.a.b"]`:                    "is no pattern for kinds",
 		"annotations: [{name: a, does: b, at: []}]": `unknown field "at"`,
 	} {
-		_, err := NewCatalog(nil, []form.Source{{Name: "acme.yaml", Text: []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: Vendor\nname: acme\n" + text)}}, nil, Functions{})
+		_, err := NewCatalog(nil,
+			[]form.Source{{Name: "acme.yaml",
+				Text: []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: Vendor\nname: acme\n" + text)}},
+			nil, Functions{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}

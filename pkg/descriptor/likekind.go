@@ -31,7 +31,9 @@ func (b *builder) registerLikeKinds() error {
 		}
 		var entries []likeKind
 		if err := json.Unmarshal([]byte(text), &entries); err != nil {
-			return &SettingError{fmt.Sprintf("vendor setting %s: %s", s.Name, err), `write a JSON list, for example [{"group":"example.com","kind":"ColorPolicy","scope":"` + s.likeScopes()[0] + `"}]`}
+			return &SettingError{fmt.Sprintf("vendor setting %s: %s", s.Name, err),
+				`write a JSON list, for example [{"group":"example.com","kind":"ColorPolicy","scope":"` +
+					s.likeScopes()[0] + `"}]`}
 		}
 		for _, e := range entries {
 			if err := b.registerLikeKind(s, e); err != nil {
@@ -64,7 +66,8 @@ func (b *builder) registerLikeKind(s Setting, e likeKind) error {
 	drop := func(key string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: key} }
 	patch := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
 		drop("for"), {Kind: yaml.ScalarNode, Tag: "!!str", Value: gk.String()},
-		drop("plural"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("short"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("publishable"), {Kind: yaml.ScalarNode, Tag: "!!null"}}}
+		drop("plural"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("short"), {Kind: yaml.ScalarNode,
+			Tag: "!!null"}, drop("publishable"), {Kind: yaml.ScalarNode, Tag: "!!null"}}}
 	raw.node = patchNode(raw.node, patch)
 	b.raw[gk] = raw
 	b.order = append(b.order, gk)

@@ -13,8 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// reader is what the readers of the parts of a PolicyKind document share: where mistakes are kept, the kind that they fill, and what functions
-// there are.
+// reader is what the readers of the parts of a PolicyKind document share: where mistakes are kept,
+// the kind that they fill, and what functions there are.
 type reader struct {
 	*form.Reader
 	kind  *policy.Kind
@@ -33,17 +33,21 @@ type kindReader struct {
 // usualKind is a kind as GEP-713 has it.
 func usualKind() *policy.Kind {
 	k := &policy.Kind{}
-	k.Refs = []policy.RefForm{{At: []string{"spec", "targetRef"}}, {At: []string{"spec", "targetRefs"}}, {At: []string{"spec", "targetSelectors"}, Selector: true}}
+	k.Refs = []policy.RefForm{{At: []string{"spec", "targetRef"}}, {At: []string{"spec", "targetRefs"}},
+		{At: []string{"spec", "targetSelectors"}, Selector: true}}
 	k.Namespaces, k.SameTarget = policy.OwnNamespace, policy.Stacked
 	k.Family, k.ListenerSets = topology.Traffic, policy.AttachedSets
 	k.Content = policy.Content{At: []string{"spec"}, Blocks: map[merge.BlockKind][]string{
 		merge.Defaults: {"spec", "defaults"}, merge.Overrides: {"spec", "overrides"}}}
 	k.Rules, k.RuleWord = entriesShape(), "entries"
-	k.Strategy = policy.StrategyRule{Read: []policy.StrategyPlace{{InBlock: true, Path: []string{"strategy"}}, {Path: []string{"strategy"}}}, Values: map[string]policy.StrategyChoice{
-		"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{Cut: merge.Leaves}}}}
+	k.Strategy = policy.StrategyRule{Read: []policy.StrategyPlace{{InBlock: true, Path: []string{"strategy"}},
+		{Path: []string{"strategy"}}}, Values: map[string]policy.StrategyChoice{
+		"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{
+			Cut: merge.Leaves}}}}
 	k.Compare = []policy.Key{{By: policy.ByLevel}, {By: policy.ByCreated}, {By: policy.ByNamespacedName}} // gep713 P17
 	k.InError = policy.DropPolicy
-	k.Status = policy.StatusWords{Type: policy.UsualInForce, All: string(gatewayv1.GatewayReasonProgrammed), Some: "PartiallyProgrammed", None: "Overridden"}
+	k.Status = policy.StatusWords{Type: policy.UsualInForce, All: string(gatewayv1.GatewayReasonProgrammed),
+		Some: "PartiallyProgrammed", None: "Overridden"}
 	return k
 }
 
@@ -54,16 +58,21 @@ func (r *kindReader) readKind(n *yaml.Node) {
 	none := func(*yaml.Node) {}
 	fields := map[string]form.Field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
-		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.readShortNames, "cluster": r.Flag(&k.ClusterScoped), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "publishable": r.Flag(&k.Publishable), "inferred": r.Text(&k.Inferred),
-		"class": eitherField(r.Reader, &r.direct, "inherited", "direct"), "fold": eitherField(r.Reader, &r.bottomUp, "checked", "bottomUp"),
-		"sameTarget": wordField(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}),
-		"rejects":    eitherField(r.Reader, &k.RejectsWhole, "target", "policy"),
-		"reads":      r.kindsField(&k.Reads, false), "members": r.kindsField(&k.Members, true),
+		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.readShortNames, "cluster": r.Flag(
+			&k.ClusterScoped), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "publishable": r.Flag(
+			&k.Publishable), "inferred": r.Text(&k.Inferred),
+		"class": eitherField(r.Reader, &r.direct, "inherited", "direct"), "fold": eitherField(r.Reader, &r.bottomUp,
+			"checked", "bottomUp"),
+		"sameTarget": wordField(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First,
+			policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}),
+		"rejects": eitherField(r.Reader, &k.RejectsWhole, "target", "policy"),
+		"reads":   r.kindsField(&k.Reads, false), "members": r.kindsField(&k.Members, true),
 		"evaluate": r.remoteFuncField(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),
 		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.readKeys(n) },
 		"status":   statusReader{r.reader}.readStatus,
 	}
-	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fieldReaders(), reachReader{r.reader}.fieldReaders(), (&foldReader{reader: r.reader}).fieldReaders(),
+	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fieldReaders(),
+		reachReader{r.reader}.fieldReaders(), (&foldReader{reader: r.reader}).fieldReaders(),
 		specReader{r.reader}.fieldReaders(), validityReader{r.reader}.fieldReaders()}
 	r.Object(n, parts...)
 	k.GroupKind = model.ParseGroupKind(name)
@@ -103,7 +112,8 @@ func (r *kindReader) fillImplied(n *yaml.Node) {
 	if k.Plans == nil {
 		k.Plans = []merge.Plan{{}}
 	}
-	if slices.ContainsFunc(k.Rules, func(p merge.Pattern) bool { return p.Numbers }) && !slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func != nil }) {
+	if slices.ContainsFunc(k.Rules, func(p merge.Pattern) bool { return p.Numbers }) &&
+		!slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func != nil }) {
 		r.Fail(n, "entries with numbers take a plan with a function")
 	}
 	setSameTarget(k.Plans, foldSameTarget(k))

@@ -19,9 +19,11 @@ type attachmentReader struct{ reader }
 func (r attachmentReader) fieldReaders() map[string]form.Field {
 	a := &r.kind.Attachment
 	return map[string]form.Field{"targets": r.readTargets, "refs": r.readRefs,
-		"namespaces": wordField(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant, policy.AnyNamespace}),
-		"labels":     funcObjectField(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
-		"discovers":  funcObjectField(r.Reader, &a.DiscoverNamespaces, r.funcs.Discovers, "to tell which namespaces are seen")}
+		"namespaces": wordField(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant,
+			policy.AnyNamespace}),
+		"labels": funcObjectField(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
+		"discovers": funcObjectField(r.Reader, &a.DiscoverNamespaces, r.funcs.Discovers,
+			"to tell which namespaces are seen")}
 }
 
 func (r attachmentReader) readTargets(n *yaml.Node) {
@@ -49,13 +51,20 @@ func (r attachmentReader) readRefs(n *yaml.Node) {
 		var by []policy.NamingRule
 		var routes []string
 		var listeners, port string
-		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject", "named"}), "by": r.namingField(&by),
+		r.Object(e, map[string]form.Field{"at": r.Path(&f.At),
+			"form": r.Word(&sort, []string{"ref", "selector", "filter", "subject", "named"}), "by": r.namingField(&by),
 			"routes": r.Texts(&routes),
-			"unless": r.Path(&f.Unless), "missing": eitherField(r.Reader, &f.Silent, "report", "silent"), "func": r.attacherField(&f), "on": r.Texts(&on),
-			"empty": eitherField(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": eitherField(r.Reader, &f.NeverUnlabelled, "may", "never"),
-			"namespaces": eitherField(r.Reader, &f.NamespacesField, "own", "field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": eitherField(r.Reader, &f.RuleNameOnly, "any", "named"),
-			"listeners": r.Word(&listeners, []string{"own", "sets", "overSets"}), "port": r.Word(&port, []string{"ignored", "listeners"})})
-		f.InListenerSets, f.OutranksListenerSets, f.ByPort = listeners == "sets" || listeners == "overSets", listeners == "overSets", port == "listeners"
+			"unless": r.Path(&f.Unless), "missing": eitherField(r.Reader, &f.Silent, "report",
+				"silent"), "func": r.attacherField(&f), "on": r.Texts(&on),
+			"empty": eitherField(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": eitherField(r.Reader,
+				&f.NeverUnlabelled, "may", "never"),
+			"namespaces": eitherField(r.Reader, &f.NamespacesField, "own",
+				"field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": eitherField(r.Reader, &f.RuleNameOnly,
+				"any", "named"),
+			"listeners": r.Word(&listeners, []string{"own", "sets", "overSets"}), "port": r.Word(&port,
+				[]string{"ignored", "listeners"})})
+		f.InListenerSets, f.OutranksListenerSets, f.ByPort = listeners == "sets" ||
+			listeners == "overSets", listeners == "overSets", port == "listeners"
 		if sort == "filter" {
 			r.kind.Filters = r.filterRoles(e, on, f)
 			r.kind.FilterRoutes = r.filterRoutes(e, routes)
@@ -66,7 +75,8 @@ func (r attachmentReader) readRefs(n *yaml.Node) {
 		}
 		if sort == "named" {
 			f.Search, f.NamedBy = policy.NewNamedSearch(r.kind, by), by
-			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.NamingRule) bool { return slices.Contains(gatewayapi.RouteKinds(), n.Kind) })
+			r.kind.NamedByRoutes = slices.ContainsFunc(by,
+				func(n policy.NamingRule) bool { return slices.Contains(gatewayapi.RouteKinds(), n.Kind) })
 		}
 		if f.At == nil && !f.HasVendorSearch() {
 			r.Fail(e, "field \"at\" is missing")

@@ -14,8 +14,9 @@ func (r attachmentReader) namingField(into *[]policy.NamingRule) form.Field {
 		r.List(n, func(e *yaml.Node) {
 			var by policy.NamingRule
 			var kind string
-			r.Object(e, map[string]form.Field{"kind": r.Text(&kind), "at": r.Path(&by.At), "annotation": r.Text(&by.Annotation),
-				"namespace": eitherField(r.Reader, &by.Explicit, "own", "field"), "by": r.namingField(&by.NamedBy)})
+			r.Object(e, map[string]form.Field{"kind": r.Text(&kind), "at": r.Path(&by.At),
+				"annotation": r.Text(&by.Annotation),
+				"namespace":  eitherField(r.Reader, &by.Explicit, "own", "field"), "by": r.namingField(&by.NamedBy)})
 			by.Kind = model.ParseGroupKind(kind)
 			if by.Kind.Group == "" {
 				by.Kind.Group = policy.DefaultGroup(by.Kind.Kind)

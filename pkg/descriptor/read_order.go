@@ -21,9 +21,13 @@ func (r orderReader) readKeys(n *yaml.Node) []policy.Key {
 		if e.Kind == yaml.MappingNode {
 			k = r.readKey(e)
 		} else {
-			wordField(r.Reader, &k.By, []policy.By{policy.ByLevel, policy.ByCreated, policy.ByName, policy.ByNamespace, policy.ByNamespacedName, policy.ByIdentity, policy.BySection, policy.ByIndex, policy.ByOpen})(e)
+			wordField(r.Reader, &k.By, []policy.By{policy.ByLevel, policy.ByCreated, policy.ByName, policy.ByNamespace,
+				policy.ByNamespacedName, policy.ByIdentity, policy.BySection, policy.ByIndex, policy.ByOpen})(e)
 		}
-		if slices.ContainsFunc(out, func(o policy.Key) bool { return o.By == k.By && slices.Equal(o.At, k.At) && k.Func == nil }) {
+		if slices.ContainsFunc(out, func(o policy.Key) bool {
+			return o.By == k.By && slices.Equal(o.At, k.At) &&
+				k.Func == nil
+		}) {
 			r.Fail(e, "%q is a key already", strings.Join(append([]string{string(k.By)}, k.At...), " "))
 		}
 		out = append(out, k)
@@ -54,8 +58,10 @@ func (r orderReader) readKey(n *yaml.Node) policy.Key {
 	}
 	compares := functionField(r.Reader, &k.Func, r.funcs.Compare, "to compare policies")
 	var sort string
-	r.Object(n, map[string]form.Field{"field": by(policy.ByField, r.Path(&k.At)), "label": by(policy.ByLabel, name), "annotation": by(policy.ByAnnotation, name), "func": by(policy.ByFunc, compares),
-		"of": r.Texts(&k.Values), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(&k.Descending), "called": r.Text(&k.Name),
+	r.Object(n, map[string]form.Field{"field": by(policy.ByField, r.Path(&k.At)), "label": by(policy.ByLabel, name),
+		"annotation": by(policy.ByAnnotation, name), "func": by(policy.ByFunc, compares),
+		"of": r.Texts(&k.Values), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(
+			&k.Descending), "called": r.Text(&k.Name),
 		"absent": func(n *yaml.Node) { k.Absent = n.Value }})
 	if k.By == "" && !r.Failed() {
 		r.Fail(n, "a key needs \"field\", \"label\", \"annotation\" or \"func\"")

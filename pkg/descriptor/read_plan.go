@@ -20,7 +20,8 @@ type foldReader struct {
 }
 
 func (r *foldReader) fieldReaders() map[string]form.Field {
-	return map[string]form.Field{"resolve": r.readPlans, "scopes": r.readScopes, "result": r.resultField(&r.kind.Result)}
+	return map[string]form.Field{"resolve": r.readPlans, "scopes": r.readScopes,
+		"result": r.resultField(&r.kind.Result)}
 }
 
 // resultField reads what the rules of a result are.
@@ -53,7 +54,10 @@ func (r *foldReader) readPlan(n *yaml.Node, top bool) merge.Plan {
 	var p merge.Plan
 	var strategy *yaml.Node
 	r.Object(n, map[string]form.Field{"name": r.Text(&p.Name), "levels": rolesField(r.reader, &p.Levels),
-		"only": func(n *yaml.Node) { p.Only = r.readShape(n) }, "rules": func(n *yaml.Node) { p.Rules = r.readShape(n) },
+		"only": func(n *yaml.Node) { p.Only = r.readShape(n) }, "rules": func(
+			n *yaml.Node) {
+			p.Rules = r.readShape(n)
+		},
 		"of": func(n *yaml.Node) {
 			p.Members = []merge.Plan{}
 			r.List(n, func(e *yaml.Node) { p.Members = append(p.Members, r.readPlan(e, false)) })
@@ -118,7 +122,8 @@ func (r *foldReader) planStrategy(n *yaml.Node, p *merge.Plan) {
 	from := &policy.StrategySource{}
 	var places []string
 	fallback := merge.Strategy{Wins: merge.ByBlock}
-	r.Object(n, map[string]form.Field{"read": r.Texts(&places), "values": func(n *yaml.Node) { from.Values = strategyReader{r.reader}.readChoices(n) },
+	r.Object(n, map[string]form.Field{"read": r.Texts(&places),
+		"values":  func(n *yaml.Node) { from.Values = strategyReader{r.reader}.readChoices(n) },
 		"default": func(n *yaml.Node) { fallback = strategyReader{r.reader}.readChoice(n).ForPlan() },
 		"func":    functionField(r.Reader, &from.Func, r.funcs.Strategies, "to read strategies")})
 	p.Strategy = &fallback
@@ -152,10 +157,12 @@ func (r *foldReader) readPlanPlace(n *yaml.Node, p *merge.Plan, from *policy.Str
 			r.Fail(n, "the plans of a kind read one annotation")
 		}
 		if k.HopSource = from; p.EachRole == "" {
-			r.Fail(n, "a strategy that an annotation states needs \"each\" before it: the role of the objects that have it")
+			r.Fail(n,
+				"a strategy that an annotation states needs \"each\" before it: the role of the objects that have it")
 		}
 	case strings.HasPrefix(place, "setting."):
-		if s := from.ParseStrategy(k.Settings.Text(k.Vendor+"."+strings.TrimPrefix(place, "setting.")), k.Settings); s != nil {
+		if s := from.ParseStrategy(k.Settings.Text(k.Vendor+"."+strings.TrimPrefix(place, "setting.")),
+			k.Settings); s != nil {
 			p.Strategy = s
 		}
 	default:

@@ -29,7 +29,8 @@ func (r protectionReader) readProtection(n *yaml.Node) {
 		var word string
 		r.Word(&word, []string{"fails", "passes"})(n)
 		r.kind.Protects.MissingPasses = word == "passes"
-	}, "inError": r.numberField(&r.kind.Protects.InError), "everywhere": r.remoteNameField(&r.kind.Protects.Everywhere, r.funcs.Gates, "to make gates")}
+	}, "inError": r.numberField(&r.kind.Protects.InError), "everywhere": r.remoteNameField(&r.kind.Protects.Everywhere,
+		r.funcs.Gates, "to make gates")}
 	for _, p := range gate.Properties() {
 		fields[string(p)] = func(n *yaml.Node) {
 			r.List(n, func(e *yaml.Node) { r.readRule(e, p) })
@@ -50,7 +51,8 @@ func (r protectionReader) readUndescribed(n *yaml.Node) {
 		r.Text(&path)(e)
 		switch rest, not := strings.CutPrefix(path, "!"); {
 		case not:
-			unless = append(unless, gate.Weakness{Value: gate.Value{Path: strings.Split(rest, ".")}, Code: gate.Disabled})
+			unless = append(unless, gate.Weakness{Value: gate.Value{Path: strings.Split(rest, ".")},
+				Code: gate.Disabled})
 		case path == "*":
 			paths = append(paths, nil)
 		default:
@@ -59,14 +61,16 @@ func (r protectionReader) readUndescribed(n *yaml.Node) {
 	})
 	for _, p := range []gate.Property{gate.Authentication, gate.Authorization} {
 		for _, at := range paths {
-			r.kind.Protects.Rules = append(r.kind.Protects.Rules, gate.Rule{Property: p, At: at, Unless: unless, Always: gate.NotRead})
+			r.kind.Protects.Rules = append(r.kind.Protects.Rules, gate.Rule{Property: p, At: at, Unless: unless,
+				Always: gate.NotRead})
 		}
 	}
 }
 
 func (r protectionReader) readRule(n *yaml.Node, p gate.Property) {
 	g := gate.Rule{Property: p}
-	fields := map[string]form.Field{"at": r.Path(&g.At), "method": func(n *yaml.Node) { r.readMethod(n, &g) }, "any": r.Text(&g.Any),
+	fields := map[string]form.Field{"at": r.Path(&g.At), "method": func(n *yaml.Node) { r.readMethod(n, &g) },
+		"any": r.Text(&g.Any),
 		"onlyIf": func(n *yaml.Node) {
 			r.eachPath(n, func(path []string, value *yaml.Node) {
 				g.OnlyIf = append(g.OnlyIf, gate.Value{Path: path, Text: value.Value})
@@ -76,12 +80,17 @@ func (r protectionReader) readRule(n *yaml.Node, p gate.Property) {
 		"depends":  func(n *yaml.Node) { g.Unless = append(g.Unless, r.readWeaknesses(n, gate.Depends)...) },
 		"always":   func(n *yaml.Node) { g.Always = r.readCode(n, "") },
 		"implicit": func(n *yaml.Node) { g.Implicit = r.readCode(n, "") },
-		"constant": r.Word(&g.Constant, gate.Constants()), "answers": r.statusesField(&g.Answers), "missing": r.statusesField(&g.Missing),
-		"reads": r.Texts(&g.Reads), "order": r.numberField(&g.Order), "func": r.remoteNameField(&g.Func, r.funcs.Gates, "to complete gates"),
+		"constant": r.Word(&g.Constant, gate.Constants()), "answers": r.statusesField(&g.Answers),
+		"missing": r.statusesField(&g.Missing),
+		"reads":   r.Texts(&g.Reads), "order": r.numberField(&g.Order), "func": r.remoteNameField(&g.Func,
+			r.funcs.Gates,
+			"to complete gates"),
 		"counter": func(n *yaml.Node) {
 			g.Counter = &gate.Counter{}
-			r.Object(n, map[string]form.Field{"limit": r.Text(&g.Counter.Limit), "per": r.Text(&g.Counter.Per), "key": r.Text(&g.Counter.Key),
-				"scope":    r.Word(&g.Counter.Scope, []string{"rule", "route", "host", "listener", "gateway", "backend", "policy"}),
+			r.Object(n, map[string]form.Field{"limit": r.Text(&g.Counter.Limit), "per": r.Text(&g.Counter.Per),
+				"key": r.Text(&g.Counter.Key),
+				"scope": r.Word(&g.Counter.Scope, []string{"rule", "route", "host", "listener", "gateway",
+					"backend", "policy"}),
 				"replicas": r.Word(&g.Counter.Replicas, []string{"all", "each"})})
 		},
 	}
@@ -127,7 +136,8 @@ func (r protectionReader) readWeaknesses(n *yaml.Node, of gate.Verdict) []gate.W
 			return
 		}
 		for i := 0; i+1 < len(value.Content); i += 2 {
-			out = append(out, gate.Weakness{Value: gate.Value{Path: path, Text: value.Content[i].Value}, Code: r.readCode(value.Content[i+1], of)})
+			out = append(out, gate.Weakness{Value: gate.Value{Path: path, Text: value.Content[i].Value},
+				Code: r.readCode(value.Content[i+1], of)})
 		}
 	})
 	return out

@@ -18,10 +18,12 @@ type reachReader struct{ reader }
 
 func (r reachReader) fieldReaders() map[string]form.Field {
 	k := &r.kind.Reach
-	return map[string]form.Field{"family": r.readFamily, "effective": r.readEffective, "routes": r.readRoutes, "holds": eitherField(r.Reader, &k.Local, "below", "target"),
-		"listenerSets": wordField(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.AttachedSets, policy.AllSets, policy.NoSets}),
-		"paths":        funcObjectField(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
-		"voids":        functionListField(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
+	return map[string]form.Field{"family": r.readFamily, "effective": r.readEffective, "routes": r.readRoutes,
+		"holds": eitherField(r.Reader, &k.Local, "below", "target"),
+		"listenerSets": wordField(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.AttachedSets, policy.AllSets,
+			policy.NoSets}),
+		"paths": funcObjectField(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
+		"voids": functionListField(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
 }
 
 // readFamily reads the ways on which policies hold: a family of the core, or one that a vendor's
@@ -113,7 +115,8 @@ func targetRoutes(targets []policy.TargetForm) []model.GroupKind {
 	return out
 }
 
-// observedRoutes is targetRoutes for a kind of which only the targets that its policies have are known: HTTP, and what they really target.
+// observedRoutes is targetRoutes for a kind of which only the targets that its policies have are
+// known: HTTP, and what they really target.
 func observedRoutes(targets []policy.TargetForm) []model.GroupKind {
 	out := slices.Concat(gatewayapi.HTTPRouteKinds(), targetRoutes(targets))
 	slices.SortFunc(out, model.GroupKind.Compare)

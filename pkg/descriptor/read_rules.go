@@ -44,8 +44,10 @@ func (r reader) readShape(n *yaml.Node) merge.Shape {
 		if e.Kind == yaml.ScalarNode {
 			p.Path = r.readPattern(e)
 		} else {
-			r.Object(e, map[string]form.Field{"path": func(n *yaml.Node) { p.Path = r.readPattern(n) }, "keys": r.Texts(&p.Keys), "choice": r.Text(&p.Choice), "filler": r.Flag(&p.Filler),
-				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "union": r.unionField(&p)})
+			r.Object(e, map[string]form.Field{"path": func(n *yaml.Node) { p.Path = r.readPattern(n) },
+				"keys": r.Texts(&p.Keys), "choice": r.Text(&p.Choice), "filler": r.Flag(&p.Filler),
+				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list,
+					[]string{"replace", "append", "numbers"}), "union": r.unionField(&p)})
 			p.Append, p.Numbers = list == "append", list == "numbers"
 			p.Order = map[string]merge.ListOrder{"patch": merge.PatchOrder, "keys": merge.KeyOrder}[order]
 			if p.Order != merge.LowerOrder && p.Keys == nil {

@@ -14,15 +14,22 @@ func (r *foldReader) readScopes(n *yaml.Node) {
 	r.kind.Scopes = nil
 	r.List(n, func(e *yaml.Node) {
 		var s policy.Scope
-		r.Object(e, map[string]form.Field{"name": r.Text(&s.Name), "family": r.Text(&s.Family), "effective": r.openRolesField(&s.Effective), "parts": r.Texts(&s.Parts),
-			"legs":      func(n *yaml.Node) { r.List(n, func(e *yaml.Node) { s.Points = append(s.Points, r.readPoint(e)) }) },
-			"compare":   func(n *yaml.Node) { s.Compare = orderReader{r.reader}.readKeys(n) },
-			"fold":      funcObjectField(r.Reader, &s.Fold, r.funcs.Folds, "to fold a scope"),
-			"situation": funcObjectField(r.Reader, &s.Situation, r.funcs.Situations, "to tell the situation of targets"),
-			"split":     funcObjectField(r.Reader, &s.Split, r.funcs.Splits, "to split results"),
-			"result":    r.resultField(&s.Result)})
-		if s.Name == "" || s.Effective == nil || len(s.Points) == 0 || len(s.Points) > 2 || s.Parts == nil || (s.Fold == nil) == (s.Situation == nil) || s.Situation != nil && len(s.Points) > 1 {
-			r.Fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\" with one or two \"legs\" or \"situation\" with one")
+		r.Object(e, map[string]form.Field{"name": r.Text(&s.Name), "family": r.Text(&s.Family),
+			"effective": r.openRolesField(&s.Effective), "parts": r.Texts(&s.Parts),
+			"legs": func(n *yaml.Node) {
+				r.List(n,
+					func(e *yaml.Node) { s.Points = append(s.Points, r.readPoint(e)) })
+			},
+			"compare": func(n *yaml.Node) { s.Compare = orderReader{r.reader}.readKeys(n) },
+			"fold":    funcObjectField(r.Reader, &s.Fold, r.funcs.Folds, "to fold a scope"),
+			"situation": funcObjectField(r.Reader, &s.Situation, r.funcs.Situations,
+				"to tell the situation of targets"),
+			"split":  funcObjectField(r.Reader, &s.Split, r.funcs.Splits, "to split results"),
+			"result": r.resultField(&s.Result)})
+		if s.Name == "" || s.Effective == nil || len(s.Points) == 0 || len(s.Points) > 2 || s.Parts == nil ||
+			(s.Fold == nil) == (s.Situation == nil) || s.Situation != nil && len(s.Points) > 1 {
+			r.Fail(e,
+				"a scope needs \"name\", \"effective\", \"parts\", \"fold\" with one or two \"legs\" or \"situation\" with one")
 		}
 		r.kind.Scopes = append(r.kind.Scopes, s)
 	})
@@ -31,7 +38,8 @@ func (r *foldReader) readScopes(n *yaml.Node) {
 func (r *foldReader) readPoint(n *yaml.Node) policy.PathPoint {
 	l := policy.PathPoint{}
 	own := false
-	r.Object(n, map[string]form.Field{"name": r.Text(&l.Name), "roles": r.openRolesField(&l.Roles), "of": eitherField(r.Reader, &own, "policy", "part"),
+	r.Object(n, map[string]form.Field{"name": r.Text(&l.Name), "roles": r.openRolesField(&l.Roles),
+		"of":   eitherField(r.Reader, &own, "policy", "part"),
 		"find": funcObjectField(r.Reader, &l.Search, r.funcs.Legs, "to find the nodes of a leg")})
 	l.Shared = !own || l.Search == nil // what the references find is the policy's
 	return l

@@ -14,15 +14,19 @@ type specReader struct{ reader }
 
 func (r specReader) fieldReaders() map[string]form.Field {
 	s := &r.kind.Spec
-	return map[string]form.Field{"content": r.readContent, "rules": r.readRules, "strategy": strategyReader(r).readStrategy, "defaults": r.readDefaults, "builtins": r.readBuiltins,
-		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "parts": r.readParts, "protects": protectionReader(r).readProtection,
+	return map[string]form.Field{"content": r.readContent, "rules": r.readRules,
+		"strategy": strategyReader(r).readStrategy, "defaults": r.readDefaults, "builtins": r.readBuiltins,
+		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "parts": r.readParts,
+		"protects":  protectionReader(r).readProtection,
 		"normalize": funcObjectField(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
 
 func (r specReader) readContent(n *yaml.Node) {
 	c := &r.kind.Content
-	r.Object(n, map[string]form.Field{"at": r.Path(&c.At), "fields": r.Texts(&c.Fields), "condition": r.Text(&c.Condition),
-		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.KeepsEmpty), "oneSet": r.Flag(&c.OneSet), "nulls": r.readNulls,
+	r.Object(n, map[string]form.Field{"at": r.Path(&c.At), "fields": r.Texts(&c.Fields),
+		"condition": r.Text(&c.Condition),
+		"unset":     r.Texts(&c.Unset), "claims": r.Flag(&c.KeepsEmpty), "oneSet": r.Flag(&c.OneSet),
+		"nulls":   r.readNulls,
 		"entries": r.readEntries,
 		"reader":  funcObjectField(r.Reader, &c.Reader, r.funcs.Readers, "to read blocks"),
 		"zero":    wordField(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
@@ -84,9 +88,10 @@ func (r specReader) readBuiltins(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var b policy.Builtin
 		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.Path), "label": r.Text(&b.Label),
-			"at":    func(n *yaml.Node) { b.Role = r.readRole(n) },
-			"level": wordField(r.Reader, &b.Level, []topology.Role{policy.InlineRule, policy.InlineBackend, policy.InlinePort}),
-			"func":  functionField(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
+			"at": func(n *yaml.Node) { b.Role = r.readRole(n) },
+			"level": wordField(r.Reader, &b.Level, []topology.Role{policy.InlineRule, policy.InlineBackend,
+				policy.InlinePort}),
+			"func": functionField(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
 		if b.Role == "" || b.Unit == nil || b.Label == "" || (b.Path == nil) == (b.Func == nil) {
 			r.Fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
 		}
@@ -99,9 +104,11 @@ func (r specReader) readParts(n *yaml.Node) {
 	r.kind.Parts = nil
 	r.List(n, func(e *yaml.Node) {
 		var p policy.Part
-		r.Object(e, map[string]form.Field{"name": r.Text(&p.Name), "each": r.Path(&p.List), "at": r.Path(&p.At), "settings": r.Path(&p.Settings), "unless": r.Path(&p.Unless), "as": r.Text(&p.PrintedName),
+		r.Object(e, map[string]form.Field{"name": r.Text(&p.Name), "each": r.Path(&p.List), "at": r.Path(&p.At),
+			"settings": r.Path(&p.Settings), "unless": r.Path(&p.Unless), "as": r.Text(&p.PrintedName),
 			"unlessSetting": func(n *yaml.Node) {
-				r.Object(n, map[string]form.Field{"setting": r.Text(&p.UnlessSetting[0]), "is": func(n *yaml.Node) { p.UnlessSetting[1] = n.Value }})
+				r.Object(n, map[string]form.Field{"setting": r.Text(&p.UnlessSetting[0]),
+					"is": func(n *yaml.Node) { p.UnlessSetting[1] = n.Value }})
 			},
 			"normalize": funcObjectField(r.Reader, &p.Normalize, r.funcs.Typed, "to normalize settings")})
 		if p.Name == "" || p.List != nil && p.At != nil || p.List == nil && p.At == nil && p.Settings == nil {

@@ -27,17 +27,22 @@ func (r statusReader) readStates(n *yaml.Node) {
 // readStatus reads the kind's words for its conditions.
 func (r statusReader) readStatus(n *yaml.Node) {
 	s := &r.kind.Status
-	r.Object(n, map[string]form.Field{"func": r.remoteNameField(&s.Func, r.funcs.Writers, "to write conditions"), "marks": r.remoteFuncField(&s.Marks, r.funcs.Markers, "to write marks"),
-		"states": r.readStates, "complete": r.Texts(&s.Complete), "writes": r.readWrites, "overflow": eitherField(r.Reader, &s.Refuses, "report", "refuse"), "accepted": r.readAccepted,
+	r.Object(n, map[string]form.Field{"func": r.remoteNameField(&s.Func, r.funcs.Writers, "to write conditions"),
+		"marks":  r.remoteFuncField(&s.Marks, r.funcs.Markers, "to write marks"),
+		"states": r.readStates, "complete": r.Texts(&s.Complete), "writes": r.readWrites, "overflow": eitherField(
+			r.Reader, &s.Refuses, "report", "refuse"), "accepted": r.readAccepted,
 		"inForce": func(n *yaml.Node) {
-			r.Object(n, map[string]form.Field{"type": r.Text(&s.Type), "all": r.Text(&s.All), "some": r.Text(&s.Some), "none": r.Text(&s.None), "noScope": r.Text(&s.NoScope)})
+			r.Object(n, map[string]form.Field{"type": r.Text(&s.Type), "all": r.Text(&s.All), "some": r.Text(&s.Some),
+				"none": r.Text(&s.None), "noScope": r.Text(&s.NoScope)})
 		}})
 }
 
 // readAccepted reads the words for whether a policy is accepted.
 func (r statusReader) readAccepted(n *yaml.Node) {
-	w := &policy.AcceptedWords{Type: string(gatewayv1.PolicyConditionAccepted), Yes: string(gatewayv1.PolicyReasonAccepted), Invalid: string(gatewayv1.PolicyReasonInvalid)}
-	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes), "invalid": r.Text(&w.Invalid), "alone": r.Flag(&w.Alone)})
+	w := &policy.AcceptedWords{Type: string(gatewayv1.PolicyConditionAccepted),
+		Yes: string(gatewayv1.PolicyReasonAccepted), Invalid: string(gatewayv1.PolicyReasonInvalid)}
+	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes),
+		"invalid": r.Text(&w.Invalid), "alone": r.Flag(&w.Alone)})
 	r.kind.Status.Accepted = w
 }
 

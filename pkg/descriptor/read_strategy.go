@@ -56,7 +56,8 @@ func (r strategyReader) readChoice(n *yaml.Node) policy.StrategyChoice {
 	switch {
 	case err != nil:
 		r.Fail(n, "%s", err)
-	case c.Strategy.Wins == merge.Both && !slices.Contains([]string{"evaluation", "application", "display"}, form.TextOf(r.document, "result")):
+	case c.Strategy.Wins == merge.Both && !slices.Contains([]string{"evaluation", "application", "display"},
+		form.TextOf(r.document, "result")):
 		r.Fail(n, "%q gives a list: say with \"result\" what its order means", s)
 	}
 	return c

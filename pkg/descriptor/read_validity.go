@@ -20,9 +20,10 @@ type validityReader struct{ reader }
 func (r validityReader) fieldReaders() map[string]form.Field {
 	v := &r.kind.Validity
 	return map[string]form.Field{"admission": r.readAdmission, "checks": r.readChecks, "tolerant": r.Flag(&v.Tolerant),
-		"advice":  funcObjectField(r.Reader, &v.Advice, r.funcs.Advice, "to give advice"),
-		"lints":   functionListField(r.Reader, &v.Lints, r.funcs.Lints, "to look for findings"),
-		"invalid": wordField(r.Reader, &v.InError, []policy.ErrorHandling{policy.DropPolicy, policy.HoldPlace, policy.VoidResult})}
+		"advice": funcObjectField(r.Reader, &v.Advice, r.funcs.Advice, "to give advice"),
+		"lints":  functionListField(r.Reader, &v.Lints, r.funcs.Lints, "to look for findings"),
+		"invalid": wordField(r.Reader, &v.InError, []policy.ErrorHandling{policy.DropPolicy, policy.HoldPlace,
+			policy.VoidResult})}
 }
 
 // readChecks reads the functions that find faults.
@@ -47,8 +48,10 @@ func (r validityReader) readAdmission(n *yaml.Node) {
 		var at []string
 		var pattern string
 		var warns bool
-		fields := map[string]form.Field{"rule": r.Text(&a.Rule), "message": r.Text(&a.Message), "effect": eitherField(r.Reader, &warns, "refuse", "warn"),
-			"at": r.Texts(&at), "type": r.Word(&f.Type, []string{"object", "array", "string", "boolean", "integer", "number"}), "fields": r.Texts(&f.Fields), "required": r.Texts(&f.Required),
+		fields := map[string]form.Field{"rule": r.Text(&a.Rule), "message": r.Text(&a.Message),
+			"effect": eitherField(r.Reader, &warns, "refuse", "warn"),
+			"at":     r.Texts(&at), "type": r.Word(&f.Type, []string{"object", "array", "string", "boolean", "integer",
+				"number"}), "fields": r.Texts(&f.Fields), "required": r.Texts(&f.Required),
 			"values": r.Texts(&f.Values), "pattern": r.Text(&pattern)}
 		if e.Line == 0 { // the program's own files, which are made for it, have no lines
 			fields["checked"] = r.Text(&a.Checked)
@@ -65,7 +68,8 @@ func (r validityReader) readAdmission(n *yaml.Node) {
 			}
 		}
 		asks := 0
-		for _, set := range []bool{f.Type != "", f.Fields != nil, f.Required != nil, f.Values != nil, f.Pattern != nil} {
+		for _, set := range []bool{f.Type != "", f.Fields != nil, f.Required != nil, f.Values != nil,
+			f.Pattern != nil} {
 			if set {
 				asks++
 			}
@@ -77,7 +81,8 @@ func (r validityReader) readAdmission(n *yaml.Node) {
 		case fit && !rule && f.At != nil && asks == 1:
 			fits = append(fits, f)
 		default:
-			r.Fail(e, "a validation needs \"rule\" and \"message\", or \"at\" with one of \"type\", \"fields\", \"required\", \"values\" and \"pattern\"")
+			r.Fail(e,
+				"a validation needs \"rule\" and \"message\", or \"at\" with one of \"type\", \"fields\", \"required\", \"values\" and \"pattern\"")
 		}
 	})
 	r.kind.Admission = admission.New(rules, fits)

@@ -9,18 +9,21 @@ import (
 )
 
 func TestAliasesInDescriptors(t *testing.T) { // the descriptor examples use anchors
-	c, err := described(paint.Kind("targets: &t [Gateway, HTTPRoute]", "effective: [rule]", "resolve:", "- &r {name: route, levels: [route, rule]}", "- *r") + "---\n" +
+	c, err := described(paint.Kind("targets: &t [Gateway, HTTPRoute]", "effective: [rule]", "resolve:",
+		"- &r {name: route, levels: [route, rule]}", "- *r") + "---\n" +
 		"apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Varnish.x.io\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plans := c.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"}).Plans; len(plans) != 2 || plans[1].Name != "route" {
+	if plans := c.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"}).Plans; len(plans) != 2 ||
+		plans[1].Name != "route" {
 		t.Errorf("%+v", plans)
 	}
 }
 
 func TestMistakesOfAllKindsAreListed(t *testing.T) { // form.Error: everything wrong with a descriptor file
-	_, err := described(paint.Kind("tragets: []") + "---\n" + strings.Replace(paint.Kind("plural: 7"), "Paint", "Varnish", 1))
+	_, err := described(paint.Kind("tragets: []") + "---\n" + strings.Replace(paint.Kind("plural: 7"), "Paint",
+		"Varnish", 1))
 	for _, want := range []string{"kinds.yaml:4: unknown field", "kinds.yaml:9: a text is expected"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -20,7 +20,8 @@ type RequestNormalization struct {
 	Changes     []RequestChange   // in order, later ones win
 }
 
-// RequestChange changes what is made of requests by the value of a setting of the vendor, of a function, or of a policy in force at the listener.
+// RequestChange changes what is made of requests by the value of a setting of the vendor, of a
+// function, or of a policy in force at the listener.
 type RequestChange struct {
 	Setting string          // the vendor's, by its full name
 	Func    string          // a vendor function that gives a word
@@ -59,8 +60,9 @@ func (r *vendorReader) readRequests(n *yaml.Node) {
 		r.List(n, func(e *yaml.Node) {
 			c := RequestChange{Values: map[string]map[string]string{}}
 			var kind string
-			r.Object(e, map[string]form.Field{"setting": r.Text(&c.Setting), "policy": r.Text(&kind), "field": r.Text(&c.Field),
-				"func": r.Text(&c.Func), "values": func(n *yaml.Node) { r.readChangeValues(n, c.Values) }})
+			r.Object(e, map[string]form.Field{"setting": r.Text(&c.Setting), "policy": r.Text(&kind),
+				"field": r.Text(&c.Field),
+				"func":  r.Text(&c.Func), "values": func(n *yaml.Node) { r.readChangeValues(n, c.Values) }})
 			c.Kind = model.ParseGroupKind(kind)
 			given := 0
 			for _, is := range []bool{c.Setting != "", c.Func != "", c.Kind.Kind != "" && c.Field != ""} {

@@ -19,13 +19,16 @@ func TestRequests(t *testing.T) {
 		}
 		return c.RequestNormalizations(), nil
 	}
-	got, err := read("  source: docs\n  dots: resolve\n  decode: all\n  changes:\n  - {setting: raw, values: {\"true\": {dots: keep}}}\n  - {policy: P.x.io, field: a.b, values: {z: {slashes: merge}}}\n")
+	got, err := read(
+		"  source: docs\n  dots: resolve\n  decode: all\n  changes:\n  - {setting: raw, values: {\"true\": {dots: keep}}}\n  - {policy: P.x.io, field: a.b, values: {z: {slashes: merge}}}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []RequestNormalization{{Vendor: "acme", Source: "docs", Controllers: []string{"a/b"}, Aspects: map[string]string{"dots": "resolve", "decode": "all"}, Changes: []RequestChange{
-		{Setting: "acme.raw", Values: map[string]map[string]string{"true": {"dots": "keep"}}},
-		{Kind: model.GroupKind{Group: "x.io", Kind: "P"}, Field: "a.b", Values: map[string]map[string]string{"z": {"slashes": "merge"}}}}}}
+	want := []RequestNormalization{{Vendor: "acme", Source: "docs", Controllers: []string{"a/b"},
+		Aspects: map[string]string{"dots": "resolve", "decode": "all"}, Changes: []RequestChange{
+			{Setting: "acme.raw", Values: map[string]map[string]string{"true": {"dots": "keep"}}},
+			{Kind: model.GroupKind{Group: "x.io", Kind: "P"}, Field: "a.b",
+				Values: map[string]map[string]string{"z": {"slashes": "merge"}}}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}

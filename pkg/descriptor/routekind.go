@@ -12,7 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// routeKind is a kind of routes of a vendor's own, and that of the Gateway API that they are read like.
+// routeKind is a kind of routes of a vendor's own, and that of the Gateway API that they are read
+// like.
 type routeKind struct {
 	kind, like model.GroupKind
 	parents    []model.GroupKind

@@ -43,8 +43,10 @@ type vendorReader struct {
 
 func (r *vendorReader) readVendor(n *yaml.Node) {
 	none := func(*yaml.Node) {}
-	fields := map[string]form.Field{"apiVersion": none, "kind": none, "name": r.Text(&r.name), "controllers": r.Texts(&r.controllers),
-		"settings": func(n *yaml.Node) { r.List(n, r.readSetting) }, "cluster": r.readClusterKinds, "routes": r.routeKinds, "requests": r.readRequests}
+	fields := map[string]form.Field{"apiVersion": none, "kind": none, "name": r.Text(&r.name),
+		"controllers": r.Texts(&r.controllers),
+		"settings":    func(n *yaml.Node) { r.List(n, r.readSetting) }, "cluster": r.readClusterKinds,
+		"routes": r.routeKinds, "requests": r.readRequests}
 	maps.Copy(fields, r.knowledgeFields())
 	r.Object(n, fields)
 	if r.name == "" {
@@ -79,7 +81,8 @@ func (r *vendorReader) readClusterKinds(n *yaml.Node) {
 
 func (r *vendorReader) readSetting(n *yaml.Node) {
 	s := Setting{Type: "text", at: fmt.Sprintf("%s:%d", r.File, n.Line)}
-	r.Object(n, map[string]form.Field{"name": r.Text(&s.Name), "type": r.Word(&s.Type, []string{"text", "bool", "version"}), "values": r.Texts(&s.Values),
+	r.Object(n, map[string]form.Field{"name": r.Text(&s.Name),
+		"type": r.Word(&s.Type, []string{"text", "bool", "version"}), "values": r.Texts(&s.Values),
 		"default": func(n *yaml.Node) {
 			s.Default = n.Value
 			if n.Kind != yaml.ScalarNode {
@@ -113,8 +116,12 @@ func checkSettings(all []Setting) error {
 		if i > 0 && all[i-1].Name == s.Name {
 			lines = append(lines, fmt.Sprintf("%s: setting %s is described twice", s.at, s.Name))
 		}
-		if s.Alias != "" && !slices.ContainsFunc(all, func(o Setting) bool { return o.Name == s.Alias && o.Alias == "" }) {
-			lines = append(lines, fmt.Sprintf("%s: setting %s is an alias of %s, which does not exist", s.at, s.Name, s.Alias))
+		if s.Alias != "" && !slices.ContainsFunc(all, func(o Setting) bool {
+			return o.Name == s.Alias &&
+				o.Alias == ""
+		}) {
+			lines = append(lines, fmt.Sprintf("%s: setting %s is an alias of %s, which does not exist", s.at,
+				s.Name, s.Alias))
 		}
 	}
 	if lines == nil {
@@ -145,7 +152,8 @@ func parseSettings(known []Setting, texts []string) (model.Settings, error) {
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %q has no value", text), "write NAME=VALUE, for example " + genericStrategySetting + "=merge"}
+			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %q has no value", text),
+				"write NAME=VALUE, for example " + genericStrategySetting + "=merge"}
 		}
 		s, ok := byName[name]
 		if !ok {
@@ -158,10 +166,12 @@ func parseSettings(known []Setting, texts []string) (model.Settings, error) {
 		value = strings.Trim(value, `"`)
 		allowed := s.AllowedValues()
 		if len(allowed) > 0 && !slices.Contains(allowed, value) {
-			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value), "use one of: " + strings.Join(allowed, ", ")}
+			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value),
+				"use one of: " + strings.Join(allowed, ", ")}
 		}
 		if s.Type == "version" && !isVersion(value) {
-			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value), "write a version as numbers with dots between them, such as " + s.Default}
+			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value),
+				"write a version as numbers with dots between them, such as " + s.Default}
 		}
 		if s.Alias != "" {
 			s.Name = s.Alias
@@ -201,23 +211,37 @@ func coreSettings() []Setting {
 		return Setting{Name: name, Type: "bool", Default: byDefault, Doc: doc}
 	}
 	return []Setting{
-		text(genericStrategySetting, "Strategy of generic policy kinds whose API has no field for it.", "atomic", "merge", "patch"),
-		text(SameLevelSetting, "Which of several generic policies on one target wins: as GEP-713 says (defaults: the newer, overrides: the older), or always the oldest.",
+		text(genericStrategySetting, "Strategy of generic policy kinds whose API has no field for it.", "atomic",
+			"merge", "patch"),
+		text(SameLevelSetting,
+			"Which of several generic policies on one target wins: as GEP-713 says (defaults: the newer, overrides: the older), or always the oldest.",
 			"gep713", "oldest"),
-		flag(gatewayapi.ListenerIsolation, "true", "Whether a request that the most specific listener has no rule for is answered with 404, or by the next listener that fits."),
-		text(gatewayapi.HostnamePrecedence, "Which hostnames decide between routes: those that the route's spec has, or what its intersection with the listener's leaves of them.",
+		flag(gatewayapi.ListenerIsolation, "true",
+			"Whether a request that the most specific listener has no rule for is answered with 404, or by the next listener that fits."),
+		text(gatewayapi.HostnamePrecedence,
+			"Which hostnames decide between routes: those that the route's spec has, or what its intersection with the listener's leaves of them.",
 			"original", "intersection"),
-		text(gatewayapi.PrefixLength, "Whether a slash at the end of a path prefix counts as one of its characters.", "literal", "stripped"),
-		text(gatewayapi.RegexRank, "Where regular expressions of paths stand: no portable place, right after exact paths, after prefixes, or among prefixes by length.",
+		text(gatewayapi.PrefixLength, "Whether a slash at the end of a path prefix counts as one of its characters.",
+			"literal", "stripped"),
+		text(gatewayapi.RegexRank,
+			"Where regular expressions of paths stand: no portable place, right after exact paths, after prefixes, or among prefixes by length.",
 			"ambiguous", "afterExact", "afterPrefix", "byLength"),
-		text(gatewayapi.RegexDialect, "Dialect of regular expressions. They are evaluated as RE2 all the same; the answer then says that it is an approximation.", "re2", "pcre"),
+		text(gatewayapi.RegexDialect,
+			"Dialect of regular expressions. They are evaluated as RE2 all the same; the answer then says that it is an approximation.", "re2", "pcre"),
 		flag(gatewayapi.RegexAnchored, "true", "Whether a regular expression must match the whole of a path or value."),
-		text(gatewayapi.MethodRank, "Whether a method match is a criterion of its own, before headers, or counts like one more header.", "own", "header"),
-		text(gatewayapi.RouteAgeSource, "Whether the age of routes decides between equal matches.", "creationTimestamp", "none"),
-		flag(gatewayapi.GatewayMerging, "false", "Whether the Gateways of a class share their listeners' ports, so that listeners of different Gateways can conflict."),
-		flag(gatewayapi.GatewayReachesSets, "true", "Whether a policy on a Gateway holds for the listeners of its ListenerSets as well."),
+		text(gatewayapi.MethodRank,
+			"Whether a method match is a criterion of its own, before headers, or counts like one more header.",
+			"own", "header"),
+		text(gatewayapi.RouteAgeSource, "Whether the age of routes decides between equal matches.",
+			"creationTimestamp", "none"),
+		flag(gatewayapi.GatewayMerging, "false",
+			"Whether the Gateways of a class share their listeners' ports, so that listeners of different Gateways can conflict."),
+		flag(gatewayapi.GatewayReachesSets, "true",
+			"Whether a policy on a Gateway holds for the listeners of its ListenerSets as well."),
 		flag(gatewayapi.TLSTerminate, "true", "Whether the implementation supports TLS listeners with mode Terminate."),
-		flag(gatewayapi.TLSModeMixed, "true", "Whether the implementation supports TLS listeners of both modes on one port."),
-		flag(gatewayapi.CheckCertificates, "false", "Whether the content of Secrets and ConfigMaps with certificates is judged, beside their existence."),
+		flag(gatewayapi.TLSModeMixed, "true",
+			"Whether the implementation supports TLS listeners of both modes on one port."),
+		flag(gatewayapi.CheckCertificates, "false",
+			"Whether the content of Secrets and ConfigMaps with certificates is judged, beside their existence."),
 	}
 }

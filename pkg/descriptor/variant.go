@@ -80,7 +80,11 @@ func (c *Catalog) neededKinds(in *model.Snapshot) map[model.GroupKind]bool {
 	needed := map[model.GroupKind]bool{}
 	for gk, k := range c.kinds {
 		together := append([]model.GroupKind{gk}, k.Members...)
-		if k.Virtual || k.HasResultsWithoutPolicies() || slices.ContainsFunc(together, func(gk model.GroupKind) bool { return len(in.OfKind(gk)) > 0 || in.Cluster.HasUnread(gk) }) {
+		if k.Virtual || k.HasResultsWithoutPolicies() ||
+			slices.ContainsFunc(together, func(gk model.GroupKind) bool {
+				return len(in.OfKind(gk)) > 0 ||
+					in.Cluster.HasUnread(gk)
+			}) {
 			for _, gk := range together {
 				needed[gk] = true
 			}
@@ -104,7 +108,8 @@ func (c *Catalog) UndecidedKinds() []model.GroupKind {
 // hasVariants reports whether the descriptor of a kind, or the one that it extends, has variants.
 func (b *builder) hasVariants(gk model.GroupKind) bool {
 	node := b.raw[gk].node
-	if base, ok := b.baseOf(gk, model.ParseGroupKind(form.TextOf(node, "extends"))); ok && form.Member(base.node, "variants") != nil {
+	if base, ok := b.baseOf(gk, model.ParseGroupKind(form.TextOf(node, "extends"))); ok &&
+		form.Member(base.node, "variants") != nil {
 		return true
 	}
 	return form.Member(node, "variants") != nil
@@ -131,7 +136,8 @@ func (b *builder) resolveVariants(r *form.Reader, k rawKind, settings model.Sett
 
 // variantsRemoval is a patch that takes the variants out.
 func variantsRemoval() *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"}, {Kind: yaml.ScalarNode, Tag: "!!null"}}}
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"},
+		{Kind: yaml.ScalarNode, Tag: "!!null"}}}
 }
 
 // patchVariants merge-patches onto the descriptor, for every setting that variants ask for, the
@@ -146,7 +152,8 @@ func (b *builder) patchVariants(r *form.Reader, k rawKind, variants *yaml.Node, 
 		var setting, below string
 		keep := func(into **yaml.Node) form.Field { return func(n *yaml.Node) { *into = n } }
 		r.Object(v, map[string]form.Field{"set": keep(&set), "when": func(n *yaml.Node) {
-			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": versionField(r, &below)})
+			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is),
+				"below": versionField(r, &below)})
 		}})
 		if setting == "" || (is == nil) == (below == "") || set == nil {
 			r.Fail(v, "a variant needs \"when\" with \"setting\" and either \"is\" or \"below\", and \"set\"")

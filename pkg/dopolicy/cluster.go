@@ -39,7 +39,8 @@ func (e *Engine) ReadOver(ctx context.Context, base *model.Snapshot, o load.Opti
 }
 
 // ClusterOptions say what is read from a cluster. What the answers depend on is read in any case;
-// the caller sets the Context, ReadAt, Namespaces, Reports, PageSize, Progress, Cache, Overlay and Limits.
+// the caller sets the Context, ReadAt, Namespaces, Reports, PageSize, Progress, Cache, Overlay and
+// Limits.
 type ClusterOptions struct {
 	cluster.Options
 	// Log is told of every request; nil: nobody is.
@@ -111,7 +112,8 @@ func (e *Engine) wantedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
 // undecidedKinds are those of them that are read as their definitions say.
 func (e *Engine) undecidedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
 	wanted := e.wantedKinds(asked)
-	return slices.DeleteFunc(e.catalog.UndecidedKinds(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
+	return slices.DeleteFunc(e.catalog.UndecidedKinds(),
+		func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
 }
 
 // laterKinds are the kinds that are read only if there are policies about them, where the answer

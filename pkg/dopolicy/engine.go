@@ -60,7 +60,8 @@ func New(vendors []plugin.Plugin, o Options) (*Engine, error) {
 func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Options) *Engine {
 	judges := plugin.Judges(vendors)
 	judges.Assume.External = o.ExternalAuthenticates
-	return &Engine{plugins: vendors, catalog: catalog, normalizers: plugin.Normalizers(vendors, catalog), judges: judges, workloads: o.Workloads}
+	return &Engine{plugins: vendors, catalog: catalog, normalizers: plugin.Normalizers(vendors, catalog),
+		judges: judges, workloads: o.Workloads}
 }
 
 // Catalog is what the engine knows about policy kinds.

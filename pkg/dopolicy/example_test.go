@@ -32,7 +32,8 @@ func openDemo() *dopolicy.Input {
 
 func ExampleInput_Effective() {
 	in := openDemo()
-	route := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "bakery", Name: "baker", Section: "rule-1"}
+	route := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "bakery", Name: "baker",
+		Section: "rule-1"}
 	answer := in.Effective(view.Query{Targets: in.Lookup(route)})
 	for _, item := range answer.Items {
 		fmt.Println(item.Target, len(item.Rules))

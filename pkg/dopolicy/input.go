@@ -152,7 +152,8 @@ func (in *Input) EffectiveForRequest(one *request.Answer, kinds []model.GroupKin
 
 // Connection says whether policies let a connection between two pods or addresses through. The
 // engine must have been made with Workloads.
-func (in *Input) Connection(q evaluate.Query, kinds []model.GroupKind, expect ...requests.Expect) *requests.ConnectionAnswer {
+func (in *Input) Connection(q evaluate.Query, kinds []model.GroupKind,
+	expect ...requests.Expect) *requests.ConnectionAnswer {
 	return requests.Connection(in.Resolution, q, kinds, plugin.Evaluators(in.engine.plugins), expect...)
 }
 
@@ -218,12 +219,15 @@ func (in *Input) Requirements(all []*requirement.Requirement) []model.Problem {
 }
 
 // Audit compares what should be in force with what proxies do.
-func (in *Input) Audit(proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
+func (in *Input) Audit(proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool,
+	problems []model.Problem) *audit.Report {
 	return in.audit(in.EffectivePolicies(view.Query{}), proxies, kinds, namespaces, problems)
 }
 
-func (in *Input) audit(effective *effective.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
-	return audit.Run(audit.Input{Resolution: in.Resolution, Effective: effective, Proxies: proxies, Mappings: in.engine.Mappings(), Kinds: kinds, In: namespaces, Problems: problems})
+func (in *Input) audit(effective *effective.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind,
+	namespaces func(string) bool, problems []model.Problem) *audit.Report {
+	return audit.Run(audit.Input{Resolution: in.Resolution, Effective: effective, Proxies: proxies,
+		Mappings: in.engine.Mappings(), Kinds: kinds, In: namespaces, Problems: problems})
 }
 
 // ReportQuery is what a report covers.
@@ -237,7 +241,8 @@ type ReportQuery struct {
 }
 
 func (in *Input) reportQuery(q ReportQuery) report.Query {
-	out := report.Query{Query: q.Query, In: q.In, Check: in.engine.complete(q.Check), Status: in.engine.StatusFunctions(),
+	out := report.Query{Query: q.Query, In: q.In, Check: in.engine.complete(q.Check),
+		Status: in.engine.StatusFunctions(),
 		Classes: func(r *resolve.Resolution, namespaces func(string) bool) (*prove.RuleClassList, error) {
 			return prove.ClassesOfRules(r, in.engine.matcher(r), namespaces)
 		},

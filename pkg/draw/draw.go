@@ -1,7 +1,9 @@
-// Package draw turns graphs in the DOT language into pictures, by a program of its own that is started when a picture is asked for.
+// Package draw turns graphs in the DOT language into pictures, by a program of its own that is
+// started when a picture is asked for.
 //
-// The Graphviz library behind it compiles WebAssembly whenever a program that contains it starts (30 ms at best), so it is in a program
-// that nothing else needs. What goes wrong in there, a crash, a layout that never ends, is an error here.
+// The Graphviz library behind it compiles WebAssembly whenever a program that contains it starts
+// (30 ms at best), so it is in a program that nothing else needs. What goes wrong in there, a
+// crash, a layout that never ends, is an error here.
 package draw
 
 import (
@@ -18,8 +20,8 @@ import (
 	"time"
 )
 
-// programName is what the program is called, without the suffix that some systems want. It does not start with "kubectl-": kubectl takes such
-// programs for plugins.
+// programName is what the program is called, without the suffix that some systems want. It does not
+// start with "kubectl-": kubectl takes such programs for plugins.
 const programName = "dopolicy-draw"
 
 // defaultLimit is how long a picture may take. One of a few hundred nodes takes a second.
@@ -47,7 +49,8 @@ type Program struct {
 	Limit time.Duration // how long a picture may take; 0: a minute
 }
 
-// Find looks for the program beside this one, wherever links to it lead, then on the PATH. If it is nowhere, the error is a *MissingError.
+// Find looks for the program beside this one, wherever links to it lead, then on the PATH. If it is
+// nowhere, the error is a *MissingError.
 func Find() (Program, error) {
 	looked := "beside this one"
 	if own, err := os.Executable(); err == nil {
@@ -77,7 +80,8 @@ func executableSuffix() string {
 	return ""
 }
 
-// Draw makes a picture of a graph in the DOT language. It gives up when ctx ends or the time is over.
+// Draw makes a picture of a graph in the DOT language. It gives up when ctx ends or the time is
+// over.
 func (p Program) Draw(ctx context.Context, format string, dot []byte) ([]byte, error) {
 	most := p.Limit
 	if most == 0 {

@@ -35,7 +35,8 @@ func TestDraw(t *testing.T) {
 // TestFailures holds that whatever becomes of the program is told, in words that say what.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
-		{"says why", "echo 'error: reading the graph: syntax error' >&2; exit 1", programName + ": reading the graph: syntax error (exit status 1)"},
+		{"says why", "echo 'error: reading the graph: syntax error' >&2; exit 1",
+			programName + ": reading the graph: syntax error (exit status 1)"},
 		{"says much", "printf 'a\\nb\\nc\\nd\\n' >&2; exit 2", programName + ": a; b; c (exit status 2)"},
 		{"says nothing", "exit 7", programName + ": exit status 7"},
 		{"is killed", "kill -9 $$", programName + ": signal: killed"},
@@ -48,7 +49,8 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (Program{Path: "/none/here"}).Draw(t.Context(), SVG, nil); err == nil || !strings.HasPrefix(err.Error(), "starting /none/here: ") {
+	if _, err := (Program{Path: "/none/here"}).Draw(t.Context(), SVG, nil); err == nil ||
+		!strings.HasPrefix(err.Error(), "starting /none/here: ") {
 		t.Errorf("a program that is not there: %v", err)
 	}
 }
@@ -80,7 +82,8 @@ func TestFind(t *testing.T) {
 	}
 	t.Setenv("PATH", t.TempDir())
 	var missing *MissingError
-	if _, err := Find(); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "the program dopolicy-draw, which draws, was not found: not in ") {
+	if _, err := Find(); !errors.As(err, &missing) ||
+		!strings.HasPrefix(err.Error(), "the program dopolicy-draw, which draws, was not found: not in ") {
 		t.Error(err)
 	}
 }

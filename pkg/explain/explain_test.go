@@ -49,7 +49,8 @@ func TestClauseWithoutAGap(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	for reason, want := range map[merge.Reason]string{merge.MoreSpecificWins: "more specific default", merge.AtomicReplaced: "replaced whole by Gateway",
+	for reason, want := range map[merge.Reason]string{merge.MoreSpecificWins: "more specific default",
+		merge.AtomicReplaced:        "replaced whole by Gateway",
 		merge.LessSpecificOverrides: "override of Gateway", merge.ConditionFalse: "condition false"} {
 		if got := ShortReason(reason, "gateway"); got != want {
 			t.Errorf("%s: got %q, want %q", reason, got, want)
@@ -91,12 +92,14 @@ type stack struct {
 // layer adds a policy, "" for a value that no policy wrote, and gives its position.
 func (s *stack) layer(name string, target model.Ref, level topology.Role) int {
 	namespace, name, _ := strings.Cut(name, "/")
-	p := &policy.Policy{Object: &model.Object{Ref: model.Ref{Group: "example.com", Kind: "AuthPolicy", Namespace: namespace, Name: name}}}
+	p := &policy.Policy{Object: &model.Object{Ref: model.Ref{Group: "example.com", Kind: "AuthPolicy",
+		Namespace: namespace, Name: name}}}
 	if namespace == "" {
 		p.Builtin = "API default"
 	}
 	s.values.Verdict.Layers = append(s.values.Verdict.Layers, resolve.Layer{Policy: p, Level: level})
-	s.values.Targets, s.values.Roles = append(s.values.Targets, target), append(s.values.Roles, resolve.RoleContributing)
+	s.values.Targets, s.values.Roles = append(s.values.Targets, target), append(s.values.Roles,
+		resolve.RoleContributing)
 	return len(s.values.Targets) - 1
 }
 
@@ -136,18 +139,25 @@ func TestRule(t *testing.T) {
 		{"set here (route)", []at{mid}, nil, []at{low}},
 		{"set here (route)", []at{midOverride}, nil, nil},
 		{"set here (rule), replaces infra/gw-auth", []at{low}, []lost{{high, merge.MoreSpecificWins}}, nil},
-		{"set here (rule), replaces bakery/baker-all, infra/gw-auth", []at{low}, []lost{{high, merge.MoreSpecificWins}, {mid, merge.AtomicReplaced}}, nil},
+		{"set here (rule), replaces bakery/baker-all, infra/gw-auth", []at{low}, []lost{{high, merge.MoreSpecificWins},
+			{mid, merge.AtomicReplaced}}, nil},
 		{"set here (route), beats bakery/other (same level)", []at{mid}, []lost{{other, merge.SameLevelOrder}}, nil},
-		{"override of route, beats its own defaults", []at{midOverride}, []lost{{mid, merge.LessSpecificOverrides}}, nil},
+		{"override of route, beats its own defaults", []at{midOverride}, []lost{{mid, merge.LessSpecificOverrides}},
+			nil},
 		{"default of Gateway", []at{high}, nil, nil},
 		{"default of Gateway, not replaced", []at{high}, nil, []at{mid}},
 		{"default of parent route", []at{parent}, nil, nil},
 		{"override of Gateway", []at{override}, nil, []at{low}},
 		{"override of listener", []at{listener}, nil, nil},
-		{"override of Gateway, beats bakery/baker-all", []at{override}, []lost{{mid, merge.LessSpecificOverrides}}, []at{mid}},
-		{"override of route, beats bakery/baker-limits", []at{midOverride}, []lost{{low, merge.AtomicOverridden}}, []at{low}},
-		{"override of Gateway, beats bakery/baker-limits", []at{override}, []lost{{low, merge.LessSpecificOverrides}, {mid, merge.MoreSpecificWins}}, nil},
-		{"override of Gateway, beats bakery/baker-all and 2 more", []at{override}, []lost{{low, merge.LessSpecificOverrides}, {mid, merge.LessSpecificOverrides}, {other, merge.LessSpecificOverrides}}, nil},
+		{"override of Gateway, beats bakery/baker-all", []at{override}, []lost{{mid, merge.LessSpecificOverrides}},
+			[]at{mid}},
+		{"override of route, beats bakery/baker-limits", []at{midOverride}, []lost{{low, merge.AtomicOverridden}},
+			[]at{low}},
+		{"override of Gateway, beats bakery/baker-limits", []at{override}, []lost{{low, merge.LessSpecificOverrides},
+			{mid, merge.MoreSpecificWins}}, nil},
+		{"override of Gateway, beats bakery/baker-all and 2 more", []at{override},
+			[]lost{{low, merge.LessSpecificOverrides}, {mid, merge.LessSpecificOverrides},
+				{other, merge.LessSpecificOverrides}}, nil},
 		{"merged from Gateway, route", []at{high, mid}, nil, nil},
 		{"API default", []at{builtin}, nil, nil},
 		{"API default, beats bakery/baker-all", []at{builtin}, []lost{{mid, merge.BuiltInWins}}, nil},

@@ -27,10 +27,12 @@ var byReason = map[merge.Reason]reasonWords{
 		clauses: byDecision("replaced by %s, which is ", describeStrength)},
 	merge.AtomicReplaced: {short: "replaced whole", levelWord: " by ", outcome: "replaced", beats: replaces,
 		clauses: (*lossContext).atomicReplacedClauses},
-	merge.LessSpecificOverrides: {short: "override", levelWord: " of ", outcome: "overridden", beats: beats, override: true,
-		clauses: sameForAll("overridden by %s")},
-	merge.AtomicOverridden: {short: "atomic override", levelWord: " of ", outcome: "overridden", beats: beats, override: true,
-		clauses: sameForAll("overridden as a whole by the atomic override of %s")},
+	merge.LessSpecificOverrides: {short: "override", levelWord: " of ", outcome: "overridden", beats: beats,
+		override: true,
+		clauses:  sameForAll("overridden by %s")},
+	merge.AtomicOverridden: {short: "atomic override", levelWord: " of ", outcome: "overridden", beats: beats,
+		override: true,
+		clauses:  sameForAll("overridden as a whole by the atomic override of %s")},
 	merge.SameLevelOrder: {short: "order on the same level", outcome: "beaten", beats: sameLevel,
 		clauses: byDecision("%s targets the same object and ", DescribeStanding)},
 	merge.Conflicted: {short: "conflict", outcome: "rejected", beats: beats,
@@ -122,11 +124,13 @@ func (t *lossContext) atomicReplacedClauses() []clause {
 func (t *lossContext) conflictedClauses() []clause {
 	switch loser := t.loserLayer(); {
 	case loser.By != nil && loser.Policy.Kind.SameTarget == policy.AllLose:
-		return []clause{{"rejected: it and %s are for the same object, and of several none is in force", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+		return []clause{{"rejected: it and %s are for the same object, and of several none is in force",
+			[]string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
 	case len(t.loss.To) == 0 && loser.By == nil:
 		return []clause{{"rejected", nil}}
 	case len(t.loss.To) == 0:
-		return []clause{{"rejected everywhere: %s won another of its targets", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+		return []clause{{"rejected everywhere: %s won another of its targets",
+			[]string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
 	case loser.Policy.Kind.SameTarget == policy.Disjoint:
 		return byDecision("rejected as a whole: %s sets the same on the same object and ", DescribeStanding)(t)
 	}
@@ -142,7 +146,8 @@ func (t *lossContext) conditionFalseClauses() []clause {
 
 func (t *lossContext) notEvaluatedClauses() []clause {
 	if loser := t.loserLayer(); loser.Rejected && loser.By != nil {
-		return []clause{{"cannot tell which is in force, it or %s, which targets the same object", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+		return []clause{{"cannot tell which is in force, it or %s, which targets the same object",
+			[]string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
 	}
 	return sameForAll("cannot tell whether it is in force next to the setting of %s")(t)
 }

@@ -124,7 +124,8 @@ func (e *RuleExplainer) describeSource(target model.Ref, r *merge.Rule) string {
 	switch {
 	case e.builtinName(s) != "":
 		return e.builtinName(s)
-	case here && !(override && slices.ContainsFunc(r.Lost, func(l merge.Loss) bool { return byReason[l.Reason].override })):
+	case here &&
+		!(override && slices.ContainsFunc(r.Lost, func(l merge.Loss) bool { return byReason[l.Reason].override })):
 		return "set here (" + LevelName(string(l.Level)) + ")"
 	}
 	condition := ""
@@ -149,7 +150,8 @@ func (e *RuleExplainer) sourceLevel(target model.Ref, f merge.Source) string {
 		return b
 	}
 	level := e.Verdict.Layers[f.Layer].Level
-	if (level == topology.Route || level == topology.Rule) && strings.HasSuffix(target.Kind, "Route") && e.Targets[f.Layer].WithoutSection() != target.WithoutSection() {
+	if (level == topology.Route || level == topology.Rule) && strings.HasSuffix(target.Kind, "Route") &&
+		e.Targets[f.Layer].WithoutSection() != target.WithoutSection() {
 		return "parent " + string(level)
 	}
 	return LevelName(string(level))
@@ -204,7 +206,8 @@ func (e *RuleExplainer) describeBeaten(r *merge.Rule) string {
 // or its policy was merged so.
 func isOverride(from merge.Source, r *merge.Rule) bool {
 	return from.Block == merge.Overrides || slices.ContainsFunc(r.Lost, func(l merge.Loss) bool {
-		return byReason[l.Reason].override && slices.ContainsFunc(l.To, func(w merge.Winner) bool { return w.Source == from })
+		return byReason[l.Reason].override &&
+			slices.ContainsFunc(l.To, func(w merge.Winner) bool { return w.Source == from })
 	})
 }
 

@@ -11,8 +11,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// celObject is an object of a body as expressions see it. What they ask for by key is read from the packed form, and the first answers are kept,
-// as rules ask for the same few fields again and again; for all else a map is made. It is not safe for concurrent use.
+// celObject is an object of a body as expressions see it. What they ask for by key is read from the
+// packed form, and the first answers are kept, as rules ask for the same few fields again and
+// again; for all else a map is made. It is not safe for concurrent use.
 type celObject struct {
 	model.Body
 	answers []answer

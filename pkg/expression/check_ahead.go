@@ -11,8 +11,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The parser takes some milliseconds to get ready, and checking types another one: longer than a small input takes for all else. So the rules of the
-// program's own descriptors come checked: as the library's messages, without the places in the text and without what planning does not ask for.
+// The parser takes some milliseconds to get ready, and checking types another one: longer than a
+// small input takes for all else. So the rules of the program's own descriptors come checked: as
+// the library's messages, without the places in the text and without what planning does not ask
+// for.
 
 // newEnvironment makes the environment of conditions and rules: the fields of an object, and all of
 // them as self.
@@ -78,7 +80,9 @@ func joinChecked(rules ...*exprpb.CheckedExpr) *cel.Ast {
 			continue
 		}
 		last++
-		all.Expr = &exprpb.Expr{Id: last, ExprKind: &exprpb.Expr_CallExpr{CallExpr: &exprpb.Expr_Call{Function: operators.LogicalAnd, Args: []*exprpb.Expr{all.Expr, one.Expr}}}}
+		all.Expr = &exprpb.Expr{Id: last,
+			ExprKind: &exprpb.Expr_CallExpr{CallExpr: &exprpb.Expr_Call{Function: operators.LogicalAnd,
+				Args: []*exprpb.Expr{all.Expr, one.Expr}}}}
 		all.TypeMap[last] = &exprpb.Type{TypeKind: &exprpb.Type_Primitive{Primitive: exprpb.Type_BOOL}}
 		all.ReferenceMap[last] = &exprpb.Reference{OverloadId: []string{overloads.LogicalAnd}}
 	}

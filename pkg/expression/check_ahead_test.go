@@ -15,12 +15,16 @@ import (
 
 // shapes are expressions with every kind of node that parsing makes.
 var shapes = []string{
-	"true", "self.a == 'x' && !has(self.b.c) || self.d > 1.5", "self.kind in ['A', 'B']", "self.list.all(x, x.a == null && x.b != 2u)",
-	"self.list.exists_one(x, self.list.filter(y, y.n == x.n).size() == 1)", "has(self.a) ? {'k': [1, -2]}.k[0] == 1 : b'z' == b'z'",
-	"self.a.matches('^a+$') && size(self.list.map(x, x.a)) > 0 && sets.contains([1], [1])", "type(self.a) == int && self.list.exists(i, i < 3)", "[1, 2].sort() == [1, 2]",
+	"true", "self.a == 'x' && !has(self.b.c) || self.d > 1.5", "self.kind in ['A', 'B']",
+	"self.list.all(x, x.a == null && x.b != 2u)",
+	"self.list.exists_one(x, self.list.filter(y, y.n == x.n).size() == 1)",
+	"has(self.a) ? {'k': [1, -2]}.k[0] == 1 : b'z' == b'z'",
+	"self.a.matches('^a+$') && size(self.list.map(x, x.a)) > 0 && sets.contains([1], [1])",
+	"type(self.a) == int && self.list.exists(i, i < 3)", "[1, 2].sort() == [1, 2]",
 }
 
-// TestCheckedAhead: an expression that was checked ahead is what the parser and the checker make of it.
+// TestCheckedAhead: an expression that was checked ahead is what the parser and the checker make of
+// it.
 func TestCheckedAhead(t *testing.T) {
 	env, err := newEnvironment()
 	if err != nil {
@@ -42,7 +46,9 @@ func TestCheckedAhead(t *testing.T) {
 		}
 		want, err1 := cel.AstToCheckedExpr(fresh)
 		got, err2 := cel.AstToCheckedExpr(read)
-		if err1 != nil || err2 != nil || !proto.Equal(want.GetExpr(), got.GetExpr()) || !maps.EqualFunc(want.GetReferenceMap(), got.GetReferenceMap(), equalRefs) || fresh.OutputType().String() != read.OutputType().String() {
+		if err1 != nil || err2 != nil || !proto.Equal(want.GetExpr(), got.GetExpr()) ||
+			!maps.EqualFunc(want.GetReferenceMap(), got.GetReferenceMap(), equalRefs) ||
+			fresh.OutputType().String() != read.OutputType().String() {
 			t.Errorf("%s becomes %v (%v, %v)", text, got, err1, err2)
 		}
 	}
@@ -58,9 +64,11 @@ func TestCheckedAhead(t *testing.T) {
 
 func equalRefs(a, b *exprpb.Reference) bool { return proto.Equal(a, b) }
 
-// TestRulesCheckedAhead: rules that were checked ahead are broken by the same objects as the same rules as text, and by as many of them.
+// TestRulesCheckedAhead: rules that were checked ahead are broken by the same objects as the same
+// rules as text, and by as many of them.
 func TestRulesCheckedAhead(t *testing.T) {
-	texts := []string{"has(self.spec.a)", "self.spec.a.all(x, x > 0)", "!has(self.spec.b) || self.spec.b in ['x', 'y']", "size(self.spec.a) < 3", "self.nothing.at == 1"}
+	texts := []string{"has(self.spec.a)", "self.spec.a.all(x, x > 0)",
+		"!has(self.spec.b) || self.spec.b in ['x', 'y']", "size(self.spec.a) < 3", "self.nothing.at == 1"}
 	var plain, ahead []Rule
 	for _, text := range texts {
 		parsed, err := CheckAhead(text)
@@ -70,7 +78,8 @@ func TestRulesCheckedAhead(t *testing.T) {
 		plain, ahead = append(plain, Rule{Text: text}), append(ahead, Rule{text, parsed})
 	}
 	mixed := append([]Rule{plain[0]}, ahead[1:]...)
-	for _, doc := range []obj{{}, {"spec": obj{"a": []any{int64(1)}}}, {"spec": obj{"a": []any{int64(0), int64(1), int64(2)}, "b": "x"}}, {"spec": obj{"b": "z"}}} {
+	for _, doc := range []obj{{}, {"spec": obj{"a": []any{int64(1)}}},
+		{"spec": obj{"a": []any{int64(0), int64(1), int64(2)}, "b": "x"}}, {"spec": obj{"b": "z"}}} {
 		body := model.Pack(doc, nil)
 		want := (&Conditions{}).BrokenRules(NewRules(plain...), body, body.Extent())
 		for _, rules := range [][]Rule{ahead, mixed} {

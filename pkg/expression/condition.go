@@ -14,13 +14,16 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// ErrMissingField is the error of a condition that reads a field which is not there: it does not match.
+// ErrMissingField is the error of a condition that reads a field which is not there: it does not
+// match.
 var ErrMissingField = errors.New("a field it reads is not there")
 
-// ErrRedacted is the error of a condition where the values it would read were taken out: the block is taken not to apply.
+// ErrRedacted is the error of a condition where the values it would read were taken out: the block
+// is taken not to apply.
 var ErrRedacted = errors.New("cannot be evaluated, because values are left out (redacted)")
 
-// Conditions compiles and evaluates the D/O conditions of one run. The zero value is ready; it is safe for concurrent use.
+// Conditions compiles and evaluates the D/O conditions of one run. The zero value is ready; it is
+// safe for concurrent use.
 type Conditions struct {
 	once      sync.Once
 	env       *cel.Env
@@ -97,7 +100,8 @@ func (c *Conditions) compileProgram(text string, ahead *cel.Ast) (p cel.Program,
 		p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptOptimize))
 		return p, true, err
 	}
-	p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost),
+		cel.InterruptCheckFrequency(100))
 	return p, false, err
 }
 
@@ -119,11 +123,14 @@ func isCheapExpr(e ast.Expr) bool {
 
 // cheapFunctions are the functions of cheap expressions.
 var cheapFunctions = []string{
-	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Equals, operators.NotEquals, operators.Less,
-	operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In, operators.Index, "size", "startsWith", "endsWith", "contains",
+	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Equals,
+	operators.NotEquals, operators.Less,
+	operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In, operators.Index, "size",
+	"startsWith", "endsWith", "contains",
 }
 
-// Holds implements merge.Condition: the document's fields are bound at the top level and, all together, as self.
+// Holds implements merge.Condition: the document's fields are bound at the top level and, all
+// together, as self.
 func (c *Condition) Holds(doc any) (bool, error) {
 	if c.err != nil {
 		return false, c.err

@@ -15,7 +15,8 @@ type obj = map[string]any
 // toystore is a document as conditions see it.
 func toystore() obj {
 	return obj{"apiVersion": "v1", "kind": "Paint", "metadata": obj{"name": "p", "labels": obj{"team": "a"}},
-		"spec": obj{"rules": obj{"authentication": obj{"a": int64(100)}}, "rate": 1.5, "list": []any{int64(1), int64(2)}, "text": "x", "none": nil}}
+		"spec": obj{"rules": obj{"authentication": obj{"a": int64(100)}}, "rate": 1.5,
+			"list": []any{int64(1), int64(2)}, "text": "x", "none": nil}}
 }
 
 func TestCondition(t *testing.T) { // holds, does not hold, or why not
@@ -54,7 +55,8 @@ func TestCondition(t *testing.T) { // holds, does not hold, or why not
 		{"math.greatest(spec.list) == 2", "true"},
 		{"spec.text.charAt(0) == 'x'", "true"},
 		{strings.Repeat(" ", 20_000) + "true", "the expression has 20004 bytes, more than 16384"},
-		{strings.Repeat("(", 5_000) + "true" + strings.Repeat(")", 5_000), "does not compile: -1:0: expression recursion limit exceeded: 64"},
+		{strings.Repeat("(", 5_000) + "true" + strings.Repeat(")", 5_000),
+			"does not compile: -1:0: expression recursion limit exceeded: 64"},
 		{strings.Repeat("a", 1<<20), "the expression has 1048576 bytes, more than 16384"},
 		{"spec.a" + strings.Repeat(".a", 5_000), "does not compile: -1:0: max recursion depth exceeded"},
 		{"true" + strings.Repeat(" && true", 1_500), "true"},
@@ -96,7 +98,8 @@ func big(n int) obj {
 	return obj{"spec": obj{"l": list, "m": entries}}
 }
 
-func TestConditionBombs(t *testing.T) { // whatever a condition asks for, an answer comes soon: by cost, at the latest by the deadline
+// whatever a condition asks for, an answer comes soon: by cost, at the latest by the deadline
+func TestConditionBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("timed: run by make test-hostile")
 	}
@@ -177,12 +180,14 @@ func tables(n int) obj {
 	return obj{"spec": obj{"l": list}}
 }
 
-func TestConditionBombsInsideOneCall(t *testing.T) { // the limits look on between calls only; 2,500 entries take a sixteenth of what 10,000 do
+// the limits look on between calls only; 2,500 entries take a sixteenth of what 10,000 do
+func TestConditionBombsInsideOneCall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("timed: run by make test-hostile")
 	}
 	doc := tables(2_500)
-	for _, when := range []string{"spec.l.distinct().size() > 0", "sets.equivalent(spec.l, spec.l)", "sets.intersects(spec.l, spec.l.map(x, 1))"} {
+	for _, when := range []string{"spec.l.distinct().size() > 0", "sets.equivalent(spec.l, spec.l)",
+		"sets.intersects(spec.l, spec.l.map(x, 1))"} {
 		start := time.Now()
 		(&Conditions{}).Compile(when).Holds(doc)
 		if took := time.Since(start); took > 2*time.Second/16 {
@@ -191,7 +196,8 @@ func TestConditionBombsInsideOneCall(t *testing.T) { // the limits look on betwe
 	}
 }
 
-func TestConditionBombsOfText(t *testing.T) { // texts have no limit, and what is built of them is paid for when it is there
+// texts have no limit, and what is built of them is paid for when it is there
+func TestConditionBombsOfText(t *testing.T) {
 	doc := obj{"spec": obj{"s": strings.Repeat("a", 10_000)}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -202,22 +208,28 @@ func TestConditionBombsOfText(t *testing.T) { // texts have no limit, and what i
 	}
 }
 
-func TestMembershipHasACost(t *testing.T) { // else only the deadline ends it, and the answer depends on the machine (E6)
-	if _, err := (&Conditions{}).Compile("spec.l.all(x, x in spec.l)").Holds(big(10_000)); err == nil || !strings.Contains(err.Error(), "cost limit") && !strings.Contains(err.Error(), "more than 250") {
+// else only the deadline ends it, and the answer depends on the machine (E6)
+func TestMembershipHasACost(t *testing.T) {
+	if _, err := (&Conditions{}).Compile("spec.l.all(x, x in spec.l)").Holds(big(10_000)); err == nil ||
+		!strings.Contains(err.Error(), "cost limit") && !strings.Contains(err.Error(), "more than 250") {
 		t.Errorf("50 million comparisons cost less than %d: %v", maxCost, err)
 	}
 }
 
-func TestOneConditionDoesNotSpendEverything(t *testing.T) { // a total per run (RFC 0009 §5): an evaluation pays at most its own limit
+// a total per run (RFC 0009 §5): an evaluation pays at most its own limit
+func TestOneConditionDoesNotSpendEverything(t *testing.T) {
 	var c Conditions
 	c.Compile("spec.l.distinct().size() > 0").Holds(big(10_000))
 	if holds, err := c.Compile("true").Holds(obj{}); err != nil || !holds {
-		t.Errorf("another policy's condition, after one dear call that spent %d of %d: %v", c.totalCost, maxTotalCost, err)
+		t.Errorf("another policy's condition, after one dear call that spent %d of %d: %v", c.totalCost,
+			maxTotalCost, err)
 	}
 }
 
-func TestMissingFieldIsNotReadOffTexts(t *testing.T) { // an error whose text happens to hold the words is an error, and the answer incomplete
-	_, err := (&Conditions{}).Compile("spec.text.matches(spec.pattern)").Holds(obj{"spec": obj{"text": "x", "pattern": "no such key("}})
+// an error whose text happens to hold the words is an error, and the answer incomplete
+func TestMissingFieldIsNotReadOffTexts(t *testing.T) {
+	_, err := (&Conditions{}).Compile("spec.text.matches(spec.pattern)").Holds(obj{"spec": obj{"text": "x",
+		"pattern": "no such key("}})
 	if err == nil || errors.Is(err, ErrMissingField) {
 		t.Errorf("got %v", err)
 	}

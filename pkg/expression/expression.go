@@ -15,7 +15,8 @@ func Options() []cel.EnvOption {
 		ext.Strings(), ext.Lists(), ext.Sets(), ext.Math()}
 }
 
-// Compile compiles an expression that is not too long. The error is one line, and begins with a verb.
+// Compile compiles an expression that is not too long. The error is one line, and begins with a
+// verb.
 func Compile(env *cel.Env, text string) (*cel.Ast, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("has %d bytes, more than %d", len(text), maxExpression)

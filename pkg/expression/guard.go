@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Guards of condition evaluation (engine E6). Cost and size decide; the deadline is a backstop only, because it depends on the machine.
+// Guards of condition evaluation (engine E6). Cost and size decide; the deadline is a backstop
+// only, because it depends on the machine.
 const (
 	maxExpression  = 16 << 10 // bytes of one expression
 	maxDepth       = 64       // nesting of one expression
@@ -21,8 +22,9 @@ const (
 	evaluationTime = 2 * time.Second
 )
 
-// Guard is the sizes up to which a document is evaluated. The library charges nothing for what happens inside one call, so where a
-// call may take much longer than its arguments are long, the arguments have to be short.
+// Guard is the sizes up to which a document is evaluated. The library charges nothing for what
+// happens inside one call, so where a call may take much longer than its arguments are long, the
+// arguments have to be short.
 type Guard struct{ entries, text int }
 
 // GuardFor returns the guard for the functions that an expression calls.
@@ -77,7 +79,8 @@ func (l Guard) Check(s Sizes) error {
 	case s.text > l.text:
 		return fmt.Errorf("is not evaluated: the policy has a text of %d bytes, more than %d", s.text, l.text)
 	case s.entries > l.entries:
-		return fmt.Errorf("is not evaluated: the policy has a list or map of %d entries, more than %d", s.entries, l.entries)
+		return fmt.Errorf("is not evaluated: the policy has a list or map of %d entries, more than %d",
+			s.entries, l.entries)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// jsonDocuments splits a file that is a JSON list of documents. Its nodes have no lines: a program's own file is tested where it
-// is made.
+// jsonDocuments splits a file that is a JSON list of documents. Its nodes have no lines: a
+// program's own file is tested where it is made.
 func jsonDocuments(src Source) ([]*yaml.Node, error) {
 	d := newJSONReader(src.Text)
 	n, err := d.readNode()
@@ -69,7 +69,8 @@ func (d *jsonReader) readNode() (*yaml.Node, error) {
 	}
 }
 
-// readEntries reads what is in a list or an object up to its end; of an object, keys and values in turn.
+// readEntries reads what is in a list or an object up to its end; of an object, keys and values in
+// turn.
 func (d *jsonReader) readEntries(n *yaml.Node) (*yaml.Node, error) {
 	first := len(d.openEntries)
 	for k := d.PeekKind(); k != '}' && k != ']'; k = d.PeekKind() {

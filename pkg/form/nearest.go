@@ -19,7 +19,10 @@ func Nearest(word string, known []string) []string {
 			near = append(near, scored{k, d})
 		}
 	}
-	slices.SortFunc(near, func(a, b scored) int { return cmp.Or(cmp.Compare(a.d, b.d), strings.Compare(a.word, b.word)) })
+	slices.SortFunc(near, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(a.d, b.d),
+			strings.Compare(a.word, b.word))
+	})
 	var out []string
 	for i := 0; i < len(near) && i < 3; i++ {
 		out = append(out, near[i].word)

@@ -17,7 +17,8 @@ func TestNearest(t *testing.T) {
 	if got := Nearest("ruote", known); len(got) == 0 || got[0] != "route" {
 		t.Errorf("got %v", got)
 	}
-	if got := Nearest("shpo", []string{"cart", "shop"}); !slices.Equal(got, []string{"shop"}) { // one slip of the fingers
+	// one slip of the fingers
+	if got := Nearest("shpo", []string{"cart", "shop"}); !slices.Equal(got, []string{"shop"}) {
 		t.Errorf("got %v", got)
 	}
 	if got := Nearest("", known); len(got) > 0 {

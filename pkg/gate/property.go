@@ -7,24 +7,27 @@ type Property string
 
 // The properties. The vocabulary is closed.
 const (
-	Authentication    Property = "authentication"    // it showed a credential that was verified, and would not have got through without one
-	Authorization     Property = "authorization"     // it was put to a decision that can refuse
-	ClientCertificate Property = "clientCertificate" // its connection showed a certificate that was demanded and verified
-	RateLimit         Property = "rateLimit"         // it was counted against a finite limit
-	IPList            Property = "ipList"            // it came from a listed address, or from none of a list
-	CORS              Property = "cors"              // if it names a foreign origin, that is one of a finite list
-	WAF               Property = "waf"               // it passed a rule engine that blocks
-	TLSIn             Property = "tlsIn"             // it arrived over TLS
-	HTTPSRedirect     Property = "httpsRedirect"     // without TLS it is redirected to https
-	TLSBackend        Property = "tlsBackend"        // it goes on over TLS with a verified name and CA
-	RequestSize       Property = "requestSize"       // its headers or its body have an upper bound
-	Timeout           Property = "timeout"           // its time has an upper bound
-	Retry             Property = "retry"             // it is retried
+	// it showed a credential that was verified, and would not have got through without one
+	Authentication Property = "authentication"
+	Authorization  Property = "authorization" // it was put to a decision that can refuse
+	// its connection showed a certificate that was demanded and verified
+	ClientCertificate Property = "clientCertificate"
+	RateLimit         Property = "rateLimit"     // it was counted against a finite limit
+	IPList            Property = "ipList"        // it came from a listed address, or from none of a list
+	CORS              Property = "cors"          // if it names a foreign origin, that is one of a finite list
+	WAF               Property = "waf"           // it passed a rule engine that blocks
+	TLSIn             Property = "tlsIn"         // it arrived over TLS
+	HTTPSRedirect     Property = "httpsRedirect" // without TLS it is redirected to https
+	TLSBackend        Property = "tlsBackend"    // it goes on over TLS with a verified name and CA
+	RequestSize       Property = "requestSize"   // its headers or its body have an upper bound
+	Timeout           Property = "timeout"       // its time has an upper bound
+	Retry             Property = "retry"         // it is retried
 )
 
 // Properties lists the vocabulary, in the order in which answers show it.
 func Properties() []Property {
-	return []Property{Authentication, Authorization, ClientCertificate, RateLimit, IPList, CORS, WAF, TLSIn, HTTPSRedirect, TLSBackend, RequestSize, Timeout, Retry}
+	return []Property{Authentication, Authorization, ClientCertificate, RateLimit, IPList, CORS, WAF, TLSIn,
+		HTTPSRedirect, TLSBackend, RequestSize, Timeout, Retry}
 }
 
 // IsProperty reports whether a word is one of the vocabulary.
@@ -41,7 +44,8 @@ func (p Property) IsAccess() bool {
 
 // Methods lists the words for how a request is authenticated.
 func Methods() []string {
-	return []string{"jwt", "oidc", "basic", "apiKey", "clientCertificate", "mtls", "iam", "hmac", "ldap", "introspection", "tokenReview"}
+	return []string{"jwt", "oidc", "basic", "apiKey", "clientCertificate", "mtls", "iam", "hmac", "ldap",
+		"introspection", "tokenReview"}
 }
 
 // Verdict is what is true of a property.
@@ -93,7 +97,8 @@ func (c Code) VerdictOf() Verdict {
 	switch c {
 	case Required, DeniesAll:
 		return Holds
-	case NoGate, Replaced, AnonymousAllowed, MissingAllowed, NeverRefused, NotVerified, AllowsAll, AnyAddress, AnyOrigin, Unlimited, DryRun, Disabled, Skipped, OtherMethod:
+	case NoGate, Replaced, AnonymousAllowed, MissingAllowed, NeverRefused, NotVerified, AllowsAll, AnyAddress,
+		AnyOrigin, Unlimited, DryRun, Disabled, Skipped, OtherMethod:
 		return Fails
 	case ExternalDecision, FailOpen, Condition, Expression, Consumer, ExternalObject, MissingObject, NotRead:
 		return Depends

@@ -4,21 +4,25 @@ import "strings"
 
 // Protection says which settings of a policy kind keep requests out, or bound what they may do.
 type Protection struct {
-	// Nearest is true where the settings in force at a route rule stand in the place of those of the same kind above it. Else those
-	// of all places on the way of a request count.
+	// Nearest is true where the settings in force at a route rule stand in the place of those of
+	// the same kind above it. Else those of all places on the way of a request count.
 	Nearest bool
 	InError int // what requests are answered where a policy of the kind is in error; 0: they pass without it
 	Rules   []Rule
-	// MissingPasses is true where requests pass a filter of a rule that names an object that does not exist. Else they get an error.
+	// MissingPasses is true where requests pass a filter of a rule that names an object that does
+	// not exist. Else they get an error.
 	MissingPasses bool
-	// Everywhere is the registered function that makes gates on every way, whether or not settings of the kind are in force there; "": none.
+	// Everywhere is the registered function that makes gates on every way, whether or not settings
+	// of the kind are in force there; "": none.
 	Everywhere string
 }
 
 // Rule describes one way in which settings of a kind establish a property of requests: a gate.
 type Rule struct {
 	Property Property
-	At       []string          // path in the settings; "*" is any key or entry. There is a gate for each value that is found; nil: there is one
+	// path in the settings; "*" is any key or entry. There is a gate for each value that is found;
+	// nil: there is one
+	At       []string
 	Method   string            // of authentication, such as jwt
 	Methods  map[string]string // the method by the field that is set below At
 	Any      string            // gates with the same word are alternatives: one of them is enough to get through
@@ -54,7 +58,8 @@ type Status struct {
 	Any    bool     // a service chooses the status
 }
 
-// Counter says how a limit counts. Limit, Per and Key are paths below the gate, or words that stand for themselves in quotes.
+// Counter says how a limit counts. Limit, Per and Key are paths below the gate, or words that stand
+// for themselves in quotes.
 type Counter struct {
 	Limit, Per, Key, Scope, Replicas string
 }
@@ -64,18 +69,21 @@ func Constants() []string {
 	return []string{"rego", "cel", "cidr", "origins", "patterns"}
 }
 
-// KeepsOut reports whether settings keep requests out, of which sets says whether something is set at or below a dotted path, or "*": anything.
+// KeepsOut reports whether settings keep requests out, of which sets says whether something is set
+// at or below a dotted path, or "*": anything.
 func (p *Protection) KeepsOut(sets func(path string) bool) bool {
 	for i := range p.Rules {
 		r := &p.Rules[i]
-		if (r.Property.IsAccess() || r.Property == WAF) && r.Implicit == "" && !r.isDoubt() && sets(fixedPath(r.At)) && !r.isDisabled(sets) {
+		if (r.Property.IsAccess() || r.Property == WAF) && r.Implicit == "" && !r.isDoubt() && sets(fixedPath(r.At)) &&
+			!r.isDisabled(sets) {
 			return true
 		}
 	}
 	return false
 }
 
-// isDoubt reports whether a function tells of which settings nothing is known: the settings alone say nothing.
+// isDoubt reports whether a function tells of which settings nothing is known: the settings alone
+// say nothing.
 func (r *Rule) isDoubt() bool { return r.Always == NotRead && r.Func != "" }
 
 func (r *Rule) isDisabled(sets func(path string) bool) bool {

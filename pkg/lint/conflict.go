@@ -27,7 +27,8 @@ func (rec *policyRecord) addConflict(r *resolve.Resolution, o *resolve.Verdict, 
 	}
 	for _, to := range loss.To {
 		if to.Layer != loss.From.Layer {
-			rec.conflicts.Add(conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref, explain.DescribeStanding(to.Decision)})
+			rec.conflicts.Add(conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref,
+				explain.DescribeStanding(to.Decision)})
 		}
 	}
 }
@@ -41,7 +42,8 @@ func (l *linter) conflictProblems(k *resolve.Kind, records map[*policy.Policy]*p
 	}
 	for _, v := range k.Rejected {
 		if p := v.Attached.Policy; !v.Silent {
-			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref, explain.DescribeStanding(v.Decision)})
+			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref,
+				explain.DescribeStanding(v.Decision)})
 		}
 	}
 	var out []model.Problem
@@ -50,18 +52,26 @@ func (l *linter) conflictProblems(k *resolve.Kind, records map[*policy.Policy]*p
 			continue
 		}
 		winners, places := groupByWinner(found[p])
-		message := fmt.Sprintf("%s is rejected %s: policies of this kind cannot share a target", p.Ref(), strings.Join(places, "; "))
+		message := fmt.Sprintf("%s is rejected %s: policies of this kind cannot share a target", p.Ref(),
+			strings.Join(places, "; "))
 		switch {
 		case k.SameTarget == policy.AllLose:
-			message = fmt.Sprintf("%s is not in force, and neither is %s: of several policies of this kind on one target none is", p.Ref(), explain.ListNames(winners))
+			message = fmt.Sprintf(
+				"%s is not in force, and neither is %s: of several policies of this kind on one target none is",
+				p.Ref(), explain.ListNames(winners))
 		case k.RejectsWhole && k.SameTarget == policy.Disjoint:
-			message = fmt.Sprintf("%s is rejected on all its targets by %s: they set the same on one of them", p.Ref(), explain.ListNames(winners))
+			message = fmt.Sprintf("%s is rejected on all its targets by %s: they set the same on one of them", p.Ref(),
+				explain.ListNames(winners))
 		case k.RejectsWhole:
-			message = fmt.Sprintf("%s is rejected on all its targets by %s: one of them is taken", p.Ref(), explain.ListNames(winners))
+			message = fmt.Sprintf("%s is rejected on all its targets by %s: one of them is taken", p.Ref(),
+				explain.ListNames(winners))
 		case k.SameTarget == policy.Disjoint:
-			message = fmt.Sprintf("%s is rejected %s: of policies that set the same rule on one target the first stays", p.Ref(), strings.Join(places, "; "))
+			message = fmt.Sprintf(
+				"%s is rejected %s: of policies that set the same rule on one target the first stays", p.Ref(),
+				strings.Join(places, "; "))
 		}
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyConflict, Message: message}.At(p.Object))
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyConflict,
+			Message: message}.At(p.Object))
 	}
 	return out
 }
@@ -81,7 +91,8 @@ func groupByWinner(found []conflict) (winners, places []string) {
 			continue
 		}
 		winner := fmt.Sprintf("%s, which %s", c.winner, c.decision)
-		winners, places = append(winners, winner), append(places, fmt.Sprintf("on %s by %s", explain.ListNames(targets), winner))
+		winners, places = append(winners, winner), append(places, fmt.Sprintf("on %s by %s",
+			explain.ListNames(targets), winner))
 		targets = nil
 	}
 	return winners, places

@@ -29,7 +29,8 @@ func findDanglingParents(r *resolve.Resolution) []model.Problem {
 			if a.State != topology.NoMatchingParent || a.Missing || a.Implicit || !isDangling(g, a) {
 				continue
 			}
-			p := model.Problem{Severity: model.Warning, Code: model.ParentNotFound, Message: "a parentRef has no effect: " + a.Reason, Hint: suggestParent(r, a)}.At(n.Object)
+			p := model.Problem{Severity: model.Warning, Code: model.ParentNotFound,
+				Message: "a parentRef has no effect: " + a.Reason, Hint: suggestParent(r, a)}.At(n.Object)
 			origin := findParentOrigin(n.Object, a.Parent)
 			p.Origin = &origin
 			out = append(out, p)
@@ -55,7 +56,8 @@ var gatewayKind = model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}
 // findParentOrigin is where a route names a parent.
 func findParentOrigin(route *model.Object, parent model.Ref) model.Origin {
 	for i, ref := range route.Body.At("spec", "parentRefs").Items {
-		if ref.Text("name") == parent.Name && ref.Text("sectionName") == parent.Section && cmp.Or(ref.Text("namespace"), route.Ref.Namespace) == parent.Namespace {
+		if ref.Text("name") == parent.Name && ref.Text("sectionName") == parent.Section &&
+			cmp.Or(ref.Text("namespace"), route.Ref.Namespace) == parent.Namespace {
 			return route.OriginOf("spec", "parentRefs", strconv.Itoa(i))
 		}
 	}
@@ -77,7 +79,8 @@ func suggestParent(r *resolve.Resolution, a topology.Attachment) string {
 		}
 	}
 	if near := form.Nearest(a.Parent.Name, names); len(near) > 0 {
-		return "did you mean " + model.Ref{Kind: a.Parent.Kind, Namespace: a.Parent.Namespace, Name: near[0]}.String() + "?"
+		return "did you mean " + model.Ref{Kind: a.Parent.Kind, Namespace: a.Parent.Namespace,
+			Name: near[0]}.String() + "?"
 	}
 	return ""
 }

@@ -21,11 +21,13 @@ type replacedByDefault struct {
 // and if it did not write its value itself, in that of the loser.
 func (rec *policyRecord) addBlocked(loser *policyRecord, p, winner *policy.Policy, loss merge.Loss, to merge.Source) {
 	switch loss.Reason {
-	case merge.AtomicReplaced, merge.AtomicOverridden, merge.MoreSpecificWins, merge.LessSpecificOverrides, merge.SameLevelOrder:
+	case merge.AtomicReplaced, merge.AtomicOverridden, merge.MoreSpecificWins, merge.LessSpecificOverrides,
+		merge.SameLevelOrder:
 	default: // conflicts are findings of their own; who deactivates means to
 		return
 	}
-	if what := loss.Rule + " of " + p.Base().Ref().String(); !slices.Contains(rec.blocked, what) && len(rec.blocked) <= explain.MaxNames {
+	if what := loss.Rule + " of " + p.Base().Ref().String(); !slices.Contains(rec.blocked, what) &&
+		len(rec.blocked) <= explain.MaxNames {
 		rec.blocked = append(rec.blocked, what)
 	}
 	if isFilledIn(winner, to, loss.Path) {
@@ -53,16 +55,20 @@ func isFilledIn(winner *policy.Policy, to merge.Source, path merge.Path) bool {
 
 // emptyPolicyProblems reports the policies that have no settings and keep out those of others: an
 // empty one that holds its place, an empty override.
-func (l *linter) emptyPolicyProblems(k *resolve.Kind, scopes []*resolve.Kind, records map[*policy.Policy]*policyRecord) []model.Problem {
+func (l *linter) emptyPolicyProblems(k *resolve.Kind, scopes []*resolve.Kind,
+	records map[*policy.Policy]*policyRecord) []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
 		rec := records[p]
-		if rec == nil || len(rec.blocked) == 0 || len(p.Unset) > 0 || slices.ContainsFunc(k.AllParts(p), func(part *policy.Policy) bool { return !hasNoSettings(part) }) || p.Fault != "" || len(p.Faults) > 0 || l.isUncertain(scopes, p) {
+		if rec == nil || len(rec.blocked) == 0 || len(p.Unset) > 0 ||
+			slices.ContainsFunc(k.AllParts(p), func(part *policy.Policy) bool { return !hasNoSettings(part) }) ||
+			p.Fault != "" || len(p.Faults) > 0 || l.isUncertain(scopes, p) {
 			continue
 		}
 		slices.Sort(rec.blocked)
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.EmptyPolicyShields, Message: fmt.Sprintf(
-			"%s has no settings but still blocks those of others: %s", p.Ref(), explain.ListNames(rec.blocked))}.At(p.Object))
+			"%s has no settings but still blocks those of others: %s", p.Ref(), explain.ListNames(rec.blocked))}.At(
+			p.Object))
 	}
 	return out
 }
@@ -80,7 +86,8 @@ func hasNoSettings(p *policy.Policy) bool {
 }
 
 // replacedProblems reports the settings that lose to values that the API fills in.
-func (l *linter) replacedProblems(k *resolve.Kind, scopes []*resolve.Kind, records map[*policy.Policy]*policyRecord) []model.Problem {
+func (l *linter) replacedProblems(k *resolve.Kind, scopes []*resolve.Kind,
+	records map[*policy.Policy]*policyRecord) []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
 		rec := records[p]
@@ -89,7 +96,8 @@ func (l *linter) replacedProblems(k *resolve.Kind, scopes []*resolve.Kind, recor
 		}
 		for _, b := range rec.replaced.List {
 			problem := model.Problem{Severity: model.Warning, Code: model.DefaultBeatsSetting, Message: fmt.Sprintf(
-				"%s of %s is replaced by an API default in %s that nobody wrote", b.rule, p.Ref(), b.winner.Base().Ref())}.At(b.winner.Object)
+				"%s of %s is replaced by an API default in %s that nobody wrote", b.rule, p.Ref(),
+				b.winner.Base().Ref())}.At(b.winner.Object)
 			out = append(out, problem)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // look, or at targets about which the input does not tell; nor about a policy that gives way on its
 // target, if problems of the given codes say why.
 func FindProblems(r *resolve.Resolution, sameTargetCodes []model.Code) []model.Problem {
-	l := linter{res: r, sameTargetCodes: sameTargetCodes, reported: map[model.Ref][]model.Code{}, unknownTraffic: findTrafficGaps(r)}
+	l := linter{res: r, sameTargetCodes: sameTargetCodes, reported: map[model.Ref][]model.Code{},
+		unknownTraffic: findTrafficGaps(r)}
 	for _, p := range r.Problems {
 		if p.Ref != nil && l.causesReportedBy(p.Code) != 0 {
 			l.reported[*p.Ref] = append(l.reported[*p.Ref], p.Code)
@@ -91,5 +92,6 @@ func (l *linter) causesReportedBy(code model.Code) lossCause {
 
 // isReported reports whether another finding about the policy reports the cause.
 func (l *linter) isReported(p *policy.Policy, c lossCause) bool {
-	return slices.ContainsFunc(l.reported[p.Ref()], func(code model.Code) bool { return l.causesReportedBy(code)&c != 0 })
+	return slices.ContainsFunc(l.reported[p.Ref()],
+		func(code model.Code) bool { return l.causesReportedBy(code)&c != 0 })
 }

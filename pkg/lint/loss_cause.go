@@ -27,15 +27,18 @@ const (
 	shadowed                              // something earlier in a list always decides
 )
 
-// causeByReason is the cause behind a reason. Conflicts and errors have none: findings of their own tell of them.
+// causeByReason is the cause behind a reason. Conflicts and errors have none: findings of their own
+// tell of them.
 var causeByReason = map[merge.Reason]lossCause{
 	merge.LessSpecificOverrides: overriddenAbove, merge.AtomicOverridden: overriddenAbove,
 	merge.MoreSpecificWins: givesWayBelow, merge.AtomicReplaced: givesWayBelow,
-	merge.SameLevelOrder: sameTarget, merge.BuiltInWins: beatenByBuiltin, merge.Unset: deactivated, merge.ConditionFalse: conditionFalse,
-	merge.NoEffect: notRead, merge.Ignored: notRead, merge.Shadowed: shadowed,
+	merge.SameLevelOrder: sameTarget, merge.BuiltInWins: beatenByBuiltin, merge.Unset: deactivated,
+	merge.ConditionFalse: conditionFalse,
+	merge.NoEffect:       notRead, merge.Ignored: notRead, merge.Shadowed: shadowed,
 }
 
-// expectedCauses are the causes for which nobody is to blame: defaults are there to give way, and conditions to be met one day.
+// expectedCauses are the causes for which nobody is to blame: defaults are there to give way, and
+// conditions to be met one day.
 const expectedCauses = givesWayBelow | conditionFalse | deactivated
 
 // lossCauses are why a setting is nowhere in force, with what is said of each, and whether
@@ -109,7 +112,8 @@ func (c *lossCauses) addLoss(r *resolve.Resolution, o *resolve.Verdict, l *merge
 		c.reportedElsewhere = true
 		return
 	case bit == shadowed:
-	case len(l.To) > 0 && !slices.ContainsFunc(l.To, func(w merge.Winner) bool { return o.Layers[w.Layer].Policy.Base() != own }):
+	case len(l.To) > 0 &&
+		!slices.ContainsFunc(l.To, func(w merge.Winner) bool { return o.Layers[w.Layer].Policy.Base() != own }):
 		bit = setInOwnBlock
 	case l.Reason == merge.NoEffect && len(l.To) > 0: // it counts as not set
 		bit = givesWayBelow

@@ -85,7 +85,8 @@ func collectRecords(r *resolve.Resolution, k *resolve.Kind, records map[*policy.
 		}
 	})
 	for _, rec := range records {
-		rec.lost = slices.DeleteFunc(rec.lost, func(l lostSetting) bool { return rec.inForce[policySetting{l.of, l.block, l.rule}] })
+		rec.lost = slices.DeleteFunc(rec.lost,
+			func(l lostSetting) bool { return rec.inForce[policySetting{l.of, l.block, l.rule}] })
 		slices.SortFunc(rec.lost, compareRules)
 		clear(rec.lostIndex)
 		for i, l := range rec.lost {
@@ -104,7 +105,8 @@ func (rec *policyRecord) addLoss(r *resolve.Resolution, o *resolve.Verdict, loss
 	if !ok {
 		i = len(rec.lost)
 		rec.lostIndex[key] = i
-		rec.lost = append(rec.lost, lostSetting{part: layer.Policy.Part, block: loss.From.Block, rule: loss.Rule, path: loss.Path, of: layer.Policy})
+		rec.lost = append(rec.lost, lostSetting{part: layer.Policy.Part, block: loss.From.Block, rule: loss.Rule,
+			path: loss.Path, of: layer.Policy})
 	}
 	rec.lost[i].causes.addLoss(r, o, &loss)
 }
@@ -163,7 +165,8 @@ func (rec *policyRecord) ruleProblems(p *policy.Policy) []model.Problem {
 			verb = "are"
 		}
 		problem := model.Problem{Severity: g.first.causes.findingSeverity(), Code: model.RuleNeverInForce,
-			Message: fmt.Sprintf("%s of %s %s in force nowhere: %s", explain.ListNames(g.names.List), p.Ref(), verb, text)}.At(p.Object)
+			Message: fmt.Sprintf("%s of %s %s in force nowhere: %s", explain.ListNames(g.names.List), p.Ref(), verb,
+				text)}.At(p.Object)
 		origin := g.first.of.OriginOf(g.first.block, g.first.path)
 		problem.Origin = &origin
 		out = append(out, problem)

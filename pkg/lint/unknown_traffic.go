@@ -41,7 +41,8 @@ func (o trafficGaps) hasGapAt(id topology.NodeID) bool {
 	}
 	switch o.graph.Node(id).Role {
 	case topology.Rule:
-		return slices.ContainsFunc(o.graph.Parents(topology.All, id), func(route topology.NodeID) bool { return o.nodes[route] })
+		return slices.ContainsFunc(o.graph.Parents(topology.All, id),
+			func(route topology.NodeID) bool { return o.nodes[route] })
 	case topology.Route, topology.Listener:
 		return o.nodes[id]
 	case topology.Gateway, topology.ListenerSet:

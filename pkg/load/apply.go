@@ -12,8 +12,8 @@ import (
 
 // ApplyFiles reads manifests and lays them over a snapshot, as if they were applied: an object
 // takes the place of the one with its reference and keeps its time of creation, a new one is
-// created last. The base stays as it is. Errors are those of Files; a snapshot cannot be applied on top of
-// another.
+// created last. The base stays as it is. Errors are those of Files; a snapshot cannot be applied on
+// top of another.
 func ApplyFiles(ctx context.Context, base *model.Snapshot, o Options) (*model.Snapshot, error) {
 	r, err := o.readOverlay(ctx, "another input", "name it as a side of the comparison")
 	if err != nil {
@@ -37,8 +37,11 @@ func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot
 func notRenderedProblems(texts []input.TextFile) []model.Problem {
 	for _, t := range texts {
 		name := path.Base(t.Name)
-		if input.IsKustomization(name) || name == "Chart.yaml" || bytes.Contains(t.Content, []byte("toolkit.fluxcd.io/v")) || bytes.Contains(t.Content, []byte("argoproj.io/v")) {
-			return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Origin: &model.Origin{File: t.Name},
+		if input.IsKustomization(name) || name == "Chart.yaml" ||
+			bytes.Contains(t.Content, []byte("toolkit.fluxcd.io/v")) ||
+			bytes.Contains(t.Content, []byte("argoproj.io/v")) {
+			return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated,
+				Origin:  &model.Origin{File: t.Name},
 				Message: "nothing is rendered in a revision of git: its manifests are read as they stand, without kustomizations, Flux, Argo CD and Helm",
 				Hint:    "check the revision out (git worktree add FOLDER REV), and name the folder"}}
 		}
@@ -56,7 +59,10 @@ func RemoveObjects(base *model.Snapshot, gone func(model.Ref) bool) *model.Snaps
 
 // problemsWithout returns the problems that are not about certain objects.
 func problemsWithout(problems []model.Problem, gone func(model.Ref) bool) []model.Problem {
-	return slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool { return p.Ref != nil && gone(p.Ref.WithoutSection()) })
+	return slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool {
+		return p.Ref != nil &&
+			gone(p.Ref.WithoutSection())
+	})
 }
 
 // ReplaceObjects returns a snapshot in which some objects are as they are in another one: in place

@@ -14,14 +14,18 @@ func service(name, created, of string) string {
 	return strings.NewReplacer("NAME", name, "CREATED", created, "TYPE", of).Replace(serviceText)
 }
 
-// TestOver: what is applied takes the place of what is there and keeps its time; what is new is younger; the base stays as it is.
+// TestOver: what is applied takes the place of what is there and keeps its time; what is new is
+// younger; the base stays as it is.
 func TestOver(t *testing.T) {
 	const old, future = `, creationTimestamp: "2026-01-01T00:00:00Z"`, `, creationTimestamp: "2999-01-01T00:00:00Z"`
-	base, err := Files(context.Background(), Options{Paths: []string{"-"}, Stdin: strings.NewReader(service("one", old, "x") + service("two", future, "x") + service("bad", "", "x") + service("bad", "", "y"))})
+	base, err := Files(context.Background(), Options{Paths: []string{"-"},
+		Stdin: strings.NewReader(service("one", old, "x") + service("two", future, "x") + service("bad", "", "x") +
+			service("bad", "", "y"))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, err := ApplyFiles(context.Background(), base, Options{Paths: []string{"-"}, Stdin: strings.NewReader(service("one", "", "new") + service("three", "", "new") + service("bad", "", "z"))})
+	over, err := ApplyFiles(context.Background(), base, Options{Paths: []string{"-"},
+		Stdin: strings.NewReader(service("one", "", "new") + service("three", "", "new") + service("bad", "", "z"))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,8 @@ import (
 // AssembleCluster makes a snapshot of what was read of a cluster. The manifests that the options
 // name, if they name any, take the place of what the cluster has, as if they were applied. Errors
 // are those of Files; a snapshot cannot be applied on top of a cluster.
-func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, outcomes []document.Result, problems []model.Problem) (*model.Snapshot, error) {
+func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, outcomes []document.Result,
+	problems []model.Problem) (*model.Snapshot, error) {
 	if len(overlay.Paths) > 0 || overlay.Kustomization != "" {
 		over, err := overlay.readOverlay(ctx, "a cluster", "drop --live to ask the snapshot")
 		if err != nil {
@@ -27,9 +28,10 @@ func AssembleCluster(ctx context.Context, overlay Options, from *model.Cluster, 
 	return assembleSnapshot(overlay, from, outcomes, problems), nil
 }
 
-// assembleSnapshot makes one snapshot of all results. Manifests are applied on top of the objects of a cluster,
-// if there is one.
-func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result, problems []model.Problem) *model.Snapshot {
+// assembleSnapshot makes one snapshot of all results. Manifests are applied on top of the objects
+// of a cluster, if there is one.
+func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result,
+	problems []model.Problem) *model.Snapshot {
 	r := o.gatherObjects(outcomes, nil, from)
 	if from != nil {
 		r.objects = dropReplaced(r.objects)
@@ -51,17 +53,20 @@ type gatheredObjects struct {
 
 // gatherObjects fills in the namespaces of what was read beside what is there already, of a cluster
 // if there is one.
-func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object, from *model.Cluster) *gatheredObjects {
+func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object,
+	from *model.Cluster) *gatheredObjects {
 	r := &gatheredObjects{assumed: map[model.Ref]bool{}, namespace: cmp.Or(o.Namespace, "default")}
 	for _, out := range outcomes {
 		r.objects = append(r.objects, out.Objects...)
 		r.notKubernetes += out.NotKubernetes
 	}
-	cluster := newScopeLookup(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped, from.ClusterScopedKinds()))
+	cluster := newScopeLookup(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped,
+		from.ClusterScopedKinds()))
 	var assumed []*model.Object
 	for _, out := range outcomes {
 		for _, o := range out.Objects {
-			if assignNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.Namespace, r.namespace)) && out.Namespace == "" {
+			if assignNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.Namespace, r.namespace)) &&
+				out.Namespace == "" {
 				assumed = append(assumed, o)
 			}
 		}
@@ -168,8 +173,9 @@ func duplicateProblem(copies []*model.Object) model.Problem {
 	if once := slices.Compact(slices.Clone(places)); len(once) == 1 {
 		return model.Problem{
 			Severity: model.Error, Code: model.DuplicateObject,
-			Message: fmt.Sprintf("%s: %s is deployed more than once, each time differently; none is used", copies[0].Ref, once[0]),
-			Hint:    "read one cluster, or one overlay, at a time",
+			Message: fmt.Sprintf("%s: %s is deployed more than once, each time differently; none is used",
+				copies[0].Ref, once[0]),
+			Hint: "read one cluster, or one overlay, at a time",
 		}.At(copies[0])
 	}
 	last := len(places) - 1
@@ -179,8 +185,9 @@ func duplicateProblem(copies []*model.Object) model.Problem {
 	}
 	return model.Problem{
 		Severity: model.Error, Code: model.DuplicateObject,
-		Message: fmt.Sprintf("%s: %s and %s define it differently; %s", copies[0].Ref, strings.Join(places[:last], ", "), places[last], none),
-		Hint:    "keep one of them",
+		Message: fmt.Sprintf("%s: %s and %s define it differently; %s", copies[0].Ref, strings.Join(places[:last],
+			", "), places[last], none),
+		Hint: "keep one of them",
 	}.At(copies[0])
 }
 
@@ -196,14 +203,16 @@ func inputNotes(objects []*model.Object, assumed map[model.Ref]bool, namespace s
 	if count > 0 {
 		notes = append(notes, model.Problem{
 			Severity: model.Info, Code: model.NamespaceAssumed,
-			Message: fmt.Sprintf("%s no namespace: %s is assumed", formatCount(count, "object has", "objects have"), namespace),
-			Hint:    "another can be given with -n",
+			Message: fmt.Sprintf("%s no namespace: %s is assumed", formatCount(count, "object has", "objects have"),
+				namespace),
+			Hint: "another can be given with -n",
 		})
 	}
 	if foreign > 0 {
 		notes = append(notes, model.Problem{
 			Severity: model.Info, Code: model.NotKubernetes,
-			Message: formatCount(foreign, "document is not a Kubernetes object", "documents are not Kubernetes objects"),
+			Message: formatCount(foreign, "document is not a Kubernetes object",
+				"documents are not Kubernetes objects"),
 		})
 	}
 	return notes

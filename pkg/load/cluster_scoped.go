@@ -34,7 +34,8 @@ func ClusterScopedKinds(objects []*model.Object) []model.GroupKind {
 	return out
 }
 
-// isBuiltinClusterScoped reports whether a kind of Kubernetes or of the Gateway API has no namespace.
+// isBuiltinClusterScoped reports whether a kind of Kubernetes or of the Gateway API has no
+// namespace.
 func isBuiltinClusterScoped(gk model.GroupKind) bool {
 	var kinds []string
 	switch gk.Group {

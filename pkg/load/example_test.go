@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 )
 
-// A broken document costs itself: the others are read, each object knows its line, and a problem says where the trouble is.
+// A broken document costs itself: the others are read, each object knows its line, and a problem
+// says where the trouble is.
 func ExampleFiles() {
 	manifests := `apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway

@@ -13,16 +13,23 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// FuzzDocuments: whatever is read, nothing panics or hangs, what is returned keeps to its contract, and a document that
-// follows is read all the same.
+// FuzzDocuments: whatever is read, nothing panics or hangs, what is returned keeps to its contract,
+// and a document that follows is read all the same.
 func FuzzDocuments(f *testing.F) {
 	for _, seed := range []string{
-		loadtest.Thing("a"), "---\n" + loadtest.Thing("a") + "spec:\n  on: 1\n  rules: [{a: 1}, b]\n", loadtest.Bomb("{<<: [", "*a%[2]d, ", "]}"),
-		"kind: List\nitems:\n- " + indent(loadtest.Thing("b")), "{\"kind\": \"ThingList\", \"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": \"\\ud83d\"}}]}",
-		"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: aGk=}\nstringData: {b: c}\n", "%YAML 1.1\n%TAG !a! b\n---\n!a!x a: &a [*a]\n...\n",
-		"\xff\xfea\x00", "\xfe\xff\x00a", "\ufeffa: b", "a: \u2028- b\u0085c: d\r\ne: f\rg: h\n", "? {a: b}\n: [c, d: e]\n", "a: |\n b\n---\nc: >-\n d\n",
-		"\x1f\x8b\x08\x00", "apiVersion: dopolicy.dev/v1alpha1\nkind: Snapshot\n", "{\"apiVersion\": \"dopolicy.dev/v1alpha1\", \"kind\": \"Snapshot\", \"items\": [{",
-		"a: &x {b: 1}\n<<: [*x, {<<: *x}]\n<<: *x\n", "a: !!int 0x1F\nb: !!binary aGk=\nc: !!float .inf\n", "[{\"a\":1},\n", "{a: b}\n{c: d}\n", "- kind: a\n",
+		loadtest.Thing("a"), "---\n" + loadtest.Thing("a") + "spec:\n  on: 1\n  rules: [{a: 1}, b]\n", loadtest.Bomb(
+			"{<<: [", "*a%[2]d, ", "]}"),
+		"kind: List\nitems:\n- " +
+			indent(loadtest.Thing("b")),
+		"{\"kind\": \"ThingList\", \"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": \"\\ud83d\"}}]}",
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: aGk=}\nstringData: {b: c}\n",
+		"%YAML 1.1\n%TAG !a! b\n---\n!a!x a: &a [*a]\n...\n",
+		"\xff\xfea\x00", "\xfe\xff\x00a", "\ufeffa: b", "a: \u2028- b\u0085c: d\r\ne: f\rg: h\n",
+		"? {a: b}\n: [c, d: e]\n", "a: |\n b\n---\nc: >-\n d\n",
+		"\x1f\x8b\x08\x00", "apiVersion: dopolicy.dev/v1alpha1\nkind: Snapshot\n",
+		"{\"apiVersion\": \"dopolicy.dev/v1alpha1\", \"kind\": \"Snapshot\", \"items\": [{",
+		"a: &x {b: 1}\n<<: [*x, {<<: *x}]\n<<: *x\n", "a: !!int 0x1F\nb: !!binary aGk=\nc: !!float .inf\n",
+		"[{\"a\":1},\n", "{a: b}\n{c: d}\n", "- kind: a\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -67,7 +74,8 @@ func FuzzDocuments(f *testing.F) {
 // check holds an object to the contract of model.Object.
 func check(t *testing.T, o *model.Object, lines int) {
 	t.Helper()
-	if o.Ref.Kind == "" || o.Ref.Name == "" || o.Version == "" || o.Ref.Section != "" || o.Origin.Line < 1 || o.Origin.Line > lines {
+	if o.Ref.Kind == "" || o.Ref.Name == "" || o.Version == "" || o.Ref.Section != "" || o.Origin.Line < 1 ||
+		o.Origin.Line > lines {
 		t.Errorf("%+v %s", o.Ref, o.Origin)
 	}
 	budget := 200_000

@@ -102,7 +102,9 @@ func (g *gitReader) resolveTree(ctx context.Context) (string, error) {
 	}
 	id, _, err := g.runGit(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", root+":"+g.fullPath)
 	if err != nil {
-		return "", g.newError(fmt.Sprintf("revision %q has no %s", g.tree.Rev, g.fullPath), "paths are relative to the working directory; see what is there with: git ls-tree -r --name-only "+g.tree.Rev)
+		return "", g.newError(fmt.Sprintf("revision %q has no %s", g.tree.Rev, g.fullPath),
+			"paths are relative to the working directory; see what is there with: git ls-tree -r --name-only "+
+				g.tree.Rev)
 	}
 	kind, words, err := g.runGit(ctx, "cat-file", "-t", strings.TrimSpace(id))
 	if err != nil {

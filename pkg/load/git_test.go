@@ -73,8 +73,10 @@ func namesRead(t *testing.T, tree GitTree) (read, not []string) {
 }
 
 func TestGitLinks(t *testing.T) {
-	dir := repository(t, map[string]string{"d/a.yaml": "a", "d/link.yaml": "-> ../other/b.yaml", "other/b.yaml": "b", "d/away.yaml": "-> /etc/passwd",
-		"d/gone.yaml": "-> nothing.yaml", "d/folder.yaml": "-> ../other", "d/.hidden.yaml": "h", "d/text.txt": "t", "d/e/c.yaml": "c", "d/.git-like/x.yaml": "x"})
+	dir := repository(t, map[string]string{"d/a.yaml": "a", "d/link.yaml": "-> ../other/b.yaml", "other/b.yaml": "b",
+		"d/away.yaml": "-> /etc/passwd",
+		"d/gone.yaml": "-> nothing.yaml", "d/folder.yaml": "-> ../other", "d/.hidden.yaml": "h", "d/text.txt": "t",
+		"d/e/c.yaml": "c", "d/.git-like/x.yaml": "x"})
 	read, not := namesRead(t, GitTree{Dir: dir, Rev: "HEAD", Path: "d"})
 	if want := []string{"HEAD:d/a.yaml=a", "HEAD:d/link.yaml=b"}; !slices.Equal(read, want) {
 		t.Errorf("read %q, want %q", read, want)
@@ -96,7 +98,8 @@ func TestGitSubmodule(t *testing.T) {
 	dir := repository(t, map[string]string{"a.yaml": "a"})
 	git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+git(t, dir, "rev-parse", "HEAD")+",sub")
 	git(t, dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "sub")
-	if _, not := namesRead(t, GitTree{Dir: dir, Rev: "HEAD", Recursive: true}); !slices.Equal(not, []string{"HEAD:sub"}) {
+	if _, not := namesRead(t, GitTree{Dir: dir, Rev: "HEAD", Recursive: true}); !slices.Equal(not,
+		[]string{"HEAD:sub"}) {
 		t.Errorf("not read: %q", not)
 	}
 	if _, not := namesRead(t, GitTree{Dir: dir, Rev: "HEAD"}); not != nil {
@@ -106,8 +109,10 @@ func TestGitSubmodule(t *testing.T) {
 
 // TestGitLimit: a file that is too large is not read, and Files says so.
 func TestGitLimit(t *testing.T) {
-	dir := repository(t, map[string]string{"a.yaml": strings.Repeat("#", 100), "b.yaml": "kind: Namespace\napiVersion: v1\nmetadata: {name: b}\n"})
-	texts, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD", Limits: document.Limits{Total: 90}})
+	dir := repository(t, map[string]string{"a.yaml": strings.Repeat("#", 100),
+		"b.yaml": "kind: Namespace\napiVersion: v1\nmetadata: {name: b}\n"})
+	texts, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD",
+		Limits: document.Limits{Total: 90}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +136,8 @@ func TestGitMissingObject(t *testing.T) {
 	}
 }
 
-// TestGitPartialClone: a clone without the contents of files is an error that says so; nothing is fetched, whatever fetches with this git.
+// TestGitPartialClone: a clone without the contents of files is an error that says so; nothing is
+// fetched, whatever fetches with this git.
 func TestGitPartialClone(t *testing.T) {
 	from := repository(t, map[string]string{"a.yaml": "a"})
 	git(t, from, "config", "uploadpack.allowFilter", "true")
@@ -139,7 +145,8 @@ func TestGitPartialClone(t *testing.T) {
 	git(t, from, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(from), dir)
 	_, _, err := GitRevision(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
 	var failed *document.Error
-	if !errors.As(err, &failed) || !strings.Contains(failed.Hint, "--no-filter") || strings.Contains(failed.Error(), "warning") {
+	if !errors.As(err, &failed) || !strings.Contains(failed.Hint, "--no-filter") ||
+		strings.Contains(failed.Error(), "warning") {
 		t.Errorf("got %v", err)
 	}
 	if missing := git(t, dir, "rev-list", "--objects", "--missing=print", "HEAD"); !strings.Contains(missing, "?") {
@@ -161,7 +168,8 @@ func TestGitUnknown(t *testing.T) {
 
 func TestGitWithoutProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, _, err := GitRevision(context.Background(), GitTree{Rev: "HEAD"}); err == nil || !strings.Contains(err.Error(), "there is no git program") {
+	if _, _, err := GitRevision(context.Background(), GitTree{Rev: "HEAD"}); err == nil ||
+		!strings.Contains(err.Error(), "there is no git program") {
 		t.Errorf("got %v", err)
 	}
 }

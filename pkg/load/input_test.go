@@ -16,14 +16,16 @@ import (
 
 func TestFolders(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"m/b.yml": loadtest.Thing("b"), "m/a.yaml": loadtest.Thing("a"), "m/c.json": `{"apiVersion":"v1","kind":"Service","metadata":{"name":"c","namespace":"n"}}`,
+		"m/b.yml": loadtest.Thing("b"), "m/a.yaml": loadtest.Thing("a"),
+		"m/c.json":    `{"apiVersion":"v1","kind":"Service","metadata":{"name":"c","namespace":"n"}}`,
 		"m/notes.txt": "a: [", "m/.hidden.yaml": "a: [", "m/.git/x.yaml": "a: [", "m/sub/d.yaml": loadtest.Thing("d"),
 		"m/values.yaml": "a: 1\n---\n- b\n---\ntext\n",
 	})
 	loadtest.Same(t, loadtest.Describe(files(t, "m")),
 		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1",
 		"info NotKubernetes: 3 documents are not Kubernetes objects")
-	s, err := load.Files(context.Background(), load.Options{Paths: []string{"./m/", "m/a.yaml", "m/sub/../sub/d.yaml"}, Recursive: true})
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"./m/", "m/a.yaml", "m/sub/../sub/d.yaml"},
+		Recursive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,8 @@ func TestNamedFileIsMeant(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	loadtest.Write(t, map[string]string{"m/a.yaml": loadtest.Thing("a"), "other/b.yaml": loadtest.Thing("b")})
-	for link, to := range map[string]string{"m/loop": "../m", "m/z.yaml": "a.yaml", "m/y.yaml": "../other/b.yaml", "folder": "m"} {
+	for link, to := range map[string]string{"m/loop": "../m", "m/z.yaml": "a.yaml", "m/y.yaml": "../other/b.yaml",
+		"folder": "m"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
 		}
@@ -54,7 +57,8 @@ func TestLinks(t *testing.T) {
 
 func TestNoAnswer(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"empty/readme.md": "", "above/sub/deep/a.yaml": loadtest.Thing("a"), "above/.git/x.yaml": "", "blank.yaml": "# nothing\n", "broken.yaml": "a: [\n---\n{\n",
+		"empty/readme.md": "", "above/sub/deep/a.yaml": loadtest.Thing("a"), "above/.git/x.yaml": "",
+		"blank.yaml": "# nothing\n", "broken.yaml": "a: [\n---\n{\n",
 	})
 	if err := os.Symlink("nowhere", "dangling.yaml"); err != nil {
 		t.Skip(err)
@@ -67,21 +71,30 @@ func TestNoAnswer(t *testing.T) {
 		problems   int
 	}{
 		{nil, false, "input: there are no files to read", "name files or folders with -f", false, 0},
-		{[]string{"gone.yaml"}, false, "gone.yaml: no such file or directory", "check the path; files, folders and - (standard input) can be read", false, 0},
-		{[]string{"dangling.yaml"}, false, "dangling.yaml: no such file or directory", "check the path; files, folders and - (standard input) can be read", false, 0},
-		{[]string{"https://example.com/a.yaml"}, false, "https://example.com/a.yaml: addresses are not read", "download it first, or pipe it in with -f -", false, 0},
-		{[]string{"./empty/"}, false, "empty: the folder holds no manifests", "manifests are files that end in .yaml, .yml or .json", false, 0},
-		{[]string{"above"}, false, "above: the folder holds no manifests", "its sub-folders hold some: add -R", false, 0},
-		{[]string{"empty"}, true, "empty: the folder holds no manifests", "manifests are files that end in .yaml, .yml or .json", false, 0},
+		{[]string{"gone.yaml"}, false, "gone.yaml: no such file or directory",
+			"check the path; files, folders and - (standard input) can be read", false, 0},
+		{[]string{"dangling.yaml"}, false, "dangling.yaml: no such file or directory",
+			"check the path; files, folders and - (standard input) can be read", false, 0},
+		{[]string{"https://example.com/a.yaml"}, false, "https://example.com/a.yaml: addresses are not read",
+			"download it first, or pipe it in with -f -", false, 0},
+		{[]string{"./empty/"}, false, "empty: the folder holds no manifests",
+			"manifests are files that end in .yaml, .yml or .json", false, 0},
+		{[]string{"above"}, false, "above: the folder holds no manifests", "its sub-folders hold some: add -R", false,
+			0},
+		{[]string{"empty"}, true, "empty: the folder holds no manifests",
+			"manifests are files that end in .yaml, .yml or .json", false, 0},
 		{[]string{"-"}, false, "stdin: there is no standard input", "", false, 0},
-		{[]string{"blank.yaml"}, false, "blank.yaml: no document could be read as a Kubernetes object", "there is nothing in it", true, 0},
-		{[]string{"blank.yaml", "broken.yaml"}, false, "blank.yaml, broken.yaml: no document could be read as a Kubernetes object",
+		{[]string{"blank.yaml"}, false, "blank.yaml: no document could be read as a Kubernetes object",
+			"there is nothing in it", true, 0},
+		{[]string{"blank.yaml", "broken.yaml"}, false,
+			"blank.yaml, broken.yaml: no document could be read as a Kubernetes object",
 			"see the problems with each document; objects have apiVersion, kind and metadata.name", true, 2},
 	}
 	for _, tt := range tests {
 		s, err := load.Files(context.Background(), load.Options{Paths: tt.paths, Recursive: tt.recursive})
 		var e *load.Error
-		if !errors.As(err, &e) || e.Error() != tt.err || e.Hint != tt.hint || errors.Is(err, load.ErrNothingReadable) != tt.unreadable {
+		if !errors.As(err, &e) || e.Error() != tt.err || e.Hint != tt.hint ||
+			errors.Is(err, load.ErrNothingReadable) != tt.unreadable {
 			t.Errorf("%v: got %v (%+v)", tt.paths, err, e)
 		}
 		if tt.unreadable != (s != nil) || s != nil && len(s.Problems) != tt.problems {
@@ -91,7 +104,8 @@ func TestNoAnswer(t *testing.T) {
 }
 
 func TestEmptyListIsReadable(t *testing.T) {
-	for _, text := range []string{"apiVersion: v1\nkind: List\nitems: []\n", "apiVersion: v1\nkind: List\n", `{"kind":"HTTPRouteList","apiVersion":"v1","items":null}`} {
+	for _, text := range []string{"apiVersion: v1\nkind: List\nitems: []\n", "apiVersion: v1\nkind: List\n",
+		`{"kind":"HTTPRouteList","apiVersion":"v1","items":null}`} {
 		s, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text)})
 		if err != nil || len(s.Objects)+len(s.Problems) > 0 {
 			t.Errorf("%q: %v %v", text, err, s)
@@ -100,7 +114,8 @@ func TestEmptyListIsReadable(t *testing.T) {
 }
 
 func TestStdinIsReadOnce(t *testing.T) {
-	s, err := load.Files(context.Background(), load.Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader(loadtest.Thing("a"))})
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"-", "-"},
+		Stdin: strings.NewReader(loadtest.Thing("a"))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +128,8 @@ func TestEndOfContext(t *testing.T) {
 	waiting, _ := io.Pipe()
 	defer waiting.Close()
 	go cancel()
-	if _, err := load.Files(ctx, load.Options{Paths: []string{"-"}, Stdin: waiting}); !errors.Is(err, context.Canceled) {
+	if _, err := load.Files(ctx, load.Options{Paths: []string{"-"}, Stdin: waiting}); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := load.Files(ctx, load.Options{Paths: []string{"a.yaml"}}); !errors.Is(err, context.Canceled) {
@@ -178,7 +194,8 @@ spec:
 			t.Fatal(err)
 		}
 		loadtest.Same(t, loadtest.Describe(s),
-			"service/"+want+"/a stdin:2", "service/other/b stdin:6", "customresourcedefinition/regions.example.com stdin:26",
+			"service/"+want+
+				"/a stdin:2", "service/other/b stdin:6", "customresourcedefinition/regions.example.com stdin:26",
 			"region/e stdin:18", "town/"+want+"/f stdin:22", "zone/d stdin:14", "gatewayclass/c stdin:10",
 			"info NamespaceAssumed: 2 objects have no namespace: "+want+" is assumed (another can be given with -n)")
 	}
@@ -186,9 +203,12 @@ spec:
 
 func TestBuiltInScopes(t *testing.T) {
 	for _, kind := range []string{
-		"v1 Node", "apiregistration.k8s.io/v1 APIService", "rbac.authorization.k8s.io/v1 ClusterRoleBinding", "storage.k8s.io/v1 StorageClass",
-		"admissionregistration.k8s.io/v1 MutatingWebhookConfiguration", "scheduling.k8s.io/v1 PriorityClass", "node.k8s.io/v1 RuntimeClass",
-		"networking.k8s.io/v1 IngressClass", "certificates.k8s.io/v1 CertificateSigningRequest", "flowcontrol.apiserver.k8s.io/v1 FlowSchema",
+		"v1 Node", "apiregistration.k8s.io/v1 APIService", "rbac.authorization.k8s.io/v1 ClusterRoleBinding",
+		"storage.k8s.io/v1 StorageClass",
+		"admissionregistration.k8s.io/v1 MutatingWebhookConfiguration", "scheduling.k8s.io/v1 PriorityClass",
+		"node.k8s.io/v1 RuntimeClass",
+		"networking.k8s.io/v1 IngressClass", "certificates.k8s.io/v1 CertificateSigningRequest",
+		"flowcontrol.apiserver.k8s.io/v1 FlowSchema",
 		"gateway.networking.x-k8s.io/v1alpha1 XMesh", "v1 Namespace", "v1 PersistentVolume",
 	} {
 		apiVersion, kind, _ := strings.Cut(kind, " ")

@@ -23,7 +23,8 @@ func TestLimits(t *testing.T) {
 		message    string
 		line       int
 	}{
-		{"bytes", "# x\n" + loadtest.Thing("big") + "spec: " + strings.Repeat("x", 200), load.Limits{Document: 150}, "not used: the document is larger than 150 bytes", 6},
+		{"bytes", "# x\n" + loadtest.Thing("big") + "spec: " + strings.Repeat("x", 200), load.Limits{Document: 150},
+			"not used: the document is larger than 150 bytes", 6},
 		{"brackets", strings.Repeat("[", deep), load.Limits{}, nested, 5},
 		{"brackets and words", strings.Repeat("[a,", deep), load.Limits{}, nested, 5},
 		{"braces", strings.Repeat("{a: ", deep), load.Limits{}, nested, 5},
@@ -33,14 +34,22 @@ func TestLimits(t *testing.T) {
 		{"closed brackets", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), load.Limits{}, nested, 5},
 		{"JSON", strings.Repeat("{\"a\":\n", deep), load.Limits{}, nested, 105},
 		{"closed JSON", strings.Repeat("[", deep) + strings.Repeat("]", deep), load.Limits{}, nested, 5},
-		{"depth through aliases", "a: &a [[[[1]]]]\nb: [[[*a]]]\n", load.Limits{Depth: 7}, "not used: maps and lists are nested deeper than 7", 6},
-		{"lists of aliases", loadtest.Bomb("[", "*a%[2]d, ", "]"), load.Limits{}, "not used: aliases repeat more than 100000 keys and values", 13},
-		{"maps of aliases", loadtest.Bomb("{", "k%d: *a%d, ", "}"), load.Limits{}, "not used: aliases repeat more than 100000 keys and values", 13},
-		{"merges", loadtest.Bomb("{<<: [", "*a%[2]d, ", "]}"), load.Limits{}, "not used: aliases repeat more than 100000 keys and values", 13},
-		{"huge list", "a: [" + strings.Repeat("b,", 4_100_000) + "]", load.Limits{}, "not used: the document may hold more than 4000000 keys and values", 5},
-		{"huge JSON list", "{\"a\": [\n" + strings.Repeat("1,", 4_100_000) + "1]}", load.Limits{}, "not used: the document may hold more than 4000000 keys and values", 5},
-		{"values", "x: &x [1, 2, 3, 4, 5, 6, 7, 8]\na: [*x, *x, *x]", load.Limits{Nodes: 30}, "not used: the document holds more than 30 keys and values", 6},
-		{"directives", "%YAML 1.2\r" + strings.Repeat("%TAG !a! b\r", 200) + "---\ra: 1\n", load.Limits{}, "not used: the document has more than 100 directives", 5},
+		{"depth through aliases", "a: &a [[[[1]]]]\nb: [[[*a]]]\n", load.Limits{Depth: 7},
+			"not used: maps and lists are nested deeper than 7", 6},
+		{"lists of aliases", loadtest.Bomb("[", "*a%[2]d, ", "]"), load.Limits{},
+			"not used: aliases repeat more than 100000 keys and values", 13},
+		{"maps of aliases", loadtest.Bomb("{", "k%d: *a%d, ", "}"), load.Limits{},
+			"not used: aliases repeat more than 100000 keys and values", 13},
+		{"merges", loadtest.Bomb("{<<: [", "*a%[2]d, ", "]}"), load.Limits{},
+			"not used: aliases repeat more than 100000 keys and values", 13},
+		{"huge list", "a: [" + strings.Repeat("b,", 4_100_000) + "]", load.Limits{},
+			"not used: the document may hold more than 4000000 keys and values", 5},
+		{"huge JSON list", "{\"a\": [\n" + strings.Repeat("1,", 4_100_000) + "1]}", load.Limits{},
+			"not used: the document may hold more than 4000000 keys and values", 5},
+		{"values", "x: &x [1, 2, 3, 4, 5, 6, 7, 8]\na: [*x, *x, *x]", load.Limits{Nodes: 30},
+			"not used: the document holds more than 30 keys and values", 6},
+		{"directives", "%YAML 1.2\r" + strings.Repeat("%TAG !a! b\r", 200) + "---\ra: 1\n", load.Limits{},
+			"not used: the document has more than 100 directives", 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +59,8 @@ func TestLimits(t *testing.T) {
 				t.Errorf("took %s", took)
 			}
 			want := fmt.Sprintf("error LimitExceeded stdin:%d: %s", tt.line, tt.message)
-			loadtest.Same(t, loadtest.Describe(s), "thing/ns/a stdin:1", "thing/ns/b "+s.Objects[1].Origin.String(), want)
+			loadtest.Same(t, loadtest.Describe(s), "thing/ns/a stdin:1", "thing/ns/b "+s.Objects[1].Origin.String(),
+				want)
 		})
 	}
 }
@@ -83,13 +93,16 @@ func TestRepeatedValuesAreShared(t *testing.T) {
 }
 
 func TestTotal(t *testing.T) {
-	loadtest.Write(t, map[string]string{"a.yaml": loadtest.Thing("a"), "b.yaml": loadtest.Thing("b") + "# " + strings.Repeat("x", 500), "c.yaml": loadtest.Thing("c")})
+	loadtest.Write(t, map[string]string{"a.yaml": loadtest.Thing("a"), "b.yaml": loadtest.Thing("b") + "# " +
+		strings.Repeat("x", 500), "c.yaml": loadtest.Thing("c")})
 	refused := "LimitExceeded %s:1: not read: with this file the input is larger than the limit for all files together (--max-input) (read fewer files at once, or raise --max-input)"
 	s, err := load.Files(context.Background(), load.Options{
-		Paths: []string{"a.yaml", "b.yaml", "-", "c.yaml"}, Stdin: strings.NewReader(strings.Repeat("x", 500)), Limits: load.Limits{Total: 400},
+		Paths: []string{"a.yaml", "b.yaml", "-", "c.yaml"}, Stdin: strings.NewReader(strings.Repeat("x",
+			500)), Limits: load.Limits{Total: 400},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a a.yaml:1", "thing/ns/c c.yaml:1", "error "+fmt.Sprintf(refused, "b.yaml"), "error "+fmt.Sprintf(refused, "stdin"))
+	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a a.yaml:1", "thing/ns/c c.yaml:1", "error "+fmt.Sprintf(refused,
+		"b.yaml"), "error "+fmt.Sprintf(refused, "stdin"))
 }

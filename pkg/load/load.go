@@ -18,41 +18,46 @@ import (
 
 // Options say what to read and how.
 type Options struct {
-	// Paths are files, folders and "-" for standard input. A file that is reached twice is read once. Of a folder, the
-	// files that end in .yaml, .yml or .json are read; hidden ones are not, and links to other folders are not followed.
+	// Paths are files, folders and "-" for standard input. A file that is reached twice is read
+	// once. Of a folder, the files that end in .yaml, .yml or .json are read; hidden ones are not,
+	// and links to other folders are not followed.
 	Paths     []string
 	Recursive bool // read sub-folders too
-	// Render has a recursive folder read as the tools do that deploy it: kustomizations in it are built, and what objects lead to (Flux
-	// Kustomizations, Argo CD Applications, Helm releases) is read as they say. What cannot be rendered is in the problems.
+	// Render has a recursive folder read as the tools do that deploy it: kustomizations in it are
+	// built, and what objects lead to (Flux Kustomizations, Argo CD Applications, Helm releases) is
+	// read as they say. What cannot be rendered is in the problems.
 	Render bool
 	Helm   bool // charts are rendered with the helm program, if there is one
-	// Destination is the cluster to read, if what is rendered is for several: as Argo CD calls it, or its address, or the name of the object
-	// with the kubeconfig that Flux reaches it with. That of the tools themselves is in-cluster. Empty means all, and a warning names them.
+	// Destination is the cluster to read, if what is rendered is for several: as Argo CD calls it,
+	// or its address, or the name of the object with the kubeconfig that Flux reaches it with. That
+	// of the tools themselves is in-cluster. Empty means all, and a warning names them.
 	Destination string
 	Stdin       io.Reader
-	// Texts are files that were read already, with what was found wrong on the way. They are read instead of Paths.
+	// Texts are files that were read already, with what was found wrong on the way. They are read
+	// instead of Paths.
 	TextFiles []input.TextFile
 	Problems  []model.Problem
 
-	// Kustomization is the folder of a kustomization to build and read instead of Paths. Nothing is fetched and no
-	// program is run: what would need it is refused before the build. The library keeps state of its own, so that two
-	// builds must not run at the same time.
+	// Kustomization is the folder of a kustomization to build and read instead of Paths. Nothing is
+	// fetched and no program is run: what would need it is refused before the build. The library
+	// keeps state of its own, so that two builds must not run at the same time.
 	Kustomization string
 
 	// Namespace is that of namespaced objects that name none (G7); empty means default.
 	Namespace string
-	// ClusterScoped are kinds without namespace, beside those of Kubernetes and the Gateway API and those that a
-	// CustomResourceDefinition in the input says to be so.
+	// ClusterScoped are kinds without namespace, beside those of Kubernetes and the Gateway API and
+	// those that a CustomResourceDefinition in the input says to be so.
 	ClusterScoped []model.GroupKind
 
 	Limits document.Limits
 }
 
-// Files reads everything that the options name into a snapshot. Trouble with single documents is in its problems. There
-// is an *Error if no answer is possible: a path that is missing or cannot be read, a folder without manifests, or a
-// kustomization that cannot be built (it is built whole: one broken document is enough). If not
-// one object was found anywhere, the error wraps ErrNothingReadable and the snapshot, which holds the reasons, comes
-// with it. The order of the input changes nothing but line numbers. When ctx ends, its error is returned.
+// Files reads everything that the options name into a snapshot. Trouble with single documents is in
+// its problems. There is an *Error if no answer is possible: a path that is missing or cannot be
+// read, a folder without manifests, or a kustomization that cannot be built (it is built whole: one
+// broken document is enough). If not one object was found anywhere, the error wraps
+// ErrNothingReadable and the snapshot, which holds the reasons, comes with it. The order of the
+// input changes nothing but line numbers. When ctx ends, its error is returned.
 func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 	r, err := o.readInput(ctx)
 	if err != nil {
@@ -87,8 +92,9 @@ func truncationProblem(h *model.Header, outcomes []document.Result) *model.Probl
 		return nil
 	}
 	return &model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{Cluster: h.Cluster},
-		Message: fmt.Sprintf("the snapshot holds %d objects, and its header says %d: something of it is lost", read, *h.Objects),
-		Hint:    "take it anew with: kubectl dopolicy snapshot -o FILE"}
+		Message: fmt.Sprintf("the snapshot holds %d objects, and its header says %d: something of it is lost",
+			read, *h.Objects),
+		Hint: "take it anew with: kubectl dopolicy snapshot -o FILE"}
 }
 
 // inputResult is what was read of what options name.
@@ -113,12 +119,13 @@ func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 	return r, err
 }
 
-// readOverlay reads manifests that are applied on top of something else. A snapshot cannot: it is an error,
-// whose hint says what to do instead.
+// readOverlay reads manifests that are applied on top of something else. A snapshot cannot: it is
+// an error, whose hint says what to do instead.
 func (o Options) readOverlay(ctx context.Context, what, hint string) (*inputResult, error) {
 	r, err := o.readInput(ctx)
 	if err == nil && r.header != nil {
-		return nil, &document.Error{What: o.inputName(), Err: errors.New("a snapshot cannot be applied on top of " + what), Hint: hint}
+		return nil, &document.Error{What: o.inputName(), Err: errors.New("a snapshot cannot be applied on top of " +
+			what), Hint: hint}
 	}
 	return r, err
 }
@@ -128,7 +135,8 @@ func (r *inputResult) checkReadable(o Options) error {
 	if slices.ContainsFunc(r.outcomes, func(out document.Result) bool { return out.Readable > 0 }) {
 		return nil
 	}
-	return &document.Error{What: o.inputName(), Err: document.ErrNothingReadable, Hint: nothingReadableHint(r.documents + len(r.problems))}
+	return &document.Error{What: o.inputName(), Err: document.ErrNothingReadable,
+		Hint: nothingReadableHint(r.documents + len(r.problems))}
 }
 
 // inputName is how errors call everything that the options name.
@@ -138,7 +146,8 @@ func (o Options) inputName() string { return cmp.Or(o.Kustomization, strings.Joi
 func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits document.Limits) ([]document.Raw, error) {
 	switch {
 	case o.Kustomization != "" && len(o.Paths) > 0:
-		return nil, &document.Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
+		return nil, &document.Error{What: "input",
+			Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
 		return kustomize.Build(ctx, kustomize.Options{Folder: o.Kustomization, Helm: o.Helm, Limits: limits}, r)
 	case len(o.TextFiles) > 0:
@@ -152,14 +161,16 @@ func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits docu
 		}
 		return r.ReadFiles(ctx, sources)
 	case len(o.Paths) == 0:
-		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
+		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"),
+			Hint: "name files or folders with -f"}
 	}
 	f, err := input.Find(o.Paths, o.Recursive, o.Recursive && o.Render)
 	if err != nil {
 		return nil, err
 	}
 	if f.SeparateDeployments {
-		return gitops.Render(ctx, gitops.Options{Paths: o.Paths, Namespace: o.Namespace, Destination: o.Destination, Helm: o.Helm, Limits: limits}, r, f)
+		return gitops.Render(ctx, gitops.Options{Paths: o.Paths, Namespace: o.Namespace, Destination: o.Destination,
+			Helm: o.Helm, Limits: limits}, r, f)
 	}
 	return r.ReadFiles(ctx, f.Files)
 }

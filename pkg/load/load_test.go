@@ -25,7 +25,8 @@ func files(t testing.TB, paths ...string) *model.Snapshot {
 // stdin loads a text from standard input; nothing readable in it is no failure.
 func stdin(t testing.TB, text string, limits load.Limits) *model.Snapshot {
 	t.Helper()
-	s, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text), Limits: limits})
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text),
+		Limits: limits})
 	if err != nil && !errors.Is(err, load.ErrNothingReadable) {
 		t.Fatal(err)
 	}
@@ -37,22 +38,27 @@ func TestDocuments(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"empty documents and comments say nothing", "---\n# a\n---\n\n---\nnull\n--- # b\n" + loadtest.Thing("a") + "...\n\n# end\n",
+		{"empty documents and comments say nothing", "---\n# a\n---\n\n---\nnull\n--- # b\n" + loadtest.Thing("a") +
+			"...\n\n# end\n",
 			[]string{"thing/ns/a stdin:8"}},
 		{"first content line", "# licence\n\n---\n# about\n\n" + loadtest.Thing("a") + "---\n" + loadtest.Thing("b"),
 			[]string{"thing/ns/a stdin:6", "thing/ns/b stdin:10"}},
 		{"content behind the marker", "--- {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n",
-			[]string{"error InvalidYAML stdin:1: not used: kubectl stops here: --- is followed by something on its line (put --- on a line of its own)"}},
+			[]string{
+				"error InvalidYAML stdin:1: not used: kubectl stops here: --- is followed by something on its line (put --- on a line of its own)"}},
 		{"directives", "%YAML 1.1\n---\n" + loadtest.Thing("a") + "---\n# x\n%YAML 1.1\n---\n" + loadtest.Thing("b"),
 			[]string{"thing/ns/a stdin:3", "thing/ns/b stdin:10",
 				"error InvalidYAML stdin:1: kubectl stops here: it reads no directives (%YAML, %TAG) (take the directive out)",
 				"error InvalidYAML stdin:8: kubectl stops here: it reads no directives (%YAML, %TAG) (take the directive out)"}},
 		{"carriage returns", strings.ReplaceAll("---\n"+loadtest.Thing("a")+"---\n"+loadtest.Thing("b"), "\n", "\r\n"),
 			[]string{"thing/ns/a stdin:2", "thing/ns/b stdin:6"}},
-		{"old carriage returns are no lines to an editor", strings.ReplaceAll(loadtest.Thing("a")+"---\n"+loadtest.Thing("b"), "\n", "\r"),
-			[]string{"thing/ns/a stdin:1", "error InvalidYAML stdin:1: not used: kubectl reads one document between two lines ---, and this is a second one (put --- on a line of its own in front of it)"}},
+		{"old carriage returns are no lines to an editor", strings.ReplaceAll(loadtest.Thing("a")+"---\n"+
+			loadtest.Thing("b"), "\n", "\r"),
+			[]string{"thing/ns/a stdin:1",
+				"error InvalidYAML stdin:1: not used: kubectl reads one document between two lines ---, and this is a second one (put --- on a line of its own in front of it)"}},
 		{"byte order mark", "\ufeff" + loadtest.Thing("a"), []string{"thing/ns/a stdin:1"}},
-		{"separators inside block text", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata:\n  x: |\n    ---\n    kind: no\n",
+		{"separators inside block text",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata:\n  x: |\n    ---\n    kind: no\n",
 			[]string{"configmap/b/a stdin:1"}},
 		{"no kind", "apiVersion: v1\nmetadata: {name: a}\n",
 			[]string{"error NotAnObject stdin:1: not used: it has no kind"}},
@@ -60,11 +66,14 @@ func TestDocuments(t *testing.T) {
 			[]string{"error NotAnObject stdin:2: not used: it has no apiVersion"}},
 		{"no name", "apiVersion: v1\nkind: Service\nmetadata:\n  namespace: b\n",
 			[]string{"error NotAnObject stdin:3: not used: it has no metadata.name"}},
-		{"names that the API server makes", strings.Repeat("---\napiVersion: v1\nkind: Service\nmetadata: {generateName: a-, name: '', namespace: b}\n", 2),
+		{"names that the API server makes",
+			strings.Repeat(
+				"---\napiVersion: v1\nkind: Service\nmetadata: {generateName: a-, name: '', namespace: b}\n", 2),
 			[]string{"service/b/a-* stdin:2", "service/b/a-*2 stdin:6",
 				"warning InvalidObject service/b/a-* stdin:4: it has generateName and no name: kubectl create and Argo CD create it, kubectl apply and Flux refuse it (give it a name)",
 				"warning InvalidObject service/b/a-*2 stdin:8: it has generateName and no name: kubectl create and Argo CD create it, kubectl apply and Flux refuse it (give it a name)"}},
-		{"names that the API server makes are none that something refers to", "apiVersion: v1\nkind: Service\nmetadata: {generateName: a-, namespace: b}\nspec: ['b/a-*']\n",
+		{"names that the API server makes are none that something refers to",
+			"apiVersion: v1\nkind: Service\nmetadata: {generateName: a-, namespace: b}\nspec: ['b/a-*']\n",
 			[]string{"service/b/a-** stdin:1",
 				"warning InvalidObject service/b/a-** stdin:3: it has generateName and no name: kubectl create and Argo CD create it, kubectl apply and Flux refuse it (give it a name)"}},
 		{"no metadata", "apiVersion: v1\nkind: Service\nmetadata:\n",
@@ -83,8 +92,10 @@ func TestDocuments(t *testing.T) {
 			[]string{"warning NotAnObject stdin:3: not used: it has neither apiVersion nor kind"}},
 		{"text", "hello\n", []string{"warning NotAnObject stdin:1: not used: not an object"}},
 		{"a list of objects", "- kind: a\n- kind: b\n",
-			[]string{"warning NotAnObject stdin:1: not used: a list, not an object (write the objects as documents of their own, with --- between them, or as items of kind: List)"}},
-		{"wrong types in metadata", "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  namespace: b\n  creationTimestamp: soon\n  labels:\n    a: \"1\"\n    b: 2\n  annotations: [a]\n",
+			[]string{
+				"warning NotAnObject stdin:1: not used: a list, not an object (write the objects as documents of their own, with --- between them, or as items of kind: List)"}},
+		{"wrong types in metadata",
+			"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  namespace: b\n  creationTimestamp: soon\n  labels:\n    a: \"1\"\n    b: 2\n  annotations: [a]\n",
 			[]string{"service/b/a stdin:1",
 				"warning WrongType service/b/a stdin:10: metadata.annotations is not a map and is left out",
 				"warning WrongType service/b/a stdin:6: metadata.creationTimestamp is not a time like 2006-01-02T15:04:05Z and is left out",
@@ -92,9 +103,12 @@ func TestDocuments(t *testing.T) {
 		{"a key written twice", loadtest.Thing("a") + "spec:\n  a: 1\n  b: 2\n  a: 3\n",
 			[]string{`error InvalidYAML stdin:7: not used: key "a" is written twice, on lines 5 and 7`}},
 		{"keys that mean the same", "---\n" + loadtest.Thing("a") + "spec:\n  on: 1\n  yes: 2\n",
-			[]string{`error InvalidYAML stdin:7: not used: keys "on" on line 6 and "yes" on line 7 are both read as "true" (quote them)`}},
-		{"a key that means something else", loadtest.Thing("a") + "spec:\n  on: 1\n  \"off\": 2\n  0777: 3\n  8080: 4\n  true: 5\n",
-			[]string{`error InvalidYAML stdin:9: not used: keys "on" on line 5 and "true" on line 9 are both read as "true" (quote them)`}},
+			[]string{
+				`error InvalidYAML stdin:7: not used: keys "on" on line 6 and "yes" on line 7 are both read as "true" (quote them)`}},
+		{"a key that means something else", loadtest.Thing("a") +
+			"spec:\n  on: 1\n  \"off\": 2\n  0777: 3\n  8080: 4\n  true: 5\n",
+			[]string{
+				`error InvalidYAML stdin:9: not used: keys "on" on line 5 and "true" on line 9 are both read as "true" (quote them)`}},
 		{"odd keys", loadtest.Thing("a") + "spec:\n  on: 1\n  \"off\": 2\n  0777: 3\n  8080: 4\n",
 			[]string{"thing/ns/a stdin:1",
 				`warning WrongType thing/ns/a stdin:7: the key 0777 is read as "511" (quote it if it is meant as text: "0777")`,
@@ -106,14 +120,19 @@ func TestDocuments(t *testing.T) {
 		{"a tag that does not fit", loadtest.Thing("a") + "spec:\n  a: !!int hunter2\n",
 			[]string{"error InvalidYAML stdin:5: not used: a value is tagged !!int but is none"}},
 		{"an unknown anchor", loadtest.Thing("a") + "spec:\n  a: *hunter2\n",
-			[]string{"error InvalidYAML stdin:5: not used: an alias (*name) to an anchor that is not there; quote the text if it is none"}},
+			[]string{
+				"error InvalidYAML stdin:5: not used: an alias (*name) to an anchor that is not there; quote the text if it is none"}},
 		{"an anchor in itself", loadtest.Thing("a") + "spec: &a\n  b: [*a]\n",
 			[]string{"error InvalidYAML stdin:5: not used: an anchor contains an alias to itself"}},
-		{"kustomization", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n---\n" + loadtest.Thing("a"),
+		{"kustomization", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n---\n" +
+			loadtest.Thing("a"),
 			[]string{"thing/ns/a stdin:5", "info NotKubernetes: 1 document is not a Kubernetes object"}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { loadtest.Same(t, loadtest.Describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
+		t.Run(tt.name, func(t *testing.T) {
+			loadtest.Same(t, loadtest.Describe(stdin(t, tt.text, load.Limits{})),
+				tt.want...)
+		})
 	}
 }
 
@@ -156,7 +175,8 @@ spec:
 func TestBrokenDocumentCostsItself(t *testing.T) {
 	loadtest.Write(t, map[string]string{
 		"a.yaml": loadtest.Thing("a"),
-		"b.yaml": loadtest.Thing("b1") + "---\n" + loadtest.Thing("b2") + "---\n" + loadtest.Thing("b3") + "spec:\n  a: 1\n b: 2\n  c: 3\n---\n" + loadtest.Thing("b4"),
+		"b.yaml": loadtest.Thing("b1") + "---\n" + loadtest.Thing("b2") + "---\n" + loadtest.Thing("b3") +
+			"spec:\n  a: 1\n b: 2\n  c: 3\n---\n" + loadtest.Thing("b4"),
 	})
 	loadtest.Same(t, loadtest.Describe(files(t, "a.yaml", "b.yaml")),
 		"thing/ns/a a.yaml:1", "thing/ns/b1 b.yaml:1", "thing/ns/b2 b.yaml:5", "thing/ns/b4 b.yaml:17",

@@ -15,7 +15,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// plainScalars are scalars whose meaning YAML 1.1, YAML 1.2 and JSON do not agree on, and their neighbours.
+// plainScalars are scalars whose meaning YAML 1.1, YAML 1.2 and JSON do not agree on, and their
+// neighbours.
 var plainScalars = strings.Fields(`
 	yes Yes YES yEs on On ON oN no No NO off Off OFF oFF true True TRUE tRue false False FALSE t f
 	~ null Null NULL nULL nil none
@@ -31,7 +32,8 @@ var plainScalars = strings.Fields(`
 	!!timestamp\u00202001-12-14 !custom\u00201 !!float\u00201.5 !!int\u00200x10 !!binary\u0020/w==
 `)
 
-// kubectl is what kubectl's reader makes of a document: the value of v, as JSON with its numbers as they are kept here.
+// kubectl is what kubectl's reader makes of a document: the value of v, as JSON with its numbers as
+// they are kept here.
 func kubectl(t *testing.T, text string) (any, bool) {
 	t.Helper()
 	j, err := kyaml.YAMLToJSON([]byte(text))
@@ -138,7 +140,8 @@ func TestStructuresMeanWhatKubectlReads(t *testing.T) {
 
 func TestRefusedLikeKubectl(t *testing.T) {
 	for _, text := range []string{
-		"a: &a 1\nb:\n  <<: *a", "a: &a [1]\nb:\n  <<: *a", "a: {<<: [1]}", "a: !!int b", "a: !!bool 1", "a: !!binary -",
+		"a: &a 1\nb:\n  <<: *a", "a: &a [1]\nb:\n  <<: *a", "a: {<<: [1]}", "a: !!int b", "a: !!bool 1",
+		"a: !!binary -",
 		"a: *x", "a: &a [*a]", "a: .inf", "{a: 1}: b", "[a]: b", "a: !!timestamp b",
 	} {
 		if want, ok := kubectl(t, text); ok {
@@ -152,7 +155,8 @@ func TestRefusedLikeKubectl(t *testing.T) {
 
 func TestScalarValues(t *testing.T) {
 	got, _ := ours(t, "v: [yes, 0777, 0o777, 1_000, 1.0, 1e3, 99999999999999999999, ~, 2001-12-14, \"no\"]")
-	want := map[string]any{"v": []any{true, int64(511), int64(511), int64(1000), int64(1), int64(1000), 1e20, nil, "2001-12-14", "no"}}
+	want := map[string]any{"v": []any{true, int64(511), int64(511), int64(1000), int64(1), int64(1000), 1e20, nil,
+		"2001-12-14", "no"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, want %#v", got, want)
 	}

@@ -16,7 +16,8 @@ func TestSecrets(t *testing.T) {
 	pem := "-----BEGIN CERTIFICATE-----\nSFVOVEVSMg==\n-----END CERTIFICATE-----\n"
 	secret := "apiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nimmutable: true\nmetadata:\n  name: s\n  namespace: m\n  annotations:\n" +
 		"    kubectl.kubernetes.io/last-applied-configuration: '{\"data\":{\"a\":\"hunter2\"}}'\ndata:\n  a: hunter2\n  b: " +
-		base64.StdEncoding.EncodeToString([]byte(pem)) + "\n  c: aHVudGVyMg==\n  d: null\nstringData:\n  c: hunter2\n  e: |\n    " +
+		base64.StdEncoding.EncodeToString([]byte(pem)) +
+		"\n  c: aHVudGVyMg==\n  d: null\nstringData:\n  c: hunter2\n  e: |\n    " +
 		strings.ReplaceAll(pem, "\n", "\n    ") + "\n"
 	list := "kind: List\nitems:\n- " + indent(secret) + "- " + indent(loadtest.Thing("a")+"spec:\n  x: 1\n")
 	for _, text := range []string{secret, list, loadtest.Thing("a") + "---\n" + secret} {
@@ -31,7 +32,8 @@ func TestSecrets(t *testing.T) {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if held := contents(s); strings.Contains(held, "hunter2") || strings.Contains(held, "aHVudGVyMg") || strings.Contains(held, "SFVOVEVSMg") {
+		if held := contents(s); strings.Contains(held, "hunter2") || strings.Contains(held, "aHVudGVyMg") ||
+			strings.Contains(held, "SFVOVEVSMg") {
 			t.Errorf("a value is kept: %s", held)
 		}
 	}

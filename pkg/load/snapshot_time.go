@@ -15,7 +15,8 @@ import (
 // timeSearchBytes is within how many bytes of a snapshot its header says when the cluster was read.
 const timeSearchBytes = 4096
 
-// readAtField finds that in YAML and in JSON. It stands before everything that could hold the same words.
+// readAtField finds that in YAML and in JSON. It stands before everything that could hold the same
+// words.
 var readAtField = regexp.MustCompile(`(?m)^\s*"?readAt"?:\s*"?([0-9TZ:.+-]+)"?`)
 
 // SnapshotTime returns when the cluster of a snapshot was read, by its header. It is zero if the

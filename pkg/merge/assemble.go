@@ -1,7 +1,8 @@
 package merge
 
-// Assemble builds the bare settings document of units (engine E7): nil if there are none. Values are shared with the units.
-// Entries of keyed lists stand in the order of the units; nulls are left out, the objects around them are not.
+// Assemble builds the bare settings document of units (engine E7): nil if there are none. Values
+// are shared with the units. Entries of keyed lists stand in the order of the units; nulls are left
+// out, the objects around them are not.
 func Assemble(units []Unit) any {
 	if len(units) == 0 {
 		return nil

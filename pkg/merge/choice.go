@@ -38,7 +38,8 @@ func (f unitFilter) withoutOtherChoices(strong, weak []Unit, st *Step, o Action,
 			return false
 		}
 		at := slices.IndexFunc(strong, func(s Unit) bool {
-			return s.Choice == u.Choice && s.Path.encode() != u.Path.encode() && (!s.Zero || u.Zero && reason != NoEffect)
+			return s.Choice == u.Choice && s.Path.encode() != u.Path.encode() &&
+				(!s.Zero || u.Zero && reason != NoEffect)
 		})
 		if at < 0 || reason == NoEffect && !u.Zero {
 			return false

@@ -37,7 +37,8 @@ func UniteValues(established, lower Unit, wins Side) (Unit, []Effect) {
 	}
 	high, above := established.unionValues()
 	low, below := lower.unionValues()
-	out := Unit{Path: lower.Path, Value: slices.Concat(high, low), From: sourcesOf([]Unit{established, lower}), Items: slices.Concat(above, below)}
+	out := Unit{Path: lower.Path, Value: slices.Concat(high, low), From: sourcesOf([]Unit{established, lower}),
+		Items: slices.Concat(above, below)}
 	return out, joinEffects(out, established, lower)
 }
 
@@ -50,14 +51,15 @@ func (u *Unit) unionValues() ([]any, [][]Source) {
 	return []any{u.Value}, [][]Source{u.From}
 }
 
-// mergeEntries combines two entries of a keyed list that have one key as a merge patch does, the winner's being the patch. A patch that
-// leaves nothing of the other one replaces it.
+// mergeEntries combines two entries of a keyed list that have one key as a merge patch does, the
+// winner's being the patch. A patch that leaves nothing of the other one replaces it.
 func mergeEntries(established, lower Unit, wins Side) (Unit, []Effect) {
 	base, patch := established, lower
 	if wins == Higher {
 		base, patch = lower, established
 	}
-	out := Unit{Path: lower.Path, Value: ApplyMergePatch(Unpack(base.Value), Unpack(patch.Value)), From: sourcesOf([]Unit{established, lower})}
+	out := Unit{Path: lower.Path, Value: ApplyMergePatch(Unpack(base.Value), Unpack(patch.Value)),
+		From: sourcesOf([]Unit{established, lower})}
 	if Equal(out.Value, patch.Value) {
 		out.From = patch.From
 	}
@@ -111,7 +113,8 @@ func (s Shape) findCombiner(p Path) CombineFunc {
 	for i := range s {
 		pt := &s[i]
 		switch {
-		case pt.Order == PatchOrder && pt.Keys != nil && len(p) > 0 && p[len(p)-1].Form == pt.As && pt.fitsPath(p[:len(p)-1]):
+		case pt.Order == PatchOrder && pt.Keys != nil && len(p) > 0 && p[len(p)-1].Form == pt.As &&
+			pt.fitsPath(p[:len(p)-1]):
 			return mergeEntries
 		case pt.Combine == nil && !pt.Append || !pt.fitsPath(p):
 		case pt.Combine != nil:
@@ -153,7 +156,8 @@ func (s Segment) matchesKey(key string) bool {
 	case Any:
 		return true
 	case Prefix:
-		return len(key) > len(s.Name) && key[:len(s.Name)] == s.Name && key[len(s.Name)] >= 'A' && key[len(s.Name)] <= 'Z'
+		return len(key) > len(s.Name) && key[:len(s.Name)] == s.Name && key[len(s.Name)] >= 'A' &&
+			key[len(s.Name)] <= 'Z'
 	}
 	return s.Name == key
 }
@@ -240,7 +244,8 @@ func arrangeEntries(units []Unit, list string, names []string) []Unit {
 			places, entries = append(places, i), append(entries, u)
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b Unit) int { return rank[a.Path[len(a.Path)-1].Name] - rank[b.Path[len(b.Path)-1].Name] })
+	slices.SortStableFunc(entries,
+		func(a, b Unit) int { return rank[a.Path[len(a.Path)-1].Name] - rank[b.Path[len(b.Path)-1].Name] })
 	out := slices.Clone(units)
 	for i, at := range places {
 		out[at] = entries[i]
@@ -248,8 +253,9 @@ func arrangeEntries(units []Unit, list string, names []string) []Unit {
 	return out
 }
 
-// patchOrder is the order in which a strategic merge patch leaves the entries of a keyed list: those of the patch in its order, each behind
-// the entries that are the target's alone and stood before it there.
+// patchOrder is the order in which a strategic merge patch leaves the entries of a keyed list:
+// those of the patch in its order, each behind the entries that are the target's alone and stood
+// before it there.
 func patchOrder(target, patch []string) []string {
 	position := make(map[string]int, len(target))
 	for i, n := range target {

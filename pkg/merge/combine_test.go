@@ -48,7 +48,8 @@ func TestAppend(t *testing.T) {
 		{"nothing to add to", list(), list("b"), list("b"), 1, 1},
 		{"no lists: the lower one", "a", list("b"), list("b"), 1, 1},
 	} {
-		r := overlaid(t, shape, map[string]any{"deep": map[string]any{"appendMatch": c.higher, "appended": "x"}, "match": list("old")},
+		r := overlaid(t, shape, map[string]any{"deep": map[string]any{"appendMatch": c.higher, "appended": "x"},
+			"match": list("old")},
 			map[string]any{"deep": map[string]any{"appendMatch": c.lower, "appended": "y"}, "match": list("new")})
 		doc := r.Document().(map[string]any)
 		deep := doc["deep"].(map[string]any)
@@ -63,7 +64,8 @@ func TestAppend(t *testing.T) {
 }
 
 func TestKeyedListInPatchOrder(t *testing.T) {
-	shape := Shape{{Path: Path{{Form: Deep}}}, {Path: KeyPath("compressor"), Keys: []string{"type"}, As: Entry, Order: PatchOrder}}
+	shape := Shape{{Path: Path{{Form: Deep}}}, {Path: KeyPath("compressor"), Keys: []string{"type"}, As: Entry,
+		Order: PatchOrder}}
 	entry := func(name string, more ...string) any {
 		m := map[string]any{"type": name}
 		for _, k := range more {
@@ -71,9 +73,11 @@ func TestKeyedListInPatchOrder(t *testing.T) {
 		}
 		return m
 	}
-	r := overlaid(t, shape, map[string]any{"compressor": []any{entry("Brotli", "brotli"), entry("Gzip", "gzip")}, "x": int64(1)},
+	r := overlaid(t, shape, map[string]any{"compressor": []any{entry("Brotli", "brotli"), entry("Gzip", "gzip")},
+		"x": int64(1)},
 		map[string]any{"compressor": []any{entry("Zstd"), entry("Gzip", "extra")}})
-	want := map[string]any{"compressor": []any{entry("Zstd"), entry("Brotli", "brotli"), entry("Gzip", "gzip", "extra")}, "x": int64(1)}
+	want := map[string]any{"compressor": []any{entry("Zstd"), entry("Brotli", "brotli"),
+		entry("Gzip", "gzip", "extra")}, "x": int64(1)}
 	if !Equal(r.Document(), want) {
 		t.Errorf("%v", r.Document())
 	}
@@ -93,10 +97,12 @@ func TestCombineByFunction(t *testing.T) {
 		}
 		return Unit{Path: lower.Path, Value: "both", From: sourcesOf([]Unit{established, lower})}, nil
 	}}, {Path: Path{{Form: Any}}}}
-	if r := overlaid(t, shape, map[string]any{"acl": "a", "b": "h"}, map[string]any{"acl": "c", "b": "l"}); !Equal(r.Document(), map[string]any{"acl": "both", "b": "l"}) || calls != 1 {
+	if r := overlaid(t, shape, map[string]any{"acl": "a", "b": "h"}, map[string]any{"acl": "c",
+		"b": "l"}); !Equal(r.Document(), map[string]any{"acl": "both", "b": "l"}) || calls != 1 {
 		t.Errorf("%v after %d calls", r.Document(), calls)
 	}
-	if r := overlaid(t, shape, map[string]any{"acl": "a"}, map[string]any{"acl": "a"}); len(r.Rules[0].From) != 1 || len(r.Rules[0].Lost) != 1 {
+	if r := overlaid(t, shape, map[string]any{"acl": "a"}, map[string]any{"acl": "a"}); len(r.Rules[0].From) != 1 ||
+		len(r.Rules[0].Lost) != 1 {
 		t.Errorf("%+v", r.Rules)
 	}
 }

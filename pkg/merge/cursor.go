@@ -103,7 +103,8 @@ func (c cursor) hasDeepPattern() bool {
 func (c cursor) isNamedContainer() bool {
 	for _, m := range c.matches {
 		path := c.shape[m.pattern].Path[:min(m.offset, len(c.shape[m.pattern].Path))]
-		if m.offset >= len(c.shape[m.pattern].Path) || !slices.ContainsFunc(path, func(s Segment) bool { return s.Form == Key }) {
+		if m.offset >= len(c.shape[m.pattern].Path) ||
+			!slices.ContainsFunc(path, func(s Segment) bool { return s.Form == Key }) {
 			return false
 		}
 	}

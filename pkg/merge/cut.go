@@ -15,7 +15,10 @@ var leafShape = Shape{{Path: Path{{Form: Deep}}}}
 // It also returns the parts of another form than expected: a keyed list with an entry without its
 // key, or with two of the same key, is one unit; a named container that is no object is none.
 func (s Shape) CutSettings(settings any) (units []Unit, odd []FormMismatch) {
-	k := cutter{odd: &odd, emit: func(at Path, v any) { units = append(units, Unit{Path: at, Value: v, cutBy: s.firstPattern()}) }}
+	k := cutter{odd: &odd, emit: func(at Path, v any) {
+		units = append(units,
+			Unit{Path: at, Value: v, cutBy: s.firstPattern()})
+	}}
 	k.cut(settings, nil, s.startCursor())
 	return units, odd
 }
@@ -67,8 +70,9 @@ func (k *cutter) object(v any, entries map[string]any, at Path, c cursor) {
 	}
 }
 
-// scalar is a value where rules stand deeper: a null is an empty container; anything else is a unit where a wildcard may mean a field
-// as well as a map, and misplaced where the pattern names the container.
+// scalar is a value where rules stand deeper: a null is an empty container; anything else is a unit
+// where a wildcard may mean a field as well as a map, and misplaced where the pattern names the
+// container.
 func (k *cutter) scalar(v any, at Path, c cursor) {
 	switch {
 	case v == nil && !c.hasDeepPattern():
@@ -88,7 +92,8 @@ func (k *cutter) list(list []any, at Path, c cursor) {
 	names, ok := entryNames(list, p)
 	if !ok {
 		if k.odd != nil {
-			*k.odd = append(*k.odd, FormMismatch{at, "is a keyed list, but not every entry has a key of its own: it is one rule"})
+			*k.odd = append(*k.odd,
+				FormMismatch{at, "is a keyed list, but not every entry has a key of its own: it is one rule"})
 		}
 		k.emit(at, list)
 		return
@@ -99,7 +104,8 @@ func (k *cutter) list(list []any, at Path, c cursor) {
 	}
 }
 
-// entryNames reads the keys of every entry; not ok if one lacks a key or two have the same. Without keys entries have numbers.
+// entryNames reads the keys of every entry; not ok if one lacks a key or two have the same. Without
+// keys entries have numbers.
 func entryNames(list []any, p *Pattern) ([]string, bool) {
 	keys, names := p.Keys, make([]string, len(list))
 	if p.Numbers {
@@ -129,5 +135,6 @@ func entryNames(list []any, p *Pattern) ([]string, bool) {
 	return names, true
 }
 
-// LeafShape cuts at the leaves of an RFC 7386 merge patch: whatever is not an object, lists included.
+// LeafShape cuts at the leaves of an RFC 7386 merge patch: whatever is not an object, lists
+// included.
 func LeafShape() Shape { return leafShape[:1:1] }

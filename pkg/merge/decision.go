@@ -5,8 +5,9 @@ type Criterion string
 
 // The criteria. All but the first four are keys of a comparator.
 const (
-	CriterionLevel      Criterion = "level"    // the one is more specific
-	CriterionBlock      Criterion = "block"    // overrides beat what is not one, in the order of levels and in that of a comparator
+	CriterionLevel Criterion = "level" // the one is more specific
+	// overrides beat what is not one, in the order of levels and in that of a comparator
+	CriterionBlock      Criterion = "block"
 	CriterionStrategy   Criterion = "strategy" // a set gives way, or replaces, as a whole
 	CriterionBuiltin    Criterion = "builtIn"  // what no policy wrote beats policies
 	CriterionOrder      Criterion = "order"    // an order that has no name
@@ -22,8 +23,9 @@ const (
 
 // Decision is what made a winner win, with what was compared.
 type Decision struct {
-	Criterion     Criterion
-	KeyName       string // the field, label or annotation, or what the kind calls the key; "": the key has no other name
+	Criterion Criterion
+	// the field, label or annotation, or what the kind calls the key; "": the key has no other name
+	KeyName       string
 	Winner, Loser string // what was compared; "" where there is nothing to show
 	Last          bool   // of a comparator: the winner comes behind the loser, else before it
 	Overrides     bool   // of a comparator: wherever the winner stands, its overrides beat defaults

@@ -16,7 +16,8 @@ func IsDisjoint(a, b []Unit, rules Shape) bool {
 func (s Shape) exclusiveRules(units []Unit) []Unit {
 	var out []Unit
 	for _, u := range Recut(units, s) {
-		if empty := u.isEmpty() && !s.cutsAt(u.Path); !empty && s.findCombiner(u.Path) == nil && !s.isInNumberedList(u.Path) {
+		if empty := u.isEmpty() && !s.cutsAt(u.Path); !empty && s.findCombiner(u.Path) == nil &&
+			!s.isInNumberedList(u.Path) {
 			out = append(out, u)
 		}
 	}
@@ -27,7 +28,10 @@ func (s Shape) exclusiveRules(units []Unit) []Unit {
 // its number.
 func (s Shape) isInNumberedList(p Path) bool {
 	for i, seg := range p {
-		if seg.Form != Key && slices.ContainsFunc(s, func(pt Pattern) bool { return pt.Numbers && pt.fitsPath(p[:i]) }) {
+		if seg.Form != Key && slices.ContainsFunc(s, func(pt Pattern) bool {
+			return pt.Numbers &&
+				pt.fitsPath(p[:i])
+		}) {
 			return true
 		}
 	}

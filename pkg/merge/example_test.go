@@ -6,10 +6,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// The policy of a Gateway has a default that gives way rule by rule, and an override that does not give way. The policy of a route sets
-// both, and a rule of its own. Layers are named by their position: 0 is the Gateway's, 1 the route's.
+// The policy of a Gateway has a default that gives way rule by rule, and an override that does not
+// give way. The policy of a route sets both, and a rule of its own. Layers are named by their
+// position: 0 is the Gateway's, 1 the route's.
 func ExampleFold() {
-	rules := merge.Shape{{Path: merge.Path{{Name: "limits"}, {Form: merge.Any}}}} // what is compared: each entry of limits
+	// what is compared: each entry of limits
+	rules := merge.Shape{{Path: merge.Path{{Name: "limits"}, {Form: merge.Any}}}}
 	block := func(kind merge.BlockKind, wins merge.Side, settings any) merge.Block {
 		units, _ := rules.CutSettings(settings)
 		return merge.Block{Kind: kind, Units: units, Strategy: merge.Strategy{Wins: wins, Cut: merge.Rules}}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Fold merges a stack by the plans of a kind; rules is how the kind's settings are cut into rules. Each unit is handled by the first
-// plan that takes it. Pure: engine E2-E6, E10-E12.
+// Fold merges a stack by the plans of a kind; rules is how the kind's settings are cut into rules.
+// Each unit is handled by the first plan that takes it. Pure: engine E2-E6, E10-E12.
 func Fold(plans []Plan, rules Shape, s Stack) Result {
 	return newStackFold(rules, s).foldPlans(plans)
 }

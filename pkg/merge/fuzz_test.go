@@ -33,11 +33,13 @@ func (t *tape) put(doc m, tag int) {
 		}
 		at = kid
 	}
-	values := []any{tag, "same", m{}, l{}, l{m{"id": "a", "v": tag}, m{"id": "b"}}, l{m{"id": "b", "v": tag}}, l{tag}, m{"a": tag, "b": m{"a": tag}}, l{m{"id": "a"}, m{"id": "a"}}, true}
+	values := []any{tag, "same", m{}, l{}, l{m{"id": "a", "v": tag}, m{"id": "b"}}, l{m{"id": "b", "v": tag}}, l{tag},
+		m{"a": tag, "b": m{"a": tag}}, l{m{"id": "a"}, m{"id": "a"}}, true}
 	at[names[t.below(len(names))]] = values[t.below(len(values))]
 }
 
-// stack reads policies whose paths clash by equality and by prefix, cut as their own strategy cuts them.
+// stack reads policies whose paths clash by equality and by prefix, cut as their own strategy cuts
+// them.
 func (t *tape) stack(shape Shape) Stack {
 	var s Stack
 	for i := range 1 + t.below(5) {
@@ -69,10 +71,13 @@ func (t *tape) stack(shape Shape) Stack {
 
 func FuzzFold(f *testing.F) {
 	f.Add([]byte{})
-	f.Add([]byte("\x00\x03\x01\x00\x01\x02\x01\x00\x00\x01\x01\x02\x00\x01\x07\x01\x02\x03\x02\x01\x00\x05\x04\x01\x01"))
+	f.Add(
+		[]byte("\x00\x03\x01\x00\x01\x02\x01\x00\x00\x01\x01\x02\x00\x01\x07\x01\x02\x03\x02\x01\x00\x05\x04\x01\x01"))
 	shapes := []Shape{
 		entries, keyedEntries, fillers, {{}}, {{Path: Path{{Form: Any}}}}, leafShape,
-		{{Path: Path{{Name: "a"}, {Form: Any}}}, {Path: KeyPath("a", "b", "a")}, {Path: KeyPath("rules"), Keys: []string{"id"}, As: Entry}, {Path: Path{{Name: "w"}, {Form: Deep}}, Filler: true}},
+		{{Path: Path{{Name: "a"}, {Form: Any}}}, {Path: KeyPath("a", "b", "a")},
+			{Path: KeyPath("rules"), Keys: []string{"id"}, As: Entry}, {Path: Path{{Name: "w"}, {Form: Deep}},
+				Filler: true}},
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in := tape{data}
@@ -84,10 +89,12 @@ func FuzzFold(f *testing.F) {
 		if bad := accounts(s, shape, r); bad != "" {
 			t.Fatalf("%s: %s\n%s", write(s), bad, say(r))
 		}
-		if again := Fold(plans, shape, s); !reflect.DeepEqual(again.Rules, r.Rules) || !reflect.DeepEqual(again.Document(), r.Document()) {
+		if again := Fold(plans, shape, s); !reflect.DeepEqual(again.Rules, r.Rules) ||
+			!reflect.DeepEqual(again.Document(), r.Document()) {
 			t.Fatalf("%s\n%s\nfolded again: %s", write(s), say(r), say(again))
 		}
-		if packed := unpacked(Fold(plans, shape, packedUp(s))); say(packed) != say(r) || !reflect.DeepEqual(Unpack(packed.Document()), r.Document()) {
+		if packed := unpacked(Fold(plans, shape, packedUp(s))); say(packed) != say(r) ||
+			!reflect.DeepEqual(Unpack(packed.Document()), r.Document()) {
 			t.Fatalf("%s\n%s\nwith packed values: %s", write(s), say(r), say(packed))
 		}
 		if !reflect.DeepEqual(s, before) {

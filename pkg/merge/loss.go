@@ -90,7 +90,8 @@ func (f foldEnd) collectLosses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !f.isLoss(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || isEmptyObject(e.Value)) && f.isPlaceholder(e.From[0]) {
+			if !f.isLoss(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil ||
+				isEmptyObject(e.Value)) && f.isPlaceholder(e.From[0]) {
 				continue
 			}
 			done[setting{e.From[0], e.code}] = true
@@ -117,7 +118,8 @@ func (f foldEnd) collectLosses(units []Unit) []Loss {
 
 // isLoss reports whether the effect is a loss. What nobody wrote is nobody's loss.
 func (f foldEnd) isLoss(e Effect) bool {
-	return (e.Action == Replaced || e.Action == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled || f.stack.Layers[e.From[0].Layer].Unwritten))
+	return (e.Action == Replaced || e.Action == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled ||
+		f.stack.Layers[e.From[0].Layer].Unwritten))
 }
 
 // joinLosses adds the losses of what one writer lost in one step, as the loss of a whole rule where
@@ -139,8 +141,13 @@ func (f foldEnd) joinLosses(out []Loss, from Source, effects []Effect, step int)
 	}
 	for at, mine := range parts {
 		rule, first := wrote.rules[at], mine[0]
-		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
-		if all := Recut(rule.finestParts(), leafShape); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
+		alike := !slices.ContainsFunc(mine, func(e Effect) bool {
+			return e.Reason != first.Reason ||
+				!slices.Equal(e.Other, first.Other)
+		})
+		// leaves are not looked for in lists
+		if all := Recut(rule.finestParts(), leafShape); alike && len(mine) == len(all) &&
+			len(all[0].Path) >= len(rule.Path) {
 			first.Rule, first.Path, first.Value = rule.Path.String(), rule.Path, rule.Value
 			plain(first)
 			continue
@@ -205,7 +212,8 @@ func (f foldEnd) lossesOfLayer(at int, reason Reason, by int) (out []Loss) {
 			if u.Filled { // what nobody wrote is nobody's loss
 				continue
 			}
-			l := Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: Source{Layer: at, Block: b.Kind}, Reason: reason, Step: -1}
+			l := Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: Source{Layer: at, Block: b.Kind},
+				Reason: reason, Step: -1}
 			l.setWinners(to, f.trace, f.stack.Decide)
 			out = append(out, l)
 		}

@@ -2,13 +2,15 @@ package merge
 
 import "slices"
 
-// Output collects what a PlanFunc returns: the settings in force, and what became of every setting that it read. The zero value is ready.
+// Output collects what a PlanFunc returns: the settings in force, and what became of every setting
+// that it read. The zero value is ready.
 type Output struct {
 	Units   []Unit
 	Effects []Effect
 }
 
-// Take puts a value in force at a path. The layers are the positions of those who set it, in their bare blocks.
+// Take puts a value in force at a path. The layers are the positions of those who set it, in their
+// bare blocks.
 func (o *Output) Take(path Path, value any, layers ...int) {
 	u := Unit{Path: path, Value: value, From: BareLayers(layers...)}
 	o.Units = append(o.Units, u)
@@ -23,7 +25,8 @@ func (o *Output) Lose(path Path, value any, layer int, why Reason, winners ...in
 // Note adds an effect for every source of a unit. Other is who won, or lost, against it.
 func (o *Output) Note(u Unit, a Action, why Reason, other []Source) {
 	for i := range u.From {
-		o.Effects = append(o.Effects, Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: a, Reason: why, Other: other})
+		o.Effects = append(o.Effects, Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value,
+			From: u.From[i : i+1], Action: a, Reason: why, Other: other})
 	}
 }
 

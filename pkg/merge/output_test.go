@@ -16,7 +16,8 @@ func TestOutput(t *testing.T) {
 	want := []Effect{
 		{Path: KeyPath("a"), Rule: "a", Value: 1, From: []Source{two}, Action: Taken},
 		{Path: KeyPath("a"), Rule: "a", Value: 1, From: []Source{none}, Action: Taken},
-		{Path: KeyPath("b"), Rule: "b", Value: 2, From: []Source{one}, Action: Dropped, Reason: NoEffect, Other: []Source{two}}}
+		{Path: KeyPath("b"), Rule: "b", Value: 2, From: []Source{one}, Action: Dropped, Reason: NoEffect,
+			Other: []Source{two}}}
 	if !reflect.DeepEqual(o.Effects, want) {
 		t.Errorf("the effects are %v, want %v", o.Effects, want)
 	}

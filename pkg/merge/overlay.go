@@ -51,8 +51,8 @@ func overlayUnits(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 	return kept, rest, clashes
 }
 
-// eachClash calls see for every pair of units whose paths are equal or one of which is a prefix of the other. Only the shorter side is
-// indexed: of a step and what is below it, usually the step.
+// eachClash calls see for every pair of units whose paths are equal or one of which is a prefix of
+// the other. Only the shorter side is indexed: of a step and what is below it, usually the step.
 func eachClash(a, b []Unit, see func(i, j int)) {
 	if len(a) > len(b) {
 		eachClash(b, a, func(i, j int) { see(j, i) })

@@ -2,12 +2,14 @@ package merge
 
 import "reflect"
 
-// Packed is a JSON value in a form that takes less memory than Go maps and lists. Values of units may be packed, and so values within
-// what folds make of them. Whoever looks into a value asks Plain for it; a fold itself looks into objects only to cut them.
+// Packed is a JSON value in a form that takes less memory than Go maps and lists. Values of units
+// may be packed, and so values within what folds make of them. Whoever looks into a value asks
+// Plain for it; a fold itself looks into objects only to cut them.
 type Packed interface {
-	Value() any                         // as Go maps and lists
-	Size() (entries int, object bool)   // of an object, or else of a list
-	Parts(yield func(string, any) bool) // iterates over the entries of an object, in any order; objects and lists among them are packed
+	Value() any                       // as Go maps and lists
+	Size() (entries int, object bool) // of an object, or else of a list
+	// iterates over the entries of an object, in any order; objects and lists among them are packed
+	Parts(yield func(string, any) bool)
 }
 
 // Unpack returns v without anything packed in it, as Go maps and lists. The result is not to be

@@ -76,7 +76,8 @@ func unpacked(r Result) Result {
 
 func TestPackedValuesFoldLikeOthers(t *testing.T) {
 	for seed := range 3000 {
-		k := &maker{Rand: rand.New(rand.NewSource(int64(seed))), shape: keyedEntries, words: []string{"atomic", "merge", "patch"}, nulls: true, empty: true, lists: true}
+		k := &maker{Rand: rand.New(rand.NewSource(int64(seed))), shape: keyedEntries, words: []string{"atomic",
+			"merge", "patch"}, nulls: true, empty: true, lists: true}
 		s := k.stack(4, Defaults, Bare, Overrides)
 		for _, plan := range []Plan{{}, {SameTarget: Fill}} {
 			want := Fold([]Plan{plan}, k.shape, s)

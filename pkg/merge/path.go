@@ -11,19 +11,23 @@ const (
 	Entry                 // an entry of a keyed list, printed [name]
 	ListEntry             // an entry of a list-map, printed like a key
 	Any                   // in patterns: any one key
-	Deep                  // in patterns, last: any depth; first: at any depth, of a pattern that only says how units are combined
-	Prefix                // in patterns: a key that begins so and goes on with a capital letter
-	HiddenKey             // a map's key below an entry of a list, left out of printed names
-	EntryKey              // the field that identifies an entry and is in its name already: it is no rule
+	// in patterns, last: any depth; first: at any depth, of a pattern that only says how units are
+	// combined
+	Deep
+	Prefix    // in patterns: a key that begins so and goes on with a capital letter
+	HiddenKey // a map's key below an entry of a list, left out of printed names
+	EntryKey  // the field that identifies an entry and is in its name already: it is no rule
 )
 
-// Segment is one step of a Path. The form keeps a map key that looks like [x] apart from a list entry.
+// Segment is one step of a Path. The form keeps a map key that looks like [x] apart from a list
+// entry.
 type Segment struct {
 	Name string
 	Form Form
 }
 
-// Path leads from the settings root to a value. The empty path is the whole of the settings, printed "*".
+// Path leads from the settings root to a value. The empty path is the whole of the settings,
+// printed "*".
 type Path []Segment
 
 // KeyPath makes a path of map keys.
@@ -35,7 +39,8 @@ func KeyPath(names ...string) Path {
 	return p
 }
 
-// String is the dotted name under which the path is printed: rules.authentication.a, compressor[gzip].
+// String is the dotted name under which the path is printed: rules.authentication.a,
+// compressor[gzip].
 func (p Path) String() string {
 	if len(p) == 0 {
 		return "*"

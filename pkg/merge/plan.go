@@ -197,7 +197,8 @@ func (f planFold) callPlanFunc(p *Plan, layers []int) accumulator {
 		}
 	}
 	for i := range effects {
-		effects[i].From, effects[i].Other = renumberLayers(effects[i].From, layers), renumberLayers(effects[i].Other, layers)
+		effects[i].From, effects[i].Other = renumberLayers(effects[i].From, layers), renumberLayers(effects[i].Other,
+			layers)
 	}
 	acc := accumulator{units: units, present: len(layers) > 0}
 	st := Step{Plan: p.Name, Layer: -1, Block: Bare, Effects: effects}

@@ -28,7 +28,8 @@ func (k *maker) plan(from, to, depth int) Plan {
 	return p
 }
 
-func TestPlansKeepAccounts(t *testing.T) { // E10 holds for groups, for several policies on one target, and for what no plan takes
+// E10 holds for groups, for several policies on one target, and for what no plan takes
+func TestPlansKeepAccounts(t *testing.T) {
 	k := maker{Rand: rand.New(rand.NewSource(10)), shape: entries}
 	for n := range 2500 {
 		k.words = []string{"atomic", "merge"}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// atoms takes settings apart as far as any strategy could, by path: entries of keyed lists, everything that is no object otherwise.
+// atoms takes settings apart as far as any strategy could, by path: entries of keyed lists,
+// everything that is no object otherwise.
 type atoms map[string]string
 
 func (a atoms) add(shape Shape, p Path, v any) {
@@ -57,7 +58,8 @@ func (a atoms) lines() []string {
 	return out
 }
 
-// accounts holds a result against engine E10: what a block wrote is what the result has from it and what it lost, each exactly once.
+// accounts holds a result against engine E10: what a block wrote is what the result has from it and
+// what it lost, each exactly once.
 func accounts(s Stack, shape Shape, r Result) string {
 	var losses []Loss
 	for _, rule := range r.Rules {
@@ -94,8 +96,8 @@ func accounts(s Stack, shape Shape, r Result) string {
 	return ""
 }
 
-// settle leaves out what nulls are allowed: one that deleted something is accounted for by the losses that name its writer, and an
-// object that only nulls name is there, from their writer.
+// settle leaves out what nulls are allowed: one that deleted something is accounted for by the
+// losses that name its writer, and an object that only nulls name is there, from their writer.
 func (a atoms) settle(accounted atoms, named bool) {
 	for key, v := range a {
 		if v == " <nil>" && accounted[key] == "" && named {
@@ -106,7 +108,8 @@ func (a atoms) settle(accounted atoms, named bool) {
 		if a[key] == "" && v == " map[]" {
 			delete(accounted, key)
 			for below, v := range a {
-				if v == " <nil>" && strings.HasPrefix(below, strings.SplitN(key, "\x00", 2)[0]) && accounted[below] == "" {
+				if v == " <nil>" && strings.HasPrefix(below, strings.SplitN(key, "\x00", 2)[0]) &&
+					accounted[below] == "" {
 					delete(a, below)
 				}
 			}
@@ -114,7 +117,8 @@ func (a atoms) settle(accounted atoms, named bool) {
 	}
 }
 
-// finerThanNeeded names a rule that is printed finer than the kind's rules although everything of its rule has one source (E11).
+// finerThanNeeded names a rule that is printed finer than the kind's rules although everything of
+// its rule has one source (E11).
 func finerThanNeeded(shape Shape, rules []Rule) string {
 	for _, rule := range rules {
 		c := shape.startCursor()
@@ -217,7 +221,8 @@ func TestFoldOfOneIsIdentity(t *testing.T) {
 				t.Fatalf("%s %s of %v gives %v, lost %v", b.Strategy.Name(), kind, settings, r.Document(), r.Lost)
 			}
 			for _, rule := range r.Rules {
-				if len(rule.Path) > 2 || len(rule.Lost) > 0 || !slices.Equal(rule.From, []Source{{Layer: 0, Block: kind}}) {
+				if len(rule.Path) > 2 || len(rule.Lost) > 0 ||
+					!slices.Equal(rule.From, []Source{{Layer: 0, Block: kind}}) {
 					t.Fatalf("%s: %+v", kind, rule)
 				}
 			}
@@ -226,7 +231,8 @@ func TestFoldOfOneIsIdentity(t *testing.T) {
 }
 
 func TestFoldTopOverrideHolds(t *testing.T) {
-	k := maker{Rand: rand.New(rand.NewSource(3)), shape: keyedEntries, words: []string{"atomic", "merge", "patch"}, lists: true}
+	k := maker{Rand: rand.New(rand.NewSource(3)), shape: keyedEntries, words: []string{"atomic", "merge", "patch"},
+		lists: true}
 	for range 3000 {
 		s := k.stack(4, Defaults, Bare, Overrides)
 		s.Layers[0].Blocks = slices.DeleteFunc(s.Layers[0].Blocks, func(b Block) bool { return b.Kind == Overrides })
@@ -265,7 +271,10 @@ func TestReplayShowsEveryStep(t *testing.T) {
 		}
 		var names []string
 		for _, rule := range r.Rules {
-			if at := slices.IndexFunc(last, func(name string) bool { return rule.Name == name || strings.HasPrefix(rule.Name, name+".") }); at >= 0 {
+			if at := slices.IndexFunc(last, func(name string) bool {
+				return rule.Name == name ||
+					strings.HasPrefix(rule.Name, name+".")
+			}); at >= 0 {
 				names = append(names, rule.Name)
 			}
 		}

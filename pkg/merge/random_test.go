@@ -10,7 +10,8 @@ import (
 // keyedEntries is the cut of kinds with named rules and a keyed list beside them.
 var keyedEntries = append(Shape{{Path: KeyPath("rules"), Keys: []string{"id"}, As: ListEntry}}, entries...)
 
-// maker makes stacks as a kind's decoder would: settings are cut at the rules, or at leaves where the strategy is patch.
+// maker makes stacks as a kind's decoder would: settings are cut at the rules, or at leaves where
+// the strategy is patch.
 type maker struct {
 	*rand.Rand
 	shape Shape

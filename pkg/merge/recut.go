@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Recut cuts units at another shape: coarse ones are split, finer ones joined. Sources are kept: a joined unit keeps the parts that
-// differ in theirs. The order is that of the first part of each unit. Units that are cut so already are returned as they are.
+// Recut cuts units at another shape: coarse ones are split, finer ones joined. Sources are kept: a
+// joined unit keeps the parts that differ in theirs. The order is that of the first part of each
+// unit. Units that are cut so already are returned as they are.
 func Recut(units []Unit, shape Shape) []Unit {
 	if id := shape.firstPattern(); id != nil && !hasUnit(units, func(u *Unit) bool { return u.cutBy != id }) {
 		return units
@@ -116,7 +117,8 @@ func (u Unit) finestParts() []Unit {
 
 // sourcesOf lists the sources of units, each once, least specific first.
 func sourcesOf(units []Unit) []Source {
-	if len(units) == 1 || len(units) > 1 && len(units[0].From) == 1 && !hasUnit(units[1:], func(u *Unit) bool { return !slices.Equal(u.From, units[0].From) }) {
+	if len(units) == 1 || len(units) > 1 && len(units[0].From) == 1 &&
+		!hasUnit(units[1:], func(u *Unit) bool { return !slices.Equal(u.From, units[0].From) }) {
 		return units[0].From
 	}
 	var out []Source
@@ -133,7 +135,8 @@ func sortSources(from []Source) []Source {
 }
 
 func (f Source) compare(g Source) int {
-	return cmp.Or(cmp.Compare(f.Layer, g.Layer), cmp.Compare(f.Block, g.Block), cmp.Compare(f.filledRank(), g.filledRank()))
+	return cmp.Or(cmp.Compare(f.Layer, g.Layer), cmp.Compare(f.Block, g.Block), cmp.Compare(f.filledRank(),
+		g.filledRank()))
 }
 
 func (f Source) filledRank() int {

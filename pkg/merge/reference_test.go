@@ -20,7 +20,8 @@ type refRule struct {
 	from  Source
 }
 
-// reference merges sets of named rules as the pseudo code of RFC 0009 says, written down again from its text.
+// reference merges sets of named rules as the pseudo code of RFC 0009 says, written down again from
+// its text.
 type reference struct {
 	rules map[string]refRule
 	unset map[string][]Source
@@ -258,7 +259,8 @@ func TestFoldEqualsTheReference(t *testing.T) { // three blocks, conditions, uns
 	}
 }
 
-// patched is RFC 7386 with the patch's nulls kept, so that they still delete in a later step (gep713 P20).
+// patched is RFC 7386 with the patch's nulls kept, so that they still delete in a later step
+// (gep713 P20).
 func patched(target, patch any) any {
 	p, ok := patch.(m)
 	if !ok {
@@ -304,7 +306,8 @@ func TestPatchEqualsRFC7386(t *testing.T) {
 			settings := k.settings(i)
 			said = append(said, settings)
 			kind := []BlockKind{Defaults, Bare, Overrides}[k.Intn(3)]
-			s.Layers = append(s.Layers, Layer{Level: fmt.Sprint(i), Target: i, Blocks: []Block{block(kind, "patch", settings)}})
+			s.Layers = append(s.Layers, Layer{Level: fmt.Sprint(i), Target: i,
+				Blocks: []Block{block(kind, "patch", settings)}})
 		}
 		for i, layer := range slices.Backward(s.Layers) {
 			if layer.Blocks[0].Kind == Overrides {
@@ -357,7 +360,8 @@ func TestMergeOfKeyedListsEqualsTheReference(t *testing.T) { // entry by entry; 
 	}
 }
 
-// literal merges two documents by GEP-713's strategies: the established one is the upper. Values are whole rules or leaves.
+// literal merges two documents by GEP-713's strategies: the established one is the upper. Values
+// are whole rules or leaves.
 func literal(s Strategy, upper, lower any) any {
 	winner, loser := lower, upper
 	if s.Wins == Higher {
@@ -384,8 +388,8 @@ func literal(s Strategy, upper, lower any) any {
 	return out
 }
 
-// topDown is the process of GEP-713 to the letter: pop two, merge them by the upper one's strategy, push the result with the strategy
-// of the lower one.
+// topDown is the process of GEP-713 to the letter: pop two, merge them by the upper one's strategy,
+// push the result with the strategy of the lower one.
 func topDown(docs []any, strategies []Strategy) any {
 	acc := docs[0]
 	for i := 1; i < len(docs); i++ {
@@ -429,7 +433,8 @@ func TestOrderSensitiveEqualsTheProcess(t *testing.T) { // gep713 P25-P27
 		}
 		r, got := FoldTopDown(one, entries, s)
 		if want := !reflect.DeepEqual(up, down); got != want || got && !reflect.DeepEqual(r.Document(), down) {
-			t.Fatalf("stack %d %s\nsensitive %v, want %v: from the bottom %v, from the top %v, got %v", n, write(s), got, want, up, down, r.Document())
+			t.Fatalf("stack %d %s\nsensitive %v, want %v: from the bottom %v, from the top %v, got %v", n, write(s),
+				got, want, up, down, r.Document())
 		}
 		if got {
 			differ++
@@ -440,7 +445,8 @@ func TestOrderSensitiveEqualsTheProcess(t *testing.T) { // gep713 P25-P27
 	}
 }
 
-func TestOrderSensitiveOverNulls(t *testing.T) { // merge patches are not associative over nulls: both ways must still be the process
+// merge patches are not associative over nulls: both ways must still be the process
+func TestOrderSensitiveOverNulls(t *testing.T) {
 	k := maker{Rand: rand.New(rand.NewSource(9)), words: []string{"patch"}, nulls: true}
 	for n := range 2000 {
 		var s Stack

@@ -105,7 +105,10 @@ func (f foldEnd) dropNulls(units []Unit) []Unit {
 		if len(parent.Path) > 0 && !others && len(live.equal[code])+len(live.deeper[code]) == 0 {
 			out = append(out, parent)
 			live.equal[code] = []int{len(out) - 1}
-		} else if !slices.ContainsFunc(n.From, func(w Source) bool { return f.deletions[deletion{w, n.Path.encode()}] }) {
+		} else if !slices.ContainsFunc(n.From, func(w Source) bool {
+			return f.deletions[deletion{w,
+				n.Path.encode()}]
+		}) {
 			f.recordLoss(&last, n, Dropped, NoEffect, nil)
 		}
 	}
@@ -132,7 +135,8 @@ func (f foldEnd) dropPlaceholders(units []Unit) []Unit {
 	return slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return claim(&u) })
 }
 
-// dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
+// dropFillers leaves nothing in force where only fillers are: there is nothing that they could
+// apply to.
 func (f foldEnd) dropFillers(units []Unit) []Unit {
 	if len(units) == 0 || !f.hasOnlyFillers(&Plan{}, units) {
 		return units
@@ -159,7 +163,8 @@ func (f foldEnd) numberRepeats(units []Unit) []Unit {
 			continue
 		}
 		if n := seen[p.encode()]; n > 0 {
-			out[i].Path = p[:len(p)-1].appendSegment(Segment{Name: p[len(p)-1].Name + "\x00" + strconv.Itoa(n), Form: Entry})
+			out[i].Path = p[:len(p)-1].appendSegment(Segment{Name: p[len(p)-1].Name + "\x00" + strconv.Itoa(n),
+				Form: Entry})
 		}
 		seen[p.encode()]++
 	}

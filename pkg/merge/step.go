@@ -204,7 +204,8 @@ func (f *stackFold) recordDropped(st *Step, units []Unit, reason Reason, to []So
 }
 
 func newEffect(u *Unit, o Action, other []Source) Effect {
-	return Effect{Path: u.Path, Rule: u.Path.String(), code: u.Path.encode(), Value: u.Value, From: u.From, Action: o, Other: other}
+	return Effect{Path: u.Path, Rule: u.Path.String(), code: u.Path.encode(), Value: u.Value, From: u.From,
+		Action: o, Other: other}
 }
 
 // recordLoss records that u lost, for each of its parts and writers.

@@ -18,7 +18,8 @@ func FoldTopDown(plans []Plan, rules Shape, s Stack) (Result, bool) {
 	bottomUp := Fold(plans, rules, s)
 	left := s.withoutSkipped(bottomUp.Trace)
 	blocks := left.establishedBlocks()
-	if policies := slices.DeleteFunc(left.Layers, func(l Layer) bool { return len(l.Blocks) == 0 }); len(policies) < 3 || !directionMatters(blocks) {
+	if policies := slices.DeleteFunc(left.Layers, func(l Layer) bool { return len(l.Blocks) == 0 }); len(
+		policies) < 3 || !directionMatters(blocks) {
 		return Result{}, false
 	}
 	f := newStackFold(rules, s)
@@ -36,7 +37,8 @@ func FoldTopDown(plans []Plan, rules Shape, s Stack) (Result, bool) {
 
 // withoutRejected returns the stack less the layers that take no part.
 func (s Stack) withoutRejected() Stack {
-	s.Layers, s.Void, s.Decide = slices.DeleteFunc(slices.Clone(s.Layers), func(l Layer) bool { return l.Rejected != nil }), nil, nil
+	s.Layers, s.Void, s.Decide = slices.DeleteFunc(slices.Clone(s.Layers),
+		func(l Layer) bool { return l.Rejected != nil }), nil, nil
 	return s
 }
 
@@ -66,7 +68,8 @@ func (s Stack) withoutSkipped(trace []Step) Stack {
 			if b.Strategy.Cut == Leaves {
 				b.Units = Recut(b.Units, leafShape)
 			}
-			l.Blocks[i].Units = slices.DeleteFunc(slices.Clone(b.Units), func(u Unit) bool { return gone[u.Path.encode()] })
+			l.Blocks[i].Units = slices.DeleteFunc(slices.Clone(b.Units),
+				func(u Unit) bool { return gone[u.Path.encode()] })
 		}
 		l.Blocks = slices.DeleteFunc(l.Blocks, func(b Block) bool { return st.Skipped != "" && b.Kind == st.Block })
 	}
@@ -84,8 +87,9 @@ func (s Stack) establishedBlocks() []incomingBlock {
 	return out
 }
 
-// directionMatters reports whether a pair of strategies of gep713 P26 occurs above the lowest block: the upper one of patch or merge,
-// or an atomic override, over anything but an atomic override; atomic defaults never matter.
+// directionMatters reports whether a pair of strategies of gep713 P26 occurs above the lowest
+// block: the upper one of patch or merge, or an atomic override, over anything but an atomic
+// override; atomic defaults never matter.
 func directionMatters(blocks []incomingBlock) bool {
 	for i := 0; i+2 < len(blocks); i++ {
 		a := blocks[i].Strategy

@@ -20,7 +20,8 @@ type Source struct {
 	Filled bool // the API server filled it in, nobody wrote it
 }
 
-// Condition decides whether a block applies. Doc is what is effective below the block, rendered as a bare policy (engine E6).
+// Condition decides whether a block applies. Doc is what is effective below the block, rendered as
+// a bare policy (engine E6).
 type Condition interface {
 	Holds(doc any) (bool, error)
 }
@@ -28,15 +29,19 @@ type Condition interface {
 // Unit is a setting: a value at a path below the settings root.
 type Unit struct {
 	Path   Path
-	Value  any        // JSON, perhaps Packed
-	When   Condition  // nil: always
-	From   []Source   // set once, by the first step that takes the unit
-	Choice string     // units of one choice exclude each other; "": it stands for itself
-	Null   bool       // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
-	Filled bool       // the API server filled it in
-	Zero   bool       // a zero value, which counts only in the first set that is merged, and there as long as no other has a value
-	Parts  []Unit     // finer units, with sources of their own, that a coarser cut joined
-	Items  [][]Source // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
+	Value  any       // JSON, perhaps Packed
+	When   Condition // nil: always
+	From   []Source  // set once, by the first step that takes the unit
+	Choice string    // units of one choice exclude each other; "": it stands for itself
+	Null   bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
+	Filled bool      // the API server filled it in
+	// a zero value, which counts only in the first set that is merged, and there as long as no
+	// other has a value
+	Zero  bool
+	Parts []Unit // finer units, with sources of their own, that a coarser cut joined
+	// of a list that a plan's function joined: whose its items are, if the function says so; nobody
+	// but such functions reads it
+	Items [][]Source
 
 	cutBy *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing
 }
@@ -64,10 +69,12 @@ const (
 
 // Strategy decides one merge (engine E4).
 type Strategy struct {
-	Wins    Side
-	Cut     Cut
-	Shape   Shape // with cut Rules: where the lower side is cut instead of at the kind's rules; the incoming units stand as they are
-	Rejects bool  // none: an atomic override whose losers are rejected (Conflicted)
+	Wins Side
+	Cut  Cut
+	// with cut Rules: where the lower side is cut instead of at the kind's rules; the incoming
+	// units stand as they are
+	Shape   Shape
+	Rejects bool // none: an atomic override whose losers are rejected (Conflicted)
 	Func    StrategyFunc
 }
 
@@ -109,14 +116,15 @@ type Layer struct {
 	Target, Hop      int     // which target; which occurrence of a role that repeats along the path
 	Blocks           []Block // in the order defaults, bare, overrides
 	Unset            []string
-	Builtin          bool                   // a setting that no policy wrote: it is merged over the result of all plans
-	Unwritten        bool                   // no policy wrote it: what it loses is nobody's loss
-	InError          bool                   // its policy is in error, and voids what it is part of: it has no blocks
-	Rejected         *Rejection             // another layer keeps it out; nil: it takes part
-	Written          []Block                // what its policy sets, where Blocks is not that
-	DemandedStrategy *Strategy              // the strategy that it demands as the lower side of a merge
-	Meta             any                    // what stands for the layer's policy, for functions of plans that look beyond its units
-	Render           func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
+	Builtin          bool       // a setting that no policy wrote: it is merged over the result of all plans
+	Unwritten        bool       // no policy wrote it: what it loses is nobody's loss
+	InError          bool       // its policy is in error, and voids what it is part of: it has no blocks
+	Rejected         *Rejection // another layer keeps it out; nil: it takes part
+	Written          []Block    // what its policy sets, where Blocks is not that
+	DemandedStrategy *Strategy  // the strategy that it demands as the lower side of a merge
+	// what stands for the layer's policy, for functions of plans that look beyond its units
+	Meta   any
+	Render func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
 }
 
 // Rejection says that a layer takes no part, and that all it sets is lost.
@@ -125,7 +133,8 @@ type Rejection struct {
 	By     int // the layer to whose last block it is lost; -1: to nobody here
 }
 
-// Void says that nothing is in force, whatever the layers say: all that they set is lost as Invalid.
+// Void says that nothing is in force, whatever the layers say: all that they set is lost as
+// Invalid.
 type Void struct {
 	By int // the layer that is to blame, which loses to nobody; -1: something else is
 }
@@ -149,12 +158,15 @@ const (
 	KeyOrder                    // by their keys, once two sides are merged
 )
 
-// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep.
+// Pattern says where to cut, and what is special about the units there. A segment may be Any; the
+// last may be Deep.
 type Pattern struct {
-	Path    Path
-	Keys    []string // the value is a list whose entries are told apart by these fields
-	Numbers bool     // the value is a list whose entries are told apart by their numbers, which a plan's function gives them
-	As      Form     // Entry or ListEntry: how entries are printed
+	Path Path
+	Keys []string // the value is a list whose entries are told apart by these fields
+	// the value is a list whose entries are told apart by their numbers, which a plan's function
+	// gives them
+	Numbers bool
+	As      Form // Entry or ListEntry: how entries are printed
 	Order   ListOrder
 	Append  bool   // lists are joined, not replaced
 	Choice  string // units with this choice exclude each other
@@ -168,7 +180,8 @@ func (pt *Pattern) cutsList() bool { return pt.Keys != nil || pt.Numbers }
 // Shape is how the settings of a kind are cut into rules.
 type Shape []Pattern
 
-// SameTarget says what several layers on one target are to each other (engine E8). Models that reject policies run before the fold.
+// SameTarget says what several layers on one target are to each other (engine E8). Models that
+// reject policies run before the fold.
 type SameTarget uint8
 
 // The same-target models of a fold.
@@ -178,7 +191,8 @@ const (
 	Union                     // all apply, in order
 )
 
-// Plan is a tree of folds (engine E16). A leaf folds the layers of its levels, an inner plan the results of its members.
+// Plan is a tree of folds (engine E16). A leaf folds the layers of its levels, an inner plan the
+// results of its members.
 type Plan struct {
 	Name             string
 	Only             Shape // nil: every unit that no earlier plan took
@@ -202,7 +216,8 @@ type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
 // leaves the two to the strategy.
 type CombineFunc func(established, lower Unit, wins Side) (Unit, []Effect)
 
-// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given; Output collects what it returns.
+// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given; Output
+// collects what it returns.
 type PlanFunc func(s Stack) ([]Unit, []Effect)
 
 // Reason says why a unit lost; the words are the contract's.
@@ -267,7 +282,8 @@ type Step struct {
 	After    []string // of Replay: the rules in force after the step, sorted
 }
 
-// Rule is one rule in force, cut finer than the kind's rules only where its parts have different sources (engine E11).
+// Rule is one rule in force, cut finer than the kind's rules only where its parts have different
+// sources (engine E11).
 type Rule struct {
 	Name  string
 	Path  Path

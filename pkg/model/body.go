@@ -16,7 +16,8 @@ type Body struct {
 	linesBefore uint32 // lines of its file before those that are counted
 }
 
-// Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.
+// Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The
+// caller may change it.
 func (b Body) Value() any {
 	if b.packed == nil {
 		return nil
@@ -94,7 +95,8 @@ func (b Body) IsList() bool {
 // IsText reports whether the value is a string.
 func (b Body) IsText() bool { return b.packed != nil && (*b.packed)[b.position] == textValue }
 
-// Fields is an iterator over the entries of an object as they are written; those of anything else are none.
+// Fields is an iterator over the entries of an object as they are written; those of anything else
+// are none.
 func (b Body) Fields(yield func(string, Body) bool) {
 	if !b.IsObject() {
 		return
@@ -111,7 +113,8 @@ func (b Body) Fields(yield func(string, Body) bool) {
 	}
 }
 
-// Parts is an iterator over the entries of an object: objects and lists are bodies, all else as it is.
+// Parts is an iterator over the entries of an object: objects and lists are bodies, all else as it
+// is.
 func (b Body) Parts(yield func(string, any) bool) {
 	for key, inner := range b.Fields {
 		if !yield(key, inner.ScalarOrBody()) {
@@ -131,7 +134,8 @@ func (b Body) ScalarOrBody() any {
 // String is the value as fmt prints it.
 func (b Body) String() string { return fmt.Sprint(b.Value()) }
 
-// MarshalJSON writes the value as encoding/json does, but for the escapes for HTML: whoever asks decides on those.
+// MarshalJSON writes the value as encoding/json does, but for the escapes for HTML: whoever asks
+// decides on those.
 func (b Body) MarshalJSON() ([]byte, error) { return AppendJSON(nil, b), nil }
 
 // Extent is how large the parts of a value are.
@@ -161,7 +165,8 @@ func (b Body) Len() int {
 	return int(n)
 }
 
-// Items is an iterator over the entries of a list with their indexes; those of anything else are none.
+// Items is an iterator over the entries of a list with their indexes; those of anything else are
+// none.
 func (b Body) Items(yield func(int, Body) bool) {
 	if !b.IsList() {
 		return

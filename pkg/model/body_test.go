@@ -14,9 +14,12 @@ import (
 func content() map[string]any {
 	long := strings.Repeat("long ", 40)
 	return map[string]any{
-		"null": nil, "no": false, "yes": true, "zero": int64(0), "minus": int64(-1), "least": int64(math.MinInt64), "most": int64(math.MaxInt64),
-		"half": 0.5, "empty": "", "text": "text", "long": long, "again": []any{long, long}, strings.Repeat("k", 100): map[string]any{long: long},
-		"list": []any{}, "map": map[string]any{}, "deep": []any{map[string]any{"a": []any{int64(1), map[string]any{"b": "c"}}}, "last"},
+		"null": nil, "no": false, "yes": true, "zero": int64(0), "minus": int64(-1), "least": int64(math.MinInt64),
+		"most": int64(math.MaxInt64),
+		"half": 0.5, "empty": "", "text": "text", "long": long, "again": []any{long, long}, strings.Repeat("k",
+			100): map[string]any{long: long},
+		"list": []any{}, "map": map[string]any{}, "deep": []any{map[string]any{"a": []any{int64(1),
+			map[string]any{"b": "c"}}}, "last"},
 	}
 }
 
@@ -64,7 +67,8 @@ func TestBodyWithManyEntries(t *testing.T) { // from a certain number on there i
 				t.Errorf("%d: %d is %v", n, i, got)
 			}
 		}
-		if b.Has("m") != true || b.At("m").Has("k") || b.Get("l", fmt.Sprint(n)) != nil || b.Get("l", "-1") != nil || b.At("m").Len() != n {
+		if b.Has("m") != true || b.At("m").Has("k") || b.Get("l", fmt.Sprint(n)) != nil || b.Get("l", "-1") != nil ||
+			b.At("m").Len() != n {
 			t.Errorf("%d: finds what is not there", n)
 		}
 		if got := string(model.AppendJSON(nil, b)); got != string(model.AppendJSON(nil, want)) {
@@ -73,7 +77,8 @@ func TestBodyWithManyEntries(t *testing.T) { // from a certain number on there i
 	}
 }
 
-func TestBodyIsSearchedQuickly(t *testing.T) { // bound: 10 s for each of 200,000 keys and entries; one after the other it takes minutes
+// bound: 10 s for each of 200,000 keys and entries; one after the other it takes minutes
+func TestBodyIsSearchedQuickly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("timed: run by make test-hostile")
 	}
@@ -97,7 +102,8 @@ func TestBodyIsSearchedQuickly(t *testing.T) { // bound: 10 s for each of 200,00
 
 func TestBodyWithoutThePath(t *testing.T) {
 	b := model.Pack(content(), nil)
-	for _, path := range [][]string{{"gone"}, {"text", "x"}, {"map", "x"}, {"deep", "2"}, {"deep", "a"}, {"null", "x"}} {
+	for _, path := range [][]string{{"gone"}, {"text", "x"}, {"map", "x"}, {"deep", "2"}, {"deep", "a"},
+		{"null", "x"}} {
 		if v := b.Get(path...); v != nil || b.Text(path...) != "" || b.Line(path...) != 0 {
 			t.Errorf("%v: got %v", path, v)
 		}
@@ -114,7 +120,8 @@ func TestBodyKnowsLines(t *testing.T) {
 		path []string
 		want int
 	}{
-		{nil, 0}, {[]string{"text"}, 14}, {[]string{"deep", "0", "a", "1", "b"}, 54}, {[]string{"deep", "0", "a", "2"}, 34},
+		{nil, 0}, {[]string{"text"}, 14}, {[]string{"deep", "0", "a", "1", "b"}, 54}, {[]string{"deep", "0", "a", "2"},
+			34},
 		{[]string{"deep", "x"}, 14}, {[]string{"deep", "-1"}, 14}, {[]string{"gone", "0"}, 0},
 	} {
 		if got := b.Line(tt.path...); got != tt.want {
@@ -144,7 +151,8 @@ func TestPackerSharesATape(t *testing.T) { // what two bodies have in common is 
 	body := p.TakeBodies()
 	bodies := []model.Body{body(shared), body(second)}
 	want := any(map[string]any{"a": []any{long}, "b": long})
-	if got := bodies[1].Value(); !reflect.DeepEqual(got, want) || bodies[1].Line("a", "0") != 7 || bodies[1].Text("b") != long {
+	if got := bodies[1].Value(); !reflect.DeepEqual(got, want) || bodies[1].Line("a", "0") != 7 ||
+		bodies[1].Text("b") != long {
 		t.Errorf("got %v", got)
 	}
 	if got := bodies[0].Value(); !reflect.DeepEqual(got, any([]any{long})) {
@@ -153,7 +161,9 @@ func TestPackerSharesATape(t *testing.T) { // what two bodies have in common is 
 	if p.Position() != 0 {
 		t.Error("the packer is not empty")
 	}
-	if after := bodies[1].WithLineOffset(10); after.Line("a", "0") != 17 || after.At("a").Line("0") != 17 || after.At("b").Line() != 0 {
-		t.Errorf("behind ten lines: line %d, from inside %d, of no part %d", after.Line("a", "0"), after.At("a").Line("0"), after.At("b").Line())
+	if after := bodies[1].WithLineOffset(10); after.Line("a", "0") != 17 || after.At("a").Line("0") != 17 ||
+		after.At("b").Line() != 0 {
+		t.Errorf("behind ten lines: line %d, from inside %d, of no part %d", after.Line("a", "0"),
+			after.At("a").Line("0"), after.At("b").Line())
 	}
 }

@@ -63,7 +63,8 @@ func (c *Cluster) FindKind(gk GroupKind) *ServedKind {
 	if c == nil {
 		return nil
 	}
-	i, found := slices.BinarySearchFunc(c.Kinds, gk, func(k ServedKind, gk GroupKind) int { return k.GroupKind.Compare(gk) })
+	i, found := slices.BinarySearchFunc(c.Kinds, gk,
+		func(k ServedKind, gk GroupKind) int { return k.GroupKind.Compare(gk) })
 	if !found {
 		return nil
 	}
@@ -90,7 +91,8 @@ func (c *Cluster) HasReadAll(gk GroupKind, namespace string) bool {
 	return c != nil && !c.IsUnread(gk, namespace)
 }
 
-// IsUnreadRef reports whether an object that is not in the snapshot may exist all the same. A Namespace counts as being in itself.
+// IsUnreadRef reports whether an object that is not in the snapshot may exist all the same. A
+// Namespace counts as being in itself.
 func (c *Cluster) IsUnreadRef(ref Ref) bool {
 	if ref.Group == "" && ref.Kind == "Namespace" {
 		return c.IsUnread(ref.GroupKind(), ref.Name)
@@ -105,5 +107,8 @@ func (c *Cluster) HasUnread(gk GroupKind) bool {
 
 // IsUnread reports whether the cluster did not let us read the objects of a kind in a namespace.
 func (c *Cluster) IsUnread(gk GroupKind, namespace string) bool {
-	return c != nil && slices.ContainsFunc(c.Unread, func(g UnreadObjects) bool { return g.Kind == gk && g.CanHold(namespace) })
+	return c != nil && slices.ContainsFunc(c.Unread, func(g UnreadObjects) bool {
+		return g.Kind == gk &&
+			g.CanHold(namespace)
+	})
 }

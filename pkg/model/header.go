@@ -11,7 +11,8 @@ const (
 	SnapshotVersion = "dopolicy.dev/v1alpha1"
 )
 
-// Header opens the file that a snapshot of a cluster is written to: what is known beside the objects, which follow it.
+// Header opens the file that a snapshot of a cluster is written to: what is known beside the
+// objects, which follow it.
 type Header struct {
 	APIVersion string         `json:"apiVersion"`         // of this shape
 	Kind       string         `json:"kind"`               // Snapshot
@@ -46,12 +47,14 @@ type HeaderUnread struct {
 // NewHeader returns the header of a snapshot of a cluster.
 func NewHeader(s *Snapshot) *Header {
 	c := s.Cluster
-	h := &Header{APIVersion: SnapshotVersion, Kind: SnapshotKind, Cluster: c.Context, Redacted: c.Redacted, Kinds: []HeaderKind{}, Unread: []HeaderUnread{}, Problems: []Problem{}}
+	h := &Header{APIVersion: SnapshotVersion, Kind: SnapshotKind, Cluster: c.Context, Redacted: c.Redacted,
+		Kinds: []HeaderKind{}, Unread: []HeaderUnread{}, Problems: []Problem{}}
 	if !c.ReadAt.IsZero() {
 		h.ReadAt = c.ReadAt.UTC().Format(time.RFC3339)
 	}
 	for _, k := range c.Kinds {
-		h.Kinds = append(h.Kinds, HeaderKind{k.Group, k.Version, k.Kind, k.Plural, k.Singular, k.ShortNames, k.Namespaced})
+		h.Kinds = append(h.Kinds, HeaderKind{k.Group, k.Version, k.Kind, k.Plural, k.Singular, k.ShortNames,
+			k.Namespaced})
 	}
 	for _, g := range c.Unread {
 		h.Unread = append(h.Unread, HeaderUnread{g.Kind.Group, g.Kind.Kind, g.Namespace, g.Except})
@@ -72,7 +75,8 @@ func (h *Header) UnreportedProblems() []Problem {
 		})
 		if !said {
 			ref := Ref{Group: g.Group, Kind: g.Kind, Namespace: g.Namespace, Name: "*"}
-			out = append(out, Problem{Severity: Warning, Code: Forbidden, Ref: &ref, Message: "not all objects of kind " + ref.GroupKind().String() + " could be read"})
+			out = append(out, Problem{Severity: Warning, Code: Forbidden, Ref: &ref,
+				Message: "not all objects of kind " + ref.GroupKind().String() + " could be read"})
 		}
 	}
 	return out
@@ -83,7 +87,8 @@ func (h *Header) ToCluster() *Cluster {
 	c := &Cluster{Context: h.Cluster, Redacted: h.Redacted}
 	c.ReadAt, _ = time.Parse(time.RFC3339, h.ReadAt) // a header without one is checked where it is read
 	for _, k := range h.Kinds {
-		c.Kinds = append(c.Kinds, ServedKind{GroupKind{k.Group, k.Kind}, k.Version, k.Plural, k.Singular, k.ShortNames, k.Namespaced})
+		c.Kinds = append(c.Kinds, ServedKind{GroupKind{k.Group, k.Kind}, k.Version, k.Plural, k.Singular, k.ShortNames,
+			k.Namespaced})
 	}
 	for _, g := range h.Unread {
 		c.Unread = append(c.Unread, UnreadObjects{GroupKind{g.Group, g.Kind}, g.Namespace, g.Except})

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// AppendJSON appends a value as encoding/json writes it, with the keys in order and without its escapes for HTML. Bodies may be part of it.
+// AppendJSON appends a value as encoding/json writes it, with the keys in order and without its
+// escapes for HTML. Bodies may be part of it.
 func AppendJSON(dst []byte, v any) []byte {
 	switch t := v.(type) {
 	case nil:
@@ -75,7 +76,8 @@ func (b Body) appendJSON(dst []byte) []byte {
 	return closeJSON(dst, open, "{}")
 }
 
-// appendText appends a string. What needs other escapes than expressions have is left to encoding/json.
+// appendText appends a string. What needs other escapes than expressions have is left to
+// encoding/json.
 func appendText(dst []byte, s string) []byte {
 	start, done := len(dst), 0
 	dst = append(dst, '"')

@@ -19,7 +19,8 @@ const (
 	repeatedValue // the position of the list or object that is meant
 )
 
-// indexedFlag is added to list and object where there are many entries: behind them stands where each of them is, those of objects by key.
+// indexedFlag is added to list and object where there are many entries: behind them stands where
+// each of them is, those of objects by key.
 const indexedFlag byte = 0x80
 
 // sizeWidth is the length of the size of a list or object, and of a place in an index.

@@ -141,7 +141,8 @@ func (p *Packer) TakeBodies() func(Position) Body {
 	return func(at Position) Body { return Body{packed: &tape, position: uint32(at)} }
 }
 
-// Pack is the body with a content of Go maps and lists, and of other bodies. Line says where the part at a path stands; nil: that is not known.
+// Pack is the body with a content of Go maps and lists, and of other bodies. Line says where the
+// part at a path stands; nil: that is not known.
 func Pack(v any, line func(path ...string) int) Body {
 	var p Packer
 	p.packValue(v, nil, line)

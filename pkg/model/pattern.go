@@ -5,7 +5,8 @@ import "regexp/syntax"
 // maxPatternSize is the size from which patterns are only said to be large.
 const maxPatternSize = 1 << 30
 
-// PatternSize is about how many instructions a regular expression has, without making them; 0: it is none.
+// PatternSize is about how many instructions a regular expression has, without making them; 0: it
+// is none.
 func PatternSize(text string) int {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 // Severity says how much a problem matters to the answer.
 type Severity string
 
-// The severities. An error makes the answer incomplete; a warning does so only where Incomplete says it.
+// The severities. An error makes the answer incomplete; a warning does so only where Incomplete
+// says it.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -99,7 +100,8 @@ const (
 	InvalidSchema   Code = "InvalidSchema"
 	NoSchema        Code = "NoSchema"
 
-	// Those about requirements that could not be held against the input. Of requirements that are not met the code is "requirement/NAME".
+	// Those about requirements that could not be held against the input. Of requirements that are
+	// not met the code is "requirement/NAME".
 	RequirementUnknown        Code = "RequirementUnknown"
 	RequirementError          Code = "RequirementError"
 	RequirementSelectsNothing Code = "RequirementSelectsNothing"
@@ -120,7 +122,8 @@ type Problem struct {
 	Undecided bool `json:"-"` // the answer is one of several that are possible, whatever else the input has
 }
 
-// At is p about the given object, at the place it was read from, or at that of the field at path in it.
+// At is p about the given object, at the place it was read from, or at that of the field at path in
+// it.
 func (p Problem) At(o *Object, path ...string) Problem {
 	ref, origin := o.Ref, o.Origin
 	if len(path) > 0 {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// GroupKind names a kind of object. Kinds are keyed by group and kind, never by version (gatewayapi G1).
+// GroupKind names a kind of object. Kinds are keyed by group and kind, never by version (gatewayapi
+// G1).
 type GroupKind struct{ Group, Kind string }
 
 // ParseGroupKind reads the form that String writes: Kind, or Kind.group.
@@ -28,8 +29,9 @@ func (gk GroupKind) Compare(o GroupKind) int {
 	return cmp.Or(cmp.Compare(gk.Group, o.Group), cmp.Compare(gk.Kind, o.Kind))
 }
 
-// Ref names an object or, with Section, a named part of one: a listener, a route rule, a Service port.
-// A rule's section is its name, else rule-N counted from 1; a port's is its name, else its number.
+// Ref names an object or, with Section, a named part of one: a listener, a route rule, a Service
+// port. A rule's section is its name, else rule-N counted from 1; a port's is its name, else its
+// number.
 type Ref struct {
 	Group     string `json:"group"`               // the API group, empty for the core group
 	Kind      string `json:"kind"`                // the kind of the object

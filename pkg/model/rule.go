@@ -13,7 +13,8 @@ type Rule struct {
 	Fix        string     `json:"fix"`              // what to do about it: a clause without a full stop
 	Clause     string     `json:"clause,omitempty"` // of the specification, "" where none speaks of it
 
-	// SameTarget: its problems say why a policy gives way to another one on its target, so that nothing else need say so.
+	// SameTarget: its problems say why a policy gives way to another one on its target, so that
+	// nothing else need say so.
 	SameTarget bool `json:"-"`
 }
 

@@ -2,7 +2,8 @@ package model
 
 import "slices"
 
-// Set is a list without repetitions, in the order in which its members came. A long one is indexed: there may be thousands of policies on one target.
+// Set is a list without repetitions, in the order in which its members came. A long one is indexed:
+// there may be thousands of policies on one target.
 type Set[T comparable] struct {
 	List    []T            // what is in it; only Add adds to it
 	members map[T]struct{} // nil: the list is short
@@ -30,7 +31,8 @@ func (s *Set[T]) Add(members ...T) {
 	}
 }
 
-// Clear empties the set, whose list must not be in use elsewhere. A large index is given up, as emptying it takes its size every time.
+// Clear empties the set, whose list must not be in use elsewhere. A large index is given up, as
+// emptying it takes its size every time.
 func (s *Set[T]) Clear() { s.List, s.members = s.List[:0], nil }
 
 // Has reports whether the set has a member.

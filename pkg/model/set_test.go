@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A set keeps the order in which its members came, and each once, also where it is long enough to be indexed.
+// A set keeps the order in which its members came, and each once, also where it is long enough to
+// be indexed.
 func TestSet(t *testing.T) {
 	var s Set[int]
 	var want []int

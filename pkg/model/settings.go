@@ -2,8 +2,9 @@ package model
 
 import "maps"
 
-// Settings are the vendor switches in force, by full name (vendor.name). The zero value has no switch set.
-// Which names exist, their types and their defaults is the catalogue's business; here every value is already checked.
+// Settings are the vendor switches in force, by full name (vendor.name). The zero value has no
+// switch set. Which names exist, their types and their defaults is the catalogue's business; here
+// every value is already checked.
 type Settings struct{ values map[string]any }
 
 // NewSettings holds the given values; the map is not copied and must not be changed afterwards.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Object is one Kubernetes object as it was read: its identity and its content. Identity counts: the content is as it was written, and
-// may lack the namespace that was assumed.
+// Object is one Kubernetes object as it was read: its identity and its content. Identity counts:
+// the content is as it was written, and may lack the namespace that was assumed.
 type Object struct {
 	Ref         Ref // without a section
 	Version     string
@@ -20,7 +20,8 @@ type Object struct {
 	Origin      Origin // the object's document
 }
 
-// OriginOf is the place of the part of o at path, or of the object if that is not known. Entries of lists are "0", "1", ….
+// OriginOf is the place of the part of o at path, or of the object if that is not known. Entries of
+// lists are "0", "1", ….
 func (o *Object) OriginOf(path ...string) Origin {
 	at := o.Origin
 	if line := o.Body.Line(path...); line > 0 {
@@ -76,7 +77,8 @@ func Texts(v any, path ...string) []string {
 	return out
 }
 
-// Snapshot is everything one run knows. Objects are sorted by reference; each reference occurs once.
+// Snapshot is everything one run knows. Objects are sorted by reference; each reference occurs
+// once.
 type Snapshot struct {
 	Objects    []*Object
 	Problems   []Problem
@@ -87,7 +89,8 @@ type Snapshot struct {
 	byKind map[GroupKind]*kindObjects
 }
 
-// HasAll reports whether an object of the kind in the namespace that is not in the snapshot does not exist.
+// HasAll reports whether an object of the kind in the namespace that is not in the snapshot does
+// not exist.
 func (s *Snapshot) HasAll(gk GroupKind, namespace string) bool {
 	return s.Exhaustive || s.Cluster.HasReadAll(gk, namespace)
 }
@@ -139,7 +142,8 @@ func newKindObjects(sorted []*Object) *kindObjects {
 	}
 }
 
-// Redacted stands for a text that was taken out; where texts have to be told apart, a dash and a number follow.
+// Redacted stands for a text that was taken out; where texts have to be told apart, a dash and a
+// number follow.
 const Redacted = "REDACTED"
 
 // IsRedacted reports whether a text stands for one that was taken out.

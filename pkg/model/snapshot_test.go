@@ -13,7 +13,8 @@ func TestSnapshotAnnotations(t *testing.T) {
 		{Ref: Ref{Kind: "A", Name: "y"}, Annotations: map[string]string{"b": "2", "c": "2"}},
 		{Ref: Ref{Kind: "B", Name: "z"}, Annotations: map[string]string{"d": "3"}},
 	}, nil)
-	for kind, want := range map[string]map[string]bool{"A": {"a": true, "b": true, "c": true}, "B": {"d": true}, "C": nil} {
+	for kind, want := range map[string]map[string]bool{"A": {"a": true, "b": true, "c": true},
+		"B": {"d": true}, "C": nil} {
 		if got := s.AnnotationNames(gk(kind)); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}

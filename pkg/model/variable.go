@@ -2,7 +2,8 @@ package model
 
 import "strings"
 
-// HasVariable reports whether there is something in a text that stands for a value which nobody has filled in.
+// HasVariable reports whether there is something in a text that stands for a value which nobody has
+// filled in.
 func HasVariable(text string) bool {
 	_, _, found := CutVariable(text)
 	return found
@@ -11,8 +12,9 @@ func HasVariable(text string) bool {
 // EncryptedVariable is how CutVariable calls every value that SOPS has encrypted.
 const EncryptedVariable = "ENC[…]"
 
-// CutVariable finds the first thing in a text that stands for a value: ${NAME}, or with more behind the name as in ${NAME:-default} ($${NAME} is
-// none); {{ a template }}; <path:a secret of a vault#key>; or a value that SOPS has encrypted. The variable is as it stands, without what is
+// CutVariable finds the first thing in a text that stands for a value: ${NAME}, or with more behind
+// the name as in ${NAME:-default} ($${NAME} is none); {{ a template }}; <path:a secret of a
+// vault#key>; or a value that SOPS has encrypted. The variable is as it stands, without what is
 // behind the name.
 func CutVariable(text string) (variable, after string, found bool) {
 	for at := 0; at < len(text); at++ {
@@ -49,7 +51,8 @@ func CutVariable(text string) (variable, after string, found bool) {
 // variableNameLength is how much of a text is the name of a variable.
 func variableNameLength(text string) int {
 	n := 0
-	for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
+	for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z' ||
+		n > 0 && text[n] >= '0' && text[n] <= '9') {
 		n++
 	}
 	return n

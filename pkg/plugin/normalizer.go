@@ -48,7 +48,8 @@ func isOfVendor(r *resolve.Resolution, listener topology.NodeID, q *descriptor.R
 		return whose == q.Vendor
 	}
 	for _, id := range append(nodesAbove(r, listener), listener) {
-		if n := r.Node(id); n.Role == topology.GatewayClass && n.Object != nil && slices.Contains(q.Controllers, n.Object.Text("spec", "controllerName")) {
+		if n := r.Node(id); n.Role == topology.GatewayClass && n.Object != nil &&
+			slices.Contains(q.Controllers, n.Object.Text("spec", "controllerName")) {
 			return true
 		}
 	}
@@ -65,7 +66,8 @@ func nodesAbove(r *resolve.Resolution, id topology.NodeID) []topology.NodeID {
 }
 
 // changeValue returns the value that decides about a change; "" if there is none.
-func changeValue(c *descriptor.RequestChange, words map[string]WordFunc, r *resolve.Resolution, s model.Settings, listener topology.NodeID) string {
+func changeValue(c *descriptor.RequestChange, words map[string]WordFunc, r *resolve.Resolution, s model.Settings,
+	listener topology.NodeID) string {
 	switch {
 	case c.Func != "":
 		if f := words[c.Func]; f != nil {
@@ -101,10 +103,14 @@ func changeValue(c *descriptor.RequestChange, words map[string]WordFunc, r *reso
 }
 
 func newTidying(how map[string]string) normalize.Rules {
-	out := normalize.Rules{ResolveDots: how["dots"] == "resolve", MergeSlashes: how["slashes"] == "merge" || how["slashes"] == "mergeFirst", MergeSlashesFirst: how["slashes"] == "mergeFirst",
-		Backslashes: how["backslashes"] == "slash", DropHostDot: how["hostDot"] == "drop", KeepHostDot: how["hostDot"] == "keep",
-		DotsUnknown: how["dots"] == "", SlashesUnknown: how["slashes"] == "", BackslashesUnknown: how["backslashes"] == ""}
-	out.Decode = map[string]normalize.Decoding{"all": normalize.DecodeAll, "unreserved": normalize.DecodeUnreserved, "none": normalize.DecodeNothing}[how["decode"]]
+	out := normalize.Rules{ResolveDots: how["dots"] == "resolve", MergeSlashes: how["slashes"] == "merge" ||
+		how["slashes"] == "mergeFirst", MergeSlashesFirst: how["slashes"] == "mergeFirst",
+		Backslashes: how["backslashes"] == "slash", DropHostDot: how["hostDot"] == "drop",
+		KeepHostDot: how["hostDot"] == "keep",
+		DotsUnknown: how["dots"] == "", SlashesUnknown: how["slashes"] == "",
+		BackslashesUnknown: how["backslashes"] == ""}
+	out.Decode = map[string]normalize.Decoding{"all": normalize.DecodeAll, "unreserved": normalize.DecodeUnreserved,
+		"none": normalize.DecodeNothing}[how["decode"]]
 	switch how["escapedSlashes"] {
 	case "decode":
 		out.Escaped = normalize.DecodeEscaped

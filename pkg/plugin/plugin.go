@@ -16,7 +16,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Plugin is one vendor: its name, its descriptor file, and the functions that the file names, by the phase of a run in which they are called.
+// Plugin is one vendor: its name, its descriptor file, and the functions that the file names, by
+// the phase of a run in which they are called.
 type Plugin struct {
 	Name  string
 	Kinds []byte // the documents of its kinds.yaml as a JSON list
@@ -31,7 +32,8 @@ type Plugin struct {
 	Evaluators evaluate.Evaluators
 	// Gates complete what descriptors say of how settings keep requests out.
 	Gates protect.Functions
-	// Words are what the input says that decides what becomes of requests before they are compared, by the names in descriptors.
+	// Words are what the input says that decides what becomes of requests before they are compared,
+	// by the names in descriptors.
 	RequestWords map[string]WordFunc
 	// Audit is what it knows about its proxies; nil: nothing.
 	Audit *audit.Mapping
@@ -42,8 +44,9 @@ type Plugin struct {
 // Finding is one sort of problem: what documents it, and what looks for it.
 type Finding struct {
 	model.Rule
-	// Find looks where it takes all folds to see: only what judges a whole input asks for it. It folds what it needs; the folds are kept. nil:
-	// a function that the descriptors name reports it, or Find of another one.
+	// Find looks where it takes all folds to see: only what judges a whole input asks for it. It
+	// folds what it needs; the folds are kept. nil: a function that the descriptors name reports
+	// it, or Find of another one.
 	Find func(*resolve.Resolution) []model.Problem
 }
 
@@ -74,7 +77,8 @@ func FindProblems(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 
 // StatusFunctions returns the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
-	out := status.Functions{Writers: map[string]status.Writer{}, KindWriters: map[string]status.KindWriter{}, CustomWriters: map[string]status.CustomWriter{}, Markers: map[string]status.Marker{}}
+	out := status.Functions{Writers: map[string]status.Writer{}, KindWriters: map[string]status.KindWriter{},
+		CustomWriters: map[string]status.CustomWriter{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
 		maps.Copy(out.KindWriters, p.Status.KindWriters)
@@ -123,7 +127,8 @@ func NewCatalog(plugins []Plugin, user []form.Source, settings []string) (*descr
 // collectDescriptors returns the descriptors of the vendors, and the functions that these name.
 func collectDescriptors(plugins []Plugin) (builtin []form.Source, funcs descriptor.Functions) {
 	for _, p := range plugins {
-		funcs.Add(descriptor.Functions{Reading: p.Reading, Attaching: p.Attaching, Merging: p.Merging, Judging: p.Judging})
+		funcs.Add(descriptor.Functions{Reading: p.Reading, Attaching: p.Attaching, Merging: p.Merging,
+			Judging: p.Judging})
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.KindWriters))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.CustomWriters))

@@ -9,11 +9,12 @@ import (
 
 // Attachment is how the policies of a kind find their targets, and what becomes of several on one.
 type Attachment struct {
-	Direct       bool // class direct: one target kind, strategy none
-	Targets      []TargetForm
-	Refs         []RefForm
-	Filters      []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
-	FilterRoutes []string        // the kinds of routes whose filters count
+	Direct  bool // class direct: one target kind, strategy none
+	Targets []TargetForm
+	Refs    []RefForm
+	// where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
+	Filters      []topology.Role
+	FilterRoutes []string // the kinds of routes whose filters count
 
 	NamedByRoutes      bool // routes name policies of the kind outside of filters
 	Namespaces         Namespaces
@@ -54,7 +55,8 @@ const (
 // SameTarget is how several policies on one target compete (engine E8).
 type SameTarget string
 
-// The same-target models. Conflict, First, Disjoint and the atomic half of Oldest reject policies before the fold.
+// The same-target models. Conflict, First, Disjoint and the atomic half of Oldest reject policies
+// before the fold.
 const (
 	Stacked  SameTarget = "stack"
 	Oldest   SameTarget = "oldest"
@@ -68,7 +70,9 @@ const (
 
 // NamespaceDiscovery says which namespaces an implementation sees; nil: all of them. Objects
 // elsewhere do not exist for it.
-type NamespaceDiscovery func(in *model.Snapshot, s model.Settings) (sees func(namespace string) bool, problems []model.Problem)
+type NamespaceDiscovery func(in *model.Snapshot, s model.Settings) (sees func(namespace string) bool,
+	problems []model.Problem)
 
-// Labeler prepares the completion of labels: it says what those of an object are once its vendor has written them.
+// Labeler prepares the completion of labels: it says what those of an object are once its vendor
+// has written them.
 type Labeler func(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string

@@ -9,11 +9,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Builtin is a setting that no policy writes: a field of the object of a node, in the place of a setting.
+// Builtin is a setting that no policy writes: a field of the object of a node, in the place of a
+// setting.
 type Builtin struct {
-	Role  topology.Role
-	Unit  []string      // the setting that it stands for
-	Path  []string      // where it stands: below the rule, listener or port that the node is, else below the object's spec
+	Role topology.Role
+	Unit []string // the setting that it stands for
+	// where it stands: below the rule, listener or port that the node is, else below the object's
+	// spec
+	Path  []string
 	Label string        // for people
 	Level topology.Role // "": it beats all policies; else it stands among them at this level, below those of its node
 	Func  BuiltinFunc
@@ -52,7 +55,8 @@ func nodePath(n *topology.Node) []string {
 	return []string{"spec"}
 }
 
-// HasBuiltins reports whether the node has a setting of its own that stands beside those of policies, or beats them.
+// HasBuiltins reports whether the node has a setting of its own that stands beside those of
+// policies, or beats them.
 func (k *Kind) HasBuiltins(n *topology.Node) bool {
 	return slices.ContainsFunc(k.Builtins, func(b Builtin) bool { v, _ := b.readValue(n); return v != nil })
 }
@@ -73,7 +77,8 @@ func (k *Kind) BuiltinsOf(n *topology.Node) []NodeSetting {
 		}
 		path := merge.KeyPath(b.Unit...)
 		units := []merge.Unit{{Path: path, Value: value}}
-		strategy := merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Shape: append(slices.Clip(k.Rules), merge.Pattern{Path: path})}
+		strategy := merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Shape: append(slices.Clip(k.Rules),
+			merge.Pattern{Path: path})}
 		if b.Level != "" {
 			units, strategy = merge.Recut(units, k.Rules), merge.Strategy{Cut: merge.Rules}
 		}

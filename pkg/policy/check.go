@@ -23,8 +23,9 @@ type Validity struct {
 // there is nothing to say.
 type AdviceFunc func(o *model.Object) string
 
-// Check judges a policy by the objects around it: why it is in error, "" if it is not, and what there is to say about that. One that is in
-// error on some ways of the traffic only has its faults noted instead, by the nodes that they are about.
+// Check judges a policy by the objects around it: why it is in error, "" if it is not, and what
+// there is to say about that. One that is in error on some ways of the traffic only has its faults
+// noted instead, by the nodes that they are about.
 type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
 
 // CheckMaker prepares the check of policies by the nodes to which they are attached and by what
@@ -106,7 +107,8 @@ func mergePlaceholder(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 		return lower, effects
 	}
 	mark := merge.Unit{Null: true, From: in[0].From}
-	if len(in[0].Path) == 1 { // of a field, whose loss is written down above; deeper ones would leave their container behind
+	// of a field, whose loss is written down above; deeper ones would leave their container behind
+	if len(in[0].Path) == 1 {
 		mark.Path = in[0].Path
 	}
 	return []merge.Unit{mark}, effects
@@ -116,7 +118,8 @@ func mergePlaceholder(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 func mergeNothing(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 	var effects []merge.Effect
 	for _, u := range in {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Dropped, Reason: merge.Invalid})
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From,
+			Action: merge.Dropped, Reason: merge.Invalid})
 	}
 	return lower, effects
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// Decide says what puts the winner before or behind the loser in the order of the kind: the first key that tells them apart. With ageIgnored
-// the age of policies does not count, as Order says of those that are ordered together.
+// Decide says what puts the winner before or behind the loser in the order of the kind: the first
+// key that tells them apart. With ageIgnored the age of policies does not count, as Order says of
+// those that are ordered together.
 func (k *Ordering) Decide(winner, loser Attached, ageIgnored bool) merge.Decision {
 	at, c := k.firstDifference(&winner, &loser, ageIgnored)
 	key := &Key{By: ByName}
@@ -19,7 +20,8 @@ func (k *Ordering) Decide(winner, loser Attached, ageIgnored bool) merge.Decisio
 	} else {
 		c = winner.Policy.Ref().Compare(loser.Policy.Ref())
 	}
-	d := merge.Decision{Criterion: key.mergeCriterion(), KeyName: key.keyName(), Winner: key.comparedText(&winner), Loser: key.comparedText(&loser), Last: c > 0}
+	d := merge.Decision{Criterion: key.mergeCriterion(), KeyName: key.keyName(), Winner: key.comparedText(&winner),
+		Loser: key.comparedText(&loser), Last: c > 0}
 	for i := range k.Compare {
 		if i == at {
 			break

@@ -9,8 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Entries are settings of a policy for single routes, which count before its others on the ways through these: a list of which at most one
-// entry is for a route.
+// Entries are settings of a policy for single routes, which count before its others on the ways
+// through these: a list of which at most one entry is for a route.
 type Entries struct {
 	At       []string // of the list
 	Settings []string // in an entry
@@ -24,9 +24,10 @@ type EntryFunc func(entries []model.Body, route model.Ref) int
 // there: policies have settings for single routes, routes name policies, or have settings that beat
 // theirs.
 func (k *Kind) DependsOnRoute() bool {
-	return k.Content.Entries != nil || k.NamedByRoutes && k.HasResultsAt(topology.Backend) || slices.ContainsFunc(k.Builtins, func(b Builtin) bool {
-		return b.Role == topology.Route && (k.HasResultsAt(topology.Backend) || k.HasResultsAt(topology.Port))
-	})
+	return k.Content.Entries != nil || k.NamedByRoutes && k.HasResultsAt(topology.Backend) ||
+		slices.ContainsFunc(k.Builtins, func(b Builtin) bool {
+			return b.Role == topology.Route && (k.HasResultsAt(topology.Backend) || k.HasResultsAt(topology.Port))
+		})
 }
 
 // IndexFor returns the position of the policy's entry for a route, -1 if it has none.

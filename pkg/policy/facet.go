@@ -6,8 +6,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// Facet is a part of policies that has results of its own: which settings, of which policies, and on which paths and at which targets they
-// hold. A setting belongs to the first facet that fits; one that belongs to none holds everywhere.
+// Facet is a part of policies that has results of its own: which settings, of which policies, and
+// on which paths and at which targets they hold. A setting belongs to the first facet that fits;
+// one that belongs to none holds everywhere.
 type Facet struct {
 	Settings merge.Shape // the settings
 	Field    []string    // of the policy: only those that have one of the values in it; nil: all
@@ -40,7 +41,10 @@ func (k *Kind) BlocksOnPath(p *Policy, blocks []merge.Block, fact func(name stri
 	}
 	var out []merge.Block
 	for _, b := range blocks {
-		b.Units = slices.DeleteFunc(slices.Clone(b.Units), func(u merge.Unit) bool { return !k.HoldsOnPath(p, u.Path, fact) })
+		b.Units = slices.DeleteFunc(slices.Clone(b.Units), func(u merge.Unit) bool {
+			return !k.HoldsOnPath(p,
+				u.Path, fact)
+		})
 		if len(b.Units) > 0 {
 			out = append(out, b)
 		}

@@ -39,7 +39,8 @@ func IsMergeWord(name string) bool {
 	}
 	first, last := words[0], words[len(words)-1]
 	return len(words) > 1 && has("overrid") &&
-		(slices.Contains([]string{"allow", "deny", "disable", "enable", "forbid", "prevent"}, first) || slices.Contains([]string{"behavior", "mode", "policy", "strategy", "type"}, last)) ||
+		(slices.Contains([]string{"allow", "deny", "disable", "enable", "forbid", "prevent"}, first) ||
+			slices.Contains([]string{"behavior", "mode", "policy", "strategy", "type"}, last)) ||
 		first == "overridable"
 }
 

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// Key is one key of a kind's comparator (engine E9): what is compared of two policies, and which value comes first.
+// Key is one key of a kind's comparator (engine E9): what is compared of two policies, and which
+// value comes first.
 type Key struct {
 	By         By
 	At         []string // for ByField the path, for ByLabel and ByAnnotation the name
@@ -42,7 +43,8 @@ const (
 // Comparator compares two attached policies: negative if a comes first, that is, is established.
 type Comparator func(a, b *Attached) int
 
-// compare orders two attached policies by the key. The level is settled by the path, before policies of one place are compared.
+// compare orders two attached policies by the key. The level is settled by the path, before
+// policies of one place are compared.
 func (k *Key) compare(a, b *Attached) int {
 	c := 0
 	x, y := a.Policy.Object, b.Policy.Object

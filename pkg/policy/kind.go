@@ -10,8 +10,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Kind is a policy kind as this run understands it. Its parts are for those who ask: how a policy finds its targets, where the kind has results,
-// what a policy says, in which order policies stand, how they are folded, what is wrong with one.
+// Kind is a policy kind as this run understands it. Its parts are for those who ask: how a policy
+// finds its targets, where the kind has results, what a policy says, in which order policies stand,
+// how they are folded, what is wrong with one.
 type Kind struct {
 	GroupKind model.GroupKind
 	Vendor    string // "" for generic kinds
@@ -66,20 +67,24 @@ func (k *Kind) HasResultsAtWorkloads() bool {
 	})
 }
 
-// StatusWords are a kind's own words for whether a policy is in force, and who writes its conditions instead.
+// StatusWords are a kind's own words for whether a policy is in force, and who writes its
+// conditions instead.
 type StatusWords struct {
-	Type         string       // of the condition
-	All          string       // reason: in force everywhere
-	Some         string       // in force somewhere or in part
-	None         string       // in force nowhere
-	NoScope      string       // nothing to be in force on; "" for no condition
-	Func         string       // the registered writer; "" for the usual conditions
-	NoConditions bool         // the vendor writes no conditions
-	Unstated     bool         // of a Silent one: or it is not known which
-	States       []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
-	Marks        string       // the registered writer of marks on other objects
-	Refuses      bool         // a policy is not attached where its status has no room for another ancestor
-	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
+	Type         string // of the condition
+	All          string // reason: in force everywhere
+	Some         string // in force somewhere or in part
+	None         string // in force nowhere
+	NoScope      string // nothing to be in force on; "" for no condition
+	Func         string // the registered writer; "" for the usual conditions
+	NoConditions bool   // the vendor writes no conditions
+	Unstated     bool   // of a Silent one: or it is not known which
+	// words in the place of conditions; Func predicts them as conditions of the type with the word
+	// as status and reason
+	States  []StateField
+	Marks   string // the registered writer of marks on other objects
+	Refuses bool   // a policy is not attached where its status has no room for another ancestor
+	// Complete are the types of conditions that Func writes wherever they hold: one that it does
+	// not write is not so.
 	Complete []string
 	Accepted *AcceptedWords // nil: those of GEP-713
 }
@@ -91,7 +96,8 @@ type AcceptedWords struct {
 	Alone        bool   // there is no condition beside it
 }
 
-// StateField is a word by which the vendor says what became of a policy, in the place of a condition.
+// StateField is a word by which the vendor says what became of a policy, in the place of a
+// condition.
 type StateField struct {
 	At    []string // its place in the object; * is every key
 	Words []string // what numbers mean; nil: the word itself is written
@@ -100,7 +106,8 @@ type StateField struct {
 // Type returns the type of the condition that stands for the word: the last part of its place.
 func (f StateField) Type() string { return f.At[len(f.At)-1] }
 
-// UsualInForce is the type of the condition by which policies say that they are in force, where a kind has no word of its own.
+// UsualInForce is the type of the condition by which policies say that they are in force, where a
+// kind has no word of its own.
 const UsualInForce = string(gatewayv1.GatewayConditionProgrammed)
 
 // MaxAncestors is how many entries the status of a policy has room for (gep713 P38).

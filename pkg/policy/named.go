@@ -14,10 +14,11 @@ import (
 // of its own and holds where they stand.
 type NamingRule struct {
 	Kind       model.GroupKind
-	At         []string     // a reference, a name, or a list of such, in the object
-	Annotation string       // names in an annotation, separated by commas, each as NAME or NAMESPACE:NAME; "": At
-	Explicit   bool         // the reference says the namespace itself, or names nothing; else it is the object's own
-	NamedBy    []NamingRule // who names the object in turn, if it is no place itself: the policy holds where those stand
+	At         []string // a reference, a name, or a list of such, in the object
+	Annotation string   // names in an annotation, separated by commas, each as NAME or NAMESPACE:NAME; "": At
+	Explicit   bool     // the reference says the namespace itself, or names nothing; else it is the object's own
+	// who names the object in turn, if it is no place itself: the policy holds where those stand
+	NamedBy []NamingRule
 }
 
 // namedPlace is one place where a policy is named.
@@ -49,7 +50,8 @@ func NewNamedSearch(k *Kind, by []NamingRule) Search {
 }
 
 // findNamedPlaces returns where the objects of a kind are named, by their references.
-func findNamedPlaces(gk model.GroupKind, by []NamingRule, g *topology.Graph, in *model.Snapshot) map[model.Ref][]namedPlace {
+func findNamedPlaces(gk model.GroupKind, by []NamingRule, g *topology.Graph,
+	in *model.Snapshot) map[model.Ref][]namedPlace {
 	out := map[model.Ref][]namedPlace{}
 	for _, n := range by {
 		var above map[model.Ref][]namedPlace
@@ -58,7 +60,8 @@ func findNamedPlaces(gk model.GroupKind, by []NamingRule, g *topology.Graph, in 
 		}
 		for _, o := range in.OfKind(n.Kind) {
 			for i, ref := range n.ReadNames(gk, o) {
-				if ref.Namespace != o.Ref.Namespace && n.Annotation != "" && !g.IsGranted(n.Kind, o.Ref.Namespace, ref) {
+				if ref.Namespace != o.Ref.Namespace && n.Annotation != "" &&
+					!g.IsGranted(n.Kind, o.Ref.Namespace, ref) {
 					continue
 				}
 				if n.NamedBy != nil {
@@ -145,8 +148,9 @@ func (k *Kind) reportMissingNamers(p *Policy, by []NamingRule, at []Attached, g 
 	}
 	slices.Sort(missing)
 	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-		Message: strings.Join(slices.Compact(missing), ", ") + " is not in the input: whether it names another " + k.GroupKind.Kind + ", and which of them wins, is not known",
-		Hint:    "add its manifest"}.At(p.Object)}
+		Message: strings.Join(slices.Compact(missing), ", ") + " is not in the input: whether it names another " +
+			k.GroupKind.Kind + ", and which of them wins, is not known",
+		Hint: "add its manifest"}.At(p.Object)}
 }
 
 // unnamedProblem says that nobody names a policy that has no reference of its own.
@@ -156,7 +160,8 @@ func unnamedProblem(p *Policy, by []NamingRule) model.Problem {
 		places = append(places, cmp.Or(n.Annotation, strings.Join(n.At, "."))+" of a "+n.Kind.Kind)
 	}
 	return model.Problem{Severity: model.Info, Code: model.NotReached,
-		Message: fmt.Sprintf("%s is named nowhere (%s): it is in force nowhere", p.Ref(), strings.Join(places, ", "))}.At(p.Object)
+		Message: fmt.Sprintf("%s is named nowhere (%s): it is in force nowhere", p.Ref(),
+			strings.Join(places, ", "))}.At(p.Object)
 }
 
 // StatedBy returns the strategy that the object which names a policy states; nil if none is read

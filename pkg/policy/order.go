@@ -92,9 +92,10 @@ func (k *Ordering) NeedsAge(a, b Attached) bool {
 	return at >= 0 && (first < 0 || at < first)
 }
 
-// Order sorts policies, established first, by the kind's comparator (engine E9): those of one place, or those of a whole stack if the
-// level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
-// transitive; then ageIgnored is true.
+// Order sorts policies, established first, by the kind's comparator (engine E9): those of one
+// place, or those of a whole stack if the level does not count. If one of them has no creation
+// time, age is ignored for all, since comparing pair by pair would not be transitive; then
+// ageIgnored is true.
 func (k *Ordering) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
 	if k.HasAgeKey() && len(as) > 1 {
 		ageIgnored = slices.ContainsFunc(as, func(a Attached) bool { return a.Policy.Object.Created.IsZero() })

@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Part is one set of settings of several in one object: each entry of a list, or what stands at a path.
+// Part is one set of settings of several in one object: each entry of a list, or what stands at a
+// path.
 type Part struct {
 	Name          string
 	List, At      []string  // neither: the whole object
@@ -20,7 +21,8 @@ type Part struct {
 	Normalize     PartNormalizer
 }
 
-// PartNormalizer makes of a part's settings, as they are written, what the vendor reads: types, defaults of the API. It may change them.
+// PartNormalizer makes of a part's settings, as they are written, what the vendor reads: types,
+// defaults of the API. It may change them.
 type PartNormalizer func(part *Policy, settings any, s model.Settings) any
 
 // NoPart is what a PartNormalizer makes of what is no part after all.
@@ -39,7 +41,9 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 		}
 		part := &k.Parts[i]
 		body := p.Object.Body
-		if part.UnlessSetting[0] != "" && k.Settings.Text(k.Vendor+"."+part.UnlessSetting[0]) == part.UnlessSetting[1] || part.Unless != nil && body.At(part.Unless...).Len() > 0 {
+		if part.UnlessSetting[0] != "" &&
+			k.Settings.Text(k.Vendor+"."+part.UnlessSetting[0]) == part.UnlessSetting[1] || part.Unless != nil &&
+			body.At(part.Unless...).Len() > 0 {
 			continue
 		}
 		if part.List == nil && part.At == nil { // also one without settings
@@ -47,7 +51,8 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 			continue
 		}
 		if part.List == nil {
-			if one := body.At(part.At...); part.Settings == nil && one.IsObject() || part.Settings != nil && one.Has(part.Settings[0]) {
+			if one := body.At(part.At...); part.Settings == nil && one.IsObject() || part.Settings != nil &&
+				one.Has(part.Settings[0]) {
 				out = k.appendPart(out, p, part, one, cmp.Or(part.PrintedName, part.Name), part.At, len(out))
 			}
 			continue
@@ -61,8 +66,10 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 }
 
 // appendPart appends one part to a list, unless it is none.
-func (k *Kind) appendPart(to []*Policy, p *Policy, part *Part, entry model.Body, name string, at []string, index int) []*Policy {
-	out := &Policy{Kind: k, Object: p.Object, Labels: p.Labels, Whole: p, Part: name, Index: index, Entry: entry, at: slices.Concat(at, part.Settings)}
+func (k *Kind) appendPart(to []*Policy, p *Policy, part *Part, entry model.Body, name string, at []string,
+	index int) []*Policy {
+	out := &Policy{Kind: k, Object: p.Object, Labels: p.Labels, Whole: p, Part: name, Index: index, Entry: entry,
+		at: slices.Concat(at, part.Settings)}
 	settings := entry.At(part.Settings...).Value()
 	if part.Normalize != nil {
 		settings = part.Normalize(out, settings, k.Settings)

@@ -63,11 +63,12 @@ func NewSubjectAttacher(at []string) Attacher {
 // UnreadableProblem says that a policy does not attach because of what stands at a path.
 func UnreadableProblem(p *Policy, at []string, err error) model.Problem {
 	return model.Problem{Severity: model.Warning, Code: model.WrongType,
-		Message: fmt.Sprintf("%s cannot be read (%s): the policy does not attach", strings.Join(at, "."), err)}.At(p.Object, at...)
+		Message: fmt.Sprintf("%s cannot be read (%s): the policy does not attach", strings.Join(at, "."),
+			err)}.At(p.Object, at...)
 }
 
-// AttachPods attaches a policy to the workloads that a selector, which stands at a path, selects. Where that is not known it does not attach, and
-// says so once.
+// AttachPods attaches a policy to the workloads that a selector, which stands at a path, selects.
+// Where that is not known it does not attach, and says so once.
 func AttachPods(p *Policy, at []string, s selector.PodSelector, g *topology.Graph) ([]Attached, []model.Problem) {
 	var out []Attached
 	var unknown []string
@@ -91,7 +92,10 @@ func AttachPods(p *Policy, at []string, s selector.PodSelector, g *topology.Grap
 	if len(unknown) == 0 {
 		return out, nil
 	}
-	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: "add the manifests of the Namespaces",
-		Message: fmt.Sprintf("whether it selects pods of %s is not known: the labels of the namespace are not in the input", strings.Join(unknown, ", "))}.At(p.Object, at...)
+	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Hint: "add the manifests of the Namespaces",
+		Message: fmt.Sprintf(
+			"whether it selects pods of %s is not known: the labels of the namespace are not in the input",
+			strings.Join(unknown, ", "))}.At(p.Object, at...)
 	return out, []model.Problem{problem}
 }

@@ -12,9 +12,11 @@ import (
 
 // Policy is one custom resource, decoded by its kind.
 type Policy struct {
-	Kind             *Kind
-	Object           *model.Object
-	Position         int // among the policies that are resolved together: those of its kind, or of all kinds that stand for one
+	Kind   *Kind
+	Object *model.Object
+	// among the policies that are resolved together: those of its kind, or of all kinds that stand
+	// for one
+	Position         int
 	Refs             []TargetRef
 	Blocks           []merge.Block        // in the order defaults, bare, overrides; only those that are there
 	Unset            []string             // deactivated names, sorted, each once
@@ -23,12 +25,19 @@ type Policy struct {
 	Fault            string               // why it is in error by a check of its kind; "": it is not
 	Reason           string               // of a Fault: the reason of the condition Accepted; "": Invalid
 	Faults           map[model.Ref]string // why it is in error on ways through single nodes, by these
-	YieldsAt         map[model.Ref]bool   // of these the nodes where it leaves its place to others, whatever the kind says
-	Problems         []model.Problem
-	Builtin          string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
+	// of these the nodes where it leaves its place to others, whatever the kind says
+	YieldsAt map[model.Ref]bool
+	Problems []model.Problem
+	// not "": no policy, but a setting of Object itself that beats those of policies; what to call
+	// it
+	Builtin string
 
-	Uncertain        []Uncertainty // of a kind without a descriptor: what is not understood, and matters wherever the policy stands
-	UnknownRefFields []string      // likewise: fields that look like references and are not understood; then it is not known where else it stands
+	// of a kind without a descriptor: what is not understood, and matters wherever the policy
+	// stands
+	Uncertain []Uncertainty
+	// likewise: fields that look like references and are not understood; then it is not known where
+	// else it stands
+	UnknownRefFields []string
 
 	Labels map[string]string // completed ones; nil: the object's own count
 
@@ -160,7 +169,8 @@ func (p *Policy) RenderDocument(settings any) any {
 	o := p.Object
 	return map[string]any{
 		"apiVersion": o.Text("apiVersion"), "kind": o.Ref.Kind, "spec": spec,
-		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": toAnyMap(o.Labels), "annotations": toAnyMap(o.Annotations)},
+		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": toAnyMap(o.Labels),
+			"annotations": toAnyMap(o.Annotations)},
 	}
 }
 

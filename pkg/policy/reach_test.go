@@ -16,7 +16,8 @@ func TestPasses(t *testing.T) {
 		return &topology.Node{Role: topology.Rule, Ref: model.Ref{Group: gk.Group, Kind: gk.Kind}}
 	}
 	http := model.GroupKind{Group: GatewayGroup, Kind: "HTTPRoute"}
-	if !rules.PassesRoutes(http) || rules.PassesRoutes(tcp) || !rules.HasResultsAtNode(rule(http)) || rules.HasResultsAtNode(rule(tcp)) {
+	if !rules.PassesRoutes(http) || rules.PassesRoutes(tcp) || !rules.HasResultsAtNode(rule(http)) ||
+		rules.HasResultsAtNode(rule(tcp)) {
 		t.Error("a kind about HTTP holds for TCPRoutes, or not for HTTPRoutes")
 	}
 	if !backends.PassesRoutes(tcp) || backends.HasResultsAtNode(rule(http)) {

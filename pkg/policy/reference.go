@@ -43,9 +43,11 @@ type RefForm struct {
 	ByPort               bool         // a port of a Gateway means its listeners there
 
 	// Of selectors:
-	EmptyNone       bool   // one that asks for nothing selects nothing
-	NeverUnlabelled bool   // objects without any label are never selected
-	NamespacesField bool   // its field namespaces says where it selects; outside of the policy's namespace it takes a grant
+	EmptyNone       bool // one that asks for nothing selects nothing
+	NeverUnlabelled bool // objects without any label are never selected
+	// its field namespaces says where it selects; outside of the policy's namespace it takes a
+	// grant
+	NamespacesField bool
 	Everywhere      string // the setting with the namespace whose policies select in every namespace
 }
 
@@ -59,11 +61,13 @@ func (f RefForm) HasVendorSearch() bool { return f.Attach != nil || f.Search != 
 // FilterLevel is the level of policies that a filter of a route names.
 const FilterLevel topology.Role = "filter"
 
-// SectionLevel is the level at which policies that name a listener of a Gateway stand at the listener of that name in one of its
-// ListenerSets: below those of the Gateway, above those of the set.
+// SectionLevel is the level at which policies that name a listener of a Gateway stand at the
+// listener of that name in one of its ListenerSets: below those of the Gateway, above those of the
+// set.
 const SectionLevel topology.Role = "section"
 
-// PortLevel is the level of policies that name a port of a Gateway: below those of the Gateway, above those of its listeners.
+// PortLevel is the level of policies that name a port of a Gateway: below those of the Gateway,
+// above those of its listeners.
 const PortLevel topology.Role = "gatewayPort"
 
 // The levels of what objects themselves set, where it stands among policies.
@@ -85,7 +89,8 @@ func DefaultGroup(kind string) string {
 	return ""
 }
 
-// SectionRole is what a sectionName of the kind names (gep713 P6), "" where that is the implementation's business.
+// SectionRole is what a sectionName of the kind names (gep713 P6), "" where that is the
+// implementation's business.
 func SectionRole(gk model.GroupKind) topology.Role {
 	switch {
 	case gk.Group == GatewayGroup && gk.Kind == "Gateway", gatewayapi.IsListenerSet(gk):

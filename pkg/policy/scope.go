@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Scope is one family of paths on which a kind has results. A kind with scopes has several, each with parts of the policies, places where
-// they hold, and a fold of its own.
+// Scope is one family of paths on which a kind has results. A kind with scopes has several, each
+// with parts of the policies, places where they hold, and a fold of its own.
 type Scope struct {
 	Name      string // printed as the paths' direction
 	Family    string // a part that holds at a node holds at what is below it here
@@ -39,8 +39,9 @@ type PathPoint struct {
 	Search PointSearch     // nil: what the references of the policy's kind find
 }
 
-// Splitter prepares the split of what holds at a target into several results, one for each name: it says for which names a part is, nil if
-// for none in particular. Parts that are for none make a result of their own.
+// Splitter prepares the split of what holds at a target into several results, one for each name: it
+// says for which names a part is, nil if for none in particular. Parts that are for none make a
+// result of their own.
 type Splitter func(in *model.Snapshot, s model.Settings) func(part *Policy) []string
 
 // PointSearch prepares the search for the nodes of a point.
@@ -70,15 +71,18 @@ func (k *Kind) InScope(s *Scope) *Kind {
 // SituationMaker prepares what the fold of a scope has to know of its targets, beside the parts
 // that hold there. It returns nil where the input has nothing of the vendor: then nothing is in
 // force without policies.
-type SituationMaker func(g *topology.Graph, in *model.Snapshot, s model.Settings) func(target topology.NodeID) *Situation
+type SituationMaker func(g *topology.Graph, in *model.Snapshot,
+	s model.Settings) func(target topology.NodeID) *Situation
 
-// Situation is what a fold has to know of its target. Targets with the same key at which the same parts hold share their result.
+// Situation is what a fold has to know of its target. Targets with the same key at which the same
+// parts hold share their result.
 type Situation struct {
 	Key           string
 	Builtins      []*Policy // what no policy of the kind wrote, as layers before those of policies
 	AlwaysInForce bool      // something is in force even where no policy holds
 
-	// Compare says which of two parts comes first, before the kind's comparator is asked; nil: it alone decides.
+	// Compare says which of two parts comes first, before the kind's comparator is asked; nil: it
+	// alone decides.
 	Compare func(a, b *Policy) int
 
 	// Place is the node where a part or a built-in layer stands, and its level.

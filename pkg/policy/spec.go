@@ -58,7 +58,8 @@ type Content struct {
 	DeleteNulls bool // a null deletes what a higher policy sets
 }
 
-// ZeroValues says what false, 0, "" and an empty list are to a kind. An empty object is a value everywhere.
+// ZeroValues says what false, 0, "" and an empty list are to a kind. An empty object is a value
+// everywhere.
 type ZeroValues string
 
 // The ways with zero values.
@@ -79,10 +80,12 @@ func (c *Content) BlockPath(b merge.BlockKind) []string {
 	return c.At
 }
 
-// Normalizer rewrites the body of a policy (JSON values) as its controller sees it. It returns a new value where it changes something.
+// Normalizer rewrites the body of a policy (JSON values) as its controller sees it. It returns a
+// new value where it changes something.
 type Normalizer func(o *model.Object, body any, s model.Settings) any
 
-// Default is a value that the API server fills in where the object around it is there and the field is not.
+// Default is a value that the API server fills in where the object around it is there and the field
+// is not.
 type Default struct {
 	Path  []string // from the object's root; * is every entry of a list or a map
 	Value any

@@ -72,7 +72,8 @@ func (r StrategyRule) strategyNames() []string {
 
 // ReadStrategy returns the strategy of a block, and where it stands. An unknown value is taken as
 // atomic, with a problem.
-func (r StrategyRule) ReadStrategy(b merge.BlockKind, block, spec model.Body) (merge.Strategy, StrategyPlace, *model.Problem) {
+func (r StrategyRule) ReadStrategy(b merge.BlockKind, block, spec model.Body) (merge.Strategy, StrategyPlace,
+	*model.Problem) {
 	for _, place := range r.Read {
 		if place.InNamer { // known where the policy is named
 			continue

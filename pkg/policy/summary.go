@@ -2,13 +2,17 @@ package policy
 
 import "strings"
 
-// Summary says what a part of the settings comes to in a few words, for tables: a rate {limit: 100, window: 1s} as "100 per 1s".
+// Summary says what a part of the settings comes to in a few words, for tables: a rate {limit: 100,
+// window: 1s} as "100 per 1s".
 type Summary struct {
-	Field []string // where the part is, from the root of the settings; "*" stands for any name, and for any entry of a list
+	// where the part is, from the root of the settings; "*" stands for any name, and for any entry
+	// of a list
+	Field []string
 	Text  []string // words and, at odd places, the fields whose values stand between them
 }
 
-// NewSummary reads a text in which {field} stands for the value of a field of the part, {} for the part itself. ok is false if a brace has no partner.
+// NewSummary reads a text in which {field} stands for the value of a field of the part, {} for the
+// part itself. ok is false if a brace has no partner.
 func NewSummary(field []string, text string) (s Summary, ok bool) {
 	s.Field = field
 	for {

@@ -32,7 +32,9 @@ type Selection struct {
 	Unlabelled bool            // it picks objects without any label too
 	From       string          // of namespaces: Same ("" as well), All, Selector
 	Namespaces labels.Selector // with Selector
-	Everywhere bool            // it picks in every namespace without anybody's permission: the vendor's setting lets the policy
+	// it picks in every namespace without anybody's permission: the vendor's setting lets the
+	// policy
+	Everywhere bool
 }
 
 // CanCrossNamespaces reports whether the selection may look into other namespaces than the

@@ -87,7 +87,10 @@ func (g *Gates) listSteps() []gateStep {
 // gate has some.
 func (g *Gates) isAnsweredElsewhere(one *Gate) bool {
 	answers := func(all []Gate) bool {
-		return slices.ContainsFunc(all, func(o Gate) bool { return len(o.Answers) > 0 && o.Object == one.Object && o.Field == one.Field })
+		return slices.ContainsFunc(all, func(o Gate) bool {
+			return len(o.Answers) > 0 && o.Object == one.Object &&
+				o.Field == one.Field
+		})
 	}
 	return len(one.Answers) == 0 && (answers(g.Before) || slices.ContainsFunc(g.Backends, answers))
 }
@@ -106,8 +109,8 @@ type Outcome struct {
 	By       []Answer // the gates that may answer
 }
 
-// Outcome tells which statuses the request may get from gates, as it is written: a credential that it does not have is missing, one that it
-// has may be good or bad.
+// Outcome tells which statuses the request may get from gates, as it is written: a credential that
+// it does not have is missing, one that it has may be good or bad.
 func (g *Gates) Outcome() Outcome {
 	out := Outcome{Through: true}
 	for _, s := range g.listSteps() {

@@ -44,7 +44,8 @@ func findConstant(kind string, v any) gate.Code {
 // IsTrue reports whether a CEL expression is the constant true.
 func IsTrue(expr string) bool { return strings.Trim(strings.TrimSpace(expr), "() \t\n") == "true" }
 
-var constantRego = regexp.MustCompile(`^(default\s+allow\s*:?=\s*true|allow\s*:?=\s*true|allow\s*(if\s*)?\{\s*true\s*\}|allow)$`)
+var constantRego = regexp.MustCompile(
+	`^(default\s+allow\s*:?=\s*true|allow\s*:?=\s*true|allow\s*(if\s*)?\{\s*true\s*\}|allow)$`)
 
 // IsConstantRego reports whether a Rego module only says that everything is allowed.
 func IsConstantRego(text string) bool { return isRegoOf(text, constantRego) }
@@ -54,7 +55,8 @@ func isRegoOf(text string, form *regexp.Regexp) bool {
 	found := false
 	for line := range strings.SplitSeq(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "package ") || strings.HasPrefix(line, "import ") {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "package ") ||
+			strings.HasPrefix(line, "import ") {
 			continue
 		}
 		if !form.MatchString(line) {

@@ -38,14 +38,17 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// TestDecision: what a list of rules says of requests of which identity, address and other facts are not known.
+// TestDecision: what a list of rules says of requests of which identity, address and other facts
+// are not known.
 func TestDecision(t *testing.T) {
 	for name, c := range map[string]struct {
 		decide func(d *Decision)
 		want   Findings
 	}{
-		"nobody": {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return false } }, Findings{gate.Holds, gate.Holds, gate.Fails, true, false}},
-		"all":    {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return true } }, Findings{gate.Fails, gate.Fails, gate.Fails, false, false}},
+		"nobody": {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return false } },
+			Findings{gate.Holds, gate.Holds, gate.Fails, true, false}},
+		"all": {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return true } },
+			Findings{gate.Fails, gate.Fails, gate.Fails, false, false}},
 		"identity": {func(d *Decision) {
 			who := d.AddFact(Identity)
 			d.Allows = func(holds func(Fact) bool) bool { return holds(who) }
@@ -71,7 +74,8 @@ func TestDecision(t *testing.T) {
 			d.Allows = func(holds func(Fact) bool) bool { return holds(one) && holds(two) }
 		}, Findings{gate.Holds, gate.Holds, gate.Holds, true, false}},
 		"a network in another one": {func(d *Decision) {
-			wide, narrow := d.AddNetworks("client", []any{"10.0.0.0/8"}), d.AddNetworks("client", []any{"10.1.2.3", "10.1.0.0/16"})
+			wide, narrow := d.AddNetworks("client", []any{"10.0.0.0/8"}), d.AddNetworks("client",
+				[]any{"10.1.2.3", "10.1.0.0/16"})
 			d.Allows = func(holds func(Fact) bool) bool { return holds(wide) || !holds(narrow) }
 		}, Findings{gate.Fails, gate.Fails, gate.Fails, false, false}},
 		"networks of two addresses": {func(d *Decision) {

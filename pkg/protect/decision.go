@@ -7,8 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 )
 
-// Decision is a list of rules that allows or denies a request, of which some facts are not known: who sends it, from where, and what no class of
-// requests tells.
+// Decision is a list of rules that allows or denies a request, of which some facts are not known:
+// who sends it, from where, and what no class of requests tells.
 type Decision struct {
 	facts    []FactKind
 	networks []networkFact
@@ -48,8 +48,8 @@ type networkFact struct {
 }
 
 // AddNetworks adds the fact that an address is in one of some networks. Facts about one address are
-// not true or false independently: networks are within each other, or apart. name tells addresses of
-// a request apart, such as that of the client and that of the connection.
+// not true or false independently: networks are within each other, or apart. name tells addresses
+// of a request apart, such as that of the client and that of the connection.
 func (d *Decision) AddNetworks(name string, networks []any) Fact {
 	f := d.AddFact(Address)
 	one := networkFact{fact: f, address: name}
@@ -98,7 +98,8 @@ func (d *Decision) listAddressFacts() []addressFacts {
 		for _, a := range edges[name] {
 			in := 0
 			for _, l := range d.networks {
-				if l.address == name && slices.ContainsFunc(l.networks, func(n netip.Prefix) bool { return n.Contains(a) }) {
+				if l.address == name &&
+					slices.ContainsFunc(l.networks, func(n netip.Prefix) bool { return n.Contains(a) }) {
 					in |= 1 << l.fact
 				}
 			}
@@ -111,8 +112,11 @@ func (d *Decision) listAddressFacts() []addressFacts {
 
 // Findings is what a decision says of all requests of a class.
 type Findings struct {
-	Anonymous     gate.Verdict // Holds: without a credential every request is refused; Fails: one is known that is not; Depends: that is open
-	Refuses       gate.Verdict // Holds: some request is refused; Fails: none is; Depends: there are too many rules to tell
+	// Holds: without a credential every request is refused; Fails: one is known that is not;
+	// Depends: that is open
+	Anonymous gate.Verdict
+	// Holds: some request is refused; Fails: none is; Depends: there are too many rules to tell
+	Refuses       gate.Verdict
 	Listed        gate.Verdict // Holds: the address matters, whatever else is true; Fails: it does not
 	DeniesAll     bool         // every request is refused
 	ReadsIdentity bool         // it looks at identities

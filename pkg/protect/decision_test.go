@@ -17,11 +17,16 @@ func TestJudgeMany(t *testing.T) {
 		refuses   gate.Verdict
 		denies    bool
 	}{
-		"identities that are allowed":             {kind: Identity, allows: true, anonymous: gate.Holds, refuses: gate.Holds},
-		"expressions that are allowed":            {kind: Unknown, allows: true, anonymous: gate.Depends, refuses: gate.Holds},
-		"everything is allowed whatever matches":  {last: true, kind: Identity, allows: true, anonymous: gate.Fails, refuses: gate.Fails},
-		"nothing is allowed whatever matches":     {kind: Identity, anonymous: gate.Holds, refuses: gate.Holds, denies: true},
-		"identities that are denied, else nobody": {last: true, kind: Identity, anonymous: gate.Fails, refuses: gate.Holds},
+		"identities that are allowed": {kind: Identity, allows: true, anonymous: gate.Holds,
+			refuses: gate.Holds},
+		"expressions that are allowed": {kind: Unknown, allows: true, anonymous: gate.Depends,
+			refuses: gate.Holds},
+		"everything is allowed whatever matches": {last: true, kind: Identity, allows: true, anonymous: gate.Fails,
+			refuses: gate.Fails},
+		"nothing is allowed whatever matches": {kind: Identity, anonymous: gate.Holds, refuses: gate.Holds,
+			denies: true},
+		"identities that are denied, else nobody": {last: true, kind: Identity, anonymous: gate.Fails,
+			refuses: gate.Holds},
 	} {
 		var d Decision
 		for range many {

@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Func completes a gate that data cannot describe: it returns the gates in the place of one that a rule of a descriptor made. It is pure.
+// Func completes a gate that data cannot describe: it returns the gates in the place of one that a
+// rule of a descriptor made. It is pure.
 type Func func(in Input, g Gate) []Gate
 
 // Functions are those that vendors registered, by name.
@@ -22,10 +23,12 @@ type Functions map[string]Func
 // Input is what a Func may look at.
 type Input struct {
 	*Settings
-	Reader  *RequestReader // the request
-	Rule    *gate.Rule     // of the descriptor
-	Path    []string       // where the gate is in the settings
-	InForce []*Settings    // everything in force on the path of the request before a backend is chosen, the most specific first
+	Reader *RequestReader // the request
+	Rule   *gate.Rule     // of the descriptor
+	Path   []string       // where the gate is in the settings
+	// everything in force on the path of the request before a backend is chosen, the most specific
+	// first
+	InForce []*Settings
 
 	rulePath RulePath
 }
@@ -46,7 +49,8 @@ func (in Input) RouteRule() topology.NodeID {
 	return in.rulePath.Rule
 }
 
-// IsFirst reports whether the settings are the first of a verdict. A Func that judges all settings of a kind together does so there.
+// IsFirst reports whether the settings are the first of a verdict. A Func that judges all settings
+// of a kind together does so there.
 func (in Input) IsFirst() bool {
 	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
 }
@@ -67,7 +71,8 @@ func (in Input) InForceAt(gk model.GroupKind, id topology.NodeID) *resolve.Verdi
 	return nil
 }
 
-// AsDescribed returns the gate as its descriptor describes it: a Func for gates of which only a function around it knows more.
+// AsDescribed returns the gate as its descriptor describes it: a Func for gates of which only a
+// function around it knows more.
 func AsDescribed[T any](_ T, g Gate) []Gate { return []Gate{g} }
 
 // RulePath is the path of a request to the rule that takes it: topology.None where it has no such
@@ -267,8 +272,10 @@ func (in *Input) bindPath(path []string) []string {
 // buildGate makes the gate of one value.
 func (in *Input) buildGate(f FoundValue) Gate {
 	r := in.Rule
-	g := Gate{Property: r.Property, Method: r.Method, Field: fieldName(f.Path), Object: in.Source(f.Path...), Group: in.GroupOf(r.Any), Order: r.Order, Reads: r.Reads,
-		Answers: in.formatStatuses(r.Answers), Missing: in.formatStatuses(r.Missing), settingPath: strings.Join(f.Path, ".")}
+	g := Gate{Property: r.Property, Method: r.Method, Field: fieldName(f.Path), Object: in.Source(f.Path...),
+		Group: in.GroupOf(r.Any), Order: r.Order, Reads: r.Reads,
+		Answers: in.formatStatuses(r.Answers), Missing: in.formatStatuses(r.Missing), settingPath: strings.Join(f.Path,
+			".")}
 	if fields, ok := f.Value.(map[string]any); ok {
 		for _, name := range sortedKeys(fields) {
 			if method := r.Methods[name]; method != "" {
@@ -301,7 +308,8 @@ func (g *Gate) addReasonAt(code gate.Code, path []string, in *Input) {
 		return
 	}
 	object := in.Source(path...)
-	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: fieldName(path), Message: formatReason(code, object, fieldName(path))})
+	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: fieldName(path),
+		Message: formatReason(code, object, fieldName(path))})
 }
 
 // finishGate sets what the gate does with the request, unless a function has.
@@ -335,7 +343,8 @@ func (in *Input) findRefusal(g *Gate) Refusal {
 				return NeverRefuses
 			}
 			out = MayRefuse
-		case gate.AnonymousAllowed, gate.NeverRefused, gate.AllowsAll, gate.AnyAddress, gate.AnyOrigin, gate.Unlimited, gate.DryRun, gate.Disabled, gate.Skipped, gate.Consumer:
+		case gate.AnonymousAllowed, gate.NeverRefused, gate.AllowsAll, gate.AnyAddress, gate.AnyOrigin, gate.Unlimited,
+			gate.DryRun, gate.Disabled, gate.Skipped, gate.Consumer:
 			return NeverRefuses
 		default:
 			out = MayRefuse
@@ -390,7 +399,8 @@ func (in *Input) formatStatuses(all []gate.Status) []string {
 // AnyStatus stands for a status that a service chooses.
 const AnyStatus = "*"
 
-// Reference is the object that settings name at a path: its name, and perhaps its kind, group and namespace, which is else that of the policy.
+// Reference is the object that settings name at a path: its name, and perhaps its kind, group and
+// namespace, which is else that of the policy.
 func (s *Settings) Reference(at []string, gk model.GroupKind) model.Ref {
 	ref := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: s.Source(at...).Namespace}
 	fields, ok := s.Value(at...).(map[string]any)

@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Gate is a setting on the way of a request that establishes a property, or would but for its reasons.
+// Gate is a setting on the way of a request that establishes a property, or would but for its
+// reasons.
 type Gate struct {
 	Property gate.Property
 	Method   string    // of authentication; "" where it has none
@@ -36,10 +37,12 @@ type Refusal uint8
 
 // What gates do.
 const (
-	MayRefuse     Refusal = iota // it may refuse the request, whatever the credentials in it are worth
-	AlwaysRefuses                // it refuses the request for certain: a constant, or a credential that the request does not have
-	NeverRefuses                 // it lets the request pass
-	NotAsked                     // another one of its alternatives is asked in its place
+	MayRefuse Refusal = iota // it may refuse the request, whatever the credentials in it are worth
+	// it refuses the request for certain: a constant, or a credential that the request does not
+	// have
+	AlwaysRefuses
+	NeverRefuses // it lets the request pass
+	NotAsked     // another one of its alternatives is asked in its place
 )
 
 // Reason is why a verdict is as it is.
@@ -52,17 +55,20 @@ type Reason struct {
 
 // Counter is how a limit counts.
 type Counter struct {
-	Limit    any      `json:"limit,omitempty"`    // requests, or what else is counted
-	Per      string   `json:"per,omitempty"`      // the window, as the policy writes it
-	Scope    string   `json:"scope,omitempty"`    // what shares a counter: rule, route, host, listener, gateway, backend, policy
-	Key      []string `json:"key,omitempty"`      // by what requests are told apart; each value has a counter
-	Replicas string   `json:"replicas,omitempty"` // all: one counter for all proxies; each: every proxy counts for itself
+	Limit any    `json:"limit,omitempty"` // requests, or what else is counted
+	Per   string `json:"per,omitempty"`   // the window, as the policy writes it
+	// what shares a counter: rule, route, host, listener, gateway, backend, policy
+	Scope string   `json:"scope,omitempty"`
+	Key   []string `json:"key,omitempty"` // by what requests are told apart; each value has a counter
+	// all: one counter for all proxies; each: every proxy counts for itself
+	Replicas string `json:"replicas,omitempty"`
 }
 
 // AddReason adds a reason why the gate does not hold, or may not, for a setting of its object.
 func (g *Gate) AddReason(code gate.Code, field string) {
 	object := g.Object
-	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: field, Message: formatReason(code, object, field)})
+	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: field, Message: formatReason(code,
+		object, field)})
 }
 
 // SetMayRefuse notes that the gate may refuse the request, although it does not hold for all of its

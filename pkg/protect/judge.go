@@ -26,12 +26,15 @@ type Judge struct {
 	lostByStack     map[stackNode][]*Settings // that lost
 	lastNumber      int                       // how many settings are numbered
 	paths           map[pathKey]*pathSettings
-	shared          map[string]*Gates          // by the settings in force, of paths on which all requests are treated alike
+	// by the settings in force, of paths on which all requests are treated alike
+	shared          map[string]*Gates
 	ruleGatesByNode map[topology.NodeID][]Gate // what the Gateway API's own filters and fields of a rule make
 	gatewaySettings map[topology.NodeID]nodeSettings
 
-	compiled          map[string]*regexp.Regexp // expressions that gates ask for
-	uncertainPolicies map[model.Ref]bool        // policies that have a problem because of which it is not known what they do; nil: not looked up yet
+	compiled map[string]*regexp.Regexp // expressions that gates ask for
+	// policies that have a problem because of which it is not known what they do; nil: not looked
+	// up yet
+	uncertainPolicies map[model.Ref]bool
 }
 
 // Assumptions are what a user says of services that the input does not have.
@@ -52,8 +55,10 @@ type pathKey struct {
 
 // NewJudge makes a judge of an input.
 func NewJudge(r *resolve.Resolution, funcs Functions, assume Assumptions) *Judge {
-	return &Judge{res: r, funcs: funcs, assume: assume, settingsByStack: map[stackNode][]*Settings{}, lostByStack: map[stackNode][]*Settings{}, paths: map[pathKey]*pathSettings{}, shared: map[string]*Gates{},
-		ruleGatesByNode: map[topology.NodeID][]Gate{}, gatewaySettings: map[topology.NodeID]nodeSettings{}, compiled: map[string]*regexp.Regexp{}}
+	return &Judge{res: r, funcs: funcs, assume: assume, settingsByStack: map[stackNode][]*Settings{},
+		lostByStack: map[stackNode][]*Settings{}, paths: map[pathKey]*pathSettings{}, shared: map[string]*Gates{},
+		ruleGatesByNode: map[topology.NodeID][]Gate{}, gatewaySettings: map[topology.NodeID]nodeSettings{},
+		compiled: map[string]*regexp.Regexp{}}
 }
 
 // pathSettings is what is in force on the path of requests.
@@ -151,8 +156,10 @@ func (j *Judge) FindTests(a *request.Answer) []request.Test {
 }
 
 func (j *Judge) buildGates(w *pathSettings, look *RequestReader) *Gates {
-	out := &Gates{RulePath: w.RulePath, judge: j, lost: w.lost, unreadReasons: w.unreadReasons, results: map[string]Result{}}
-	out.Before = append(j.buildSettingGates(w.before, w, look, &out.overridden), j.buildStandardGates(w.RulePath, look)...)
+	out := &Gates{RulePath: w.RulePath, judge: j, lost: w.lost, unreadReasons: w.unreadReasons,
+		results: map[string]Result{}}
+	out.Before = append(j.buildSettingGates(w.before, w, look, &out.overridden),
+		j.buildStandardGates(w.RulePath, look)...)
 	for _, at := range w.backends {
 		out.Backends = append(out.Backends, j.buildSettingGates(at, w, look, &out.overridden))
 	}
@@ -172,7 +179,8 @@ func (j *Judge) buildEverywhereGates(w *pathSettings, look *RequestReader) []Gat
 		for _, at := range w.backends {
 			all = append(all, at...)
 		}
-		out = append(out, gates(Input{Settings: &Settings{Kind: k, Node: w.Rule, res: j.res}, Reader: look, InForce: all, rulePath: w.RulePath}, Gate{})...)
+		out = append(out, gates(Input{Settings: &Settings{Kind: k, Node: w.Rule, res: j.res}, Reader: look,
+			InForce: all, rulePath: w.RulePath}, Gate{})...)
 	}
 	return out
 }
@@ -182,7 +190,8 @@ func (j *Judge) buildEverywhereGates(w *pathSettings, look *RequestReader) []Gat
 func (j *Judge) buildSettingGates(all []*Settings, w *pathSettings, look *RequestReader, over *[]Gate) []Gate {
 	var gates []Gate
 	for _, s := range all {
-		for _, one := range (Input{Settings: s, Reader: look, InForce: w.before, rulePath: w.RulePath}).buildGates(j.funcs) {
+		for _, one := range (Input{Settings: s, Reader: look, InForce: w.before,
+			rulePath: w.RulePath}).buildGates(j.funcs) {
 			if one.Overridden != (model.Ref{}) {
 				*over = append(*over, one)
 				continue
@@ -244,7 +253,8 @@ func (j *Judge) findPath(a *request.Answer) *pathSettings {
 	return w
 }
 
-// unreadPolicies says which policies could not be read that would be at some nodes: they could take everything away, or bring it.
+// unreadPolicies says which policies could not be read that would be at some nodes: they could take
+// everything away, or bring it.
 func (j *Judge) unreadPolicies(nodes ...topology.NodeID) []Reason {
 	if c := j.res.Snapshot.Cluster; c == nil || len(c.Unread) == 0 {
 		return nil
@@ -289,7 +299,8 @@ func AbsentBackends(r *resolve.Resolution, a *request.Answer) []topology.Backend
 	}
 	return slices.DeleteFunc(r.Graph.BackendRefs(a.Rule), func(b topology.BackendRef) bool {
 		object := b.Ref.WithoutSection()
-		return b.Weight == 0 || b.Reason != string(gatewayv1.RouteReasonBackendNotFound) || r.Snapshot.Get(object) != nil || r.Snapshot.HasAll(object.GroupKind(), object.Namespace)
+		return b.Weight == 0 || b.Reason != string(gatewayv1.RouteReasonBackendNotFound) ||
+			r.Snapshot.Get(object) != nil || r.Snapshot.HasAll(object.GroupKind(), object.Namespace)
 	})
 }
 
@@ -297,7 +308,8 @@ func (j *Judge) backendNodes(b *topology.BackendRef) []topology.NodeID {
 	var out []topology.NodeID
 	for _, ref := range []model.Ref{b.Ref.WithoutSection(), b.Ref} {
 		for _, id := range j.res.Graph.Lookup(ref) {
-			if role := j.res.Node(id).Role; (role == topology.Backend || role == topology.Port) && !slices.Contains(out, id) {
+			if role := j.res.Node(id).Role; (role == topology.Backend || role == topology.Port) &&
+				!slices.Contains(out, id) {
 				out = append(out, id)
 			}
 		}
@@ -348,7 +360,8 @@ func (j *Judge) findSettingsAtFrontend(service model.Ref) (inForce, lost []*Sett
 	return inForce, lost
 }
 
-func (j *Judge) collectSettings(n *topology.Node, id topology.NodeID, through []topology.NodeID) (inForce, lost []*Settings) {
+func (j *Judge) collectSettings(n *topology.Node, id topology.NodeID, through []topology.NodeID) (inForce,
+	lost []*Settings) {
 	for _, k := range j.res.Kinds {
 		if !k.IsInUse() || !k.HasResultsAtNode(n) || len(k.Protects.Rules) == 0 && !k.IsGeneric() {
 			continue
@@ -417,7 +430,8 @@ func (j *Judge) isThroughAll(k *resolve.Kind, id topology.NodeID, s resolve.Stac
 	})
 }
 
-// HasOpaqueFilter reports whether a rule has a filter that may answer requests itself, of which no gate tells.
+// HasOpaqueFilter reports whether a rule has a filter that may answer requests itself, of which no
+// gate tells.
 func (j *Judge) HasOpaqueFilter(rule topology.NodeID) bool {
 	if rule == topology.None {
 		return false

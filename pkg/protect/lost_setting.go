@@ -43,7 +43,8 @@ func lostSettings(r *resolve.Resolution, k *resolve.Kind, id topology.NodeID, v 
 		if by == won.Policy.Object.Ref {
 			continue
 		}
-		out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: r, doc: docs[layer], owner: by, winner: won.Policy.Object.Ref, sameTarget: won.Node == v.Layers[layer].Node})
+		out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: r, doc: docs[layer], owner: by,
+			winner: won.Policy.Object.Ref, sameTarget: won.Node == v.Layers[layer].Node})
 	}
 	return out
 }

@@ -124,17 +124,20 @@ func (l *RequestReader) IsPath(path string) bool {
 
 // IsUnderPath reports whether the path is a text, or below it element by element.
 func (l *RequestReader) IsUnderPath(path string) bool {
-	return l.Passes(request.Test{Aspect: request.AspectPath, Form: request.Prefix, Value: strings.TrimSuffix(path, "/")})
+	return l.Passes(request.Test{Aspect: request.AspectPath, Form: request.Prefix,
+		Value: strings.TrimSuffix(path, "/")})
 }
 
-// PathMatches reports whether an expression matches the whole path. known is false where the expression cannot be read.
+// PathMatches reports whether an expression matches the whole path. known is false where the
+// expression cannot be read.
 func (l *RequestReader) PathMatches(expr string) (matches, known bool) {
 	return l.matchExpression(request.Test{Aspect: request.AspectPath, Form: request.Expression, Value: expr})
 }
 
 // HeaderMatches reports whether a header is there and an expression matches all of it.
 func (l *RequestReader) HeaderMatches(name, expr string) (matches, known bool) {
-	return l.matchExpression(request.Test{Aspect: request.AspectHeader, Name: strings.ToLower(name), Form: request.Expression, Value: expr})
+	return l.matchExpression(request.Test{Aspect: request.AspectHeader, Name: strings.ToLower(name),
+		Form: request.Expression, Value: expr})
 }
 
 func (l *RequestReader) matchExpression(t request.Test) (matches, known bool) {

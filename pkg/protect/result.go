@@ -58,7 +58,8 @@ func (g *Gates) computeResult(p gate.Property, methods []string) Result {
 	case g.Redirects && p != gate.HTTPSRedirect:
 		return Result{Verdict: gate.NotApplicable}
 	case p == gate.TLSIn && g.Gateway != topology.None && g.Listener == topology.None:
-		return Result{Verdict: gate.Depends, Because: []Reason{{Code: gate.MissingObject, Message: "the listeners of the Gateway are not in the input"}}}
+		return Result{Verdict: gate.Depends,
+			Because: []Reason{{Code: gate.MissingObject, Message: "the listeners of the Gateway are not in the input"}}}
 	}
 	all := [][]Gate{g.Before}
 	if len(g.Backends) > 0 {
@@ -76,14 +77,16 @@ func (g *Gates) computeResult(p gate.Property, methods []string) Result {
 		}
 		out = combineResults(out, one)
 	}
-	if len(g.unreadReasons) > 0 && (out.Verdict == gate.Holds || out.Verdict == gate.Fails) && p != gate.TLSIn && p != gate.HTTPSRedirect {
+	if len(g.unreadReasons) > 0 && (out.Verdict == gate.Holds || out.Verdict == gate.Fails) && p != gate.TLSIn &&
+		p != gate.HTTPSRedirect {
 		return Result{Verdict: gate.Depends, By: out.By, Methods: out.Methods, Because: g.unreadReasons}
 	}
 	if out.Verdict != gate.Holds {
 		out.Replaced = g.findReplaced(p)
 		if out.Verdict == gate.Fails && len(out.Replaced) > 0 && out.HasReason(gate.NoGate) {
 			lost := out.Replaced[0].Lost
-			out.Because = []Reason{{gate.Replaced, &lost.Object, lost.Field, formatSubject(lost.Object, lost.Field) + " is overridden by " + formatSubject(out.Replaced[0].Winner, "")}}
+			out.Because = []Reason{{gate.Replaced, &lost.Object, lost.Field, formatSubject(lost.Object, lost.Field) +
+				" is overridden by " + formatSubject(out.Replaced[0].Winner, "")}}
 		}
 	}
 	return out
@@ -167,7 +170,8 @@ func (g *Gates) combineGates(p gate.Property, methods []string, gates []Gate) Re
 // isAbout reports whether a gate says anything about a property: a verified client certificate is a
 // credential.
 func (g *Gate) isAbout(p gate.Property) bool {
-	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate && !g.hasReason(gate.NotRead)
+	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate &&
+		!g.hasReason(gate.NotRead)
 }
 
 // judgeGroup returns what alternatives say.
@@ -208,7 +212,8 @@ func (g *Gates) collectReasons(p gate.Property, methods []string, one *Gate) []R
 	}
 	u := newUse(one, p)
 	if len(methods) > 0 && u.Method != "" && verdictOf(out) != gate.Fails && !slices.Contains(methods, u.Method) {
-		other := Reason{gate.OtherMethod, &u.Object, u.Field, formatSubject(u.Object, u.Field) + " authenticates by " + u.Method}
+		other := Reason{gate.OtherMethod, &u.Object, u.Field, formatSubject(u.Object, u.Field) +
+			" authenticates by " + u.Method}
 		return append(slices.Clone(out), other)
 	}
 	return out
@@ -240,7 +245,8 @@ func (r *Result) addReason(reason Reason) {
 		return
 	}
 	same := func(o Reason) bool {
-		return o.Code == reason.Code && o.Field == reason.Field && (o.Object == nil) == (reason.Object == nil) && (o.Object == nil || *o.Object == *reason.Object)
+		return o.Code == reason.Code && o.Field == reason.Field && (o.Object == nil) == (reason.Object == nil) &&
+			(o.Object == nil || *o.Object == *reason.Object)
 	}
 	if !slices.ContainsFunc(r.Because, same) {
 		r.Because = append(r.Because[:len(r.Because):len(r.Because)], reason)
@@ -249,7 +255,8 @@ func (r *Result) addReason(reason Reason) {
 
 func (r *Result) addCounter(c Counter) {
 	same := func(o Counter) bool {
-		return o.Limit == c.Limit && o.Per == c.Per && o.Scope == c.Scope && o.Replicas == c.Replicas && slices.Equal(o.Key, c.Key)
+		return o.Limit == c.Limit && o.Per == c.Per && o.Scope == c.Scope && o.Replicas == c.Replicas &&
+			slices.Equal(o.Key, c.Key)
 	}
 	if !slices.ContainsFunc(r.Counters, same) {
 		r.Counters = append(r.Counters[:len(r.Counters):len(r.Counters)], c)
@@ -296,7 +303,8 @@ func (r Result) DoubtSuccess(why string) Result {
 func (r *Result) AppendKey(key []byte) []byte {
 	key = append(append(key, r.Verdict...), '[')
 	for _, u := range r.By {
-		key = append(append(append(append(append(key, u.Object.Kind...), ' '), u.Object.Namespace...), '/'), u.Object.Name...)
+		key = append(append(append(append(append(key, u.Object.Kind...), ' '), u.Object.Namespace...), '/'),
+			u.Object.Name...)
 		key = append(append(append(append(append(key, '.'), u.Field...), '='), u.Method...), ',')
 	}
 	for _, b := range r.Because {

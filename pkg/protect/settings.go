@@ -30,8 +30,8 @@ type Settings struct {
 	sameTarget bool      // of settings that lost: the winner stands at the same place
 	fault      *Reason   // of settings of a policy in error: what that means for requests
 
-	// conditional is true of settings that are in force if what they name exists; else requests get an
-	// error.
+	// conditional is true of settings that are in force if what they name exists; else requests get
+	// an error.
 	conditional bool
 }
 
@@ -48,7 +48,10 @@ func (s *Settings) Resolution() *resolve.Resolution { return s.res }
 func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, stack resolve.StackID) []*Settings {
 	v := k.Verdict(stack)
 	if faulty := j.faultySettings(k, id, v); len(faulty) > 0 || v.Void != "" || len(v.Result.Rules) == 0 {
-		if k.Protects.InError == 0 || slices.ContainsFunc(faulty, func(s *Settings) bool { return s.fault == nil || s.fault.Code == gate.DeniesAll }) {
+		if k.Protects.InError == 0 || slices.ContainsFunc(faulty, func(s *Settings) bool {
+			return s.fault == nil ||
+				s.fault.Code == gate.DeniesAll
+		}) {
 			return faulty
 		}
 		without := k.VerdictWithoutErrors(stack)
@@ -85,8 +88,8 @@ func (j *Judge) settingsOf(k *resolve.Kind, id topology.NodeID, v *resolve.Verdi
 // Snapshot returns the input.
 func (s *Settings) Snapshot() *model.Snapshot { return s.res.Snapshot }
 
-// faultySettings are those of policies in error that keep others out where they stand: nothing is in force there, and requests get an error, or
-// what is missing decides.
+// faultySettings are those of policies in error that keep others out where they stand: nothing is
+// in force there, and requests get an error, or what is missing decides.
 func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
 	if len(v.Result.Rules) > 0 && v.Void == "" {
 		return nil
@@ -96,15 +99,19 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 		p := v.Layers[i].Policy
 		if isOneOfSeveral(v, i) {
 			ref := p.Object.Ref
-			why := Reason{gate.NotRead, &ref, "", "which of several policies on one target is in force is not known: " + formatSubject(ref, "") + " is one of them"}
-			out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref, doc: p.Object.Body.At(k.Content.At...).Value(), fault: &why})
+			why := Reason{gate.NotRead, &ref, "",
+				"which of several policies on one target is in force is not known: " + formatSubject(ref, "") +
+					" is one of them"}
+			out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref,
+				doc: p.Object.Body.At(k.Content.At...).Value(), fault: &why})
 			continue
 		}
 		if p.Builtin != "" || p.Fault == "" && v.Layers[i].Fault == "" {
 			continue
 		}
 		ref := p.Object.Ref
-		s := &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref, doc: p.Object.Body.At(k.Content.At...).Value()}
+		s := &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref,
+			doc: p.Object.Body.At(k.Content.At...).Value()}
 		why := p.Fault
 		if why == "" {
 			why = v.Layers[i].Fault
@@ -124,7 +131,10 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 
 // isOneOfSeveral reports whether a layer may be the one that is in force, which nobody knows.
 func isOneOfSeveral(v *resolve.Verdict, layer int) bool {
-	return slices.ContainsFunc(v.Result.Lost, func(l merge.Loss) bool { return l.From.Layer == layer && l.Reason == merge.NotEvaluated })
+	return slices.ContainsFunc(v.Result.Lost, func(l merge.Loss) bool {
+		return l.From.Layer == layer &&
+			l.Reason == merge.NotEvaluated
+	})
 }
 
 // isUncertain reports whether the problems of a policy leave open what it does.

@@ -26,7 +26,8 @@ func (j *Judge) FindGatesAt(id topology.NodeID, stacks []Stack, r *request.Reque
 	}
 	w.unreadReasons = j.unreadPolicies(id)
 	look := &RequestReader{Request: r, compiled: j.compiled}
-	out := &Gates{RulePath: w.RulePath, judge: j, lost: w.lost, unreadReasons: w.unreadReasons, results: map[string]Result{}}
+	out := &Gates{RulePath: w.RulePath, judge: j, lost: w.lost, unreadReasons: w.unreadReasons,
+		results: map[string]Result{}}
 	out.Before = j.buildSettingGates(w.before, w, look, &out.overridden)
 	return out, look.tests
 }

@@ -22,7 +22,8 @@ func (j *Judge) buildStandardGates(at RulePath, look *RequestReader) []Gate {
 		}
 	}
 	if look.Request.Secure {
-		out = append(out, Gate{Property: gate.TLSIn, Object: j.objectOf(at.Listener), Field: "listeners.protocol", Refuses: NeverRefuses})
+		out = append(out, Gate{Property: gate.TLSIn, Object: j.objectOf(at.Listener), Field: "listeners.protocol",
+			Refuses: NeverRefuses})
 	}
 	return out
 }
@@ -53,7 +54,8 @@ func (j *Judge) ruleGates(id topology.NodeID) []Gate {
 		}
 		for _, field := range []string{"request", "backendRequest"} {
 			if text := body.Text("timeouts", field); text != "" && !isZeroTime(text) {
-				out = append(out, Gate{Property: gate.Timeout, Object: own, Field: "timeouts." + field, Refuses: NeverRefuses})
+				out = append(out, Gate{Property: gate.Timeout, Object: own, Field: "timeouts." + field,
+					Refuses: NeverRefuses})
 			}
 		}
 		if body.Has("retry") {
@@ -114,15 +116,18 @@ func (j *Judge) filterGates(own model.Ref, field string, f model.Body) []Gate {
 		return []Gate{g}
 	case "ExtensionRef":
 		ref := f.Field("extensionRef")
-		return j.missingFilter(own, field, model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: own.Namespace, Name: ref.Text("name")})
+		return j.missingFilter(own, field, model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"),
+			Namespace: own.Namespace, Name: ref.Text("name")})
 	}
 	return nil
 }
 
-// missingFilter are the gates of a filter whose object is not in the input. Where it is known not to exist, requests get an error.
+// missingFilter are the gates of a filter whose object is not in the input. Where it is known not
+// to exist, requests get an error.
 func (j *Judge) missingFilter(own model.Ref, field string, to model.Ref) []Gate {
 	k := j.res.Kind(to.GroupKind())
-	if k == nil || len(k.Protects.Rules) == 0 || !slices.Contains(k.Filters, topology.Rule) || j.res.Snapshot.Get(to) != nil {
+	if k == nil || len(k.Protects.Rules) == 0 || !slices.Contains(k.Filters, topology.Rule) ||
+		j.res.Snapshot.Get(to) != nil {
 		return nil
 	}
 	code := gate.MissingObject

@@ -31,14 +31,15 @@ type Options struct {
 	Now    time.Time                   // when the input was read
 }
 
-// Gather makes the reports: for every route one, and for every namespace that has routes or findings one more, with the findings. They are sorted
-// by namespace and name.
+// Gather makes the reports: for every route one, and for every namespace that has routes or
+// findings one more, with the findings. They are sorted by namespace and name.
 func Gather(r *resolve.Resolution, found *check.Report, o Options) []*Report {
 	g := &reporter{resolution: r, options: o, owners: map[model.Ref]string{}}
 	g.readOwners()
 	findings := map[string][]check.Finding{}
 	for _, f := range found.Items {
-		if f.Suppressed == nil && f.Ref != nil && f.Ref.Namespace != "" && f.Severity != model.Info && g.isAsked(f.Ref.Namespace) {
+		if f.Suppressed == nil && f.Ref != nil && f.Ref.Namespace != "" && f.Severity != model.Info &&
+			g.isAsked(f.Ref.Namespace) {
 			findings[f.Ref.Namespace] = append(findings[f.Ref.Namespace], f)
 		}
 	}
@@ -101,7 +102,8 @@ func (g *reporter) reportRoutes(namespace string, routes []model.Ref) (out []*Re
 		query.Targets = append(query.Targets, g.resolution.Lookup(ref)...)
 	}
 	for id := range g.resolution.Graph.Len() {
-		if n := g.resolution.Node(topology.NodeID(id)); n.Role == topology.Rule && n.Hop == 0 && n.Ref.Namespace == namespace && !n.Delegates {
+		if n := g.resolution.Node(topology.NodeID(id)); n.Role == topology.Rule && n.Hop == 0 &&
+			n.Ref.Namespace == namespace && !n.Delegates {
 			sections[n.Ref.WithoutSection()] = append(sections[n.Ref.WithoutSection()], n.Ref.Section)
 		}
 	}
@@ -155,19 +157,24 @@ func (g *reporter) reportRoute(ref model.Ref, sections []string, items []*view.E
 
 // noPolicyResult says that no policy is in force on a rule, or that this is not known.
 func noPolicyResult(section string, whole bool) Result {
-	out := Result{Source: resultSource, Policy: noPolicy, Rule: section, Category: categoryPolicy, Result: "skip", Message: "no policy is in force", Properties: map[string]string{"state": stateNone}}
+	out := Result{Source: resultSource, Policy: noPolicy, Rule: section, Category: categoryPolicy, Result: "skip",
+		Message: "no policy is in force", Properties: map[string]string{"state": stateNone}}
 	if !whole {
-		out.Result, out.Message, out.Properties = "error", "cannot tell whether a policy is in force", map[string]string{"state": stateUnknown}
+		out.Result, out.Message, out.Properties = "error", "cannot tell whether a policy is in force",
+			map[string]string{"state": stateUnknown}
 	}
 	return out
 }
 
 // reportNamespace returns the report of what was found about objects of a namespace.
-func (g *reporter) reportNamespace(namespace string, found []check.Finding, catalogue check.Catalogue, whole bool) *Report {
+func (g *reporter) reportNamespace(namespace string, found []check.Finding, catalogue check.Catalogue,
+	whole bool) *Report {
 	out := g.newReport(namespace, namespaceReportName, whole)
 	out.Scope = &Object{APIVersion: "v1", Kind: "Namespace", Name: namespace}
 	for _, f := range found {
-		result := Result{Source: resultSource, Policy: f.ID, Category: categoryFinding, Severity: severities[f.Severity], Result: "warn", Resources: []Object{g.newReference(f.Ref.WithoutSection())}}
+		result := Result{Source: resultSource, Policy: f.ID, Category: categoryFinding,
+			Severity: severities[f.Severity], Result: "warn", Resources: []Object{
+				g.newReference(f.Ref.WithoutSection())}}
 		rule, _ := catalogue.Rule(f.ID)
 		result.Message, result.Rule = cmp.Or(rule.Summary, f.ID), f.Ref.Section
 		if f.Severity == model.Error {
@@ -189,9 +196,11 @@ func (g *reporter) reportNamespace(namespace string, found []check.Finding, cata
 // newReport returns an empty report.
 func (g *reporter) newReport(namespace, name string, whole bool) *Report {
 	api := g.options.API
-	out := &Report{APIVersion: api.Group + "/" + api.Version, Kind: api.Kind, Metadata: Metadata{Name: name, Namespace: namespace,
-		Labels:      map[string]string{managedLabel: Manager},
-		Annotations: map[string]string{readAtAnnotation: g.options.Now.UTC().Format(time.RFC3339), completeAnnotation: strconv.FormatBool(whole)}}}
+	out := &Report{APIVersion: api.Group + "/" + api.Version, Kind: api.Kind, Metadata: Metadata{Name: name,
+		Namespace: namespace,
+		Labels:    map[string]string{managedLabel: Manager},
+		Annotations: map[string]string{readAtAnnotation: g.options.Now.UTC().Format(time.RFC3339),
+			completeAnnotation: strconv.FormatBool(whole)}}}
 	if api != APIs()[0] {
 		out.Source = resultSource
 	}
@@ -237,9 +246,13 @@ func routeReportName(ref model.Ref) string {
 
 // sortResults returns results in their order, each once.
 func sortResults(all []Result) []Result {
-	slices.SortStableFunc(all, func(a, b Result) int { return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Policy, b.Policy)) })
+	slices.SortStableFunc(all, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Policy, b.Policy))
+	})
 	return slices.CompactFunc(all, func(a, b Result) bool {
-		return a.Rule == b.Rule && a.Policy == b.Policy && a.Message == b.Message && a.Category == b.Category && a.Result == b.Result &&
+		return a.Rule == b.Rule && a.Policy == b.Policy && a.Message == b.Message && a.Category == b.Category &&
+			a.Result == b.Result &&
 			slices.Equal(a.Resources, b.Resources) && maps.Equal(a.Properties, b.Properties)
 	})
 }

@@ -42,9 +42,11 @@ type Plan struct {
 	Items  []Change `json:"items"`  // by namespace and name
 }
 
-// NewPlan compares reports with those of ours that are in a cluster, as the server sent them. Fields that the server added do not count; the time of
-// reading alone is written for the report of a namespace, when it is older than heartbeat; 0: never. With keep, nothing is removed.
-func NewPlan(have []map[string]any, want []*Report, heartbeat time.Duration, keep bool, problems []model.Problem) *Plan {
+// NewPlan compares reports with those of ours that are in a cluster, as the server sent them.
+// Fields that the server added do not count; the time of reading alone is written for the report of
+// a namespace, when it is older than heartbeat; 0: never. With keep, nothing is removed.
+func NewPlan(have []map[string]any, want []*Report, heartbeat time.Duration, keep bool,
+	problems []model.Problem) *Plan {
 	p := &Plan{Items: []Change{}}
 	there := map[model.Ref]map[string]any{}
 	for _, o := range have {
@@ -115,7 +117,8 @@ func toMap(r *Report) (out map[string]any, err error) {
 	return out, err
 }
 
-// isSame reports whether two values are the same, but for fields of have that are empty: servers fill in such. Nothing in reports is.
+// isSame reports whether two values are the same, but for fields of have that are empty: servers
+// fill in such. Nothing in reports is.
 func isSame(have, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:
@@ -192,18 +195,22 @@ func (p *Plan) Table(o view.TableOptions) view.Table {
 		if c.Action == Failed {
 			tone = view.Bad
 		}
-		rows = append(rows, []view.Cell{{Text: string(c.Action), Tone: tone}, {Text: c.Report.Namespace}, {Text: c.Report.Name}, {Text: c.Message}})
+		rows = append(rows, []view.Cell{{Text: string(c.Action), Tone: tone}, {Text: c.Report.Namespace},
+			{Text: c.Report.Name}, {Text: c.Message}})
 	}
 	var t view.Table
 	if len(rows) > 0 {
-		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "ACTION"}, {Name: "NAMESPACE"}, {Name: "REPORT", Rank: 2, MinWidth: 20}, {Name: "MESSAGE", Rank: 3, MinWidth: 20, Wrap: true}}, Rows: rows}}
+		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "ACTION"}, {Name: "NAMESPACE"},
+			{Name: "REPORT", Rank: 2, MinWidth: 20}, {Name: "MESSAGE", Rank: 3, MinWidth: 20, Wrap: true}}, Rows: rows}}
 	}
 	verb := ""
 	if p.DryRun {
 		verb = " (dry run: nothing was written)"
 	}
-	t.Footer = append(t.Footer, fmt.Sprintf("%s: %d created, %d updated, %d refreshed, %d removed, %d unchanged, %d failed%s", view.FormatCount(len(p.Items), "report"),
-		counts[Create], counts[Update], counts[Refresh], counts[Remove], counts[Unchanged], counts[Failed], verb))
+	t.Footer = append(t.Footer,
+		fmt.Sprintf("%s: %d created, %d updated, %d refreshed, %d removed, %d unchanged, %d failed%s",
+			view.FormatCount(len(p.Items), "report"),
+			counts[Create], counts[Update], counts[Refresh], counts[Remove], counts[Unchanged], counts[Failed], verb))
 	t.Footer = append(t.Footer, p.IncompleteLines()...)
 	return t
 }

@@ -28,11 +28,13 @@ func ReadReports(in *model.Snapshot, wanted func(route model.Ref) bool, now time
 		}
 		for _, o := range objects {
 			route := scopeOf(o)
-			if !isOurs(o) || !slices.Contains(gatewayapi.RouteKinds(), route.GroupKind()) || !wanted(route) || seen[route] {
+			if !isOurs(o) || !slices.Contains(gatewayapi.RouteKinds(), route.GroupKind()) ||
+				!wanted(route) || seen[route] {
 				continue
 			}
 			seen[route] = true
-			common := effective.ReportedPolicy{Target: route, Source: "report", Report: o.Ref, Complete: o.Annotations[completeAnnotation] == "true", ReadAt: times[o.Ref.Namespace]}
+			common := effective.ReportedPolicy{Target: route, Source: "report", Report: o.Ref,
+				Complete: o.Annotations[completeAnnotation] == "true", ReadAt: times[o.Ref.Namespace]}
 			if at, err := time.Parse(time.RFC3339, common.ReadAt); err == nil && !at.After(now) {
 				common.Age = duration.HumanDuration(now.Sub(at))
 			}
@@ -52,7 +54,8 @@ func ReadReports(in *model.Snapshot, wanted func(route model.Ref) bool, now time
 	return out
 }
 
-// generationOf is the generation of an object, which changes with its spec; "" where it has none, as in most files.
+// generationOf is the generation of an object, which changes with its spec; "" where it has none,
+// as in most files.
 func generationOf(o *model.Object) string {
 	switch n := o.Get("metadata", "generation").(type) {
 	case int64:
@@ -63,7 +66,8 @@ func generationOf(o *model.Object) string {
 	return ""
 }
 
-// isOurs reports whether a report is one that was published by this program: a person of the namespace who may write reports can claim as much.
+// isOurs reports whether a report is one that was published by this program: a person of the
+// namespace who may write reports can claim as much.
 func isOurs(o *model.Object) bool { return o.Labels[managedLabel] == Manager }
 
 // scopeOf returns the object that a report is about: one of its own namespace.
@@ -72,7 +76,8 @@ func scopeOf(o *model.Object) model.Ref {
 	if !found {
 		group = ""
 	}
-	return model.Ref{Group: group, Kind: o.Text("scope", "kind"), Namespace: o.Ref.Namespace, Name: o.Text("scope", "name")}
+	return model.Ref{Group: group, Kind: o.Text("scope", "kind"), Namespace: o.Ref.Namespace,
+		Name: o.Text("scope", "name")}
 }
 
 // readResult reads a line about a policy.
@@ -83,7 +88,8 @@ func readResult(entry any, common effective.ReportedPolicy) (effective.ReportedP
 	property := func(name string) string { return model.Text(entry, "properties", name) }
 	out := common
 	out.Target.Section = model.Text(entry, "rule")
-	out.State, out.Level, out.Owner, out.AttachedTo = property("state"), property("level"), property("owner"), property("target")
+	out.State, out.Level, out.Owner, out.AttachedTo = property("state"), property("level"), property("owner"),
+		property("target")
 	out.Reason, out.Values = property("reason"), property("values")
 	out.Complete = common.Complete && property("complete") != "false"
 	out.Via = splitList(property("via"))

@@ -24,7 +24,8 @@ func object(t *testing.T, text string) *model.Object {
 		}
 		return out
 	}
-	return &model.Object{Ref: refOf(o), Labels: words(model.Get(o, "metadata", "labels")), Annotations: words(model.Get(o, "metadata", "annotations")), Body: model.Pack(o, nil)}
+	return &model.Object{Ref: refOf(o), Labels: words(model.Get(o, "metadata", "labels")),
+		Annotations: words(model.Get(o, "metadata", "annotations")), Body: model.Pack(o, nil)}
 }
 
 const (
@@ -45,11 +46,14 @@ func TestRead(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	first := got[0]
-	if first.Target != (model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "r", Section: "rule-1"}) || first.Policy.String() != "a/infra/a" ||
-		first.PolicyKind != "A.x.io" || first.State != "overridden" || first.Reason != "Age" || first.Age != "10m" || first.Owner != "team" || !first.Complete || first.Outdated {
+	if first.Target != (model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "r",
+		Section: "rule-1"}) || first.Policy.String() != "a/infra/a" ||
+		first.PolicyKind != "A.x.io" || first.State != "overridden" || first.Reason != "Age" || first.Age != "10m" ||
+		first.Owner != "team" || !first.Complete || first.Outdated {
 		t.Errorf("%+v", first)
 	}
-	if want := []model.Ref{{Group: "x.io", Kind: "A", Namespace: "infra", Name: "b"}, {Group: "x.io", Kind: "C", Name: "c"}}; !reflect.DeepEqual(first.OverriddenBy, want) {
+	if want := []model.Ref{{Group: "x.io", Kind: "A", Namespace: "infra", Name: "b"}, {Group: "x.io", Kind: "C",
+		Name: "c"}}; !reflect.DeepEqual(first.OverriddenBy, want) {
 		t.Errorf("%+v", first.OverriddenBy)
 	}
 	if got[1].Policy != nil || got[1].State != "none" || got[1].Target.Section != "rule-2" {
@@ -60,24 +64,29 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A report is about its own namespace whatever it says, is of this program by its label, and is old if the namespace was read again since.
+// A report is about its own namespace whatever it says, is of this program by its label, and is old
+// if the namespace was read again since.
 func TestReadOthers(t *testing.T) {
 	now := time.Date(2026, 1, 2, 4, 4, 5, 0, time.UTC)
 	any := func(model.Ref) bool { return true }
 	const other = `, "scope": {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "name": "r", "namespace": "shop"}`
-	if got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+other+lines)}, nil), any, now); len(got) != 2 || got[0].Target.Namespace != "app" {
+	if got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+other+lines)}, nil), any,
+		now); len(got) != 2 || got[0].Target.Namespace != "app" {
 		t.Errorf("%+v", got)
 	}
-	if got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+`one"}`+route+lines)}, nil), any, now); got != nil {
+	if got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+`one"}`+route+lines)}, nil), any,
+		now); got != nil {
 		t.Errorf("without our label: %+v", got)
 	}
 	beat := object(t, `{"apiVersion": "wgpolicyk8s.io/v1alpha2", "kind": "PolicyReport", "metadata": {"namespace": "app", "name": "dopolicy", "labels": {"app.kubernetes.io/managed-by": "kubectl-dopolicy"},
 		"annotations": {"dopolicy.dev/read-at": "2026-01-02T04:00:05Z"}}}`)
-	changed := object(t, `{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": {"namespace": "app", "name": "r", "generation": 3}}`)
+	changed := object(t,
+		`{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": {"namespace": "app", "name": "r", "generation": 3}}`)
 	changed.Ref = model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "r"}
 	second := object(t, head+"two"+ours1+route+lines)
 	second.Ref.Group, second.Ref.Kind = "openreports.io", "Report"
-	got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+route+lines), beat, changed, second}, nil), any, now)
+	got := ReadReports(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+route+lines), beat, changed,
+		second}, nil), any, now)
 	if len(got) != 2 || got[0].Age != "4m" || got[0].ReadAt != "2026-01-02T04:00:05Z" || got[0].Outdated != true {
 		t.Errorf("%+v", got)
 	}
@@ -85,8 +94,10 @@ func TestReadOthers(t *testing.T) {
 
 // Of values stay numbers, times and sizes.
 func TestShown(t *testing.T) {
-	got := showQuantities(map[string]any{"limit": int64(5), "window": "1m30s", "share": "99.5%", "size": "10Mi", "on": true, "none": nil, "key": "sk-123", "long": "12345678901", "when": []any{"a == 'b'"}})
-	want := map[string]any{"limit": int64(5), "window": "1m30s", "share": "99.5%", "size": "10Mi", "on": true, "none": nil, "key": "…", "long": "…", "when": []any{"…"}}
+	got := showQuantities(map[string]any{"limit": int64(5), "window": "1m30s", "share": "99.5%", "size": "10Mi",
+		"on": true, "none": nil, "key": "sk-123", "long": "12345678901", "when": []any{"a == 'b'"}})
+	want := map[string]any{"limit": int64(5), "window": "1m30s", "share": "99.5%", "size": "10Mi", "on": true,
+		"none": nil, "key": "…", "long": "…", "when": []any{"…"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
@@ -103,7 +114,8 @@ func TestRouteReport(t *testing.T) {
 	b.Name = string(long) + "c"
 	other := model.Ref{Group: "x.io", Kind: "HTTPRoute", Name: "r"}
 	for _, c := range []struct{ got, want string }{
-		{routeReportName(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: "r"}), "dopolicy-httproute-r"},
+		{routeReportName(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: "r"}),
+			"dopolicy-httproute-r"},
 		{routeReportName(other), "dopolicy-httproute.x.io-r"},
 	} {
 		if c.got != c.want {

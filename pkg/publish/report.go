@@ -74,15 +74,17 @@ type Summary struct {
 
 // Result is one line of a report.
 type Result struct {
-	Source     string            `json:"source"`               // dopolicy
-	Policy     string            `json:"policy"`               // Kind.group/namespace/name; the id of a finding, the name of a requirement, or none
-	Rule       string            `json:"rule,omitempty"`       // the route rule
-	Category   string            `json:"category"`             // policy, finding or requirement
-	Severity   string            `json:"severity,omitempty"`   // of a finding: high or medium
-	Result     string            `json:"result"`               // pass, fail, warn, error or skip
-	Resources  []Object          `json:"resources,omitempty"`  // of a finding: the object at fault
-	Message    string            `json:"message"`              // the same for people
-	Properties map[string]string `json:"properties,omitempty"` // of a policy: state, level, target, owner, reason, overriddenBy, via
+	Source string `json:"source"` // dopolicy
+	// Kind.group/namespace/name; the id of a finding, the name of a requirement, or none
+	Policy    string   `json:"policy"`
+	Rule      string   `json:"rule,omitempty"`      // the route rule
+	Category  string   `json:"category"`            // policy, finding or requirement
+	Severity  string   `json:"severity,omitempty"`  // of a finding: high or medium
+	Result    string   `json:"result"`              // pass, fail, warn, error or skip
+	Resources []Object `json:"resources,omitempty"` // of a finding: the object at fault
+	Message   string   `json:"message"`             // the same for people
+	// of a policy: state, level, target, owner, reason, overriddenBy, via
+	Properties map[string]string `json:"properties,omitempty"`
 }
 
 // The categories of results.

@@ -15,7 +15,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// statesByRole are what becomes of policies by their roles, and the result by which screens show it.
+// statesByRole are what becomes of policies by their roles, and the result by which screens show
+// it.
 var statesByRole = map[string]struct{ state, result string }{
 	string(resolve.RoleContributing): {stateEffective, "pass"},
 	string(resolve.RolePartial):      {statePartial, "pass"},
@@ -48,7 +49,8 @@ func (g *reporter) policyResult(item *view.EffectivePolicy, use *view.PolicyUse)
 	if at.result == "pass" && slices.Contains(g.options.Values, use.Policy.GroupKind()) {
 		put("values", formatValues(item, use))
 	}
-	return Result{Source: resultSource, Policy: formatPolicy(*use.Policy), Rule: item.Target.Section, Category: categoryPolicy, Result: at.result,
+	return Result{Source: resultSource, Policy: formatPolicy(*use.Policy), Rule: item.Target.Section,
+		Category: categoryPolicy, Result: at.result,
 		Message: formatMessage(at.state, use, reasons, winners), Properties: properties}
 }
 
@@ -77,8 +79,9 @@ func formatReason(reasons, winners []string) string {
 	return out
 }
 
-// isPublic reports whether people of a namespace may know what a policy is attached to: something of their own, or on the way of traffic to their
-// routes. The route of another namespace that delegates to theirs is neither.
+// isPublic reports whether people of a namespace may know what a policy is attached to: something
+// of their own, or on the way of traffic to their routes. The route of another namespace that
+// delegates to theirs is neither.
 func isPublic(use *view.PolicyUse, namespace string) bool {
 	if use.Target.Namespace == namespace || use.Target.Namespace == "" {
 		return true
@@ -154,7 +157,10 @@ func formatPaths(paths []view.Path) []string {
 func formatValues(item *view.EffectivePolicy, use *view.PolicyUse) string {
 	out := map[string]any{}
 	for _, rule := range item.Rules {
-		if slices.ContainsFunc(rule.Sources, func(s view.Source) bool { return s.Policy != nil && *s.Policy == *use.Policy }) {
+		if slices.ContainsFunc(rule.Sources, func(s view.Source) bool {
+			return s.Policy != nil &&
+				*s.Policy == *use.Policy
+		}) {
 			out[rule.Name] = showQuantities(merge.Unpack(rule.Value))
 		}
 	}
@@ -195,10 +201,12 @@ func showQuantities(v any) any {
 	return v
 }
 
-// maxQuantityLength is how long a number with its unit may be: digits alone may be a credential as well.
+// maxQuantityLength is how long a number with its unit may be: digits alone may be a credential as
+// well.
 const maxQuantityLength = 10
 
-// readOwners finds out whose the policies are: as a label or annotation says, else the object that made them, else their namespace.
+// readOwners finds out whose the policies are: as a label or annotation says, else the object that
+// made them, else their namespace.
 func (g *reporter) readOwners() {
 	for _, k := range g.resolution.Kinds {
 		for _, p := range k.Policies {

@@ -35,7 +35,8 @@ type Redactor struct {
 
 // New is a Redactor.
 func New(annotations AnnotationUses) *Redactor {
-	r := &Redactor{annotations: annotations, byKind: map[string][]pathPattern{}, numbers: map[string]int{}, incomplete: map[model.GroupKind]int{}}
+	r := &Redactor{annotations: annotations, byKind: map[string][]pathPattern{}, numbers: map[string]int{},
+		incomplete: map[model.GroupKind]int{}}
 	for _, row := range Kept {
 		if row.Kinds == nil {
 			r.everyKind = parsePatterns(row)
@@ -51,8 +52,9 @@ func New(annotations AnnotationUses) *Redactor {
 	return r
 }
 
-// Object is as much of an object as may be shown of one that is not known to be harmless: its identity, labels and age, and its
-// conditions, its own and those by ancestor, without their messages, which may repeat what the policy sets.
+// Object is as much of an object as may be shown of one that is not known to be harmless: its
+// identity, labels and age, and its conditions, its own and those by ancestor, without their
+// messages, which may repeat what the policy sets.
 func (r *Redactor) Object(o *model.Object) map[string]any { return r.keepPaths(o, r.everyKind) }
 
 // KnownObject is the content of an object of a kind that a row names; of any other kind it is
@@ -102,7 +104,8 @@ func (c *objectCopier) copyObject(o *model.Object, by []pathPattern) map[string]
 		out = map[string]any{}
 	}
 	c.copyAnnotations(o, out, "metadata", "annotations")
-	for _, path := range [][]string{{"spec", "template", "metadata", "annotations"}, {"spec", "jobTemplate", "spec", "template", "metadata", "annotations"}} {
+	for _, path := range [][]string{{"spec", "template", "metadata", "annotations"}, {"spec", "jobTemplate", "spec",
+		"template", "metadata", "annotations"}} {
 		c.copyAnnotations(o, out, path...)
 	}
 	return out
@@ -167,7 +170,8 @@ func (c *objectCopier) copyScalar(v model.Body, what scalarMode, kind string) an
 	switch {
 	case v.IsNull(), what == dropped:
 		return nil
-	case what == kept, what == textsReplaced && !v.IsText(), what == durationsKept && durationPattern.MatchString(v.Text()):
+	case what == kept, what == textsReplaced && !v.IsText(), what == durationsKept &&
+		durationPattern.MatchString(v.Text()):
 		return v.Value()
 	case what == replacedByNumber:
 		key := kind + "\x00" + v.Text()

@@ -10,7 +10,8 @@ import (
 // quotedText is what messages quote: it may be a value.
 var quotedText = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|'[^']*'")
 
-// passedOnMarkers are the words behind which a message passes on what another program says, which may be whole documents.
+// passedOnMarkers are the words behind which a message passes on what another program says, which
+// may be whole documents.
 var passedOnMarkers = []string{"is not built: ", "is not rendered: "}
 
 // Problems are the problems of reading, without what they quote.

@@ -10,8 +10,9 @@ import (
 
 const redacted = model.Redacted
 
-// Policy is the content of the policy's object without the values of its settings: their names stay, and so do references to targets,
-// strategies and deactivated names. Whatever else is in the spec is left out.
+// Policy is the content of the policy's object without the values of its settings: their names
+// stay, and so do references to targets, strategies and deactivated names. Whatever else is in the
+// spec is left out.
 func (r *Redactor) Policy(p *policy.Policy) any {
 	if p.Kind.Scopes != nil {
 		return r.redactParts(p)
@@ -56,7 +57,8 @@ func (r *Redactor) Policy(p *policy.Policy) any {
 // keepReferences returns references to targets, without anything else that stands beside their
 // fields.
 func keepReferences(v any) any {
-	fields := []string{"group", "kind", "namespace", "name", "sectionName", "matchLabels", "matchExpressions", "labels", "tags", "mesh", "proxyTypes"}
+	fields := []string{"group", "kind", "namespace", "name", "sectionName", "matchLabels", "matchExpressions",
+		"labels", "tags", "mesh", "proxyTypes"}
 	switch v.(type) {
 	case []any:
 		return selectFields(v, fields...)
@@ -162,10 +164,12 @@ func (r *Redactor) redactParts(p *policy.Policy) any {
 }
 
 // matchPatterns is what stays of the matches of rules, which tell these apart.
-var matchPatterns = parsePatterns(Row{Paths: []string{"**.{headers,queryParams}.{name,type,value#}", "**.{path,method,service}", "**.{path,method}.{type,value,service,method}"}})
+var matchPatterns = parsePatterns(Row{Paths: []string{"**.{headers,queryParams}.{name,type,value#}",
+	"**.{path,method,service}", "**.{path,method}.{type,value,service,method}"}})
 
 // selectorPatterns is what stays of selectors.
-var selectorPatterns = parsePatterns(Row{Paths: []string{"**.{matchLabels,labels}.*", "**.{matchExpressions}.{key,operator,values}"}})
+var selectorPatterns = parsePatterns(Row{Paths: []string{"**.{matchLabels,labels}.*",
+	"**.{matchExpressions}.{key,operator,values}"}})
 
 // removeValues returns v with every scalar taken out but those of targets and matches.
 func (r *Redactor) removeValues(v model.Body) any {

@@ -28,13 +28,15 @@ type ClusterPart struct {
 
 // JoinedFormats are the formats in which the answers of several clusters can be written as one.
 func JoinedFormats() []string {
-	return []string{string(Table), string(Wide), string(Grouped), string(Tree), string(YAML), string(JSON), string(NDJSON), string(Name)}
+	return []string{string(Table), string(Wide), string(Grouped), string(Tree), string(YAML), string(JSON),
+		string(NDJSON), string(Name)}
 }
 
 // NewClusterPart lays out the answer of the cluster that the options' Stamp names.
 func NewClusterPart(v View, o Options) (*ClusterPart, error) {
 	if o.Template != nil || !slices.Contains(JoinedFormats(), string(o.Format)) {
-		return nil, fmt.Errorf("the answers of several clusters cannot be written as %s, use one of %s", o.Format, strings.Join(JoinedFormats(), ", "))
+		return nil, fmt.Errorf("the answers of several clusters cannot be written as %s, use one of %s", o.Format,
+			strings.Join(JoinedFormats(), ", "))
 	}
 	_, failed := v.(*view.ClusterFailure)
 	if supported := supportedFormats(v); !failed && !slices.Contains(supported, string(o.Format)) {
@@ -112,7 +114,8 @@ func (p *ClusterPart) layOutJSON(v View) error {
 	default:
 		item.skip = head.skip[:2]
 		p.kind += "List"
-		rest, items = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}, func(yield func(any) bool) { yield(v) }
+		rest, items = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}},
+			func(yield func(any) bool) { yield(v) }
 	}
 	for one := range items {
 		text, err := item.encode(one)

@@ -38,7 +38,8 @@ type Terminal struct {
 	NoColor    bool // the environment has a NO_COLOR that is not empty
 }
 
-// Enabled decides: always and never do as they say, Auto colours a terminal unless NO_COLOR forbids it.
+// Enabled decides: always and never do as they say, Auto colours a terminal unless NO_COLOR forbids
+// it.
 func (m ColorMode) Enabled(t Terminal) bool {
 	switch m {
 	case always:

@@ -21,9 +21,10 @@ type columnFit struct {
 // narrowGap is what stands between two columns that have to share a terminal.
 const narrowGap = 2
 
-// fitColumns gives each column its width. If the rows are wider than the terminal, columns give up room in the order of their Rank: their
-// cells are shortened, then cut down to Least; then those that are Optional are left out; then the others are cut further, and at last left
-// out as well. texts has the cells as they are then shown.
+// fitColumns gives each column its width. If the rows are wider than the terminal, columns give up
+// room in the order of their Rank: their cells are shortened, then cut down to Least; then those
+// that are Optional are left out; then the others are cut further, and at last left out as well.
+// texts has the cells as they are then shown.
 func fitColumns(texts [][]string, all []view.Column, width int) columnFit {
 	f := columnFit{gap: cellGap, widths: naturalWidths(texts, all), hidden: make([]bool, len(all))}
 	if f.lineWidth() <= width {
@@ -66,7 +67,8 @@ func (f *columnFit) narrowColumns(all []view.Column, order []int, width int, lea
 	}
 }
 
-// leastWidth is what a column needs to be read with ease, tightWidth what it needs to be recognised.
+// leastWidth is what a column needs to be read with ease, tightWidth what it needs to be
+// recognised.
 func leastWidth(c view.Column) int { return c.MinWidth }
 func tightWidth(c view.Column) int { return max(6, c.MinWidth*2/3) }
 

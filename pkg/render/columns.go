@@ -12,7 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// columnSpec is a column of `-o custom-columns`: what is written above it, and the JSONPath of what stands in it.
+// columnSpec is a column of `-o custom-columns`: what is written above it, and the JSONPath of what
+// stands in it.
 type columnSpec struct{ name, path string }
 
 // parseColumns reads NAME:PATH,…
@@ -35,7 +36,9 @@ func parseColumnsFile(text string) ([]columnSpec, error) {
 	heads, cells := strings.Fields(names), strings.Fields(paths)
 	switch {
 	case len(heads) == 0 || len(cells) == 0:
-		return nil, errors.New("expected one line of headers separated by spaces, below it one line of paths separated by spaces")
+		return nil,
+			errors.New(
+				"expected one line of headers separated by spaces, below it one line of paths separated by spaces")
 	case len(heads) != len(cells):
 		return nil, fmt.Errorf("number of headers (%d) and paths (%d) don't match", len(heads), len(cells))
 	}
@@ -53,7 +56,10 @@ func relaxPath(text string) (string, error) {
 	}
 	found := regexp.MustCompile(`^\{\.?([^{}]+)\}$|^\.?([^{}]+)$`).FindStringSubmatch(text)
 	if found == nil {
-		return "", fmt.Errorf("unexpected path %q, expected 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'", text)
+		return "",
+			fmt.Errorf(
+				"unexpected path %q, expected 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'",
+				text)
 	}
 	return "{." + found[1] + found[2] + "}", nil
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
-// checkDOT reads DOT as strictly as any program does: strings end, braces and brackets balance outside them, what is not quoted is plain, and
-// a label in angle brackets is XML of the elements that Graphviz knows, none of them empty text.
+// checkDOT reads DOT as strictly as any program does: strings end, braces and brackets balance
+// outside them, what is not quoted is plain, and a label in angle brackets is XML of the elements
+// that Graphviz knows, none of them empty text.
 func checkDOT(text string) error {
 	var open []byte
 	for i := 0; i < len(text); i++ {
@@ -42,7 +43,8 @@ func checkDOT(text string) error {
 				return fmt.Errorf("%q closes nothing: %.200s", c, text[i:])
 			}
 			open = open[:len(open)-1]
-		case strings.IndexByte(" ->_.,;=:\n", c) < 0 && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z'):
+		case strings.IndexByte(" ->_.,;=:\n", c) < 0 && (c < '0' || c > '9') && (c < 'a' || c > 'z') &&
+			(c < 'A' || c > 'Z'):
 			return fmt.Errorf("%q outside quotes: %.200s", c, text[i:])
 		}
 	}
@@ -104,7 +106,8 @@ func checkMarkup(s string) error {
 				return fmt.Errorf("<%s> is no element of a label", t.Name.Local)
 			}
 			for _, a := range t.Attr {
-				if !slices.Contains([]string{"BORDER", "CELLBORDER", "CELLSPACING", "CELLPADDING", "COLOR", "BGCOLOR", "STYLE", "SIDES", "ALIGN", "BALIGN", "VALIGN", "PORT", "COLSPAN",
+				if !slices.Contains([]string{"BORDER", "CELLBORDER", "CELLSPACING", "CELLPADDING", "COLOR", "BGCOLOR",
+					"STYLE", "SIDES", "ALIGN", "BALIGN", "VALIGN", "PORT", "COLSPAN",
 					"ROWSPAN", "WIDTH", "HEIGHT", "FIXEDSIZE", "POINT-SIZE", "HREF", "TITLE", "ID"}, a.Name.Local) {
 					return fmt.Errorf("%s is no attribute of a label", a.Name.Local)
 				}

@@ -43,8 +43,10 @@ const evil = "x\"\\\n\r\t\x00\x1b[2J\x7f\u009b31m\u202e\u2066\u200b\ufeff\U000e0
 func hostileGraph() *graph.Topology {
 	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil}
 	t := &graph.Topology{
-		Nodes: []graph.GraphNode{{ID: evil, Ref: ref, Kind: "policy", Labels: map[string]string{evil: evil}}, {ID: evil + "2", Ref: ref.WithSection(evil), Kind: evil}, {ID: `\`, Ref: model.Ref{Name: `\`}}},
-		Edges: []graph.GraphEdge{{From: evil, To: evil + "2", Kind: evil}, {From: `\`, To: "no such node", Kind: "effective", State: evil}},
+		Nodes: []graph.GraphNode{{ID: evil, Ref: ref, Kind: "policy", Labels: map[string]string{evil: evil}},
+			{ID: evil + "2", Ref: ref.WithSection(evil), Kind: evil}, {ID: `\`, Ref: model.Ref{Name: `\`}}},
+		Edges: []graph.GraphEdge{{From: evil, To: evil + "2", Kind: evil}, {From: `\`, To: "no such node",
+			Kind: "effective", State: evil}},
 	}
 	t.Finish("Topology", []model.Problem{{Severity: model.Error, Message: evil}})
 	return t
@@ -54,10 +56,14 @@ func hostileList() *effective.EffectivePolicyList {
 	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil, Section: evil}
 	origin := &model.Origin{File: evil, Line: 1}
 	s := view.Source{Policy: &ref, Target: &ref, Level: evil, Block: evil, Strategy: evil, Origin: origin}
-	l := &effective.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: evil, Target: ref, Paths: []view.Path{{Gateway: evil, Listener: evil}},
-		Spec: map[string]any{evil: evil}, Rules: []view.Rule{{Name: evil, Value: map[string]any{evil: []any{evil}}, Sources: []view.Source{s}, Lost: []view.Loss{{Source: s, Value: evil, Reason: evil, Message: evil}}}},
-		Policies: []view.PolicyUse{{Policy: &ref, Target: &ref, Level: evil, Role: evil}}, Lost: []view.RuleLoss{{Rule: evil, Loss: view.Loss{Source: s, Value: evil, Reason: evil, Message: evil}}}}}}
-	l.Finish("EffectivePolicyList", []model.Problem{{Severity: model.Error, Ref: &ref, Origin: origin, Message: evil, Hint: evil}})
+	l := &effective.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: evil, Target: ref,
+		Paths: []view.Path{{Gateway: evil, Listener: evil}},
+		Spec:  map[string]any{evil: evil}, Rules: []view.Rule{{Name: evil, Value: map[string]any{evil: []any{evil}},
+			Sources: []view.Source{s}, Lost: []view.Loss{{Source: s, Value: evil, Reason: evil, Message: evil}}}},
+		Policies: []view.PolicyUse{{Policy: &ref, Target: &ref, Level: evil, Role: evil}}, Lost: []view.RuleLoss{
+			{Rule: evil, Loss: view.Loss{Source: s, Value: evil, Reason: evil, Message: evil}}}}}}
+	l.Finish("EffectivePolicyList", []model.Problem{{Severity: model.Error, Ref: &ref, Origin: origin,
+		Message: evil, Hint: evil}})
 	return l
 }
 
@@ -80,18 +86,23 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	if err := WriteProblems(&out, hostileList().Problems, ProblemOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || strings.ContainsFunc(strings.Join(lines, ""), escape.IsUnsafe) {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 ||
+		strings.ContainsFunc(strings.Join(lines, ""), escape.IsUnsafe) {
 		t.Errorf("got %q", lines)
 	}
 }
 
 // JSON and YAML escape hostile characters, but the value that is read back is the true one.
 func TestValuesSurviveJSONAndYAML(t *testing.T) {
-	values := []string{evil, "", " ", "yes", "No", "on", "y", "null", "~", "0x1f", "0777", "1e3", "12:30:45", "1_000", ".5", ".inf", "2024-01-01", "<<", "=",
-		"- a", "a: b", "#c", "&x", "*x", "!x", "%x", "@x", "`x", "a #b", "\n", "a\n", "a\n\n", " a\nb", "a\n b\n", "\ta", "a\tb\nc", "trailing ", "trailing \nx", "é\u0301", "\u0085", "\u2028", "{}", "[]", "|", ">", "?", "-", "---", "...\n"}
+	values := []string{evil, "", " ", "yes", "No", "on", "y", "null", "~", "0x1f", "0777", "1e3", "12:30:45", "1_000",
+		".5", ".inf", "2024-01-01", "<<", "=",
+		"- a", "a: b", "#c", "&x", "*x", "!x", "%x", "@x", "`x", "a #b", "\n", "a\n", "a\n\n", " a\nb", "a\n b\n",
+		"\ta", "a\tb\nc", "trailing ", "trailing \nx", "é\u0301", "\u0085", "\u2028", "{}", "[]", "|", ">", "?", "-",
+		"---", "...\n"}
 	var l effective.EffectivePolicyList
 	for i, s := range values {
-		l.Items = append(l.Items, view.EffectivePolicy{ID: fmt.Sprint(i), Spec: map[string]any{s: s, "list": []any{s, int64(1) << 60, 0.1, 1e21, true, nil}}})
+		l.Items = append(l.Items, view.EffectivePolicy{ID: fmt.Sprint(i), Spec: map[string]any{s: s,
+			"list": []any{s, int64(1) << 60, 0.1, 1e21, true, nil}}})
 	}
 	type spec struct {
 		Items []struct {
@@ -133,9 +144,11 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// Whatever a key or a text contains, YAML reads it back as it was; encoding/json has replaced what is no UTF-8.
+// Whatever a key or a text contains, YAML reads it back as it was; encoding/json has replaced what
+// is no UTF-8.
 func FuzzYAML(f *testing.F) {
-	for _, s := range []string{evil, "a\n  b\n", "yes", "10s", "0xff", "# x", "a: b", "- x", strings.Repeat("long ", 300), strings.Repeat("long", 300), "\uffff\ufffe\ufdd0\U0001ffff"} {
+	for _, s := range []string{evil, "a\n  b\n", "yes", "10s", "0xff", "# x", "a: b", "- x",
+		strings.Repeat("long ", 300), strings.Repeat("long", 300), "\uffff\ufffe\ufdd0\U0001ffff"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, key, text string) {

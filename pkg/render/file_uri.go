@@ -26,8 +26,8 @@ func (o *Options) relativeFile(at *model.Origin) string {
 	return filepath.ToSlash(file)
 }
 
-// fileURI is a file as a URI, and what it is relative to. A relative one stays below its base: what is outside is absolute, if it is known
-// where the program runs.
+// fileURI is a file as a URI, and what it is relative to. A relative one stays below its base: what
+// is outside is absolute, if it is known where the program runs.
 func (o *Options) fileURI(file string) (uri, base string) {
 	if o.Root != "" && !filepath.IsAbs(filepath.FromSlash(file)) && !filepath.IsLocal(filepath.FromSlash(file)) {
 		file = filepath.ToSlash(filepath.Join(o.Root, filepath.FromSlash(file)))

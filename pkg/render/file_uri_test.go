@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// TestFileURI: a URI says which file it is, below the folder in which the program runs or absolutely, whatever is in its name.
+// TestFileURI: a URI says which file it is, below the folder in which the program runs or
+// absolutely, whatever is in its name.
 func TestFileURI(t *testing.T) {
 	for _, c := range []struct{ root, file, uri, base string }{
 		{"/work", "apps/shop.yaml", "apps/shop.yaml", sourceRoot},

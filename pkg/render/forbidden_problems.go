@@ -34,7 +34,8 @@ func mergeForbidden(problems []model.Problem) []model.Problem {
 		}
 		_, where, _ := parseForbidden(out[i])
 		out[i].Ref = nil
-		out[i].Message = fmt.Sprintf("cannot list %d kinds%s: %s", len(names), where, strings.Join(slices.Compact(names), ", "))
+		out[i].Message = fmt.Sprintf("cannot list %d kinds%s: %s", len(names), where,
+			strings.Join(slices.Compact(names), ", "))
 		where, _, _ = strings.Cut(where, " (forbidden)")
 		out[i].Hint = fmt.Sprintf("ask for: list on these kinds%s (docs/rbac.yaml)", where)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
-// writeGitHub writes findings as workflow commands, which GitHub shows as annotations of the lines they are about, and a line that counts
-// them. What does not count is left out.
+// writeGitHub writes findings as workflow commands, which GitHub shows as annotations of the lines
+// they are about, and a line that counts them. What does not count is left out.
 func writeGitHub(w *bufio.Writer, r *check.Report, o Options) error {
 	for _, f := range r.Items {
 		if f.Suppressed != nil {
@@ -34,7 +34,8 @@ func writeGitHub(w *bufio.Writer, r *check.Report, o Options) error {
 		if f.Hint != "" {
 			message += "%0A" + escapeCommandText(f.Hint)
 		}
-		_, _ = w.WriteString("::" + formatCommandName(f.Severity) + " " + strings.Join(properties, ",") + "::" + message + "\n")
+		_, _ = w.WriteString("::" + formatCommandName(f.Severity) + " " + strings.Join(properties, ",") + "::" +
+			message + "\n")
 	}
 	_, err := w.WriteString(escapeCommandText(r.Counts()) + "\n")
 	return err

@@ -32,7 +32,8 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestGolden(t *testing.T) {
 	for name, v := range map[string]View{
-		"effective": effectiveFixture(), "explain": explanation(), "reach": reachFixture(), "overridden": overriddenFixture(), "kinds": kindList(), "graph": graphFixture(),
+		"effective": effectiveFixture(), "explain": explanation(), "reach": reachFixture(),
+		"overridden": overriddenFixture(), "kinds": kindList(), "graph": graphFixture(),
 	} {
 		for _, format := range supportedFormats(v) {
 			if format == string(SVG) || format == string(PNG) {

@@ -55,8 +55,8 @@ func splitItems(v any) (head any, items iter.Seq[any], ok bool) {
 	return copied.Interface(), iterateItems(whole.Field(field)), true
 }
 
-// writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for each of these. Every line says of which answer
-// about which cluster it is.
+// writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for
+// each of these. Every line says of which answer about which cluster it is.
 func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
 	line := newPlainJSONText()
 	line.lead = of.jsonMembers()

@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// joinedRows is how many rows of a table are held back, so that they share the widths of their columns.
+// joinedRows is how many rows of a table are held back, so that they share the widths of their
+// columns.
 const joinedRows = 5000
 
 // JoinedWriter writes the answers of several clusters as one, in the order in which they come. Of
@@ -78,7 +79,8 @@ func (j *JoinedWriter) Write(p *ClusterPart) error {
 func (j *JoinedWriter) addTable(cluster string, t view.Table) {
 	for _, b := range t.Blocks {
 		j.rows += len(b.Rows)
-		if last := len(j.table.Blocks) - 1; last >= 0 && len(b.Heading) == 0 && len(j.table.Blocks[last].Heading) == 0 && haveSameColumns(b.Columns, j.table.Blocks[last].Columns) {
+		if last := len(j.table.Blocks) - 1; last >= 0 && len(b.Heading) == 0 &&
+			len(j.table.Blocks[last].Heading) == 0 && haveSameColumns(b.Columns, j.table.Blocks[last].Columns) {
 			j.table.Blocks[last].Rows = append(j.table.Blocks[last].Rows, b.Rows...)
 			continue
 		}
@@ -174,7 +176,8 @@ func (j *JoinedWriter) writeItems(p *ClusterPart) error {
 func (j *JoinedWriter) openDocument(out *bytes.Buffer, kind string) {
 	if !j.opened {
 		j.opened = true
-		out.WriteString("{\n  \"apiVersion\": " + quoteJSON(view.APIVersion) + ",\n  \"kind\": " + quoteJSON(kind) + ",\n  \"items\": [")
+		out.WriteString("{\n  \"apiVersion\": " + quoteJSON(view.APIVersion) + ",\n  \"kind\": " + quoteJSON(kind) +
+			",\n  \"items\": [")
 	}
 }
 

@@ -22,7 +22,8 @@ func joined(t *testing.T, v View, format Format, clusters ...string) string {
 	for i, cluster := range clusters {
 		one := v
 		if i == len(clusters)-1 {
-			one = view.NewClusterFailure(model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: "down"})
+			one = view.NewClusterFailure(model.Problem{Severity: model.Error, Code: model.ClusterFailed,
+				Message: "down"})
 		}
 		p, err := NewClusterPart(one, Options{Format: format, Stamp: Stamp{Cluster: cluster, ReadAt: time.Unix(0, 0)}})
 		if err == nil {
@@ -90,7 +91,8 @@ func checkJoinedJSON(t *testing.T, v View, text string) {
 		t.Fatalf("%T: %v\n%s", v, err, text)
 	}
 	last := got.Problems[len(got.Problems)-1]
-	if got.Complete || got.Kind == "ClusterFailure" || len(got.Clusters) != 3 || last.Cluster != "gone" || last.Message != "down" {
+	if got.Complete || got.Kind == "ClusterFailure" || len(got.Clusters) != 3 || last.Cluster != "gone" ||
+		last.Message != "down" {
 		t.Errorf("%T: %+v", v, got)
 	}
 	for i, cluster := range []string{"alpha", `t"wo`, "gone"} {

@@ -12,7 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
-// writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
+// writeJSON writes v with an indent of two. Large answers are written item by item, so that memory
+// does not hold them a second time.
 func writeJSON(w *bufio.Writer, v any) error {
 	if err := writeJSONBehind(w, v, ""); err != nil {
 		return err
@@ -20,7 +21,8 @@ func writeJSON(w *bufio.Writer, v any) error {
 	return w.WriteByte('\n')
 }
 
-// writeJSONBehind is writeJSON with every line but the first behind a prefix, and no line break at the end.
+// writeJSONBehind is writeJSON with every line but the first behind a prefix, and no line break at
+// the end.
 func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	head, items, ok := splitItems(v)
 	if !ok {
@@ -35,7 +37,8 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	if err != nil {
 		return err
 	}
-	open, closing, found := bytes.Cut(text, []byte("\n"+prefix+`  "items": []`)) // nothing else begins a line with this indent
+	// nothing else begins a line with this indent
+	open, closing, found := bytes.Cut(text, []byte("\n"+prefix+`  "items": []`))
 	if !found {
 		return fmt.Errorf("writing JSON: %T has no empty items", v)
 	}
@@ -76,7 +79,8 @@ type jsonMember struct{ name, value string }
 // newJSONText indents by two behind a prefix, and leaves < and & as they are.
 func newJSONText(prefix string) *jsonText {
 	t := newPlainJSONText()
-	t.layout = []jsontext.Options{jsontext.WithIndentPrefix(prefix), jsontext.WithIndent("  "), jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true)}
+	t.layout = []jsontext.Options{jsontext.WithIndentPrefix(prefix), jsontext.WithIndent("  "),
+		jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true)}
 	return t
 }
 
@@ -109,7 +113,8 @@ func (t *jsonText) encode(v any) ([]byte, error) {
 	return escape.EscapeUnsafe(text, escape.EscapeJSONRune), nil
 }
 
-// withMembers is the text of an object with the leading members, and without those that are left out.
+// withMembers is the text of an object with the leading members, and without those that are left
+// out.
 func (t *jsonText) withMembers(text []byte) ([]byte, error) {
 	if text[0] != '{' {
 		return text, nil
@@ -134,7 +139,8 @@ func (t *jsonText) withMembers(text []byte) ([]byte, error) {
 	return t.changed, nil
 }
 
-// withoutMembers is the text of an object without the members that have one of the names, which are in quotes.
+// withoutMembers is the text of an object without the members that have one of the names, which are
+// in quotes.
 func withoutMembers(text []byte, names []string) ([]byte, error) {
 	out := []byte("{")
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))

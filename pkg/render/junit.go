@@ -52,9 +52,9 @@ type (
 // junitName is the class of all that the program tests.
 const junitName = "kubectl dopolicy check"
 
-// writeJUnit writes a report as JUnit XML: a suite for every file, in it a case for every id and object. What counts is a failure, what
-// does not count is skipped, what is not bad enough stands in the case's output. A case of its own says what was checked, so that there is
-// always one.
+// writeJUnit writes a report as JUnit XML: a suite for every file, in it a case for every id and
+// object. What counts is a failure, what does not count is skipped, what is not bad enough stands
+// in the case's output. A case of its own says what was checked, so that there is always one.
 func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
 	command := cmp.Or(r.Command, junitName)
 	all := junitSuites{Name: command}
@@ -98,7 +98,8 @@ func (all *junitSuites) writeXML(w *bufio.Writer) error {
 	return w.WriteByte('\n')
 }
 
-// junitSuiteName is the file of a finding, else the cluster or standard input; "" if it is not known.
+// junitSuiteName is the file of a finding, else the cluster or standard input; "" if it is not
+// known.
 func junitSuiteName(f check.Finding, o Options) string {
 	switch file := o.relativeFile(f.Origin); {
 	case file != "":

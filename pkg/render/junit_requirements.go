@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
-// writeTestJUnit writes the results of tests of requirements as JUnit XML: a suite for every file, in it a case for every test.
+// writeTestJUnit writes the results of tests of requirements as JUnit XML: a suite for every file,
+// in it a case for every test.
 func writeTestJUnit(w *bufio.Writer, r *requirement.TestReport) error {
 	all := junitSuites{Name: "kubectl dopolicy check test"}
 	suites := map[string]*junitSuite{}
@@ -24,7 +25,8 @@ func writeTestJUnit(w *bufio.Writer, r *requirement.TestReport) error {
 			for i := range lines {
 				lines[i] = escape.Escape(lines[i])
 			}
-			c.Failure = &junitFailure{Type: "RequirementTest", Message: lines[0], Text: fmt.Sprintf("%s:%d\n%s", escape.Escape(t.File), t.Line, strings.Join(lines, "\n"))}
+			c.Failure = &junitFailure{Type: "RequirementTest", Message: lines[0], Text: fmt.Sprintf("%s:%d\n%s",
+				escape.Escape(t.File), t.Line, strings.Join(lines, "\n"))}
 			s.Failures++
 		}
 		s.Tests++

@@ -13,8 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
-// shopGraph has what pictures have: two Gateways, routes in two namespaces, policies of three kinds in every state, a missing target, a
-// collapsed node, a mesh, the way of a request.
+// shopGraph has what pictures have: two Gateways, routes in two namespaces, policies of three kinds
+// in every state, a missing target, a collapsed node, a mesh, the way of a request.
 func shopGraph() *graph.Topology {
 	t := &graph.Topology{}
 	node := func(kind string, ref model.Ref, labels map[string]string, members ...model.Ref) string {
@@ -27,18 +27,22 @@ func shopGraph() *graph.Topology {
 	}
 	policy := func(kind, name string) string {
 		namespace, name, _ := strings.Cut(name, "/")
-		return node("policy", model.Ref{Group: "example.com", Kind: kind, Namespace: namespace, Name: name}, map[string]string{"policyKind": kind + ".example.com"})
+		return node("policy", model.Ref{Group: "example.com", Kind: kind, Namespace: namespace, Name: name},
+			map[string]string{"policyKind": kind + ".example.com"})
 	}
 	edge := func(from, kind, to, state string) {
 		t.Edges = append(t.Edges, graph.GraphEdge{From: from, To: to, Kind: kind, State: state})
 	}
-	class := node("gatewayClass", model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "prod"}, nil)
+	class := node("gatewayClass", model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "prod"},
+		nil)
 	gateway := node("gateway", external, nil)
 	edge(class, "parent", gateway, "")
 	cart := target("HTTPRoute", "shop/cart")
-	routes := []string{node("route", baker, map[string]string{"hostnames": "bakery.example.com"}), node("route", cart, nil)}
+	routes := []string{node("route", baker, map[string]string{"hostnames": "bakery.example.com"}),
+		node("route", cart, nil)}
 	for _, name := range []string{"http", "https"} {
-		listener := node("listener", external.WithSection(name), map[string]string{"port": "443", "protocol": "HTTPS", "hostname": "*.example.com"})
+		listener := node("listener", external.WithSection(name), map[string]string{"port": "443", "protocol": "HTTPS",
+			"hostname": "*.example.com"})
 		edge(gateway, "parent", listener, "")
 		for _, r := range routes {
 			edge(listener, "parent", r, "")
@@ -52,9 +56,14 @@ func shopGraph() *graph.Topology {
 	service := node("backend", model.Ref{Kind: "Service", Namespace: "bakery", Name: "baker"}, nil)
 	edge(rules[0], "parent", service, "")
 	edge(rules[1], "parent", service, "")
-	many := node("route", model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "many"}, map[string]string{"count": "4", "sample": "a, b, c"}, target("HTTPRoute", "many/a"), target("HTTPRoute", "many/b"), target("HTTPRoute", "many/c"), target("HTTPRoute", "many/d"))
-	t.Edges = append(t.Edges, graph.GraphEdge{From: external.GroupKind().String() + "/infra/external#http", To: many, Kind: "parent", Count: 4})
-	auth, bakerAuth, limits, lost, typo := policy("AuthPolicy", "infra/gw-auth"), policy("AuthPolicy", "bakery/baker"), policy("LimitPolicy", "infra/cap"), policy("LimitPolicy", "bakery/lost"), policy("CachePolicy", "infra/typo")
+	many := node("route", model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "many"},
+		map[string]string{"count": "4", "sample": "a, b, c"}, target("HTTPRoute", "many/a"), target("HTTPRoute",
+			"many/b"), target("HTTPRoute", "many/c"), target("HTTPRoute", "many/d"))
+	t.Edges = append(t.Edges, graph.GraphEdge{From: external.GroupKind().String() + "/infra/external#http", To: many,
+		Kind: "parent", Count: 4})
+	auth, bakerAuth, limits, lost, typo := policy("AuthPolicy", "infra/gw-auth"), policy("AuthPolicy",
+		"bakery/baker"), policy("LimitPolicy", "infra/cap"), policy("LimitPolicy", "bakery/lost"),
+		policy("CachePolicy", "infra/typo")
 	gone := node("gateway", target("Gateway", "infra/gone"), map[string]string{"state": "not in the input"})
 	edge(auth, "targets", gateway, "partial")
 	edge(bakerAuth, "targets", routes[0], "effective")
@@ -78,9 +87,11 @@ func every(t *graph.Topology) map[string][]byte {
 	out := map[string][]byte{}
 	for _, layout := range []picture.Layout{picture.LayoutClusters, picture.LayoutFlat} {
 		for _, theme := range []picture.Theme{picture.ThemeLight, picture.ThemeDark} {
-			out[string(layout)+" "+string(theme)] = picture.FormatDOT(t, picture.DOTOptions{Layout: layout, Theme: theme})
+			out[string(layout)+" "+string(theme)] = picture.FormatDOT(t, picture.DOTOptions{Layout: layout,
+				Theme: theme})
 		}
-		out[string(layout)+" links"] = picture.FormatDOT(t, picture.DOTOptions{Layout: layout, Links: func(id string) string { return "#/node/" + id }})
+		out[string(layout)+" links"] = picture.FormatDOT(t, picture.DOTOptions{Layout: layout,
+			Links: func(id string) string { return "#/node/" + id }})
 	}
 	return out
 }
@@ -93,7 +104,8 @@ func graphs() map[string]*graph.Topology {
 	for i := range long.Nodes {
 		long.Nodes[i].Ref.Name = strings.Repeat(evil, 10)
 	}
-	return map[string]*graph.Topology{"graph": graphFixture(), "shop": shopGraph(), "focused": focused, "hostile": hostileGraph(), "long": long, "empty": {}}
+	return map[string]*graph.Topology{"graph": graphFixture(), "shop": shopGraph(), "focused": focused,
+		"hostile": hostileGraph(), "long": long, "empty": {}}
 }
 
 func TestEveryDOTIsWellFormed(t *testing.T) {
@@ -162,15 +174,18 @@ func spots(t *testing.T, text []byte) map[string]spot {
 	return out
 }
 
-// The way of traffic goes from left to right, what is of one level is in one column, policies are left of their targets, and nothing overlaps.
+// The way of traffic goes from left to right, what is of one level is in one column, policies are
+// left of their targets, and nothing overlaps.
 func TestLevelsStandFromLeftToRight(t *testing.T) {
 	g := shopGraph()
 	at := spots(t, picture.FormatDOT(g, picture.DOTOptions{}))
 	columns := [][]string{
-		{"AuthPolicy.example.com/infra/gw-auth", "LimitPolicy.example.com/infra/cap", "CachePolicy.example.com/infra/typo"},
+		{"AuthPolicy.example.com/infra/gw-auth", "LimitPolicy.example.com/infra/cap",
+			"CachePolicy.example.com/infra/typo"},
 		{"Gateway.gateway.networking.k8s.io/infra/external", "Gateway.gateway.networking.k8s.io/infra/gone"},
 		{"AuthPolicy.example.com/bakery/baker", "LimitPolicy.example.com/bakery/lost"},
-		{"HTTPRoute.gateway.networking.k8s.io/bakery/baker", "HTTPRoute.gateway.networking.k8s.io/shop/cart", "HTTPRoute.gateway.networking.k8s.io/many/"},
+		{"HTTPRoute.gateway.networking.k8s.io/bakery/baker", "HTTPRoute.gateway.networking.k8s.io/shop/cart",
+			"HTTPRoute.gateway.networking.k8s.io/many/"},
 		{"Service/bakery/baker"},
 	}
 	edge := -1.0
@@ -184,7 +199,8 @@ func TestLevelsStandFromLeftToRight(t *testing.T) {
 			case s.x != at[column[0]].x:
 				t.Errorf("%s is at %f, %s at %f: not one column", id, s.x, column[0], at[column[0]].x)
 			case s.x-s.w/2 <= edge:
-				t.Errorf("column %d: %s begins at %f, left of the end of the column before it, %f", i, id, s.x-s.w/2, edge)
+				t.Errorf("column %d: %s begins at %f, left of the end of the column before it, %f", i, id,
+					s.x-s.w/2, edge)
 			}
 			right = max(right, s.x+s.w/2)
 		}
@@ -242,7 +258,8 @@ func TestFocus(t *testing.T) {
 	if got := single(shopGraph()); got != nil {
 		t.Errorf("without a focus: %q", got)
 	}
-	if got, want := single(graphs()["focused"]), []string{"LimitPolicy bakery/lost overridden by cap"}; !slices.Equal(got, want) {
+	if got, want := single(graphs()["focused"]), []string{"LimitPolicy bakery/lost overridden by cap"}; !slices.Equal(
+		got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -263,19 +280,22 @@ func TestLayoutsDoNotDependOnOrder(t *testing.T) {
 // Programs that read flat graphs split labels at \n and find every node declared.
 func TestFlatLayout(t *testing.T) {
 	text := string(picture.FormatDOT(shopGraph(), picture.DOTOptions{Layout: picture.LayoutFlat}))
-	for _, want := range []string{`label="HTTPRoute\nbakery/baker#rule-1"`, `label="Gateway\ninfra/external#http"`, `label="AuthPolicy\ninfra/gw-auth"`, `label="GatewayClass\nprod"`} {
+	for _, want := range []string{`label="HTTPRoute\nbakery/baker#rule-1"`, `label="Gateway\ninfra/external#http"`,
+		`label="AuthPolicy\ninfra/gw-auth"`, `label="GatewayClass\nprod"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "subgraph") || strings.Contains(text, "overridden by") || strings.Count(text, "[label=") != len(shopGraph().Nodes) {
+	if strings.Contains(text, "subgraph") || strings.Contains(text, "overridden by") ||
+		strings.Count(text, "[label=") != len(shopGraph().Nodes) {
 		t.Error(text)
 	}
 }
 
 // Graphviz looks for escapes in labels, and finds none in names.
 func TestBackslashesAreText(t *testing.T) {
-	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`, Name: `\N\G\\l`}, Kind: "gateway"}}}
+	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`,
+		Name: `\N\G\\l`}, Kind: "gateway"}}}
 	got := graphviz(t, picture.FormatDOT(g, picture.DOTOptions{Links: func(string) string { return "#x" }}), "svg")
 	for _, want := range []string{`>\N\G\\l<`, `>s\N<`, `Gateway s\N/\N\G\\l`} {
 		if !strings.Contains(got, want) {
@@ -286,9 +306,12 @@ func TestBackslashesAreText(t *testing.T) {
 
 // Sections whose object is not drawn, as at the rim of a focus, say whose they are.
 func TestSectionsWithoutTheirObject(t *testing.T) {
-	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: rule1, Kind: "rule"}, {ID: "b", Ref: rule2, Kind: "rule"}}}
+	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: rule1, Kind: "rule"},
+		{ID: "b", Ref: rule2, Kind: "rule"}}}
 	p := picture.NewPicture(g)
-	if len(p.Boxes) != 1 || len(p.Boxes[0].Rows) != 3 || picture.TooltipOf(p.Boxes[0].Node) != "HTTPRoute bakery/baker" || p.Boxes[0].Rows[2].Node.Ref.Section != "rule-2" {
+	if len(p.Boxes) != 1 || len(p.Boxes[0].Rows) != 3 ||
+		picture.TooltipOf(p.Boxes[0].Node) != "HTTPRoute bakery/baker" ||
+		p.Boxes[0].Rows[2].Node.Ref.Section != "rule-2" {
 		t.Errorf("%+v", p.Boxes)
 	}
 	text := string(picture.FormatDOT(g, picture.DOTOptions{Links: func(id string) string { return "#" + id }}))

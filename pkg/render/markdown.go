@@ -12,8 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
 
-// How much of an answer a comment shows. Hosts of pull requests refuse longer ones (GitHub: 65,536 characters); bytes are counted, which are
-// not fewer.
+// How much of an answer a comment shows. Hosts of pull requests refuse longer ones (GitHub: 65,536
+// characters); bytes are counted, which are not fewer.
 const (
 	markdownBytes = 60_000
 	markdownRows  = 20 // that are not folded away
@@ -65,8 +65,9 @@ func (m *markdown) addText(s string) bool {
 	return true
 }
 
-// writeMarkdown writes an answer as a comment on a pull request: a sentence, short tables, and folded away the rest of it, the effective
-// specs before and after, and problems. What does not fit is counted.
+// writeMarkdown writes an answer as a comment on a pull request: a sentence, short tables, and
+// folded away the rest of it, the effective specs before and after, and problems. What does not fit
+// is counted.
 func writeMarkdown(w *bufio.Writer, v commentView, o view.TableOptions) error {
 	m := &markdown{bytesLeft: markdownBytes}
 	m.addText("**" + escapeMarkdown(strings.Join(v.Headline(), " ")) + "**\n")
@@ -93,7 +94,8 @@ func writeMarkdown(w *bufio.Writer, v commentView, o view.TableOptions) error {
 func (m *markdown) writeRows(b *view.Block) {
 	rows := dropWideCells(b.Rows, b.Columns)
 	header, _ := buildHeader(b)
-	head := "\n" + formatMarkdownRow(dropWideCells([][]view.Cell{header}, b.Columns)[0]) + "|" + strings.Repeat("---|", len(rows[0])) + "\n"
+	head := "\n" + formatMarkdownRow(dropWideCells([][]view.Cell{header}, b.Columns)[0]) + "|" + strings.Repeat("---|",
+		len(rows[0])) + "\n"
 	m.addText(head)
 	shown := m.writeLines(rows[:min(len(rows), markdownRows)])
 	if rest := rows[shown:]; len(rest) > 0 {
@@ -254,14 +256,16 @@ func escapeMarkdownCell(s string) string {
 // hasMarkup reports whether a text may be more than text to Markdown, HTML or the host of a pull
 // request.
 func hasMarkup(s string) bool {
-	return strings.ContainsAny(s, "\\`*_{}[]<>#|&~$@") || strings.Contains(s, "://") || strings.Contains(strings.ToLower(s), "www.") || strings.Count(s, ":") > 1
+	return strings.ContainsAny(s, "\\`*_{}[]<>#|&~$@") || strings.Contains(s, "://") ||
+		strings.Contains(strings.ToLower(s), "www.") || strings.Count(s, ":") > 1
 }
 
 func formatCode(s string) string {
 	var b strings.Builder
 	b.WriteString("<code>")
 	for _, r := range s {
-		if strings.ContainsRune("\\`*_{}[]<>#|&~$@:!\"'^=+", r) || r == '.' && strings.Contains(strings.ToLower(s), "www.") {
+		if strings.ContainsRune("\\`*_{}[]<>#|&~$@:!\"'^=+", r) || r == '.' &&
+			strings.Contains(strings.ToLower(s), "www.") {
 			fmt.Fprintf(&b, "&#%d;", r)
 			continue
 		}

@@ -31,12 +31,14 @@ func (c changes) Table(view.TableOptions) view.Table {
 func (c changes) Texts() []diff.DiffText {
 	var out []diff.DiffText
 	for i := range c.n {
-		out = append(out, diff.DiffText{Title: c.text, Targets: []string{fmt.Sprint(i)}, Before: diff.DiffSide{Spec: map[string]any{"a": c.text}}})
+		out = append(out, diff.DiffText{Title: c.text, Targets: []string{fmt.Sprint(i)},
+			Before: diff.DiffSide{Spec: map[string]any{"a": c.text}}})
 	}
 	return out
 }
 
-// TestMarkdownFits: a comment is never longer than its host takes, and says what it leaves out; whatever is opened is closed.
+// TestMarkdownFits: a comment is never longer than its host takes, and says what it leaves out;
+// whatever is opened is closed.
 func TestMarkdownFits(t *testing.T) {
 	for _, n := range []int{1, 10, 100, 1000, 100_000} {
 		for _, text := range []string{"name ", strings.Repeat("long ", 2000)} {
@@ -48,7 +50,8 @@ func TestMarkdownFits(t *testing.T) {
 			if utf8.RuneCountInString(got) > 65_536 {
 				t.Errorf("%d changes take %d characters", n, utf8.RuneCountInString(got))
 			}
-			if strings.Count(got, "<details>") != strings.Count(got, "</details>") || strings.Count(got, "\n```")%2 != 0 {
+			if strings.Count(got, "<details>") != strings.Count(got, "</details>") ||
+				strings.Count(got, "\n```")%2 != 0 {
 				t.Errorf("%d changes: something is not closed:\n%.300s", n, got)
 			}
 			if n >= 1000 && !strings.Contains(got, "a comment has no room") {
@@ -65,20 +68,23 @@ func (m mixed) Texts() []diff.DiffText {
 	return append(changes{1, strings.Repeat("long ", 20_000)}.Texts(), changes{1, "short"}.Texts()...)
 }
 
-// TestMarkdownSkipsLong: a change for which there is no room does not take the room of those after it.
+// TestMarkdownSkipsLong: a change for which there is no room does not take the room of those after
+// it.
 func TestMarkdownSkipsLong(t *testing.T) {
 	var out bytes.Buffer
 	if err := Write(&out, mixed{changes{1, "name"}}, Options{Format: Markdown}); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); !strings.Contains(got, "# short\n") || !strings.Contains(got, "and 1 more change, for which") {
+	if got := out.String(); !strings.Contains(got, "# short\n") ||
+		!strings.Contains(got, "and 1 more change, for which") {
 		t.Errorf("got\n%s", got)
 	}
 }
 
 // FuzzMarkdown: nothing in a name or a value is more than text.
 func FuzzMarkdown(f *testing.F) {
-	for _, seed := range []string{"a|b", "@user", "#12", "<script>", "`x`", "[a](b)", "![a](b)", "https://x.example", "www.example.com", ":smile:", "a\nb", "**b**", "\\|", "$x$", "&lt;", "a@b.example"} {
+	for _, seed := range []string{"a|b", "@user", "#12", "<script>", "`x`", "[a](b)", "![a](b)", "https://x.example",
+		"www.example.com", ":smile:", "a\nb", "**b**", "\\|", "$x$", "&lt;", "a@b.example"} {
 		f.Add(seed)
 	}
 	markup := regexp.MustCompile("[\\\\`*_{}\\[\\]<>|~$@]|://|&(?:[^#]|#[^0-9])|www\\.")

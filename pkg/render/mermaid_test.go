@@ -10,12 +10,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 )
 
-// mermaidLines are the forms of line that a flowchart of ours consists of; labels are letters, a few marks, codes and line breaks.
+// mermaidLines are the forms of line that a flowchart of ours consists of; labels are letters, a
+// few marks, codes and line breaks.
 var mermaidLines = func() *regexp.Regexp {
 	label := `"(?:[a-zA-Z0-9 ./,=@\x{a0}-\x{10ffff}-]|: |#[0-9]+;|<br/>)*"`
 	return regexp.MustCompile(`^(?:flowchart LR|end|subgraph g\d+\[` + label + `\]` +
-		`|n\d+(?:\[` + label + `\]|\(` + label + `\)|>` + label + `\])(?::::[a-z0-9]+)?|legend\[` + label + `\]:::legend` +
-		`|n\d+ (?:-->|-\.->|==>|-\.-x)(?:\|` + label + `\|)? n\d+|linkStyle [\d,]+ stroke:#[0-9a-f]{6}[a-z0-9:., -]*|class g\d+ [a-z]+|classDef [a-z0-9]+ fill:[a-z0-9:#., -]+)$`)
+		`|n\d+(?:\[` + label + `\]|\(` + label + `\)|>` + label + `\])(?::::[a-z0-9]+)?|legend\[` + label +
+		`\]:::legend` +
+		`|n\d+ (?:-->|-\.->|==>|-\.-x)(?:\|` + label +
+		`\|)? n\d+|linkStyle [\d,]+ stroke:#[0-9a-f]{6}[a-z0-9:., -]*|class g\d+ [a-z]+|classDef [a-z0-9]+ fill:[a-z0-9:#., -]+)$`)
 }()
 
 func checkMermaid(text string) error {
@@ -67,7 +70,8 @@ func TestMermaidDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// What names contain is text: it ends no label, and is no Markdown, HTML, style, comment or directive.
+// What names contain is text: it ends no label, and is no Markdown, HTML, style, comment or
+// directive.
 func TestMermaidText(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"HTTPRoute shop/a.b-c", `"HTTPRoute shop/a.b-c"`},

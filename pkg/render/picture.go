@@ -12,13 +12,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
-// DrawError says that a picture could not be drawn. What was written instead is the DOT text of the graph.
+// DrawError says that a picture could not be drawn. What was written instead is the DOT text of the
+// graph.
 type DrawError struct{ Err error }
 
 func (e *DrawError) Error() string { return fmt.Sprintf("the picture could not be drawn: %v", e.Err) }
 func (e *DrawError) Unwrap() error { return e.Err }
 
-// writePicture has the graph drawn in the format of o. When that fails nothing is lost: the DOT text is written, and the error is a *DrawError.
+// writePicture has the graph drawn in the format of o. When that fails nothing is lost: the DOT
+// text is written, and the error is a *DrawError.
 func writePicture(w *bufio.Writer, t *graph.Topology, o Options) error {
 	var text bytes.Buffer
 	dot := bufio.NewWriter(&text)

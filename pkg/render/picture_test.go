@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPicture holds that pictures are drawn of the DOT text, and that the text is what remains when they cannot be.
+// TestPicture holds that pictures are drawn of the DOT text, and that the text is what remains when
+// they cannot be.
 func TestPicture(t *testing.T) {
 	var dot bytes.Buffer
 	if err := Write(&dot, graphFixture(), Options{Format: DOT}); err != nil {
@@ -19,7 +20,8 @@ func TestPicture(t *testing.T) {
 		return []byte("drawn as " + format), nil
 	}
 	var out bytes.Buffer
-	if err := Write(&out, graphFixture(), Options{Format: PNG, Draw: draw}); err != nil || out.String() != "drawn as png" || !bytes.Equal(given, dot.Bytes()) {
+	if err := Write(&out, graphFixture(), Options{Format: PNG, Draw: draw}); err != nil ||
+		out.String() != "drawn as png" || !bytes.Equal(given, dot.Bytes()) {
 		t.Errorf("%q %v of\n%s", out.String(), err, given)
 	}
 	for name, failing := range map[string]Drawer{
@@ -29,7 +31,8 @@ func TestPicture(t *testing.T) {
 		var out bytes.Buffer
 		err := Write(&out, graphFixture(), Options{Format: SVG, Draw: failing})
 		var drawing *DrawError
-		if !errors.As(err, &drawing) || !strings.HasSuffix(err.Error(), name) || !bytes.Equal(out.Bytes(), dot.Bytes()) {
+		if !errors.As(err, &drawing) || !strings.HasSuffix(err.Error(), name) ||
+			!bytes.Equal(out.Bytes(), dot.Bytes()) {
 			t.Errorf("%s: %v\n%s", name, err, out.String())
 		}
 	}

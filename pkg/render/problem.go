@@ -12,7 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// How much of one sort of problem is shown: so many lines of a code, and so many objects with the same trouble.
+// How much of one sort of problem is shown: so many lines of a code, and so many objects with the
+// same trouble.
 const (
 	maxPerKind      = 20
 	maxAlike        = 5
@@ -26,7 +27,8 @@ type ProblemOptions struct {
 	ASCII   bool
 	Width   int // columns of the terminal; 0: any
 
-	// Rest is where to find what is left out. Not "": where there are many of a kind they are one line with a count.
+	// Rest is where to find what is left out. Not "": where there are many of a kind they are one
+	// line with a count.
 	Rest string
 }
 

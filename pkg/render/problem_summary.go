@@ -42,9 +42,11 @@ func summarizeProblems(all []problemGroup) string {
 	code := string(all[0].Code)
 	switch what := fmt.Sprintf("%d %s", len(missing), pluralizeKind(kind, len(missing))); {
 	case each && all[0].Code == model.BackendNotFound:
-		return fmt.Sprintf("%d backend references of %s lead to %s not there, such as %s (%s)", n, view.FormatCount(len(owners), "route"), what+formatRelativeVerb(len(missing)), all[0].MissingRef, code)
+		return fmt.Sprintf("%d backend references of %s lead to %s not there, such as %s (%s)", n,
+			view.FormatCount(len(owners), "route"), what+formatRelativeVerb(len(missing)), all[0].MissingRef, code)
 	case each && all[0].Code == model.TargetNotFound:
-		return fmt.Sprintf("%d policies target %s not there, such as %s: they do not attach there (%s)", len(owners), what+formatRelativeVerb(len(missing)), all[0].MissingRef, code)
+		return fmt.Sprintf("%d policies target %s not there, such as %s: they do not attach there (%s)", len(owners),
+			what+formatRelativeVerb(len(missing)), all[0].MissingRef, code)
 	}
 	return strings.TrimSuffix(all[0].formatSentence(), ".") + fmt.Sprintf(" (and %d more of this kind: %s)", n-1, code)
 }

@@ -44,10 +44,12 @@ func TestRunnerText(t *testing.T) {
 
 // A picture that cannot be drawn is DOT text, in which there are no commands either.
 func TestDOTInsteadOfPictureHasNoRunnerCommands(t *testing.T) {
-	graph := &graph.Topology{Nodes: []graph.GraphNode{{ID: "gw", Kind: "gateway", Ref: model.Ref{Kind: "Gateway", Name: "##[error]x"}, Labels: map[string]string{}}}}
+	graph := &graph.Topology{Nodes: []graph.GraphNode{{ID: "gw", Kind: "gateway", Ref: model.Ref{Kind: "Gateway",
+		Name: "##[error]x"}, Labels: map[string]string{}}}}
 	var out strings.Builder
 	var missing *DrawError
-	if err := Write(&out, graph, Options{Format: SVG, Runner: true}); !errors.As(err, &missing) || !strings.Contains(out.String(), "error]x") || strings.Contains(out.String(), "##[") {
+	if err := Write(&out, graph, Options{Format: SVG, Runner: true}); !errors.As(err, &missing) ||
+		!strings.Contains(out.String(), "error]x") || strings.Contains(out.String(), "##[") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
@@ -58,11 +60,13 @@ func TestFormatsHaveNoRunnerCommands(t *testing.T) {
 	list := effectiveFixture()
 	list.Items[0].Target = model.Ref{Group: "g", Kind: "K", Namespace: "::warning::", Name: hostile}
 	list.Items[0].Rules[0] = view.Rule{Name: hostile, Value: map[string]any{hostile: hostile}, Why: hostile}
-	list.Problems = []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: hostile, Hint: hostile}}
+	list.Problems = []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: hostile,
+		Hint: hostile}}
 	for _, format := range supportedFormats(list) {
 		text := written(t, list, Options{Format: Format(format), Runner: true})
 		for line := range strings.Lines(text) {
-			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
+			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") ||
+				strings.Contains(line, "##vso[") {
 				t.Errorf("%s: %q", format, line)
 			}
 		}

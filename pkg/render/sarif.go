@@ -103,20 +103,25 @@ type (
 // sourceRoot is what paths of files are relative to.
 const sourceRoot = "%SRCROOT%"
 
-// writeSARIF writes a report as SARIF 2.1.0. What does not count is there too, with who asked for it.
+// writeSARIF writes a report as SARIF 2.1.0. What does not count is there too, with who asked for
+// it.
 func writeSARIF(w *bufio.Writer, r *check.Report, o Options) error {
-	run := sarifRun{Columns: "utf16CodeUnits", Results: []sarifResult{}, ruleAt: map[string]int{}, seen: map[string]int{}, options: o, catalogue: r.Catalogue,
+	run := sarifRun{Columns: "utf16CodeUnits", Results: []sarifResult{}, ruleAt: map[string]int{},
+		seen: map[string]int{}, options: o, catalogue: r.Catalogue,
 		Bases: map[string]sarifBase{sourceRoot: {sarifText{Text: "the folder in which the check was run"}}}}
-	run.Tool.Driver = sarifDriver{Name: "kubectl-dopolicy", Version: o.Version, InformationURI: homepage, Rules: []sarifRule{}}
+	run.Tool.Driver = sarifDriver{Name: "kubectl-dopolicy", Version: o.Version, InformationURI: homepage,
+		Rules: []sarifRule{}}
 	invocation := sarifInvocation{Successful: true}
 	for _, p := range r.Problems {
-		invocation.Notifications = append(invocation.Notifications, sarifNotification{sarifLevel(p.Severity), sarifText{Text: "incomplete: " + escape.Escape(p.Message)}})
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{sarifLevel(p.Severity),
+			sarifText{Text: "incomplete: " + escape.Escape(p.Message)}})
 	}
 	run.Invocations = []sarifInvocation{invocation}
 	for _, f := range r.All() {
 		run.Results = append(run.Results, run.newResult(f, len(r.Suppressed) > 0))
 	}
-	text, err := newJSONText("").encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+	text, err := newJSONText("").encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0",
+		[]sarifRun{run}})
 	if err != nil {
 		return err
 	}
@@ -140,7 +145,8 @@ func (run *sarifRun) newResult(f check.Finding, suppressing bool) sarifResult {
 	if f.Hint != "" {
 		text += "\n" + escape.Escape(f.Hint)
 	}
-	out := sarifResult{RuleID: f.ID, RuleIndex: run.ruleIndex(f.ID), Level: sarifLevel(f.Severity), Message: sarifText{Text: text},
+	out := sarifResult{RuleID: f.ID, RuleIndex: run.ruleIndex(f.ID), Level: sarifLevel(f.Severity),
+		Message:      sarifText{Text: text},
 		Fingerprints: map[string]string{"dopolicy/v1": run.computeFingerprint(f)}}
 	if at := run.newLocation(f); at.Physical != nil || at.Logical != nil {
 		out.Locations = []sarifLocation{at}
@@ -170,7 +176,8 @@ func (run *sarifRun) ruleIndex(id string) int {
 	if strings.HasPrefix(id, requirement.CodePrefix) {
 		page = "requirements"
 	}
-	out := sarifRule{ID: id, HelpURI: homepage + "/blob/main/docs/" + page + ".md", Config: map[string]any{"level": "warning"}}
+	out := sarifRule{ID: id, HelpURI: homepage + "/blob/main/docs/" + page + ".md",
+		Config: map[string]any{"level": "warning"}}
 	if known {
 		out.Short.Text = documented.Summary
 		out.Help = sarifText{Text: "When: " + documented.Summary + ".\nWhat to do: " + documented.Fix + ".",

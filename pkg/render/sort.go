@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// UnknownColumn is what Write returns where Options.SortBy names a column that the table does not have.
+// UnknownColumn is what Write returns where Options.SortBy names a column that the table does not
+// have.
 type UnknownColumn struct {
 	Name    string
 	Columns []string // that there are
@@ -20,7 +21,8 @@ func (e *UnknownColumn) Error() string {
 	return fmt.Sprintf("no column %q in this table; its columns are: %s", e.Name, strings.Join(e.Columns, ", "))
 }
 
-// sortTable orders the rows of each block by columns, the first column first. Lines that belong to the row above stay below it.
+// sortTable orders the rows of each block by columns, the first column first. Lines that belong to
+// the row above stay below it.
 func sortTable(t *view.Table, names []string) error {
 	for i := range t.Blocks {
 		b := &t.Blocks[i]

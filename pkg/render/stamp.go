@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Stamp says what an answer is about: lines of NDJSON carry it, and the answers of several clusters.
+// Stamp says what an answer is about: lines of NDJSON carry it, and the answers of several
+// clusters.
 type Stamp struct {
 	Cluster string    // "" where it is not known, or not one
 	ReadAt  time.Time // when the cluster was read; zero: not known
@@ -41,7 +42,8 @@ func (s Stamp) itemMembers(v any) []jsonMember {
 	if e.Complete {
 		complete = "true"
 	}
-	out := append([]jsonMember{{`"apiVersion"`, quoteJSON(e.APIVersion)}, {`"answer"`, quoteJSON(e.Kind)}}, s.jsonMembers()...)
+	out := append([]jsonMember{{`"apiVersion"`, quoteJSON(e.APIVersion)}, {`"answer"`, quoteJSON(e.Kind)}},
+		s.jsonMembers()...)
 	return append(out, jsonMember{`"complete"`, complete})
 }
 

@@ -45,13 +45,16 @@ func checkSVG(text string) error {
 			return fmt.Errorf("it has a %T", t)
 		case xml.StartElement:
 			inStyle = t.Name.Local == "style"
-			if t.Name.Space != picture.SvgSpace || !slices.Contains([]string{"svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text", "tspan", "a", "style"}, t.Name.Local) {
+			if t.Name.Space != picture.SvgSpace ||
+				!slices.Contains([]string{"svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text",
+					"tspan", "a", "style"}, t.Name.Local) {
 				return fmt.Errorf("it has <%s>", t.Name.Local)
 			}
 			for _, a := range t.Attr {
 				switch {
 				case a.Name.Local == "xmlns" && a.Value == picture.SvgSpace:
-				case a.Name.Space != "", strings.HasPrefix(strings.ToLower(a.Name.Local), "on"), a.Name.Local == "style", strings.Contains(strings.ToLower(a.Value), "url("):
+				case a.Name.Space != "", strings.HasPrefix(strings.ToLower(a.Name.Local), "on"),
+					a.Name.Local == "style", strings.Contains(strings.ToLower(a.Value), "url("):
 					return fmt.Errorf("it has %s=%q", a.Name.Local, a.Value)
 				case a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#"):
 					return fmt.Errorf("it leads to %q", a.Value)
@@ -90,13 +93,20 @@ func TestCleanSVGKeepsWhatDraws(t *testing.T) {
 // Whatever a picture holds, only what draws comes out.
 func TestCleanSVGIsHarmless(t *testing.T) {
 	for _, inner := range []string{
-		`<script>alert(1)</script>`, `<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>`, `<g onload="alert(1)"><path d="M0,0" onclick="alert(1)"/></g>`,
+		`<script>alert(1)</script>`, `<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>`,
+		`<g onload="alert(1)"><path d="M0,0" onclick="alert(1)"/></g>`,
 		`<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><img src="x" onerror="alert(1)"/></body></foreignObject>`, `<image xlink:href="http://example.com/x.png"/>`,
-		`<use xlink:href="http://example.com/x.svg#a"/>`, `<a xlink:href="javascript:alert(1)"><text>x</text></a>`, `<a href="https://example.com"><text>x</text></a>`, `<a href=" #x"><text>x</text></a>`,
-		`<style>@import "http://example.com/x.css";</style>`, `<path d="M0,0" style="background:url(http://example.com)"/>`, `<path d="M0,0" fill="url(#x)"/>`, `<path d="M0,0" fill="red;x"/>`,
-		`<set attributeName="href" to="javascript:alert(1)"/>`, `<animate attributeName="href" values="javascript:alert(1)"/>`, `<text><tspan onclick="x">y</tspan></text>`, `<x:g xmlns:x="http://example.com"><x:script>1</x:script></x:g>`,
+		`<use xlink:href="http://example.com/x.svg#a"/>`, `<a xlink:href="javascript:alert(1)"><text>x</text></a>`,
+		`<a href="https://example.com"><text>x</text></a>`, `<a href=" #x"><text>x</text></a>`,
+		`<style>@import "http://example.com/x.css";</style>`,
+		`<path d="M0,0" style="background:url(http://example.com)"/>`, `<path d="M0,0" fill="url(#x)"/>`,
+		`<path d="M0,0" fill="red;x"/>`,
+		`<set attributeName="href" to="javascript:alert(1)"/>`,
+		`<animate attributeName="href" values="javascript:alert(1)"/>`, `<text><tspan onclick="x">y</tspan></text>`,
+		`<x:g xmlns:x="http://example.com"><x:script>1</x:script></x:g>`,
 		`<g class="a&quot; onload=&quot;alert(1)"><title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title></g>`, `<g id="n-a b"><path d="M0,0"/></g>`, `<!-- <script> -->`, `<?php x?>`,
-		`<a xlink:href="#x" xlink:title="&quot;&gt;&lt;script&gt;"><text>&lt;script&gt;` + "\u202e" + `</text></a>`, `<text><![CDATA[<script>alert(1)</script>]]></text>`,
+		`<a xlink:href="#x" xlink:title="&quot;&gt;&lt;script&gt;"><text>&lt;script&gt;` + "\u202e" +
+			`</text></a>`, `<text><![CDATA[<script>alert(1)</script>]]></text>`,
 	} {
 		got, err := picture.CleanSVG([]byte(drawn(inner)), picture.SVGOptions{Title: `"><script>`})
 		if err != nil {
@@ -116,18 +126,26 @@ func TestCleanSVGIsHarmless(t *testing.T) {
 
 func TestCleanSVGRefuses(t *testing.T) {
 	for name, raw := range map[string]string{
-		"nothing": "", "text": "Error: syntax error in line 1", "HTML": "<html><body/></html>", "an open element": "<svg><g></svg>", "an entity": `<!DOCTYPE svg [<!ENTITY x "y">]><svg viewBox="0 0 1 1">&x;</svg>`,
-		"no size": `<svg xmlns="http://www.w3.org/2000/svg"/>`, "a strange size": `<svg viewBox="calc(1)"/>`, "depth": `<svg viewBox="0 0 1 1">` + strings.Repeat("<g>", 1000) + strings.Repeat("</g>", 1000) + `</svg>`,
-		"two roots": `<svg viewBox="0 0 1 1"/><svg viewBox="0 0 1 1"/>`, "another namespace": `<svg xmlns="http://example.com" viewBox="0 0 1 1"/>`, "Latin-1": "<?xml version=\"1.0\" encoding=\"latin1\"?><svg viewBox=\"0 0 1 1\"/>",
+		"nothing": "", "text": "Error: syntax error in line 1", "HTML": "<html><body/></html>",
+		"an open element": "<svg><g></svg>",
+		"an entity":       `<!DOCTYPE svg [<!ENTITY x "y">]><svg viewBox="0 0 1 1">&x;</svg>`,
+		"no size":         `<svg xmlns="http://www.w3.org/2000/svg"/>`, "a strange size": `<svg viewBox="calc(1)"/>`,
+		"depth": `<svg viewBox="0 0 1 1">` + strings.Repeat("<g>", 1000) + strings.Repeat("</g>",
+			1000) + `</svg>`,
+		"two roots":         `<svg viewBox="0 0 1 1"/><svg viewBox="0 0 1 1"/>`,
+		"another namespace": `<svg xmlns="http://example.com" viewBox="0 0 1 1"/>`,
+		"Latin-1":           "<?xml version=\"1.0\" encoding=\"latin1\"?><svg viewBox=\"0 0 1 1\"/>",
 	} {
-		if got, err := picture.CleanSVG([]byte(raw), picture.SVGOptions{}); err == nil || strings.ContainsFunc(err.Error(), escape.IsUnsafe) {
+		if got, err := picture.CleanSVG([]byte(raw), picture.SVGOptions{}); err == nil ||
+			strings.ContainsFunc(err.Error(), escape.IsUnsafe) {
 			t.Errorf("%s: %v, %s", name, err, got)
 		}
 	}
 }
 
 func TestCleanSVGThemes(t *testing.T) {
-	for theme, want := range map[picture.Theme]bool{"": true, picture.ThemeAuto: true, picture.ThemeLight: false, picture.ThemeDark: false} {
+	for theme, want := range map[picture.Theme]bool{"": true, picture.ThemeAuto: true, picture.ThemeLight: false,
+		picture.ThemeDark: false} {
 		got, err := picture.CleanSVG([]byte(drawn("")), picture.SVGOptions{Theme: theme})
 		if err != nil || strings.Contains(string(got), "prefers-color-scheme") != want {
 			t.Errorf("%s: %v\n%s", theme, err, got)

@@ -50,7 +50,8 @@ func (p *printer) writeTable(t view.Table, o Options) {
 		p.writeParagraph(s)
 	}
 	if len(p.dropped) > 0 { // say that columns were left out
-		p.writeParagraph("columns left out to fit the terminal: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(p.dropped))), ", ") + " (-o wide shows all)")
+		p.writeParagraph("columns left out to fit the terminal: " +
+			strings.Join(slices.Compact(slices.Sorted(slices.Values(p.dropped))), ", ") + " (-o wide shows all)")
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
-// The formats that need a Template. They are kubectl's, and what they print is the JSON form of a view.
+// The formats that need a Template. They are kubectl's, and what they print is the JSON form of a
+// view.
 const (
 	JSONPath       Format = "jsonpath"
 	JSONPathAsJSON Format = "jsonpath-as-json"
@@ -43,7 +44,8 @@ type TemplateError struct {
 // Error names the format.
 func (e *TemplateError) Error() string { return string(e.Format) + ": " + e.Message }
 
-// NewTemplate reads the template behind a format of this file. It returns a *TemplateError if the text is no such template.
+// NewTemplate reads the template behind a format of this file. It returns a *TemplateError if the
+// text is no such template.
 func NewTemplate(f Format, text string, o TemplateOptions) (*Template, error) {
 	var t *Template
 	var err error
@@ -98,7 +100,8 @@ func newGoTemplate(text string, o TemplateOptions) (*Template, error) {
 }
 
 // bufferOutput prints all or, if there is an error, nothing.
-func bufferOutput(print func(w io.Writer, answer map[string]any) error) func(*bufio.Writer, map[string]any, Options) error {
+func bufferOutput(print func(w io.Writer, answer map[string]any) error) func(*bufio.Writer, map[string]any,
+	Options) error {
 	return func(w *bufio.Writer, answer map[string]any, _ Options) error {
 		var text bytes.Buffer
 		if err := print(&text, answer); err != nil {

@@ -17,8 +17,9 @@ type diffView interface {
 	Texts() []viewdiff.DiffText
 }
 
-// writeUnified writes every change as a unified diff of the effective specs. Where settings come from stands in comments of both texts; what
-// a change is and where it happens, in comments before it.
+// writeUnified writes every change as a unified diff of the effective specs. Where settings come
+// from stands in comments of both texts; what a change is and where it happens, in comments before
+// it.
 func writeUnified(w *bufio.Writer, v diffView) error {
 	writeComment(w, strings.Join(v.Headline(), " "))
 	for _, t := range v.Texts() {

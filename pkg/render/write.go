@@ -112,8 +112,9 @@ func supportedFormats(v View) []string {
 	return out
 }
 
-// Write writes v to w in the format of o. It returns an error if v has no such form, a *TemplateError if the template does not suit
-// the answer, a *DrawError if a picture cannot be drawn, else what w returned.
+// Write writes v to w in the format of o. It returns an error if v has no such form, a
+// *TemplateError if the template does not suit the answer, a *DrawError if a picture cannot be
+// drawn, else what w returned.
 func Write(w io.Writer, v View, o Options) error {
 	if o.Format == "" {
 		o.Format = Table

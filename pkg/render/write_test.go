@@ -35,7 +35,8 @@ func written(t testing.TB, v View, o Options) string {
 // every view of the fixtures, and what the same types look like without an item.
 func views() []View {
 	return []View{effectiveFixture(), explanation(), reachFixture(), overriddenFixture(), kindList(), graphFixture(),
-		&effective.EffectivePolicyList{}, &explain.Explanation{}, &reach.PolicyReach{}, &overridden.OverriddenRuleList{}, &kinds.KindList{}, &graph.Topology{}}
+		&effective.EffectivePolicyList{}, &explain.Explanation{}, &reach.PolicyReach{},
+		&overridden.OverriddenRuleList{}, &kinds.KindList{}, &graph.Topology{}}
 }
 
 // JSON written item by item is what encoding/json writes at once.
@@ -78,7 +79,8 @@ func TestYAMLSaysTheSameAsJSON(t *testing.T) {
 	}
 }
 
-// The lines are the answer, taken apart: without what each says of the answer that it is of they are its JSON.
+// The lines are the answer, taken apart: without what each says of the answer that it is of they
+// are its JSON.
 func TestNDJSONIsTheAnswerInLines(t *testing.T) {
 	for _, v := range views() {
 		var want, got map[string]any
@@ -102,7 +104,8 @@ func TestNDJSONIsTheAnswerInLines(t *testing.T) {
 				if err := json.Unmarshal([]byte(line), &item); err != nil {
 					t.Fatal(err)
 				}
-				unstamped(t, item, map[string]any{"apiVersion": want["apiVersion"], "answer": want["kind"], "cluster": stamp.Cluster, "readAt": at, "complete": want["complete"]})
+				unstamped(t, item, map[string]any{"apiVersion": want["apiVersion"], "answer": want["kind"],
+					"cluster": stamp.Cluster, "readAt": at, "complete": want["complete"]})
 				items = append(items, item)
 			}
 			got["items"] = items
@@ -199,7 +202,8 @@ func TestNoTrailingSpaces(t *testing.T) {
 
 func TestColumnsLineUpWhateverTheScript(t *testing.T) {
 	table := view.Table{Blocks: []view.Block{{Columns: []view.Column{{Name: "NAME"}, {Name: "X"}},
-		Rows: [][]view.Cell{{{Text: "日本"}, {Text: "a"}}, {{Text: "e\u0301te\u0301"}, {Text: "b"}}, {{Text: "abcde"}, {Text: "c"}}, {{Text: "alone, and longer than any column"}}}}}}
+		Rows: [][]view.Cell{{{Text: "日本"}, {Text: "a"}}, {{Text: "e\u0301te\u0301"}, {Text: "b"}},
+			{{Text: "abcde"}, {Text: "c"}}, {{Text: "alone, and longer than any column"}}}}}}
 	got := written(t, tableOnly(table), Options{})
 	want := "NAME    X\n日本    a\ne\u0301te\u0301     b\nabcde   c\nalone, and longer than any column\n"
 	if got != want {
@@ -229,7 +233,8 @@ func TestColorModes(t *testing.T) {
 			t.Errorf("%q at %+v: got %v", tc.mode, tc.at, got)
 		}
 	}
-	if _, err := ParseColorMode("purple"); err == nil || err.Error() != `unknown color mode "purple", use one of auto, always, never` {
+	if _, err := ParseColorMode("purple"); err == nil ||
+		err.Error() != `unknown color mode "purple", use one of auto, always, never` {
 		t.Errorf("got %v", err)
 	}
 	if m, err := ParseColorMode(""); m != Auto || err != nil {

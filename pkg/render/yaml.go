@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
-// writeYAML writes v as block-style YAML with the keys in the order of the JSON form, item by item where v allows it.
+// writeYAML writes v as block-style YAML with the keys in the order of the JSON form, item by item
+// where v allows it.
 func writeYAML(w *bufio.Writer, v any) error { return writeYAMLStamped(w, v, nil) }
 
 // writeYAMLStamped is writeYAML with lines that every item begins with.
@@ -64,7 +65,8 @@ func writeYAMLStamped(w *bufio.Writer, v any, lines []byte) error {
 	return err
 }
 
-// appendYAML appends v as YAML. It goes through JSON, whose struct tags are the contract: the tokens of a compact JSON text are laid out anew.
+// appendYAML appends v as YAML. It goes through JSON, whose struct tags are the contract: the
+// tokens of a compact JSON text are laid out anew.
 func appendYAML(out []byte, v any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -214,7 +216,8 @@ func (y *yamlWriter) writeLiteral(text string, indent int) {
 // parseLiteral is the text of a JSON string that a block can hold as it is: several lines, the
 // first of which shows the indent, nothing that hides or gets lost at an end.
 func parseLiteral(token []byte) (string, bool) {
-	if !bytes.Contains(token, []byte(`\n`)) || bytes.Contains(token, []byte(`\u`)) || bytes.Contains(token, []byte(`\U`)) {
+	if !bytes.Contains(token, []byte(`\n`)) || bytes.Contains(token, []byte(`\u`)) ||
+		bytes.Contains(token, []byte(`\U`)) {
 		return "", false
 	}
 	text, err := strconv.Unquote(string(token))
@@ -223,15 +226,16 @@ func parseLiteral(token []byte) (string, bool) {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.ContainsFunc(line, escape.IsUnsafe) || strings.HasSuffix(line, " ") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
+		if strings.ContainsFunc(line, escape.IsUnsafe) || strings.HasSuffix(line, " ") ||
+			strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
 			return "", false
 		}
 	}
 	return text, strings.Contains(text, "\n")
 }
 
-// isPlain reports whether the JSON string in token can stand without quotes and is a string to every reader, YAML 1.1 included. It says
-// no where it is not sure.
+// isPlain reports whether the JSON string in token can stand without quotes and is a string to
+// every reader, YAML 1.1 included. It says no where it is not sure.
 func isPlain(token []byte) bool {
 	s := token[1 : len(token)-1]
 	first, _ := utf8.DecodeRune(s)
@@ -245,7 +249,8 @@ func isPlain(token []byte) bool {
 	case !unicode.IsLetter(first) && first != '/' && first != '_':
 		return false
 	}
-	return !slices.Contains([]string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}, strings.ToLower(string(s)))
+	return !slices.Contains([]string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"},
+		strings.ToLower(string(s)))
 }
 
 // isQuantity recognises a number with a unit behind it: 10s, 5Mi.

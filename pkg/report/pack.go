@@ -29,8 +29,8 @@ type valueRef int
 //
 //	{"v":1,"s":[string …],"k":[[string number …] …],"n":[node …],"root":value}
 //
-// A value is the number of a node, or -1-n for string n. A node refers only to nodes before it. Nothing in the text can end a script
-// element: <, >, & and what breaks lines are escaped.
+// A value is the number of a node, or -1-n for string n. A node refers only to nodes before it.
+// Nothing in the text can end a script element: <, >, & and what breaks lines are escaped.
 type packer struct {
 	strings, keyLists, nodes textPool
 
@@ -75,7 +75,8 @@ func decoder(v any) (*jsontext.Decoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)
 	}
-	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), nil
+	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true)), nil
 }
 
 // read packs the next value.

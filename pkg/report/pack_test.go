@@ -116,7 +116,8 @@ func TestPackOfRandomValues(t *testing.T) {
 }
 
 func randomValue(r *rand.Rand, depth int) any {
-	texts := []string{"", "a", "b", "limits.cap", "</script><script>alert(1)</script>", "<!--", "&lt;", "\u2028\u2029", "\x00\x1b[31m\x7f", "\u202e\U000e0041", "ä日\U0001f600",
+	texts := []string{"", "a", "b", "limits.cap", "</script><script>alert(1)</script>", "<!--", "&lt;", "\u2028\u2029",
+		"\x00\x1b[31m\x7f", "\u202e\U000e0041", "ä日\U0001f600",
 		"\"\\\n\r\t\b\f/", "<", "null", "\xff\xfe", "__proto__", "-1"}
 	n := 9
 	if depth == 0 {
@@ -130,7 +131,8 @@ func randomValue(r *rand.Rand, depth int) any {
 	case 2:
 		return r.IntN(5)
 	case 3:
-		return []any{int64(1<<53 - 1), int64(1 << 53), int64(-1 << 63), uint64(1<<64 - 1), 1e300, -0.5, 123456789012345}[r.IntN(7)]
+		return []any{int64(1<<53 - 1), int64(1 << 53), int64(-1 << 63), uint64(1<<64 - 1), 1e300, -0.5,
+			123456789012345}[r.IntN(7)]
 	case 4, 5, 6:
 		return texts[r.IntN(len(texts))]
 	case 7:
@@ -159,7 +161,8 @@ func mustBeInert(t testing.TB, text []byte) {
 
 func TestPackSharesWhatIsEqual(t *testing.T) {
 	item := func(i int) any {
-		return map[string]any{"target": fmt.Sprint("rule-", i), "spec": map[string]any{"limits": []any{"a", "b", map[string]any{"cap": strings.Repeat("x", 500)}}}}
+		return map[string]any{"target": fmt.Sprint("rule-", i),
+			"spec": map[string]any{"limits": []any{"a", "b", map[string]any{"cap": strings.Repeat("x", 500)}}}}
 	}
 	var items []any
 	for i := range 1000 {
@@ -178,7 +181,8 @@ func TestPackSharesWhatIsEqual(t *testing.T) {
 func TestEqualStringsAreOne(t *testing.T) {
 	p := newPacker()
 	var refs []valueRef
-	for _, text := range []string{`"a<b>&\u2028é"`, `"\u0061\u003cb\u003e\u0026\u2028\u00e9"`, `"a\u003Cb>&` + "\u2028" + `é"`} {
+	for _, text := range []string{`"a<b>&\u2028é"`, `"\u0061\u003cb\u003e\u0026\u2028\u00e9"`, `"a\u003Cb>&` +
+		"\u2028" + `é"`} {
 		r, err := p.packValue(json.RawMessage(text))
 		if err != nil {
 			t.Fatal(err)
@@ -191,7 +195,8 @@ func TestEqualStringsAreOne(t *testing.T) {
 }
 
 func TestPackRefusesWhatIsNoJSON(t *testing.T) {
-	for _, text := range []string{"", "{", `{"a"}`, `{"a":1`, `[1`, `[1 2]`, `"a`, "nul", `{"a":}`, `{a:1}`, `["\`, `{"a":1 "b":2}`} {
+	for _, text := range []string{"", "{", `{"a"}`, `{"a":1`, `[1`, `[1 2]`, `"a`, "nul", `{"a":}`, `{a:1}`, `["\`,
+		`{"a":1 "b":2}`} {
 		if _, err := newPacker().packValue(json.RawMessage(text)); err == nil {
 			t.Errorf("%q is taken", text)
 		}
@@ -199,7 +204,8 @@ func TestPackRefusesWhatIsNoJSON(t *testing.T) {
 }
 
 func FuzzPack(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,2,{"b":null}],"c":"</script>"}`, `[[],{},"",0,-1.5e9,true]`, `"\ud800"`, `"\u2028"`} {
+	for _, seed := range []string{`{"a":[1,2,{"b":null}],"c":"</script>"}`, `[[],{},"",0,-1.5e9,true]`,
+		`"\ud800"`, `"\u2028"`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -17,7 +17,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
-// Packed is a report for a page: the same document as its JSON, with everything that is alike in it written once.
+// Packed is a report for a page: the same document as its JSON, with everything that is alike in it
+// written once.
 type Packed struct {
 	opening
 
@@ -25,8 +26,9 @@ type Packed struct {
 	root   object
 }
 
-// Pack is Gather for a page: a document is packed while the next question is asked, and then dropped, as all of them take several times the memory of
-// the input. draw gets the topology, and returns what of it the picture shows.
+// Pack is Gather for a page: a document is packed while the next question is asked, and then
+// dropped, as all of them take several times the memory of the input. draw gets the topology, and
+// returns what of it the picture shows.
 func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*graph.Topology) *graph.Topology) (*Packed, error) {
 	p := newPacked()
 	documents, packed := make(chan any), make(chan error, 1)
@@ -122,7 +124,8 @@ func takeApart(document any) (documentPart, error) {
 		return documentPart{"protection", &head, []documentList{takeList("items", &head.Items)}}, nil
 	case *audit.Report:
 		head := *d
-		return documentPart{"dataplane", &head, []documentList{takeList("items", &head.Items), takeList("matched", &head.Matched)}}, nil
+		return documentPart{"dataplane", &head, []documentList{takeList("items", &head.Items),
+			takeList("matched", &head.Matched)}}, nil
 	}
 	return documentPart{}, fmt.Errorf("packing the report: it has no document of type %T", document)
 }

@@ -15,8 +15,9 @@ import (
 func TestItemsOfOneStack(t *testing.T) {
 	gateway := model.Ref{Group: "g", Kind: "Gateway", Name: "gw"}
 	roads := []view.Path{{Gateway: "infra/gw", Listener: "a"}, {Gateway: "infra/gw", Listener: "b"}}
-	one := view.EffectivePolicy{PolicyKind: "P.g", Paths: roads, Spec: map[string]any{"a": 1}, ID: "1", Policies: []view.PolicyUse{{Policy: &gateway, Target: &gateway, Role: "contributing"}},
-		Rules: []view.Rule{{Name: "a", Value: 1, Sources: []view.Source{{Target: &gateway}}}}}
+	one := view.EffectivePolicy{PolicyKind: "P.g", Paths: roads, Spec: map[string]any{"a": 1}, ID: "1",
+		Policies: []view.PolicyUse{{Policy: &gateway, Target: &gateway, Role: "contributing"}},
+		Rules:    []view.Rule{{Name: "a", Value: 1, Sources: []view.Source{{Target: &gateway}}}}}
 	other := one
 	other.ID, other.Policies = "2", []view.PolicyUse{{Target: &gateway, Role: "lost"}}
 	seen := one // by another target, from which the policy stands elsewhere
@@ -38,7 +39,8 @@ func TestItemsOfOneStack(t *testing.T) {
 	}
 	r.Picture = &graph.Topology{Nodes: r.Topology.Nodes, Edges: []graph.GraphEdge{}}
 	r.Classes = &prove.RuleClassList{Undecided: []prove.Undecided{}, LeftOut: []string{"b"}, Items: []prove.RuleClasses{
-		{Rule: model.Ref{Name: "r0"}, Classes: []prove.RuleClass{{Class: "host a", Command: "curl http://a/"}}, More: 1}}}
+		{Rule: model.Ref{Name: "r0"}, Classes: []prove.RuleClass{{Class: "host a", Command: "curl http://a/"}},
+			More: 1}}}
 	text, err := packedOf(t, r).text()
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
-// The front end, as the folder web builds it. They end neither a script nor a style element; a test sees to it.
+// The front end, as the folder web builds it. They end neither a script nor a style element; a test
+// sees to it.
 var (
 	//go:embed page/app.js
 	script string
@@ -22,17 +23,20 @@ var (
 	style string
 )
 
-// HTML writes a report as one HTML page that needs nothing else. What the input says is text wherever it stands: in the packed document, in the
-// title, and in the picture, of which only what draws is kept. The page's own policy lets nothing run but the embedded front end, and lets
+// HTML writes a report as one HTML page that needs nothing else. What the input says is text
+// wherever it stands: in the packed document, in the title, and in the picture, of which only what
+// draws is kept. The page's own policy lets nothing run but the embedded front end, and lets
 // nothing be loaded.
 func HTML(w io.Writer, r *Packed, picture Picture) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	styles := []string{style, pictureStyle()}
 	p := pageWriter{out}
-	p.writeMarkup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
+	p.writeMarkup(
+		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	p.writeText(securityPolicy([]string{script}, styles))
-	p.writeMarkup("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n" +
-		"<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" content=\"")
+	p.writeMarkup(
+		"\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n" +
+			"<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" content=\"")
 	p.writeText("kubectl-dopolicy " + r.Version)
 	p.writeMarkup("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>")
 	p.writeText(r.Title)
@@ -40,7 +44,8 @@ func HTML(w io.Writer, r *Packed, picture Picture) error {
 	for _, s := range styles {
 		p.writeMarkup("<style>" + s + "</style>\n")
 	}
-	p.writeMarkup("</head>\n<body>\n<noscript><p>" + needsScript + "</p></noscript>\n<div id=\"app\"></div>\n<div id=\"picture\">")
+	p.writeMarkup("</head>\n<body>\n<noscript><p>" + needsScript +
+		"</p></noscript>\n<div id=\"app\"></div>\n<div id=\"picture\">")
 	if picture.Missing != "" {
 		p.writeMarkup("<p>")
 		p.writeText(picture.Missing)
@@ -71,8 +76,9 @@ func (p pageWriter) writeMarkup(s string) { _, _ = p.w.WriteString(s) }
 // writeText writes a text, in an element or a quoted attribute.
 func (p pageWriter) writeText(s string) { p.writeMarkup(escape.EscapeMarkup(s)) }
 
-// maxPlainBytes is how large a packed document may be that stands in the page as it is: it opens sooner, and people and programs can read it. A
-// larger one is compressed to about a fifth, so that the page can still be mailed.
+// maxPlainBytes is how large a packed document may be that stands in the page as it is: it opens
+// sooner, and people and programs can read it. A larger one is compressed to about a fifth, so that
+// the page can still be mailed.
 const maxPlainBytes = 12 << 20
 
 // writeData writes the packed document. The element tells in data-encoding how, if not as it is:
@@ -97,7 +103,8 @@ func (p pageWriter) writeData(text []byte, plain int) error {
 
 // securityPolicy lets the given scripts and styles be, and forbids all else.
 func securityPolicy(scripts, styles []string) string {
-	return "default-src 'none'; script-src" + formatHashes(scripts) + "; style-src" + formatHashes(styles) + "; img-src data:; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; script-src" + formatHashes(scripts) + "; style-src" + formatHashes(styles) +
+		"; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
 func formatHashes(texts []string) string {

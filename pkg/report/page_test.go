@@ -31,8 +31,10 @@ import (
 
 // evil are texts that want to be more than text.
 func evil() []string {
-	return []string{`</script><script>alert(1)</script>`, `<!--<script>`, `]]>`, `" onload="alert(1)`, `'><img src=x onerror=alert(1)>`, `javascript:alert(1)`,
-		"\u2028alert(1)\u2029", `</title></head><body onload=alert(1)>`, `</style><script>alert(1)</script>`, `&lt;script&gt;`, "\x00\x1b[2J\u202e", `{{.}}`, "`${1}`"}
+	return []string{`</script><script>alert(1)</script>`, `<!--<script>`, `]]>`, `" onload="alert(1)`,
+		`'><img src=x onerror=alert(1)>`, `javascript:alert(1)`,
+		"\u2028alert(1)\u2029", `</title></head><body onload=alert(1)>`, `</style><script>alert(1)</script>`,
+		`&lt;script&gt;`, "\x00\x1b[2J\u202e", `{{.}}`, "`${1}`"}
 }
 
 // hostileReport has evil texts wherever the input has a say.
@@ -42,17 +44,24 @@ func hostileReport() *Report {
 	problem := model.Problem{Severity: model.Warning, Code: "TargetNotFound", Ref: &ref, Message: all, Hint: all}
 	out := &Report{
 		RulesWithoutPolicy: []model.Ref{ref},
-		Facts:              Facts{Title: all, Version: all, Inputs: []Input{{Kind: Path, Name: all}}, Scope: Scope{Namespace: all}},
-		Topology:           &graph.Topology{Nodes: []graph.GraphNode{{ID: all, Ref: ref, Kind: "rule", Labels: map[string]string{all: all}}}, Edges: []graph.GraphEdge{{From: all, To: all}}},
-		Effective: &effective.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: all, Target: ref, Spec: map[string]any{all: evil()},
+		Facts: Facts{Title: all, Version: all, Inputs: []Input{{Kind: Path, Name: all}},
+			Scope: Scope{Namespace: all}},
+		Topology: &graph.Topology{Nodes: []graph.GraphNode{{ID: all, Ref: ref, Kind: "rule",
+			Labels: map[string]string{all: all}}}, Edges: []graph.GraphEdge{{From: all, To: all}}},
+		Effective: &effective.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: all, Target: ref,
+			Spec:  map[string]any{all: evil()},
 			Rules: []view.Rule{{Name: all, Value: all, Sources: []view.Source{{Target: &ref, Level: all}}}}}}},
 		Overridden: &overridden.OverriddenRuleList{Items: []overridden.OverriddenRule{{Rule: all, Message: all}}},
 		Status:     &status.StatusList{Items: []status.ObjectStatus{{Object: ref, Note: all}}},
 		Findings:   &check.Report{Items: []check.Finding{check.NewFinding(problem)}},
 		Classes: &prove.RuleClassList{Undecided: []prove.Undecided{{Why: all, Example: all}}, LeftOut: evil(),
-			Items: []prove.RuleClasses{{Rule: ref, Classes: []prove.RuleClass{{Class: all, Listener: &ref, Command: all, Unknown: all}}}}},
-		Protection: &protection.RuleProtectionList{Items: []protection.RuleProtection{{Rule: ref, Protection: &protection.Protection{
-			Authentication: protect.Result{Verdict: gate.Verdict(all), Methods: evil(), By: []protect.Use{{Object: ref, Field: all}}, Because: []protect.Reason{{Code: gate.Code(all), Message: all}}}}}}},
+			Items: []prove.RuleClasses{{Rule: ref, Classes: []prove.RuleClass{{Class: all, Listener: &ref,
+				Command: all, Unknown: all}}}}},
+		Protection: &protection.RuleProtectionList{Items: []protection.RuleProtection{{Rule: ref,
+			Protection: &protection.Protection{
+				Authentication: protect.Result{Verdict: gate.Verdict(all), Methods: evil(),
+					By: []protect.Use{{Object: ref, Field: all}}, Because: []protect.Reason{{Code: gate.Code(all),
+						Message: all}}}}}}},
 	}
 	out.Finish("Report", []model.Problem{problem})
 	return out
@@ -133,7 +142,10 @@ func text(n *html.Node) string {
 
 // TestNothingOfTheInputRuns parses a page with evil texts as a browser does.
 func TestNothingOfTheInputRuns(t *testing.T) {
-	drawn, err := Draw(hostileReport().Topology, func(string, []byte) ([]byte, error) { return []byte(hostileSVG), nil })
+	drawn, err := Draw(hostileReport().Topology, func(string, []byte) ([]byte, error) {
+		return []byte(hostileSVG),
+			nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +155,8 @@ func TestNothingOfTheInputRuns(t *testing.T) {
 	ids := map[string]int{}
 	elements(t, page, func(n *html.Node) {
 		for _, a := range n.Attr {
-			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || strings.Contains(a.Val, "alert") && n.Data != "meta" {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || strings.Contains(a.Val, "alert") &&
+				n.Data != "meta" {
 				t.Errorf("<%s %s=%q>", n.Data, a.Key, a.Val)
 			}
 		}
@@ -205,7 +218,8 @@ func holdsOnlyTo(t *testing.T, policy string, scripts, styles []string) {
 		}
 		return strings.Join(out, " ")
 	}
-	want := "default-src 'none'; script-src " + sums(scripts) + "; style-src " + sums(styles) + "; img-src data:; base-uri 'none'; form-action 'none'"
+	want := "default-src 'none'; script-src " + sums(scripts) + "; style-src " + sums(styles) +
+		"; img-src data:; base-uri 'none'; form-action 'none'"
 	if policy != want {
 		t.Errorf("policy %q\nwant   %q", policy, want)
 	}
@@ -262,14 +276,19 @@ func TestFrontEndStaysInItsElements(t *testing.T) {
 
 func TestPageWithoutPicture(t *testing.T) {
 	page := string(written(t, hostileReport(), Picture{Missing: "no <program> that draws"}))
-	if !strings.Contains(page, `<div id="picture"><p>no &lt;program&gt; that draws</p></div>`) || strings.Contains(page, "<svg") {
+	if !strings.Contains(page, `<div id="picture"><p>no &lt;program&gt; that draws</p></div>`) ||
+		strings.Contains(page, "<svg") {
 		t.Error(page)
 	}
 }
 
 func TestNoPicture(t *testing.T) {
-	for _, svg := range []string{"", "text", "digraph {}", "<html/>", "<svg>", "<!DOCTYPE x [<!ENTITY e 'x'>]><svg viewBox='0 0 1 1'><text>&e;</text></svg>"} {
-		if drawn, err := Draw(&graph.Topology{}, func(string, []byte) ([]byte, error) { return []byte(svg), nil }); err == nil {
+	for _, svg := range []string{"", "text", "digraph {}", "<html/>", "<svg>",
+		"<!DOCTYPE x [<!ENTITY e 'x'>]><svg viewBox='0 0 1 1'><text>&e;</text></svg>"} {
+		if drawn, err := Draw(&graph.Topology{}, func(string, []byte) ([]byte, error) {
+			return []byte(svg),
+				nil
+		}); err == nil {
 			t.Errorf("%q is taken for a picture: %q", svg, drawn.svg)
 		}
 	}

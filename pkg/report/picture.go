@@ -15,7 +15,8 @@ type Picture struct {
 	svg []byte // as render.CleanSVG writes it, and nobody else
 }
 
-// Draw draws what a report shows in its picture. Nodes are links to the places of the page that tell about them.
+// Draw draws what a report shows in its picture. Nodes are links to the places of the page that
+// tell about them.
 func Draw(t *graph.Topology, draw render.Drawer) (Picture, error) {
 	raw, err := draw(string(render.SVG), picture.FormatDOT(t, picture.DOTOptions{Links: nodeLink}))
 	if err != nil {
@@ -28,7 +29,8 @@ func Draw(t *graph.Topology, draw render.Drawer) (Picture, error) {
 // nodeLink is the place of the page about a node.
 func nodeLink(id string) string { return "#/node/" + uriComponent(id) }
 
-// uriComponent writes s as encodeURIComponent of JavaScript does, by which the front end finds the links to a node.
+// uriComponent writes s as encodeURIComponent of JavaScript does, by which the front end finds the
+// links to a node.
 func uriComponent(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -43,9 +45,10 @@ func uriComponent(s string) string {
 	return b.String()
 }
 
-// pictureStyle turns the picture dark with the page: where the reader prefers that, unless the page was told otherwise, and where it was told
-// to be. Paper is light.
+// pictureStyle turns the picture dark with the page: where the reader prefers that, unless the page
+// was told otherwise, and where it was told to be. Paper is light.
 func pictureStyle() string {
-	return "@media screen and (prefers-color-scheme:dark){\n" + picture.DarkCSS(`:root:not([data-theme="light"]) #picture`) + "}\n" +
+	return "@media screen and (prefers-color-scheme:dark){\n" +
+		picture.DarkCSS(`:root:not([data-theme="light"]) #picture`) + "}\n" +
 		"@media screen{\n" + picture.DarkCSS(`:root[data-theme="dark"] #picture`) + "}\n"
 }

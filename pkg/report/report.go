@@ -17,21 +17,26 @@ import (
 	viewstatus "github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
-// Report answers `report`: what the commands answer about one input. Every part is the document that its command writes as JSON.
+// Report answers `report`: what the commands answer about one input. Every part is the document
+// that its command writes as JSON.
 type Report struct {
 	view.Envelope
 	Facts
-	RulesWithoutPolicy []model.Ref `json:"bare"` // route rules that traffic can come to and on which no policy is in force
+	// route rules that traffic can come to and on which no policy is in force
+	RulesWithoutPolicy []model.Ref `json:"bare"`
 
-	Topology   *viewgraph.Topology                `json:"topology"`            // the graph of what was read
-	Effective  *vieweffective.EffectivePolicyList `json:"effective"`           // what is in force
-	Overridden *overridden.OverriddenRuleList     `json:"overridden"`          // what lost
-	Status     *viewstatus.StatusList             `json:"status"`              // predicted statuses
-	Findings   *check.Report                      `json:"findings"`            // also those that do not count, marked
-	Classes    *prove.RuleClassList               `json:"classes"`             // the requests that rules take
-	Protection *protection.RuleProtectionList     `json:"protection"`          // what requests to rules are protected by
-	Dataplane  *audit.Report                      `json:"dataplane,omitempty"` // what proxies do otherwise, where their dumps were given
-	Picture    *viewgraph.Topology                `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
+	Topology   *viewgraph.Topology                `json:"topology"`   // the graph of what was read
+	Effective  *vieweffective.EffectivePolicyList `json:"effective"`  // what is in force
+	Overridden *overridden.OverriddenRuleList     `json:"overridden"` // what lost
+	Status     *viewstatus.StatusList             `json:"status"`     // predicted statuses
+	Findings   *check.Report                      `json:"findings"`   // also those that do not count, marked
+	Classes    *prove.RuleClassList               `json:"classes"`    // the requests that rules take
+	// what requests to rules are protected by
+	Protection *protection.RuleProtectionList `json:"protection"`
+	// what proxies do otherwise, where their dumps were given
+	Dataplane *audit.Report `json:"dataplane,omitempty"`
+	// what the picture in a page shows, where that is less than the topology
+	Picture *viewgraph.Topology `json:"picture,omitempty"`
 }
 
 // Facts say what a report is about.
@@ -67,12 +72,15 @@ type Scope struct {
 // Query is what is asked.
 type Query struct {
 	view.Query
-	In         func(namespace string) bool // nil: every namespace
-	Check      check.Options
-	Status     status.Functions
-	Classes    func(*resolve.Resolution, func(namespace string) bool) (*prove.RuleClassList, error)           // finds the requests that rules take; nil: they are not asked for
-	Protection func(*resolve.Resolution, func(namespace string) bool) (*protection.RuleProtectionList, error) // tells what requests to rules are protected by; nil: it is not asked for
-	Audit      func(*vieweffective.EffectivePolicyList) *audit.Report                                         // holds what is in force against what proxies do; nil: no dump was given
+	In     func(namespace string) bool // nil: every namespace
+	Check  check.Options
+	Status status.Functions
+	// finds the requests that rules take; nil: they are not asked for
+	Classes func(*resolve.Resolution, func(namespace string) bool) (*prove.RuleClassList, error)
+	// tells what requests to rules are protected by; nil: it is not asked for
+	Protection func(*resolve.Resolution, func(namespace string) bool) (*protection.RuleProtectionList, error)
+	// holds what is in force against what proxies do; nil: no dump was given
+	Audit func(*vieweffective.EffectivePolicyList) *audit.Report
 }
 
 // Gather asks all questions about one resolution.

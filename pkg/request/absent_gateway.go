@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// absentGateway is a Gateway that routes name and the input does not have: it may be forbidden, or in another file.
+// absentGateway is a Gateway that routes name and the input does not have: it may be forbidden, or
+// in another file.
 type absentGateway struct {
 	why   string
 	hosts []string // of its routes; nil: any

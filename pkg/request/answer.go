@@ -8,8 +8,8 @@ import (
 // Outcome is what becomes of a request.
 type Outcome string
 
-// The outcomes. Passthrough: traffic in the mesh that no route governs goes to the Service itself. Conditional: it depends on something
-// that no manifest tells.
+// The outcomes. Passthrough: traffic in the mesh that no route governs goes to the Service itself.
+// Conditional: it depends on something that no manifest tells.
 const (
 	Matched      Outcome = "Matched"
 	NoMatch      Outcome = "NoMatch"
@@ -22,15 +22,16 @@ const (
 
 // Answer is what becomes of a request, and why. Nodes that it has none of are topology.None.
 type Answer struct {
-	Request    Request
-	Outcome    Outcome
-	Assumed    Outcome // of a Conditional answer: the outcome if what is not known changes nothing
-	Gateway    topology.NodeID
-	Listener   topology.NodeID // or the Service, or its port, that a request in the mesh is made to
-	Service    model.Ref       // of a request in the mesh
-	Route      topology.NodeID
-	Rule       topology.NodeID
-	Prefix     string                // of the path, that the match asks for by which the rule takes it; "": it asks for none
+	Request  Request
+	Outcome  Outcome
+	Assumed  Outcome // of a Conditional answer: the outcome if what is not known changes nothing
+	Gateway  topology.NodeID
+	Listener topology.NodeID // or the Service, or its port, that a request in the mesh is made to
+	Service  model.Ref       // of a request in the mesh
+	Route    topology.NodeID
+	Rule     topology.NodeID
+	// of the path, that the match asks for by which the rule takes it; "": it asks for none
+	Prefix     string
 	Backends   []topology.BackendRef // the usable ones
 	Location   *Location             // of a Redirect
 	Status     int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP
@@ -38,14 +39,17 @@ type Answer struct {
 	Why        []string              // the comparisons that decided
 	Shadowed   []model.Ref           // rules of other routes that match as well, best first, one of each route
 	NearMisses []NearMiss            // where nothing takes it: what nearly does, nearest first
-	Failing    string                // of a rule of which some backends cannot be used: which share of the requests fails, and why
-	Problems   []model.Problem
+	// of a rule of which some backends cannot be used: which share of the requests fails, and why
+	Failing  string
+	Problems []model.Problem
 
-	// RuleUncertain is set in a Conditional answer if even the rule is not certain. If it is not set, only what the rule does is open.
+	// RuleUncertain is set in a Conditional answer if even the rule is not certain. If it is not
+	// set, only what the rule does is open.
 	RuleUncertain bool
 
-	// Possible is what becomes of the request by each rule that may take it, where it is not known which one does and these are all; one without a
-	// rule means that no rule takes it. Only FindRule sets it.
+	// Possible is what becomes of the request by each rule that may take it, where it is not known
+	// which one does and these are all; one without a rule means that no rule takes it. Only
+	// FindRule sets it.
 	Possible []*Answer
 
 	doubts, candidateDoubts int // how many reasons make the rule uncertain: in all, and because of its candidates

@@ -83,12 +83,14 @@ func (m Competition) Entries(w Destination) []Entry {
 		for _, p := range m.possibleListeners(gateway) {
 			e := Entry{Gateway: gateway, Port: p.facts.Port, Secure: p.facts.Protocol != "HTTP"}
 			speaks := slices.Contains([]string{"HTTP", "HTTPS", "TLS"}, p.facts.Protocol)
-			if speaks && p.facts.Accepted && (w.Listener == "" || m.graph.Node(p.id).Ref.Section == w.Listener) && !slices.Contains(out[first:], e) {
+			if speaks && p.facts.Accepted && (w.Listener == "" || m.graph.Node(p.id).Ref.Section == w.Listener) &&
+				!slices.Contains(out[first:], e) {
 				out = append(out, e)
 			}
 		}
 		slices.SortFunc(out[first:], func(a, b Entry) int {
-			return cmp.Or(cmp.Compare(a.Port, b.Port), strings.Compare(chooseText(a.Secure, "s", ""), chooseText(b.Secure, "s", "")))
+			return cmp.Or(cmp.Compare(a.Port, b.Port), strings.Compare(chooseText(a.Secure, "s", ""),
+				chooseText(b.Secure, "s", "")))
 		})
 	}
 	return out
@@ -99,7 +101,8 @@ func (m Competition) Entries(w Destination) []Entry {
 func (m Competition) possibleListeners(gateway topology.NodeID) []entryListener {
 	out := slices.Clone(m.listListeners(gateway))
 	for _, set := range m.graph.ListenerSetsOf(gateway) {
-		if m.graph.ListenerSet(set).State == topology.SetUnknown && !slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
+		if m.graph.ListenerSet(set).State == topology.SetUnknown &&
+			!slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
 			out = append(out, m.listListeners(set)...)
 		}
 	}
@@ -112,7 +115,8 @@ func (m Competition) UnsupportedListeners(w Destination) []topology.NodeID {
 	var out []topology.NodeID
 	for _, gateway := range m.listGateways() {
 		for _, p := range m.possibleListeners(gateway) {
-			if (w.Gateway == topology.None || w.Gateway == gateway) && p.facts.Accepted && !slices.Contains([]string{"HTTP", "HTTPS", "TLS"}, p.facts.Protocol) &&
+			if (w.Gateway == topology.None || w.Gateway == gateway) && p.facts.Accepted &&
+				!slices.Contains([]string{"HTTP", "HTTPS", "TLS"}, p.facts.Protocol) &&
 				(w.Listener == "" || m.graph.Node(p.id).Ref.Section == w.Listener) {
 				out = append(out, p.id)
 			}
@@ -193,7 +197,8 @@ func (m Competition) Hostnames(e Entry) []string {
 
 // NewRequest returns a plain request to a host that comes to the entry.
 func (e Entry) NewRequest(host string, protocol Protocol) Request {
-	r := Request{Protocol: protocol, Secure: e.Secure, Address: host, Port: e.Port, Host: host, SNI: host, Method: "GET", Path: "/"}
+	r := Request{Protocol: protocol, Secure: e.Secure, Address: host, Port: e.Port, Host: host, SNI: host,
+		Method: "GET", Path: "/"}
 	if protocol == GRPC {
 		r.Method = "POST"
 	}
@@ -210,7 +215,8 @@ func (m Competition) Competitors(e Entry, w Destination, host string, protocol P
 		places = m.chooseListener(&r, places)
 	}
 	var out []Competitor
-	calls := slices.ContainsFunc(places, func(p entryListener) bool { return m.findIndex(p.id)["GRPCRoute"].hasHost(host) })
+	calls := slices.ContainsFunc(places,
+		func(p entryListener) bool { return m.findIndex(p.id)["GRPCRoute"].hasHost(host) })
 	for i, p := range places {
 		kinds := []string{"HTTPRoute"}
 		switch {
@@ -229,7 +235,10 @@ func (m Competition) Competitors(e Entry, w Destination, host string, protocol P
 					all := b.listCandidates()
 					for j := range all {
 						c := &all[j]
-						out = append(out, Competitor{Rule: c.rule, Tests: c.match.toTests(), AttachmentUnknown: c.openReason != "", ExpressionUnknown: s.isUncertain(c.match), listenerRank: i, matchIndex: c.matchIndex, candidate: c, listener: p.id, rank: s.rankCandidate(c)})
+						out = append(out, Competitor{Rule: c.rule, Tests: c.match.toTests(),
+							AttachmentUnknown: c.openReason != "", ExpressionUnknown: s.isUncertain(c.match),
+							listenerRank: i, matchIndex: c.matchIndex, candidate: c, listener: p.id,
+							rank: s.rankCandidate(c)})
 					}
 				}
 			})
@@ -315,7 +324,8 @@ func (m Competition) MeshServices() []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range m.graph.Order(topology.All) {
 		route := func(c topology.NodeID) bool { return m.graph.Node(c).Role == topology.Route }
-		if m.graph.Node(id).Role == topology.Frontend && slices.ContainsFunc(m.graph.Children(topology.All, id), route) {
+		if m.graph.Node(id).Role == topology.Frontend &&
+			slices.ContainsFunc(m.graph.Children(topology.All, id), route) {
 			out = append(out, id)
 		}
 	}

@@ -16,7 +16,8 @@ func (m Competition) NormalizedPath(listener topology.NodeID, path string) (stri
 	}
 	how, known := m.normalization(listener)
 	escaped := normalize.DecodeSlashes(path) != path && how.Decode != normalize.DecodeAll
-	if !known || len(how.ListOtherPaths(path)) > 0 || escaped && how.Escaped != normalize.KeepEscaped && how.Escaped != normalize.DecodeEscaped {
+	if !known || len(how.ListOtherPaths(path)) > 0 || escaped && how.Escaped != normalize.KeepEscaped &&
+		how.Escaped != normalize.DecodeEscaped {
 		return "", false
 	}
 	return how.Apply(path), true

@@ -26,9 +26,11 @@ func (t *trace) explainChoice() {
 	if len(t.fittingListeners) > 1 {
 		at := slices.IndexFunc(t.fittingListeners, func(p entryListener) bool { return p.id == a.Listener })
 		if at == 0 {
-			why = append(why, fmt.Sprintf("%s is more specific than %s", t.matcher.listenerName(t.fittingListeners[0]), t.matcher.listenerName(t.fittingListeners[1])))
+			why = append(why, fmt.Sprintf("%s is more specific than %s", t.matcher.listenerName(t.fittingListeners[0]),
+				t.matcher.listenerName(t.fittingListeners[1])))
 		} else {
-			why = append(why, fmt.Sprintf("%s is used because no rule on %s matches", t.matcher.listenerName(t.fittingListeners[at]), t.matcher.listenerName(t.fittingListeners[0])))
+			why = append(why, fmt.Sprintf("%s is used because no rule on %s matches",
+				t.matcher.listenerName(t.fittingListeners[at]), t.matcher.listenerName(t.fittingListeners[0])))
 		}
 	}
 	best := &t.sure[0]
@@ -89,10 +91,12 @@ func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 	w.Gateway = a.Gateway
 	var others []alternative
 	if len(t.fittingListeners) > 1 {
-		others = append(others, alternative{gatewayapi.ListenerIsolation, chooseText(s.sharedListeners, "true", "false"), func(s *matchSettings) { s.sharedListeners = !s.sharedListeners }})
+		others = append(others, alternative{gatewayapi.ListenerIsolation, chooseText(s.sharedListeners, "true",
+			"false"), func(s *matchSettings) { s.sharedListeners = !s.sharedListeners }})
 	}
 	if m.hasExpressions {
-		others = append(others, alternative{gatewayapi.RegexAnchored, chooseText(s.unanchored, "true", "false"), func(s *matchSettings) { s.unanchored = !s.unanchored }})
+		others = append(others, alternative{gatewayapi.RegexAnchored, chooseText(s.unanchored, "true", "false"),
+			func(s *matchSettings) { s.unanchored = !s.unanchored }})
 	}
 	for _, other := range others {
 		changed := s
@@ -106,10 +110,14 @@ func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 // listAlternatives returns the other ways to order candidates.
 func (s *matchSettings) listAlternatives(cs []candidate) []alternative {
 	out := []alternative{
-		{gatewayapi.HostnamePrecedence, chooseText(s.effectiveHostnames, "original", "intersection"), func(s *matchSettings) { s.effectiveHostnames = !s.effectiveHostnames }},
-		{gatewayapi.PrefixLength, chooseText(s.stripSlash, "literal", "stripped"), func(s *matchSettings) { s.stripSlash = !s.stripSlash }},
-		{gatewayapi.MethodRank, chooseText(s.methodAsHeader, "own", "header"), func(s *matchSettings) { s.methodAsHeader = !s.methodAsHeader }},
-		{gatewayapi.RouteAgeSource, chooseText(s.ignoreAge, "creationTimestamp", "none"), func(s *matchSettings) { s.ignoreAge = !s.ignoreAge }},
+		{gatewayapi.HostnamePrecedence, chooseText(s.effectiveHostnames, "original", "intersection"),
+			func(s *matchSettings) { s.effectiveHostnames = !s.effectiveHostnames }},
+		{gatewayapi.PrefixLength, chooseText(s.stripSlash, "literal", "stripped"),
+			func(s *matchSettings) { s.stripSlash = !s.stripSlash }},
+		{gatewayapi.MethodRank, chooseText(s.methodAsHeader, "own", "header"),
+			func(s *matchSettings) { s.methodAsHeader = !s.methodAsHeader }},
+		{gatewayapi.RouteAgeSource, chooseText(s.ignoreAge, "creationTimestamp", "none"),
+			func(s *matchSettings) { s.ignoreAge = !s.ignoreAge }},
 	}
 	hasPath := func(c candidate) bool { return c.match != nil && !c.match.grpc && c.match.path.form == expression }
 	if s.regexRank == ambiguousRank || !slices.ContainsFunc(cs, hasPath) {
@@ -128,7 +136,8 @@ func (m *Matcher) noteDifference(a *Answer, other alternative, rule topology.Nod
 	if rule != topology.None {
 		instead = m.graph.Node(rule).Ref.String() + " takes the request"
 	}
-	a.addProblem(model.Info, model.SettingMatters, nil, fmt.Sprintf("with %s=%s %s", other.setting, other.value, instead), "")
+	a.addProblem(model.Info, model.SettingMatters, nil, fmt.Sprintf("with %s=%s %s", other.setting,
+		other.value, instead), "")
 }
 
 // chooseText returns the first text if b holds, else the second.
@@ -166,7 +175,8 @@ func (m *Matcher) mayMissSets(gateway topology.NodeID) bool {
 		return false
 	}
 	from := m.graph.Node(gateway).Object.Text("spec", "allowedListeners", "namespaces", "from")
-	return from != "" && from != "None" && slices.ContainsFunc(gatewayapi.ListenerSetKinds(), m.graph.Cluster().HasUnread)
+	return from != "" && from != "None" && slices.ContainsFunc(gatewayapi.ListenerSetKinds(),
+		m.graph.Cluster().HasUnread)
 }
 
 // routeKinds returns the kinds of routes that may take the request.

@@ -16,7 +16,8 @@ type Destination struct {
 	Listener string          // "": the one that the request leads to
 }
 
-// Find tells what becomes of a request. The error is an *AmbiguousError if several Gateways could be meant.
+// Find tells what becomes of a request. The error is an *AmbiguousError if several Gateways could
+// be meant.
 func (m *Matcher) Find(r Request, w Destination) (*Answer, error) {
 	s := readMatchSettings(m.settings)
 	t, err := m.traceRequest(&r, w, &s)
@@ -36,7 +37,8 @@ func (m *Matcher) Find(r Request, w Destination) (*Answer, error) {
 	return a, nil
 }
 
-// FindAll is Find for a request that several Gateways could take: an answer for each of them, by their names.
+// FindAll is Find for a request that several Gateways could take: an answer for each of them, by
+// their names.
 func (m *Matcher) FindAll(r Request, w Destination) ([]*Answer, error) {
 	one, err := m.Find(r, w)
 	var several *AmbiguousError
@@ -86,7 +88,8 @@ func runTrace(m *Matcher, r *Request, w Destination, s *matchSettings, compared 
 		t = &trace{}
 	}
 	t.matcher, t.settings, t.normalization, t.normalized = m, s, normalize.UnknownRules(), compared
-	t.answer = &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway, Listener: topology.None, Route: topology.None, Rule: topology.None}
+	t.answer = &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway, Listener: topology.None,
+		Route: topology.None, Rule: topology.None}
 	t.request = &t.answer.Request
 	if r.From != "" {
 		own := *r
@@ -133,7 +136,8 @@ func (t *trace) notFoundStatus() int {
 // connection as TLS can only close it.
 func (t *trace) canAnswerHTTP() bool {
 	id := t.answer.Listener
-	passed := id != topology.None && t.matcher.graph.Node(id).Role == topology.Listener && t.matcher.graph.Listener(id).Protocol == "TLS"
+	passed := id != topology.None && t.matcher.graph.Node(id).Role == topology.Listener &&
+		t.matcher.graph.Listener(id).Protocol == "TLS"
 	return t.request.Protocol == HTTP && !passed
 }
 
@@ -199,14 +203,17 @@ func (t *trace) findAtGateway(w Destination) {
 // it takes part would answer instead.
 func (t *trace) checkUndecidedListeners(undecided []entryListener) {
 	for _, p := range undecided {
-		if len(t.fittingListeners) > 0 && rankHostname(t.fittingListeners[0].facts.Hostname) >= rankHostname(p.facts.Hostname) {
+		if len(t.fittingListeners) > 0 &&
+			rankHostname(t.fittingListeners[0].facts.Hostname) >= rankHostname(p.facts.Hostname) {
 			continue
 		}
 		set := t.matcher.graph.Lookup(t.matcher.graph.Node(p.id).Ref.WithoutSection())[0]
-		t.answer.makeRuleUncertain(t.matcher.listenerName(p) + " may answer instead: " + t.matcher.graph.ListenerSet(set).Reason)
+		t.answer.makeRuleUncertain(t.matcher.listenerName(p) + " may answer instead: " +
+			t.matcher.graph.ListenerSet(set).Reason)
 	}
 	if len(t.fittingListeners) > 0 && t.fittingListeners[0].facts.Refused.Message != "" {
-		t.answer.makeRuleUncertain("whether " + t.matcher.listenerName(t.fittingListeners[0]) + " takes traffic is not known: " + t.fittingListeners[0].facts.Refused.Message)
+		t.answer.makeRuleUncertain("whether " + t.matcher.listenerName(t.fittingListeners[0]) +
+			" takes traffic is not known: " + t.fittingListeners[0].facts.Refused.Message)
 	}
 }
 
@@ -238,10 +245,12 @@ func findGRPCKind(t *trace, p entryListener) string {
 	grpc, http := at["GRPCRoute"].hasHost(t.request.Host), at["HTTPRoute"].hasHost(t.request.Host)
 	if grpc && http {
 		t.answer.addProblem(model.Info, model.NotEvaluated, nil,
-			fmt.Sprintf("HTTPRoutes and GRPCRoutes are for host %s on %s: GRPCRoutes are assumed to win; implementations may reject the newer route", t.request.Host, t.matcher.listenerName(p)), "give each kind a hostname of its own")
+			fmt.Sprintf(
+				"HTTPRoutes and GRPCRoutes are for host %s on %s: GRPCRoutes are assumed to win; implementations may reject the newer route", t.request.Host, t.matcher.listenerName(p)), "give each kind a hostname of its own")
 	}
 	if !grpc && http {
-		t.addReason("no GRPCRoute is for host " + t.request.Host + ", so HTTPRoutes decide: a gRPC request is a POST to " + t.request.Path)
+		t.addReason("no GRPCRoute is for host " + t.request.Host +
+			", so HTTPRoutes decide: a gRPC request is a POST to " + t.request.Path)
 		return "HTTPRoute"
 	}
 	return "GRPCRoute"
@@ -296,7 +305,8 @@ func (t *trace) isolationNote() string {
 	if len(t.fittingListeners) < 2 {
 		return ""
 	}
-	return "; " + t.matcher.listenerName(t.fittingListeners[1]) + " is not used, because only the most specific listener answers"
+	return "; " + t.matcher.listenerName(t.fittingListeners[1]) +
+		" is not used, because only the most specific listener answers"
 }
 
 // chooseBest takes the best candidate and says what becomes of the request by its rule.

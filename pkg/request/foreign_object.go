@@ -22,11 +22,13 @@ func (t *trace) checkForeignListeners(w Destination) {
 	for _, gateway := range gateways {
 		for _, p := range filterByHost(m.listListeners(gateway), r.wantedName()) {
 			n := m.graph.Node(p.id)
-			if p.facts.Port != r.Port || !p.facts.Accepted || !strings.Contains(p.facts.Protocol, "/") || w.Listener != "" && n.Ref.Section != w.Listener {
+			if p.facts.Port != r.Port || !p.facts.Accepted || !strings.Contains(p.facts.Protocol, "/") ||
+				w.Listener != "" && n.Ref.Section != w.Listener {
 				continue
 			}
 			a.Status = 0
-			a.makeRuleUncertain("listener " + n.Ref.String() + " may take it: its protocol " + p.facts.Protocol + " belongs to an implementation")
+			a.makeRuleUncertain("listener " + n.Ref.String() + " may take it: its protocol " + p.facts.Protocol +
+				" belongs to an implementation")
 			a.addProblem(model.Warning, model.NotEvaluated, m.graph.Node(gateway).Object,
 				"protocol "+p.facts.Protocol+" belongs to an implementation and is not evaluated: "+n.Ref.String(), "")
 		}
@@ -41,9 +43,11 @@ func (t *trace) checkForeignBackends(refs []model.Ref) {
 		if a.Outcome == BackendError || a.Assumed == BackendError {
 			a.Status = 0
 		}
-		a.makeConditional("an implementation may support " + to.String() + ", though nothing in the input defines its kind")
+		a.makeConditional("an implementation may support " + to.String() +
+			", though nothing in the input defines its kind")
 		a.addProblem(model.Warning, model.NotEvaluated, t.matcher.graph.Node(a.Rule).Object,
-			"whether "+to.String()+" can be sent to is not known: kind "+to.GroupKind().String()+" is not defined in the input, and an implementation may support it",
+			"whether "+to.String()+" can be sent to is not known: kind "+to.GroupKind().String()+
+				" is not defined in the input, and an implementation may support it",
 			"add its CRD or an object of it")
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// dice draws inputs and requests from small alphabets, so that they meet often and differ in little.
+// dice draws inputs and requests from small alphabets, so that they meet often and differ in
+// little.
 type dice struct{ *rand.Rand }
 
 func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, 713))} }
@@ -28,16 +29,20 @@ func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
 const drawnGateway = "infra/gw"
 
 var (
-	drawnHostnames = []string{"b.com", "a.b.com", "a.b.com", "z.b.com", "c.a.b.com", "*.com", "*.b.com", "*.b.com", "*.a.b.com"}
-	drawnHosts     = []string{"b.com", "a.b.com", "a.b.com", "a.b.com", "z.b.com", "c.a.b.com", "d.c.a.b.com", "y.x.com", "other.org", "10.0.0.9"}
-	drawnPaths     = []string{"/", "/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/A", "/a/b/c"}
-	drawnAsks      = []string{"/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/A", "/a/b/c", "/a/b/c/d", "/abc", "/a//b"}
-	drawnRegexes   = []string{"/a.*", "/[ab]+", "/a|/ab", "/a/b/?", ".*b.*", "/(?i)a"}
-	// The joined names sort in another order than namespaces and names do one after the other: team-b/z comes before team/a.
+	drawnHostnames = []string{"b.com", "a.b.com", "a.b.com", "z.b.com", "c.a.b.com", "*.com", "*.b.com",
+		"*.b.com", "*.a.b.com"}
+	drawnHosts = []string{"b.com", "a.b.com", "a.b.com", "a.b.com", "z.b.com", "c.a.b.com", "d.c.a.b.com",
+		"y.x.com", "other.org", "10.0.0.9"}
+	drawnPaths   = []string{"/", "/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/A", "/a/b/c"}
+	drawnAsks    = []string{"/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/A", "/a/b/c", "/a/b/c/d", "/abc", "/a//b"}
+	drawnRegexes = []string{"/a.*", "/[ab]+", "/a|/ab", "/a/b/?", ".*b.*", "/(?i)a"}
+	// The joined names sort in another order than namespaces and names do one after the other:
+	// team-b/z comes before team/a.
 	drawnNamespaces = []string{"team", "team-b", "team-b2", "infra"}
 	drawnNames      = []string{"a", "a-b", "b", "z", "a.b", "a0"}
-	drawnTimes      = []string{"2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"}
-	drawnFields     = []string{"x", "X", "y", "Y", "x-Z", "X-z"}
+	drawnTimes      = []string{"2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z",
+		"2024-03-01T00:00:00Z"}
+	drawnFields = []string{"x", "X", "y", "Y", "x-Z", "X-z"}
 )
 
 // input draws a Gateway with its routes, in any order.
@@ -45,12 +50,14 @@ func (d dice) input() []doc {
 	sort := one(d, "HTTP", "HTTP", "HTTP", "GRPC", "TLS", "mixed", "mixed", "L4")
 	out := []doc{d.gateway(sort)}
 	for _, n := range drawnNamespaces {
-		out = append(out, doc{"apiVersion": "v1", "kind": "Namespace", "metadata": doc{"name": n, "labels": doc{"team": n[:min(5, len(n))]}}})
+		out = append(out, doc{"apiVersion": "v1", "kind": "Namespace", "metadata": doc{"name": n,
+			"labels": doc{"team": n[:min(5, len(n))]}}})
 	}
 	times := one(d, "none", "all", "all", "some")
 	taken := map[string]bool{}
 	for range 1 + d.IntN(10) {
-		if r := d.route(sort, times); !taken[text(r, "kind")+text(r, "metadata", "namespace")+"/"+text(r, "metadata", "name")] {
+		if r := d.route(sort, times); !taken[text(r, "kind")+text(r, "metadata", "namespace")+"/"+
+			text(r, "metadata", "name")] {
 			taken[text(r, "kind")+text(r, "metadata", "namespace")+"/"+text(r, "metadata", "name")] = true
 			out = append(out, r)
 		}
@@ -85,7 +92,8 @@ func (d dice) gateway(sort string) doc {
 		}
 		allowed := doc{"namespaces": doc{"from": "All"}}
 		if d.chance(20) {
-			allowed["namespaces"] = one(d, doc{"from": "Same"}, doc{"from": "Selector", "selector": doc{"matchLabels": doc{"team": "team-"}}},
+			allowed["namespaces"] = one(d, doc{"from": "Same"},
+				doc{"from": "Selector", "selector": doc{"matchLabels": doc{"team": "team-"}}},
 				doc{"from": "Selector", "selector": doc{"matchLabels": doc{"kubernetes.io/metadata.name": "team"}}})
 		}
 		if d.chance(10) {
@@ -96,7 +104,8 @@ func (d dice) gateway(sort string) doc {
 		}
 		listeners = append(listeners, l)
 	}
-	return doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"namespace": "infra", "name": "gw"},
+	return doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"namespace": "infra",
+		"name": "gw"},
 		"spec": doc{"gatewayClassName": "c", "listeners": listeners}}
 }
 
@@ -315,8 +324,9 @@ func (d dice) ask(input []doc) ask {
 
 // settings draws the switches, for the package and for the reference.
 func (d dice) settings() (model.Settings, refSettings) {
-	ref := refSettings{isolation: d.chance(70), intersection: d.chance(30), stripped: d.chance(30), methodHeader: d.chance(25),
-		ageless: d.chance(15), loose: d.chance(20), regexRank: one(d, "afterExact", "afterPrefix", "byLength")}
+	ref := refSettings{isolation: d.chance(70), intersection: d.chance(30), stripped: d.chance(30),
+		methodHeader: d.chance(25),
+		ageless:      d.chance(15), loose: d.chance(20), regexRank: one(d, "afterExact", "afterPrefix", "byLength")}
 	return ref.values(), ref
 }
 
@@ -329,9 +339,12 @@ func (s refSettings) values() model.Settings {
 		return no
 	}
 	return model.NewSettings(map[string]any{
-		gatewayapi.ListenerIsolation: s.isolation, gatewayapi.HostnamePrecedence: pick(s.intersection, "intersection", "original"),
-		gatewayapi.PrefixLength: pick(s.stripped, "stripped", "literal"), gatewayapi.MethodRank: pick(s.methodHeader, "header", "own"),
-		gatewayapi.RouteAgeSource: pick(s.ageless, "none", "creationTimestamp"), gatewayapi.RegexAnchored: !s.loose, gatewayapi.RegexRank: s.regexRank,
+		gatewayapi.ListenerIsolation: s.isolation, gatewayapi.HostnamePrecedence: pick(s.intersection,
+			"intersection", "original"),
+		gatewayapi.PrefixLength: pick(s.stripped, "stripped", "literal"), gatewayapi.MethodRank: pick(s.methodHeader,
+			"header", "own"),
+		gatewayapi.RouteAgeSource: pick(s.ageless, "none", "creationTimestamp"), gatewayapi.RegexAnchored: !s.loose,
+		gatewayapi.RegexRank: s.regexRank,
 	})
 }
 
@@ -343,8 +356,10 @@ func snapshot(input []doc) *model.Snapshot {
 		if !found {
 			group, version = "", group
 		}
-		o := &model.Object{Version: version, Body: model.Pack(d, nil), Origin: model.Origin{File: "in.yaml", Line: i + 1}, Labels: map[string]string{},
-			Ref: model.Ref{Group: group, Kind: text(d, "kind"), Namespace: text(d, "metadata", "namespace"), Name: text(d, "metadata", "name")}}
+		o := &model.Object{Version: version, Body: model.Pack(d, nil), Origin: model.Origin{File: "in.yaml",
+			Line: i + 1}, Labels: map[string]string{},
+			Ref: model.Ref{Group: group, Kind: text(d, "kind"), Namespace: text(d, "metadata", "namespace"),
+				Name: text(d, "metadata", "name")}}
 		labels, _ := walk(d, "metadata", "labels").(doc)
 		for key := range labels {
 			o.Labels[key] = text(labels, key)
@@ -458,7 +473,8 @@ func minimal(input []doc, bad func([]doc) bool) []doc {
 	return input
 }
 
-// dropNth takes the nth field of a spec, or entry of a list in one, out of an input. It reports whether there is one.
+// dropNth takes the nth field of a spec, or entry of a list in one, out of an input. It reports
+// whether there is one.
 func dropNth(input []doc, n *int) bool {
 	for _, d := range input {
 		for _, part := range []string{"spec", "metadata"} {
@@ -477,7 +493,8 @@ func dropIn(v doc, n *int) bool {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		if !slices.Contains([]string{"name", "namespace", "protocol", "port", "spec", "namespaces", "from", "value", "type"}, key) {
+		if !slices.Contains([]string{"name", "namespace", "protocol", "port", "spec", "namespaces", "from", "value",
+			"type"}, key) {
 			if *n == 0 {
 				delete(v, key)
 				return true

@@ -11,14 +11,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// index finds the candidates of one place where routes are attached, a listener or a Service in the mesh, without looking at all of them:
-// by kind of route, then by hostname, then by path.
+// index finds the candidates of one place where routes are attached, a listener or a Service in the
+// mesh, without looking at all of them: by kind of route, then by hostname, then by path.
 type index map[string]hostTable
 
 // hostTable holds the candidates of one kind of route, by effective hostname; "" is every host.
 type hostTable map[string]*bucket
 
-// bucket are the candidates of one hostname. Those with a path stand under it, prefixes under their stem.
+// bucket are the candidates of one hostname. Those with a path stand under it, prefixes under their
+// stem.
 type bucket struct {
 	exact, prefix map[string][]candidate
 	rest          []candidate
@@ -103,24 +104,27 @@ func (t hostTable) eachCandidate(r *Request, host string, see func([]candidate))
 	})
 }
 
-// Matcher answers requests over one graph. It keeps what it has read of routes, so that many requests cost little more than one. It is
-// not safe for concurrent use.
+// Matcher answers requests over one graph. It keeps what it has read of routes, so that many
+// requests cost little more than one. It is not safe for concurrent use.
 type Matcher struct {
-	graph           *topology.Graph
-	settings        model.Settings
-	indexes         map[topology.NodeID]index
-	compiled        map[topology.NodeID][]match // by rule
-	compiler        compiler
-	listenerCache   map[topology.NodeID][]entryListener   // listeners by Gateway or ListenerSet
-	portCache       map[portKey]portListeners             // those of a port
-	gateways        []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
-	uncertainRoutes map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
-	refusedRoutes   map[topology.NodeID][]refusedRoute    // routes that are not attached, by Gateway; nil: not looked for yet
-	problems        []model.Problem
-	absentGateways  []absentGateway                                        // nil: not looked for yet
-	normalization   func(listener topology.NodeID) (normalize.Rules, bool) // nil: not known for any
+	graph         *topology.Graph
+	settings      model.Settings
+	indexes       map[topology.NodeID]index
+	compiled      map[topology.NodeID][]match // by rule
+	compiler      compiler
+	listenerCache map[topology.NodeID][]entryListener // listeners by Gateway or ListenerSet
+	portCache     map[portKey]portListeners           // those of a port
+	gateways      []topology.NodeID                   // the Gateways, by name; nil: not looked for yet
+	// routes by the listener at which their attachment is not known; nil: not looked for yet
+	uncertainRoutes map[topology.NodeID][]topology.NodeID
+	// routes that are not attached, by Gateway; nil: not looked for yet
+	refusedRoutes  map[topology.NodeID][]refusedRoute
+	problems       []model.Problem
+	absentGateways []absentGateway                                        // nil: not looked for yet
+	normalization  func(listener topology.NodeID) (normalize.Rules, bool) // nil: not known for any
 
-	unreadInputs map[topology.NodeID][]*unread.Input // objects that take requests and are not read, by the node that they are attached to
+	// objects that take requests and are not read, by the node that they are attached to
+	unreadInputs map[topology.NodeID][]*unread.Input
 
 	hasExpressions bool // some match that was read has a regular expression
 
@@ -131,7 +135,8 @@ type Matcher struct {
 
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
 func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
-	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{}, compiled: map[topology.NodeID][]match{},
+	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{},
+		compiled:      map[topology.NodeID][]match{},
 		listenerCache: map[topology.NodeID][]entryListener{}, portCache: map[portKey]portListeners{}}
 }
 

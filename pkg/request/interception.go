@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// mostInterceptionSteps is how many matches are looked at at most to find those that overtake others at one listener.
+// mostInterceptionSteps is how many matches are looked at at most to find those that overtake
+// others at one listener.
 const mostInterceptionSteps = 5_000_000
 
 // Interception is a rule that takes requests which a rule of another route would take, were it not
@@ -24,12 +25,14 @@ type Interception struct {
 // the same hostname at a listener. It looks only at rules for which takes is true, and at what they
 // take from those for which loses is true. Matches with a regular expression are left out. all is
 // false where there are too many matches to look at all of them.
-func (m Competition) FindInterceptions(gateway, listener topology.NodeID, takes, loses func(rule topology.NodeID) bool) (out []Interception, all bool) {
+func (m Competition) FindInterceptions(gateway, listener topology.NodeID, takes,
+	loses func(rule topology.NodeID) bool) (out []Interception, all bool) {
 	facts := m.graph.Listener(listener)
 	if !facts.Accepted || facts.Protocol != "HTTP" && facts.Protocol != "HTTPS" {
 		return nil, true
 	}
-	o := interceptionFinder{competition: m, settings: readMatchSettings(m.settings), loses: loses, stepsLeft: mostInterceptionSteps, seen: map[[2]topology.NodeID]bool{},
+	o := interceptionFinder{competition: m, settings: readMatchSettings(m.settings), loses: loses,
+		stepsLeft: mostInterceptionSteps, seen: map[[2]topology.NodeID]bool{},
 		entry: Entry{Gateway: gateway, Port: facts.Port, Secure: facts.Protocol == "HTTPS"}}
 	for _, kind := range []string{"HTTPRoute", "GRPCRoute"} {
 		hosts := m.findIndex(listener)[kind]
@@ -112,7 +115,8 @@ func (o *interceptionFinder) checkRequest(rivals []candidate, r *Request, c *can
 		return
 	}
 	o.seen[pair] = true
-	if a, err := o.competition.FindRule(*r, Destination{Gateway: o.entry.Gateway}); err == nil && !a.RuleUncertain && a.Rule == c.rule {
+	if a, err := o.competition.FindRule(*r, Destination{Gateway: o.entry.Gateway}); err == nil && !a.RuleUncertain &&
+		a.Rule == c.rule {
 		o.found = append(o.found, Interception{c.rule, next.rule, a})
 	}
 }
@@ -140,7 +144,8 @@ func (o *interceptionFinder) buildSharedRequests(host string, a, b *match) []Req
 	}
 	if a.grpc {
 		r := o.entry.NewRequest(host, GRPC)
-		r.Service, r.Call = cmp.Or(a.service.value, b.service.value, "any.Service"), cmp.Or(a.call.value, b.call.value, "Any")
+		r.Service, r.Call = cmp.Or(a.service.value, b.service.value, "any.Service"), cmp.Or(a.call.value,
+			b.call.value, "Any")
 		r.Path = "/" + r.Service + "/" + r.Call
 		return addFields(r, a, b)
 	}

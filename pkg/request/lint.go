@@ -9,8 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Lint finds what gets no traffic: rules that no request can reach (gatewayapi G52), routes that are attached to nothing, and listeners
-// without routes.
+// Lint finds what gets no traffic: rules that no request can reach (gatewayapi G52), routes that
+// are attached to nothing, and listeners without routes.
 func Lint(g *topology.Graph, s model.Settings) []model.Problem {
 	m := NewMatcher(g, s)
 	shadowed := shadowFinder{matcher: m, settings: readMatchSettings(s), seed: maphash.MakeSeed()}
@@ -32,7 +32,8 @@ func (m *Matcher) findUnattached() []model.Problem {
 			}
 		}
 		if why := g.ExplainUnattached(id); why != "" {
-			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: why}.At(g.Node(id).Object))
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
+				Message: why}.At(g.Node(id).Object))
 		}
 	}
 	return append(out, m.findUnusedListeners(taken)...)
@@ -61,7 +62,8 @@ func (m *Matcher) findUnusedListeners(taken map[topology.NodeID]bool) []model.Pr
 		if n := len(names[owner]); n > 1 {
 			what = fmt.Sprintf("no route is attached to %d listeners: %s", n, strings.Join(names[owner], ", "))
 		}
-		out = append(out, model.Problem{Severity: model.Info, Code: model.ListenerWithoutRoutes, Message: what}.At(g.Node(owner).Object))
+		out = append(out, model.Problem{Severity: model.Info, Code: model.ListenerWithoutRoutes,
+			Message: what}.At(g.Node(owner).Object))
 	}
 	return out
 }

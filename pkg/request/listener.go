@@ -146,7 +146,8 @@ type arrival struct {
 
 // findListeners returns the listeners that a connection can come to, those that are refused, and of
 // the first those that are for the wanted name. The lists are not to be changed.
-func (a *arrival) findListeners(m *Matcher, r *Request, gateway topology.NodeID, name string) (open, refused, fit []entryListener) {
+func (a *arrival) findListeners(m *Matcher, r *Request, gateway topology.NodeID, name string) (open, refused,
+	fit []entryListener) {
 	at, wanted := portKey{gateway, r.Port, r.Protocol, r.Secure, name}, r.wantedName()
 	if !a.known || a.portKey != at || a.hostname != wanted {
 		*a = arrival{portKey: at, hostname: wanted, known: true}
@@ -161,7 +162,8 @@ func (a *arrival) findListeners(m *Matcher, r *Request, gateway topology.NodeID,
 func (m *Matcher) undecidedListeners(r *Request, gateway topology.NodeID, name string) []entryListener {
 	var out []entryListener
 	for _, set := range m.graph.ListenerSetsOf(gateway) {
-		if facts := m.graph.ListenerSet(set); facts.State == topology.SetUnknown && !slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
+		if facts := m.graph.ListenerSet(set); facts.State == topology.SetUnknown &&
+			!slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
 			open, _ := m.listenersOnPort(r, set, name)
 			out = append(out, filterByHost(open, r.wantedName())...)
 		}
@@ -173,11 +175,13 @@ func (m *Matcher) undecidedListeners(r *Request, gateway topology.NodeID, name s
 func filterByHost(open []entryListener, host string) []entryListener {
 	var out []entryListener
 	for _, p := range open {
-		if p.facts.Protocol == "TCP" || p.facts.Protocol == "UDP" || isForHost(p.facts.Hostname, host) { // where there are no names, a hostname means nothing
+		// where there are no names, a hostname means nothing
+		if p.facts.Protocol == "TCP" || p.facts.Protocol == "UDP" || isForHost(p.facts.Hostname, host) {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b entryListener) int { return rankHostname(b.facts.Hostname) - rankHostname(a.facts.Hostname) })
+	slices.SortStableFunc(out,
+		func(a, b entryListener) int { return rankHostname(b.facts.Hostname) - rankHostname(a.facts.Hostname) })
 	return out
 }
 
@@ -240,11 +244,14 @@ func (m *Matcher) checkMisdirected(r *Request, chosen entryListener, open []entr
 	own := filterByHost(open, r.Host)
 	switch {
 	case !isForHost(chosen.facts.Hostname, r.Host) && len(own) > 0:
-		return Misdirected, fmt.Sprintf("the server name %s leads to %s, the host %s belongs to %s", r.SNI, m.listenerName(chosen), r.Host, m.listenerName(own[0]))
+		return Misdirected, fmt.Sprintf("the server name %s leads to %s, the host %s belongs to %s", r.SNI,
+			m.listenerName(chosen), r.Host, m.listenerName(own[0]))
 	case !isForHost(chosen.facts.Hostname, r.Host):
-		return NoMatch, fmt.Sprintf("the server name %s leads to %s, and no listener on port %d is for host %s", r.SNI, m.listenerName(chosen), r.Port, r.Host)
+		return NoMatch, fmt.Sprintf("the server name %s leads to %s, and no listener on port %d is for host %s", r.SNI,
+			m.listenerName(chosen), r.Port, r.Host)
 	case rankHostname(own[0].facts.Hostname) > rankHostname(chosen.facts.Hostname):
-		return Misdirected, fmt.Sprintf("the server name %s leads to %s, but %s is more specific for host %s", r.SNI, m.listenerName(chosen), m.listenerName(own[0]), r.Host)
+		return Misdirected, fmt.Sprintf("the server name %s leads to %s, but %s is more specific for host %s", r.SNI,
+			m.listenerName(chosen), m.listenerName(own[0]), r.Host)
 	}
 	return "", ""
 }
@@ -258,7 +265,8 @@ func (m *Matcher) explainNoListener(r *Request, gateway topology.NodeID, open, r
 		for _, p := range open {
 			names = append(names, m.listenerName(p))
 		}
-		return fmt.Sprintf("no listener of %s on port %d is for %s; there is %s", ref, r.Port, cmp.Or(r.wantedName(), "this"), strings.Join(names, ", "))
+		return fmt.Sprintf("no listener of %s on port %d is for %s; there is %s", ref, r.Port,
+			cmp.Or(r.wantedName(), "this"), strings.Join(names, ", "))
 	case len(refused) > 0:
 		for _, p := range refused {
 			names = append(names, m.listenerName(p)+": "+cmp.Or(p.facts.Conflict.Message, p.facts.Refused.Message))
@@ -271,5 +279,6 @@ func (m *Matcher) explainNoListener(r *Request, gateway topology.NodeID, open, r
 	if names == nil {
 		return fmt.Sprintf("%s has no listeners", ref)
 	}
-	return fmt.Sprintf("%s has no %s listener on port %d; it has %s", ref, strings.Join(r.listenerProtocols(), " or "), r.Port, strings.Join(names, ", "))
+	return fmt.Sprintf("%s has no %s listener on port %d; it has %s", ref, strings.Join(r.listenerProtocols(), " or "),
+		r.Port, strings.Join(names, ", "))
 }

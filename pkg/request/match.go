@@ -33,7 +33,8 @@ type valueMatch struct {
 	regex       *pattern
 }
 
-// pattern is a regular expression. How much of a text it must match is up to implementations (gatewayapi G48).
+// pattern is a regular expression. How much of a text it must match is up to implementations
+// (gatewayapi G48).
 type pattern struct{ anchored, unanchored *regexp.Regexp } // nil: it cannot be evaluated
 
 // form is how a value is compared.
@@ -131,7 +132,8 @@ func (m *match) matchRequest(r *Request, anchored bool) verdict {
 // hasExpression reports whether a regular expression is part of the match.
 func (m *match) hasExpression() bool {
 	isRegex := func(v valueMatch) bool { return v.form == expression }
-	return m.path.form == expression || isRegex(m.service) || isRegex(m.call) || slices.ContainsFunc(m.headers, isRegex) || slices.ContainsFunc(m.query, isRegex)
+	return m.path.form == expression || isRegex(m.service) || isRegex(m.call) ||
+		slices.ContainsFunc(m.headers, isRegex) || slices.ContainsFunc(m.query, isRegex)
 }
 
 // hasRedactedValue reports whether a value that the match asks for is redacted.
@@ -140,7 +142,8 @@ func (m *match) hasRedactedValue() bool {
 	return slices.ContainsFunc(m.headers, out) || slices.ContainsFunc(m.query, out)
 }
 
-// compiler reads the matches of rules. Regular expressions are made once, however often they are written.
+// compiler reads the matches of rules. Regular expressions are made once, however often they are
+// written.
 type compiler struct {
 	patterns     map[string]*pattern
 	instructions int  // instructions of those that were made
@@ -225,11 +228,13 @@ func (c *compiler) compileValues(v model.Body, key string, normal func(string) s
 		if err != nil || errValue != nil || name == "" {
 			return nil, fmt.Errorf("%s[%d] has no readable name and value", key, i)
 		}
-		one, err := c.compileValue(entry.Text("type"), fmt.Sprintf("%s[%d].type", key, i), valueMatch{name: normal(name), value: value})
+		one, err := c.compileValue(entry.Text("type"), fmt.Sprintf("%s[%d].type", key, i),
+			valueMatch{name: normal(name), value: value})
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(out, func(o valueMatch) bool { return o.name == one.name }) { // of equal names the first counts
+		// of equal names the first counts
+		if !slices.ContainsFunc(out, func(o valueMatch) bool { return o.name == one.name }) {
 			out = append(out, one)
 		}
 	}
@@ -250,7 +255,8 @@ func (c *compiler) compileValue(kind, where string, v valueMatch) (valueMatch, e
 	return v, nil
 }
 
-// mostInstructions is how large the expressions of all matches may be together, as programs: compiling them takes some seconds. Further ones cannot be evaluated.
+// mostInstructions is how large the expressions of all matches may be together, as programs:
+// compiling them takes some seconds. Further ones cannot be evaluated.
 const mostInstructions = 4_000_000
 
 // compileRegex returns an expression as RE2.
@@ -314,7 +320,8 @@ func (m *match) formatText() string {
 }
 
 func (p pathMatch) formatText() string {
-	return map[form]string{exact: "exact path ", prefix: "path prefix ", expression: "path expression "}[p.form] + p.value
+	return map[form]string{exact: "exact path ", prefix: "path prefix ", expression: "path expression "}[p.form] +
+		p.value
 }
 
 func (v valueMatch) formatText() string {

@@ -47,7 +47,8 @@ func (t *trace) findAtService(service model.Ref) {
 		t.addReason(service.String() + " is not in the input")
 		if !m.graph.KnowsServices(service.Namespace) {
 			a.makeRuleUncertain("it may exist all the same")
-			a.addProblem(model.Info, model.NotEvaluated, nil, service.String()+" is not in the input", "add the manifest of the Service, or name it as NAME.NAMESPACE")
+			a.addProblem(model.Info, model.NotEvaluated, nil, service.String()+" is not in the input",
+				"add the manifest of the Service, or name it as NAME.NAMESPACE")
 		}
 		return
 	}
@@ -62,7 +63,8 @@ func (t *trace) findAtService(service model.Ref) {
 	what := "producer routes, which hold for every client"
 	switch {
 	case len(consumers) > 0 && len(producers) > 0 && m.graph.RoutesTogether():
-		from, what = slices.Concat(consumers, producers), "producer routes, and consumer routes of namespace "+t.request.From
+		from, what = slices.Concat(consumers, producers), "producer routes, and consumer routes of namespace "+
+			t.request.From
 	case len(consumers) > 0:
 		from, what = consumers, "consumer routes of namespace "+t.request.From
 	}
@@ -80,7 +82,8 @@ func (t *trace) findAtService(service model.Ref) {
 	}
 	if kind == "GRPCRoute" && t.request.Protocol == HTTP {
 		t.request.Service, t.request.Call = parseCall(t.request.Path)
-		t.addReason(fmt.Sprintf("port %d of it belongs to GRPCRoutes: the request is taken for a gRPC call", t.request.Port))
+		t.addReason(fmt.Sprintf("port %d of it belongs to GRPCRoutes: the request is taken for a gRPC call",
+			t.request.Port))
 	}
 	t.filterCandidates(from)
 	t.sortCandidates()
@@ -136,7 +139,8 @@ func (m *Matcher) findFrontends(service model.Ref, port string) []topology.NodeI
 
 // meshCandidates returns the candidates on a Service, of the kind of routes that comes first where
 // there are several (gatewayapi G51).
-func (t *trace) meshCandidates(front []topology.NodeID, service model.Ref) (producers, consumers []candidate, kind string) {
+func (t *trace) meshCandidates(front []topology.NodeID, service model.Ref) (producers, consumers []candidate,
+	kind string) {
 	kinds := []string{"GRPCRoute", "HTTPRoute", "TLSRoute", "TCPRoute"}
 	if t.request.Protocol == UDP { // which has ports of its own
 		kinds = []string{"UDPRoute"}

@@ -12,7 +12,8 @@ import (
 // Part is a part of a request, or of where it goes, that kept a rule or a listener from taking it.
 type Part string
 
-// The parts, the nearest first. OfListener: a more specific listener answers. OfAttachment: the route is not attached where the request arrives.
+// The parts, the nearest first. OfListener: a more specific listener answers. OfAttachment: the
+// route is not attached where the request arrives.
 const (
 	PartMethod     Part = "method"
 	PartCall       Part = "grpc"
@@ -62,14 +63,16 @@ func (n nearMissFinder) findNearest() []NearMiss {
 	default:
 		found = n.listRuleMisses()
 		if n.destination.Gateway == topology.None { // another Gateway may be meant
-			found = append(found, slices.DeleteFunc(n.listListenerMisses(), func(o NearMiss) bool { return o.Rule == topology.None })...)
+			found = append(found, slices.DeleteFunc(n.listListenerMisses(),
+				func(o NearMiss) bool { return o.Rule == topology.None })...)
 		}
 	}
 	if likely := slices.DeleteFunc(slices.Clone(found), func(o NearMiss) bool { return o.unlikely }); len(likely) > 0 {
 		found = likely
 	}
 	slices.SortStableFunc(found, func(a, b NearMiss) int {
-		return cmp.Or(cmp.Compare(rankPart(a.Part), rankPart(b.Part)), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Why, b.Why))
+		return cmp.Or(cmp.Compare(rankPart(a.Part), rankPart(b.Part)), cmp.Compare(b.similarity, a.similarity),
+			cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Why, b.Why))
 	})
 	var out []NearMiss
 	seen := map[topology.NodeID]bool{}
@@ -88,7 +91,8 @@ func (n nearMissFinder) findNearest() []NearMiss {
 }
 
 func rankPart(p Part) int {
-	return slices.Index([]Part{PartMethod, PartCall, PartHeader, PartQuery, PartListener, PartAttachment, PartPath, PartHost, PartPort, PartProtocol}, p)
+	return slices.Index([]Part{PartMethod, PartCall, PartHeader, PartQuery, PartListener, PartAttachment, PartPath,
+		PartHost, PartPort, PartProtocol}, p)
 }
 
 // listMeshMisses returns the rules of the Service that nearly match.
@@ -97,7 +101,8 @@ func (n nearMissFinder) listMeshMisses() []NearMiss {
 		return nil
 	}
 	service := n.answer.Service
-	producers, consumers, _ := n.meshCandidates(n.matcher.findFrontends(service, n.matcher.graph.PortName(service, n.request.Port)), service)
+	producers, consumers, _ := n.meshCandidates(n.matcher.findFrontends(service, n.matcher.graph.PortName(service,
+		n.request.Port)), service)
 	if len(consumers) > 0 {
 		producers = consumers
 	}
@@ -131,7 +136,8 @@ func (n nearMissFinder) listRuleMisses() []NearMiss {
 		kind, host := n.kindAt(p)
 		for _, c := range n.findMatching(n.matcher.findIndex(p.id)[kind], host) {
 			out = append(out, NearMiss{Part: PartListener, Listener: p.id, Rule: c.rule,
-				Why: "matches on " + n.matcher.listenerName(p) + ", but the more specific " + n.matcher.listenerName(answering[0]) + " answers"})
+				Why: "matches on " + n.matcher.listenerName(p) + ", but the more specific " +
+					n.matcher.listenerName(answering[0]) + " answers"})
 		}
 	}
 	return append(out, n.listUnattachedMisses(answering)...)
@@ -169,8 +175,10 @@ func (n nearMissFinder) listPartMisses(place topology.NodeID, cs []candidate) []
 		}
 		part, why, alike := c.match.findMiss(n.request, !n.settings.unanchored)
 		if part != "" {
-			far := part == PartPath && (c.match.path.form == expression || !spelling.IsSimilarPath(c.match.path.value, n.request.Path))
-			out = append(out, NearMiss{Part: part, Listener: place, Rule: c.rule, Why: why, similarity: alike, unlikely: far})
+			far := part == PartPath && (c.match.path.form == expression ||
+				!spelling.IsSimilarPath(c.match.path.value, n.request.Path))
+			out = append(out, NearMiss{Part: part, Listener: place, Rule: c.rule, Why: why, similarity: alike,
+				unlikely: far})
 		}
 	}
 	return out
@@ -195,11 +203,13 @@ func (m *match) findMiss(r *Request, anchored bool) (part Part, why string, alik
 	if m.grpc {
 		if min(m.service.matchValue(r.Service, true, anchored), m.call.matchValue(r.Call, true, anchored)) == no {
 			bare := match{grpc: true, service: m.service, call: m.call}
-			all, alike = append(all, miss{PartCall, bare.formatText(), r.Service + "/" + r.Call}), spelling.CountSimilar(m.service.value+"/"+m.call.value, r.Service+"/"+r.Call)
+			all, alike = append(all, miss{PartCall, bare.formatText(), r.Service + "/" + r.Call}),
+				spelling.CountSimilar(m.service.value+"/"+m.call.value, r.Service+"/"+r.Call)
 		}
 	} else {
 		if m.path.matchPath(r.Path, anchored) == no {
-			all, alike = append(all, miss{PartPath, m.path.formatText(), r.Path}), spelling.CountSimilar(m.path.value, r.Path)
+			all, alike = append(all, miss{PartPath, m.path.formatText(), r.Path}), spelling.CountSimilar(m.path.value,
+				r.Path)
 		}
 		if m.method != "" && m.method != r.Method {
 			all = append(all, miss{PartMethod, "method " + m.method, r.Method})
@@ -233,13 +243,15 @@ func (n nearMissFinder) listHostMisses(place topology.NodeID, of hostTable, host
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(spelling.CountSimilar(b, host), spelling.CountSimilar(a, host)), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(spelling.CountSimilar(b, host), spelling.CountSimilar(a, host)),
+			strings.Compare(a, b))
 	})
 	var out []NearMiss
 	for _, h := range names {
 		found := n.findMatching(hostTable{"": of[h]}, "")
 		if len(found) > 0 {
-			out = append(out, NearMiss{Part: PartHost, Listener: place, Rule: found[0].rule, similarity: spelling.CountSimilar(h, host), Why: "is for host " + h + "; the request has " + host})
+			out = append(out, NearMiss{Part: PartHost, Listener: place, Rule: found[0].rule,
+				similarity: spelling.CountSimilar(h, host), Why: "is for host " + h + "; the request has " + host})
 		}
 		if len(out) == mostNearMisses {
 			break

@@ -28,7 +28,8 @@ func (n nearMissFinder) listUnattachedMisses(answering []entryListener) []NearMi
 	}
 	for _, u := range refused {
 		route := n.matcher.graph.Node(u.route)
-		here := u.listener == topology.None || slices.ContainsFunc(answering, func(p entryListener) bool { return p.id == u.listener })
+		here := u.listener == topology.None ||
+			slices.ContainsFunc(answering, func(p entryListener) bool { return p.id == u.listener })
 		if n.matcher.graph.RouteKind(u.route) != kind || !here || !isForAnyHostname(readHostnames(route), host) {
 			continue
 		}
@@ -38,7 +39,8 @@ func (n nearMissFinder) listUnattachedMisses(answering []entryListener) []NearMi
 				holds = holds || m.matchRequest(n.request, !n.settings.unanchored) == yes
 			}
 			if holds {
-				out = append(out, NearMiss{Part: PartAttachment, Listener: answering[0].id, Rule: rule, Why: "is not attached: " + u.why})
+				out = append(out, NearMiss{Part: PartAttachment, Listener: answering[0].id, Rule: rule,
+					Why: "is not attached: " + u.why})
 				break
 			}
 		}
@@ -65,7 +67,8 @@ func (n nearMissFinder) findRefusedRoutes() map[topology.NodeID][]refusedRoute {
 			continue
 		}
 		for _, a := range m.graph.Attachments(route) {
-			if a.State == topology.Accepted || a.State == topology.Unknown || a.Listener != topology.None && m.isAttached(a.Listener, route) {
+			if a.State == topology.Accepted || a.State == topology.Unknown || a.Listener != topology.None &&
+				m.isAttached(a.Listener, route) {
 				continue
 			}
 			for _, gateway := range m.graph.Lookup(a.Parent.WithoutSection()) {
@@ -90,7 +93,8 @@ func readHostnames(n *topology.Node) []string {
 
 // isForAnyHostname reports whether one of the hostnames is for a host, or there are none.
 func isForAnyHostname(names []string, host string) bool {
-	return len(names) == 0 || host == "" || slices.ContainsFunc(names, func(h string) bool { return isForHost(h, host) })
+	return len(names) == 0 || host == "" ||
+		slices.ContainsFunc(names, func(h string) bool { return isForHost(h, host) })
 }
 
 // listListenerMisses returns the listeners that only the hostname, the port or the protocol keeps
@@ -121,12 +125,14 @@ func (n nearMissFinder) listListenerMisses() []NearMiss {
 				switch {
 				case miss.Rule != topology.None:
 					miss.similarity = 1
-					miss.Why = fmt.Sprintf("takes it on port %d of %s; the request goes to %d", p.facts.Port, m.graph.Node(gateway).Ref, r.Port)
+					miss.Why = fmt.Sprintf("takes it on port %d of %s; the request goes to %d", p.facts.Port,
+						m.graph.Node(gateway).Ref, r.Port)
 				case p.facts.Hostname == "": // it says nothing about this host
 					continue
 				}
 			case port && !protocol && isForHost(p.facts.Hostname, r.wantedName()):
-				miss.Part, miss.Why = PartProtocol, "speaks "+p.facts.Protocol+"; the request wants "+strings.Join(r.listenerProtocols(), " or ")
+				miss.Part, miss.Why = PartProtocol, "speaks "+p.facts.Protocol+"; the request wants "+
+					strings.Join(r.listenerProtocols(), " or ")
 			default:
 				continue
 			}

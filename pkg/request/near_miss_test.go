@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// TestNearMisses: of what nothing takes, the rules and listeners that one part alone kept from it, nearest first, at most three.
+// TestNearMisses: of what nothing takes, the rules and listeners that one part alone kept from it,
+// nearest first, at most three.
 func TestNearMisses(t *testing.T) {
 	const shop = `hostnames: [shop.example.com]
 rules:
@@ -20,8 +21,10 @@ rules:
 		ask
 		want string
 	}{
-		"the method":        {ask{method: "GET", url: "http://shop.example.com/cart", Options: Options{Headers: []string{"x-tier: gold"}}}, "method shop/cart"},
-		"a header":          {ask{method: "POST", url: "http://shop.example.com/cart", Options: Options{Headers: []string{"x-tier: silver"}}}, "header shop/cart"},
+		"the method": {ask{method: "GET", url: "http://shop.example.com/cart",
+			Options: Options{Headers: []string{"x-tier: gold"}}}, "method shop/cart"},
+		"a header": {ask{method: "POST", url: "http://shop.example.com/cart",
+			Options: Options{Headers: []string{"x-tier: silver"}}}, "header shop/cart"},
 		"two parts are not": {ask{method: "GET", url: "http://shop.example.com/cart"}, "path shop/list"},
 		"the path":          {ask{method: "GET", url: "http://shop.example.com/lists"}, "path shop/list"},
 		"the host":          {ask{method: "GET", url: "http://shop.example.org/list"}, "host shop/list"},
@@ -49,7 +52,8 @@ rules:
 func TestMostNearMisses(t *testing.T) {
 	var rules []string
 	for i := range 6 {
-		rules = append(rules, fmt.Sprintf("- {name: r%d, matches: [{path: {value: /a}, method: PUT}, {path: {value: /b%d}}]}", i, i))
+		rules = append(rules,
+			fmt.Sprintf("- {name: r%d, matches: [{path: {value: /a}, method: PUT}, {path: {value: /b%d}}]}", i, i))
 	}
 	w := newWorld(t, plainGateway+routeOf("HTTPRoute", "shop", "rules:\n"+strings.Join(rules, "\n")), nil)
 	near := w.get(t, "http://h/a").NearMisses

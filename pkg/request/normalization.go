@@ -100,7 +100,8 @@ func (m *Matcher) checkNormalization(t *trace, w Destination) {
 		severity = model.Warning
 		break
 	}
-	if t.normalization.Escaped == normalize.UnknownEscaped && a.Outcome != Conditional && normalize.DecodeSlashes(t.request.Path) != t.request.Path {
+	if t.normalization.Escaped == normalize.UnknownEscaped && a.Outcome != Conditional &&
+		normalize.DecodeSlashes(t.request.Path) != t.request.Path {
 		a.makeRuleUncertain("an implementation may decode an escaped slash, redirect the client or refuse the request")
 	}
 	a.addProblem(severity, model.NotEvaluated, nil, told, "")

@@ -12,7 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// candidate is one match of a rule that may hold for a request, at one place where its route is attached.
+// candidate is one match of a rule that may hold for a request, at one place where its route is
+// attached.
 type candidate struct {
 	route, rule topology.NodeID
 	object      *model.Object // the route
@@ -23,7 +24,8 @@ type candidate struct {
 	openReason  string // why it is not known whether the route is attached here; "" if it is
 }
 
-// criterion is what decides between two candidates, in the order of the specification (gatewayapi G41, G42, G43).
+// criterion is what decides between two candidates, in the order of the specification (gatewayapi
+// G41, G42, G43).
 type criterion uint8
 
 const (
@@ -264,7 +266,8 @@ func (s *matchSettings) explainOrder(a, b *candidate, by criterion) string {
 		return formatLonger("hostname", host(a), host(b))
 	case byPath:
 		if a.match.path.form == b.match.path.form {
-			return formatLonger(strings.TrimSuffix(pathMatch{form: a.match.path.form}.formatText(), " "), a.match.path.value, b.match.path.value)
+			return formatLonger(strings.TrimSuffix(pathMatch{form: a.match.path.form}.formatText(), " "),
+				a.match.path.value, b.match.path.value)
 		}
 		return a.match.path.formatText() + " beats " + b.match.path.formatText()
 	case byMethod:

@@ -31,7 +31,8 @@ func (t *trace) listPossible() []*Answer {
 	for _, p := range t.answeringListeners[first:] {
 		at := trace{matcher: t.matcher, request: t.request, settings: t.settings, answer: &Answer{Listener: p.id}}
 		at.collectCandidates(p)
-		if open := func(c candidate) bool { return c.openReason != "" }; slices.ContainsFunc(at.unsure, open) && (t.request.Protocol == GRPC || t.matcher.graph.SharesPort(p.id)) {
+		if open := func(c candidate) bool { return c.openReason != "" }; slices.ContainsFunc(at.unsure, open) &&
+			(t.request.Protocol == GRPC || t.matcher.graph.SharesPort(p.id)) {
 			return nil // which kind of routes, or which listener, answers depends on what is attached
 		}
 		chain, certain := at.findFirstCandidates()
@@ -107,7 +108,8 @@ func isDelegating(g *topology.Graph, rule topology.NodeID) bool {
 
 // assumeCandidate returns what becomes of the request if a candidate takes it; nil: if none does.
 func assumeCandidate(t *trace, c *candidate, listener topology.NodeID) *Answer {
-	a := &Answer{Request: t.answer.Request, Outcome: NoMatch, Gateway: t.answer.Gateway, Listener: listener, Route: topology.None, Rule: topology.None}
+	a := &Answer{Request: t.answer.Request, Outcome: NoMatch, Gateway: t.answer.Gateway, Listener: listener,
+		Route: topology.None, Rule: topology.None}
 	if c == nil {
 		return a
 	}

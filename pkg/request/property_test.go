@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	pairs     = flag.Int("pairs", envNumber("DOPOLICY_PAIRS", 6000), "pairs of an input and a request on which the reference has to agree (also DOPOLICY_PAIRS)")
+	pairs = flag.Int("pairs", envNumber("DOPOLICY_PAIRS", 6000),
+		"pairs of an input and a request on which the reference has to agree (also DOPOLICY_PAIRS)")
 	firstSeed = flag.Uint64("seed", uint64(envNumber("DOPOLICY_SEED", 1)), "where drawing starts (also DOPOLICY_SEED)")
 )
 
@@ -50,7 +51,8 @@ func answerOf(t testing.TB, m *Matcher, g *topology.Graph, a ask) *Answer {
 
 func gatewayIn(g *topology.Graph) topology.NodeID {
 	namespace, name, _ := strings.Cut(drawnGateway, "/")
-	if found := g.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: namespace, Name: name}); len(found) > 0 {
+	if found := g.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: namespace,
+		Name: name}); len(found) > 0 {
 		return found[0]
 	}
 	return topology.None
@@ -63,7 +65,8 @@ func verdictIn(g *topology.Graph, a *Answer) verdictOf {
 	if outcome == Conditional {
 		outcome = a.Assumed
 	}
-	v := verdictOf{kind: map[Outcome]string{Matched: "match", Redirect: "match", BackendError: "match", NoMatch: "no match", Misdirected: "misdirected"}[outcome]}
+	v := verdictOf{kind: map[Outcome]string{Matched: "match", Redirect: "match", BackendError: "match",
+		NoMatch: "no match", Misdirected: "misdirected"}[outcome]}
 	if a.Listener != topology.None {
 		v.listener = g.Node(a.Listener).Ref.Section
 	}
@@ -96,10 +99,14 @@ func (v verdictOf) equal(o verdictOf) bool {
 
 // fellBack reports whether HTTPRoutes decided about a gRPC request.
 func fellBack(a *Answer) bool {
-	return slices.ContainsFunc(a.Why, func(why string) bool { return strings.HasPrefix(why, "no GRPCRoute is for host ") })
+	return slices.ContainsFunc(a.Why, func(why string) bool {
+		return strings.HasPrefix(why,
+			"no GRPCRoute is for host ")
+	})
 }
 
-// TestMatcherAgreesWithReference draws inputs, settings and requests, and holds every answer against the reference.
+// TestMatcherAgreesWithReference draws inputs, settings and requests, and holds every answer
+// against the reference.
 func TestMatcherAgreesWithReference(t *testing.T) {
 	kinds := map[string]int{}
 	for done, seed := 0, *firstSeed; done < *pairs; seed++ {
@@ -149,8 +156,8 @@ func reproduce(t *testing.T, seed uint64, input []doc, settings model.Settings, 
 	t.Fatalf("seed %d, %+v\n%s\n  package:   %s\n  reference: %s\n%s", seed, ref, a, got, want, written(less))
 }
 
-// TestRegexRankIsAmbiguous: without a setting for the place of expressions, an answer that depends on it is Conditional, and one that
-// does not is that of every setting (gatewayapi G48).
+// TestRegexRankIsAmbiguous: without a setting for the place of expressions, an answer that depends
+// on it is Conditional, and one that does not is that of every setting (gatewayapi G48).
 func TestRegexRankIsAmbiguous(t *testing.T) {
 	open := 0
 	for seed := *firstSeed; seed < *firstSeed+400; seed++ {
@@ -175,10 +182,12 @@ func TestRegexRankIsAmbiguous(t *testing.T) {
 			case len(winners) > 1:
 				open++
 				if answer.Outcome != Conditional {
-					t.Fatalf("seed %d: %s\n  the place of expressions decides, but the outcome is %s: %s\n%s", seed, a, answer.Outcome, got, written(input))
+					t.Fatalf("seed %d: %s\n  the place of expressions decides, but the outcome is %s: %s\n%s", seed, a,
+						answer.Outcome, got, written(input))
 				}
 			case !winners[got.winner]:
-				t.Fatalf("seed %d: %s\n  %s, whatever the place of expressions should give %v\n%s", seed, a, got, winners, written(input))
+				t.Fatalf("seed %d: %s\n  %s, whatever the place of expressions should give %v\n%s", seed, a, got,
+					winners, written(input))
 			}
 		}
 	}
@@ -187,8 +196,8 @@ func TestRegexRankIsAmbiguous(t *testing.T) {
 	}
 }
 
-// TestNotesAreComplete: an answer that another value of a switch would change says so, and one that only names ordered as well
-// (gatewayapi G47).
+// TestNotesAreComplete: an answer that another value of a switch would change says so, and one that
+// only names ordered as well (gatewayapi G47).
 func TestNotesAreComplete(t *testing.T) {
 	switches := []struct {
 		name string
@@ -214,7 +223,10 @@ func TestNotesAreComplete(t *testing.T) {
 			answer := answerOf(t, m, g, a)
 			got := refer(input, drawnGateway, &answer.Request, ref)
 			has := func(code model.Code, word string) bool {
-				return slices.ContainsFunc(answer.Problems, func(p model.Problem) bool { return p.Code == code && strings.Contains(p.Message, word) })
+				return slices.ContainsFunc(answer.Problems, func(p model.Problem) bool {
+					return p.Code == code &&
+						strings.Contains(p.Message, word)
+				})
 			}
 			for _, s := range switches {
 				flipped := ref
@@ -225,18 +237,21 @@ func TestNotesAreComplete(t *testing.T) {
 					seen[s.name]++
 				}
 				if said := has(model.SettingMatters, s.name); said != matters {
-					t.Fatalf("seed %d, %+v: %s\n  %s changes the answer: %v, and is said to: %v\n%s", seed, ref, a, s.name, matters, said, written(input))
+					t.Fatalf("seed %d, %+v: %s\n  %s changes the answer: %v, and is said to: %v\n%s", seed, ref, a,
+						s.name, matters, said, written(input))
 				}
 			}
 			uncertain := false
 			for _, c := range got.tied {
-				uncertain = uncertain || !ref.ageless && c.route != got.tied[0].route && slices.ContainsFunc(got.tied, func(c refCandidate) bool { return c.created == "" })
+				uncertain = uncertain || !ref.ageless && c.route != got.tied[0].route &&
+					slices.ContainsFunc(got.tied, func(c refCandidate) bool { return c.created == "" })
 			}
 			if uncertain {
 				seen["uncertain"]++
 			}
 			if said := has(model.OrderUncertain, ""); said != uncertain {
-				t.Fatalf("seed %d, %+v: %s\n  the order is uncertain: %v, and is said to be: %v\n%s", seed, ref, a, uncertain, said, written(input))
+				t.Fatalf("seed %d, %+v: %s\n  the order is uncertain: %v, and is said to be: %v\n%s", seed, ref, a,
+					uncertain, said, written(input))
 			}
 		}
 	}
@@ -267,7 +282,8 @@ var changes = []struct {
 	{"without the shadowed routes", func(_ dice, input []doc, _ *ask, was verdictOf) []doc {
 		return slices.DeleteFunc(input, func(m doc) bool {
 			return slices.ContainsFunc(was.shadowed, func(rule string) bool {
-				return strings.HasPrefix(rule, text(m, "kind")+" "+text(m, "metadata", "namespace")+"/"+text(m, "metadata", "name")+" ")
+				return strings.HasPrefix(rule, text(m, "kind")+" "+text(m, "metadata", "namespace")+"/"+
+					text(m, "metadata", "name")+" ")
 			})
 		})
 	}, true},
@@ -290,7 +306,8 @@ var changes = []struct {
 	}, false},
 	{"every rule twice", func(_ dice, input []doc, _ *ask, _ verdictOf) []doc {
 		for _, m := range input {
-			if rules := entries(m, "spec", "rules"); len(rules) > 0 && (text(m, "kind") == "HTTPRoute" || text(m, "kind") == "GRPCRoute") {
+			if rules := entries(m, "spec", "rules"); len(rules) > 0 && (text(m, "kind") == "HTTPRoute" ||
+				text(m, "kind") == "GRPCRoute") {
 				m["spec"].(doc)["rules"] = append(rules, cloneValue(rules).([]any)...)
 			}
 		}
@@ -367,7 +384,8 @@ func TestMatcherKeeps(t *testing.T) {
 						same = same && said(before) == said(after)
 					}
 					if !same {
-						t.Fatalf("seed %d: %s\n  before: %s\n  after:  %s\n%s---\n# changed\n%s", seed, a, said(before), said(after), written(input), written(changed))
+						t.Fatalf("seed %d: %s\n  before: %s\n  after:  %s\n%s---\n# changed\n%s", seed, a,
+							said(before), said(after), written(input), written(changed))
 					}
 				}
 			}

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// This file answers requests a second time, from the text of the Gateway API alone: slowly, over plain maps, with nothing of what the
-// package or the graph compute. It looks at every match of every rule of every route under every hostname, and sorts what holds.
+// This file answers requests a second time, from the text of the Gateway API alone: slowly, over
+// plain maps, with nothing of what the package or the graph compute. It looks at every match of
+// every rule of every route under every hostname, and sorts what holds.
 
 // verdictOf is what the specification makes of a request.
 type verdictOf struct {
@@ -21,13 +22,15 @@ type verdictOf struct {
 	tied []refCandidate // those that age, name and position alone order, the winner first
 }
 
-// refSettings are the switches of the Gateway API under which a reference answers, and one reading of what it leaves open.
+// refSettings are the switches of the Gateway API under which a reference answers, and one reading
+// of what it leaves open.
 type refSettings struct {
 	isolation, intersection, stripped, methodHeader, ageless, loose bool
 	regexRank                                                       string // afterExact, afterPrefix or byLength
 
-	// grpcFallsBack: where no GRPCRoute of a listener is for the host, HTTPRoutes decide about a gRPC request. The text says "a gRPC request
-	// tries GRPCRoutes, anything else HTTPRoutes" (G57).
+	// grpcFallsBack: where no GRPCRoute of a listener is for the host, HTTPRoutes decide about a
+	// gRPC request. The text says "a gRPC request tries GRPCRoutes, anything else HTTPRoutes"
+	// (G57).
 	grpcFallsBack bool
 }
 
@@ -68,7 +71,8 @@ func walk(v any, path ...string) any {
 func refer(input []doc, gateway string, r *Request, s refSettings) verdictOf {
 	listeners := refListeners(input, gateway)
 
-	// G37: port and protocol of the connection select listeners, then the most specific hostname does.
+	// G37: port and protocol of the connection select listeners, then the most specific hostname
+	// does.
 	overTLS := r.Secure || r.Protocol == TLS
 	var onPort []refListener
 	for _, l := range listeners {
@@ -118,7 +122,8 @@ func refer(input []doc, gateway string, r *Request, s refSettings) verdictOf {
 		if found := refCandidates(input, gateway, l, r, s); len(found) > 0 {
 			refSort(found, s)
 			v := verdictOf{kind: "match", listener: l.name, winner: found[0].rule()}
-			v.tied = slices.DeleteFunc(slices.Clone(found), func(c refCandidate) bool { return refBySpec(found[0], c, s) != 0 })
+			v.tied = slices.DeleteFunc(slices.Clone(found),
+				func(c refCandidate) bool { return refBySpec(found[0], c, s) != 0 })
 			seen := map[string]bool{found[0].route: true}
 			for _, c := range found {
 				if !seen[c.route] {
@@ -132,7 +137,8 @@ func refer(input []doc, gateway string, r *Request, s refSettings) verdictOf {
 	return verdictOf{kind: "no match", listener: chosen.name}
 }
 
-// refListeners are the listeners of a Gateway, with those that cannot be told apart marked (G26, G27, G28: inside one Gateway nobody wins).
+// refListeners are the listeners of a Gateway, with those that cannot be told apart marked (G26,
+// G27, G28: inside one Gateway nobody wins).
 func refListeners(input []doc, gateway string) []refListener {
 	var out []refListener
 	for _, d := range input {
@@ -140,7 +146,8 @@ func refListeners(input []doc, gateway string) []refListener {
 			continue
 		}
 		for _, v := range entries(d, "spec", "listeners") {
-			out = append(out, refListener{spec: v.(doc), name: text(v, "name"), protocol: text(v, "protocol"), hostname: text(v, "hostname"), port: number(v, "port")})
+			out = append(out, refListener{spec: v.(doc), name: text(v, "name"), protocol: text(v, "protocol"),
+				hostname: text(v, "hostname"), port: number(v, "port")})
 		}
 	}
 	for i := range out {
@@ -180,7 +187,10 @@ func refFitting(from []refListener, host string, named bool) []refListener {
 			out = append(out, l)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b refListener) int { return cmp.Compare(refSpecificity(b.hostname), refSpecificity(a.hostname)) })
+	slices.SortStableFunc(out, func(a, b refListener) int {
+		return cmp.Compare(refSpecificity(b.hostname),
+			refSpecificity(a.hostname))
+	})
 	return out
 }
 
@@ -195,7 +205,8 @@ func refSpecificity(hostname string) int {
 	return 1000
 }
 
-// refMatchesHost: G16 for a host that is no pattern. An address is one that no hostname matches (contract).
+// refMatchesHost: G16 for a host that is no pattern. An address is one that no hostname matches
+// (contract).
 func refMatchesHost(hostname, host string) bool {
 	if hostname == "" {
 		return true
@@ -206,7 +217,8 @@ func refMatchesHost(hostname, host string) bool {
 	return refCovers(hostname, host)
 }
 
-// refCovers: *.x matches any host that ends in .x with at least one more label, any depth, never x itself; a narrower wildcard likewise.
+// refCovers: *.x matches any host that ends in .x with at least one more label, any depth, never x
+// itself; a narrower wildcard likewise.
 func refCovers(pattern, host string) bool {
 	if pattern == "" || pattern == host {
 		return true
@@ -222,7 +234,8 @@ func refCovers(pattern, host string) bool {
 // refHost is what survives of one pair of hostnames.
 type refHost struct{ effective, configured string }
 
-// refAttached are the hostnames under which a route is attached to a listener, none if it is not (G8, G9, G13, G14, G16).
+// refAttached are the hostnames under which a route is attached to a listener, none if it is not
+// (G8, G9, G13, G14, G16).
 func refAttached(input []doc, gateway string, l refListener, route doc) []refHost {
 	kind, namespace := text(route, "kind"), text(route, "metadata", "namespace")
 	ofGateway, _, _ := strings.Cut(gateway, "/")
@@ -240,7 +253,8 @@ func refAttached(input []doc, gateway string, l refListener, route doc) []refHos
 			wanted = true
 		}
 	}
-	takes := map[string][]string{"HTTP": {"HTTPRoute", "GRPCRoute"}, "HTTPS": {"HTTPRoute", "GRPCRoute"}, "TLS": {"TLSRoute"}, "TCP": {"TCPRoute"}, "UDP": {"UDPRoute"}}[l.protocol]
+	takes := map[string][]string{"HTTP": {"HTTPRoute", "GRPCRoute"}, "HTTPS": {"HTTPRoute", "GRPCRoute"},
+		"TLS": {"TLSRoute"}, "TCP": {"TCPRoute"}, "UDP": {"UDPRoute"}}[l.protocol]
 	if named := entries(l.spec, "allowedRoutes", "kinds"); len(named) > 0 {
 		takes = slices.DeleteFunc(slices.Clone(takes), func(k string) bool {
 			return !slices.ContainsFunc(named, func(n any) bool { return text(n, "kind") == k })
@@ -260,7 +274,8 @@ func refAttached(input []doc, gateway string, l refListener, route doc) []refHos
 				have = namespace
 			}
 			for _, d := range input {
-				if text(d, "kind") == "Namespace" && text(d, "metadata", "name") == namespace && key != "kubernetes.io/metadata.name" {
+				if text(d, "kind") == "Namespace" && text(d, "metadata", "name") == namespace &&
+					key != "kubernetes.io/metadata.name" {
 					have = text(d, "metadata", "labels", key)
 				}
 			}
@@ -313,7 +328,8 @@ func refCandidates(input []doc, gateway string, l refListener, r *Request, s ref
 		return nil
 	case r.Protocol == GRPC:
 		kind = "GRPCRoute"
-		if s.grpcFallsBack && !refServes(input, gateway, l, "GRPCRoute", host) && refServes(input, gateway, l, "HTTPRoute", host) {
+		if s.grpcFallsBack && !refServes(input, gateway, l, "GRPCRoute", host) &&
+			refServes(input, gateway, l, "HTTPRoute", host) {
 			kind = "HTTPRoute"
 		}
 	}
@@ -327,7 +343,8 @@ func refCandidates(input []doc, gateway string, l refListener, r *Request, s ref
 			if !refMatchesHost(h.effective, host) && kind != "TCPRoute" && kind != "UDPRoute" {
 				continue
 			}
-			c := refCandidate{kind: kind, route: kind + " " + fullName, fullName: fullName, created: text(route, "metadata", "creationTimestamp"), host: h.configured}
+			c := refCandidate{kind: kind, route: kind + " " + fullName, fullName: fullName,
+				created: text(route, "metadata", "creationTimestamp"), host: h.configured}
 			if s.intersection {
 				c.host = h.effective
 			}
@@ -453,7 +470,8 @@ func refSort(all []refCandidate, s refSettings) {
 		if order := refBySpec(a, b, s); order != 0 {
 			return order
 		}
-		// G47: if any of the candidates that only age and name can tell apart has no creation time, age does not count among them.
+		// G47: if any of the candidates that only age and name can tell apart has no creation time,
+		// age does not count among them.
 		aged := !s.ageless
 		for _, c := range given {
 			if refBySpec(a, c, s) == 0 && c.created == "" {
@@ -532,7 +550,8 @@ func refBySpec(a, b refCandidate, s refSettings) int {
 	return 0
 }
 
-// refByPath is criterion 3: Exact, then PathPrefix with more characters; expressions where the switch puts them.
+// refByPath is criterion 3: Exact, then PathPrefix with more characters; expressions where the
+// switch puts them.
 func refByPath(a, b refCandidate, s refSettings) int {
 	sort := func(c refCandidate) string {
 		if kind := text(c.match, "path", "type"); kind != "" {

@@ -12,7 +12,8 @@ import (
 // Protocol is what a client speaks.
 type Protocol string
 
-// The protocols. HTTP and GRPC may come over TLS; TLS is a connection of which nothing but the server name is known.
+// The protocols. HTTP and GRPC may come over TLS; TLS is a connection of which nothing but the
+// server name is known.
 const (
 	HTTP Protocol = "HTTP"
 	GRPC Protocol = "gRPC"
@@ -60,14 +61,16 @@ func newUsageError(hint, format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...), hint}
 }
 
-// New reads a request. The URL's host and port are those of the connection; its host is also the Host header and the server name, unless
-// the options say otherwise. Without a scheme it is http, without a port 80 or, with https, 443. The error is a *UsageError.
+// New reads a request. The URL's host and port are those of the connection; its host is also the
+// Host header and the server name, unless the options say otherwise. Without a scheme it is http,
+// without a port 80 or, with https, 443. The error is a *UsageError.
 func New(method, rawURL string, o Options) (Request, error) {
 	u, err := parseURL(rawURL)
 	if err != nil {
 		return Request{}, err
 	}
-	r := Request{Protocol: HTTP, Secure: u.Scheme == "https", Address: strings.ToLower(u.Hostname()), Method: method, Path: rawPath(rawURL), From: o.From}
+	r := Request{Protocol: HTTP, Secure: u.Scheme == "https", Address: strings.ToLower(u.Hostname()), Method: method,
+		Path: rawPath(rawURL), From: o.From}
 	if r.Port, err = parsePort(u); err != nil {
 		return Request{}, err
 	}
@@ -84,18 +87,22 @@ func New(method, rawURL string, o Options) (Request, error) {
 	}
 	switch {
 	case o.GRPC != "" && o.Protocol != "":
-		return Request{}, newUsageError("gRPC is asked for with --grpc alone", "--grpc and --protocol cannot be given together")
+		return Request{}, newUsageError("gRPC is asked for with --grpc alone",
+			"--grpc and --protocol cannot be given together")
 	case o.GRPC != "":
 		r.Protocol = GRPC
 		var found bool
-		if r.Service, r.Call, found = strings.Cut(strings.TrimPrefix(o.GRPC, "/"), "/"); !found || r.Service == "" || r.Call == "" {
-			return Request{}, newUsageError("write --grpc package.Service/Method", "%q is not a gRPC service and method", o.GRPC)
+		if r.Service, r.Call, found = strings.Cut(strings.TrimPrefix(o.GRPC, "/"), "/"); !found || r.Service == "" ||
+			r.Call == "" {
+			return Request{}, newUsageError("write --grpc package.Service/Method",
+				"%q is not a gRPC service and method", o.GRPC)
 		}
 		r.Method, r.Path, r.Query = "POST", "/"+r.Service+"/"+r.Call, nil
 	case o.Protocol != "":
 		r.Protocol = Protocol(strings.ToUpper(o.Protocol))
 		if !slices.Contains([]Protocol{TLS, TCP, UDP}, r.Protocol) {
-			return Request{}, newUsageError("use one of: TLS, TCP, UDP; HTTP and HTTPS are told by the URL", "unknown protocol %q", o.Protocol)
+			return Request{}, newUsageError("use one of: TLS, TCP, UDP; HTTP and HTTPS are told by the URL",
+				"unknown protocol %q", o.Protocol)
 		}
 		r.Secure = false
 		if r.Protocol == TLS && u.Port() == "" {

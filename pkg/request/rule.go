@@ -17,7 +17,8 @@ func ruleBody(n *topology.Node) model.Body {
 
 // matchProblem reports a match that takes no part.
 func matchProblem(n *topology.Node, what string) model.Problem {
-	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " + what + "; the match is ignored"}.
+	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " +
+		what + "; the match is ignored"}.
 		At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "matches")
 }
 
@@ -36,7 +37,8 @@ func (t *trace) applyRule() {
 				a.Location = t.request.buildLocation(f.Field("requestRedirect"), t.sure[0].match)
 			}
 		case "ExtensionRef":
-			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"), f.Text("extensionRef", "name")))
+			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"),
+				f.Text("extensionRef", "name")))
 		case "RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "URLRewrite", "CORS":
 		default:
 			unknown = append(unknown, "filter "+kind)
@@ -51,11 +53,14 @@ func (t *trace) applyRule() {
 		t.delegation = "delegation from " + n.Ref.String() + " is not evaluated"
 	}
 	if t.delegation != "" {
-		a.makeRuleUncertain(t.delegation) // another rule may take it: one of those routes, or where none of theirs does, one that comes later
+		// another rule may take it: one of those routes, or where none of theirs does, one that
+		// comes later
+		a.makeRuleUncertain(t.delegation)
 	}
 	for _, what := range unknown {
 		a.makeConditional(what + " may answer the request itself")
-		a.addProblem(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+" is not evaluated: what it does, only the data plane knows", "")
+		a.addProblem(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+
+			" is not evaluated: what it does, only the data plane knows", "")
 	}
 }
 
@@ -186,8 +191,10 @@ func (t *trace) checkListenerFilters() {
 		t.answer.makeConditional("filters of " + n.Ref.String() + " may answer before a rule is looked for")
 		return
 	}
-	t.answer.makeRuleUncertain("filters of " + n.Ref.String() + " may change path, headers and method before a rule is looked for")
-	t.answer.addProblem(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+" are not evaluated", "")
+	t.answer.makeRuleUncertain("filters of " + n.Ref.String() +
+		" may change path, headers and method before a rule is looked for")
+	t.answer.addProblem(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+
+		" are not evaluated", "")
 }
 
 // noteRepeated notes headers and parameters that are repeated, of which the first is compared.
@@ -197,10 +204,12 @@ func noteRepeated(a *Answer) {
 		return
 	}
 	if name := findRepeated(r.Headers, strings.EqualFold); name != "" {
-		a.addProblem(model.Info, model.NotEvaluated, nil, "header "+name+" is repeated: its first value is compared", "")
+		a.addProblem(model.Info, model.NotEvaluated, nil, "header "+name+" is repeated: its first value is compared",
+			"")
 	}
 	if name := findRepeated(r.Query, func(a, b string) bool { return a == b }); name != "" {
-		a.addProblem(model.Info, model.NotEvaluated, nil, "query parameter "+name+" is repeated: its first value is compared", "")
+		a.addProblem(model.Info, model.NotEvaluated, nil, "query parameter "+name+
+			" is repeated: its first value is compared", "")
 	}
 }
 

@@ -17,13 +17,14 @@ import (
 // attached, for every hostname and every match, another rule with the same match comes first
 // (gatewayapi G52). A rule that only several others together shadow is not found.
 type shadowFinder struct {
-	matcher     *Matcher
-	settings    matchSettings
-	seed        maphash.Seed
-	routes      []topology.NodeID           // that are attached somewhere
-	position    []int32                     // by node: where in routes it is, from 1; 0: it is not
-	sums        [][]matchSum                // by position in routes
-	hostCounts  []int                       // likewise: the hostnames under which the route is attached, over all places
+	matcher  *Matcher
+	settings matchSettings
+	seed     maphash.Seed
+	routes   []topology.NodeID // that are attached somewhere
+	position []int32           // by node: where in routes it is, from 1; 0: it is not
+	sums     [][]matchSum      // by position in routes
+	// likewise: the hostnames under which the route is attached, over all places
+	hostCounts  []int
 	lateMatches map[topology.NodeID]int     // by rule: the matches that come too late, over all slots
 	shadows     map[topology.NodeID]*shadow // of rules of which a match comes too late
 }
@@ -45,7 +46,8 @@ type shadow struct {
 
 // compare orders what can be said of one rule. What comes first is said.
 func (f *shadow) compare(o *shadow) int {
-	return cmp.Or(cmp.Compare(f.own.matchIndex, o.own.matchIndex), cmp.Compare(f.by.rule, o.by.rule), cmp.Compare(f.by.matchIndex, o.by.matchIndex),
+	return cmp.Or(cmp.Compare(f.own.matchIndex, o.own.matchIndex), cmp.Compare(f.by.rule, o.by.rule),
+		cmp.Compare(f.by.matchIndex, o.by.matchIndex),
 		strings.Compare(f.own.host.Effective, o.own.host.Effective), cmp.Compare(f.criterion, o.criterion))
 }
 
@@ -90,7 +92,8 @@ func (s *shadowFinder) findProblems() []model.Problem {
 func (s *shadowFinder) readSums() {
 	g := s.matcher.graph
 	for _, id := range g.Order(topology.All) {
-		if n := g.Node(id); n.Role == topology.Route && n.Hop == 0 && n.Object != nil && len(g.Parents(topology.All, id)) > 0 {
+		if n := g.Node(id); n.Role == topology.Route && n.Hop == 0 && n.Object != nil &&
+			len(g.Parents(topology.All, id)) > 0 {
 			s.routes = append(s.routes, id)
 		}
 	}
@@ -125,7 +128,8 @@ func (s *shadowFinder) sumMatches(route topology.NodeID) []matchSum {
 // buildCandidate returns the candidate that a sum stands for.
 func (s *shadowFinder) buildCandidate(route topology.NodeID, p matchSum, host gatewayapi.Hostname) candidate {
 	g := s.matcher.graph
-	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host, matchIndex: p.matchIndex}
+	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host,
+		matchIndex: p.matchIndex}
 	if hasMatches(g.RouteKind(route)) {
 		plain := compiler{textOnly: true}
 		matches, _ := plain.compileRule(ruleBody(g.Node(p.rule)), g.RouteKind(route) == "GRPCRoute")
@@ -242,7 +246,8 @@ func (s *shadowFinder) judgeGroup(group []candidate, late func(*candidate)) {
 	}
 	for _, same := range byKey {
 		s.settings.sortCandidates(same)
-		same = same[max(0, slices.IndexFunc(same, func(c candidate) bool { return !isDelegating(s.matcher.graph, c.rule) })):]
+		same = same[max(0,
+			slices.IndexFunc(same, func(c candidate) bool { return !isDelegating(s.matcher.graph, c.rule) })):]
 		if isDelegating(s.matcher.graph, same[0].rule) { // all do: what the routes behind one leave is the next one's
 			continue
 		}
@@ -261,7 +266,8 @@ func (s *shadowFinder) judgeGroup(group []candidate, late func(*candidate)) {
 	}
 }
 
-// appendKey appends a text that only equal matches share. A slash at the end of a prefix is no difference.
+// appendKey appends a text that only equal matches share. A slash at the end of a prefix is no
+// difference.
 func (m *match) appendKey(b []byte) []byte {
 	add := func(texts ...string) {
 		for _, t := range texts {
@@ -272,7 +278,8 @@ func (m *match) appendKey(b []byte) []byte {
 	values := func(vs ...valueMatch) {
 		b = append(b, 0xff)
 		if len(vs) > 1 {
-			vs = slices.SortedFunc(slices.Values(vs), func(x, y valueMatch) int { return strings.Compare(x.name, y.name) })
+			vs = slices.SortedFunc(slices.Values(vs),
+				func(x, y valueMatch) int { return strings.Compare(x.name, y.name) })
 		}
 		for _, v := range vs {
 			b = append(b, byte(v.form))
@@ -294,10 +301,13 @@ func (m *match) appendKey(b []byte) []byte {
 func (s *shadowFinder) buildProblem(f *shadow) model.Problem {
 	own, by := s.matcher.graph.Node(f.own.rule), s.matcher.graph.Node(f.by.rule)
 	p := model.Problem{Severity: model.Warning, Code: model.RuleShadowed,
-		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref, s.settings.explainOrder(&f.by, &f.own, f.criterion)),
-		Hint:    "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules", strconv.Itoa(own.Index))
+		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref,
+			s.settings.explainOrder(&f.by, &f.own, f.criterion)),
+		Hint: "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules",
+		strconv.Itoa(own.Index))
 	if f.criterion == byName && !s.settings.ignoreAge && !f.byAge {
-		p.Message = fmt.Sprintf("the younger of it and %s gets no request: they have the same matches; without creation times, the first by name wins here", by.Ref)
+		p.Message = fmt.Sprintf(
+			"the younger of it and %s gets no request: they have the same matches; without creation times, the first by name wins here", by.Ref)
 	}
 	ref := own.Ref
 	p.Ref = &ref

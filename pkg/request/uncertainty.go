@@ -26,7 +26,8 @@ func (t *trace) checkUnsureCandidates(best *candidate) {
 		}
 		ref := t.matcher.graph.Node(c.rule).Ref
 		t.answer.addCandidateDoubt(ref.String() + " may come first: " + why)
-		t.answer.addProblem(model.Warning, model.NotEvaluated, c.object, "whether "+ref.String()+" takes the request is not known: "+why, "")
+		t.answer.addProblem(model.Warning, model.NotEvaluated, c.object, "whether "+ref.String()+
+			" takes the request is not known: "+why, "")
 	}
 }
 
@@ -40,16 +41,22 @@ func (t *trace) checkExpressions(best *candidate) {
 	for i := range t.sure {
 		c := &t.sure[i]
 		across := isPath(best, prefix) && isPath(c, expression) || isPath(best, expression) && isPath(c, prefix)
-		if mine, theirs := t.settings.rankCandidate(best), t.settings.rankCandidate(c); across && !described && c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
-			t.answer.addCandidateDoubt(fmt.Sprintf("%s and %s both match; which comes first depends on the implementation", best.match.path.formatText(), c.match.path.formatText()))
+		if mine, theirs := t.settings.rankCandidate(best), t.settings.rankCandidate(c); across && !described &&
+			c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
+			t.answer.addCandidateDoubt(
+				fmt.Sprintf("%s and %s both match; which comes first depends on the implementation",
+					best.match.path.formatText(), c.match.path.formatText()))
 			t.answer.addProblem(model.Info, model.NotEvaluated, best.object,
-				"the rank of regular expressions among path matches depends on the implementation", "set it with --vendor-setting "+gatewayapi.RegexRank+"=…")
+				"the rank of regular expressions among path matches depends on the implementation",
+				"set it with --vendor-setting "+gatewayapi.RegexRank+"=…")
 			return
 		}
 	}
 	if best.match.hasExpression() && (!described || t.settings.foreignDialect) {
-		t.answer.addCandidateDoubt("the rule matches by a regular expression (" + best.match.formatText() + "), whose dialect implementations choose; RE2 is assumed")
-		t.answer.addProblem(model.Info, model.NotEvaluated, best.object, "regular expressions are evaluated as RE2, which must match the whole text", "")
+		t.answer.addCandidateDoubt("the rule matches by a regular expression (" + best.match.formatText() +
+			"), whose dialect implementations choose; RE2 is assumed")
+		t.answer.addProblem(model.Info, model.NotEvaluated, best.object,
+			"regular expressions are evaluated as RE2, which must match the whole text", "")
 	}
 }
 
@@ -74,6 +81,7 @@ func (t *trace) checkOrder() {
 	}
 	t.orderUncertain = true
 	t.answer.addProblem(model.Warning, model.OrderUncertain, best.object,
-		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, others.String()),
+		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win",
+			best.object.Ref, others.String()),
 		"ask the cluster, or add metadata.creationTimestamp")
 }

@@ -24,7 +24,8 @@ func (m *Matcher) SetUnreadInputs(spots []*unread.Input) {
 // hostnames. A connection that no listener takes does not get to them either.
 func (t *trace) checkUnreadInputs() {
 	a := t.answer
-	if len(t.matcher.unreadInputs) == 0 || a.Listener == topology.None && a.Service.Name == "" || a.Outcome == Misdirected {
+	if len(t.matcher.unreadInputs) == 0 || a.Listener == topology.None && a.Service.Name == "" ||
+		a.Outcome == Misdirected {
 		return
 	}
 	var found []*unread.Input
@@ -49,7 +50,8 @@ func (t *trace) checkUnreadInputs() {
 	if a.Outcome == NoMatch {
 		a.Status = 0 // what answers may be one of them
 	}
-	a.makeRuleUncertain(fmt.Sprintf("%s %s there as well and may take the request: routes of such kinds are not read", names.String(), verb))
+	a.makeRuleUncertain(fmt.Sprintf("%s %s there as well and may take the request: routes of such kinds are not read",
+		names.String(), verb))
 	a.Problems = append(a.Problems, unread.Summarize(found)...)
 }
 

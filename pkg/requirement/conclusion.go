@@ -31,7 +31,8 @@ type unmetKey struct {
 }
 
 func newConclusion(j *evaluation, req *requirementCase) *conclusion {
-	return &conclusion{evaluation: j, req: req, tally: Tally{Requirement: req.Requirement}, unmet: map[unmetKey][]view.Path{}, nodes: map[unmetKey]topology.NodeID{},
+	return &conclusion{evaluation: j, req: req, tally: Tally{Requirement: req.Requirement},
+		unmet: map[unmetKey][]view.Path{}, nodes: map[unmetKey]topology.NodeID{},
 		unknown: map[string][]string{}, failed: map[string][]string{}, refs: map[string]model.Ref{}}
 }
 
@@ -45,7 +46,9 @@ func (c *conclusion) concludeTargets() []model.Problem {
 	if c.isTooCostly() {
 		c.tally.Failed++
 		c.addTestFinding(failed, model.Ref{}, nil, "it costs too much")
-		return []model.Problem{c.newProblem(model.RequirementError, model.Error, fmt.Sprintf("requirement %q costs too much: more than %d steps in all, nothing is said about it", req.Name, maxTotalCost),
+		return []model.Problem{c.newProblem(model.RequirementError, model.Error,
+			fmt.Sprintf("requirement %q costs too much: more than %d steps in all, nothing is said about it", req.Name,
+				maxTotalCost),
 			"narrow it with select, or look at less")}
 	}
 	for i := range req.asked {
@@ -58,15 +61,20 @@ func (c *conclusion) concludeTargets() []model.Problem {
 	if lists := c.evaluation.unknowns.listHiddenTargets(&req.selects); len(lists) > 0 {
 		c.tally.Unknown++
 		c.addTestFinding(unknown, model.Ref{}, nil, joinNames(lists)+" may not be read")
-		out = append(out, c.newProblem(model.RequirementUnknown, model.Warning, fmt.Sprintf("requirement %q is not judged on what may not be read: %s", req.Name, joinNames(lists)),
+		out = append(out, c.newProblem(model.RequirementUnknown, model.Warning,
+			fmt.Sprintf("requirement %q is not judged on what may not be read: %s", req.Name, joinNames(lists)),
 			"ask for: get, list on "+joinNames(lists)))
 	}
 	if c.tally.Met+c.tally.NotMet+c.tally.Unknown+c.tally.Failed == 0 {
 		c.tally.Nothing = true
 		what, hint := req.counts.explainNothing(req.Requirement)
-		out = append(out, c.newProblem(model.RequirementSelectsNothing, model.Warning, fmt.Sprintf("requirement %q selects nothing: %s", req.Name, what), hint))
+		out = append(out, c.newProblem(model.RequirementSelectsNothing, model.Warning,
+			fmt.Sprintf("requirement %q selects nothing: %s", req.Name, what), hint))
 	}
-	slices.SortStableFunc(c.testFindings, func(a, b testFinding) int { return cmp.Compare(a.formatFinding(), b.formatFinding()) })
+	slices.SortStableFunc(c.testFindings, func(a, b testFinding) int {
+		return cmp.Compare(a.formatFinding(),
+			b.formatFinding())
+	})
 	return out
 }
 
@@ -83,7 +91,8 @@ func (c *conclusion) isTooCostly() bool {
 // countAnswer counts one answer.
 func (c *conclusion) countAnswer(a *placedQuestion) {
 	q := &c.evaluation.questions[a.question]
-	whereDoubted := c.req.where != nil && (c.req.where.allInForce || len(c.req.where.kinds) > 0 || c.req.where.namespaceLabels)
+	whereDoubted := c.req.where != nil && (c.req.where.allInForce || len(c.req.where.kinds) > 0 ||
+		c.req.where.namespaceLabels)
 	if q.skipped && (a.doubt == "" || !whereDoubted) {
 		return
 	}
@@ -134,13 +143,17 @@ func (c *conclusion) unmetFindings() []model.Problem {
 		}
 		message, target := strings.TrimSuffix(said+": "+found, ": "), key.target
 		f := model.Problem{Code: c.req.Code(), Severity: c.req.Severity, Ref: &target, Message: message,
-			Hint: "the requirement is at " + c.req.Origin.String() + "; see what is in force with: kubectl dopolicy effective"}
+			Hint: "the requirement is at " + c.req.Origin.String() +
+				"; see what is in force with: kubectl dopolicy effective"}
 		if origin := findOrigin(c.evaluation.res.Node(c.nodes[key])); origin != (model.Origin{}) {
 			f.Origin = &origin
 		}
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b model.Problem) int { return cmp.Or(a.Ref.Compare(*b.Ref), cmp.Compare(a.Message, b.Message)) })
+	slices.SortFunc(out, func(a, b model.Problem) int {
+		return cmp.Or(a.Ref.Compare(*b.Ref),
+			cmp.Compare(a.Message, b.Message))
+	})
 	return out
 }
 
@@ -190,7 +203,8 @@ func (c *conclusion) countUnknownRoutes() {
 }
 
 // groupByReason makes one finding of every reason, with its targets.
-func (c *conclusion) groupByReason(targets map[string][]string, tell func(why, on string) model.Problem) []model.Problem {
+func (c *conclusion) groupByReason(targets map[string][]string,
+	tell func(why, on string) model.Problem) []model.Problem {
 	var out []model.Problem
 	for why, on := range targets {
 		slices.Sort(on)
@@ -223,7 +237,8 @@ func (c *conclusion) failureProblem(why, on string) model.Problem {
 	if strings.Contains(why, "cost") {
 		hint = "look at less, or narrow the requirement with select"
 	}
-	return c.newProblem(model.RequirementError, model.Error, fmt.Sprintf("requirement %q cannot be evaluated on %s: %s", c.req.Name, on, why), hint)
+	return c.newProblem(model.RequirementError, model.Error,
+		fmt.Sprintf("requirement %q cannot be evaluated on %s: %s", c.req.Name, on, why), hint)
 }
 
 func (c *conclusion) unknownProblem(why, on string) model.Problem {
@@ -231,5 +246,6 @@ func (c *conclusion) unknownProblem(why, on string) model.Problem {
 	if len(c.req.unknownKinds) > 0 {
 		hint = c.evaluation.suggestKind(c.req.unknownKinds[0])
 	}
-	return c.newProblem(model.RequirementUnknown, model.Warning, fmt.Sprintf("whether requirement %q is met on %s is not known: %s", c.req.Name, on, why), hint)
+	return c.newProblem(model.RequirementUnknown, model.Warning,
+		fmt.Sprintf("whether requirement %q is met on %s is not known: %s", c.req.Name, on, why), hint)
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 )
 
-// Guards of requirements. Cost decides; the deadline is a backstop only, because it depends on the machine.
+// Guards of requirements. Cost decides; the deadline is a backstop only, because it depends on the
+// machine.
 const (
 	maxCost      = 100_000    // of one evaluation
 	maxTotalCost = 50_000_000 // of all evaluations of one requirement
@@ -52,21 +53,28 @@ func typeShapes() map[string]map[string]*cel.Type {
 	}
 	const source = "level block strategy condition builtin part"
 	from := map[string]*cel.Type{"policy": object("Ref"), "target": object("Ref")}
-	loss := map[string]*cel.Type{"policy": object("Ref"), "target": object("Ref"), "value": cel.DynType, "lostTo": list(object("Source"))}
+	loss := map[string]*cel.Type{"policy": object("Ref"), "target": object("Ref"), "value": cel.DynType,
+		"lostTo": list(object("Source"))}
 	return map[string]map[string]*cel.Type{
-		"Ref":    texts("group kind namespace name section", nil),
-		"Target": texts("group kind namespace name section", map[string]*cel.Type{"labels": labels, "annotations": labels, "namespaceLabels": labels}),
-		"Path": texts("gatewayClass gateway listenerSet listener direction mesh dataplane destination hostname binding route",
+		"Ref": texts("group kind namespace name section", nil),
+		"Target": texts("group kind namespace name section", map[string]*cel.Type{"labels": labels,
+			"annotations": labels, "namespaceLabels": labels}),
+		"Path": texts(
+			"gatewayClass gateway listenerSet listener direction mesh dataplane destination hostname binding route",
 			map[string]*cel.Type{"delegatedFrom": list(cel.StringType), "delegatedRules": list(cel.StringType)}),
-		"Source":     texts(source, from),
-		"Policy":     texts("level strategy builtin part role", from),
-		"Loss":       texts("rule reason message "+source, loss),
-		"Rule":       texts("name", map[string]*cel.Type{"value": cel.DynType, "sources": list(object("Source")), "lost": list(object("Loss"))}),
-		"Group":      texts("name", map[string]*cel.Type{"rules": list(object("Rule"))}),
-		"Judged":     texts("verdict", map[string]*cel.Type{"methods": list(cel.StringType), "because": list(cel.StringType)}),
+		"Source": texts(source, from),
+		"Policy": texts("level strategy builtin part role", from),
+		"Loss":   texts("rule reason message "+source, loss),
+		"Rule": texts("name", map[string]*cel.Type{"value": cel.DynType, "sources": list(object("Source")),
+			"lost": list(object("Loss"))}),
+		"Group": texts("name", map[string]*cel.Type{"rules": list(object("Rule"))}),
+		"Judged": texts("verdict", map[string]*cel.Type{"methods": list(cel.StringType),
+			"because": list(cel.StringType)}),
 		"Protection": protectionShape(),
-		"Effective": texts("policyKind profile id", map[string]*cel.Type{"spec": cel.DynType, "ordered": cel.BoolType, "rules": list(object("Rule")),
-			"policies": list(object("Policy")), "sources": list(object("Source")), "lost": list(object("Loss")), "groups": list(object("Group"))}),
+		"Effective": texts("policyKind profile id", map[string]*cel.Type{"spec": cel.DynType, "ordered": cel.BoolType,
+			"rules":    list(object("Rule")),
+			"policies": list(object("Policy")), "sources": list(object("Source")), "lost": list(object("Loss")),
+			"groups": list(object("Group"))}),
 	}
 }
 
@@ -128,9 +136,12 @@ func newEnvironment() (*environment, error) {
 	}
 	options := append(expression.Options(), cel.CustomTypeAdapter(registry), cel.CustomTypeProvider(registry),
 		cel.OptionalTypes(), ext.TwoVarComprehensions(), ext.Bindings(), perSecond(),
-		cel.CustomTypeProvider(shapeProvider{registry, typeShapes()}), // after the libraries, which add their types to the registry
-		cel.Variable(targetVar, cel.ObjectType("Target")), cel.Variable(pathVar, cel.ObjectType("Path")), cel.Variable(backendVar, cel.ObjectType("Ref")),
-		cel.Variable(protectionVar, cel.ObjectType("Protection")), cel.Variable(effectiveVar, cel.MapType(cel.StringType, cel.ObjectType("Effective"))))
+		// after the libraries, which add their types to the registry
+		cel.CustomTypeProvider(shapeProvider{registry, typeShapes()}),
+		cel.Variable(targetVar, cel.ObjectType("Target")), cel.Variable(pathVar,
+			cel.ObjectType("Path")), cel.Variable(backendVar, cel.ObjectType("Ref")),
+		cel.Variable(protectionVar, cel.ObjectType("Protection")), cel.Variable(effectiveVar,
+			cel.MapType(cel.StringType, cel.ObjectType("Effective"))))
 	env, err := cel.NewEnv(options...)
 	return &environment{env}, err
 }
@@ -180,11 +191,13 @@ func (e *environment) compileExpression(text string, w resultType) (*compiled, e
 	if t := tree.OutputType(); t != cel.DynType && !t.IsExactType(w.is) {
 		return nil, fmt.Errorf("gives %s, not a %s", t, w.noun)
 	}
-	program, err := e.env.Program(tree, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	program, err := e.env.Program(tree, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost),
+		cel.InterruptCheckFrequency(100))
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{text: text, program: program, result: w, guard: expression.GuardFor(text), lookups: findLookups(tree.NativeRep().Expr())}, nil
+	return &compiled{text: text, program: program, result: w, guard: expression.GuardFor(text),
+		lookups: findLookups(tree.NativeRep().Expr())}, nil
 }
 
 // addFieldNames adds to the error about a field that is not there which ones there are.
@@ -285,7 +298,9 @@ func (l lookups) mergeWith(o *compiled) lookups {
 	if o == nil {
 		return l
 	}
-	out := lookups{l.target || o.target, l.path || o.path, l.namespaceLabels || o.namespaceLabels, l.values || o.values, slices.Concat(l.kinds, o.kinds), l.allInForce || o.allInForce, slices.Concat(l.properties, o.properties)}
+	out := lookups{l.target || o.target, l.path || o.path, l.namespaceLabels || o.namespaceLabels, l.values ||
+		o.values, slices.Concat(l.kinds, o.kinds), l.allInForce ||
+		o.allInForce, slices.Concat(l.properties, o.properties)}
 	slices.Sort(out.properties)
 	out.properties = slices.Compact(out.properties)
 	slices.Sort(out.kinds)

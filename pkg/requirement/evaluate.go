@@ -96,7 +96,10 @@ func (j *evaluation) answerQuestion(q *question) {
 // properties holds.
 func (j *evaluation) isDemandMet(q *question) bool {
 	for _, f := range j.sets[q.set].of {
-		if slices.ContainsFunc(q.req.demands.kinds, func(gk model.GroupKind) bool { return matchesKindName(gk.String(), f.Kind.GroupKind) }) {
+		if slices.ContainsFunc(q.req.demands.kinds, func(gk model.GroupKind) bool {
+			return matchesKindName(gk.String(),
+				f.Kind.GroupKind)
+		}) {
 			return true
 		}
 	}
@@ -108,7 +111,8 @@ func (j *evaluation) isDemandMet(q *question) bool {
 }
 
 // evaluate evaluates one expression, and checks that the value is of the type that is wanted.
-func (q *question) evaluate(ctx context.Context, e *compiled, vars map[string]any, sizes expression.Sizes) (ref.Val, error) {
+func (q *question) evaluate(ctx context.Context, e *compiled, vars map[string]any, sizes expression.Sizes) (ref.Val,
+	error) {
 	if err := e.guard.Check(sizes); err != nil {
 		return nil, err
 	}
@@ -133,6 +137,7 @@ func (j *evaluation) targetFields(p *collect.EffectiveTarget) objectValue {
 		labels, annotations = o.Labels, o.Annotations
 	}
 	space, _ := j.namespaceLabels(p.Target)
-	out["labels"], out["annotations"], out["namespaceLabels"] = labelValues(labels), labelValues(annotations), labelValues(space)
+	out["labels"], out["annotations"], out["namespaceLabels"] = labelValues(labels), labelValues(annotations),
+		labelValues(space)
 	return out
 }

@@ -22,7 +22,10 @@ func (c *conclusion) describeInForce(p *collect.EffectiveTarget) string {
 	}
 	if !c.req.looks.allInForce {
 		for _, name := range c.req.looks.kinds {
-			if !slices.ContainsFunc(in, func(f *collect.InForce) bool { return matchesKindName(name, f.Kind.GroupKind) }) {
+			if !slices.ContainsFunc(in, func(f *collect.InForce) bool {
+				return matchesKindName(name,
+					f.Kind.GroupKind)
+			}) {
 				no = append(no, name)
 			}
 		}
@@ -45,7 +48,8 @@ func qualifyKind(f *collect.InForce, all []*collect.InForce) string {
 func formatPolicies(e *view.EffectivePolicy) string {
 	var names []string
 	for _, u := range e.Policies {
-		if u.Policy != nil && (u.Role == "contributing" || u.Role == "partial") && !slices.Contains(names, u.Policy.FullName()) {
+		if u.Policy != nil && (u.Role == "contributing" || u.Role == "partial") &&
+			!slices.Contains(names, u.Policy.FullName()) {
 			names = append(names, u.Policy.FullName())
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// jsonObject is a JSON object as expressions see it. Its keys have an order, so that what is made of them does not depend on chance.
+// jsonObject is a JSON object as expressions see it. Its keys have an order, so that what is made
+// of them does not depend on chance.
 type jsonObject struct {
 	keys   []string // sorted; nil: those of values
 	values map[string]ref.Val
@@ -157,7 +158,9 @@ func (f *inForceObject) Find(key ref.Val) (ref.Val, bool) {
 		return v, true
 	}
 	if groups := f.ambiguous[name]; groups != nil {
-		return types.NewErr("%s is a policy kind of several groups, which are in force together: write effective['%s']", name, strings.Join(groups, "'] or effective['")), false
+		return types.NewErr(
+			"%s is a policy kind of several groups, which are in force together: write effective['%s']", name,
+			strings.Join(groups, "'] or effective['")), false
 	}
 	return f.jsonObject.Find(key)
 }

@@ -64,7 +64,8 @@ func Assess(res *resolve.Resolution, reqs []*Requirement, by Deciders) Assessmen
 		if reqs[i].requests != nil {
 			about := proofConclusion{newConclusion(j, &j.cases[i])}
 			out.Findings = append(out.Findings, about.concludeProof(by.Prove)...)
-			out.Tallies, out.testFindings = append(out.Tallies, about.tally), append(out.testFindings, about.testFindings...)
+			out.Tallies, out.testFindings = append(out.Tallies, about.tally), append(out.testFindings,
+				about.testFindings...)
 			continue
 		}
 		c := newConclusion(j, &j.cases[i])
@@ -156,8 +157,11 @@ type question struct {
 type questionKey struct{ req, set, target, path, protection int }
 
 func newEvaluation(res *resolve.Resolution, reqs []*Requirement) *evaluation {
-	j := &evaluation{res: res, places: collect.NewEffectiveTargets(res), unknowns: newUnknownState(res), cases: make([]requirementCase, len(reqs)),
-		inForceIndex: map[*collect.InForce]int{}, setIndex: map[string]int{}, questionIndex: map[questionKey]int{}, pathIndex: map[string]int{}, targetIndex: map[topology.NodeID]int{}, protectionIndex: map[*protection.Protection]int{}}
+	j := &evaluation{res: res, places: collect.NewEffectiveTargets(res), unknowns: newUnknownState(res),
+		cases:        make([]requirementCase, len(reqs)),
+		inForceIndex: map[*collect.InForce]int{}, setIndex: map[string]int{}, questionIndex: map[questionKey]int{},
+		pathIndex: map[string]int{}, targetIndex: map[topology.NodeID]int{},
+		protectionIndex: map[*protection.Protection]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
 		if c.Requirement = r; r.holds != nil {
@@ -173,7 +177,10 @@ func newEvaluation(res *resolve.Resolution, reqs []*Requirement) *evaluation {
 			}
 		}
 		for _, name := range c.looks.kinds {
-			if !slices.ContainsFunc(res.Kinds, func(k *resolve.Kind) bool { return matchesKindName(name, k.GroupKind) }) {
+			if !slices.ContainsFunc(res.Kinds, func(k *resolve.Kind) bool {
+				return matchesKindName(name,
+					k.GroupKind)
+			}) {
 				c.unknownKinds = append(c.unknownKinds, name)
 			}
 		}
@@ -226,7 +233,8 @@ func (j *evaluation) isConcerned(c *requirementCase, n *topology.Node) bool {
 	case topology.Rule, topology.Listener:
 		return true
 	case topology.Backend: // what holds there holds at its ports, to which the traffic goes
-		if len(j.res.Graph.Sections(n.Ref)) > 0 && slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.HasResultsAt(topology.Port) }) {
+		if len(j.res.Graph.Sections(n.Ref)) > 0 &&
+			slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.HasResultsAt(topology.Port) }) {
 			return false
 		}
 	}
@@ -285,7 +293,8 @@ func (j *evaluation) askAt(c int, p *collect.EffectiveTarget, unsure, labelsKnow
 		}
 		if protects {
 			var unknown string
-			if key.protection, unknown = j.protectionAt(p, way); unknown == "" && req.demands != nil && len(req.demands.properties) > 0 {
+			if key.protection, unknown = j.protectionAt(p, way); unknown == "" && req.demands != nil &&
+				len(req.demands.properties) > 0 {
 				_, unknown = req.isMet(j.protected[key.protection])
 			}
 			one.protection, one.doubt = key.protection, cmp.Or(a.doubt, unknown)
@@ -326,7 +335,8 @@ func (j *evaluation) indexOfQuestion(key questionKey) int {
 	if !known {
 		at = len(j.questions)
 		j.questionIndex[key] = at
-		j.questions = append(j.questions, question{req: &j.cases[key.req], set: key.set, target: key.target, path: key.path, protection: key.protection})
+		j.questions = append(j.questions, question{req: &j.cases[key.req], set: key.set, target: key.target,
+			path: key.path, protection: key.protection})
 	}
 	return at
 }

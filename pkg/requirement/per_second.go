@@ -10,8 +10,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// perSecond is the function perSecond(number, window): how much a limit of so much in a window comes to in a second. A window is a
-// duration, a text as "10s", "1h30m" or "1d", or a unit as "Minute".
+// perSecond is the function perSecond(number, window): how much a limit of so much in a window
+// comes to in a second. A window is a duration, a text as "10s", "1h30m" or "1d", or a unit as
+// "Minute".
 func perSecond() cel.EnvOption {
 	return cel.Function("perSecond", cel.Overload("per_second", []*cel.Type{cel.DynType, cel.DynType}, cel.DoubleType,
 		cel.BinaryBinding(func(number, window ref.Val) ref.Val {
@@ -49,7 +50,8 @@ func windowSeconds(window ref.Val) (float64, bool) {
 // windowUnits returns the lengths of windows by their words.
 func windowUnits() map[string]float64 {
 	out := map[string]float64{}
-	for word, length := range map[string]float64{"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800} {
+	for word, length := range map[string]float64{"second": 1, "minute": 60, "hour": 3600, "day": 86400,
+		"week": 604800} {
 		out[word], out[word+"s"] = length, length
 	}
 	return out

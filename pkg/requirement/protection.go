@@ -19,10 +19,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
-// Protector tells what requests to route rules are protected by. asked are properties with methods, which are asked about beside all others.
+// Protector tells what requests to route rules are protected by. asked are properties with methods,
+// which are asked about beside all others.
 type Protector func(r *resolve.Resolution, asked []requests.Property) (*protection.Protections, error)
 
-// alternatives are policy kinds of which one has to be in force, or properties of which one has to hold.
+// alternatives are policy kinds of which one has to be in force, or properties of which one has to
+// hold.
 type alternatives struct {
 	kinds      []model.GroupKind
 	properties []requests.Property
@@ -48,7 +50,8 @@ func (r *requirementReader) readRequired(into *alternatives) func(*yaml.Node) {
 			}
 		})
 		if len(into.kinds) > 0 && len(into.properties) > 0 {
-			r.form.Fail(n, "a property says what policies do, and a kind only that there are some: make two requirements")
+			r.form.Fail(n,
+				"a property says what policies do, and a kind only that there are some: make two requirements")
 		}
 	}
 }
@@ -57,7 +60,10 @@ func (r *requirementReader) readRequired(into *alternatives) func(*yaml.Node) {
 func readProperty(text string) (p requests.Property, wrong string) {
 	word, methods, given := strings.Cut(text, "=")
 	if !gate.IsProperty(word) {
-		return p, fmt.Sprintf("there is no property %q%s: properties are %s; kinds are written as in manifests, as AuthPolicy", word, suggestWord(word, propertyNames()), strings.Join(propertyNames(), ", "))
+		return p,
+			fmt.Sprintf(
+				"there is no property %q%s: properties are %s; kinds are written as in manifests, as AuthPolicy", word,
+				suggestWord(word, propertyNames()), strings.Join(propertyNames(), ", "))
 	}
 	p.Property = gate.Property(word)
 	if given && p.Property != gate.Authentication {
@@ -68,7 +74,8 @@ func readProperty(text string) (p requests.Property, wrong string) {
 	}
 	for _, m := range p.Methods {
 		if !slices.Contains(gate.Methods(), m) {
-			return p, fmt.Sprintf("there is no method of authentication %q%s: methods are %s", m, suggestWord(m, gate.Methods()), strings.Join(gate.Methods(), ", "))
+			return p, fmt.Sprintf("there is no method of authentication %q%s: methods are %s", m,
+				suggestWord(m, gate.Methods()), strings.Join(gate.Methods(), ", "))
 		}
 	}
 	return p, ""
@@ -123,7 +130,8 @@ func (j *evaluation) loadProtections(by Protector) {
 	}
 }
 
-// protectionAt is what requests to a target are protected by on a path, and its number; -1 and why, if that is not known.
+// protectionAt is what requests to a target are protected by on a path, and its number; -1 and why,
+// if that is not known.
 func (j *evaluation) protectionAt(p *collect.EffectiveTarget, path view.Path) (number int, unknown string) {
 	if j.protections == nil {
 		return -1, j.protectionUnknown
@@ -216,7 +224,8 @@ func protectionValue(p *protection.Protection) ref.Val {
 			for _, r := range result.Because {
 				codes = append(codes, string(r.Code))
 			}
-			return objectValue{"verdict": string(result.Verdict), "methods": textValues(result.Methods), "because": codes}
+			return objectValue{"verdict": string(result.Verdict), "methods": textValues(result.Methods),
+				"because": codes}
 		}
 	}
 	return newLazyObject(fields)

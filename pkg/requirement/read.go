@@ -61,7 +61,8 @@ type requirementReader struct {
 func (r *requirementReader) readDocument(n *yaml.Node) {
 	var version, kind string
 	var list *yaml.Node
-	r.form.Object(n, map[string]form.Field{"apiVersion": r.form.Word(&version, []string{apiVersion}), "kind": r.form.Word(&kind, []string{requirementsKind}),
+	r.form.Object(n, map[string]form.Field{"apiVersion": r.form.Word(&version, []string{apiVersion}),
+		"kind":         r.form.Word(&kind, []string{requirementsKind}),
 		"requirements": func(n *yaml.Node) { list = n }})
 	switch {
 	case n.Kind != yaml.MappingNode:
@@ -79,8 +80,9 @@ func (r *requirementReader) readRequirement(n *yaml.Node) {
 	severity := string(model.Error)
 	var nameAt *yaml.Node
 	r.form.Object(n, map[string]form.Field{
-		"name":              func(n *yaml.Node) { nameAt = n; r.form.Text(&req.Name)(n) },
-		"severity":          r.form.Word(&severity, []string{string(model.Error), string(model.Warning), string(model.Info)}),
+		"name": func(n *yaml.Node) { nameAt = n; r.form.Text(&req.Name)(n) },
+		"severity": r.form.Word(&severity, []string{string(model.Error), string(model.Warning),
+			string(model.Info)}),
 		"select":            func(n *yaml.Node) { r.readSelection(req, n) },
 		"expression":        r.readExpression(&req.holds, newResultType(boolean)),
 		"message":           r.form.Text(&req.message),
@@ -102,13 +104,15 @@ func (r *requirementReader) readRequirement(n *yaml.Node) {
 		return
 	case nameAt == nil:
 		r.form.Fail(n, "field \"name\" is missing")
-	case len(validation.IsDNS1123Subdomain(req.Name)) > 0: // it becomes an id, which is typed into annotations and configurations
+	// it becomes an id, which is typed into annotations and configurations
+	case len(validation.IsDNS1123Subdomain(req.Name)) > 0:
 		r.form.Fail(nameAt, "the name %q is not made of lower-case letters, digits, - and .", req.Name)
 	}
 	if req.requests != nil {
 		r.checkRequests(req, n)
 	} else if req.holds == nil && form.Member(n, "expression") == nil {
-		r.form.Fail(n, "field \"expression\" is missing: what has to hold, in CEL; or \"require\", properties of requests or policy kinds")
+		r.form.Fail(n,
+			"field \"expression\" is missing: what has to hold, in CEL; or \"require\", properties of requests or policy kinds")
 	}
 	if req.message == "" && form.Member(n, "messageExpression") == nil {
 		r.form.Fail(n, "field \"message\" is missing: what to tell where it does not hold")
@@ -142,8 +146,10 @@ func (r *requirementReader) readExpression(into **compiled, result resultType) f
 func (r *requirementReader) readSelection(req *Requirement, n *yaml.Node) {
 	s := &req.selects
 	r.form.Object(n, map[string]form.Field{
-		"kinds": r.readKinds(&s.kinds), "gateways": r.readGlobs(&s.gateways, 1), "listeners": r.readGlobs(&s.listeners, 0), "namespaces": r.readGlobs(&s.namespaces, 0),
-		"namespaceSelector": r.readLabelSelector(&s.namespaceLabels), "labels": r.readLabelSelector(&s.labels), "names": r.readGlobs(&s.names, 0), "rules": r.readGlobs(&s.rules, 0),
+		"kinds": r.readKinds(&s.kinds), "gateways": r.readGlobs(&s.gateways, 1), "listeners": r.readGlobs(&s.listeners,
+			0), "namespaces": r.readGlobs(&s.namespaces, 0),
+		"namespaceSelector": r.readLabelSelector(&s.namespaceLabels), "labels": r.readLabelSelector(&s.labels),
+		"names": r.readGlobs(&s.names, 0), "rules": r.readGlobs(&s.rules, 0),
 		"where": r.readExpression(&req.where, newResultType(boolean)),
 	})
 }
@@ -174,9 +180,12 @@ func (r *requirementReader) readGlobs(into *[]string, slashes int) func(*yaml.No
 			switch {
 			case s == "":
 			case err != nil:
-				r.form.Fail(e, "%q is no pattern: * stands for any text, ? for a character, [a-z] for one of several", s)
+				r.form.Fail(e, "%q is no pattern: * stands for any text, ? for a character, [a-z] for one of several",
+					s)
 			case slashes == 1 && strings.Count(s, "/") != 1:
-				r.form.Fail(e, "%q does not name a Gateway: write NAMESPACE/NAME, where * stands for any text, as */%s", s, path.Base(s))
+				r.form.Fail(e,
+					"%q does not name a Gateway: write NAMESPACE/NAME, where * stands for any text, as */%s",
+					s, path.Base(s))
 			case slashes == 0 && strings.Contains(s, "/"):
 				r.form.Fail(e, "%q is matched with one name, in which there is no slash", s)
 			}
@@ -203,7 +212,8 @@ func (r *requirementReader) readLabelSelector(into *labelSelector) func(*yaml.No
 			r.form.List(n, func(e *yaml.Node) {
 				var need labelRequirement
 				r.form.Object(e, map[string]form.Field{"key": r.form.Text(&need.key),
-					"operator": r.form.Word(&need.operator, []string{"In", "NotIn", "Exists", "DoesNotExist"}), "values": r.form.Texts(&need.values)})
+					"operator": r.form.Word(&need.operator, []string{"In", "NotIn", "Exists", "DoesNotExist"}),
+					"values":   r.form.Texts(&need.values)})
 				if takes := need.operator == "In" || need.operator == "NotIn"; takes != (need.values != nil) {
 					r.form.Fail(e, "values go with the operators In and NotIn")
 				}

@@ -40,7 +40,8 @@ func NewExpression(text string) (*Expression, error) {
 // SetQuery makes a query about requests ask for the expression.
 func (e *Expression) SetQuery(res *resolve.Resolution, q *viewprove.Query) {
 	j := newEvaluation(res, []*Requirement{{holds: e.holds}})
-	q.Holds, q.Expression, q.Kinds = (&requestEvaluator{judge: j, req: &j.cases[0]}).evaluatePath, e.holds.text, listKinds(&j.cases[0])
+	q.Holds, q.Expression, q.Kinds = (&requestEvaluator{judge: j, req: &j.cases[0]}).evaluatePath, e.holds.text,
+		listKinds(&j.cases[0])
 }
 
 // requestEvaluator evaluates an expression for one path of requests after the other.
@@ -92,7 +93,8 @@ func (a *requestEvaluator) buildVariables(w *viewprove.BackendPath) (map[string]
 	policies := map[string]ref.Val{}
 	for _, f := range w.InForce {
 		name := f.Kind.Name()
-		if policies[name] != nil || len(f.Policy.Rules) == 0 || !a.req.looks.allInForce && !a.req.namesKind(f.Kind.GroupKind) {
+		if policies[name] != nil || len(f.Policy.Rules) == 0 || !a.req.looks.allInForce &&
+			!a.req.namesKind(f.Kind.GroupKind) {
 			continue
 		}
 		if a.values[f] == nil {
@@ -100,7 +102,8 @@ func (a *requestEvaluator) buildVariables(w *viewprove.BackendPath) (map[string]
 		}
 		policies[name], sizes = a.values[f], sizes.Max(measurePolicy(&f.Policy))
 	}
-	vars := map[string]any{effectiveVar: newInForceObject(policies), targetVar: func() ref.Val { return toCELValue(a.judge.targetFields(&w.EffectiveTarget)) },
+	vars := map[string]any{effectiveVar: newInForceObject(policies),
+		targetVar:  func() ref.Val { return toCELValue(a.judge.targetFields(&w.EffectiveTarget)) },
 		backendVar: func() ref.Val { return toCELValue(refValue(&w.Backend)) }}
 	if a.req.looks.target {
 		target := a.judge.targetFields(&w.EffectiveTarget)
@@ -116,7 +119,8 @@ func (c *proofConclusion) concludeProof(prove Prover) []model.Problem {
 	query, nothing, unclear := c.buildQuery()
 	if nothing != "" {
 		c.tally.Nothing = true
-		return []model.Problem{c.newProblem(model.RequirementSelectsNothing, model.Warning, "requirement \""+c.req.Name+"\" selects nothing: "+nothing, "")}
+		return []model.Problem{c.newProblem(model.RequirementSelectsNothing, model.Warning, "requirement \""+
+			c.req.Name+"\" selects nothing: "+nothing, "")}
 	}
 	if unclear == "" && prove == nil {
 		unclear = "requests are not looked at here"
@@ -133,7 +137,9 @@ func (c *proofConclusion) concludeProof(prove Prover) []model.Problem {
 	}
 	if proof.Classes == 0 || proof.Verdict == viewprove.NothingProved {
 		c.tally.Nothing = true
-		return []model.Problem{c.newProblem(model.RequirementSelectsNothing, model.Warning, "requirement \""+c.req.Name+"\" selects nothing: no such request gets through to a backend", "compare its hosts, its Gateway and its listener with: kubectl dopolicy prove")}
+		return []model.Problem{c.newProblem(model.RequirementSelectsNothing, model.Warning, "requirement \""+
+			c.req.Name+"\" selects nothing: no such request gets through to a backend",
+			"compare its hosts, its Gateway and its listener with: kubectl dopolicy prove")}
 	}
 	return c.reportProof(proof)
 }

@@ -58,8 +58,10 @@ func (r *requirementReader) readOver(req *Requirement, n *yaml.Node) {
 		if n.Kind == yaml.MappingNode && len(n.Content) == 0 { // all of them
 			return
 		}
-		r.form.Object(n, map[string]form.Field{"hosts": r.form.Texts(&q.asked.Hosts), "paths": r.form.Texts(&q.asked.Paths), "methods": r.form.Texts(&q.asked.Methods),
-			"headers": r.form.Texts(&q.asked.Headers), "gateway": r.form.Text(&q.gateway), "listener": r.form.Text(&q.listener), "namespaces": r.readGlobs(&q.namespaces, 0)})
+		r.form.Object(n, map[string]form.Field{"hosts": r.form.Texts(&q.asked.Hosts),
+			"paths": r.form.Texts(&q.asked.Paths), "methods": r.form.Texts(&q.asked.Methods),
+			"headers": r.form.Texts(&q.asked.Headers), "gateway": r.form.Text(&q.gateway), "listener": r.form.Text(
+				&q.listener), "namespaces": r.readGlobs(&q.namespaces, 0)})
 	}})
 	switch {
 	case n.Kind != yaml.MappingNode:
@@ -86,7 +88,8 @@ func (r *requirementReader) checkRequests(req *Requirement, n *yaml.Node) {
 		return
 	}
 	if !q.given {
-		r.form.Fail(&q.first, "what has to hold for requests takes field \"over\": which requests it is about, as {requests: {}}")
+		r.form.Fail(&q.first,
+			"what has to hold for requests takes field \"over\": which requests it is about, as {requests: {}}")
 		return
 	}
 	for _, field := range []string{"select", "messageExpression"} {
@@ -95,15 +98,18 @@ func (r *requirementReader) checkRequests(req *Requirement, n *yaml.Node) {
 		}
 	}
 	if uses := req.holds; uses != nil && len(uses.properties) > 0 {
-		r.form.Fail(form.Member(n, "expression"), "over requests there is no variable %s: write require: [authentication], or drop over", protectionVar)
+		r.form.Fail(form.Member(n, "expression"),
+			"over requests there is no variable %s: write require: [authentication], or drop over", protectionVar)
 	}
 	for _, entry := range q.allow {
 		if err := prove.CheckAllowed(entry); err != nil {
 			r.form.Fail(&q.first, "%s: %s", err.What, err.Hint)
 		}
 	}
-	broken := req.holds == nil && form.Member(n, "expression") != nil || q.name == "" && form.Member(n, "property") != nil
-	query := prove.Query{Scope: q.scope, Require: q.require.kinds, Properties: q.require.properties, Property: q.name, Allow: q.allow}
+	broken := req.holds == nil && form.Member(n, "expression") != nil || q.name == "" &&
+		form.Member(n, "property") != nil
+	query := prove.Query{Scope: q.scope, Require: q.require.kinds, Properties: q.require.properties, Property: q.name,
+		Allow: q.allow}
 	if req.holds != nil {
 		query.Holds = func(*prove.BackendPath) (bool, string) { return true, "" }
 	}
@@ -122,7 +128,8 @@ func (q *requestScope) describe() string {
 		out += " at listener " + q.listener
 	}
 	if len(q.namespaces) > 0 {
-		out += " taken by routes of " + map[bool]string{true: "namespace ", false: "namespaces "}[len(q.namespaces) == 1] + strings.Join(q.namespaces, ", ")
+		out += " taken by routes of " + map[bool]string{true: "namespace ",
+			false: "namespaces "}[len(q.namespaces) == 1] + strings.Join(q.namespaces, ", ")
 	}
 	return out
 }
@@ -131,12 +138,14 @@ func (q *requestScope) describe() string {
 // Gateway is not there, or a policy kind is not known.
 func (c *proofConclusion) buildQuery() (query prove.Query, nothing, unknown string) {
 	q, res := c.req.requests, c.evaluation.res
-	query = prove.Query{Scope: q.scope, Properties: q.require.properties, Property: q.name, Allow: q.allow, Asked: q.describe()}
+	query = prove.Query{Scope: q.scope, Properties: q.require.properties, Property: q.name, Allow: q.allow,
+		Asked: q.describe()}
 	query.Scope.Destination = space.AnyDestination()
 	query.Scope.Destination.Listener = q.listener
 	if q.gateway != "" {
 		namespace, name, _ := strings.Cut(q.gateway, "/")
-		found := res.Graph.Lookup(model.Ref{Group: gatewayv1.GroupName, Kind: "Gateway", Namespace: namespace, Name: name})
+		found := res.Graph.Lookup(model.Ref{Group: gatewayv1.GroupName, Kind: "Gateway",
+			Namespace: namespace, Name: name})
 		if len(found) == 0 {
 			return query, "there is no Gateway " + q.gateway, ""
 		}
@@ -157,7 +166,8 @@ func (c *proofConclusion) buildQuery() (query prove.Query, nothing, unknown stri
 		}
 	}
 	if c.req.holds != nil {
-		query.Holds, query.Expression = (&requestEvaluator{judge: c.evaluation, req: c.req}).evaluatePath, c.req.holds.text
+		query.Holds, query.Expression = (&requestEvaluator{judge: c.evaluation, req: c.req}).evaluatePath,
+			c.req.holds.text
 		query.Kinds = listKinds(c.req)
 	}
 	return query, "", ""

@@ -36,7 +36,8 @@ for: Seal.x.io
 class: direct
 targets: [Service, Service/port]`
 
-// town is Gateway infra/main with listeners web and api, HTTPRoute shop/cart with rules add and rule-2 on both, and HTTPRoute bank/pay on web.
+// town is Gateway infra/main with listeners web and api, HTTPRoute shop/cart with rules add and
+// rule-2 on both, and HTTPRoute bank/pay on web.
 const town = `apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: class}
@@ -96,12 +97,14 @@ func paintOn(kind, name, target, section, spec string) string {
 	if section != "" {
 		ref += ", sectionName: " + section
 	}
-	return "---\napiVersion: " + group + "/v1\nkind: " + bare + "\nmetadata: {name: " + name + ", namespace: " + space + "}\nspec: {targetRef: {" + ref + "}, " + spec + "}\n"
+	return "---\napiVersion: " + group + "/v1\nkind: " + bare + "\nmetadata: {name: " + name + ", namespace: " +
+		space + "}\nspec: {targetRef: {" + ref + "}, " + spec + "}\n"
 }
 
 func resolved(t *testing.T, manifests string) *resolve.Resolution {
 	t.Helper()
-	catalog, err := descriptor.NewCatalog(nil, []form.Source{{Name: "paints.yaml", Text: []byte(paints)}}, nil, descriptor.Functions{})
+	catalog, err := descriptor.NewCatalog(nil, []form.Source{{Name: "paints.yaml", Text: []byte(paints)}}, nil,
+		descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +117,8 @@ func resolved(t *testing.T, manifests string) *resolve.Resolution {
 
 func requirements(t *testing.T, text string) []*Requirement {
 	t.Helper()
-	reqs, err := Read([]form.Source{{Name: "r.yaml", Text: []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirements\nrequirements:\n" + text)}})
+	reqs, err := Read([]form.Source{{Name: "r.yaml",
+		Text: []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirements\nrequirements:\n" + text)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,53 +146,73 @@ func TestRequirements(t *testing.T) {
 			"error requirement/painted: httproute/bank/pay rule-1: Paint it: no Paint is in force via Gateway infra/main (web)\n" +
 				"error requirement/painted: httproute/shop/cart add: Paint it: no Paint is in force via Gateway infra/main (api, web)\n" +
 				"error requirement/painted: httproute/shop/cart rule-2: Paint it: no Paint is in force via Gateway infra/main (api, web)"},
-		"only on some paths": {painted, `{name: painted, expression: "'Paint' in effective", message: Paint it, severity: warning}`,
+		"only on some paths": {painted,
+			`{name: painted, expression: "'Paint' in effective", message: Paint it, severity: warning}`,
 			"warning requirement/painted: httproute/shop/cart rule-2: Paint it: no Paint is in force via Gateway infra/main (api)"},
-		"values": {painted, `{name: light, expression: "effective.?Paint.spec.colour.shade.orValue(0) < 5", message: too dark}`,
+		"values": {painted,
+			`{name: light, expression: "effective.?Paint.spec.colour.shade.orValue(0) < 5", message: too dark}`,
 			"error requirement/light: httproute/shop/cart add: too dark: Paint of shop/add is in force via Gateway infra/main (api, web)"},
-		"sources": {painted, `{name: own, expression: "effective.all(k, effective[k].sources.all(s, s.policy.namespace == target.namespace))", message: foreign}`,
+		"sources": {painted,
+			`{name: own, expression: "effective.all(k, effective[k].sources.all(s, s.policy.namespace == target.namespace))", message: foreign}`,
 			"error requirement/own: httproute/bank/pay rule-1: foreign: Paint of infra/gw is in force via Gateway infra/main (web)\n" +
 				"error requirement/own: httproute/shop/cart rule-2: foreign: Paint of infra/gw is in force via Gateway infra/main (web)"},
-		"messages that are made": {painted, `{name: light, select: {rules: [add]}, expression: "effective.Paint.spec.colour.shade < 5", messageExpression: "'shade %d on %s'.format([effective.Paint.spec.colour.shade, path.listener])"}`,
+		"messages that are made": {painted,
+			`{name: light, select: {rules: [add]}, expression: "effective.Paint.spec.colour.shade < 5", messageExpression: "'shade %d on %s'.format([effective.Paint.spec.colour.shade, path.listener])"}`,
 			"error requirement/light: httproute/shop/cart add: shade 7 on api: Paint of shop/add is in force via Gateway infra/main (api)\n" +
 				"error requirement/light: httproute/shop/cart add: shade 7 on web: Paint of shop/add is in force via Gateway infra/main (web)"},
 		"where": {painted, `{name: never, select: {where: "target.name == 'pay'"}, expression: "false", message: no}`,
 			"error requirement/never: httproute/bank/pay rule-1: no: via Gateway infra/main (web)"},
-		"listeners as targets": {painted, `{name: painted, select: {kinds: [Gateway]}, expression: "effective.size() > 0", message: bare}`,
+		"listeners as targets": {painted,
+			`{name: painted, select: {kinds: [Gateway]}, expression: "effective.size() > 0", message: bare}`,
 			"error requirement/painted: gateway/infra/main api: bare: no policy is in force via GatewayClass class\n" +
 				"error requirement/painted: gateway/infra/main web: bare: no policy is in force via GatewayClass class"},
-		"an expression that fails": {town, `{name: light, expression: "effective.Paint.spec.colour.shade < 5", message: too dark}`,
+		"an expression that fails": {town,
+			`{name: light, expression: "effective.Paint.spec.colour.shade < 5", message: too dark}`,
 			`error RequirementError: requirement "light" cannot be evaluated on 3 targets, such as httproute/bank/pay rule-1 via Gateway infra/main (web): no such key: Paint`},
-		"an expression that costs": {town, `{name: dear, expression: "lists.range(1000).all(x, lists.range(1000).all(y, x + y >= 0))", message: no}`,
+		"an expression that costs": {town,
+			`{name: dear, expression: "lists.range(1000).all(x, lists.range(1000).all(y, x + y >= 0))", message: no}`,
 			`error RequirementError: requirement "dear" cannot be evaluated on 3 targets, such as httproute/bank/pay rule-1 via Gateway infra/main (web): operation cancelled: actual cost limit exceeded`},
 		"nothing is selected": {town, `{name: a, select: {gateways: [infra/mian]}, expression: "true", message: no}`,
 			`warning RequirementSelectsNothing: requirement "a" selects nothing: of what traffic reaches, none is reached through infra/mian`},
 		"no such namespace": {town, `{name: a, select: {namespaces: [shopp]}, expression: "true", message: no}`,
 			`warning RequirementSelectsNothing: requirement "a" selects nothing: of 3 route rules none is in namespaces shopp`},
-		"labels of a namespace that is not there": {town, `{name: a, select: {namespaceSelector: {matchLabels: {team: red}}}, expression: "false", message: no}`,
+		"labels of a namespace that is not there": {town,
+			`{name: a, select: {namespaceSelector: {matchLabels: {team: red}}}, expression: "false", message: no}`,
 			"error requirement/a: httproute/shop/cart add: no: via Gateway infra/main (api, web)\nerror requirement/a: httproute/shop/cart rule-2: no: via Gateway infra/main (api, web)\n" +
 				`warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement "a" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: the labels of namespace bank are not in the input`},
-		"a policy kind that nobody knows": {town, `{name: a, select: {names: [pay]}, expression: "!('Pant' in effective)", message: no}`,
+		"a policy kind that nobody knows": {town,
+			`{name: a, select: {names: [pay]}, expression: "!('Pant' in effective)", message: no}`,
 			`warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement "a" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: no policy kind called Pant is known`},
-		"a Gateway that is not there": {strings.Replace(town, "name: main, namespace: infra}\n", "name: other, namespace: infra}\n", 1), `{name: a, select: {gateways: [infra/main], names: [pay]}, expression: "true", message: no}`,
+		"a Gateway that is not there": {strings.Replace(town, "name: main, namespace: infra}\n",
+			"name: other, namespace: infra}\n", 1),
+			`{name: a, select: {gateways: [infra/main], names: [pay]}, expression: "true", message: no}`,
 			`warning RequirementUnknown: httproute/bank/pay: whether requirement "a" is met on httproute/bank/pay is not known: gateway/infra/main is not in the input`},
-		"policies that may not be read": {withheld("{group: x.io, kind: Paint, namespace: shop}") + town, `{name: a, expression: "'Paint' in effective", message: no}`,
+		"policies that may not be read": {withheld("{group: x.io, kind: Paint, namespace: shop}") + town,
+			`{name: a, expression: "'Paint' in effective", message: no}`,
 			"warning RequirementUnknown: whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart add via Gateway infra/main (api, web) is not known: paints.x.io, paints.x.io in shop may not be read\n" +
 				"warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement \"a\" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: paints.x.io may not be read"},
-		"other policies that may not be read": {withheld("{group: x.io, kind: Paint}") + town, `{name: a, select: {names: [pay]}, expression: "'Gloss.x.io' in effective", message: no}`,
+		"other policies that may not be read": {withheld("{group: x.io, kind: Paint}") + town,
+			`{name: a, select: {names: [pay]}, expression: "'Gloss.x.io' in effective", message: no}`,
 			"error requirement/a: httproute/bank/pay rule-1: no: no Gloss.x.io is in force via Gateway infra/main (web)"},
-		"targets that may not be read": {withheld("{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") + town, `{name: a, expression: "true", message: no}`,
+		"targets that may not be read": {withheld(
+			"{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") +
+			town, `{name: a, expression: "true", message: no}`,
 			`warning RequirementUnknown: requirement "a" is not judged on what may not be read: httproutes.gateway.networking.k8s.io in secret`},
-		"targets that may not be read, elsewhere": {withheld("{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") + town,
+		"targets that may not be read, elsewhere": {withheld(
+			"{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") + town,
 			`{name: a, select: {namespaces: [bank]}, expression: "true", message: no}`, ""},
-		"ports of Services": {town + shops, `{name: sealed, select: {kinds: [Service]}, expression: "'Seal' in effective", message: no}`,
+		"ports of Services": {town + shops,
+			`{name: sealed, select: {kinds: [Service]}, expression: "'Seal' in effective", message: no}`,
 			"error requirement/sealed: service/shop/cart http: no: no Seal is in force via Gateway infra/main (web)"},
-		"Services without anything that has results there": {town + shops, `{name: painted, select: {kinds: [Service]}, expression: "'Paint' in effective", message: no}`,
+		"Services without anything that has results there": {town + shops,
+			`{name: painted, select: {kinds: [Service]}, expression: "'Paint' in effective", message: no}`,
 			`warning RequirementSelectsNothing: requirement "painted" selects nothing: there are no targets of its kinds at which Paint has results`},
-		"two groups": {town + paintOn("Gloss", "one", "HTTPRoute/bank/pay", "", "a: 1") + paintOn("Gloss.y.io", "two", "HTTPRoute/bank/pay", "", "a: 2"),
+		"two groups": {town + paintOn("Gloss", "one", "HTTPRoute/bank/pay", "", "a: 1") + paintOn("Gloss.y.io", "two",
+			"HTTPRoute/bank/pay", "", "a: 2"),
 			`{name: a, select: {names: [pay]}, expression: "effective.Gloss.spec.a == 1", message: no}`,
 			`error RequirementError: httproute/bank/pay rule-1: requirement "a" cannot be evaluated on httproute/bank/pay rule-1 via Gateway infra/main (web): Gloss is a policy kind of several groups, which are in force together: write effective['Gloss.x.io'] or effective['Gloss.y.io']`},
-		"two groups by their names": {town + paintOn("Gloss", "one", "HTTPRoute/bank/pay", "", "a: 1") + paintOn("Gloss.y.io", "two", "HTTPRoute/bank/pay", "", "a: 2"),
+		"two groups by their names": {town + paintOn("Gloss", "one", "HTTPRoute/bank/pay", "", "a: 1") +
+			paintOn("Gloss.y.io", "two", "HTTPRoute/bank/pay", "", "a: 2"),
 			`{name: a, select: {names: [pay]}, expression: "effective['Gloss.y.io'].spec.a == 1 || effective.size() != 2", message: no}`,
 			`error requirement/a: httproute/bank/pay rule-1: no: Gloss.x.io of bank/one, Gloss.y.io of bank/two are in force via Gateway infra/main (web)`},
 	} {
@@ -208,17 +232,25 @@ func TestRequirements(t *testing.T) {
 
 func TestPerSecond(t *testing.T) {
 	for expression, want := range map[string]bool{
-		"perSecond(100, '10s') == 10.0": true, "perSecond(60, '1m') == 1.0": true, "perSecond(3600, 'Hour') == 1.0": true, "perSecond(86400, '1d') == 1.0": true,
-		"perSecond(5, duration('500ms')) == 10.0": true, "perSecond(1.5, '1s') == 1.5": true, "perSecond(100, '1s') > 1000": false, "perSecond(2000, 'second') > 1000": true,
+		"perSecond(100, '10s') == 10.0": true, "perSecond(60, '1m') == 1.0": true,
+		"perSecond(3600, 'Hour') == 1.0": true, "perSecond(86400, '1d') == 1.0": true,
+		"perSecond(5, duration('500ms')) == 10.0": true, "perSecond(1.5, '1s') == 1.5": true,
+		"perSecond(100, '1s') > 1000": false, "perSecond(2000, 'second') > 1000": true,
 	} {
-		findings := FindProblems(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`), Deciders{})
+		findings := FindProblems(resolved(t, town),
+			requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+
+				`", message: no}`), Deciders{})
 		if met := len(findings) == 0; met != want {
 			t.Errorf("%s: %s", expression, asText(findings))
 		}
 	}
-	for _, expression := range []string{"perSecond(1, 'x') > 0", "perSecond(1, '0s') > 0", "perSecond('a', '1s') > 0", "perSecond(1, 5) > 0", "perSecond(1, '') > 0", "perSecond(true, '1s') > 0"} {
-		findings := FindProblems(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`), Deciders{})
-		if len(findings) != 1 || findings[0].Code != model.RequirementError || !strings.Contains(findings[0].Message, "perSecond: ") {
+	for _, expression := range []string{"perSecond(1, 'x') > 0", "perSecond(1, '0s') > 0", "perSecond('a', '1s') > 0",
+		"perSecond(1, 5) > 0", "perSecond(1, '') > 0", "perSecond(true, '1s') > 0"} {
+		findings := FindProblems(resolved(t, town),
+			requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+
+				`", message: no}`), Deciders{})
+		if len(findings) != 1 || findings[0].Code != model.RequirementError ||
+			!strings.Contains(findings[0].Message, "perSecond: ") {
 			t.Errorf("%s: %s", expression, asText(findings))
 		}
 	}

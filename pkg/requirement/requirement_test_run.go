@@ -24,7 +24,8 @@ type TestResult struct {
 
 // NewTestResult begins the result of a test.
 func NewTestResult(t *Test) TestResult {
-	return TestResult{File: t.Origin.File, Line: t.Origin.Line, Name: t.Name, Missing: []string{}, Unexpected: []string{}, Problems: []string{}}
+	return TestResult{File: t.Origin.File, Line: t.Origin.Line, Name: t.Name, Missing: []string{},
+		Unexpected: []string{}, Problems: []string{}}
 }
 
 // Run checks the input of a test against requirements, and compares the findings with those
@@ -151,7 +152,8 @@ func (e *Expectation) formatExpectation() string {
 
 // matchesFinding reports whether a finding on some paths is what is expected.
 func (e *Expectation) matchesFinding(f *testFinding, paths []view.Path) bool {
-	return e.Requirement == f.requirement && e.Outcome == f.outcome && strings.Contains(f.message, e.Message) && e.matchesTarget(f.target) && e.matchesPaths(paths)
+	return e.Requirement == f.requirement && e.Outcome == f.outcome && strings.Contains(f.message, e.Message) &&
+		e.matchesTarget(f.target) && e.matchesPaths(paths)
 }
 
 // matchesTarget reports whether a target is meant: a name without a section means all of the
@@ -167,5 +169,8 @@ func (e *Expectation) matchesPaths(paths []view.Path) bool {
 	if e.Via == "" {
 		return true
 	}
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p view.Path) bool { return e.Via != p.Gateway && e.Via != p.Gateway+"/"+p.Listener })
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p view.Path) bool {
+		return e.Via != p.Gateway &&
+			e.Via != p.Gateway+"/"+p.Listener
+	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// TestFile is one document of tests of requirements. File names are as they are written, relative to the document's file.
+// TestFile is one document of tests of requirements. File names are as they are written, relative
+// to the document's file.
 type TestFile struct {
 	Name         string // of the file
 	Requirements []string
@@ -50,8 +51,9 @@ const (
 
 const requirementTestKind = "RequirementTest"
 
-// ReadTests reads the documents of a file that are tests of requirements. Where anyFile is true, other documents are passed over; that there
-// are none is then no mistake. The error is a *FileError.
+// ReadTests reads the documents of a file that are tests of requirements. Where anyFile is true,
+// other documents are passed over; that there are none is then no mistake. The error is a
+// *FileError.
 func ReadTests(file form.Source, anyFile bool) ([]TestFile, error) {
 	docs, err := file.ReadDocuments()
 	if err != nil {
@@ -98,8 +100,10 @@ type testReader struct {
 func (r *testReader) readDocument(n *yaml.Node) TestFile {
 	out := TestFile{Name: r.file}
 	var version, kind string
-	r.form.Object(n, map[string]form.Field{"apiVersion": r.form.Word(&version, []string{apiVersion}), "kind": r.form.Word(&kind, []string{requirementTestKind}),
-		"requirements": r.form.Texts(&out.Requirements), "policyKinds": r.form.Texts(&out.PolicyKinds), "settings": r.form.Texts(&out.Settings),
+	r.form.Object(n, map[string]form.Field{"apiVersion": r.form.Word(&version, []string{apiVersion}),
+		"kind":         r.form.Word(&kind, []string{requirementTestKind}),
+		"requirements": r.form.Texts(&out.Requirements), "policyKinds": r.form.Texts(&out.PolicyKinds),
+		"settings": r.form.Texts(&out.Settings),
 		"tests": func(n *yaml.Node) {
 			r.form.List(n, func(e *yaml.Node) { out.Tests = append(out.Tests, r.readTest(e)) })
 		}})
@@ -118,7 +122,8 @@ func (r *testReader) readDocument(n *yaml.Node) TestFile {
 func (r *testReader) readTest(n *yaml.Node) Test {
 	out := Test{Origin: model.Origin{File: r.file, Line: n.Line}}
 	r.form.Object(n, map[string]form.Field{"name": r.form.Text(&out.Name), "files": r.form.Texts(&out.Files),
-		"input": func(n *yaml.Node) { out.InputAt = n.Line; r.form.Text(&out.Input)(n) }, "met": r.form.Texts(&out.Met), "selectsNothing": r.form.Texts(&out.SelectsNothing),
+		"input": func(n *yaml.Node) { out.InputAt = n.Line; r.form.Text(&out.Input)(n) }, "met": r.form.Texts(
+			&out.Met), "selectsNothing": r.form.Texts(&out.SelectsNothing),
 		"expect": func(n *yaml.Node) {
 			if n.Kind == yaml.SequenceNode && len(n.Content) == 0 { // nothing is expected, and all is to be met
 				return
@@ -142,8 +147,13 @@ func (r *testReader) readTest(n *yaml.Node) Test {
 func (r *testReader) readExpectation(n *yaml.Node) Expectation {
 	out := Expectation{Outcome: notMet}
 	var target, via *yaml.Node
-	r.form.Object(n, map[string]form.Field{"requirement": r.form.Text(&out.Requirement), "outcome": r.form.Word(&out.Outcome, []string{notMet, unknown, failed}),
-		"target": func(n *yaml.Node) { target = n; r.form.Text(&out.Target)(n) }, "via": func(n *yaml.Node) { via = n; r.form.Text(&out.Via)(n) }, "message": r.form.Text(&out.Message)})
+	r.form.Object(n, map[string]form.Field{"requirement": r.form.Text(&out.Requirement),
+		"outcome": r.form.Word(&out.Outcome, []string{notMet, unknown, failed}),
+		"target":  func(n *yaml.Node) { target = n; r.form.Text(&out.Target)(n) }, "via": func(
+			n *yaml.Node) {
+			via = n
+			r.form.Text(&out.Via)(n)
+		}, "message": r.form.Text(&out.Message)})
 	if n.Kind == yaml.MappingNode && out.Requirement == "" {
 		r.form.Fail(n, "field \"requirement\" is missing: the name of the one that is not met")
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// selection says what a requirement is asked about. All conditions that are given have to hold; nil is not given.
+// selection says what a requirement is asked about. All conditions that are given have to hold; nil
+// is not given.
 type selection struct {
 	kinds           []model.GroupKind // of targets; without a group, of any; nil: route rules
 	gateways        []string          // namespace/name, with globs; so are the other lists of names
@@ -56,7 +57,8 @@ func (s labelSelector) matchesLabels(labels map[string]string) bool {
 	return true
 }
 
-// nameLabel is on every namespace, with its name as the value, whether or not the Namespace is in the input.
+// nameLabel is on every namespace, with its name as the value, whether or not the Namespace is in
+// the input.
 const nameLabel = "kubernetes.io/metadata.name"
 
 // isByNameOnly reports whether the selector can be judged without the labels of a namespace.
@@ -115,7 +117,8 @@ func (s *selection) matchesKind(n *topology.Node) bool {
 
 // matchesTarget reports whether a node of the kinds is selected as far as it tells itself; unsure:
 // if its namespace has the labels.
-func (s *selection) matchesTarget(f *selectionCounts, n *topology.Node, labels map[string]string, known bool) (selected, unsure bool) {
+func (s *selection) matchesTarget(f *selectionCounts, n *topology.Node, labels map[string]string,
+	known bool) (selected, unsure bool) {
 	ref := n.Ref
 	space := ref.Namespace
 	if ref.Namespace == "" && ref.Group == "" && ref.Kind == "Namespace" {
@@ -195,11 +198,15 @@ func (f *selectionCounts) explainNothing(r *Requirement) (what, hint string) {
 		what  string
 		names []string
 	}{
-		{byKind, "there are no " + before + resultsOf, nil}, {byNamespace, "none is in namespaces " + joinNames(s.namespaces), s.namespaces},
-		{byNamespaceLabels, "of none has the namespace these labels", nil}, {byName, "none has a name like " + joinNames(s.names), s.names},
+		{byKind, "there are no " + before + resultsOf, nil}, {byNamespace, "none is in namespaces " +
+			joinNames(s.namespaces), s.namespaces},
+		{byNamespaceLabels, "of none has the namespace these labels", nil}, {byName, "none has a name like " +
+			joinNames(s.names), s.names},
 		{byLabels, "none has these labels", nil}, {bySection, "none is called " + joinNames(s.rules), s.rules},
-		{byTraffic, "no traffic reaches any", nil}, {byGateway, "none is reached through " + joinNames(s.gateways), s.gateways},
-		{byListener, "none is reached through a listener called " + joinNames(s.listeners), s.listeners}, {byWhere, "none fits where", nil},
+		{byTraffic, "no traffic reaches any", nil}, {byGateway, "none is reached through " + joinNames(s.gateways),
+			s.gateways},
+		{byListener, "none is reached through a listener called " + joinNames(s.listeners), s.listeners}, {byWhere,
+			"none fits where", nil},
 	} {
 		if f.passed[c.at] > 0 {
 			continue

@@ -29,7 +29,8 @@ type unreadKey struct {
 func leavesOpen(p model.Problem) bool { return p.IsIncomplete() && p.Severity != model.Error }
 
 func newUnknownState(res *resolve.Resolution) *unknownState {
-	d := &unknownState{res: res, objects: map[model.Ref]string{}, unplacedPolicies: map[model.GroupKind]string{}, unread: map[unreadKey]string{}}
+	d := &unknownState{res: res, objects: map[model.Ref]string{}, unplacedPolicies: map[model.GroupKind]string{},
+		unread: map[unreadKey]string{}}
 	attached := map[model.Ref]bool{}
 	for _, k := range res.Kinds {
 		for _, p := range k.Policies {
@@ -39,7 +40,8 @@ func newUnknownState(res *resolve.Resolution) *unknownState {
 		}
 	}
 	for _, p := range model.SortProblems(res.Problems) {
-		if !leavesOpen(p) || p.Code == model.Forbidden || p.Ref == nil { // what may not be read is asked for place by place
+		// what may not be read is asked for place by place
+		if !leavesOpen(p) || p.Code == model.Forbidden || p.Ref == nil {
 			continue
 		}
 		whole := p.Ref.WithoutSection()
@@ -152,7 +154,8 @@ func (d *unknownState) explainUnattached(s *selection, route topology.NodeID) st
 			continue
 		}
 		gateway := a.Parent.Kind == "Gateway"
-		if s.gateways == nil || !gateway && !gatewayapi.IsMeshParent(a.Parent.GroupKind()) || gateway && matchesAny(s.gateways, a.Parent.FullName()) {
+		if s.gateways == nil || !gateway && !gatewayapi.IsMeshParent(a.Parent.GroupKind()) || gateway &&
+			matchesAny(s.gateways, a.Parent.FullName()) {
 			return a.Reason
 		}
 	}

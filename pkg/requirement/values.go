@@ -15,8 +15,10 @@ type objectValue = map[string]any
 // texts and lists are there; what is not asked for is not made.
 func newPolicyValue(e *view.EffectivePolicy) ref.Val {
 	return newLazyObject(map[string]func() any{
-		"policyKind": func() any { return e.PolicyKind }, "profile": func() any { return e.Profile }, "id": func() any { return e.ID },
-		"ordered": func() any { return e.Ordered }, "rules": func() any { return ruleValues(e.Rules) }, "sources": func() any { return listSources(e) },
+		"policyKind": func() any { return e.PolicyKind }, "profile": func() any { return e.Profile },
+		"id":      func() any { return e.ID },
+		"ordered": func() any { return e.Ordered }, "rules": func() any { return ruleValues(e.Rules) },
+		"sources": func() any { return listSources(e) },
 		"spec": func() any {
 			if e.Spec == nil {
 				return objectValue{}
@@ -49,9 +51,11 @@ func newPolicyValue(e *view.EffectivePolicy) ref.Val {
 
 // measurePolicy measures an effective policy.
 func measurePolicy(e *view.EffectivePolicy) expression.Sizes {
-	out := expression.SizesOf(e.Spec).Max(expression.SizesOf(make([]any, max(len(e.Rules), len(e.Lost), len(e.Policies)))))
+	out := expression.SizesOf(e.Spec).Max(expression.SizesOf(make([]any, max(len(e.Rules), len(e.Lost),
+		len(e.Policies)))))
 	for i := range e.Rules {
-		out = out.Max(expression.SizesOf(e.Rules[i].Value)).Max(expression.SizesOf(make([]any, max(len(e.Rules[i].Lost), len(e.Rules[i].Sources)))))
+		out = out.Max(expression.SizesOf(e.Rules[i].Value)).Max(expression.SizesOf(make([]any,
+			max(len(e.Rules[i].Lost), len(e.Rules[i].Sources)))))
 		for j := range e.Rules[i].Lost {
 			out = out.Max(expression.SizesOf(e.Rules[i].Lost[j].Value))
 		}
@@ -94,7 +98,8 @@ func listSources(e *view.EffectivePolicy) []any {
 	}
 	for _, u := range e.Policies {
 		if u.Policy != nil && (u.Role == "contributing" || u.Role == "partial") && !heard[*u.Policy] {
-			out = append(out, sourceValue(&view.Source{Policy: u.Policy, Target: u.Target, Level: u.Level, Strategy: u.Strategy, Part: u.Part}))
+			out = append(out, sourceValue(&view.Source{Policy: u.Policy, Target: u.Target, Level: u.Level,
+				Strategy: u.Strategy, Part: u.Part}))
 		}
 	}
 	return out
@@ -107,7 +112,8 @@ func ruleValues(rules []view.Rule) []any {
 		for j := range r.Lost {
 			lost[j] = lossValue(r.Name, &r.Lost[j])
 		}
-		out[i] = objectValue{"name": r.Name, "value": merge.Unpack(r.Value), "sources": sourceValues(r.Sources), "lost": lost}
+		out[i] = objectValue{"name": r.Name, "value": merge.Unpack(r.Value), "sources": sourceValues(r.Sources),
+			"lost": lost}
 	}
 	return out
 }
@@ -122,8 +128,9 @@ func sourceValues(sources []view.Source) []any {
 
 // sourceValue has no policy where no policy wrote the value.
 func sourceValue(s *view.Source) objectValue {
-	out := objectValue{"target": refValue(s.Target), "level": s.Level, "block": s.Block, "strategy": s.Strategy, "condition": s.Condition,
-		"builtin": s.Builtin, "part": s.Part}
+	out := objectValue{"target": refValue(s.Target), "level": s.Level, "block": s.Block, "strategy": s.Strategy,
+		"condition": s.Condition,
+		"builtin":   s.Builtin, "part": s.Part}
 	if s.Policy != nil {
 		out["policy"] = refValue(s.Policy)
 	}
@@ -138,7 +145,8 @@ func lossValue(rule string, l *view.Loss) objectValue {
 }
 
 func useValue(u *view.PolicyUse) objectValue {
-	out := objectValue{"target": refValue(u.Target), "level": u.Level, "strategy": u.Strategy, "builtin": u.Builtin, "part": u.Part, "role": u.Role}
+	out := objectValue{"target": refValue(u.Target), "level": u.Level, "strategy": u.Strategy, "builtin": u.Builtin,
+		"part": u.Part, "role": u.Role}
 	if u.Policy != nil {
 		out["policy"] = refValue(u.Policy)
 	}
@@ -150,8 +158,10 @@ func refValue(r *model.Ref) objectValue {
 }
 
 func pathValue(p view.Path) objectValue {
-	return objectValue{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener, "direction": p.Direction,
-		"mesh": p.Mesh, "dataplane": p.Dataplane, "destination": p.Destination, "hostname": p.Hostname, "binding": p.Binding, "route": p.Route,
+	return objectValue{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet,
+		"listener": p.Listener, "direction": p.Direction,
+		"mesh": p.Mesh, "dataplane": p.Dataplane, "destination": p.Destination, "hostname": p.Hostname,
+		"binding": p.Binding, "route": p.Route,
 		"delegatedFrom": textValues(p.DelegatedFrom), "delegatedRules": textValues(p.DelegatedRules)}
 }
 

@@ -27,7 +27,8 @@ func TestNoRoomForTargets(t *testing.T) {
 		{16, "", "", "AncestorLimit p", refusing},
 		{16, "wall=red(p)", "wall=red(p)", "", strings.Replace(refusing, "refuse", "report", 1)},
 	} {
-		r := describedBy(t, c.in, append(slices.Clone(world), paint("app/p", "HTTPRoute/x HTTPRoute/y", "wall: red")+others(c.foreign))...)
+		r := describedBy(t, c.in, append(slices.Clone(world), paint("app/p", "HTTPRoute/x HTTPRoute/y", "wall: red")+
+			others(c.foreign))...)
 		if x, y := r.results(t, "app:HTTPRoute/x/r1"), r.results(t, "app:HTTPRoute/y/r1"); x != c.x || y != c.y {
 			t.Errorf("%d: x %q, y %q", c.foreign, x, y)
 		}
@@ -37,7 +38,8 @@ func TestNoRoomForTargets(t *testing.T) {
 	}
 }
 
-// Of a Service the ancestors are Gateways: a policy is in force on the ways through those that have room.
+// Of a Service the ancestors are Gateways: a policy is in force on the ways through those that have
+// room.
 func TestNoRoomForGateways(t *testing.T) {
 	var world []string
 	names := []string{}
@@ -45,7 +47,8 @@ func TestNoRoomForGateways(t *testing.T) {
 		name := fmt.Sprintf("g%02d", i)
 		world, names = append(world, gateway(name, "a")), append(names, name)
 	}
-	world = append(world, route("shop", strings.Join(names, " "), "svc"), service("svc"), paint("app/p", "Service/svc", "wall: red"), paint("infra/g", "Gateway/g16", "wall: blue"))
+	world = append(world, route("shop", strings.Join(names, " "), "svc"), service("svc"), paint("app/p", "Service/svc",
+		"wall: red"), paint("infra/g", "Gateway/g16", "wall: blue"))
 	r := describedBy(t, refusing, world...)
 	if got, want := r.results(t, "app:Service/svc"), "wall=blue(g) -wall(p) Invalid>\nwall=red(p)"; got != want {
 		t.Errorf("got %q, want %q", got, want)

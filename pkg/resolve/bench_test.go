@@ -11,7 +11,8 @@ func BenchmarkManyOnOneTarget(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			objects := shop()
 			for i := range n {
-				objects = append(objects, paint(fmt.Sprintf("infra/p%04d", i), "Gateway/east", fmt.Sprintf("overrides: {strategy: merge, m: {k%d: 1}}", i)))
+				objects = append(objects, paint(fmt.Sprintf("infra/p%04d", i), "Gateway/east",
+					fmt.Sprintf("overrides: {strategy: merge, m: {k%d: 1}}", i)))
 			}
 			for b.Loop() {
 				b.StopTimer()

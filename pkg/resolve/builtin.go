@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// builtinFact marks in a stack a node whose own settings beat those of policies; its value is the node.
+// builtinFact marks in a stack a node whose own settings beat those of policies; its value is the
+// node.
 const builtinFact = "builtin"
 
 // builtinFactAt returns the mark of a node with settings of its own that beat those of policies.
@@ -42,7 +43,8 @@ func (k stackLayout) addBuiltins(o *Verdict) {
 			}
 			p := own.Policy
 			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, Level: n.Role})
-			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true, Unwritten: true, Blocks: p.Blocks})
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true,
+				Unwritten: true, Blocks: p.Blocks})
 		}
 	}
 }
@@ -94,7 +96,8 @@ func (k stackLayout) visitNodes(o *Verdict, add func(id topology.NodeID)) {
 				pending = topology.NodeID(id)
 			}
 		case step.node != topology.None:
-			if pending != topology.None && step.node != pending && !slices.Contains(k.res.Graph.Above(pending), step.node) {
+			if pending != topology.None && step.node != pending &&
+				!slices.Contains(k.res.Graph.Above(pending), step.node) {
 				flush()
 			}
 			add(step.node)

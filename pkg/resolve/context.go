@@ -14,8 +14,9 @@ import (
 type pathEngine struct {
 	*Kind
 	*stackTable
-	facts        [][]pathFact                          // by node: what it says of the paths through it
-	refusedSteps map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
+	facts [][]pathFact // by node: what it says of the paths through it
+	// steps that the kind's vendor does not recognise, with the reason
+	refusedSteps map[[2]topology.NodeID]*model.Problem
 }
 
 // computeContexts computes the contexts of every node from the top down, once.
@@ -55,11 +56,12 @@ func (k *pathEngine) computeContexts() {
 	}
 }
 
-// startsPath reports whether a path may begin at the node: at a root, and at a backend or port that no traffic reaches, where only
-// what targets it directly can hold.
+// startsPath reports whether a path may begin at the node: at a root, and at a backend or port that
+// no traffic reaches, where only what targets it directly can hold.
 func (k *pathEngine) startsPath(id topology.NodeID) bool {
 	switch k.res.Graph.Node(id).Role {
-	case topology.GatewayClass, topology.Backend, topology.Port, topology.Namespace: // the last in the family of workloads only
+	// the last in the family of workloads only
+	case topology.GatewayClass, topology.Backend, topology.Port, topology.Namespace:
 		return true
 	case topology.Frontend:
 		return k.res.Graph.Node(id).Ref.Section == ""
@@ -67,7 +69,8 @@ func (k *pathEngine) startsPath(id topology.NodeID) bool {
 		return len(k.res.Graph.Parents(k.Family, id)) == 0
 	case topology.Binding, topology.Cluster:
 		return len(k.res.Graph.Parents(k.Family, id)) == 0
-	case topology.ListenerSet: // one that may not be read: where it is attached is not known, what holds there and below is
+	// one that may not be read: where it is attached is not known, what holds there and below is
+	case topology.ListenerSet:
 		return k.res.Graph.Node(id).Object == nil
 	}
 	return false
@@ -96,8 +99,8 @@ func (k *pathEngine) inheritedStacks(id topology.NodeID) []StackID {
 	return slices.Compact(out)
 }
 
-// Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node that no path leads to. The slice may
-// be shared with other nodes and must not be changed.
+// Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node
+// that no path leads to. The slice may be shared with other nodes and must not be changed.
 func (k *Kind) Contexts(id topology.NodeID) []StackID {
 	if k.contexts == nil || int(id) >= len(k.contexts) {
 		return nil
@@ -108,8 +111,8 @@ func (k *Kind) Contexts(id topology.NodeID) []StackID {
 // Path is one way traffic reaches a node: the nodes from the root down to it.
 type Path []topology.NodeID
 
-// Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none. The list is not
-// to be changed.
+// Paths lists the ways that reach the node with the given stack, in a stable order. A node reached
+// by no traffic has none. The list is not to be changed.
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.pathsOf(id, s) }
 
 func (k *pathEngine) pathsOf(id topology.NodeID, s StackID) []Path {
@@ -188,7 +191,8 @@ func (k *pathEngine) parentsOf(id topology.NodeID) []topology.NodeID {
 
 // hasPolicyBelow reports whether a policy is attached to the node or right below it.
 func (k *pathEngine) hasPolicyBelow(id topology.NodeID) bool {
-	return len(k.nodesHoldingAt(id)) > 0 || slices.ContainsFunc(k.res.Graph.Children(k.Family, id), func(c topology.NodeID) bool { return len(k.nodesHoldingAt(c)) > 0 })
+	return len(k.nodesHoldingAt(id)) > 0 || slices.ContainsFunc(k.res.Graph.Children(k.Family, id),
+		func(c topology.NodeID) bool { return len(k.nodesHoldingAt(c)) > 0 })
 }
 
 // reportRefusedSteps reports the steps that the Gateway API allows and the kind's vendor does not,
@@ -196,7 +200,8 @@ func (k *pathEngine) hasPolicyBelow(id topology.NodeID) bool {
 func (k *pathEngine) reportRefusedSteps() []model.Problem {
 	var out []model.Problem
 	for step, problem := range k.refusedSteps {
-		if slices.ContainsFunc(k.contexts[step[0]], func(s StackID) bool { return !k.IsEmpty(s) }) || k.hasPolicyBelow(step[1]) {
+		if slices.ContainsFunc(k.contexts[step[0]], func(s StackID) bool { return !k.IsEmpty(s) }) ||
+			k.hasPolicyBelow(step[1]) {
 			out = append(out, *problem)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func TestContexts(t *testing.T) { // E14: a route below two gateways, each with two listeners
-	world := []string{gateway("east", "a", "b"), gateway("west", "a", "b"), route("shop", "east west", "svc", "svc"), service("svc")}
+	world := []string{gateway("east", "a", "b"), gateway("west", "a", "b"), route("shop", "east west", "svc", "svc"),
+		service("svc")}
 	for _, c := range []struct {
 		name   string
 		paints []string
@@ -23,23 +24,32 @@ func TestContexts(t *testing.T) { // E14: a route below two gateways, each with 
 			": c>west>a>shop>r1 c>west>b>shop>r1\nother: c>east>a>shop>r1 c>east>b>shop>r1"},
 		{"on the route alone", []string{paint("app/p", "HTTPRoute/shop", "")}, "app:HTTPRoute/shop/r1",
 			"p: c>east>a>shop>r1 c>east>b>shop>r1 c>west>a>shop>r1 c>west>b>shop>r1"},
-		{"gateway, listener, route, rule", []string{paint("infra/g", "Gateway/east", ""), paint("infra/l", "Gateway/west/b", ""), paint("app/p", "HTTPRoute/shop", ""), paint("app/r", "HTTPRoute/shop/r2", "")}, "app:HTTPRoute/shop/r2",
+		{"gateway, listener, route, rule", []string{paint("infra/g", "Gateway/east", ""),
+			paint("infra/l", "Gateway/west/b", ""), paint("app/p", "HTTPRoute/shop", ""), paint("app/r",
+				"HTTPRoute/shop/r2", "")}, "app:HTTPRoute/shop/r2",
 			"g p r: c>east>a>shop>r2 c>east>b>shop>r2\nl p r: c>west>b>shop>r2\np r: c>west>a>shop>r2"},
-		{"the other rule", []string{paint("infra/g", "Gateway/east", ""), paint("app/r", "HTTPRoute/shop/r2", "")}, "app:HTTPRoute/shop/r1",
+		{"the other rule", []string{paint("infra/g", "Gateway/east", ""), paint("app/r", "HTTPRoute/shop/r2", "")},
+			"app:HTTPRoute/shop/r1",
 			": c>west>a>shop>r1 c>west>b>shop>r1\ng: c>east>a>shop>r1 c>east>b>shop>r1"},
-		{"one policy on both gateways", []string{paint("infra/g", "Gateway/east Gateway/west", "")}, "app:HTTPRoute/shop/r1",
+		{"one policy on both gateways", []string{paint("infra/g", "Gateway/east Gateway/west", "")},
+			"app:HTTPRoute/shop/r1",
 			"g: c>east>a>shop>r1 c>east>b>shop>r1\ng: c>west>a>shop>r1 c>west>b>shop>r1"},
 		{"on the class", []string{paint("infra/k", "GatewayClass/c", "")}, "app:HTTPRoute/shop/r1",
 			"k: c>east>a>shop>r1 c>east>b>shop>r1 c>west>a>shop>r1 c>west>b>shop>r1"},
-		{"two on one target", []string{paint("infra/z@1", "Gateway/east", ""), paint("infra/a@2", "Gateway/east", "")}, "app:HTTPRoute/shop/r1",
+		{"two on one target", []string{paint("infra/z@1", "Gateway/east", ""), paint("infra/a@2", "Gateway/east", "")},
+			"app:HTTPRoute/shop/r1",
 			": c>west>a>shop>r1 c>west>b>shop>r1\nz a: c>east>a>shop>r1 c>east>b>shop>r1"},
-		{"on the Service", []string{paint("infra/g", "Gateway/east", ""), paint("app/s", "Service/svc", "")}, "app:Service/svc",
+		{"on the Service", []string{paint("infra/g", "Gateway/east", ""), paint("app/s", "Service/svc", "")},
+			"app:Service/svc",
 			"g s: c>east>a>shop>r1>svc c>east>b>shop>r1>svc c>east>a>shop>r2>svc c>east>b>shop>r2>svc\ns: c>west>a>shop>r1>svc c>west>b>shop>r1>svc c>west>a>shop>r2>svc c>west>b>shop>r2>svc"},
-		{"on the port", []string{paint("infra/g", "Gateway/east/a", ""), paint("app/s", "Service/svc", ""), paint("app/p", "Service/svc/http", "")}, "app:Service/svc/http",
+		{"on the port", []string{paint("infra/g", "Gateway/east/a", ""), paint("app/s", "Service/svc", ""),
+			paint("app/p", "Service/svc/http", "")}, "app:Service/svc/http",
 			"g s p: c>east>a>shop>r1>http c>east>a>shop>r2>http\ns p: c>east>b>shop>r1>http c>west>a>shop>r1>http c>west>b>shop>r1>http c>east>b>shop>r2>http c>west>a>shop>r2>http c>west>b>shop>r2>http"},
-		{"namespaces beside", []string{paint("infra/ni", "Namespace/infra", ""), paint("app/na", "Namespace/app", ""), paint("app/p", "HTTPRoute/shop", "")}, "app:HTTPRoute/shop/r1",
+		{"namespaces beside", []string{paint("infra/ni", "Namespace/infra", ""), paint("app/na", "Namespace/app", ""),
+			paint("app/p", "HTTPRoute/shop", "")}, "app:HTTPRoute/shop/r1",
 			"ni na p: c>east>a>shop>r1 c>east>b>shop>r1 c>west>a>shop>r1 c>west>b>shop>r1"},
-		{"a namespace counts once", []string{paint("app/na", "Namespace/app", ""), paint("app/s", "Service/svc", "")}, "app:Service/svc",
+		{"a namespace counts once", []string{paint("app/na", "Namespace/app", ""), paint("app/s", "Service/svc", "")},
+			"app:Service/svc",
 			"na s: c>east>a>shop>r1>svc c>east>b>shop>r1>svc c>west>a>shop>r1>svc c>west>b>shop>r1>svc c>east>a>shop>r2>svc c>east>b>shop>r2>svc c>west>a>shop>r2>svc c>west>b>shop>r2>svc"},
 	} {
 		if got := resolved(t, slices.Concat(world, c.paints)...).contexts(t, c.target); got != c.want {
@@ -49,8 +59,11 @@ func TestContexts(t *testing.T) { // E14: a route below two gateways, each with 
 }
 
 func TestContextsFollowTheGraph(t *testing.T) {
-	world := []string{gateway("east", "a", "b"), route("one", "east/a", "svc"), route("gone", "nowhere", "svc"), route("lost", "east/zz", "svc"), service("svc"), service("alone")}
-	r := resolved(t, slices.Concat(world, []string{paint("infra/g", "Gateway/east", ""), paint("infra/l", "Gateway/east/b", ""), paint("app/p", "HTTPRoute/gone", ""), paint("app/q", "HTTPRoute/lost/r1", ""), paint("app/s", "Service/alone", "")})...)
+	world := []string{gateway("east", "a", "b"), route("one", "east/a", "svc"), route("gone", "nowhere", "svc"),
+		route("lost", "east/zz", "svc"), service("svc"), service("alone")}
+	r := resolved(t, slices.Concat(world, []string{paint("infra/g", "Gateway/east", ""),
+		paint("infra/l", "Gateway/east/b", ""), paint("app/p", "HTTPRoute/gone", ""), paint("app/q",
+			"HTTPRoute/lost/r1", ""), paint("app/s", "Service/alone", "")})...)
 	for target, want := range map[string]string{
 		"app:HTTPRoute/one/r1":  "g: c>east>a>one>r1",
 		"app:HTTPRoute/gone/r1": "",
@@ -82,13 +95,15 @@ func TestManyListenersWithoutPoliciesAreOneContext(t *testing.T) {
 	if got := len(r.paints().Contexts(r.node(t, "app:HTTPRoute/shop/r1"))); got != 2 {
 		t.Errorf("one listener has a policy: %d contexts", got)
 	}
-	if paths := r.paints().Paths(r.node(t, "app:HTTPRoute/shop/r1"), r.paints().Contexts(r.node(t, "app:HTTPRoute/shop/r1"))[0]); len(paths)+1 != 60 && len(paths) != 1 {
+	if paths := r.paints().Paths(r.node(t, "app:HTTPRoute/shop/r1"),
+		r.paints().Contexts(r.node(t, "app:HTTPRoute/shop/r1"))[0]); len(paths)+1 != 60 && len(paths) != 1 {
 		t.Errorf("%d paths", len(paths))
 	}
 }
 
 func TestFoldsAreShared(t *testing.T) { // E12: 50 routes below one gateway policy, 3 of them with policies of their own
-	world := []string{gateway("east", "a"), service("svc"), paint("infra/g", "Gateway/east", "defaults: {strategy: merge, m: {a: 1}}")}
+	world := []string{gateway("east", "a"), service("svc"), paint("infra/g", "Gateway/east",
+		"defaults: {strategy: merge, m: {a: 1}}")}
 	for i := range 50 {
 		world = append(world, route(fmt.Sprint("r", i), "east", "svc"))
 		if i < 3 {
@@ -118,7 +133,9 @@ func TestFoldsAreShared(t *testing.T) { // E12: 50 routes below one gateway poli
 }
 
 func TestPathsChangeNothing(t *testing.T) { // reading paths back interns no stack
-	r := resolved(t, gateway("east", "a", "b"), gateway("west", "a"), route("shop", "east west", "svc", "svc"), service("svc"), paint("infra/g", "Gateway/east/a", ""), paint("app/s", "Service/svc", ""), paint("app/n", "Namespace/app", ""))
+	r := resolved(t, gateway("east", "a", "b"), gateway("west", "a"), route("shop", "east west", "svc", "svc"),
+		service("svc"), paint("infra/g", "Gateway/east/a", ""), paint("app/s", "Service/svc", ""), paint("app/n",
+			"Namespace/app", ""))
 	k := r.paints()
 	before := len(k.verdicts)
 	for id := range r.Len() {
@@ -156,10 +173,14 @@ func (r *Resolution) everything(t testing.TB) string {
 
 func TestInputOrderDoesNotMatter(t *testing.T) {
 	var in input
-	in.add(t, gateway("east", "a", "b"), gateway("west", "a"), route("shop", "east west", "svc", "other"), route("blog", "west", "svc"), service("svc"), service("other"),
-		paint("infra/g", "Gateway/east", "overrides: {strategy: merge, m: {a: g}}"), paint("infra/h", "Gateway/east", "defaults: {strategy: merge, m: {a: h, b: h}}"),
-		paint("infra/l@1", "Gateway/east/b", "defaults: {m: {c: l}}, unset: [m.a, m.x]"), paint("app/p@2", "HTTPRoute/shop HTTPRoute/shop HTTPRoute/zz", "m: {d: p}"), paint("app/q", "HTTPRoute/shop", "m: {d: q}"),
-		paint("app/r", "HTTPRoute/blog/r1", "strategy: patch, m: {e: {f: r}}"), paint("app/s", "Service/svc", "m: {s: 1}"), paint("app/n", "Namespace/app", "m: {n: 1}"), paint("app/v", "Widget/w", "m: {v: 1}"))
+	in.add(t, gateway("east", "a", "b"), gateway("west", "a"), route("shop", "east west", "svc", "other"),
+		route("blog", "west", "svc"), service("svc"), service("other"),
+		paint("infra/g", "Gateway/east", "overrides: {strategy: merge, m: {a: g}}"), paint("infra/h", "Gateway/east",
+			"defaults: {strategy: merge, m: {a: h, b: h}}"),
+		paint("infra/l@1", "Gateway/east/b", "defaults: {m: {c: l}}, unset: [m.a, m.x]"), paint("app/p@2",
+			"HTTPRoute/shop HTTPRoute/shop HTTPRoute/zz", "m: {d: p}"), paint("app/q", "HTTPRoute/shop", "m: {d: q}"),
+		paint("app/r", "HTTPRoute/blog/r1", "strategy: patch, m: {e: {f: r}}"), paint("app/s", "Service/svc",
+			"m: {s: 1}"), paint("app/n", "Namespace/app", "m: {n: 1}"), paint("app/v", "Widget/w", "m: {v: 1}"))
 	first := in.run(t).everything(t)
 	random := rand.New(rand.NewSource(1))
 	for range 20 {

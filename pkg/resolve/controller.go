@@ -27,17 +27,20 @@ func (k Gaps) DecidesOwner(gk model.GroupKind) bool {
 // policies of the kind are accepted: the policies themselves, which keep each other out, and the
 // grants that let them.
 func (k Gaps) DecidesAcceptance(gk model.GroupKind) bool {
-	return k.Namespaces == policy.WithGrant && k.SameTarget == policy.Conflict && (gk == k.GroupKind || gk == attach.GrantKind)
+	return k.Namespaces == policy.WithGrant && k.SameTarget == policy.Conflict && (gk == k.GroupKind ||
+		gk == attach.GrantKind)
 }
 
 // judgeStep judges one step of a path: nil if the kind's vendor recognises it. No vendor recognises
 // a step to a Gateway of another controller.
 func (k *pathEngine) judgeStep(parent, child topology.NodeID) *model.Problem {
 	g := k.res.Graph
-	if n := g.Node(child); n.Role == topology.Gateway && n.Object != nil && g.Node(parent).Role == topology.GatewayClass {
+	if n := g.Node(child); n.Role == topology.Gateway && n.Object != nil &&
+		g.Node(parent).Role == topology.GatewayClass {
 		if name := attach.ForeignController(k.Kind.Kind, g, parent); name != "" {
 			p := model.Problem{Severity: model.Info, Code: model.NotReached,
-				Message: fmt.Sprintf("%s belongs to controller %s: %s does not apply on paths through it", n.Ref, name, k.GroupKind.Kind)}.At(n.Object)
+				Message: fmt.Sprintf("%s belongs to controller %s: %s does not apply on paths through it", n.Ref, name,
+					k.GroupKind.Kind)}.At(n.Object)
 			return &p
 		}
 	}

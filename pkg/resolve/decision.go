@@ -31,17 +31,20 @@ func (d *lossDecider) decideLoss(trace []merge.Step, l *merge.Loss, to merge.Sou
 	switch l.Reason {
 	case merge.MoreSpecificWins, merge.AtomicReplaced:
 		if winner.Policy.Builtin == "" && loser.Policy.Builtin == "" && !loser.Policy.Kind.IsByLevel() {
-			if by := d.orderOf(to.Layer, l.From.Layer); by.Criterion != merge.CriterionOrder || by.KeyName != "" || winner.Level == loser.Level {
+			if by := d.orderOf(to.Layer, l.From.Layer); by.Criterion != merge.CriterionOrder || by.KeyName != "" ||
+				winner.Level == loser.Level {
 				return by
 			}
 		}
 		if l.Reason == merge.AtomicReplaced && loser.Policy.Kind.IsByLevel() {
-			return merge.Decision{Criterion: merge.CriterionStrategy, Winner: d.strategyInTrace(trace, to), Loser: d.strategyInTrace(trace, l.From)}
+			return merge.Decision{Criterion: merge.CriterionStrategy, Winner: d.strategyInTrace(trace, to),
+				Loser: d.strategyInTrace(trace, l.From)}
 		}
 		return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
 	case merge.LessSpecificOverrides, merge.AtomicOverridden:
 		if to.Block == l.From.Block {
-			return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
+			return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level),
+				Loser: string(loser.Level)}
 		}
 		return merge.Decision{Criterion: merge.CriterionBlock, Winner: to.Block.String(), Loser: l.From.Block.String()}
 	case merge.BuiltInWins:
@@ -58,7 +61,8 @@ func (o *Verdict) orderDecision(winner, loser int) merge.Decision {
 	switch {
 	case l.Rejected:
 		return l.decision
-	case w.attached.Policy == nil || l.attached.Policy == nil || w.run != l.run: // nothing that a comparator has ordered
+	// nothing that a comparator has ordered
+	case w.attached.Policy == nil || l.attached.Policy == nil || w.run != l.run:
 		return merge.Decision{Criterion: merge.CriterionOrder, Last: winner > loser}
 	}
 	return attach.DecisionBetween(l.kind.Kind, w.attached, l.attached, w.ageIgnored || l.ageIgnored)
@@ -69,7 +73,8 @@ func (o *Verdict) orderDecision(winner, loser int) merge.Decision {
 // overridden.
 func (o *Verdict) targetDecision(trace []merge.Step, l *merge.Loss, to merge.Source, d merge.Decision) merge.Decision {
 	loser := &o.Layers[l.From.Layer]
-	if to.Block != merge.Overrides || l.From.Block == merge.Overrides || loser.Rejected || loser.kind == nil || loser.kind.SameTarget != policy.Stacked {
+	if to.Block != merge.Overrides || l.From.Block == merge.Overrides || loser.Rejected || loser.kind == nil ||
+		loser.kind.SameTarget != policy.Stacked {
 		return d
 	}
 	if !d.Last && o.strategyInTrace(trace, l.From) == "atomic" || o.setsLost(l, to) {

@@ -20,7 +20,8 @@ type Decoding struct {
 	policies [][]*policy.Policy // by kind; nil of members, whose policies are with those of their leader
 	done     chan struct{}      // closed once policies are read
 
-	variables func() *variableScan // in names and hostnames; looked for once, beside what comes before they are asked for
+	// in names and hostnames; looked for once, beside what comes before they are asked for
+	variables func() *variableScan
 }
 
 // StartDecoding begins to read the policies of a snapshot, and returns in the meantime: the graph
@@ -43,8 +44,10 @@ func StartDecoding(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
 	return d
 }
 
-// decodeAll reads the policies of a kind and, each as its own kind has it, those of its members; sorted by reference.
-func decodeAll(kinds []*policy.Kind, k *policy.Kind, in *model.Snapshot, conditions *expression.Conditions) []*policy.Policy {
+// decodeAll reads the policies of a kind and, each as its own kind has it, those of its members;
+// sorted by reference.
+func decodeAll(kinds []*policy.Kind, k *policy.Kind, in *model.Snapshot,
+	conditions *expression.Conditions) []*policy.Policy {
 	out := decodeKind(k, in.OfKind(k.GroupKind), conditions)
 	for _, m := range kinds {
 		if slices.Contains(k.Members, m.GroupKind) {

@@ -20,6 +20,8 @@ func (k *pathEngine) unseenProblem(child topology.NodeID) *model.Problem {
 		return nil
 	}
 	p := model.Problem{Severity: model.Info, Code: model.NotReached,
-		Message: fmt.Sprintf("the implementation does not watch namespace %s: policies do not apply on paths through %s", n.Ref.Namespace, n.Ref)}.At(n.Object)
+		Message: fmt.Sprintf(
+			"the implementation does not watch namespace %s: policies do not apply on paths through %s",
+			n.Ref.Namespace, n.Ref)}.At(n.Object)
 	return &p
 }

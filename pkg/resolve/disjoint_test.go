@@ -19,29 +19,47 @@ func TestDisjoint(t *testing.T) {
 		want        map[string]string
 		codes       string
 	}{
-		{"different rules", "", []string{paint("app/b@1", "HTTPRoute/x", "walls: {north: red}"), paint("app/a@2", "HTTPRoute/x", "walls: {south: blue}")},
+		{"different rules", "", []string{paint("app/b@1", "HTTPRoute/x", "walls: {north: red}"),
+			paint("app/a@2", "HTTPRoute/x", "walls: {south: blue}")},
 			map[string]string{"x": "walls.north=red(b) walls.south=blue(a)"}, ""},
-		{"one rule twice, the older stays", "", []string{paint("app/b@1", "HTTPRoute/x", "walls: {north: red}"), paint("app/a@2", "HTTPRoute/x", "walls: {north: red, south: blue}")},
+		{"one rule twice, the older stays", "", []string{paint("app/b@1", "HTTPRoute/x", "walls: {north: red}"),
+			paint("app/a@2", "HTTPRoute/x", "walls: {north: red, south: blue}")},
 			map[string]string{"x": "walls.north=red(b) -walls.north(a) Conflicted>b -walls.south(a) Conflicted>b"}, ""},
-		{"who has lost is in nobody's way", "", []string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"), paint("app/b@2", "HTTPRoute/x", "walls: {north: red, south: blue}"), paint("app/c@3", "HTTPRoute/x", "walls: {south: green}")},
-			map[string]string{"x": "walls.north=red(a) walls.south=green(c) -walls.north(b) Conflicted>a -walls.south(b) Conflicted>a"}, ""},
-		{"lists that are joined", "", []string{paint("app/a@1", "HTTPRoute/x", "signs: [one]"), paint("app/b@2", "HTTPRoute/x", "signs: [two]")},
+		{"who has lost is in nobody's way", "", []string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"),
+			paint("app/b@2", "HTTPRoute/x", "walls: {north: red, south: blue}"), paint("app/c@3", "HTTPRoute/x",
+				"walls: {south: green}")},
+			map[string]string{
+				"x": "walls.north=red(a) walls.south=green(c) -walls.north(b) Conflicted>a -walls.south(b) Conflicted>a"}, ""},
+		{"lists that are joined", "", []string{paint("app/a@1", "HTTPRoute/x", "signs: [one]"),
+			paint("app/b@2", "HTTPRoute/x", "signs: [two]")},
 			map[string]string{"x": "signs=[one two](a,b)"}, ""},
-		{"a container without anything", "", []string{paint("app/a@1", "HTTPRoute/x", "walls: {}, roof: red"), paint("app/b@2", "HTTPRoute/x", "walls: {north: red}")},
+		{"a container without anything", "", []string{paint("app/a@1", "HTTPRoute/x", "walls: {}, roof: red"),
+			paint("app/b@2", "HTTPRoute/x", "walls: {north: red}")},
 			map[string]string{"x": "roof=red(a) walls.north=red(b)"}, ""},
-		{"levels do not compete", "", []string{paint("infra/g@1", "Gateway/east", "walls: {north: red}"), paint("app/b@2", "HTTPRoute/x", "walls: {north: blue}")},
+		{"levels do not compete", "", []string{paint("infra/g@1", "Gateway/east", "walls: {north: red}"),
+			paint("app/b@2", "HTTPRoute/x", "walls: {north: blue}")},
 			map[string]string{"x": "walls.north=blue(b) -walls.north(g) MoreSpecificWins>b"}, ""},
-		{"there and nowhere else", "", []string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"), paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue}")},
+		{"there and nowhere else", "", []string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"),
+			paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue}")},
 			map[string]string{"x": "walls.north=red(a) -walls.north(b) Conflicted>a", "y": "walls.north=blue(b)"}, ""},
-		{"everywhere", "rejects: policy\n", []string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"), paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue}")},
-			map[string]string{"x": "walls.north=red(a) -walls.north(b) Conflicted>a", "y": "-walls.north(b) Conflicted>"}, ""},
-		{"it depends on which target comes first", "rejects: policy\n", []string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"),
-			paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue, south: blue}"), paint("app/c@3", "HTTPRoute/y", "walls: {south: green}")},
-			map[string]string{"y": "walls.south=green(c) -walls.north(b) Conflicted> -walls.south(b) Conflicted>"}, "OrderSensitive c"},
-		{"it does not where the loser loses on both", "rejects: policy\n", []string{paint("app/a@1", "HTTPRoute/x HTTPRoute/y", "walls: {north: red}"),
-			paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue, south: blue}"), paint("app/c@3", "HTTPRoute/y", "walls: {south: green}")},
-			map[string]string{"y": "walls.north=red(a) walls.south=green(c) -walls.north(b) Conflicted>a -walls.south(b) Conflicted>a"}, ""},
-		{"without creation times", "", []string{paint("app/b", "HTTPRoute/x", "walls: {north: red}"), paint("app/a@2", "HTTPRoute/x", "walls: {north: blue}")},
+		{"everywhere", "rejects: policy\n", []string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"),
+			paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue}")},
+			map[string]string{"x": "walls.north=red(a) -walls.north(b) Conflicted>a",
+				"y": "-walls.north(b) Conflicted>"}, ""},
+		{"it depends on which target comes first", "rejects: policy\n",
+			[]string{paint("app/a@1", "HTTPRoute/x", "walls: {north: red}"),
+				paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue, south: blue}"), paint("app/c@3",
+					"HTTPRoute/y", "walls: {south: green}")},
+			map[string]string{"y": "walls.south=green(c) -walls.north(b) Conflicted> -walls.south(b) Conflicted>"},
+			"OrderSensitive c"},
+		{"it does not where the loser loses on both", "rejects: policy\n",
+			[]string{paint("app/a@1", "HTTPRoute/x HTTPRoute/y", "walls: {north: red}"),
+				paint("app/b@2", "HTTPRoute/x HTTPRoute/y", "walls: {north: blue, south: blue}"), paint("app/c@3",
+					"HTTPRoute/y", "walls: {south: green}")},
+			map[string]string{
+				"y": "walls.north=red(a) walls.south=green(c) -walls.north(b) Conflicted>a -walls.south(b) Conflicted>a"}, ""},
+		{"without creation times", "", []string{paint("app/b", "HTTPRoute/x", "walls: {north: red}"),
+			paint("app/a@2", "HTTPRoute/x", "walls: {north: blue}")},
 			map[string]string{"x": "walls.north=blue(a) -walls.north(b) Conflicted>a"}, "OrderUncertain b"},
 	} {
 		r := describedBy(t, disjoint+c.lines, slices.Concat(world, c.paints)...)
@@ -58,10 +76,13 @@ func TestDisjoint(t *testing.T) {
 
 // The order of the input decides nothing.
 func TestDisjointInAnyOrder(t *testing.T) {
-	in := input{descriptors: "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint.x.io\n" + disjoint + "rejects: policy\n"}
-	world := []string{gateway("east", "a"), route("x", "east", "svc"), route("y", "east", "svc"), route("z", "east", "svc"), service("svc")}
+	in := input{descriptors: "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint.x.io\n" + disjoint +
+		"rejects: policy\n"}
+	world := []string{gateway("east", "a"), route("x", "east", "svc"), route("y", "east", "svc"),
+		route("z", "east", "svc"), service("svc")}
 	for i, walls := range []string{"{n: 1, s: 1}", "{s: 2, e: 2}", "{e: 3}", "{w: 4, n: 4}", "{w: 5}"} {
-		world = append(world, paint(fmt.Sprintf("app/p%d@%d", i, i+1), strings.Fields("HTTPRoute/x HTTPRoute/y HTTPRoute/z")[i%3]+" HTTPRoute/z", "walls: "+walls))
+		world = append(world, paint(fmt.Sprintf("app/p%d@%d", i, i+1),
+			strings.Fields("HTTPRoute/x HTTPRoute/y HTTPRoute/z")[i%3]+" HTTPRoute/z", "walls: "+walls))
 	}
 	in.add(t, world...)
 	first := in.run(t).results(t, "app:HTTPRoute/z/r1")

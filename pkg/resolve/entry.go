@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// routeFact is the fact of a path that leads through a route for which some policy has settings of its own, by the node's number.
+// routeFact is the fact of a path that leads through a route for which some policy has settings of
+// its own, by the node's number.
 const routeFact = "route"
 
 // entryFactAt returns the fact that a node is a route for which policies of the kind have settings

@@ -13,8 +13,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// From manifests to what is in force on a route rule: read, build the graph, resolve, and ask for the rule's contexts. A context is a stack of
-// policies that traffic can meet there; its verdict says who set and who lost what.
+// From manifests to what is in force on a route rule: read, build the graph, resolve, and ask for
+// the rule's contexts. A context is a stack of policies that traffic can meet there; its verdict
+// says who set and who lost what.
 func ExampleRun() {
 	kinds := `
 apiVersion: dopolicy.dev/v1alpha1
@@ -58,14 +59,16 @@ spec:
 		fmt.Println(err)
 		return
 	}
-	catalog, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil, descriptor.Functions{})
+	catalog, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil,
+		descriptor.Functions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	res := resolve.Run(in, build.Graph(in, catalog.Settings(), catalog.Links()...), catalog)
 	timeouts := res.Kind(model.GroupKind{Group: "policies.example.com", Kind: "TimeoutPolicy"})
-	rule := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "shop", Name: "shop", Section: "cart"}
+	rule := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "shop", Name: "shop",
+		Section: "cart"}
 	for _, node := range res.Graph.Lookup(rule) {
 		for _, stack := range timeouts.Contexts(node) {
 			o := timeouts.Verdict(stack)

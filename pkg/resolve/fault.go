@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// errorFact is the fact of a path that leads through a node at which some policy is in error, by the node's number.
+// errorFact is the fact of a path that leads through a node at which some policy is in error, by
+// the node's number.
 const errorFact = "in error"
 
 // faultNodes returns the nodes at which policies are in error that are not so everywhere.

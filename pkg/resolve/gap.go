@@ -24,8 +24,9 @@ type Gaps struct{ *Kind }
 // Gaps returns those of the kind.
 func (k *Kind) Gaps() Gaps { return Gaps{k} }
 
-// At lists what may change what is in force of the kind at a node, and could not be read; nil for manifests and clusters that were
-// read whole. A gap in a namespace from which nothing can get there is not in it.
+// At lists what may change what is in force of the kind at a node, and could not be read; nil for
+// manifests and clusters that were read whole. A gap in a namespace from which nothing can get
+// there is not in it.
 func (k Gaps) At(id topology.NodeID) []Gap {
 	f := k.newFinder()
 	if f == nil {
@@ -40,10 +41,12 @@ func (k Gaps) At(id topology.NodeID) []Gap {
 	return f.sortedGaps()
 }
 
-// Below lists what may change what is in force of the kind at a node or below it, and could not be read.
+// Below lists what may change what is in force of the kind at a node or below it, and could not be
+// read.
 func (k Gaps) Below(id topology.NodeID) []Gap { return k.belowNodes([]topology.NodeID{id}) }
 
-// Of lists what may change what becomes of a policy of the kind at any of its targets and below them, and could not be read.
+// Of lists what may change what becomes of a policy of the kind at any of its targets and below
+// them, and could not be read.
 func (k Gaps) Of(p *policy.Policy) []Gap {
 	if k.Scope != nil {
 		return k.belowNodes(nil)
@@ -62,7 +65,8 @@ func (k Gaps) OfRef(t policy.TargetRef) []Gap {
 		f.addAny(attach.ClassKind)
 		f.addAny(attach.GatewayKind)
 	}
-	if t.Ref.Section != "" && gk.Group != attach.GatewayKind.Group { // the ports of some backends are those that routes name
+	// the ports of some backends are those that routes name
+	if t.Ref.Section != "" && gk.Group != attach.GatewayKind.Group {
 		f.addRoutes()
 	}
 	if t.InListenerSets && t.Ref.Section != "" {
@@ -91,7 +95,8 @@ func (k Gaps) belowNodes(ids []topology.NodeID) []Gap {
 		case topology.GatewayClass, topology.Namespace:
 			f.addAny(attach.GatewayKind)
 			f.addBelow()
-		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Backend, topology.Port, topology.Opaque:
+		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Backend,
+			topology.Port, topology.Opaque:
 			f.addBelow()
 		case topology.Route, topology.Rule:
 			f.addBackends()
@@ -115,12 +120,14 @@ func (k Gaps) newFinder() *gapFinder {
 	if cluster == nil || len(cluster.Unread) == 0 {
 		return nil
 	}
-	return &gapFinder{res: k.res, kind: k.Kind, cluster: cluster, found: map[Gap]bool{}, seen: map[topology.NodeID]bool{}}
+	return &gapFinder{res: k.res, kind: k.Kind, cluster: cluster, found: map[Gap]bool{},
+		seen: map[topology.NodeID]bool{}}
 }
 
 func (f *gapFinder) sortedGaps() []Gap {
 	return slices.SortedFunc(maps.Keys(f.found), func(a, b Gap) int {
-		return model.UnreadObjects{Kind: a.Kind, Namespace: a.Namespace}.Compare(model.UnreadObjects{Kind: b.Kind, Namespace: b.Namespace})
+		return model.UnreadObjects{Kind: a.Kind, Namespace: a.Namespace}.Compare(model.UnreadObjects{Kind: b.Kind,
+			Namespace: b.Namespace})
 	})
 }
 
@@ -257,7 +264,8 @@ func (f *gapFinder) addAbove(id topology.NodeID) {
 	if n.Role == topology.ListenerSet {
 		f.addListenerSets()
 	}
-	if f.kind.Namespaces == policy.WithGrant && slices.ContainsFunc(f.kind.Table[id].Policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
+	if f.kind.Namespaces == policy.WithGrant && slices.ContainsFunc(f.kind.Table[id].Policies,
+		func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
 		f.addIn(attach.GrantKind, namespace)
 	}
 	if int(id) >= f.res.Graph.Len() {
@@ -276,7 +284,8 @@ func (f *gapFinder) addAbove(id topology.NodeID) {
 
 // mayTarget reports whether policies of the kind may be attached to whole objects of a kind.
 func (f *gapFinder) mayTarget(gk model.GroupKind) bool {
-	return f.kind.Targets == nil || slices.ContainsFunc(f.kind.Targets, func(t policy.TargetForm) bool { return t.GroupKind == gk })
+	return f.kind.Targets == nil ||
+		slices.ContainsFunc(f.kind.Targets, func(t policy.TargetForm) bool { return t.GroupKind == gk })
 }
 
 // DescribeGaps names the lists that are gaps, as an administrator would:

@@ -45,8 +45,9 @@ func (k Guesses) stackProblems(o *Verdict) []model.Problem {
 	return out
 }
 
-// Below reports what leaves open what holds at a route rule with a stack because of policies of the kind at the backends of the rule:
-// without a descriptor it is not known which of the two has the last word.
+// Below reports what leaves open what holds at a route rule with a stack because of policies of the
+// kind at the backends of the rule: without a descriptor it is not known which of the two has the
+// last word.
 func (k Guesses) Below(id topology.NodeID, s StackID) []model.Problem {
 	along, ok := k.engine.(*pathEngine)
 	if !ok || !k.IsGeneric() || !k.TargetsBesidePath || k.IsEmpty(s) || k.res.Node(id).Role != topology.Rule {
@@ -88,7 +89,8 @@ func (k Guesses) meetingProblem(o *Verdict, met []*policy.Policy) model.Problem 
 	}
 	last := len(names) - 1
 	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.DescribeHint,
-		Message: fmt.Sprintf("%s has no descriptor: %s and %s %s, and may add up", k.Name(), strings.Join(names[:last], ", "), names[last], where)}.At(met[0].Object)
+		Message: fmt.Sprintf("%s has no descriptor: %s and %s %s, and may add up", k.Name(), strings.Join(names[:last],
+			", "), names[last], where)}.At(met[0].Object)
 }
 
 // labelDoubts reports why the kind may be read altogether wrong.
@@ -96,8 +98,11 @@ func (k Guesses) labelDoubts() []model.Problem {
 	if k.Guess.Doubt == "" {
 		return nil
 	}
-	return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Ref: k.AllPoliciesRef(), Hint: policy.DescribeHint,
-		Message: fmt.Sprintf("%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(), k.Guess.Doubt)}}
+	return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Ref: k.AllPoliciesRef(),
+		Hint: policy.DescribeHint,
+		Message: fmt.Sprintf(
+			"%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(),
+			k.Guess.Doubt)}}
 }
 
 // Of returns the problems with what is not understood of a policy without a descriptor, wherever it

@@ -54,8 +54,10 @@ func (k *scopeEngine) hiddenAt(id topology.NodeID, use topology.NodeUse) *model.
 			continue
 		}
 		first := s.callers[c].parts.intersection(s.ownParts[id])[0]
-		p := model.Problem{Severity: model.Info, Code: model.SettingsHidden, Message: fmt.Sprintf("with settings of its own %s does not take over what holds at %s where it is used: %s",
-			k.res.Node(id).Ref, k.res.Node(use.At).Ref, strings.Join(fields, ", "))}.At(s.parts[first].Policy.Object)
+		p := model.Problem{Severity: model.Info, Code: model.SettingsHidden,
+			Message: fmt.Sprintf("with settings of its own %s does not take over what holds at %s where it is used: %s",
+				k.res.Node(id).Ref, k.res.Node(use.At).Ref, strings.Join(fields, ", "))}.At(
+			s.parts[first].Policy.Object)
 		return &p
 	}
 	return nil

@@ -11,5 +11,6 @@ func inferredProblems(k *Kind) []model.Problem {
 	if k.Inferred == "" || len(k.Policies) == 0 {
 		return nil
 	}
-	return []model.Problem{{Severity: model.Info, Code: model.Inferred, Ref: k.AllPoliciesRef(), Message: fmt.Sprintf("%s: inferred: %s", k.Name(), k.Inferred)}}
+	return []model.Problem{{Severity: model.Info, Code: model.Inferred, Ref: k.AllPoliciesRef(),
+		Message: fmt.Sprintf("%s: inferred: %s", k.Name(), k.Inferred)}}
 }

@@ -50,8 +50,10 @@ func object(body map[string]any, line int) *model.Object {
 	if !found {
 		group, version = "", group
 	}
-	o := &model.Object{Version: version, Body: model.Pack(body, nil), Labels: map[string]string{}, Origin: model.Origin{File: "in.yaml", Line: line},
-		Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Namespace: model.Text(body, "metadata", "namespace"), Name: model.Text(body, "metadata", "name")}}
+	o := &model.Object{Version: version, Body: model.Pack(body, nil), Labels: map[string]string{},
+		Origin: model.Origin{File: "in.yaml", Line: line},
+		Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Namespace: model.Text(body, "metadata",
+			"namespace"), Name: model.Text(body, "metadata", "name")}}
 	labels, _ := model.Get(body, "metadata", "labels").(map[string]any)
 	for key := range labels {
 		o.Labels[key] = model.Text(labels, key)
@@ -114,16 +116,19 @@ const gatewayGroup = "gateway.networking.k8s.io"
 
 // gateway is Gateway infra/name of class c, open to all namespaces.
 func gateway(name string, listeners ...string) string {
-	s := "apiVersion: " + gatewayGroup + "/v1\nkind: Gateway\nmetadata: {name: " + name + ", namespace: infra}\nspec:\n  gatewayClassName: c\n  listeners:\n"
+	s := "apiVersion: " + gatewayGroup + "/v1\nkind: Gateway\nmetadata: {name: " + name +
+		", namespace: infra}\nspec:\n  gatewayClassName: c\n  listeners:\n"
 	for i, l := range listeners {
-		s += fmt.Sprintf("  - {name: %s, port: %d, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}\n", l, 8000+i)
+		s += fmt.Sprintf("  - {name: %s, port: %d, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}\n", l,
+			8000+i)
 	}
 	return s
 }
 
 // route is HTTPRoute app/name below gateways of namespace infra, with a rule for each backend.
 func route(name, gateways string, backends ...string) string {
-	s := "apiVersion: " + gatewayGroup + "/v1\nkind: HTTPRoute\nmetadata: {name: " + name + ", namespace: app, labels: {route: " + name + "}}\nspec:\n  parentRefs:\n"
+	s := "apiVersion: " + gatewayGroup + "/v1\nkind: HTTPRoute\nmetadata: {name: " + name +
+		", namespace: app, labels: {route: " + name + "}}\nspec:\n  parentRefs:\n"
 	for _, g := range strings.Fields(gateways) {
 		g, section, _ := strings.Cut(g, "/")
 		if section != "" {
@@ -140,12 +145,15 @@ func route(name, gateways string, backends ...string) string {
 
 // service is Service app/name with port 80, called http.
 func service(name string) string {
-	return "apiVersion: v1\nkind: Service\nmetadata: {name: " + name + ", namespace: app, labels: {service: " + name + "}}\nspec: {ports: [{name: http, port: 80}]}\n"
+	return "apiVersion: v1\nkind: Service\nmetadata: {name: " + name + ", namespace: app, labels: {service: " + name +
+		"}}\nspec: {ports: [{name: http, port: 80}]}\n"
 }
 
-var kindGroups = map[string]string{"Gateway": gatewayGroup, "GatewayClass": gatewayGroup, "HTTPRoute": gatewayGroup, "ListenerSet": gatewayGroup}
+var kindGroups = map[string]string{"Gateway": gatewayGroup, "GatewayClass": gatewayGroup, "HTTPRoute": gatewayGroup,
+	"ListenerSet": gatewayGroup}
 
-// ref is a target reference in flow style: Kind/name or Kind/name/section, a namespace before the kind and a colon.
+// ref is a target reference in flow style: Kind/name or Kind/name/section, a namespace before the
+// kind and a colon.
 func ref(target string) string {
 	namespace, target, found := strings.Cut(target, ":")
 	if !found {
@@ -176,7 +184,8 @@ func paint(full, target, settings string) string {
 	for _, r := range strings.Fields(target) {
 		refs = append(refs, ref(r))
 	}
-	return "apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: " + name + ", namespace: " + namespace + created + "}\nspec: {targetRefs: [" + strings.Join(refs, ", ") + "]" + settings + "}\n"
+	return "apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: " + name + ", namespace: " + namespace + created +
+		"}\nspec: {targetRefs: [" + strings.Join(refs, ", ") + "]" + settings + "}\n"
 }
 
 func (r *Resolution) paints() *Kind { return r.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"}) }
@@ -186,7 +195,8 @@ func (r *Resolution) node(t testing.TB, target string) topology.NodeID {
 	t.Helper()
 	namespace, target, _ := strings.Cut(target, ":")
 	parts := append(strings.Split(target, "/"), "")
-	ids := r.Graph.Lookup(model.Ref{Group: kindGroups[parts[0]], Kind: parts[0], Namespace: namespace, Name: parts[1], Section: parts[2]})
+	ids := r.Graph.Lookup(model.Ref{Group: kindGroups[parts[0]], Kind: parts[0], Namespace: namespace, Name: parts[1],
+		Section: parts[2]})
 	if len(ids) != 1 {
 		t.Fatalf("%s has nodes %v", target, ids)
 	}
@@ -201,7 +211,8 @@ func (r *Resolution) name(id topology.NodeID) string {
 	return n.Ref.Name
 }
 
-// contexts writes the stacks of a node, one a line: the policies, least specific first, and the paths.
+// contexts writes the stacks of a node, one a line: the policies, least specific first, and the
+// paths.
 func (r *Resolution) contexts(t testing.TB, target string) string {
 	t.Helper()
 	k, id := r.paints(), r.node(t, target)
@@ -228,7 +239,8 @@ func (r *Resolution) contexts(t testing.TB, target string) string {
 	return strings.Join(out, "\n")
 }
 
-// results writes the rules in force at a node by stack, with the policies they come from, and what was lost.
+// results writes the rules in force at a node by stack, with the policies they come from, and what
+// was lost.
 func (r *Resolution) results(t testing.TB, target string) string {
 	t.Helper()
 	k := r.paints()
@@ -240,7 +252,8 @@ func (r *Resolution) results(t testing.TB, target string) string {
 			line = append(line, fmt.Sprintf("%s=%v(%s)", rule.Name, rule.Value, o.names(rule.From)))
 		}
 		for _, l := range o.Losses() {
-			line = append(line, fmt.Sprintf("-%s(%s) %s>%s", l.Rule, o.names([]merge.Source{l.From}), l.Reason, o.names(l.WinningSources())))
+			line = append(line, fmt.Sprintf("-%s(%s) %s>%s", l.Rule, o.names([]merge.Source{l.From}), l.Reason,
+				o.names(l.WinningSources())))
 		}
 		slices.Sort(line[len(o.Result.Rules):])
 		out = append(out, strings.Join(line, " "))
@@ -267,7 +280,8 @@ func (r *Resolution) codes() []string {
 	}
 	var out []string
 	for _, p := range model.SortProblems(problems) {
-		if p.Ref != nil && p.Ref.Kind == "Paint" && p.Code != model.GenericKind && p.Hint != policy.DescribeHint { // what is guessed: see guess_test.go
+		// what is guessed: see guess_test.go
+		if p.Ref != nil && p.Ref.Kind == "Paint" && p.Code != model.GenericKind && p.Hint != policy.DescribeHint {
 			out = append(out, string(p.Code)+" "+p.Ref.Name)
 		}
 	}

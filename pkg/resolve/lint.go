@@ -28,8 +28,8 @@ func (k *Kind) EachStackInForce(see func(StackID)) {
 	}
 }
 
-// EachContext calls see for every effective target with every stack that reaches it, targets in order; stacks without policies are
-// left out.
+// EachContext calls see for every effective target with every stack that reaches it, targets in
+// order; stacks without policies are left out.
 func (k *Kind) EachContext(see func(topology.NodeID, StackID)) {
 	for id := range k.contexts {
 		if len(k.contexts[id]) == 0 || !k.HasResultsAtNode(k.res.Node(topology.NodeID(id))) {
@@ -69,7 +69,8 @@ func (k *pathEngine) reportUnreached() []model.Problem {
 	for _, p := range k.Policies {
 		if by, attached := reached[p]; attached && !by && len(k.Gaps().Of(p)) == 0 {
 			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
-				Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere", p.Ref())}.At(p.Object))
+				Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere",
+					p.Ref())}.At(p.Object))
 		}
 	}
 	return out
@@ -130,7 +131,8 @@ func (h *namesAbove) addPolicies(higher []*policy.Policy) {
 			}
 			for _, u := range b.Units {
 				into[u.Path.String()] = true
-				for d := 1; d < len(u.Path) && b.Strategy.Cut == merge.Leaves; d++ { // under patch, everything above a leaf has a name too
+				// under patch, everything above a leaf has a name too
+				for d := 1; d < len(u.Path) && b.Strategy.Cut == merge.Leaves; d++ {
 					into[u.Path[:d].String()] = true
 				}
 			}
@@ -139,13 +141,15 @@ func (h *namesAbove) addPolicies(higher []*policy.Policy) {
 }
 
 func (h *namesAbove) judgeName(p *policy.Policy, name string) *model.Problem {
-	problem := model.Problem{Severity: model.Info, Code: model.UnsetUnknown, Message: fmt.Sprintf("%q is deactivated, but no policy above sets it as a default", name)}
+	problem := model.Problem{Severity: model.Info, Code: model.UnsetUnknown,
+		Message: fmt.Sprintf("%q is deactivated, but no policy above sets it as a default", name)}
 	switch {
 	case h.defaults[name]:
 		return nil
 	case h.overrides[name]:
 		problem.Code = model.UnsetHasNoEffect
-		problem.Message = fmt.Sprintf("%q is deactivated, but only an override sets it, which cannot be deactivated", name)
+		problem.Message = fmt.Sprintf("%q is deactivated, but only an override sets it, which cannot be deactivated",
+			name)
 	default:
 		var full []string
 		for known := range h.defaults {

@@ -60,7 +60,8 @@ func (r *Resolution) reportSetSwitch() []model.Problem {
 			continue
 		}
 		holds, other := "hold for the listeners of its listener sets as well", "false"
-		if slices.ContainsFunc(g.Children(topology.Traffic, id), func(c topology.NodeID) bool { return !g.PassesPolicies(id, c) }) {
+		if slices.ContainsFunc(g.Children(topology.Traffic, id),
+			func(c topology.NodeID) bool { return !g.PassesPolicies(id, c) }) {
 			holds, other = "do not hold for the listeners of its listener sets", "true"
 		}
 		ref := g.Node(id).Ref
@@ -88,7 +89,8 @@ func (k *pathEngine) holdsOverSets(gateway topology.NodeID) bool {
 		}
 		for _, listener := range g.Children(k.Family, set) {
 			passed := func(route topology.NodeID) bool { return len(k.Contexts(route)) > 0 }
-			if k.HasResultsAt(topology.ListenerSet) || k.HasResultsAt(topology.Listener) || slices.ContainsFunc(g.Children(k.Family, listener), passed) {
+			if k.HasResultsAt(topology.ListenerSet) || k.HasResultsAt(topology.Listener) ||
+				slices.ContainsFunc(g.Children(k.Family, listener), passed) {
 				return true
 			}
 		}

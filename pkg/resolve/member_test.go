@@ -51,7 +51,8 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 	list := func(s merge.Stack) (units []merge.Unit, effects []merge.Effect) {
 		for i, l := range s.Layers {
 			path := merge.Path{{Name: l.Meta.(*policy.Policy).Ref().Name}, {Name: strconv.Itoa(i), Form: merge.Entry}}
-			units = append(units, merge.Unit{Path: path, Value: l.Blocks[0].Units[0].Value, From: []merge.Source{{Layer: i, Block: merge.Bare}}})
+			units = append(units, merge.Unit{Path: path, Value: l.Blocks[0].Units[0].Value,
+				From: []merge.Source{{Layer: i, Block: merge.Bare}}})
 		}
 		return units, nil
 	}
@@ -61,8 +62,9 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 		}
 		return settings
 	}
-	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(fences)}}, nil, nil, descriptor.Functions{Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"x.Open": open}},
-		Merging: descriptor.Merging{Folds: map[string]merge.PlanFunc{"x.List": list}}})
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(fences)}}, nil, nil,
+		descriptor.Functions{Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"x.Open": open}},
+			Merging: descriptor.Merging{Folds: map[string]merge.PlanFunc{"x.List": list}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,8 @@ func fence(kind, name, rank, who, rest string) string {
 	if kind == "Gate" {
 		at = "who"
 	}
-	return fmt.Sprintf("apiVersion: x.io/v1\nkind: %s\nmetadata: {name: %s}\nspec: {rank: %s, %s: %s, %s}\n", kind, name, rank, at, who, rest)
+	return fmt.Sprintf("apiVersion: x.io/v1\nkind: %s\nmetadata: {name: %s}\nspec: {rank: %s, %s: %s, %s}\n", kind,
+		name, rank, at, who, rest)
 }
 
 // order is what is in force at each workload, in order.
@@ -109,12 +112,16 @@ func TestMembers(t *testing.T) { // policies of two kinds in one order, each fou
 		fence("Gate", "mid", "5", "{pods: {namespaceSelector: {}, podSelector: {matchLabels: {barks: 'y'}}}}", "b: 1"),
 		fence("Gate", "none", "6", all, "shut: 'y'"),
 		fence("Fence", "early", "1", "{namespaces: {matchLabels: {green: 'y'}}}", "boards: [{a: 3}]"))
-	if got := r.order("Fence"); !slices.Equal(got, []string{"cat: late[0] late[1]", "dog: early[0] mid[1] late[2] late[3]"}) {
+	if got := r.order("Fence"); !slices.Equal(got, []string{"cat: late[0] late[1]",
+		"dog: early[0] mid[1] late[2] late[3]"}) {
 		t.Errorf("%q", got)
 	}
-	gate, leader := r.Kind(model.GroupKind{Group: "x.io", Kind: "Gate"}), r.Kind(model.GroupKind{Group: "x.io", Kind: "Fence"})
-	if gate.ResolvedKind() != leader || leader.ResolvedKind() != leader || len(leader.Policies) != 4 || len(gate.Policies) != 0 {
-		t.Errorf("%v leads, with %d and %d policies", gate.ResolvedKind().Name(), len(leader.Policies), len(gate.Policies))
+	gate, leader := r.Kind(model.GroupKind{Group: "x.io", Kind: "Gate"}), r.Kind(model.GroupKind{Group: "x.io",
+		Kind: "Fence"})
+	if gate.ResolvedKind() != leader || leader.ResolvedKind() != leader || len(leader.Policies) != 4 ||
+		len(gate.Policies) != 0 {
+		t.Errorf("%v leads, with %d and %d policies", gate.ResolvedKind().Name(), len(leader.Policies),
+			len(gate.Policies))
 	}
 	said := 0
 	for _, p := range r.Problems {
@@ -128,7 +135,8 @@ func TestMembers(t *testing.T) { // policies of two kinds in one order, each fou
 }
 
 func TestSubjectsThatCannotBeRead(t *testing.T) {
-	for _, who := range []string{"null", "x", "[]", "{}", "{namespaces: {}, pods: {}}", "{namespaces: x}", "{pods: []}", "{pods: {namespaceSelector: {}}}", "{pods: {podSelector: 1, namespaceSelector: {}}}"} {
+	for _, who := range []string{"null", "x", "[]", "{}", "{namespaces: {}, pods: {}}", "{namespaces: x}",
+		"{pods: []}", "{pods: {namespaceSelector: {}}}", "{pods: {podSelector: 1, namespaceSelector: {}}}"} {
 		r := fenced(t, yard, dog, fence("Fence", "f", "1", who, "boards: [{a: 1}]"))
 		told := slices.ContainsFunc(r.Problems, func(p model.Problem) bool {
 			return p.Code == model.WrongType && strings.Contains(p.Message, "spec.subject")
@@ -140,7 +148,8 @@ func TestSubjectsThatCannotBeRead(t *testing.T) {
 }
 
 func TestNamespacesAboveWorkloads(t *testing.T) { // the family without scopes
-	r := fenced(t, yard, dog, cat, "apiVersion: x.io/v1\nkind: Mood\nmetadata: {name: m, namespace: yard}\nspec: {targetRef: {group: '', kind: Namespace, name: yard}, calm: {a: 1}}\n")
+	r := fenced(t, yard, dog, cat,
+		"apiVersion: x.io/v1\nkind: Mood\nmetadata: {name: m, namespace: yard}\nspec: {targetRef: {group: '', kind: Namespace, name: yard}, calm: {a: 1}}\n")
 	if got := r.order("Mood"); !slices.Equal(got, []string{"dog: calm.a"}) {
 		t.Errorf("%q", got)
 	}

@@ -11,7 +11,8 @@ import (
 // for another reason, or whose target may be among what could not be read.
 func (k *Kind) MissingTarget(p *policy.Policy, i int) (model.Ref, bool) {
 	t := p.Refs[i]
-	if k.Scope != nil || p.Refused || t.Selection != nil || k.HasTarget(p, i) || !k.SeesNamespace(p.Ref().Namespace) || len(k.Gaps().OfRef(t)) > 0 {
+	if k.Scope != nil || p.Refused || t.Selection != nil || k.HasTarget(p, i) || !k.SeesNamespace(p.Ref().Namespace) ||
+		len(k.Gaps().OfRef(t)) > 0 {
 		return model.Ref{}, false
 	}
 	ref := t.Ref

@@ -5,11 +5,15 @@ import (
 	"testing"
 )
 
-// A policy that loses one target is out everywhere; what it names before that is not free, what it names behind is.
+// A policy that loses one target is out everywhere; what it names before that is not free, what it
+// names behind is.
 func TestRejectsPolicy(t *testing.T) {
-	r := describedBy(t, "targets: [Gateway, HTTPRoute]\nsameTarget: conflict\nrejects: policy\nfold: bottomUp\nrules: fields\n",
-		gateway("east", "a"), route("x", "east", "svc"), route("w", "east", "svc"), route("y", "east", "svc"), service("svc"),
-		paint("app/a@1", "HTTPRoute/x", "wall: red"), paint("app/b@2", "HTTPRoute/w HTTPRoute/x HTTPRoute/y", "wall: blue"),
+	r := describedBy(t,
+		"targets: [Gateway, HTTPRoute]\nsameTarget: conflict\nrejects: policy\nfold: bottomUp\nrules: fields\n",
+		gateway("east", "a"), route("x", "east", "svc"), route("w", "east", "svc"), route("y", "east",
+			"svc"), service("svc"),
+		paint("app/a@1", "HTTPRoute/x", "wall: red"), paint("app/b@2", "HTTPRoute/w HTTPRoute/x HTTPRoute/y",
+			"wall: blue"),
 		paint("app/c@3", "HTTPRoute/y", "wall: green"), paint("app/d@4", "HTTPRoute/w", "wall: white"))
 	for target, want := range map[string]string{
 		"app:HTTPRoute/x/r1": "wall=red(a) -wall(b) Conflicted>a",

@@ -12,8 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Resolution is the answer to every question about one snapshot. Folds are done when a stack is first asked for, or all at once by
-// Kind.Fold; until then it is not safe for concurrent use.
+// Resolution is the answer to every question about one snapshot. Folds are done when a stack is
+// first asked for, or all at once by Kind.Fold; until then it is not safe for concurrent use.
 type Resolution struct {
 	*attach.Targets
 	Settings model.Settings
@@ -38,7 +38,9 @@ func Memoize[T any](r *Resolution, key any, make func() T) T {
 type Kind struct {
 	*policy.Kind
 	attach.Attachments
-	Leader *Kind // of a kind whose policies are among those of another one: that kind, in its first scope; nil: it stands for itself
+	// of a kind whose policies are among those of another one: that kind, in its first scope; nil:
+	// it stands for itself
+	Leader *Kind
 
 	res               *Resolution
 	engine            engine             // nil: nothing is attached
@@ -50,13 +52,15 @@ type Kind struct {
 	conditional       *bool              // conditions have a say; nil: not looked at yet
 }
 
-// engine is how the policies of a kind meet: along the paths of traffic (routed), or by what the scopes of the kind select (scoped).
+// engine is how the policies of a kind meet: along the paths of traffic (routed), or by what the
+// scopes of the kind select (scoped).
 type engine interface {
 	// layOut lays the policies of a stack out for the fold, with the plans of the fold.
 	layOut(s StackID) (*Verdict, []merge.Plan)
 	// pathsOf lists the ways to a node on which a stack holds, in a stable order.
 	pathsOf(id topology.NodeID, s StackID) []Path
-	// stacksHolding tells for every stack whether a policy holds in it, or is kept out of it by another one.
+	// stacksHolding tells for every stack whether a policy holds in it, or is kept out of it by
+	// another one.
 	stacksHolding(p *policy.Policy) []bool
 }
 
@@ -65,11 +69,13 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 	return StartDecoding(in, c).Attach(g)
 }
 
-// Attach attaches the policies to the targets in a graph of the snapshot, and walks the contexts of every kind.
+// Attach attaches the policies to the targets in a graph of the snapshot, and walks the contexts of
+// every kind.
 func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	<-d.done
 	settings := d.catalog.Settings()
-	r := &Resolution{Targets: attach.NewTargets(d.in, g, slices.Concat(d.in.Problems, g.Problems(), d.problems)), Settings: settings, Knowledge: d.catalog.Knowledge()}
+	r := &Resolution{Targets: attach.NewTargets(d.in, g, slices.Concat(d.in.Problems, g.Problems(), d.problems)),
+		Settings: settings, Knowledge: d.catalog.Knowledge()}
 	for i, pk := range d.kinds {
 		if isMember(d.kinds, pk) {
 			r.Kinds = append(r.Kinds, r.KindWithoutPolicies(pk))

@@ -23,14 +23,15 @@ type scopeEngine struct {
 	stacks     [][]int32 // by StackID: positions in parts, ascending; 0 is empty
 	ids        map[string]StackID
 
-	callers        []callerGroup                      // of two points: groups of nodes of the first
-	sets           [][]int32                          // of two points: what holds at targets, each set once
-	setAt          []int32                            // by node: what holds there, 0 for nothing
-	ownParts       map[topology.NodeID]partSet        // what is found for the last point at the node itself
-	meetings       map[[2]int32][]StackID             // by caller and set: one, or with names several
-	partNames      [][]string                         // by part: the names that it is for; nil without a split
-	knownPaths     map[stackNode][]Path               // to targets of families, by stack and what holds there
-	separatePlaces map[*policy.Policy]topology.NodeID // of policies that hold below several roots: the one node that represents their places
+	callers    []callerGroup               // of two points: groups of nodes of the first
+	sets       [][]int32                   // of two points: what holds at targets, each set once
+	setAt      []int32                     // by node: what holds there, 0 for nothing
+	ownParts   map[topology.NodeID]partSet // what is found for the last point at the node itself
+	meetings   map[[2]int32][]StackID      // by caller and set: one, or with names several
+	partNames  [][]string                  // by part: the names that it is for; nil without a split
+	knownPaths map[stackNode][]Path        // to targets of families, by stack and what holds there
+	// of policies that hold below several roots: the one node that represents their places
+	separatePlaces map[*policy.Policy]topology.NodeID
 
 	situations map[StackID]*policy.Situation // of stacks whose fold depends on the target
 }
@@ -56,8 +57,10 @@ func (r *Resolution) resolveScopes(pk *policy.Kind, policies []*policy.Policy, s
 	var out []*Kind
 	for i := range pk.Scopes {
 		s := &pk.Scopes[i]
-		k := &scopeEngine{Kind: &Kind{Kind: pk.InScope(s), Attachments: attach.Attachments{Policies: policies}, res: r, stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
-			ownParts: map[topology.NodeID]partSet{}, meetings: map[[2]int32][]StackID{}, knownPaths: map[stackNode][]Path{}}
+		k := &scopeEngine{Kind: &Kind{Kind: pk.InScope(s), Attachments: attach.Attachments{Policies: policies}, res: r,
+			stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
+			ownParts: map[topology.NodeID]partSet{}, meetings: map[[2]int32][]StackID{},
+			knownPaths: map[stackNode][]Path{}}
 		k.engine = k
 		k.MakeRoom(policies)
 		out = append(out, k.Kind)
@@ -73,7 +76,8 @@ func (r *Resolution) resolveScopes(pk *policy.Kind, policies []*policy.Policy, s
 		k.nameParts(settings)
 		for l, leg := range s.Points {
 			if finders[leg.Name] == nil {
-				finders[leg.Name], shared[leg.Name] = r.newPointFinder(leg, settings), map[*policy.Policy][]topology.NodeID{}
+				finders[leg.Name], shared[leg.Name] = r.newPointFinder(leg,
+					settings), map[*policy.Policy][]topology.NodeID{}
 			}
 			found[l] = make([][]topology.NodeID, len(k.parts))
 			for i, a := range k.parts {
@@ -107,7 +111,8 @@ func (r *Resolution) newPointFinder(leg policy.PathPoint, settings model.Setting
 
 // findNodes returns the nodes of a point for a part, with what was found for the whole policy if
 // that is the same.
-func (k *scopeEngine) findNodes(leg policy.PathPoint, find policy.PointFinder, shared map[*policy.Policy][]topology.NodeID, part *policy.Policy) []topology.NodeID {
+func (k *scopeEngine) findNodes(leg policy.PathPoint, find policy.PointFinder,
+	shared map[*policy.Policy][]topology.NodeID, part *policy.Policy) []topology.NodeID {
 	if !leg.Shared {
 		nodes, problems := find(part)
 		if !k.isInEarlierScope(leg) {
@@ -145,7 +150,10 @@ func (k *scopeEngine) filterByRole(leg policy.PathPoint, nodes []topology.NodeID
 	if leg.Roles == nil {
 		return nodes
 	}
-	return slices.DeleteFunc(slices.Clone(nodes), func(id topology.NodeID) bool { return !slices.Contains(leg.Roles, k.res.Node(id).Role) })
+	return slices.DeleteFunc(slices.Clone(nodes), func(id topology.NodeID) bool {
+		return !slices.Contains(leg.Roles,
+			k.res.Node(id).Role)
+	})
 }
 
 // cutParts lists the parts of all policies in the comparator's order, and notes the ties.

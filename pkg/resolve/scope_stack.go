@@ -193,9 +193,11 @@ func (k *scopeEngine) buildParts(s StackID) *Verdict {
 	for i, at := range k.stacks[s] {
 		a := k.parts[at]
 		place := k.placeOf(a.Policy)
-		l := Layer{Policy: a.Policy, Node: place, Level: k.levelAt(place), orderUncertain: k.hasTie(s, i), ageIgnored: k.ageIgnored, kind: k.Kind, attached: a}
+		l := Layer{Policy: a.Policy, Node: place, Level: k.levelAt(place), orderUncertain: k.hasTie(s, i),
+			ageIgnored: k.ageIgnored, kind: k.Kind, attached: a}
 		o.Layers = append(o.Layers, l)
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: withSources(a.Policy.Blocks, i), Meta: a.Policy, Render: a.Policy.RenderDocument})
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i,
+			Blocks: withSources(a.Policy.Blocks, i), Meta: a.Policy, Render: a.Policy.RenderDocument})
 	}
 	return o
 }
@@ -216,8 +218,10 @@ func withSources(blocks []merge.Block, i int) []merge.Block {
 // hasTie reports whether the i-th part of a stack has no order against another one in it.
 func (k *scopeEngine) hasTie(s StackID, i int) bool {
 	stack, tied := k.stacks[s], k.tieStarts
-	return i > 0 && tied[stack[i]] == tied[stack[i-1]] && k.parts[stack[i]].Policy.Base() != k.parts[stack[i-1]].Policy.Base() ||
-		i+1 < len(stack) && tied[stack[i]] == tied[stack[i+1]] && k.parts[stack[i]].Policy.Base() != k.parts[stack[i+1]].Policy.Base()
+	return i > 0 && tied[stack[i]] == tied[stack[i-1]] &&
+		k.parts[stack[i]].Policy.Base() != k.parts[stack[i-1]].Policy.Base() ||
+		i+1 < len(stack) && tied[stack[i]] == tied[stack[i+1]] &&
+			k.parts[stack[i]].Policy.Base() != k.parts[stack[i+1]].Policy.Base()
 }
 
 // placeOf returns the one place that stands for all where a part holds: the root of the family that
@@ -241,7 +245,8 @@ func (k *scopeEngine) findSeparatePlaces() {
 	k.separatePlaces = map[*policy.Policy]topology.NodeID{}
 	for _, p := range k.Policies {
 		nodes := k.NodesOf(p)
-		if slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return k.rootPath(id)[0] != k.rootPath(nodes[0])[0] }) {
+		if slices.ContainsFunc(nodes,
+			func(id topology.NodeID) bool { return k.rootPath(id)[0] != k.rootPath(nodes[0])[0] }) {
 			k.separatePlaces[p] = topology.None
 		}
 	}
@@ -320,12 +325,14 @@ func (o *Verdict) undefinedOrders() []model.Problem {
 		l := o.Layers[loss.From.Layer]
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if !l.orderUncertain || !w.orderUncertain || w.Policy.Base() == l.Policy.Base() || !l.Policy.Kind.IsTied(l.attached, w.attached) || o.setsValue(to.Source, loss.Path, loss.Value) {
+			if !l.orderUncertain || !w.orderUncertain || w.Policy.Base() == l.Policy.Base() ||
+				!l.Policy.Kind.IsTied(l.attached, w.attached) || o.setsValue(to.Source, loss.Path, loss.Value) {
 				continue
 			}
 			p := model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
-				Message: "tie: order undefined: " + l.Policy.Ref().String() + " and " + w.Policy.Ref().String() + " rank equal and set " + loss.Rule + " differently",
-				Hint:    "give one of them another name"}.At(l.Policy.Object)
+				Message: "tie: order undefined: " + l.Policy.Ref().String() + " and " + w.Policy.Ref().String() +
+					" rank equal and set " + loss.Rule + " differently",
+				Hint: "give one of them another name"}.At(l.Policy.Object)
 			if !slices.ContainsFunc(out, func(q model.Problem) bool { return q.Message == p.Message }) {
 				out = append(out, p)
 			}

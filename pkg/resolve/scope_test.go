@@ -39,7 +39,8 @@ scopes:
   fold: {func: x.Last}
 `
 
-// linkHouses makes callers of Walkers, and houses with their rooms. Every walker whose label says so uses the attic through the kitchen.
+// linkHouses makes callers of Walkers, and houses with their rooms. Every walker whose label says
+// so uses the attic through the kitchen.
 func linkHouses(l *build.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
 	l.DeclareFamily("x.out", "house", "room")
 	var by []topology.NodeID
@@ -60,7 +61,8 @@ func linkHouses(l *build.Extender, in *model.Snapshot, _ model.Settings) []model
 	return nil
 }
 
-// scopes resolves manifests with the kind above: items are for the walkers with the policy's label, in the places that they name.
+// scopes resolves manifests with the kind above: items are for the walkers with the policy's label,
+// in the places that they name.
 func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 	t.Helper()
 	var in input
@@ -91,13 +93,15 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 				if i == len(s.Layers)-1 {
 					units, outcome = append(units, u), merge.Taken
 				}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: outcome, Reason: merge.MoreSpecificWins,
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value,
+					From: u.From, Action: outcome, Reason: merge.MoreSpecificWins,
 					Other: []merge.Source{{Layer: len(s.Layers) - 1, Block: merge.Bare}}})
 			}
 		}
 		return units, effects
 	}
-	f := descriptor.Functions{Attaching: descriptor.Attaching{Legs: map[string]policy.PointSearch{"x.Callers": callers, "x.Places": places}},
+	f := descriptor.Functions{Attaching: descriptor.Attaching{Legs: map[string]policy.PointSearch{"x.Callers": callers,
+		"x.Places": places}},
 		Merging: descriptor.Merging{Folds: map[string]merge.PlanFunc{"x.Last": last}}}
 	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(twoLegs)}}, nil, settings, f)
 	if err != nil {
@@ -108,7 +112,8 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 }
 
 func walker(name, label string) string {
-	return fmt.Sprintf("apiVersion: x.io/v1\nkind: Walker\nmetadata: {name: %s, namespace: app, labels: {%s: 'y'}}\n", name, label)
+	return fmt.Sprintf("apiVersion: x.io/v1\nkind: Walker\nmetadata: {name: %s, namespace: app, labels: {%s: 'y'}}\n",
+		name, label)
 }
 
 func items(kind, name, rank, label, rooms string) string {
@@ -116,7 +121,8 @@ func items(kind, name, rank, label, rooms string) string {
 	for _, room := range strings.Fields(rooms) {
 		list = append(list, fmt.Sprintf("{room: %s, set: {wall: %s-%s}}", room, name, strings.Trim(room, "'")))
 	}
-	return fmt.Sprintf("apiVersion: x.io/v1\nkind: %s\nmetadata: {name: %s, namespace: app, labels: {rank: '%s', for: '%s'}}\nspec: {items: [%s]}\n", kind, name, rank, label, strings.Join(list, ", "))
+	return fmt.Sprintf(
+		"apiVersion: x.io/v1\nkind: %s\nmetadata: {name: %s, namespace: app, labels: {rank: '%s', for: '%s'}}\nspec: {items: [%s]}\n", kind, name, rank, label, strings.Join(list, ", "))
 }
 
 // answers are what is in force at a house and its rooms, for whom: "kitchen a,b: wall".
@@ -141,7 +147,8 @@ func (r *Resolution) answers(kind string) []string {
 				callers = append(callers, word)
 			}
 			slices.Sort(callers)
-			out = append(out, fmt.Sprintf("%s %s: %v", r.Node(id).Ref.Section, strings.Join(callers, ","), k.Verdict(s).Result.Rules[0].Value))
+			out = append(out, fmt.Sprintf("%s %s: %v", r.Node(id).Ref.Section, strings.Join(callers, ","),
+				k.Verdict(s).Result.Rules[0].Value))
 		})
 	}
 	slices.Sort(out)
@@ -157,13 +164,17 @@ func TestTwoLegs(t *testing.T) {
 		policies []string
 		want     []string
 	}{
-		{"what is above holds below, and who is not selected has nothing", []string{items("Paint", "p", "1", "climbs", "''")},
+		{"what is above holds below, and who is not selected has nothing",
+			[]string{items("Paint", "p", "1", "climbs", "''")},
 			[]string{" a: p-", "attic a@kitchen: p-", "kitchen a: p-"}},
-		{"the order of the kind decides, not depth", []string{items("Paint", "p", "2", "", "''"), items("Paint", "q", "1", "", "kitchen")},
+		{"the order of the kind decides, not depth", []string{items("Paint", "p", "2", "", "''"),
+			items("Paint", "q", "1", "", "kitchen")},
 			[]string{" a,b: p-", "attic a@kitchen: p-", "kitchen a,b: p-"}},
-		{"for each group of callers its own", []string{items("Paint", "p", "1", "", "''"), items("Paint", "q", "2", "runs", "kitchen")},
+		{"for each group of callers its own", []string{items("Paint", "p", "1", "", "''"),
+			items("Paint", "q", "2", "runs", "kitchen")},
 			[]string{" a,b: p-", "attic a@kitchen: p-", "kitchen a: p-", "kitchen b: q-kitchen"}},
-		{"a place with something of its own keeps it, also where nobody uses it", []string{items("Paint", "p", "1", "", "kitchen"), items("Paint", "q", "2", "", "attic")},
+		{"a place with something of its own keeps it, also where nobody uses it",
+			[]string{items("Paint", "p", "1", "", "kitchen"), items("Paint", "q", "2", "", "attic")},
 			[]string{"attic a@kitchen,b: q-attic", "kitchen a,b: p-kitchen"}},
 		{"items of one policy in their order", []string{items("Paint", "p", "1", "", "kitchen ''")},
 			[]string{" a,b: p-", "attic a@kitchen: p-", "kitchen a,b: p-"}},
@@ -176,16 +187,19 @@ func TestTwoLegs(t *testing.T) {
 
 // A setting may name kinds that are like a described one.
 func TestKindsAlike(t *testing.T) {
-	r := scopes(t, []string{`x.more=[{"group":"x.io","kind":"Tint","scope":"item"}]`}, walker("a", "climbs"), house, items("Tint", "p", "1", "", "kitchen"))
+	r := scopes(t, []string{`x.more=[{"group":"x.io","kind":"Tint","scope":"item"}]`}, walker("a", "climbs"), house,
+		items("Tint", "p", "1", "", "kitchen"))
 	if got := r.answers("Tint"); !slices.Equal(got, []string{"attic a@kitchen: p-kitchen", "kitchen a: p-kitchen"}) {
 		t.Errorf("%q", got)
 	}
 }
 
-// Two policies that only their positions tell apart have no order, and that is said where they differ.
+// Two policies that only their positions tell apart have no order, and that is said where they
+// differ.
 func TestTies(t *testing.T) {
 	other := strings.Replace(items("Paint", "p", "1", "", "kitchen"), "namespace: app", "namespace: web", 1)
-	r := scopes(t, nil, walker("a", "climbs"), house, items("Paint", "p", "1", "", "kitchen"), strings.Replace(other, "p-kitchen", "other", 1))
+	r := scopes(t, nil, walker("a", "climbs"), house, items("Paint", "p", "1", "", "kitchen"),
+		strings.Replace(other, "p-kitchen", "other", 1))
 	n := 0
 	for _, k := range r.Kinds {
 		k.EachStackInForce(func(s StackID) { n += len(k.Verdict(s).Problems) })

@@ -58,14 +58,16 @@ func road(l *build.Extender, in *model.Snapshot, _ model.Settings) []model.Probl
 			if house := in.Get(model.Ref{Group: "x.io", Kind: "House", Name: h.Text()}); house != nil {
 				l.Connect("post.roads", id, l.AddObject(topology.Cluster, house))
 			} else {
-				l.Connect("post.roads", id, l.AddRef(topology.Cluster, model.Ref{Group: "x.io", Kind: "House", Name: h.Text()}))
+				l.Connect("post.roads", id, l.AddRef(topology.Cluster, model.Ref{Group: "x.io", Kind: "House",
+					Name: h.Text()}))
 			}
 		}
 	}
 	return nil
 }
 
-// deliver attaches a parcel to the houses of its spec.to by the road spec.by; made counts the searches that are made.
+// deliver attaches a parcel to the houses of its spec.to by the road spec.by; made counts the
+// searches that are made.
 func deliver(made *int) policy.Search {
 	return func(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Finder {
 		*made++
@@ -76,13 +78,15 @@ func deliver(made *int) policy.Search {
 			for _, to := range p.Object.Body.At("metadata", "annotations").Fields {
 				a := policy.Attached{Policy: p, Node: house(to.Text()), Ref: -1}
 				if by := p.Object.Labels["by"]; by != "" {
-					a.Details = &policy.TargetDetails{Parents: g.Lookup(model.Ref{Group: "x.io", Kind: "Road", Namespace: "town", Name: by})}
+					a.Details = &policy.TargetDetails{Parents: g.Lookup(model.Ref{Group: "x.io", Kind: "Road",
+						Namespace: "town", Name: by})}
 				}
 				out = append(out, a, a)
 			}
 			return out, nil
 		}, FindUnattached: func(p *policy.Policy) []policy.UnattachedTarget {
-			return []policy.UnattachedTarget{{Node: house("b"), Why: "it rained"}, {Node: house("a"), InForce: true, Why: "it waits there"}}
+			return []policy.UnattachedTarget{{Node: house("b"), Why: "it rained"}, {Node: house("a"), InForce: true,
+				Why: "it waits there"}}
 		}}
 	}
 }
@@ -91,7 +95,8 @@ func deliver(made *int) policy.Search {
 func stick(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Finder {
 	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
 		units := []merge.Unit{{Path: merge.KeyPath("fragile"), Value: "of " + p.Ref().Name}}
-		return []policy.Attached{{Policy: p, Node: g.Lookup(model.Ref{Group: "x.io", Kind: "House", Name: "a"})[0], Ref: -1, Level: topology.Binding, Details: &policy.TargetDetails{Units: units}}}, nil
+		return []policy.Attached{{Policy: p, Node: g.Lookup(model.Ref{Group: "x.io", Kind: "House", Name: "a"})[0],
+			Ref: -1, Level: topology.Binding, Details: &policy.TargetDetails{Units: units}}}, nil
 	}}
 }
 
@@ -101,10 +106,14 @@ func posted(t *testing.T, manifests ...string) (*Resolution, int) {
 	in.add(t, manifests...)
 	made := 0
 	rank := func(a *policy.Attached) int { return strings.Index("SP", a.Policy.Ref().Kind[:1]) }
-	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil, descriptor.Functions{Attaching: descriptor.Attaching{
-		Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(road) }},
-		Search: map[string]policy.Search{"post.Deliver": deliver(&made), "post.Stick": stick}},
-		Merging: descriptor.Merging{Compare: map[string]policy.Comparator{"post.StampsFirst": func(a, b *policy.Attached) int { return rank(a) - rank(b) }}}})
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil,
+		descriptor.Functions{Attaching: descriptor.Attaching{
+			Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(road) }},
+			Search: map[string]policy.Search{"post.Deliver": deliver(&made), "post.Stick": stick}},
+			Merging: descriptor.Merging{Compare: map[string]policy.Comparator{"post.StampsFirst": func(a,
+				b *policy.Attached) int {
+				return rank(a) - rank(b)
+			}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +141,17 @@ spec: {to: [a]}
 `
 
 func parcel(name, labels, to string) string {
-	return "apiVersion: x.io/v1\nkind: Parcel\nmetadata: {name: " + name + ", namespace: town, labels: " + labels + ", annotations: " + to + "}\nspec: {fragile: 'no', " + name + ": 1}\n"
+	return "apiVersion: x.io/v1\nkind: Parcel\nmetadata: {name: " + name + ", namespace: town, labels: " + labels +
+		", annotations: " + to + "}\nspec: {fragile: 'no', " + name + ": 1}\n"
 }
 
-func TestSearch(t *testing.T) { // in a family of a vendor, once for an input, with a member that says something of its own at a target
+// in a family of a vendor, once for an input, with a member that says something of its own at a
+// target
+func TestSearch(t *testing.T) {
 	stamp := "apiVersion: x.io/v1\nkind: Stamp\nmetadata: {name: red, namespace: town}\nspec: {stamp: {fragile: never}}\n"
 	documents := strings.Split(town, "---\n")
-	r, made := posted(t, append(documents, parcel("book", "{}", "{x: a, y: c}"), parcel("vase", "{by: high}", "{x: a}"), stamp)...)
+	r, made := posted(t, append(documents, parcel("book", "{}", "{x: a, y: c}"), parcel("vase", "{by: high}",
+		"{x: a}"), stamp)...)
 	if made != 1 {
 		t.Errorf("%d searches were made", made)
 	}
@@ -154,7 +167,8 @@ func TestSearch(t *testing.T) { // in a family of a vendor, once for an input, w
 		}
 		got = append(got, words)
 	})
-	want := []string{"a: book=book fragile=red(SameLevelOrder book)(LessSpecificOverrides vase) vase=vase", "c: book=book fragile=book"}
+	want := []string{"a: book=book fragile=red(SameLevelOrder book)(LessSpecificOverrides vase) vase=vase",
+		"c: book=book fragile=book"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -167,14 +181,16 @@ func TestSearch(t *testing.T) { // in a family of a vendor, once for an input, w
 	if ways := k.PathsVia(vase, a, all); len(ways) != 1 || r.Node(ways[0][0]).Ref.Name != "high" {
 		t.Errorf("the vase comes by %v", ways)
 	}
-	if apart := k.UnattachedTargets(book); len(apart) != 2 || apart[0].Node != a || !apart[0].InForce || apart[1].Why != "it rained" {
+	if apart := k.UnattachedTargets(book); len(apart) != 2 || apart[0].Node != a || !apart[0].InForce ||
+		apart[1].Why != "it rained" {
 		t.Errorf("%+v", apart)
 	}
 }
 
 func TestSearchFindsNothing(t *testing.T) {
 	r, made := posted(t, strings.Split(town, "---\n")...)
-	if k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Parcel"}); made != 0 || len(k.Policies) != 0 || len(r.Problems) != 0 {
+	if k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Parcel"}); made != 0 || len(k.Policies) != 0 ||
+		len(r.Problems) != 0 {
 		t.Errorf("%d searches for %d policies, %v", made, len(k.Policies), r.Problems)
 	}
 	r, _ = posted(t, parcel("lost", "{}", "{}"))

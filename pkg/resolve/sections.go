@@ -15,7 +15,8 @@ import (
 func (k stackLayout) insertPosition(above []Layer, a policy.Attached) int {
 	end := len(above)
 	if a.Level != policy.SectionLevel {
-		for end > 0 && above[end-1].Node == a.Node && above[end-1].Level == policy.SectionLevel && above[end-1].attached.OutranksListenerSets() {
+		for end > 0 && above[end-1].Node == a.Node && above[end-1].Level == policy.SectionLevel &&
+			above[end-1].attached.OutranksListenerSets() {
 			end--
 		}
 		return end
@@ -23,7 +24,8 @@ func (k stackLayout) insertPosition(above []Layer, a policy.Attached) int {
 	if a.OutranksListenerSets() {
 		return end
 	}
-	for end > 0 && above[end-1].Level != policy.SectionLevel && gatewayapi.IsListenerSet(k.res.Node(above[end-1].Node).Ref.GroupKind()) {
+	for end > 0 && above[end-1].Level != policy.SectionLevel &&
+		gatewayapi.IsListenerSet(k.res.Node(above[end-1].Node).Ref.GroupKind()) {
 		end--
 	}
 	return end
@@ -36,7 +38,8 @@ func (k *pathEngine) parentsOfSet(id topology.NodeID, by []topology.NodeID) []to
 	switch {
 	case k.ListenerSets == policy.NoSets:
 		return nil
-	case len(by) == 0 && k.ListenerSets == policy.AllSets && k.res.Graph.ListenerSet(id).State == topology.SetNotAllowed:
+	case len(by) == 0 && k.ListenerSets == policy.AllSets &&
+		k.res.Graph.ListenerSet(id).State == topology.SetNotAllowed:
 		return []topology.NodeID{k.res.Graph.ListenerSet(id).Gateway}
 	}
 	return by
@@ -55,12 +58,16 @@ func (k *pathEngine) reportListenerSets() []model.Problem {
 		by := g.Parents(k.Family, id)
 		above := k.parentsOfSet(id, by)
 		say := func(hint, format string, args ...any) {
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(format, args...), Hint: hint}.At(n.Object))
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached,
+				Message: fmt.Sprintf(format, args...), Hint: hint}.At(n.Object))
 		}
 		switch {
 		case len(above) > len(by) && k.hasPolicyOnListeners(id):
-			say("let it in by spec.allowedListeners of the Gateway", "%s: no traffic reaches %s; policies on its listeners would be in force if it did", g.ListenerSet(id).Reason, n.Ref)
-		case len(above) < len(by) && slices.ContainsFunc(by, func(p topology.NodeID) bool { return len(k.contexts[p]) > 0 }):
+			say("let it in by spec.allowedListeners of the Gateway",
+				"%s: no traffic reaches %s; policies on its listeners would be in force if it did", g.ListenerSet(
+					id).Reason, n.Ref)
+		case len(above) < len(by) &&
+			slices.ContainsFunc(by, func(p topology.NodeID) bool { return len(k.contexts[p]) > 0 }):
 			say("", "the implementation is described as one without listener sets: no traffic reaches %s", n.Ref)
 		}
 	}

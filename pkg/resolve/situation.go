@@ -10,7 +10,8 @@ import (
 
 // internSituations interns what holds at every target of a scope whose fold depends on the target:
 // by the parts, and by the key of the situation.
-func (k *scopeEngine) internSituations(found map[topology.NodeID]partSet, tell func(topology.NodeID) *policy.Situation) {
+func (k *scopeEngine) internSituations(found map[topology.NodeID]partSet,
+	tell func(topology.NodeID) *policy.Situation) {
 	k.situations = map[StackID]*policy.Situation{}
 	for i := range k.res.Graph.Len() {
 		id := topology.NodeID(i)
@@ -33,7 +34,8 @@ func (k *scopeEngine) internSituations(found map[topology.NodeID]partSet, tell f
 // policy wrote is in force.
 func (k *Kind) IsInUse() bool { return len(k.Policies) > 0 || k.hasBuiltinResults }
 
-// buildSituated lays out a stack whose fold depends on the target: what is built in, then the parts in the order of the target.
+// buildSituated lays out a stack whose fold depends on the target: what is built in, then the parts
+// in the order of the target.
 func (k *scopeEngine) buildSituated(s StackID, at *policy.Situation) *Verdict {
 	o := &Verdict{}
 	runs := 0
@@ -41,9 +43,13 @@ func (k *scopeEngine) buildSituated(s StackID, at *policy.Situation) *Verdict {
 		node, level := at.Place(a.Policy)
 		a.Node = node
 		i := len(o.Layers)
-		l := Layer{Policy: a.Policy, Node: node, Level: level, orderUncertain: uncertain, ageIgnored: uncertain, kind: k.Kind, attached: a, run: runs}
+		l := Layer{Policy: a.Policy, Node: node, Level: level, orderUncertain: uncertain, ageIgnored: uncertain,
+			kind: k.Kind, attached: a, run: runs}
 		o.Layers = append(o.Layers, l)
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Written: l.blocksAtPlace(), Unwritten: a.Policy.Builtin != "", Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
+		// the fold reads policies itself, and accounts for what it read
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i,
+			Blocks: []merge.Block{{Kind: merge.Bare}}, Written: l.blocksAtPlace(), Unwritten: a.Policy.Builtin != "",
+			Meta: a.Policy})
 	}
 	for _, p := range at.Builtins {
 		if p.Builtin == "" { // settings of another object
@@ -62,7 +68,9 @@ func (k *scopeEngine) buildSituated(s StackID, at *policy.Situation) *Verdict {
 		compare = func(policy.Attached, policy.Attached) int { return 0 }
 	}
 	slices.SortStableFunc(parts, compare)
-	for len(parts) > 0 { // parts that the target does not tell apart are ordered by themselves: one without an age does not affect the others
+	// parts that the target does not tell apart are ordered by themselves: one without an age does
+	// not affect the others
+	for len(parts) > 0 {
 		n := 1
 		for n < len(parts) && compare(parts[0], parts[n]) == 0 {
 			n++

@@ -14,8 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// bells are a kind whose fold depends on the target: the target's own tone sounds where nobody says another, and the order of
-// policies begins with those of the target's namespace.
+// bells are a kind whose fold depends on the target: the target's own tone sounds where nobody says
+// another, and the order of policies begins with those of the target's namespace.
 const bells = `apiVersion: dopolicy.dev/v1alpha1
 kind: PolicyKind
 for: Bell.x.io
@@ -25,14 +25,16 @@ parts: [{name: policy, settings: spec}]
 scopes: [{name: in, family: x.none, effective: [workload], legs: [{name: all, find: {func: x.All}}], parts: [policy], situation: {func: x.Tone}, result: application}]
 `
 
-// ringing resolves the manifests, and lists by workload what sounds there: the tone that is built in, then those of policies in order.
+// ringing resolves the manifests, and lists by workload what sounds there: the tone that is built
+// in, then those of policies in order.
 func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string) {
 	t.Helper()
 	var in input
 	in.add(t, manifests...)
 	all := func(g *topology.Graph, _ *model.Snapshot, _ model.Settings) policy.PointFinder {
 		return func(*policy.Policy) ([]topology.NodeID, []model.Problem) {
-			return slices.DeleteFunc(slices.Clone(g.Order(topology.Namespaced)), func(id topology.NodeID) bool { return g.Node(id).Role != topology.Workload }), nil
+			return slices.DeleteFunc(slices.Clone(g.Order(topology.Namespaced)),
+				func(id topology.NodeID) bool { return g.Node(id).Role != topology.Workload }), nil
 		}
 	}
 	tone := func(g *topology.Graph, in *model.Snapshot, _ model.Settings) func(topology.NodeID) *policy.Situation {
@@ -40,11 +42,13 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 			n := g.Node(id)
 			own := policy.NewBuiltin("own tone", n.Object, []string{"metadata"}, nil)
 			home := func(p *policy.Policy) int {
-				return strings.Compare(n.Ref.Namespace, p.Ref().Namespace) * strings.Compare(n.Ref.Namespace, p.Ref().Namespace)
+				return strings.Compare(n.Ref.Namespace, p.Ref().Namespace) * strings.Compare(n.Ref.Namespace,
+					p.Ref().Namespace)
 			}
-			return &policy.Situation{Key: n.Ref.Namespace + n.Object.Labels["tone"], Builtins: []*policy.Policy{own}, AlwaysInForce: n.Object.Labels["tone"] != "",
-				Compare: func(a, b *policy.Policy) int { return home(a) - home(b) },
-				Place:   func(*policy.Policy) (topology.NodeID, topology.Role) { return id, topology.Workload },
+			return &policy.Situation{Key: n.Ref.Namespace + n.Object.Labels["tone"], Builtins: []*policy.Policy{own},
+				AlwaysInForce: n.Object.Labels["tone"] != "",
+				Compare:       func(a, b *policy.Policy) int { return home(a) - home(b) },
+				Place:         func(*policy.Policy) (topology.NodeID, topology.Role) { return id, topology.Workload },
 				Fold: func(layers []*policy.Policy) merge.PlanFunc {
 					return func(merge.Stack) (units []merge.Unit, effects []merge.Effect) {
 						for i, p := range layers {
@@ -52,17 +56,19 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 							if p.Builtin != "" {
 								name = n.Object.Labels["tone"]
 							}
-							units = append(units, merge.Unit{Path: merge.KeyPath("tones", name), Value: name, From: []merge.Source{{Layer: i, Block: merge.Bare}}})
+							units = append(units, merge.Unit{Path: merge.KeyPath("tones", name), Value: name,
+								From: []merge.Source{{Layer: i, Block: merge.Bare}}})
 						}
 						return units, nil
 					}
 				}}
 		}
 	}
-	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil, descriptor.Functions{Attaching: descriptor.Attaching{
-		Links: []build.Linker{func(b *build.Builder) { b.AddWorkloads(model.GroupKind{Kind: "Pod"}) }},
-		Legs:  map[string]policy.PointSearch{"x.All": all}},
-		Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"x.Tone": tone}}})
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil,
+		descriptor.Functions{Attaching: descriptor.Attaching{
+			Links: []build.Linker{func(b *build.Builder) { b.AddWorkloads(model.GroupKind{Kind: "Pod"}) }},
+			Legs:  map[string]policy.PointSearch{"x.All": all}},
+			Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"x.Tone": tone}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +91,13 @@ func bell(name, namespace, created string) string {
 }
 
 func ringer(name, namespace, tone string) string {
-	return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", namespace: " + namespace + ", labels: {tone: '" + tone + "'}}\n"
+	return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", namespace: " + namespace + ", labels: {tone: '" +
+		tone + "'}}\n"
 }
 
 func TestSituationOrdersByTarget(t *testing.T) { // engine E17
-	_, got := ringing(t, ringer("p", "a", "c"), ringer("q", "b", "d"), bell("x", "a", ""), bell("y", "b", ""), bell("w", "b", ""))
+	_, got := ringing(t, ringer("p", "a", "c"), ringer("q", "b", "d"), bell("x", "a", ""), bell("y", "b", ""),
+		bell("w", "b", ""))
 	for name, want := range map[string]string{"p": "c x w y", "q": "d w y x"} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
@@ -109,7 +117,8 @@ func TestSituationWithoutPolicies(t *testing.T) {
 
 func TestSituationIgnoresAgeRunByRun(t *testing.T) { // engine E9: one without a time spoils its own namespace only
 	const old, young = `, creationTimestamp: 2025-01-01T00:00:00Z`, `, creationTimestamp: 2026-01-01T00:00:00Z`
-	_, got := ringing(t, ringer("p", "a", "c"), bell("z", "a", old), bell("m", "a", young), bell("b", "b", young), bell("k", "b", ""))
+	_, got := ringing(t, ringer("p", "a", "c"), bell("z", "a", old), bell("m", "a", young), bell("b", "b", young),
+		bell("k", "b", ""))
 	if want := "c z m b k"; got["p"] != want {
 		t.Errorf("got %q, want %q", got["p"], want)
 	}

@@ -5,9 +5,11 @@ import (
 	"testing"
 )
 
-// TestSplit checks that names split a stack in the order in which they are seen, and that what is for none stays together.
+// TestSplit checks that names split a stack in the order in which they are seen, and that what is
+// for none stays together.
 func TestSplit(t *testing.T) {
-	s := &scopeEngine{Kind: &Kind{stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil}, partNames: [][]string{{"b", "a", "b"}, nil, {"a"}, nil}}
+	s := &scopeEngine{Kind: &Kind{stackNames: map[StackID]string{}}, ids: map[string]StackID{"": 0},
+		stacks: [][]int32{nil}, partNames: [][]string{{"b", "a", "b"}, nil, {"a"}, nil}}
 	for _, test := range []struct {
 		parts partSet
 		want  string

@@ -48,7 +48,8 @@ func (k *pathEngine) additionsOf(id topology.NodeID) nodeAdditions {
 	return out
 }
 
-// readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their own, once.
+// readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their
+// own, once.
 func (k *pathEngine) readFacts() {
 	faulty := k.faultNodes()
 	if len(k.AskedFacts) == 0 && k.Builtins == nil && len(faulty) == 0 && k.Content.Entries == nil {

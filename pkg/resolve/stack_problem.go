@@ -21,14 +21,17 @@ func (o *Verdict) conditionProblems() []model.Problem {
 	var out []model.Problem
 	for _, st := range o.Result.Trace {
 		when, isCEL := st.When.(*expression.Condition)
-		if st.Err == nil || !isCEL || st.Layer < 0 || when.Err() != nil { // one that does not compile is the policy's own problem
+		// one that does not compile is the policy's own problem
+		if st.Err == nil || !isCEL || st.Layer < 0 || when.Err() != nil {
 			continue
 		}
 		p := o.Layers[st.Layer].Policy
-		problem := model.Problem{Severity: model.Error, Code: model.InvalidCondition, Message: fmt.Sprintf("the condition %q of %s %s: the block does not apply", when.Text, st.Block, st.Err)}
+		problem := model.Problem{Severity: model.Error, Code: model.InvalidCondition,
+			Message: fmt.Sprintf("the condition %q of %s %s: the block does not apply", when.Text, st.Block, st.Err)}
 		if errors.Is(st.Err, expression.ErrMissingField) {
 			problem.Severity, problem.Code = model.Warning, model.ConditionMissingField
-			problem.Message = fmt.Sprintf("the condition %q of %s reads a field that is not there (%s): not matched", when.Text, st.Block, strings.TrimPrefix(st.Err.Error(), expression.ErrMissingField.Error()+": "))
+			problem.Message = fmt.Sprintf("the condition %q of %s reads a field that is not there (%s): not matched",
+				when.Text, st.Block, strings.TrimPrefix(st.Err.Error(), expression.ErrMissingField.Error()+": "))
 			problem.Hint = "guard it with has(…)"
 		}
 		problem = problem.At(p.Object)
@@ -59,13 +62,15 @@ func (o *Verdict) uncertainOrders() []model.Problem {
 		}
 		for _, to := range loss.To {
 			w := &o.Layers[to.Layer]
-			if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || !l.IsOrderedByName(*w) || l.Policy.Kind.HasOpenKey() || o.setsValue(to.Source, loss.Path, loss.Value) {
+			if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || !l.IsOrderedByName(*w) ||
+				l.Policy.Kind.HasOpenKey() || o.setsValue(to.Source, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
-				Message: fmt.Sprintf("%s and %s target the same object and not all such policies have a creation time: they are ordered by name, another order would change the result", l.Policy.Ref(), w.Policy.Ref()),
-				Hint:    "add metadata.creationTimestamp as the cluster has it"}.At(l.Policy.Object))
+				Message: fmt.Sprintf(
+					"%s and %s target the same object and not all such policies have a creation time: they are ordered by name, another order would change the result", l.Policy.Ref(), w.Policy.Ref()),
+				Hint: "add metadata.creationTimestamp as the cluster has it"}.At(l.Policy.Object))
 			break
 		}
 	}
@@ -80,13 +85,16 @@ func (o *Verdict) openOrderProblem(l *Layer, loss *merge.Loss) *model.Problem {
 		if to.Block != loss.From.Block { // whatever the order is
 			continue
 		}
-		if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || l.attached.Policy == nil || w.attached.Policy == nil || o.setsValue(to.Source, loss.Path, loss.Value) ||
+		if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || l.attached.Policy == nil ||
+			w.attached.Policy == nil || o.setsValue(to.Source, loss.Path, loss.Value) ||
 			!l.Policy.Kind.IsLeftOpen(l.attached, w.attached) {
 			continue
 		}
 		p := model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
-			Message: fmt.Sprintf("%s and %s set %s for the same target: which of them counts is left open, here %s is taken", l.Policy.Ref(), w.Policy.Ref(), loss.Rule, w.Policy.Ref()),
-			Hint:    "let only one of them set it", Undecided: true}.At(l.Policy.Object)
+			Message: fmt.Sprintf(
+				"%s and %s set %s for the same target: which of them counts is left open, here %s is taken",
+				l.Policy.Ref(), w.Policy.Ref(), loss.Rule, w.Policy.Ref()),
+			Hint: "let only one of them set it", Undecided: true}.At(l.Policy.Object)
 		return &p
 	}
 	return nil
@@ -98,7 +106,10 @@ func (o *Verdict) setsValue(from merge.Source, path merge.Path, value any) bool 
 		if b.Kind != from.Block {
 			continue
 		}
-		if slices.ContainsFunc(b.Units, func(u merge.Unit) bool { return slices.Equal(u.Path, path) && merge.Equal(u.Value, value) }) {
+		if slices.ContainsFunc(b.Units, func(u merge.Unit) bool {
+			return slices.Equal(u.Path, path) &&
+				merge.Equal(u.Value, value)
+		}) {
 			return true
 		}
 		keys := make([]string, len(path))
@@ -137,7 +148,8 @@ func (k stackVariants) orderProblems(o *Verdict) []model.Problem {
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: fmt.Sprintf(
 		"the order of folding %s (%s) is left open by GEP-713 and changes the result: from the bottom, as here, %s; from the top %s",
-		k.GroupKind.Kind, strings.Join(names, ", "), describeDifferences(o.Result, other), describeDifferences(other, o.Result))}.At(o.Layers[0].Policy.Object)}
+		k.GroupKind.Kind, strings.Join(names, ", "), describeDifferences(o.Result, other), describeDifferences(other,
+			o.Result))}.At(o.Layers[0].Policy.Object)}
 }
 
 // describeDifferences names the rules of a result that another one does not have alike, with their
@@ -188,8 +200,11 @@ func (k stackVariants) settingProblems(o *Verdict) []model.Problem {
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.SettingMatters,
-		Message: fmt.Sprintf("%s and %s target one object; with %s=oldest the result would be %s", o.Layers[first].Policy.Ref(), o.Layers[first+1].Policy.Ref(), descriptor.SameLevelSetting, describeDifferences(result, o.Result)),
-		Hint:    "describe the kind with --policy-kinds if its controller lets the oldest policy win"}.At(o.Layers[first].Policy.Object)}
+		Message: fmt.Sprintf("%s and %s target one object; with %s=oldest the result would be %s",
+			o.Layers[first].Policy.Ref(), o.Layers[first+1].Policy.Ref(), descriptor.SameLevelSetting,
+			describeDifferences(result, o.Result)),
+		Hint: "describe the kind with --policy-kinds if its controller lets the oldest policy win"}.At(
+		o.Layers[first].Policy.Object)}
 }
 
 // oldestFirst returns the engine of the kind as if the oldest policy of a target always won; only

@@ -7,8 +7,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// TrafficPaths lists every way by which traffic that is the kind's business reaches a node, whatever holds there and even if there are no policies of
-// the kind. It is empty for a node that no traffic reaches. A kind with scopes has none: where its policies meet is settled by themselves.
+// TrafficPaths lists every way by which traffic that is the kind's business reaches a node,
+// whatever holds there and even if there are no policies of the kind. It is empty for a node that
+// no traffic reaches. A kind with scopes has none: where its policies meet is settled by
+// themselves.
 func (k *Kind) TrafficPaths(id topology.NodeID) []Path {
 	along, ok := k.engine.(*pathEngine)
 	if !ok {
@@ -39,5 +41,8 @@ func (k *Kind) PathsVia(p *policy.Policy, id topology.NodeID, ways []Path) []Pat
 	if i < 0 || at[i].Details == nil || at[i].Details.Parents == nil {
 		return ways
 	}
-	return slices.DeleteFunc(slices.Clone(ways), func(w Path) bool { return len(w) < 2 || !slices.Contains(at[i].Details.Parents, w[len(w)-2]) })
+	return slices.DeleteFunc(slices.Clone(ways), func(w Path) bool {
+		return len(w) < 2 ||
+			!slices.Contains(at[i].Details.Parents, w[len(w)-2])
+	})
 }

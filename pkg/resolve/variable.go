@@ -50,12 +50,14 @@ func (r *Resolution) reportVariables(s *variableScan) {
 // there, or does not fit.
 func IsAboutVariable(p model.Problem) bool {
 	if p.MissingRef != nil {
-		return model.HasVariable(p.MissingRef.Name) || model.HasVariable(p.MissingRef.Namespace) || model.HasVariable(p.MissingRef.Section)
+		return model.HasVariable(p.MissingRef.Name) || model.HasVariable(p.MissingRef.Namespace) ||
+			model.HasVariable(p.MissingRef.Section)
 	}
 	if p.Code == model.NotReached {
 		return model.HasVariable(p.Message) // which hostname fits is not known
 	}
-	return p.Code == model.NotEvaluated && p.Ref != nil && (model.HasVariable(p.Ref.Name) || model.HasVariable(p.Ref.Namespace))
+	return p.Code == model.NotEvaluated && p.Ref != nil && (model.HasVariable(p.Ref.Name) ||
+		model.HasVariable(p.Ref.Namespace))
 }
 
 // variableUse is where a variable stands.
@@ -136,8 +138,9 @@ func (u *variableUse) newProblem(name string) model.Problem {
 	}
 	if name == model.EncryptedVariable {
 		return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,
-			Message: fmt.Sprintf("a value that SOPS has encrypted stands in %s: what belongs together is not known", where),
-			Hint:    "decrypt the manifests first (sops decrypt FILE), and read the result",
+			Message: fmt.Sprintf("a value that SOPS has encrypted stands in %s: what belongs together is not known",
+				where),
+			Hint: "decrypt the manifests first (sops decrypt FILE), and read the result",
 		}.At(u.first)
 	}
 	return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,

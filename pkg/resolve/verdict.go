@@ -11,14 +11,15 @@ import (
 
 // Layer is a policy at its place in a stack.
 type Layer struct {
-	Policy         *policy.Policy
-	Node           topology.NodeID
-	Level          topology.Role
-	Rejected       bool           // kept out by another policy on the same target: it took no part in the fold
-	By             *policy.Policy // of a rejected one: that other policy, which may have it rejected because of another target
-	Fault          string         // why it is in error on these ways alone; "": it is not
-	orderUncertain bool           // ordered without creation times among others at its place
-	ageIgnored     bool           // the age did not count when it was ordered
+	Policy   *policy.Policy
+	Node     topology.NodeID
+	Level    topology.Role
+	Rejected bool // kept out by another policy on the same target: it took no part in the fold
+	// of a rejected one: that other policy, which may have it rejected because of another target
+	By             *policy.Policy
+	Fault          string // why it is in error on these ways alone; "": it is not
+	orderUncertain bool   // ordered without creation times among others at its place
+	ageIgnored     bool   // the age did not count when it was ordered
 
 	kind     *Kind
 	attached policy.Attached
@@ -26,8 +27,8 @@ type Layer struct {
 	decision merge.Decision // of a rejected one: what put the other policy before it
 }
 
-// Verdict is the final answer for one stack: what is in force with its sources, and what is not, with the reason. Positions in the result index
-// Layers. Nothing changes it once it is made.
+// Verdict is the final answer for one stack: what is in force with its sources, and what is not,
+// with the reason. Positions in the result index Layers. Nothing changes it once it is made.
 type Verdict struct {
 	Layers   []Layer // least specific first; rejected ones last
 	Result   merge.Result
@@ -99,7 +100,8 @@ type stackLayout struct {
 func (k *pathEngine) layOut(s StackID) (*Verdict, []merge.Plan) {
 	o := stackLayout{k, s}.buildLayers()
 	o.findProblems = func() []model.Problem {
-		return slices.Concat(o.conditionProblems(), o.uncertainOrders(), o.openProblems(), stackVariants{k, s}.findProblems(o), k.Guesses().stackProblems(o))
+		return slices.Concat(o.conditionProblems(), o.uncertainOrders(), o.openProblems(),
+			stackVariants{k, s}.findProblems(o), k.Guesses().stackProblems(o))
 	}
 	return o, k.plansOf(s)
 }
@@ -117,7 +119,8 @@ func (k stackLayout) buildLayers() *Verdict {
 	k.visitNodes(o, func(id topology.NodeID) {
 		at := k.Table[id]
 		for _, a := range at.Policies {
-			l := Layer{Policy: a.Policy, Node: id, Level: k.res.levelOf(a), orderUncertain: at.AgeIgnored, ageIgnored: at.AgeIgnored, kind: k.Kind, attached: a}
+			l := Layer{Policy: a.Policy, Node: id, Level: k.res.levelOf(a), orderUncertain: at.AgeIgnored,
+				ageIgnored: at.AgeIgnored, kind: k.Kind, attached: a}
 			o.Layers = slices.Insert(o.Layers, k.insertPosition(o.Layers, a), l)
 		}
 	})
@@ -128,8 +131,9 @@ func (k stackLayout) buildLayers() *Verdict {
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for i, l := range o.Layers {
 		if l.Policy.Builtin != "" {
-			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -2 - int(l.Node), Unwritten: true,
-				Blocks: k.BlocksOnPath(l.Policy, l.Policy.Blocks, k.factValue)})
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -2 - int(l.Node),
+				Unwritten: true,
+				Blocks:    k.BlocksOnPath(l.Policy, l.Policy.Blocks, k.factValue)})
 			continue
 		}
 		var blocks []merge.Block
@@ -139,14 +143,18 @@ func (k stackLayout) buildLayers() *Verdict {
 		}
 		blocks = k.BlocksOnPath(l.Policy, blocks, k.factValue)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
-			Blocks: blocks, Unset: l.Policy.Unset, DemandedStrategy: l.Policy.DemandedStrategy, Render: l.Policy.RenderDocument})
+			Blocks: blocks, Unset: l.Policy.Unset, DemandedStrategy: l.Policy.DemandedStrategy,
+			Render: l.Policy.RenderDocument})
 	}
 	k.numberHops(o)
 	k.addBuiltins(o)
 	for _, id := range nodes {
 		for _, r := range k.RejectedAt[id] {
-			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.levelOf(r.Attached), Rejected: true, orderUncertain: k.Table[id].AgeIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
-			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.blocksAtPlace(), Rejected: o.newRejection(k.Kind, l)})
+			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.levelOf(r.Attached), Rejected: true,
+				orderUncertain: k.Table[id].AgeIgnored, kind: k.Kind, attached: r.Attached, By: r.By,
+				decision: r.Decision}
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1,
+				Blocks: l.blocksAtPlace(), Rejected: o.newRejection(k.Kind, l)})
 			o.Layers = append(o.Layers, l)
 		}
 	}
@@ -209,7 +217,8 @@ func (k stackLayout) orderAcrossLevels(o *Verdict) {
 	}
 	ordered, ageIgnored := k.Order(all)
 	for i, a := range ordered {
-		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.res.levelOf(a), orderUncertain: ageIgnored, ageIgnored: ageIgnored, kind: k.Kind, attached: a}
+		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.res.levelOf(a), orderUncertain: ageIgnored,
+			ageIgnored: ageIgnored, kind: k.Kind, attached: a}
 	}
 }
 
@@ -233,7 +242,8 @@ func (l Layer) MainBlock() merge.BlockKind {
 // IsOrderedByName reports whether the order of two layers at one place was decided without creation
 // times, by which it should have been.
 func (l Layer) IsOrderedByName(w Layer) bool {
-	return l.orderUncertain && (l.attached.Policy == nil || w.attached.Policy == nil || l.Policy.Kind.NeedsAge(l.attached, w.attached))
+	return l.orderUncertain && (l.attached.Policy == nil || w.attached.Policy == nil ||
+		l.Policy.Kind.NeedsAge(l.attached, w.attached))
 }
 
 // StrategyOf returns the strategy with which a block was merged: its own, unless the kind's plan

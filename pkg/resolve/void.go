@@ -62,7 +62,8 @@ func (k *Kind) VerdictWithoutErrors(s StackID) *Verdict {
 func (o *Verdict) openProblems() []model.Problem {
 	var out []model.Problem
 	for loss := range o.eachLoss {
-		if loss.Reason != merge.NotEvaluated || o.Layers[loss.From.Layer].Rejected { // those are reported where they meet
+		// those are reported where they meet
+		if loss.Reason != merge.NotEvaluated || o.Layers[loss.From.Layer].Rejected {
 			continue
 		}
 		var winners []string
@@ -70,7 +71,8 @@ func (o *Verdict) openProblems() []model.Problem {
 			winners = append(winners, o.Layers[to.Layer].Policy.Ref().FullName())
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"cannot tell whether %s is in force next to that of %s", loss.Rule, strings.Join(winners, ", "))}.At(o.Layers[loss.From.Layer].Policy.Object))
+			"cannot tell whether %s is in force next to that of %s", loss.Rule, strings.Join(winners, ", "))}.At(
+			o.Layers[loss.From.Layer].Policy.Object))
 	}
 	return out
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// DefaultSteps is how much the schemas of one run may cost where the API server has no limit: a pattern costs its length, as a program, for each byte of a
-// text, and unique items cost the square of their number. It stands for some seconds.
+// DefaultSteps is how much the schemas of one run may cost where the API server has no limit: a
+// pattern costs its length, as a program, for each byte of a text, and unique items cost the square
+// of their number. It stands for some seconds.
 const DefaultSteps = 200_000_000
 
 // costMeter adds up what judging costs, before anything is judged.
@@ -142,8 +143,9 @@ func notJudgedProblems(all []*model.Object, most int) []model.Problem {
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-		Message: fmt.Sprintf("%s, this one first, %s not judged by the schema: patterns and lists of unique items would take more than %d steps", formatObjectCount(len(all)), isOrAre(len(all)), most),
-		Hint:    "check fewer objects at once, raise --max-steps, or apply them with --dry-run=server"}.At(all[0])}
+		Message: fmt.Sprintf(
+			"%s, this one first, %s not judged by the schema: patterns and lists of unique items would take more than %d steps", formatObjectCount(len(all)), isOrAre(len(all)), most),
+		Hint: "check fewer objects at once, raise --max-steps, or apply them with --dry-run=server"}.At(all[0])}
 }
 
 func isOrAre(n int) string {

@@ -27,7 +27,8 @@ type definition struct {
 	versions   map[string]*version // those served
 }
 
-// version is one served version of a definition, with what judges objects of it once it is compiled.
+// version is one served version of a definition, with what judges objects of it once it is
+// compiled.
 type version struct {
 	definition *definition
 	name       string
@@ -96,8 +97,9 @@ func (d *definition) unservedVersionProblems(o *model.Object) []model.Problem {
 		v.compileSchema()
 		return v.problems
 	}
-	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: fmt.Sprintf("%s is not served in version %q", o.Ref.GroupKind(), o.Version),
-		Hint: d.displayName() + " serves " + cmp.Or(d.servedVersions(), "no version")}.At(o)
+	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation,
+		Message: fmt.Sprintf("%s is not served in version %q", o.Ref.GroupKind(), o.Version),
+		Hint:    d.displayName() + " serves " + cmp.Or(d.servedVersions(), "no version")}.At(o)
 	*p.Origin = o.OriginOf("apiVersion")
 	return []model.Problem{p}
 }
@@ -109,11 +111,13 @@ func (d *definition) displayName() string {
 
 // addUnusable notes that the version cannot be used.
 func (v *version) addUnusable(format string, args ...any) {
-	v.problems = append(v.problems, v.newProblem(fmt.Sprintf(format, args...), "objects of this version are not judged until the definition is mended"))
+	v.problems = append(v.problems, v.newProblem(fmt.Sprintf(format, args...),
+		"objects of this version are not judged until the definition is mended"))
 }
 
 func (v *version) newProblem(message, hint string) model.Problem {
-	p := model.Problem{Severity: model.Warning, Code: model.InvalidSchema, Message: "version " + v.name + ": " + message, Hint: hint}.At(v.definition.object)
+	p := model.Problem{Severity: model.Warning, Code: model.InvalidSchema, Message: "version " + v.name + ": " +
+		message, Hint: hint}.At(v.definition.object)
 	*p.Origin = v.definition.object.OriginOf("spec", "versions", v.index)
 	return p
 }
@@ -126,7 +130,8 @@ func (v *version) compileSchema() {
 		return
 	}
 	if v.definition.object.Body.Get("spec", "preserveUnknownFields") == true {
-		v.addUnusable("spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
+		v.addUnusable(
+			"spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
 		return
 	}
 	text := v.body.At("schema", "openAPIV3Schema")
@@ -140,7 +145,8 @@ func (v *version) compileSchema() {
 		return
 	}
 	var props apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&written, &props, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&written, &props,
+		nil); err != nil {
 		v.addUnusable("its schema cannot be read: %s", err)
 		return
 	}

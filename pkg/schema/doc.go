@@ -1,3 +1,3 @@
-// Package schema judges custom resources by their CustomResourceDefinitions, as the API server does when they are created: with its own code for
-// schemas, defaults, pruning and rules.
+// Package schema judges custom resources by their CustomResourceDefinitions, as the API server does
+// when they are created: with its own code for schemas, defaults, pruning and rules.
 package schema

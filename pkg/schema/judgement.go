@@ -35,14 +35,17 @@ func (v *version) judgeObject(o *model.Object) []model.Problem {
 		return nil
 	}
 	j := &objectJudgement{version: v, object: o, content: whole}
-	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole,
+		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		j.addViolation(apifield.Invalid(apifield.NewPath("metadata"), apifield.OmitValueType{}, err.Error()), "")
 		return j.objectProblems
 	}
-	unknown = append(unknown, pruning.PruneWithOptions(whole, v.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
+	unknown = append(unknown, pruning.PruneWithOptions(whole, v.structural, true,
+		schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(whole, v.structural)
-	wrong, more := objectmeta.CoerceWithOptions(nil, whole, v.structural, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+	wrong, more := objectmeta.CoerceWithOptions(nil, whole, v.structural, false,
+		objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
 	for _, path := range append(unknown, more...) {
 		j.addUnknownField(path)
 	}
@@ -64,7 +67,8 @@ func (v *version) judgeObject(o *model.Object) []model.Problem {
 			meta.Namespace = o.Ref.Namespace
 		}
 	}
-	j.validateContent(apivalidation.ValidateObjectMetaAccessor(meta, v.definition.namespaced, apivalidation.NameIsDNSSubdomain, apifield.NewPath("metadata")))
+	j.validateContent(apivalidation.ValidateObjectMetaAccessor(meta, v.definition.namespaced,
+		apivalidation.NameIsDNSSubdomain, apifield.NewPath("metadata")))
 	return j.objectProblems
 }
 
@@ -86,26 +90,31 @@ func (j *objectJudgement) validateContent(before apifield.ErrorList) {
 	if j.rules == nil || hint != "" {
 		return
 	}
-	errs, left := j.rules.Validate(context.Background(), nil, j.structural, j.content, nil, celconfig.RuntimeCELCostBudget)
+	errs, left := j.rules.Validate(context.Background(), nil, j.structural, j.content, nil,
+		celconfig.RuntimeCELCostBudget)
 	if left < 0 { // which other rules were evaluated before is random
-		errs = apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{}, "validation failed due to running out of cost budget, no further validation rules will be run")}
+		errs = apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{},
+			"validation failed due to running out of cost budget, no further validation rules will be run")}
 	}
 	for _, e := range errs {
 		j.addRuleError(e)
 	}
 }
 
-// isRepetition reports whether an error says of a number, and of no place, what another says of its type.
+// isRepetition reports whether an error says of a number, and of no place, what another says of its
+// type.
 func isRepetition(e *apifield.Error, all apifield.ErrorList) bool {
-	return e.Field == "<nil>" && strings.HasPrefix(e.Detail, "Checked value must be of type ") && slices.ContainsFunc(all, func(other *apifield.Error) bool {
-		return other.Type == apifield.ErrorTypeTypeInvalid && strings.HasSuffix(e.Detail, " in "+other.Field)
-	})
+	return e.Field == "<nil>" && strings.HasPrefix(e.Detail, "Checked value must be of type ") &&
+		slices.ContainsFunc(all, func(other *apifield.Error) bool {
+			return other.Type == apifield.ErrorTypeTypeInvalid && strings.HasSuffix(e.Detail, " in "+other.Field)
+		})
 }
 
 // blocksRules reports whether the API server evaluates no rules beside an error.
 func blocksRules(e *apifield.Error) bool {
 	switch e.Type {
-	case apifield.ErrorTypeNotSupported, apifield.ErrorTypeRequired, apifield.ErrorTypeTooLong, apifield.ErrorTypeTooMany, apifield.ErrorTypeTypeInvalid:
+	case apifield.ErrorTypeNotSupported, apifield.ErrorTypeRequired, apifield.ErrorTypeTooLong,
+		apifield.ErrorTypeTooMany, apifield.ErrorTypeTypeInvalid:
 		return true
 	}
 	return false
@@ -129,7 +138,8 @@ func (j *objectJudgement) addBrokenRule(e *apifield.Error) {
 	if e.Field != "<nil>" {
 		message = withoutIndexes(e.Field) + ": " + message
 	}
-	j.objectProblems = append(j.objectProblems, j.newProblem(message, "the rule is not evaluated; the API server refuses the definition"))
+	j.objectProblems = append(j.objectProblems,
+		j.newProblem(message, "the rule is not evaluated; the API server refuses the definition"))
 }
 
 // withoutIndexes returns a path without the numbers and keys of the entries on it.
@@ -151,14 +161,16 @@ func (j *objectJudgement) addViolation(e *apifield.Error, hint string) {
 	if path == "<nil>" {
 		path, message = "", e.ErrorBody()
 	}
-	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message, Hint: hint + "by version " + j.name + " of " + j.definition.displayName()}.At(j.object)
+	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
+		Hint: hint + "by version " + j.name + " of " + j.definition.displayName()}.At(j.object)
 	*p.Origin = j.object.OriginOf(splitFieldPath(j.object.Body, path)...)
 	j.objectProblems = append(j.objectProblems, p)
 }
 
 func (j *objectJudgement) addUnknownField(path string) {
 	steps := splitFieldPath(j.object.Body, path)
-	p := model.Problem{Severity: model.Warning, Code: model.UnknownField, Message: "unknown field \"" + path + "\": the API server drops it", Hint: j.suggestField(steps)}.At(j.object)
+	p := model.Problem{Severity: model.Warning, Code: model.UnknownField, Message: "unknown field \"" + path +
+		"\": the API server drops it", Hint: j.suggestField(steps)}.At(j.object)
 	*p.Origin = j.object.OriginOf(steps...)
 	j.objectProblems = append(j.objectProblems, p)
 }

@@ -9,17 +9,20 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Problems judges the custom resources of an input as the API server would when they are created: by the schemas and validation rules of the
-// CustomResourceDefinitions in the input, and of further ones that take the place of those in the input that define the same kind. What was
-// read from a cluster is not judged: its server has done so, and parts of it may have been left out. Without the values nothing is. Judging takes
-// so many steps at most; 0: DefaultSteps.
+// Problems judges the custom resources of an input as the API server would when they are created:
+// by the schemas and validation rules of the CustomResourceDefinitions in the input, and of further
+// ones that take the place of those in the input that define the same kind. What was read from a
+// cluster is not judged: its server has done so, and parts of it may have been left out. Without
+// the values nothing is. Judging takes so many steps at most; 0: DefaultSteps.
 func Problems(in *model.Snapshot, further []*model.Object, steps int) []model.Problem {
 	defined := definitionsByKind(in.Definitions(), further)
 	if len(defined) == 0 {
 		return nil
 	}
 	if in.Redacted {
-		return []model.Problem{{Severity: model.Info, Code: model.NoSchema, Message: "no object is judged by a schema: the values were taken out (--redact)", Hint: "run check without --redact"}}
+		return []model.Problem{{Severity: model.Info, Code: model.NoSchema,
+			Message: "no object is judged by a schema: the values were taken out (--redact)",
+			Hint:    "run check without --redact"}}
 	}
 	var problems []model.Problem
 	var judged []*model.Object
@@ -39,8 +42,9 @@ func Problems(in *model.Snapshot, further []*model.Object, steps int) []model.Pr
 		}
 	}
 	if left > 0 && len(further) > 0 {
-		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NoSchema, Message: "what a cluster has is not judged by schemas, its server has done so: " + formatObjectCount(left),
-			Hint: "name the manifests of the objects with -f"})
+		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NoSchema,
+			Message: "what a cluster has is not judged by schemas, its server has done so: " + formatObjectCount(left),
+			Hint:    "name the manifests of the objects with -f"})
 	}
 	versions := findUsedVersions(judged, defined)
 	m, dear := costMeter{maxSteps: cmp.Or(steps, DefaultSteps)}, []*model.Object{}
@@ -61,7 +65,8 @@ func Problems(in *model.Snapshot, further []*model.Object, steps int) []model.Pr
 	})
 	problems = append(problems, notJudgedProblems(dear, m.maxSteps)...)
 	found := make([][]model.Problem, len(judged))
-	model.Parallel(len(judged), model.SmallBatch, func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judgeObject(judged[i]) })
+	model.Parallel(len(judged), model.SmallBatch,
+		func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judgeObject(judged[i]) })
 	for _, v := range versions {
 		problems = append(problems, v.problems...)
 	}
@@ -84,15 +89,18 @@ func findUsedVersions(objects []*model.Object, defined map[model.GroupKind]*defi
 	return used
 }
 
-// isBuiltIn reports whether the kinds of a group are the API server's own, or none that a server has.
+// isBuiltIn reports whether the kinds of a group are the API server's own, or none that a server
+// has.
 func isBuiltIn(group string) bool {
 	if !strings.Contains(group, ".") { // what a CustomResourceDefinition must not name
 		return true
 	}
 	own, kubernetes := strings.CutSuffix(group, ".k8s.io")
 	switch own {
-	case "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization", "certificates", "coordination", "discovery", "events",
-		"flowcontrol.apiserver", "internal.apiserver", "kustomize.config", "metrics", "networking", "node", "rbac.authorization", "resource", "scheduling", "storage", "storagemigration":
+	case "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization",
+		"certificates", "coordination", "discovery", "events",
+		"flowcontrol.apiserver", "internal.apiserver", "kustomize.config", "metrics", "networking", "node",
+		"rbac.authorization", "resource", "scheduling", "storage", "storagemigration":
 		return kubernetes
 	}
 	return strings.HasPrefix(model.SnapshotVersion, group+"/")
@@ -106,7 +114,8 @@ func noSchemaProblem(gk model.GroupKind, all []*model.Object) model.Problem {
 		}
 	}
 	return model.Problem{Severity: model.Info, Code: model.NoSchema, Origin: &first,
-		Message: fmt.Sprintf("no CustomResourceDefinition of %s is at hand, to judge %s by", gk, formatObjectCount(len(all))), Hint: "name the file or folder with the definition: --crds PATH"}
+		Message: fmt.Sprintf("no CustomResourceDefinition of %s is at hand, to judge %s by", gk,
+			formatObjectCount(len(all))), Hint: "name the file or folder with the definition: --crds PATH"}
 }
 
 func formatObjectCount(n int) string {

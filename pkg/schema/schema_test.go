@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 )
 
-// head opens a definition of the kind Thing; what follows is the schema of its spec, by twelve spaces.
+// head opens a definition of the kind Thing; what follows is the schema of its spec, by twelve
+// spaces.
 const head = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: things.example.com}
@@ -57,7 +58,8 @@ func read(t testing.TB, text string) *model.Snapshot {
 	return in
 }
 
-// said is what is found, a line each: the code, the line of its place as one of text, the message, and the hint behind a bar.
+// said is what is found, a line each: the code, the line of its place as one of text, the message,
+// and the hint behind a bar.
 func said(text string, found []model.Problem) string {
 	lines := strings.Split(text, "\n")
 	var out strings.Builder
@@ -181,8 +183,10 @@ spec: {group: example.com, scope: Cluster, names: {kind: Other, plural: others},
 }
 
 func TestSchemasOfOldDefinitions(t *testing.T) {
-	for from, to := range map[string]string{"apiextensions.k8s.io/v1": "apiextensions.k8s.io/v1beta1", "  group: example.com": "  preserveUnknownFields: true\n  group: example.com"} {
-		text := strings.Replace(head, from, to, 1) + "            properties: {a: {type: string}}\n" + thing + "spec: {a: 7}\n"
+	for from, to := range map[string]string{"apiextensions.k8s.io/v1": "apiextensions.k8s.io/v1beta1",
+		"  group: example.com": "  preserveUnknownFields: true\n  group: example.com"} {
+		text := strings.Replace(head, from, to, 1) + "            properties: {a: {type: string}}\n" + thing +
+			"spec: {a: 7}\n"
 		found := schema.Problems(read(t, text), nil, 0)
 		if len(found) != 1 || found[0].Code != model.InvalidSchema {
 			t.Errorf("%s: %v", to, found)
@@ -191,7 +195,8 @@ func TestSchemasOfOldDefinitions(t *testing.T) {
 }
 
 func TestSchemasSayWhatToDo(t *testing.T) {
-	text := head + "            required: [name]\n            properties: {name: {type: string}}\n            x-kubernetes-validations: [{rule: \"self.name != ''\"}]\n" + thing + "spec: {nam: b}\n"
+	text := head +
+		"            required: [name]\n            properties: {name: {type: string}}\n            x-kubernetes-validations: [{rule: \"self.name != ''\"}]\n" + thing + "spec: {nam: b}\n"
 	found := schema.Problems(read(t, text), nil, 0)
 	if len(found) != 2 {
 		t.Fatalf("%v", found)
@@ -204,7 +209,8 @@ func TestSchemasSayWhatToDo(t *testing.T) {
 }
 
 func TestSchemasOfFurtherDefinitions(t *testing.T) {
-	strict, loose := head+"            properties: {a: {type: string}}\n", head+"            x-kubernetes-preserve-unknown-fields: true\n"
+	strict, loose := head+"            properties: {a: {type: string}}\n", head+
+		"            x-kubernetes-preserve-unknown-fields: true\n"
 	further := read(t, loose).Objects
 	if found := schema.Problems(read(t, strict+thing+"spec: {a: 7}\n"), further, 0); len(found) != 0 {
 		t.Errorf("the further definition does not count: %v", found)
@@ -218,7 +224,8 @@ func TestSchemasOfFurtherDefinitions(t *testing.T) {
 }
 
 func TestSchemasLeaveAloneWhatAClusterHas(t *testing.T) {
-	in := read(t, head+"            properties: {a: {type: string}}\n"+thing+"spec: {a: 7}\n"+strings.Replace(thing, "name: a", "name: b", 1)+"spec: {a: 7}\n")
+	in := read(t, head+"            properties: {a: {type: string}}\n"+thing+"spec: {a: 7}\n"+strings.Replace(thing,
+		"name: a", "name: b", 1)+"spec: {a: 7}\n")
 	in.Cluster = &model.Cluster{}
 	at := slices.IndexFunc(in.Objects, func(o *model.Object) bool { return o.Ref.Name == "b" })
 	in.Objects[at].Origin = model.Origin{Cluster: "prod"}
@@ -230,7 +237,8 @@ func TestSchemasLeaveAloneWhatAClusterHas(t *testing.T) {
 	}
 }
 
-// The validator keeps to the API server's bounds for names of namespaces, whether one is written, assumed, or means nothing.
+// The validator keeps to the API server's bounds for names of namespaces, whether one is written,
+// assumed, or means nothing.
 func TestNamespaces(t *testing.T) {
 	text := "            properties: {}\n"
 	for _, head := range []string{head, strings.Replace(head, "scope: Namespaced", "scope: Cluster", 1)} {

@@ -12,21 +12,24 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// TestMoreExpressionsThanCanBeFollowed: classes beyond the bound are unknown, and have all rules that may take them, but not those whose expression says
-// plainly that it takes none of them.
+// TestMoreExpressionsThanCanBeFollowed: classes beyond the bound are unknown, and have all rules
+// that may take them, but not those whose expression says plainly that it takes none of them.
 func TestMoreExpressionsThanCanBeFollowed(t *testing.T) {
 	rule := func(kind, path string) doc {
-		return doc{"matches": []any{doc{"path": doc{"type": kind, "value": path}}}, "backendRefs": []any{doc{"name": "svc", "port": int64(80)}}}
+		return doc{"matches": []any{doc{"path": doc{"type": kind, "value": path}}},
+			"backendRefs": []any{doc{"name": "svc", "port": int64(80)}}}
 	}
 	rules := []any{rule("PathPrefix", "/static"), rule("RegularExpression", "^/only/.*")}
 	for i := range 300 {
 		rules = append(rules, rule("RegularExpression", fmt.Sprintf(".*part%d.*", i)))
 	}
 	input := []doc{
-		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"name": "gw"}, "spec": doc{"gatewayClassName": "c",
-			"listeners": []any{doc{"name": "l", "port": int64(80), "protocol": "HTTP"}}}},
-		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"name": "r"}, "spec": doc{"hostnames": []any{"b.com"},
-			"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}},
+		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"name": "gw"},
+			"spec": doc{"gatewayClassName": "c",
+				"listeners": []any{doc{"name": "l", "port": int64(80), "protocol": "HTTP"}}}},
+		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"name": "r"},
+			"spec": doc{"hostnames": []any{"b.com"},
+				"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}},
 	}
 	settings := model.NewSettings(map[string]any{gatewayapi.RegexRank: "afterPrefix"})
 	m := request.NewMatcher(build.Graph(snapshot(input), settings), settings)
@@ -56,7 +59,8 @@ func TestMoreExpressionsThanCanBeFollowed(t *testing.T) {
 		p    textSet
 		lead string
 		may  bool
-	}{{textSet{textKey{prefix: "/a"}, "/a"}, "/a", true}, {textSet{textKey{prefix: "/a"}, "/a"}, "/a/b", true}, {textSet{textKey{prefix: "/a"}, "/a"}, "/ab", false},
+	}{{textSet{textKey{prefix: "/a"}, "/a"}, "/a", true}, {textSet{textKey{prefix: "/a"}, "/a"}, "/a/b",
+		true}, {textSet{textKey{prefix: "/a"}, "/a"}, "/ab", false},
 		{textSet{textKey{exact: true, prefix: "/a"}, "/a"}, "/a/", false}, {textSet{textKey{}, "/"}, "/x", true}} {
 		if c.p.canBeginWith(c.lead) != c.may {
 			t.Errorf("%v, %s", c.p, c.lead)

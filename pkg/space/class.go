@@ -15,8 +15,9 @@ type Class struct {
 	Answer  *request.Answer // what becomes of it, and with it of all of the class
 	Unknown string          // why the class may not be told apart further; "" if it is
 
-	// Possible is what may become of a request of the class where that is not known, and others than these may not take it: by each rule that may, and
-	// without a rule where it may be none. nil: it is known, or not even that is.
+	// Possible is what may become of a request of the class where that is not known, and others
+	// than these may not take it: by each rule that may, and without a rule where it may be none.
+	// nil: it is known, or not even that is.
 	Possible []*request.Answer
 
 	protocol  request.Protocol
@@ -41,7 +42,8 @@ type partKey struct {
 	name string
 }
 
-// Contains reports whether a request is one of the class: one that comes to its entry, whose server name is its host.
+// Contains reports whether a request is one of the class: one that comes to its entry, whose server
+// name is its host.
 func (c *Class) Contains(r *request.Request) bool {
 	return c.hostNames.nameOf(r.Host) == c.hostName && c.ContainsAnyHost(r)
 }
@@ -109,7 +111,10 @@ func (p *part) applyTo(r *request.Request) {
 
 // HasFieldTests reports whether headers or query parameters decide which requests the class has.
 func (c *Class) HasFieldTests() bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return p.of == request.AspectHeader || p.of == request.AspectQuery })
+	return slices.ContainsFunc(c.parts, func(p part) bool {
+		return p.of == request.AspectHeader ||
+			p.of == request.AspectQuery
+	})
 }
 
 // Text says in words which requests the class has.
@@ -129,8 +134,9 @@ func (c *Class) Text() string {
 // anyValue stands for an expression that cannot be read: it may hold for every value.
 const anyValue = `(?s).*`
 
-var aspectNames = map[request.Aspect]string{request.AspectPath: "path", request.AspectMethod: "method", request.AspectHeader: "header",
-	request.AspectQuery: "query", request.AspectService: "service", request.AspectCall: "method"}
+var aspectNames = map[request.Aspect]string{request.AspectPath: "path", request.AspectMethod: "method",
+	request.AspectHeader: "header",
+	request.AspectQuery:  "query", request.AspectService: "service", request.AspectCall: "method"}
 
 func (p *part) formatText() string {
 	what := aspectNames[p.of]
@@ -156,7 +162,8 @@ func (p *part) formatText() string {
 		return what + " " + p.set.text
 	case p.of == request.AspectPath && p.set.prefix != "":
 		return "paths below " + p.set.prefix + holds
-	case p.of == request.AspectPath && len(p.splitter.prefixes) == 1 && len(p.splitter.exact)+len(p.splitter.expressions) == 0:
+	case p.of == request.AspectPath && len(p.splitter.prefixes) == 1 &&
+		len(p.splitter.exact)+len(p.splitter.expressions) == 0:
 		return "every path"
 	case p.of == request.AspectPath:
 		return "other paths" + holds

@@ -52,7 +52,8 @@ func (c *Class) isOnPath(test *request.Test) bool {
 	case request.Exact:
 		return known == 3 && text == test.Value
 	case request.Prefix:
-		return known == 3 && (text == test.Value || strings.HasPrefix(text, test.Value+"/")) || known == 1 && text == test.Value
+		return known == 3 && (text == test.Value || strings.HasPrefix(text, test.Value+"/")) || known == 1 &&
+			text == test.Value
 	}
 	return false
 }
@@ -65,7 +66,8 @@ func IsRequestOn(r *request.Request, host, path string) bool {
 	}
 	t := newTextSplitter(pathAlphabet, append(testsOfPaths([]string{path}), request.Test{Value: r.Path}), false)
 	at := textSet{t.keyOf(r.Path), r.Path}
-	return slices.ContainsFunc(testsOfPaths([]string{path}), func(test request.Test) bool { return t.isTestMet(&test, &at) })
+	return slices.ContainsFunc(testsOfPaths([]string{path}),
+		func(test request.Test) bool { return t.isTestMet(&test, &at) })
 }
 
 // HostPath is where requests come in, to which host, and on which path. In a walk the classes of
@@ -117,7 +119,8 @@ func (c *Class) CompareHeaders(o *Class) (of, with request.Request, how HeaderDi
 	for i := range c.parts {
 		p := &c.parts[i]
 		at := slices.IndexFunc(o.parts, func(q part) bool { return q.partKey == p.partKey })
-		if p.of == request.AspectHeader || p.of == request.AspectPath || at < 0 || p.matchesAll || o.parts[at].matchesAll {
+		if p.of == request.AspectHeader || p.of == request.AspectPath || at < 0 || p.matchesAll ||
+			o.parts[at].matchesAll {
 			continue
 		}
 		if q := &o.parts[at]; p.absent != q.absent || !p.absent && p.isDisjoint(q) {

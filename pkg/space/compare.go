@@ -14,11 +14,13 @@ type Side struct {
 	Matcher    *request.Matcher
 	GatewayRef func(gateway topology.NodeID) model.Ref // by which the Gateways of the two are held to be the same
 
-	// ExtraTests returns further tests by which the requests that a rule takes are told apart; nil: none.
+	// ExtraTests returns further tests by which the requests that a rule takes are told apart; nil:
+	// none.
 	ExtraTests func(rule topology.NodeID) []request.Test
 }
 
-// Pair is a set of requests that no rule of either of two inputs tells apart. A side without an entry for them has no class.
+// Pair is a set of requests that no rule of either of two inputs tells apart. A side without an
+// entry for them has no class.
 type Pair struct {
 	Before, After *Class
 }
@@ -88,7 +90,8 @@ func pairEntries(before, after Side, c *comparer) []entryPair {
 		}
 	}
 	slices.SortFunc(keys, func(a, b where) int {
-		return cmp.Or(a.gateway.Compare(b.gateway), cmp.Compare(a.port, b.port), cmp.Compare(rankBool(a.secure), rankBool(b.secure)))
+		return cmp.Or(a.gateway.Compare(b.gateway), cmp.Compare(a.port, b.port), cmp.Compare(rankBool(a.secure),
+			rankBool(b.secure)))
 	})
 	sorted := make([]entryPair, len(out))
 	for i, key := range keys {
@@ -140,7 +143,8 @@ func (c *comparer) collectTests(d *draftPair, k partKey) []request.Test {
 	var out []request.Test
 	for i, one := range d.sides {
 		if one != nil {
-			out = append(append(out, testsOfPart(one.competitors, k)...), one.extraTests(k, c.sides[i].scope.ExtraTests)...)
+			out = append(append(out, testsOfPart(one.competitors, k)...),
+				one.extraTests(k, c.sides[i].scope.ExtraTests)...)
 		}
 	}
 	return out
@@ -157,10 +161,12 @@ func (c *comparer) splitHost(e *entryPair, h hostNames, name string, protocol re
 			continue
 		}
 		w, entry := &c.sides[i], *e[i]
-		one := draft{class: Class{Entry: entry, Request: entry.NewRequest(host, protocol), protocol: protocol, hostNames: h, hostName: name}, classesLeft: left}
+		one := draft{class: Class{Entry: entry, Request: entry.NewRequest(host, protocol), protocol: protocol,
+			hostNames: h, hostName: name}, classesLeft: left}
 		all := w.competition.Competitors(entry, request.Destination{Gateway: entry.Gateway}, host, protocol)
 		calls = calls || protocol == request.GRPC && len(all) > 0
-		if protocol == request.GRPC && len(all) == 0 && len(w.competition.Competitors(entry, request.Destination{Gateway: entry.Gateway}, host, request.HTTP)) > 0 {
+		if protocol == request.GRPC && len(all) == 0 &&
+			len(w.competition.Competitors(entry, request.Destination{Gateway: entry.Gateway}, host, request.HTTP)) > 0 {
 			one.class.Unknown = "gRPC requests are told apart by calls on one side, and by HTTPRoutes on the other"
 		}
 		for j := range all {
@@ -183,7 +189,8 @@ func (c *comparer) splitCalls(d draftPair) {
 	for _, one := range d.listDrafts() {
 		for i := range one.competitors {
 			for _, t := range one.competitors[i].tests {
-				if t.Aspect != request.AspectService && t.Aspect != request.AspectCall && t.Aspect != request.AspectHeader {
+				if t.Aspect != request.AspectService && t.Aspect != request.AspectCall &&
+					t.Aspect != request.AspectHeader {
 					c.emitUnknown(d, "listeners with HTTPRoutes and such with GRPCRoutes share the gRPC requests")
 					return
 				}
@@ -192,7 +199,8 @@ func (c *comparer) splitCalls(d draftPair) {
 	}
 	for _, k := range []partKey{{of: request.AspectService}, {of: request.AspectCall}} {
 		if len(c.collectTests(&d, k)) == 0 {
-			d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil, false), set: textSet{text: "x"}, matchesAll: true})
+			d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil, false),
+				set: textSet{text: "x"}, matchesAll: true})
 		}
 	}
 	c.splitRest(d)
@@ -266,7 +274,8 @@ func (c *comparer) splitByPart(d draftPair, k partKey) {
 	}
 	t := newTextSplitter(of, c.collectTests(&d, k), c.unanchored)
 	if !t.splitTexts() {
-		c.emitUnknown(d, "the regular expressions on "+aspectNames[k.of]+" "+k.name+" tell apart more than can be followed")
+		c.emitUnknown(d, "the regular expressions on "+aspectNames[k.of]+" "+k.name+
+			" tell apart more than can be followed")
 		return
 	}
 	if k.of == request.AspectHeader || k.of == request.AspectQuery {
@@ -304,7 +313,8 @@ func (c *comparer) emitClass(d draftPair) {
 		for j := range own.competitors {
 			class.rules = append(class.rules, own.competitors[j].Rule)
 		}
-		if taker := class.Answer.Rule; taker != topology.None && !slices.Contains(class.rules, taker) { // of a connection that is passed on
+		// of a connection that is passed on
+		if taker := class.Answer.Rule; taker != topology.None && !slices.Contains(class.rules, taker) {
 			class.rules = append(class.rules, taker)
 		}
 		*[]**Class{&p.Before, &p.After}[i] = class

@@ -11,8 +11,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// TestEveryRequestHasOnePair draws two inputs that share some routes: every request is in exactly one class of both, and what becomes of it on a side is
-// what becomes of the class there; the class's own request is in it and in no other.
+// TestEveryRequestHasOnePair draws two inputs that share some routes: every request is in exactly
+// one class of both, and what becomes of it on a side is what becomes of the class there; the
+// class's own request is in it and in no other.
 func TestEveryRequestHasOnePair(t *testing.T) {
 	asked, different, unknown := 0, 0, 0
 	for seed := range uint64(max(*seeds*2/5, 1)) {
@@ -26,10 +27,12 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 		for i, docs := range [][]doc{input, next} {
 			g := build.Graph(snapshot(docs), settings)
 			m[i] = request.Competition{Matcher: request.NewMatcher(g, settings)}
-			sides[i] = Side{Matcher: m[i].Matcher, GatewayRef: func(id topology.NodeID) model.Ref { return g.Node(id).Ref }}
+			sides[i] = Side{Matcher: m[i].Matcher,
+				GatewayRef: func(id topology.NodeID) model.Ref { return g.Node(id).Ref }}
 		}
 		var all []*Pair
-		if err := Compare(sides[0], sides[1], Scope{Destination: AnyDestination()}, func(p *Pair) bool { all = append(all, p); return true }); err != nil {
+		if err := Compare(sides[0], sides[1], Scope{Destination: AnyDestination()},
+			func(p *Pair) bool { all = append(all, p); return true }); err != nil {
 			t.Fatal(err)
 		}
 		gatewayOf := func(p *Pair) model.Ref {
@@ -41,7 +44,8 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 		containing := func(gateway model.Ref, e request.Entry, r *request.Request) []*Pair {
 			return slices.DeleteFunc(slices.Clone(all), func(p *Pair) bool {
 				at := p.AnyClass().Entry
-				return gatewayOf(p) != gateway || at.Port != e.Port || at.Secure != e.Secure || !p.AnyClass().Contains(r)
+				return gatewayOf(p) != gateway || at.Port != e.Port || at.Secure != e.Secure ||
+					!p.AnyClass().Contains(r)
 			})
 		}
 		for _, p := range all {
@@ -49,7 +53,8 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 				t.Fatalf("seed %d: %s and %s are one class", seed, p.Before.Text(), p.After.Text())
 			}
 			if in := containing(gatewayOf(p), p.AnyClass().Entry, &p.AnyClass().Request); len(in) != 1 || in[0] != p {
-				t.Fatalf("seed %d: %s of class %s is in %d classes", seed, p.AnyClass().Request.Text, p.AnyClass().Text(), len(in))
+				t.Fatalf("seed %d: %s of class %s is in %d classes", seed, p.AnyClass().Request.Text,
+					p.AnyClass().Text(), len(in))
 			}
 		}
 		for side := range m {
@@ -70,16 +75,19 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 					asked++
 					c := []*Class{in[0].Before, in[0].After}[side]
 					if c == nil {
-						t.Fatalf("seed %d: %s comes to side %d, which has no class for it", seed, answer.Request.Text, side)
+						t.Fatalf("seed %d: %s comes to side %d, which has no class for it", seed,
+							answer.Request.Text, side)
 					}
 					if c.Unknown != "" {
 						unknown++
 						continue
 					}
 					if !same(answer, c.Answer) {
-						t.Fatalf("seed %d: %s\n%+v\n%s, as %s\n%+v", seed, answer.Request.Text, answer, c.Text(), c.Request.Text, c.Answer)
+						t.Fatalf("seed %d: %s\n%+v\n%s, as %s\n%+v", seed, answer.Request.Text, answer, c.Text(),
+							c.Request.Text, c.Answer)
 					}
-					if rivals := c.CompetingRules(); c.Answer.Rule != topology.None && !slices.Contains(rivals, c.Answer.Rule) {
+					if rivals := c.CompetingRules(); c.Answer.Rule != topology.None &&
+						!slices.Contains(rivals, c.Answer.Rule) {
 						t.Fatalf("seed %d: the rule that takes %s is none of its rivals", seed, c.Text())
 					}
 				}
@@ -93,6 +101,7 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 	}
 	t.Logf("%d requests, %d of unknown classes, %d classes that differ", asked, unknown, different)
 	if asked < 1000 && *seeds >= 250 || unknown > asked/3 || different == 0 {
-		t.Errorf("the draw misses what it is for: %d requests, %d of unknown classes, %d classes that differ", asked, unknown, different)
+		t.Errorf("the draw misses what it is for: %d requests, %d of unknown classes, %d classes that differ", asked,
+			unknown, different)
 	}
 }

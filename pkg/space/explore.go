@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// Bounds of what is explored for the expressions of one part of a request; beyond it, what they tell apart is not known.
+// Bounds of what is explored for the expressions of one part of a request; beyond it, what they
+// tell apart is not known.
 const (
 	mostStates = 6000
 	mostSteps  = 400_000
@@ -136,7 +137,8 @@ func (e *explorer) queueState(s state) {
 
 // noteEnd notes the set of a text that ends here.
 func (e *explorer) noteEnd(s *state) {
-	if e.splitter.alphabet == pathAlphabet && s.text == "" || e.splitter.alphabet == headerAlphabet && s.lastRune == ' ' {
+	if e.splitter.alphabet == pathAlphabet && s.text == "" || e.splitter.alphabet == headerAlphabet &&
+		s.lastRune == ' ' {
 		return
 	}
 	holds := make([]byte, len(e.progs))
@@ -165,7 +167,8 @@ func (e *explorer) noteEnd(s *state) {
 
 // nextState returns the state after one more rune.
 func (e *explorer) nextState(s *state, r rune) state {
-	out := state{text: s.text + string(r), lastRune: runeClass(r), node: -1, prefix: s.prefix, sets: make([][]uint32, len(e.progs))}
+	out := state{text: s.text + string(r), lastRune: runeClass(r), node: -1, prefix: s.prefix,
+		sets: make([][]uint32, len(e.progs))}
 	if s.node >= 0 {
 		if r == '/' && e.splitter.prefixes[e.tree[s.node].text] {
 			out.prefix = e.tree[s.node].text
@@ -174,7 +177,8 @@ func (e *explorer) nextState(s *state, r rune) state {
 			out.node = next
 		}
 	}
-	out.irregular = s.irregular || e.splitter.alphabet == pathAlphabet && (r == '%' || r == '\\' || s.lastRune == '/' && (r == '/' || r == '.'))
+	out.irregular = s.irregular || e.splitter.alphabet == pathAlphabet && (r == '%' || r == '\\' ||
+		s.lastRune == '/' && (r == '/' || r == '.'))
 	context := syntax.EmptyOpContext(s.lastRune, r)
 	for i, p := range e.progs {
 		insts, _ := followEmpty(p, s.sets[i], context)
@@ -257,7 +261,8 @@ func (e *explorer) nextRunes(s *state) []rune {
 	cuts = slices.Compact(cuts)
 	var out []rune
 	for i := range len(cuts) - 1 {
-		if lo := cuts[i]; e.splitter.alphabet.hasRune(lo) && !(e.splitter.alphabet == headerAlphabet && s.text == "" && lo == ' ') {
+		if lo := cuts[i]; e.splitter.alphabet.hasRune(lo) && !(e.splitter.alphabet == headerAlphabet &&
+			s.text == "" && lo == ' ') {
 			out = append(out, lo)
 		}
 	}

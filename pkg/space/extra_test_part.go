@@ -33,7 +33,8 @@ func (d *draft) nextExtraPart(apart func(topology.NodeID) []request.Test) (partK
 	for i := range d.competitors {
 		for _, t := range apart(d.competitors[i].Rule) {
 			k := partKeyOf(&t)
-			if k.of != request.AspectPath && !slices.ContainsFunc(d.class.parts, func(p part) bool { return p.partKey == k }) {
+			if k.of != request.AspectPath && !slices.ContainsFunc(d.class.parts,
+				func(p part) bool { return p.partKey == k }) {
 				return k, true
 			}
 		}

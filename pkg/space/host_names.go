@@ -92,7 +92,9 @@ func (h hostNames) exampleHost(name string) string {
 func isHostAsked(name string, asked []string) bool {
 	return len(asked) == 0 || slices.ContainsFunc(asked, func(a string) bool {
 		a = strings.ToLower(a)
-		return a == "*" || a == name || name != "" && isWildcard(a) && (gatewayapi.CoversHostname(a, strings.TrimPrefix(name, "*.")) || isWildcard(name) && strings.HasSuffix(name, a[1:]))
+		return a == "*" || a == name || name != "" && isWildcard(a) &&
+			(gatewayapi.CoversHostname(a, strings.TrimPrefix(name, "*.")) || isWildcard(name) &&
+				strings.HasSuffix(name, a[1:]))
 	})
 }
 

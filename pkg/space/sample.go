@@ -25,7 +25,8 @@ func FindSamples(m *request.Matcher, s Scope, rules []topology.NodeID) (map[topo
 				if len(left) == 0 {
 					return out, nil
 				}
-				where, host := request.Destination{Gateway: e.Gateway, Listener: s.Destination.Listener}, h.exampleHost(name)
+				where, host := request.Destination{Gateway: e.Gateway,
+					Listener: s.Destination.Listener}, h.exampleHost(name)
 				all := w.competition.Competitors(e, where, host, protocol)
 				for i := range all {
 					c := &all[i]
@@ -41,7 +42,8 @@ func FindSamples(m *request.Matcher, s Scope, rules []topology.NodeID) (map[topo
 						return nil, err
 					}
 					delete(left, c.Rule)
-					out[c.Rule] = &Class{Entry: e, Request: a.Request, Answer: a, protocol: protocol, hostNames: h, hostName: name}
+					out[c.Rule] = &Class{Entry: e, Request: a.Request, Answer: a, protocol: protocol, hostNames: h,
+						hostName: name}
 				}
 			}
 		}

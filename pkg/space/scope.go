@@ -9,25 +9,31 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Scope are the requests that are asked about. The zero value of a list is all; Where has to be set.
+// Scope are the requests that are asked about. The zero value of a list is all; Where has to be
+// set.
 type Scope struct {
 	Destination request.Destination
 	Hosts       []string // names, exact ones and wildcards as *.example.com
-	Paths       []string // exact; with /** at the end the path and all below it; a * elsewhere is an element, or a part of one
-	Methods     []string
-	Headers     []Header
+	// exact; with /** at the end the path and all below it; a * elsewhere is an element, or a part
+	// of one
+	Paths   []string
+	Methods []string
+	Headers []Header
 
-	// Told apart as well, though all are asked about: those of these hosts and paths from all others.
+	// Told apart as well, though all are asked about: those of these hosts and paths from all
+	// others.
 	ExtraHosts, ExtraPaths []string
 
-	// ExtraTests returns further tests by which the requests that a rule takes are told apart; nil: none.
+	// ExtraTests returns further tests by which the requests that a rule takes are told apart; nil:
+	// none.
 	ExtraTests func(rule topology.NodeID) []request.Test
 
 	// ReuseClass hands on every class in the same memory: a class that is kept has to be a Copy.
 	ReuseClass bool
 
-	// Steps is how far the regular expressions of all parts may be followed together, in steps of their automata; what is left after that is unknown.
-	// 0: each as far as it may be followed by itself.
+	// Steps is how far the regular expressions of all parts may be followed together, in steps of
+	// their automata; what is left after that is unknown. 0: each as far as it may be followed by
+	// itself.
 	Steps int
 }
 
@@ -91,7 +97,8 @@ func (s *Scope) callTests() (out [][]request.Test, known bool) {
 			return nil, false
 		case t.Form == request.Prefix && t.Value == "":
 			return nil, true
-		case t.Form == request.Exact && (!both || service == "" || call == ""), t.Form == request.Prefix && both && strings.Contains(call, "/"):
+		case t.Form == request.Exact && (!both || service == "" || call == ""), t.Form == request.Prefix && both &&
+			strings.Contains(call, "/"):
 			continue
 		}
 		tests := []request.Test{{Aspect: request.AspectService, Value: service}}

@@ -49,11 +49,13 @@ func (s *Scope) asksFor(r *request.Request) bool {
 			return false
 		}
 	}
-	return (s.Hosts == nil || slices.ContainsFunc(s.Hosts, host)) && (s.Paths == nil || slices.ContainsFunc(s.Paths, under)) &&
+	return (s.Hosts == nil || slices.ContainsFunc(s.Hosts, host)) && (s.Paths == nil ||
+		slices.ContainsFunc(s.Paths, under)) &&
 		(s.Methods == nil || slices.Contains(s.Methods, r.Method))
 }
 
-// TestScope draws inputs and scopes: the classes have all requests that are asked about, and no others.
+// TestScope draws inputs and scopes: the classes have all requests that are asked about, and no
+// others.
 func TestScope(t *testing.T) {
 	within, without := 0, 0
 	for seed := range uint64(*seeds) {
@@ -77,7 +79,10 @@ func TestScope(t *testing.T) {
 				if r.Protocol == request.GRPC && (!calls || r.Host != "b.com") {
 					continue // HTTPRoutes may decide
 				}
-				in := slices.DeleteFunc(slices.Clone(all), func(c *Class) bool { return c.Entry != e || !c.Contains(&r) })
+				in := slices.DeleteFunc(slices.Clone(all), func(c *Class) bool {
+					return c.Entry != e ||
+						!c.Contains(&r)
+				})
 				if !s.asksFor(&r) {
 					without++
 					if len(in) > 0 && in[0].Unknown == "" {

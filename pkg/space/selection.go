@@ -40,7 +40,8 @@ func (a *Selection) ToScope() (Scope, *SelectionError) {
 		h := Header{Name: strings.ToLower(bare), Value: value, Absent: absent}
 		switch {
 		case bare == "", given == absent, strings.TrimSpace(value) != value:
-			return s, &SelectionError{fmt.Sprintf("%q is not a header and its value", text), "write name=value, or '!name' for requests without it"}
+			return s, &SelectionError{fmt.Sprintf("%q is not a header and its value", text),
+				"write name=value, or '!name' for requests without it"}
 		case h.Name == "host":
 			return s, &SelectionError{"hosts are no headers here", "name the hosts as hosts"}
 		case slices.ContainsFunc(s.Headers, func(o Header) bool { return o.Name == h.Name }):
@@ -53,8 +54,10 @@ func (a *Selection) ToScope() (Scope, *SelectionError) {
 
 // CheckHost says what is wrong with a host, or hosts, as people name them.
 func CheckHost(host string) *SelectionError {
-	if host == "" || strings.ContainsAny(host, ":/ ") || strings.Contains(strings.TrimPrefix(host, "*"), "*") || strings.HasPrefix(host, "*") && host != "*" && !strings.HasPrefix(host, "*.") {
-		return &SelectionError{fmt.Sprintf("%q is not a host", host), "write hosts as shop.example.com or '*.example.com'"}
+	if host == "" || strings.ContainsAny(host, ":/ ") || strings.Contains(strings.TrimPrefix(host, "*"), "*") ||
+		strings.HasPrefix(host, "*") && host != "*" && !strings.HasPrefix(host, "*.") {
+		return &SelectionError{fmt.Sprintf("%q is not a host", host),
+			"write hosts as shop.example.com or '*.example.com'"}
 	}
 	return nil
 }

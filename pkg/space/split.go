@@ -21,12 +21,14 @@ func (w *walker) splitPaths(d draft) {
 	}
 	by := indexByPath(d.competitors)
 	for _, p := range t.sets {
-		if len(asked) > 0 && !slices.ContainsFunc(asked, func(test request.Test) bool { return t.isTestMet(&test, &p) }) {
+		if len(asked) > 0 &&
+			!slices.ContainsFunc(asked, func(test request.Test) bool { return t.isTestMet(&test, &p) }) {
 			continue
 		}
 		one := d
 		one.competitors, one.classesLeft = by.findCompetitors(t, p.text, d.competitors), new(int)
-		one.competitors = slices.DeleteFunc(one.competitors, func(r competitor) bool { return !p.canBeginWith(r.pathStart) })
+		one.competitors = slices.DeleteFunc(one.competitors,
+			func(r competitor) bool { return !p.canBeginWith(r.pathStart) })
 		*one.classesLeft = mostClasses
 		if w.splitRest(one.withPart(part{partKey: k, splitter: t, set: p})); w.done {
 			return
@@ -82,7 +84,10 @@ func (d draft) withoutExpressions(k partKey, loose bool, why string) draft {
 	d.competitors = slices.Clone(d.competitors)
 	for i := range d.competitors {
 		r := &d.competitors[i]
-		at := slices.IndexFunc(r.tests, func(t request.Test) bool { return partKeyOf(&t) == k && t.Form == request.Expression })
+		at := slices.IndexFunc(r.tests, func(t request.Test) bool {
+			return partKeyOf(&t) == k &&
+				t.Form == request.Expression
+		})
 		if at < 0 {
 			continue
 		}
@@ -112,7 +117,8 @@ func (w *walker) splitCalls(d draft) {
 			one := d
 			for _, test := range tests {
 				k := partKeyOf(&test)
-				t := newTextSplitter(valueAlphabet, append(testsOfPart(one.competitors, k), test), w.competition.IsUnanchored())
+				t := newTextSplitter(valueAlphabet, append(testsOfPart(one.competitors, k), test),
+					w.competition.IsUnanchored())
 				one = one.withPart(part{partKey: k, splitter: t, set: textSet{t.keyOf(test.Value), test.Value}})
 			}
 			if w.splitRest(w.fillCall(one)); w.done {
@@ -125,10 +131,12 @@ func (w *walker) splitCalls(d draft) {
 // fillCall sets a service and a method in a gRPC request where no rule asks for one.
 func (w *walker) fillCall(d draft) draft {
 	for _, k := range []partKey{{of: request.AspectService}, {of: request.AspectCall}} {
-		if slices.ContainsFunc(d.class.parts, func(p part) bool { return p.partKey == k }) || len(testsOfPart(d.competitors, k)) > 0 {
+		if slices.ContainsFunc(d.class.parts, func(p part) bool { return p.partKey == k }) ||
+			len(testsOfPart(d.competitors, k)) > 0 {
 			continue
 		}
-		d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil, false), set: textSet{text: "x"}, matchesAll: true})
+		d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil, false), set: textSet{text: "x"},
+			matchesAll: true})
 	}
 	return d
 }
@@ -175,7 +183,8 @@ func (w *walker) splitByPart(d draft, k partKey) {
 	}
 	t := w.newSplitter(of, tests)
 	if !t.splitTexts() {
-		w.splitRest(d.withoutExpressions(k, w.competition.IsUnanchored(), "the regular expressions on "+aspectNames[k.of]+" "+k.name+" tell apart more than can be followed"))
+		w.splitRest(d.withoutExpressions(k, w.competition.IsUnanchored(), "the regular expressions on "+
+			aspectNames[k.of]+" "+k.name+" tell apart more than can be followed"))
 		return
 	}
 	if k.of == request.AspectHeader || k.of == request.AspectQuery {

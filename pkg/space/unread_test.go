@@ -11,14 +11,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// TestValuesThatAreNotKnown: a match whose value was taken out may take every request with the header, and none without it.
+// TestValuesThatAreNotKnown: a match whose value was taken out may take every request with the
+// header, and none without it.
 func TestValuesThatAreNotKnown(t *testing.T) {
 	input := []doc{
-		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"name": "gw"}, "spec": doc{"gatewayClassName": "c",
-			"listeners": []any{doc{"name": "l", "port": int64(80), "protocol": "HTTP"}}}},
+		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"name": "gw"},
+			"spec": doc{"gatewayClassName": "c",
+				"listeners": []any{doc{"name": "l", "port": int64(80), "protocol": "HTTP"}}}},
 		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"name": "r"}, "spec": doc{
 			"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": []any{doc{"matches": []any{
-				doc{"headers": []any{doc{"name": "x-key", "value": model.Redacted + "-1"}}}}, "backendRefs": []any{doc{"name": "svc", "port": int64(80)}}}}}},
+				doc{"headers": []any{doc{"name": "x-key", "value": model.Redacted + "-1"}}}}, "backendRefs": []any{
+				doc{"name": "svc", "port": int64(80)}}}}}},
 	}
 	settings := model.NewSettings(nil)
 	m := request.NewMatcher(build.Graph(snapshot(input), settings), settings)
@@ -37,23 +40,28 @@ func TestValuesThatAreNotKnown(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"every host, every path, no header x-key: nothing", "every host, every path, any header x-key: perhaps"}
+	want := []string{"every host, every path, no header x-key: nothing",
+		"every host, every path, any header x-key: perhaps"}
 	if !slices.Equal(found, want) {
 		t.Errorf("%q", found)
 	}
 }
 
-// TestStepsOfAWalk: what is beyond the steps that a walk has for all is unknown, as what is beyond the bound of one part.
+// TestStepsOfAWalk: what is beyond the steps that a walk has for all is unknown, as what is beyond
+// the bound of one part.
 func TestStepsOfAWalk(t *testing.T) {
 	var rules []any
 	for _, path := range []string{"/a[0-9]+", "/[a-f]{4}"} {
-		rules = append(rules, doc{"matches": []any{doc{"path": doc{"type": "RegularExpression", "value": path}}}, "backendRefs": []any{doc{"name": "svc", "port": int64(80)}}})
+		rules = append(rules, doc{"matches": []any{doc{"path": doc{"type": "RegularExpression", "value": path}}},
+			"backendRefs": []any{doc{"name": "svc", "port": int64(80)}}})
 	}
 	input := []doc{
-		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"name": "gw"}, "spec": doc{"gatewayClassName": "c",
-			"listeners": []any{doc{"name": "l", "port": int64(80), "protocol": "HTTP"}}}},
-		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"name": "r"}, "spec": doc{"hostnames": []any{"a.com", "b.com", "c.com"},
-			"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}},
+		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"name": "gw"},
+			"spec": doc{"gatewayClassName": "c",
+				"listeners": []any{doc{"name": "l", "port": int64(80), "protocol": "HTTP"}}}},
+		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"name": "r"},
+			"spec": doc{"hostnames": []any{"a.com", "b.com", "c.com"},
+				"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}},
 	}
 	settings := model.NewSettings(map[string]any{gatewayapi.RegexRank: "afterPrefix"})
 	m := request.NewMatcher(build.Graph(snapshot(input), settings), settings)

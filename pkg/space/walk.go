@@ -65,11 +65,13 @@ type draft struct {
 // splitHost splits the requests of a protocol to the hosts of a name.
 func (w *walker) splitHost(e request.Entry, h hostNames, name string, protocol request.Protocol) {
 	host := h.exampleHost(name)
-	all := w.competition.Competitors(e, request.Destination{Gateway: e.Gateway, Listener: w.scope.Destination.Listener}, host, protocol)
+	all := w.competition.Competitors(e, request.Destination{Gateway: e.Gateway,
+		Listener: w.scope.Destination.Listener}, host, protocol)
 	if protocol == request.GRPC && len(all) == 0 {
 		return // they are HTTP requests to the rules
 	}
-	d := draft{class: Class{Entry: e, Request: e.NewRequest(host, protocol), protocol: protocol, hostNames: h, hostName: name}, classesLeft: new(int)}
+	d := draft{class: Class{Entry: e, Request: e.NewRequest(host, protocol), protocol: protocol, hostNames: h,
+		hostName: name}, classesLeft: new(int)}
 	*d.classesLeft = mostClasses
 	for i := range all {
 		if r, takes := w.newCompetitor(&all[i], name, host); takes {
@@ -198,7 +200,8 @@ func (w *walker) emitClass(d draft) {
 	if c.protocol == request.GRPC {
 		c.Request.Path = "/" + c.Request.Service + "/" + c.Request.Call
 	}
-	c.Answer, w.err = w.competition.FindRule(c.Request, request.Destination{Gateway: c.Entry.Gateway, Listener: w.scope.Destination.Listener})
+	c.Answer, w.err = w.competition.FindRule(c.Request, request.Destination{Gateway: c.Entry.Gateway,
+		Listener: w.scope.Destination.Listener})
 	if w.err == nil {
 		c.Request = c.Answer.Request
 	}
@@ -216,7 +219,11 @@ func (w *walker) emitClass(d draft) {
 // findPossible finds what may become of a class that is not told apart: by each competitor that may
 // take some of it, and by none.
 func (w *walker) findPossible(c *Class, rivals []competitor) {
-	if !c.Answer.IsAmongCandidates() || slices.ContainsFunc(rivals, func(r competitor) bool { return r.AttachmentUnknown || w.competition.IsDelegating(r.Competitor) }) {
+	if !c.Answer.IsAmongCandidates() ||
+		slices.ContainsFunc(rivals, func(r competitor) bool {
+			return r.AttachmentUnknown ||
+				w.competition.IsDelegating(r.Competitor)
+		}) {
 		return
 	}
 	for i := range rivals {

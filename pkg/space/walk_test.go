@@ -23,7 +23,8 @@ var (
 
 type doc = map[string]any
 
-// dice draws inputs and requests from small alphabets, so that they meet often and differ in little.
+// dice draws inputs and requests from small alphabets, so that they meet often and differ in
+// little.
 type dice struct{ *rand.Rand }
 
 func one[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
@@ -31,10 +32,12 @@ func one[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
 func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
 
 var (
-	hostnames   = []string{"b.com", "a.b.com", "*.b.com", "*.a.b.com", "*.com"}
-	askedHosts  = []string{"b.com", "a.b.com", "z.b.com", "c.a.b.com", "y.x.com", "other.org"}
-	askedPaths  = []string{"/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/A", "/a/b/c", "/a/b/c/d", "/abc", "/b1", "/é", "/a-b_b", "/bb/x"}
-	pathRegexes = []string{"/a.*", "/[ab]+", "/a|/ab", "/a/b/?", ".*b.*", "/(?i)a", `.*\bb\b.*`, "^/a$", "/[^a]+", "/a/(b|c){2,}", "(unclosed"}
+	hostnames  = []string{"b.com", "a.b.com", "*.b.com", "*.a.b.com", "*.com"}
+	askedHosts = []string{"b.com", "a.b.com", "z.b.com", "c.a.b.com", "y.x.com", "other.org"}
+	askedPaths = []string{"/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/A", "/a/b/c", "/a/b/c/d", "/abc", "/b1", "/é",
+		"/a-b_b", "/bb/x"}
+	pathRegexes = []string{"/a.*", "/[ab]+", "/a|/ab", "/a/b/?", ".*b.*", "/(?i)a", `.*\bb\b.*`, "^/a$", "/[^a]+",
+		"/a/(b|c){2,}", "(unclosed"}
 	textRegexes = []string{"[0-9]+", "a.*", ".*", "(?i)ab", "x|", "^a", `a b`}
 	textValues  = []string{"1", "a", "ab", "A", "", "a b", "x", "zz"}
 )
@@ -43,7 +46,8 @@ func (d dice) input() []doc {
 	var listeners []any
 	port, protocol := int64(80), one(d, "HTTP", "HTTP", "HTTPS")
 	for i := range 1 + d.IntN(3) {
-		l := doc{"name": fmt.Sprintf("l%d", i), "port": port, "protocol": protocol, "allowedRoutes": doc{"namespaces": doc{"from": "All"}}}
+		l := doc{"name": fmt.Sprintf("l%d", i), "port": port, "protocol": protocol,
+			"allowedRoutes": doc{"namespaces": doc{"from": "All"}}}
 		if protocol == "HTTPS" && d.chance(20) {
 			l["protocol"] = "TLS"
 			l["tls"] = doc{"mode": "Passthrough"}
@@ -54,34 +58,43 @@ func (d dice) input() []doc {
 		listeners = append(listeners, l)
 	}
 	gateway := func(name string, listeners []any) doc {
-		return doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": doc{"namespace": "infra", "name": name},
-			"spec": doc{"gatewayClassName": "c", "listeners": listeners, "allowedListeners": doc{"namespaces": doc{"from": "All"}}}}
+		return doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+			"metadata": doc{"namespace": "infra", "name": name},
+			"spec": doc{"gatewayClassName": "c", "listeners": listeners,
+				"allowedListeners": doc{"namespaces": doc{"from": "All"}}}}
 	}
 	out, gateways := []doc{gateway("gw", listeners)}, []string{"gw"}
 	if d.chance(20) {
 		out, gateways = append(out, gateway("other", listeners[:1])), append(gateways, "other")
 	}
 	if d.chance(30) {
-		set := doc{"name": "s", "port": port, "protocol": protocol, "hostname": one(d, hostnames...), "allowedRoutes": doc{"namespaces": doc{"from": "All"}}}
-		out = append(out, doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "ListenerSet", "metadata": doc{"namespace": "infra", "name": "set"},
-			"spec": doc{"parentRef": doc{"name": "gw"}, "listeners": []any{set}}})
+		set := doc{"name": "s", "port": port, "protocol": protocol, "hostname": one(d, hostnames...),
+			"allowedRoutes": doc{"namespaces": doc{"from": "All"}}}
+		out = append(out, doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "ListenerSet",
+			"metadata": doc{"namespace": "infra", "name": "set"},
+			"spec":     doc{"parentRef": doc{"name": "gw"}, "listeners": []any{set}}})
 	}
 	if d.chance(2) { // more than can be told apart
 		var rules []any
 		for _, a := range []string{"a", "b", "c", "é", "/a", "/b", "bb", "ab", "c/", "b/", "-", "_", "A", "1", "x"} {
-			rules = append(rules, doc{"matches": []any{doc{"path": doc{"type": "RegularExpression", "value": ".*" + a + ".*" + one(d, "a", "b", "")}}}, "backendRefs": []any{doc{"name": "svc", "port": int64(80)}}})
+			rules = append(rules,
+				doc{"matches": []any{doc{"path": doc{"type": "RegularExpression", "value": ".*" + a + ".*" +
+					one(d, "a", "b", "")}}}, "backendRefs": []any{doc{"name": "svc", "port": int64(80)}}})
 		}
-		out = append(out, doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": doc{"namespace": "infra", "name": "many"},
-			"spec": doc{"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}})
+		out = append(out, doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+			"metadata": doc{"namespace": "infra", "name": "many"},
+			"spec":     doc{"parentRefs": []any{doc{"name": "gw", "namespace": "infra"}}, "rules": rules}})
 	}
 	for i := range 1 + d.IntN(7) {
 		kind := one(d, "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "GRPCRoute", "TLSRoute")
 		spec := doc{"parentRefs": []any{doc{"name": one(d, gateways...), "namespace": "infra"}}}
 		if d.chance(20) {
-			spec["parentRefs"] = []any{doc{"name": gateways[0], "namespace": "infra"}, doc{"name": gateways[len(gateways)-1], "namespace": "infra", "sectionName": "l0"}}
+			spec["parentRefs"] = []any{doc{"name": gateways[0], "namespace": "infra"},
+				doc{"name": gateways[len(gateways)-1], "namespace": "infra", "sectionName": "l0"}}
 		}
 		if d.chance(30) {
-			spec["parentRefs"] = []any{doc{"name": "set", "namespace": "infra", "kind": "ListenerSet", "group": "gateway.networking.k8s.io"}}
+			spec["parentRefs"] = []any{doc{"name": "set", "namespace": "infra", "kind": "ListenerSet",
+				"group": "gateway.networking.k8s.io"}}
 		}
 		if d.chance(60) {
 			spec["hostnames"] = []any{one(d, hostnames...), one(d, hostnames...)}
@@ -95,7 +108,8 @@ func (d dice) input() []doc {
 		if d.chance(70) {
 			metadata["creationTimestamp"] = fmt.Sprintf("2024-0%d-01T00:00:00Z", 1+d.IntN(3))
 		}
-		out = append(out, doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": kind, "metadata": metadata, "spec": spec})
+		out = append(out, doc{"apiVersion": "gateway.networking.k8s.io/v1", "kind": kind, "metadata": metadata,
+			"spec": spec})
 	}
 	return out
 }
@@ -103,7 +117,8 @@ func (d dice) input() []doc {
 func (d dice) rule(kind string) doc {
 	rule := doc{"backendRefs": []any{doc{"name": "svc", "port": int64(80)}}}
 	if kind == "HTTPRoute" && d.chance(8) { // to a route of the input, perhaps its own, or to none
-		rule["backendRefs"] = []any{doc{"group": "gateway.networking.k8s.io", "kind": kind, "name": fmt.Sprintf("r%d", d.IntN(8))}}
+		rule["backendRefs"] = []any{doc{"group": "gateway.networking.k8s.io", "kind": kind,
+			"name": fmt.Sprintf("r%d", d.IntN(8))}}
 	}
 	if kind == "TLSRoute" || d.chance(10) {
 		return rule
@@ -185,7 +200,8 @@ func snapshot(input []doc) *model.Snapshot {
 	for i, d := range input {
 		group, version, _ := strings.Cut(d["apiVersion"].(string), "/")
 		metadata := d["metadata"].(doc)
-		o := &model.Object{Version: version, Body: model.Pack(d, nil), Origin: model.Origin{File: "in.yaml", Line: i + 1}, Labels: map[string]string{},
+		o := &model.Object{Version: version, Body: model.Pack(d, nil), Origin: model.Origin{File: "in.yaml",
+			Line: i + 1}, Labels: map[string]string{},
 			Ref: model.Ref{Group: group, Kind: d["kind"].(string), Namespace: "infra", Name: metadata["name"].(string)}}
 		if text, ok := metadata["creationTimestamp"].(string); ok {
 			o.Created = instant(text)
@@ -197,11 +213,13 @@ func snapshot(input []doc) *model.Snapshot {
 
 // same reports whether two answers are the same verdict.
 func same(a, b *request.Answer) bool {
-	return a.Listener == b.Listener && a.Rule == b.Rule && a.Outcome == b.Outcome && a.Assumed == b.Assumed && a.RuleUncertain == b.RuleUncertain &&
+	return a.Listener == b.Listener && a.Rule == b.Rule && a.Outcome == b.Outcome && a.Assumed == b.Assumed &&
+		a.RuleUncertain == b.RuleUncertain &&
 		slices.EqualFunc(a.Possible, b.Possible, same)
 }
 
-// among reports whether an answer is one of those that are possible; one that is open, whether all are that it may be.
+// among reports whether an answer is one of those that are possible; one that is open, whether all
+// are that it may be.
 func among(a *request.Answer, possible []*request.Answer) bool {
 	if a.Possible != nil {
 		return !slices.ContainsFunc(a.Possible, func(o *request.Answer) bool { return !among(o, possible) })
@@ -212,8 +230,9 @@ func among(a *request.Answer, possible []*request.Answer) bool {
 	return possible == nil || slices.ContainsFunc(possible, one)
 }
 
-// TestEveryRequestHasOneClass draws inputs and requests: every request is in exactly one class, and what becomes of it is what becomes of the class;
-// the class's own request is in it and in no other.
+// TestEveryRequestHasOneClass draws inputs and requests: every request is in exactly one class, and
+// what becomes of it is what becomes of the class; the class's own request is in it and in no
+// other.
 func TestEveryRequestHasOneClass(t *testing.T) {
 	asked, taken, open, unknown, classes, delegated := 0, 0, 0, 0, 0, 0
 	for seed := range uint64(*seeds) {
@@ -222,7 +241,8 @@ func TestEveryRequestHasOneClass(t *testing.T) {
 		g := build.Graph(snapshot(d.input()), settings)
 		m := request.Competition{Matcher: request.NewMatcher(g, settings)}
 		var all []*Class
-		if err := Walk(m.Matcher, Scope{Destination: AnyDestination()}, func(c *Class) bool { all = append(all, c); return true }); err != nil {
+		if err := Walk(m.Matcher, Scope{Destination: AnyDestination()},
+			func(c *Class) bool { all = append(all, c); return true }); err != nil {
 			t.Fatal(err)
 		}
 		classes += len(all)
@@ -256,7 +276,8 @@ func TestEveryRequestHasOneClass(t *testing.T) {
 					t.Fatalf("seed %d: %s is in %d classes", seed, answer.Request.Text, len(in))
 				}
 				if !among(answer, in[0].Possible) {
-					t.Fatalf("seed %d: %s\n%+v\n%s, which has no such possible answer", seed, answer.Request.Text, answer, in[0].Text())
+					t.Fatalf("seed %d: %s\n%+v\n%s, which has no such possible answer", seed, answer.Request.Text,
+						answer, in[0].Text())
 				}
 				if in[0].Possible != nil {
 					open++
@@ -275,14 +296,17 @@ func TestEveryRequestHasOneClass(t *testing.T) {
 					taken++
 				}
 				if !same(answer, in[0].Answer) {
-					t.Fatalf("seed %d: %s\n%+v\n%s, as %s\n%+v", seed, answer.Request.Text, answer, in[0].Text(), in[0].Request.Text, in[0].Answer)
+					t.Fatalf("seed %d: %s\n%+v\n%s, as %s\n%+v", seed, answer.Request.Text, answer, in[0].Text(),
+						in[0].Request.Text, in[0].Answer)
 				}
 			}
 		}
 	}
-	t.Logf("%d requests, %d taken by a rule, %d of several possible answers, %d of unknown classes, %d classes", asked, taken, open, unknown, classes)
+	t.Logf("%d requests, %d taken by a rule, %d of several possible answers, %d of unknown classes, %d classes", asked,
+		taken, open, unknown, classes)
 	if delegated == 0 || open < asked/50 || unknown == 0 || taken < asked/5 || unknown > asked/4 {
-		t.Errorf("the draw misses what it is for: of %d requests a rule takes %d, and %d are of unknown classes", asked, taken, unknown)
+		t.Errorf("the draw misses what it is for: of %d requests a rule takes %d, and %d are of unknown classes",
+			asked, taken, unknown)
 	}
 }
 
@@ -301,7 +325,10 @@ func instant(text string) time.Time {
 }
 
 func (d dice) settings() model.Settings {
-	return model.NewSettings(map[string]any{gatewayapi.ListenerIsolation: d.chance(70), gatewayapi.HostnamePrecedence: one(d, "intersection", "original"),
-		gatewayapi.PrefixLength: one(d, "stripped", "literal"), gatewayapi.MethodRank: one(d, "header", "own"), gatewayapi.RouteAgeSource: one(d, "none", "creationTimestamp"),
-		gatewayapi.RegexAnchored: d.chance(80), gatewayapi.RegexRank: one(d, "ambiguous", "afterExact", "afterPrefix", "byLength")})
+	return model.NewSettings(map[string]any{gatewayapi.ListenerIsolation: d.chance(70),
+		gatewayapi.HostnamePrecedence: one(d, "intersection", "original"),
+		gatewayapi.PrefixLength:       one(d, "stripped", "literal"), gatewayapi.MethodRank: one(d, "header",
+			"own"), gatewayapi.RouteAgeSource: one(d, "none", "creationTimestamp"),
+		gatewayapi.RegexAnchored: d.chance(80), gatewayapi.RegexRank: one(d, "ambiguous", "afterExact",
+			"afterPrefix", "byLength")})
 }

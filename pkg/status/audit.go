@@ -20,10 +20,11 @@ const (
 	Stale          DifferenceKind = "Stale"          // reported about another generation of the object
 	Different      DifferenceKind = "Different"      // reported with another status
 	DanglingTarget DifferenceKind = "DanglingTarget" // reported as accepted, and one of several targets is not there
-	Overridden     DifferenceKind = "Overridden"     // reported as in force, and computed as overridden, wholly or in part
-	Truncated      DifferenceKind = "Truncated"      // not reported because the API has no room for more entries
-	ReasonDiffers  DifferenceKind = "ReasonDifferent"
-	Unpredictable  DifferenceKind = "Unpredictable" // not compared
+	// reported as in force, and computed as overridden, wholly or in part
+	Overridden    DifferenceKind = "Overridden"
+	Truncated     DifferenceKind = "Truncated" // not reported because the API has no room for more entries
+	ReasonDiffers DifferenceKind = "ReasonDifferent"
+	Unpredictable DifferenceKind = "Unpredictable" // not compared
 )
 
 // Difference is one thing in which a report differs from the prediction.
@@ -59,23 +60,28 @@ type Audit struct {
 
 // Auditor compares predictions with reports.
 type Auditor struct {
-	res          *resolve.Resolution
-	kinds        map[model.GroupKind]*resolve.Kind
-	classes      map[string]bool            // the controllers of the input's GatewayClasses
-	writers      map[model.GroupKind]string // by policy kind the controllers in whose names entries are predicted, each between blanks
-	marks        map[string]bool            // types of marks that are predicted somewhere
-	reporting    map[model.GroupKind]bool   // kinds of which some object reports something
-	doubts       map[model.Ref]string       // what is not known of an object, beside what could not be read
-	lostInput    string                     // what part of the input was lost, so that any prediction may be wrong; "": none
+	res     *resolve.Resolution
+	kinds   map[model.GroupKind]*resolve.Kind
+	classes map[string]bool // the controllers of the input's GatewayClasses
+	// by policy kind the controllers in whose names entries are predicted, each between blanks
+	writers   map[model.GroupKind]string
+	marks     map[string]bool          // types of marks that are predicted somewhere
+	reporting map[model.GroupKind]bool // kinds of which some object reports something
+	doubts    map[model.Ref]string     // what is not known of an object, beside what could not be read
+	// what part of the input was lost, so that any prediction may be wrong; "": none
+	lostInput    string
 	unread       unreadListeners
 	missingLists bool // lists are missing that marks may depend on
 }
 
-// NewAuditor prepares to audit some of the predictions, which are all those that were made for the given kinds; problems are those of the
-// answer.
-func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Prediction, problems []model.Problem) *Auditor {
-	a := &Auditor{res: r, kinds: map[model.GroupKind]*resolve.Kind{}, classes: map[string]bool{}, writers: map[model.GroupKind]string{},
-		marks: map[string]bool{}, reporting: map[model.GroupKind]bool{}, doubts: map[model.Ref]string{}, unread: newUnreadListeners(r),
+// NewAuditor prepares to audit some of the predictions, which are all those that were made for the
+// given kinds; problems are those of the answer.
+func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Prediction,
+	problems []model.Problem) *Auditor {
+	a := &Auditor{res: r, kinds: map[model.GroupKind]*resolve.Kind{}, classes: map[string]bool{},
+		writers: map[model.GroupKind]string{},
+		marks:   map[string]bool{}, reporting: map[model.GroupKind]bool{}, doubts: map[model.Ref]string{},
+		unread:       newUnreadListeners(r),
 		missingLists: r.Snapshot.Cluster != nil && len(r.Snapshot.Cluster.Unread) > 0}
 	for _, k := range kinds {
 		if _, known := a.kinds[k.GroupKind]; !known {
@@ -101,7 +107,8 @@ func (a *Auditor) addPrediction(p *Prediction) {
 		a.reporting[gk] = len(a.reportsOf(o, "")) > 0
 	}
 	for _, e := range p.Ancestors {
-		if _, isPolicy := a.kinds[gk]; isPolicy && e.Controller != "" && !strings.Contains(a.writers[gk], " "+e.Controller+" ") {
+		if _, isPolicy := a.kinds[gk]; isPolicy && e.Controller != "" &&
+			!strings.Contains(a.writers[gk], " "+e.Controller+" ") {
 			a.writers[gk] += " " + e.Controller + " "
 		}
 		for _, c := range e.Conditions {
@@ -148,7 +155,8 @@ func hasUnknownConditions(k *resolve.Kind) bool {
 
 // Audit compares one prediction with what its object reports.
 func (a *Auditor) Audit(p Prediction) Audit {
-	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.WithoutSection()), kind: a.kinds[p.Object.GroupKind()]}
+	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.WithoutSection()),
+		kind: a.kinds[p.Object.GroupKind()]}
 	if c.object == nil {
 		return Audit{Result: NotCompared}
 	}

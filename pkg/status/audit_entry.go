@@ -51,7 +51,8 @@ func (c *comparison) findCandidates(e *Ancestor) []int {
 	switch {
 	case e.Ref == nil && len(own) > 0:
 		return own
-	case e.Ref == nil && c.kind != nil && c.kind.Status.Func == "": // the descriptor does not say where the conditions stand
+	// the descriptor does not say where the conditions stand
+	case e.Ref == nil && c.kind != nil && c.kind.Status.Func == "":
 		return all
 	case e.Ref == nil:
 		return nil
@@ -63,9 +64,13 @@ func (c *comparison) findCandidates(e *Ancestor) []int {
 
 // addAbsent records a predicted entry that is not reported.
 func (c *comparison) addAbsent(e *Ancestor) {
-	known := slices.ContainsFunc(e.Conditions, func(p Condition) bool { return p.Status != "Unknown" && (!isMark(p.Type) || p.Status == "True") })
+	known := slices.ContainsFunc(e.Conditions, func(p Condition) bool {
+		return p.Status != "Unknown" &&
+			(!isMark(p.Type) || p.Status == "True")
+	})
 	note := func(message string) {
-		c.notes = append(c.notes, Difference{Kind: Unpredictable, Ref: e.Ref, Port: e.Port, Controller: e.Controller, Message: message})
+		c.notes = append(c.notes, Difference{Kind: Unpredictable, Ref: e.Ref, Port: e.Port, Controller: e.Controller,
+			Message: message})
 	}
 	switch why := c.absenceExcuse(e); {
 	case !known && len(e.Conditions) > 0 && e.Conditions[0].Status == "Unknown":
@@ -85,7 +90,8 @@ func (c *comparison) absenceExcuse(e *Ancestor) string {
 	case e.Tentative:
 		return "the policy has no target, so no controller processes it"
 	case c.kind != nil && hasUnknownConditions(c.kind) && !c.reporting[c.kind.GroupKind]:
-		return "no " + c.kind.GroupKind.Kind + " reports any status, and it is unknown which conditions its controller writes"
+		return "no " + c.kind.GroupKind.Kind +
+			" reports any status, and it is unknown which conditions its controller writes"
 	case c.kind != nil && e.Ref == nil:
 		return ""
 	case c.kind == nil && e.Ref == nil && controllerOf(c.res, c.object.Ref) == "", e.Ref != nil && e.Controller == "":
@@ -122,8 +128,10 @@ type entryComparison struct {
 }
 
 // newDifference is a difference about the entry, in words.
-func (s *entryComparison) newDifference(kind DifferenceKind, predicted *Condition, reported *Reported, format string, args ...any) Difference {
-	d := Difference{Kind: kind, Ref: s.report.Ref, Port: s.report.Port, Controller: s.report.Controller, Predicted: predicted, Reported: reported, Message: fmt.Sprintf(format, args...)}
+func (s *entryComparison) newDifference(kind DifferenceKind, predicted *Condition, reported *Reported, format string,
+	args ...any) Difference {
+	d := Difference{Kind: kind, Ref: s.report.Ref, Port: s.report.Port, Controller: s.report.Controller,
+		Predicted: predicted, Reported: reported, Message: fmt.Sprintf(format, args...)}
 	switch {
 	case predicted != nil:
 		d.Type = predicted.Type
@@ -177,11 +185,13 @@ func (s *entryComparison) findOutdated() bool {
 	slices.Sort(generations)
 	for _, g := range generations {
 		first := s.report.conditionOfType(types[g][0])
-		d := s.newDifference(Stale, nil, first, "%s for generation %d, the object has %d: ", joinWords(types[g], "is", "are")+" reported", g, s.generation)
+		d := s.newDifference(Stale, nil, first, "%s for generation %d, the object has %d: ", joinWords(types[g], "is",
+			"are")+" reported", g, s.generation)
 		if g < s.generation {
 			d.Message += "the controller has not seen the last change; is " + s.reporterName() + " running?"
 		} else {
-			d.Message += "the status is that of an earlier object of this name, or was restored with it; is " + s.reporterName() + " running?"
+			d.Message += "the status is that of an earlier object of this name, or was restored with it; is " +
+				s.reporterName() + " running?"
 		}
 		if len(types[g]) > 1 {
 			d.Type, d.Reported = "", nil
@@ -199,17 +209,22 @@ func (s *entryComparison) addLacking(p *Condition) {
 		s.addNote(s.newDifference(Unpredictable, p, nil, "%s is not reported beside a refusal", p.Type))
 	case p.Type == "Overridden" && p.Status == "True":
 		s.conditionCompared = true
-		s.addDifference(s.newDifference(Overridden, p, nil, "computed as overridden, but not reported as such: %s", shortenMessage(p.Message)))
+		s.addDifference(s.newDifference(Overridden, p, nil, "computed as overridden, but not reported as such: %s",
+			shortenMessage(p.Message)))
 	case isMark(p.Type):
 		s.conditionCompared = true
-		s.addDifference(s.newDifference(Missing, p, nil, "no mark says that policies affect the object (%s): has their controller seen it?", shortenMessage(p.Message)))
+		s.addDifference(s.newDifference(Missing, p, nil,
+			"no mark says that policies affect the object (%s): has their controller seen it?",
+			shortenMessage(p.Message)))
 	case isMinorCondition(p.Type):
 		s.addNote(s.newDifference(Missing, p, nil, "%s is not reported: %s", p.Type, shortenMessage(p.Message)))
 	case s.kind != nil && hasUnknownConditions(s.kind):
-		s.addNote(s.newDifference(Unpredictable, p, nil, "%s is not reported, and nothing says that the controller of the kind writes it", p.Type))
+		s.addNote(s.newDifference(Unpredictable, p, nil,
+			"%s is not reported, and nothing says that the controller of the kind writes it", p.Type))
 	default:
 		s.conditionCompared = true
-		s.addDifference(s.newDifference(Missing, p, nil, "%s is not reported beside the others: is %s of another version?", p.Type, s.reporterName()))
+		s.addDifference(s.newDifference(Missing, p, nil,
+			"%s is not reported beside the others: is %s of another version?", p.Type, s.reporterName()))
 	}
 }
 
@@ -220,35 +235,51 @@ func isMinorCondition(kind string) bool { return kind == "Warning" || kind == "A
 func (s *entryComparison) compareCondition(p *Condition, r *Reported) {
 	switch {
 	case p.Status == r.Status && p.Reason == r.Reason:
-	case s.kind != nil && slices.ContainsFunc(s.kind.Status.States, func(f policy.StateField) bool { return f.Type() == p.Type }):
-		s.addDifference(s.newDifference(Different, p, r, "%s is %s, and predicted as %s: %s", p.Type, r.Status, p.Status, shortenMessage(p.Message)))
-	case p.Status == r.Status && p.Status == "True" && s.isPartialReason(p.Reason) && !s.isPartialReason(r.Reason) && !isMinorCondition(p.Type):
-		s.addDifference(s.newDifference(Overridden, p, r, "reported as in force, but computed as overridden in part: %s", shortenMessage(p.Message)))
+	case s.kind != nil && slices.ContainsFunc(s.kind.Status.States,
+		func(f policy.StateField) bool { return f.Type() == p.Type }):
+		s.addDifference(s.newDifference(Different, p, r, "%s is %s, and predicted as %s: %s", p.Type, r.Status,
+			p.Status, shortenMessage(p.Message)))
+	case p.Status == r.Status && p.Status == "True" && s.isPartialReason(p.Reason) && !s.isPartialReason(r.Reason) &&
+		!isMinorCondition(p.Type):
+		s.addDifference(s.newDifference(Overridden, p, r,
+			"reported as in force, but computed as overridden in part: %s", shortenMessage(p.Message)))
 	case p.Status == r.Status:
-		s.addNote(s.newDifference(ReasonDiffers, p, r, "%s is %s as predicted, with the reason %s in place of %s%s", p.Type, p.Status, r.Reason, p.Reason, quoteMessage(r)))
+		s.addNote(s.newDifference(ReasonDiffers, p, r, "%s is %s as predicted, with the reason %s in place of %s%s",
+			p.Type, p.Status, r.Reason, p.Reason, quoteMessage(r)))
 	case r.isPending():
-		s.addDifference(s.newDifference(Missing, p, r, "no controller has processed the object yet (%s%s): is %s running?", r.Reason, quoteMessage(r), s.reporterName()))
+		s.addDifference(s.newDifference(Missing, p, r,
+			"no controller has processed the object yet (%s%s): is %s running?", r.Reason, quoteMessage(r),
+			s.reporterName()))
 	case isMinorCondition(p.Type):
 		s.addNote(s.newDifference(Different, p, r, "%s is predicted %s and reported %s", p.Type, p.Status, r.Status))
 	case p.Type == typeProgrammed && p.Status == "True" && !s.isOverridingReason(r.Reason):
-		s.addNote(s.newDifference(Unpredictable, p, r, "not compared: only the controller knows whether the data plane is programmed; it says %s%s", r.Reason, quoteMessage(r)))
+		s.addNote(s.newDifference(Unpredictable, p, r,
+			"not compared: only the controller knows whether the data plane is programmed; it says %s%s", r.Reason,
+			quoteMessage(r)))
 	case p.Status == "False" && s.isOverridingReason(p.Reason), p.Type == "Overridden" && p.Status == "True":
-		s.addDifference(s.newDifference(Overridden, p, r, "reported as in force, but computed as overridden: %s", shortenMessage(p.Message)))
+		s.addDifference(s.newDifference(Overridden, p, r, "reported as in force, but computed as overridden: %s",
+			shortenMessage(p.Message)))
 	case r.Status == "True":
-		s.addDifference(s.newDifference(Different, p, r, "reported True but predicted False: %s; does %s see other objects, or interpret them differently?", shortenMessage(p.Message), s.reporterName()))
+		s.addDifference(s.newDifference(Different, p, r,
+			"reported True but predicted False: %s; does %s see other objects, or interpret them differently?",
+			shortenMessage(p.Message), s.reporterName()))
 	default:
-		s.addDifference(s.newDifference(Different, p, r, "predicted True, and reported %s for a reason that the objects do not show: %s%s", r.Status, r.Reason, quoteMessage(r)))
+		s.addDifference(s.newDifference(Different, p, r,
+			"predicted True, and reported %s for a reason that the objects do not show: %s%s", r.Status, r.Reason,
+			quoteMessage(r)))
 	}
 }
 
 // isOverridingReason reports whether a reason says that other policies have what this one sets.
 func (s *entryComparison) isOverridingReason(reason string) bool {
-	return reason == string(gatewayv1.PolicyReasonConflicted) || strings.Contains(reason, "Overridden") || s.hasUsualWords() && reason == s.kind.Status.None
+	return reason == string(gatewayv1.PolicyReasonConflicted) || strings.Contains(reason, "Overridden") ||
+		s.hasUsualWords() && reason == s.kind.Status.None
 }
 
 // isPartialReason reports whether a reason says that not all of something holds.
 func (s *entryComparison) isPartialReason(reason string) bool {
-	return strings.HasPrefix(reason, "Partially") || reason == "Merged" || s.hasUsualWords() && reason == s.kind.Status.Some && reason != s.kind.Status.All
+	return strings.HasPrefix(reason, "Partially") || reason == "Merged" || s.hasUsualWords() &&
+		reason == s.kind.Status.Some && reason != s.kind.Status.All
 }
 
 // hasUsualWords reports whether the words of the kind say whether a policy is in force.

@@ -38,8 +38,9 @@ func (c *comparison) addMissing() {
 		e := &c.p.Ancestors[i]
 		for _, p := range e.Conditions {
 			if p.Type == "Aggregated" && p.Status == "True" { // both say so, and entries are missing all the same
-				c.notes = append(c.notes, Difference{Kind: Truncated, Ref: e.Ref, Port: e.Port, Controller: e.Controller,
-					Message: "there are more entries than the API allows: nothing is reported for the others, but the object applies there too"})
+				c.notes = append(c.notes, Difference{Kind: Truncated, Ref: e.Ref, Port: e.Port,
+					Controller: e.Controller,
+					Message:    "there are more entries than the API allows: nothing is reported for the others, but the object applies there too"})
 			}
 		}
 	}
@@ -52,12 +53,15 @@ func (c *comparison) addMissing() {
 			names = append(names, refName(e.Ref, e.Port))
 		}
 		slices.Sort(names)
-		c.differences = append(c.differences, Difference{Kind: Truncated, Message: fmt.Sprintf("%d entries are reported, the most that the API allows: nothing is reported for %s, but the object applies there too",
-			len(c.reports), listNames(slices.Compact(names)))})
+		c.differences = append(c.differences, Difference{Kind: Truncated,
+			Message: fmt.Sprintf(
+				"%d entries are reported, the most that the API allows: nothing is reported for %s, but the object applies there too",
+				len(c.reports), listNames(slices.Compact(names)))})
 		return
 	}
 	for _, e := range c.missing {
-		c.differences = append(c.differences, Difference{Kind: Missing, Ref: e.Ref, Port: e.Port, Controller: e.Controller, Message: c.describeMissing(&e)})
+		c.differences = append(c.differences, Difference{Kind: Missing, Ref: e.Ref, Port: e.Port,
+			Controller: e.Controller, Message: c.describeMissing(&e)})
 	}
 }
 
@@ -66,11 +70,13 @@ func (c *comparison) describeMissing(e *Ancestor) string {
 	who := c.controllerName(e.Controller)
 	switch {
 	case c.p.Object.Section != "":
-		return fmt.Sprintf("the status of %s has no entry for the listener: has %s seen the last change?", c.object.Ref, who)
+		return fmt.Sprintf("the status of %s has no entry for the listener: has %s seen the last change?",
+			c.object.Ref, who)
 	case e.Ref == nil:
 		return fmt.Sprintf("no condition is reported: is %s running, and does it know the kind?", who)
 	}
-	return fmt.Sprintf("nothing is reported for %s: is %s running, and does it know the kind?", refName(e.Ref, e.Port), who)
+	return fmt.Sprintf("nothing is reported for %s: is %s running, and does it know the kind?",
+		refName(e.Ref, e.Port), who)
 }
 
 // refName names an ancestor or a parent.
@@ -103,7 +109,8 @@ func (c *comparison) findLeftovers() {
 			continue
 		}
 		c.compared = true
-		c.differences = append(c.differences, Difference{Kind: Unexpected, Ref: r.Ref, Port: r.Port, Controller: r.Controller, Message: why})
+		c.differences = append(c.differences, Difference{Kind: Unexpected, Ref: r.Ref, Port: r.Port,
+			Controller: r.Controller, Message: why})
 	}
 }
 
@@ -114,10 +121,12 @@ func (c *comparison) whyUnexpected(r *Report) string {
 	}
 	known := slices.Contains(c.kind.Controllers, r.Controller) ||
 		r.Ref.GroupKind() == gatewayKind && strings.Contains(c.writers[c.kind.GroupKind], " "+r.Controller+" ")
-	if !known || !c.isFullyPredicted() || slices.ContainsFunc(c.p.Ancestors, func(e Ancestor) bool { return e.Ref == nil }) {
+	if !known || !c.isFullyPredicted() ||
+		slices.ContainsFunc(c.p.Ancestors, func(e Ancestor) bool { return e.Ref == nil }) {
 		return ""
 	}
-	return fmt.Sprintf("reported for %s, where nothing of the policy should be reported: is the entry a leftover from before a change?", refName(r.Ref, r.Port))
+	return fmt.Sprintf(
+		"reported for %s, where nothing of the policy should be reported: is the entry a leftover from before a change?", refName(r.Ref, r.Port))
 }
 
 // whyUnexpectedParent says why an entry of a route should not be there: the route does not name the
@@ -132,10 +141,14 @@ func (c *comparison) whyUnexpectedParent(r *Report) string {
 		named = named || parent == *r.Ref && port == r.Port
 	}
 	if !named {
-		return fmt.Sprintf("reported for %s, which the route does not name: is the entry a leftover from before a change?", refName(r.Ref, r.Port))
+		return fmt.Sprintf(
+			"reported for %s, which the route does not name: is the entry a leftover from before a change?",
+			refName(r.Ref, r.Port))
 	}
 	if theirs := controllerOf(c.res, *r.Ref); theirs != "" && theirs != r.Controller {
-		return fmt.Sprintf("reported for %s, which belongs to controller %s: is the entry a leftover from before a change?", refName(r.Ref, r.Port), theirs)
+		return fmt.Sprintf(
+			"reported for %s, which belongs to controller %s: is the entry a leftover from before a change?",
+			refName(r.Ref, r.Port), theirs)
 	}
 	return ""
 }
@@ -147,11 +160,13 @@ func (s *entryComparison) findSurplus() {
 	for i := range s.report.Conditions {
 		r := &s.report.Conditions[i]
 		predicted := slices.ContainsFunc(s.predicted.Conditions, func(p Condition) bool { return p.Type == r.Type })
-		if predicted || r.Status != "True" || s.isStale(r) || !slices.Contains(types, r.Type) && !s.isStrayMark(r.Type) {
+		if predicted || r.Status != "True" || s.isStale(r) || !slices.Contains(types, r.Type) &&
+			!s.isStrayMark(r.Type) {
 			continue
 		}
 		s.conditionCompared = true
-		s.addDifference(s.newDifference(Unexpected, nil, r, "%s is reported, but nothing in the input explains it: %s%s", r.Type, r.Reason, quoteMessage(r)))
+		s.addDifference(s.newDifference(Unexpected, nil, r,
+			"%s is reported, but nothing in the input explains it: %s%s", r.Type, r.Reason, quoteMessage(r)))
 	}
 }
 
@@ -163,7 +178,8 @@ func (s *entryComparison) completeTypes() []string {
 	case s.isFullyPredicted():
 		return s.kind.Status.Complete
 	case s.kind == nil && s.p.Object.Section != "":
-		if owner, ok := s.listenerOwner(); ok && s.unread.conflictDoubt(owner) == "" && s.res.Graph.Node(owner).Role != topology.ListenerSet {
+		if owner, ok := s.listenerOwner(); ok && s.unread.conflictDoubt(owner) == "" &&
+			s.res.Graph.Node(owner).Role != topology.ListenerSet {
 			return []string{typeConflicted}
 		}
 	}
@@ -206,7 +222,8 @@ func (c *comparison) findDangling() {
 		return
 	}
 	for _, m := range c.p.Missed {
-		c.differences = append(c.differences, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port, Controller: at.Controller, Target: &m.Ref, Type: typeAccepted, Reported: accepted,
+		c.differences = append(c.differences, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port,
+			Controller: at.Controller, Target: &m.Ref, Type: typeAccepted, Reported: accepted,
 			Message: "reported as accepted, but " + m.describeMiss()})
 	}
 }
@@ -241,7 +258,8 @@ func (c *comparison) compareCounts() {
 		kinds = append(kinds, ref.GroupKind().String())
 	}
 	slices.Sort(kinds)
-	if want := slices.Sorted(slices.Values(c.p.SupportedKinds)); c.p.SupportedKinds != nil && !slices.Equal(want, kinds) && entry.Has("supportedKinds") {
+	if want := slices.Sorted(slices.Values(c.p.SupportedKinds)); c.p.SupportedKinds != nil &&
+		!slices.Equal(want, kinds) && entry.Has("supportedKinds") {
 		c.noteCount("supportedKinds", strings.Join(want, ", "), strings.Join(kinds, ", "))
 	}
 }
@@ -253,7 +271,8 @@ func (c *comparison) compareCount(field string, predicted *int, reported model.B
 }
 
 func (c *comparison) noteCount(field, predicted, reported string) {
-	c.notes = append(c.notes, Difference{Kind: Different, Type: field, Predicted: &Condition{Type: field, Status: predicted}, Reported: &Reported{Condition: Condition{Type: field, Status: reported}},
+	c.notes = append(c.notes, Difference{Kind: Different, Type: field, Predicted: &Condition{Type: field,
+		Status: predicted}, Reported: &Reported{Condition: Condition{Type: field, Status: reported}},
 		Message: fmt.Sprintf("%s is predicted %s and reported %s", field, orNone(predicted), orNone(reported))})
 }
 

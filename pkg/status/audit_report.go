@@ -17,7 +17,8 @@ type Reported struct {
 	ObservedGeneration int64 // the generation of the object that it is about; 0: not said
 }
 
-// Report is what one controller reports towards one ancestor or parent; a nil Ref means that the conditions are the object's own.
+// Report is what one controller reports towards one ancestor or parent; a nil Ref means that the
+// conditions are the object's own.
 type Report struct {
 	Ref        *model.Ref
 	Port       int32
@@ -74,7 +75,8 @@ func ReadReports(o *model.Object, listener string) []Report {
 		for _, entry := range status.Field(form.list).Items {
 			ref, port := readReference(entry.Field(form.ref), o.Ref.Namespace)
 			if ref.Name != "" {
-				out = append(out, Report{Ref: &ref, Port: port, Controller: entry.Text("controllerName"), Conditions: readConditions(entry)})
+				out = append(out, Report{Ref: &ref, Port: port, Controller: entry.Text("controllerName"),
+					Conditions: readConditions(entry)})
 			}
 		}
 	}
@@ -106,8 +108,9 @@ func listenerEntry(status model.Body, name string) (model.Body, bool) {
 
 // readReference returns a reference of a status with its defaults filled in.
 func readReference(b model.Body, namespace string) (model.Ref, int32) {
-	ref := model.Ref{Group: gatewayv1.GroupName, Kind: cmp.Or(b.Text("kind"), "Gateway"), Namespace: cmp.Or(b.Text("namespace"), namespace),
-		Name: b.Text("name"), Section: b.Text("sectionName")}
+	ref := model.Ref{Group: gatewayv1.GroupName, Kind: cmp.Or(b.Text("kind"), "Gateway"),
+		Namespace: cmp.Or(b.Text("namespace"), namespace),
+		Name:      b.Text("name"), Section: b.Text("sectionName")}
 	if b.Field("group").IsText() {
 		ref.Group = b.Text("group")
 	}
@@ -135,8 +138,10 @@ func (c *comparison) restoreRefs() {
 func readConditions(b model.Body) []Reported {
 	var out []Reported
 	for _, c := range b.Field("conditions").Items {
-		r := Reported{Condition{c.Text("type"), c.Text("status"), c.Text("reason"), c.Text("message")}, toInteger(c.Field("observedGeneration"))}
-		if r.Type != "" && r.Status != "" && !slices.ContainsFunc(out, func(have Reported) bool { return have.Type == r.Type }) {
+		r := Reported{Condition{c.Text("type"), c.Text("status"), c.Text("reason"), c.Text("message")},
+			toInteger(c.Field("observedGeneration"))}
+		if r.Type != "" && r.Status != "" &&
+			!slices.ContainsFunc(out, func(have Reported) bool { return have.Type == r.Type }) {
 			out = append(out, r)
 		}
 	}
@@ -202,20 +207,24 @@ func readState(b model.Body, at, words []string) string {
 	return b.Text()
 }
 
-// HasStatus reports whether any object of a snapshot that could say something about policies has conditions, or what its kind has in their place.
+// HasStatus reports whether any object of a snapshot that could say something about policies has
+// conditions, or what its kind has in their place.
 func HasStatus(in *model.Snapshot, kinds []*resolve.Kind) bool {
 	for _, k := range kinds {
-		if slices.ContainsFunc(in.OfKind(k.GroupKind), func(o *model.Object) bool { return len(readPolicyReports(k.Kind, o)) > 0 }) {
+		if slices.ContainsFunc(in.OfKind(k.GroupKind),
+			func(o *model.Object) bool { return len(readPolicyReports(k.Kind, o)) > 0 }) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(in.Objects, func(o *model.Object) bool {
-		return o.Ref.Group != "" && o.Ref.Group != "apiextensions.k8s.io" && (len(ReadReports(o, "")) > 0 || o.Body.At("status", "listeners").Len() > 0)
+		return o.Ref.Group != "" && o.Ref.Group != "apiextensions.k8s.io" && (len(ReadReports(o, "")) > 0 ||
+			o.Body.At("status", "listeners").Len() > 0)
 	})
 }
 
 // isServed reports whether an object is as a server holds it, so that what its status lacks is not
 // reported. A manifest has no status.
 func isServed(o *model.Object) bool {
-	return o.Origin.Cluster != "" || o.Body.At("status").IsObject() || o.Text("metadata", "uid") != "" || o.Text("metadata", "resourceVersion") != ""
+	return o.Origin.Cluster != "" || o.Body.At("status").IsObject() || o.Text("metadata", "uid") != "" ||
+		o.Text("metadata", "resourceVersion") != ""
 }

@@ -112,11 +112,13 @@ func computeInForce(in Input) InForce {
 func (in Input) isForceUnknown() bool {
 	p := in.Outcome.Policy
 	for _, scope := range in.Resolution.ScopesOf(in.Kind) {
-		if slices.ContainsFunc(scope.PartsOf(p), func(part *policy.Policy) bool { return len(scope.Gaps().Of(part)) > 0 }) {
+		if slices.ContainsFunc(scope.PartsOf(p),
+			func(part *policy.Policy) bool { return len(scope.Gaps().Of(part)) > 0 }) {
 			return true
 		}
 	}
-	return !p.Refused && (!in.Kind.SeesNamespace(p.Ref().Namespace) || hasUnknownTargets(in) || slices.ContainsFunc(p.Refs, in.isWithheld) || len(in.Kind.Gaps().Of(p)) > 0 ||
+	return !p.Refused && (!in.Kind.SeesNamespace(p.Ref().Namespace) || hasUnknownTargets(in) ||
+		slices.ContainsFunc(p.Refs, in.isWithheld) || len(in.Kind.Gaps().Of(p)) > 0 ||
 		slices.ContainsFunc(in.Kind.Guesses().Of(p), model.Problem.IsIncomplete))
 }
 
@@ -131,7 +133,8 @@ func (in Input) hasUnseenPath() bool {
 		if g.Node(id).Role == topology.Rule {
 			id = g.Parents(topology.All, id)[0]
 		}
-		return slices.ContainsFunc(g.Attachments(id), func(a topology.Attachment) bool { return a.State == topology.Unknown || a.Missing })
+		return slices.ContainsFunc(g.Attachments(id),
+			func(a topology.Attachment) bool { return a.State == topology.Unknown || a.Missing })
 	})
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// kinds describes a kind that merges, one of which the first on a target stays alone, one that is rejected in conflicts, and a direct one.
+// kinds describes a kind that merges, one of which the first on a target stays alone, one that is
+// rejected in conflicts, and a direct one.
 const kinds = `apiVersion: dopolicy.dev/v1alpha1
 kind: PolicyKind
 for: Paint.x.io
@@ -42,7 +43,8 @@ class: direct
 targets: [Service, Service/port]
 namespaces: grant`
 
-// base is Gateway demo/gw with listeners web and api, HTTPRoute demo/shop with rules cart and rest on both, and Service demo/web behind it.
+// base is Gateway demo/gw with listeners web and api, HTTPRoute demo/shop with rules cart and rest
+// on both, and Service demo/web behind it.
 const base = `apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: class}
@@ -71,13 +73,15 @@ const (
 	onService = `targetRef: {group: "", kind: Service, name: web}, `
 )
 
-// object is a manifest of a policy; its spec is in flow style without braces. A day is the creation time, 0 for none.
+// object is a manifest of a policy; its spec is in flow style without braces. A day is the creation
+// time, 0 for none.
 func object(kind, name string, day int, spec string) string {
 	created := ""
 	if day > 0 {
 		created = fmt.Sprintf(", creationTimestamp: \"2025-06-%02dT00:00:00Z\"", day)
 	}
-	return fmt.Sprintf("apiVersion: x.io/v1\nkind: %s\nmetadata: {name: %s, namespace: demo%s}\nspec: {%s}", kind, name, created, strings.TrimSuffix(spec, ", "))
+	return fmt.Sprintf("apiVersion: x.io/v1\nkind: %s\nmetadata: {name: %s, namespace: demo%s}\nspec: {%s}", kind,
+		name, created, strings.TrimSuffix(spec, ", "))
 }
 
 // resolved reads the base and the given manifests.
@@ -88,7 +92,8 @@ func resolved(t *testing.T, manifests ...string) *resolve.Resolution {
 	if err != nil || len(in.Problems) > 0 {
 		t.Fatal(err, in.Problems)
 	}
-	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil, descriptor.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil,
+		descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,8 @@ func MarkUnknownSets(r *resolve.Resolution, ancestors []Ancestor) {
 		}
 		for _, id := range r.Graph.Lookup(a.Ref.WithoutSection()) {
 			if set := r.Graph.ListenerSet(id); set.State == topology.SetUnknown {
-				a.Conditions = []Condition{{Type: typeAccepted, Status: "Unknown", Reason: "NotEvaluated", Message: set.Reason}}
+				a.Conditions = []Condition{{Type: typeAccepted, Status: "Unknown", Reason: "NotEvaluated",
+					Message: set.Reason}}
 			}
 		}
 	}

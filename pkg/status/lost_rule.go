@@ -38,7 +38,8 @@ func (l lossesByRule) addLoss(s *stackResult, loss merge.Loss, now []model.Ref) 
 func (l lossesByRule) toLostRules() []LostRule {
 	var out []LostRule
 	for rule, lost := range l {
-		out = append(out, LostRule{Rule: rule, To: sortedRefs(lost.to), Holders: sortedRefs(lost.holders), Beside: lost.beside})
+		out = append(out, LostRule{Rule: rule, To: sortedRefs(lost.to), Holders: sortedRefs(lost.holders),
+			Beside: lost.beside})
 	}
 	slices.SortFunc(out, func(a, b LostRule) int { return strings.Compare(a.Rule, b.Rule) })
 	return out

@@ -162,7 +162,8 @@ func countListeners(g *topology.Graph, id topology.NodeID) (total, bad, refused,
 // listenersNotValid is the condition of what is accepted although some of its listeners are not
 // valid.
 func listenersNotValid(bad, total int) Condition {
-	return Condition{typeAccepted, "True", string(gatewayv1.GatewayReasonListenersNotValid), fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
+	return Condition{typeAccepted, "True", string(gatewayv1.GatewayReasonListenersNotValid),
+		fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
 }
 
 func predictGateway(g *topology.Graph, id topology.NodeID, others unreadListeners) Prediction {
@@ -170,7 +171,9 @@ func predictGateway(g *topology.Graph, id topology.NodeID, others unreadListener
 	c := Condition{typeAccepted, "True", string(gatewayv1.GatewayReasonAccepted), "the Gateway is accepted"}
 	switch {
 	case doubtful > 0 && (bad == 0 || bad+doubtful == total): // the others decide otherwise
-		c = Condition{typeAccepted, "Unknown", "NotEvaluated", fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that may not be read", doubtful, total)}
+		c = Condition{typeAccepted, "Unknown", "NotEvaluated",
+			fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that may not be read",
+				doubtful, total)}
 	case refused > 0 && refused == total:
 		c = Condition{typeAccepted, "False", string(gatewayv1.GatewayReasonListenersNotValid), "no listener is valid"}
 	case others.conflictDoubt(id) != "":
@@ -190,7 +193,8 @@ func predictListener(g *topology.Graph, id topology.NodeID, others unreadListene
 	accepted := Condition{typeAccepted, "True", string(gatewayv1.ListenerReasonAccepted), "the listener is accepted"}
 	switch {
 	case f.Unsupported:
-		accepted = Condition{typeAccepted, "False", string(gatewayv1.ListenerReasonUnsupportedProtocol), fmt.Sprintf("protocol %q is not one of the Gateway API's", f.Protocol)}
+		accepted = Condition{typeAccepted, "False", string(gatewayv1.ListenerReasonUnsupportedProtocol),
+			fmt.Sprintf("protocol %q is not one of the Gateway API's", f.Protocol)}
 	case f.Refused.Reason != "":
 		accepted = Condition{typeAccepted, "False", f.Refused.Reason, f.Refused.Message}
 	case f.Refused.Message != "":
@@ -198,11 +202,14 @@ func predictListener(g *topology.Graph, id topology.NodeID, others unreadListene
 	}
 	resolved := resolvedRefsCondition(f.Refs)
 	if f.InvalidKinds {
-		resolved = Condition{typeResolvedRefs, "False", string(gatewayv1.ListenerReasonInvalidRouteKinds), "allowedRoutes names kinds that the protocol does not take"}
+		resolved = Condition{typeResolvedRefs, "False", string(gatewayv1.ListenerReasonInvalidRouteKinds),
+			"allowedRoutes names kinds that the protocol does not take"}
 	}
-	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
+	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}},
+		SupportedKinds: []string{}}
 	if f.WithoutCertificate != "" { // all that is ever predicted of a listener's being programmed, but for conflicts
-		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{typeProgrammed, "False", string(gatewayv1.ListenerReasonInvalid), f.WithoutCertificate})
+		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{typeProgrammed, "False",
+			string(gatewayv1.ListenerReasonInvalid), f.WithoutCertificate})
 	}
 	p.Ancestors[0].Conditions = addConflicts(g, id, p.Ancestors[0].Conditions, others)
 	for _, gk := range f.Kinds {
@@ -238,7 +245,8 @@ func predictRoute(r *resolve.Resolution, id topology.NodeID) Prediction {
 		if v.MaybeUnreported {
 			refs = Condition{typeResolvedRefs, "Unknown", "NotEvaluated", v.Reason}
 		}
-		entry := Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, refs}}
+		entry := Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent),
+			Conditions: []Condition{accepted, refs}}
 		if v.Verdict != nil {
 			entry.Controller, entry.Conditions = v.Verdict.Controller, []Condition{accepted}
 			if v.Verdict.Refs != nil {
@@ -264,7 +272,8 @@ func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
 	if o == nil || !strings.HasSuffix(gateway.Kind, "Gateway") {
 		return ""
 	}
-	class := r.Snapshot.Get(model.Ref{Group: gateway.Group, Kind: "GatewayClass", Name: o.Text("spec", "gatewayClassName")})
+	class := r.Snapshot.Get(model.Ref{Group: gateway.Group, Kind: "GatewayClass",
+		Name: o.Text("spec", "gatewayClassName")})
 	if class == nil {
 		return ""
 	}

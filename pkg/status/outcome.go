@@ -19,7 +19,8 @@ type PolicyOutcome struct {
 	Sets         int                // rules that it sets, over all distinct stacks
 	Holds        int                // those of which it is a source
 	LostTo       []model.Ref        // policies that its rules lost to, when they lost; sorted
-	// Holders are the policies that have now what this one does not: the sources of the rule, else all that contribute there.
+	// Holders are the policies that have now what this one does not: the sources of the rule, else
+	// all that contribute there.
 	Holders     []model.Ref
 	Lost        []LostRule  // rules that it does not have somewhere, by name
 	Overriders  []model.Ref // those of LostTo that took something where they do not keep the policy out
@@ -43,7 +44,8 @@ type LostRule struct {
 	Rule    string
 	To      []model.Ref // the policies that it lost to, when it lost; sorted
 	Holders []model.Ref // the policies that have it now; sorted
-	// Beside are the policies of each stack in which nobody has it, the loser included. The lists are shared, and not to be changed.
+	// Beside are the policies of each stack in which nobody has it, the loser included. The lists
+	// are shared, and not to be changed.
 	Beside [][]model.Ref
 }
 
@@ -56,7 +58,8 @@ func Outcomes(r *resolve.Resolution, k *resolve.Kind) []*PolicyOutcome {
 
 // countOutcomes counts for every policy of a kind.
 func countOutcomes(r *resolve.Resolution, k *resolve.Kind) []*PolicyOutcome {
-	c := outcomeCounter{res: r, kind: k, counts: make(map[*policy.Policy]*outcomeCount, len(k.Policies)), shares: map[resolve.StackID][]policyShare{},
+	c := outcomeCounter{res: r, kind: k, counts: make(map[*policy.Policy]*outcomeCount, len(k.Policies)),
+		shares:  map[resolve.StackID][]policyShare{},
 		allowed: map[policyTarget]bool{}, rejected: map[policyTarget]bool{}}
 	for _, p := range k.Policies {
 		t := &outcomeCount{outcome: &PolicyOutcome{Policy: p, Targets: k.TargetsOf(p)}, lost: lossesByRule{}}
@@ -88,7 +91,8 @@ type outcomeCounter struct {
 	counts map[*policy.Policy]*outcomeCount
 	shares map[resolve.StackID][]policyShare
 
-	allowed, rejected map[policyTarget]bool // where strategy none lets a policy stand, and where it rejects it, on some way
+	// where strategy none lets a policy stand, and where it rejects it, on some way
+	allowed, rejected map[policyTarget]bool
 }
 
 // policyTarget is a policy at one of its targets.

@@ -29,7 +29,8 @@ func (t *outcomeCount) addShare(sh *policyShare) {
 // buildOutcome writes down what was counted.
 func (t *outcomeCount) buildOutcome() *PolicyOutcome {
 	f := t.outcome
-	f.LostTo, f.Overriders, f.Holders, f.RejectedBy = sortedRefs(t.lostTo), sortedRefs(t.overriders), sortedRefs(t.holders), sortedRefs(t.rejectedBy)
+	f.LostTo, f.Overriders, f.Holders, f.RejectedBy = sortedRefs(t.lostTo), sortedRefs(t.overriders), sortedRefs(
+		t.holders), sortedRefs(t.rejectedBy)
 	f.Conflicts, f.Lost, f.Affected = t.conflicts.List, t.lost.toLostRules(), sortedRefs(t.affected)
 	return f
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// Condition is one predicted condition. Status is True, False or, where the input does not tell, Unknown.
+// Condition is one predicted condition. Status is True, False or, where the input does not tell,
+// Unknown.
 type Condition struct{ Type, Status, Reason, Message string }
 
 // Ancestor is the conditions towards one ancestor; a nil Ref means that they are the object's own.
@@ -80,7 +81,8 @@ type CustomWriter func(r *resolve.Resolution, k *resolve.Kind, fates []*PolicyOu
 // Marker writes the marks that a kind's policies leave on other objects.
 type Marker func(r *resolve.Resolution, k *resolve.Kind) []Mark
 
-// Mark is a condition on an object that a policy affects: the object's own, or an entry of the controller for each parent of a route.
+// Mark is a condition on an object that a policy affects: the object's own, or an entry of the
+// controller for each parent of a route.
 type Mark struct {
 	Object     model.Ref
 	Controller string // not "": in the entry of this controller, for every parent of the route
@@ -121,7 +123,8 @@ func PredictPolicies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functio
 		}
 		out = slices.Grow(out, len(fates))
 		for _, f := range fates {
-			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, NoConditions: f.Policy.Kind.Status.NoConditions, Custom: blocks[f.Policy]}
+			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused,
+				NoConditions: f.Policy.Kind.Status.NoConditions, Custom: blocks[f.Policy]}
 			in := Input{r, k, f}
 			force := computeInForce(in)
 			p.Selected = selectedTargets(in)
@@ -195,9 +198,11 @@ func acceptedCondition(in Input) (Condition, bool) {
 		ref := f.Missed[0].Ref
 		switch code := missedCode(in, f.Missed[0]); code {
 		case model.TargetNotFound:
-			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", describeRef(ref), listSections(in, ref))
+			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", describeRef(ref),
+				listSections(in, ref))
 		case model.RefNotPermitted:
-			return no(string(gatewayv1.RouteReasonRefNotPermitted), "no ReferenceGrant permits the reference to %s", describeRef(ref))
+			return no(string(gatewayv1.RouteReasonRefNotPermitted), "no ReferenceGrant permits the reference to %s",
+				describeRef(ref))
 		default:
 			return no(string(gatewayv1.PolicyReasonInvalid), "%s cannot be a target of the policy", describeRef(ref))
 		}
@@ -255,9 +260,11 @@ func inForceCondition(f *PolicyOutcome, words policy.StatusWords) *Condition {
 	case f.Holds == 0:
 		return yes("False", words.None, "overridden by %s", listPolicies(f.overridingPolicies()))
 	case f.PathsInForce < f.Paths:
-		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s: %s", f.PathsInForce, f.Paths, listPolicies(f.overridingPolicies()), f.listLostRules())
+		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s: %s", f.PathsInForce, f.Paths,
+			listPolicies(f.overridingPolicies()), f.listLostRules())
 	case f.Holds < f.Sets:
-		return yes("True", words.Some, "in force in part on %s; overridden by %s: %s", formatPaths(f.Paths), listPolicies(f.overridingPolicies()), f.listLostRules())
+		return yes("True", words.Some, "in force in part on %s; overridden by %s: %s", formatPaths(f.Paths),
+			listPolicies(f.overridingPolicies()), f.listLostRules())
 	}
 	return yes("True", words.All, "in force on %s", formatPaths(f.Paths))
 }

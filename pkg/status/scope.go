@@ -42,7 +42,8 @@ func (f *PolicyOutcome) addScope(o *PolicyOutcome) {
 		f.heldAt[ref] = at
 	}
 	f.Conflicts, f.KeptTargets = append(f.Conflicts, o.Conflicts...), f.KeptTargets+o.KeptTargets
-	for _, both := range []struct{ into, from *[]model.Ref }{{&f.LostTo, &o.LostTo}, {&f.Overriders, &o.Overriders}, {&f.Holders, &o.Holders}, {&f.RejectedBy, &o.RejectedBy}, {&f.Affected, &o.Affected}} {
+	for _, both := range []struct{ into, from *[]model.Ref }{{&f.LostTo, &o.LostTo}, {&f.Overriders, &o.Overriders},
+		{&f.Holders, &o.Holders}, {&f.RejectedBy, &o.RejectedBy}, {&f.Affected, &o.Affected}} {
 		*both.into = append(*both.into, *both.from...)
 		slices.SortFunc(*both.into, model.Ref.Compare)
 		*both.into = slices.Compact(*both.into)

@@ -18,13 +18,16 @@ func (in Input) isWithheld(t policy.TargetRef) bool {
 // enough for: a condition that depends on it is Unknown.
 func predictWithGaps(in Input, write Writer) []Ancestor {
 	if i := slices.IndexFunc(in.Outcome.Missed, in.isWithheld); i >= 0 && len(in.Outcome.Targets) == 0 {
-		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", describeRef(in.Outcome.Missed[i].Ref) + " may not be read"}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated",
+			describeRef(in.Outcome.Missed[i].Ref) + " may not be read"}}}}
 	}
 	if hasUnknownTargets(in) {
-		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated",
+			"what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
 	}
 	if by, gap := hasUnreadNamers(in); gap && len(in.Outcome.Targets) == 0 {
-		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "whether " + by + " names it is not known: they may not be read"}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "whether " + by +
+			" names it is not known: they may not be read"}}}}
 	}
 	out := write(in)
 	gaps := in.Kind.Gaps().Of(in.Outcome.Policy)
@@ -32,7 +35,8 @@ func predictWithGaps(in Input, write Writer) []Ancestor {
 		return out
 	}
 	looked := func(p model.Problem) bool {
-		return p.Code == model.NotEvaluated && p.Severity == model.Warning && p.Ref != nil && *p.Ref == in.Outcome.Policy.Ref()
+		return p.Code == model.NotEvaluated && p.Severity == model.Warning && p.Ref != nil &&
+			*p.Ref == in.Outcome.Policy.Ref()
 	}
 	open := slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return slices.Contains(in.Kind.Reads, g.Kind) }) &&
 		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool {
@@ -68,13 +72,16 @@ func hasUnreadNamers(in Input) (kinds string, unread bool) {
 // understood.
 func hasUnknownTargets(in Input) bool {
 	p := in.Outcome.Policy
-	return len(in.Outcome.Targets) == 0 && (len(p.UnknownRefFields) > 0 || slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool { return len(t.Uncertain) > 0 }))
+	return len(in.Outcome.Targets) == 0 && (len(p.UnknownRefFields) > 0 ||
+		slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool { return len(t.Uncertain) > 0 }))
 }
 
 // withholdCondition returns a condition that the gaps may change as Unknown.
 func withholdCondition(r *resolve.Resolution, gaps []resolve.Gap, c Condition) Condition {
-	message := "depends on what may not be read: " + strings.Join(slices.Sorted(slices.Values(r.DescribeGaps(gaps))), ", ")
-	return Condition{c.Type, "Unknown", "NotEvaluated", message + "; without it " + c.Type + "=" + c.Status + " (" + c.Message + ")"}
+	message := "depends on what may not be read: " + strings.Join(slices.Sorted(slices.Values(r.DescribeGaps(gaps))),
+		", ")
+	return Condition{c.Type, "Unknown", "NotEvaluated", message + "; without it " + c.Type + "=" + c.Status + " (" +
+		c.Message + ")"}
 }
 
 // withholdMark returns a mark of a kind, withheld if a cluster did not let us read all that it may

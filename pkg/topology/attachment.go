@@ -14,33 +14,42 @@ import (
 // the reason of the route's Accepted condition.
 type AttachmentState string
 
-// The states, each further than the one before it. Unknown is ours: the input does not tell (G10, G14).
+// The states, each further than the one before it. Unknown is ours: the input does not tell (G10,
+// G14).
 const (
 	NoMatchingParent           AttachmentState = AttachmentState(gatewayv1.RouteReasonNoMatchingParent)
 	NotAllowedByListeners      AttachmentState = AttachmentState(gatewayv1.RouteReasonNotAllowedByListeners)
 	NoMatchingListenerHostname AttachmentState = AttachmentState(gatewayv1.RouteReasonNoMatchingListenerHostname)
-	UnsupportedValue           AttachmentState = AttachmentState(gatewayv1.RouteReasonUnsupportedValue) // of a parent route: nothing can be delegated to a route with hostnames
-	Conflicted                 AttachmentState = "Conflicted"                                           // of a Service: routes of another kind have all its ports (G51)
-	Unknown                    AttachmentState = "Unknown"
-	Accepted                   AttachmentState = AttachmentState(gatewayv1.RouteReasonAccepted)
+	// of a parent route: nothing can be delegated to a route with hostnames
+	UnsupportedValue AttachmentState = AttachmentState(gatewayv1.RouteReasonUnsupportedValue)
+	// of a Service: routes of another kind have all its ports (G51)
+	Conflicted AttachmentState = "Conflicted"
+	Unknown    AttachmentState = "Unknown"
+	Accepted   AttachmentState = AttachmentState(gatewayv1.RouteReasonAccepted)
 )
 
 func (s AttachmentState) progress() int {
-	return slices.Index([]AttachmentState{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname, UnsupportedValue, Conflicted, Unknown, Accepted}, s)
+	return slices.Index([]AttachmentState{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname,
+		UnsupportedValue, Conflicted, Unknown, Accepted}, s)
 }
 
-// Attachment is one row of the attachment table: what became of a parentRef of a route at one listener.
+// Attachment is one row of the attachment table: what became of a parentRef of a route at one
+// listener.
 type Attachment struct {
-	Parent          model.Ref // the parentRef with its defaults filled in (gatewayapi G5); its Section is the sectionName
-	Port            int32     // of the parentRef; 0: not given
-	Listener        NodeID    // None where no listener was a candidate, and for parents that have none: Services
-	State           AttachmentState
-	Missing         bool                  // the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
-	Unreported      bool                  // the implementation reports nothing about this parentRef
-	MaybeUnreported bool                  // whether it does is not known
-	Implicit        bool                  // no parentRef says so: the route asks for default Gateways, and this is one (G20)
-	Hostnames       []gatewayapi.Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
-	Reason          string                // one plain sentence
+	// the parentRef with its defaults filled in (gatewayapi G5); its Section is the sectionName
+	Parent   model.Ref
+	Port     int32  // of the parentRef; 0: not given
+	Listener NodeID // None where no listener was a candidate, and for parents that have none: Services
+	State    AttachmentState
+	// the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
+	Missing         bool
+	Unreported      bool // the implementation reports nothing about this parentRef
+	MaybeUnreported bool // whether it does is not known
+	// no parentRef says so: the route asks for default Gateways, and this is one (G20)
+	Implicit bool
+	// of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
+	Hostnames []gatewayapi.Hostname
+	Reason    string // one plain sentence
 
 	Verdict *ParentVerdict // of an implementation that judges the parent itself; nil: the Gateway API's rules decided
 }
@@ -53,9 +62,11 @@ func (g *Graph) WantsDefaultGateways(route NodeID) bool {
 
 // ParentVerdict is what an implementation makes of a route at a parent.
 type ParentVerdict struct {
-	State      AttachmentState // Accepted, or the reason of its condition Accepted
-	Reason     string
-	Missing    bool                  // nothing but that a Service is not in the input keeps the route out: whether it exists is as well known as ever
+	State  AttachmentState // Accepted, or the reason of its condition Accepted
+	Reason string
+	// nothing but that a Service is not in the input keeps the route out: whether it exists is as
+	// well known as ever
+	Missing    bool
 	Refs       *reference.Unresolved // what its condition ResolvedRefs says; nil: it writes none
 	Controller string                // whose condition that is
 }
@@ -78,7 +89,8 @@ func (g *Graph) RouteKind(route NodeID) string {
 	return n.Ref.Kind
 }
 
-// RoutesTogether reports whether clients of Services get the routes of their namespace beside those of the Service's.
+// RoutesTogether reports whether clients of Services get the routes of their namespace beside those
+// of the Service's.
 func (g *Graph) RoutesTogether() bool { return g.parts.RoutesTogether }
 
 // IsJudged reports whether implementations without Gateways decided about all parents of a route.

@@ -14,14 +14,20 @@ import (
 
 // BackendRef is one backendRef of a rule as a request meets it.
 type BackendRef struct {
-	Ref     model.Ref // of the backend; its Section is the name of the Service's or ServiceImport's port, else the port's number
-	Port    int32     // 0: not given
-	Weight  int       // 1 unless it is written
-	Reason  string    // why nothing can be sent there: InvalidKind, RefNotPermitted or BackendNotFound (gatewayapi G34); "": it can
-	Message string    // a plain sentence for Reason, or for what is not known
-	Unknown bool      // the input does not tell whether it can be used: it may not be read, or is a route that another delegates to
-	Assumed bool      // it is not in the input and assumed to exist (G36)
-	Foreign bool      // of an InvalidKind: manifests do not define the kind, and an implementation may have it
+	// of the backend; its Section is the name of the Service's or ServiceImport's port, else the
+	// port's number
+	Ref    model.Ref
+	Port   int32 // 0: not given
+	Weight int   // 1 unless it is written
+	// why nothing can be sent there: InvalidKind, RefNotPermitted or BackendNotFound (gatewayapi
+	// G34); "": it can
+	Reason  string
+	Message string // a plain sentence for Reason, or for what is not known
+	// the input does not tell whether it can be used: it may not be read, or is a route that
+	// another delegates to
+	Unknown bool
+	Assumed bool // it is not in the input and assumed to exist (G36)
+	Foreign bool // of an InvalidKind: manifests do not define the kind, and an implementation may have it
 }
 
 // BackendRefs lists the backendRefs of a rule in document order, judged like the ResolvedRefs
@@ -33,7 +39,8 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 		return nil
 	}
 	all := g.Attachments(g.nodes.byObject[n.Object])
-	from := reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace, Mesh: isMeshBound(g, n.Object), Judged: IsJudged(all)}
+	from := reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace, Mesh: isMeshBound(g, n.Object),
+		Judged: IsJudged(all)}
 	var r manifest.Reader // its problems were reported when the graph was built
 	spec := r.ReadSpec(n.Object)
 	var out []BackendRef
@@ -73,7 +80,8 @@ func (g *Graph) resolveBackendRef(from reference.Referrer, to manifest.BackendRe
 		if p := manifest.FindServicePort(o, "", to.Port, from.Kind == gatewayapi.UDPRouteKind); p != nil {
 			out.Ref.Section = p.Section
 		} else if gk == gatewayapi.ServiceKind {
-			out.Reason, out.Message = string(gatewayv1.RouteReasonBackendNotFound), to.Ref.String()+" has no port "+manifest.FormatInt(int(to.Port))
+			out.Reason, out.Message = string(gatewayv1.RouteReasonBackendNotFound), to.Ref.String()+" has no port "+
+				manifest.FormatInt(int(to.Port))
 		}
 	}
 	return out
@@ -93,7 +101,10 @@ func readWeight(v model.Body) int {
 // isMeshBound reports whether all parents of a route are Services.
 func isMeshBound(g *Graph, route *model.Object) bool {
 	all := g.Attachments(g.nodes.byObject[route])
-	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return a.Verdict == nil && !gatewayapi.IsMeshParent(a.Parent.GroupKind()) })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool {
+		return a.Verdict == nil &&
+			!gatewayapi.IsMeshParent(a.Parent.GroupKind())
+	})
 }
 
 // SectionsFunc names the parts of a backend of an implementation's kind.

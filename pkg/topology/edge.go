@@ -76,7 +76,8 @@ type edgeFamily struct {
 	order             []NodeID
 }
 
-// newEdgeFamily builds a family over nodes whose levels, given from the top, are such that every edge leads downwards.
+// newEdgeFamily builds a family over nodes whose levels, given from the top, are such that every
+// edge leads downwards.
 func newEdgeFamily(nodes []Node, edges []Edge, levels []Role) edgeFamily {
 	children := newEdgeLists(len(nodes), edges)
 	return edgeFamily{children: children, parents: children.reverse(), order: orderByLevel(nodes, levels)}
@@ -98,9 +99,11 @@ func orderByLevel(nodes []Node, levels []Role) []NodeID {
 		}
 		n++
 	}
-	if at := slices.Index(levels, Rule); at >= 0 && len(instances) > 0 { // routes that others delegate to stand below rules
+	// routes that others delegate to stand below rules
+	if at := slices.Index(levels, Rule); at >= 0 && len(instances) > 0 {
 		slices.SortStableFunc(instances, func(a, b NodeID) int {
-			return cmp.Or(cmp.Compare(nodes[a].Hop, nodes[b].Hop), cmp.Compare(slices.Index(levels, nodes[a].Role), slices.Index(levels, nodes[b].Role)))
+			return cmp.Or(cmp.Compare(nodes[a].Hop, nodes[b].Hop), cmp.Compare(slices.Index(levels, nodes[a].Role),
+				slices.Index(levels, nodes[b].Role)))
 		})
 		byLevel[at] = append(byLevel[at], instances...)
 	}
@@ -128,13 +131,14 @@ func (a *adjacency) Parents(family string, id NodeID) []NodeID {
 	return a.families[family].parents.targetsOf(id)
 }
 
-// Order lists the nodes of the family's roles, every parent before its children. Nodes that no traffic reaches are in it too: a route
-// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, at a Gateway that names none, or at a Service
-// that is a parent.
+// Order lists the nodes of the family's roles, every parent before its children. Nodes that no
+// traffic reaches are in it too: a route that nothing accepts, its rules, a Service that no rule
+// names. A path starts at a class, at a Gateway that names none, or at a Service that is a parent.
 func (a *adjacency) Order(family string) []NodeID { return a.families[family].order }
 
-// Above lists the nodes whose policies hold at id as well without being on the path, least specific first: the Namespace of a
-// gateway, a route or a backend; for a port its Namespace, then its Service.
+// Above lists the nodes whose policies hold at id as well without being on the path, least specific
+// first: the Namespace of a gateway, a route or a backend; for a port its Namespace, then its
+// Service.
 func (a *adjacency) Above(id NodeID) []NodeID { return a.above.targetsOf(id) }
 
 // AllChildren lists the nodes right below id in any family, sorted, each once.

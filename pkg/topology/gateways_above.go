@@ -6,7 +6,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// GatewaysAbove lists the Gateways that accept a route to the object, sorted. A Gateway counts whether or not traffic passes the listener.
+// GatewaysAbove lists the Gateways that accept a route to the object, sorted. A Gateway counts
+// whether or not traffic passes the listener.
 func (g *Graph) GatewaysAbove(object model.Ref) []model.Ref {
 	c := gatewayCollector{graph: g, seen: map[NodeID]bool{}}
 	for _, id := range g.Lookup(object) {

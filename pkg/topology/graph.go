@@ -14,7 +14,8 @@ const None NodeID = -1
 // Role is what a node is to traffic. Roles are open words: linkers may bring their own.
 type Role string
 
-// The roles of the core families. An Opaque node, which no graph has, is known by name alone: nothing is above or below it.
+// The roles of the core families. An Opaque node, which no graph has, is known by name alone:
+// nothing is above or below it.
 const (
 	GatewayClass Role = "gatewayClass"
 	Gateway      Role = "gateway"
@@ -34,29 +35,37 @@ const (
 	Cluster  Role = "cluster"   // an object that stands for a whole cluster, likewise
 )
 
-// Traffic is the family of what comes through Gateways: gatewayClass > gateway > listenerSet > listener > route > rule > backend and port
-// (gatewayapi G4); a Gateway's own listeners are right below it.
-// A rule that names a port of a Service has an edge to the Service and one to the port; the Service has none to its ports, so that
-// a path to a port comes from a rule that uses it.
+// Traffic is the family of what comes through Gateways: gatewayClass > gateway > listenerSet >
+// listener > route > rule > backend and port (gatewayapi G4); a Gateway's own listeners are right
+// below it. A rule that names a port of a Service has an edge to the Service and one to the port;
+// the Service has none to its ports, so that a path to a port comes from a rule that uses it.
 const Traffic = "traffic"
 
-// Mesh is the family of what comes to Services as such: service > route > rule > backend and port (gatewayapi G4, G49). All holds both.
+// Mesh is the family of what comes to Services as such: service > route > rule > backend and port
+// (gatewayapi G4, G49). All holds both.
 const (
 	Mesh = "mesh"
 	All  = "all"
 )
 
-// Node is one target. Nodes may share their object: a route and its rules, a Gateway and its listeners.
+// Node is one target. Nodes may share their object: a route and its rules, a Gateway and its
+// listeners.
 type Node struct {
-	Role   Role
-	Ref    model.Ref     // with Section for a listener, a rule (its name, else rule-N) and a port (its name, else its number)
+	Role Role
+	// with Section for a listener, a rule (its name, else rule-N) and a port (its name, else its
+	// number)
+	Ref    model.Ref
 	Object *model.Object // nil: known only by name
 	Index  int           // position in spec.listeners, spec.rules or spec.ports; else 0
-	Hop    int32         // of a route and its rules: how many routes hand over to it on the way; an instance of the route if not 0
+	// of a route and its rules: how many routes hand over to it on the way; an instance of the
+	// route if not 0
+	Hop int32
 
 	Delegates bool // of a rule: it hands over to other routes, and nothing is in force at it
 
-	parts nodeRange // of a gateway or a listener set its listeners, of a route its rules, of a Service its ports; of a frontend nothing
+	// of a gateway or a listener set its listeners, of a route its rules, of a Service its ports;
+	// of a frontend nothing
+	parts nodeRange
 }
 
 // nodeRange is n nodes from first on.
@@ -78,7 +87,8 @@ func (n *Node) PartRange() (first, end NodeID) {
 	return n.parts.first, n.parts.first + NodeID(n.parts.n)
 }
 
-// Graph is the graph of targets. It does not change once it is made; slices it returns must not be changed either.
+// Graph is the graph of targets. It does not change once it is made; slices it returns must not be
+// changed either.
 type Graph struct {
 	*reference.Judge
 	index
@@ -114,5 +124,6 @@ func (g *Graph) ParentVerdicts(route NodeID) []Attachment {
 	return out
 }
 
-// Problems lists what is wrong with the input as far as the graph reads it, and what is not evaluated, sorted.
+// Problems lists what is wrong with the input as far as the graph reads it, and what is not
+// evaluated, sorted.
 func (g *Graph) Problems() []model.Problem { return g.parts.Problems }

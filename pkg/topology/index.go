@@ -72,7 +72,8 @@ func (x *index) Frontend(ref model.Ref) NodeID {
 	return x.nodes.Frontend(ref)
 }
 
-// withFrontends adds to the nodes that stand for ref those of the same Services and ports as parents.
+// withFrontends adds to the nodes that stand for ref those of the same Services and ports as
+// parents.
 func (x *index) withFrontends(ref model.Ref, found []NodeID) []NodeID {
 	out := slices.Clip(found)
 	if id, ok := x.nodes.frontends[ref]; ok {

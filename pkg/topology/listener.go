@@ -7,8 +7,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
-// Conflict says why a listener is refused: it cannot be told from others (gatewayapi G26, G27). Of those of one Gateway none wins; one of a
-// ListenerSet gives way to all that come before it at the Gateway (G28). The zero value is no conflict.
+// Conflict says why a listener is refused: it cannot be told from others (gatewayapi G26, G27). Of
+// those of one Gateway none wins; one of a ListenerSet gives way to all that come before it at the
+// Gateway (G28). The zero value is no conflict.
 type Conflict struct {
 	Reason  string // HostnameConflict or ProtocolConflict
 	Message string
@@ -17,22 +18,27 @@ type Conflict struct {
 
 // ListenerFacts is what the spec of a listener says about the traffic and the routes it takes.
 type ListenerFacts struct {
-	Owner              NodeID // the Gateway or the ListenerSet that holds it
-	Protocol           string
-	Port               int32                // 0: not given
-	Hostname           string               // "": every host
-	Kinds              []model.GroupKind    // the route kinds that it takes (gatewayapi G13)
-	Unsupported        bool                 // the protocol is none of the Gateway API's, nor one with a domain
-	InvalidKinds       bool                 // allowedRoutes names kinds that it cannot take
-	Unreadable         bool                 // a field has the wrong type: it takes no route
-	Conflict           Conflict             // with other listeners of the Gateway, or that come before it there: it takes no traffic
-	Refused            Refusal              // it is not accepted for another reason than its protocol: it takes no traffic
-	TLSMode            string               // of HTTPS and TLS: Terminate or Passthrough; "" where it is not said
-	Refs               reference.Unresolved // the certificates it refers to (gatewayapi G58); zero if all are good
-	WithoutCertificate string               // why it has no good certificate to show or to verify clients by; "": it may have one
-	ValidityUnknown    bool                 // a cluster withholds what would tell whether it is Valid
-	Accepted           bool                 // its protocol is supported, it is in no conflict, and nothing refuses it (gatewayapi G29)
-	Valid              bool                 // it is Accepted, and its references are not known to be bad (gatewayapi G22)
+	Owner        NodeID // the Gateway or the ListenerSet that holds it
+	Protocol     string
+	Port         int32             // 0: not given
+	Hostname     string            // "": every host
+	Kinds        []model.GroupKind // the route kinds that it takes (gatewayapi G13)
+	Unsupported  bool              // the protocol is none of the Gateway API's, nor one with a domain
+	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
+	Unreadable   bool              // a field has the wrong type: it takes no route
+	// with other listeners of the Gateway, or that come before it there: it takes no traffic
+	Conflict Conflict
+	// it is not accepted for another reason than its protocol: it takes no traffic
+	Refused Refusal
+	TLSMode string               // of HTTPS and TLS: Terminate or Passthrough; "" where it is not said
+	Refs    reference.Unresolved // the certificates it refers to (gatewayapi G58); zero if all are good
+	// why it has no good certificate to show or to verify clients by; "": it may have one
+	WithoutCertificate string
+	ValidityUnknown    bool // a cluster withholds what would tell whether it is Valid
+	// its protocol is supported, it is in no conflict, and nothing refuses it (gatewayapi G29)
+	Accepted bool
+	// it is Accepted, and its references are not known to be bad (gatewayapi G22)
+	Valid bool
 }
 
 // ClientCertificate returns what became of the certificate that a Gateway shows to backends
@@ -60,8 +66,8 @@ func (g *Graph) ImplementationName(id NodeID) string {
 	return g.parts.Implementations[id]
 }
 
-// SharesPort reports whether a listener is served as one with others of its port, so that each host is answered by the most specific of them
-// that has a route for it.
+// SharesPort reports whether a listener is served as one with others of its port, so that each host
+// is answered by the most specific of them that has a route for it.
 func (g *Graph) SharesPort(listener NodeID) bool { return g.parts.SharedPorts[listener].Known }
 
 // MergesGateways reports whether the Gateways of a class share their ports, so that a listener of
@@ -95,7 +101,8 @@ func (g *Graph) HostOwners(listener, route NodeID, controllers []string) []NodeI
 	return found.Listeners
 }
 
-// Refusal says why a listener has Accepted=False although its protocol is known: the condition's reason, and a sentence. The zero value is
-// none; without a Reason it is not known whether there is one. No traffic passes a refused listener, while routes attach to it and are
-// counted all the same (gatewayapi G29).
+// Refusal says why a listener has Accepted=False although its protocol is known: the condition's
+// reason, and a sentence. The zero value is none; without a Reason it is not known whether there is
+// one. No traffic passes a refused listener, while routes attach to it and are counted all the same
+// (gatewayapi G29).
 type Refusal struct{ Reason, Message string }

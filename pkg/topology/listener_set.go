@@ -2,10 +2,12 @@ package topology
 
 import gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-// SetState says what became of a ListenerSet at its Gateway; but for SetUnknown it is the reason of its Accepted condition (gatewayapi G22).
+// SetState says what became of a ListenerSet at its Gateway; but for SetUnknown it is the reason of
+// its Accepted condition (gatewayapi G22).
 type SetState string
 
-// The states. SetWithoutParent and SetUnknown are ours: the Gateway does not exist or is not in the input, or it is not known whether it takes the set.
+// The states. SetWithoutParent and SetUnknown are ours: the Gateway does not exist or is not in the
+// input, or it is not known whether it takes the set.
 const (
 	SetAccepted          SetState = SetState(gatewayv1.ListenerSetReasonAccepted)
 	SetNotAllowed        SetState = SetState(gatewayv1.ListenerSetReasonNotAllowed)
@@ -28,7 +30,8 @@ func (g *Graph) ListenerSet(id NodeID) SetFacts {
 	if s, ok := g.parts.Sets[id]; ok {
 		return s
 	}
-	return SetFacts{Gateway: None, State: SetUnknown, Missing: true, Reason: g.nodes.list[id].Ref.String() + " may not be read"}
+	return SetFacts{Gateway: None, State: SetUnknown, Missing: true, Reason: g.nodes.list[id].Ref.String() +
+		" may not be read"}
 }
 
 // ListenerSetsOf lists the ListenerSets whose parentRef names the Gateway, whether it takes them or

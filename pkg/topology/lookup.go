@@ -7,10 +7,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Lookup finds the nodes that stand for ref: one for most objects, none if the graph has none, several where one name means several
-// parts, and last a Service's node as a parent of routes, if it is one. A section is a listener's name; a rule's name, where the first rule of that name is meant and a name wins over rule-N (gatewayapi
-// G3); or a port's name, else its number. Kinds without a namespace are found whatever namespace ref says.
-// Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
+// Lookup finds the nodes that stand for ref: one for most objects, none if the graph has none,
+// several where one name means several parts, and last a Service's node as a parent of routes, if
+// it is one. A section is a listener's name; a rule's name, where the first rule of that name is
+// meant and a name wins over rule-N (gatewayapi G3); or a port's name, else its number. Kinds
+// without a namespace are found whatever namespace ref says. Of the objects in the input only those
+// of the roles' kinds, and those that a rule names as a backend, have nodes.
 func (x *index) Lookup(ref model.Ref) []NodeID {
 	found := x.withInstances(x.findNodes(ref))
 	if more := x.nodes.extra[ref]; more != nil {
@@ -43,8 +45,8 @@ func (x *index) findNodes(ref model.Ref) []NodeID {
 	}
 }
 
-// Sections lists the sections of ref's object in document order: the names of listeners or ports, of rules the name or, where that
-// does not tell them apart, rule-N.
+// Sections lists the sections of ref's object in document order: the names of listeners or ports,
+// of rules the name or, where that does not tell them apart, rule-N.
 func (x *index) Sections(ref model.Ref) []string {
 	id, ok := x.nodes.Find(ref)
 	if !ok {

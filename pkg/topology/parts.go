@@ -79,7 +79,8 @@ func (p *Parts) buildFamilies() map[string]edgeFamily {
 	nodes := p.Nodes.list
 	traffic := newEdgeFamily(nodes, p.Traffic, trafficLevels[:])
 	if len(p.Mesh) == 0 {
-		return map[string]edgeFamily{Traffic: traffic, All: traffic, Mesh: {order: orderByLevel(nodes, []Role{Backend, Port})}}
+		return map[string]edgeFamily{Traffic: traffic, All: traffic,
+			Mesh: {order: orderByLevel(nodes, []Role{Backend, Port})}}
 	}
 	mesh := slices.Clone(p.Mesh)
 	for _, e := range p.Traffic {

@@ -8,7 +8,8 @@ import (
 // Namespaced is the family of what runs in namespaces: namespace > workload.
 const Namespaced = "namespaced"
 
-// Workload is the role of a Pod, or of an object with a pod template that stands for its pods: none of them is in the input.
+// Workload is the role of a Pod, or of an object with a pod template that stands for its pods: none
+// of them is in the input.
 const Workload Role = "workload"
 
 // Pod reads a workload.

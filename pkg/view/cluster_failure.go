@@ -2,7 +2,8 @@ package view
 
 import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
-// ClusterFailure stands for the answer of a cluster that gave none, where several clusters are asked.
+// ClusterFailure stands for the answer of a cluster that gave none, where several clusters are
+// asked.
 type ClusterFailure struct {
 	Envelope
 }

@@ -52,7 +52,8 @@ type Group struct {
 	Rules []Rule `json:"rules"` // its settings in force
 }
 
-// EffectivePolicy is what is in force of one policy kind at one effective target, for all paths that share it.
+// EffectivePolicy is what is in force of one policy kind at one effective target, for all paths
+// that share it.
 type EffectivePolicy struct {
 	PolicyKind string      `json:"policyKind"`        // Kind.group
 	Target     model.Ref   `json:"target"`            // where it is in force
@@ -65,7 +66,9 @@ type EffectivePolicy struct {
 	Groups     []Group     `json:"groups,omitempty"`  // of a kind whose settings are merged in groups: each by itself
 	Profile    string      `json:"profile,omitempty"` // the reading of the kind, where there are several
 	ID         string      `json:"id"`                // short hash of policyKind, spec and sources, origins aside
-	Unread     []string    `json:"unread,omitempty"`  // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
+	// lists that a cluster refused and that may change the result, as
+	// "httproutes.gateway.networking.k8s.io in shop"
+	Unread []string `json:"unread,omitempty"`
 
 	summaries summarizer // of the kind
 }

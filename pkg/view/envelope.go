@@ -7,15 +7,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// APIVersion is the version of all shapes of this package. Fields may be added to them, never renamed.
+// APIVersion is the version of all shapes of this package. Fields may be added to them, never
+// renamed.
 const APIVersion = "dopolicy.dev/v1alpha1"
 
 // Envelope opens every answer.
 type Envelope struct {
-	APIVersion string          `json:"apiVersion"` // of the shape
-	Kind       string          `json:"kind"`       // the name of the shape
-	Complete   bool            `json:"complete"`   // false: something that could change the answer is not known; problems say what
-	Problems   []model.Problem `json:"problems"`   // what is wrong or not known, the worst first
+	APIVersion string `json:"apiVersion"` // of the shape
+	Kind       string `json:"kind"`       // the name of the shape
+	// false: something that could change the answer is not known; problems say what
+	Complete bool            `json:"complete"`
+	Problems []model.Problem `json:"problems"` // what is wrong or not known, the worst first
 
 	isRelevant    func(model.Problem) bool // whether a problem matters to the answer; nil: each does
 	policyUnknown bool                     // it is not known whether a policy is in force where none is found
@@ -64,7 +66,8 @@ func (e *Envelope) NothingInForceText(o TableOptions) string {
 // NoPolicyText is the subject of a sentence about the absence of policies. It claims no more than
 // is known.
 func (e *Envelope) NoPolicyText() string {
-	if e.policyUnknown || slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
+	if e.policyUnknown ||
+		slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
 		return "cannot tell whether a policy"
 	}
 	return "no policy"

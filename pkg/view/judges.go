@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// Judges are what vendors know about requests beside the policies in force: who decides about them, and what policies keep out.
+// Judges are what vendors know about requests beside the policies in force: who decides about them,
+// and what policies keep out.
 type Judges struct {
 	Evaluators evaluate.Evaluators
 	Gates      protect.Functions

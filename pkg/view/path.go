@@ -11,19 +11,23 @@ import (
 
 // Path is one way traffic (or a binding) reaches a target.
 type Path struct {
-	GatewayClass   string   `json:"gatewayClass,omitempty"`   // its name
-	Gateway        string   `json:"gateway,omitempty"`        // namespace/name
-	ListenerSet    string   `json:"listenerSet,omitempty"`    // namespace/name; only for a listener of that set
-	Listener       string   `json:"listener,omitempty"`       // its name
-	DelegatedFrom  []string `json:"delegatedFrom,omitempty"`  // the routes that delegate, root first
-	Direction      string   `json:"direction,omitempty"`      // of a path through a Service: producer or consumer; elsewhere the part of the traffic, as its kind calls it
+	GatewayClass  string   `json:"gatewayClass,omitempty"`  // its name
+	Gateway       string   `json:"gateway,omitempty"`       // namespace/name
+	ListenerSet   string   `json:"listenerSet,omitempty"`   // namespace/name; only for a listener of that set
+	Listener      string   `json:"listener,omitempty"`      // its name
+	DelegatedFrom []string `json:"delegatedFrom,omitempty"` // the routes that delegate, root first
+	// of a path through a Service: producer or consumer; elsewhere the part of the traffic, as its
+	// kind calls it
+	Direction      string   `json:"direction,omitempty"`
 	Mesh           string   `json:"mesh,omitempty"`           // its name
 	Dataplane      string   `json:"dataplane,omitempty"`      // namespace/name of a proxy of a mesh
 	Destination    string   `json:"destination,omitempty"`    // of what a proxy sends: where to
 	Hostname       string   `json:"hostname,omitempty"`       // for which alone it holds
 	DelegatedRules []string `json:"delegatedRules,omitempty"` // the rules that delegate, beside DelegatedFrom
 	Binding        string   `json:"binding,omitempty"`        // of a policy that a binding brings: the binding
-	Route          string   `json:"route,omitempty"`          // Kind namespace/name of the route, with its rule if that matters, where what holds at a backend depends on it
+	// Kind namespace/name of the route, with its rule if that matters, where what holds at a
+	// backend depends on it
+	Route string `json:"route,omitempty"`
 }
 
 // ViaCell says how traffic gets to a target, "-" where the target's name says it.
@@ -41,8 +45,8 @@ func PathsVia(paths []Path, target model.Ref) string {
 	return ViaText(SortPaths(seen), target.WithoutSection(), TableOptions{})
 }
 
-// The directions of paths through a Service (gatewayapi G49): the producer's routes are for every client, a consumer's for the clients in its
-// own namespace.
+// The directions of paths through a Service (gatewayapi G49): the producer's routes are for every
+// client, a consumer's for the clients in its own namespace.
 const (
 	DirectionProducer = "producer"
 	DirectionConsumer = "consumer"
@@ -70,10 +74,13 @@ func SortPaths(paths []Path) []Path {
 
 // ComparePaths orders paths by their fields, from the Gateway down.
 func ComparePaths(a, b Path) int {
-	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
-		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
+	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet),
+		cmp.Compare(a.Listener, b.Listener),
+		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination,
+			b.Destination), cmp.Compare(a.Direction, b.Direction),
 		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
-		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route))
+		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname,
+			b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route))
 }
 
 // BindingName names an object that brings policies to targets, with the part of it that is meant:
@@ -87,12 +94,13 @@ func BindingName(ref model.Ref) string {
 
 // Key tells paths apart; paths hold slices and cannot be compared.
 func (p Path) Key() string {
-	return strings.Join([]string{p.GatewayClass, p.Gateway, p.ListenerSet, p.Listener, strings.Join(p.DelegatedFrom, "\x01"), p.Direction, p.Mesh,
+	return strings.Join([]string{p.GatewayClass, p.Gateway, p.ListenerSet, p.Listener, strings.Join(p.DelegatedFrom,
+		"\x01"), p.Direction, p.Mesh,
 		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding, p.Route}, "\x00")
 }
 
-// ViaText says how traffic reaches a target, listeners grouped: "Gateway infra/external (http, https)". It is "" where the paths say
-// nothing that the target's own name does not.
+// ViaText says how traffic reaches a target, listeners grouped: "Gateway infra/external (http,
+// https)". It is "" where the paths say nothing that the target's own name does not.
 func ViaText(paths []Path, target model.Ref, o TableOptions) string {
 	var roads []string
 	entries := map[string][]string{}
@@ -104,7 +112,8 @@ func ViaText(paths []Path, target model.Ref, o TableOptions) string {
 		if _, known := entries[road]; !known {
 			roads = append(roads, road)
 		}
-		if entry := strings.TrimSpace(p.Listener + " " + p.Hostname); entry != "" && !slices.Contains(entries[road], entry) {
+		if entry := strings.TrimSpace(p.Listener + " " + p.Hostname); entry != "" &&
+			!slices.Contains(entries[road], entry) {
 			entries[road] = append(entries[road], entry)
 		} else if entries[road] == nil {
 			entries[road] = []string{}

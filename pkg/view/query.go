@@ -7,16 +7,22 @@ import (
 
 // Query is what a question is about.
 type Query struct {
-	Targets  []topology.NodeID // objects or sections; nil: every one
-	Through  []topology.NodeID // targets above route rules that were asked for by name: the rules below them are asked for as well
+	Targets []topology.NodeID // objects or sections; nil: every one
+	// targets above route rules that were asked for by name: the rules below them are asked for as
+	// well
+	Through  []topology.NodeID
 	Kinds    []model.GroupKind // nil: every policy kind
 	ShowNone bool              // also targets on which nothing is in force
 
-	// Namespace is the one that was asked about: problems of it matter even where nothing was found. "": none in particular.
+	// Namespace is the one that was asked about: problems of it matter even where nothing was
+	// found. "": none in particular.
 	Namespace string
 
-	// Judges are asked what places that are no route rules are protected by; without gate functions nobody is.
+	// Judges are asked what places that are no route rules are protected by; without gate functions
+	// nobody is.
 	Judges Judges
 
-	IsComparison bool // the answer is compared with that of another input, so that the comparison reports what this one does not have
+	// the answer is compared with that of another input, so that the comparison reports what this
+	// one does not have
+	IsComparison bool
 }

@@ -40,7 +40,8 @@ func ShortName(names string) string {
 	return strings.Join(parts, " + ")
 }
 
-// shortWhy is a reason without what it says about others: "override of Gateway" of "override of Gateway, beats bakery/baker-all".
+// shortWhy is a reason without what it says about others: "override of Gateway" of "override of
+// Gateway, beats bakery/baker-all".
 func shortWhy(why string) string {
 	short, _, _ := strings.Cut(why, ", ")
 	return short

@@ -6,14 +6,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Source says who set something: a block of a policy at a target, or a value that no policy wrote (Builtin).
+// Source says who set something: a block of a policy at a target, or a value that no policy wrote
+// (Builtin).
 type Source struct {
 	Policy   *model.Ref `json:"policy,omitempty"`    // absent where no policy wrote it
 	Target   *model.Ref `json:"target" null:"never"` // shared, and not to be changed
 	Level    string     `json:"level"`               // the role at which it stands
 	Block    string     `json:"block,omitempty"`     // defaults, bare, overrides
 	Strategy string     `json:"strategy,omitempty"`  // atomic, merge, patch, none, union
-	// Condition is the block's `when`. It was met, unless the source is that of a loss with the reason ConditionFalse.
+	// Condition is the block's `when`. It was met, unless the source is that of a loss with the
+	// reason ConditionFalse.
 	Condition string        `json:"condition,omitempty"`
 	Origin    *model.Origin `json:"origin,omitempty"`  // where it is
 	Builtin   string        `json:"builtin,omitempty"` // what the setting is, where no policy wrote it
@@ -24,13 +26,16 @@ type Source struct {
 
 // Deciding is what made the winner of a loss win, with what was compared.
 type Deciding struct {
-	By     string `json:"by"`               // level, block, strategy, builtIn, order, age, name, namespace, section, position, field, label, annotation
+	// level, block, strategy, builtIn, order, age, name, namespace, section, position, field,
+	// label, annotation
+	By     string `json:"by"`
 	Called string `json:"called,omitempty"` // which field, label or annotation, or what the policy kind calls it
 	Winner string `json:"winner,omitempty"` // what was compared of the winner
 	Loser  string `json:"loser,omitempty"`  // what was compared of the loser
 }
 
-// EachSource joins a fact about each source, weakest first, with " + "; "-" stands for what there is not.
+// EachSource joins a fact about each source, weakest first, with " + "; "-" stands for what there
+// is not.
 func EachSource(sources []Source, fact func(Source) string) string {
 	parts := make([]string, 0, len(sources))
 	for _, s := range sources {

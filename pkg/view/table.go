@@ -20,17 +20,19 @@ type Cell struct {
 	Tone Tone
 }
 
-// Column is a heading, and what becomes of its cells on a terminal that is too narrow for the table: columns with the highest Rank are
-// shortened, cut and left out first. Those without a Rank keep their width; those with Rank 1 stay.
+// Column is a heading, and what becomes of its cells on a terminal that is too narrow for the
+// table: columns with the highest Rank are shortened, cut and left out first. Those without a Rank
+// keep their width; those with Rank 1 stay.
 type Column struct {
 	Name     string
 	Wide     bool // shown by `-o wide` only
 	Rank     int
-	MinWidth int                 // how much of it can be read with ease, in columns of the terminal
-	Shorten  func(string) string // what of a cell is enough where there is little room; nil: nothing less than all of it
-	Optional bool                // left out before others become too narrow to read with ease
-	KeepEnd  bool                // a cell that is cut keeps its end, as of a path, not its beginning
-	Wrap     bool                // a cell that is too long goes on below, as a sentence does
+	MinWidth int // how much of it can be read with ease, in columns of the terminal
+	// what of a cell is enough where there is little room; nil: nothing less than all of it
+	Shorten  func(string) string
+	Optional bool // left out before others become too narrow to read with ease
+	KeepEnd  bool // a cell that is cut keeps its end, as of a path, not its beginning
+	Wrap     bool // a cell that is too long goes on below, as a sentence does
 }
 
 // Block is a heading with rows of equal columns below it.
@@ -70,9 +72,12 @@ func RowKey(row []Cell) string {
 }
 
 // SettingColumns are the columns about a setting in force. The last ones are wide.
-var SettingColumns = []Column{{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: ShortKind}, {Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: ShortSetting},
-	{Name: "VALUE", Rank: 1, MinWidth: 16}, {Name: "FROM", Rank: 3, MinWidth: 12, Shorten: ShortName}, {Name: "WHY", Rank: 8, MinWidth: 19, Shorten: shortWhy, Optional: true},
-	{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}}
+var SettingColumns = []Column{{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: ShortKind}, {Name: "SETTING", Rank: 5,
+	MinWidth: 12, Shorten: ShortSetting},
+	{Name: "VALUE", Rank: 1, MinWidth: 16}, {Name: "FROM", Rank: 3, MinWidth: 12, Shorten: ShortName}, {Name: "WHY",
+		Rank: 8, MinWidth: 19, Shorten: shortWhy, Optional: true},
+	{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN",
+		Wide: true}}
 
 // DropFirstColumn removes the column of sections, for targets that have none.
 func (b *Block) DropFirstColumn() {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// TableOptions say how much of an answer a Table or a Tree shows, and how the commands that it proposes have to be written.
+// TableOptions say how much of an answer a Table or a Tree shows, and how the commands that it
+// proposes have to be written.
 type TableOptions struct {
 	Wide     bool     // values and lists in full
 	ByRule   bool     // one line per rule of a route, even where several have the same answer

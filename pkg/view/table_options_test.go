@@ -31,7 +31,8 @@ func TestClosing(t *testing.T) {
 		{nil, ""},
 		{[]model.Problem{{Severity: model.Warning, Code: model.TargetNotFound}}, ""},
 		{[]model.Problem{forbidden("a")}, "incomplete: 1 list was not readable"},
-		{[]model.Problem{forbidden("a"), forbidden("b"), {Severity: model.Error, Code: model.InvalidYAML}, {Severity: model.Warning, Code: model.NotEvaluated}, {Severity: model.Info, Code: model.NotEvaluated}},
+		{[]model.Problem{forbidden("a"), forbidden("b"), {Severity: model.Error, Code: model.InvalidYAML},
+			{Severity: model.Warning, Code: model.NotEvaluated}, {Severity: model.Info, Code: model.NotEvaluated}},
 			"incomplete: 2 lists were not readable, 1 error, 1 thing was not evaluated"},
 	} {
 		var e Envelope

@@ -12,7 +12,8 @@ import (
 // mostNames is how many names a cell lists before it counts the rest.
 const mostNames = 4
 
-// SectionNoun is what a section of an object of that kind is called; a plural with other words than an "s" follows a "|".
+// SectionNoun is what a section of an object of that kind is called; a plural with other words than
+// an "s" follows a "|".
 func SectionNoun(kind string) string {
 	switch {
 	case strings.HasSuffix(kind, "Route"):
@@ -36,7 +37,8 @@ func TargetName(r model.Ref) string {
 	return ObjectName(r) + " " + r.Section
 }
 
-// CommandArgument is how a target or a policy is written on the command line, with the flag for its namespace.
+// CommandArgument is how a target or a policy is written on the command line, with the flag for its
+// namespace.
 func CommandArgument(r model.Ref) (arg string, namespace []string) {
 	arg = strings.ToLower(r.Kind) + "/" + r.Name
 	if r.Section != "" {
@@ -48,7 +50,8 @@ func CommandArgument(r model.Ref) (arg string, namespace []string) {
 	return arg, namespace
 }
 
-// CompareTargets orders targets for reading: by namespace, kind and name, then sections as people count them.
+// CompareTargets orders targets for reading: by namespace, kind and name, then sections as people
+// count them.
 func CompareTargets(a, b model.Ref) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group),
 		cmp.Compare(a.Name, b.Name), CompareSections(a.Section, b.Section))
@@ -74,11 +77,13 @@ func splitNumber(s string) (stem string, n int) {
 	return stem, n
 }
 
-// SectionList is the label of several sections that share a line: runs of numbers are joined (rule-1…rule-9) and, unless whole is
-// asked for, the rest is counted once there are too many to read.
+// SectionList is the label of several sections that share a line: runs of numbers are joined
+// (rule-1…rule-9) and, unless whole is asked for, the rest is counted once there are too many to
+// read.
 func SectionList(sections []string, o TableOptions) string {
 	if len(sections) > 1 && slices.Contains(sections, "") { // the object itself
-		sections = append([]string{"whole"}, slices.DeleteFunc(slices.Clone(sections), func(s string) bool { return s == "" })...)
+		sections = append([]string{"whole"}, slices.DeleteFunc(slices.Clone(sections),
+			func(s string) bool { return s == "" })...)
 	}
 	parts := sectionRuns(sections)
 	if len(parts) <= mostNames || o.Wide {
@@ -111,7 +116,8 @@ func isNextSection(a, b string) bool {
 	return stemA == stemB && m >= 0 && n == m+1
 }
 
-// KindNames tells how kinds are written: the kind alone, with its group where two groups of the answer have a kind of that name.
+// KindNames tells how kinds are written: the kind alone, with its group where two groups of the
+// answer have a kind of that name.
 type KindNames map[string]bool
 
 // Add notes that a kind (Kind.group) occurs in the answer.

@@ -48,14 +48,24 @@ func TestViaText(t *testing.T) {
 		want   string
 	}{
 		{"nothing to say", []Path{{}}, route, ""},
-		{"listeners are grouped", []Path{at("external", "http"), at("internal", "api"), at("external", "https")}, route, "Gateway infra/external (http, https), Gateway infra/internal (api)"},
+		{"listeners are grouped", []Path{at("external", "http"), at("internal", "api"), at("external", "https")},
+			route, "Gateway infra/external (http, https), Gateway infra/internal (api)"},
 		{"a gateway as a whole", []Path{at("external", "")}, route, "Gateway infra/external"},
-		{"the target is not repeated", []Path{at("external", "")}, model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "infra", Name: "external"}, "GatewayClass prod"},
-		{"a listener set", []Path{{Gateway: "infra/external", ListenerSet: "bakery/own", Listener: "http"}}, route, "Gateway infra/external → ListenerSet bakery/own (http)"},
-		{"delegation", []Path{{Gateway: "infra/external", Listener: "http", DelegatedFrom: []string{"infra/root"}, DelegatedRules: []string{"rule-2"}}}, route, "Gateway infra/external → delegated by infra/root rule-2 (http)"},
-		{"split by hostname", []Path{{Gateway: "infra/external", Listener: "http", Hostname: "a.example.com"}, {Gateway: "infra/external", Listener: "http", Hostname: "b.example.com"}}, route, "Gateway infra/external (http a.example.com, http b.example.com)"},
-		{"mesh", []Path{{Direction: "outbound", Mesh: "default", Dataplane: "shop/web", Destination: "Service shop/cart 80"}}, route, "outbound → mesh default → dataplane shop/web → to Service shop/cart 80"},
-		{"many are counted", []Path{at("a", ""), at("b", ""), at("c", ""), at("d", ""), at("e", "")}, route, "Gateway infra/a, Gateway infra/b, Gateway infra/c and 2 more"},
+		{"the target is not repeated", []Path{at("external", "")}, model.Ref{Group: "gateway.networking.k8s.io",
+			Kind: "Gateway", Namespace: "infra", Name: "external"}, "GatewayClass prod"},
+		{"a listener set", []Path{{Gateway: "infra/external", ListenerSet: "bakery/own", Listener: "http"}}, route,
+			"Gateway infra/external → ListenerSet bakery/own (http)"},
+		{"delegation", []Path{{Gateway: "infra/external", Listener: "http", DelegatedFrom: []string{"infra/root"},
+			DelegatedRules: []string{"rule-2"}}}, route,
+			"Gateway infra/external → delegated by infra/root rule-2 (http)"},
+		{"split by hostname", []Path{{Gateway: "infra/external", Listener: "http", Hostname: "a.example.com"},
+			{Gateway: "infra/external", Listener: "http", Hostname: "b.example.com"}}, route,
+			"Gateway infra/external (http a.example.com, http b.example.com)"},
+		{"mesh", []Path{{Direction: "outbound", Mesh: "default", Dataplane: "shop/web",
+			Destination: "Service shop/cart 80"}}, route,
+			"outbound → mesh default → dataplane shop/web → to Service shop/cart 80"},
+		{"many are counted", []Path{at("a", ""), at("b", ""), at("c", ""), at("d", ""), at("e", "")}, route,
+			"Gateway infra/a, Gateway infra/b, Gateway infra/c and 2 more"},
 	} {
 		if got := ViaText(tc.paths, tc.target, TableOptions{}); got != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)

@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// How much of a value a summary tells: columns of the whole, entries of one list or object, levels, and columns of one string.
+// How much of a value a summary tells: columns of the whole, entries of one list or object, levels,
+// and columns of one string.
 const (
 	summaryWidth   = 48
 	summaryEntries = 12
@@ -89,7 +90,8 @@ func (s summarizer) applySummary(at []string, v any) (text string, rest map[stri
 
 // fillSummary puts the values of fields into a summary; rest are the fields that it does not name.
 // ok is false where one of them is missing, and where the summary is about another path.
-func (s summarizer) fillSummary(summary *policy.Summary, at []string, v any) (text string, rest map[string]any, ok bool) {
+func (s summarizer) fillSummary(summary *policy.Summary, at []string, v any) (text string,
+	rest map[string]any, ok bool) {
 	if !summary.FitsPath(at) {
 		return "", nil, false
 	}

@@ -12,7 +12,8 @@ import (
 
 func TestSummaries(t *testing.T) {
 	var s summarizer
-	for field, text := range map[string]string{"limits/*/rates/*": "{limit} per {window}", "auth/*/jwt": "JWT {issuerUrl}", "auth/*/anonymous": "anonymous", "auth/*/key": "API key {}"} {
+	for field, text := range map[string]string{"limits/*/rates/*": "{limit} per {window}",
+		"auth/*/jwt": "JWT {issuerUrl}", "auth/*/anonymous": "anonymous", "auth/*/key": "API key {}"} {
 		summary, ok := policy.NewSummary(splitPath(field), text)
 		if !ok {
 			t.Fatal(text)
@@ -32,13 +33,17 @@ func TestSummaries(t *testing.T) {
 		{"an empty list", "x", "[]", "[]"},
 		{"the first line", "x", `"allow {\n  true\n}"`, "allow { …"},
 		{"a field with a summary", "limits/cap", "{rates: [{limit: 100, window: 1s}]}", "100 per 1s"},
-		{"two entries with a summary", "limits/cap", "{rates: [{limit: 100, window: 1s}, {limit: 9, window: 1m, burst: 2}]}", "100 per 1s, 9 per 1m …"},
-		{"what a summary leaves out follows", "limits/cap", "{rates: [{limit: 100, window: 1s, burst: 5}], counters: [ip]}", "100 per 1s, burst: 5, counters: ip"},
+		{"two entries with a summary", "limits/cap",
+			"{rates: [{limit: 100, window: 1s}, {limit: 9, window: 1m, burst: 2}]}", "100 per 1s, 9 per 1m …"},
+		{"what a summary leaves out follows", "limits/cap",
+			"{rates: [{limit: 100, window: 1s, burst: 5}], counters: [ip]}", "100 per 1s, burst: 5, counters: ip"},
 		{"a summary whose field is missing", "limits/cap", "{rates: [{limit: 100}]}", "rates: limit: 100"},
-		{"a summary of a field of the rule", "auth/customers", "{jwt: {issuerUrl: https://id.example.com}}", "JWT https://id.example.com"},
+		{"a summary of a field of the rule", "auth/customers", "{jwt: {issuerUrl: https://id.example.com}}",
+			"JWT https://id.example.com"},
 		{"a summary without fields", "auth/public", "{anonymous: {}}", "anonymous"},
 		{"a summary of the whole", "auth/baker", "{key: {selector: {app: baker}}}", "API key selector.app: baker"},
-		{"a long text is cut at its end", "x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"},
+		{"a long text is cut at its end", "x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"},
 	} {
 		var value any
 		if err := yaml.Unmarshal([]byte(tc.value), &value); err != nil {

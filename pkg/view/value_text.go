@@ -134,14 +134,15 @@ func (f *flowWriter) writeText(s string) {
 	f.WriteString(strconv.Quote(s))
 }
 
-// isPlainText reports whether s without quotes can only be taken for a string: it begins as a word or a path does, and contains none of
-// the marks that flow style uses.
+// isPlainText reports whether s without quotes can only be taken for a string: it begins as a word
+// or a path does, and contains none of the marks that flow style uses.
 func isPlainText(s string) bool {
 	if s == "" || s == "true" || s == "false" || s == "null" || strings.HasSuffix(s, ":") {
 		return false
 	}
 	for i, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '/' && (i == 0 || !strings.ContainsRune(".@:*-", r)) {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '/' &&
+			(i == 0 || !strings.ContainsRune(".@:*-", r)) {
 			return false
 		}
 	}

@@ -14,7 +14,8 @@ type Version struct {
 // Table is one fact a line.
 func (v *Version) Table(TableOptions) Table {
 	b := Block{Columns: []Column{{}, {}}}
-	for _, fact := range [][2]string{{"version", v.Version}, {"commit", v.Commit}, {"date", v.Date}, {"go", v.GoVersion},
+	for _, fact := range [][2]string{{"version", v.Version}, {"commit", v.Commit}, {"date", v.Date},
+		{"go", v.GoVersion},
 		{"platform", v.Platform}, {"gateway api", v.GatewayAPI}} {
 		b.Rows = append(b.Rows, []Cell{{Text: fact[0]}, {Text: fact[1]}})
 	}

@@ -73,8 +73,10 @@ func checkOverride(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem
 		return "", nil
 	}
 	p.Reason = "OverrideNotSupported"
-	return "override is not supported", []model.Problem{model.Problem{Severity: model.Warning, Code: model.PolicyInError,
-		Message: "the policy is in error: the controller does not support override", Hint: "put the settings below default"}.At(p.Object, "spec", "override")}
+	return "override is not supported", []model.Problem{model.Problem{Severity: model.Warning,
+		Code:    model.PolicyInError,
+		Message: "the policy is in error: the controller does not support override",
+		Hint:    "put the settings below default"}.At(p.Object, "spec", "override")}
 }
 
 // findTimeoutConflicts reports RoutePolicies with a timeout for routes that have timeouts

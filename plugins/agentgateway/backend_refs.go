@@ -19,7 +19,8 @@ func listBackendRefs(v model.Body, at []string, namespace string) []backendRef {
 		if key != "backendRef" || !v.IsObject() {
 			return true
 		}
-		ref := backendRef{to: model.Ref{Group: v.Text("group"), Kind: "Service", Namespace: namespace, Name: v.Text("name")}, port: !v.Field("port").IsNull(), at: at}
+		ref := backendRef{to: model.Ref{Group: v.Text("group"), Kind: "Service", Namespace: namespace,
+			Name: v.Text("name")}, port: !v.Field("port").IsNull(), at: at}
 		if kind := v.Text("kind"); kind != "" {
 			ref.to.Kind = kind
 		}

@@ -15,8 +15,10 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"agentgateway.Login": buildLoginGate, "agentgateway.ExtAuth": buildExtAuthGate, "agentgateway.Authorization": buildAuthorizationGate,
-		"agentgateway.Limit": buildLimitGate, "agentgateway.CSRF": buildCSRFGate, "agentgateway.Answer": buildAnswerGate, "agentgateway.Phase": buildPhaseGate,
+	return protect.Functions{"agentgateway.Login": buildLoginGate, "agentgateway.ExtAuth": buildExtAuthGate,
+		"agentgateway.Authorization": buildAuthorizationGate,
+		"agentgateway.Limit":         buildLimitGate, "agentgateway.CSRF": buildCSRFGate,
+		"agentgateway.Answer": buildAnswerGate, "agentgateway.Phase": buildPhaseGate,
 		"agentgateway.AtBackend": buildBackendGate}
 }
 
@@ -35,9 +37,10 @@ func buildPhaseGate(in protect.Input, g protect.Gate) []protect.Gate {
 // are judged.
 func buildBackendGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
-	if r.Node(in.Node).Role == topology.Rule && in.RouteRule() != topology.None && slices.ContainsFunc(r.Graph.BackendRefs(in.RouteRule()), func(b topology.BackendRef) bool {
-		return len(r.Graph.Lookup(b.Ref.WithoutSection())) > 0
-	}) {
+	if r.Node(in.Node).Role == topology.Rule && in.RouteRule() != topology.None &&
+		slices.ContainsFunc(r.Graph.BackendRefs(in.RouteRule()), func(b topology.BackendRef) bool {
+			return len(r.Graph.Lookup(b.Ref.WithoutSection())) > 0
+		}) {
 		return nil
 	}
 	return []protect.Gate{g}
@@ -238,7 +241,8 @@ func (r *authorizationRules) readExpression(text string) term {
 	} else if readsAddress.MatchString(text) {
 		r.addresses, r.otherAddresses = true, true
 	}
-	if constant, err := strconv.ParseBool(strings.Trim(text, "() \t\n")); err == nil && (constant == protect.IsTrue(text)) {
+	if constant, err := strconv.ParseBool(strings.Trim(text, "() \t\n")); err == nil &&
+		(constant == protect.IsTrue(text)) {
 		return term{constant: true, value: constant}
 	}
 	fact, known := r.facts[text]

@@ -47,14 +47,16 @@ func newGatewayReach(r *resolve.Resolution, k *resolve.Kind) *gatewayReach {
 			continue
 		}
 		for _, ref := range listUsedBackends(p.Object) {
-			if home := p.Ref().Namespace; !strict || ref.to.Namespace == home || r.Graph.IsGranted(p.Ref().GroupKind(), home, ref.to) {
+			if home := p.Ref().Namespace; !strict || ref.to.Namespace == home ||
+				r.Graph.IsGranted(p.Ref().GroupKind(), home, ref.to) {
 				out.users[ref.to] = append(out.users[ref.to], backendUser{policy: p})
 			}
 		}
 	}
 	for _, o := range r.Snapshot.OfKind(backendKind) {
 		for _, ref := range listBackendRefs(o.Body.Field("spec"), []string{"spec"}, o.Ref.Namespace) {
-			if home := o.Ref.Namespace; !strict || ref.to.Namespace == home || r.Graph.IsGranted(backendKind, home, ref.to) {
+			if home := o.Ref.Namespace; !strict || ref.to.Namespace == home ||
+				r.Graph.IsGranted(backendKind, home, ref.to) {
 				out.users[ref.to] = append(out.users[ref.to], backendUser{backend: o.Ref})
 			}
 		}
@@ -138,7 +140,8 @@ func (r *gatewayReach) listTargets(p *policy.Policy) []policyTarget {
 			}
 		}
 		if !found {
-			out = append(out, policyTarget{failure: fmt.Sprintf("no %s matching selector found in namespace %s", t.Ref.Kind, t.Ref.Namespace)})
+			out = append(out, policyTarget{failure: fmt.Sprintf("no %s matching selector found in namespace %s",
+				t.Ref.Kind, t.Ref.Namespace)})
 		}
 	}
 	return out

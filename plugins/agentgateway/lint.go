@@ -42,12 +42,17 @@ func findUnreadSettings(r *resolve.Resolution) []model.Problem {
 		}
 		switch kind := p.Refs[0].Ref.Kind; {
 		case gatewayapi.IsListenerSet(p.Refs[0].Ref.GroupKind()) && !spec.Field("backend").IsNull():
-			say("backend", "spec.backend of %s is never in force: the data plane does not ask ListenerSets about backends", p.Ref())
+			say("backend",
+				"spec.backend of %s is never in force: the data plane does not ask ListenerSets about backends",
+				p.Ref())
 		case kind == "InferencePool" && !spec.Field("traffic").IsNull():
-			say("traffic", "spec.traffic of %s is never in force: the data plane does not ask InferencePools about traffic", p.Ref())
+			say("traffic",
+				"spec.traffic of %s is never in force: the data plane does not ask InferencePools about traffic",
+				p.Ref())
 		}
 		if spec.Text("traffic", "phase") == "PreRouting" && spec.Text("strategy", "inheritance") == "Override" {
-			say("strategy", "strategy.inheritance of %s has no effect: before routing the most specific policy counts", p.Ref())
+			say("strategy", "strategy.inheritance of %s has no effect: before routing the most specific policy counts",
+				p.Ref())
 		}
 	}
 	return out
@@ -91,9 +96,13 @@ func explainLoss(l merge.Loss, loser, winner resolve.Layer) *model.Problem {
 	var p model.Problem
 	switch {
 	case l.Rule == "traffic.buffer" && l.Reason == merge.LessSpecificOverrides:
-		p = unexpectedPrecedence.NewProblem("traffic.buffer of %s loses to that of %s, which is less specific: of buffers the least specific counts", loser.Policy.Ref(), winner.Policy.Ref())
-	case (loser.Level == topology.Backend || loser.Level == topology.Port) && (winner.Level == topology.Route || winner.Level == topology.Rule):
-		p = unexpectedPrecedence.NewProblem("%s of %s loses to that of %s on routes that lead there: policies of routes come before those of the backend as a whole",
+		p = unexpectedPrecedence.NewProblem(
+			"traffic.buffer of %s loses to that of %s, which is less specific: of buffers the least specific counts",
+			loser.Policy.Ref(), winner.Policy.Ref())
+	case (loser.Level == topology.Backend || loser.Level == topology.Port) && (winner.Level == topology.Route ||
+		winner.Level == topology.Rule):
+		p = unexpectedPrecedence.NewProblem(
+			"%s of %s loses to that of %s on routes that lead there: policies of routes come before those of the backend as a whole",
 			l.Rule, loser.Policy.Ref(), winner.Policy.Ref())
 	default:
 		return nil
@@ -116,7 +125,8 @@ func findOverriddenRoutes(r *resolve.Resolution, o *resolve.Verdict, seen map[re
 				continue
 			}
 			seen[key] = true
-			out = append(out, routeSettingOverridden.NewProblem("%s of %s is not in force: %s overrides it", own.Policy.Builtin, ref, by.Ref()).At(own.Policy.Object))
+			out = append(out, routeSettingOverridden.NewProblem("%s of %s is not in force: %s overrides it",
+				own.Policy.Builtin, ref, by.Ref()).At(own.Policy.Object))
 		}
 	}
 	return out

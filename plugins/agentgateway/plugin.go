@@ -25,21 +25,25 @@ var backendKind = model.GroupKind{Group: group, Kind: "AgentgatewayBackend"}
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "agentgateway", Kinds: kinds, Gates: gateFunctions(),
-		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: findUnreadSettings}, {Rule: unexpectedPrecedence, Find: findSurprisingLosses}, {Rule: routeSettingOverridden}},
+		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: findUnreadSettings}, {Rule: unexpectedPrecedence,
+			Find: findSurprisingLosses}, {Rule: routeSettingOverridden}},
 		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"agentgateway.Units": normalizePolicy},
 			Builtins: map[string]policy.BuiltinFunc{
 				"agentgateway.RequestHeaders":  newFilterReader("RequestHeaderModifier", "requestHeaderModifier"),
 				"agentgateway.ResponseHeaders": newFilterReader("ResponseHeaderModifier", "responseHeaderModifier"),
-				"agentgateway.CORS":            newFilterReader("CORS", "cors"), "agentgateway.ExternalAuth": newFilterReader("ExternalAuth", "externalAuth"),
+				"agentgateway.CORS": newFilterReader("CORS",
+					"cors"), "agentgateway.ExternalAuth": newFilterReader("ExternalAuth", "externalAuth"),
 				"agentgateway.Backend": readOwnPolicies, "agentgateway.Part": readPartPolicies}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Judging:   descriptor.Judging{Sites: map[string]policy.CheckMaker{"agentgateway.Check": checkPolicy}},
-		Status:    status.Functions{KindWriters: map[string]status.KindWriter{"agentgateway.Attached": writeConditions}}}
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{
+			"agentgateway.Attached": writeConditions}}}
 }
 
 // addToGraph registers how routes delegate to routes, and what an AgentgatewayBackend is made of.
 func addToGraph(b *build.Builder) {
-	b.AddDelegation(build.Delegation{Controllers: []string{controller}, NamesLabel: true, NeedsGrant: b.Setting("agentgateway.backendRefGrantMode") != "none"})
+	b.AddDelegation(build.Delegation{Controllers: []string{controller}, NamesLabel: true,
+		NeedsGrant: b.Setting("agentgateway.backendRefGrantMode") != "none"})
 	b.DefineBackendSections(backendKind, listPartNames)
 }

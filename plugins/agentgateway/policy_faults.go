@@ -52,8 +52,10 @@ func (c *inspection) checkBackendTLS() {
 		return
 	}
 	for _, o := range c.in.OfKind(model.GroupKind{Group: policy.GatewayGroup, Kind: "BackendTLSPolicy"}) {
-		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"spec.backend.tls of %s is not held against %s, which is one more such setting where it targets a backend", c.policy.Ref, o.Ref)}.At(c.policy, "spec", "backend", "tls"))
+		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf(
+				"spec.backend.tls of %s is not held against %s, which is one more such setting where it targets a backend",
+				c.policy.Ref, o.Ref)}.At(c.policy, "spec", "backend", "tls"))
 	}
 }
 
@@ -62,7 +64,8 @@ func (c *inspection) addFault(at []string, format string, args ...any) {
 }
 
 func (c *inspection) addAssumption(at []string, format string, args ...any) {
-	c.problems = append(c.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}.At(c.policy, at...))
+	c.problems = append(c.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+		Message: fmt.Sprintf(format, args...)}.At(c.policy, at...))
 }
 
 // checkPolicy says what is wrong with a policy. The controller sends all the same what it can make
@@ -73,21 +76,24 @@ func checkPolicy(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.A
 		out := c.problems
 		for _, f := range c.faults {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyInError,
-				Message: fmt.Sprintf("%s: the controller reports PartiallyValid and keeps the setting, which then refuses requests or does nothing", f.text)}.At(p.Object, f.at...))
+				Message: fmt.Sprintf(
+					"%s: the controller reports PartiallyValid and keeps the setting, which then refuses requests or does nothing", f.text)}.At(p.Object, f.at...))
 		}
 		return "", out
 	}
 }
 
-// expressionFields are the settings whose texts are expressions: a key, or * for every one, by the setting in which they stand.
+// expressionFields are the settings whose texts are expressions: a key, or * for every one, by the
+// setting in which they stand.
 var expressionFields = map[string][]string{
-	"transformation":  {"value", "body"},
-	"accessLog":       {"filter", "expression"},
-	"tracing":         {"expression", "randomSampling", "clientSampling"},
-	"metrics":         {"expression"},
-	"health":          {"unhealthyCondition"},
-	"rateLimit":       {"expression", "limitOverride", "cost", "condition"},
-	"extAuth":         {"path", "redirect", "body", "addRequestHeaders.*", "responseMetadata.*", "requestMetadata.*", "condition"},
+	"transformation": {"value", "body"},
+	"accessLog":      {"filter", "expression"},
+	"tracing":        {"expression", "randomSampling", "clientSampling"},
+	"metrics":        {"expression"},
+	"health":         {"unhealthyCondition"},
+	"rateLimit":      {"expression", "limitOverride", "cost", "condition"},
+	"extAuth": {"path", "redirect", "body", "addRequestHeaders.*", "responseMetadata.*",
+		"requestMetadata.*", "condition"},
 	"extProc":         {"condition", "requestAttributes.*", "responseAttributes.*"},
 	"directResponse":  {"condition"},
 	"headerModifiers": {"condition"},
@@ -117,7 +123,8 @@ func (c *inspection) checkBackend(ref backendRef) {
 	home := c.policy.Ref.Namespace
 	switch {
 	case c.grants == "route-and-policy" && ref.to.Namespace != home && !c.isGranted(ref):
-		c.addFault(ref.at, "backendRef %s/%s not accessible to the policy: no ReferenceGrant permits it", ref.to.Namespace, ref.to.Name)
+		c.addFault(ref.at, "backendRef %s/%s not accessible to the policy: no ReferenceGrant permits it",
+			ref.to.Namespace, ref.to.Name)
 	case c.in.Get(ref.to) != nil:
 		if ref.to.Kind == "Service" && !ref.port && ref.at[len(ref.at)-2] != "jwks" {
 			c.addFault(ref.at, "port is required for Service targets")
@@ -220,6 +227,7 @@ func (c *inspection) checkAPIKeys(o *model.Object, at []string) {
 func (c *inspection) checkDelay() {
 	v := c.policy.Body.At("spec", "traffic", "delay", "duration")
 	if v.IsText() && !isDelay(v.Text()) {
-		c.addFault([]string{"spec", "traffic", "delay", "duration"}, "traffic delay is neither a duration nor a valid CEL expression: %s", v.Text())
+		c.addFault([]string{"spec", "traffic", "delay", "duration"},
+			"traffic delay is neither a duration nor a valid CEL expression: %s", v.Text())
 	}
 }

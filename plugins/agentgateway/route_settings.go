@@ -15,7 +15,8 @@ func newFilterReader(sort, field string) policy.BuiltinFunc {
 		rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
 		for i, f := range rule.Field("filters").Items {
 			if v := f.Field(field); f.Text("type") == sort && v.IsObject() {
-				return v.ScalarOrBody(), []string{"spec", "rules", strconv.Itoa(n.Index), "filters", strconv.Itoa(i), field}
+				return v.ScalarOrBody(), []string{"spec", "rules", strconv.Itoa(n.Index), "filters",
+					strconv.Itoa(i), field}
 			}
 		}
 		return nil, nil
@@ -48,11 +49,13 @@ func listParts(o *model.Object) []backendPart {
 	spec := o.Body.Field("spec")
 	var out []backendPart
 	for i, t := range spec.At("mcp", "targets").Items {
-		out = append(out, backendPart{t.Text("name"), []string{"spec", "mcp", "targets", strconv.Itoa(i), "static", "policies"}})
+		out = append(out, backendPart{t.Text("name"), []string{"spec", "mcp", "targets", strconv.Itoa(i),
+			"static", "policies"}})
 	}
 	for i, g := range spec.At("ai", "groups").Items {
 		for j, p := range g.Field("providers").Items {
-			out = append(out, backendPart{p.Text("name"), []string{"spec", "ai", "groups", strconv.Itoa(i), "providers", strconv.Itoa(j), "policies"}})
+			out = append(out, backendPart{p.Text("name"), []string{"spec", "ai", "groups", strconv.Itoa(i),
+				"providers", strconv.Itoa(j), "policies"}})
 		}
 	}
 	if !spec.At("ai", "provider").IsNull() {

@@ -17,7 +17,8 @@ var summaryRef = model.Ref{Group: group, Name: "StatusSummary"}
 // writeConditions writes the conditions of all policies: for every Gateway through which a target
 // is reached, and in summary for what cannot be attached. What others take from a policy is not
 // reported.
-func writeConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func writeConditions(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
 	reach := newGatewayReach(r, k)
 	for _, f := range fates {
@@ -49,7 +50,8 @@ type policyVerdict struct {
 
 func newPolicyVerdict(c *inspection, p *policy.Policy) policyVerdict {
 	if len(c.faults) == 0 {
-		return policyVerdict{status.Condition{Type: "Accepted", Status: "True", Reason: "Valid", Message: "Policy accepted"},
+		return policyVerdict{status.Condition{Type: "Accepted", Status: "True", Reason: "Valid",
+			Message: "Policy accepted"},
 			&status.Condition{Type: "Attached", Status: "True", Reason: "Attached", Message: "Attached to all targets"}}
 	}
 	var lines []string
@@ -60,11 +62,13 @@ func newPolicyVerdict(c *inspection, p *policy.Policy) policyVerdict {
 	message := strings.Join(slices.Compact(lines), "\n")
 	for _, b := range p.Blocks {
 		if len(b.Units) > 0 {
-			return policyVerdict{accepted: status.Condition{Type: "Accepted", Status: "True", Reason: "PartiallyValid", Message: message}}
+			return policyVerdict{accepted: status.Condition{Type: "Accepted", Status: "True", Reason: "PartiallyValid",
+				Message: message}}
 		}
 	}
 	return policyVerdict{status.Condition{Type: "Accepted", Status: "False", Reason: "Invalid", Message: message},
-		&status.Condition{Type: "Attached", Status: "False", Reason: "Pending", Message: "Policy is not attached due to invalid status"}}
+		&status.Condition{Type: "Attached", Status: "False", Reason: "Pending",
+			Message: "Policy is not attached due to invalid status"}}
 }
 
 // maxAncestors is how many ancestors the controller writes beside the summary of the others.
@@ -86,8 +90,10 @@ func (v policyVerdict) listAncestors(name string, targets []policyTarget) []stat
 	var out []status.Ancestor
 	if len(failures) > 0 {
 		slices.Sort(failures)
-		pending := status.Condition{Type: "Attached", Status: "False", Reason: "Pending", Message: strings.Join(slices.Compact(failures), "\n")}
-		out = append(out, status.Ancestor{Ref: &summaryRef, Controller: name, Conditions: []status.Condition{v.accepted, pending}, Dependent: true})
+		pending := status.Condition{Type: "Attached", Status: "False", Reason: "Pending",
+			Message: strings.Join(slices.Compact(failures), "\n")}
+		out = append(out, status.Ancestor{Ref: &summaryRef, Controller: name,
+			Conditions: []status.Condition{v.accepted, pending}, Dependent: true})
 	}
 	for _, ref := range refs {
 		conditions := []status.Condition{v.accepted}
@@ -99,8 +105,10 @@ func (v policyVerdict) listAncestors(name string, targets []policyTarget) []stat
 	if len(out) <= policy.MaxAncestors {
 		return out
 	}
-	cut := status.Condition{Type: "StatusSummarized", Status: "True", Reason: "StatusSummary", Message: fmt.Sprintf("%d AncestorRefs ignored due to max status size", len(out)-maxAncestors)}
-	out = append(out[:maxAncestors:maxAncestors], status.Ancestor{Ref: &summaryRef, Controller: name, Conditions: []status.Condition{cut}})
+	cut := status.Condition{Type: "StatusSummarized", Status: "True", Reason: "StatusSummary",
+		Message: fmt.Sprintf("%d AncestorRefs ignored due to max status size", len(out)-maxAncestors)}
+	out = append(out[:maxAncestors:maxAncestors], status.Ancestor{Ref: &summaryRef, Controller: name,
+		Conditions: []status.Condition{cut}})
 	for i := range out { // more ancestors would push others out
 		out[i].Dependent = true
 	}

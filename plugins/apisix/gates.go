@@ -12,30 +12,40 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"apisix.Plain": ifRunning(protect.AsDescribed), "apisix.Login": ifRunning(buildLoginGate), "apisix.Multi": ifRunning(buildMultiGate), "apisix.Address": ifRunning(buildAddressGate),
-		"apisix.Limit": ifRunning(buildLimitGate), "apisix.Origin": ifRunning(buildOriginGate), "apisix.Redirect": ifRunning(buildRedirectGate), "apisix.Unread": ifRunning(buildUnreadGate)}
+	return protect.Functions{"apisix.Plain": ifRunning(protect.AsDescribed), "apisix.Login": ifRunning(buildLoginGate),
+		"apisix.Multi": ifRunning(buildMultiGate), "apisix.Address": ifRunning(buildAddressGate),
+		"apisix.Limit": ifRunning(buildLimitGate), "apisix.Origin": ifRunning(buildOriginGate),
+		"apisix.Redirect": ifRunning(buildRedirectGate), "apisix.Unread": ifRunning(buildUnreadGate)}
 }
 
 // harmlessPlugins returns the plugins that keep no requests out, whatever they are told.
 func harmlessPlugins() []string {
-	return []string{"ai-prompt-decorator", "ai-prompt-template", "ai-proxy", "ai-proxy-multi", "ai-rag", "ai-request-rewrite", "api-breaker", "attach-consumer-label", "aws-lambda", "azure-functions",
-		"body-transformer", "brotli", "clickhouse-logger", "datadog", "degraphql", "echo", "elasticsearch-logger", "error-log-logger", "file-logger", "google-cloud-logging", "grpc-transcode",
-		"grpc-web", "gzip", "http-dubbo", "http-logger", "inspect", "kafka-logger", "kafka-proxy", "lago", "loggly", "loki-logger", "mocking", "node-status", "openfunction",
-		"opentelemetry", "openwhisk", "prometheus", "proxy-buffering", "proxy-cache", "proxy-control", "proxy-mirror", "proxy-rewrite", "real-ip", "redirect", "request-id",
-		"response-rewrite", "rocketmq-logger", "skywalking", "skywalking-logger", "sls-logger", "splunk-hec-logging", "syslog", "tcp-logger", "tencent-cloud-cls", "traffic-split",
+	return []string{"ai-prompt-decorator", "ai-prompt-template", "ai-proxy", "ai-proxy-multi", "ai-rag",
+		"ai-request-rewrite", "api-breaker", "attach-consumer-label", "aws-lambda", "azure-functions",
+		"body-transformer", "brotli", "clickhouse-logger", "datadog", "degraphql", "echo", "elasticsearch-logger",
+		"error-log-logger", "file-logger", "google-cloud-logging", "grpc-transcode",
+		"grpc-web", "gzip", "http-dubbo", "http-logger", "inspect", "kafka-logger", "kafka-proxy", "lago", "loggly",
+		"loki-logger", "mocking", "node-status", "openfunction",
+		"opentelemetry", "openwhisk", "prometheus", "proxy-buffering", "proxy-cache", "proxy-control", "proxy-mirror",
+		"proxy-rewrite", "real-ip", "redirect", "request-id",
+		"response-rewrite", "rocketmq-logger", "skywalking", "skywalking-logger", "sls-logger", "splunk-hec-logging",
+		"syslog", "tcp-logger", "tencent-cloud-cls", "traffic-split",
 		"udp-logger", "zipkin"}
 }
 
 // describedPlugins returns the plugins that kinds.yaml describes.
 func describedPlugins() []string {
-	return []string{"authz-casbin", "authz-keycloak", "basic-auth", "client-control", "consumer-restriction", "cors", "csrf", "forward-auth", "hmac-auth", "ip-restriction", "jwt-auth",
-		"key-auth", "ldap-auth", "limit-conn", "limit-count", "limit-req", "multi-auth", "opa", "openid-connect", "referer-restriction", "request-validation", "ua-restriction", "uri-blocker",
+	return []string{"authz-casbin", "authz-keycloak", "basic-auth", "client-control", "consumer-restriction", "cors",
+		"csrf", "forward-auth", "hmac-auth", "ip-restriction", "jwt-auth",
+		"key-auth", "ldap-auth", "limit-conn", "limit-count", "limit-req", "multi-auth", "opa", "openid-connect",
+		"referer-restriction", "request-validation", "ua-restriction", "uri-blocker",
 		"wolf-rbac"}
 }
 
 // authenticationMethod is how a plugin authenticates.
 func authenticationMethod(plugin string) string {
-	return map[string]string{"basic-auth": "basic", "hmac-auth": "hmac", "jwt-auth": "jwt", "key-auth": "apiKey", "ldap-auth": "ldap", "openid-connect": "oidc"}[plugin]
+	return map[string]string{"basic-auth": "basic", "hmac-auth": "hmac", "jwt-auth": "jwt", "key-auth": "apiKey",
+		"ldap-auth": "ldap", "openid-connect": "oidc"}[plugin]
 }
 
 // nestUnderNames puts the plugins of a PluginConfig below their names, as the controller does: of
@@ -132,7 +142,8 @@ func (p *pluginInput) completeLogin(g protect.Gate, plugin string, conf map[stri
 	case "key-auth":
 		g.Reads = []string{"header " + text("header", "apikey"), "query " + text("query", "apikey")}
 	case "jwt-auth":
-		g.Reads = []string{"header " + text("header", "authorization"), "query " + text("query", "jwt"), "cookie " + text("cookie", "jwt")}
+		g.Reads = []string{"header " + text("header", "authorization"), "query " + text("query", "jwt"),
+			"cookie " + text("cookie", "jwt")}
 	case "basic-auth", "ldap-auth":
 		g.Reads = []string{"header authorization"}
 	case "hmac-auth":
@@ -158,14 +169,17 @@ func (p *pluginInput) completeLogin(g protect.Gate, plugin string, conf map[stri
 	return g
 }
 
-// isRestricted reports whether plugins decide what a consumer may do: those of its own, or one that lists consumers.
+// isRestricted reports whether plugins decide what a consumer may do: those of its own, or one that
+// lists consumers.
 func (p *pluginInput) isRestricted(consumer string) bool {
-	if len(p.List("plugins", "consumer-restriction", "whitelist"))+len(p.List("plugins", "consumer-restriction", "blacklist")) > 0 {
+	if len(p.List("plugins", "consumer-restriction", "whitelist"))+len(p.List("plugins", "consumer-restriction",
+		"blacklist")) > 0 {
 		return true
 	}
 	for _, o := range p.Snapshot().OfKind(model.GroupKind{Group: group, Kind: "Consumer"}) {
 		full := strings.ReplaceAll(o.Ref.Namespace+"_"+o.Ref.Name, "-", "_")
-		if (o.Ref.Name == consumer || full == strings.ReplaceAll(consumer, "-", "_")) && o.Body.At("spec", "plugins").Len() > 0 {
+		if (o.Ref.Name == consumer || full == strings.ReplaceAll(consumer, "-", "_")) &&
+			o.Body.At("spec", "plugins").Len() > 0 {
 			return true
 		}
 	}

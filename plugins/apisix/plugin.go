@@ -32,7 +32,8 @@ func checkPriorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) poli
 	of := map[model.Ref][]*model.Object{}
 	for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: "HTTPRoutePolicy"}) {
 		for _, t := range o.Body.At("spec", "targetRefs").Items {
-			ref := model.Ref{Group: t.Text("group"), Kind: t.Text("kind"), Namespace: o.Ref.Namespace, Name: t.Text("name")}
+			ref := model.Ref{Group: t.Text("group"), Kind: t.Text("kind"), Namespace: o.Ref.Namespace,
+				Name: t.Text("name")}
 			of[ref] = append(of[ref], o)
 		}
 	}
@@ -42,7 +43,8 @@ func checkPriorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) poli
 			route := t.Ref.WithoutSection()
 			for _, o := range of[route] {
 				if other := fmt.Sprint(o.Get("spec", "priority")); other != own {
-					return fmt.Sprintf("it and %s differ in priority, and both are for %s", o.Ref.FullName(), route), nil
+					return fmt.Sprintf("it and %s differ in priority, and both are for %s", o.Ref.FullName(), route),
+						nil
 				}
 			}
 		}

@@ -12,12 +12,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// serviceLevel is where policies of a Service stand at the ServiceExport of its name: before those of the export itself.
+// serviceLevel is where policies of a Service stand at the ServiceExport of its name: before those
+// of the export itself.
 const serviceLevel topology.Role = "service"
 
 // attachToExports attaches the policy of a Service to the ServiceExport of the Service's name, with
 // nothing but its health check.
-func attachToExports(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]policy.Attached, []model.Problem) {
+func attachToExports(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]policy.Attached,
+	[]model.Problem) {
 	if len(p.Refs) == 0 || p.Refs[0].Ref.GroupKind() != (model.GroupKind{Kind: "Service"}) {
 		return nil, nil
 	}
@@ -26,8 +28,10 @@ func attachToExports(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ m
 		return nil, nil
 	}
 	var out []policy.Attached
-	for _, id := range g.Lookup(model.Ref{Group: exportKind.Group, Kind: exportKind.Kind, Namespace: p.Ref().Namespace, Name: p.Refs[0].Ref.Name}) {
-		out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1, Level: serviceLevel, Details: &policy.TargetDetails{Units: check}})
+	for _, id := range g.Lookup(model.Ref{Group: exportKind.Group, Kind: exportKind.Kind, Namespace: p.Ref().Namespace,
+		Name: p.Refs[0].Ref.Name}) {
+		out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1, Level: serviceLevel,
+			Details: &policy.TargetDetails{Units: check}})
 	}
 	return out, nil
 }
@@ -105,7 +109,8 @@ func checkOwnGateway(g *topology.Graph, parent, child topology.NodeID) *model.Pr
 	}
 	if name := class.Object.Text("spec", "controllerName"); name != controller {
 		p := model.Problem{Severity: model.Info, Code: model.NotReached,
-			Message: fmt.Sprintf("%s belongs to controller %s: %s does not apply on paths through it", n.Ref, name, targetGroupPolicy)}.At(n.Object)
+			Message: fmt.Sprintf("%s belongs to controller %s: %s does not apply on paths through it", n.Ref, name,
+				targetGroupPolicy)}.At(n.Object)
 		return &p
 	}
 	return nil
@@ -117,8 +122,9 @@ func checkNamespace(p *policy.Policy, _ *model.Snapshot) (string, []model.Proble
 	if ns == "" || ns == p.Ref().Namespace {
 		return "", nil
 	}
-	return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.CrossNamespaceTarget, Message: fmt.Sprintf(
-		"the controller does not read the namespace %s in the targetRef: the policy is attached to the object of that name in namespace %s", ns, p.Ref().Namespace),
+	return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.CrossNamespaceTarget,
+		Message: fmt.Sprintf(
+			"the controller does not read the namespace %s in the targetRef: the policy is attached to the object of that name in namespace %s", ns, p.Ref().Namespace),
 		Hint: "move the policy to the target's namespace"}.At(p.Object, "spec", "targetRef", "namespace")}
 }
 
@@ -137,7 +143,8 @@ func checkServiceName(p *policy.Policy, in *model.Snapshot) (string, []model.Pro
 		return "", nil
 	}
 	name, ok := o.Annotations[nameOverride]
-	if !ok || len(name) >= 3 && len(name) <= 40 && serviceNamePattern.MatchString(name) && !strings.HasPrefix(name, "svc-") && !strings.Contains(name, "--") {
+	if !ok || len(name) >= 3 && len(name) <= 40 && serviceNamePattern.MatchString(name) &&
+		!strings.HasPrefix(name, "svc-") && !strings.Contains(name, "--") {
 		return "", nil
 	}
 	return fmt.Sprintf("service-name-override %q of %s is no name of a VPC Lattice service", name, o.Ref), nil
@@ -147,10 +154,12 @@ func checkServiceName(p *policy.Policy, in *model.Snapshot) (string, []model.Pro
 // is built then, though the policy stays accepted.
 func checkTCPVersion(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 	spec := p.Object.Body.Field("spec")
-	if spec.Text("protocol") != "TCP" || spec.Field("protocolVersion").IsNull() || len(p.Refs) == 0 || p.Refs[0].Ref.Kind != "Service" {
+	if spec.Text("protocol") != "TCP" || spec.Field("protocolVersion").IsNull() || len(p.Refs) == 0 ||
+		p.Refs[0].Ref.Kind != "Service" {
 		return "", nil
 	}
 	why := "protocol TCP has no protocolVersion: the controller builds no target group"
 	p.Fail(p.Refs[0].Ref, why)
-	return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: why + " for " + p.Refs[0].Ref.String()}.At(p.Object, "spec", "protocolVersion")}
+	return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.PolicyInError,
+		Message: why + " for " + p.Refs[0].Ref.String()}.At(p.Object, "spec", "protocolVersion")}
 }

@@ -98,7 +98,8 @@ func deniesByRequest(statements []statement) bool {
 	return false
 }
 
-// isOfRequest reports whether a condition key is a header of the request, which whoever sends it may set
+// isOfRequest reports whether a condition key is a header of the request, which whoever sends it
+// may set
 // (https://docs.aws.amazon.com/vpc-lattice/latest/ug/auth-policies.html#auth-policies-condition-keys).
 func isOfRequest(key string) bool {
 	return strings.HasPrefix(strings.ToLower(key), "vpc-lattice-svcs:requestheader/")
@@ -175,9 +176,10 @@ func (s *statement) readFacts(d *protect.Decision, l *protect.RequestReader, fit
 	return out, matches
 }
 
-// addCondition adds what one entry of a condition asks for. It is false if the entry does not hold for
-// the request, whatever else is true.
-func addCondition(add func(protect.FactKind, bool), l *protect.RequestReader, operator, key string, values []string) bool {
+// addCondition adds what one entry of a condition asks for. It is false if the entry does not hold
+// for the request, whatever else is true.
+func addCondition(add func(protect.FactKind, bool), l *protect.RequestReader, operator, key string,
+	values []string) bool {
 	operator = strings.ToLower(operator)
 	optional := strings.HasSuffix(operator, "ifexists")
 	operator = strings.TrimSuffix(operator, "ifexists")

@@ -32,8 +32,10 @@ var exportKind = model.GroupKind{Group: group, Kind: "ServiceExport"}
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "aws-lattice", Kinds: kinds, Gates: gateFunctions(),
 		Reading: descriptor.Reading{
-			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": dropTargetNamespace, "aws-lattice.ByDestination": nestUnderDestination},
-			Builtins:  map[string]policy.BuiltinFunc{"aws-lattice.RouteVersion": readRouteVersion, "aws-lattice.RouteProtocol": readRouteProtocol}},
+			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": dropTargetNamespace,
+				"aws-lattice.ByDestination": nestUnderDestination},
+			Builtins: map[string]policy.BuiltinFunc{"aws-lattice.RouteVersion": readRouteVersion,
+				"aws-lattice.RouteProtocol": readRouteProtocol}},
 		Attaching: descriptor.Attaching{
 			Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(addExports) }},
 			Attach: map[string]policy.Attacher{"aws-lattice.Exports": attachToExports},
@@ -44,7 +46,8 @@ func Plugin() plugin.Plugin {
 			"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return foldAssociation },
 			"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return foldDestinations }}},
 		Judging: descriptor.Judging{
-			Checks: map[string]policy.Check{"aws-lattice.Abroad": checkNamespace, "aws-lattice.ServiceName": checkServiceName,
+			Checks: map[string]policy.Check{"aws-lattice.Abroad": checkNamespace,
+				"aws-lattice.ServiceName":  checkServiceName,
 				"aws-lattice.VersionOfTCP": checkTCPVersion},
 			Lints: map[string]policy.Lint{"aws-lattice.CallOrder": findUncertainOrder}},
 		Status: status.Functions{Writers: map[string]status.Writer{"aws-lattice.Conditions": policyConditions}}}

@@ -46,7 +46,10 @@ func foldAssociation(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	for _, u := range listUnits(s) {
 		ends = ends || len(u.Path) > 0 && u.Path[0].Name == "associateWithVpc" && merge.Unpack(u.Value) == false
 	}
-	return filterUnits(s, func(u merge.Unit) bool { return !ends || len(u.Path) == 0 || u.Path[0].Name != "securityGroupIds" })
+	return filterUnits(s, func(u merge.Unit) bool {
+		return !ends || len(u.Path) == 0 ||
+			u.Path[0].Name != "securityGroupIds"
+	})
 }
 
 // foldDestinations are the destinations of all policies of a target; the only one stands as it is
@@ -114,9 +117,11 @@ func findUncertainOrder(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt)
 			case !met:
 				first[what] = a
 			case b.Policy.Object.Created.Equal(a.Policy.Object.Created) && !a.Policy.Object.Created.IsZero():
-				out = append(out, model.Problem{Severity: model.Warning, Code: model.OrderUncertain, Message: fmt.Sprintf(
-					"%s and %s are of one age and send logs of %s to the same type of destination (%s): the one that AWS hears of first stays, here the first by name",
-					b.Policy.Ref(), a.Policy.Ref(), g.Node(id).Ref, what)}.At(a.Policy.Object, "spec", "destinationArn"))
+				out = append(out, model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
+					Message: fmt.Sprintf(
+						"%s and %s are of one age and send logs of %s to the same type of destination (%s): the one that AWS hears of first stays, here the first by name",
+						b.Policy.Ref(), a.Policy.Ref(), g.Node(id).Ref, what)}.At(a.Policy.Object, "spec",
+					"destinationArn"))
 			}
 		}
 	}

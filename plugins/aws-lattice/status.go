@@ -24,9 +24,11 @@ func policyConditions(in status.Input) []status.Ancestor {
 	}
 	switch log := kind == accessLogPolicy; {
 	case !p.Kind.AllowsTarget(ref):
-		return acceptedCondition("False", "Invalid", fmt.Sprintf("targetRef's kind %q of group %q is not supported", ref.Kind, ref.Group))
+		return acceptedCondition("False", "Invalid", fmt.Sprintf("targetRef's kind %q of group %q is not supported",
+			ref.Kind, ref.Group))
 	case log && ref.Namespace != p.Ref().Namespace:
-		return acceptedCondition("False", "Invalid", fmt.Sprintf("the target is sought in namespace %s, which is not the policy's", ref.Namespace))
+		return acceptedCondition("False", "Invalid",
+			fmt.Sprintf("the target is sought in namespace %s, which is not the policy's", ref.Namespace))
 	case len(in.Outcome.Targets) == 0:
 		return acceptedCondition("False", "TargetNotFound", fmt.Sprintf("%s is not found", ref))
 	case p.Fault != "" && (log || conflict == ""):
@@ -38,5 +40,6 @@ func policyConditions(in status.Input) []status.Ancestor {
 }
 
 func acceptedCondition(state, reason, message string) []status.Ancestor {
-	return []status.Ancestor{{Controller: "", Conditions: []status.Condition{{Type: "Accepted", Status: state, Reason: reason, Message: message}}}}
+	return []status.Ancestor{{Controller: "", Conditions: []status.Condition{{Type: "Accepted", Status: state,
+		Reason: reason, Message: message}}}}
 }

@@ -29,7 +29,8 @@ func explainUnreconciled(g *topology.Graph, id topology.NodeID) *model.Problem {
 		return nil
 	}
 	to := n.Object.Body.At(at...)
-	if to.Text("group") != group || to.Text("kind") != ref.Kind || g.ImplementationName(id) != "" && !isOwnController(g.ImplementationName(id)) {
+	if to.Text("group") != group || to.Text("kind") != ref.Kind || g.ImplementationName(id) != "" &&
+		!isOwnController(g.ImplementationName(id)) {
 		return nil
 	}
 	ref.Name = to.Text("name")
@@ -40,7 +41,8 @@ func explainUnreconciled(g *topology.Graph, id topology.NodeID) *model.Problem {
 	if why == "" {
 		return nil
 	}
-	p := model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf("%s: the controller does not reconcile %s", why, formatGateways(n))}.At(n.Object, at...)
+	p := model.Problem{Severity: model.Warning, Code: model.NotReached,
+		Message: fmt.Sprintf("%s: the controller does not reconcile %s", why, formatGateways(n))}.At(n.Object, at...)
 	return &p
 }
 
@@ -99,7 +101,8 @@ func explainUnanswered(g *topology.Graph, id topology.NodeID) *model.Problem {
 	var names []string
 	for _, f := range n.Object.Body.At(at...).Items {
 		ref := f.Field("extensionRef")
-		if f.Text("type") == "ExtensionRef" && ref.Text("group") == group && ref.Text("kind") == listenerRuleConfiguration.Kind {
+		if f.Text("type") == "ExtensionRef" && ref.Text("group") == group &&
+			ref.Text("kind") == listenerRuleConfiguration.Kind {
 			names = append(names, ref.Text("name"))
 		}
 	}
@@ -110,7 +113,8 @@ func explainUnanswered(g *topology.Graph, id topology.NodeID) *model.Problem {
 	why := ""
 	switch o := g.Object(ref); {
 	case len(names) > 1:
-		why = fmt.Sprintf("%s has filters with %d ListenerRuleConfigurations, and one at most is allowed", n.Ref, len(names))
+		why = fmt.Sprintf("%s has filters with %d ListenerRuleConfigurations, and one at most is allowed",
+			n.Ref, len(names))
 	case o == nil && isKnownMissing(g, ref):
 		why = ref.String() + " does not exist"
 	case o != nil:
@@ -119,7 +123,8 @@ func explainUnanswered(g *topology.Graph, id topology.NodeID) *model.Problem {
 	if why == "" {
 		return nil
 	}
-	p := model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: why + ": the rule is answered without its backends"}.At(n.Object, at...)
+	p := model.Problem{Severity: model.Warning, Code: model.PolicyInError,
+		Message: why + ": the rule is answered without its backends"}.At(n.Object, at...)
 	return &p
 }
 
@@ -155,7 +160,9 @@ func findUnusedEntries(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) 
 				key := "mode " + a.Policy.Ref().String()
 				if !seen[key] {
 					out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached,
-						Message: fmt.Sprintf("mergingMode of %s is not read: it counts in the configuration of a GatewayClass alone", a.Policy.Ref())}.At(a.Policy.Object, "spec", "mergingMode"))
+						Message: fmt.Sprintf(
+							"mergingMode of %s is not read: it counts in the configuration of a GatewayClass alone",
+							a.Policy.Ref())}.At(a.Policy.Object, "spec", "mergingMode"))
 				}
 				seen[key] = true
 			}
@@ -184,12 +191,14 @@ func findEntriesWithoutListener(n *topology.Node, p *policy.Policy) []model.Prob
 		case !known:
 			what = "is for no listener of " + n.Ref.String() + ": it does nothing"
 		case !slices.Contains(have, protocol) && !(protocol == "TCP_UDP" && len(have) > 1):
-			what = fmt.Sprintf("is for another protocol than the listener of %s (%s): that is an error of the Gateway", n.Ref, strings.Join(have, ", "))
+			what = fmt.Sprintf("is for another protocol than the listener of %s (%s): that is an error of the Gateway",
+				n.Ref, strings.Join(have, ", "))
 		default:
 			continue
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached,
-			Message: fmt.Sprintf("entry %s of %s %s", e.Text("protocolPort"), p.Ref(), what)}.At(p.Object, "spec", "listenerConfigurations", strconv.Itoa(i)))
+			Message: fmt.Sprintf("entry %s of %s %s", e.Text("protocolPort"), p.Ref(),
+				what)}.At(p.Object, "spec", "listenerConfigurations", strconv.Itoa(i)))
 	}
 	return out
 }
@@ -205,8 +214,9 @@ func findDuplicates(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []m
 		}
 		for _, a := range all[1:] {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
-				Message: fmt.Sprintf("%s and %s are both for %s: the controller takes the first of a list that has no order; here it is the first by name", all[0].Policy.Ref(), a.Policy.Ref(), g.Node(id).Ref),
-				Hint:    "delete one of them"}.At(a.Policy.Object, "spec", "targetReference"))
+				Message: fmt.Sprintf(
+					"%s and %s are both for %s: the controller takes the first of a list that has no order; here it is the first by name", all[0].Policy.Ref(), a.Policy.Ref(), g.Node(id).Ref),
+				Hint: "delete one of them"}.At(a.Policy.Object, "spec", "targetReference"))
 		}
 	}
 	return out

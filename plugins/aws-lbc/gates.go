@@ -12,8 +12,10 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"aws-lbc.Login": buildLoginGate, "aws-lbc.Refusal": buildRefusalGate, "aws-lbc.Sources": buildSourceGate, "aws-lbc.Mutual": buildMutualTLSGate, "aws-lbc.Unaccepted": buildUnacceptedGates,
-		"aws-lbc.Absent": buildAbsentGates}
+	return protect.Functions{"aws-lbc.Login": buildLoginGate, "aws-lbc.Refusal": buildRefusalGate,
+		"aws-lbc.Sources": buildSourceGate, "aws-lbc.Mutual": buildMutualTLSGate,
+		"aws-lbc.Unaccepted": buildUnacceptedGates,
+		"aws-lbc.Absent":     buildAbsentGates}
 }
 
 // buildLoginGate is the gate of an action that authenticates by sessions.
@@ -56,7 +58,8 @@ func buildMutualTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
 		return nil
 	}
 	facts := in.Resolution().Graph.Listener(in.Listener())
-	if in.Text("listenerConfigurations", in.Path[1], "protocolPort") != facts.Protocol+":"+strconv.Itoa(int(facts.Port)) {
+	if in.Text("listenerConfigurations", in.Path[1], "protocolPort") != facts.Protocol+":"+
+		strconv.Itoa(int(facts.Port)) {
 		return nil
 	}
 	switch in.Text("listenerConfigurations", in.Path[1], "mutualAuthentication", "mode") {
@@ -83,7 +86,8 @@ func buildUnacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	}
 	var names []string
 	for _, f := range n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index), "filters").Items {
-		if ref := f.Field("extensionRef"); ref.Text("group") == group && ref.Text("kind") == listenerRuleConfiguration.Kind {
+		if ref := f.Field("extensionRef"); ref.Text("group") == group &&
+			ref.Text("kind") == listenerRuleConfiguration.Kind {
 			names = append(names, ref.Text("name"))
 		}
 	}
@@ -92,7 +96,8 @@ func buildUnacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	}
 	why := fmt.Sprintf("%s names %d ListenerRuleConfigurations", n.Ref, len(names))
 	if len(names) == 1 {
-		o := in.Snapshot().Get(model.Ref{Group: group, Kind: listenerRuleConfiguration.Kind, Namespace: n.Ref.Namespace, Name: names[0]})
+		o := in.Snapshot().Get(model.Ref{Group: group, Kind: listenerRuleConfiguration.Kind,
+			Namespace: n.Ref.Namespace, Name: names[0]})
 		if o == nil {
 			return nil
 		}
@@ -104,8 +109,10 @@ func buildUnacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		}
 	}
 	own := n.Ref.WithoutSection()
-	return []protect.Gate{{Property: gate.Authorization, Object: own, Field: "filters.ExtensionRef", Answers: []string{"503"}, Missing: []string{"503"}, Refuses: protect.AlwaysRefuses,
-		Reasons: []protect.Reason{{Code: gate.DeniesAll, Object: &own, Field: "filters.ExtensionRef", Message: why + ": the rule is answered without its backends"}}}}
+	return []protect.Gate{{Property: gate.Authorization, Object: own, Field: "filters.ExtensionRef",
+		Answers: []string{"503"}, Missing: []string{"503"}, Refuses: protect.AlwaysRefuses,
+		Reasons: []protect.Reason{{Code: gate.DeniesAll, Object: &own, Field: "filters.ExtensionRef",
+			Message: why + ": the rule is answered without its backends"}}}}
 }
 
 // buildAbsentGates are those of a configuration that a Gateway or its class names and that is not
@@ -121,14 +128,16 @@ func buildAbsentGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		if n.Object == nil || g.ImplementationName(id) != "" && !isOwnController(g.ImplementationName(id)) {
 			continue
 		}
-		field, ref := "infrastructure.parametersRef", model.Ref{Group: group, Kind: loadBalancerConfiguration.Kind, Namespace: n.Ref.Namespace}
+		field, ref := "infrastructure.parametersRef", model.Ref{Group: group, Kind: loadBalancerConfiguration.Kind,
+			Namespace: n.Ref.Namespace}
 		to := n.Object.Body.At("spec", "infrastructure", "parametersRef")
 		if n.Role == topology.GatewayClass {
 			field, to = "parametersRef", n.Object.Body.At("spec", "parametersRef")
 			ref.Namespace = to.Text("namespace")
 		}
 		ref.Name = to.Text("name")
-		if to.Text("group") != group || to.Text("kind") != ref.Kind || in.Snapshot().Get(ref) != nil || in.Snapshot().HasAll(loadBalancerConfiguration, ref.Namespace) {
+		if to.Text("group") != group || to.Text("kind") != ref.Kind || in.Snapshot().Get(ref) != nil ||
+			in.Snapshot().HasAll(loadBalancerConfiguration, ref.Namespace) {
 			continue
 		}
 		for _, property := range []gate.Property{gate.ClientCertificate, gate.WAF, gate.IPList} {

@@ -1,4 +1,5 @@
-// Package awslbc describes the configurations of the AWS Load Balancer Controller for the Gateway API.
+// Package awslbc describes the configurations of the AWS Load Balancer Controller for the Gateway
+// API.
 package awslbc
 
 import (
@@ -34,7 +35,9 @@ func Plugin() plugin.Plugin {
 			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": normalizeReference},
 			Entries:   map[string]policy.EntryFunc{"aws-lbc.EntryFor": findEntry}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{func(b *build.Builder) {
-			b.AddImplementation(build.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
+			b.AddImplementation(build.Implementation{Name: name, Group: group,
+				Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{
+					{Group: gatewayGroup, Kind: "Gateway"}}})
 		}}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
 			"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return foldSingle },
@@ -42,5 +45,6 @@ func Plugin() plugin.Plugin {
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"aws-lbc.GatewayAsBackend": checkGatewayBackend},
 			Lints:  map[string]policy.Lint{"aws-lbc.Listeners": findUnusedEntries, "aws-lbc.Twice": findDuplicates},
-			Voids:  map[string]policy.VoidFunc{"aws-lbc.Unreconciled": explainUnreconciled, "aws-lbc.OneConfiguration": explainUnanswered}}}
+			Voids: map[string]policy.VoidFunc{"aws-lbc.Unreconciled": explainUnreconciled,
+				"aws-lbc.OneConfiguration": explainUnanswered}}}
 }

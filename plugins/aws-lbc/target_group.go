@@ -65,7 +65,8 @@ func checkGatewayBackend(p *policy.Policy, _ *model.Snapshot) (string, []model.P
 	if p.Object.Body.At(at...).Text("kind") != "Gateway" {
 		return "", nil
 	}
-	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: "a Gateway as a backend of routes is not evaluated"}.At(p.Object, at...)
+	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Message: "a Gateway as a backend of routes is not evaluated"}.At(p.Object, at...)
 	return "Gateways as backends are not evaluated", []model.Problem{problem}
 }
 

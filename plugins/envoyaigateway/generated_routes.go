@@ -18,8 +18,11 @@ func generateAIRoute(o *model.Object, in *model.Snapshot) ([]*model.Object, []mo
 		for j, b := range rule.Field("backendRefs").Items {
 			to, why := resolveBackend(o, b, in)
 			if why != "" {
-				return nil, []model.Problem{model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: fmt.Sprintf(
-					"%s: the controller makes no HTTPRoute of %s", why, o.Ref)}.At(o, "spec", "rules", strconv.Itoa(i), "backendRefs", strconv.Itoa(j))}
+				return nil, []model.Problem{model.Problem{Severity: model.Warning, Code: model.BackendNotFound,
+					Message: fmt.Sprintf(
+						"%s: the controller makes no HTTPRoute of %s", why, o.Ref)}.At(o, "spec", "rules",
+					strconv.Itoa(i),
+					"backendRefs", strconv.Itoa(j))}
 			}
 			refs = append(refs, to)
 		}
@@ -37,7 +40,8 @@ func generateAIRoute(o *model.Object, in *model.Snapshot) ([]*model.Object, []mo
 		out["timeouts"] = timeouts
 		rules = append(rules, out)
 	}
-	rules = append(rules, map[string]any{"name": "route-not-found", "matches": []any{map[string]any{"path": rootPrefix()}},
+	rules = append(rules, map[string]any{"name": "route-not-found",
+		"matches": []any{map[string]any{"path": rootPrefix()}},
 		"filters": []any{newFilter("ai-eg-route-not-found-response-" + o.Ref.Name)}})
 	return []*model.Object{newRoute(o, o.Ref.Name, rules)}, nil
 }
@@ -61,7 +65,8 @@ func listMatches(rule model.Body) []any {
 func rootPrefix() any { return map[string]any{"type": "PathPrefix", "value": "/"} }
 
 func newFilter(name string) any {
-	return map[string]any{"type": "ExtensionRef", "extensionRef": map[string]any{"group": envoyGroup, "kind": "HTTPRouteFilter", "name": name}}
+	return map[string]any{"type": "ExtensionRef", "extensionRef": map[string]any{"group": envoyGroup,
+		"kind": "HTTPRouteFilter", "name": name}}
 }
 
 // resolveBackend is the backendRef that stands for one of an AIGatewayRoute, or why there is none.
@@ -84,7 +89,8 @@ func resolveBackend(o *model.Object, b model.Body, in *model.Snapshot) (any, str
 		return nil, "no ReferenceGrant lets it refer to " + ref.String()
 	}
 	to := service.Body.At("spec", "backendRef")
-	out["group"], out["kind"], out["name"] = cmp.Or(to.Text("group"), envoyGroup), cmp.Or(to.Text("kind"), "Backend"), to.Text("name")
+	out["group"], out["kind"], out["name"] = cmp.Or(to.Text("group"), envoyGroup), cmp.Or(to.Text("kind"),
+		"Backend"), to.Text("name")
 	out["namespace"] = cmp.Or(to.Text("namespace"), ns)
 	if port := to.Field("port"); !port.IsNull() {
 		out["port"] = port.Value()
@@ -104,7 +110,8 @@ func isGranted(in *model.Snapshot, from string, to model.Ref) bool {
 			who = who || f.Text("group") == group && f.Text("kind") == "AIGatewayRoute" && f.Text("namespace") == from
 		}
 		for _, t := range g.Body.At("spec", "to").Items {
-			what = what || t.Text("group") == to.Group && t.Text("kind") == to.Kind && (t.Text("name") == "" || t.Text("name") == to.Name)
+			what = what || t.Text("group") == to.Group && t.Text("kind") == to.Kind && (t.Text("name") == "" ||
+				t.Text("name") == to.Name)
 		}
 		if who && what {
 			return true
@@ -129,8 +136,9 @@ func newObject(o *model.Object, kind, in, version, name string, spec any) *model
 	}
 	body := map[string]any{"apiVersion": in + "/" + version, "kind": kind, "spec": spec,
 		"metadata": map[string]any{"name": name, "namespace": o.Ref.Namespace, "labels": labels}}
-	return &model.Object{Ref: model.Ref{Group: in, Kind: kind, Namespace: o.Ref.Namespace, Name: name}, Version: version,
-		Labels: o.Labels, Body: model.Pack(body, nil)}
+	return &model.Object{Ref: model.Ref{Group: in, Kind: kind, Namespace: o.Ref.Namespace, Name: name},
+		Version: version,
+		Labels:  o.Labels, Body: model.Pack(body, nil)}
 }
 
 // generateMCPRoute is what an MCPRoute makes: the route by which clients come, and the policies for
@@ -141,18 +149,22 @@ func generateMCPRoute(o *model.Object, _ *model.Snapshot) ([]*model.Object, []mo
 	if h := o.Get("spec", "headers"); h != nil {
 		match["headers"] = h
 	}
-	rules := []any{map[string]any{"matches": []any{match}, "timeouts": map[string]any{"request": "30m", "backendRequest": "30m"},
+	rules := []any{map[string]any{"matches": []any{match}, "timeouts": map[string]any{"request": "30m",
+		"backendRequest": "30m"},
 		"backendRefs": []any{map[string]any{"group": envoyGroup, "kind": "Backend", "name": "ai-eg-mcp-proxy"}}}}
 	security := o.Body.At("spec", "securityPolicy")
 	oauth := !security.Field("oauth").IsNull()
 	if oauth {
 		for _, rule := range [][2]string{{"oauth-protected-resource-metadata", "/.well-known/oauth-protected-resource"},
-			{"oauth-authorization-server-metadata", "/.well-known/oauth-authorization-server"}, {"oauth-authorization-server-metadata-oidc", "/.well-known/openid-configuration"}} {
-			rules = append(rules, map[string]any{"name": rule[0], "matches": []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": rule[1]}}}})
+			{"oauth-authorization-server-metadata", "/.well-known/oauth-authorization-server"},
+			{"oauth-authorization-server-metadata-oidc", "/.well-known/openid-configuration"}} {
+			rules = append(rules, map[string]any{"name": rule[0],
+				"matches": []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": rule[1]}}}})
 		}
 	}
 	out := []*model.Object{newRoute(o, main, rules)}
-	spec := map[string]any{"targetRefs": []any{map[string]any{"group": gatewayGroup, "kind": "HTTPRoute", "name": main}}}
+	spec := map[string]any{"targetRefs": []any{map[string]any{"group": gatewayGroup, "kind": "HTTPRoute",
+		"name": main}}}
 	for _, field := range []string{"apiKeyAuth", "extAuth"} {
 		if v := security.Field(field); !v.IsNull() {
 			spec[field] = v.Value()
@@ -160,9 +172,11 @@ func generateMCPRoute(o *model.Object, _ *model.Snapshot) ([]*model.Object, []mo
 	}
 	var problems []model.Problem
 	if oauth {
-		spec["jwt"] = map[string]any{"providers": []any{map[string]any{"name": "mcp-jwt-provider", "issuer": security.Text("oauth", "issuer")}}}
-		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"what the SecurityPolicy and the BackendTrafficPolicy say that the controller makes of the oauth of %s is known in outline only", o.Ref)}.At(o, "spec", "securityPolicy", "oauth"))
+		spec["jwt"] = map[string]any{"providers": []any{map[string]any{"name": "mcp-jwt-provider",
+			"issuer": security.Text("oauth", "issuer")}}}
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf(
+				"what the SecurityPolicy and the BackendTrafficPolicy say that the controller makes of the oauth of %s is known in outline only", o.Ref)}.At(o, "spec", "securityPolicy", "oauth"))
 	}
 	if len(spec) > 1 {
 		policy := newObject(o, "SecurityPolicy", envoyGroup, "v1alpha1", "ai-eg-mcp-"+o.Ref.Name, spec)

@@ -26,8 +26,12 @@ func Plugin() plugin.Plugin {
 		Reading: descriptor.Reading{Generate: []descriptor.Generator{
 			{Kind: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: generateAIRoute},
 			{Kind: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: generateMCPRoute}}},
-		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return foldUnenforced }}},
-		Status:  status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciledCondition}}}
+		Merging: descriptor.Merging{
+			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(
+				model.Settings) merge.PlanFunc {
+				return foldUnenforced
+			}}},
+		Status: status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciledCondition}}}
 }
 
 // foldUnenforced leaves out settings that the controller translates and nothing enforces.
@@ -36,7 +40,8 @@ func foldUnenforced(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	for _, l := range s.Layers {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
-				out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Dropped, Reason: merge.Ignored})
+				out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From,
+					Action: merge.Dropped, Reason: merge.Ignored})
 			}
 		}
 	}
@@ -47,9 +52,11 @@ func foldUnenforced(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 // NotAccepted.
 func reconciledCondition(in status.Input) []status.Ancestor {
 	kind := in.Kind.GroupKind.Kind
-	c := status.Condition{Type: "Accepted", Status: "True", Reason: "ReconciliationSucceeded", Message: kind + " reconciled successfully"}
+	c := status.Condition{Type: "Accepted", Status: "True", Reason: "ReconciliationSucceeded", Message: kind +
+		" reconciled successfully"}
 	if refs := in.Outcome.Policy.Refs; kind == "QuotaPolicy" && len(refs) > 0 && len(in.Outcome.Targets) == 0 {
-		c = status.Condition{Type: "NotAccepted", Status: "False", Reason: "ReconciliationFailed", Message: "none of the target AIServiceBackends were found"}
+		c = status.Condition{Type: "NotAccepted", Status: "False", Reason: "ReconciliationFailed",
+			Message: "none of the target AIServiceBackends were found"}
 	}
 	return []status.Ancestor{{Conditions: []status.Condition{c}}}
 }

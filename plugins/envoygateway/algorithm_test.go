@@ -19,7 +19,8 @@ import (
 func object(t *testing.T, kind, name, spec string) *model.Object {
 	t.Helper()
 	body := map[string]any{"spec": value(t, spec)}
-	return &model.Object{Ref: model.Ref{Group: policyGroup, Kind: kind, Namespace: "app", Name: name}, Body: model.Pack(body, nil)}
+	return &model.Object{Ref: model.Ref{Group: policyGroup, Kind: kind, Namespace: "app", Name: name},
+		Body: model.Pack(body, nil)}
 }
 
 // value reads YAML; numbers are as objects hold them.
@@ -56,17 +57,26 @@ func TestTyped(t *testing.T) {
 		name, kind, spec, want string
 		settings               model.Settings
 	}{
-		{"not merged", "SecurityPolicy", "{authorization: {}, cors: {allowOrigins: []}}", "{authorization: {}, cors: {allowOrigins: []}}", plain},
-		{"empty lists go at any depth", "SecurityPolicy", "{mergeType: JSONMerge, cors: {allowOrigins: []}, jwt: {providers: [{audiences: []}]}}",
+		{"not merged", "SecurityPolicy", "{authorization: {}, cors: {allowOrigins: []}}",
+			"{authorization: {}, cors: {allowOrigins: []}}", plain},
+		{"empty lists go at any depth", "SecurityPolicy",
+			"{mergeType: JSONMerge, cors: {allowOrigins: []}, jwt: {providers: [{audiences: []}]}}",
 			"{mergeType: JSONMerge, cors: {}, jwt: {providers: [{}]}}", plain},
-		{"a null that deletes", "SecurityPolicy", "{mergeType: JSONMerge, authorization: {rules: [a]}}", "{mergeType: JSONMerge, authorization: {rules: [a], defaultAction: null}}", plain},
-		{"what is there stays", "SecurityPolicy", "{mergeType: JSONMerge, authorization: {defaultAction: Deny}}", "{mergeType: JSONMerge, authorization: {defaultAction: Deny}}", plain},
-		{"no object, no field", "SecurityPolicy", "{mergeType: JSONMerge, oidc: {clientSecret: {name: s}}}", "{mergeType: JSONMerge, oidc: {clientSecret: {name: s}}}", plain},
-		{"a blank", "SecurityPolicy", "{mergeType: JSONMerge, oidc: {provider: {}, clientSecret: {name: s}}}", "{mergeType: JSONMerge, oidc: {provider: {issuer: ''}, clientSecret: {name: s}}}", plain},
-		{"another kind", "BackendTrafficPolicy", "{mergeType: JSONMerge, authorization: {}}", "{mergeType: JSONMerge, authorization: {}}", plain},
+		{"a null that deletes", "SecurityPolicy", "{mergeType: JSONMerge, authorization: {rules: [a]}}",
+			"{mergeType: JSONMerge, authorization: {rules: [a], defaultAction: null}}", plain},
+		{"what is there stays", "SecurityPolicy", "{mergeType: JSONMerge, authorization: {defaultAction: Deny}}",
+			"{mergeType: JSONMerge, authorization: {defaultAction: Deny}}", plain},
+		{"no object, no field", "SecurityPolicy", "{mergeType: JSONMerge, oidc: {clientSecret: {name: s}}}",
+			"{mergeType: JSONMerge, oidc: {clientSecret: {name: s}}}", plain},
+		{"a blank", "SecurityPolicy", "{mergeType: JSONMerge, oidc: {provider: {}, clientSecret: {name: s}}}",
+			"{mergeType: JSONMerge, oidc: {provider: {issuer: ''}, clientSecret: {name: s}}}", plain},
+		{"another kind", "BackendTrafficPolicy", "{mergeType: JSONMerge, authorization: {}}",
+			"{mergeType: JSONMerge, authorization: {}}", plain},
 		{"without defaults", "BackendTrafficPolicy", "{mergeType: JSONMerge, healthCheck: {active: {type: TCP}}}",
 			"{mergeType: JSONMerge, healthCheck: {active: {type: TCP, timeout: null, interval: null, unhealthyThreshold: null, healthyThreshold: null}}}", plain},
-		{"defaults stand there instead", "BackendTrafficPolicy", "{mergeType: JSONMerge, healthCheck: {active: {type: TCP}}}", "{mergeType: JSONMerge, healthCheck: {active: {type: TCP}}}", defaults},
+		{"defaults stand there instead", "BackendTrafficPolicy",
+			"{mergeType: JSONMerge, healthCheck: {active: {type: TCP}}}",
+			"{mergeType: JSONMerge, healthCheck: {active: {type: TCP}}}", defaults},
 		{"names of rules", "BackendTrafficPolicy", "{rateLimit: {global: {rules: [{name: x, limit: 1}, {limit: 2}]}}}",
 			"{rateLimit: {global: {rules: [{name: app/p/rule/0, limit: 1}, {name: app/p/rule/1, limit: 2}]}}}", plain},
 		{"group of selectors", "BackendTrafficPolicy", "{targetSelectors: [{kind: Gateway}, {kind: X, group: y}]}",
@@ -82,14 +92,16 @@ func TestTyped(t *testing.T) {
 			t.Errorf("%s: what was handed in is changed", c.name)
 		}
 	}
-	object := toTyped(object(t, "BackendTrafficPolicy", "p", "{rateLimit: {local: {rules: [{name: x}]}}}"), map[string]any{"spec": value(t, "{rateLimit: {local: {rules: [{name: x}]}}}")},
+	object := toTyped(object(t, "BackendTrafficPolicy", "p", "{rateLimit: {local: {rules: [{name: x}]}}}"),
+		map[string]any{"spec": value(t, "{rateLimit: {local: {rules: [{name: x}]}}}")},
 		model.NewSettings(map[string]any{"envoygateway.stage": "object-merge"}))
 	if got := fmt.Sprint(object); strings.Contains(got, "x") || strings.Contains(got, "app/p") {
 		t.Errorf("the bare merge of objects has names: %s", got)
 	}
 }
 
-// Rules of child and parent make one list, or by a JSON merge patch the child's take their place; the bucket for everything else is the child's.
+// Rules of child and parent make one list, or by a JSON merge patch the child's take their place;
+// the bucket for everything else is the child's.
 func TestJoinRules(t *testing.T) {
 	from := func(i int) []merge.Source { return []merge.Source{{Layer: i, Block: merge.Bare}} }
 	for _, c := range []struct {
@@ -97,15 +109,20 @@ func TestJoinRules(t *testing.T) {
 		json                                bool
 	}{
 		{"global", "[{name: p}]", "[{name: c}]", "[{name: c}, {name: p}]", "[0 1]", false},
-		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]", "[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]", false},
-		{"local", "[{name: bucket}]", "[{name: c, clientSelectors: [x]}]", "[{name: c, clientSelectors: [x]}]", "[1]", false},
+		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]",
+			"[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]", false},
+		{"local", "[{name: bucket}]", "[{name: c, clientSelectors: [x]}]", "[{name: c, clientSelectors: [x]}]",
+			"[1]", false},
 		{"global", "[{name: bucket}]", "[]", "[{name: bucket}]", "[0 1]", false},
 		{"global", "[{name: p}]", "[{name: c}]", "[{name: c}]", "[1]", true},
-		{"local", "[{name: p, clientSelectors: [x]}]", "[{name: c, clientSelectors: [y]}]", "[{name: c, clientSelectors: [y]}]", "[1]", true},
-		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]", "[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]", true},
+		{"local", "[{name: p, clientSelectors: [x]}]", "[{name: c, clientSelectors: [y]}]",
+			"[{name: c, clientSelectors: [y]}]", "[1]", true},
+		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]",
+			"[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]", true},
 	} {
 		path := merge.KeyPath("rateLimit", c.scope, "rules")
-		got, effects := mergeRules(merge.Unit{Path: path, Value: value(t, c.parent), From: from(0)}, merge.Unit{Path: path, Value: value(t, c.child), From: from(1)}, c.json)
+		got, effects := mergeRules(merge.Unit{Path: path, Value: value(t, c.parent), From: from(0)},
+			merge.Unit{Path: path, Value: value(t, c.child), From: from(1)}, c.json)
 		var sources []int
 		for _, f := range got.From {
 			sources = append(sources, f.Layer)
@@ -116,7 +133,8 @@ func TestJoinRules(t *testing.T) {
 	}
 }
 
-// The search for the routing type. A layer is LEVEL=VALUE, with + for a mergeType; a value of - says nothing.
+// The search for the routing type. A layer is LEVEL=VALUE, with + for a mergeType; a value of -
+// says nothing.
 func TestRoutingType(t *testing.T) {
 	for _, c := range []struct{ stack, want string }{
 		{"gateway=G", "G"},
@@ -140,7 +158,8 @@ func TestRoutingType(t *testing.T) {
 				l.DemandedStrategy = &merge.Strategy{}
 			}
 			if v = strings.TrimSuffix(v, "+"); v != "-" {
-				l.Blocks = []merge.Block{{Kind: merge.Bare, Units: []merge.Unit{{Path: merge.KeyPath("routingType"), Value: v, From: []merge.Source{{Layer: i, Block: merge.Bare}}}}}}
+				l.Blocks = []merge.Block{{Kind: merge.Bare, Units: []merge.Unit{{Path: merge.KeyPath("routingType"),
+					Value: v, From: []merge.Source{{Layer: i, Block: merge.Bare}}}}}}
 			}
 			s.Layers = append(s.Layers, l)
 		}
@@ -175,7 +194,8 @@ func TestTruncation(t *testing.T) {
 			marked = append(marked, a.Ref.Name)
 		}
 	}
-	if len(out) != 16 || slices.Contains(names, "g14") || slices.Contains(names, "g15") || !slices.Contains(names, "g17") || !slices.Equal(marked, []string{"g13"}) {
+	if len(out) != 16 || slices.Contains(names, "g14") || slices.Contains(names, "g15") ||
+		!slices.Contains(names, "g17") || !slices.Equal(marked, []string{"g13"}) {
 		t.Errorf("%v, marked %v", names, marked)
 	}
 }
@@ -211,7 +231,8 @@ func TestInvalidSecurity(t *testing.T) {
 		{"HTTPRoute", "{cors: {}}", "", ""},
 		{"HTTPRoute", "{oidc: {passThroughAuthHeader: true}}", "", "in conjunction with JWT settings"},
 		{"HTTPRoute", "{oidc: {passThroughAuthHeader: true}}", "{jwt: {providers: [{}]}}", ""},
-		{"HTTPRoute", "{oidc: {passThroughAuthHeader: true}, jwt: {providers: [{extractFrom: {cookies: [c]}}]}}", "", "read from a header"},
+		{"HTTPRoute", "{oidc: {passThroughAuthHeader: true}, jwt: {providers: [{extractFrom: {cookies: [c]}}]}}", "",
+			"read from a header"},
 		{"HTTPRoute", "{apiKeyAuth: {extractFrom: [{headers: [a], params: [b]}]}}", "", "only one of headers"},
 		{"HTTPRoute", "{apiKeyAuth: {}}", "{apiKeyAuth: {extractFrom: [{headers: [a], params: [b]}]}}", ""},
 	} {

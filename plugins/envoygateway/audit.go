@@ -12,7 +12,9 @@ import (
 
 // proxyMapping is what the vendor knows of its proxies.
 func proxyMapping() *audit.Mapping {
-	return &audit.Mapping{Vendor: "envoygateway", AdminPort: 19000, PodLabels: proxyLabels, Gateways: findGatewaysOfProxy, Identify: identifyRoute, IsOwn: isOwnListener, Fields: auditFields(), IsReplaced: isReplaced, FilterNames: listFilters(),
+	return &audit.Mapping{Vendor: "envoygateway", AdminPort: 19000, PodLabels: proxyLabels,
+		Gateways: findGatewaysOfProxy, Identify: identifyRoute, IsOwn: isOwnListener, Fields: auditFields(),
+		IsReplaced: isReplaced, FilterNames: listFilters(),
 		PatchingKinds: []model.GroupKind{{Group: policyGroup, Kind: "EnvoyPatchPolicy"}}}
 }
 
@@ -43,7 +45,8 @@ func findGatewaysOfProxy(p *dataplane.Proxy) []string {
 
 // proxyLabels are those of the pods (infrastructure/kubernetes/proxy).
 func proxyLabels(gateway model.Ref) string {
-	return "gateway.envoyproxy.io/owning-gateway-namespace=" + gateway.Namespace + ",gateway.envoyproxy.io/owning-gateway-name=" + gateway.Name
+	return "gateway.envoyproxy.io/owning-gateway-namespace=" + gateway.Namespace +
+		",gateway.envoyproxy.io/owning-gateway-name=" + gateway.Name
 }
 
 func isOwnListener(listener, _ string) bool {
@@ -105,9 +108,12 @@ const filterPrefix = "envoy.filters.http."
 // listFilters are those that the translator makes.
 func listFilters() []string {
 	var out []string
-	for _, name := range []string{"router", "health_check", "grpc_web", "grpc_stats", "header_mutation", "geoip", "credential_injector", "stateful_session",
-		"dynamic_forward_proxy", "rbac", "cors", "local_ratelimit", "ratelimit", "fault", "csrf", "jwt_authn", "oauth2", "ext_authz", "basic_auth", "api_key_auth",
-		"buffer", "compressor", "custom_response", "bandwidth_limit", "ext_proc", "wasm", "lua", "dynamic_modules", "admission_control", "tls_inspector", "upstream_codec"} {
+	for _, name := range []string{"router", "health_check", "grpc_web", "grpc_stats", "header_mutation", "geoip",
+		"credential_injector", "stateful_session",
+		"dynamic_forward_proxy", "rbac", "cors", "local_ratelimit", "ratelimit", "fault", "csrf", "jwt_authn",
+		"oauth2", "ext_authz", "basic_auth", "api_key_auth",
+		"buffer", "compressor", "custom_response", "bandwidth_limit", "ext_proc", "wasm", "lua", "dynamic_modules",
+		"admission_control", "tls_inspector", "upstream_codec"} {
 		out = append(out, filterPrefix+name)
 	}
 	return out

@@ -77,7 +77,8 @@ func wantFields(members []copiedField) func(*audit.Case, any) any {
 
 // foundFields are the fields in the message of the cluster that has them, if there is one; unset
 // are the values that the proxy assumes for missing fields.
-func foundFields(members []copiedField, unset audit.Value, message func(cluster map[string]any) (v any, there bool)) func(*audit.Case) any {
+func foundFields(members []copiedField, unset audit.Value, message func(cluster map[string]any) (v any,
+	there bool)) func(*audit.Case) any {
 	return readClusters(func(cluster map[string]any) any {
 		v, there := message(cluster)
 		if !there {
@@ -103,17 +104,25 @@ func readFirst(path ...string) func(cluster map[string]any) (any, bool) {
 }
 
 // breakerDefaults are the proxy's limits where none is written.
-var breakerDefaults = audit.Value{"maxConnections": 1024.0, "maxPendingRequests": 1024.0, "maxParallelRequests": 1024.0, "maxParallelRetries": 3.0}
+var breakerDefaults = audit.Value{"maxConnections": 1024.0, "maxPendingRequests": 1024.0,
+	"maxParallelRequests": 1024.0, "maxParallelRetries": 3.0}
 
 // The settings of clusters that are fields alone.
 var (
-	breakerFields = []copiedField{{"maxConnections", "max_connections", audit.Copier.Number}, {"maxPendingRequests", "max_pending_requests", audit.Copier.Number},
-		{"maxParallelRequests", "max_requests", audit.Copier.Number}, {"maxParallelRetries", "max_retries", audit.Copier.Number}}
-	activeCheckFields = []copiedField{{"timeout", "timeout", audit.Copier.Duration}, {"interval", "interval", audit.Copier.Duration},
-		{"unhealthyThreshold", "unhealthy_threshold", audit.Copier.Number}, {"healthyThreshold", "healthy_threshold", audit.Copier.Number}}
-	passiveCheckFields = []copiedField{{"interval", "interval", audit.Copier.Duration}, {"baseEjectionTime", "base_ejection_time", audit.Copier.Duration},
-		{"consecutive5XxErrors", "consecutive_5xx", audit.Copier.Number}, {"maxEjectionPercent", "max_ejection_percent", audit.Copier.Number}}
-	keepaliveFields = []copiedField{{"probes", "keepalive_probes", audit.Copier.Number}, {"idleTime", "keepalive_time", audit.Copier.Duration}, {"interval", "keepalive_interval", audit.Copier.Duration}}
+	breakerFields = []copiedField{{"maxConnections", "max_connections", audit.Copier.Number},
+		{"maxPendingRequests", "max_pending_requests", audit.Copier.Number},
+		{"maxParallelRequests", "max_requests", audit.Copier.Number}, {"maxParallelRetries", "max_retries",
+			audit.Copier.Number}}
+	activeCheckFields = []copiedField{{"timeout", "timeout", audit.Copier.Duration},
+		{"interval", "interval", audit.Copier.Duration},
+		{"unhealthyThreshold", "unhealthy_threshold", audit.Copier.Number}, {"healthyThreshold", "healthy_threshold",
+			audit.Copier.Number}}
+	passiveCheckFields = []copiedField{{"interval", "interval", audit.Copier.Duration},
+		{"baseEjectionTime", "base_ejection_time", audit.Copier.Duration},
+		{"consecutive5XxErrors", "consecutive_5xx", audit.Copier.Number}, {"maxEjectionPercent",
+			"max_ejection_percent", audit.Copier.Number}}
+	keepaliveFields = []copiedField{{"probes", "keepalive_probes", audit.Copier.Number}, {"idleTime", "keepalive_time",
+		audit.Copier.Duration}, {"interval", "keepalive_interval", audit.Copier.Duration}}
 )
 
 func readOutlierDetection(cluster map[string]any) (any, bool) {
@@ -122,7 +131,8 @@ func readOutlierDetection(cluster map[string]any) (any, bool) {
 }
 
 // balancerNames are the types, and what the proxy calls them.
-var balancerNames = map[string]string{"LeastRequest": "least_request", "RoundRobin": "round_robin", "Random": "random", "ConsistentHash": "maglev"}
+var balancerNames = map[string]string{"LeastRequest": "least_request", "RoundRobin": "round_robin", "Random": "random",
+	"ConsistentHash": "maglev"}
 
 func wantBalancer(c *audit.Case, v any) any {
 	return ifForwarding(func(c *audit.Case, v any) any {

@@ -15,8 +15,8 @@ const unlimited = "4294967295 in 1s"
 // secondsPerUnit are the units of rate limits.
 var secondsPerUnit = map[string]float64{"Second": 1, "Minute": 60, "Hour": 3600, "Day": 86400}
 
-// wantLocalLimit is the buckets: that of the rule without selectors, which is for all requests that no other rule is for, and those of
-// the others.
+// wantLocalLimit is the buckets: that of the rule without selectors, which is for all requests that
+// no other rule is for, and those of the others.
 func wantLocalLimit(c *audit.Case, v any) any {
 	return ifForwarding(func(c *audit.Case, v any) any {
 		out, others := audit.Value{"all": unlimited}, map[string]bool{}

@@ -61,7 +61,8 @@ func describeOwners(c *audit.Case, owners []string) any {
 func wantJWT(_ *audit.Case, v any) any {
 	var out []any
 	for _, p := range dataplane.List(v, "providers") {
-		one := audit.Value{"name": dataplane.Text(p, "name"), "issuer": dataplane.Text(p, "issuer"), "audiences": audit.SortedSet(dataplane.Texts(p, "audiences"))}
+		one := audit.Value{"name": dataplane.Text(p, "name"), "issuer": dataplane.Text(p, "issuer"),
+			"audiences": audit.SortedSet(dataplane.Texts(p, "audiences"))}
 		if uri := dataplane.Text(p, "remoteJWKS", "uri"); uri != "" {
 			one["jwks"] = uri
 		}
@@ -93,7 +94,8 @@ func foundJWT(c *audit.Case) any {
 		if !ok {
 			continue
 		}
-		one := audit.Value{"name": dataplane.Text(p, "payload_in_metadata"), "issuer": dataplane.Text(p, "issuer"), "audiences": audit.SortedSet(dataplane.Texts(p, "audiences"))}
+		one := audit.Value{"name": dataplane.Text(p, "payload_in_metadata"), "issuer": dataplane.Text(p, "issuer"),
+			"audiences": audit.SortedSet(dataplane.Texts(p, "audiences"))}
 		if uri := dataplane.Text(p, "remote_jwks", "http_uri", "uri"); uri != "" {
 			one["jwks"] = uri
 		}
@@ -125,7 +127,10 @@ func listProviders(requirement any) []string {
 }
 
 func sortByName(providers []any) []any {
-	slices.SortFunc(providers, func(a, b any) int { return strings.Compare(dataplane.Text(a, "name"), dataplane.Text(b, "name")) })
+	slices.SortFunc(providers, func(a, b any) int {
+		return strings.Compare(dataplane.Text(a, "name"),
+			dataplane.Text(b, "name"))
+	})
 	return providers
 }
 
@@ -165,7 +170,8 @@ func foundExtAuth(c *audit.Case) any {
 	if filter == nil {
 		return nil
 	}
-	out := audit.Value{"owner": describeOwners(c, owners), "failOpen": dataplane.IsTrue(filter.Config, "failure_mode_allow")}
+	out := audit.Value{"owner": describeOwners(c, owners), "failOpen": dataplane.IsTrue(filter.Config,
+		"failure_mode_allow")}
 	switch {
 	case dataplane.Has(filter.Config, "grpc_service"):
 		out["service"] = "grpc"
@@ -184,7 +190,8 @@ func wantCORS(c *audit.Case, v any) any {
 		return nil
 	}
 	out := audit.Value{"origins": audit.SortedSet(dataplane.Texts(v, "allowOrigins"))}
-	for field, name := range map[string]string{"allowMethods": "methods", "allowHeaders": "headers", "exposeHeaders": "expose"} {
+	for field, name := range map[string]string{"allowMethods": "methods", "allowHeaders": "headers",
+		"exposeHeaders": "expose"} {
 		if l := dataplane.Texts(v, field); len(l) > 0 {
 			out[name] = joinList(l)
 		}
@@ -215,8 +222,10 @@ func foundCORS(c *audit.Case) any {
 	for _, m := range dataplane.List(r.Config, "allow_origin_string_match") {
 		origins = append(origins, readOrigin(m))
 	}
-	out := audit.Value{"origins": audit.SortedSet(origins), "credentials": dataplane.IsTrue(r.Config, "allow_credentials")}
-	for field, name := range map[string]string{"allow_methods": "methods", "allow_headers": "headers", "expose_headers": "expose"} {
+	out := audit.Value{"origins": audit.SortedSet(origins), "credentials": dataplane.IsTrue(r.Config,
+		"allow_credentials")}
+	for field, name := range map[string]string{"allow_methods": "methods", "allow_headers": "headers",
+		"expose_headers": "expose"} {
 		if s := dataplane.Text(r.Config, field); s != "" {
 			out[name] = s
 		}

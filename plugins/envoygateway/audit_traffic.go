@@ -107,7 +107,8 @@ func foundRetry(c *audit.Case) any {
 // wantFault is the delay and the abort, with percentages of a million.
 func wantFault(c *audit.Case, v any) any {
 	return ifForwarding(func(_ *audit.Case, v any) any {
-		out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(v, "delay"), "hasAbort": dataplane.Has(v, "abort")}}
+		out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(v, "delay"),
+			"hasAbort": dataplane.Has(v, "abort")}}
 		out.Duration("delay", dataplane.Get(v, "delay", "fixedDelay"))
 		out.Number("abort", dataplane.Get(v, "abort", "httpStatus"))
 		out.Number("abortGRPC", dataplane.Get(v, "abort", "grpcStatus"))
@@ -125,7 +126,8 @@ func foundFault(c *audit.Case) any {
 	if !on || !r.PerRoute {
 		return nil
 	}
-	out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(r.Config, "delay"), "hasAbort": dataplane.Has(r.Config, "abort")}}
+	out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(r.Config, "delay"),
+		"hasAbort": dataplane.Has(r.Config, "abort")}}
 	out.Duration("delay", dataplane.Get(r.Config, "delay", "fixed_delay"))
 	out.Number("abort", dataplane.Get(r.Config, "abort", "http_status"))
 	out.Number("abortGRPC", dataplane.Get(r.Config, "abort", "grpc_status"))
@@ -141,8 +143,8 @@ func wantBuffer(c *audit.Case, v any) any {
 	return ifForwarding(func(c *audit.Case, v any) any { return c.ReadBytes(dataplane.Get(v, "limit")) })(c, v)
 }
 
-// wantCompression is the types. `compressor` wins over the older `compression`, and of its types only those count that have a configuration
-// (backendtrafficpolicy.go:buildCompression).
+// wantCompression is the types. `compressor` wins over the older `compression`, and of its types
+// only those count that have a configuration (backendtrafficpolicy.go:buildCompression).
 func wantCompression(c *audit.Case, _ any) any {
 	set := map[string]bool{}
 	list, older := dataplane.List(c.Spec, "compressor"), false

@@ -37,7 +37,8 @@ func listTargets(o *model.Object) []model.Ref {
 		if section := ref.Field("sectionName"); !section.IsNull() && !section.IsText() {
 			continue
 		}
-		out = append(out, model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name"), Section: ref.Text("sectionName")})
+		out = append(out, model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace,
+			Name: ref.Text("name"), Section: ref.Text("sectionName")})
 	}
 	return out
 }
@@ -58,7 +59,8 @@ func sortByAge(objects []*model.Object) []*model.Object {
 func objectsIn(in *model.Snapshot, gk model.GroupKind, namespace string) []*model.Object {
 	all := in.OfKind(gk) // sorted by namespace
 	at := func(ns string) int {
-		i, _ := slices.BinarySearchFunc(all, ns, func(o *model.Object, ns string) int { return strings.Compare(o.Ref.Namespace, ns) })
+		i, _ := slices.BinarySearchFunc(all, ns,
+			func(o *model.Object, ns string) int { return strings.Compare(o.Ref.Namespace, ns) })
 		return i
 	}
 	return all[at(namespace):at(namespace+"\x00")]
@@ -71,7 +73,8 @@ func describeConflict(by model.Ref) string {
 // backendTLSConditions are those that the controller writes about BackendTLSPolicies: in the name
 // of every parent of a route that sends to what the policy is in force for, and of every policy
 // that does.
-func backendTLSConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func backendTLSConditions(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	var objects []*model.Object
 	books := map[model.Ref]*statusWriter{}
 	for _, f := range fates {
@@ -177,7 +180,8 @@ func (t *backendTLS) writePolicies() {
 		name  string
 		paths [][]string
 	}{
-		{"SecurityPolicy", [][]string{{"extAuth", "http"}, {"extAuth", "grpc"}, {"oidc", "provider"}, {"jwt", "providers", "*", "remoteJWKS"}}},
+		{"SecurityPolicy", [][]string{{"extAuth", "http"}, {"extAuth", "grpc"}, {"oidc", "provider"},
+			{"jwt", "providers", "*", "remoteJWKS"}}},
 		{"EnvoyExtensionPolicy", [][]string{{"extProc", "*"}}},
 	} {
 		k := t.res.Kind(model.GroupKind{Group: policyGroup, Kind: kind.name})
@@ -185,7 +189,10 @@ func (t *backendTLS) writePolicies() {
 			continue
 		}
 		for _, p := range k.Policies {
-			if !slices.ContainsFunc(k.TargetsOf(p), func(id topology.NodeID) bool { return k.StaysAt(p, id) && t.isTranslated(kind.name, id) }) {
+			if !slices.ContainsFunc(k.TargetsOf(p), func(id topology.NodeID) bool {
+				return k.StaysAt(p, id) &&
+					t.isTranslated(kind.name, id)
+			}) {
 				continue
 			}
 			for _, path := range kind.paths {
@@ -193,7 +200,9 @@ func (t *backendTLS) writePolicies() {
 					for _, ref := range at.Field("backendRefs").Items {
 						t.writeBackend(t.resolveBackend(p.Ref(), ref), p.Ref(), 0)
 					}
-					if one := at.Field("backendRef"); path[0] == "extAuth" && one.IsObject() && at.Field("backendRefs").Len() == 0 { // deprecated
+					// deprecated
+					if one := at.Field("backendRef"); path[0] == "extAuth" && one.IsObject() &&
+						at.Field("backendRefs").Len() == 0 {
 						t.writeBackend(t.resolveBackend(p.Ref(), one), p.Ref(), 0)
 					}
 				})
@@ -242,7 +251,8 @@ func eachAt(b model.Body, path []string, see func(model.Body)) {
 
 // resolveBackend is what a backendRef of a policy means, with the port's name for a section.
 func (t *backendTLS) resolveBackend(from model.Ref, ref model.Body) model.Ref {
-	out := model.Ref{Group: fieldAnyCase(ref, "group").Text(), Kind: fieldAnyCase(ref, "kind").Text(), Namespace: fieldAnyCase(ref, "namespace").Text(), Name: fieldAnyCase(ref, "name").Text()}
+	out := model.Ref{Group: fieldAnyCase(ref, "group").Text(), Kind: fieldAnyCase(ref, "kind").Text(),
+		Namespace: fieldAnyCase(ref, "namespace").Text(), Name: fieldAnyCase(ref, "name").Text()}
 	if out.Kind == "" {
 		out.Kind = "Service"
 	}
@@ -302,9 +312,11 @@ func (t *backendTLS) writeBackend(to, ancestor model.Ref, port int32) {
 	}
 	book := t.writers[o.Ref]
 	book.setPort(ancestor, port)
-	resolved := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs", Message: "Resolved all the Object references."}
+	resolved := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs",
+		Message: "Resolved all the Object references."}
 	for _, ref := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
-		flaw, what := t.res.Graph.CheckAuthority(model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name")})
+		flaw, what := t.res.Graph.CheckAuthority(model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"),
+			Namespace: o.Ref.Namespace, Name: ref.Text("name")})
 		switch flaw {
 		case reference.MissingCertificate, reference.IncompleteCertificate, reference.MalformedCertificate:
 			book.setRefused(listOne(ancestor), "NoValidCACertificate", "%s", what)

@@ -63,10 +63,14 @@ func readLayer(l merge.Layer) (units []merge.Unit, holds bool, effects []merge.E
 func idleSettings() map[string]func(path string) bool {
 	under := func(fields ...string) func(string) bool {
 		return func(path string) bool {
-			return slices.ContainsFunc(fields, func(f string) bool { return path == f || strings.HasPrefix(path, f+".") })
+			return slices.ContainsFunc(fields, func(f string) bool {
+				return path == f ||
+					strings.HasPrefix(path, f+".")
+			})
 		}
 	}
-	connection, secure := under("tcpKeepalive", "connection", "enableProxyProtocol", "proxyProtocol", "timeout.tcp"), under("tls")
+	connection, secure := under("tcpKeepalive", "connection", "enableProxyProtocol", "proxyProtocol",
+		"timeout.tcp"), under("tls")
 	return map[string]func(string) bool{
 		"envoygateway.ClientHTTP":  under("tls", "http3"),
 		"envoygateway.ClientHTTPS": func(string) bool { return false },

@@ -12,7 +12,8 @@ import (
 )
 
 // clientConditions are those that the controller writes about ClientTrafficPolicies.
-func clientConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func clientConditions(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	all := listPolicyTargets(r, k, fates)
 	held := map[topology.NodeID]bool{}
 	for i := range all {
@@ -38,17 +39,22 @@ func (c *clientScopes) writeTarget(p *policyTarget, book *statusWriter) {
 		book.setRefused(listOne(ancestor), "TargetNotFound", "%s", formatMissingSection(p))
 		return
 	case p.holder != nil && p.target.Section != "":
-		book.setRefused(listOne(ancestor), "Conflicted", "Unable to target section of %s, another %s has already attached to it", p.target.Name, c.kind.GroupKind.Kind)
+		book.setRefused(listOne(ancestor), "Conflicted",
+			"Unable to target section of %s, another %s has already attached to it", p.target.Name,
+			c.kind.GroupKind.Kind)
 		return
 	case p.holder != nil:
-		book.setRefused(listOne(ancestor), "Conflicted", "Unable to target %s %s, another %s has already attached to it", p.target.Kind, p.target.Name, c.kind.GroupKind.Kind)
+		book.setRefused(listOne(ancestor), "Conflicted",
+			"Unable to target %s %s, another %s has already attached to it", p.target.Kind, p.target.Name,
+			c.kind.GroupKind.Kind)
 		return
 	}
 	if faults := c.findFaults(p.target); len(faults) > 0 {
 		book.setRefused(listOne(ancestor), "Invalid", "%s", formatSentence(strings.Join(faults, "\n")))
 	}
 	if sections := c.overridingSections(p); len(sections) > 0 {
-		book.setTrue(listOne(ancestor), "Overridden", "There are existing ClientTrafficPolicies that are overriding these sections %s", formatList(sections))
+		book.setTrue(listOne(ancestor), "Overridden",
+			"There are existing ClientTrafficPolicies that are overriding these sections %s", formatList(sections))
 	}
 	book.setAccepted(listOne(ancestor))
 	book.setDeprecated(listOne(ancestor), p.policy)
@@ -59,7 +65,8 @@ func (c *clientScopes) writeTarget(p *policyTarget, book *statusWriter) {
 func (c *clientScopes) findFaults(target model.Ref) []string {
 	var out []string
 	for _, l := range c.http {
-		if !l.isBelow(target) || target.Section == "" && (c.hasPolicy(l.owner.WithSection(l.name)) || l.owner != target && c.hasPolicy(l.owner) && l.explainSharedPort(c.http, l.owner) == "") {
+		if !l.isBelow(target) || target.Section == "" && (c.hasPolicy(l.owner.WithSection(l.name)) ||
+			l.owner != target && c.hasPolicy(l.owner) && l.explainSharedPort(c.http, l.owner) == "") {
 			continue
 		}
 		if fault := l.explainSharedPort(c.http, target); fault != "" {

@@ -12,7 +12,8 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"envoygateway.APIKey": buildAPIKeyGate, "envoygateway.OIDC": buildOIDCGate, "envoygateway.JWT": buildJWTGate,
+	return protect.Functions{"envoygateway.APIKey": buildAPIKeyGate, "envoygateway.OIDC": buildOIDCGate,
+		"envoygateway.JWT":           buildJWTGate,
 		"envoygateway.Authorization": buildAuthorizationGate, "envoygateway.RateLimit": buildRateLimitGate}
 }
 
@@ -72,7 +73,8 @@ func listTokenPlaces(in protect.Input) []string {
 			out = append(out, "header authorization", "query access_token")
 			continue
 		}
-		out = append(append(append(out, listPlaces(from, "headers", "header")...), listPlaces(from, "params", "query")...), listPlaces(from, "cookies", "cookie")...)
+		out = append(append(append(out, listPlaces(from, "headers", "header")...), listPlaces(from, "params",
+			"query")...), listPlaces(from, "cookies", "cookie")...)
 	}
 	return out
 }
@@ -251,7 +253,8 @@ func judgeRules(in protect.Input, of requestSet) protect.Findings {
 // demandsToken reports whether the login lets nobody in without a token of a provider.
 func demandsToken(in protect.Input, provider string) bool {
 	providers := in.List("jwt", "providers")
-	return len(providers) == 1 && textIn(providers[0], "name") == provider && in.Text("jwt", "optional") != "true" && in.Text("jwt", "failOpen") != "true" &&
+	return len(providers) == 1 && textIn(providers[0], "name") == provider && in.Text("jwt", "optional") != "true" &&
+		in.Text("jwt", "failOpen") != "true" &&
 		(in.Value("oidc") == nil || in.Text("oidc", "passThroughAuthHeader") != "true")
 }
 
@@ -261,11 +264,13 @@ func restrictsIdentity(jwt any) bool {
 }
 
 func asksIdentities(in protect.Input) bool {
-	return slices.ContainsFunc(in.List("authorization", "rules"), func(rule any) bool { return valueIn(valueIn(rule, "principal"), "jwt") != nil })
+	return slices.ContainsFunc(in.List("authorization", "rules"),
+		func(rule any) bool { return valueIn(valueIn(rule, "principal"), "jwt") != nil })
 }
 
 func asksAddresses(in protect.Input) bool {
-	return slices.ContainsFunc(in.List("authorization", "rules"), func(rule any) bool { return len(listIn(valueIn(rule, "principal"), "clientCIDRs")) > 0 })
+	return slices.ContainsFunc(in.List("authorization", "rules"),
+		func(rule any) bool { return len(listIn(valueIn(rule, "principal"), "clientCIDRs")) > 0 })
 }
 
 // buildRateLimitGate is the gate of one rule of a rate limit. What its selectors do not select is
@@ -316,7 +321,8 @@ func explainMissed(l *protect.RequestReader, selectors any) (code gate.Code, byA
 	return code, byAddress
 }
 
-// matchesOperation reports whether the request is an operation that a rule is for; without one it is for all.
+// matchesOperation reports whether the request is an operation that a rule is for; without one it
+// is for all.
 func matchesOperation(l *protect.RequestReader, operation any) bool {
 	methods := listIn(operation, "methods")
 	matches := len(methods) == 0
@@ -344,7 +350,8 @@ func matchesPath(l *protect.RequestReader, path any) bool {
 	return out != (valueIn(path, "invert") == true)
 }
 
-// matchesHeader reports whether a header of the request matches; of one whose values are told apart any is one.
+// matchesHeader reports whether a header of the request matches; of one whose values are told apart
+// any is one.
 func matchesHeader(l *protect.RequestReader, header any) bool {
 	name, value, out := textIn(header, "name"), textIn(header, "value"), false
 	switch textIn(header, "type") {

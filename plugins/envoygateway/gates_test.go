@@ -43,7 +43,8 @@ spec:
     - {action: Allow, principal: {headers: [{name: x-user, values: [ann]}]}}
 `
 
-// TestRefusals: a request that no rule allows gets 403 for certain; one that a rule allows gets through.
+// TestRefusals: a request that no rule allows gets 403 for certain; one that a rule allows gets
+// through.
 func TestRefusals(t *testing.T) {
 	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(guarded)})
 	if err != nil {

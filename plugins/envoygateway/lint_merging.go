@@ -27,7 +27,8 @@ func findMergeProblems(r *resolve.Resolution) []model.Problem {
 			continue
 		}
 		k.FoldAll()
-		asks, parents, skips := map[*policy.Policy]bool{}, map[*policy.Policy]bool{}, map[*policy.Policy]map[*policy.Policy]bool{}
+		asks, parents, skips := map[*policy.Policy]bool{}, map[*policy.Policy]bool{},
+			map[*policy.Policy]map[*policy.Policy]bool{}
 		k.EachStackInForce(func(s resolve.StackID) {
 			child, route, parent := findMergeParties(r, k.Verdict(s))
 			if child == nil {
@@ -47,13 +48,17 @@ func findMergeProblems(r *resolve.Resolution) []model.Problem {
 				continue
 			}
 			if !parents[p] && !isParentUnknown(r, k, p) {
-				out = append(out, mergeWithoutParent.NewProblem("%s has a mergeType, and there is no %s above its route to merge with: it holds alone",
-					p.Ref(), k.GroupKind.Kind).At(p.Object, "spec", "mergeType"))
+				out = append(out,
+					mergeWithoutParent.NewProblem(
+						"%s has a mergeType, and there is no %s above its route to merge with: it holds alone",
+						p.Ref(), k.GroupKind.Kind).At(p.Object, "spec", "mergeType"))
 			}
 			for _, q := range k.Policies {
 				if skips[p][q] {
-					out = append(out, mergeSkipsRoute.NewProblem("%s is on a rule: it is merged with what is above the route, and nothing of %s on the route itself is in force at the rule",
-						p.Ref(), q.Ref()).At(p.Object, "spec", "mergeType"))
+					out = append(out,
+						mergeSkipsRoute.NewProblem(
+							"%s is on a rule: it is merged with what is above the route, and nothing of %s on the route itself is in force at the rule",
+							p.Ref(), q.Ref()).At(p.Object, "spec", "mergeType"))
 				}
 			}
 		}
@@ -103,7 +108,10 @@ func hasSettings(p *policy.Policy) bool {
 func isParentUnknown(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) bool {
 	return slices.ContainsFunc(k.TargetsOf(p), func(id topology.NodeID) bool {
 		for _, route := range r.Graph.Lookup(r.Node(id).Ref.WithoutSection()) {
-			if slices.ContainsFunc(r.Graph.Attachments(route), func(a topology.Attachment) bool { return a.Missing || a.State == topology.Unknown }) {
+			if slices.ContainsFunc(r.Graph.Attachments(route), func(a topology.Attachment) bool {
+				return a.Missing ||
+					a.State == topology.Unknown
+			}) {
 				return true
 			}
 		}

@@ -24,7 +24,8 @@ func findSameNames(k *policy.Kind, g *topology.Graph, at policy.AttachedAt) []mo
 						continue
 					}
 					out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
-						Message: fmt.Sprintf("listener %s of %s has its name in common with one of %s: a %s for that one does not hold here", name, g.Node(set).Ref, n.Ref, k.GroupKind.Kind)}.At(g.Node(set).Object))
+						Message: fmt.Sprintf(
+							"listener %s of %s has its name in common with one of %s: a %s for that one does not hold here", name, g.Node(set).Ref, n.Ref, k.GroupKind.Kind)}.At(g.Node(set).Object))
 				}
 			}
 		}

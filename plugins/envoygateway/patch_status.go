@@ -9,9 +9,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-// patchConditions are those that the controller writes about EnvoyPatchPolicies: they target a Gateway, or its class where the
-// Gateways of the class are merged. Whether a patch can be applied (Programmed) is not known.
-func patchConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+// patchConditions are those that the controller writes about EnvoyPatchPolicies: they target a
+// Gateway, or its class where the Gateways of the class are merged. Whether a patch can be applied
+// (Programmed) is not known.
+func patchConditions(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
 		if f.Policy.Refused {
@@ -48,7 +50,8 @@ func writePatchStatus(r *resolve.Resolution, k *resolve.Kind, o *model.Object, b
 	case !r.Settings.Bool("envoygateway.enableEnvoyPatchPolicy"):
 		book.setRefused(listOne(ancestor), "Disabled", "EnvoyPatchPolicy is disabled in the EnvoyGateway configuration")
 	case target.Text("group") != gatewayGroup || target.Text("kind") != kind:
-		book.setRefused(listOne(ancestor), "Invalid", "TargetRef.Group:%s TargetRef.Kind:%s, only TargetRef.Group:%s and TargetRef.Kind:%s is supported.",
+		book.setRefused(listOne(ancestor), "Invalid",
+			"TargetRef.Group:%s TargetRef.Kind:%s, only TargetRef.Group:%s and TargetRef.Kind:%s is supported.",
 			target.Text("group"), target.Text("kind"), gatewayGroup, kind)
 	case !known:
 		book.setRefused(listOne(ancestor), "Invalid", "%s %s is not one of the controller's", kind, ancestor.Name)

@@ -18,7 +18,8 @@ var kinds []byte
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent,
+		Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
 		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Merging:   descriptor.Merging{Plans: planFunctions()},
@@ -28,14 +29,17 @@ func Plugin() plugin.Plugin {
 			Sites: map[string]policy.CheckMaker{"envoygateway.SamePort": checkSamePort},
 			Lints: map[string]policy.Lint{"envoygateway.SameName": findSameNames}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"envoygateway.Conditions": routeConditions,
-			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": backendTLSConditions}}}
+			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions,
+			"envoygateway.TLSConditions": backendTLSConditions}}}
 }
 
 // addToGraph registers what the controller does at its Gateways.
 func addToGraph(b *build.Builder) {
 	b.DefineNumberedPorts(backendKind)
-	b.AddImplementation(build.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
-		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true, NoStatusOnSets: true, NoneWinsInSet: true})
+	b.AddImplementation(build.Implementation{Name: "envoygateway",
+		Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
+		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true,
+		NoStatusOnSets: true, NoneWinsInSet: true})
 }
 
 // planFunctions are the functions that resolve policies.

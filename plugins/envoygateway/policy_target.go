@@ -54,7 +54,8 @@ func findTargetOrder(p *policy.Policy, target model.Ref, o *model.Object) target
 		switch {
 		case t.Selection == nil && t.Ref == target && out.listed == 0:
 			out = targetOrder{listed: i + 1}
-		case t.Selection != nil && target.Section == "" && t.Ref.GroupKind() == o.Ref.GroupKind() && t.Selection.SelectsObject(o):
+		case t.Selection != nil && target.Section == "" && t.Ref.GroupKind() == o.Ref.GroupKind() &&
+			t.Selection.SelectsObject(o):
 			return targetOrder{created: o.Created}
 		}
 	}
@@ -103,7 +104,8 @@ func listPolicyTargets(r *resolve.Resolution, k *resolve.Kind, fates []*status.P
 			}
 		}
 		for _, miss := range f.Missed {
-			if ref := miss.Ref; ref.Section != "" && miss.Selection == nil && ref.Namespace == f.Policy.Ref().Namespace && k.AllowsTarget(ref) {
+			if ref := miss.Ref; ref.Section != "" && miss.Selection == nil &&
+				ref.Namespace == f.Policy.Ref().Namespace && k.AllowsTarget(ref) {
 				out = appendTarget(out, r, k, policyTarget{policy: f.Policy, target: ref, node: topology.None})
 			}
 		}
@@ -144,7 +146,9 @@ func setHolders(k *resolve.Kind, all []policyTarget) {
 // findRuleName is the name by which a policy calls a rule.
 func findRuleName(r *resolve.Resolution, p *policy.Policy, rule model.Ref) string {
 	for _, t := range p.Refs {
-		if t.Ref.Section != "" && t.Ref.WithoutSection() == rule.WithoutSection() && slices.ContainsFunc(r.Graph.Lookup(t.Ref), func(id topology.NodeID) bool { return r.Node(id).Ref == rule }) {
+		if t.Ref.Section != "" && t.Ref.WithoutSection() == rule.WithoutSection() &&
+			slices.ContainsFunc(r.Graph.Lookup(t.Ref),
+				func(id topology.NodeID) bool { return r.Node(id).Ref == rule }) {
 			return t.Ref.Section
 		}
 	}
@@ -162,7 +166,8 @@ func appendTarget(out []policyTarget, r *resolve.Resolution, k *resolve.Kind, p 
 	switch n := r.Node(p.object); {
 	case n.Role == topology.Route && len(listParents(r, k, p.object)) == 0:
 		return out
-	case n.Role == topology.Gateway && !k.ManagesGateway(p.object), n.Role == topology.ListenerSet && !isManagedSet(r, k, p.object):
+	case n.Role == topology.Gateway && !k.ManagesGateway(p.object), n.Role == topology.ListenerSet &&
+		!isManagedSet(r, k, p.object):
 		return out
 	}
 	return append(out, p)
@@ -216,7 +221,8 @@ func listParents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) 
 			at = len(out)
 			out = append(out, parent{ref: a.Parent, port: a.Port, owner: owner})
 		}
-		if (a.State == topology.Accepted || a.State == topology.NoMatchingListenerHostname) && a.Listener != topology.None {
+		if (a.State == topology.Accepted || a.State == topology.NoMatchingListenerHostname) &&
+			a.Listener != topology.None {
 			out[at].listeners = append(out[at].listeners, a.Listener)
 		}
 	}

@@ -107,7 +107,8 @@ func findMergePair(s merge.Stack) (child, parent int) {
 func takenEffects(units []merge.Unit) []merge.Effect {
 	var out []merge.Effect
 	for _, u := range units {
-		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Taken})
+		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From,
+			Action: merge.Taken})
 	}
 	return out
 }
@@ -160,7 +161,8 @@ func mergeRules(parent, child merge.Unit, json bool) (merge.Unit, []merge.Effect
 	}
 	path := child.Path
 	out := merge.Unit{Path: path, Value: child.Value, From: child.From}
-	kept := merge.Effect{Path: path, Rule: path.String(), Value: parent.Value, From: parent.From, Action: merge.Replaced, Reason: merge.MoreSpecificWins, Other: child.From}
+	kept := merge.Effect{Path: path, Rule: path.String(), Value: parent.Value, From: parent.From,
+		Action: merge.Replaced, Reason: merge.MoreSpecificWins, Other: child.From}
 	own := merge.Effect{Path: path, Rule: path.String(), Value: child.Value, From: child.From, Action: merge.Taken}
 	if len(above) > 0 {
 		out.Value, out.From = slices.Concat(below, above), slices.Concat(parent.From, child.From)

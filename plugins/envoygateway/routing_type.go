@@ -21,7 +21,8 @@ func newRoutingTypePlan(model.Settings) merge.PlanFunc {
 		for i, l := range s.Layers {
 			from[i] = []merge.Source{{Layer: i, Block: merge.Bare}}
 			for _, b := range l.Blocks {
-				if at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return u.Path.String() == "routingType" }); at >= 0 {
+				if at := slices.IndexFunc(b.Units,
+					func(u merge.Unit) bool { return u.Path.String() == "routingType" }); at >= 0 {
 					said[i], from[i] = &b.Units[at], b.Units[at].From
 				}
 			}
@@ -38,13 +39,15 @@ func newRoutingTypePlan(model.Settings) merge.PlanFunc {
 			case u == nil:
 			case i == at:
 				units = []merge.Unit{{Path: u.Path, Value: u.Value, From: from[i]}}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Action: merge.Taken})
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value,
+					From: from[i], Action: merge.Taken})
 			default:
 				reason := merge.MoreSpecificWins
 				if at < 0 || said[at] == nil || i > at {
 					reason = merge.AtomicReplaced
 				}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Action: merge.Dropped, Reason: reason, Other: by})
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value,
+					From: from[i], Action: merge.Dropped, Reason: reason, Other: by})
 			}
 		}
 		return units, effects

@@ -37,13 +37,16 @@ func checkRoutingType(p *policy.Policy, in *model.Snapshot) (string, []model.Pro
 	}
 	slices.Sort(routes)
 	return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-		Message: fmt.Sprintf("%s: the parentRef has no sectionName, so the controller does not find the routingType of the listener's policy there; it is shown as if it did", strings.Join(slices.Compact(routes), ", ")),
-		Hint:    "name the listener in the parentRef, or set routingType for the whole Gateway or ListenerSet"}.At(p.Object)}
+		Message: fmt.Sprintf(
+			"%s: the parentRef has no sectionName, so the controller does not find the routingType of the listener's policy there; it is shown as if it did", strings.Join(slices.Compact(routes), ", ")),
+		Hint: "name the listener in the parentRef, or set routingType for the whole Gateway or ListenerSet"}.At(
+		p.Object)}
 }
 
 // namesWhole reports whether a parentRef names the object without a section.
 func namesWhole(route *model.Object, parent model.Body, object model.Ref) bool {
-	ref := model.Ref{Group: parent.Text("group"), Kind: parent.Text("kind"), Namespace: parent.Text("namespace"), Name: parent.Text("name")}
+	ref := model.Ref{Group: parent.Text("group"), Kind: parent.Text("kind"), Namespace: parent.Text("namespace"),
+		Name: parent.Text("name")}
 	if parent.Field("group").IsNull() {
 		ref.Group = gatewayGroup
 	}

@@ -15,11 +15,12 @@ import (
 // scopeTree is what the controller notes about which targets lie below which. A scope is a target:
 // a Gateway, a ListenerSet, a listener of either, a route.
 type scopeTree struct {
-	res        *resolve.Resolution
-	kind       *resolve.Kind
-	edges      map[model.Ref]map[model.Ref]bool            // from a scope to those of policies below it
-	contained  map[model.Ref][]model.Ref                   // the scopes that a scope contains
-	merged     map[model.Ref]map[model.Ref]bool            // by scope: the routes whose policies are merged with the one there
+	res       *resolve.Resolution
+	kind      *resolve.Kind
+	edges     map[model.Ref]map[model.Ref]bool // from a scope to those of policies below it
+	contained map[model.Ref][]model.Ref        // the scopes that a scope contains
+	// by scope: the routes whose policies are merged with the one there
+	merged     map[model.Ref]map[model.Ref]bool
 	rules      map[model.Ref]map[string]bool               // by route: its rules with a policy of their own
 	holders    map[topology.NodeID]*policy.Policy          // by target: who has it
 	mergePairs map[*policy.Policy]map[model.Ref]*mergePair // by child: its parents, by listener ancestor
@@ -34,8 +35,10 @@ type mergePair struct {
 
 // buildScopeTree reads the scopes off the targets of policies.
 func buildScopeTree(r *resolve.Resolution, k *resolve.Kind, all []policyTarget) *scopeTree {
-	s := &scopeTree{res: r, kind: k, edges: map[model.Ref]map[model.Ref]bool{}, contained: map[model.Ref][]model.Ref{}, merged: map[model.Ref]map[model.Ref]bool{},
-		rules: map[model.Ref]map[string]bool{}, mergePairs: map[*policy.Policy]map[model.Ref]*mergePair{}, holders: map[topology.NodeID]*policy.Policy{}}
+	s := &scopeTree{res: r, kind: k, edges: map[model.Ref]map[model.Ref]bool{}, contained: map[model.Ref][]model.Ref{},
+		merged: map[model.Ref]map[model.Ref]bool{},
+		rules:  map[model.Ref]map[string]bool{}, mergePairs: map[*policy.Policy]map[model.Ref]*mergePair{},
+		holders: map[topology.NodeID]*policy.Policy{}}
 	for _, p := range all {
 		if p.node != topology.None && p.holder == nil {
 			s.holders[p.node] = p.policy
@@ -184,7 +187,8 @@ func (s *scopeTree) describeOverriding(scope model.Ref) string {
 	for _, g := range []struct {
 		word  string
 		names []string
-	}{{"gateway listeners", listeners}, {"listenersets", sets}, {"listenerset listeners", setListeners}, {"routes", routes}} {
+	}{{"gateway listeners", listeners}, {"listenersets", sets}, {"listenerset listeners", setListeners}, {"routes",
+		routes}} {
 		if len(g.names) > 0 {
 			groups = append(groups, "these "+g.word+": "+formatUnique(g.names))
 		}

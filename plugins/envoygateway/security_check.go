@@ -63,7 +63,8 @@ func explainInvalidForTCP(s mergedSpec) string {
 func explainInvalidForHTTP(s mergedSpec) string {
 	sources := s.field("apiKeyAuth", "extractFrom")
 	if !s.child.Object.Body.At("spec", "apiKeyAuth").IsNull() {
-		sources = s.child.Object.Body.At("spec", "apiKeyAuth", "extractFrom") // a child without any takes its parent's away
+		// a child without any takes its parent's away
+		sources = s.child.Object.Body.At("spec", "apiKeyAuth", "extractFrom")
 	}
 	for _, source := range sources.Items {
 		places := 0
@@ -94,7 +95,10 @@ func explainInvalidForHTTP(s mergedSpec) string {
 // checkSecurity finds fault with a SecurityPolicy for routes of HTTP. Those for TCPRoutes are
 // judged where they meet what is above them.
 func checkSecurity(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
-	if slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool { return t.Ref.Kind != "HTTPRoute" && t.Ref.Kind != "GRPCRoute" }) {
+	if slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool {
+		return t.Ref.Kind != "HTTPRoute" &&
+			t.Ref.Kind != "GRPCRoute"
+	}) {
 		return "", nil
 	}
 	if fault := explainInvalidForHTTP(mergedSpec{child: p}); fault != "" {

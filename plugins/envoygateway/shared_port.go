@@ -14,7 +14,8 @@ import (
 
 const gatewayGroup = "gateway.networking.k8s.io"
 
-// httpListener is a listener for plain HTTP that takes traffic: such ones on one port of a proxy share what a ClientTrafficPolicy says.
+// httpListener is a listener for plain HTTP that takes traffic: such ones on one port of a proxy
+// share what a ClientTrafficPolicy says.
 type httpListener struct {
 	owner   model.Ref // the Gateway or the ListenerSet
 	gateway model.Ref
@@ -23,7 +24,8 @@ type httpListener struct {
 	proxy   string // the Gateway behind it, or its class where the Gateways of the class are merged
 }
 
-// String is the listener as the controller names it: the Gateway, the ListenerSet if one has it, and its own name.
+// String is the listener as the controller names it: the Gateway, the ListenerSet if one has it,
+// and its own name.
 func (l httpListener) String() string { return l.namePrefix() + l.name }
 
 func (l httpListener) namePrefix() string {
@@ -72,14 +74,16 @@ func (l httpListener) explainSharedPort(all []httpListener, target model.Ref) st
 	}
 	var names []string
 	for _, o := range all {
-		if o != l && o.port == l.port && o.proxy == l.proxy && (target.Section != "" || !strings.HasPrefix(o.String(), own)) {
+		if o != l && o.port == l.port && o.proxy == l.proxy && (target.Section != "" ||
+			!strings.HasPrefix(o.String(), own)) {
 			names = append(names, o.String())
 		}
 	}
 	if names == nil {
 		return ""
 	}
-	return fmt.Sprintf("ClientTrafficPolicy is being applied to multiple http (non https) listeners (%s) on the same port, which is not allowed", strings.Join(names, ", "))
+	return fmt.Sprintf(
+		"ClientTrafficPolicy is being applied to multiple http (non https) listeners (%s) on the same port, which is not allowed", strings.Join(names, ", "))
 }
 
 // isBelow reports whether a policy for the target reaches the listener.
@@ -101,13 +105,15 @@ func listHTTPListeners(g *topology.Graph, in *model.Snapshot) []httpListener {
 		if class := o.Text("spec", "gatewayClassName"); isMerged(in, class) {
 			proxy = "class " + class
 		}
-		sets := slices.DeleteFunc(sortByCreation(g, g.ListenerSetsOf(gateway), topology.ListenerSet), func(id topology.NodeID) bool { return g.ListenerSet(id).State != topology.SetAccepted })
+		sets := slices.DeleteFunc(sortByCreation(g, g.ListenerSetsOf(gateway), topology.ListenerSet),
+			func(id topology.NodeID) bool { return g.ListenerSet(id).State != topology.SetAccepted })
 		for _, owner := range slices.Concat([]topology.NodeID{gateway}, sets) {
 			ref := g.Node(owner).Ref
 			for _, name := range g.Sections(ref) {
 				for _, id := range g.Lookup(ref.WithSection(name)) {
 					if f := g.Listener(id); f.Protocol == "HTTP" && f.Accepted && !f.InvalidKinds {
-						out = append(out, httpListener{owner: ref, gateway: o.Ref, name: name, port: containerPort(in, o, f.Port), proxy: proxy})
+						out = append(out, httpListener{owner: ref, gateway: o.Ref, name: name,
+							port: containerPort(in, o, f.Port), proxy: proxy})
 					}
 				}
 			}
@@ -127,16 +133,19 @@ func sortByCreation(g *topology.Graph, ids []topology.NodeID, role topology.Role
 	}
 	slices.SortStableFunc(out, func(a, b topology.NodeID) int {
 		x, y := g.Node(a).Object, g.Node(b).Object
-		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.Ref.Namespace, y.Ref.Namespace), cmp.Compare(x.Ref.Name, y.Ref.Name))
+		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.Ref.Namespace, y.Ref.Namespace),
+			cmp.Compare(x.Ref.Name, y.Ref.Name))
 	})
 	return out
 }
 
-// containerPort is the port on which the proxy listens: one that needs privileges is shifted, unless the EnvoyProxy says otherwise.
+// containerPort is the port on which the proxy listens: one that needs privileges is shifted,
+// unless the EnvoyProxy says otherwise.
 func containerPort(in *model.Snapshot, gateway *model.Object, port int32) int32 {
 	const privileged, shift = 1024, 10000
 	own := gateway.Body.At("spec", "infrastructure", "parametersRef")
-	keep, said := in.Get(model.Ref{Group: own.Text("group"), Kind: own.Text("kind"), Namespace: gateway.Ref.Namespace, Name: own.Text("name")}), false
+	keep, said := in.Get(model.Ref{Group: own.Text("group"), Kind: own.Text("kind"), Namespace: gateway.Ref.Namespace,
+		Name: own.Text("name")}), false
 	for _, proxy := range []*model.Object{keep, findProxy(in, gateway.Text("spec", "gatewayClassName"))} {
 		if proxy == nil || said {
 			continue
@@ -171,7 +180,8 @@ func findProxy(in *model.Snapshot, class string) *model.Object {
 		return nil
 	}
 	params := o.Body.At("spec", "parametersRef")
-	return in.Get(model.Ref{Group: params.Text("group"), Kind: params.Text("kind"), Namespace: params.Text("namespace"), Name: params.Text("name")})
+	return in.Get(model.Ref{Group: params.Text("group"), Kind: params.Text("kind"),
+		Namespace: params.Text("namespace"), Name: params.Text("name")})
 }
 
 // resolveTargets lists what a policy names and what it selects in its own namespace.
@@ -208,7 +218,8 @@ func (l httpListener) isTaken(all []httpListener, target model.Ref, p *policy.Po
 		})
 		for _, ref := range refs {
 			section := ref.Text("sectionName")
-			if ref.Text("kind") != l.owner.Kind || ref.Text("name") != l.owner.Name || section != "" && section != l.name {
+			if ref.Text("kind") != l.owner.Kind || ref.Text("name") != l.owner.Name || section != "" &&
+				section != l.name {
 				continue
 			}
 			if section != "" || l.owner != l.gateway && target != l.owner && l.explainSharedPort(all, l.owner) == "" {

@@ -17,14 +17,16 @@ import (
 
 // routeConditions are those that the controller writes about policies that can target routes. They
 // presume that what the policies hold can be translated.
-func routeConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func routeConditions(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	all := listPolicyTargets(r, k, fates)
 	s := buildScopeTree(r, k, all)
 	return writeConditions(r, all, s.writeTarget)
 }
 
 // writeConditions has every target judged into the status of its policy.
-func writeConditions(r *resolve.Resolution, all []policyTarget, judge func(*policyTarget, *statusWriter)) map[*policy.Policy][]status.Ancestor {
+func writeConditions(r *resolve.Resolution, all []policyTarget, judge func(*policyTarget,
+	*statusWriter)) map[*policy.Policy][]status.Ancestor {
 	books := map[*policy.Policy]*statusWriter{}
 	for i := range all {
 		p := &all[i]
@@ -51,7 +53,8 @@ func (s *scopeTree) writeTarget(p *policyTarget, book *statusWriter) {
 		book.setRefused(ancestors, "TargetNotFound", "%s", formatMissingSection(p))
 		return
 	case p.holder != nil:
-		book.setRefused(ancestors, "Conflicted", "Unable to target %s, another %s has already attached to it", formatConflictTarget(p), s.kind.GroupKind.Kind)
+		book.setRefused(ancestors, "Conflicted", "Unable to target %s, another %s has already attached to it",
+			formatConflictTarget(p), s.kind.GroupKind.Kind)
 		return
 	}
 	if fault := s.validationFault(p, nil); fault != "" {
@@ -149,12 +152,14 @@ func (s *scopeTree) writeOverrides(p *policyTarget, book *statusWriter, ancestor
 			if s.kind.GroupKind.Kind == "BackendTrafficPolicy" {
 				plural = "backendTrafficPolicy"
 			}
-			book.setTrue(ancestors, "Overridden", "This policy is being overridden by other %s for these route rules: %s", plural, formatUnique(names))
+			book.setTrue(ancestors, "Overridden",
+				"This policy is being overridden by other %s for these route rules: %s", plural, formatUnique(names))
 		}
 		return
 	}
 	if routes := s.listMergedRoutes(p.target); len(routes) > 0 {
-		book.setTrue(ancestors, "Merged", "This policy is being merged by other %s for these routes: %s", plural, formatUnique(routes))
+		book.setTrue(ancestors, "Merged", "This policy is being merged by other %s for these routes: %s", plural,
+			formatUnique(routes))
 	}
 	if by := s.describeOverriding(p.target); by != "" {
 		book.setTrue(ancestors, "Overridden", "This policy is being overridden by other %s for %s", plural, by)
@@ -215,8 +220,10 @@ func listDeprecatedFields(p *policy.Policy) []string {
 		{[]string{"BackendTrafficPolicy"}, []string{"spec", "compression"}, "spec.compressor"},
 		{[]string{"ClientTrafficPolicy"}, []string{"spec", "enableProxyProtocol"}, "spec.proxyProtocol"},
 		{[]string{"ClientTrafficPolicy"}, []string{"spec", "headers", "preserveXRequestID"}, "spec.headers.requestID"},
-		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "grpc", "backendRef"}, "spec.extAuth.grpc.backendRefs"},
-		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "http", "backendRef"}, "spec.extAuth.http.backendRefs"},
+		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "grpc", "backendRef"},
+			"spec.extAuth.grpc.backendRefs"},
+		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "http", "backendRef"},
+			"spec.extAuth.http.backendRefs"},
 	} {
 		if (d.kinds == nil || slices.Contains(d.kinds, p.Ref().Kind)) && isSet(p.Object.Body.At(d.path...)) {
 			out = append(out, strings.Join(d.path, ".")+" is deprecated, use "+d.use+" instead")

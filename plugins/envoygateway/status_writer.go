@@ -33,7 +33,8 @@ func (l *statusWriter) entryOf(ref model.Ref) *status.Ancestor {
 func (l *statusWriter) setCondition(refs []model.Ref, c status.Condition) {
 	for _, ref := range refs {
 		a := l.entryOf(ref)
-		if i := slices.IndexFunc(a.Conditions, func(have status.Condition) bool { return have.Type == c.Type }); i >= 0 {
+		if i := slices.IndexFunc(a.Conditions,
+			func(have status.Condition) bool { return have.Type == c.Type }); i >= 0 {
 			a.Conditions[i] = c
 		} else {
 			a.Conditions = append(a.Conditions, c)
@@ -43,18 +44,21 @@ func (l *statusWriter) setCondition(refs []model.Ref, c status.Condition) {
 
 // setRefused writes Accepted=False.
 func (l *statusWriter) setRefused(refs []model.Ref, reason, format string, args ...any) {
-	l.setCondition(refs, status.Condition{Type: "Accepted", Status: "False", Reason: reason, Message: fmt.Sprintf(format, args...)})
+	l.setCondition(refs, status.Condition{Type: "Accepted", Status: "False", Reason: reason,
+		Message: fmt.Sprintf(format, args...)})
 }
 
 // setTrue writes a condition that is True, with its type for a reason.
 func (l *statusWriter) setTrue(refs []model.Ref, kind, format string, args ...any) {
-	l.setCondition(refs, status.Condition{Type: kind, Status: "True", Reason: kind, Message: fmt.Sprintf(format, args...)})
+	l.setCondition(refs, status.Condition{Type: kind, Status: "True", Reason: kind,
+		Message: fmt.Sprintf(format, args...)})
 }
 
 // setAccepted writes Accepted=True where Accepted is not written yet.
 func (l *statusWriter) setAccepted(refs []model.Ref) {
 	for _, ref := range refs {
-		if !slices.ContainsFunc(l.entryOf(ref).Conditions, func(c status.Condition) bool { return c.Type == "Accepted" }) {
+		if !slices.ContainsFunc(l.entryOf(ref).Conditions,
+			func(c status.Condition) bool { return c.Type == "Accepted" }) {
 			l.setTrue([]model.Ref{ref}, "Accepted", "Policy has been accepted.")
 		}
 	}
@@ -63,7 +67,8 @@ func (l *statusWriter) setAccepted(refs []model.Ref) {
 // setDeprecated writes which deprecated fields a policy uses.
 func (l *statusWriter) setDeprecated(refs []model.Ref, p *policy.Policy) {
 	if fields := listDeprecatedFields(p); len(fields) > 0 {
-		l.setCondition(refs, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField", Message: strings.Join(fields, "; ")})
+		l.setCondition(refs, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField",
+			Message: strings.Join(fields, "; ")})
 	}
 }
 
@@ -82,14 +87,17 @@ func (l *statusWriter) finish() []status.Ancestor {
 	out := l.ancestors
 	if len(out) > status.MaxAncestors {
 		out = slices.SortedStableFunc(slices.Values(out), func(a, b status.Ancestor) int {
-			return cmp.Or(cmp.Compare(rankAncestor(a), rankAncestor(b)), cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), cmp.Compare(a.Ref.Name, b.Ref.Name))
+			return cmp.Or(cmp.Compare(rankAncestor(a), rankAncestor(b)), cmp.Compare(a.Ref.Namespace, b.Ref.Namespace),
+				cmp.Compare(a.Ref.Name, b.Ref.Name))
 		})[:status.MaxAncestors]
 		last := &out[status.MaxAncestors-1]
-		last.Conditions = append(last.Conditions, status.Condition{Type: "Aggregated", Status: "True", Reason: "Aggregated",
+		last.Conditions = append(last.Conditions, status.Condition{Type: "Aggregated", Status: "True",
+			Reason:  "Aggregated",
 			Message: "Ancestors have been aggregated because the number of policy ancestors exceeds 16."})
 	}
 	for i := range out {
-		slices.SortStableFunc(out[i].Conditions, func(a, b status.Condition) int { return cmp.Compare(conditionOrder(a.Type), conditionOrder(b.Type)) })
+		slices.SortStableFunc(out[i].Conditions,
+			func(a, b status.Condition) int { return cmp.Compare(conditionOrder(a.Type), conditionOrder(b.Type)) })
 	}
 	slices.SortStableFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
 	return out
@@ -111,7 +119,8 @@ func rankAncestor(a status.Ancestor) int {
 }
 
 func conditionOrder(kind string) int {
-	return slices.Index([]string{"Accepted", "ResolvedRefs", "Programmed", "Merged", "Overridden", "Warning", "Aggregated"}, kind)
+	return slices.Index([]string{"Accepted", "ResolvedRefs", "Programmed", "Merged", "Overridden", "Warning",
+		"Aggregated"}, kind)
 }
 
 // controllerName is the controller in whose name statuses are written.

@@ -13,7 +13,8 @@ import (
 // policy above, is invalid and takes no part.
 func newTCPAuthorizationPlan(model.Settings) merge.PlanFunc {
 	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {
-		t := tcpStack{stack: s, authorization: make([][]merge.Unit, len(s.Layers)), hasMore: make([]bool, len(s.Layers))}
+		t := tcpStack{stack: s, authorization: make([][]merge.Unit, len(s.Layers)),
+			hasMore: make([]bool, len(s.Layers))}
 		var effects []merge.Effect
 		for i, l := range s.Layers {
 			for _, b := range l.Blocks {
@@ -55,7 +56,8 @@ func (t *tcpStack) resolve() ([]merge.Unit, []merge.Effect) {
 		case len(units) == 0 && route && asks:
 			units = slices.Clone(t.authorization[i])
 			for _, u := range t.authorization[above] {
-				if !slices.ContainsFunc(t.authorization[i], func(v merge.Unit) bool { return isPrefix(u.Path, v.Path) }) {
+				if !slices.ContainsFunc(t.authorization[i],
+					func(v merge.Unit) bool { return isPrefix(u.Path, v.Path) }) {
 					units = append(units, u)
 				}
 			}
@@ -65,7 +67,8 @@ func (t *tcpStack) resolve() ([]merge.Unit, []merge.Effect) {
 	}
 	units = slices.DeleteFunc(slices.Clone(units), func(u merge.Unit) bool { return u.Null })
 	for _, u := range units {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Taken})
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From,
+			Action: merge.Taken})
 	}
 	var winners []merge.Source
 	for _, u := range units {
@@ -78,8 +81,15 @@ func (t *tcpStack) resolve() ([]merge.Unit, []merge.Effect) {
 			if u.Null {
 				return true // what it deletes is lost to it
 			}
-			taken := slices.ContainsFunc(units, func(v merge.Unit) bool { return v.From[0] == u.From[0] && slices.Equal(v.Path, u.Path) })
-			return taken || slices.ContainsFunc(effects, func(e merge.Effect) bool { return e.Reason == merge.Invalid && e.From[0] == u.From[0] })
+			taken := slices.ContainsFunc(units, func(v merge.Unit) bool {
+				return v.From[0] == u.From[0] &&
+					slices.Equal(v.Path, u.Path)
+			})
+			return taken ||
+				slices.ContainsFunc(effects, func(e merge.Effect) bool {
+					return e.Reason == merge.Invalid &&
+						e.From[0] == u.From[0]
+				})
 		})
 		effects = append(effects, droppedEffects(lost, merge.AtomicReplaced, winners)...)
 	}
@@ -95,7 +105,8 @@ func isPrefix(a, b merge.Path) bool {
 func droppedEffects(units []merge.Unit, reason merge.Reason, to []merge.Source) []merge.Effect {
 	var out []merge.Effect
 	for _, u := range units {
-		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Dropped, Reason: reason, Other: to})
+		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From,
+			Action: merge.Dropped, Reason: reason, Other: to})
 	}
 	return out
 }

@@ -40,7 +40,8 @@ func (s *scopeTree) translationFault(p, parent *policy.Policy) string {
 			to := model.Ref{Kind: "ConfigMap", Namespace: from.Ref().Namespace, Name: ref.Text("name")}
 			if flaw, _ := s.res.Graph.CheckAuthority(to); flaw == reference.MissingCertificate {
 				if v.kind == "EnvoyExtensionPolicy" {
-					return fmt.Sprintf("%s: can't find the referenced configmap %s in namespace %s", v.list, to.Name, to.Namespace)
+					return fmt.Sprintf("%s: can't find the referenced configmap %s in namespace %s", v.list,
+						to.Name, to.Namespace)
 				}
 				return fmt.Sprintf("%s: can't find the referenced configmap %s", v.list, to.FullName())
 			}

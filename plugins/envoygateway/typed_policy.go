@@ -84,7 +84,8 @@ func setSelectorGroups(spec map[string]any) map[string]any {
 	return spec
 }
 
-// nameRules gives rate limit rules the names under which the controller keeps them. The API has no such field: what is written there is gone.
+// nameRules gives rate limit rules the names under which the controller keeps them. The API has no
+// such field: what is written there is gone.
 func nameRules(o *model.Object, spec map[string]any, names bool) map[string]any {
 	limit, ok := spec["rateLimit"].(map[string]any)
 	if !ok || o.Ref.Kind != "BackendTrafficPolicy" {

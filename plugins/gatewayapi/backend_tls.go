@@ -22,12 +22,14 @@ func backendTLSAncestors(in status.Input) []status.Ancestor {
 // a matter of gatewayapi.checkCertificates (G58).
 func judgeCertificates(in status.Input) (accepted, resolved status.Condition) {
 	accepted = acceptedCondition
-	resolved = status.Condition{Type: string(gatewayv1.BackendTLSPolicyConditionResolvedRefs), Status: "True", Reason: string(gatewayv1.BackendTLSPolicyReasonResolvedRefs), Message: "all references are resolved"}
+	resolved = status.Condition{Type: string(gatewayv1.BackendTLSPolicyConditionResolvedRefs), Status: "True",
+		Reason: string(gatewayv1.BackendTLSPolicyReasonResolvedRefs), Message: "all references are resolved"}
 	validation := in.Outcome.Policy.Object.Body.At("spec", "validation")
 	refs := validation.Field("caCertificateRefs")
 	good, open := 0, ""
 	for _, v := range refs.Items {
-		flaw, what := in.Resolution.Graph.CheckAuthority(model.Ref{Group: v.Text("group"), Kind: v.Text("kind"), Namespace: in.Outcome.Policy.Object.Ref.Namespace, Name: v.Text("name")})
+		flaw, what := in.Resolution.Graph.CheckAuthority(model.Ref{Group: v.Text("group"), Kind: v.Text("kind"),
+			Namespace: in.Outcome.Policy.Object.Ref.Namespace, Name: v.Text("name")})
 		switch flaw {
 		case reference.NoFlaw:
 			good++
@@ -45,11 +47,16 @@ func judgeCertificates(in status.Input) (accepted, resolved status.Condition) {
 	wellKnown := validation.Text("wellKnownCACertificates")
 	switch {
 	case refs.Len() > 0 && good == 0 && open == "":
-		accepted.Status, accepted.Reason, accepted.Message = "False", string(gatewayv1.BackendTLSPolicyReasonNoValidCACertificate), "no CA certificate is valid: "+resolved.Message
+		accepted.Status, accepted.Reason, accepted.Message = "False",
+			string(gatewayv1.BackendTLSPolicyReasonNoValidCACertificate), "no CA certificate is valid: "+
+				resolved.Message
 	case refs.Len() > 0 && good == 0:
-		accepted.Status, accepted.Reason, accepted.Message = "Unknown", "NotEvaluated", "it is unknown whether a CA certificate is valid: "+open
-	case wellKnown != "" && wellKnown != "System" && !strings.Contains(wellKnown, "/"): // with a domain it is an implementation's
-		accepted.Status, accepted.Reason, accepted.Message = "False", string(gatewayv1.PolicyReasonInvalid), "wellKnownCACertificates is "+wellKnown+", which is not System"
+		accepted.Status, accepted.Reason, accepted.Message = "Unknown", "NotEvaluated",
+			"it is unknown whether a CA certificate is valid: "+open
+	// with a domain it is an implementation's
+	case wellKnown != "" && wellKnown != "System" && !strings.Contains(wellKnown, "/"):
+		accepted.Status, accepted.Reason, accepted.Message = "False", string(gatewayv1.PolicyReasonInvalid),
+			"wellKnownCACertificates is "+wellKnown+", which is not System"
 	}
 	return accepted, resolved
 }

@@ -14,5 +14,6 @@ var kinds []byte
 // Plugin describes the Gateway API's own kinds to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "gatewayapi", Kinds: kinds,
-		Status: status.Functions{Writers: map[string]status.Writer{"gatewayapi.BackendTLS": backendTLSAncestors, "gatewayapi.Direct": directAncestors}}}
+		Status: status.Functions{Writers: map[string]status.Writer{"gatewayapi.BackendTLS": backendTLSAncestors,
+			"gatewayapi.Direct": directAncestors}}}
 }

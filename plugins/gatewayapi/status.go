@@ -12,7 +12,8 @@ import (
 )
 
 // acceptedCondition is what is written about a policy with nothing wrong.
-var acceptedCondition = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "True", Reason: string(gatewayv1.PolicyReasonAccepted), Message: "the policy has been accepted"}
+var acceptedCondition = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "True",
+	Reason: string(gatewayv1.PolicyReasonAccepted), Message: "the policy has been accepted"}
 
 // directAncestors is what is written about a policy that has its target or has it not (gatewayapi
 // G54).
@@ -48,7 +49,9 @@ func ancestorsPerGateway(in status.Input, conditions ...status.Condition) []stat
 	for i := range all {
 		all[i].Conditions = slices.Clone(conditions)
 		if by := winners[*all[i].Ref]; by != nil && conditions[0].Status == "True" {
-			all[i].Conditions[0] = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "False", Reason: string(gatewayv1.PolicyReasonConflicted), Message: "conflicts with " + by.By.FullName() + ", which " + explain.DescribeStanding(by.Decision)}
+			all[i].Conditions[0] = status.Condition{Type: string(gatewayv1.PolicyConditionAccepted), Status: "False",
+				Reason: string(gatewayv1.PolicyReasonConflicted), Message: "conflicts with " + by.By.FullName() +
+					", which " + explain.DescribeStanding(by.Decision)}
 		}
 	}
 	return all

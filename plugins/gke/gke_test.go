@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
-// The vendor's file is one that users could have written: it takes no function, and is read as theirs are.
+// The vendor's file is one that users could have written: it takes no function, and is read as
+// theirs are.
 func TestIsDataAlone(t *testing.T) {
 	text, err := os.ReadFile("kinds.yaml")
 	if err != nil {
@@ -23,7 +24,8 @@ func TestIsDataAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"GCPBackendPolicy", "HealthCheckPolicy", "GCPGatewayPolicy", "GCPSessionAffinityPolicy"} {
+	for _, kind := range []string{"GCPBackendPolicy", "HealthCheckPolicy", "GCPGatewayPolicy",
+		"GCPSessionAffinityPolicy"} {
 		if c.Kind(model.GroupKind{Group: "networking.gke.io", Kind: kind}) == nil {
 			t.Errorf("%s is not described", kind)
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// overridesAnnotation is the annotation with which an HTTPRoute that hands over names the fields in which others may override its options.
+// overridesAnnotation is the annotation with which an HTTPRoute that hands over names the fields in
+// which others may override its options.
 const overridesAnnotation = "delegation.gateway.solo.io/enable-policy-overrides"
 
 // newParentFirstStrategy is how the options of a route that delegates are merged with those below
@@ -20,7 +21,8 @@ func newParentFirstStrategy(raw string, s model.Settings) (merge.Strategy, bool)
 	if !descriptor.IsVersionBelow(readRelease(s), overridesRelease) {
 		allowed = parseFieldList(raw)
 	}
-	return merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Func: func(parent, child []merge.Unit) ([]merge.Unit, []merge.Effect) {
+	return merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Func: func(parent, child []merge.Unit) ([]merge.Unit,
+		[]merge.Effect) {
 		var units []merge.Unit
 		var effects []merge.Effect
 		for _, u := range parent {
@@ -30,13 +32,15 @@ func newParentFirstStrategy(raw string, s model.Settings) (merge.Strategy, bool)
 				continue
 			}
 			units = append(units, u)
-			effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Taken})
+			effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From,
+				Action: merge.Taken})
 		}
 		kept := len(units)
 		for _, u := range child {
 			at := slices.IndexFunc(units[:kept], func(p merge.Unit) bool { return isSameField(p, u) })
 			if at >= 0 {
-				effects = append(effects, lostEffects(u, merge.Replaced, merge.LessSpecificOverrides, units[at].From)...)
+				effects = append(effects, lostEffects(u, merge.Replaced, merge.LessSpecificOverrides,
+					units[at].From)...)
 				continue
 			}
 			units = append(units, u)
@@ -49,7 +53,8 @@ func newParentFirstStrategy(raw string, s model.Settings) (merge.Strategy, bool)
 func lostEffects(u merge.Unit, o merge.Action, why merge.Reason, to []merge.Source) []merge.Effect {
 	var out []merge.Effect
 	for _, from := range u.From {
-		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: []merge.Source{from}, Action: o, Reason: why, Other: to})
+		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: []merge.Source{from},
+			Action: o, Reason: why, Other: to})
 	}
 	return out
 }

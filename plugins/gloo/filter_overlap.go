@@ -9,13 +9,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// filterOptions are the options that filters of the Gateway API write as well, by the place of the filter's settings.
+// filterOptions are the options that filters of the Gateway API write as well, by the place of the
+// filter's settings.
 var filterOptions = []struct {
 	at      []string
 	options []string
 }{
 	{[]string{"urlRewrite", "path"}, []string{"prefixRewrite", "regexRewrite"}},
-	{[]string{"urlRewrite", "hostname"}, []string{"hostRewrite", "autoHostRewrite", "hostRewritePathRegex", "hostRewriteHeader"}},
+	{[]string{"urlRewrite", "hostname"}, []string{"hostRewrite", "autoHostRewrite", "hostRewritePathRegex",
+		"hostRewriteHeader"}},
 	{[]string{"requestHeaderModifier"}, []string{"headerManipulation"}},
 	{[]string{"responseHeaderModifier"}, []string{"headerManipulation"}},
 	{[]string{"requestMirror"}, []string{"shadowing"}},
@@ -37,7 +39,8 @@ func findFilterOverlaps(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt)
 		for _, p := range listOptionsAbove(g, at, id) {
 			if what := explainOverlap(p, filters); what != "" {
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-					Message: fmt.Sprintf("%s has %s: which of the two Gloo Gateway applies is not evaluated", n.Ref, what)}.At(p.Object))
+					Message: fmt.Sprintf("%s has %s: which of the two Gloo Gateway applies is not evaluated", n.Ref,
+						what)}.At(p.Object))
 			}
 		}
 	}
@@ -71,7 +74,8 @@ func listOptionsAbove(g *topology.Graph, at policy.AttachedAt, rule topology.Nod
 func explainOverlap(p *policy.Policy, filters model.Body) string {
 	options := p.Object.Body.At("spec", "options")
 	for _, f := range filters.Items {
-		if ref := f.Field("extensionRef"); f.Text("type") == "ExtensionRef" && ref.Text("group") == "gateway.gloo.solo.io" && ref.Text("kind") == "DirectResponse" {
+		if ref := f.Field("extensionRef"); f.Text("type") == "ExtensionRef" &&
+			ref.Text("group") == "gateway.gloo.solo.io" && ref.Text("kind") == "DirectResponse" {
 			return "a DirectResponse, and " + p.Ref().String() + " options for what it forwards"
 		}
 		for _, w := range filterOptions {

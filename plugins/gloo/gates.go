@@ -14,8 +14,11 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	out := protect.Functions{"gloo.Setting": protect.AsDescribed[protect.Input], "gloo.JWT": buildJWTGate, "gloo.ExtAuth": buildExtAuthGate, "gloo.RBAC": buildRBACGate, "gloo.WAF": buildWAFGate, "gloo.CORS": buildCORSGate,
-		"gloo.BasicLimit": buildBasicLimitGate, "gloo.ServiceLimit": buildServiceLimitGate, "gloo.CSRF": buildCSRFGate, "gloo.Abort": buildAbortGate}
+	out := protect.Functions{"gloo.Setting": protect.AsDescribed[protect.Input], "gloo.JWT": buildJWTGate,
+		"gloo.ExtAuth": buildExtAuthGate, "gloo.RBAC": buildRBACGate, "gloo.WAF": buildWAFGate,
+		"gloo.CORS":       buildCORSGate,
+		"gloo.BasicLimit": buildBasicLimitGate, "gloo.ServiceLimit": buildServiceLimitGate, "gloo.CSRF": buildCSRFGate,
+		"gloo.Abort": buildAbortGate}
 	for name, f := range out {
 		out[name] = func(in protect.Input, g protect.Gate) []protect.Gate { return setOverridden(in, f(in, g)) }
 	}
@@ -34,10 +37,13 @@ var (
 	jwtBeforeFields  = []string{"jwtStaged.beforeExtAuth", "jwtProvidersStaged.beforeExtAuth"}
 	jwtAfterFields   = []string{"jwt", "jwtStaged.afterExtAuth", "jwtProvidersStaged.afterExtAuth"}
 	bufferFields     = []string{"buffer", "bufferPerRoute"}
-	localLimitFields = []string{"httpLocalRatelimit", "ratelimit.localRatelimit", "ratelimitEarly.localRatelimit", "ratelimitRegular.localRatelimit"}
-	limitFields      = []string{"ratelimitBasic", "ratelimit.rateLimits", "ratelimitEarly.rateLimits", "ratelimitRegular.rateLimits", "rateLimitConfigs", "rateLimitEarlyConfigs",
+	localLimitFields = []string{"httpLocalRatelimit", "ratelimit.localRatelimit", "ratelimitEarly.localRatelimit",
+		"ratelimitRegular.localRatelimit"}
+	limitFields = []string{"ratelimitBasic", "ratelimit.rateLimits", "ratelimitEarly.rateLimits",
+		"ratelimitRegular.rateLimits", "rateLimitConfigs", "rateLimitEarlyConfigs",
 		"rateLimitRegularConfigs"}
-	filterFields = [][]string{jwtBeforeFields, jwtAfterFields, bufferFields, localLimitFields, limitFields, {"extauth"}, {"rbac"}, {"waf"}, {"cors"}, {"csrf"}, {"retries"}}
+	filterFields = [][]string{jwtBeforeFields, jwtAfterFields, bufferFields, localLimitFields, limitFields,
+		{"extauth"}, {"rbac"}, {"waf"}, {"cors"}, {"csrf"}, {"retries"}}
 )
 
 // fieldsOfFilter lists the settings of the filter that one of them is for.
@@ -162,7 +168,8 @@ func buildRBACGate(in protect.Input, g protect.Gate) []protect.Gate {
 	switch {
 	case found.DeniesAll:
 		g.AddReason(gate.DeniesAll, g.Field)
-	case g.Property == gate.Authentication && found.Anonymous == gate.Fails, g.Property == gate.Authorization && found.Refuses == gate.Fails:
+	case g.Property == gate.Authentication && found.Anonymous == gate.Fails, g.Property == gate.Authorization &&
+		found.Refuses == gate.Fails:
 		if looks {
 			g.AddReason(gate.Skipped, g.Field)
 		} else {
@@ -291,7 +298,8 @@ func buildBasicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 			continue
 		}
 		unit, _ := limit["unit"].(string)
-		g.Counters = append(g.Counters, protect.Counter{Limit: limit["requestsPerUnit"], Per: unit, Key: []string{of[1]}, Replicas: "all"})
+		g.Counters = append(g.Counters, protect.Counter{Limit: limit["requestsPerUnit"], Per: unit,
+			Key: []string{of[1]}, Replicas: "all"})
 	}
 	return []protect.Gate{g}
 }

@@ -19,7 +19,8 @@ func fields(layer int, list string) []merge.Unit {
 		if !found {
 			choice, name = "", choice
 		}
-		out = append(out, merge.Unit{Path: merge.KeyPath(name), Choice: choice, Value: layer, From: []merge.Source{{Layer: layer, Block: merge.Bare}}})
+		out = append(out, merge.Unit{Path: merge.KeyPath(name), Choice: choice, Value: layer,
+			From: []merge.Source{{Layer: layer, Block: merge.Bare}}})
 	}
 	return out
 }
@@ -69,11 +70,14 @@ func TestReferences(t *testing.T) { // up to 1.18 the first; whatever has anothe
 		in      any
 		want    string
 	}{
-		{"1.22", refs(two), "map[spec:map[targetRefs:[map[name:a] b]]]"}, {"1.18.10", refs(two), "map[spec:map[targetRefs:[map[name:a]]]]"},
-		{"1.18", refs(two[:1]), "map[spec:map[targetRefs:[map[name:a]]]]"}, {"1.17", refs(odd), "map[spec:map[targetRefs:none]]"},
+		{"1.22", refs(two), "map[spec:map[targetRefs:[map[name:a] b]]]"}, {"1.18.10", refs(two),
+			"map[spec:map[targetRefs:[map[name:a]]]]"},
+		{"1.18", refs(two[:1]), "map[spec:map[targetRefs:[map[name:a]]]]"}, {"1.17", refs(odd),
+			"map[spec:map[targetRefs:none]]"},
 		{"1.17", map[string]any{"spec": 7}, "map[spec:7]"}, {"1.17", nil, "<nil>"},
 	} {
-		if got := fmt.Sprint(limitTargetRefs(nil, c.in, model.NewSettings(map[string]any{"gloo.version": c.release}))); got != c.want {
+		if got := fmt.Sprint(limitTargetRefs(nil, c.in,
+			model.NewSettings(map[string]any{"gloo.version": c.release}))); got != c.want {
 			t.Errorf("%s: %s, want %s", c.release, got, c.want)
 		}
 	}
@@ -83,7 +87,8 @@ func TestReferences(t *testing.T) { // up to 1.18 the first; whatever has anothe
 }
 
 func TestBetween(t *testing.T) {
-	for release, want := range map[string]bool{"1.17.0": false, "1.17.1": true, "1.17.9": true, "1.17.10": false, "1.17": false, "1.16": false, "1.18": false} {
+	for release, want := range map[string]bool{"1.17.0": false, "1.17.1": true, "1.17.9": true, "1.17.10": false,
+		"1.17": false, "1.16": false, "1.18": false} {
 		if got := isBetween(release, lastSingleRelease, mergesAllRelease); got != want {
 			t.Errorf("%s: %v", release, got)
 		}
@@ -91,7 +96,8 @@ func TestBetween(t *testing.T) {
 }
 
 func TestPreferred(t *testing.T) { // the most specific place first, and there the established one; who is kept out last
-	layers := []resolve.Layer{{Node: 1, Level: "gateway"}, {Node: 1, Level: "gateway"}, {Node: 3, Level: "section"}, {Node: 3, Level: "listener"}, {Node: 3, Level: "listener"},
+	layers := []resolve.Layer{{Node: 1, Level: "gateway"}, {Node: 1, Level: "gateway"}, {Node: 3, Level: "section"},
+		{Node: 3, Level: "listener"}, {Node: 3, Level: "listener"},
 		{Node: 1, Level: "gateway", Rejected: true}}
 	if got := fmt.Sprint(orderLayers(layers)); got != "[3 4 2 0 1 5]" {
 		t.Error(got)

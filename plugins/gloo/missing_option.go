@@ -55,7 +55,8 @@ func explainWithoutOptions(g *topology.Graph, id topology.NodeID) *model.Problem
 		return nil
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: "create it, or take the filter out",
-		Message: fmt.Sprintf("a filter of %s names %s, which is not found: no RouteOption holds at the rule", n.Ref, to)}.At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "filters", strconv.Itoa(filter))
+		Message: fmt.Sprintf("a filter of %s names %s, which is not found: no RouteOption holds at the rule", n.Ref,
+			to)}.At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "filters", strconv.Itoa(filter))
 	return &p
 }
 
@@ -84,7 +85,8 @@ func markUnresolved(r *resolve.Resolution, _ *resolve.Kind) []status.Mark {
 		to, _, missing := findMissingOption(g, n)
 		if route := n.Ref.WithoutSection(); missing != present && !said[route] {
 			said[route] = true
-			c := status.Condition{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound", Message: to.String() + " is not found"}
+			c := status.Condition{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound",
+				Message: to.String() + " is not found"}
 			if missing == unread {
 				c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", to.String()+" may not be read"
 			}

@@ -1,4 +1,5 @@
-// Package gloo describes the policy kinds of Gloo Gateway with the Kubernetes Gateway API: options for routes and listeners.
+// Package gloo describes the policy kinds of Gloo Gateway with the Kubernetes Gateway API: options
+// for routes and listeners.
 package gloo
 
 import (
@@ -27,11 +28,14 @@ func Plugin() plugin.Plugin {
 		Attaching: descriptor.Attaching{
 			Links:  []build.Linker{addToGraph},
 			Attach: map[string]policy.Attacher{"gloo.BehindTheGateway": attachToListenerSets}},
-		Merging: descriptor.Merging{Strategies: map[string]policy.StrategyParser{"gloo.ParentFirst": newParentFirstStrategy}},
+		Merging: descriptor.Merging{Strategies: map[string]policy.StrategyParser{
+			"gloo.ParentFirst": newParentFirstStrategy}},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"gloo.UnreadReferences": checkUnreadTargetRefs},
-			Lints:  map[string]policy.Lint{"gloo.Annotations": findIdleAnnotations, "gloo.BesideFilters": findFilterOverlaps, "gloo.Releases": findReleaseProblems, "gloo.HandingOver": findDelegatingRules},
-			Voids:  map[string]policy.VoidFunc{"gloo.WithoutOptions": explainWithoutOptions}},
+			Lints: map[string]policy.Lint{"gloo.Annotations": findIdleAnnotations,
+				"gloo.BesideFilters": findFilterOverlaps, "gloo.Releases": findReleaseProblems,
+				"gloo.HandingOver": findDelegatingRules},
+			Voids: map[string]policy.VoidFunc{"gloo.WithoutOptions": explainWithoutOptions}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"gloo.Statuses": optionStatuses},
 			Markers: map[string]status.Marker{"gloo.Unresolved": markUnresolved}}}
 }
@@ -39,6 +43,8 @@ func Plugin() plugin.Plugin {
 // addToGraph registers how routes delegate to routes.
 func addToGraph(b *build.Builder) {
 	b.AddDelegation(build.Delegation{Controllers: []string{controller},
-		LabelGroup: "delegation.gateway.solo.io", LabelKind: "label", LabelKey: "delegation.gateway.solo.io/label", AllNamespaces: "all",
-		InheritKey: "delegation.gateway.solo.io/inherit-parent-matcher", InheritValues: []string{"true", "yes", "enabled"}})
+		LabelGroup: "delegation.gateway.solo.io", LabelKind: "label", LabelKey: "delegation.gateway.solo.io/label",
+		AllNamespaces: "all",
+		InheritKey:    "delegation.gateway.solo.io/inherit-parent-matcher", InheritValues: []string{"true",
+			"yes", "enabled"}})
 }

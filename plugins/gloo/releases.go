@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// The releases with which the merge changed, and those after which nothing is known of the change until then.
+// The releases with which the merge changed, and those after which nothing is known of the change
+// until then.
 const (
 	mergesAllRelease      = "1.17.10" // all options of a route or listener are merged; 1.17.0 does not
 	lastSingleRelease     = "1.17.1"
@@ -28,13 +29,17 @@ func isBetween(release, from, to string) bool {
 func findReleaseProblems(k *policy.Kind, g *topology.Graph, _ policy.AttachedAt) []model.Problem {
 	r := readRelease(k.Settings)
 	say := func(format string, args ...any) []model.Problem {
-		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}}
+		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf(format, args...)}}
 	}
 	switch {
 	case isBetween(r, lastSingleRelease, mergesAllRelease):
-		return say("between releases 1.17.0 and %s Gloo Gateway began to merge all %s of a place: release %s is read as if it takes the oldest only", mergesAllRelease, k.Plural, r)
-	case k.GroupKind.Kind == routeOption && isBetween(r, overridesRelease, knownOverridesRelease) && hasOverridesAnnotation(g):
-		return say("with one of the releases before %s Gloo Gateway began to read annotation %s: release %s is read as if it does", knownOverridesRelease, overridesAnnotation, r)
+		return say(
+			"between releases 1.17.0 and %s Gloo Gateway began to merge all %s of a place: release %s is read as if it takes the oldest only", mergesAllRelease, k.Plural, r)
+	case k.GroupKind.Kind == routeOption && isBetween(r, overridesRelease, knownOverridesRelease) &&
+		hasOverridesAnnotation(g):
+		return say(
+			"with one of the releases before %s Gloo Gateway began to read annotation %s: release %s is read as if it does", knownOverridesRelease, overridesAnnotation, r)
 	}
 	return nil
 }
@@ -42,7 +47,8 @@ func findReleaseProblems(k *policy.Kind, g *topology.Graph, _ policy.AttachedAt)
 // hasOverridesAnnotation reports whether a route lets others override its options.
 func hasOverridesAnnotation(g *topology.Graph) bool {
 	for _, id := range g.Order(topology.Traffic) {
-		if n := g.Node(id); n.Object != nil && n.Role == topology.Route && n.Object.Annotations[overridesAnnotation] != "" {
+		if n := g.Node(id); n.Object != nil && n.Role == topology.Route &&
+			n.Object.Annotations[overridesAnnotation] != "" {
 			return true
 		}
 	}
@@ -77,7 +83,8 @@ func findIdleAnnotations(k *policy.Kind, g *topology.Graph, _ policy.AttachedAt)
 				continue
 			}
 		}
-		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s has no effect%s", overridesAnnotation, why)}
+		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
+			Message: fmt.Sprintf("annotation %s has no effect%s", overridesAnnotation, why)}
 		out = append(out, p.At(n.Object, "metadata", "annotations", overridesAnnotation))
 	}
 	return out

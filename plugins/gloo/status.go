@@ -21,7 +21,8 @@ const (
 
 // optionStatuses are the states that the controller writes. It writes none for an option that is
 // used nowhere, but for the losers of the kinds of which it says so.
-func optionStatuses(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func optionStatuses(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	b := usageRecord{graph: r.Graph, kind: k, used: map[*policy.Policy]bool{}, warnings: map[*policy.Policy][]string{}}
 	k.EachContext(b.visitNode)
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
@@ -33,7 +34,8 @@ func optionStatuses(r *resolve.Resolution, k *resolve.Kind, fates []*status.Poli
 		case !b.used[f.Policy]:
 			continue
 		}
-		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{{Type: k.Status.States[0].Type(), Status: word, Reason: word, Message: why}}}}
+		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{{Type: k.Status.States[0].Type(),
+			Status: word, Reason: word, Message: why}}}}
 	}
 	return out
 }
@@ -81,7 +83,8 @@ func (b *usageRecord) addRule(o *resolve.Verdict) {
 	route := func(at int) model.Ref { return b.graph.Node(o.Layers[at].Node).Ref.WithoutSection() }
 	for _, l := range o.Losses() {
 		elsewhere := func(w merge.Winner) bool { return route(w.Layer) != route(l.From.Layer) }
-		if (l.Reason == merge.MoreSpecificWins || l.Reason == merge.LessSpecificOverrides) && slices.ContainsFunc(l.To, elsewhere) {
+		if (l.Reason == merge.MoreSpecificWins || l.Reason == merge.LessSpecificOverrides) &&
+			slices.ContainsFunc(l.To, elsewhere) {
 			b.used[o.Layers[l.From.Layer].Policy] = true
 		}
 	}
@@ -118,7 +121,8 @@ func (b *usageRecord) addWarning(p *policy.Policy, listener model.Ref, name stri
 	var text string
 	switch kind {
 	case "VirtualHostOption":
-		text = fmt.Sprintf("%s '%s' not attached to listener '%s' on %s '%s' due to conflict with more specific or older %ss '%s'",
+		text = fmt.Sprintf(
+			"%s '%s' not attached to listener '%s' on %s '%s' due to conflict with more specific or older %ss '%s'",
 			kind, name, listener.Section, owner.Kind, owner.FullName(), kind, strings.Join(users, ", "))
 	case "ListenerOption":
 		text = fmt.Sprintf("%s '%s' not attached to listener '%s' on %s '%s' due to higher priority %s '%s'",

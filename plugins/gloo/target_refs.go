@@ -39,7 +39,8 @@ func checkUnreadTargetRefs(p *policy.Policy, _ *model.Snapshot) (string, []model
 	if n < 2 || !descriptor.IsVersionBelow(r, severalRefsRelease) {
 		return "", nil
 	}
-	problem := model.Problem{Severity: model.Warning, Code: model.InvalidTarget, Hint: "write one option for each target",
+	problem := model.Problem{Severity: model.Warning, Code: model.InvalidTarget,
+		Hint:    "write one option for each target",
 		Message: fmt.Sprintf("release %s reads the first of the %d targetRefs only; the others do not attach", r, n)}
 	return "", []model.Problem{problem.At(p.Object, "spec", "targetRefs", "1")}
 }
@@ -47,7 +48,8 @@ func checkUnreadTargetRefs(p *policy.Policy, _ *model.Snapshot) (string, []model
 // attachToListenerSets attaches an option to the listener sets that it names by section, where a
 // reference to their whole Gateway stands before that: for the controller the option is then one
 // for all listeners of the set, whatever the section is called.
-func attachToListenerSets(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]policy.Attached, []model.Problem) {
+func attachToListenerSets(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]policy.Attached,
+	[]model.Problem) {
 	var out []policy.Attached
 	home := p.Ref().Namespace
 	whole := map[model.Ref]bool{} // what is named without a section so far
@@ -61,7 +63,8 @@ func attachToListenerSets(p *policy.Policy, g *topology.Graph, _ *model.Snapshot
 			continue
 		}
 		for _, set := range g.Lookup(ref) {
-			if gateway := g.ListenerSet(set).Gateway; gateway != topology.None && whole[g.Node(gateway).Ref] && g.Node(gateway).Ref.Namespace == home {
+			if gateway := g.ListenerSet(set).Gateway; gateway != topology.None && whole[g.Node(gateway).Ref] &&
+				g.Node(gateway).Ref.Namespace == home {
 				out = append(out, policy.Attached{Policy: p, Node: set, Ref: i})
 			}
 		}

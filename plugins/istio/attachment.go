@@ -34,7 +34,8 @@ func readPolicyTargets(o *model.Object) policyTargets {
 	for _, e := range spec.Field("targetRefs").Items {
 		out.refs = append(out.refs, parseTargetRef(e))
 	}
-	if one := spec.Field("targetRef"); len(out.refs) == 0 && one.IsObject() && !slices.Contains(kindsWithTargetRefsOnly, o.Ref.Kind) {
+	if one := spec.Field("targetRef"); len(out.refs) == 0 && one.IsObject() &&
+		!slices.Contains(kindsWithTargetRefsOnly, o.Ref.Kind) {
 		out.refs = []targetRef{parseTargetRef(one)}
 	}
 	out.selector = spec.At("selector", "matchLabels")
@@ -56,10 +57,12 @@ func parseTargetRef(b model.Body) targetRef {
 // it only.
 func (w *proxyIndex) isAttached(namespace string, s policyTargets, t target) (holds, split bool) {
 	switch {
-	case namespace != w.root && namespace != t.namespace() && (t.service == nil || namespace != t.service.Ref.Namespace):
+	case namespace != w.root && namespace != t.namespace() && (t.service == nil ||
+		namespace != t.service.Ref.Namespace):
 		return false, false
 	case t.form == sidecar || len(s.refs) == 0:
-		if len(s.refs) > 0 || t.form == waypoint || t.form == ingress && !w.selectors || namespace != w.root && namespace != t.namespace() {
+		if len(s.refs) > 0 || t.form == waypoint || t.form == ingress && !w.selectors || namespace != w.root &&
+			namespace != t.namespace() {
 			return false, false
 		}
 		return t.matchSelector(s.selector)
@@ -71,7 +74,8 @@ func (w *proxyIndex) isAttached(namespace string, s policyTargets, t target) (ho
 func (w *proxyIndex) isReferenced(namespace string, r targetRef, t target) bool {
 	switch r.groupKind() {
 	case serviceKind, serviceEntryKind:
-		return t.form == waypoint && t.service != nil && t.service.Ref.GroupKind() == r.groupKind() && t.service.Ref.Name == r.name && t.service.Ref.Namespace == namespace
+		return t.form == waypoint && t.service != nil && t.service.Ref.GroupKind() == r.groupKind() &&
+			t.service.Ref.Name == r.name && t.service.Ref.Namespace == namespace
 	case gatewayClassKind:
 		return t.form == waypoint && r.name == waypointClass && namespace == w.root
 	case gatewayKind:
@@ -116,7 +120,8 @@ func revisionProblems(p *policy.Policy) []model.Problem {
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-		Message: fmt.Sprintf("by its label %s it is only for workloads of the control plane %s, which is not evaluated: it is shown as if it were for all", revision, rev)}.At(p.Object)}
+		Message: fmt.Sprintf(
+			"by its label %s it is only for workloads of the control plane %s, which is not evaluated: it is shown as if it were for all", revision, rev)}.At(p.Object)}
 }
 
 // findAttached finds the targets of a policy with a selector or references.
@@ -142,21 +147,26 @@ func findAttached(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Proble
 // splitProblem says that a selector picks only some Pods of a Gateway.
 func splitProblem(p *policy.Policy, t target) model.Problem {
 	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-		Message: fmt.Sprintf("its selector picks some Pods of %s and not others; it is shown as if it picked all of them", t.representative().Ref)}.At(p.Object)
+		Message: fmt.Sprintf(
+			"its selector picks some Pods of %s and not others; it is shown as if it picked all of them",
+			t.representative().Ref)}.At(p.Object)
 }
 
 // explainUnattached says why a policy holds nowhere.
 func (w *proxyIndex) explainUnattached(p *policy.Policy, s policyTargets) []model.Problem {
 	problem := func(severity model.Severity, code model.Code, hint, format string, args ...any) []model.Problem {
-		return []model.Problem{model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}.At(p.Object)}
+		return []model.Problem{model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
+			Hint: hint}.At(p.Object)}
 	}
 	switch {
 	case len(s.refs) > 0:
 		return w.explainReferences(p, s.refs)
 	case slices.ContainsFunc(w.outside, func(t target) bool { return w.selectsOutside(p.Ref().Namespace, s, t) }):
-		return problem(model.Warning, model.NotReached, "", "the workloads that it selects are not in the mesh, as their labels or their namespace say: it holds nowhere")
+		return problem(model.Warning, model.NotReached, "",
+			"the workloads that it selects are not in the mesh, as their labels or their namespace say: it holds nowhere")
 	case s.selector.Len() > 0:
-		return problem(model.Warning, model.NotEvaluated, "add the Pods, or what makes them", "no workload in the input has the labels of its selector: where it holds is not known")
+		return problem(model.Warning, model.NotEvaluated, "add the Pods, or what makes them",
+			"no workload in the input has the labels of its selector: where it holds is not known")
 	}
 	return nil
 }
@@ -171,14 +181,16 @@ func (w *proxyIndex) selectsOutside(namespace string, s policyTargets, t target)
 func (w *proxyIndex) explainReferences(p *policy.Policy, refs []targetRef) []model.Problem {
 	var out []model.Problem
 	for _, r := range refs {
-		message := fmt.Sprintf("%s %s is no Gateway of Istio in namespace %s, and nothing behind a waypoint there", r.kind, r.name, p.Ref().Namespace)
+		message := fmt.Sprintf("%s %s is no Gateway of Istio in namespace %s, and nothing behind a waypoint there",
+			r.kind, r.name, p.Ref().Namespace)
 		code := model.TargetNotFound
 		switch r.groupKind() {
 		case gatewayKind, serviceKind, serviceEntryKind:
 		case gatewayClassKind:
 			switch {
 			case p.Ref().Namespace != w.root:
-				message = fmt.Sprintf("a GatewayClass is named outside of the root namespace %s, which has no effect", w.root)
+				message = fmt.Sprintf("a GatewayClass is named outside of the root namespace %s, which has no effect",
+					w.root)
 			case r.name != waypointClass:
 				message = fmt.Sprintf("GatewayClass %s is not that of waypoints, %s", r.name, waypointClass)
 			default:
@@ -186,9 +198,12 @@ func (w *proxyIndex) explainReferences(p *policy.Policy, refs []targetRef) []mod
 			}
 		default:
 			code = model.InvalidTarget
-			message = fmt.Sprintf("%s of group %q can be no target: only Gateway, GatewayClass, Service and ServiceEntry can", r.kind, r.group)
+			message = fmt.Sprintf(
+				"%s of group %q can be no target: only Gateway, GatewayClass, Service and ServiceEntry can",
+				r.kind, r.group)
 		}
-		out = append(out, model.Problem{Severity: model.Warning, Code: code, Message: message + ": the policy does not apply"}.At(p.Object))
+		out = append(out, model.Problem{Severity: model.Warning, Code: code, Message: message +
+			": the policy does not apply"}.At(p.Object))
 	}
 	return out
 }

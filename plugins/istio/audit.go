@@ -16,13 +16,22 @@ import (
 func proxyMapping() *audit.Mapping {
 	kind := func(group, name string) model.GroupKind { return model.GroupKind{Group: group, Kind: name} }
 	return &audit.Mapping{Vendor: "istio", AdminPort: 15000,
-		PodLabels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: findGatewayOfProxy, Identify: identifyRoute, IsOwn: isOwnListener, CompareProxy: compareRBAC, FilterNames: []string{""},
+		PodLabels: func(gateway model.Ref) string {
+			return "gateway.networking.k8s.io/gateway-name=" +
+				gateway.Name
+		}, Gateways: findGatewayOfProxy, Identify: identifyRoute, IsOwn: isOwnListener, CompareProxy: compareRBAC,
+		FilterNames: []string{""},
 		Fields: []audit.Field{
-			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "rules of ALLOW, DENY and AUDIT", Location: "filters rbac of every listener: rules.policies", How: audit.ByPresence,
-				Note: "the names of the rules; not what is in them", Found: func(*audit.Case) any { return nil }, IgnoreUnasked: true},
-			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "CUSTOM", Location: "filters rbac and ext_authz", How: audit.NotCompared, Note: "the provider decides"},
-			{Kind: kind(securityGroup, "RequestAuthentication"), Setting: "jwtRules", Location: "filter jwt_authn", How: audit.NotCompared, Note: "not compared yet"},
-			{Kind: kind("networking.istio.io", "DestinationRule"), Setting: "trafficPolicy", Location: "clusters", How: audit.NotCompared, Note: "not compared yet"},
+			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "rules of ALLOW, DENY and AUDIT",
+				Location: "filters rbac of every listener: rules.policies", How: audit.ByPresence,
+				Note: "the names of the rules; not what is in them", Found: func(*audit.Case) any { return nil },
+				IgnoreUnasked: true},
+			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "CUSTOM",
+				Location: "filters rbac and ext_authz", How: audit.NotCompared, Note: "the provider decides"},
+			{Kind: kind(securityGroup, "RequestAuthentication"), Setting: "jwtRules", Location: "filter jwt_authn",
+				How: audit.NotCompared, Note: "not compared yet"},
+			{Kind: kind("networking.istio.io", "DestinationRule"), Setting: "trafficPolicy", Location: "clusters",
+				How: audit.NotCompared, Note: "not compared yet"},
 		},
 		PatchingKinds: []model.GroupKind{kind("networking.istio.io", "EnvoyFilter")}}
 }
@@ -41,10 +50,12 @@ func findGatewayOfProxy(p *dump.Proxy) []string {
 var ownPorts = []string{"15021", "15090", "15006", "15001"}
 
 func isOwnListener(listener, route string) bool {
-	return slices.Contains(ownPorts, listener[strings.LastIndexByte(listener, '_')+1:]) || strings.HasPrefix(route, "blackhole") || route == "default"
+	return slices.Contains(ownPorts, listener[strings.LastIndexByte(listener, '_')+1:]) ||
+		strings.HasPrefix(route, "blackhole") || route == "default"
 }
 
-// identifyRoute reads the name of a route (gateway/conversion.go): NAMESPACE.NAME.I, or only the rule's name if it has one.
+// identifyRoute reads the name of a route (gateway/conversion.go): NAMESPACE.NAME.I, or only the
+// rule's name if it has one.
 func identifyRoute(rs *audit.Routes, p *dump.ServedRoute) audit.Identity {
 	listener := findListenerOfRoute(rs, p.Route)
 	var found []topology.NodeID
@@ -123,7 +134,8 @@ func compareRBAC(w *audit.ProxyAudit) {
 	}
 }
 
-func compareManager(w *audit.ProxyAudit, gateway model.Ref, gk model.GroupKind, m *dump.Manager, wanted map[string][]model.Ref) {
+func compareManager(w *audit.ProxyAudit, gateway model.Ref, gk model.GroupKind, m *dump.Manager,
+	wanted map[string][]model.Ref) {
 	found := map[string]bool{}
 	for _, f := range m.Filters {
 		if f.Name != "envoy.filters.http.rbac" || f.Disabled {
@@ -144,8 +156,10 @@ func compareManager(w *audit.ProxyAudit, gateway model.Ref, gk model.GroupKind, 
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		item := audit.Item{Verdict: audit.Same, Target: &gateway, PolicyKind: gk.String(), Setting: name, Policies: wanted[name], Compared: audit.ByPresence,
-			XDS: &audit.XDS{Listener: m.Listener.Name, Filter: "envoy.filters.http.rbac"}, Message: "the proxy has the rule"}
+		item := audit.Item{Verdict: audit.Same, Target: &gateway, PolicyKind: gk.String(), Setting: name,
+			Policies: wanted[name], Compared: audit.ByPresence,
+			XDS:     &audit.XDS{Listener: m.Listener.Name, Filter: "envoy.filters.http.rbac"},
+			Message: "the proxy has the rule"}
 		switch {
 		case strings.HasPrefix(name, "CUSTOM."):
 			item.Verdict, item.Message = audit.NotJudged, "the provider decides"
@@ -154,7 +168,10 @@ func compareManager(w *audit.ProxyAudit, gateway model.Ref, gk model.GroupKind, 
 		case wanted[name] == nil:
 			item.Verdict, item.Message = audit.Unexplained, "the proxy has a rule that is of no policy"
 		}
-		if slices.ContainsFunc(wanted[name], func(p model.Ref) bool { return item.Verdict.IsDifference() && w.Uncertainty(p) != "" }) {
+		if slices.ContainsFunc(wanted[name], func(p model.Ref) bool {
+			return item.Verdict.IsDifference() &&
+				w.Uncertainty(p) != ""
+		}) {
 			item.Verdict, item.Message = audit.NotJudged, w.Uncertainty(wanted[name][0])
 		}
 		w.AddItem(item)

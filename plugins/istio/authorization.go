@@ -23,7 +23,8 @@ func authorizationSituation(at foldTarget) *policy.Situation {
 	if at.membership == ztunnelMember {
 		reader = "ztunnel"
 	}
-	return &policy.Situation{Key: joinKey(proxy, service, reader), Compare: compareByNamespace(at.world.root, proxy, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
+	return &policy.Situation{Key: joinKey(proxy, service, reader), Compare: compareByNamespace(at.world.root, proxy,
+		service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
 		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.foldAuthorization(layers) }
 	}}
 }
@@ -38,7 +39,8 @@ type authzPolicy struct {
 }
 
 func readAuthzPolicy(o *model.Object) authzPolicy {
-	p := authzPolicy{object: o, action: o.Text("spec", "action"), dryRun: isDryRun(o), provider: o.Text("spec", "provider", "name")}
+	p := authzPolicy{object: o, action: o.Text("spec", "action"), dryRun: isDryRun(o),
+		provider: o.Text("spec", "provider", "name")}
 	if p.action == "" {
 		p.action = "ALLOW"
 	}
@@ -170,7 +172,8 @@ func (at foldTarget) checkProviders(all []authzPolicy) {
 // whether its provider can be asked.
 func findAuthorized(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Problem) {
 	out, problems := findAttached(w, p)
-	if selector := p.Object.Body.At("spec", "selector"); selector.IsObject() && !selector.Field("matchLabels").IsObject() {
+	if selector := p.Object.Body.At("spec", "selector"); selector.IsObject() &&
+		!selector.Field("matchLabels").IsObject() {
 		n := len(out.targets)
 		out.targets = slices.DeleteFunc(out.targets, func(t target) bool { return t.membership == ztunnelMember })
 		if len(out.targets) < n {
@@ -179,17 +182,22 @@ func findAuthorized(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Prob
 		}
 	}
 	a := readAuthzPolicy(p.Object)
-	if _, known := w.hasAuthorizer(a.provider); a.action == "CUSTOM" && a.provider != "" && !known && !w.isInvalidProvider(a.provider) {
+	if _, known := w.hasAuthorizer(a.provider); a.action == "CUSTOM" && a.provider != "" && !known &&
+		!w.isInvalidProvider(a.provider) {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: fmt.Sprintf("whether the mesh has a provider %s is not known: if it has none, the rules deny", a.provider),
-			Hint:    "add the ConfigMap istio of the root namespace, or --vendor-setting istio.extensionProviders='[…]'"}.At(p.Object))
+			Message: fmt.Sprintf("whether the mesh has a provider %s is not known: if it has none, the rules deny",
+				a.provider),
+			Hint: "add the ConfigMap istio of the root namespace, or --vendor-setting istio.extensionProviders='[…]'"}.At(p.Object))
 	}
 	return out, problems
 }
 
 // isValidProviderName reports whether a provider of CUSTOM rules may have a name.
 func isValidProviderName(name string) bool {
-	return len(name) <= 63 && !strings.ContainsFunc(name, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	return len(name) <= 63 && !strings.ContainsFunc(name, func(c rune) bool {
+		return c != '-' &&
+			(c < 'a' || c > 'z') && (c < '0' || c > '9')
+	})
 }
 
 // isInvalidProvider reports whether a provider is known to be unusable.

@@ -24,7 +24,8 @@ type ruleHosts struct {
 
 // readRuleHosts finds what every DestinationRule is about.
 func readRuleHosts(in *model.Snapshot, root string) ruleHosts {
-	h := ruleHosts{targets: map[model.Ref][]model.Ref{}, decidingNamespace: map[model.Ref]string{}, rootOnly: map[model.Ref]bool{}}
+	h := ruleHosts{targets: map[model.Ref][]model.Ref{}, decidingNamespace: map[model.Ref]string{},
+		rootOnly: map[model.Ref]bool{}}
 	entries := map[string][]model.Ref{}
 	for _, o := range in.OfKind(serviceEntryKind) {
 		for _, host := range o.Body.At("spec", "hosts").Items {
@@ -34,7 +35,8 @@ func readRuleHosts(in *model.Snapshot, root string) ruleHosts {
 	for _, o := range in.OfKind(destinationRuleKind) {
 		host := o.Text("spec", "host")
 		refs := slices.Clone(entries[host])
-		if name, ns := splitHost(host, o.Ref.Namespace); in.Get(model.Ref{Kind: "Service", Namespace: ns, Name: name}) != nil {
+		if name, ns := splitHost(host, o.Ref.Namespace); in.Get(model.Ref{Kind: "Service", Namespace: ns,
+			Name: name}) != nil {
 			refs = append(refs, model.Ref{Kind: "Service", Namespace: ns, Name: name})
 		}
 		if len(refs) == 0 && host != "" {
@@ -84,37 +86,54 @@ func newDestinationFinder(g *topology.Graph, in *model.Snapshot, s model.Setting
 	h := readRuleHosts(in, root)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		note := func(severity model.Severity, format string, args ...any) []model.Problem {
-			return []model.Problem{model.Problem{Severity: severity, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}.At(p.Object)}
+			return []model.Problem{model.Problem{Severity: severity, Code: model.NotEvaluated,
+				Message: fmt.Sprintf(format, args...)}.At(p.Object)}
 		}
 		if p.Object.Body.At("spec", "workloadSelector").Len() > 0 {
-			return nil, note(model.Warning, "it is for clients with some labels only, which is not evaluated: it is left out of the answer")
+			return nil,
+				note(model.Warning,
+					"it is for clients with some labels only, which is not evaluated: it is left out of the answer")
 		}
 		if strings.Contains(p.Object.Text("spec", "host"), "*") {
-			return nil, note(model.Warning, "its host is a pattern, which is not evaluated: it is left out of the answer")
+			return nil,
+				note(model.Warning, "its host is a pattern, which is not evaluated: it is left out of the answer")
 		}
 		if !isVisibleAtHome(p.Object, root) {
-			return nil, note(model.Warning, "it is for clients of other namespaces only, which are not evaluated: it is left out of the answer")
+			return nil,
+				note(model.Warning,
+					"it is for clients of other namespaces only, which are not evaluated: it is left out of the answer")
 		}
 		var out []topology.NodeID
 		problems := revisionProblems(p)
 		for _, ref := range h.targets[p.Ref()] {
 			if full := suggestHost(in, ref.Name); ref.Kind == "Hostname" && full != "" {
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf("its host %s is no Service to Istio, which completes names without dots only", ref.Name),
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached,
+					Message: fmt.Sprintf("its host %s is no Service to Istio, which completes names without dots only",
+						ref.Name),
 					Hint: "write " + full}.At(p.Object))
 			}
 			switch home := h.decidingNamespace[ref]; {
 			case home != p.Ref().Namespace:
-				problems = append(problems, note(model.Warning, "for clients of namespace %s it comes before those of others; which rules a client of which namespace takes is not evaluated", p.Ref().Namespace)...)
+				problems = append(problems,
+					note(model.Warning,
+						"for clients of namespace %s it comes before those of others; which rules a client of which namespace takes is not evaluated", p.Ref().Namespace)...)
 			default:
 				out = append(out, g.Lookup(ref)...)
 				switch {
 				case home == root && h.rootOnly[ref] && !isPrivate(p.Object):
-					problems = append(problems, note(model.Warning, "clients of the root namespace take the rules that are for them alone, which are shown; what it says of %s holds for other clients", ref)...)
+					problems = append(problems,
+						note(model.Warning,
+							"clients of the root namespace take the rules that are for them alone, which are shown; what it says of %s holds for other clients", ref)...)
 				case home == ref.Namespace:
-				case home == root && (len(exportNamespaces(p.Object)) == 0 || slices.Contains(exportNamespaces(p.Object), "*")):
-					problems = append(problems, note(model.Info, "what it says of %s holds for clients of all namespaces, as it is in the root namespace", ref)...)
+				case home == root && (len(exportNamespaces(p.Object)) == 0 ||
+					slices.Contains(exportNamespaces(p.Object), "*")):
+					problems = append(problems,
+						note(model.Info,
+							"what it says of %s holds for clients of all namespaces, as it is in the root namespace",
+							ref)...)
 				default:
-					problems = append(problems, note(model.Info, "what it says of %s holds for clients of namespace %s", ref, home)...)
+					problems = append(problems,
+						note(model.Info, "what it says of %s holds for clients of namespace %s", ref, home)...)
 				}
 			}
 		}
@@ -124,7 +143,8 @@ func newDestinationFinder(g *topology.Graph, in *model.Snapshot, s model.Setting
 
 // newDestinationSituator is what DestinationRules make of a host: their subsets together, and the
 // first traffic policy.
-func newDestinationSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
+func newDestinationSituator(g *topology.Graph, in *model.Snapshot,
+	s model.Settings) func(topology.NodeID) *policy.Situation {
 	if len(in.OfKind(destinationRuleKind)) == 0 {
 		return nil
 	}
@@ -133,9 +153,15 @@ func newDestinationSituator(g *topology.Graph, in *model.Snapshot, s model.Setti
 		if g.Node(id).Role != topology.Backend {
 			return nil
 		}
-		return &policy.Situation{Key: g.Node(id).Ref.String(), Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, serviceLevel },
+		return &policy.Situation{Key: g.Node(id).Ref.String(), Place: func(*policy.Policy) (topology.NodeID,
+			topology.Role) {
+			return id, serviceLevel
+		},
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
-				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return mergeDestinationRules(layers, apart, root) }
+				return func(merge.Stack) ([]merge.Unit, []merge.Effect) {
+					return mergeDestinationRules(layers,
+						apart, root)
+				}
 			}}
 	}
 }

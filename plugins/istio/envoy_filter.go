@@ -19,7 +19,8 @@ func patchSituation(at foldTarget) *policy.Situation {
 	root, version := at.world.root, at.settings.Text("istio.proxyVersion")
 	home, _ := at.policyNamespaces()
 	return &policy.Situation{Key: joinKey(home), Compare: func(a, b *policy.Policy) int {
-		return cmp.Or(cmp.Compare(readPriority(a.Object), readPriority(b.Object)), cmp.Compare(compareHome(a, root), compareHome(b, root)))
+		return cmp.Or(cmp.Compare(readPriority(a.Object), readPriority(b.Object)), cmp.Compare(compareHome(a, root),
+			compareHome(b, root)))
 	}, Fold: func(layers []*policy.Policy) merge.PlanFunc {
 		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldPatches(layers, version) }
 	}}
@@ -44,7 +45,8 @@ func compareHome(p *policy.Policy, namespace string) int {
 	return 1
 }
 
-// maxVersionPattern is how long a regular expression for versions may be; a longer one matches nothing.
+// maxVersionPattern is how long a regular expression for versions may be; a longer one matches
+// nothing.
 const maxVersionPattern = 1024
 
 // foldPatches lists the patches of all filters; those for other versions of the proxy are left out,
@@ -54,7 +56,8 @@ func foldPatches(layers []*policy.Policy, version string) ([]merge.Unit, []merge
 	for i, p := range layers {
 		n := 0
 		for _, patch := range p.Object.Body.At("spec", "configPatches").Items {
-			path := merge.Path{{Name: "configPatches"}, {Name: p.Ref().Namespace}, {Name: p.Ref().Name}, {Name: strconv.Itoa(n), Form: merge.Entry}}
+			path := merge.Path{{Name: "configPatches"}, {Name: p.Ref().Namespace}, {Name: p.Ref().Name},
+				{Name: strconv.Itoa(n), Form: merge.Entry}}
 			n++
 			want := patch.At("match", "proxy", "proxyVersion").Text()
 			if !matchesVersion(want, version) {
@@ -95,10 +98,12 @@ func findPatched(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Problem
 	}
 	if len(out.targets) < len(all.targets) && len(out.targets) == 0 {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached,
-			Message: "it names what a waypoint serves, which Istio documents and does not do: it holds nowhere"}.At(p.Object))
+			Message: "it names what a waypoint serves, which Istio documents and does not do: it holds nowhere"}.At(
+			p.Object))
 	}
 	for _, patch := range p.Object.Body.At("spec", "configPatches").Items {
-		if m := patch.At("match", "proxy"); m.Len() > 0 && p.Kind.Settings.Text("istio.proxyVersion") == "" || m.Field("metadata").Len() > 0 {
+		if m := patch.At("match", "proxy"); m.Len() > 0 && p.Kind.Settings.Text("istio.proxyVersion") == "" ||
+			m.Field("metadata").Len() > 0 {
 			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: "it has patches for proxies of some versions or metadata only, which are listed for every proxy that it selects",
 				Hint:    "--vendor-setting istio.proxyVersion=VERSION leaves out those of other versions"}.At(p.Object))

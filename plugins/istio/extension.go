@@ -106,7 +106,8 @@ func explainDiscarded(o *model.Object) string {
 
 // isInChain reports whether an extension is of the kind of filter chain that is asked about.
 func (at foldTarget) isInChain(o *model.Object) bool {
-	network := o.Text("spec", "wasm", "type") == "NETWORK" || o.Ref.Kind == "WasmPlugin" && o.Text("spec", "type") == "NETWORK"
+	network := o.Text("spec", "wasm", "type") == "NETWORK" || o.Ref.Kind == "WasmPlugin" &&
+		o.Text("spec", "type") == "NETWORK"
 	switch at.settings.Text("istio.filterChain") {
 	case "ANY":
 		return true
@@ -141,7 +142,8 @@ func (at foldTarget) matchesListener(o *model.Object) bool {
 	class, _ := readListenerClass(at.settings)
 	for _, match := range matches.Items {
 		mode := match.Text("mode")
-		fits := mode == "" || mode == "UNDEFINED" || mode == "CLIENT_AND_SERVER" || class == "any" || strings.EqualFold(mode, map[bool]string{true: "SERVER", false: "CLIENT"}[class == "inbound"])
+		fits := mode == "" || mode == "UNDEFINED" || mode == "CLIENT_AND_SERVER" || class == "any" ||
+			strings.EqualFold(mode, map[bool]string{true: "SERVER", false: "CLIENT"}[class == "inbound"])
 		ports := match.Field("ports")
 		onPort := ports.Len() == 0 || port == ""
 		for _, p := range ports.Items {
@@ -158,7 +160,8 @@ func (at foldTarget) matchesListener(o *model.Object) bool {
 func findExtended(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Problem) {
 	out, problems := findAttached(w, p)
 	if why := explainDiscarded(p.Object); why != "" {
-		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "Istio discards it without a word: " + why}.At(p.Object))
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.InvalidObject,
+			Message: "Istio discards it without a word: " + why}.At(p.Object))
 	}
 	if _, known := readListenerClass(p.Kind.Settings); !known && p.Object.Body.At("spec", "match").Len() > 0 {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,

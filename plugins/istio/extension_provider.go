@@ -7,10 +7,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// customUse is what a provider is for that answers CUSTOM rules; what else one can be for are the sections of Telemetry.
+// customUse is what a provider is for that answers CUSTOM rules; what else one can be for are the
+// sections of Telemetry.
 const customUse = "custom"
 
-// providerTypes are the types of extension providers that can do what one is named for. Istio takes any other for none.
+// providerTypes are the types of extension providers that can do what one is named for. Istio takes
+// any other for none.
 var providerTypes = map[string][]string{
 	"tracing":       {"zipkin", "datadog", "lightstep", "skywalking", "opentelemetry"},
 	"metrics":       {"prometheus"},
@@ -19,7 +21,8 @@ var providerTypes = map[string][]string{
 	"":              {"opencensus", "stackdriver", "sds"}, // nothing of these
 }
 
-// builtinProviders are in every mesh. One of the same name in the mesh's configuration takes the place of one.
+// builtinProviders are in every mesh. One of the same name in the mesh's configuration takes the
+// place of one.
 var builtinProviders = []any{
 	map[string]any{"name": "prometheus", "prometheus": map[string]any{}},
 	map[string]any{"name": "stackdriver", "stackdriver": map[string]any{}},
@@ -66,7 +69,10 @@ func canServe(provider any, use string) bool {
 // hasAuthorizer reports whether a provider can be asked about CUSTOM rules, whose name is matched
 // literally; known is false where nobody says which providers there are.
 func (m *meshConfig) hasAuthorizer(name string) (found, known bool) {
-	return slices.ContainsFunc(m.providers, func(p any) bool { return providerName(p) == name && canServe(p, customUse) }), m.providers != nil
+	return slices.ContainsFunc(m.providers, func(p any) bool {
+		return providerName(p) == name &&
+			canServe(p, customUse)
+	}), m.providers != nil
 }
 
 func providerName(p any) string {

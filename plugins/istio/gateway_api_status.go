@@ -25,7 +25,8 @@ func checkOptOut(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) 
 }
 
 // gatewayAPIAncestors is what Istio writes about policies of the Gateway API on backends.
-func gatewayAPIAncestors(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func gatewayAPIAncestors(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	routes := groupRoutesByBackend(r.Graph)
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
@@ -40,10 +41,12 @@ func listAncestors(in status.Input, routes map[model.Ref][]model.Ref) []status.A
 	var out []status.Ancestor
 	gateways := map[model.Ref]bool{}
 	worst := gatewayAPICondition(in, nil)
-	home := in.Outcome.Policy.Ref().Namespace // Istio writes no namespace of ancestors, which then is the policy's to who reads
+	// Istio writes no namespace of ancestors, which then is the policy's to who reads
+	home := in.Outcome.Policy.Ref().Namespace
 	for i, t := range in.Outcome.Policy.Refs {
 		ref := t.Ref
-		conditions := gatewayAPICondition(in, &targetState{ref: ref, found: in.Kind.HasTarget(in.Outcome.Policy, i), winner: findWinner(in, ref)})
+		conditions := gatewayAPICondition(in, &targetState{ref: ref, found: in.Kind.HasTarget(in.Outcome.Policy, i),
+			winner: findWinner(in, ref)})
 		if conditions[0].Status != "True" {
 			worst = conditions
 		}
@@ -94,7 +97,8 @@ type targetState struct {
 // findWinner is the policy that keeps this one out of a target; nil if there is none.
 func findWinner(in status.Input, ref model.Ref) *model.Ref {
 	for _, id := range in.Resolution.Graph.Lookup(ref) {
-		if at := in.Kind.PoliciesAt(id); len(at) > 0 && at[0] != in.Outcome.Policy && slices.Contains(at, in.Outcome.Policy) {
+		if at := in.Kind.PoliciesAt(id); len(at) > 0 && at[0] != in.Outcome.Policy &&
+			slices.Contains(at, in.Outcome.Policy) {
 			by := at[0].Ref()
 			return &by
 		}
@@ -106,7 +110,8 @@ func findWinner(in status.Input, ref model.Ref) *model.Ref {
 // refers to.
 func gatewayAPICondition(in status.Input, t *targetState) []status.Condition {
 	o := in.Outcome.Policy.Object
-	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "Configuration is valid"}
+	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted",
+		Message: "Configuration is valid"}
 	no := func(reason, format string, args ...any) {
 		accepted.Status, accepted.Reason, accepted.Message = "False", reason, fmt.Sprintf(format, args...)
 	}
@@ -136,10 +141,12 @@ func gatewayAPICondition(in status.Input, t *targetState) []status.Condition {
 
 // certificateCondition judges the certificates that a BackendTLSPolicy names.
 func certificateCondition(in status.Input) status.Condition {
-	out := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs", Message: "All references resolved"}
+	out := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs",
+		Message: "All references resolved"}
 	o := in.Outcome.Policy.Object
 	for _, v := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
-		flaw, what := in.Resolution.Graph.CheckAuthority(model.Ref{Group: v.Text("group"), Kind: v.Text("kind"), Namespace: o.Ref.Namespace, Name: v.Text("name")})
+		flaw, what := in.Resolution.Graph.CheckAuthority(model.Ref{Group: v.Text("group"), Kind: v.Text("kind"),
+			Namespace: o.Ref.Namespace, Name: v.Text("name")})
 		switch flaw {
 		case reference.NoFlaw:
 		case reference.WithheldCertificate:

@@ -46,7 +46,9 @@ type meshConfig struct {
 }
 
 func readMeshConfig(in *model.Snapshot, s model.Settings) meshConfig {
-	m := meshConfig{root: s.Text("istio.rootNamespace"), selectors: s.Bool("istio.enableSelectorBasedK8sGatewayPolicy"), defaults: map[string]any{}, config: map[string]any{}}
+	m := meshConfig{root: s.Text("istio.rootNamespace"),
+		selectors: s.Bool("istio.enableSelectorBasedK8sGatewayPolicy"), defaults: map[string]any{},
+		config: map[string]any{}}
 	var written map[string]any
 	m.configMap, m.hasMoreConfigs = findConfigMap(in, m.root)
 	if m.configMap != nil && yaml.Unmarshal([]byte(m.configMap.Text("data", "mesh")), &written) != nil {
@@ -122,7 +124,8 @@ func parseList(setting string, written any) []any {
 	return list
 }
 
-// defaultProviders are the names of the default providers of a section; known is false where nobody says which there are.
+// defaultProviders are the names of the default providers of a section; known is false where nobody
+// says which there are.
 func (m *meshConfig) defaultProviders(section string) (names []string, known bool) {
 	list, known := m.defaults[section]
 	all, _ := list.([]any)
@@ -153,7 +156,8 @@ func isPresent(in *model.Snapshot, s model.Settings) bool {
 		}
 	}
 	for _, o := range in.OfKind(namespaceKind) {
-		if o.Labels[injectNamespace] == "enabled" || o.Labels[revision] != "" || o.Labels[dataplane] == "ambient" || o.Labels[useWaypoint] != "" {
+		if o.Labels[injectNamespace] == "enabled" || o.Labels[revision] != "" || o.Labels[dataplane] == "ambient" ||
+			o.Labels[useWaypoint] != "" {
 			return true
 		}
 	}
@@ -163,8 +167,10 @@ func isPresent(in *model.Snapshot, s model.Settings) bool {
 
 // hasMeshSettings reports whether anything is set about a mesh.
 func hasMeshSettings(s model.Settings) bool {
-	return slices.ContainsFunc([]string{"rootNamespace", "extensionProviders", "defaultProviders.tracing", "defaultProviders.metrics", "defaultProviders.accessLogging",
-		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"}, func(name string) bool { return s.Text("istio."+name) != "" })
+	return slices.ContainsFunc([]string{"rootNamespace", "extensionProviders", "defaultProviders.tracing",
+		"defaultProviders.metrics", "defaultProviders.accessLogging",
+		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"},
+		func(name string) bool { return s.Text("istio."+name) != "" })
 }
 
 // findPathNormalization is the option by which the proxies of the mesh normalize paths; "" if

@@ -53,7 +53,8 @@ func findMembership(in *model.Snapshot, o *model.Object, labels, notes map[strin
 		return sidecarMember
 	case ambient == ztunnelMember:
 		return ztunnelMember
-	case ns != nil && (sidecar == excludedMember || ambient == excludedMember), sidecar == excludedMember && ambient == excludedMember:
+	case ns != nil && (sidecar == excludedMember || ambient == excludedMember), sidecar == excludedMember &&
+		ambient == excludedMember:
 		return excludedMember
 	}
 	return unknownMember
@@ -116,8 +117,9 @@ func excludeZtunnel(find targetFinder) targetFinder {
 		out.targets = slices.DeleteFunc(out.targets, func(t target) bool { return t.membership == ztunnelMember })
 		if n > 0 && len(out.targets) == 0 {
 			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached,
-				Message: fmt.Sprintf("its workloads have no proxy of their own, and ztunnel, which takes their traffic, knows nothing of a %s: it holds nowhere", p.Ref().Kind),
-				Hint:    "name a Gateway or a Service behind a waypoint in targetRefs"}.At(p.Object))
+				Message: fmt.Sprintf(
+					"its workloads have no proxy of their own, and ztunnel, which takes their traffic, knows nothing of a %s: it holds nowhere", p.Ref().Kind),
+				Hint: "name a Gateway or a Service behind a waypoint in targetRefs"}.At(p.Object))
 		}
 		return out, problems
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // istioMetrics are the names that ALL_METRICS stands for.
-var istioMetrics = []string{"GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES", "REQUEST_COUNT", "REQUEST_DURATION", "REQUEST_SIZE", "RESPONSE_SIZE",
+var istioMetrics = []string{"GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES", "REQUEST_COUNT", "REQUEST_DURATION",
+	"REQUEST_SIZE", "RESPONSE_SIZE",
 	"TCP_CLOSED_CONNECTIONS", "TCP_OPENED_CONNECTIONS", "TCP_RECEIVED_BYTES", "TCP_SENT_BYTES"}
 
 // foldMetrics folds the section by provider, mode and metric.
@@ -39,7 +40,9 @@ func (t telemetryFold) foldMetrics(entries []sectionEntry) {
 		}
 	})
 	for _, p := range scope {
-		for _, mode := range modes { // what is turned off has no metrics; what was turned on again has all that was ever said of it
+		// what is turned off has no metrics; what was turned on again has all that was ever said of
+		// it
+		for _, mode := range modes {
 			end := func(field string) merge.Path { return merge.KeyPath("metrics", p, mode, field) }
 			if t.isOn(end("disabled")) {
 				t.dropBelow(end("overrides"), t.from[end("disabled").String()])

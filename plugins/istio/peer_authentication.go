@@ -15,7 +15,8 @@ import (
 // means nothing in the root namespace.
 func findPeers(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Problem) {
 	out, problems := w.findSelected(p, readPolicyTargets(p.Object).selector, false, "PeerAuthentication")
-	if disablesTLS(p.Object) && slices.ContainsFunc(out.targets, func(t target) bool { return t.membership == ztunnelMember }) {
+	if disablesTLS(p.Object) &&
+		slices.ContainsFunc(out.targets, func(t target) bool { return t.membership == ztunnelMember }) {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "ztunnel does not know the mode DISABLE, and takes traffic with and without TLS: where it takes the traffic of a workload the mode is shown as it is written"}.At(p.Object))
 	}
@@ -28,11 +29,13 @@ func disablesTLS(o *model.Object) bool {
 		return true
 	}
 	ports := o.Body.At("spec", "portLevelMtls")
-	return slices.ContainsFunc(sortFields(ports), func(port string) bool { return ports.At(port, "mode").Text() == "DISABLE" })
+	return slices.ContainsFunc(sortFields(ports),
+		func(port string) bool { return ports.At(port, "mode").Text() == "DISABLE" })
 }
 
 // findSelected finds where a policy of a kind without references holds.
-func (w *proxyIndex) findSelected(p *policy.Policy, selector model.Body, gateways bool, kind string) (attachPoints, []model.Problem) {
+func (w *proxyIndex) findSelected(p *policy.Policy, selector model.Body, gateways bool, kind string) (attachPoints,
+	[]model.Problem) {
 	ns := p.Ref().Namespace
 	if selector.Len() > 0 && ns == w.root && !gateways {
 		return attachPoints{}, []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotReached,
@@ -64,7 +67,8 @@ func (w *proxyIndex) findSelected(p *policy.Policy, selector model.Body, gateway
 // acceptsPeers reports whether PeerAuthentications are about a proxy: they are about workloads, and
 // no gateway asks them.
 func (p *proxy) acceptsPeers() bool {
-	return p.form == sidecar && !slices.Contains(strings.Split(p.annotations["inject.istio.io/templates"], ","), "gateway")
+	return p.form == sidecar && !slices.Contains(strings.Split(p.annotations["inject.istio.io/templates"], ","),
+		"gateway")
 }
 
 // permissive is the mode of a mesh that says nothing.
@@ -76,7 +80,8 @@ func peerSituation(at foldTarget) *policy.Situation {
 	if at.service != nil || at.proxy != nil && !at.acceptsPeers() {
 		return nil
 	}
-	mode := policy.NewBuiltin("Istio's default", &model.Object{}, nil, []merge.Unit{{Path: merge.KeyPath("mtls", "mode"), Value: permissive}})
+	mode := policy.NewBuiltin("Istio's default", &model.Object{}, nil,
+		[]merge.Unit{{Path: merge.KeyPath("mtls", "mode"), Value: permissive}})
 	root := at.world.root
 	level := func(p *policy.Policy) int {
 		switch {
@@ -89,7 +94,8 @@ func peerSituation(at foldTarget) *policy.Situation {
 		}
 		return 1
 	}
-	return &policy.Situation{Builtins: []*policy.Policy{mode}, AlwaysInForce: at.isPermissive(), Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
+	return &policy.Situation{Builtins: []*policy.Policy{mode}, AlwaysInForce: at.isPermissive(),
+		Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
 		Fold: func(layers []*policy.Policy) merge.PlanFunc {
 			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldPeerModes(layers, level) }
 		}}
@@ -99,7 +105,8 @@ func peerSituation(at foldTarget) *policy.Situation {
 // has to be in the mesh, as its labels or its namespace say, or else as whoever sets something
 // about the mesh does.
 func (at foldTarget) isPermissive() bool {
-	return at.proxy != nil && (at.membership == sidecarMember || at.membership == ztunnelMember || at.membership == unknownMember && hasMeshSettings(at.settings))
+	return at.proxy != nil && (at.membership == sidecarMember || at.membership == ztunnelMember ||
+		at.membership == unknownMember && hasMeshSettings(at.settings))
 }
 
 // foldPeerModes folds the modes of the levels: the oldest policy of each counts, and a port without
@@ -130,7 +137,8 @@ func foldPeerModes(layers []*policy.Policy, level func(*policy.Policy) int) ([]m
 		}
 		listed := p.Object.Body.At("spec", "portLevelMtls")
 		for _, port := range sortFields(listed) {
-			u := merge.Unit{Path: merge.KeyPath("portLevelMtls", port), Value: listed.At(port, "mode").Text(), From: merge.BareLayers(i)}
+			u := merge.Unit{Path: merge.KeyPath("portLevelMtls", port), Value: listed.At(port, "mode").Text(),
+				From: merge.BareLayers(i)}
 			if level(p) != 3 {
 				m.Lose(u.Path, listed.At(port).Value(), i, merge.Ignored)
 				continue
@@ -163,7 +171,8 @@ func sortFields(b model.Body) []string {
 func (m *foldRecorder) addAllLost(p *policy.Policy, at, to int) {
 	for _, b := range p.Blocks {
 		for _, u := range b.Units {
-			if len(u.Path) == 0 || u.Path[0].Name == "selector" || u.Path[0].Name == "targetRefs" || u.Path[0].Name == "targetRef" {
+			if len(u.Path) == 0 || u.Path[0].Name == "selector" || u.Path[0].Name == "targetRefs" ||
+				u.Path[0].Name == "targetRef" {
 				continue
 			}
 			m.Lose(u.Path, u.Value, at, merge.SameLevelOrder, to)

@@ -19,24 +19,36 @@ var kinds []byte
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "istio", Kinds: kinds, RequestWords: map[string]plugin.WordFunc{"istio.PathNormalization": findPathNormalization}, Audit: proxyMapping(),
-		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"istio.CoreConditions": gatewayAPIAncestors, "istio.WaypointAccepted": waypointAncestors}},
+	return plugin.Plugin{Name: "istio", Kinds: kinds,
+		RequestWords: map[string]plugin.WordFunc{"istio.PathNormalization": findPathNormalization},
+		Audit:        proxyMapping(),
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{
+			"istio.CoreConditions": gatewayAPIAncestors, "istio.WaypointAccepted": waypointAncestors}},
 		Evaluators: evaluate.Evaluators{"istio.Authorize": authorization.Evaluate},
-		Gates:      protect.Functions{"istio.Rules": authorization.NewRuleGates(failsOpen), "istio.Tokens": authorization.BuildTokenGate, "istio.Peers": buildPeerGate},
+		Gates: protect.Functions{"istio.Rules": authorization.NewRuleGates(failsOpen),
+			"istio.Tokens": authorization.BuildTokenGate, "istio.Peers": buildPeerGate},
 		Attaching: descriptor.Attaching{
 			Links: []build.Linker{addToGraph},
-			Legs: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)), "istio.Asked": newLegMaker(findAuthorized), "istio.Peers": newLegMaker(findPeers), "istio.Configured": newLegMaker(excludeZtunnel(findConfigured)),
-				"istio.Filtered": newLegMaker(excludeZtunnel(findPatched)), "istio.Extended": newLegMaker(excludeZtunnel(findExtended)), "istio.Observed": newLegMaker(excludeZtunnel(findObserved)), "istio.Destinations": newDestinationFinder}},
+			Legs: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)),
+				"istio.Asked": newLegMaker(findAuthorized), "istio.Peers": newLegMaker(findPeers),
+				"istio.Configured": newLegMaker(excludeZtunnel(findConfigured)),
+				"istio.Filtered":   newLegMaker(excludeZtunnel(findPatched)), "istio.Extended": newLegMaker(
+					excludeZtunnel(findExtended)), "istio.Observed": newLegMaker(excludeZtunnel(findObserved)),
+				"istio.Destinations": newDestinationFinder}},
 		Merging: descriptor.Merging{
 			Compare: map[string]policy.Comparator{"istio.NameFirst": compareDottedNames},
-			Situations: map[string]policy.SituationMaker{"istio.Authorization": newSituator(authorizationSituation), "istio.Authentication": newSituator(authenticationSituation),
-				"istio.MutualTLS": newSituator(peerSituation), "istio.Configuration": newSituator(proxyConfigSituation), "istio.Patching": newSituator(patchSituation),
-				"istio.Extensions": newSituator(extensionSituation), "istio.Telemetry": newSituator(telemetrySituation), "istio.Destination": newDestinationSituator}},
+			Situations: map[string]policy.SituationMaker{"istio.Authorization": newSituator(authorizationSituation),
+				"istio.Authentication": newSituator(authenticationSituation),
+				"istio.MutualTLS":      newSituator(peerSituation), "istio.Configuration": newSituator(
+					proxyConfigSituation), "istio.Patching": newSituator(patchSituation),
+				"istio.Extensions": newSituator(extensionSituation), "istio.Telemetry": newSituator(
+					telemetrySituation), "istio.Destination": newDestinationSituator}},
 		Judging: descriptor.Judging{Checks: map[string]policy.Check{"istio.OptedOut": checkOptOut}}}
 }
 
 // addToGraph registers what the vendor adds to the graph, and what its Gateways take.
 func addToGraph(b *build.Builder) {
 	b.AddExtension(extendGraph)
-	b.AddImplementation(build.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
+	b.AddImplementation(build.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller",
+		"istio.io/unmanaged-gateway"}, TCPOverTLS: true})
 }

@@ -98,8 +98,10 @@ func buildProxyIndex(in *model.Snapshot, s model.Settings) *proxyIndex {
 	var workloads []*proxy
 	for _, o := range workload.List(in) {
 		labels, notes := workload.PodMetadata(o)
-		p := &proxy{object: o, pods: []map[string]string{labels}, annotations: notes, name: labels[gatewayNameLabel], membership: findMembership(in, o, labels, notes)}
-		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace, Name: p.name}]; gw != nil {
+		p := &proxy{object: o, pods: []map[string]string{labels}, annotations: notes, name: labels[gatewayNameLabel],
+			membership: findMembership(in, o, labels, notes)}
+		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace,
+			Name: p.name}]; gw != nil {
 			gw.pods, gw.annotations = append(gw.pods, labels), notes
 			continue
 		}
@@ -196,7 +198,8 @@ func (w *proxyIndex) listNamespaces(in *model.Snapshot) []string {
 	for _, o := range in.OfKind(namespaceKind) {
 		names[o.Ref.Name] = true
 	}
-	for _, gk := range []model.GroupKind{{Group: securityGroup, Kind: "PeerAuthentication"}, {Group: networkingGroup, Kind: "EnvoyFilter"}} {
+	for _, gk := range []model.GroupKind{{Group: securityGroup, Kind: "PeerAuthentication"},
+		{Group: networkingGroup, Kind: "EnvoyFilter"}} {
 		for _, o := range in.OfKind(gk) {
 			names[o.Ref.Namespace] = true
 		}

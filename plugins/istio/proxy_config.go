@@ -19,7 +19,8 @@ func findConfigured(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Prob
 	selector := readPolicyTargets(p.Object).selector
 	if selector.Len() == 0 && p.Object.Body.At("spec", "selector").IsObject() {
 		return attachPoints{}, []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotReached,
-			Message: "its selector is empty, which to Istio is neither a namespace nor a workload: it holds nowhere", Hint: "leave the selector out"}.At(p.Object)}
+			Message: "its selector is empty, which to Istio is neither a namespace nor a workload: it holds nowhere",
+			Hint:    "leave the selector out"}.At(p.Object)}
 	}
 	out, problems := w.findSelected(p, selector, true, "ProxyConfig")
 	out.namespaces = nil
@@ -56,7 +57,8 @@ func proxyConfigSituation(at foldTarget) *policy.Situation {
 	if text := at.annotations[configAnnotation]; text != "" && yaml.Unmarshal([]byte(text), &written) == nil {
 		if units := readConfigUnits(written); len(units) > 0 {
 			own = at.object.Ref.String()
-			builtins = append(builtins, policy.NewBuiltin(annotationLabel, at.object, []string{"metadata", "annotations", configAnnotation}, units))
+			builtins = append(builtins, policy.NewBuiltin(annotationLabel, at.object,
+				[]string{"metadata", "annotations", configAnnotation}, units))
 		}
 	}
 	root := at.world.root
@@ -73,7 +75,8 @@ func proxyConfigSituation(at foldTarget) *policy.Situation {
 		}
 		return rootLevel
 	}
-	return &policy.Situation{Key: own, Builtins: builtins, AlwaysInForce: len(builtins) > 0, Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
+	return &policy.Situation{Key: own, Builtins: builtins, AlwaysInForce: len(builtins) > 0,
+		Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
 		Fold: func(layers []*policy.Policy) merge.PlanFunc {
 			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldProxyConfig(layers, level) }
 		}}

@@ -15,9 +15,10 @@ func authenticationSituation(at foldTarget) *policy.Situation {
 		return nil
 	}
 	proxy, service := at.policyNamespaces()
-	return &policy.Situation{Key: joinKey(proxy, service), Compare: compareByNamespace(proxy, at.world.root, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
-		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldAuthentication(layers) }
-	}}
+	return &policy.Situation{Key: joinKey(proxy, service), Compare: compareByNamespace(proxy, at.world.root, service),
+		Fold: func(layers []*policy.Policy) merge.PlanFunc {
+			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldAuthentication(layers) }
+		}}
 }
 
 // jwtRule is one issuer that a policy accepts.

@@ -78,7 +78,9 @@ func telemetrySituation(at foldTarget) *policy.Situation {
 		case !s.isNamespaceWide():
 			return telemetryWorkload
 		case p.Ref().Namespace == root && service == root && proxy != root:
-			return telemetryService // Istio takes it as the mesh's first, and once more as that of the Service's namespace, which is what counts
+			// Istio takes it as the mesh's first, and once more as that of the Service's namespace,
+			// which is what counts
+			return telemetryService
 		case p.Ref().Namespace == root:
 			return telemetryRoot
 		case p.Ref().Namespace == proxy:
@@ -90,13 +92,15 @@ func telemetrySituation(at foldTarget) *policy.Situation {
 	if source == nil {
 		source = &model.Object{}
 	}
-	builtins := []*policy.Policy{policy.NewBuiltin(tracingLabel, &model.Object{}, nil, nil), policy.NewBuiltin(providersLabel, source, nil, nil)}
+	builtins := []*policy.Policy{policy.NewBuiltin(tracingLabel, &model.Object{}, nil, nil),
+		policy.NewBuiltin(providersLabel, source, nil, nil)}
 	bare := false
 	for _, section := range sections {
 		names, _ := at.world.defaultProviders(section)
 		bare = bare || len(names) > 0
 	}
-	return &policy.Situation{Key: joinKey(proxy, service), Builtins: builtins, AlwaysInForce: bare, Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
+	return &policy.Situation{Key: joinKey(proxy, service), Builtins: builtins, AlwaysInForce: bare,
+		Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
 		Fold: func(layers []*policy.Policy) merge.PlanFunc {
 			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.foldTelemetry(layers, level) }
 		}}
@@ -124,7 +128,8 @@ func (e sectionEntry) isForMode(mode string) bool {
 }
 
 // foldTelemetry folds the sections.
-func (at foldTarget) foldTelemetry(layers []*policy.Policy, level func(*policy.Policy) int) ([]merge.Unit, []merge.Effect) {
+func (at foldTarget) foldTelemetry(layers []*policy.Policy, level func(*policy.Policy) int) ([]merge.Unit,
+	[]merge.Effect) {
 	b := newOverlay()
 	entries := map[string][]sectionEntry{}
 	seen := -1

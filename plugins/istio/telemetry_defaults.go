@@ -15,10 +15,14 @@ import (
 func (w *proxyIndex) defaultProviderProblems(p *policy.Policy, targets []target) []model.Problem {
 	var open []string
 	for _, section := range sections {
-		if _, known := w.defaultProviders(section); known || !slices.ContainsFunc(listEntries(p.Object, section), hasNoProvider) {
+		if _, known := w.defaultProviders(section); known || !slices.ContainsFunc(listEntries(p.Object, section),
+			hasNoProvider) {
 			continue
 		}
-		if slices.ContainsFunc(targets, func(t target) bool { return inheritsDefaults(w.listTelemetries(t), p.Object, section) }) {
+		if slices.ContainsFunc(targets, func(t target) bool {
+			return inheritsDefaults(w.listTelemetries(t),
+				p.Object, section)
+		}) {
 			open = append(open, section)
 		}
 	}
@@ -26,8 +30,10 @@ func (w *proxyIndex) defaultProviderProblems(p *policy.Policy, targets []target)
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-		Message: fmt.Sprintf("of %s it has entries without providers, which are for the default providers of the mesh, and these are not known", strings.Join(open, " and ")),
-		Hint:    "add the ConfigMap istio of the root namespace, or --vendor-setting istio.defaultProviders." + open[0] + "='[…]'"}.At(p.Object)}
+		Message: fmt.Sprintf(
+			"of %s it has entries without providers, which are for the default providers of the mesh, and these are not known", strings.Join(open, " and ")),
+		Hint: "add the ConfigMap istio of the root namespace, or --vendor-setting istio.defaultProviders." +
+			open[0] + "='[…]'"}.At(p.Object)}
 }
 
 func hasNoProvider(e sectionEntry) bool { return len(e.providerNames()) == 0 }
@@ -41,8 +47,9 @@ func listEntries(o *model.Object, section string) []sectionEntry {
 	return out
 }
 
-// inheritsDefaults reports whether an entry of one Telemetry of several depends on the default providers. Tracing does so as long as no entry at all
-// names a provider for one of the ends; elsewhere an entry has the providers of the entry before it.
+// inheritsDefaults reports whether an entry of one Telemetry of several depends on the default
+// providers. Tracing does so as long as no entry at all names a provider for one of the ends;
+// elsewhere an entry has the providers of the entry before it.
 func inheritsDefaults(all []*model.Object, own *model.Object, section string) bool {
 	for _, mode := range modes {
 		named, asked := false, false
@@ -78,7 +85,8 @@ func (w *proxyIndex) listTelemetries(t target) []*model.Object {
 		}
 	}
 	older := func(a, b *model.Object) int {
-		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Namespace, b.Ref.Namespace))
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Ref.Name, b.Ref.Name),
+			strings.Compare(a.Ref.Namespace, b.Ref.Namespace))
 	}
 	slices.SortFunc(wide, older)
 	slices.SortFunc(own, older)

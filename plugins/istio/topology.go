@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// proxyFamily holds what a waypoint serves below the waypoint. Everything else stands alone: what holds at it is found by the policies.
+// proxyFamily holds what a waypoint serves below the waypoint. Everything else stands alone: what
+// holds at it is found by the policies.
 const proxyFamily = "istio.proxy"
 
 // extendGraph links workloads, namespaces and what waypoints serve.

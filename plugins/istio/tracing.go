@@ -34,7 +34,8 @@ func (t telemetryFold) foldTracing(entries []sectionEntry) {
 					t.setValue(at("provider"), provider, e.from)
 				}
 			}
-			for _, field := range []string{"disableSpanReporting", "randomSamplingPercentage", "useRequestIdForTraceSampling", "enableIstioTags", "disableContextPropagation"} {
+			for _, field := range []string{"disableSpanReporting", "randomSamplingPercentage",
+				"useRequestIdForTraceSampling", "enableIstioTags", "disableContextPropagation"} {
 				if v := e.Field(field); !v.IsNull() {
 					t.setValue(at(strings.Replace(field, "disableSpanReporting", "disabled", 1)), v.Value(), e.from)
 				}

@@ -39,7 +39,8 @@ func findWaypoint(in *model.Snapshot, o *model.Object) waypointBinding {
 	name, named := labels[useWaypoint]
 	if !named {
 		if ns == nil {
-			return waypointBinding{unknown: "Namespace " + o.Ref.Namespace + ", which may name one, is not in the input"}
+			return waypointBinding{unknown: "Namespace " + o.Ref.Namespace +
+				", which may name one, is not in the input"}
 		}
 		labels = ns.Labels
 		name = labels[useWaypoint]
@@ -47,7 +48,8 @@ func findWaypoint(in *model.Snapshot, o *model.Object) waypointBinding {
 	if name == "" || name == "none" {
 		return waypointBinding{}
 	}
-	gateway := in.Get(model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name, Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)})
+	gateway := in.Get(model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name,
+		Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)})
 	if gateway == nil || !servesServices(in, gateway) {
 		return waypointBinding{}
 	}
@@ -57,10 +59,12 @@ func findWaypoint(in *model.Snapshot, o *model.Object) waypointBinding {
 	return out
 }
 
-// servesServices reports whether a waypoint takes what is sent to Services, as it says itself or its class.
+// servesServices reports whether a waypoint takes what is sent to Services, as it says itself or
+// its class.
 func servesServices(in *model.Snapshot, gateway *model.Object) bool {
 	of, told := gateway.Labels[waypointFor]
-	if class := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: gateway.Text("spec", "gatewayClassName")}); !told && class != nil {
+	if class := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: gateway.Text("spec",
+		"gatewayClassName")}); !told && class != nil {
 		of, told = class.Labels[waypointFor]
 	}
 	return !told || of == "service" || of == "all"
@@ -81,7 +85,8 @@ func excludesNamespace(in *model.Snapshot, gateway *model.Object, namespace stri
 	case namespace == gateway.Ref.Namespace && from.Text("from") != "Selector" || from.Text("from") == "All":
 		return false, ""
 	case bound:
-		return false, fmt.Sprintf("%s has listeners of its own for the mesh, by the annotation %s", gateway.Ref, inboundBinding)
+		return false, fmt.Sprintf("%s has listeners of its own for the mesh, by the annotation %s", gateway.Ref,
+			inboundBinding)
 	case from.Text("from") != "Selector":
 		return true, ""
 	}
@@ -126,7 +131,8 @@ func matchesSelector(selector model.Body, labels map[string]string) bool {
 func (w *proxyIndex) waypointProblems() []model.Problem {
 	var out []model.Problem
 	note := func(o *model.Object, hint, format string, args ...any) {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o))
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format,
+			args...), Hint: hint}.At(o))
 	}
 	if w.hasMoreConfigs {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
@@ -139,14 +145,17 @@ func (w *proxyIndex) waypointProblems() []model.Problem {
 	for _, o := range w.undecidedServices {
 		switch b := findWaypoint(w.in, o); {
 		case b.gateway != nil && b.denied:
-			note(o, "set allowedRoutes of its listener for the mesh", "%s takes Services of namespace %s only, and Istio binds %s to no waypoint: what holds there is shown as if it did",
+			note(o, "set allowedRoutes of its listener for the mesh",
+				"%s takes Services of namespace %s only, and Istio binds %s to no waypoint: what holds there is shown as if it did",
 				b.gateway.Ref, b.gateway.Ref.Namespace, o.Ref)
 		case b.gateway != nil && b.canary && b.unknown == "":
-			note(o, "", "a part of what is sent to %s goes to another waypoint, by the label %s: what holds there is not evaluated", o.Ref, useCanary)
+			note(o, "",
+				"a part of what is sent to %s goes to another waypoint, by the label %s: what holds there is not evaluated", o.Ref, useCanary)
 		case b.gateway != nil:
 			note(o, "", "whether %s takes %s is not known: %s", b.gateway.Ref, o.Ref, b.unknown)
 		case somewhere(o.Ref.Namespace):
-			note(o, "add the Namespace, or the label "+useWaypoint, "whether a waypoint serves %s is not known: %s", o.Ref, b.unknown)
+			note(o, "add the Namespace, or the label "+useWaypoint, "whether a waypoint serves %s is not known: %s",
+				o.Ref, b.unknown)
 		}
 	}
 	return out

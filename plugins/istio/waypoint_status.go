@@ -21,7 +21,8 @@ func (v referenceVerdict) isBound() bool { return v.reason == "Accepted" }
 
 // waypointAncestors is the condition that Istio writes about AuthorizationPolicies with references.
 // Others have none of waypoints.
-func waypointAncestors(r *resolve.Resolution, _ *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func waypointAncestors(r *resolve.Resolution, _ *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	w := buildProxyIndex(r.Snapshot, r.Settings)
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
@@ -33,7 +34,8 @@ func waypointAncestors(r *resolve.Resolution, _ *resolve.Kind, fates []*status.P
 		for _, ref := range refs {
 			all = append(all, w.judgeReference(r.Snapshot, f.Policy.Ref().Namespace, ref))
 		}
-		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{summarizeVerdicts(f.Policy.Ref().Namespace, refs, all)}}}
+		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{summarizeVerdicts(f.Policy.Ref().Namespace,
+			refs, all)}}}
 	}
 	return out
 }
@@ -51,7 +53,8 @@ func summarizeVerdicts(namespace string, refs []targetRef, all []referenceVerdic
 		case v.isBound():
 			bound++
 		default:
-			bad = append(bad, fmt.Sprintf("%s.%s:%s/%s", refs[i].kind, cmp.Or(refs[i].group, "core"), namespace, refs[i].name))
+			bad = append(bad, fmt.Sprintf("%s.%s:%s/%s", refs[i].kind, cmp.Or(refs[i].group, "core"), namespace,
+				refs[i].name))
 		}
 	}
 	if bound > 0 {
@@ -92,7 +95,8 @@ func (w *proxyIndex) judgeReference(in *model.Snapshot, namespace string, r targ
 	case gatewayClassKind:
 		switch {
 		case namespace != w.root:
-			return say("Invalid", "AuthorizationPolicy must be in the root namespace `%s` when referencing a GatewayClass", w.root)
+			return say("Invalid",
+				"AuthorizationPolicy must be in the root namespace `%s` when referencing a GatewayClass", w.root)
 		case o == nil:
 			return say("TargetNotFound", "not bound")
 		case o.Text("spec", "controllerName") != meshController:
@@ -110,7 +114,8 @@ func (w *proxyIndex) judgeReference(in *model.Snapshot, namespace string, r targ
 		}
 		switch b := findWaypoint(in, o); {
 		case b.unknown != "":
-			return referenceVerdict{"NotEvaluated", fmt.Sprintf("whether a waypoint serves %s %s is not known: %s", r.kind, name, b.unknown), true}
+			return referenceVerdict{"NotEvaluated", fmt.Sprintf("whether a waypoint serves %s %s is not known: %s",
+				r.kind, name, b.unknown), true}
 		case b.gateway == nil || b.denied:
 			return say("AncestorNotBound", "%s %s is not bound to a waypoint", r.kind, name)
 		default:

@@ -7,14 +7,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// httpAttributes are the attributes that ztunnel does not see, which are those of HTTP, by where they stand in a rule.
+// httpAttributes are the attributes that ztunnel does not see, which are those of HTTP, by where
+// they stand in a rule.
 var httpAttributes = map[string][]string{
 	"source":    {"remoteIpBlocks", "notRemoteIpBlocks", "requestPrincipals", "notRequestPrincipals"},
 	"operation": {"hosts", "notHosts", "methods", "notMethods", "paths", "notPaths"},
 }
 
 // ztunnelConditions are the conditions that ztunnel understands.
-var ztunnelConditions = []string{"source.ip", "source.namespace", "source.principal", "destination.ip", "destination.port"}
+var ztunnelConditions = []string{"source.ip", "source.namespace", "source.principal", "destination.ip",
+	"destination.port"}
 
 // foldTunnelRules are the rules of AuthorizationPolicies as ztunnel enforces them: it knows ALLOW
 // and DENY only, tries nothing, drops what is allowed by attributes of HTTP, and denies without
@@ -63,7 +65,8 @@ func (m *foldRecorder) addTunnelRules(at int, p authzPolicy) {
 	case items.Len() == 0:
 		m.Take(p.rulePath(p.action, 0), "matches no request: the policy has no rules", at)
 	case kept == 0:
-		m.Take(p.rulePath(p.action, n), "matches nothing: ztunnel drops all rules of the policy, which ask for attributes of HTTP", at)
+		m.Take(p.rulePath(p.action, n),
+			"matches nothing: ztunnel drops all rules of the policy, which ask for attributes of HTTP", at)
 	}
 }
 

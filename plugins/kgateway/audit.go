@@ -16,10 +16,17 @@ import (
 // proxyMapping is what the vendor knows of its proxies.
 func proxyMapping() *audit.Mapping {
 	return &audit.Mapping{Vendor: "kgateway", AdminPort: 19000,
-		PodLabels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: findGatewaysOfProxy, Identify: identifyRoute, IsOwn: func(string, string) bool { return false }, Fields: auditFields(), IsReplaced: isReplacedByError,
-		FilterNames: []string{filterPrefix + "router", filterPrefix + "cors", filterPrefix + "csrf", filterPrefix + "buffer", filterPrefix + "rbac", filterPrefix + "fault", filterPrefix + "api_key_auth",
-			filterPrefix + "basic_auth", filterPrefix + "compressor", filterPrefix + "decompressor", filterPrefix + "oauth2", headerMutation, "dynamic_modules/", "ext_auth/", "ext_proc/", "jwt/", "ratelimit/",
-			"global_disable/", "ext_auth_enabled", "jwt_enabled", "oauth2_enabled", "api_key_auth_enabled", "basic_auth_enabled"},
+		PodLabels: func(gateway model.Ref) string {
+			return "gateway.networking.k8s.io/gateway-name=" +
+				gateway.Name
+		}, Gateways: findGatewaysOfProxy, Identify: identifyRoute, IsOwn: func(string, string) bool { return false },
+		Fields: auditFields(), IsReplaced: isReplacedByError,
+		FilterNames: []string{filterPrefix + "router", filterPrefix + "cors", filterPrefix + "csrf",
+			filterPrefix + "buffer", filterPrefix + "rbac", filterPrefix + "fault", filterPrefix + "api_key_auth",
+			filterPrefix + "basic_auth", filterPrefix + "compressor", filterPrefix + "decompressor", filterPrefix +
+				"oauth2", headerMutation, "dynamic_modules/", "ext_auth/", "ext_proc/", "jwt/", "ratelimit/",
+			"global_disable/", "ext_auth_enabled", "jwt_enabled", "oauth2_enabled", "api_key_auth_enabled",
+			"basic_auth_enabled"},
 		UnjudgedFilters: []string{"envoy.", "dev."}}
 }
 
@@ -87,7 +94,8 @@ func identifyRoute(rs *audit.Routes, p *dataplane.ServedRoute) audit.Identity {
 // findRule is the rule by its name, else by its position. Where a route is delegated to, rules and
 // matches that the rule above does not lead to are left out and the others counted anew: there the
 // path decides, and if that does not either, the rule is not known.
-func findRule(rs *audit.Routes, route model.Ref, m []string, p *dataplane.ServedRoute) (id topology.NodeID, known bool) {
+func findRule(rs *audit.Routes, route model.Ref, m []string, p *dataplane.ServedRoute) (id topology.NodeID,
+	known bool) {
 	if m[3] != "" {
 		if id, ok := rs.FindNamedRule(route, m[3]); ok {
 			return id, true
@@ -160,7 +168,8 @@ func findListener(rs *audit.Routes, rule topology.NodeID, h *dataplane.VirtualHo
 	best, score, tied := topology.None, -1, false
 	for _, id := range serving {
 		facts := rs.Graph.Listener(id)
-		if strconv.Itoa(int(facts.Port)) != port || facts.Hostname != "" && domain != "*" && !gatewayapi.CoversHostname(facts.Hostname, domain) {
+		if strconv.Itoa(int(facts.Port)) != port || facts.Hostname != "" && domain != "*" &&
+			!gatewayapi.CoversHostname(facts.Hostname, domain) {
 			continue
 		}
 		n := len(facts.Hostname) * 2

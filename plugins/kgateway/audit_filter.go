@@ -57,7 +57,8 @@ func wantExtensions(c *audit.Case, v any) any {
 	return audit.SortedKeys(set)
 }
 
-// foundExtensions is the extensions whose filters run. The filters of the levels add up; a switch on the route turns all of them off.
+// foundExtensions is the extensions whose filters run. The filters of the levels add up; a switch
+// on the route turns all of them off.
 func foundExtensions(prefix, off string) func(*audit.Case) any {
 	return func(c *audit.Case) any {
 		if off != "" {
@@ -141,7 +142,8 @@ func wantFault(_ *audit.Case, v any) any {
 	if v == nil || isSwitchedOff(v) || !dataplane.Has(v, "delay") && !dataplane.Has(v, "abort") {
 		return nil
 	}
-	out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(v, "delay"), "hasAbort": dataplane.Has(v, "abort")}}
+	out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(v, "delay"),
+		"hasAbort": dataplane.Has(v, "abort")}}
 	out.Number("abort", dataplane.Get(v, "abort", "httpStatus"))
 	out.Duration("delay", dataplane.Get(v, "delay", "fixedDelay"))
 	return out.Value
@@ -153,7 +155,8 @@ func foundFault(c *audit.Case) any {
 	if !on || !r.PerRoute || !dataplane.Has(r.Config, "delay") && !dataplane.Has(r.Config, "abort") {
 		return nil
 	}
-	out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(r.Config, "delay"), "hasAbort": dataplane.Has(r.Config, "abort")}}
+	out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(r.Config, "delay"),
+		"hasAbort": dataplane.Has(r.Config, "abort")}}
 	out.Number("abort", dataplane.Get(r.Config, "abort", "http_status"))
 	out.Duration("delay", dataplane.Get(r.Config, "delay", "fixed_delay"))
 	return out.Value

@@ -38,7 +38,9 @@ func (c *policyCheck) checkBackendTLS() {
 		for _, v := range o.Body.At("spec", "targetRefs").Items {
 			to := readRef(v, model.GroupKind{Group: v.Text("group"), Kind: v.Text("kind")}, o.Ref.Namespace)
 			if o.Ref.Namespace == own.Ref.Namespace && c.isTargeting(to) {
-				c.addProblem(model.Warning, fmt.Sprintf("spec.tls is not in force at %s, though it is shown: %s has the TLS settings there", to, o.Ref), "", "spec", "tls")
+				c.addProblem(model.Warning,
+					fmt.Sprintf("spec.tls is not in force at %s, though it is shown: %s has the TLS settings there",
+						to, o.Ref), "", "spec", "tls")
 			}
 		}
 	}
@@ -74,9 +76,11 @@ func backendAncestors(in status.Input) []status.Ancestor {
 	for _, id := range in.Outcome.Targets {
 		ref := r.Node(id).Ref
 		e := ancestorState{state: unmerged}
-		a := status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{acceptedCondition(p), e.attachedCondition(p)}}
+		a := status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{acceptedCondition(p),
+			e.attachedCondition(p)}}
 		if by := findBackendTLSPolicy(r, ref); by != nil && !p.Object.Body.At("spec", "tls").IsNull() && p.Fault == "" {
-			a.Conditions = append(a.Conditions, status.Condition{Type: "Overridden", Status: "True", Reason: "ConflictedWithBackendTLSPolicy",
+			a.Conditions = append(a.Conditions, status.Condition{Type: "Overridden", Status: "True",
+				Reason:  "ConflictedWithBackendTLSPolicy",
 				Message: "spec.tls overridden by BackendTLSPolicy " + by.FullName()})
 		}
 		out = append(out, a)
@@ -114,7 +118,8 @@ func hasTrustAnchor(r *resolve.Resolution, p *policy.Policy) bool {
 		return true
 	}
 	for _, v := range validation.Field("caCertificateRefs").Items {
-		flaw, _ := r.Graph.CheckAuthority(readRef(v, model.GroupKind{Group: v.Text("group"), Kind: v.Text("kind")}, p.Object.Ref.Namespace))
+		flaw, _ := r.Graph.CheckAuthority(readRef(v, model.GroupKind{Group: v.Text("group"), Kind: v.Text("kind")},
+			p.Object.Ref.Namespace))
 		return flaw == reference.NoFlaw || flaw == reference.WithheldCertificate
 	}
 	return false

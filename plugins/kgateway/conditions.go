@@ -13,7 +13,8 @@ import (
 func (s *stateCounter) writeConditions(p *policy.Policy) []status.Ancestor {
 	var out []status.Ancestor
 	for ref, e := range s.entries[p] {
-		out = append(out, status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{acceptedCondition(p), e.attachedCondition(p)}})
+		out = append(out, status.Ancestor{Ref: &ref, Controller: controller,
+			Conditions: []status.Condition{acceptedCondition(p), e.attachedCondition(p)}})
 	}
 	slices.SortFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
 	return out[:min(len(out), status.MaxAncestors)]
@@ -37,7 +38,8 @@ func (e *ancestorState) attachedCondition(p *policy.Policy) status.Condition {
 	case e.state == pending:
 		return yes("False", "Pending", "nothing has made use of the policy")
 	case e.state == overridden:
-		return yes("False", "Overridden", "where it is merged with others it sets nothing in one merge at least; overridden by %s", by)
+		return yes("False", "Overridden",
+			"where it is merged with others it sets nothing in one merge at least; overridden by %s", by)
 	case e.state == merged:
 		return yes("True", "Merged", "merged with %s", by)
 	}

@@ -46,7 +46,10 @@ func (f *settingFold) mergeProviders(at int, u merge.Unit, prefer bool, reason f
 		return
 	}
 	all := listProviders(have)
-	more := slices.DeleteFunc(listProviders(u), func(p providerConfig) bool { return slices.ContainsFunc(all, p.isSameProvider) })
+	more := slices.DeleteFunc(listProviders(u), func(p providerConfig) bool {
+		return slices.ContainsFunc(all,
+			p.isSameProvider)
+	})
 	if len(more) == 0 {
 		f.addLost(u, reason(have.From), have.From)
 		return

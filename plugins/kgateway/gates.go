@@ -15,8 +15,10 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"kgateway.Provider": buildProviderGates, "kgateway.APIKey": buildAPIKeyGate, "kgateway.RBAC": buildRBACGate, "kgateway.ACL": buildACLGate,
-		"kgateway.LocalLimit": buildLocalLimitGate, "kgateway.CSRF": buildCSRFGate, "kgateway.Abort": buildAbortGate, "kgateway.DirectResponse": buildDirectResponseGate,
+	return protect.Functions{"kgateway.Provider": buildProviderGates, "kgateway.APIKey": buildAPIKeyGate,
+		"kgateway.RBAC": buildRBACGate, "kgateway.ACL": buildACLGate,
+		"kgateway.LocalLimit": buildLocalLimitGate, "kgateway.CSRF": buildCSRFGate, "kgateway.Abort": buildAbortGate,
+		"kgateway.DirectResponse":    buildDirectResponseGate,
 		"kgateway.ClientCertificate": buildClientCertificateGate, "kgateway.BackendTLS": buildBackendTLSGate}
 }
 
@@ -84,7 +86,8 @@ func findWriter(in protect.Input, value map[string]any) model.Ref {
 		if len(r.Path) == 0 || len(r.From) == 0 {
 			continue
 		}
-		if last := r.Path[len(r.Path)-1]; settingName(r.Path) == strings.Join(in.Path, ".") && last.Form == merge.Entry && last.Name == providerName(value) {
+		if last := r.Path[len(r.Path)-1]; settingName(r.Path) == strings.Join(in.Path, ".") &&
+			last.Form == merge.Entry && last.Name == providerName(value) {
 			return in.Verdict.Layers[r.From[len(r.From)-1].Layer].Policy.Object.Ref
 		}
 	}
@@ -95,19 +98,22 @@ func findWriter(in protect.Input, value map[string]any) model.Ref {
 // of an inner one too.
 func isDisabledOutside(in protect.Input) bool {
 	off := func(l merge.Loss) bool {
-		return l.Reason == merge.NotEvaluated && settingName(l.Path) == strings.Join(in.Path, ".") && isDisabled(l.Value)
+		return l.Reason == merge.NotEvaluated && settingName(l.Path) == strings.Join(in.Path, ".") &&
+			isDisabled(l.Value)
 	}
 	if slices.ContainsFunc(in.Verdict.Result.Lost, off) {
 		return true
 	}
-	return slices.ContainsFunc(in.Verdict.Result.Rules, func(r merge.Rule) bool { return slices.ContainsFunc(r.Lost, off) })
+	return slices.ContainsFunc(in.Verdict.Result.Rules,
+		func(r merge.Rule) bool { return slices.ContainsFunc(r.Lost, off) })
 }
 
 // findExtension is the spec of the GatewayExtension that a configuration names. Without it the mode
 // is not known.
 func findExtension(in protect.Input, value map[string]any, g *protect.Gate) (model.Body, bool) {
 	named := model.Map(value, "extensionRef")
-	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: model.Text(named, "namespace"), Name: model.Text(named, "name")}
+	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: model.Text(named, "namespace"),
+		Name: model.Text(named, "name")}
 	if ref.Namespace == "" {
 		ref.Namespace = g.Object.Namespace
 	}
@@ -225,7 +231,8 @@ func buildAPIKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// tokenMetadata is what expressions call what the JWT filter has verified, which is in its metadata.
+// tokenMetadata is what expressions call what the JWT filter has verified, which is in its
+// metadata.
 const tokenMetadata = "jwt_authn"
 
 // buildRBACGate is the gate of expressions of which one is enough: Allow denies all else, and Deny
@@ -272,7 +279,8 @@ func buildLocalLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 // buildCSRFGate refuses requests that change something and come from elsewhere. It establishes no
 // property.
 func buildCSRFGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if percent := in.Text("csrf", "percentageEnabled"); percent == "" || percent == "0" || !in.Reader.IsMethod("POST", "PUT", "DELETE", "PATCH") {
+	if percent := in.Text("csrf", "percentageEnabled"); percent == "" || percent == "0" ||
+		!in.Reader.IsMethod("POST", "PUT", "DELETE", "PATCH") {
 		return nil
 	}
 	return []protect.Gate{g}
@@ -300,11 +308,13 @@ func buildDirectResponseGate(_ protect.Input, g protect.Gate) []protect.Gate {
 // pkg/kgateway/translator/listener/gateway_listener_translator.go:1250-1284).
 func buildClientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
-	if at := in.Listener(); at == topology.None || r.Node(at).Role != topology.Listener || r.Graph.Listener(at).Protocol != "HTTPS" {
+	if at := in.Listener(); at == topology.None || r.Node(at).Role != topology.Listener ||
+		r.Graph.Listener(at).Protocol != "HTTPS" {
 		return nil
 	}
 	for _, l := range in.Verdict.Layers {
-		if l.Policy.Builtin == "" && !l.Rejected && l.Policy.Object.Body.Text("spec", "default", "clientCertificateValidation", "mode") == "Require" {
+		if l.Policy.Builtin == "" && !l.Rejected && l.Policy.Object.Body.Text("spec", "default",
+			"clientCertificateValidation", "mode") == "Require" {
 			g.Object = l.Policy.Object.Ref
 			return []protect.Gate{g}
 		}
@@ -315,7 +325,8 @@ func buildClientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate
 
 // buildBackendTLSGate is the gate of connections to a backend: verified with a CA and a name.
 func buildBackendTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
-	ca := in.Value("tls", "secretRef", "name") != nil || in.Value("tls", "files", "rootCA") != nil || in.Value("tls", "wellKnownCACertificates") != nil
+	ca := in.Value("tls", "secretRef", "name") != nil || in.Value("tls", "files", "rootCA") != nil ||
+		in.Value("tls", "wellKnownCACertificates") != nil
 	if len(g.Reasons) == 0 && (!ca || len(in.List("tls", "verifySubjectAltNames")) == 0) {
 		g.AddReason(gate.NotVerified, g.Field)
 	}
@@ -326,7 +337,8 @@ func buildBackendTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
 // the default.
 func buildACLGate(in protect.Input, g protect.Gate) []protect.Gate {
 	shut := in.Text("acl", "defaultAction") == "deny"
-	families := map[bool]*addressFamily{false: {deniesByDefault: shut}, true: {deniesByDefault: shut}} // by whether it is that of IPv6
+	// by whether it is that of IPv6
+	families := map[bool]*addressFamily{false: {deniesByDefault: shut}, true: {deniesByDefault: shut}}
 	for _, r := range in.List("acl", "rules") {
 		deny := model.Text(r, "action") == "deny"
 		for _, c := range model.List(r, "cidrs") {

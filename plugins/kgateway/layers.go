@@ -88,7 +88,10 @@ func (f *settingFold) addOuterProviders(u merge.Unit, mine []int) {
 		f.addLost(u, merge.NotEvaluated, from)
 		return
 	}
-	more := slices.DeleteFunc(listProviders(u), func(p providerConfig) bool { return slices.ContainsFunc(known, p.isSameProvider) })
+	more := slices.DeleteFunc(listProviders(u), func(p providerConfig) bool {
+		return slices.ContainsFunc(known,
+			p.isSameProvider)
+	})
 	if len(more) == 0 {
 		f.addLost(u, merge.MoreSpecificWins, from)
 		return
@@ -153,7 +156,8 @@ func splitObject(u merge.Unit) []merge.Unit {
 	}
 	var out []merge.Unit
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, merge.Unit{Path: append(slices.Clip(u.Path), merge.Segment{Name: key}), Value: m[key], From: u.From})
+		out = append(out, merge.Unit{Path: append(slices.Clip(u.Path), merge.Segment{Name: key}), Value: m[key],
+			From: u.From})
 	}
 	return out
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// The values of the annotation with which a route says how its policies meet those of the routes that it delegates to.
+// The values of the annotation with which a route says how its policies meet those of the routes
+// that it delegates to.
 const (
 	shallowChild  = "ShallowMergePreferChild"
 	shallowParent = "ShallowMergePreferParent"
@@ -112,7 +113,9 @@ func newInheritStrategy(raw string, _ model.Settings) (merge.Strategy, bool) {
 	default:
 		raw = shallowChild
 	}
-	wins := merge.Higher // which is asked of settings of routes themselves: of these a parent has all that it is said to come first in
+	// which is asked of settings of routes themselves: of these a parent has all that it is said to
+	// come first in
+	wins := merge.Higher
 	if raw == shallowChild {
 		wins = merge.Lower
 	}
@@ -134,7 +137,8 @@ func (f *settingFold) addParent(u merge.Unit, how string) {
 		f.addEffective(u)
 	case how == shallowParent:
 		f.replaceSetting(at, u, merge.LessSpecificOverrides)
-	case how != shallowChild && f.mergeDeep(at, u, how == deepParent, func([]merge.Source) merge.Reason { return merge.MoreSpecificWins }):
+	case how != shallowChild && f.mergeDeep(at, u, how == deepParent,
+		func([]merge.Source) merge.Reason { return merge.MoreSpecificWins }):
 	default:
 		f.addLost(u, merge.MoreSpecificWins, f.units[at].From)
 	}

@@ -13,7 +13,8 @@ var securityHint = model.Rule{ID: "SecurityHint", Severities: []model.Severity{m
 	Summary: "a setting protects less than its name promises",
 	Fix:     "read in the message what it does not cover"}
 
-// inheritAnnotation is the annotation with which an HTTPRoute that delegates says how its policies meet those of its children.
+// inheritAnnotation is the annotation with which an HTTPRoute that delegates says how its policies
+// meet those of its children.
 const inheritAnnotation = "kgateway.dev/inherited-policy-priority"
 
 // findAnnotationProblems reports annotations that nothing reads, and what the setting policyMerge
@@ -21,7 +22,8 @@ const inheritAnnotation = "kgateway.dev/inherited-policy-priority"
 func findAnnotationProblems(k *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
 	var out []model.Problem
 	say := func(o *model.Object, severity model.Severity, code model.Code, format string, args ...any) {
-		out = append(out, model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o, "metadata", "annotations", inheritAnnotation))
+		out = append(out, model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o,
+			"metadata", "annotations", inheritAnnotation))
 	}
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -32,12 +34,14 @@ func findAnnotationProblems(k *policy.Kind, g *topology.Graph, at policy.Attache
 		switch {
 		case !ok || k.GroupKind != trafficKind:
 		case n.Ref.Kind != "HTTPRoute":
-			say(n.Object, model.Warning, model.AnnotationIgnored, "annotation %s is read of HTTPRoutes only", inheritAnnotation)
+			say(n.Object, model.Warning, model.AnnotationIgnored, "annotation %s is read of HTTPRoutes only",
+				inheritAnnotation)
 		case how == deepParent && at.HasAny(id):
 			say(n.Object, model.Info, securityHint.ID,
 				"with %s the route's policies come first only in extAuth, extProc, transformation and acl; whatever else a child sets, the child has", deepParent)
 		case how != shallowChild && how != shallowParent && how != deepChild && how != deepParent:
-			say(n.Object, model.Warning, model.AnnotationIgnored, "annotation %s is %q, which means %s", inheritAnnotation, how, shallowChild)
+			say(n.Object, model.Warning, model.AnnotationIgnored, "annotation %s is %q, which means %s",
+				inheritAnnotation, how, shallowChild)
 		}
 	}
 	if k.GroupKind != trafficKind {
@@ -61,7 +65,8 @@ func checkIgnoredAnnotations(p *policy.Policy, _ *model.Snapshot) (string, []mod
 		if key == weightAnnotation {
 			of = "TrafficPolicies"
 		}
-		problem := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s is read of %s only", key, of)}
+		problem := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
+			Message: fmt.Sprintf("annotation %s is read of %s only", key, of)}
 		out = append(out, problem.At(p.Object, "metadata", "annotations", key))
 	}
 	return "", out

@@ -52,7 +52,8 @@ func findMissingDefaults(p *policy.Policy, port int64) *model.Problem {
 		if len(missing) == 0 {
 			return nil
 		}
-		problem := portReplacesDefaults.NewProblem("on port %d the settings of perPort take the place of all defaults of %s: %s of default are not in force there",
+		problem := portReplacesDefaults.NewProblem(
+			"on port %d the settings of perPort take the place of all defaults of %s: %s of default are not in force there",
 			port, p.Ref(), strings.Join(missing, ", ")).At(p.Object, "spec", "perPort")
 		return &problem
 	}

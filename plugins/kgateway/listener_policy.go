@@ -11,7 +11,8 @@ import (
 
 // checkOlderKind says that a kind is of releases before the one that is described here.
 func checkOlderKind(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
-	return "", []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "HTTPListenerPolicy is a kind of older releases: it is read like default.httpSettings of a ListenerPolicy"}.At(p.Object)}
+	return "", []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+		Message: "HTTPListenerPolicy is a kind of older releases: it is read like default.httpSettings of a ListenerPolicy"}.At(p.Object)}
 }
 
 // findListenerHints says of ListenerPolicies what their merge does not show: a policy of a listener
@@ -37,8 +38,9 @@ func checkListenerPolicy(p *policy.Policy, in *model.Snapshot) (string, []model.
 	c.checkBackends(p.Object.Body.Field("spec"), p.Ref())
 	fault := strings.Join(c.faults, "; ")
 	if fault != "" {
-		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"%s is in error: kgateway answers with status 500 where it is attached, so that policies of other kinds are not in force there either, which is not shown", p.Ref())}.At(p.Object))
+		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf(
+				"%s is in error: kgateway answers with status 500 where it is attached, so that policies of other kinds are not in force there either, which is not shown", p.Ref())}.At(p.Object))
 	}
 	return fault, c.problems
 }

@@ -20,7 +20,8 @@ const nameLabel = "kubernetes.io/metadata.name"
 func readDiscoverySelectors(in *model.Snapshot, s model.Settings) (func(string) bool, []model.Problem) {
 	raw := s.Text(discoverySetting)
 	wrong := func(err error) (func(string) bool, []model.Problem) {
-		return nil, []model.Problem{{Severity: model.Error, Code: model.NotEvaluated, Message: fmt.Sprintf("setting %s cannot be read: %s", discoverySetting, err)}}
+		return nil, []model.Problem{{Severity: model.Error, Code: model.NotEvaluated,
+			Message: fmt.Sprintf("setting %s cannot be read: %s", discoverySetting, err)}}
 	}
 	var all []metav1.LabelSelector
 	if err := json.Unmarshal([]byte(raw), &all); err != nil {
@@ -77,7 +78,8 @@ func unlabelledProblems(in *model.Snapshot, selectors []labels.Selector) []model
 		ref := model.Ref{Kind: "Namespace", Name: ns}
 		if in.Get(ref) == nil {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &ref,
-				Message: fmt.Sprintf("the labels of namespace %s are not known: %s is judged by its name alone", ns, discoverySetting), Hint: "add its manifest"})
+				Message: fmt.Sprintf("the labels of namespace %s are not known: %s is judged by its name alone", ns,
+					discoverySetting), Hint: "add its manifest"})
 		}
 	}
 	return out

@@ -100,7 +100,8 @@ func (f *settingFold) dropForwarded(units []merge.Unit, reason func([]merge.Sour
 			continue
 		}
 		out = slices.DeleteFunc(slices.Clone(out), func(x merge.Unit) bool {
-			lost := len(x.Path) == last+1 && slices.Equal(x.Path[:last], around) && (x.Path[last].Name == "xffNumTrustedHops" || x.Path[last].Name == "xffTrustedCIDRs")
+			lost := len(x.Path) == last+1 && slices.Equal(x.Path[:last], around) &&
+				(x.Path[last].Name == "xffNumTrustedHops" || x.Path[last].Name == "xffTrustedCIDRs")
 			if lost {
 				f.addLost(x, reason(by), by)
 			}

@@ -27,17 +27,23 @@ func Plugin() plugin.Plugin {
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
 		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},
-			Builtins:  map[string]policy.BuiltinFunc{"kgateway.Timeout": readTimeout, "kgateway.PathRewrite": readPathRewrite, "kgateway.HostRewrite": readHostRewrite, "kgateway.CORS": readCORS}},
+			Builtins: map[string]policy.BuiltinFunc{"kgateway.Timeout": readTimeout,
+				"kgateway.PathRewrite": readPathRewrite, "kgateway.HostRewrite": readHostRewrite,
+				"kgateway.CORS": readCORS}},
 		Attaching: descriptor.Attaching{
 			Links:     []build.Linker{addToGraph},
 			Discovers: map[string]policy.NamespaceDiscovery{"kgateway.Namespaces": readDiscoverySelectors}},
 		Merging: descriptor.Merging{
-			Strategies: map[string]policy.StrategyParser{"kgateway.Layers": newLayerStrategy, "kgateway.GatewayOnly": newGatewayOnlyStrategy, "kgateway.Inherited": newInheritStrategy},
-			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": newLevelPlan, "kgateway.Idle": newIdlePlan}},
+			Strategies: map[string]policy.StrategyParser{"kgateway.Layers": newLayerStrategy,
+				"kgateway.GatewayOnly": newGatewayOnlyStrategy, "kgateway.Inherited": newInheritStrategy},
+			Plans: map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": newLevelPlan,
+				"kgateway.Idle": newIdlePlan}},
 		Judging: descriptor.Judging{
-			Checks: map[string]policy.Check{"kgateway.Traffic": checkTrafficPolicy, "kgateway.Backend": checkBackendPolicy, "kgateway.Older": checkOlderKind,
+			Checks: map[string]policy.Check{"kgateway.Traffic": checkTrafficPolicy,
+				"kgateway.Backend": checkBackendPolicy, "kgateway.Older": checkOlderKind,
 				"kgateway.Listener": checkListenerPolicy, "kgateway.Ignored": checkIgnoredAnnotations},
-			Lints: map[string]policy.Lint{"kgateway.Annotations": findAnnotationProblems, "kgateway.Listeners": findListenerHints, "kgateway.PortDefaults": findPortDefaults},
+			Lints: map[string]policy.Lint{"kgateway.Annotations": findAnnotationProblems,
+				"kgateway.Listeners": findListenerHints, "kgateway.PortDefaults": findPortDefaults},
 			Voids: map[string]policy.VoidFunc{"kgateway.Replaced": explainReplaced}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"kgateway.Attached": writeAttached},
 			Writers: map[string]status.Writer{"kgateway.Backends": backendAncestors}}}
@@ -48,6 +54,8 @@ func Plugin() plugin.Plugin {
 func addToGraph(b *build.Builder) {
 	b.AddSharedPorts(build.SharedPorts{Controllers: []string{controller}, Protocol: "HTTP"})
 	b.AddDelegation(build.Delegation{Controllers: []string{controller},
-		LabelGroup: "delegation.kgateway.dev", LabelKind: "label", LabelKey: "delegation.kgateway.dev/label", AllNamespaces: "all",
-		InheritKey: "delegation.kgateway.dev/inherit-parent-matcher", InheritValues: []string{"true", "yes", "enabled"}})
+		LabelGroup: "delegation.kgateway.dev", LabelKind: "label", LabelKey: "delegation.kgateway.dev/label",
+		AllNamespaces: "all",
+		InheritKey:    "delegation.kgateway.dev/inherit-parent-matcher", InheritValues: []string{"true",
+			"yes", "enabled"}})
 }

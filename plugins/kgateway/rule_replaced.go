@@ -23,7 +23,8 @@ func explainReplaced(g *topology.Graph, id topology.NodeID) *model.Problem {
 	at := []string{"spec", "rules", strconv.Itoa(n.Index)}
 	rule := n.Object.Body.At(at...)
 	problem := func(key, format string, args ...any) *model.Problem {
-		p := ruleReplaced.NewProblem("rule %s of %s answers with status 500: %s", n.Ref.Section, n.Ref.WithoutSection(), fmt.Sprintf(format, args...)).At(n.Object, append(at, key)...)
+		p := ruleReplaced.NewProblem("rule %s of %s answers with status 500: %s", n.Ref.Section,
+			n.Ref.WithoutSection(), fmt.Sprintf(format, args...)).At(n.Object, append(at, key)...)
 		return &p
 	}
 	answers, redirects := 0, false

@@ -10,9 +10,10 @@ import (
 
 // settingFold is a set of settings that others are merged into, with what became of them.
 type settingFold struct {
-	units        []merge.Unit
-	effects      []merge.Effect
-	localAddress map[string][]merge.Source // who has first set useRemoteAddress to false, by the path of the settings around it
+	units   []merge.Unit
+	effects []merge.Effect
+	// who has first set useRemoteAddress to false, by the path of the settings around it
+	localAddress map[string][]merge.Source
 }
 
 // findPath is the position of the setting at a path, or -1.
@@ -46,7 +47,8 @@ func (f *settingFold) joinSettings(at int, u merge.Unit) {
 
 // addEffects records what became of a setting: of a lost one, for each of its writers.
 func (f *settingFold) addEffects(u merge.Unit, o merge.Action, reason merge.Reason, to []merge.Source) {
-	e := merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: reason, Other: to}
+	e := merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o,
+		Reason: reason, Other: to}
 	if reason == "" {
 		f.effects = append(f.effects, e)
 		return

@@ -36,7 +36,8 @@ type ancestorState struct {
 
 // writeAttached writes Accepted and Attached towards every ancestor: the parents of routes, and the
 // Gateways and ListenerSets that are targeted.
-func writeAttached(r *resolve.Resolution, k *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func writeAttached(r *resolve.Resolution, k *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	s := stateCounter{res: r, kind: k, entries: map[*policy.Policy]map[model.Ref]*ancestorState{}}
 	for _, id := range r.Graph.Order(topology.Traffic) {
 		for _, stack := range k.Contexts(id) {
@@ -72,9 +73,11 @@ func (s *stateCounter) countNode(id topology.NodeID, stack resolve.StackID) {
 		switch f := g.Listener(id); {
 		case !f.Accepted: // it is not served
 		case f.Protocol == "HTTPS":
-			s.countMerge(stack, countedMerge{group: "listener", levels: listenerLevels, to: []model.Ref{s.findPortOwner(id)}})
+			s.countMerge(stack, countedMerge{group: "listener", levels: listenerLevels,
+				to: []model.Ref{s.findPortOwner(id)}})
 		case f.Protocol == "HTTP" && s.servesHost(id):
-			s.countMerge(stack, countedMerge{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.WithoutSection()}})
+			s.countMerge(stack, countedMerge{group: "listener", levels: ownLevels,
+				to: []model.Ref{n.Ref.WithoutSection()}})
 		}
 	case topology.Gateway:
 		s.countGateway(id, stack)

@@ -33,7 +33,8 @@ func checkTrafficPolicy(p *policy.Policy, in *model.Snapshot) (string, []model.P
 		}
 	}
 	spec := p.Object.Body.Field("spec")
-	for _, use := range [...]struct{ path, field string }{{"extAuth", "extAuth"}, {"extProc", "extProc"}, {"jwtAuth", "jwt"}, {"oauth2", "oauth2"}, {"rateLimit.global", "rateLimit"}} {
+	for _, use := range [...]struct{ path, field string }{{"extAuth", "extAuth"}, {"extProc", "extProc"},
+		{"jwtAuth", "jwt"}, {"oauth2", "oauth2"}, {"rateLimit.global", "rateLimit"}} {
 		at := strings.Split(use.path, ".")
 		if ref := spec.At(append(slices.Clone(at), "extensionRef")...); !ref.IsNull() {
 			c.checkExtension(ref, use.field, append([]string{"spec"}, at...))
@@ -57,7 +58,8 @@ func checkTrafficPolicy(p *policy.Policy, in *model.Snapshot) (string, []model.P
 		}
 	}
 	if p.Kind.Settings.Text("kgateway.validationMode") == "STRICT" {
-		c.addProblem(model.Info, "with validationMode STRICT the controller also asks Envoy about the policy, which nothing here can: it is taken to agree", "", "spec")
+		c.addProblem(model.Info,
+			"with validationMode STRICT the controller also asks Envoy about the policy, which nothing here can: it is taken to agree", "", "spec")
 	}
 	return strings.Join(c.faults, "; "), c.problems
 }
@@ -91,12 +93,15 @@ func (c *policyCheck) checkExists(ref model.Ref, at ...string) bool {
 	case !c.isDiscovered(ref.Namespace): // it does not exist for the controller
 	case c.in.Get(ref) != nil:
 		return true
-	case cluster != nil && (cluster.IsUnreadRef(ref) || ref.GroupKind() == secretKind || ref.GroupKind() == configMapKind):
+	case cluster != nil && (cluster.IsUnreadRef(ref) || ref.GroupKind() == secretKind ||
+		ref.GroupKind() == configMapKind):
 		c.addProblem(model.Warning, ref.String()+" may not be read: it is assumed to exist", "", at...)
 		return true
 	case cluster != nil && cluster.HasReadAll(ref.GroupKind(), ref.Namespace):
 	default:
-		c.addProblem(model.Warning, ref.String()+" is not in the input and counts as missing; it may exist outside of it", "add its manifest if it exists", at...)
+		c.addProblem(model.Warning,
+			ref.String()+" is not in the input and counts as missing; it may exist outside of it",
+			"add its manifest if it exists", at...)
 	}
 	c.addFault("%s not found", ref)
 	return false
@@ -123,11 +128,13 @@ func (c *policyCheck) isPermitted(from model.GroupKind, namespace string, to mod
 		return true
 	}
 	if c.in.Cluster.IsUnread(grantKind, to.Namespace) {
-		c.addProblem(model.Warning, "the ReferenceGrants of namespace "+to.Namespace+" may not be read: the reference to "+to.String()+" is taken to be permitted", "", "spec")
+		c.addProblem(model.Warning, "the ReferenceGrants of namespace "+to.Namespace+
+			" may not be read: the reference to "+to.String()+" is taken to be permitted", "", "spec")
 		return true
 	}
 	for _, g := range c.in.OfKind(grantKind) {
-		if g.Ref.Namespace == to.Namespace && hasGrant(g.Body.At("spec", "from"), map[string]string{"group": from.Group, "kind": from.Kind, "namespace": namespace}) &&
+		if g.Ref.Namespace == to.Namespace && hasGrant(g.Body.At("spec", "from"),
+			map[string]string{"group": from.Group, "kind": from.Kind, "namespace": namespace}) &&
 			hasGrant(g.Body.At("spec", "to"), map[string]string{"group": to.Group, "kind": to.Kind, "name": to.Name}) {
 			return true
 		}
@@ -209,7 +216,9 @@ func (c *policyCheck) checkAPIKeys(auth model.Body) {
 		return
 	}
 	if c.in.Cluster != nil || selector.Field("matchExpressions").Len() > 0 {
-		c.addProblem(model.Warning, "which Secrets spec.apiKeyAuth.secretSelector picks is not evaluated: it is taken to pick some", "", "spec", "apiKeyAuth")
+		c.addProblem(model.Warning,
+			"which Secrets spec.apiKeyAuth.secretSelector picks is not evaluated: it is taken to pick some", "",
+			"spec", "apiKeyAuth")
 		return
 	}
 	labels := map[string]string{}
@@ -221,7 +230,8 @@ func (c *policyCheck) checkAPIKeys(auth model.Body) {
 			return
 		}
 	}
-	c.addProblem(model.Warning, "no Secret in the input has the labels of spec.apiKeyAuth.secretSelector, which counts as none; there may be one outside of it",
+	c.addProblem(model.Warning,
+		"no Secret in the input has the labels of spec.apiKeyAuth.secretSelector, which counts as none; there may be one outside of it",
 		"add its manifest if it exists", "spec", "apiKeyAuth", "secretSelector")
 	c.addFault("no secrets found that match the selector")
 }

@@ -23,7 +23,8 @@ func nestUnderType(_ *model.Object, body any, _ model.Settings) any {
 		return body
 	}
 	own := map[string]any{}
-	for _, field := range []string{"config", "configFrom", "configPatches", "disabled", "ordering", "protocols", "run_on", "instance_name"} {
+	for _, field := range []string{"config", "configFrom", "configPatches", "disabled", "ordering", "protocols",
+		"run_on", "instance_name"} {
 		if v := whole[field]; v != nil {
 			own[field] = v
 		}
@@ -40,7 +41,8 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 	add := func(o *model.Object) {
 		for i, name := range strings.Split(o.Annotations[pluginsOf], ",") {
 			name = strings.TrimSpace(name)
-			if name == "" || strings.Contains(name, ":") || in.Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: o.Ref.Namespace, Name: name}) != nil {
+			if name == "" || strings.Contains(name, ":") ||
+				in.Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: o.Ref.Namespace, Name: name}) != nil {
 				continue
 			}
 			for _, id := range g.Lookup(o.Ref) {
@@ -63,19 +65,24 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 		}
 		if p.Object.Labels["global"] == "true" {
 			if others := global[p.Object.Text("plugin")]; len(others) > 1 {
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
-					"it is one of %d global plugins of type %s, of which Kong gets none", len(others), p.Object.Text("plugin"))}.At(p.Object))
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError,
+					Message: fmt.Sprintf(
+						"it is one of %d global plugins of type %s, of which Kong gets none", len(others),
+						p.Object.Text(
+							"plugin"))}.At(p.Object))
 				return out, problems
 			}
 			for _, id := range g.Order(topology.Traffic) {
-				if n := g.Node(id); n.Role == topology.GatewayClass && (n.Object == nil || n.Object.Text("spec", "controllerName") == controller) {
+				if n := g.Node(id); n.Role == topology.GatewayClass && (n.Object == nil ||
+					n.Object.Text("spec", "controllerName") == controller) {
 					out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1})
 				}
 			}
 		}
 		if out == nil {
-			problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotReached, Message: fmt.Sprintf(
-				"no annotation names %s, and it is not global: it is in force nowhere", p.Ref())}.At(p.Object))
+			problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotReached,
+				Message: fmt.Sprintf(
+					"no annotation names %s, and it is not global: it is in force nowhere", p.Ref())}.At(p.Object))
 		}
 		return out, problems
 	}}
@@ -112,7 +119,8 @@ func checkMixedBackends(_ *policy.Kind, g *topology.Graph, _ *model.Snapshot) po
 		}
 		slices.Sort(rules)
 		return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.PolicyInError,
-			Message: "it is not in force for " + strings.Join(slices.Compact(rules), ", ") + ": not all backends there name it"}.At(p.Object)}
+			Message: "it is not in force for " + strings.Join(slices.Compact(rules), ", ") +
+				": not all backends there name it"}.At(p.Object)}
 	}
 }
 
@@ -142,7 +150,8 @@ func findDuplicates(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []m
 			kind := a.Policy.Object.Text("plugin")
 			if b, met := first[kind]; met && b.Policy != a.Policy {
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-					"%s and %s are plugins of type %s for %s: Kong takes one of them, and which one is not known", b.Policy.Ref(), a.Policy.Ref(), kind, g.Node(id).Ref),
+					"%s and %s are plugins of type %s for %s: Kong takes one of them, and which one is not known",
+					b.Policy.Ref(), a.Policy.Ref(), kind, g.Node(id).Ref),
 					Hint: "name one of them"}.At(a.Policy.Object))
 			} else {
 				first[kind] = a
@@ -177,7 +186,8 @@ func findConsumerPlugins(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt
 			if by := named[model.Ref{Namespace: ns, Name: a.Policy.Ref().Name}]; by != "" && !seen[a.Policy] {
 				seen[a.Policy] = true
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-					"%s names it as well: it is in force for requests of that consumer alone, which is not evaluated", by)}.At(a.Policy.Object))
+					"%s names it as well: it is in force for requests of that consumer alone, which is not evaluated",
+					by)}.At(a.Policy.Object))
 			}
 		}
 	}
@@ -188,19 +198,24 @@ func findConsumerPlugins(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt
 // it.
 func upstreamAncestors(in status.Input) []status.Ancestor {
 	var out []status.Ancestor
-	unread := slices.ContainsFunc(in.Kind.Gaps().Of(in.Outcome.Policy), func(gap resolve.Gap) bool { return slices.Contains(gatewayapi.RouteKinds(), gap.Kind) })
+	unread := slices.ContainsFunc(in.Kind.Gaps().Of(in.Outcome.Policy),
+		func(gap resolve.Gap) bool { return slices.Contains(gatewayapi.RouteKinds(), gap.Kind) })
 	for _, id := range in.Outcome.Targets {
 		ref := in.Resolution.Node(id).Ref
 		ref.Group = "core"
-		c := []status.Condition{{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "the policy is accepted"}, {Type: "Programmed", Status: "True", Reason: "Programmed", Message: "the policy is programmed"}}
+		c := []status.Condition{{Type: "Accepted", Status: "True", Reason: "Accepted",
+			Message: "the policy is accepted"}, {Type: "Programmed", Status: "True", Reason: "Programmed",
+			Message: "the policy is programmed"}}
 		for _, rule := range in.Resolution.Graph.Parents(topology.Traffic, id) {
 			if why := in.Outcome.Policy.Faults[in.Resolution.Node(rule).Ref]; why != "" {
-				c = []status.Condition{{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: why}, {Type: "Programmed", Status: "False", Reason: "Pending", Message: why}}
+				c = []status.Condition{{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: why},
+					{Type: "Programmed", Status: "False", Reason: "Pending", Message: why}}
 			}
 		}
 		if unread {
 			why := "depends on routes that may not be read"
-			c = []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: why}, {Type: "Programmed", Status: "Unknown", Reason: "NotEvaluated", Message: why}}
+			c = []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: why},
+				{Type: "Programmed", Status: "Unknown", Reason: "NotEvaluated", Message: why}}
 		}
 		out = append(out, status.Ancestor{Ref: &ref, Controller: controller, Conditions: c})
 	}

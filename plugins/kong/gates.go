@@ -13,36 +13,47 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"kong.Login": ifRunning(buildLoginGate), "kong.Group": ifRunning(buildGroupGate), "kong.Address": ifRunning(buildAddressGate), "kong.RateLimit": ifRunning(buildRateLimitGate),
-		"kong.Window": ifRunning(buildWindowGate), "kong.Origin": ifRunning(buildOriginGate), "kong.Refusal": ifRunning(buildRefusalGate), "kong.Plain": ifRunning(protect.AsDescribed),
+	return protect.Functions{"kong.Login": ifRunning(buildLoginGate), "kong.Group": ifRunning(buildGroupGate),
+		"kong.Address": ifRunning(buildAddressGate), "kong.RateLimit": ifRunning(buildRateLimitGate),
+		"kong.Window": ifRunning(buildWindowGate), "kong.Origin": ifRunning(buildOriginGate),
+		"kong.Refusal": ifRunning(buildRefusalGate), "kong.Plain": ifRunning(protect.AsDescribed),
 		"kong.Unread": ifRunning(buildUnreadGate), "kong.Consumers": buildConsumerGates}
 }
 
 // authenticatorTypes returns the types of plugins that tell who a request is from.
 func authenticatorTypes() []string {
-	return []string{"basic-auth", "hmac-auth", "header-cert-auth", "jwt", "jwt-signer", "key-auth", "key-auth-enc", "ldap-auth", "ldap-auth-advanced", "mtls-auth", "oauth2",
+	return []string{"basic-auth", "hmac-auth", "header-cert-auth", "jwt", "jwt-signer", "key-auth", "key-auth-enc",
+		"ldap-auth", "ldap-auth-advanced", "mtls-auth", "oauth2",
 		"oauth2-introspection", "openid-connect", "saml", "session", "vault-auth"}
 }
 
 // harmlessTypes returns the types of plugins that keep no requests out, whatever they are told.
 func harmlessTypes() []string {
-	return []string{"acme", "ai-prompt-decorator", "ai-prompt-template", "ai-proxy", "ai-proxy-advanced", "ai-request-transformer", "ai-response-transformer", "aws-lambda", "azure-functions",
-		"canary", "confluent", "correlation-id", "datadog", "exit-transformer", "file-log", "forward-proxy", "grpc-gateway", "grpc-web", "gzip", "header-enrichment", "http-log", "kafka-log",
-		"kafka-upstream", "loggly", "mocking", "opentelemetry", "prometheus", "proxy-cache", "proxy-cache-advanced", "redirect", "request-termination", "request-transformer",
-		"request-transformer-advanced", "response-ratelimiting", "response-transformer", "response-transformer-advanced", "route-by-header", "route-transformer-advanced", "session",
-		"statsd", "statsd-advanced", "syslog", "tcp-log", "tls-metadata-headers", "udp-log", "upstream-timeout", "zipkin"}
+	return []string{"acme", "ai-prompt-decorator", "ai-prompt-template", "ai-proxy", "ai-proxy-advanced",
+		"ai-request-transformer", "ai-response-transformer", "aws-lambda", "azure-functions",
+		"canary", "confluent", "correlation-id", "datadog", "exit-transformer", "file-log", "forward-proxy",
+		"grpc-gateway", "grpc-web", "gzip", "header-enrichment", "http-log", "kafka-log",
+		"kafka-upstream", "loggly", "mocking", "opentelemetry", "prometheus", "proxy-cache", "proxy-cache-advanced",
+		"redirect", "request-termination", "request-transformer",
+		"request-transformer-advanced", "response-ratelimiting", "response-transformer",
+		"response-transformer-advanced", "route-by-header", "route-transformer-advanced", "session",
+		"statsd", "statsd-advanced", "syslog", "tcp-log", "tls-metadata-headers", "udp-log",
+		"upstream-timeout", "zipkin"}
 }
 
 // describedTypes returns the types of plugins that kinds.yaml describes.
 func describedTypes() []string {
-	return []string{"acl", "basic-auth", "bot-detection", "cors", "hmac-auth", "ip-restriction", "jwt", "key-auth", "key-auth-enc", "ldap-auth", "ldap-auth-advanced", "mtls-auth", "oauth2",
-		"oauth2-introspection", "opa", "openid-connect", "rate-limiting", "rate-limiting-advanced", "request-size-limiting", "standard-webhooks"}
+	return []string{"acl", "basic-auth", "bot-detection", "cors", "hmac-auth", "ip-restriction", "jwt", "key-auth",
+		"key-auth-enc", "ldap-auth", "ldap-auth-advanced", "mtls-auth", "oauth2",
+		"oauth2-introspection", "opa", "openid-connect", "rate-limiting", "rate-limiting-advanced",
+		"request-size-limiting", "standard-webhooks"}
 }
 
 // perConsumerTypes returns the types of plugins that a consumer may have of its own; to others Kong
 // refuses one.
 func perConsumerTypes() []string {
-	return []string{"ip-restriction", "rate-limiting", "rate-limiting-advanced", "request-size-limiting", "request-termination"}
+	return []string{"ip-restriction", "rate-limiting", "rate-limiting-advanced", "request-size-limiting",
+		"request-termination"}
 }
 
 // pluginInput is what a gate of one type of plugin looks at.
@@ -84,9 +95,11 @@ func ifRunning(complete func(*pluginInput, protect.Gate) []protect.Gate) protect
 			case slices.Contains(perConsumerTypes(), p.name) && isNamedByConsumer(in, one.Object):
 				one.Reasons, one.Refuses = nil, protect.NeverRefuses
 				one.AddReason(gate.Skipped, one.Field)
-			case in.Value("plugins", p.name, "configFrom") != nil || in.Value("plugins", p.name, "configPatches") != nil:
+			case in.Value("plugins", p.name, "configFrom") != nil ||
+				in.Value("plugins", p.name, "configPatches") != nil:
 				one.AddReason(gate.MissingObject, p.fieldName("configFrom"))
-				one.Reasons[len(one.Reasons)-1].Message = "the config of " + one.Object.Kind + " " + one.Object.FullName() + " stands in a Secret"
+				one.Reasons[len(one.Reasons)-1].Message = "the config of " + one.Object.Kind + " " +
+					one.Object.FullName() + " stands in a Secret"
 			}
 		}
 		return out
@@ -122,7 +135,8 @@ func buildLoginGate(p *pluginInput, g protect.Gate) []protect.Gate {
 		g.Answers, g.Missing, g.Refuses = nil, nil, protect.NeverRefuses
 	}
 	if p.name == "openid-connect" {
-		if methods := p.configTexts("auth_methods"); len(methods) > 0 && !slices.Contains(methods, "authorization_code") && len(g.Answers) > 0 {
+		if methods := p.configTexts("auth_methods"); len(methods) > 0 &&
+			!slices.Contains(methods, "authorization_code") && len(g.Answers) > 0 {
 			g.Answers, g.Missing = []string{"401", "403"}, []string{"401"}
 		}
 	}
@@ -179,7 +193,8 @@ func (p *pluginInput) consumerGroups(fields ...string) []any {
 	return nil
 }
 
-// hasPlugins reports whether a consumer is in the input and names plugins: they decide what it may do.
+// hasPlugins reports whether a consumer is in the input and names plugins: they decide what it may
+// do.
 func (p *pluginInput) hasPlugins(consumer string) bool {
 	for _, o := range p.Snapshot().OfKind(consumerKind) {
 		if (o.Text("username") == consumer || o.Text("custom_id") == consumer) && o.Annotations[pluginsOf] != "" {
@@ -230,7 +245,8 @@ func buildAddressGate(p *pluginInput, g protect.Gate) []protect.Gate {
 func buildRateLimitGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
 		if limit := p.Value("plugins", p.name, "config", window); limit != nil {
-			g.Counters = append(g.Counters, protect.Counter{Limit: limit, Per: window, Scope: p.counterScope(), Key: p.counterKey("limit_by"), Replicas: p.counterReplicas("policy")})
+			g.Counters = append(g.Counters, protect.Counter{Limit: limit, Per: window, Scope: p.counterScope(),
+				Key: p.counterKey("limit_by"), Replicas: p.counterReplicas("policy")})
 		}
 	}
 	if len(g.Counters) == 0 {
@@ -243,7 +259,8 @@ func buildRateLimitGate(p *pluginInput, g protect.Gate) []protect.Gate {
 func buildWindowGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	sizes := p.List("plugins", p.name, "config", "window_size")
 	for i, limit := range p.List("plugins", p.name, "config", "limit") {
-		c := protect.Counter{Limit: limit, Scope: p.counterScope(), Key: p.counterKey("identifier"), Replicas: p.counterReplicas("strategy")}
+		c := protect.Counter{Limit: limit, Scope: p.counterScope(), Key: p.counterKey("identifier"),
+			Replicas: p.counterReplicas("strategy")}
 		if i < len(sizes) {
 			c.Per = p.Text("plugins", p.name, "config", "window_size", strconv.Itoa(i)) + "s"
 		}
@@ -330,7 +347,8 @@ func isNamedByConsumer(in protect.Input, plugin model.Ref) bool {
 	for _, kind := range []string{"KongConsumer", "KongConsumerGroup"} {
 		for _, o := range in.Snapshot().OfKind(model.GroupKind{Group: group, Kind: kind}) {
 			for name := range strings.SplitSeq(o.Annotations[pluginsOf], ",") {
-				if strings.TrimSpace(name) == plugin.Name && (plugin.Namespace == "" || plugin.Namespace == o.Ref.Namespace) {
+				if strings.TrimSpace(name) == plugin.Name && (plugin.Namespace == "" ||
+					plugin.Namespace == o.Ref.Namespace) {
 					return true
 				}
 			}
@@ -360,18 +378,22 @@ func buildConsumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	for _, of := range []struct {
 		name     string
 		property gate.Property
-	}{{"rate-limiting", gate.RateLimit}, {"rate-limiting-advanced", gate.RateLimit}, {"ip-restriction", gate.IPList}, {"request-size-limiting", gate.RequestSize}} {
+	}{{"rate-limiting", gate.RateLimit}, {"rate-limiting-advanced", gate.RateLimit}, {"ip-restriction",
+		gate.IPList}, {"request-size-limiting", gate.RequestSize}} {
 		plugin, found := counted.first[of.name]
 		if !found {
 			continue
 		}
-		g := protect.Gate{Property: of.property, Object: plugin, Field: "plugins." + of.name, Refuses: protect.NeverRefuses}
+		g := protect.Gate{Property: of.property, Object: plugin, Field: "plugins." + of.name,
+			Refuses: protect.NeverRefuses}
 		if asked && counted.having[of.name] == counted.all && in.Snapshot().HasAll(consumerKind, plugin.Namespace) {
 			g.AddReason(gate.Consumer, g.Field)
-			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() + " is for the consumers that name it"
+			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() +
+				" is for the consumers that name it"
 		} else {
 			g.AddReason(gate.Skipped, g.Field)
-			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() + " is for the consumers that name it, and for no other requests"
+			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() +
+				" is for the consumers that name it, and for no other requests"
 		}
 		out = append(out, g)
 	}
@@ -412,7 +434,8 @@ func countConsumers(in protect.Input) consumerCount {
 // findPlugin is the plugin that a name means to an object of a namespace; nil if it is not in the
 // input.
 func findPlugin(in protect.Input, namespace, name string) *model.Object {
-	if o := in.Snapshot().Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: namespace, Name: name}); o != nil {
+	if o := in.Snapshot().Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: namespace,
+		Name: name}); o != nil {
 		return o
 	}
 	return in.Snapshot().Get(model.Ref{Group: group, Kind: clusterPluginKind.Kind, Name: name})

@@ -1,4 +1,5 @@
-// Package kong describes what the Kong Ingress Controller attaches to routes and Services of the Gateway API.
+// Package kong describes what the Kong Ingress Controller attaches to routes and Services of the
+// Gateway API.
 package kong
 
 import (
@@ -30,8 +31,9 @@ var (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gateFunctions(),
-		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"kong.ByType": nestUnderType}},
-		Attaching: descriptor.Attaching{Search: map[string]policy.Search{"kong.ClusterPlugins": newClusterPluginFinder}},
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"kong.ByType": nestUnderType}},
+		Attaching: descriptor.Attaching{Search: map[string]policy.Search{
+			"kong.ClusterPlugins": newClusterPluginFinder}},
 		Judging: descriptor.Judging{
 			Sites: map[string]policy.CheckMaker{"kong.Mixed": checkMixedBackends},
 			Lints: map[string]policy.Lint{"kong.Duplicates": findDuplicates, "kong.Consumers": findConsumerPlugins}},

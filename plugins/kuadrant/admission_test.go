@@ -60,12 +60,15 @@ var admissions = []struct {
 	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, rules: {}", []string{authDefaults}},
 	{"AuthPolicy", "overrides: {rules: {authentication: {a: {}}}}, patterns: {}", []string{authOverrides}},
 	{"AuthPolicy", "overrides: {rules: {authentication: {a: {}}}}, when: [{}]", []string{authOverrides}},
-	{"AuthPolicy", "overrides: {rules: {authentication: {a: {}}}}, rules: {authentication: {b: {}}}", []string{authOverrides}},
-	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, overrides: {rules: {metadata: {a: {}}}}", []string{authBoth}},
+	{"AuthPolicy", "overrides: {rules: {authentication: {a: {}}}}, rules: {authentication: {b: {}}}",
+		[]string{authOverrides}},
+	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, overrides: {rules: {metadata: {a: {}}}}",
+		[]string{authBoth}},
 	{"AuthPolicy", "", []string{authNothing}},
 	{"AuthPolicy", "patterns: {p: {}}, when: [{}]", []string{authNothing}},
 	{"AuthPolicy", "rules: {}", []string{authNothing}},
-	{"AuthPolicy", "rules: {authentication: {}, authorization: {}, metadata: {}, callbacks: {}, response: {}}", []string{authNothing}},
+	{"AuthPolicy", "rules: {authentication: {}, authorization: {}, metadata: {}, callbacks: {}, response: {}}",
+		[]string{authNothing}},
 	{"AuthPolicy", "rules: {response: {success: {headers: {}, filters: {}}}}", []string{authNothing}},
 	{"AuthPolicy", "defaults: {}", []string{authNoDefault}},
 	{"AuthPolicy", "defaults: {when: [{}], rules: {authentication: {}}}", []string{authNoDefault}},
@@ -73,7 +76,8 @@ var admissions = []struct {
 	{"AuthPolicy", "overrides: {rules: {response: {success: {}}}}", []string{authNoOver}},
 	{"AuthPolicy", toService + "rules: {authentication: {a: {}}}", []string{wrongGroup, authKind}},
 	{"AuthPolicy", toTCP + "rules: {authentication: {a: {}}}", []string{authKind}},
-	{"AuthPolicy", "defaults: {}, overrides: {}, rules: {}", []string{authDefaults, authOverrides, authBoth, authNoDefault, authNoOver}},
+	{"AuthPolicy", "defaults: {}, overrides: {}, rules: {}", []string{authDefaults, authOverrides, authBoth,
+		authNoDefault, authNoOver}},
 
 	{"RateLimitPolicy", "limits: {a: {}}", nil},
 	{"RateLimitPolicy", toGateway + "defaults: {strategy: merge, when: [{}], limits: {a: {}}}", nil},
@@ -89,7 +93,8 @@ var admissions = []struct {
 	{"RateLimitPolicy", "defaults: {limits: {}}", []string{limitNoDefault}},
 	{"RateLimitPolicy", "overrides: {when: [{}]}", []string{limitNoOver}},
 	{"RateLimitPolicy", toService + "limits: {a: {}}", []string{wrongGroup, limitKind}},
-	{"RateLimitPolicy", "defaults: {}, overrides: {}, limits: {}", []string{limitDefaults, limitBoth, limitOverrides, limitNoDefault, limitNoOver}},
+	{"RateLimitPolicy", "defaults: {}, overrides: {}, limits: {}", []string{limitDefaults, limitBoth, limitOverrides,
+		limitNoDefault, limitNoOver}},
 
 	{"TokenRateLimitPolicy", "limits: {a: {}}", nil},
 	{"TokenRateLimitPolicy", toGateway + "defaults: {limits: {a: {}}}", nil},
@@ -108,7 +113,8 @@ func TestAdmission(t *testing.T) {
 	for _, profile := range []string{"operator", "rfc"} {
 		c := catalog(t, "kuadrant.profile="+profile)
 		for _, tc := range admissions {
-			p := decode.NewReader(c.Kind(group(tc.kind)), &expression.Conditions{}).ReadPolicy(policies(t, tc.kind, tc.spec)[0])
+			p := decode.NewReader(c.Kind(group(tc.kind)), &expression.Conditions{}).ReadPolicy(policies(t,
+				tc.kind, tc.spec)[0])
 			var got []string
 			for _, problem := range p.Problems {
 				if problem.Code == model.RefusedByOperator {
@@ -129,8 +135,10 @@ func TestAdmission(t *testing.T) {
 // A field that is there, and null, is pruned by the API server before it validates.
 func TestAdmissionOfNulls(t *testing.T) {
 	c := catalog(t, "kuadrant.profile=operator")
-	for _, spec := range []string{"defaults: null, limits: {a: {}}", "overrides: null, limits: {a: {}}", "limits: null, defaults: {limits: {a: {}}}"} {
-		if p := decode.NewReader(c.Kind(group("RateLimitPolicy")), &expression.Conditions{}).ReadPolicy(policies(t, "RateLimitPolicy", spec)[0]); p.Refused {
+	for _, spec := range []string{"defaults: null, limits: {a: {}}", "overrides: null, limits: {a: {}}",
+		"limits: null, defaults: {limits: {a: {}}}"} {
+		if p := decode.NewReader(c.Kind(group("RateLimitPolicy")), &expression.Conditions{}).ReadPolicy(policies(t,
+			"RateLimitPolicy", spec)[0]); p.Refused {
 			t.Errorf("{%s}: refused: %+v", spec, p.Problems)
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// The designs of RFC 0009 that were considered and not chosen: a granularity, conditions inside a block, paths as keys, and lists of
-// operations. They are understood where a kind's descriptor allows them, and marked as experimental.
+// The designs of RFC 0009 that were considered and not chosen: a granularity, conditions inside a
+// block, paths as keys, and lists of operations. They are understood where a kind's descriptor
+// allows them, and marked as experimental.
 
 var (
 	experimentalDesign = model.Rule{ID: "Experimental", Severities: []model.Severity{model.Info},
@@ -60,7 +61,8 @@ func (d design) read(raw model.Body) bool {
 }
 
 func (d design) experimental(what string) {
-	d.Problem(experimentalDesign.ID, d.At, "%s uses %s, which is a design that RFC 0009 did not choose", d.where(), what).Severity = model.Info
+	d.Problem(experimentalDesign.ID, d.At, "%s uses %s, which is a design that RFC 0009 did not choose", d.where(),
+		what).Severity = model.Info
 }
 
 // where is the path of the block.
@@ -79,18 +81,21 @@ func (d design) put(b merge.Block, shape merge.Shape) {
 func (d design) granularity(block map[string]any) {
 	n, ok := block["granularity"].(int64)
 	if !ok || n < 0 {
-		d.Problem(model.WrongType, d.in("granularity"), "%s.granularity is not a whole number: the block is ignored", d.where())
+		d.Problem(model.WrongType, d.in("granularity"), "%s.granularity is not a whole number: the block is ignored",
+			d.where())
 		return
 	}
 	if block["strategy"] != nil {
-		d.Problem(twoStrategies.ID, d.in("granularity"), "%s has granularity and strategy: granularity counts", d.where())
+		d.Problem(twoStrategies.ID, d.in("granularity"), "%s has granularity and strategy: granularity counts",
+			d.where())
 	}
 	const deepest = 100 // no document is nested deeper
 	n = min(n, deepest)
 	settings := map[string]any{}
 	var shape merge.Shape
 	for _, field := range d.Policy.Kind.Content.Fields {
-		if _, isText := block[field].(string); block[field] != nil && (field != d.Policy.Kind.Content.Condition || !isText) {
+		if _, isText := block[field].(string); block[field] != nil && (field != d.Policy.Kind.Content.Condition ||
+			!isText) {
 			settings[field] = block[field]
 		}
 		path := merge.KeyPath(field)
@@ -149,7 +154,8 @@ func overlapping(units []merge.Unit) bool {
 	return false
 }
 
-// nested reads a block in which maps have conditions of their own; what stands outside of these follows the block's strategy.
+// nested reads a block in which maps have conditions of their own; what stands outside of these
+// follows the block's strategy.
 func (d design) nested(block map[string]any, raw model.Body) {
 	rest := map[string]any{}
 	out := merge.Block{Kind: d.Block, When: d.blockCondition(block)}
@@ -180,7 +186,8 @@ func (d design) nested(block map[string]any, raw model.Body) {
 	d.Policy.AppendBlock(out)
 }
 
-// pull takes the maps with a condition out of v as units, and returns what is left of it, nil for nothing.
+// pull takes the maps with a condition out of v as units, and returns what is left of it, nil for
+// nothing.
 func (d design) pull(path merge.Path, v any, units *[]merge.Unit) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -212,16 +219,19 @@ func (d design) operations(list []any) {
 	out := merge.Block{Kind: d.Block}
 	for i, entry := range list {
 		name := strings.Join(strings.Fields(model.Text(entry, "path")), "")
-		op := operation{verb: model.Text(entry, "operation"), path: merge.KeyPath(strings.Split(name, ".")...), value: model.Get(entry, "value")}
+		op := operation{verb: model.Text(entry, "operation"), path: merge.KeyPath(strings.Split(name, ".")...),
+			value: model.Get(entry, "value")}
 		switch {
 		case name == "" || !slices.Contains([]string{"add", "remove", "le", "lt", "ge", "gt", "in"}, op.verb):
-			d.Problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path or no known operation: it is ignored", d.where(), i)
+			d.Problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path or no known operation: it is ignored",
+				d.where(), i)
 			continue
 		case op.verb == "remove" && !ops.overrides:
 			d.Policy.Unset = append(d.Policy.Unset, name)
 			continue
 		case op.verb != "add" && op.verb != "remove" && !ops.overrides:
-			d.Problem(constraintInDefaults.ID, d.in(fmt.Sprint(i)), "%s[%d] is a constraint among defaults: it binds all the same", d.where(), i)
+			d.Problem(constraintInDefaults.ID, d.in(fmt.Sprint(i)),
+				"%s[%d] is a constraint among defaults: it binds all the same", d.where(), i)
 		}
 		ops.list = append(ops.list, op)
 		out.Units = append(out.Units, merge.Unit{Path: op.path, Value: op.value})

@@ -11,11 +11,12 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"kuadrant.Method": buildMethodGate, "kuadrant.Authorization": buildAuthorizationGate, "kuadrant.Limit": buildLimitGate}
+	return protect.Functions{"kuadrant.Method": buildMethodGate, "kuadrant.Authorization": buildAuthorizationGate,
+		"kuadrant.Limit": buildLimitGate}
 }
 
-// The places of gates: limits that read nothing of the identity come before the login (kuadrant-operator v1.1.0,
-// internal/controller/envoy_gateway_extension_reconciler.go:188-197).
+// The places of gates: limits that read nothing of the identity come before the login
+// (kuadrant-operator v1.1.0, internal/controller/envoy_gateway_extension_reconciler.go:188-197).
 const (
 	earlyLimitOrder = 5
 	lateLimitOrder  = 30
@@ -76,7 +77,8 @@ func buildAuthorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// allowsNothing reports whether a rule refuses every request: its Rego says so, or one of its patterns is false.
+// allowsNothing reports whether a rule refuses every request: its Rego says so, or one of its
+// patterns is false.
 func allowsNothing(rule map[string]any) bool {
 	opa, _ := rule["opa"].(map[string]any)
 	if rego, _ := opa["rego"].(string); protect.IsClosedRego(rego) {
@@ -115,7 +117,8 @@ func buildLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, r := range model.List(limit, "rates") {
 		fields, _ := r.(map[string]any)
 		window, _ := fields["window"].(string)
-		g.Counters = append(g.Counters, protect.Counter{Limit: fields["limit"], Per: window, Scope: "route", Key: key, Replicas: "all"})
+		g.Counters = append(g.Counters, protect.Counter{Limit: fields["limit"], Per: window, Scope: "route", Key: key,
+			Replicas: "all"})
 	}
 	if len(g.Counters) == 0 {
 		g.AddReason(gate.Unlimited, g.Field)

@@ -14,14 +14,16 @@ import (
 // read loads manifests as the program does.
 func read(t *testing.T, manifests ...string) *model.Snapshot {
 	t.Helper()
-	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(strings.Join(manifests, "\n---\n"))})
+	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"},
+		Stdin: strings.NewReader(strings.Join(manifests, "\n---\n"))})
 	if err != nil || len(in.Problems) > 0 {
 		t.Fatal(err, in.Problems)
 	}
 	return in
 }
 
-// manifest is a policy of the kind in namespace app, on HTTPRoute route unless the spec, in flow style and without braces, says otherwise.
+// manifest is a policy of the kind in namespace app, on HTTPRoute route unless the spec, in flow
+// style and without braces, says otherwise.
 func manifest(kind, name, spec string) string {
 	if !strings.Contains(spec, "targetRef") {
 		spec = "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: route}, " + spec
@@ -30,7 +32,8 @@ func manifest(kind, name, spec string) string {
 	if kind == "TokenRateLimitPolicy" {
 		version = "v1alpha1"
 	}
-	return "apiVersion: kuadrant.io/" + version + "\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: app}\nspec: {" + spec + "}"
+	return "apiVersion: kuadrant.io/" + version + "\nkind: " + kind + "\nmetadata: {name: " + name +
+		", namespace: app}\nspec: {" + spec + "}"
 }
 
 func group(kind string) model.GroupKind { return model.GroupKind{Group: "kuadrant.io", Kind: kind} }

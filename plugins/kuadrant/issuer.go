@@ -12,7 +12,8 @@ import (
 // it does not exist.
 func checkIssuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 	o := p.Object
-	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace, Name: o.Text("spec", "issuerRef", "name")}
+	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace,
+		Name: o.Text("spec", "issuerRef", "name")}
 	if o.Text("spec", "issuerRef", "kind") == "ClusterIssuer" {
 		ref.Kind, ref.Namespace = "ClusterIssuer", ""
 	}
@@ -20,13 +21,15 @@ func checkIssuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem)
 		return "", nil
 	}
 	if in.Cluster.IsUnreadRef(ref) {
-		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o, "spec", "issuerRef")
+		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o, "spec", "issuerRef")
 		return "", []model.Problem{unread}
 	}
 	if in.Cluster.HasReadAll(ref.GroupKind(), ref.Namespace) {
 		return "unable to find issuer", nil
 	}
-	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf("%s is not in the input and counts as missing; it may exist outside of it", ref),
-		Hint: "add its manifest if it exists"}.At(o, "spec", "issuerRef")
+	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+		Message: fmt.Sprintf("%s is not in the input and counts as missing; it may exist outside of it", ref),
+		Hint:    "add its manifest if it exists"}.At(o, "spec", "issuerRef")
 	return "unable to find issuer", []model.Problem{missing}
 }

@@ -22,7 +22,8 @@ var invalidExpression = model.Rule{ID: "InvalidExpression", Severities: []model.
 func findInvalidExpressions(r *resolve.Resolution) []model.Problem {
 	f := expressionChecker{faults: map[string]*common.Error{}}
 	for _, k := range r.Kinds {
-		if k.GroupKind.Group != vendorGroup || !slices.Contains([]string{"AuthPolicy", "RateLimitPolicy", tokenRateLimitPolicy}, k.GroupKind.Kind) {
+		if k.GroupKind.Group != vendorGroup ||
+			!slices.Contains([]string{"AuthPolicy", "RateLimitPolicy", tokenRateLimitPolicy}, k.GroupKind.Kind) {
 			continue
 		}
 		for _, owner := range k.Policies {
@@ -53,8 +54,11 @@ func (f *expressionChecker) checkExpression(text string, at []string) {
 	if first == nil {
 		return
 	}
-	f.found = append(f.found, invalidExpression.NewProblem("%s of %s is no CEL, which the operator reports as InvalidCelExpression: %q, column %d: %s",
-		strings.Join(at, "."), f.owner.Ref(), text, first.Location.Column()+1, first.Message).At(f.owner.Object, at...))
+	f.found = append(f.found,
+		invalidExpression.NewProblem(
+			"%s of %s is no CEL, which the operator reports as InvalidCelExpression: %q, column %d: %s",
+			strings.Join(at, "."), f.owner.Ref(), text, first.Location.Column()+
+				1, first.Message).At(f.owner.Object, at...))
 }
 
 // findFault is the first reason for which a text does not parse, nil if it does.

@@ -20,7 +20,8 @@ func findIgnoredListeners(k *policy.Kind, g *topology.Graph, at policy.AttachedA
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		route := g.Node(id)
-		if route.Role != topology.Route || route.Object == nil || !slices.ContainsFunc(g.Attachments(id), canForbid) || !k.AllowsTarget(route.Ref) {
+		if route.Role != topology.Route || route.Object == nil || !slices.ContainsFunc(g.Attachments(id), canForbid) ||
+			!k.AllowsTarget(route.Ref) {
 			continue
 		}
 		own := at.HasAny(id) || slices.ContainsFunc(g.Children(topology.Traffic, id), at.HasAny)
@@ -55,7 +56,8 @@ func canForbid(a topology.Attachment) bool {
 func explainForbidden(g *topology.Graph, parent topology.Attachment, listener, route topology.NodeID) string {
 	l := g.Node(listener)
 	if l.Role != topology.Listener || parent.Parent.Section != "" && parent.Parent.Section != l.Ref.Section ||
-		slices.Contains(g.Parents(topology.Traffic, route), listener) || checkStep(g, listener, route) != nil || g.Listener(listener).Unreadable {
+		slices.Contains(g.Parents(topology.Traffic, route), listener) || checkStep(g, listener, route) != nil ||
+		g.Listener(listener).Unreadable {
 		return ""
 	}
 	for _, row := range g.Attachments(route) {

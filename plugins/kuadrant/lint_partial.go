@@ -21,15 +21,18 @@ func findPartialTokens(r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, k := range listOperatorKinds(r, tokenRateLimitPolicy) {
 		for _, f := range status.Outcomes(r, k) {
-			if f.Holds == 0 || len(listOverriders(status.Input{Resolution: r, Kind: k, Outcome: f})) == 0 || len(k.Gaps().Of(f.Policy)) > 0 {
+			if f.Holds == 0 || len(listOverriders(status.Input{Resolution: r, Kind: k, Outcome: f})) == 0 ||
+				len(k.Gaps().Of(f.Policy)) > 0 {
 				continue
 			}
 			names := map[string]bool{}
 			for _, l := range f.Lost {
 				names[l.Rule] = true
 			}
-			out = append(out, tokenPartial.NewProblem("the operator reports Enforced=False of %s, though of its rules only %s %s somewhere: the others are in force",
-				f.Policy.Ref(), limitNames(names), formatLoseVerb(len(names))).At(f.Policy.Object))
+			out = append(out,
+				tokenPartial.NewProblem(
+					"the operator reports Enforced=False of %s, though of its rules only %s %s somewhere: the others are in force",
+					f.Policy.Ref(), limitNames(names), formatLoseVerb(len(names))).At(f.Policy.Object))
 		}
 	}
 	return out

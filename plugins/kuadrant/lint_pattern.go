@@ -76,7 +76,10 @@ func listDanglingUses(o *resolve.Verdict) []patternUse {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b patternUse) int { return strings.Compare(a.rule+"\x00"+a.pattern, b.rule+"\x00"+b.pattern) })
+	slices.SortFunc(out, func(a, b patternUse) int {
+		return strings.Compare(a.rule+"\x00"+a.pattern,
+			b.rule+"\x00"+b.pattern)
+	})
 	return out
 }
 
@@ -109,7 +112,8 @@ func (u patternUse) toProblem(k *resolve.Kind, targets []string) model.Problem {
 	for _, t := range targets {
 		names[t] = true
 	}
-	p := danglingPatternRef.NewProblem("%s of %s refers to the pattern %q, which does not exist at %s: %s", u.rule, u.policy.Ref(), u.pattern, limitNames(names), why)
+	p := danglingPatternRef.NewProblem("%s of %s refers to the pattern %q, which does not exist at %s: %s", u.rule,
+		u.policy.Ref(), u.pattern, limitNames(names), why)
 	p.Hint = danglingPatternRef.Fix
 	return p.At(u.policy.Object)
 }

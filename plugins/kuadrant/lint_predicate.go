@@ -18,7 +18,8 @@ var spilledPredicate = model.Rule{ID: "PredicateAffectsForeignRules", Severities
 func listOperatorKinds(r *resolve.Resolution, kinds ...string) []*resolve.Kind {
 	var out []*resolve.Kind
 	for _, k := range r.Kinds {
-		if k.GroupKind.Group == vendorGroup && slices.Contains(kinds, k.GroupKind.Kind) && k.Profile == "operator" && len(k.Policies) > 0 {
+		if k.GroupKind.Group == vendorGroup && slices.Contains(kinds, k.GroupKind.Kind) && k.Profile == "operator" &&
+			len(k.Policies) > 0 {
 			k.FoldAll()
 			out = append(out, k)
 		}
@@ -38,7 +39,8 @@ func findSpilledPredicates(r *resolve.Resolution) []model.Problem {
 			if len(guarded[p]) == 0 || len(k.Gaps().Of(p)) > 0 {
 				continue
 			}
-			problem := spilledPredicate.NewProblem("the list of predicates at the top of %s guards rules that others declare as well: %s hold only for requests that meet it",
+			problem := spilledPredicate.NewProblem(
+				"the list of predicates at the top of %s guards rules that others declare as well: %s hold only for requests that meet it",
 				p.Ref(), limitNames(guarded[p])).At(p.Object)
 			origin := p.OriginOf(singleBlock(p).Kind, merge.KeyPath("when"))
 			problem.Origin, problem.Hint = &origin, spilledPredicate.Fix
@@ -58,7 +60,8 @@ func collectGuarded(o *resolve.Verdict, guarded map[*policy.Policy]map[string]bo
 	for _, from := range o.Result.Rules[at].From {
 		owner := o.Layers[from.Layer].Policy
 		for i, rule := range o.Result.Rules {
-			if i == at || strings.HasPrefix(rule.Name, "patterns.") || slices.ContainsFunc(rule.From, func(f merge.Source) bool { return o.Layers[f.Layer].Policy == owner }) {
+			if i == at || strings.HasPrefix(rule.Name, "patterns.") ||
+				slices.ContainsFunc(rule.From, func(f merge.Source) bool { return o.Layers[f.Layer].Policy == owner }) {
 				continue
 			}
 			if guarded[owner] == nil {

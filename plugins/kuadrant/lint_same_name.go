@@ -31,7 +31,8 @@ func findSameNames(k *policy.Kind, g *topology.Graph, at policy.AttachedAt) []mo
 		first := map[string]topology.NodeID{}
 		for _, id := range g.Children(topology.Traffic, listener) {
 			n := g.Node(id)
-			if n.Role != topology.Route || n.Object == nil || !slices.Contains(kinds, n.Ref.GroupKind()) || !k.AllowsTarget(n.Ref) || checkStep(g, listener, id) != nil {
+			if n.Role != topology.Route || n.Object == nil || !slices.Contains(kinds, n.Ref.GroupKind()) ||
+				!k.AllowsTarget(n.Ref) || checkStep(g, listener, id) != nil {
 				continue
 			}
 			other, taken := first[n.Ref.FullName()]
@@ -39,11 +40,13 @@ func findSameNames(k *policy.Kind, g *topology.Graph, at policy.AttachedAt) []mo
 				first[n.Ref.FullName()] = id
 				continue
 			}
-			if told[n.Ref] || g.Node(other).Ref.Kind == n.Ref.Kind || !holds && !isAttachedAt(g, at, id) && !isAttachedAt(g, at, other) {
+			if told[n.Ref] || g.Node(other).Ref.Kind == n.Ref.Kind || !holds && !isAttachedAt(g, at, id) &&
+				!isAttachedAt(g, at, other) {
 				continue
 			}
 			told[n.Ref] = true
-			p := sameNameRoutes.NewProblem("%s and %s have one name and come through %s: the operator keeps one %s for both, whichever it computes last",
+			p := sameNameRoutes.NewProblem(
+				"%s and %s have one name and come through %s: the operator keeps one %s for both, whichever it computes last",
 				n.Ref, g.Node(other).Ref, g.Node(listener).Ref, k.GroupKind.Kind).At(n.Object)
 			p.Hint = sameNameRoutes.Fix
 			out = append(out, p)

@@ -14,9 +14,10 @@ var (
 	defaultLost = model.Rule{ID: "SameTargetDefaultLost", Severities: []model.Severity{model.Warning}, SameTarget: true,
 		Summary: "an atomic default is without effect because newer defaults are on the same target, though both policies are accepted",
 		Fix:     "let one policy have all the rules, or write `strategy: merge` into both"}
-	orderMatters = model.Rule{ID: "SameTargetOrderMatters", Severities: []model.Severity{model.Warning}, SameTarget: true,
-		Summary: "a merge override and an atomic default are on one target: whether the defaults stand depends on which policy comes first",
-		Fix:     "write `strategy: merge` into the defaults"}
+	orderMatters = model.Rule{ID: "SameTargetOrderMatters", Severities: []model.Severity{model.Warning},
+		SameTarget: true,
+		Summary:    "a merge override and an atomic default are on one target: whether the defaults stand depends on which policy comes first",
+		Fix:        "write `strategy: merge` into the defaults"}
 )
 
 // findSameTarget reports what several policies on one target do to each other, though each is
@@ -29,7 +30,8 @@ func findSameTarget(k *policy.Kind, g *topology.Graph, at policy.AttachedAt) []m
 		if len(here) < 2 || g.Node(id).Hop > 0 {
 			continue
 		}
-		ageIgnored := slices.ContainsFunc(here, func(a policy.Attached) bool { return a.Policy.Object.Created.IsZero() })
+		ageIgnored := slices.ContainsFunc(here,
+			func(a policy.Attached) bool { return a.Policy.Object.Created.IsZero() })
 		newest, override := findNewestDefault(here), findMergeOverride(here)
 		for i, a := range here {
 			if !isAtomicDefault(a.Policy) {
@@ -80,7 +82,9 @@ func findMergeOverride(here []policy.Attached) int {
 // lostDefaultProblem reports an atomic default that newer defaults on its target leave without
 // effect.
 func lostDefaultProblem(k *policy.Kind, at, newest policy.Attached, target model.Ref, ageIgnored bool) model.Problem {
-	problem := defaultLost.NewProblem("nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, newest.Policy.Ref(),
+	problem := defaultLost.NewProblem(
+		"nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(),
+		target, newest.Policy.Ref(),
 		explain.DescribeOrder(k.Decide(newest, at, ageIgnored))).At(at.Policy.Object)
 	problem.Hint = "let one policy have all the rules, or write strategy: merge into both"
 	return problem
@@ -88,14 +92,17 @@ func lostDefaultProblem(k *policy.Kind, at, newest policy.Attached, target model
 
 // besideOverrideProblem reports an atomic default that stands beside a merge override if that is
 // the older one, and gives way if it is the newer.
-func besideOverrideProblem(k *policy.Kind, at, override policy.Attached, newer bool, target model.Ref, ageIgnored bool) model.Problem {
+func besideOverrideProblem(k *policy.Kind, at, override policy.Attached, newer bool, target model.Ref,
+	ageIgnored bool) model.Problem {
 	now := "stand beside the overrides; they would be lost the other way round"
 	if newer {
 		now = "are lost; they would stand beside the overrides the other way round"
 	}
 	p := at.Policy
-	problem := orderMatters.NewProblem("at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
-		target, p.Ref(), override.Policy.Ref(), p.Ref(), explain.DescribeOrder(k.Decide(at, override, ageIgnored)), now).At(p.Object)
+	problem := orderMatters.NewProblem(
+		"at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
+		target, p.Ref(), override.Policy.Ref(), p.Ref(), explain.DescribeOrder(k.Decide(at, override, ageIgnored)),
+		now).At(p.Object)
 	problem.Hint = "write strategy: merge into the defaults"
 	return problem
 }

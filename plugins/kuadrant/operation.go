@@ -53,7 +53,8 @@ type workbench struct {
 }
 
 func (w *workbench) note(u merge.Unit, o merge.Action, reason merge.Reason, to []merge.Source) {
-	w.effects = append(w.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: reason, Other: to})
+	w.effects = append(w.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From,
+		Action: o, Reason: reason, Other: to})
 }
 
 // at reports whether something is set at the path, or below it.
@@ -95,7 +96,8 @@ func replaced(v any, path merge.Path, value any) any {
 	return out
 }
 
-// clear takes out what is set at the path, below it, or inside a unit above it, and reports whether there was anything.
+// clear takes out what is set at the path, below it, or inside a unit above it, and reports whether
+// there was anything.
 func (w *workbench) clear(path merge.Path, by []merge.Source) (found bool) {
 	var kept []merge.Unit
 	for _, u := range w.units {
@@ -131,7 +133,8 @@ func without(v any, path merge.Path) any {
 	return out
 }
 
-// clip holds a value that is there to a bound; a rule that is clipped has two sources, the lower first.
+// clip holds a value that is there to a bound; a rule that is clipped has two sources, the lower
+// first.
 func (w *workbench) clip(op operation, own merge.Unit) {
 	for i, u := range w.units {
 		old, ok := inside(u, op.path)

@@ -26,11 +26,15 @@ func Plugin() plugin.Plugin {
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"kuadrant.Issuer": checkIssuer},
 			Advice: map[string]policy.AdviceFunc{"kuadrant.Advice": adviseProfile},
-			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": findIgnoredListeners, "kuadrant.SameTarget": findSameTarget,
+			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": findIgnoredListeners,
+				"kuadrant.SameTarget":          findSameTarget,
 				"kuadrant.RulePolicyInvisible": findInvisible, "kuadrant.SameName": findSameNames}},
-		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: findSpilledPredicates}, {Rule: danglingPatternRef, Find: findDanglingPatterns}, {Rule: tokenPartial, Find: findPartialTokens},
-			{Rule: invalidExpression, Find: findInvalidExpressions}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
+		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: findSpilledPredicates}, {Rule: danglingPatternRef,
+			Find: findDanglingPatterns}, {Rule: tokenPartial, Find: findPartialTokens},
+			{Rule: invalidExpression, Find: findInvalidExpressions}, {Rule: operatorIgnores},
+			{Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
 			{Rule: hostnameNarrower}, {Rule: experimentalDesign}, {Rule: twoStrategies}, {Rule: constraintInDefaults}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": policyConditions},
-			Markers: map[string]status.Marker{"kuadrant.Marks": affectedConditions, "kuadrant.RFCMarks": rfcConditions}}}
+			Markers: map[string]status.Marker{"kuadrant.Marks": affectedConditions,
+				"kuadrant.RFCMarks": rfcConditions}}}
 }

@@ -21,8 +21,9 @@ func chooseProfile(gk model.GroupKind, in *model.Snapshot) (string, []model.Prob
 		}
 		if field := findRFCField(definition, rulesField(gk.Kind)); field != "" {
 			p := model.Problem{Severity: model.Info, Code: model.ProfileChosen,
-				Message: fmt.Sprintf("%s is read as RFC 0009 describes it, not as the operator does: its CustomResourceDefinition has %s", gk.Kind, field),
-				Hint:    "choose with --vendor-setting kuadrant.profile=rfc or operator"}.At(definition)
+				Message: fmt.Sprintf(
+					"%s is read as RFC 0009 describes it, not as the operator does: its CustomResourceDefinition has %s", gk.Kind, field),
+				Hint: "choose with --vendor-setting kuadrant.profile=rfc or operator"}.At(definition)
 			p.Ref = &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"}
 			return "rfc", []model.Problem{p}
 		}

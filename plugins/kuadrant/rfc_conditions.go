@@ -14,7 +14,8 @@ import (
 // whether policies on the object, its sections or above it are in force on the paths through it: on
 // all of them, on some, or on none. What is attached further down is told there.
 func rfcConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
-	s := effectSurvey{res: r, kind: k, stacks: map[resolve.StackID][]stackPolicy{}, found: map[topology.NodeID]*objectEffect{}}
+	s := effectSurvey{res: r, kind: k, stacks: map[resolve.StackID][]stackPolicy{},
+		found: map[topology.NodeID]*objectEffect{}}
 	g := r.Graph
 	for _, p := range k.Policies {
 		for _, id := range k.TargetsOf(p) {

@@ -24,7 +24,8 @@ func authRuleID(rule string) string {
 	if rest, ok := strings.CutPrefix(rule, "response.success.filters."); ok { // the operator's name says metadata
 		return "response.success.metadata#" + rest
 	}
-	for _, section := range []string{"authentication", "metadata", "authorization", "callbacks", "patterns", "response.success.headers"} {
+	for _, section := range []string{"authentication", "metadata", "authorization", "callbacks", "patterns",
+		"response.success.headers"} {
 		if name, ok := strings.CutPrefix(rule, section+"."); ok {
 			return section + "#" + name
 		}

@@ -26,7 +26,8 @@ const controller = "kuadrant.io/policy-controller"
 // operator's parts are installed and in sync.
 func policyConditions(in status.Input) []status.Ancestor {
 	kind := in.Kind.GroupKind.Kind
-	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: kind + " has been accepted"}
+	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: kind +
+		" has been accepted"}
 	out := []status.Ancestor{{}}
 	if reason, message := explainRefusal(in); reason != "" {
 		accepted.Status, accepted.Reason, accepted.Message = "False", reason, message
@@ -87,9 +88,12 @@ func enforcedCondition(in status.Input) status.Condition {
 	case f.Holds == 0 && len(by) == 0:
 		c.Status, c.Reason, c.Message = "False", "Unknown", kind+" is not in the path to any existing routes"
 	case f.Holds == 0:
-		c.Status, c.Reason, c.Message = "False", "Overridden", fmt.Sprintf("%s is overridden by [%s]", kind, strings.Join(by, " "))
+		c.Status, c.Reason, c.Message = "False", "Overridden", fmt.Sprintf("%s is overridden by [%s]", kind,
+			strings.Join(by, " "))
 	case len(by) > 0 && kind == tokenRateLimitPolicy:
-		c.Status, c.Reason, c.Message = "False", "Unknown", fmt.Sprintf("%s has encountered some issues: policy rule(s) overridden: %s", kind, strings.Join(listTokenLosses(in), ", "))
+		c.Status, c.Reason, c.Message = "False", "Unknown", fmt.Sprintf(
+			"%s has encountered some issues: policy rule(s) overridden: %s", kind, strings.Join(listTokenLosses(in),
+				", "))
 	case len(by) > 0:
 		c.Message = kind + " has been partially enforced"
 	default:
@@ -179,7 +183,8 @@ func affectedConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 			}
 		}
 		if len(names) > 0 {
-			m.Condition = status.Condition{Type: "kuadrant.io/" + k.GroupKind.Kind + "Affected", Status: "True", Reason: "Accepted",
+			m.Condition = status.Condition{Type: "kuadrant.io/" + k.GroupKind.Kind + "Affected", Status: "True",
+				Reason:  "Accepted",
 				Message: fmt.Sprintf("Object affected by %s [%s]", k.GroupKind.Kind, strings.Join(names, " "))}
 			out = append(out, m)
 		}

@@ -19,10 +19,13 @@ func checkStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem 
 	listener, route := g.Node(parent), g.Node(child)
 	if route.Role == topology.ListenerSet && route.Object != nil {
 		p := model.Problem{Severity: model.Info, Code: model.NotReached,
-			Message: fmt.Sprintf("the operator does not look at listener sets: no policy is enforced on the ways through %s", route.Ref)}.At(route.Object)
+			Message: fmt.Sprintf(
+				"the operator does not look at listener sets: no policy is enforced on the ways through %s",
+				route.Ref)}.At(route.Object)
 		return &p
 	}
-	if listener.Role != topology.Listener || route.Role != topology.Route || route.Object == nil || listener.Object == nil {
+	if listener.Role != topology.Listener || route.Role != topology.Route || route.Object == nil ||
+		listener.Object == nil {
 		return nil
 	}
 	own := g.Hostname(parent)
@@ -38,7 +41,9 @@ func checkStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem 
 			return nil
 		}
 	}
-	p := hostnameNarrower.NewProblem("no hostname of %s is within %q of %s: traffic is routed, but the operator enforces no policy on this way", route.Ref, own, listener.Ref).At(route.Object)
+	p := hostnameNarrower.NewProblem(
+		"no hostname of %s is within %q of %s: traffic is routed, but the operator enforces no policy on this way",
+		route.Ref, own, listener.Ref).At(route.Object)
 	return &p
 }
 
@@ -48,5 +53,6 @@ func isHostWithin(host, outer string) bool {
 		return true
 	}
 	suffix, wild := strings.CutPrefix(outer, "*")
-	return wild && strings.HasSuffix(host, suffix) && len(strings.TrimPrefix(host, "*")) >= len(suffix) && host != suffix
+	return wild && strings.HasSuffix(host, suffix) && len(strings.TrimPrefix(host, "*")) >= len(suffix) &&
+		host != suffix
 }

@@ -74,7 +74,8 @@ func TestValidStep(t *testing.T) {
 				continue
 			}
 			if p.Code != hostnameNarrower.ID || p.Severity != model.Warning || p.Ref == nil || p.Ref.Name != "route" ||
-				!strings.Contains(p.Message, strings.Trim(tc.listener, "'")) || !strings.Contains(p.Message, "gateway/app/gw web") {
+				!strings.Contains(p.Message, strings.Trim(tc.listener, "'")) ||
+				!strings.Contains(p.Message, "gateway/app/gw web") {
 				t.Errorf("%s: listener %q, hostnames %s: reports %+v", kind, tc.listener, tc.hosts, *p)
 			}
 		}
@@ -87,14 +88,16 @@ func TestValidStepElsewhere(t *testing.T) {
 	for _, parent := range g.Order(topology.Traffic) {
 		for _, child := range g.Children(topology.Traffic, parent) {
 			between := [2]topology.Role{g.Node(parent).Role, g.Node(child).Role}
-			if p := checkStep(g, parent, child); (p != nil) != (between == [2]topology.Role{topology.Listener, topology.Route} && g.Node(parent).Ref.Section == "web") {
+			if p := checkStep(g, parent, child); (p != nil) != (between == [2]topology.Role{topology.Listener,
+				topology.Route} && g.Node(parent).Ref.Section == "web") {
 				t.Errorf("from %s to %s: %+v", g.Node(parent).Ref, g.Node(child).Ref, p)
 			}
 		}
 	}
 }
 
-// routed is a route of the kind below a Gateway whose second listener, web, has the hostname; the first one takes every host.
+// routed is a route of the kind below a Gateway whose second listener, web, has the hostname; the
+// first one takes every host.
 func routed(t *testing.T, kind, listener, hosts string) *topology.Graph {
 	t.Helper()
 	spec := "parentRefs: [{name: gw}], rules: [{name: only}]"

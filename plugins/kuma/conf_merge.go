@@ -39,7 +39,10 @@ type confMerger struct{ merge.Output }
 // addUnit merges one unit of a stronger conf.
 func (m *confMerger) addUnit(u merge.Unit) {
 	if isJoinedList(u) {
-		if i := slices.IndexFunc(m.Units, func(o merge.Unit) bool { return o.Path.String() == u.Path.String() && isJoinedList(o) }); i >= 0 {
+		if i := slices.IndexFunc(m.Units, func(o merge.Unit) bool {
+			return o.Path.String() == u.Path.String() &&
+				isJoinedList(o)
+		}); i >= 0 {
 			m.joinLists(i, u)
 			return
 		}

@@ -40,21 +40,25 @@ func TestMerged(t *testing.T) {
 		{"objects deep, the last wins", []string{`{"a":{"x":1,"y":1}}`, `{"a":{"y":2}}`}, `{"a":{"x":1,"y":2}}`},
 		{"lists are replaced", []string{`{"l":[1,2]}`, `{"l":[3]}`}, `{"l":[3]}`},
 		{"an empty list empties", []string{`{"l":[1,2]}`, `{"l":[]}`}, `{"l":[]}`},
-		{"append lists are joined, duplicates kept", []string{`{"appendL":[1,2]}`, `{"appendL":[2]}`}, `{"appendL":[1,2,2]}`},
+		{"append lists are joined, duplicates kept", []string{`{"appendL":[1,2]}`, `{"appendL":[2]}`},
+			`{"appendL":[1,2,2]}`},
 		{"an empty append list changes nothing", []string{`{"appendL":[1]}`, `{"appendL":[]}`}, `{"appendL":[1]}`},
-		{"joined at any depth", []string{`{"a":{"appendL":[1]}}`, `{"a":{"appendL":[2],"b":1}}`}, `{"a":{"appendL":[1,2],"b":1}}`},
+		{"joined at any depth", []string{`{"a":{"appendL":[1]}}`, `{"a":{"appendL":[2],"b":1}}`},
+			`{"a":{"appendL":[1,2],"b":1}}`},
 		{"not inside lists", []string{`{"l":[{"appendL":[1]}]}`, `{"l":[{"appendL":[2]}]}`}, `{"l":[{"appendL":[2]}]}`},
 		{"a name that only begins so", []string{`{"appendix":[1]}`, `{"appendix":[2]}`}, `{"appendix":[2]}`},
 		{"a scalar that is called so", []string{`{"appendL":1}`, `{"appendL":2}`}, `{"appendL":2}`},
 		{"a null is not there", []string{`{"a":1,"b":{"c":1}}`, `{"a":null,"b":null}`}, `{"a":1,"b":{"c":1}}`},
 		{"an object of nulls is empty", []string{`{"a":1,"b":{"c":null}}`}, `{"a":1,"b":{}}`},
-		{"an object of nulls changes nothing", []string{`{"b":{"d":1}}`, `{"b":{"c":null}}`, `{"b":{"d":null}}`}, `{"b":{"d":1}}`},
+		{"an object of nulls changes nothing", []string{`{"b":{"d":1}}`, `{"b":{"c":null}}`, `{"b":{"d":null}}`},
+			`{"b":{"d":1}}`},
 		{"an object of nulls is filled", []string{`{"b":{"c":null}}`, `{"b":{"d":1}}`}, `{"b":{"d":1}}`},
 		{"a conf of nulls is empty", []string{`{"a":null}`}, `{}`},
 		{"an object of nulls in place of a scalar", []string{`{"a":1}`, `{"a":{"x":null}}`}, `{"a":{}}`},
 		{"an empty object changes nothing", []string{`{"a":{"x":1}}`, `{"a":{}}`}, `{"a":{"x":1}}`},
 		{"an empty object leaves an empty one in it", []string{`{"a":{"b":{}}}`, `{"a":{}}`}, `{"a":{"b":{}}}`},
-		{"an empty object leaves all that is in it", []string{`{"a":{"x":1,"b":{}}}`, `{"a":{}}`}, `{"a":{"b":{},"x":1}}`},
+		{"an empty object leaves all that is in it", []string{`{"a":{"x":1,"b":{}}}`, `{"a":{}}`},
+			`{"a":{"b":{},"x":1}}`},
 		{"an empty object in place of a scalar", []string{`{"a":1}`, `{"a":{}}`}, `{"a":{}}`},
 		{"an empty object is filled", []string{`{"a":{}}`, `{"a":{"x":1}}`}, `{"a":{"x":1}}`},
 		{"an object in place of a scalar", []string{`{"a":1}`, `{"a":{"x":1}}`}, `{"a":{"x":1}}`},
@@ -73,7 +77,10 @@ func accounted(t *testing.T, name string, s merge.Stack, effects []merge.Effect)
 	t.Helper()
 	for i, l := range s.Layers {
 		for _, u := range l.Blocks[0].Units {
-			if !slices.ContainsFunc(effects, func(e merge.Effect) bool { return e.Rule == u.Path.String() && e.From[0].Layer == i }) {
+			if !slices.ContainsFunc(effects, func(e merge.Effect) bool {
+				return e.Rule == u.Path.String() &&
+					e.From[0].Layer == i
+			}) {
 				t.Errorf("%s: nothing is said of %s of layer %d", name, u.Path, i)
 			}
 		}
@@ -107,7 +114,9 @@ func TestRouteTable(t *testing.T) {
 	weak := `{"rules":[` + rule("/x", "filters") + `,` + rule("/y", "backendRefs") + `,` + rule("/z", "filters") + `]}`
 	strong := `{"rules":[` + rule("/s", "filters") + `,` + rule("/y", "filters") + `]}`
 	units, _ := foldRouteTable(confs(t, weak, strong))
-	want := `{"rules":[` + rule("/s", "filters") + `,{"default":{"backendRefs":["/y"],"filters":["/y"]},"matches":[{"path":"/y"}]},` + rule("/x", "filters") + `,` + rule("/z", "filters") + `]}`
+	want := `{"rules":[` + rule("/s", "filters") +
+		`,{"default":{"backendRefs":["/y"],"filters":["/y"]},"matches":[{"path":"/y"}]},` + rule("/x", "filters") +
+		`,` + rule("/z", "filters") + `]}`
 	var a, b any
 	_ = json.Unmarshal([]byte(doc(units)), &a)
 	_ = json.Unmarshal([]byte(want), &b)

@@ -49,7 +49,8 @@ type meshRoute struct {
 }
 
 func buildMeshIndex(in *model.Snapshot, s model.Settings) *meshIndex {
-	w := &meshIndex{dialect214: isDialect214(s), byNamespace: map[string][]*dataplane{}, byName: map[indexKey][]*destination{}, byKind: map[indexKey][]*destination{}}
+	w := &meshIndex{dialect214: isDialect214(s), byNamespace: map[string][]*dataplane{},
+		byName: map[indexKey][]*destination{}, byKind: map[indexKey][]*destination{}}
 	for _, o := range in.OfKind(dataplaneKind) {
 		d := readDataplane(o, in, s)
 		w.dataplanes = append(w.dataplanes, &d)
@@ -206,7 +207,8 @@ func (w *meshIndex) findRoutes(ref model.Body, policy map[string]string) []*mode
 		switch {
 		case r.labels[meshLabel] != policy[meshLabel]:
 		case w.selectsByLabels(ref) && hasLabels(r.labels, labels),
-			!w.selectsByLabels(ref) && name != "" && displayName(r.labels, r.object) == name && isNamedBy(r.labels, ref, policy):
+			!w.selectsByLabels(ref) && name != "" && displayName(r.labels, r.object) == name &&
+				isNamedBy(r.labels, ref, policy):
 			out = append(out, r.object)
 		}
 	}
@@ -219,11 +221,14 @@ func (w *meshIndex) unfoundProblems(p *policy.Policy, ref model.Body, n int) []m
 		return nil
 	}
 	kind := ref.Field("kind").Text()
-	problem := model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Message: fmt.Sprintf("%s: no %s of mesh %s is what its targetRef asks for: the item is ignored", p.Part, kind, p.Label(meshLabel))}
+	problem := model.Problem{Severity: model.Warning, Code: model.TargetNotFound,
+		Message: fmt.Sprintf("%s: no %s of mesh %s is what its targetRef asks for: the item is ignored", p.Part, kind,
+			p.Label(meshLabel))}
 	switch kind {
 	case "MeshService", "MeshExternalService", "MeshMultiZoneService", "MeshHTTPRoute":
 	default:
-		problem.Code, problem.Message = model.NotEvaluated, fmt.Sprintf("%s: a destination of kind %s is not evaluated", p.Part, kind)
+		problem.Code, problem.Message = model.NotEvaluated, fmt.Sprintf(
+			"%s: a destination of kind %s is not evaluated", p.Part, kind)
 	}
 	return []model.Problem{problem.At(p.Object)}
 }

@@ -62,7 +62,8 @@ func dialectProblems(in *model.Snapshot, s model.Settings) []model.Problem {
 	dialect, by, mark := findDialect(in, s)
 	if by != nil {
 		return []model.Problem{model.Problem{Severity: model.Info, Code: model.ProfileChosen,
-			Message: fmt.Sprintf("Kuma's objects are read in the dialect of 2.14, because of %s", mark), Hint: "--vendor-setting kuma.dialect=3.0 reads them otherwise"}.At(by)}
+			Message: fmt.Sprintf("Kuma's objects are read in the dialect of 2.14, because of %s",
+				mark), Hint: "--vendor-setting kuma.dialect=3.0 reads them otherwise"}.At(by)}
 	}
 	if dialect != "3.0" {
 		return nil
@@ -74,7 +75,8 @@ func dialectProblems(in *model.Snapshot, s model.Settings) []model.Problem {
 		}
 		if mark := findOldFeature(o); mark != "" {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: mark + " is of 2.14 and unknown to the dialect 3.0, which was chosen", Hint: "--vendor-setting kuma.dialect=2.14"}.At(o))
+				Message: mark + " is of 2.14 and unknown to the dialect 3.0, which was chosen",
+				Hint:    "--vendor-setting kuma.dialect=2.14"}.At(o))
 		}
 	}
 	return out

@@ -19,7 +19,8 @@ var (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"kuma.Permissions": buildPermissionGates, "kuma.TLS": buildTLSGates, "kuma.Limits": buildLimitGates, "kuma.Timeouts": buildTimeoutGates, "kuma.Retries": buildRetryGates}
+	return protect.Functions{"kuma.Permissions": buildPermissionGates, "kuma.TLS": buildTLSGates,
+		"kuma.Limits": buildLimitGates, "kuma.Timeouts": buildTimeoutGates, "kuma.Retries": buildRetryGates}
 }
 
 // isInbound reports whether settings are those of an inbound.
@@ -45,7 +46,8 @@ func findInboundConf(v *resolve.Verdict, path ...string) (locatedValue, bool) {
 			continue
 		}
 		if value := model.Get(entry, append([]string{"default"}, path...)...); value != nil {
-			out, found = locatedValue{value, findWriter(v, rule), rule.Name + ".default." + strings.Join(path, ".")}, true
+			out, found = locatedValue{value, findWriter(v, rule), rule.Name + ".default." +
+				strings.Join(path, ".")}, true
 		}
 	}
 	return out, found
@@ -65,7 +67,8 @@ func findConf(in protect.Input, path ...string) (locatedValue, bool) {
 	return locatedValue{value, in.Source(path...), strings.Join(path, ".")}, value != nil
 }
 
-// openness is why requests come to an inbound without a certificate of the mesh; no code: they do not.
+// openness is why requests come to an inbound without a certificate of the mesh; no code: they do
+// not.
 type openness struct {
 	code    gate.Code
 	object  model.Ref
@@ -193,7 +196,10 @@ func buildPermissionGates(in protect.Input, g protect.Gate) []protect.Gate {
 		}
 		out = append(out, one)
 	}
-	if some(func(p *permission) bool { return p.deniesAll }) || !some(func(p *permission) bool { return p.allows || p.shadows }) {
+	if some(func(p *permission) bool { return p.deniesAll }) || !some(func(p *permission) bool {
+		return p.allows ||
+			p.shadows
+	}) {
 		for i := range all {
 			if all[i].deniesAll || !some(func(p *permission) bool { return p.deniesAll }) {
 				add(&all[i], gate.DeniesAll)
@@ -291,7 +297,8 @@ func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
 		return []protect.Gate{g}
 	}
 	g.Object, g.Field = rate.object, rate.field
-	g.Counters = []protect.Counter{{Limit: model.Get(rate.value, "num"), Per: model.Text(rate.value, "interval"), Scope: "backend", Replicas: "each"}}
+	g.Counters = []protect.Counter{{Limit: model.Get(rate.value, "num"), Per: model.Text(rate.value, "interval"),
+		Scope: "backend", Replicas: "each"}}
 	return []protect.Gate{g}
 }
 

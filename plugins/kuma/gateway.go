@@ -77,7 +77,8 @@ func (p *proxySelector) matchGateway(d *dataplane, all proxySelection) proxySele
 		return proxySelection{why: "the MeshGateway is not the one of this proxy"}
 	case len(fits) > 1:
 		return proxySelection{why: "several MeshGateways fit it alike", unknown: true}
-	case slices.ContainsFunc(fits[at].listeners, func(tags model.Body) bool { return hasTags(tags, p.ref.Field("tags"), "") }):
+	case slices.ContainsFunc(fits[at].listeners,
+		func(tags model.Body) bool { return hasTags(tags, p.ref.Field("tags"), "") }):
 		return all
 	}
 	return proxySelection{why: "no listener of the MeshGateway has the tags"}

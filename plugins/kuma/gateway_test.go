@@ -25,7 +25,8 @@ func TestBehind(t *testing.T) {
 		if kind != "" {
 			gw["type"] = kind
 		}
-		d := readDataplane(object("Dataplane", "shop", "d", nil, map[string]any{"spec": map[string]any{"networking": map[string]any{"gateway": gw}}}), in, settings())
+		d := readDataplane(object("Dataplane", "shop", "d", nil,
+			map[string]any{"spec": map[string]any{"networking": map[string]any{"gateway": gw}}}), in, settings())
 		return &d
 	}
 	for _, test := range []struct {

@@ -33,7 +33,8 @@ func computedLabelProblems(in *model.Snapshot, s model.Settings) []model.Problem
 	n := 0
 	var first *model.Object
 	for _, o := range in.Objects {
-		if isPolicy(o) && o.Labels[roleLabel] == "" && (o.Labels[originLabel] == "" || o.Labels[originLabel] == s.Text("kuma.mode")) {
+		if isPolicy(o) && o.Labels[roleLabel] == "" && (o.Labels[originLabel] == "" ||
+			o.Labels[originLabel] == s.Text("kuma.mode")) {
 			if n++; first == nil {
 				first = o
 			}
@@ -43,15 +44,17 @@ func computedLabelProblems(in *model.Snapshot, s model.Settings) []model.Problem
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-		Message: fmt.Sprintf("labels that the control plane writes are computed where they are absent: of this policy and %d more, the role", n-1),
-		Hint:    "--vendor-setting kuma.labels=stored takes them as they are"}.At(first)}
+		Message: fmt.Sprintf(
+			"labels that the control plane writes are computed where they are absent: of this policy and %d more, the role", n-1),
+		Hint: "--vendor-setting kuma.labels=stored takes them as they are"}.At(first)}
 }
 
 // admissionProblems is what the control plane's admission refuses about a policy. It is evaluated
 // all the same.
 func admissionProblems(o *model.Object, s model.Settings) []model.Problem {
 	invalid := func(format string, args ...any) []model.Problem {
-		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "the control plane refuses it: " + fmt.Sprintf(format, args...)}.At(o)}
+		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.InvalidObject,
+			Message: "the control plane refuses it: " + fmt.Sprintf(format, args...)}.At(o)}
 	}
 	body := o.Body.At("spec")
 	to, rules, from := body.Field("to"), body.Field("rules"), body.Field("from")
@@ -81,7 +84,8 @@ func admissionProblems(o *model.Object, s model.Settings) []model.Problem {
 func canName(policy, kind string) bool {
 	switch kind {
 	case "MeshHTTPRoute":
-		return policy != "MeshCircuitBreaker" && policy != "MeshHealthCheck" && policy != "MeshRateLimit" && policy != "MeshFaultInjection" && policy != "MeshHTTPRoute" && policy != "MeshTCPRoute"
+		return policy != "MeshCircuitBreaker" && policy != "MeshHealthCheck" && policy != "MeshRateLimit" &&
+			policy != "MeshFaultInjection" && policy != "MeshHTTPRoute" && policy != "MeshTCPRoute"
 	case "MeshService", "MeshExternalService", "MeshMultiZoneService":
 		return policy != "MeshRateLimit" && policy != "MeshFaultInjection"
 	}
@@ -94,7 +98,8 @@ func unevaluatedProblems(o *model.Object) []model.Problem {
 	for i, item := range o.Body.At("spec", "to").Items {
 		if item.Field("hostnames").Len() > 0 {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: fmt.Sprintf("to[%d].hostnames is of 2.14 and not evaluated in the dialect 3.0: the rules are listed as if they were for all", i)}.At(o))
+				Message: fmt.Sprintf(
+					"to[%d].hostnames is of 2.14 and not evaluated in the dialect 3.0: the rules are listed as if they were for all", i)}.At(o))
 		}
 	}
 	return out
@@ -111,8 +116,10 @@ func permissionProblems(in *model.Snapshot, s model.Settings) []model.Problem {
 			continue
 		}
 		said[mesh] = true
-		message := fmt.Sprintf("mesh %s: of the rules of an inbound any deny decides before any allow, whatever their order; without one that matches, requests are denied", mesh)
-		if m := in.Get(model.Ref{Group: group, Kind: "Mesh", Name: mesh}); m == nil || settingsOf(m).At("mtls", "enabledBackend").Text() == "" {
+		message := fmt.Sprintf(
+			"mesh %s: of the rules of an inbound any deny decides before any allow, whatever their order; without one that matches, requests are denied", mesh)
+		if m := in.Get(model.Ref{Group: group, Kind: "Mesh", Name: mesh}); m == nil ||
+			settingsOf(m).At("mtls", "enabledBackend").Text() == "" {
 			message += "; they have an effect only with mTLS, which the Mesh does not enable (a MeshIdentity may)"
 		}
 		out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: message}.At(o))

@@ -98,7 +98,8 @@ func findMesh(o *model.Object, in *model.Snapshot) string {
 	return "default"
 }
 
-// isPolicy reports whether the object is one of the targetRef policies: any kind of the group that is none of its other objects.
+// isPolicy reports whether the object is one of the targetRef policies: any kind of the group that
+// is none of its other objects.
 func isPolicy(o *model.Object) bool {
 	switch o.Ref.Kind {
 	case "Mesh", "Dataplane", "MeshService", "MeshExternalService", "MeshMultiZoneService", "MeshGateway":

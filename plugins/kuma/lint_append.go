@@ -42,8 +42,10 @@ func findIdleAppends(r *resolve.Resolution) []model.Problem {
 			if idle[p] == "" || read[p] || len(k.Gaps().Of(p)) > 0 {
 				continue
 			}
-			out = append(out, appendWithoutEffect.NewProblem("with passthroughMode %s the matches that %s appends are not read", idle[p], p.Ref()).
-				At(p.Object, "spec", "default", "appendMatch"))
+			out = append(out,
+				appendWithoutEffect.NewProblem("with passthroughMode %s the matches that %s appends are not read",
+					idle[p], p.Ref()).
+					At(p.Object, "spec", "default", "appendMatch"))
 		}
 	}
 	return out

@@ -11,8 +11,8 @@ var builtinPolicyWins = model.Rule{ID: "BuiltinPolicyWins", Severities: []model.
 	Summary: "a policy loses by its name to one that the control plane creates for every mesh and that is not in the input",
 	Fix:     "give it a name that comes earlier in the alphabet, or a narrower target"}
 
-// builtinPolicies are the policies that the control plane creates for a mesh, by kind: their names without the mesh's, and a field that they
-// set ("" for whatever a policy may set).
+// builtinPolicies are the policies that the control plane creates for a mesh, by kind: their names
+// without the mesh's, and a field that they set ("" for whatever a policy may set).
 var builtinPolicies = []struct{ kind, name, sets string }{
 	{"MeshTimeout", "mesh-timeout-to-all-", ""},
 	{"MeshRetry", "mesh-retry-all-", ""},
@@ -34,13 +34,18 @@ func findBuiltinWins(r *resolve.Resolution) []model.Problem {
 		for _, o := range in.OfKind(gk) {
 			labels := computeLabels(o, in, s)
 			builtin := b.name + labels[meshLabel]
-			if labels[roleLabel] != systemRole || labels[displayNameLabel] <= builtin || !isForWholeMesh(o, b.sets) || skipsBuiltin(in, labels[meshLabel]) {
+			if labels[roleLabel] != systemRole || labels[displayNameLabel] <= builtin || !isForWholeMesh(o, b.sets) ||
+				skipsBuiltin(in, labels[meshLabel]) {
 				continue
 			}
-			if slices.ContainsFunc(in.OfKind(gk), func(other *model.Object) bool { return computeLabels(other, in, s)[displayNameLabel] == builtin }) {
+			if slices.ContainsFunc(in.OfKind(gk), func(other *model.Object) bool {
+				return computeLabels(other, in,
+					s)[displayNameLabel] == builtin
+			}) {
 				continue
 			}
-			p := builtinPolicyWins.NewProblem("the control plane creates %s for the mesh, which is not in the input and comes before %s in the alphabet: it wins every field that both set",
+			p := builtinPolicyWins.NewProblem(
+				"the control plane creates %s for the mesh, which is not in the input and comes before %s in the alphabet: it wins every field that both set",
 				builtin, labels[displayNameLabel]).At(o)
 			p.Hint = "give the policy a name that comes before " + builtin
 			out = append(out, p)

@@ -16,16 +16,22 @@ var kinds []byte
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuma", Kinds: kinds, Gates: gateFunctions(), Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: findBuiltinWins}, {Rule: appendWithoutEffect, Find: findIdleAppends}},
+	return plugin.Plugin{Name: "kuma", Kinds: kinds, Gates: gateFunctions(),
+		Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: findBuiltinWins}, {Rule: appendWithoutEffect,
+			Find: findIdleAppends}},
 		Reading: descriptor.Reading{
 			Labels: map[string]policy.Labeler{"kuma.Labels": newLabeler},
 			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": toTyped}},
 		Attaching: descriptor.Attaching{
 			Links: []build.Linker{func(b *build.Builder) { b.AddExtension(extendGraph) }},
-			Legs:  map[string]policy.PointSearch{"kuma.Proxies": newProxyFinder, "kuma.Selected": newSelectionFinder, "kuma.TagProxies": newTagProxyFinder, "kuma.Destinations": newDestinationFinder}},
+			Legs: map[string]policy.PointSearch{"kuma.Proxies": newProxyFinder, "kuma.Selected": newSelectionFinder,
+				"kuma.TagProxies": newTagProxyFinder, "kuma.Destinations": newDestinationFinder}},
 		Merging: descriptor.Merging{
-			Compare: map[string]policy.Comparator{"kuma.Reference": compareReferences, "kuma.Destination": compareDestinations},
-			Folds: map[string]merge.PlanFunc{"kuma.Merged": foldConfs, "kuma.Items": foldItemOrder, "kuma.InboundRules": foldInboundRules,
-				"kuma.RouteTable": foldRouteTable, "kuma.FromTags": foldFromTags, "kuma.ToTags": foldToTags, "kuma.FirstRule": foldFirstRule},
+			Compare: map[string]policy.Comparator{"kuma.Reference": compareReferences,
+				"kuma.Destination": compareDestinations},
+			Folds: map[string]merge.PlanFunc{"kuma.Merged": foldConfs, "kuma.Items": foldItemOrder,
+				"kuma.InboundRules": foldInboundRules,
+				"kuma.RouteTable":   foldRouteTable, "kuma.FromTags": foldFromTags, "kuma.ToTags": foldToTags,
+				"kuma.FirstRule": foldFirstRule},
 			Splits: map[string]policy.Splitter{"kuma.Hostnames": newHostnameReader}}}
 }

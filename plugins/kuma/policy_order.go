@@ -15,7 +15,8 @@ func compareReferences(a, b *policy.Attached) int {
 	if x.Field("kind").Text() != "Dataplane" || y.Field("kind").Text() != "Dataplane" {
 		return 0
 	}
-	return cmp.Or(cmp.Compare(givenRank(x, "name"), givenRank(y, "name")), cmp.Compare(givenRank(x, "sectionName"), givenRank(y, "sectionName")))
+	return cmp.Or(cmp.Compare(givenRank(x, "name"), givenRank(y, "name")), cmp.Compare(givenRank(x, "sectionName"),
+		givenRank(y, "sectionName")))
 }
 
 // compareDestinations compares what items of two policies name, outbound only: its kind, then
@@ -26,7 +27,8 @@ func compareDestinations(a, b *policy.Attached) int {
 	}
 	x, y := a.Policy.Entry.Field("targetRef"), b.Policy.Entry.Field("targetRef")
 	kind := x.Field("kind").Text()
-	if c := cmp.Compare(rankDestinationKind(kind), rankDestinationKind(y.Field("kind").Text())); c != 0 || kind != "MeshService" {
+	if c := cmp.Compare(rankDestinationKind(kind), rankDestinationKind(y.Field("kind").Text())); c != 0 ||
+		kind != "MeshService" {
 		return c
 	}
 	return cmp.Compare(givenRank(x, "sectionName"), givenRank(y, "sectionName"))
@@ -35,7 +37,8 @@ func compareDestinations(a, b *policy.Attached) int {
 func isOutboundPart(p *policy.Policy) bool { return len(p.Part) > 2 && p.Part[:3] == "to[" }
 
 func rankDestinationKind(kind string) int {
-	return slices.Index([]string{"Mesh", "MeshSubset", "MeshService", "MeshServiceSubset", "MeshExternalService", "MeshMultiZoneService", "MeshGateway", "MeshHTTPRoute"}, cmp.Or(kind, "Mesh"))
+	return slices.Index([]string{"Mesh", "MeshSubset", "MeshService", "MeshServiceSubset", "MeshExternalService",
+		"MeshMultiZoneService", "MeshGateway", "MeshHTTPRoute"}, cmp.Or(kind, "Mesh"))
 }
 
 // givenRank is 1 if a field is there, else 0.

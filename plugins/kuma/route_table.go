@@ -34,7 +34,8 @@ func foldRouteTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	for i := range s.Layers {
 		rules := listRouteRules(s.Layers[i], i)
 		if len(rules) == 0 { // it takes part, with nothing
-			m.Note(merge.Unit{Path: merge.KeyPath("rules"), Value: []any{}, From: []merge.Source{{Layer: i, Block: merge.Bare}}}, merge.Dropped, merge.NoEffect, nil)
+			m.Note(merge.Unit{Path: merge.KeyPath("rules"), Value: []any{},
+				From: []merge.Source{{Layer: i, Block: merge.Bare}}}, merge.Dropped, merge.NoEffect, nil)
 		}
 		slices.Reverse(rules)
 		all = append(all, rules...)
@@ -69,7 +70,8 @@ func listRouteRules(l merge.Layer, at int) []routeRule {
 				rule, _ := entry.(map[string]any)
 				fields, _ := rule["default"].(map[string]any)
 				key, _ := json.Marshal(rule["matches"])
-				out = append(out, routeRule{rule["matches"], string(key), fields, merge.Source{Layer: at, Block: b.Kind}})
+				out = append(out, routeRule{rule["matches"], string(key), fields,
+					merge.Source{Layer: at, Block: b.Kind}})
 			}
 		}
 	}
@@ -139,7 +141,8 @@ func newSelfRule(l merge.Layer, at int) merge.Unit {
 	ref = maps.Clone(ref)
 	ref["weight"] = int64(1)
 	rule := map[string]any{"default": map[string]any{"backendRefs": []any{ref}}}
-	return merge.Unit{Path: merge.KeyPath("rules"), Value: []any{rule}, From: []merge.Source{{Layer: at, Block: merge.Bare}}}
+	return merge.Unit{Path: merge.KeyPath("rules"), Value: []any{rule},
+		From: []merge.Source{{Layer: at, Block: merge.Bare}}}
 }
 
 func sortKeys(m map[string]any) []string {

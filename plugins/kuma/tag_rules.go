@@ -101,7 +101,8 @@ func segmentNames(p merge.Path) []string {
 }
 
 func (t tagCondition) compare(o tagCondition) int {
-	return cmp.Or(cmp.Compare(t.key, o.key), cmp.Compare(t.value, o.value), cmp.Compare(boolToInt(t.negated), boolToInt(o.negated)))
+	return cmp.Or(cmp.Compare(t.key, o.key), cmp.Compare(t.value, o.value), cmp.Compare(boolToInt(t.negated),
+		boolToInt(o.negated)))
 }
 
 func boolToInt(b bool) int {

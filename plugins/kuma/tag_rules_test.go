@@ -42,15 +42,20 @@ func TestTagRules(t *testing.T) {
 		want      []string
 	}{
 		{"one rule for all", true, []string{mesh}, []string{": map[v:mesh]"}},
-		{"what an item says and the rest", true, []string{mesh, team("a")}, []string{"team=a: map[v:a]", "team!=a: map[v:mesh]"}},
+		{"what an item says and the rest", true, []string{mesh, team("a")}, []string{"team=a: map[v:a]",
+			"team!=a: map[v:mesh]"}},
 		{"what nobody covers has no rule", true, []string{team("a")}, []string{"team=a: map[v:a]"}},
-		{"two values cannot meet: each is a group of its own, the last first", true, []string{mesh, team("a"), team("b")},
+		{"two values cannot meet: each is a group of its own, the last first", true,
+			[]string{mesh, team("a"), team("b")},
 			[]string{"team=b: map[v:b]", "team=a: map[v:a]", "team!=b: map[v:mesh]", "team!=a: map[v:mesh]"}},
 		{"outbounds by one key need no negations", false, []string{mesh, team("a"), team("b"), team("a")},
 			[]string{"team=a: map[v:a]", "team=b: map[v:b]", ": map[v:mesh]"}},
-		{"two keys meet", true, []string{team("a"), `{"targetRef":{"kind":"MeshService","name":"s"},"default":{"w":1}}`},
-			[]string{"kuma.io/service=s team=a: map[v:a w:1]", "kuma.io/service!=s team=a: map[v:a]", "kuma.io/service=s team!=a: map[w:1]"}},
-		{"resources are not tags", true, []string{`{"targetRef":{"kind":"MeshExternalService","name":"s"},"default":{"w":1}}`}, nil},
+		{"two keys meet", true,
+			[]string{team("a"), `{"targetRef":{"kind":"MeshService","name":"s"},"default":{"w":1}}`},
+			[]string{"kuma.io/service=s team=a: map[v:a w:1]", "kuma.io/service!=s team=a: map[v:a]",
+				"kuma.io/service=s team!=a: map[w:1]"}},
+		{"resources are not tags", true,
+			[]string{`{"targetRef":{"kind":"MeshExternalService","name":"s"},"default":{"w":1}}`}, nil},
 	} {
 		units, effects := foldTagRules(confs(t, test.items...), test.negations)
 		if got := rules(units); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", test.want) {

@@ -64,7 +64,8 @@ func (l *graphLinker) addMesh(name string, by *model.Object) topology.NodeID {
 		id = l.AddRef(topology.MeshRoot, model.Ref{Group: group, Kind: "Mesh", Name: name})
 		l.meshes[name] = id
 		l.problems = append(l.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-			Message: fmt.Sprintf("Mesh %s is not in the input; it is assumed to exist", name), Hint: "add its manifest"}.At(by))
+			Message: fmt.Sprintf("Mesh %s is not in the input; it is assumed to exist",
+				name), Hint: "add its manifest"}.At(by))
 	}
 	return id
 }
@@ -165,7 +166,8 @@ func newSelectionFinder(g *topology.Graph, in *model.Snapshot, s model.Settings)
 			found := sel.selectProxy(d)
 			if found.unknown {
 				unknown = append(unknown, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-					Message: fmt.Sprintf("whether it selects Dataplane %s is not evaluated: %s", d.object.Ref.FullName(), found.why)}.At(p.Object))
+					Message: fmt.Sprintf("whether it selects Dataplane %s is not evaluated: %s",
+						d.object.Ref.FullName(), found.why)}.At(p.Object))
 				continue
 			}
 			if found.why != "" {
@@ -214,7 +216,8 @@ func unselectedProblems(p *policy.Policy, sel *proxySelector, n int, why []strin
 	case "MeshHTTPRoute":
 		if len(sel.routes) == 0 {
 			return []model.Problem{model.Problem{Severity: model.Warning, Code: model.TargetNotFound,
-				Message: "the MeshHTTPRoute of its top-level targetRef is not found: the policy does not apply"}.At(p.Object)}
+				Message: "the MeshHTTPRoute of its top-level targetRef is not found: the policy does not apply"}.At(
+				p.Object)}
 		}
 		fallthrough
 	case "MeshGateway":

@@ -16,13 +16,16 @@ func admissionProblems(in *model.Snapshot, w *meshIndex) []model.Problem {
 		kind  model.GroupKind
 		fault func(o *model.Object, spec model.Body) string
 	}{
-		{authorizationKind, checkAuthorization}, {rateLimitKind, checkRateLimit}, {meshTLSKind, checkMeshTLS}, {networkKind, checkNetworkAuthentication}, {egressKind, checkEgressNetwork},
-		{oldAuthorizationKind, checkOldAuthorization}, {httpRouteKind, checkRoute}, {grpcRouteKind, checkRoute}, {tlsRouteKind, checkRoute}, {tcpRouteKind, checkRoute},
+		{authorizationKind, checkAuthorization}, {rateLimitKind, checkRateLimit}, {meshTLSKind,
+			checkMeshTLS}, {networkKind, checkNetworkAuthentication}, {egressKind, checkEgressNetwork},
+		{oldAuthorizationKind, checkOldAuthorization}, {httpRouteKind, checkRoute}, {grpcRouteKind,
+			checkRoute}, {tlsRouteKind, checkRoute}, {tcpRouteKind, checkRoute},
 		{ownRouteKind, checkRoute},
 	} {
 		for _, o := range in.OfKind(judge.kind) {
 			if why := judge.fault(o, o.Body.Field("spec")); why != "" {
-				out = append(out, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "the admission webhook refuses it: " + why}.At(o))
+				out = append(out, model.Problem{Severity: model.Warning, Code: model.InvalidObject,
+					Message: "the admission webhook refuses it: " + why}.At(o))
 			}
 		}
 	}
@@ -185,13 +188,15 @@ func checkRoute(o *model.Object, spec model.Body) string {
 	}
 	for _, rule := range spec.Field("rules").Items {
 		for _, m := range rule.Field("matches").Items {
-			if path := m.At("path", "value").Text(); gk != grpcRouteKind && path != "" && m.Text("path", "type") != "RegularExpression" && !strings.HasPrefix(path, "/") {
+			if path := m.At("path", "value").Text(); gk != grpcRouteKind && path != "" &&
+				m.Text("path", "type") != "RegularExpression" && !strings.HasPrefix(path, "/") {
 				return fmt.Sprintf("path %q is not absolute", path)
 			}
 		}
 		for _, b := range rule.Field("backendRefs").Items {
 			r := readReference(b, "")
-			if gk != ownRouteKind && (b.Field("kind").IsNull() && r.group == "" || r.isKind(serviceKind)) && b.Field("port").IsNull() {
+			if gk != ownRouteKind && (b.Field("kind").IsNull() && r.group == "" || r.isKind(serviceKind)) &&
+				b.Field("port").IsNull() {
 				return "the backend Service " + r.name + " has no port"
 			}
 		}
@@ -223,8 +228,10 @@ func findOverlappingServers(in *model.Snapshot, w *meshIndex) []model.Problem {
 					break
 				}
 				if selector.Len() == 0 || theirs.Len() == 0 || selector.String() == theirs.String() {
-					out = append(out, model.Problem{Severity: model.Warning, Code: serversOverlap.ID, Hint: "give one of them another port or selector",
-						Message: "Server " + other.Ref.FullName() + " selects the same port: the older one governs it, and the admission webhook lets no second one in"}.At(o))
+					out = append(out, model.Problem{Severity: model.Warning, Code: serversOverlap.ID,
+						Hint: "give one of them another port or selector",
+						Message: "Server " + other.Ref.FullName() +
+							" selects the same port: the older one governs it, and the admission webhook lets no second one in"}.At(o))
 					break
 				}
 			}

@@ -21,7 +21,8 @@ const (
 func checkDuration(text string) error {
 	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
 	unit := text[len(number):]
-	if _, err := strconv.ParseUint(number, 10, 64); err != nil || !slices.Contains([]string{"ms", "s", "m", "h", "d"}, unit) && !(unit == "" && strings.Trim(number, "0") == "") {
+	if _, err := strconv.ParseUint(number, 10, 64); err != nil || !slices.Contains([]string{"ms", "s", "m", "h", "d"},
+		unit) && !(unit == "" && strings.Trim(number, "0") == "") {
 		return fmt.Errorf("%q is no duration: it takes a whole number with ms, s, m, h or d", text)
 	}
 	return nil
@@ -90,7 +91,8 @@ func isHTTPCondition(word string) bool {
 }
 
 func isGRPCCondition(word string) bool {
-	return slices.Contains([]string{"cancelled", "deadline-exceeded", "internal", "resource-exhausted", "unavailable"}, word)
+	return slices.Contains([]string{"cancelled", "deadline-exceeded", "internal", "resource-exhausted", "unavailable"},
+		word)
 }
 
 // readTimeouts reads the block of timeouts; nil: there is none.
@@ -123,10 +125,13 @@ func readAccrual(notes map[string]string) (map[string]any, error) {
 	}
 	const consecutive, rate = accrualAnnotation + "-consecutive-", alphaPrefix + "failure-accrual-success-rate-"
 	r := annotationReader{annotations: notes}
-	out := map[string]any{"mode": mode, "maxFailures": r.readNumber(consecutive+"max-failures", 7), "minPenalty": r.readDuration(consecutive+"min-penalty", "1s"),
-		"maxPenalty": r.readDuration(consecutive+"max-penalty", "60s"), "jitterRatio": r.readRatio(consecutive+"jitter-ratio", 0.5)}
+	out := map[string]any{"mode": mode, "maxFailures": r.readNumber(consecutive+"max-failures", 7),
+		"minPenalty": r.readDuration(consecutive+"min-penalty", "1s"),
+		"maxPenalty": r.readDuration(consecutive+"max-penalty", "60s"), "jitterRatio": r.readRatio(consecutive+
+			"jitter-ratio", 0.5)}
 	if mode == "unified" {
-		out["successRate"] = map[string]any{"threshold": r.readRatio(rate+"threshold", 0.8), "window": r.readDuration(rate+"window", "10s"), "minRequests": r.readNumber(rate+"min-requests", 5)}
+		out["successRate"] = map[string]any{"threshold": r.readRatio(rate+"threshold", 0.8),
+			"window": r.readDuration(rate+"window", "10s"), "minRequests": r.readNumber(rate+"min-requests", 5)}
 	}
 	return out, r.err
 }
@@ -199,7 +204,8 @@ func findInert(notes map[string]string) []string {
 	var out []string
 	for key := range notes {
 		rate := strings.HasPrefix(key, alphaPrefix+"failure-accrual-success-rate")
-		if strings.HasPrefix(key, accrualAnnotation+"-") && notes[accrualAnnotation] == "" || rate && notes[accrualAnnotation] != "unified" {
+		if strings.HasPrefix(key, accrualAnnotation+"-") && notes[accrualAnnotation] == "" ||
+			rate && notes[accrualAnnotation] != "unified" {
 			out = append(out, key)
 		}
 	}
@@ -210,7 +216,8 @@ func findInert(notes map[string]string) []string {
 // hasOutboundAnnotations reports whether an object has annotations about outbound traffic.
 func hasOutboundAnnotations(o *model.Object) bool {
 	for key := range o.Annotations {
-		if strings.HasPrefix(key, retryPrefix) || strings.HasPrefix(key, timeoutPrefix) || strings.HasPrefix(key, accrualAnnotation) || strings.HasPrefix(key, alphaPrefix) {
+		if strings.HasPrefix(key, retryPrefix) || strings.HasPrefix(key, timeoutPrefix) ||
+			strings.HasPrefix(key, accrualAnnotation) || strings.HasPrefix(key, alphaPrefix) {
 			return true
 		}
 	}

@@ -43,7 +43,8 @@ func (w *meshIndex) findServersOfOld(o *model.Object) []*server {
 	selector, err := selector.ReadLabelSelector(spec.Field("selector"))
 	var out []*server
 	for _, v := range w.servers[o.Ref.Namespace] {
-		if name != "" && v.object.Ref.Name == name || name == "" && err == nil && selector.SelectsLabels(v.object.Labels) {
+		if name != "" && v.object.Ref.Name == name || name == "" && err == nil &&
+			selector.SelectsLabels(v.object.Labels) {
 			out = append(out, v)
 		}
 	}
@@ -69,11 +70,14 @@ func newAuthorizationFinder(g *topology.Graph, in *model.Snapshot, s model.Setti
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		o := p.Object
 		problem := func(severity model.Severity, code model.Code, hint, format string, args ...any) []model.Problem {
-			return []model.Problem{model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o)}
+			return []model.Problem{model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
+				Hint: hint}.At(o)}
 		}
 		ref, ok := findTarget(o)
 		if !ok {
-			return nil, problem(model.Warning, model.InvalidTarget, "it may target: Server, HTTPRoute, GRPCRoute, Namespace", "%s may not be a target: the policy does not apply", o.Text("spec", "targetRef", "kind"))
+			return nil, problem(model.Warning, model.InvalidTarget,
+				"it may target: Server, HTTPRoute, GRPCRoute, Namespace",
+				"%s may not be a target: the policy does not apply", o.Text("spec", "targetRef", "kind"))
 		}
 		out := findServerNodes(g, w.findServers(o))
 		for _, id := range g.Lookup(ref) {
@@ -85,13 +89,17 @@ func newAuthorizationFinder(g *topology.Graph, in *model.Snapshot, s model.Setti
 		switch found := in.Get(ref) != nil; {
 		case len(out) > 0:
 		case ref.Kind == "Namespace":
-			problems = append(problems, problem(model.Info, model.NotReached, "", "no Server is in its Namespace; it does not reach ports without one")...)
+			problems = append(problems, problem(model.Info, model.NotReached, "",
+				"no Server is in its Namespace; it does not reach ports without one")...)
 		case !found && in.Cluster.IsUnreadRef(ref):
-			problems = append(problems, problem(model.Warning, model.NotEvaluated, "ask for the permission to list them", "%s may not be read", ref)...)
+			problems = append(problems, problem(model.Warning, model.NotEvaluated,
+				"ask for the permission to list them", "%s may not be read", ref)...)
 		case !found:
-			problems = append(problems, problem(model.Warning, model.TargetNotFound, "", "%s is not found: the policy does not apply", ref)...)
+			problems = append(problems, problem(model.Warning, model.TargetNotFound, "",
+				"%s is not found: the policy does not apply", ref)...)
 		default:
-			problems = append(problems, problem(model.Warning, model.NotReached, "", "%s is on no Server: nobody asks the policy", ref)...)
+			problems = append(problems, problem(model.Warning, model.NotReached, "",
+				"%s is on no Server: nobody asks the policy", ref)...)
 		}
 		return out, problems
 	}
@@ -104,7 +112,8 @@ func newOldAuthorizationFinder(g *topology.Graph, in *model.Snapshot, s model.Se
 		out := findServerNodes(g, w.findServersOfOld(p.Object))
 		problems := w.voidProblems(w.readOldAuthorization(p.Object))
 		if len(out) == 0 {
-			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Message: "no Server in its namespace is called so, or has the labels: it does not apply"}.At(p.Object))
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.TargetNotFound,
+				Message: "no Server in its namespace is called so, or has the labels: it does not apply"}.At(p.Object))
 		}
 		return out, problems
 	}
@@ -115,9 +124,13 @@ func (w *meshIndex) voidProblems(g grant) []model.Problem {
 	if g.voidReason == "" {
 		return nil
 	}
-	p := model.Problem{Severity: model.Warning, Code: voidPolicy.ID, Message: g.voidReason + ": the policy is ignored as a whole, and lets nobody in", Hint: "add what is missing, or take the reference out"}.At(g.policy)
-	if g.missing != "" && w.in.Cluster != nil && (w.in.Cluster.HasUnread(meshTLSKind) || w.in.Cluster.HasUnread(networkKind)) {
-		p.Code, p.Message, p.Hint = model.NotEvaluated, g.missing+" may not be read: whether the policy lets anybody in is not known", ""
+	p := model.Problem{Severity: model.Warning, Code: voidPolicy.ID, Message: g.voidReason +
+		": the policy is ignored as a whole, and lets nobody in",
+		Hint: "add what is missing, or take the reference out"}.At(g.policy)
+	if g.missing != "" && w.in.Cluster != nil && (w.in.Cluster.HasUnread(meshTLSKind) ||
+		w.in.Cluster.HasUnread(networkKind)) {
+		p.Code, p.Message, p.Hint = model.NotEvaluated, g.missing+
+			" may not be read: whether the policy lets anybody in is not known", ""
 	}
 	return []model.Problem{p}
 }
@@ -133,7 +146,10 @@ func newGrantSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) f
 		if role := g.Node(id).Role; role != serverRole && role != serverRouteRole {
 			return nil
 		}
-		return &policy.Situation{Place: func(p *policy.Policy) (topology.NodeID, topology.Role) { return w.findGrantPlace(g, p, id) },
+		return &policy.Situation{Place: func(p *policy.Policy) (topology.NodeID,
+			topology.Role) {
+			return w.findGrantPlace(g, p, id)
+		},
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
 				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return w.foldGrants(layers) }
 			}}
@@ -141,7 +157,8 @@ func newGrantSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) f
 }
 
 // findGrantPlace is where a grant stands: at the Server, at the route, or at the Namespace.
-func (w *meshIndex) findGrantPlace(g *topology.Graph, p *policy.Policy, at topology.NodeID) (topology.NodeID, topology.Role) {
+func (w *meshIndex) findGrantPlace(g *topology.Graph, p *policy.Policy, at topology.NodeID) (topology.NodeID,
+	topology.Role) {
 	if p.Object.Ref.GroupKind() == authorizationKind {
 		switch ref, _ := findTarget(p.Object); {
 		case ref.Kind == "Namespace":

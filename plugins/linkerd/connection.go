@@ -74,7 +74,8 @@ func (j *connectionJudge) decide() *evaluate.Judgement {
 	out := &evaluate.Judgement{}
 	settle := func(o request.Outcome, why ...string) *evaluate.Judgement {
 		if o == request.Denied && j.to.meshed == selector.Maybe {
-			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+" has a proxy that asks is not known: "+j.to.why)
+			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+
+				" has a proxy that asks is not known: "+j.to.why)
 		}
 		d.Outcome, d.Why = o, append(why, j.notes...)
 		if j.identityAsked {
@@ -85,16 +86,20 @@ func (j *connectionJudge) decide() *evaluate.Judgement {
 	}
 	switch j.to.meshed {
 	case selector.No:
-		out.Outcome, out.Why = request.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " + j.to.why}
+		out.Outcome, out.Why = request.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " +
+			j.to.why}
 		return out
 	case selector.Maybe:
-		out.Problems = append(out.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
+		out.Problems = append(out.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
 	}
 	out.Problems = append(out.Problems, j.describeClient())
 	server := j.findGovernor(j.to, j.port)
 	if other := j.findRival(server); other != nil {
-		return settle(request.NotEvaluated, fmt.Sprintf("which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
-			server.object.Ref.FullName(), other.object.Ref.FullName()))
+		return settle(request.NotEvaluated,
+			fmt.Sprintf(
+				"which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
+				server.object.Ref.FullName(), other.object.Ref.FullName()))
 	}
 	all, where := j.listServerGrants(server)
 	fits := selector.No
@@ -105,7 +110,8 @@ func (j *connectionJudge) decide() *evaluate.Judgement {
 	d.Stage = where
 	for _, c := range all {
 		if c.fits == fits && fits != selector.No && c.policy != nil {
-			d.By = append(d.By, evaluate.Decider{Policy: c.policy.Ref, Origin: c.policy.Origin, Rule: c.name, Action: "allow"})
+			d.By = append(d.By, evaluate.Decider{Policy: c.policy.Ref, Origin: c.policy.Origin, Rule: c.name,
+				Action: "allow"})
 		}
 	}
 	if server != nil && len(server.activeRoutes()) > 0 {
@@ -117,7 +123,8 @@ func (j *connectionJudge) decide() *evaluate.Judgement {
 	case fits == selector.Yes:
 		return settle(request.Allowed, "it is let in by "+where)
 	case fits == selector.Maybe:
-		return settle(request.NotEvaluated, "whether it is let in by "+where+" depends on "+strings.Join(j.doubts, ", "))
+		return settle(request.NotEvaluated, "whether it is let in by "+where+" depends on "+
+			strings.Join(j.doubts, ", "))
 	case len(all) == 0:
 		return settle(request.Denied, where+" lets nobody in")
 	}
@@ -132,7 +139,8 @@ func (j *connectionJudge) findRival(first *server) *server {
 	}
 	for _, v := range j.servers[j.to.object.Ref.Namespace] {
 		timeless := v.object.Created.IsZero() || first.object.Created.IsZero()
-		if v != first && timeless && v.selectsWorkload(j.to) && slices.Contains(j.to.resolvePort(v.serverPort()), j.port) && j.bestMatch(v) != j.bestMatch(first) {
+		if v != first && timeless && v.selectsWorkload(j.to) && slices.Contains(j.to.resolvePort(v.serverPort()),
+			j.port) && j.bestMatch(v) != j.bestMatch(first) {
 			return v
 		}
 	}
@@ -154,7 +162,8 @@ func (j *connectionJudge) bestMatch(v *server) [2]selector.Truth {
 
 // decideByPath judges where routes decide: what the Server grants holds for all of them, and any
 // may have grants of its own.
-func (j *connectionJudge) decideByPath(server *server, fits selector.Truth, settle func(request.Outcome, ...string) *evaluate.Judgement) *evaluate.Judgement {
+func (j *connectionJudge) decideByPath(server *server, fits selector.Truth, settle func(request.Outcome,
+	...string) *evaluate.Judgement) *evaluate.Judgement {
 	names := make([]string, 0, len(server.activeRoutes()))
 	for _, route := range server.activeRoutes() {
 		names = append(names, route.Ref.String())
@@ -166,9 +175,13 @@ func (j *connectionJudge) decideByPath(server *server, fits selector.Truth, sett
 		}
 	}
 	if fits == selector.No && own == selector.No {
-		return settle(request.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it", server.object.Ref.FullName()))
+		return settle(request.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it",
+			server.object.Ref.FullName()))
 	}
-	return settle(request.NotEvaluated, fmt.Sprintf("Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)", server.object.Ref.FullName(), strings.Join(names, ", ")))
+	return settle(request.NotEvaluated,
+		fmt.Sprintf(
+			"Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)",
+			server.object.Ref.FullName(), strings.Join(names, ", ")))
 }
 
 // listRouteGrants are the grants of a route of its own.
@@ -312,7 +325,8 @@ func (j *connectionJudge) describeClient() model.Problem {
 		p.Message = "the client is an address: it is taken to have no identity"
 		return p
 	case j.from.meshed == selector.Yes:
-		p.Message = "the connection is taken to use mTLS, by which the client is " + j.clientIdentity() + ": " + j.from.why
+		p.Message = "the connection is taken to use mTLS, by which the client is " + j.clientIdentity() +
+			": " + j.from.why
 	case j.from.meshed == selector.No:
 		p.Message = "the client is taken to have no identity: " + j.from.why
 	default:

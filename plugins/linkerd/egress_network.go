@@ -29,7 +29,8 @@ func findClusterOverlap(o *model.Object, set settings) string {
 			of, ok := parsePrefix(text)
 			switch {
 			case !ok:
-			case containsNetwork(own, of) && hasRemainder(of, except), containsNetwork(of, own) && hasRemainder(own, except):
+			case containsNetwork(own, of) && hasRemainder(of, except), containsNetwork(of, own) &&
+				hasRemainder(own, except):
 				return n.Text("cidr") + " meets " + text
 			}
 		}
@@ -57,13 +58,16 @@ func hasRemainder(p netip.Prefix, except []netip.Prefix) bool {
 }
 
 // egressConditions is the condition that Linkerd writes about EgressNetworks (ST apply).
-func egressConditions(r *resolve.Resolution, _ *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func egressConditions(r *resolve.Resolution, _ *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	set := readSettings(r.Settings)
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
-		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "no network meets one of the cluster"}
+		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted",
+			Message: "no network meets one of the cluster"}
 		if what := findClusterOverlap(f.Policy.Object, set); what != "" {
-			c = status.Condition{Type: "Accepted", Status: "False", Reason: "EgressReasonNetworkOverlap", Message: "networks overlap those of the cluster: " + what}
+			c = status.Condition{Type: "Accepted", Status: "False", Reason: "EgressReasonNetworkOverlap",
+				Message: "networks overlap those of the cluster: " + what}
 		}
 		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{c}}}
 	}
@@ -81,7 +85,8 @@ func newSelfFinder(g *topology.Graph, _ *model.Snapshot, _ model.Settings) polic
 }
 
 // newEgressSituator is what an EgressNetwork says of the traffic that no route takes.
-func newEgressSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
+func newEgressSituator(g *topology.Graph, in *model.Snapshot,
+	s model.Settings) func(topology.NodeID) *policy.Situation {
 	if !isPresent(in, s) {
 		return nil
 	}
@@ -91,7 +96,10 @@ func newEgressSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) 
 			return nil
 		}
 		refused := findClusterOverlap(g.Node(id).Object, set) != ""
-		return &policy.Situation{Key: "", Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, egressRole },
+		return &policy.Situation{Key: "", Place: func(*policy.Policy) (topology.NodeID, topology.Role) {
+			return id,
+				egressRole
+		},
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
 				return func(merge.Stack) ([]merge.Unit, []merge.Effect) {
 					var m merge.Output

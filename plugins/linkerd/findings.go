@@ -30,7 +30,8 @@ var (
 )
 
 func listFindings() []plugin.Finding {
-	return []plugin.Finding{{Rule: voidPolicy}, {Rule: serversOverlap}, {Rule: unusedAuthentication, Find: findUnusedAuthentications}, {Rule: openAccess, Find: findOpenServers},
+	return []plugin.Finding{{Rule: voidPolicy}, {Rule: serversOverlap}, {Rule: unusedAuthentication,
+		Find: findUnusedAuthentications}, {Rule: openAccess, Find: findOpenServers},
 		{Rule: lostTimeouts, Find: findReplacedTimeouts}}
 }
 
@@ -38,7 +39,8 @@ func listFindings() []plugin.Finding {
 func findIdleAnnotations(in *model.Snapshot, w *meshIndex) []model.Problem {
 	var out []model.Problem
 	say := func(o *model.Object, format string, args ...any) {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf(format, args...)}.At(o))
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
+			Message: fmt.Sprintf(format, args...)}.At(o))
 	}
 	inward := func(o *model.Object, notes map[string]string) {
 		if word, ok := notes[defaultPolicyAnnotation]; ok && !slices.Contains(policyWords, word) {
@@ -68,7 +70,8 @@ func findIdleAnnotations(in *model.Snapshot, w *meshIndex) []model.Problem {
 				}
 			}
 			if keys := findInert(o.Annotations); keys != nil {
-				say(o, "annotation %s means nothing without %s, or with the mode that it has", strings.Join(keys, ", "), accrualAnnotation)
+				say(o, "annotation %s means nothing without %s, or with the mode that it has",
+					strings.Join(keys, ", "), accrualAnnotation)
 			}
 			if gk == egressKind && readLoadBias(o.Annotations) != nil {
 				say(o, "load balancing has no effect on an EgressNetwork")
@@ -131,7 +134,8 @@ func findOpenServers(r *resolve.Resolution) []model.Problem {
 			}
 		}
 		if names != nil {
-			out = append(out, openAccess.NewProblem("accessPolicy %s lets in whoever %s would let in, and others", v.accessPolicy(), strings.Join(names, ", ")).At(o, "spec", "accessPolicy"))
+			out = append(out, openAccess.NewProblem("accessPolicy %s lets in whoever %s would let in, and others",
+				v.accessPolicy(), strings.Join(names, ", ")).At(o, "spec", "accessPolicy"))
 		}
 	}
 	return out
@@ -139,7 +143,8 @@ func findOpenServers(r *resolve.Resolution) []model.Problem {
 
 // isWiderThan reports whether a grant of an accessPolicy is wider than another one.
 func (g *grant) isWiderThan(o grant) bool {
-	return len(g.identities) == 0 && (o.identities != nil || o.anyTLS || !isUniversal(o.networks)) && isUniversal(g.networks) ||
+	return len(g.identities) == 0 && (o.identities != nil || o.anyTLS || !isUniversal(o.networks)) &&
+		isUniversal(g.networks) ||
 		len(g.identities) > 0 && o.identities != nil && !slices.Contains(o.identities, "*") && isUniversal(g.networks)
 }
 
@@ -161,7 +166,9 @@ func findReplacedTimeouts(r *resolve.Resolution) []model.Problem {
 				}
 			}
 			if lost != nil {
-				out = append(out, lostTimeouts.NewProblem("its timeout annotations replace those of %s as a whole: without %s", parent.Ref, strings.Join(lost, " and ")).At(route))
+				out = append(out,
+					lostTimeouts.NewProblem("its timeout annotations replace those of %s as a whole: without %s",
+						parent.Ref, strings.Join(lost, " and ")).At(route))
 			}
 		}
 	}

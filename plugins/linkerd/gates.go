@@ -149,7 +149,8 @@ func listPortGrants(in protect.Input, own model.Ref) []gateGrant {
 	for _, path := range in.List("probes", "paths") {
 		text, _ := path.(string)
 		if text != "" && in.Reader.IsPath(text) {
-			out = append(out, gateGrant{object: in.Source("probes"), field: "probes", networks: model.Texts(in.Value("probes", "networks")), partial: true})
+			out = append(out, gateGrant{object: in.Source("probes"), field: "probes",
+				networks: model.Texts(in.Value("probes", "networks")), partial: true})
 		}
 	}
 	return out
@@ -169,7 +170,8 @@ func listGrants(in protect.Input, id topology.NodeID) []gateGrant {
 				continue
 			}
 			value := merge.Unpack(rule.Value)
-			w := gateGrant{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name, networks: model.Texts(value, "networks")}
+			w := gateGrant{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name,
+				networks: model.Texts(value, "networks")}
 			w.identity = model.Get(value, "identities") != nil
 			out = append(out, w)
 		}
@@ -186,7 +188,8 @@ func listUncertainGrants(in protect.Input, v *resolve.Verdict) []gateGrant {
 	w := meshIndex{in: snapshot, settings: readSettings(in.Resolution().Settings)}
 	for _, l := range v.Layers {
 		o := l.Policy.Object
-		if o.Ref.GroupKind() != authorizationKind || snapshot.HasAll(meshTLSKind, o.Ref.Namespace) && snapshot.HasAll(networkKind, o.Ref.Namespace) {
+		if o.Ref.GroupKind() != authorizationKind || snapshot.HasAll(meshTLSKind, o.Ref.Namespace) &&
+			snapshot.HasAll(networkKind, o.Ref.Namespace) {
 			continue
 		}
 		if g := w.readAuthorization(o); g.voidReason != "" && g.missing != "" {
@@ -230,7 +233,8 @@ func buildLimitGates(in protect.Input, g protect.Gate) []protect.Gate {
 		}
 		one := g
 		one.Object, one.Field = v.Layers[rule.From[0].Layer].Policy.Object.Ref, rule.Name
-		counter := protect.Counter{Limit: model.Get(merge.Unpack(rule.Value), "requestsPerSecond"), Per: "1s", Scope: "backend", Replicas: "each"}
+		counter := protect.Counter{Limit: model.Get(merge.Unpack(rule.Value), "requestsPerSecond"), Per: "1s",
+			Scope: "backend", Replicas: "each"}
 		switch rule.Name {
 		case "identity":
 			counter.Key = []string{"client identity"}

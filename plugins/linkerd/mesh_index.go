@@ -56,7 +56,8 @@ type server struct {
 
 // buildMeshIndex reads the Servers, the workloads and the routes on Servers.
 func buildMeshIndex(in *model.Snapshot, s model.Settings) *meshIndex {
-	w := &meshIndex{in: in, settings: readSettings(s), workloads: readWorkloads(in), servers: map[string][]*server{}, byObject: map[*model.Object]*server{}}
+	w := &meshIndex{in: in, settings: readSettings(s), workloads: readWorkloads(in), servers: map[string][]*server{},
+		byObject: map[*model.Object]*server{}}
 	for _, o := range in.OfKind(serverKind) {
 		v := readServer(o)
 		w.byObject[o] = v
@@ -118,7 +119,8 @@ func (v *server) accessPolicy() string { return cmp.Or(v.object.Text("spec", "ac
 
 // selectsWorkload reports whether a Server is about a workload.
 func (v *server) selectsWorkload(load *workload) bool {
-	return v.external == load.external && v.object.Ref.Namespace == load.object.Ref.Namespace && v.selector.SelectsLabels(load.labels)
+	return v.external == load.external && v.object.Ref.Namespace == load.object.Ref.Namespace &&
+		v.selector.SelectsLabels(load.labels)
 }
 
 // serverPort is the port of a Server.
@@ -161,7 +163,8 @@ func (w *meshIndex) findGovernor(load *workload, port int) *server {
 	return nil
 }
 
-// reference is a reference as Linkerd reads it: kinds and groups in any case, and core for the group that has no name.
+// reference is a reference as Linkerd reads it: kinds and groups in any case, and core for the
+// group that has no name.
 type reference struct{ group, kind, namespace, name string }
 
 func readReference(b model.Body, group string) reference {

@@ -19,7 +19,8 @@ func newEmptyFinder(*topology.Graph, *model.Snapshot, model.Settings) policy.Poi
 	return func(*policy.Policy) ([]topology.NodeID, []model.Problem) { return nil, nil }
 }
 
-// outboundParents are the objects that routes of the mesh can have as parents, and that have annotations or rules on them.
+// outboundParents are the objects that routes of the mesh can have as parents, and that have
+// annotations or rules on them.
 type outboundParents struct {
 	in         *model.Snapshot
 	routes     map[*model.Object][]*model.Object // attached, of HTTP and gRPC
@@ -29,7 +30,8 @@ type outboundParents struct {
 }
 
 func readOutbound(in *model.Snapshot, set settings) *outboundParents {
-	w := &outboundParents{in: in, routes: map[*model.Object][]*model.Object{}, onAllPorts: map[*model.Object]bool{}, ports: map[*model.Object][]int64{}}
+	w := &outboundParents{in: in, routes: map[*model.Object][]*model.Object{}, onAllPorts: map[*model.Object]bool{},
+		ports: map[*model.Object][]int64{}}
 	j := newRouteJudge(in, set)
 	for _, gk := range []model.GroupKind{grpcRouteKind, httpRouteKind, ownRouteKind} {
 		for _, o := range in.OfKind(gk) {
@@ -39,7 +41,8 @@ func readOutbound(in *model.Snapshot, set settings) *outboundParents {
 			seen := map[*model.Object]bool{}
 			for _, p := range o.Body.At("spec", "parentRefs").Items {
 				parent := j.findParent(o, p)
-				if parent == nil || parent.Ref.GroupKind() == serverKind || j.judgeParent(o, readParentPort(o, p)).reason != accepted {
+				if parent == nil || parent.Ref.GroupKind() == serverKind ||
+					j.judgeParent(o, readParentPort(o, p)).reason != accepted {
 					continue
 				}
 				if n, ok := p.Field("port").Value().(int64); ok {
@@ -64,7 +67,8 @@ func readOutbound(in *model.Snapshot, set settings) *outboundParents {
 	return w
 }
 
-// linkOutbound adds Services and EgressNetworks as parents of routes, and the rules of the routes on each.
+// linkOutbound adds Services and EgressNetworks as parents of routes, and the rules of the routes
+// on each.
 func linkOutbound(b *build.Extender, in *model.Snapshot, set settings) {
 	b.DeclareFamily(outboundFamily, outboundParentRole, outboundRuleRole)
 	w := readOutbound(in, set)
@@ -73,7 +77,8 @@ func linkOutbound(b *build.Extender, in *model.Snapshot, set settings) {
 		for _, route := range w.routes[parent] {
 			for i := range listRules(route) {
 				if hasOutboundAnnotations(parent) || hasOutboundAnnotations(route) || ruleTimeout(route, i) != "" {
-					b.Connect(outboundFamily, id, b.AddExtraNode(outboundRuleRole, route.Ref.WithSection(ruleName(route, i)), route))
+					b.Connect(outboundFamily, id, b.AddExtraNode(outboundRuleRole,
+						route.Ref.WithSection(ruleName(route, i)), route))
 				}
 			}
 		}
@@ -114,7 +119,8 @@ func ruleTimeout(route *model.Object, i int) string {
 }
 
 // newOutboundSituator is what annotations say of the traffic to a parent, and of a rule there.
-func newOutboundSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
+func newOutboundSituator(g *topology.Graph, in *model.Snapshot,
+	s model.Settings) func(topology.NodeID) *policy.Situation {
 	if !isPresent(in, s) {
 		return nil
 	}
@@ -211,7 +217,8 @@ func (b *annotationBlocks) addRuleTimeout(route *model.Object, i int) {
 
 // newOutboundSituation puts the blocks of a parent and those of a route together: of each sort
 // those of the route, if it has any, replace the parent's.
-func newOutboundSituation(id, up topology.NodeID, parent annotationBlocks, route *annotationBlocks, bare bool) *policy.Situation {
+func newOutboundSituation(id, up topology.NodeID, parent annotationBlocks, route *annotationBlocks,
+	bare bool) *policy.Situation {
 	layers := []*policy.Policy{parent.toLayer()}
 	if route != nil {
 		layers = append(layers, route.toLayer())
@@ -234,7 +241,8 @@ func newOutboundSituation(id, up topology.NodeID, parent annotationBlocks, route
 // toLayer is the annotations of an object as a layer.
 func (b *annotationBlocks) toLayer() *policy.Policy {
 	var units []merge.Unit
-	for name, block := range map[string]map[string]any{"retry": b.retry, "timeouts": b.timeouts, "failureAccrual": b.accrual, "loadBias": b.bias} {
+	for name, block := range map[string]map[string]any{"retry": b.retry, "timeouts": b.timeouts,
+		"failureAccrual": b.accrual, "loadBias": b.bias} {
 		if block != nil {
 			units = append(units, merge.Unit{Path: merge.KeyPath(name), Value: block})
 		}
@@ -251,7 +259,8 @@ func foldBlocks(parent annotationBlocks, route *annotationBlocks) ([]merge.Unit,
 		case ofRoute != nil && name == "timeouts" && route.fromRule != nil:
 			m.Take(path, ofRoute, 2)
 			if len(ofRoute) > 1 {
-				m.Units[len(m.Units)-1].From = append(m.Units[len(m.Units)-1].From, merge.Source{Layer: 1, Block: merge.Bare})
+				m.Units[len(m.Units)-1].From = append(m.Units[len(m.Units)-1].From,
+					merge.Source{Layer: 1, Block: merge.Bare})
 			}
 		case ofRoute != nil:
 			m.Take(path, ofRoute, 1)

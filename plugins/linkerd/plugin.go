@@ -18,12 +18,16 @@ var kinds []byte
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: listFindings(),
-		Status:     status.Functions{KindWriters: map[string]status.KindWriter{"linkerd.LimitAccepted": limitConditions, "linkerd.EgressAccepted": egressConditions}},
-		Evaluators: evaluate.Evaluators{"linkerd.Verdict": judgeConnection, "linkerd.Together": leaveToServers}, Gates: gateFunctions(),
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{
+			"linkerd.LimitAccepted": limitConditions, "linkerd.EgressAccepted": egressConditions}},
+		Evaluators: evaluate.Evaluators{"linkerd.Verdict": judgeConnection, "linkerd.Together": leaveToServers},
+		Gates:      gateFunctions(),
 		Attaching: descriptor.Attaching{
 			Links: []build.Linker{addToGraph},
-			Legs: map[string]policy.PointSearch{"linkerd.Ports": newServerFinder, "linkerd.Authorized": newAuthorizationFinder, "linkerd.OldAuthorized": newOldAuthorizationFinder,
+			Legs: map[string]policy.PointSearch{"linkerd.Ports": newServerFinder,
+				"linkerd.Authorized": newAuthorizationFinder, "linkerd.OldAuthorized": newOldAuthorizationFinder,
 				"linkerd.Limited": newLimitFinder, "linkerd.Itself": newSelfFinder, "linkerd.Nowhere": newEmptyFinder}},
-		Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"linkerd.Governed": newPortSituator, "linkerd.Grants": newGrantSituator, "linkerd.Limits": newLimitSituator,
+		Merging: descriptor.Merging{Situations: map[string]policy.SituationMaker{"linkerd.Governed": newPortSituator,
+			"linkerd.Grants": newGrantSituator, "linkerd.Limits": newLimitSituator,
 			"linkerd.Egress": newEgressSituator, "linkerd.Outbound": newOutboundSituator}}}
 }

@@ -46,7 +46,8 @@ func (s portSet) contains(port int) bool {
 	return slices.ContainsFunc(s, func(r portRange) bool { return r.first <= port && port <= r.last })
 }
 
-// maxListedPorts is how many ports of one annotation are shown though nobody declares them: longer lists are no list of what a workload serves.
+// maxListedPorts is how many ports of one annotation are shown though nobody declares them: longer
+// lists are no list of what a workload serves.
 const maxListedPorts = 64
 
 // listPorts are the single ports of a short list.

@@ -24,7 +24,8 @@ func findLimitedServer(o *model.Object) (model.Ref, bool) {
 func newLimitFinder(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.PointFinder {
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		problem := func(code model.Code, format string, args ...any) []model.Problem {
-			return []model.Problem{model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...)}.At(p.Object)}
+			return []model.Problem{model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format,
+				args...)}.At(p.Object)}
 		}
 		ref, ok := findLimitedServer(p.Object)
 		if !ok {
@@ -39,7 +40,8 @@ func newLimitFinder(g *topology.Graph, in *model.Snapshot, _ model.Settings) pol
 			return nil, problem(model.TargetNotFound, "%s is not found: the policy does not apply", ref)
 		}
 		if v := readServer(o); !v.countsRequests() {
-			return []topology.NodeID{id}, problem(model.NotReached, "%s has the proxyProtocol %s, with which no proxy counts requests: the policy is accepted and has no effect", ref, v.protocol)
+			return []topology.NodeID{id}, problem(model.NotReached,
+				"%s has the proxyProtocol %s, with which no proxy counts requests: the policy is accepted and has no effect", ref, v.protocol)
 		}
 		return []topology.NodeID{id}, nil
 	}
@@ -62,7 +64,10 @@ func newLimitSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) f
 			return nil
 		}
 		counted := readServer(n.Object).countsRequests()
-		return &policy.Situation{Key: fmt.Sprint(counted), Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, serverRole },
+		return &policy.Situation{Key: fmt.Sprint(counted), Place: func(*policy.Policy) (topology.NodeID,
+			topology.Role) {
+			return id, serverRole
+		},
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
 				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldLimits(layers, counted, set) }
 			}}
@@ -116,26 +121,31 @@ func readOverrides(list model.Body, namespace string, set settings) []any {
 }
 
 // limitConditions is the condition that Linkerd writes about rate limits (ST target_ref_status).
-func limitConditions(r *resolve.Resolution, _ *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
+func limitConditions(r *resolve.Resolution, _ *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	first := map[model.Ref]*policy.Policy{}
-	timeless := slices.ContainsFunc(fates, func(f *status.PolicyOutcome) bool { return f.Policy.Object.Created.IsZero() })
+	timeless := slices.ContainsFunc(fates,
+		func(f *status.PolicyOutcome) bool { return f.Policy.Object.Created.IsZero() })
 	for _, f := range fates {
 		p := f.Policy
-		if ref, ok := findLimitedServer(p.Object); ok && !p.Refused && (first[ref] == nil || compareAge(p.Object, first[ref].Object, timeless) < 0) {
+		if ref, ok := findLimitedServer(p.Object); ok && !p.Refused && (first[ref] == nil ||
+			compareAge(p.Object, first[ref].Object, timeless) < 0) {
 			first[ref] = p
 		}
 	}
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
 		ref, ok := findLimitedServer(f.Policy.Object)
-		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "it is the first on its Server"}
+		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted",
+			Message: "it is the first on its Server"}
 		switch {
 		case !ok || r.Snapshot.Get(ref) == nil && !r.Snapshot.Cluster.IsUnreadRef(ref):
 			c.Status, c.Reason, c.Message = "False", "NoMatchingTarget", "the target is no Server, or does not exist"
 		case r.Snapshot.Get(ref) == nil:
 			c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", ref.String()+" may not be read"
 		case first[ref] != f.Policy:
-			c.Status, c.Reason, c.Message = "False", "RateLimitReasonAlreadyExists", first[ref].Ref().FullName()+" is older, or comes first by name"
+			c.Status, c.Reason, c.Message = "False", "RateLimitReasonAlreadyExists", first[ref].Ref().FullName()+
+				" is older, or comes first by name"
 		}
 		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{c}}}
 	}

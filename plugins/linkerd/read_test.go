@@ -41,7 +41,8 @@ func TestParsePorts(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for text, good := range map[string]bool{"0": true, "10ms": true, "5s": true, "2d": true, "1.5s": false, "5": false, "s": false, "5y": false, "-1s": false, "": false} {
+	for text, good := range map[string]bool{"0": true, "10ms": true, "5s": true, "2d": true, "1.5s": false, "5": false,
+		"s": false, "5y": false, "-1s": false, "": false} {
 		if err := checkDuration(text); (err == nil) != good {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -57,9 +58,11 @@ func TestRetries(t *testing.T) {
 	}{
 		{notes: map[string]string{}},
 		{notes: map[string]string{"retry.linkerd.io/limit": "0"}},
-		{notes: map[string]string{"retry.linkerd.io/timeout": "0s", "retry.linkerd.io/http": "gateway-error"}, want: map[string]any{"limit": int64(1), "conditions": []any{"gateway-error"}}},
+		{notes: map[string]string{"retry.linkerd.io/timeout": "0s", "retry.linkerd.io/http": "gateway-error"},
+			want: map[string]any{"limit": int64(1), "conditions": []any{"gateway-error"}}},
 		{notes: map[string]string{"retry.linkerd.io/http": "5xx"}, grpc: true},
-		{notes: map[string]string{"retry.linkerd.io/grpc": "internal,unavailable", "retry.linkerd.io/limit": "3"}, grpc: true, want: map[string]any{"limit": int64(3), "conditions": []any{"internal", "unavailable"}}},
+		{notes: map[string]string{"retry.linkerd.io/grpc": "internal,unavailable", "retry.linkerd.io/limit": "3"},
+			grpc: true, want: map[string]any{"limit": int64(3), "conditions": []any{"internal", "unavailable"}}},
 		{notes: map[string]string{"retry.linkerd.io/http": "6xx"}, bad: true},
 		{notes: map[string]string{"retry.linkerd.io/limit": "-1"}, bad: true},
 	} {

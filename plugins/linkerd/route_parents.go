@@ -18,10 +18,13 @@ const (
 	routeConflicted  = "RouteReasonConflicted"
 )
 
-// routePrecedence has the kinds of routes; on one parent only the strongest that is there is accepted (ST parent_has_conflicting_routes).
-var routePrecedence = [][]model.GroupKind{{grpcRouteKind}, {httpRouteKind, ownRouteKind}, {tlsRouteKind}, {tcpRouteKind}}
+// routePrecedence has the kinds of routes; on one parent only the strongest that is there is
+// accepted (ST parent_has_conflicting_routes).
+var routePrecedence = [][]model.GroupKind{{grpcRouteKind}, {httpRouteKind, ownRouteKind}, {tlsRouteKind},
+	{tcpRouteKind}}
 
-// parentPort is a parent as parentRefs write it: one with a port is another one than the same without.
+// parentPort is a parent as parentRefs write it: one with a port is another one than the same
+// without.
 type parentPort struct {
 	ref  model.Ref
 	port int64
@@ -112,7 +115,10 @@ func (j *routeJudge) unreadRival(rank int) string {
 // judgeParent decides about one parentRef, which has to be to a kind that Linkerd knows.
 func (j *routeJudge) judgeParent(route *model.Object, at parentPort) parentVerdict {
 	o := j.in.Get(at.ref)
-	rank := slices.IndexFunc(routePrecedence, func(kinds []model.GroupKind) bool { return slices.Contains(kinds, route.Ref.GroupKind()) })
+	rank := slices.IndexFunc(routePrecedence, func(kinds []model.GroupKind) bool {
+		return slices.Contains(kinds,
+			route.Ref.GroupKind())
+	})
 	switch {
 	case o == nil && at.ref.Kind != "Service" && j.in.Cluster.IsUnreadRef(at.ref):
 		return parentVerdict{reason: unknown, why: at.ref.String() + " may not be read"}
@@ -120,15 +126,19 @@ func (j *routeJudge) judgeParent(route *model.Object, at parentPort) parentVerdi
 		return parentVerdict{reason: accepted, why: "the Server takes the route"}
 	case at.ref.Kind != "Server" && j.strongest[at] < rank: // whether or not the parent exists
 		by := j.strongestRoute[at]
-		return parentVerdict{reason: routeConflicted, why: by.Ref.String() + " is on the same parent, and kind " + by.Ref.Kind + " goes before " + route.Ref.Kind, by: by}
+		return parentVerdict{reason: routeConflicted, why: by.Ref.String() + " is on the same parent, and kind " +
+			by.Ref.Kind + " goes before " + route.Ref.Kind, by: by}
 	case at.ref.Kind != "Server" && j.unreadRival(rank) != "":
-		return parentVerdict{reason: unknown, why: "routes of kind " + j.unreadRival(rank) + " may not be read, and go before " + route.Ref.Kind}
+		return parentVerdict{reason: unknown, why: "routes of kind " + j.unreadRival(rank) +
+			" may not be read, and go before " + route.Ref.Kind}
 	case o == nil:
 		return parentVerdict{reason: noMatchingParent, why: at.ref.String() + " does not exist", missing: true}
 	case at.ref.Kind == "EgressNetwork" && findClusterOverlap(o, j.set) != "":
-		return parentVerdict{reason: noMatchingParent, why: at.ref.String() + " is not accepted: " + findClusterOverlap(o, j.set)}
+		return parentVerdict{reason: noMatchingParent, why: at.ref.String() + " is not accepted: " +
+			findClusterOverlap(o, j.set)}
 	case at.ref.Kind == "Service":
-		if ip := o.Text("spec", "clusterIP"); o.Text("spec", "type") == "ExternalName" || ip == "None" || ip == "" && j.in.Cluster != nil {
+		if ip := o.Text("spec", "clusterIP"); o.Text("spec", "type") == "ExternalName" || ip == "None" || ip == "" &&
+			j.in.Cluster != nil {
 			return parentVerdict{reason: noMatchingParent, why: at.ref.String() + " has no cluster IP"}
 		}
 	}
@@ -139,7 +149,8 @@ func (j *routeJudge) judgeParent(route *model.Object, at parentPort) parentVerdi
 const controller = "linkerd.io/policy-controller"
 
 // newParentJudge decides about parents of routes, as Linkerd's controller does (ST index.rs).
-func newParentJudge(in *model.Snapshot, s model.Settings) func(*model.Object, model.Ref, int32) *topology.ParentVerdict {
+func newParentJudge(in *model.Snapshot, s model.Settings) func(*model.Object, model.Ref,
+	int32) *topology.ParentVerdict {
 	if !isPresent(in, s) {
 		return nil
 	}
@@ -150,11 +161,16 @@ func newParentJudge(in *model.Snapshot, s model.Settings) func(*model.Object, mo
 			r.group = ""
 		}
 		at := resolveParent(route, r, int64(port))
-		if at.ref.Name == "" || !slices.ContainsFunc(routePrecedence, func(kinds []model.GroupKind) bool { return slices.Contains(kinds, route.Ref.GroupKind()) }) {
+		if at.ref.Name == "" ||
+			!slices.ContainsFunc(routePrecedence, func(kinds []model.GroupKind) bool {
+				return slices.Contains(kinds,
+					route.Ref.GroupKind())
+			}) {
 			return nil
 		}
 		v := j.judgeParent(route, at)
-		out := &topology.ParentVerdict{State: topology.AttachmentState(v.reason), Reason: v.why, Missing: v.missing && at.ref.Kind == "Service", Controller: controller}
+		out := &topology.ParentVerdict{State: topology.AttachmentState(v.reason), Reason: v.why, Missing: v.missing &&
+			at.ref.Kind == "Service", Controller: controller}
 		if at.ref.Kind != "Server" {
 			refs := j.checkBackends(route, at.ref)
 			out.Refs = &refs
@@ -176,13 +192,16 @@ func (j *routeJudge) checkBackends(route *model.Object, parent model.Ref) topolo
 			ref := r.resolve(gk, route.Ref.Namespace)
 			switch {
 			case !ok || gk == serverKind:
-				return topologyreference.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind + " of group " + strconv.Quote(r.group)}
+				return topologyreference.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind +
+					" of group " + strconv.Quote(r.group)}
 			case j.in.Get(ref) == nil && !j.isKnownAbsent(ref):
 				return topologyreference.Unresolved{Message: ref.String() + " is not in the input, or may not be read"}
 			case j.in.Get(ref) == nil:
-				return topologyreference.Unresolved{Reason: "BackendNotFound", Message: ref.String() + " does not exist"}
+				return topologyreference.Unresolved{Reason: "BackendNotFound", Message: ref.String() +
+					" does not exist"}
 			case gk == egressKind && ref != parent:
-				return topologyreference.Unresolved{Reason: "InvalidKind", Message: ref.String() + " can be a backend of routes on itself only"}
+				return topologyreference.Unresolved{Reason: "InvalidKind", Message: ref.String() +
+					" can be a backend of routes on itself only"}
 			}
 		}
 	}

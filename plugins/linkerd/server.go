@@ -33,7 +33,8 @@ func newServerFinder(g *topology.Graph, in *model.Snapshot, s model.Settings) po
 			}
 			for _, port := range load.resolvePort(v.serverPort()) {
 				if by := w.findGovernor(load, port); by != v {
-					lost = append(lost, fmt.Sprintf("port %d of %s is governed by Server %s, which comes before it", port, load.object.Ref, by.object.Ref.FullName()))
+					lost = append(lost, fmt.Sprintf("port %d of %s is governed by Server %s, which comes before it",
+						port, load.object.Ref, by.object.Ref.FullName()))
 				}
 				out = append(out, g.Lookup(load.object.Ref.WithSection(strconv.Itoa(port)))...)
 			}
@@ -47,12 +48,14 @@ func newServerFinder(g *topology.Graph, in *model.Snapshot, s model.Settings) po
 		case len(out) > 0 || v.invalidReason != "":
 			return out, nil
 		}
-		problem := model.Problem{Severity: model.Info, Code: model.NotReached, Message: "it selects no workload of the input"}
+		problem := model.Problem{Severity: model.Info, Code: model.NotReached,
+			Message: "it selects no workload of the input"}
 		switch {
 		case outside != "":
 			problem.Severity, problem.Message = model.Warning, outside+"; no proxy asks the Server"
 		case selected > 0:
-			problem.Severity, problem.Message = model.Warning, fmt.Sprintf("no TCP port of what it selects is called %s", v.serverPort())
+			problem.Severity, problem.Message = model.Warning, fmt.Sprintf(
+				"no TCP port of what it selects is called %s", v.serverPort())
 		}
 		return nil, []model.Problem{problem.At(p.Object)}
 	}
@@ -111,7 +114,8 @@ func (at workloadPort) defaultPolicies() (protocol, access *policy.Policy) {
 	}
 	if load.annotatedPorts(requireIdentityAnnotation).contains(at.port) && strings.HasSuffix(word, "-unauthenticated") {
 		_, from := load.findAnnotation(requireIdentityAnnotation)
-		word, label = strings.TrimSuffix(word, "-unauthenticated")+"-authenticated", "annotation "+requireIdentityAnnotation+" of "+from
+		word, label = strings.TrimSuffix(word, "-unauthenticated")+"-authenticated", "annotation "+
+			requireIdentityAnnotation+" of "+from
 	}
 	detect, whose := "unknown", "cluster default"
 	if load.isOpaque(at.port, set.opaque) {
@@ -128,7 +132,8 @@ func (at workloadPort) defaultPolicies() (protocol, access *policy.Policy) {
 func (at workloadPort) probePolicy() *policy.Policy {
 	paths := at.load.probePaths[at.port]
 	v := at.world.findGovernor(at.load, at.port)
-	if len(paths) == 0 || len(at.world.settings.probes) == 0 || v != nil && (len(v.activeRoutes()) > 0 || v.protocol == "opaque" || v.protocol == "TLS" || v.protocol == "gRPC") {
+	if len(paths) == 0 || len(at.world.settings.probes) == 0 || v != nil && (len(v.activeRoutes()) > 0 ||
+		v.protocol == "opaque" || v.protocol == "TLS" || v.protocol == "gRPC") {
 		return nil
 	}
 	list := func(texts []string) []any {
@@ -138,7 +143,8 @@ func (at workloadPort) probePolicy() *policy.Policy {
 		}
 		return out
 	}
-	return at.newBuiltin("probes of "+at.load.object.Ref.String(), "probes", map[string]any{"paths": list(paths), "networks": list(at.world.settings.probes)})
+	return at.newBuiltin("probes of "+at.load.object.Ref.String(), "probes", map[string]any{"paths": list(paths),
+		"networks": list(at.world.settings.probes)})
 }
 
 // newBuiltin is a setting that no policy wrote.

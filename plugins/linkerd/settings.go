@@ -19,7 +19,8 @@ const (
 	clusterAuthenticated   = "cluster-authenticated"
 )
 
-var policyWords = []string{deny, audit, allUnauthenticated, allAuthenticated, clusterUnauthenticated, clusterAuthenticated}
+var policyWords = []string{deny, audit, allUnauthenticated, allAuthenticated, clusterUnauthenticated,
+	clusterAuthenticated}
 
 // settings are the vendor's switches.
 type settings struct {
@@ -37,10 +38,13 @@ func readSettings(s model.Settings) settings {
 		egressHome: s.Text("linkerd.globalEgressNetworkNamespace"), opaque: opaque}
 }
 
-// defaultSettings are the defaults of the settings: whoever sets one otherwise says that there is a mesh.
-var defaultSettings = map[string]string{"defaultInboundPolicy": allUnauthenticated, "clusterNetworks": "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8",
-	"probeNetworks": "0.0.0.0/0,::/0", "controlPlaneNamespace": "linkerd", "identityTrustDomain": "cluster.local", "globalEgressNetworkNamespace": "linkerd-egress",
-	"defaultOpaquePorts": "25,587,3306,4444,5432,6379,9300,11211"}
+// defaultSettings are the defaults of the settings: whoever sets one otherwise says that there is a
+// mesh.
+var defaultSettings = map[string]string{"defaultInboundPolicy": allUnauthenticated,
+	"clusterNetworks": "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8",
+	"probeNetworks":   "0.0.0.0/0,::/0", "controlPlaneNamespace": "linkerd", "identityTrustDomain": "cluster.local",
+	"globalEgressNetworkNamespace": "linkerd-egress",
+	"defaultOpaquePorts":           "25,587,3306,4444,5432,6379,9300,11211"}
 
 // parseList reads a list, as JSON or with commas.
 func parseList(text string) []string {
@@ -70,7 +74,10 @@ func isPresent(in *model.Snapshot, s model.Settings) bool {
 			return true
 		}
 	}
-	if slices.ContainsFunc(in.Kinds(), func(gk model.GroupKind) bool { return gk.Group == group || gk.Group == workloadGroup }) {
+	if slices.ContainsFunc(in.Kinds(), func(gk model.GroupKind) bool {
+		return gk.Group == group ||
+			gk.Group == workloadGroup
+	}) {
 		return true
 	}
 	for _, gk := range []model.GroupKind{namespaceKind, podKind, serviceKind, httpRouteKind, grpcRouteKind} {
@@ -112,7 +119,8 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 
 // containsNetwork reports whether a network holds all of another one.
 func containsNetwork(outer, inner netip.Prefix) bool {
-	return outer.Addr().BitLen() == inner.Addr().BitLen() && outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
+	return outer.Addr().BitLen() == inner.Addr().BitLen() && outer.Bits() <= inner.Bits() &&
+		outer.Contains(inner.Addr())
 }
 
 // serviceAccountIdentity is the identity of the pods of a ServiceAccount.

@@ -41,7 +41,8 @@ func addToGraph(b *build.Builder) {
 		linkServers(b, w)
 		linkEgress(b, w)
 		linkOutbound(b, in, w.settings)
-		return slices.Concat(w.serverProblems(), admissionProblems(in, w), findIdleAnnotations(in, w), profileProblems(in))
+		return slices.Concat(w.serverProblems(), admissionProblems(in, w), findIdleAnnotations(in, w),
+			profileProblems(in))
 	})
 }
 
@@ -87,7 +88,8 @@ func linkEgress(b *build.Extender, w *meshIndex) {
 func (w *meshIndex) serverProblems() []model.Problem {
 	var out []model.Problem
 	say := func(o *model.Object, severity model.Severity, code model.Code, hint, format string, args ...any) {
-		out = append(out, model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o))
+		out = append(out, model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
+			Hint: hint}.At(o))
 	}
 	for _, o := range w.in.OfKind(serverKind) {
 		v := w.byObject[o]
@@ -96,7 +98,8 @@ func (w *meshIndex) serverProblems() []model.Problem {
 		}
 		for _, route := range v.routes {
 			if !v.readsRoutes(route.Ref.GroupKind()) {
-				say(route, model.Warning, model.NotReached, "", "Server %s has the proxyProtocol %s, with which no proxy asks %ss: the route and the policies on it have no effect there",
+				say(route, model.Warning, model.NotReached, "",
+					"Server %s has the proxyProtocol %s, with which no proxy asks %ss: the route and the policies on it have no effect there",
 					o.Ref.FullName(), v.protocol, route.Ref.Kind)
 			}
 		}
@@ -108,9 +111,11 @@ func (w *meshIndex) serverProblems() []model.Problem {
 					continue
 				}
 				if bad := checkServerParent(route, p); bad != "" {
-					say(route, model.Warning, model.InvalidTarget, "", "spec.parentRefs[%d] %s: the route as a whole is left out at Servers", i, bad)
+					say(route, model.Warning, model.InvalidTarget, "",
+						"spec.parentRefs[%d] %s: the route as a whole is left out at Servers", i, bad)
 				} else if what := findUnknownFilter(route); what != "" {
-					say(route, model.Warning, model.NotReached, "", "its filter %s is none that proxies know at Servers: the route is left out there, although its status says Accepted", what)
+					say(route, model.Warning, model.NotReached, "",
+						"its filter %s is none that proxies know at Servers: the route is left out there, although its status says Accepted", what)
 				}
 			}
 		}
@@ -124,7 +129,8 @@ func profileProblems(in *model.Snapshot) []model.Problem {
 	var out []model.Problem
 	for _, o := range in.OfKind(model.GroupKind{Group: "linkerd.io", Kind: "ServiceProfile"}) {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: "a ServiceProfile is not evaluated: for its Service it counts before routes and annotations"}.At(o))
+			Message: "a ServiceProfile is not evaluated: for its Service it counts before routes and annotations"}.At(
+			o))
 	}
 	return out
 }

@@ -55,8 +55,10 @@ func readWorkloads(in *model.Snapshot) []*workload {
 }
 
 func readExternal(in *model.Snapshot, o *model.Object) *workload {
-	w := &workload{object: o, external: true, labels: o.Labels, annotations: o.Annotations, namespace: in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}),
-		meshed: selector.Yes, why: "an ExternalWorkload is in the mesh", identity: o.Text("spec", "meshTLS", "identity")}
+	w := &workload{object: o, external: true, labels: o.Labels, annotations: o.Annotations,
+		namespace: in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}),
+		meshed:    selector.Yes, why: "an ExternalWorkload is in the mesh", identity: o.Text("spec",
+			"meshTLS", "identity")}
 	for _, p := range o.Body.At("spec", "ports").Items {
 		w.addPort(p.Text("name"), p.Text("protocol"), p.Field("port"))
 	}
@@ -67,7 +69,8 @@ func readExternal(in *model.Snapshot, o *model.Object) *workload {
 }
 
 func readPod(in *model.Snapshot, o *model.Object) *workload {
-	w := &workload{object: o, namespace: in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}), probePaths: map[int][]string{}}
+	w := &workload{object: o, namespace: in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}),
+		probePaths: map[int][]string{}}
 	w.labels, w.annotations = topologyworkload.PodMetadata(o)
 	spec := topologyworkload.PodSpec(o)
 	w.account = cmp.Or(spec.Text("serviceAccountName"), spec.Text("serviceAccount"), "default")
@@ -115,7 +118,8 @@ func (w *workload) setMembership() {
 	case own:
 		w.meshed, w.why = selector.No, whose+" is "+word
 	case w.namespace == nil:
-		w.meshed, w.why = selector.Maybe, "it has no annotation "+injectAnnotation+", and Namespace "+w.object.Ref.Namespace+" is not in the input"
+		w.meshed, w.why = selector.Maybe, "it has no annotation "+injectAnnotation+", and Namespace "+
+			w.object.Ref.Namespace+" is not in the input"
 	default:
 		w.meshed, w.why = selector.No, "neither it nor its Namespace has the annotation "+injectAnnotation
 	}
@@ -144,7 +148,8 @@ func (w *workload) annotatedPorts(name string) portSet {
 
 // isOpaque reports whether a port without a Server is opaque.
 func (w *workload) isOpaque(port int, fallback portSet) bool {
-	if _, from := w.findAnnotation(opaquePortsAnnotation); from == "" && !w.external && w.meshed == selector.Yes && !w.hasProxy {
+	if _, from := w.findAnnotation(opaquePortsAnnotation); from == "" && !w.external && w.meshed == selector.Yes &&
+		!w.hasProxy {
 		return fallback.contains(port) // as the injector writes it
 	}
 	return w.annotatedPorts(opaquePortsAnnotation).contains(port)
@@ -175,7 +180,8 @@ func (w *workload) addProbes(c model.Body) {
 func findNamedPort(c model.Body, name string) int {
 	for _, p := range c.Field("ports").Items {
 		n, _ := p.Field("containerPort").Value().(int64)
-		if protocol := p.Text("protocol"); strings.EqualFold(p.Text("name"), name) && (protocol == "" || strings.EqualFold(protocol, "TCP")) {
+		if protocol := p.Text("protocol"); strings.EqualFold(p.Text("name"), name) && (protocol == "" ||
+			strings.EqualFold(protocol, "TCP")) {
 			return int(n)
 		}
 	}

@@ -17,7 +17,8 @@ func judgeConnection(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) *
 	if q.Answer != nil {
 		return nil
 	}
-	c := connection{kind: k, res: r, graph: r.Graph, snapshot: r.Snapshot, from: newConnectionEnd(r.Graph, q.From), to: newConnectionEnd(r.Graph, q.To), protocol: q.Protocol, port: q.Port}
+	c := connection{kind: k, res: r, graph: r.Graph, snapshot: r.Snapshot, from: newConnectionEnd(r.Graph, q.From),
+		to: newConnectionEnd(r.Graph, q.To), protocol: q.Protocol, port: q.Port}
 	for _, p := range k.Policies {
 		if !p.Refused {
 			c.policies = append(c.policies, p.Object)
@@ -160,5 +161,6 @@ func (j *directionJudge) addPassedStage(s policyStage, why string, by []evaluate
 // newDecider names a rule.
 func newDecider(r *rule) evaluate.Decider {
 	origin := r.policy.OriginOf("spec", string(r.dir), formatInt(r.index))
-	return evaluate.Decider{Policy: r.policy.Ref, Origin: origin, Rule: r.displayName(), Title: r.title, Action: r.actionWord}
+	return evaluate.Decider{Policy: r.policy.Ref, Origin: origin, Rule: r.displayName(), Title: r.title,
+		Action: r.actionWord}
 }

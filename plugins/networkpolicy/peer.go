@@ -42,7 +42,8 @@ func readPeer(o *model.Object, v model.Body) (peer, error) {
 		}
 		written := [2]string{formatSelector(v.Field("namespaces")), allSelector}
 		if v.Has("pods") {
-			written = [2]string{formatSelector(v.At("pods", "namespaceSelector")), formatSelector(v.At("pods", "podSelector"))}
+			written = [2]string{formatSelector(v.At("pods", "namespaceSelector")),
+				formatSelector(v.At("pods", "podSelector"))}
 		}
 		return peer{pods: &pods, written: written}, nil
 	case v.Has("networks"):
@@ -86,7 +87,8 @@ func readOwnPeer(namespace string, v model.Body) (peer, error) {
 	case namespaces.IsNull() && pods.IsNull():
 		return peer{}, errors.New("it has none of namespaceSelector, podSelector and ipBlock")
 	}
-	p := peer{pods: &selector.PodSelector{Pods: selector.Everything()}, written: [2]string{formatSelector(namespaces), allSelector}}
+	p := peer{pods: &selector.PodSelector{Pods: selector.Everything()},
+		written: [2]string{formatSelector(namespaces), allSelector}}
 	var err error
 	if !pods.IsNull() {
 		if p.pods.Pods, err = selector.ReadLabelSelector(pods); err != nil {
@@ -95,7 +97,8 @@ func readOwnPeer(namespace string, v model.Body) (peer, error) {
 		p.written[1] = formatSelector(pods)
 	}
 	if namespaces.IsNull() {
-		p.pods.In, p.written[0] = namespace, formatSelector(model.Pack(map[string]any{"matchLabels": map[string]any{nameLabel: namespace}}, nil))
+		p.pods.In, p.written[0] = namespace, formatSelector(
+			model.Pack(map[string]any{"matchLabels": map[string]any{nameLabel: namespace}}, nil))
 	} else if p.pods.Namespaces, err = selector.ReadLabelSelector(namespaces); err != nil {
 		return peer{}, fmt.Errorf("namespaceSelector: %w", err)
 	}
@@ -154,10 +157,14 @@ func formatSelector(v model.Body) string {
 func (p peer) coversPeer(o peer) bool {
 	switch {
 	case p.pods != nil && o.pods != nil:
-		return (p.written[0] == allSelector || p.written[0] == o.written[0]) && (p.written[1] == allSelector || p.written[1] == o.written[1])
+		return (p.written[0] == allSelector || p.written[0] == o.written[0]) && (p.written[1] == allSelector ||
+			p.written[1] == o.written[1])
 	case len(p.networks) > 0 && len(o.networks) > 0 && len(p.except) == 0:
 		return !slices.ContainsFunc(o.networks, func(n netip.Prefix) bool {
-			return !slices.ContainsFunc(p.networks, func(of netip.Prefix) bool { return of.Bits() <= n.Bits() && of.Contains(n.Addr()) })
+			return !slices.ContainsFunc(p.networks, func(of netip.Prefix) bool {
+				return of.Bits() <= n.Bits() &&
+					of.Contains(n.Addr())
+			})
 		})
 	}
 	return false

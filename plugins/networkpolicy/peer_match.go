@@ -26,7 +26,8 @@ func readSubject(o *model.Object) (topologyselector.PodSelector, error) {
 }
 
 // attachToPods finds the workloads that a NetworkPolicy selects.
-func attachToPods(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]policy.Attached, []model.Problem) {
+func attachToPods(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]policy.Attached,
+	[]model.Problem) {
 	at := []string{"spec", "podSelector"}
 	s, err := readSubject(p.Object)
 	if err != nil {
@@ -56,7 +57,8 @@ func (j *directionJudge) matchPods(p peer) (topologyselector.Truth, string) {
 	switch {
 	case picks == topologyselector.No:
 	case j.peer.pod.HostNetwork:
-		return topologyselector.Maybe, j.peer.displayName() + " is in the network of its node, where it may not be told from it"
+		return topologyselector.Maybe, j.peer.displayName() +
+			" is in the network of its node, where it may not be told from it"
 	case picks == topologyselector.Maybe:
 		return picks, "the labels of namespace " + j.peer.pod.Ref.Namespace + " are not in the input"
 	}
@@ -110,13 +112,18 @@ func (j *directionJudge) matchNetworks(p peer) (topologyselector.Truth, string) 
 	return answers[0], ""
 }
 
-// specialNetworks are the networks of a machine by itself, of one link, and of groups: no pod has an address in them.
-var specialNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/4"),
+// specialNetworks are the networks of a machine by itself, of one link, and of groups: no pod has
+// an address in them.
+var specialNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"),
+	netip.MustParsePrefix("224.0.0.0/4"),
 	netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8")}
 
 // canHoldPods reports whether a pod may have an address in a network.
 func canHoldPods(n netip.Prefix) bool {
-	return !slices.ContainsFunc(specialNetworks, func(s netip.Prefix) bool { return s.Bits() <= n.Bits() && s.Contains(n.Addr()) })
+	return !slices.ContainsFunc(specialNetworks, func(s netip.Prefix) bool {
+		return s.Bits() <= n.Bits() &&
+			s.Contains(n.Addr())
+	})
 }
 
 // containsAddress reports whether an address is in the peer's networks.

@@ -1,4 +1,5 @@
-// Package networkpolicy describes the policy kinds of the Network Policy API, and the NetworkPolicies that stand between them.
+// Package networkpolicy describes the policy kinds of the Network Policy API, and the
+// NetworkPolicies that stand between them.
 package networkpolicy
 
 import (
@@ -19,12 +20,16 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
 		Evaluators: evaluate.Evaluators{"networkpolicy.Verdict": judgeConnection},
-		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
-			"networkpolicy.IsolatesIngress": newPartNormalizer(ingress), "networkpolicy.IsolatesEgress": newPartNormalizer(egress)}},
+		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{
+			"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
+			"networkpolicy.IsolatesIngress": newPartNormalizer(ingress),
+			"networkpolicy.IsolatesEgress":  newPartNormalizer(egress)}},
 		Attaching: descriptor.Attaching{
 			Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(findProblems) }},
 			Attach: map[string]policy.Attacher{"networkpolicy.Pods": attachToPods}},
 		Merging: descriptor.Merging{
-			Compare: map[string]policy.Comparator{"networkpolicy.Tier": compareTiers, "networkpolicy.Priority": comparePriorities},
-			Folds:   map[string]merge.PlanFunc{"networkpolicy.Ingress": newListPlan(ingress), "networkpolicy.Egress": newListPlan(egress)}}}
+			Compare: map[string]policy.Comparator{"networkpolicy.Tier": compareTiers,
+				"networkpolicy.Priority": comparePriorities},
+			Folds: map[string]merge.PlanFunc{"networkpolicy.Ingress": newListPlan(ingress),
+				"networkpolicy.Egress": newListPlan(egress)}}}
 }

@@ -21,8 +21,10 @@ func findProblems(_ *build.Extender, in *model.Snapshot, _ model.Settings) []mod
 		for _, dir := range []direction{ingress, egress} {
 			out = append(out, findRuleProblems(o, dir)...)
 		}
-		if types := o.Body.At("spec", "policyTypes"); o.Ref.GroupKind() == ownKind && !types.IsNull() && !types.IsList() {
-			out = append(out, newWarning(o, model.WrongType, "spec.policyTypes is no list: it is as if it were absent", "spec", "policyTypes"))
+		if types := o.Body.At("spec", "policyTypes"); o.Ref.GroupKind() == ownKind && !types.IsNull() &&
+			!types.IsList() {
+			out = append(out, newWarning(o, model.WrongType, "spec.policyTypes is no list: it is as if it were absent",
+				"spec", "policyTypes"))
 		}
 	}
 	policies = sortPolicies(policies)
@@ -43,19 +45,23 @@ func findRuleProblems(o *model.Object, dir direction) []model.Problem {
 	case list.IsNull():
 		return nil
 	case !list.IsList():
-		return []model.Problem{newWarning(o, model.WrongType, fmt.Sprintf("spec.%s is no list: there are no such rules", dir), where...)}
+		return []model.Problem{newWarning(o, model.WrongType,
+			fmt.Sprintf("spec.%s is no list: there are no such rules", dir), where...)}
 	case findStage(o) == ownPolicies && !isAboutDirection(o, dir) && list.Len() > 0:
-		return []model.Problem{newWarning(o, model.InvalidObject, fmt.Sprintf("its %s rules have no effect: policyTypes does not name that direction", dir), where...)}
+		return []model.Problem{newWarning(o, model.InvalidObject,
+			fmt.Sprintf("its %s rules have no effect: policyTypes does not name that direction", dir), where...)}
 	}
 	var out []model.Problem
 	for i, entry := range list.Items {
 		r := readRule(o, dir, i, entry)
-		if r.action == none || r.stage != ownPolicies && entry.Field(dir.peerField()).IsNull() { // the API server refuses the policy
+		// the API server refuses the policy
+		if r.action == none || r.stage != ownPolicies && entry.Field(dir.peerField()).IsNull() {
 			continue
 		}
 		at := append(slices.Clone(where), formatInt(i))
 		for _, why := range r.unread {
-			out = append(out, newWarning(o, model.InvalidObject, fmt.Sprintf("spec.%s[%d].%s: %s", dir, i, why, r.describeConsequence()), at...))
+			out = append(out, newWarning(o, model.InvalidObject, fmt.Sprintf("spec.%s[%d].%s: %s", dir, i, why,
+				r.describeConsequence()), at...))
 		}
 	}
 	return out
@@ -88,7 +94,8 @@ func findEqualPriorities(policies []*model.Object) []model.Problem {
 			continue
 		}
 		why, _ := explainUnordered(policies[j], o)
-		p := newWarning(o, model.OrderUncertain, fmt.Sprintf("beside %s in the %s tier, with other actions: %s", policies[j].Ref, findStage(o), why), "spec", "priority")
+		p := newWarning(o, model.OrderUncertain, fmt.Sprintf("beside %s in the %s tier, with other actions: %s",
+			policies[j].Ref, findStage(o), why), "spec", "priority")
 		p.Hint = "give one of them another priority"
 		out = append(out, p)
 	}
@@ -119,6 +126,7 @@ func findMixedAPIs(in *model.Snapshot) []model.Problem {
 		kinds = append(kinds, last)
 	}
 	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-		Message: "the input has kinds of both forms of the API (" + strings.Join(append(kinds, clusterKind.Kind), ", ") + "): those of a tier are taken for one list by priority"}.At(first[0])
+		Message: "the input has kinds of both forms of the API (" + strings.Join(append(kinds, clusterKind.Kind),
+			", ") + "): those of a tier are taken for one list by priority"}.At(first[0])
 	return []model.Problem{p}
 }

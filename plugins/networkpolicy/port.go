@@ -10,14 +10,16 @@ import (
 
 const lastPort = 1<<16 - 1
 
-// port is an entry of a rule's list of ports: a range of ports of a protocol, or a name that containers of the destination give one.
+// port is an entry of a rule's list of ports: a range of ports of a protocol, or a name that
+// containers of the destination give one.
 type port struct {
 	protocol    string // TCP, UDP, SCTP; "": of whichever port has the name
 	first, last int
 	name        string
 }
 
-// readProtocol reads an entry of a ClusterNetworkPolicy: exactly one of tcp, udp, sctp and destinationNamedPort.
+// readProtocol reads an entry of a ClusterNetworkPolicy: exactly one of tcp, udp, sctp and
+// destinationNamedPort.
 func readProtocol(v model.Body) (port, error) {
 	if v.Len() != 1 || !v.IsObject() {
 		return port{}, errors.New("it has to have one of tcp, udp, sctp and destinationNamedPort")
@@ -44,7 +46,8 @@ func readProtocol(v model.Body) (port, error) {
 	return port{}, errors.New("it has to have one of tcp, udp, sctp and destinationNamedPort")
 }
 
-// readAdminPort reads an entry of the API's first form: exactly one of portNumber, portRange and namedPort.
+// readAdminPort reads an entry of the API's first form: exactly one of portNumber, portRange and
+// namedPort.
 func readAdminPort(v model.Body) (port, error) {
 	if v.Len() != 1 || !v.IsObject() {
 		return port{}, errors.New("it has to have one of portNumber, portRange and namedPort")
@@ -61,7 +64,8 @@ func readAdminPort(v model.Body) (port, error) {
 	return port{}, errors.New("it has to have one of portNumber, portRange and namedPort")
 }
 
-// readOwnPort reads an entry of a NetworkPolicy: a port by number or name, or a range of ports, of a protocol.
+// readOwnPort reads an entry of a NetworkPolicy: a port by number or name, or a range of ports, of
+// a protocol.
 func readOwnPort(v model.Body) (port, error) {
 	if !v.IsObject() {
 		return port{}, errors.New("it is no object")
@@ -112,7 +116,8 @@ func (p port) matchesConnection(protocol string, at int, to []workload.Port) boo
 		return p.protocol == protocol && p.first <= at && at <= p.last
 	}
 	for _, c := range to {
-		if c.Name == p.name && c.Number == at && c.Protocol == protocol && (p.protocol == "" || p.protocol == protocol) {
+		if c.Name == p.name && c.Number == at && c.Protocol == protocol && (p.protocol == "" ||
+			p.protocol == protocol) {
 			return true
 		}
 	}

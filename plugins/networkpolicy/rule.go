@@ -49,7 +49,8 @@ func findStage(o *model.Object) policyStage {
 	return baselineTier
 }
 
-// noPriority is that of a BaselineAdminNetworkPolicy: where it stands among ClusterNetworkPolicies of the Baseline tier is not defined.
+// noPriority is that of a BaselineAdminNetworkPolicy: where it stands among ClusterNetworkPolicies
+// of the Baseline tier is not defined.
 const noPriority = -1
 
 func readPriority(o *model.Object) int {
@@ -140,7 +141,8 @@ func readRules(o *model.Object, dir direction) []*rule {
 
 // readRule reads one rule.
 func readRule(o *model.Object, dir direction, index int, entry model.Body) *rule {
-	r := &rule{policy: o, stage: findStage(o), rank: readPriority(o), dir: dir, index: index, title: entry.Text("name"), actionWord: entry.Text("action")}
+	r := &rule{policy: o, stage: findStage(o), rank: readPriority(o), dir: dir, index: index,
+		title: entry.Text("name"), actionWord: entry.Text("action")}
 	if r.stage == ownPolicies {
 		r.actionWord = "Allow"
 	}
@@ -229,7 +231,8 @@ func isAboutDirection(o *model.Object, dir direction) bool {
 func sortPolicies(objects []*model.Object) []*model.Object {
 	return slices.SortedStableFunc(slices.Values(objects), func(a, b *model.Object) int {
 		x, y := policy.Attached{Policy: &policy.Policy{Object: a}}, policy.Attached{Policy: &policy.Policy{Object: b}}
-		return cmp.Or(compareTiers(&x, &y), comparePriorities(&x, &y), cmp.Compare(a.Ref.Name, b.Ref.Name), a.Ref.Compare(b.Ref))
+		return cmp.Or(compareTiers(&x, &y), comparePriorities(&x, &y), cmp.Compare(a.Ref.Name, b.Ref.Name),
+			a.Ref.Compare(b.Ref))
 	})
 }
 

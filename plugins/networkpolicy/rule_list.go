@@ -27,7 +27,8 @@ func newListPlan(dir direction) merge.PlanFunc {
 			case part.Part == isolation:
 				l.isolating = append(l.isolating, merge.Source{Layer: i, Block: merge.Bare})
 			default:
-				l.entries = append(l.entries, listEntry{rule: readRule(part.Object, dir, part.Index, part.Entry), layer: i, written: part.Entry.Value()})
+				l.entries = append(l.entries, listEntry{rule: readRule(part.Object, dir, part.Index, part.Entry),
+					layer: i, written: part.Entry.Value()})
 			}
 		}
 		l.markTies()
@@ -44,7 +45,8 @@ func newListPlan(dir direction) merge.PlanFunc {
 	}
 }
 
-// isolation is what the part of a NetworkPolicy is called that is no rule: that it denies what none allows.
+// isolation is what the part of a NetworkPolicy is called that is no rule: that it denies what none
+// allows.
 const isolation = "isolation"
 
 // ruleList is the list of one direction as it grows.
@@ -78,7 +80,8 @@ func (l *ruleList) addEntry(i int) {
 func (l *ruleList) addIsolation(dir direction) {
 	l.denied = true
 	path := merge.KeyPath(ownPolicies.String(), string(dir))
-	l.units = append(l.units, merge.Unit{Path: append(path, merge.Segment{Name: "rest"}), Value: map[string]any{"action": "Deny"}, From: l.isolating})
+	l.units = append(l.units, merge.Unit{Path: append(path, merge.Segment{Name: "rest"}),
+		Value: map[string]any{"action": "Deny"}, From: l.isolating})
 }
 
 // findShadowing is what decides every connection that the ith entry matches before it is asked; nil
@@ -127,7 +130,9 @@ func certainlyPrecedes(a, b *rule) bool {
 
 // rulePath is where a rule stands: rules of several policies may be printed alike.
 func rulePath(r *rule) merge.Path {
-	return merge.Path{{Name: r.stage.String()}, {Name: string(r.dir)}, {Name: r.policy.Ref.Kind + " " + r.policy.Ref.Name, Form: merge.HiddenKey}, {Name: strconv.Itoa(r.index), Form: merge.Entry}}
+	return merge.Path{{Name: r.stage.String()}, {Name: string(r.dir)},
+		{Name: r.policy.Ref.Kind + " " + r.policy.Ref.Name, Form: merge.HiddenKey}, {Name: strconv.Itoa(r.index),
+			Form: merge.Entry}}
 }
 
 // ruleValue is the rule as it is written, with its action.

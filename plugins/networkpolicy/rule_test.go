@@ -21,7 +21,8 @@ func object(t testing.TB, text string) *model.Object {
 	if !found {
 		group = ""
 	}
-	return &model.Object{Body: model.Pack(integers(body), nil), Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Name: model.Text(body, "metadata", "name"),
+	return &model.Object{Body: model.Pack(integers(body), nil), Ref: model.Ref{Group: group,
+		Kind: model.Text(body, "kind"), Name: model.Text(body, "metadata", "name"),
 		Namespace: model.Text(body, "metadata", "namespace")}}
 }
 
@@ -49,7 +50,8 @@ func first(t testing.TB, kind, entry string) *rule {
 	if kind == ownKind.Kind {
 		group = ownGroup + "/v1"
 	}
-	rules := readRules(object(t, "apiVersion: "+group+"\nkind: "+kind+"\nmetadata: {name: p, namespace: app}\nspec: {tier: Admin, priority: 1, ingress: ["+entry+"]}\n"), ingress)
+	rules := readRules(object(t, "apiVersion: "+group+"\nkind: "+kind+
+		"\nmetadata: {name: p, namespace: app}\nspec: {tier: Admin, priority: 1, ingress: ["+entry+"]}\n"), ingress)
 	if len(rules) != 1 {
 		t.Fatalf("%s: %d rules", entry, len(rules))
 	}
@@ -58,15 +60,22 @@ func first(t testing.TB, kind, entry string) *rule {
 
 func TestRulesFailClosed(t *testing.T) {
 	for _, entry := range []string{
-		"from: x", "from: [x]", "from: [null]", "from: [{}]", "from: [{namespaces: {}, pods: {}}]", "from: [{namespaces: {matchLabels: {a: 1}}}]", "from: [{namespaces: {namespaceSelector: {}}}]",
-		"from: [{sameLabels: [a]}]", "from: [{networks: x}]", "from: [{networks: [1.2.3]}]", "from: [{nodes: x}]", "from: [{domainNames: []}]", "from: [{namespaces: {}}], protocols: x",
-		"from: [{namespaces: {}}], protocols: [x]", "from: [{namespaces: {}}], protocols: [{}]", "from: [{namespaces: {}}], protocols: [{icmp: {}}]", "from: [{namespaces: {}}], protocols: [{tcp: null}]",
-		"from: [{namespaces: {}}], protocols: [{tcp: {port: 1}}]", "from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {}}}]", "from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {number: 70000}}}]",
-		"from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {range: {start: 9, end: 1}}}}]", "from: [{namespaces: {}}], protocols: [{tcp: {}, udp: {}}]",
+		"from: x", "from: [x]", "from: [null]", "from: [{}]", "from: [{namespaces: {}, pods: {}}]",
+		"from: [{namespaces: {matchLabels: {a: 1}}}]", "from: [{namespaces: {namespaceSelector: {}}}]",
+		"from: [{sameLabels: [a]}]", "from: [{networks: x}]", "from: [{networks: [1.2.3]}]", "from: [{nodes: x}]",
+		"from: [{domainNames: []}]", "from: [{namespaces: {}}], protocols: x",
+		"from: [{namespaces: {}}], protocols: [x]", "from: [{namespaces: {}}], protocols: [{}]",
+		"from: [{namespaces: {}}], protocols: [{icmp: {}}]", "from: [{namespaces: {}}], protocols: [{tcp: null}]",
+		"from: [{namespaces: {}}], protocols: [{tcp: {port: 1}}]",
+		"from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {}}}]",
+		"from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {number: 70000}}}]",
+		"from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {range: {start: 9, end: 1}}}}]",
+		"from: [{namespaces: {}}], protocols: [{tcp: {}, udp: {}}]",
 	} {
 		for word, everybody := range map[string]bool{"Accept": false, "Deny": true, "Pass": true} {
 			r := first(t, "ClusterNetworkPolicy", "{action: "+word+", "+entry+"}")
-			if r.everybody != everybody || r.peers != nil || r.ports != nil || len(r.unread) == 0 || everybody && r.action != deny {
+			if r.everybody != everybody || r.peers != nil || r.ports != nil || len(r.unread) == 0 || everybody &&
+				r.action != deny {
 				t.Errorf("%s %s: %+v", word, entry, r)
 			}
 		}
@@ -80,10 +89,14 @@ func TestNetworkPoliciesAllowLess(t *testing.T) { // what cannot be read allows 
 		peers     int
 		ports     int
 	}{
-		{"{}", true, 0, 0}, {"null", true, 0, 0}, {"{from: []}", true, 0, 0}, {"{from: x}", false, 0, 0}, {"{from: [x, {podSelector: {}}]}", false, 1, 0},
-		{"{from: [{ipBlock: {cidr: x}}]}", false, 0, 0}, {"{from: [{ipBlock: {cidr: 10.0.0.0/8}, podSelector: {}}]}", false, 0, 0}, {"{from: [{podSelector: []}]}", false, 0, 0},
-		{"{ports: [{port: 80}, {port: 0}]}", true, 0, 1}, {"{ports: [{port: true}]}", false, 0, 0}, {"{ports: x}", false, 0, 0}, {"{ports: [{protocol: ICMP}]}", false, 0, 0},
-		{"{ports: [{}]}", true, 0, 1}, {"{ports: [{port: a, endPort: 9}]}", false, 0, 0}, {"{from: [{namespaceSelector: {}}], ports: [{port: a, protocol: UDP}]}", false, 1, 1},
+		{"{}", true, 0, 0}, {"null", true, 0, 0}, {"{from: []}", true, 0, 0}, {"{from: x}", false, 0,
+			0}, {"{from: [x, {podSelector: {}}]}", false, 1, 0},
+		{"{from: [{ipBlock: {cidr: x}}]}", false, 0, 0}, {"{from: [{ipBlock: {cidr: 10.0.0.0/8}, podSelector: {}}]}",
+			false, 0, 0}, {"{from: [{podSelector: []}]}", false, 0, 0},
+		{"{ports: [{port: 80}, {port: 0}]}", true, 0, 1}, {"{ports: [{port: true}]}", false, 0, 0}, {"{ports: x}",
+			false, 0, 0}, {"{ports: [{protocol: ICMP}]}", false, 0, 0},
+		{"{ports: [{}]}", true, 0, 1}, {"{ports: [{port: a, endPort: 9}]}", false, 0,
+			0}, {"{from: [{namespaceSelector: {}}], ports: [{port: a, protocol: UDP}]}", false, 1, 1},
 	} {
 		r := first(t, "NetworkPolicy", c.entry)
 		if r.everybody != c.everybody || len(r.peers) != c.peers || len(r.ports) != c.ports {
@@ -101,7 +114,8 @@ func TestPorts(t *testing.T) {
 	}{
 		{"ClusterNetworkPolicy", "protocols: [{tcp: {}}]", "TCP", 9, true},
 		{"ClusterNetworkPolicy", "protocols: [{tcp: {}}]", "UDP", 9, false},
-		{"ClusterNetworkPolicy", "protocols: [{sctp: {destinationPort: {range: {start: 5, end: 7}}}}]", "SCTP", 7, true},
+		{"ClusterNetworkPolicy", "protocols: [{sctp: {destinationPort: {range: {start: 5, end: 7}}}}]",
+			"SCTP", 7, true},
 		{"ClusterNetworkPolicy", "protocols: [{destinationNamedPort: dns}]", "UDP", 53, true},
 		{"ClusterNetworkPolicy", "protocols: [{destinationNamedPort: dns}]", "TCP", 53, false},
 		{"AdminNetworkPolicy", "ports: [{portNumber: {port: 80}}]", "TCP", 80, true},
@@ -127,19 +141,27 @@ func TestCovers(t *testing.T) { // only what is provable by equal selectors and 
 		a, b string
 		want bool
 	}{
-		{"from: [{namespaces: {}}]", "from: [{pods: {namespaceSelector: {matchLabels: {a: b}}, podSelector: {matchLabels: {c: d}}}}]", true},
-		{"from: [{namespaces: {matchLabels: {a: b, c: d}}}]", "from: [{namespaces: {matchExpressions: [{key: c, operator: In, values: [d]}], matchLabels: {a: b}}}]", true},
-		{"from: [{namespaces: {matchLabels: {a: b}}}]", "from: [{namespaces: {matchLabels: {a: b, c: d}}}]", false}, // it is, but nothing equal says so
+		{"from: [{namespaces: {}}]",
+			"from: [{pods: {namespaceSelector: {matchLabels: {a: b}}, podSelector: {matchLabels: {c: d}}}}]", true},
+		{"from: [{namespaces: {matchLabels: {a: b, c: d}}}]",
+			"from: [{namespaces: {matchExpressions: [{key: c, operator: In, values: [d]}], matchLabels: {a: b}}}]",
+			true},
+		// it is, but nothing equal says so
+		{"from: [{namespaces: {matchLabels: {a: b}}}]", "from: [{namespaces: {matchLabels: {a: b, c: d}}}]", false},
 		{"from: [{namespaces: {}}]", "from: [{networks: [10.0.0.0/8]}]", false},
 		{"from: [{networks: [10.0.0.0/8]}]", "from: [{networks: [10.1.0.0/16, 10.2.0.0/16]}]", true},
 		{"from: [{networks: [10.0.0.0/8]}]", "from: [{networks: [10.1.0.0/16, 11.0.0.0/16]}]", false},
-		{"from: [{namespaces: {}}], protocols: [{tcp: {}}]", "from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {number: 80}}}]", true},
+		{"from: [{namespaces: {}}], protocols: [{tcp: {}}]",
+			"from: [{namespaces: {}}], protocols: [{tcp: {destinationPort: {number: 80}}}]", true},
 		{"from: [{namespaces: {}}], protocols: [{tcp: {}}]", "from: [{namespaces: {}}]", false},
-		{"from: [{namespaces: {}}], protocols: [{tcp: {}}]", "from: [{namespaces: {}}], protocols: [{destinationNamedPort: a}]", false},
-		{"from: [{namespaces: {}}], protocols: [{destinationNamedPort: a}]", "from: [{namespaces: {}}], protocols: [{destinationNamedPort: a}]", true},
+		{"from: [{namespaces: {}}], protocols: [{tcp: {}}]",
+			"from: [{namespaces: {}}], protocols: [{destinationNamedPort: a}]", false},
+		{"from: [{namespaces: {}}], protocols: [{destinationNamedPort: a}]",
+			"from: [{namespaces: {}}], protocols: [{destinationNamedPort: a}]", true},
 		{"from: [{sameLabels: [a]}]", "from: [{namespaces: {}}]", true}, // it denies everything
 	} {
-		a, b := first(t, "ClusterNetworkPolicy", "{action: Deny, "+c.a+"}"), first(t, "ClusterNetworkPolicy", "{action: Accept, "+c.b+"}")
+		a, b := first(t, "ClusterNetworkPolicy", "{action: Deny, "+c.a+"}"), first(t, "ClusterNetworkPolicy",
+			"{action: Accept, "+c.b+"}")
 		if a.coversRule(b) != c.want {
 			t.Errorf("%s covers %s: %v", c.a, c.b, !c.want)
 		}
@@ -151,8 +173,10 @@ func TestIsolation(t *testing.T) {
 		spec            string
 		ingress, egress bool
 	}{
-		{"{}", true, false}, {"{egress: []}", true, false}, {"{egress: [{}]}", true, true}, {"{policyTypes: [Egress], ingress: [{}]}", false, true},
-		{"{policyTypes: [Ingress, Egress]}", true, true}, {"{policyTypes: []}", true, false}, {"{policyTypes: x}", true, false},
+		{"{}", true, false}, {"{egress: []}", true, false}, {"{egress: [{}]}", true,
+			true}, {"{policyTypes: [Egress], ingress: [{}]}", false, true},
+		{"{policyTypes: [Ingress, Egress]}", true, true}, {"{policyTypes: []}", true, false}, {"{policyTypes: x}",
+			true, false},
 	} {
 		o := object(t, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: p}\nspec: "+c.spec+"\n")
 		if isAboutDirection(o, ingress) != c.ingress || isAboutDirection(o, egress) != c.egress {

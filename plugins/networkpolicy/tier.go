@@ -110,7 +110,9 @@ func (j *directionJudge) addTieDoubts(group []policyMatch) {
 				for _, y := range b.rules {
 					if x.rule.action != y.rule.action && !ordered && !j.tied {
 						j.tied = true
-						j.doubts = append(j.doubts, fmt.Sprintf("%s of %s says %s, %s of %s says %s, and %s", x.rule.displayName(), a.policy.Ref, x.rule.actionWord, y.rule.displayName(), b.policy.Ref, y.rule.actionWord, why))
+						j.doubts = append(j.doubts, fmt.Sprintf("%s of %s says %s, %s of %s says %s, and %s",
+							x.rule.displayName(), a.policy.Ref, x.rule.actionWord, y.rule.displayName(), b.policy.Ref,
+							y.rule.actionWord, why))
 					}
 				}
 			}
@@ -162,7 +164,8 @@ func (j *directionJudge) judgeNetworkPolicies() bool {
 			continue
 		}
 		isolated = max(isolated, sel)
-		isolating = append(isolating, evaluate.Decider{Policy: o.Ref, Origin: o.Origin, Rule: ownPolicies.String() + "." + string(j.dir) + ".rest", Action: "Deny"})
+		isolating = append(isolating, evaluate.Decider{Policy: o.Ref, Origin: o.Origin, Rule: ownPolicies.String() +
+			"." + string(j.dir) + ".rest", Action: "Deny"})
 		for _, r := range readRules(o, j.dir) {
 			switch match := min(sel, j.matchRule(r)); match {
 			case selector.Yes:
@@ -181,7 +184,8 @@ func (j *directionJudge) judgeNetworkPolicies() bool {
 	}
 	switch isolated {
 	case selector.No:
-		j.addPassedStage(ownPolicies, fmt.Sprintf("no NetworkPolicy of namespace %s selects %s for %s", j.pod.pod.Ref.Namespace, j.pod.displayName(), j.dir), nil)
+		j.addPassedStage(ownPolicies, fmt.Sprintf("no NetworkPolicy of namespace %s selects %s for %s",
+			j.pod.pod.Ref.Namespace, j.pod.displayName(), j.dir), nil)
 	case selector.Maybe:
 		j.addPassedStage(ownPolicies, "whether a NetworkPolicy holds for the pod is not known", isolating)
 	}
@@ -206,7 +210,8 @@ func (j *directionJudge) selectsPod(o *model.Object) selector.Truth {
 	case j.pod.pod.HostNetwork:
 		return j.addDoubt(o, "%s is in the network of its node, where policies may have no effect", j.pod.displayName())
 	case picks == selector.Maybe:
-		return j.addDoubt(o, "whether it selects %s is not known: the labels of namespace %s are not in the input", j.pod.displayName(), j.pod.pod.Ref.Namespace)
+		return j.addDoubt(o, "whether it selects %s is not known: the labels of namespace %s are not in the input",
+			j.pod.displayName(), j.pod.pod.Ref.Namespace)
 	}
 	return picks
 }
@@ -222,7 +227,10 @@ func (j *directionJudge) matchSelector(s selector.PodSelector, p *workload.Pod) 
 // matchRule reports whether a rule matches the connection: any of its peers and any of its ports
 // do.
 func (j *directionJudge) matchRule(r *rule) selector.Truth {
-	if r.ports != nil && !slices.ContainsFunc(r.ports, func(p port) bool { return p.matchesConnection(j.protocol, j.port, j.destinationPorts()) }) {
+	if r.ports != nil && !slices.ContainsFunc(r.ports, func(p port) bool {
+		return p.matchesConnection(j.protocol,
+			j.port, j.destinationPorts())
+	}) {
 		return selector.No
 	}
 	if r.everybody {
@@ -238,7 +246,8 @@ func (j *directionJudge) matchRule(r *rule) selector.Truth {
 		}
 	}
 	if best == selector.Maybe {
-		return j.addDoubt(r.policy, "whether %s matches is not known: %s", r.displayName(), strings.Join(removeDuplicates(why), "; "))
+		return j.addDoubt(r.policy, "whether %s matches is not known: %s", r.displayName(),
+			strings.Join(removeDuplicates(why), "; "))
 	}
 	return best
 }

@@ -13,7 +13,8 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"nginx.Limit": buildLimitGate, "nginx.Single": buildSingleGate, "nginx.Refused": buildRefusedGates}
+	return protect.Functions{"nginx.Limit": buildLimitGate, "nginx.Single": buildSingleGate,
+		"nginx.Refused": buildRefusedGates}
 }
 
 // The limit of a rule that does not say it (nginx-gateway-fabric
@@ -48,7 +49,10 @@ func buildLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 // requests are answered with 500 (internal/controller/state/graph/common_filter.go:152-165,
 // internal/controller/nginx/config/servers.go:1218 @ e55bfe339).
 func buildSingleGate(in protect.Input, g protect.Gate) []protect.Gate {
-	others := slices.ContainsFunc(in.InForce, func(s *protect.Settings) bool { return s.Kind == in.Kind && s.Source() != g.Object })
+	others := slices.ContainsFunc(in.InForce, func(s *protect.Settings) bool {
+		return s.Kind == in.Kind &&
+			s.Source() != g.Object
+	})
 	if others {
 		g.AddReason(gate.DeniesAll, g.Field)
 		g.Answers, g.Missing, g.Refuses = []string{"500"}, []string{"500"}, protect.AlwaysRefuses
@@ -72,10 +76,14 @@ func buildRefusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		if to.Text("group") != ref.Group || to.Text("kind") != ref.Kind || in.Snapshot().Get(ref) == nil {
 			continue
 		}
-		if slices.ContainsFunc(in.InForce, func(s *protect.Settings) bool { return s.Kind == in.Kind && s.Source() == ref }) {
+		if slices.ContainsFunc(in.InForce, func(s *protect.Settings) bool {
+			return s.Kind == in.Kind &&
+				s.Source() == ref
+		}) {
 			continue
 		}
-		g := protect.Gate{Property: gate.Authentication, Object: ref, Answers: []string{"500"}, Missing: []string{"500"}, Refuses: protect.AlwaysRefuses}
+		g := protect.Gate{Property: gate.Authentication, Object: ref, Answers: []string{"500"},
+			Missing: []string{"500"}, Refuses: protect.AlwaysRefuses}
 		g.AddReason(gate.DeniesAll, "")
 		g.Reasons[0].Message = "the API refuses " + ref.Kind + " " + ref.FullName() + ", so requests of the rule fail"
 		return []protect.Gate{g}

@@ -26,14 +26,18 @@ var grantKind = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "nginx", Kinds: kinds, Gates: gateFunctions(),
-		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": normalizeCoreGroup, "nginx.Named": nestUnderName}},
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": normalizeCoreGroup,
+			"nginx.Named": nestUnderName}},
 		Attaching: descriptor.Attaching{Path: map[string]policy.StepFunc{"nginx.Valid": checkStep}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
 			"nginx.Limits":   func(model.Settings) merge.PlanFunc { return foldLimits },
 			"nginx.Snippets": func(model.Settings) merge.PlanFunc { return foldSnippets }}},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"nginx.Buffers": checkBuffers, "nginx.Methods": checkBalancingMethod},
-			Sites:  map[string]policy.CheckMaker{"nginx.Overlap": checkOverlap, "nginx.Telemetry": checkTelemetry, "nginx.Firewall": checkFirewall, "nginx.Backends": checkBackendGrants, "nginx.Unused": checkUnusedServices},
-			Lints:  map[string]policy.Lint{"nginx.LimitsInferred": findInferredLimits}},
-		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": policyConditions}, Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}}}
+			Sites: map[string]policy.CheckMaker{"nginx.Overlap": checkOverlap, "nginx.Telemetry": checkTelemetry,
+				"nginx.Firewall": checkFirewall, "nginx.Backends": checkBackendGrants,
+				"nginx.Unused": checkUnusedServices},
+			Lints: map[string]policy.Lint{"nginx.LimitsInferred": findInferredLimits}},
+		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": policyConditions},
+			Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}}}
 }

@@ -24,12 +24,15 @@ func checkBuffers(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem)
 		return "", nil
 	}
 	if one, ok := parseSize(b.Text("bufferSize")); ok && busy <= one {
-		return failPolicy(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is not more than bufferSize %s", b.Text("busyBuffersSize"), b.Text("bufferSize")), "")
+		return failPolicy(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is not more than bufferSize %s",
+			b.Text("busyBuffersSize"), b.Text("bufferSize")), "")
 	}
 	number, known := b.Get("buffers", "number").(int64)
 	each, ok := parseSize(b.Text("buffers", "size"))
 	if known && ok && busy >= (number-1)*each {
-		return failPolicy(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is not less than all but one of %d buffers of %s", b.Text("busyBuffersSize"), number, b.Text("buffers", "size")), "")
+		return failPolicy(p, "Invalid",
+			fmt.Sprintf("busyBuffersSize %s is not less than all but one of %d buffers of %s",
+				b.Text("busyBuffersSize"), number, b.Text("buffers", "size")), "")
 	}
 	return "", nil
 }
@@ -51,7 +54,8 @@ func checkBalancingMethod(p *policy.Policy, _ *model.Snapshot) (string, []model.
 	if !strings.Contains(method, "least_time") || p.Kind.Settings.Bool("nginx.plus") {
 		return "", nil
 	}
-	return failPolicy(p, "Invalid", fmt.Sprintf("loadBalancingMethod %q takes NGINX Plus", method), "--vendor-setting nginx.plus=true")
+	return failPolicy(p, "Invalid", fmt.Sprintf("loadBalancingMethod %q takes NGINX Plus", method),
+		"--vendor-setting nginx.plus=true")
 }
 
 // checkUnusedServices finds Services to which no route sends: the controller does not know them,
@@ -61,7 +65,8 @@ func checkUnusedServices(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) 
 		var out []model.Problem
 		for _, id := range at {
 			n := g.Node(id)
-			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 || slices.ContainsFunc(gatewayapi.RouteKinds(), in.Cluster.HasUnread) {
+			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 ||
+				slices.ContainsFunc(gatewayapi.RouteKinds(), in.Cluster.HasUnread) {
 				continue
 			}
 			p.Fail(n.Ref, "no route sends to the Service")
@@ -79,13 +84,15 @@ func checkBackendGrants(k *policy.Kind, g *topology.Graph, in *model.Snapshot) p
 		var denied []string
 		var problems []model.Problem
 		eachBackend(p.Object.Body.Field("spec"), func(ref model.Body) {
-			to := model.Ref{Group: ref.Text("group"), Kind: cmp.Or(ref.Text("kind"), "Service"), Namespace: ref.Text("namespace"), Name: ref.Text("name")}
+			to := model.Ref{Group: ref.Text("group"), Kind: cmp.Or(ref.Text("kind"), "Service"),
+				Namespace: ref.Text("namespace"), Name: ref.Text("name")}
 			own := p.Ref().Namespace
 			switch {
 			case to.Namespace == "" || to.Namespace == own:
 			case in.Cluster.IsUnread(grantKind, to.Namespace):
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-					"the ReferenceGrants of namespace %s may not be read: the reference to %s is taken to be permitted", to.Namespace, to)}.At(p.Object))
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+					Message: fmt.Sprintf(
+						"the ReferenceGrants of namespace %s may not be read: the reference to %s is taken to be permitted", to.Namespace, to)}.At(p.Object))
 			case !g.IsGranted(k.GroupKind, own, to):
 				denied = append(denied, to.String())
 			}
@@ -94,7 +101,8 @@ func checkBackendGrants(k *policy.Kind, g *topology.Graph, in *model.Snapshot) p
 			return "", problems
 		}
 		slices.Sort(denied)
-		fault, more := failPolicy(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+limitTexts(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
+		fault, more := failPolicy(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+
+			limitTexts(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
 		return fault, append(problems, more...)
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func TestSize(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "512": 512, "8k": 8 << 10, "8K": 8 << 10, "2m": 2 << 20, "1g": 1 << 30, "": -1, "k": -1, "8kk": -1, "-1": -1, "8x": -1, "999999999999": -1} {
+	for text, want := range map[string]int64{"0": 0, "512": 512, "8k": 8 << 10, "8K": 8 << 10, "2m": 2 << 20,
+		"1g": 1 << 30, "": -1, "k": -1, "8kk": -1, "-1": -1, "8x": -1, "999999999999": -1} {
 		got, ok := parseSize(text)
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d %v, want %d", text, got, ok, want)
@@ -21,7 +22,8 @@ func TestSize(t *testing.T) {
 
 // routeOf is a route with rules as JSON values.
 func routeOf(kind string, rules any) *topology.Node {
-	return &topology.Node{Role: topology.Route, Ref: model.Ref{Kind: kind}, Object: &model.Object{Body: model.Pack(map[string]any{"spec": map[string]any{"rules": rules}}, nil)}}
+	return &topology.Node{Role: topology.Route, Ref: model.Ref{Kind: kind},
+		Object: &model.Object{Body: model.Pack(map[string]any{"spec": map[string]any{"rules": rules}}, nil)}}
 }
 
 type object = map[string]any
@@ -33,7 +35,9 @@ func TestPathsOf(t *testing.T) { // the paths that a route's matches come to, wh
 		rules      any
 		want       string
 	}{
-		{"exact and prefix alike, each once", "HTTPRoute", match(object{"path": object{"type": "Exact", "value": "/a"}}, object{"path": object{"value": "/a"}}, object{"path": object{"value": "/b"}}), "/a /b"},
+		{"exact and prefix alike, each once", "HTTPRoute",
+			match(object{"path": object{"type": "Exact", "value": "/a"}}, object{"path": object{"value": "/a"}},
+				object{"path": object{"value": "/b"}}), "/a /b"},
 		{"no path", "HTTPRoute", match(object{"headers": []any{}}), "/"},
 		{"no match", "HTTPRoute", []any{object{}}, "/"},
 		{"no rule", "HTTPRoute", nil, "/"},
@@ -58,7 +62,8 @@ func TestInvalidRoutes(t *testing.T) { // only if no rule is free of strange hea
 		rules []any
 		bad   bool
 	}{
-		{"fine", []any{header("X-1")}, false}, {"underscore", []any{header("x_1")}, true}, {"one of two", []any{header("x_1"), header("X")}, false},
+		{"fine", []any{header("X-1")}, false}, {"underscore", []any{header("x_1")}, true}, {"one of two",
+			[]any{header("x_1"), header("X")}, false},
 		{"both", []any{header("x_1"), header("")}, true}, {"filter", []any{filter}, true}, {"none", nil, false},
 	} {
 		if why := explainInvalid(routeOf("HTTPRoute", c.rules)); (why != "") != c.bad {
@@ -71,7 +76,8 @@ func TestInvalidRoutes(t *testing.T) { // only if no rule is free of strange hea
 func stackOf(levels ...string) merge.Stack {
 	var s merge.Stack
 	for i, level := range levels {
-		u := merge.Unit{Path: append(merge.KeyPath("rateLimit", "local", "rules"), merge.Segment{Name: "0", Form: merge.Entry}), Value: i, From: []merge.Source{{Layer: i}}}
+		u := merge.Unit{Path: append(merge.KeyPath("rateLimit", "local", "rules"),
+			merge.Segment{Name: "0", Form: merge.Entry}), Value: i, From: []merge.Source{{Layer: i}}}
 		s.Layers = append(s.Layers, merge.Layer{Level: level, Blocks: []merge.Block{{Units: []merge.Unit{u}}}})
 	}
 	return s
@@ -83,7 +89,8 @@ func TestLimits(t *testing.T) { // those of the most specific level, numbered th
 		want   string
 		lost   int
 	}{
-		{[]string{"gateway"}, "[0]", 0}, {[]string{"gateway", "gateway"}, "[0] [1]", 0}, {[]string{"gateway", "gateway", "route", "route"}, "[0] [1]", 2}, {nil, "", 0},
+		{[]string{"gateway"}, "[0]", 0}, {[]string{"gateway", "gateway"}, "[0] [1]",
+			0}, {[]string{"gateway", "gateway", "route", "route"}, "[0] [1]", 2}, {nil, "", 0},
 	} {
 		units, effects := foldLimits(stackOf(c.levels...))
 		var names []string
@@ -98,7 +105,8 @@ func TestLimits(t *testing.T) { // those of the most specific level, numbered th
 }
 
 func TestAppendedSnippets(t *testing.T) {
-	if got := appendSnippet(object{"context": "main", "value": "a;"}, object{"context": "main", "value": "b;"}); !merge.Equal(got, object{"context": "main", "value": "a;\nb;"}) {
+	if got := appendSnippet(object{"context": "main", "value": "a;"}, object{"context": "main",
+		"value": "b;"}); !merge.Equal(got, object{"context": "main", "value": "a;\nb;"}) {
 		t.Error(got)
 	}
 	if got := appendSnippet("odd", object{}); got == nil {

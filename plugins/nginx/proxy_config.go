@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// proxyConfig is the configuration of a Gateway's data plane: NginxProxies that its class and the Gateway itself refer to.
+// proxyConfig is the configuration of a Gateway's data plane: NginxProxies that its class and the
+// Gateway itself refer to.
 type proxyConfig struct {
 	found     []*model.Object
 	uncertain string // why there may be more than is known; "": there is not
@@ -42,7 +43,8 @@ func (c *proxyConfig) addProxy(in *model.Snapshot, ref model.Body, namespace str
 	if ref.Text("group") != group || ref.Text("kind") != "NginxProxy" {
 		return
 	}
-	to := model.Ref{Group: group, Kind: "NginxProxy", Namespace: cmp.Or(ref.Text("namespace"), namespace), Name: ref.Text("name")}
+	to := model.Ref{Group: group, Kind: "NginxProxy", Namespace: cmp.Or(ref.Text("namespace"), namespace),
+		Name: ref.Text("name")}
 	if o := in.Get(to); o != nil {
 		c.found = append(c.found, o)
 	} else {
@@ -84,12 +86,14 @@ func configProblems(p *policy.Policy, what string, open, without []string) []mod
 	if len(without) > 0 {
 		slices.Sort(without)
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
-			"the policy is in error on the ways through %s: no NginxProxy configures %s there", limitTexts(slices.Compact(without)), what)}.At(p.Object))
+			"the policy is in error on the ways through %s: no NginxProxy configures %s there", limitTexts(
+				slices.Compact(without)), what)}.At(p.Object))
 	}
 	if len(open) > 0 {
 		slices.Sort(open)
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"whether %s is configured, which the policy needs, is not known: %s; it is taken to be", what, limitTexts(slices.Compact(open))),
+			"whether %s is configured, which the policy needs, is not known: %s; it is taken to be", what, limitTexts(
+				slices.Compact(open))),
 			Hint: "add the NginxProxy, and the GatewayClass that refers to it"}.At(p.Object))
 	}
 	return out
@@ -116,7 +120,8 @@ func findGatewaysAbove(g *topology.Graph, at []topology.NodeID, controllers []st
 }
 
 // checkTelemetry finds ObservabilityPolicies where the NginxProxy exports no traces.
-var checkTelemetry = newConfigCheck("telemetry", func(spec model.Body) bool { return !spec.Field("telemetry").IsNull() })
+var checkTelemetry = newConfigCheck("telemetry",
+	func(spec model.Body) bool { return !spec.Field("telemetry").IsNull() })
 
 // checkFirewall finds WAFPolicies where the NginxProxy does not turn the firewall on.
 var checkFirewall = newConfigCheck("the WAF", func(spec model.Body) bool {

@@ -81,11 +81,13 @@ func foldSnippets(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	var effects []merge.Effect
 	for _, l := range s.Layers {
 		for _, u := range listUnits(l) {
-			at, outcome := slices.IndexFunc(units, func(o merge.Unit) bool { return slices.Equal(o.Path, u.Path) }), merge.Taken
+			at, outcome := slices.IndexFunc(units, func(o merge.Unit) bool { return slices.Equal(o.Path, u.Path) }),
+				merge.Taken
 			if at < 0 {
 				units = append(units, u)
 			} else {
-				units[at] = merge.Unit{Path: u.Path, Value: appendSnippet(units[at].Value, u.Value), From: slices.Concat(units[at].From, u.From)}
+				units[at] = merge.Unit{Path: u.Path, Value: appendSnippet(units[at].Value, u.Value),
+					From: slices.Concat(units[at].From, u.From)}
 				outcome = merge.Joined
 			}
 			effects = append(effects, newEffect(u, outcome))

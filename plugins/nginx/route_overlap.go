@@ -46,7 +46,8 @@ func checkOverlap(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.A
 			for _, p := range of[id] {
 				for _, other := range at[p] {
 					if ref := g.Node(other).Ref; !own[ref.FullName()] {
-						others = append(others, fmt.Sprintf("%s, port %d and path %s with %s", formatHost(p.host), p.port, p.path, ref))
+						others = append(others, fmt.Sprintf("%s, port %d and path %s with %s", formatHost(p.host),
+							p.port, p.path, ref))
 					}
 				}
 			}
@@ -95,7 +96,8 @@ func listPlaces(g *topology.Graph, route topology.NodeID, controllers []string) 
 	seen := map[configPlace]bool{}
 	for _, a := range g.Attachments(route) {
 		gateway, known := findGateway(g, a.Parent.WithoutSection())
-		if a.State != topology.Accepted || a.Listener == topology.None || !known || !isManaged(g, gateway, controllers) {
+		if a.State != topology.Accepted || a.Listener == topology.None || !known ||
+			!isManaged(g, gateway, controllers) {
 			continue
 		}
 		for _, host := range a.Hostnames {

@@ -49,8 +49,9 @@ func routeAncestors(in status.Input, route topology.NodeID) []status.Ancestor {
 		return nil
 	case len(above) == 0:
 		ref := n.Ref
-		return []status.Ancestor{{Ref: &ref, Controller: controller, Tentative: true, Conditions: []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated",
-			Message: "the parents of " + n.Ref.String() + " are not in the input"}}}}
+		return []status.Ancestor{{Ref: &ref, Controller: controller, Tentative: true,
+			Conditions: []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated",
+				Message: "the parents of " + n.Ref.String() + " are not in the input"}}}}
 	}
 	e := newAncestor(in, n.Ref, explainInvalid(n))
 	for _, gateway := range above {
@@ -69,7 +70,8 @@ func gatewayAncestors(in status.Input, service model.Ref, have []status.Ancestor
 	for _, ref := range g.GatewaysAbove(service) {
 		id, known := findGateway(g, ref)
 		said := slices.ContainsFunc(have, func(a status.Ancestor) bool { return *a.Ref == ref })
-		if !known || said || !in.Kind.ManagesGateway(id) || slices.Contains(in.Kind.RefusedAncestors(in.Outcome.Policy), ref) {
+		if !known || said || !in.Kind.ManagesGateway(id) ||
+			slices.Contains(in.Kind.RefusedAncestors(in.Outcome.Policy), ref) {
 			continue
 		}
 		out = append(out, newAncestor(in, ref, explainInvalid(g.Node(id))))
@@ -79,7 +81,8 @@ func gatewayAncestors(in status.Input, service model.Ref, have []status.Ancestor
 
 // newAncestor is the entry for one ancestor; why is what is wrong with that itself.
 func newAncestor(in status.Input, ref model.Ref, why string) status.Ancestor {
-	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "the policy is accepted"}
+	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted",
+		Message: "the policy is accepted"}
 	if why != "" {
 		accepted = refusedCondition("TargetNotFound", "%s is invalid: %s", ref, why)
 	} else if fault := in.Outcome.Policy.Faults[ref]; fault != "" {
@@ -161,9 +164,11 @@ func affectedConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 // affectedCondition is the condition of a kind. Of firewalls it has further reasons, which depend
 // on what they have fetched.
 func affectedCondition(kind string) status.Condition {
-	c := status.Condition{Type: group + "/" + kind + "Affected", Status: "True", Reason: "PolicyAffected", Message: "the object is affected by a " + kind}
+	c := status.Condition{Type: group + "/" + kind + "Affected", Status: "True", Reason: "PolicyAffected",
+		Message: "the object is affected by a " + kind}
 	if kind == "WAFPolicy" {
-		c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", "which reason the mark has depends on what the firewall has fetched"
+		c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated",
+			"which reason the mark has depends on what the firewall has fetched"
 	}
 	return c
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// What the controller takes of Gateways and routes, as far as files show it: an object that it refuses as a whole carries no traffic.
+// What the controller takes of Gateways and routes, as far as files show it: an object that it
+// refuses as a whole carries no traffic.
 
 // explainInvalid is why the controller takes a Gateway or a route for invalid, "" if it is not
 // known to.
@@ -77,7 +78,8 @@ func checkStep(g *topology.Graph, _, child topology.NodeID) *model.Problem {
 		return nil
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.NotReached,
-		Message: fmt.Sprintf("NGINX Gateway Fabric refuses %s: %s; nothing is in force on a way through it", n.Ref, why)}.At(n.Object)
+		Message: fmt.Sprintf("NGINX Gateway Fabric refuses %s: %s; nothing is in force on a way through it", n.Ref,
+			why)}.At(n.Object)
 	return &p
 }
 

@@ -33,7 +33,10 @@ func newPlacementFinder(g *topology.Graph, in *model.Snapshot, _ model.Settings)
 			}
 		}
 		return out, r.findProblems()
-	}, FindUnattached: func(p *policy.Policy) []policy.UnattachedTarget { return w.explainAbsences(g, w.byPolicy[p.Ref()]) }}
+	}, FindUnattached: func(p *policy.Policy) []policy.UnattachedTarget {
+		return w.explainAbsences(g,
+			w.byPolicy[p.Ref()])
+	}}
 }
 
 // newOverrideFinder attaches bindings with an override to the clusters where it decides about a
@@ -56,7 +59,8 @@ func newOverrideFinder(g *topology.Graph, in *model.Snapshot, _ model.Settings) 
 				continue
 			}
 			for _, id := range g.Lookup(clusterRef(name)) {
-				a := policy.Attached{Policy: p, Node: id, Ref: -1, Level: topology.Binding, Details: &policy.TargetDetails{Units: units}}
+				a := policy.Attached{Policy: p, Node: id, Ref: -1, Level: topology.Binding,
+					Details: &policy.TargetDetails{Units: units}}
 				if b.restricted {
 					a.Index = 1
 				}
@@ -73,7 +77,8 @@ func (w *placementIndex) overrideUnits(b *binding, cluster string) []merge.Unit 
 	var out []merge.Unit
 	for _, r := range w.overridden[b] {
 		if l := r.clusters[cluster]; l != nil && !r.enforced && slices.Contains(l.enforcing, b) {
-			out = append(out, merge.Unit{Path: merge.KeyPath("policies", r.replicaName(), "remediationAction"), Value: b.object.Text("bindingOverrides", "remediationAction")})
+			out = append(out, merge.Unit{Path: merge.KeyPath("policies", r.replicaName(), "remediationAction"),
+				Value: b.object.Text("bindingOverrides", "remediationAction")})
 		}
 	}
 	return out

@@ -66,7 +66,8 @@ func (r *placedPolicy) explainAbsence(cluster string) string {
 		decided := p.binding.placement.has[cluster]
 		switch {
 		case decided && p.excludesCluster(r.object.Ref.Name, cluster):
-			note(&excluded, "PolicySet "+p.set.object.Ref.Name+" excludes it"+p.set.exclusionReason(r.object.Ref.Name, cluster))
+			note(&excluded, "PolicySet "+p.set.object.Ref.Name+" excludes it"+p.set.exclusionReason(r.object.Ref.Name,
+				cluster))
 		case decided && p.binding.restricted:
 			note(&restricted, "PlacementBinding "+p.binding.object.Ref.Name)
 		case p.binding.restricted:
@@ -82,7 +83,8 @@ func (r *placedPolicy) explainAbsence(cluster string) string {
 	case open != nil:
 		return "not known: the decisions of " + limitNames(open) + " are not in the input"
 	case restricted != nil:
-		return "binding restricted: " + limitNames(restricted) + " overrides where others place the policy, and places nothing"
+		return "binding restricted: " + limitNames(restricted) +
+			" overrides where others place the policy, and places nothing"
 	case undecided != nil:
 		return "not decided: " + limitNames(undecided) + " did not choose it"
 	}
@@ -105,7 +107,8 @@ func (p placement) displayName() string {
 // say.
 func (s *policySet) exclusionReason(policy, cluster string) string {
 	for _, e := range s.object.Body.At("spec", "exclusions").Items {
-		if e.Text("policyName") == policy && slices.Contains(listTexts(e.Field("clusterNames")), cluster) && e.Text("reason") != "" {
+		if e.Text("policyName") == policy && slices.Contains(listTexts(e.Field("clusterNames")), cluster) &&
+			e.Text("reason") != "" {
 			return " (" + e.Text("reason") + ")"
 		}
 	}
@@ -128,7 +131,8 @@ func (w *placementIndex) describeBinding(g *topology.Graph, b *binding) []policy
 		case len(brings) > 0:
 			out = append(out, newClusterNotes(g, name, true, "brings "+limitNames(brings))...)
 		case b.restricted:
-			out = append(out, newClusterNotes(g, name, false, "binding restricted: no policy of it is placed there, or none that does not enforce already")...)
+			out = append(out, newClusterNotes(g, name, false,
+				"binding restricted: no policy of it is placed there, or none that does not enforce already")...)
 		default:
 			out = append(out, newClusterNotes(g, name, false, "it brings no policy there")...)
 		}
@@ -177,6 +181,8 @@ func (w *placementIndex) listPoliciesBrought(cluster string, by func(policyPath)
 }
 
 // newProblem is something about an object, at a path of it.
-func newProblem(o *model.Object, severity model.Severity, code model.Code, hint string, path []string, format string, args ...any) model.Problem {
-	return model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o, path...)
+func newProblem(o *model.Object, severity model.Severity, code model.Code, hint string, path []string, format string,
+	args ...any) model.Problem {
+	return model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
+		Hint: hint}.At(o, path...)
 }

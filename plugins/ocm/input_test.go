@@ -22,7 +22,8 @@ import (
 // read loads manifests as the program does.
 func read(t *testing.T, text string) *model.Snapshot {
 	t.Helper()
-	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text), ClusterScoped: []model.GroupKind{clusterKind}})
+	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text),
+		ClusterScoped: []model.GroupKind{clusterKind}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,8 @@ func resolved(t *testing.T, in *model.Snapshot) *resolve.Resolution {
 	return r
 }
 
-// TestMutilatedInput puts something else in the place of every value of the demo, one after the other: nothing may panic.
+// TestMutilatedInput puts something else in the place of every value of the demo, one after the
+// other: nothing may panic.
 func TestMutilatedInput(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/vendors-demo/ocm/*.yaml")
 	if err != nil || len(files) == 0 {

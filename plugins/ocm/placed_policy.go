@@ -26,10 +26,12 @@ type clusterPlacement struct {
 // replicaName is how results name the policy: as its replicas are called.
 func (r *placedPolicy) replicaName() string { return r.object.Ref.Namespace + "." + r.object.Ref.Name }
 
-// addPolicy decides where a policy goes: to every cluster that an unrestricted binding's placement has, if at least one path of that binding
-// does not exclude it. A restricted binding never places; its override counts where the policy is placed.
+// addPolicy decides where a policy goes: to every cluster that an unrestricted binding's placement
+// has, if at least one path of that binding does not exclude it. A restricted binding never places;
+// its override counts where the policy is placed.
 func (w *placementIndex) addPolicy(o *model.Object) {
-	r := &placedPolicy{object: o, disabled: o.Get("spec", "disabled") == true, paths: w.paths[o.Ref], clusters: map[string]*clusterPlacement{},
+	r := &placedPolicy{object: o, disabled: o.Get("spec", "disabled") == true, paths: w.paths[o.Ref],
+		clusters: map[string]*clusterPlacement{},
 		enforced: strings.EqualFold(o.Text("spec", "remediationAction"), "enforce")}
 	w.policies, w.byPolicy[o.Ref] = append(w.policies, r), r
 	if r.disabled {

@@ -31,8 +31,9 @@ func some(r *rand.Rand, from []string) []string {
 }
 
 func random(r *rand.Rand) small {
-	s := small{clusters: []string{"c1", "c2", "c3"}, policies: []string{"p1", "p2", "p3"}, disabled: map[string]bool{}, enforce: map[string]bool{},
-		sets: map[string][]string{}, excludes: map[[3]string]bool{}}
+	s := small{clusters: []string{"c1", "c2", "c3"}, policies: []string{"p1", "p2", "p3"}, disabled: map[string]bool{},
+		enforce: map[string]bool{},
+		sets:    map[string][]string{}, excludes: map[[3]string]bool{}}
 	for _, p := range s.policies {
 		s.disabled[p], s.enforce[p] = r.IntN(6) == 0, r.IntN(4) == 0
 	}
@@ -47,7 +48,8 @@ func random(r *rand.Rand) small {
 		}
 	}
 	for i := range 1 + r.IntN(4) {
-		b := smallBinding{name: fmt.Sprint("b", i), restricted: r.IntN(3) == 0, enforces: r.IntN(2) == 0, decisions: some(r, s.clusters)}
+		b := smallBinding{name: fmt.Sprint("b", i), restricted: r.IntN(3) == 0, enforces: r.IntN(2) == 0,
+			decisions: some(r, s.clusters)}
 		for _, p := range some(r, s.policies) {
 			b.subjects = append(b.subjects, [2]string{"Policy", p})
 		}
@@ -67,7 +69,8 @@ func (s small) text() string {
 		if s.enforce[p] {
 			action = "enforce"
 		}
-		fmt.Fprintf(&out, "---\n{apiVersion: %s/v1, kind: Policy, metadata: {name: %s, namespace: hub}, spec: {disabled: %v, remediationAction: %s, policy-templates: []}}\n", policyGroup, p, s.disabled[p], action)
+		fmt.Fprintf(&out,
+			"---\n{apiVersion: %s/v1, kind: Policy, metadata: {name: %s, namespace: hub}, spec: {disabled: %v, remediationAction: %s, policy-templates: []}}\n", policyGroup, p, s.disabled[p], action)
 	}
 	for _, set := range []string{"s1", "s2"} {
 		var exclusions []string
@@ -78,9 +81,11 @@ func (s small) text() string {
 					clusters = append(clusters, c)
 				}
 			}
-			exclusions = append(exclusions, fmt.Sprintf("{policyName: %s, clusterNames: [%s]}", p, strings.Join(clusters, ", ")))
+			exclusions = append(exclusions, fmt.Sprintf("{policyName: %s, clusterNames: [%s]}", p,
+				strings.Join(clusters, ", ")))
 		}
-		fmt.Fprintf(&out, "---\n{apiVersion: %s/v1beta1, kind: PolicySet, metadata: {name: %s, namespace: hub}, spec: {policies: [%s], exclusions: [%s]}}\n",
+		fmt.Fprintf(&out,
+			"---\n{apiVersion: %s/v1beta1, kind: PolicySet, metadata: {name: %s, namespace: hub}, spec: {policies: [%s], exclusions: [%s]}}\n",
 			policyGroup, set, strings.Join(s.sets[set], ", "), strings.Join(exclusions, ", "))
 	}
 	for _, b := range s.bindings {
@@ -98,9 +103,11 @@ func (s small) text() string {
 		if b.enforces {
 			rest += ", bindingOverrides: {remediationAction: enforce}"
 		}
-		fmt.Fprintf(&out, "---\n{apiVersion: %s/v1, kind: PlacementBinding, metadata: {name: %s, namespace: hub}, placementRef: {apiGroup: %s, kind: PlacementRule, name: %s}, subjects: [%s]%s}\n",
+		fmt.Fprintf(&out,
+			"---\n{apiVersion: %s/v1, kind: PlacementBinding, metadata: {name: %s, namespace: hub}, placementRef: {apiGroup: %s, kind: PlacementRule, name: %s}, subjects: [%s]%s}\n",
 			policyGroup, b.name, appsGroup, b.name, strings.Join(subjects, ", "), rest)
-		fmt.Fprintf(&out, "---\n{apiVersion: %s/v1, kind: PlacementRule, metadata: {name: %s, namespace: hub}, status: {decisions: [%s]}}\n", appsGroup, b.name, strings.Join(decisions, ", "))
+		fmt.Fprintf(&out,
+			"---\n{apiVersion: %s/v1, kind: PlacementRule, metadata: {name: %s, namespace: hub}, status: {decisions: [%s]}}\n", appsGroup, b.name, strings.Join(decisions, ", "))
 	}
 	return out.String()
 }
@@ -111,11 +118,13 @@ func (s small) placed(b smallBinding, policy, cluster string) bool {
 		return false
 	}
 	return slices.ContainsFunc(b.subjects, func(x [2]string) bool {
-		return x == [2]string{"Policy", policy} || x[0] == "PolicySet" && slices.Contains(s.sets[x[1]], policy) && !s.excludes[[3]string{x[1], policy, cluster}]
+		return x == [2]string{"Policy", policy} || x[0] == "PolicySet" && slices.Contains(s.sets[x[1]], policy) &&
+			!s.excludes[[3]string{x[1], policy, cluster}]
 	})
 }
 
-// decision is whether a policy is on a cluster, and whose override decides: the two passes of the specification.
+// decision is whether a policy is on a cluster, and whose override decides: the two passes of the
+// specification.
 func (s small) decision(policy, cluster string) (on bool, by string) {
 	for _, b := range s.bindings {
 		if !b.restricted && s.placed(b, policy, cluster) {
@@ -168,22 +177,27 @@ func TestDecisions(t *testing.T) {
 // TestAbsence says why a policy is not on a cluster: every reason there is.
 func TestAbsence(t *testing.T) {
 	binding := func(name, placement, subject, more string) string {
-		return fmt.Sprintf("---\n{apiVersion: %s/v1, kind: PlacementBinding, metadata: {name: %s, namespace: hub}, placementRef: {apiGroup: %s, kind: Placement, name: %s}, subjects: [{apiGroup: %s, kind: %s}]%s}\n",
+		return fmt.Sprintf(
+			"---\n{apiVersion: %s/v1, kind: PlacementBinding, metadata: {name: %s, namespace: hub}, placementRef: {apiGroup: %s, kind: Placement, name: %s}, subjects: [{apiGroup: %s, kind: %s}]%s}\n",
 			policyGroup, name, clusterGroup, placement, policyGroup, strings.Replace(subject, "/", ", name: ", 1), more)
 	}
-	w := buildPlacementIndex(read(t, small{policies: []string{"free", "paused", "kept", "late", "apart"}, disabled: map[string]bool{"paused": true}}.text()+
+	w := buildPlacementIndex(read(t, small{policies: []string{"free", "paused", "kept", "late", "apart"},
+		disabled: map[string]bool{"paused": true}}.text()+
 		"---\n{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: known, namespace: hub}}\n"+
 		"---\n{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision, metadata: {name: d, namespace: hub, labels: {"+placementLabel+": known}}, status: {decisions: [{clusterName: one}]}}\n"+
 		"---\n{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: open, namespace: hub}}\n"+
-		"---\n{apiVersion: "+policyGroup+"/v1beta1, kind: PolicySet, metadata: {name: set, namespace: hub}, spec: {policies: [kept], exclusions: [{policyName: kept, clusterNames: [one], reason: rain}]}}\n"+
-		binding("a", "known", "PolicySet/set", "")+binding("b", "known", "Policy/apart", ", subFilter: restricted")+binding("c", "open", "Policy/late", "")+binding("d", "gone", "Policy/late", "")))
+		"---\n{apiVersion: "+policyGroup+
+		"/v1beta1, kind: PolicySet, metadata: {name: set, namespace: hub}, spec: {policies: [kept], exclusions: [{policyName: kept, clusterNames: [one], reason: rain}]}}\n"+
+		binding("a", "known", "PolicySet/set", "")+binding("b", "known", "Policy/apart", ", subFilter: restricted")+
+		binding("c", "open", "Policy/late", "")+binding("d", "gone", "Policy/late", "")))
 	for _, c := range []struct{ policy, cluster, want string }{
 		{"paused", "one", "the policy is disabled"},
 		{"free", "one", "no PlacementBinding binds the policy"},
 		{"kept", "one", "excluded: PolicySet set excludes it (rain)"},
 		{"kept", "two", "not decided: Placement known did not choose it"},
 		{"late", "one", "not known: the decisions of Placement open are not in the input"},
-		{"apart", "one", "binding restricted: PlacementBinding b overrides where others place the policy, and places nothing"},
+		{"apart", "one",
+			"binding restricted: PlacementBinding b overrides where others place the policy, and places nothing"},
 		{"apart", "two", "not decided: only restricted bindings bind the policy"},
 	} {
 		r := w.byPolicy[model.Ref{Group: policyGroup, Kind: "Policy", Namespace: "hub", Name: c.policy}]

@@ -83,7 +83,8 @@ func (p policyPath) excludesCluster(policy, cluster string) bool {
 
 // buildPlacementIndex reads the input. Replicas of policies are what a hub wrote, and no input.
 func buildPlacementIndex(in *model.Snapshot) *placementIndex {
-	w := &placementIndex{in: in, sets: map[model.Ref]*policySet{}, paths: map[model.Ref][]policyPath{}, byPolicy: map[model.Ref]*placedPolicy{}, overridden: map[*binding][]*placedPolicy{}}
+	w := &placementIndex{in: in, sets: map[model.Ref]*policySet{}, paths: map[model.Ref][]policyPath{},
+		byPolicy: map[model.Ref]*placedPolicy{}, overridden: map[*binding][]*placedPolicy{}}
 	for _, o := range in.OfKind(setKind) {
 		w.sets[o.Ref] = readSet(o)
 	}
@@ -135,14 +136,17 @@ func readSet(o *model.Object) *policySet {
 
 func readBinding(o *model.Object, in *model.Snapshot, decisions map[model.Ref][]*model.Object) *binding {
 	return &binding{object: o, restricted: o.Text("subFilter") == "restricted",
-		enforces: strings.EqualFold(o.Text("bindingOverrides", "remediationAction"), "enforce"), placement: readPlacement(o, in, decisions)}
+		enforces: strings.EqualFold(o.Text("bindingOverrides", "remediationAction"),
+			"enforce"), placement: readPlacement(o, in, decisions)}
 }
 
-// readPlacement follows a binding's placementRef to what was decided. The scheduler's choice is not ours: without decisions there is no
-// answer. An empty status of a PlacementRule is a decision for no cluster.
+// readPlacement follows a binding's placementRef to what was decided. The scheduler's choice is not
+// ours: without decisions there is no answer. An empty status of a PlacementRule is a decision for
+// no cluster.
 func readPlacement(o *model.Object, in *model.Snapshot, decisions map[model.Ref][]*model.Object) placement {
 	at := o.Body.Field("placementRef")
-	p := placement{ref: model.Ref{Group: at.Text("apiGroup"), Kind: at.Text("kind"), Namespace: o.Ref.Namespace, Name: at.Text("name")}, has: map[string]bool{}}
+	p := placement{ref: model.Ref{Group: at.Text("apiGroup"), Kind: at.Text("kind"), Namespace: o.Ref.Namespace,
+		Name: at.Text("name")}, has: map[string]bool{}}
 	gk := p.ref.GroupKind()
 	if gk != placementKind && gk != ruleKind || p.ref.Name == "" {
 		p.invalid = true
@@ -176,7 +180,8 @@ func readPlacement(o *model.Object, in *model.Snapshot, decisions map[model.Ref]
 func (w *placementIndex) addPaths(b *binding) {
 	seen := map[model.Ref]bool{}
 	for _, s := range b.object.Body.Field("subjects").Items {
-		ref := model.Ref{Group: s.Text("apiGroup"), Kind: s.Text("kind"), Namespace: b.object.Ref.Namespace, Name: s.Text("name")}
+		ref := model.Ref{Group: s.Text("apiGroup"), Kind: s.Text("kind"), Namespace: b.object.Ref.Namespace,
+			Name: s.Text("name")}
 		if seen[ref] {
 			continue
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// replicaFields are the fields of a policy that its replicas have. The others say where it goes, or are the hub's business.
+// replicaFields are the fields of a policy that its replicas have. The others say where it goes, or
+// are the hub's business.
 var replicaFields = []string{"remediationAction", "dependencies", "hubTemplateOptions"}
 
 // toReplica makes of a policy what it brings to a cluster: below the name of its replicas, so that

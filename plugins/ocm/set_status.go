@@ -24,7 +24,8 @@ func (w *placementIndex) setStatusBlock(s *policySet) status.CustomStatus {
 	t := setTally{compliant: compliant}
 	bound := map[string]placementEntry{} // by binding
 	for _, name := range s.policies {
-		r := w.byPolicy[model.Ref{Group: policyGroup, Kind: policyKind.Kind, Namespace: s.object.Ref.Namespace, Name: name}]
+		r := w.byPolicy[model.Ref{Group: policyGroup, Kind: policyKind.Kind, Namespace: s.object.Ref.Namespace,
+			Name: name}]
 		if r == nil {
 			t.deleted = append(t.deleted, name)
 			continue
@@ -56,7 +57,8 @@ func (w *placementIndex) setStatusBlock(s *policySet) status.CustomStatus {
 	if placement != nil {
 		fields["placement"] = placement
 	}
-	return status.CustomStatus{Fields: fields, Note: strings.TrimPrefix(model.Text(fields, "compliant")+"; "+model.Text(fields, "statusMessage"), "; ")}
+	return status.CustomStatus{Fields: fields, Note: strings.TrimPrefix(model.Text(fields, "compliant")+"; "+
+		model.Text(fields, "statusMessage"), "; ")}
 }
 
 // addMember counts a member: its compliance on the clusters that the set's bindings decided for,

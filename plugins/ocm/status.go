@@ -20,7 +20,8 @@ const (
 )
 
 // statusBlocks writes the statuses of policies and sets. None of them has conditions.
-func statusBlocks(r *resolve.Resolution, _ *resolve.Kind, fates []*status.PolicyOutcome) map[*policy.Policy]status.CustomStatus {
+func statusBlocks(r *resolve.Resolution, _ *resolve.Kind,
+	fates []*status.PolicyOutcome) map[*policy.Policy]status.CustomStatus {
 	w := buildPlacementIndex(r.Snapshot)
 	out := map[*policy.Policy]status.CustomStatus{}
 	for _, f := range fates {
@@ -76,7 +77,8 @@ func (w *placementIndex) buildReport(r *placedPolicy) policyReport {
 	slices.SortStableFunc(out.placement, func(a, b placementEntry) int { return cmp.Compare(a.sortKey(), b.sortKey()) })
 	out.undecided = r.listUndecided()
 	for _, name := range r.names {
-		replica := w.in.Get(model.Ref{Group: policyGroup, Kind: policyKind.Kind, Namespace: name, Name: r.replicaName()})
+		replica := w.in.Get(model.Ref{Group: policyGroup, Kind: policyKind.Kind, Namespace: name,
+			Name: r.replicaName()})
 		c := clusterReport{name: name, remaining: r.listRemaining(name, out.placement)}
 		if replica != nil {
 			c.compliant = replica.Text("status", "compliant")
@@ -97,7 +99,10 @@ func (r *placedPolicy) isReachedBy(b *binding) bool {
 
 // isPlacedBy reports whether a binding comes to the policy on a cluster.
 func (r *placedPolicy) isPlacedBy(b *binding, cluster string) bool {
-	return b.placement.has[cluster] && slices.ContainsFunc(r.paths, func(p policyPath) bool { return p.binding == b && !p.excludesCluster(r.object.Ref.Name, cluster) })
+	return b.placement.has[cluster] && slices.ContainsFunc(r.paths, func(p policyPath) bool {
+		return p.binding == b &&
+			!p.excludesCluster(r.object.Ref.Name, cluster)
+	})
 }
 
 // listRemaining are the bindings that bring the policy to a cluster though one of its sets leaves
@@ -128,7 +133,8 @@ func (r *placedPolicy) listRemaining(cluster string, placement []placementEntry)
 func (r *placedPolicy) listUndecided() []string {
 	var out []string
 	for _, p := range r.paths {
-		if at := p.binding.placement; !r.disabled && !p.binding.restricted && at.isUndecided() && !slices.Contains(out, at.ref.Name) {
+		if at := p.binding.placement; !r.disabled && !p.binding.restricted && at.isUndecided() &&
+			!slices.Contains(out, at.ref.Name) {
 			out = append(out, at.ref.Name)
 		}
 	}
@@ -212,7 +218,8 @@ func putNames(into map[string]any, list, key string, names []string) {
 func (w *placementIndex) policyStatusBlock(o *model.Object) status.CustomStatus {
 	r := w.byPolicy[o.Ref]
 	if r == nil {
-		return status.CustomStatus{Note: fmt.Sprintf("a replica of %s: what the hub wrote for cluster %s", o.Labels[rootLabel], o.Ref.Namespace)}
+		return status.CustomStatus{Note: fmt.Sprintf("a replica of %s: what the hub wrote for cluster %s",
+			o.Labels[rootLabel], o.Ref.Namespace)}
 	}
 	s := w.buildReport(r)
 	fields := map[string]any{}

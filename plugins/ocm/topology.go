@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// placementFamily holds the ways by which policies come to clusters: binding > cluster. A binding's way through a set is a section of it.
+// placementFamily holds the ways by which policies come to clusters: binding > cluster. A binding's
+// way through a set is a section of it.
 const placementFamily = "ocm.placement"
 
 // extendGraph links bindings and clusters. Clusters that are only named in decisions are there as

@@ -37,7 +37,8 @@ func findGenerated(in *model.Snapshot, made func(object, by model.Ref)) {
 			}
 		}
 	}
-	for _, gk := range []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}, {Group: gatewayGroup, Kind: "ListenerSet"}, {Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}} {
+	for _, gk := range []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"},
+		{Group: gatewayGroup, Kind: "ListenerSet"}, {Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}} {
 		for _, o := range in.OfKind(gk) {
 			if hasIssuer(o) {
 				eachListenerCertificate(o, func(to model.Ref) { made(to, o.Ref) })
@@ -64,21 +65,31 @@ var generators = []struct {
 	template   []string // where its metadata stand
 	everywhere bool     // in many namespaces
 }{
-	{of: model.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}, kind: "Secret", at: []string{"spec", "secretName"}, template: []string{"spec", "secretTemplate"}},
-	{of: model.GroupKind{Group: "trust.cert-manager.io", Kind: "Bundle"}, kind: "ConfigMap", at: []string{"metadata", "name"}, everywhere: true},
-	{of: model.GroupKind{Group: "external-secrets.io", Kind: "ExternalSecret"}, kind: "Secret", at: []string{"spec", "target", "name"}, template: []string{"spec", "target", "template", "metadata"}},
-	{of: model.GroupKind{Group: "external-secrets.io", Kind: "ClusterExternalSecret"}, kind: "Secret", at: []string{"spec", "externalSecretSpec", "target", "name"}, everywhere: true},
-	{of: model.GroupKind{Group: "bitnami.com", Kind: "SealedSecret"}, kind: "Secret", at: []string{"metadata", "name"}, template: []string{"spec", "template", "metadata"}},
-	{of: model.GroupKind{Group: "onepassword.com", Kind: "OnePasswordItem"}, kind: "Secret", at: []string{"metadata", "name"}},
-	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultStaticSecret"}, kind: "Secret", at: []string{"spec", "destination", "name"}},
-	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultDynamicSecret"}, kind: "Secret", at: []string{"spec", "destination", "name"}},
-	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultPKISecret"}, kind: "Secret", at: []string{"spec", "destination", "name"}},
+	{of: model.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}, kind: "Secret",
+		at: []string{"spec", "secretName"}, template: []string{"spec", "secretTemplate"}},
+	{of: model.GroupKind{Group: "trust.cert-manager.io", Kind: "Bundle"}, kind: "ConfigMap",
+		at: []string{"metadata", "name"}, everywhere: true},
+	{of: model.GroupKind{Group: "external-secrets.io", Kind: "ExternalSecret"}, kind: "Secret",
+		at: []string{"spec", "target", "name"}, template: []string{"spec", "target", "template", "metadata"}},
+	{of: model.GroupKind{Group: "external-secrets.io", Kind: "ClusterExternalSecret"}, kind: "Secret",
+		at: []string{"spec", "externalSecretSpec", "target", "name"}, everywhere: true},
+	{of: model.GroupKind{Group: "bitnami.com", Kind: "SealedSecret"}, kind: "Secret", at: []string{"metadata", "name"},
+		template: []string{"spec", "template", "metadata"}},
+	{of: model.GroupKind{Group: "onepassword.com", Kind: "OnePasswordItem"}, kind: "Secret",
+		at: []string{"metadata", "name"}},
+	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultStaticSecret"}, kind: "Secret",
+		at: []string{"spec", "destination", "name"}},
+	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultDynamicSecret"}, kind: "Secret",
+		at: []string{"spec", "destination", "name"}},
+	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultPKISecret"}, kind: "Secret",
+		at: []string{"spec", "destination", "name"}},
 }
 
 // isCopied reports whether the metadata of an object have it copied to other namespaces.
 func isCopied(metadata model.Body) bool {
 	annotations := metadata.Field("annotations")
-	return annotations.Text("reflector.v1.k8s.emberstack.com/reflection-auto-enabled") == "true" || annotations.Text("replicator.v1.mittwald.de/replicate-to") != "" ||
+	return annotations.Text("reflector.v1.k8s.emberstack.com/reflection-auto-enabled") == "true" ||
+		annotations.Text("replicator.v1.mittwald.de/replicate-to") != "" ||
 		annotations.Text("replicator.v1.mittwald.de/replicate-to-matching") != ""
 }
 
@@ -98,13 +109,15 @@ func eachListenerCertificate(o *model.Object, made func(model.Ref)) {
 	ignored := strings.Split(o.Annotations["cert-manager.io/ignore-tls-listeners"], ",")
 	for _, l := range o.Body.At("spec", "listeners").Items {
 		mode := l.At("tls", "mode").Text()
-		skip := slices.ContainsFunc(ignored, func(name string) bool { return strings.TrimSpace(name) == l.Text("name") && l.Text("name") != "" })
+		skip := slices.ContainsFunc(ignored,
+			func(name string) bool { return strings.TrimSpace(name) == l.Text("name") && l.Text("name") != "" })
 		if skip || l.Text("hostname") == "" || mode != "" && mode != "Terminate" {
 			continue
 		}
 		var refs []model.Ref
 		for _, r := range l.At("tls", "certificateRefs").Items {
-			if ns, kind, group := r.Text("namespace"), r.Text("kind"), r.Text("group"); ns != "" && ns != o.Ref.Namespace || kind != "" && kind != "Secret" || group != "" {
+			if ns, kind, group := r.Text("namespace"), r.Text("kind"), r.Text("group"); ns != "" &&
+				ns != o.Ref.Namespace || kind != "" && kind != "Secret" || group != "" {
 				refs = nil
 				break
 			}

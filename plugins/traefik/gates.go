@@ -11,8 +11,11 @@ import (
 
 // gateFunctions complete what kinds.yaml says of how settings keep requests out.
 func gateFunctions() protect.Functions {
-	return protect.Functions{"traefik.Plain": withFilterOrder(protect.AsDescribed), "traefik.Addresses": withFilterOrder(buildAddressGate), "traefik.RateLimit": withFilterOrder(buildRateLimitGate),
-		"traefik.InFlight": withFilterOrder(buildInFlightGate), "traefik.Origins": withFilterOrder(buildOriginGate), "traefik.Redirect": withFilterOrder(buildRedirectGate), "traefik.Chain": withFilterOrder(buildChainGate)}
+	return protect.Functions{"traefik.Plain": withFilterOrder(protect.AsDescribed),
+		"traefik.Addresses": withFilterOrder(buildAddressGate), "traefik.RateLimit": withFilterOrder(
+			buildRateLimitGate),
+		"traefik.InFlight": withFilterOrder(buildInFlightGate), "traefik.Origins": withFilterOrder(buildOriginGate),
+		"traefik.Redirect": withFilterOrder(buildRedirectGate), "traefik.Chain": withFilterOrder(buildChainGate)}
 }
 
 // chainPartFunctions are those for one part of a chain, which has no chains itself.
@@ -64,7 +67,8 @@ func buildRateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if period == "" {
 		period = "1s"
 	}
-	c := protect.Counter{Limit: in.Value("rateLimit", "average"), Per: period, Scope: "rule", Key: listSourceKeys(in, "rateLimit", "source address"), Replicas: "each"}
+	c := protect.Counter{Limit: in.Value("rateLimit", "average"), Per: period, Scope: "rule",
+		Key: listSourceKeys(in, "rateLimit", "source address"), Replicas: "each"}
 	if in.Value("rateLimit", "redis") != nil {
 		c.Replicas = "all"
 	}
@@ -74,7 +78,8 @@ func buildRateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // buildInFlightGate is the gate of a limit of requests at one time.
 func buildInFlightGate(in protect.Input, g protect.Gate) []protect.Gate {
-	g.Counters = []protect.Counter{{Limit: in.Value("inFlightReq", "amount"), Scope: "rule", Key: listSourceKeys(in, "inFlightReq", "host"), Replicas: "each"}}
+	g.Counters = []protect.Counter{{Limit: in.Value("inFlightReq", "amount"), Scope: "rule",
+		Key: listSourceKeys(in, "inFlightReq", "host"), Replicas: "each"}}
 	return []protect.Gate{g}
 }
 
@@ -93,7 +98,8 @@ func listSourceKeys(in protect.Input, field, otherwise string) []string {
 
 // buildOriginGate is the gate of the origins that browsers may read answers for.
 func buildOriginGate(in protect.Input, g protect.Gate) []protect.Gate {
-	for _, origin := range append(in.List("headers", "accessControlAllowOriginList"), in.List("headers", "accessControlAllowOriginListRegex")...) {
+	for _, origin := range append(in.List("headers", "accessControlAllowOriginList"),
+		in.List("headers", "accessControlAllowOriginListRegex")...) {
 		if origin == "*" || origin == ".*" || origin == "^.*$" {
 			g.AddReason(gate.AnyOrigin, g.Field)
 			break

@@ -36,12 +36,15 @@ func findMissing(_ *policy.Kind, g *topology.Graph, _ policy.AttachedAt) []model
 		at := []string{"spec", "rules", strconv.Itoa(n.Index), "filters"}
 		for i, f := range n.Object.Body.At(at...).Items {
 			to := f.Field("extensionRef")
-			ref := model.Ref{Group: middlewareKind.Group, Kind: middlewareKind.Kind, Namespace: n.Ref.Namespace, Name: to.Text("name")}
-			if to.Text("group") != middlewareKind.Group || to.Text("kind") != middlewareKind.Kind || g.Object(ref) != nil || g.Cluster().IsUnread(middlewareKind, ref.Namespace) {
+			ref := model.Ref{Group: middlewareKind.Group, Kind: middlewareKind.Kind, Namespace: n.Ref.Namespace,
+				Name: to.Text("name")}
+			if to.Text("group") != middlewareKind.Group || to.Text("kind") != middlewareKind.Kind ||
+				g.Object(ref) != nil || g.Cluster().IsUnread(middlewareKind, ref.Namespace) {
 				continue
 			}
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Message: fmt.Sprintf(
-				"%s, which a filter of %s names, does not exist: conditions stay good, and requests of the rule fail", ref, n.Ref)}.At(n.Object, append(at, strconv.Itoa(i))...))
+				"%s, which a filter of %s names, does not exist: conditions stay good, and requests of the rule fail",
+				ref, n.Ref)}.At(n.Object, append(at, strconv.Itoa(i))...))
 		}
 	}
 	return out

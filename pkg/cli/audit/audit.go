@@ -75,11 +75,14 @@ The exit code is 1 if there are differences, and 3 if nothing could be compared.
 	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
-	cmd.Flags().BoolVar(&o.Live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
-	cmd.Flags().DurationVar(&o.Wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
+	cmd.Flags().BoolVar(&o.Live, "proxies", false,
+		"ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
+	cmd.Flags().DurationVar(&o.Wait, "wait", 0,
+		"compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
 	cmd.Flags().BoolVar(&o.All, "all", false, "compare statuses as well")
 	o.Dumps.AddFlag(cmd, "config_dump of a proxy")
-	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeForEachArgument(completion.ProposePolicies))
+	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
+		completion.ProposeForEachArgument(completion.ProposePolicies))
 	return cmd
 }
 
@@ -98,16 +101,21 @@ func (o *Options) answer(ctx context.Context, to run.Streams) error {
 	case len(o.Dumps.Paths) > 0 && o.Live:
 		return failure.Usage("drop one of the two", "--dataplane and --proxies cannot be given together")
 	case len(o.Dumps.Paths) == 0 && !o.Live && o.All:
-		return failure.Usage("give a dump with --dataplane, or --proxies, or drop --all", "--all compares statuses and dumps, and there is no dump")
+		return failure.Usage("give a dump with --dataplane, or --proxies, or drop --all",
+			"--all compares statuses and dumps, and there is no dump")
 	case len(o.Dumps.Paths) == 0 && !o.Live:
-		if !slices.Contains(status.Formats(), q.Output.Format) && !slices.Contains(output.TemplateWords(), q.Output.Format) {
-			return failure.Usage("use one of: "+strings.Join(status.Formats(), ", "), "an audit of statuses cannot be written as %s", q.Output.Format)
+		if !slices.Contains(status.Formats(), q.Output.Format) && !slices.Contains(output.TemplateWords(),
+			q.Output.Format) {
+			return failure.Usage("use one of: "+strings.Join(status.Formats(), ", "),
+				"an audit of statuses cannot be written as %s", q.Output.Format)
 		}
 		return (&status.Options{Environment: o.Environment, Args: o.Args, Query: o.Query, Audit: true}).Answer(ctx, to)
 	case len(o.Args) > 0:
-		return failure.Usage("drop it, or drop --dataplane and --proxies to compare the status of a policy", "a POLICY and the dump of a proxy cannot be given together")
+		return failure.Usage("drop it, or drop --dataplane and --proxies to compare the status of a policy",
+			"a POLICY and the dump of a proxy cannot be given together")
 	case q.Watching && slices.Contains(o.Dumps.Paths, "-"):
-		return failure.Usage("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
+		return failure.Usage("save it to a file, and read that with --dataplane",
+			"--watch reads the dump again, but standard input can be read only once")
 	}
 	session, proxies, err := o.Dumps.Open(ctx, o.Environment, &q.Source)
 	if err != nil {
@@ -166,6 +174,7 @@ func (o *Options) writeAudit(to run.Streams, session *source.Session, report *au
 			unjudged = append(unjudged, p)
 		}
 	}
-	made := check.ReportOf("kubectl dopolicy audit", findings, unjudged, report.Summary.Rules, check.NewCatalogue(audit.Rules()))
+	made := check.ReportOf("kubectl dopolicy audit", findings, unjudged, report.Summary.Rules,
+		check.NewCatalogue(audit.Rules()))
 	return q.Output.WriteOnly(to, session, "", made, &made.Envelope)
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
-// How proxies are asked: side by side, each with a time limit of its own, which --request-timeout replaces.
+// How proxies are asked: side by side, each with a time limit of its own, which --request-timeout
+// replaces.
 const (
 	proxiesAtOnce = 4
 	proxyTimeout  = 30 * time.Second
@@ -39,7 +40,8 @@ type proxyPod struct {
 
 // askProxies finds the proxies of the Gateways of the input by their labels and asks them for their
 // configuration. A proxy that fails is left out with a problem.
-func (o *Options) askProxies(ctx context.Context, session *source.Session) ([]*dataplane.Proxy, []model.Problem, error) {
+func (o *Options) askProxies(ctx context.Context, session *source.Session) ([]*dataplane.Proxy,
+	[]model.Problem, error) {
 	s := o.Environment.Streams
 	c, err := o.Query.Source.Cluster.Find()
 	if err != nil {
@@ -69,12 +71,14 @@ func (o *Options) askProxies(ctx context.Context, session *source.Session) ([]*d
 	var out []*dataplane.Proxy
 	for _, p := range all {
 		if p.err != nil {
-			problems = append(problems, proxyProblem("proxy "+p.pod.Namespace+"/"+p.pod.Name+" could not be asked", p.err))
+			problems = append(problems, proxyProblem("proxy "+p.pod.Namespace+"/"+p.pod.Name+" could not be asked",
+				p.err))
 		}
 		out = append(out, p.found...)
 	}
 	if len(out) == 0 && len(problems) == 0 {
-		return nil, nil, failure.NoAnswer("there are no Gateways whose proxies could be asked", "name a dump with --dataplane")
+		return nil, nil, failure.NoAnswer("there are no Gateways whose proxies could be asked",
+			"name a dump with --dataplane")
 	}
 	return out, problems, nil
 }
@@ -89,7 +93,8 @@ func (p *proxyPod) readConfigDump(ctx context.Context, pods cluster.PodClient, l
 }
 
 // findProxyPods finds the pods of all Gateways, each once.
-func findProxyPods(ctx context.Context, pods cluster.PodClient, session *source.Session, mappings []audit.Mapping) ([]proxyPod, []model.Problem) {
+func findProxyPods(ctx context.Context, pods cluster.PodClient, session *source.Session,
+	mappings []audit.Mapping) ([]proxyPod, []model.Problem) {
 	var out []proxyPod
 	var problems []model.Problem
 	for _, o := range session.Snapshot.OfKind(model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}) {
@@ -106,7 +111,8 @@ func findProxyPods(ctx context.Context, pods cluster.PodClient, session *source.
 			}
 			named, err := pods.FindRunning(ctx, m.PodLabels(o.Ref))
 			if err != nil {
-				problems, failed = append(problems, proxyProblem("the proxies of "+o.Ref.String()+" could not be looked for", err)), true
+				problems, failed = append(problems, proxyProblem("the proxies of "+o.Ref.String()+
+					" could not be looked for", err)), true
 				break
 			}
 			for _, pod := range named {
@@ -121,8 +127,9 @@ func findProxyPods(ctx context.Context, pods cluster.PodClient, session *source.
 		}
 		if found == 0 && !failed {
 			ref := o.Ref
-			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &ref, Message: "no running proxy of " + ref.String() + " was found by its labels",
-				Hint: "give its dump with --dataplane"})
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &ref,
+				Message: "no running proxy of " + ref.String() + " was found by its labels",
+				Hint:    "give its dump with --dataplane"})
 		}
 	}
 	return out, problems
@@ -131,8 +138,10 @@ func findProxyPods(ctx context.Context, pods cluster.PodClient, session *source.
 // proxyProblem says that a proxy could not be asked, and why.
 func proxyProblem(what string, err error) model.Problem {
 	if errors.Is(err, cluster.ErrForbidden) {
-		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Message: what + ": you may not forward ports of pods, or list them",
+		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Message: what +
+			": you may not forward ports of pods, or list them",
 			Hint: "ask for the permission in docs/audit.md, or give a dump with --dataplane"}
 	}
-	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: what + ": " + err.Error(), Hint: "give its dump with --dataplane"}
+	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: what + ": " + err.Error(),
+		Hint: "give its dump with --dataplane"}
 }

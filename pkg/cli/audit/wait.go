@@ -19,9 +19,11 @@ func (o *Options) waitForProxies(ctx context.Context) error {
 	q, s := &o.Query, o.Environment.Streams
 	switch {
 	case len(o.Dumps.Paths) == 0 && !o.Live:
-		return failure.Usage("add --proxies, or --dataplane with a file that is written anew", "--wait is about proxies")
+		return failure.Usage("add --proxies, or --dataplane with a file that is written anew",
+			"--wait is about proxies")
 	case slices.Contains(o.Dumps.Paths, "-") || slices.Contains(q.Source.Files, "-"):
-		return failure.Usage("save it to a file", "--wait reads the input again, but standard input can be read only once")
+		return failure.Usage("save it to a file",
+			"--wait reads the input again, but standard input can be read only once")
 	case q.Watching:
 		return failure.Usage("drop one of the two", "--wait and --watch cannot be given together")
 	}
@@ -29,7 +31,8 @@ func (o *Options) waitForProxies(ctx context.Context) error {
 	for {
 		var last command.PrintedAnswer
 		text, err := command.Capture(ctx, s, o.answer)
-		if err != nil && !errors.Is(err, failure.ErrFindings) && !errors.Is(err, failure.ErrIncomplete) && !errors.Is(err, failure.ErrNothingCompared) {
+		if err != nil && !errors.Is(err, failure.ErrFindings) && !errors.Is(err, failure.ErrIncomplete) &&
+			!errors.Is(err, failure.ErrNothingCompared) {
 			return err
 		}
 		agrees := err == nil && o.lastReport.Complete && len(o.lastReport.Drift) == 0
@@ -38,7 +41,8 @@ func (o *Options) waitForProxies(ctx context.Context) error {
 				return failed
 			}
 			if err == nil && !agrees {
-				return failure.ErrFindings // a setting counts as arrived only if it is known, and the same in all replicas
+				// a setting counts as arrived only if it is known, and the same in all replicas
+				return failure.ErrFindings
 			}
 			return err
 		}

@@ -73,7 +73,8 @@ finds what they do not notice. To check a folder called test or coverage, write 
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.Findings.Ignore, "ignore", nil, "finding ids to ignore (repeatable)")
 	f.Findings.AddFlags(fs, "config file")
-	fs.StringVar(&f.Findings.FailOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
+	fs.StringVar(&f.Findings.FailOn, "fail-on", string(model.Warning),
+		"exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
 	fs.BoolVar(&f.Findings.ShowSuppressed, "show-suppressed", false, "also list ignored findings")
 	fs.BoolVar(&f.List, "list", false, "list all finding ids, or explain the given ones")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -95,7 +96,8 @@ func (f *Options) addCompletion(cmd *cobra.Command) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	completion.AddWordsToFlag(cmd, "fail-on", check.Thresholds())
-	completion.AddToFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completion.AddToFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1] // the ids of the list that are already typed
 		var words []string
 		for _, id := range f.Findings.Catalogue().IDs() {

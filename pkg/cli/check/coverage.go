@@ -54,9 +54,12 @@ and what was not tried is told. To check a folder called coverage, write check .
 	f.Query.AddFlags(cmd, "table", "wide", "markdown", "yaml", "json", "ndjson", "name")
 	f.Query.Output.AddTableFlags(cmd)
 	fs := cmd.Flags()
-	fs.StringArrayVar(&f.Requirements, "requirements", nil, "file with requirements (repeatable; see docs/requirements.md)")
-	fs.StringVar(&f.Budget, "budget", defaultBudget, "how many changes are tried: a time such as 30s or 5m, or a number; 0: all")
-	fs.IntVar(&f.FailUnder, "fail-under", 0, "exit with 1 if fewer percent of the changes than this are noticed, or not all were tried")
+	fs.StringArrayVar(&f.Requirements, "requirements", nil,
+		"file with requirements (repeatable; see docs/requirements.md)")
+	fs.StringVar(&f.Budget, "budget", defaultBudget,
+		"how many changes are tried: a time such as 30s or 5m, or a number; 0: all")
+	fs.IntVar(&f.FailUnder, "fail-under", 0,
+		"exit with 1 if fewer percent of the changes than this are noticed, or not all were tried")
 	completion.AddToCommand(cmd, env, &f.Query.Source, nil)
 	return cmd
 }
@@ -71,7 +74,8 @@ func RunCoverage(ctx context.Context, f *CoverageOptions) error {
 		return failure.Usage("give a percentage", "--fail-under cannot be %d", f.FailUnder)
 	}
 	if len(f.Requirements) == 0 {
-		return failure.Usage("name the file with your requirements: --requirements requirements.yaml", "--requirements is missing")
+		return failure.Usage("name the file with your requirements: --requirements requirements.yaml",
+			"--requirements is missing")
 	}
 	reqs, err := finding.ReadRequirements(nil, f.Requirements)
 	if err != nil {

@@ -15,7 +15,8 @@ var catalogueFormats = []string{"table", "wide", "yaml", "json", "name"}
 // listFindings lists what can be found, or explains the ids given.
 func (f *Options) listFindings(s run.Streams, ids []string) error {
 	if f.Query.Output.Template.Parsed == nil && !slices.Contains(catalogueFormats, f.Query.Output.Format) {
-		return failure.Usage("use one of: table, wide, yaml, json, name", "--list cannot be written as %s", f.Query.Output.Format)
+		return failure.Usage("use one of: table, wide, yaml, json, name", "--list cannot be written as %s",
+			f.Query.Output.Format)
 	}
 	reqs, err := f.Findings.LoadRequirements(check.Config{})
 	if err != nil {

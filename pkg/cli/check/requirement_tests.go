@@ -56,7 +56,9 @@ format. Exit code 1 means that a test failed. To check a folder called test, wri
   kubectl dopolicy check test requirements/ -o junit`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return failure.Usage("write: kubectl dopolicy check test FILE…, or check ./test to check a folder called test", "FILE is required")
+				return failure.Usage(
+					"write: kubectl dopolicy check test FILE…, or check ./test to check a folder called test",
+					"FILE is required")
 			}
 			return nil
 		},
@@ -70,8 +72,10 @@ format. Exit code 1 means that a test failed. To check a folder called test, wri
 	f.Output.AddFlags(cmd, []string{"table", "yaml", "json", "junit"})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.Check(cmd.Flags().Changed("output")) }
 	fs.StringVar(&f.Only, "run", "", "run only tests with this text in their name")
-	fs.StringArrayVar(&f.Source.PolicyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.Source.Settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
+	fs.StringArrayVar(&f.Source.PolicyKinds, "policy-kinds", nil,
+		"file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.Source.Settings, "vendor-setting", nil,
+		"vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 	return cmd
 }
 
@@ -93,7 +97,8 @@ func RunTests(ctx context.Context, f *TestOptions) error {
 		return failure.NoAnswer(fmt.Sprintf("no test has %q in its name", f.Only), "drop --run to run all tests")
 	}
 	report := requirement.NewTestReport(results)
-	if err := f.Output.WriteOnly(f.Environment.Streams, &source.Session{Flags: &f.Source}, "", report, &report.Envelope); err != nil {
+	if err := f.Output.WriteOnly(f.Environment.Streams, &source.Session{Flags: &f.Source}, "", report,
+		&report.Envelope); err != nil {
 		return err
 	}
 	if report.Fails() {
@@ -108,11 +113,13 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
-			return nil, failure.NoAnswer(fmt.Sprintf("reading tests: %s", err), "give files with RequirementTest documents (docs/requirements.md)")
+			return nil, failure.NoAnswer(fmt.Sprintf("reading tests: %s", err),
+				"give files with RequirementTest documents (docs/requirements.md)")
 		}
 		before := len(out)
 		err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || info.IsDir() && !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
+			if err != nil || entry.IsDir() || info.IsDir() && !slices.Contains([]string{".yaml", ".yml"},
+				filepath.Ext(path)) {
 				return err
 			}
 			text, err := localfile.Read(path, path == name)
@@ -130,7 +137,8 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 		case err != nil:
 			return nil, failure.NoAnswer(fmt.Sprintf("reading tests: %s", err), "")
 		case len(out) == before:
-			return nil, failure.NoAnswer(fmt.Sprintf("there are no requirement tests in %s", name), "tests are RequirementTest documents (docs/requirements.md)")
+			return nil, failure.NoAnswer(fmt.Sprintf("there are no requirement tests in %s", name),
+				"tests are RequirementTest documents (docs/requirements.md)")
 		}
 	}
 	return out, nil
@@ -157,7 +165,8 @@ func (f *TestOptions) runTestFile(ctx context.Context, file requirement.TestFile
 		if !strings.Contains(t.Name, f.Only) {
 			continue
 		}
-		engine, err := kinds.Engine(f.Environment) // a new engine: kinds that are found in one input are not known in another
+		// a new engine: kinds that are found in one input are not known in another
+		engine, err := kinds.Engine(f.Environment)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +176,8 @@ func (f *TestOptions) runTestFile(ctx context.Context, file requirement.TestFile
 }
 
 // runTest runs one test. What cannot be read makes it fail.
-func runTest(ctx context.Context, engine *dopolicy.Engine, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
+func runTest(ctx context.Context, engine *dopolicy.Engine, t *requirement.Test,
+	reqs []*requirement.Requirement) requirement.TestResult {
 	in, problems := resolveTestInput(ctx, engine, t)
 	out := requirement.NewTestResult(t)
 	if in != nil {

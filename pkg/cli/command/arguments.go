@@ -17,9 +17,11 @@ func CheckArguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return failure.Usage("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.TrimSuffix(strings.Fields(cmd.Use)[1], "…"))
+			return failure.Usage("write: kubectl dopolicy "+cmd.Use, "%s is required",
+				strings.TrimSuffix(strings.Fields(cmd.Use)[1], "…"))
 		case len(args) > most:
-			return failure.Usage("write: kubectl dopolicy "+cmd.Use, "%s: unexpected argument %q", cmd.Name(), args[most])
+			return failure.Usage("write: kubectl dopolicy "+cmd.Use, "%s: unexpected argument %q",
+				cmd.Name(), args[most])
 		}
 		return nil
 	}

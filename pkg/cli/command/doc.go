@@ -1,3 +1,3 @@
-// Package command is what commands about targets have in common: the flags of a query, the number of
-// arguments, and asking again whenever the cluster changes.
+// Package command is what commands about targets have in common: the flags of a query, the number
+// of arguments, and asking again whenever the cluster changes.
 package command

@@ -17,7 +17,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
-// How long nothing must change before the answer is computed anew, and how long to wait where that fails.
+// How long nothing must change before the answer is computed anew, and how long to wait where that
+// fails.
 const (
 	quietPeriod = 300 * time.Millisecond
 	retryDelay  = 5 * time.Second
@@ -43,10 +44,12 @@ func (q *Query) AnswerOrWatch(ctx context.Context, s run.Streams, answer AnswerF
 // Errors after the first answer are printed and the watch goes on.
 func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFunc) error {
 	if q.Source.ReadsFiles() {
-		return failure.Usage("drop -w, or add --live to combine the files with the cluster", "--watch works only with a cluster")
+		return failure.Usage("drop -w, or add --live to combine the files with the cluster",
+			"--watch works only with a cluster")
 	}
 	if slices.Contains(q.Source.Files, "-") {
-		return failure.Usage("save it to a file, and read that with -f", "--watch reads the input again, but standard input can be read only once")
+		return failure.Usage("save it to a file, and read that with -f",
+			"--watch reads the input again, but standard input can be read only once")
 	}
 	q.Source.Cache = &cluster.Cache{}
 	var last PrintedAnswer
@@ -105,7 +108,9 @@ type PrintedAnswer struct{ stderr, answer string }
 // time.
 func captureAnswer(ctx context.Context, s run.Streams, answer AnswerFunc) (*PrintedAnswer, error) {
 	text, err := Capture(ctx, s, answer)
-	if err != nil && !errors.Is(err, failure.ErrIncomplete) && !errors.Is(err, failure.ErrFindings) && !errors.Is(err, failure.ErrNothingCompared) { // what is found or incomplete now may not be later
+	// what is found or incomplete now may not be later
+	if err != nil && !errors.Is(err, failure.ErrIncomplete) && !errors.Is(err, failure.ErrFindings) &&
+		!errors.Is(err, failure.ErrNothingCompared) {
 		return nil, err
 	}
 	return text, nil

@@ -100,9 +100,13 @@ func ProposeForFlag(words func(s *source.Session, typed string) []string) Func {
 // that no terminal should get. No space is put behind a word that is to be continued: after / and
 // =.
 func Filter(words []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(words))), func(w string) bool { return !strings.HasPrefix(w, typed) || escape.Escape(w) != w })
+	words = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(words))),
+		func(w string) bool { return !strings.HasPrefix(w, typed) || escape.Escape(w) != w })
 	directive := cobra.ShellCompDirectiveNoFileComp
-	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, "=") }) {
+	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
+		return !strings.HasSuffix(w, "/") &&
+			!strings.HasSuffix(w, "=")
+	}) {
 		directive |= cobra.ShellCompDirectiveNoSpace
 	}
 	return words, directive

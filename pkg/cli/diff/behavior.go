@@ -21,17 +21,22 @@ type Behavior struct {
 }
 
 func (f *Behavior) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.Enabled, "behavior", false, "compare what every request gets instead: rule, backends, filters, policies and verdict, whatever the names of routes, rules and policies")
-	fs.BoolVar(&f.NoNewAccess, "no-new-access", false, "with --behavior: exit with 1 only if requests get access that they did not have, or lose authentication, authorization, a client certificate or an address list, and with 3 if that is not known")
-	fs.StringVar(&f.Weights, "weights", "", "with --behavior: an access log (Envoy's JSON or text, or combined log format), or - for standard input, to say what share of the traffic each change touches")
-	fs.StringSliceVar(&f.Protect, "protect", nil, "with --behavior: policy kind that keeps requests out by being there, instead of what policies do (repeatable)")
+	fs.BoolVar(&f.Enabled, "behavior", false,
+		"compare what every request gets instead: rule, backends, filters, policies and verdict, whatever the names of routes, rules and policies")
+	fs.BoolVar(&f.NoNewAccess, "no-new-access", false,
+		"with --behavior: exit with 1 only if requests get access that they did not have, or lose authentication, authorization, a client certificate or an address list, and with 3 if that is not known")
+	fs.StringVar(&f.Weights, "weights", "",
+		"with --behavior: an access log (Envoy's JSON or text, or combined log format), or - for standard input, to say what share of the traffic each change touches")
+	fs.StringSliceVar(&f.Protect, "protect", nil,
+		"with --behavior: policy kind that keeps requests out by being there, instead of what policies do (repeatable)")
 }
 
 // check refuses flags that do not go together.
 func (f *Behavior) check(format string) error {
 	switch {
 	case f.Enabled && (format == "name" || format == "unified"):
-		return failure.Usage("use table, wide, markdown, yaml, json or ndjson", "--behavior has no output format %q", format)
+		return failure.Usage("use table, wide, markdown, yaml, json or ndjson", "--behavior has no output format %q",
+			format)
 	case f.Enabled:
 		return nil
 	case f.NoNewAccess:
@@ -98,5 +103,7 @@ func (f *Behavior) readAccessLog(s run.Streams) (*behavior.AccessLog, error) {
 	return behavior.ReadAccessLog(in)
 }
 
-// errAccessUnknown is what `diff --no-new-access` returns where nothing is known to get access, and not everything is known.
-var errAccessUnknown = failure.NoAnswer("not known whether requests get access that they did not have", "the answer says what is not known")
+// errAccessUnknown is what `diff --no-new-access` returns where nothing is known to get access, and
+// not everything is known.
+var errAccessUnknown = failure.NoAnswer("not known whether requests get access that they did not have",
+	"the answer says what is not known")

@@ -87,7 +87,8 @@ func NewCommand(env run.Environment) *cobra.Command {
 	f.Output.AddTableFlags(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.Check(cmd.Flags().Changed("output")) }
 	f.Sides.AddFlags(cmd)
-	cmd.Flags().BoolVar(&f.Output.ByRule, "by-rule", false, "print one line per rule, even if several rules change in the same way")
+	cmd.Flags().BoolVar(&f.Output.ByRule, "by-rule", false,
+		"print one line per rule, even if several rules change in the same way")
 	f.Sides.AddCompletion(cmd, env)
 	return cmd
 }

@@ -1,2 +1,3 @@
-// Package diff is the command that compares the policies in force, or what requests get, on two sides.
+// Package diff is the command that compares the policies in force, or what requests get, on two
+// sides.
 package diff

@@ -62,9 +62,11 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 	o.Query.AddLabelSelector(cmd)
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
-	cmd.Flags().StringVar(&o.Request, "for-request", "", "show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
+	cmd.Flags().StringVar(&o.Request, "for-request", "",
+		"show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
 	cmd.Flags().BoolVar(&o.Query.ShowNone, "show-none", false, "also list targets where no policy is in force")
-	cmd.Flags().BoolVar(&o.Query.Output.ByRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")
+	cmd.Flags().BoolVar(&o.Query.Output.ByRule, "by-rule", false,
+		"print one line per rule, even if several rules have the same answer")
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeTargetArguments)
 	return cmd
 }

@@ -16,7 +16,10 @@ func TestRun(t *testing.T) {
 	o := &effective.Options{
 		Environment: run.Environment{
 			Plugins: plugins.All(),
-			Streams: run.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, LookupEnv: func(string) (string, bool) { return "", false }},
+			Streams: run.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, LookupEnv: func(string) (string,
+				bool) {
+				return "", false
+			}},
 		},
 		Args: []string{"baker/rule-1"},
 	}

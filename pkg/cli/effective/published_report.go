@@ -14,7 +14,8 @@ import (
 
 // findReportedPolicies returns what published reports say of the routes of a query, where something
 // that matters for the answer may not be read.
-func findReportedPolicies(s *source.Session, query view.Query, answer *effective.EffectivePolicyList) []effective.ReportedPolicy {
+func findReportedPolicies(s *source.Session, query view.Query,
+	answer *effective.EffectivePolicyList) []effective.ReportedPolicy {
 	if !slices.ContainsFunc(answer.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
 		return nil
 	}
@@ -24,10 +25,14 @@ func findReportedPolicies(s *source.Session, query view.Query, answer *effective
 			asked[n.Ref.WithoutSection()] = append(asked[n.Ref.WithoutSection()], n.Ref.Section)
 		}
 	}
-	all := publish.ReadReports(s.Snapshot, func(route model.Ref) bool { return query.Targets == nil || asked[route] != nil }, time.Now())
+	all := publish.ReadReports(s.Snapshot, func(route model.Ref) bool {
+		return query.Targets == nil ||
+			asked[route] != nil
+	}, time.Now())
 	return slices.DeleteFunc(all, func(r effective.ReportedPolicy) bool {
 		sections := asked[r.Target.WithoutSection()]
 		other := query.Targets != nil && !slices.Contains(sections, "") && !slices.Contains(sections, r.Target.Section)
-		return other || query.Kinds != nil && r.PolicyKind != "" && !slices.Contains(query.Kinds, model.ParseGroupKind(r.PolicyKind))
+		return other || query.Kinds != nil && r.PolicyKind != "" &&
+			!slices.Contains(query.Kinds, model.ParseGroupKind(r.PolicyKind))
 	})
 }

@@ -62,7 +62,8 @@ func Run(ctx context.Context, o *Options) error {
 
 // parseArguments tells TARGET… from TARGET… RULE: the last word is a rule of the targets
 // before it, if they have one of that name.
-func parseArguments(q *command.Query, s *source.Session, args []string) (query view.Query, typed, rule string, err error) {
+func parseArguments(q *command.Query, s *source.Session, args []string) (query view.Query, typed,
+	rule string, err error) {
 	if _, isKind := s.FindKind(args[0]); isKind && len(args) == 2 || len(args) == 1 {
 		query, typed, err = q.Parse(s, args)
 		return query, typed, "", err

@@ -20,13 +20,15 @@ func Usage(hint, format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...), hint}
 }
 
-// ErrFindings is what a command returns that found what it looks for. The answer is written and says all: nothing is printed for it.
+// ErrFindings is what a command returns that found what it looks for. The answer is written and
+// says all: nothing is printed for it.
 var ErrFindings = errors.New("found what was looked for")
 
 // ErrIncomplete is what --strict makes of an answer that was written and is incomplete.
 var ErrIncomplete = NoAnswer("the answer is incomplete", "the problems above say what is missing")
 
-// ErrNothingCompared is what an audit comes to that neither found a difference nor agreement: that is no proof of agreement.
+// ErrNothingCompared is what an audit comes to that neither found a difference nor agreement: that
+// is no proof of agreement.
 var ErrNothingCompared = NoAnswer("nothing was compared, so nothing is known to agree",
 	"see the notes with -o wide; name the objects, namespaces and proxies that belong together")
 

@@ -16,7 +16,8 @@ const configFile = ".dopolicy.yaml"
 // noConfig is what --config says for no file.
 const noConfig = "none"
 
-// readConfig reads the config file that --config names, or the usual one if it is there, about findings of a catalogue.
+// readConfig reads the config file that --config names, or the usual one if it is there, about
+// findings of a catalogue.
 func readConfig(name string, given bool, known check.Catalogue) (check.Config, error) {
 	if given && (name == "" || name == noConfig) {
 		return check.Config{}, nil
@@ -29,7 +30,8 @@ func readConfig(name string, given bool, known check.Catalogue) (check.Config, e
 	case !given && errors.Is(err, fs.ErrNotExist):
 		return check.Config{}, nil
 	case err != nil:
-		return check.Config{}, failure.NoAnswer(fmt.Sprintf("reading the config: %s", err), "use --config none to read no config file")
+		return check.Config{}, failure.NoAnswer(fmt.Sprintf("reading the config: %s", err),
+			"use --config none to read no config file")
 	}
 	config, err := check.ParseConfig(name, text, known)
 	var wrong *check.ConfigError

@@ -15,7 +15,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// DefinitionFlags name CustomResourceDefinitions by which objects are judged, and which are no part of the input.
+// DefinitionFlags name CustomResourceDefinitions by which objects are judged, and which are no part
+// of the input.
 type DefinitionFlags struct {
 	Paths []string
 	Steps int // that judging by schemas may take
@@ -25,8 +26,10 @@ type DefinitionFlags struct {
 }
 
 func (d *DefinitionFlags) addFlags(fs *pflag.FlagSet) {
-	fs.StringSliceVar(&d.Paths, "crds", nil, "file or folder (read recursively) with CustomResourceDefinitions to validate objects against, besides those in the input (repeatable)")
-	fs.IntVar(&d.Steps, "max-steps", check.DefaultSteps, "how many steps patterns and lists of unique items in schemas may take for all objects; those beyond are not judged, and the answer is incomplete")
+	fs.StringSliceVar(&d.Paths, "crds", nil,
+		"file or folder (read recursively) with CustomResourceDefinitions to validate objects against, besides those in the input (repeatable)")
+	fs.IntVar(&d.Steps, "max-steps", check.DefaultSteps,
+		"how many steps patterns and lists of unique items in schemas may take for all objects; those beyond are not judged, and the answer is incomplete")
 }
 
 // read reads what the flags name. There is an error if it cannot be read, or there is no
@@ -51,7 +54,8 @@ func (d *DefinitionFlags) read(ctx context.Context, limits load.Limits, s run.St
 		}
 	}
 	if len(d.definitions)+len(d.Problems) == 0 {
-		return failure.NoAnswer(strings.Join(d.Paths, ", ")+": contains no CustomResourceDefinition", "name the file or folder with the definitions, for example --crds config/crd")
+		return failure.NoAnswer(strings.Join(d.Paths, ", ")+": contains no CustomResourceDefinition",
+			"name the file or folder with the definitions, for example --crds config/crd")
 	}
 	return nil
 }

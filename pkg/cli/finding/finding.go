@@ -39,8 +39,10 @@ func NewFlags(plugins []plugin.Plugin) Flags {
 // AddFlags adds the flags that every command with findings has.
 func (f *Flags) AddFlags(fs *pflag.FlagSet, configUsage string) {
 	f.CRDs.addFlags(fs)
-	fs.StringVar(&f.Config, "config", "", configUsage+" (default: "+configFile+" in the current folder, if present; none: no config file)")
-	fs.StringArrayVar(&f.Requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
+	fs.StringVar(&f.Config, "config", "", configUsage+" (default: "+configFile+
+		" in the current folder, if present; none: no config file)")
+	fs.StringArrayVar(&f.Requirements, "requirements", nil,
+		"file with requirements to check (repeatable; see docs/requirements.md)")
 }
 
 // NoteGiven notes which flags the user gave.
@@ -61,7 +63,8 @@ func (f *Flags) Prepare(ctx context.Context, input *source.Flags, verbose bool, 
 	if err := f.CRDs.read(ctx, input.Limits.Values(), s); err != nil {
 		return options, err
 	}
-	input.ClusterScoped, options.Definitions, options.Steps = load.ClusterScopedKinds(f.CRDs.definitions), f.CRDs.definitions, f.CRDs.Steps
+	input.ClusterScoped, options.Definitions, options.Steps = load.ClusterScopedKinds(f.CRDs.definitions),
+		f.CRDs.definitions, f.CRDs.Steps
 	return options, nil
 }
 
@@ -76,7 +79,8 @@ func (f *Flags) readOptions(verbose bool) (check.Options, error) {
 		o.Ignore = append(o.Ignore, id)
 	}
 	if !slices.Contains(check.Thresholds(), f.FailOn) {
-		return o, failure.Usage("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q", f.FailOn)
+		return o, failure.Usage("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q",
+			f.FailOn)
 	}
 	var err error
 	o.Config, err = readConfig(f.Config, f.ConfigGiven, o.Catalogue)

@@ -22,8 +22,8 @@ func (f *Flags) LoadRequirements(config check.Config) ([]*requirement.Requiremen
 	return ReadRequirements(files, f.Requirements)
 }
 
-// ReadRequirements reads files of requirements, those that other files name and those that the command line does; one that is named twice is
-// read once.
+// ReadRequirements reads files of requirements, those that other files name and those that the
+// command line does; one that is named twice is read once.
 func ReadRequirements(found, byHand []string) ([]*requirement.Requirement, error) {
 	var sources []form.Source
 	seen := map[string]bool{}
@@ -35,7 +35,8 @@ func ReadRequirements(found, byHand []string) ([]*requirement.Requirement, error
 		}
 		text, err := localfile.Read(name, i >= len(found))
 		if err != nil {
-			return nil, failure.NoAnswer(fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)")
+			return nil, failure.NoAnswer(fmt.Sprintf("reading requirements: %s", err),
+				"give a file with Requirements (docs/requirements.md)")
 		}
 		sources = append(sources, form.Source{Name: name, Text: text})
 	}

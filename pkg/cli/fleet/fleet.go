@@ -19,7 +19,8 @@ import (
 // Commands lists the commands that can ask several clusters. They are not aware of it: the
 // command line is run once for each cluster.
 func Commands() []string {
-	return []string{"audit", "check", "effective", "explain", "matrix", "overridden", "prove", "reach", "request", "status"}
+	return []string{"audit", "check", "effective", "explain", "matrix", "overridden", "prove", "reach",
+		"request", "status"}
 }
 
 // flags name several clusters.
@@ -38,11 +39,15 @@ type TreeFunc func(env run.Environment, m *Member) *cobra.Command
 func AddFlags(cmd *cobra.Command, env run.Environment, m *Member, line []string, build TreeFunc) {
 	f := &flags{}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.contexts, "contexts", nil, "ask several clusters: kubeconfig contexts, or patterns of them such as prod-* (repeatable)")
+	fs.StringSliceVar(&f.contexts, "contexts", nil,
+		"ask several clusters: kubeconfig contexts, or patterns of them such as prod-* (repeatable)")
 	fs.BoolVar(&f.all, "all-contexts", false, "ask the clusters of all kubeconfig contexts")
-	fs.BoolVar(&f.each, "each", false, "read each file that -f names, or that is in a folder of -f, as a cluster of its own; a pattern of archives, as -f 'fleet/*.tgz', implies it")
-	fs.IntVar(&f.parallel, "parallel", 0, "how many clusters to ask at a time (0: 8 over the network, and as many as there are processors from files)")
-	completion.AddToFlag(cmd, "contexts", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	fs.BoolVar(&f.each, "each", false,
+		"read each file that -f names, or that is in a folder of -f, as a cluster of its own; a pattern of archives, as -f 'fleet/*.tgz', implies it")
+	fs.IntVar(&f.parallel, "parallel", 0,
+		"how many clusters to ask at a time (0: 8 over the network, and as many as there are processors from files)")
+	completion.AddToFlag(cmd, "contexts", func(cmd *cobra.Command, _ []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		known, _ := source.ListContexts(cmd)
 		return completion.Filter(known, typed)
 	})
@@ -96,9 +101,11 @@ func (f *flags) chooseMembers(cmd *cobra.Command, args []string) ([]*Member, err
 	overLive := cmd.Flags().Lookup("live").Changed
 	switch {
 	case f.isLive() && cmd.Flags().Changed("context"):
-		return nil, failure.Usage("drop one of the two", "--context names one cluster, and cannot be given with --contexts or --all-contexts")
+		return nil, failure.Usage("drop one of the two",
+			"--context names one cluster, and cannot be given with --contexts or --all-contexts")
 	case f.isLive() && f.each, f.isLive() && len(files) > 0 && !overLive:
-		return nil, failure.Usage("drop -f, or add --live to apply the files to each cluster", "files and several contexts cannot be read together")
+		return nil, failure.Usage("drop -f, or add --live to apply the files to each cluster",
+			"files and several contexts cannot be read together")
 	case f.all && len(f.contexts) > 0:
 		return nil, failure.Usage("drop one of the two", "--contexts and --all-contexts cannot be given together")
 	case f.isLive():
@@ -115,7 +122,8 @@ func (f *flags) checkSupported(cmd *cobra.Command) error {
 	watch := cmd.Flags().Lookup("watch")
 	switch {
 	case !slices.Contains(render.JoinedFormats(), format) || cmd.Flags().Changed("template"):
-		return failure.Usage("use one of: "+strings.Join(render.JoinedFormats(), ", "), "-o %s cannot be written for several clusters", format)
+		return failure.Usage("use one of: "+strings.Join(render.JoinedFormats(), ", "),
+			"-o %s cannot be written for several clusters", format)
 	case watch != nil && watch.Changed:
 		return failure.Usage("watch one of them with --context", "--watch cannot follow several clusters")
 	case f.parallel < 0:
@@ -134,7 +142,10 @@ func (f *flags) chooseContexts(cmd *cobra.Command) ([]*Member, error) {
 	if !f.all {
 		chosen = nil
 		for _, pattern := range f.contexts {
-			found := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return name != pattern && !matchesPattern(pattern, name) })
+			found := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
+				return name != pattern &&
+					!matchesPattern(pattern, name)
+			})
 			if len(found) == 0 {
 				hint := "list them with: kubectl config get-contexts"
 				if near := form.Nearest(pattern, known); len(near) > 0 {
@@ -184,11 +195,14 @@ func (f *flags) chooseFiles(paths []string) ([]*Member, error) {
 			return nil, nil
 		case !slices.ContainsFunc(paths, func(p string) bool { return !localfile.IsArchive(p) }):
 		default:
-			return nil, failure.Usage("add --each to read every file as a cluster of its own, or name files and folders without a pattern", "%s is a pattern, not a file", patterns[0])
+			return nil,
+				failure.Usage(
+					"add --each to read every file as a cluster of its own, or name files and folders without a pattern", "%s is a pattern, not a file", patterns[0])
 		}
 	}
 	if slices.Contains(paths, "-") {
-		return nil, failure.Usage("save it to a file, and name that file", "standard input cannot be read as several clusters")
+		return nil, failure.Usage("save it to a file, and name that file",
+			"standard input cannot be read as several clusters")
 	}
 	if len(paths) == 0 {
 		return nil, failure.Usage("name snapshots, or folders of them, with -f", "--each needs files")

@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 )
 
-// fleetProgress is the line on a terminal that says how many clusters have answered. It makes way for what is written.
+// fleetProgress is the line on a terminal that says how many clusters have answered. It makes way
+// for what is written.
 type fleetProgress struct {
 	streams run.Streams
 	total   int

@@ -46,7 +46,8 @@ type clusterFailure struct {
 	details failure.Details
 }
 
-func newRunner(cmd *cobra.Command, env run.Environment, parallel int, members []*Member, line []string, build TreeFunc) *runner {
+func newRunner(cmd *cobra.Command, env run.Environment, parallel int, members []*Member, line []string,
+	build TreeFunc) *runner {
 	env.Catalog = &run.CatalogCache{}
 	if parallel == 0 {
 		parallel = maxParallelClusters
@@ -58,7 +59,8 @@ func newRunner(cmd *cobra.Command, env run.Environment, parallel int, members []
 		parallel = 1 // the kustomize library keeps state of its own
 	}
 	strict, _ := cmd.Flags().GetBool("strict")
-	return &runner{env: env, line: line, build: build, members: members, parallel: min(parallel, len(members)), strict: strict,
+	return &runner{env: env, line: line, build: build, members: members, parallel: min(parallel, len(members)),
+		strict: strict,
 		format: cmd.Flags().Lookup("output").Value.String(), joined: render.NewJoinedWriter(env.Streams.Out)}
 }
 
@@ -203,11 +205,13 @@ func (f *runner) reportOutcome(ctx context.Context) error {
 	f.printFailures()
 	switch {
 	case !f.answered && !slices.ContainsFunc(f.failures, func(c clusterFailure) bool { return !c.details.Usage }):
-		return failure.Usage("check the names and flags", "none of %d clusters has what was asked about", len(f.members))
+		return failure.Usage("check the names and flags", "none of %d clusters has what was asked about",
+			len(f.members))
 	case !f.answered:
 		return failure.NoAnswer(fmt.Sprintf("none of %d clusters answered", len(f.members)), "")
 	case f.strict && len(f.failures) > 0:
-		return failure.NoAnswer(fmt.Sprintf("%d of %d clusters did not answer", len(f.failures), len(f.members)), "the errors above say why")
+		return failure.NoAnswer(fmt.Sprintf("%d of %d clusters did not answer", len(f.failures), len(f.members)),
+			"the errors above say why")
 	case f.incomplete:
 		return failure.ErrIncomplete
 	case f.hasFindings:
@@ -253,7 +257,8 @@ func (f *runner) printFailures() {
 			severity = "warning" // what was asked about is not there
 		}
 		what, _, _ := strings.Cut(why.What, "\n")
-		fmt.Fprintf(f.env.Streams.Err, "%s: %s%s: %s\n", severity, name, escape.Escape(strings.Join(who[why], ", ")), escape.Escape(what))
+		fmt.Fprintf(f.env.Streams.Err, "%s: %s%s: %s\n", severity, name, escape.Escape(strings.Join(who[why], ", ")),
+			escape.Escape(what))
 		if why.Hint != "" {
 			fmt.Fprintf(f.env.Streams.Err, "hint: %s\n", escape.Escape(why.Hint))
 		}

@@ -84,7 +84,8 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 	o.Query.AddFlags(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
 	o.Query.AddLabelSelector(cmd)
 	o.Scope.addFlags(cmd, o.Environment, &o.Query.Source)
-	cmd.Flags().StringVar(&o.Request, "request", "", "highlight the path of a request, as '[METHOD] URL' with the flags of the request command, or those of all requests of a class, as '[METHOD] HOST/PATH' (docs/graph.md)")
+	cmd.Flags().StringVar(&o.Request, "request", "",
+		"highlight the path of a request, as '[METHOD] URL' with the flags of the request command, or those of all requests of a class, as '[METHOD] HOST/PATH' (docs/graph.md)")
 	o.Viewer.AddFlag(cmd, "a picture")
 	o.Style.addFlags(cmd)
 	o.Dumps.AddFlag(cmd, "mark what a proxy does otherwise, by its config_dump")

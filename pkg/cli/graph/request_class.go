@@ -24,8 +24,8 @@ type requestClass struct {
 
 const classHint = "write a class of requests as '[METHOD] HOST/PATH', for example 'shop.example.com/admin/**' or '/admin/**', and one request with its scheme, as 'GET https://shop.example.com/admin'"
 
-// parseRequestClass reads a class of requests; nil if the text is about one request, or about none. A class is named without a scheme, by a path
-// alone or with a *.
+// parseRequestClass reads a class of requests; nil if the text is about one request, or about none.
+// A class is named without a scheme, by a path alone or with a *.
 func parseRequestClass(text string) (*requestClass, error) {
 	words, err := requestline.SplitWords(text)
 	if err != nil || len(words) == 0 || words[0] == "curl" {
@@ -41,7 +41,8 @@ func parseRequestClass(text string) (*requestClass, error) {
 	if bare, found := cutScheme(named); found {
 		at, _, _ := strings.Cut(bare, "?")
 		if strings.Contains(at, "*") {
-			return nil, failure.Usage("for all requests of this form, leave out the scheme: '"+at+"'; for the one request whose path has a *, write it as a curl command: \"curl '"+named+"'\"",
+			return nil, failure.Usage("for all requests of this form, leave out the scheme: '"+at+
+				"'; for the one request whose path has a *, write it as a curl command: \"curl '"+named+"'\"",
 				"%q has a scheme, as one request has, and a *", named)
 		}
 		return nil, nil
@@ -65,7 +66,8 @@ func cutScheme(url string) (string, bool) {
 func (c *requestClass) readFlags(fs *pflag.FlagSet, q *requestline.Request) error {
 	for _, name := range []string{"sni", "grpc", "protocol", "from-namespace", "expect"} {
 		if fs.Changed(name) {
-			return failure.Usage("a class of requests takes -X, -H, --gateway and --listener", "--%s is for one request", name)
+			return failure.Usage("a class of requests takes -X, -H, --gateway and --listener",
+				"--%s is for one request", name)
 		}
 	}
 	if fs.NArg() > 2 {
@@ -75,11 +77,13 @@ func (c *requestClass) readFlags(fs *pflag.FlagSet, q *requestline.Request) erro
 		return err
 	}
 	if strings.ContainsAny(c.text, "?#") {
-		return failure.Usage("drop the query, or write one request with its scheme", "%q has a query: a class of requests is all of a host and a path", c.text)
+		return failure.Usage("drop the query, or write one request with its scheme",
+			"%q has a query: a class of requests is all of a host and a path", c.text)
 	}
 	host, _, _ := strings.Cut(c.text, "/")
 	if strings.Contains(host, ":") {
-		return failure.Usage("drop the port, and name the listener with --listener NAME if it matters", "%q has a port: a class of requests is that of all ports", c.text)
+		return failure.Usage("drop the port, and name the listener with --listener NAME if it matters",
+			"%q has a port: a class of requests is that of all ports", c.text)
 	}
 	if host != "" && host != "*" {
 		c.selection.Hosts = []string{strings.ToLower(host)}
@@ -104,7 +108,8 @@ func (c *requestClass) readMethod(fs *pflag.FlagSet, verb string) error {
 	method := verb
 	if fs.NArg() == 2 {
 		if method = fs.Arg(0); verb != "" && !strings.EqualFold(verb, method) {
-			return failure.Usage("drop one of the two", "-X %s and the method %s cannot be given together", verb, method)
+			return failure.Usage("drop one of the two", "-X %s and the method %s cannot be given together", verb,
+				method)
 		}
 	}
 	if strings.ContainsAny(method, "./*:,") {
@@ -154,8 +159,11 @@ func (c *requestClass) checkHost(m requestline.Matcher) error {
 		return nil
 	}
 	all := request.Competition{Matcher: m.Requests}
-	if slices.ContainsFunc(all.Entries(request.Destination{Gateway: topology.None}), func(e request.Entry) bool { return slices.Contains(all.Hostnames(e), c.selection.Hosts[0]) }) {
+	if slices.ContainsFunc(all.Entries(request.Destination{Gateway: topology.None}),
+		func(e request.Entry) bool { return slices.Contains(all.Hostnames(e), c.selection.Hosts[0]) }) {
 		return nil
 	}
-	return failure.Usage("write '/"+c.text+"' if it is a path; a host without a dot is one that a listener or a route names", "%q begins with a host that nothing in the input names: %s", c.text, c.selection.Hosts[0])
+	return failure.Usage("write '/"+c.text+
+		"' if it is a path; a host without a dot is one that a listener or a route names",
+		"%q begins with a host that nothing in the input names: %s", c.text, c.selection.Hosts[0])
 }

@@ -35,11 +35,15 @@ func (g *Scope) addFlags(cmd *cobra.Command, env run.Environment, input *source.
 	fs := cmd.Flags()
 	fs.StringVar(&g.Focus, "focus", "", "only what is near this target or policy, as [KIND/]NAME[/SECTION]")
 	fs.IntVar(&g.Depth, "depth", defaultDepth, "how many edges from the focus to draw")
-	fs.StringVar(&g.Affected, "only-affected-by", "", "only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
-	fs.StringVar(&g.Collapse, "collapse", graph.CollapseAuto, "merge nodes that look alike: "+strings.Join(graph.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
+	fs.StringVar(&g.Affected, "only-affected-by", "",
+		"only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
+	fs.StringVar(&g.Collapse, "collapse", graph.CollapseAuto, "merge nodes that look alike: "+
+		strings.Join(graph.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
 	// The flags were added just above, the only thing that can go wrong.
-	completion.AddToFlag(cmd, "focus", completion.FromInput(env, input, (*source.Flags).Open, completion.ProposeForFlag(proposeFocus)))
-	completion.AddToFlag(cmd, "only-affected-by", completion.FromInput(env, input, (*source.Flags).Open, completion.ProposeForFlag(completion.ProposePolicies)))
+	completion.AddToFlag(cmd, "focus", completion.FromInput(env, input, (*source.Flags).Open,
+		completion.ProposeForFlag(proposeFocus)))
+	completion.AddToFlag(cmd, "only-affected-by", completion.FromInput(env, input, (*source.Flags).Open,
+		completion.ProposeForFlag(completion.ProposePolicies)))
 	completion.AddWordsToFlag(cmd, "collapse", graph.CollapseLevels())
 }
 
@@ -58,7 +62,9 @@ func (g *Scope) check(args []string, labels string) error {
 	g.narrowed = len(args) > 0 || labels != ""
 	switch {
 	case g.Focus != "" && len(args) > 0:
-		return failure.Usage("a target is drawn with what is above and below it, a focus with what is near it: drop one of the two", "a target and --focus cannot be given together")
+		return failure.Usage(
+			"a target is drawn with what is above and below it, a focus with what is near it: drop one of the two",
+			"a target and --focus cannot be given together")
 	case g.Focus != "" && labels != "":
 		return failure.Usage("drop one of the two", "a name and a selector cannot be given together")
 	case g.Focus == "" && g.depthGiven:
@@ -66,7 +72,8 @@ func (g *Scope) check(args []string, labels string) error {
 	case g.Depth < 0:
 		return failure.Usage("0 shows only the focus", "--depth cannot be %d", g.Depth)
 	case !slices.Contains(graph.CollapseLevels(), g.Collapse):
-		return failure.Usage("use one of: "+strings.Join(graph.CollapseLevels(), ", "), "unknown --collapse level %q", g.Collapse)
+		return failure.Usage("use one of: "+strings.Join(graph.CollapseLevels(), ", "), "unknown --collapse level %q",
+			g.Collapse)
 	}
 	return nil
 }

@@ -16,9 +16,11 @@ import (
 type Style struct{ Layout, Theme string }
 
 func (f *Style) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Layout, "layout", string(picture.LayoutClusters), "layout of dot, svg and png: "+strings.Join(picture.Layouts(), "|")+
+	cmd.Flags().StringVar(&f.Layout, "layout", string(picture.LayoutClusters), "layout of dot, svg and png: "+
+		strings.Join(picture.Layouts(), "|")+
 		" (flat: one plain node per target and policy, for programs)")
-	cmd.Flags().StringVar(&f.Theme, "theme", string(picture.ThemeAuto), "colours of dot, svg and png: "+strings.Join(picture.Themes(), "|")+
+	cmd.Flags().StringVar(&f.Theme, "theme", string(picture.ThemeAuto), "colours of dot, svg and png: "+
+		strings.Join(picture.Themes(), "|")+
 		" (auto: light; an SVG follows the viewer's dark mode)")
 	completion.AddToFlag(cmd, "layout", cobra.FixedCompletions(picture.Layouts(), cobra.ShellCompDirectiveNoFileComp))
 	completion.AddToFlag(cmd, "theme", cobra.FixedCompletions(picture.Themes(), cobra.ShellCompDirectiveNoFileComp))

@@ -13,8 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/history"
 )
 
-// blame finds out by which objects' change something is another way after than before: objects are set back, and what is then in force is held
-// against what is.
+// blame finds out by which objects' change something is another way after than before: objects are
+// set back, and what is then in force is held against what is.
 type blame struct {
 	reader        *sides.Reader
 	before, after *source.Session
@@ -72,7 +72,8 @@ func (b *blame) itemsCausedBy(refs []model.Ref) map[int]bool {
 	diff := dopolicy.Diff(b.reader.Resolve(in).Input, b.after.Input, b.query)
 	out := map[int]bool{}
 	for i := range b.items {
-		if slices.ContainsFunc(diff.Items, func(c viewdiff.PolicyChange) bool { return c.HasSameTarget(&b.items[i].PolicyChange) }) {
+		if slices.ContainsFunc(diff.Items,
+			func(c viewdiff.PolicyChange) bool { return c.HasSameTarget(&b.items[i].PolicyChange) }) {
 			out[i] = true
 		}
 	}

@@ -58,11 +58,14 @@ changed back between two snapshots is not seen.`,
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.Check(cmd.Flags().Changed("output")) }
 	f.Sides.Source.Cluster.Config = &source.KubeconfigFlags{} // no cluster is asked
 	fs := cmd.Flags()
-	fs.StringVar(&f.Sides.Snapshots, "snapshots", "", "folder with snapshots of one cluster, or a pattern of their names")
+	fs.StringVar(&f.Sides.Snapshots, "snapshots", "",
+		"folder with snapshots of one cluster, or a pattern of their names")
 	fs.StringVarP(&f.Sides.Source.Namespace, "namespace", "n", "", "namespace of the route (default: any)")
 	fs.StringSliceVar(&f.Sides.Source.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
-	fs.StringArrayVar(&f.Sides.Source.PolicyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.Sides.Source.Settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
+	fs.StringArrayVar(&f.Sides.Source.PolicyKinds, "policy-kinds", nil,
+		"file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.Sides.Source.Settings, "vendor-setting", nil,
+		"vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
@@ -79,7 +82,8 @@ func Run(ctx context.Context, f *Options) error {
 		return err
 	}
 	h := &historyReader{flags: f, reader: &sides.Reader{Flags: &f.Sides, Engine: engine, Streams: s}, args: f.Args,
-		answer: &history.History{Snapshots: len(moments), From: moments[0].FormatTime(), To: moments[len(moments)-1].FormatTime()}}
+		answer: &history.History{Snapshots: len(moments), From: moments[0].FormatTime(),
+			To: moments[len(moments)-1].FormatTime()}}
 	for _, m := range moments {
 		if err := h.readNext(ctx, m); err != nil {
 			return err
@@ -115,14 +119,19 @@ func (h *historyReader) readNext(ctx context.Context, m sides.Snapshot) error {
 		return failure.NoAnswer("interrupted", "")
 	case err != nil:
 		why := failure.Describe(err)
-		h.problems = append(h.problems, model.Problem{Severity: model.Error, Code: model.ClusterFailed, Message: "the snapshot of " + m.FormatTime() + " cannot be read, what changed since the one before it is told with the next: " + why.What, Hint: why.Hint})
+		h.problems = append(h.problems, model.Problem{Severity: model.Error, Code: model.ClusterFailed,
+			Message: "the snapshot of " + m.FormatTime() +
+				" cannot be read, what changed since the one before it is told with the next: " +
+				why.What, Hint: why.Hint})
 		return nil
 	}
 	if in.Cluster == nil {
-		return failure.NoAnswer(m.Path+" is not a snapshot of a cluster", "take snapshots with: kubectl dopolicy snapshot -o FILE")
+		return failure.NoAnswer(m.Path+" is not a snapshot of a cluster",
+			"take snapshots with: kubectl dopolicy snapshot -o FILE")
 	}
 	if h.cluster != "" && in.Cluster.Context != h.cluster {
-		return failure.NoAnswer(m.Path+" is of cluster "+in.Cluster.Context+", and those before it are of "+h.cluster, "keep the snapshots of each cluster in a folder of its own, or name them with a pattern")
+		return failure.NoAnswer(m.Path+" is of cluster "+in.Cluster.Context+", and those before it are of "+h.cluster,
+			"keep the snapshots of each cluster in a folder of its own, or name them with a pattern")
 	}
 	h.cluster = in.Cluster.Context
 	session := h.reader.Resolve(in)
@@ -174,7 +183,8 @@ func (h *historyReader) compareSnapshots(before, after *source.Session, since, a
 	var items []history.HistoryChange
 	for i := range diff.Items {
 		if diff.Items[i].IsAbout(*h.target) {
-			items = append(items, history.HistoryChange{Since: since.FormatTime(), At: at.FormatTime(), File: at.Path, PolicyChange: diff.Items[i], By: []history.ObjectChange{}})
+			items = append(items, history.HistoryChange{Since: since.FormatTime(), At: at.FormatTime(), File: at.Path,
+				PolicyChange: diff.Items[i], By: []history.ObjectChange{}})
 		}
 	}
 	if len(items) > 0 {

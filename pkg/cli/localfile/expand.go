@@ -12,9 +12,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 )
 
-// IsPattern reports whether a path is one that stands for several, and not that of a file with such a name.
+// IsPattern reports whether a path is one that stands for several, and not that of a file with such
+// a name.
 func IsPattern(path string) bool {
-	if begin := strings.IndexByte(path, '['); !strings.ContainsAny(path, "*?") && (begin < 0 || !strings.Contains(path[begin:], "]")) {
+	if begin := strings.IndexByte(path, '['); !strings.ContainsAny(path, "*?") &&
+		(begin < 0 || !strings.Contains(path[begin:], "]")) {
 		return false
 	}
 	_, err := os.Lstat(path)
@@ -33,7 +35,8 @@ func Expand(path string) ([]string, error) {
 		found, err := filepath.Glob(path)
 		switch {
 		case err != nil:
-			return nil, failure.Usage("the patterns are those of a shell: * ? [a-z]", "%s is not a pattern: %s", path, err)
+			return nil, failure.Usage("the patterns are those of a shell: * ? [a-z]", "%s is not a pattern: %s", path,
+				err)
 		case len(found) == 0:
 			return nil, failure.NoAnswer("no file matches "+path, "check the folder")
 		}
@@ -50,7 +53,8 @@ func Expand(path string) ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		name := e.Name()
-		if !strings.HasPrefix(name, ".") && (e.IsDir() || IsArchive(name) || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))) {
+		if !strings.HasPrefix(name, ".") && (e.IsDir() || IsArchive(name) ||
+			slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))) {
 			out = append(out, filepath.Join(path, name))
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// maxSize is how many bytes a file may have that people write by hand: requirements, tests, configs, descriptors, templates.
+// maxSize is how many bytes a file may have that people write by hand: requirements, tests,
+// configs, descriptors, templates.
 const maxSize = 16 << 20
 
 // Read reads a file that people write. A file that the command line names may be a pipe,

@@ -65,9 +65,11 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
 	o.Query.AddLabelSelector(cmd)
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
-	cmd.Flags().StringSliceVar(&o.Missing, "missing", nil, "only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
+	cmd.Flags().StringSliceVar(&o.Missing, "missing", nil,
+		"only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeTargetArguments)
-	completion.AddToFlag(cmd, "missing", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).OpenKinds, completion.ProposePolicyKinds))
+	completion.AddToFlag(cmd, "missing", completion.FromInput(o.Environment, &o.Query.Source,
+		(*source.Flags).OpenKinds, completion.ProposePolicyKinds))
 	return cmd
 }
 
@@ -93,10 +95,12 @@ func (o *Options) answer(ctx context.Context, to run.Streams) error {
 	}
 	for _, gk := range query.Kinds {
 		if session.Kind(gk) == nil {
-			return failure.Usage("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
+			return failure.Usage("name a policy kind; list them with: kubectl dopolicy kinds",
+				"%s is not a policy kind", gk.Kind)
 		}
 	}
-	m, err := session.Matrix(matrix.Query{Query: query, Required: required, Properties: properties, Cells: q.Output.Format == "table" || q.Output.Format == "name"})
+	m, err := session.Matrix(matrix.Query{Query: query, Required: required, Properties: properties,
+		Cells: q.Output.Format == "table" || q.Output.Format == "name"})
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,8 @@ func (o *Options) answer(ctx context.Context, to run.Streams) error {
 		if err := session.PrintUnread(); err != nil {
 			return err
 		}
-		return failure.NoAnswer("no route rule "+session.DescribeScope()+" gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET")
+		return failure.NoAnswer("no route rule "+session.DescribeScope()+" gets traffic: there is nothing to look at",
+			"check what is read: -f, -R, -n, -A, -l, TARGET")
 	}
 	if err := q.Output.Write(to, session, typed, m, &m.Envelope); err != nil {
 		return err
@@ -117,7 +122,8 @@ func (o *Options) answer(ctx context.Context, to run.Streams) error {
 
 // parseRequired reads what must not be missing: properties of requests, and for each other name all
 // policy kinds that it may mean.
-func parseRequired(s *source.Session, names []string) (kinds [][]model.GroupKind, properties []requests.Property, err error) {
+func parseRequired(s *source.Session, names []string) (kinds [][]model.GroupKind, properties []requests.Property,
+	err error) {
 	for _, name := range names {
 		property, is, err := source.ParseProperty(name)
 		if err != nil {
@@ -138,7 +144,9 @@ func parseRequired(s *source.Session, names []string) (kinds [][]model.GroupKind
 			}
 		}
 		if found == nil {
-			return nil, nil, failure.Usage("ask: kubectl dopolicy effective --policy-kind "+named[0].GroupKind.String(), "policies of kind %s are not in force at route rules", named[0].GroupKind.Kind)
+			return nil, nil, failure.Usage("ask: kubectl dopolicy effective --policy-kind "+
+				named[0].GroupKind.String(), "policies of kind %s are not in force at route rules",
+				named[0].GroupKind.Kind)
 		}
 		kinds = append(kinds, found)
 	}

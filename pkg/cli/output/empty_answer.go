@@ -28,7 +28,8 @@ func (f *Flags) emptyAnswerMessage(session *source.Session, v render.View) strin
 }
 
 // writeEmptyAnswer prints the message; an answer for programs is written all the same.
-func (f *Flags) writeEmptyAnswer(s run.Streams, session *source.Session, what string, v render.View, e *view.Envelope) error {
+func (f *Flags) writeEmptyAnswer(s run.Streams, session *source.Session, what string, v render.View,
+	e *view.Envelope) error {
 	switch render.Format(f.Format) {
 	case render.Table, render.Wide, render.Tree, render.Name:
 		if f.Template.Parsed != nil {

@@ -51,7 +51,8 @@ func (f *Flags) IsForCI() bool {
 
 // IsItemFormat reports whether the format is one whose items are written one after the other.
 func (f *Flags) IsItemFormat() bool {
-	return f.Template.Parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON), string(render.YAML)}, f.Format)
+	return f.Template.Parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON),
+		string(render.YAML)}, f.Format)
 }
 
 // SetProgramFacts sets the version of the program and the folder in which it runs, for the formats
@@ -71,7 +72,8 @@ func (f *Flags) AddFlags(cmd *cobra.Command, formats []string) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.Color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
 	fs.BoolVar(&f.Strict, "strict", false, "exit with 3 if the answer is incomplete")
-	fs.BoolVar(&f.Verbose, "verbose", false, "print every problem of the input by itself, and notes, such as assumptions made")
+	fs.BoolVar(&f.Verbose, "verbose", false,
+		"print every problem of the input by itself, and notes, such as assumptions made")
 	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "print only problems that could change the answer")
 	fs.BoolVar(&f.NoHeaders, "no-headers", false, "do not print column names")
 	f.Template.addFlags(cmd)
@@ -82,7 +84,8 @@ func (f *Flags) AddFlags(cmd *cobra.Command, formats []string) {
 // AddFormatFlag adds -o; the first format is the default, and help names the others with it.
 func (f *Flags) AddFormatFlag(cmd *cobra.Command, formats, others []string) {
 	f.Formats = formats
-	cmd.Flags().StringVarP(&f.Format, "output", "o", formats[0], "output format: "+strings.Join(slices.Concat(formats, others), "|"))
+	cmd.Flags().StringVarP(&f.Format, "output", "o", formats[0], "output format: "+
+		strings.Join(slices.Concat(formats, others), "|"))
 }
 
 // AddTableFlags adds the flags of commands whose tables can be long.
@@ -104,7 +107,8 @@ func (f *Flags) Check(outputGiven bool) error {
 	if !templated && !slices.Contains(f.Formats, f.Format) {
 		return failure.Usage("use one of: "+strings.Join(f.listFormats(), ", "), "unknown output format %q", f.Format)
 	}
-	if len(f.SortBy) > 0 && (templated || f.Format != string(render.Table) && f.Format != string(render.Wide) && f.Format != string(render.Grouped)) {
+	if len(f.SortBy) > 0 && (templated || f.Format != string(render.Table) && f.Format != string(render.Wide) &&
+		f.Format != string(render.Grouped)) {
 		return failure.Usage("use -o table or -o wide with it", "--sort-by sorts the rows of tables only")
 	}
 	if f.Limit < 0 {
@@ -132,7 +136,8 @@ func (f *Flags) Write(s run.Streams, session *source.Session, typed string, v re
 
 // writeAnswer is writeOnly, but prints a message in place of an answer without content where
 // nothing was selected.
-func (f *Flags) writeAnswer(s run.Streams, session *source.Session, typed string, v render.View, e *view.Envelope) error {
+func (f *Flags) writeAnswer(s run.Streams, session *source.Session, typed string, v render.View,
+	e *view.Envelope) error {
 	if what := f.emptyAnswerMessage(session, v); what != "" {
 		return f.writeEmptyAnswer(s, session, what, v, e)
 	}
@@ -146,7 +151,8 @@ func (f *Flags) PrintProblems(s run.Streams, input *source.Flags, e *view.Envelo
 	if err != nil {
 		return err
 	}
-	o := render.ProblemOptions{Verbose: f.Verbose || input.Cluster.Verbosity > 0, Color: f.isColored(mode, s, s.ErrIsTTY), ASCII: !run.IsUTF8Locale(s), Width: s.TerminalWidth(s.ErrIsTTY)}
+	o := render.ProblemOptions{Verbose: f.Verbose || input.Cluster.Verbosity > 0, Color: f.isColored(mode, s,
+		s.ErrIsTTY), ASCII: !run.IsUTF8Locale(s), Width: s.TerminalWidth(s.ErrIsTTY)}
 	problems := e.Problems
 	switch {
 	case f.Quiet:
@@ -172,9 +178,13 @@ func (f *Flags) WriteOnly(s run.Streams, session *source.Session, typed string, 
 	if err != nil {
 		return err
 	}
-	err = s.WriteView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(f.Format), Draw: s.Draw, DOT: f.DOT, NoHeaders: f.NoHeaders, SortBy: f.SortBy, Color: f.isColored(mode, s, s.OutIsTTY), ASCII: !run.IsUTF8Locale(s),
-		Template: f.Template.Parsed, Runner: s.InRunner(), Terminal: s.OutIsTTY, Width: s.TerminalWidth(s.OutIsTTY), Version: f.Version, Root: f.Root,
-		Table: view.TableOptions{ByRule: f.ByRule, Limit: f.Limit, Target: typed, Scope: f.Scope, Source: session.Flags.Args()}})
+	err = s.WriteView(v, render.Options{Stamp: stampOf(session, v), Format: render.Format(f.Format), Draw: s.Draw,
+		DOT: f.DOT, NoHeaders: f.NoHeaders, SortBy: f.SortBy, Color: f.isColored(mode, s,
+			s.OutIsTTY), ASCII: !run.IsUTF8Locale(s),
+		Template: f.Template.Parsed, Runner: s.InRunner(), Terminal: s.OutIsTTY, Width: s.TerminalWidth(s.OutIsTTY),
+		Version: f.Version, Root: f.Root,
+		Table: view.TableOptions{ByRule: f.ByRule, Limit: f.Limit, Target: typed, Scope: f.Scope,
+			Source: session.Flags.Args()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
 		return failure.Usage("name one of them, in capitals or not", "%v", unknown)
 	}

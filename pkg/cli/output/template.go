@@ -50,8 +50,10 @@ type templateFlags struct {
 
 func (f *templateFlags) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.Text, "template", "", "template, or template file, for -o go-template, jsonpath or custom-columns (without -o: go-template)")
-	fs.BoolVar(&f.AllowMissing, "allow-missing-template-keys", true, "ignore missing fields and map keys in a go-template or jsonpath")
+	fs.StringVar(&f.Text, "template", "",
+		"template, or template file, for -o go-template, jsonpath or custom-columns (without -o: go-template)")
+	fs.BoolVar(&f.AllowMissing, "allow-missing-template-keys", true,
+		"ignore missing fields and map keys in a go-template or jsonpath")
 }
 
 // parse parses the template that goes with a form of output, and reports whether it is such
@@ -64,7 +66,8 @@ func (f *templateFlags) parse(output string, given bool) (bool, error) {
 	at := slices.IndexFunc(templateForms(), func(t templateForm) bool { return t.name == name })
 	switch {
 	case at < 0 && f.Text != "":
-		return false, failure.Usage("use it with -o go-template, -o jsonpath or -o custom-columns", "--template cannot be given with -o %s", output)
+		return false, failure.Usage("use it with -o go-template, -o jsonpath or -o custom-columns",
+			"--template cannot be given with -o %s", output)
 	case at < 0:
 		return false, nil
 	case f.Text != "" && behind:
@@ -79,7 +82,8 @@ func (f *templateFlags) parse(output string, given bool) (bool, error) {
 	if form.file {
 		data, err := localfile.Read(text, true)
 		if err != nil {
-			return false, failure.NoAnswer(fmt.Sprintf("reading the template: %s", err), "-o "+name+" takes the name of a file")
+			return false, failure.NoAnswer(fmt.Sprintf("reading the template: %s", err),
+				"-o "+name+" takes the name of a file")
 		}
 		text = string(data)
 	}
@@ -110,7 +114,8 @@ func templateHint(f render.Format) string {
 	return `write for example: -o jsonpath='{range .items[*]}{.target.name}{"\n"}{end}'; -o json shows the fields`
 }
 
-// completeFormats offers the forms of output; behind those that take a template no space is put, and a file is offered where it is in one.
+// completeFormats offers the forms of output; behind those that take a template no space is put,
+// and a file is offered where it is in one.
 func completeFormats(formats []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		words := slices.Clone(formats)

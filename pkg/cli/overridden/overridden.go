@@ -43,8 +43,10 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	o.Query.Output.AddTableFlags(cmd)
 	cmd.Flags().StringVar(&o.Target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
-	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeForEachArgument(completion.ProposePolicyRules))
-	completion.AddToFlag(cmd, "target", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open, completion.ProposeForFlag(completion.ProposeTargets)))
+	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
+		completion.ProposeForEachArgument(completion.ProposePolicyRules))
+	completion.AddToFlag(cmd, "target", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open,
+		completion.ProposeForFlag(completion.ProposeTargets)))
 	return cmd
 }
 

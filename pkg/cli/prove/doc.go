@@ -1,3 +1,3 @@
-// Package prove is the command that proves that every request meets a policy, or shows one that does
-// not.
+// Package prove is the command that proves that every request meets a policy, or shows one that
+// does not.
 package prove

@@ -10,9 +10,10 @@ import (
 
 // standardMethods lists the methods of the IANA registry of HTTP methods.
 func standardMethods() []string {
-	return strings.Fields("ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL " +
-		"MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT REBIND REPORT SEARCH TRACE UNBIND UNCHECKOUT UNLINK " +
-		"UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL QUERY")
+	return strings.Fields(
+		"ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL " +
+			"MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT REBIND REPORT SEARCH TRACE UNBIND UNCHECKOUT UNLINK " +
+			"UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL QUERY")
 }
 
 // checkMethods returns a usage error about a method that neither a standard nor a route of the
@@ -28,7 +29,8 @@ func checkMethods(s *source.Session, methods []string) error {
 		if slices.Contains(named, word) {
 			continue
 		}
-		return failure.Usage("write a method of HTTP, as GET", "%s is not a method that a standard or a route names%s", word, source.SuggestNearest(word, append(known, named...)))
+		return failure.Usage("write a method of HTTP, as GET", "%s is not a method that a standard or a route names%s",
+			word, source.SuggestNearest(word, append(known, named...)))
 	}
 	return nil
 }

@@ -95,26 +95,34 @@ func NewCommand(env run.Environment) *cobra.Command {
 	q.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github")
 	q.Output.AddTableFlags(cmd)
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.Require, "require", nil, "property that has to hold, such as authentication or authentication=jwt, or a policy kind of which a policy has to be in force (repeatable: one of them)")
-	fs.StringVar(&f.Expression, "expression", "", "what has to hold instead, in CEL over the rule (target), the policies in force on the way (effective), path and backend (docs/requirements.md)")
+	fs.StringSliceVar(&f.Require, "require", nil,
+		"property that has to hold, such as authentication or authentication=jwt, or a policy kind of which a policy has to be in force (repeatable: one of them)")
+	fs.StringVar(&f.Expression, "expression", "",
+		"what has to hold instead, in CEL over the rule (target), the policies in force on the way (effective), path and backend (docs/requirements.md)")
 	fs.StringVar(&f.Property, "property", "", "ready-made property that has to hold instead (docs/prove.md)")
-	fs.StringSliceVar(&f.Allow, "allow", nil, "with --property only-listed-exposed: what may be reached, as HOST or HOST/PATH in the forms of --hosts and --paths")
-	fs.StringSliceVar(&f.Paths, "paths", nil, "only these paths: /admin alone, '/admin/**' with all below it, '/api/*/admin' with any element (default: all)")
-	fs.StringSliceVar(&f.Hosts, "hosts", nil, "only these hosts; '*.example.com' is all below example.com (default: all)")
+	fs.StringSliceVar(&f.Allow, "allow", nil,
+		"with --property only-listed-exposed: what may be reached, as HOST or HOST/PATH in the forms of --hosts and --paths")
+	fs.StringSliceVar(&f.Paths, "paths", nil,
+		"only these paths: /admin alone, '/admin/**' with all below it, '/api/*/admin' with any element (default: all)")
+	fs.StringSliceVar(&f.Hosts, "hosts", nil,
+		"only these hosts; '*.example.com' is all below example.com (default: all)")
 	fs.StringSliceVar(&f.Methods, "methods", nil, "only these methods (default: all)")
-	fs.StringArrayVar(&f.Headers, "headers", nil, "only requests with this header, as name=value, or without it, as '!name' (repeatable: all of them)")
+	fs.StringArrayVar(&f.Headers, "headers", nil,
+		"only requests with this header, as name=value, or without it, as '!name' (repeatable: all of them)")
 	fs.StringVar(&f.Gateway, "gateway", "", "only this Gateway, as [NAMESPACE/]NAME (default: all)")
 	fs.StringVar(&f.Listener, "listener", "", "only listeners with this name")
 	fs.StringVarP(&q.Labels, "selector", "l", "", "only requests that routes with these labels take")
 	completion.AddToCommand(cmd, env, &q.Source, nil)
-	completion.AddToFlag(cmd, "property", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completion.AddToFlag(cmd, "property", func(_ *cobra.Command, _ []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		var words []string
 		for _, p := range prove.ReadyProperties() {
 			words = append(words, p.Name)
 		}
 		return completion.Filter(words, typed)
 	})
-	completion.AddToFlag(cmd, "gateway", completion.FromInput(env, &q.Source, (*source.Flags).Open, completion.ProposeForFlag(completion.ProposeGateways)))
+	completion.AddToFlag(cmd, "gateway", completion.FromInput(env, &q.Source, (*source.Flags).Open,
+		completion.ProposeForFlag(completion.ProposeGateways)))
 	return cmd
 }
 
@@ -132,7 +140,8 @@ func Run(ctx context.Context, f *Options) error {
 	var expression *requirement.Expression
 	if f.Expression != "" {
 		if expression, err = requirement.NewExpression(f.Expression); err != nil {
-			return failure.Usage("its variables are target, path, effective and backend (docs/requirements.md)", "the expression %s", err)
+			return failure.Usage("its variables are target, path, effective and backend (docs/requirements.md)",
+				"the expression %s", err)
 		}
 	}
 	session, err := q.Source.Open(ctx, f.Environment)
@@ -153,7 +162,8 @@ func Run(ctx context.Context, f *Options) error {
 		}
 	}
 	if len(query.Require) > 0 && len(query.Properties) > 0 {
-		return failure.Usage("ask for the two one after the other", "a property says what policies do, and a kind only that there are some")
+		return failure.Usage("ask for the two one after the other",
+			"a property says what policies do, and a kind only that there are some")
 	}
 	if err := checkMethods(session, f.Methods); err != nil {
 		return err
@@ -201,7 +211,8 @@ func Run(ctx context.Context, f *Options) error {
 
 // parseQuery reads the flags.
 func (f *Options) parseQuery() (*dopolicy.ProofQuery, error) {
-	q, err := dopolicy.NewProofQuery(space.Selection{Hosts: f.Hosts, Paths: f.Paths, Methods: f.Methods, Headers: f.Headers})
+	q, err := dopolicy.NewProofQuery(space.Selection{Hosts: f.Hosts, Paths: f.Paths, Methods: f.Methods,
+		Headers: f.Headers})
 	for _, entry := range f.Allow {
 		if wrong := prove.CheckAllowed(entry); wrong != nil && err == nil {
 			err = wrong
@@ -235,7 +246,8 @@ func (f *Options) checkProof(q *prove.Query) error {
 		asked.Holds = func(*prove.BackendPath) (bool, string) { return true, "" }
 	}
 	known := prove.ReadyProperties()
-	if f.Property != "" && !slices.ContainsFunc(known, func(p prove.ReadyProperty) bool { return p.Name == f.Property }) {
+	if f.Property != "" &&
+		!slices.ContainsFunc(known, func(p prove.ReadyProperty) bool { return p.Name == f.Property }) {
 		var names []string
 		for _, p := range known {
 			names = append(names, p.Name)
@@ -245,7 +257,9 @@ func (f *Options) checkProof(q *prove.Query) error {
 	if wrong := asked.Check(); wrong != "" && f.Property != "" {
 		return failure.Usage("docs/prove.md says what goes with each property", "%s", wrong)
 	} else if wrong != "" {
-		return failure.Usage("write --require authentication, --expression CEL or --property NAME; docs/prove.md has the properties", "%s", wrong)
+		return failure.Usage(
+			"write --require authentication, --expression CEL or --property NAME; docs/prove.md has the properties",
+			"%s", wrong)
 	}
 	return nil
 }

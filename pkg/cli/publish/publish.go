@@ -91,11 +91,15 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 	f.Query.Source.AddFlags(cmd)
 	f.Query.Output.AddFlags(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
 	fs := cmd.Flags()
-	fs.StringVar(&f.To, "to", toCluster, "where to write the reports: cluster, stdout, or a file ending in .yaml or .ndjson")
-	fs.StringVar(&f.API, "api", "auto", "API of the reports: auto|policyreport|openreports (auto: the first that the cluster serves)")
-	fs.StringSliceVar(&f.Values, "values", nil, "also publish the values that policies of this kind set (repeatable; only kinds whose settings cannot be credentials)")
+	fs.StringVar(&f.To, "to", toCluster,
+		"where to write the reports: cluster, stdout, or a file ending in .yaml or .ndjson")
+	fs.StringVar(&f.API, "api", "auto",
+		"API of the reports: auto|policyreport|openreports (auto: the first that the cluster serves)")
+	fs.StringSliceVar(&f.Values, "values", nil,
+		"also publish the values that policies of this kind set (repeatable; only kinds whose settings cannot be credentials)")
 	fs.StringVar(&f.Owner, "owner", ownerKey, "annotation or label of policies that names their owner")
-	fs.DurationVar(&f.Heartbeat, "heartbeat", time.Hour, "write the time of reading again after this time, even if nothing else changed (0: never)")
+	fs.DurationVar(&f.Heartbeat, "heartbeat", time.Hour,
+		"write the time of reading again after this time, even if nothing else changed (0: never)")
 	fs.BoolVar(&f.DryRun, "dry-run", false, "write nothing, and print what would be written")
 	f.Findings.AddFlags(fs, "config file of check")
 	completion.AddWordsToFlag(cmd, "api", []string{"auto", "policyreport", "openreports"})
@@ -113,7 +117,8 @@ func (f *Options) checkPublish() error {
 	case f.To == "":
 		return failure.Usage("write --to cluster, --to stdout or --to FILE", "--to needs a place")
 	case f.To == toCluster && (len(f.Query.Source.Files) > 0 || f.Query.Source.Kustomization != "") && !f.DryRun:
-		return failure.Usage("write them elsewhere with --to stdout or --to FILE, or add --dry-run", "reports about manifests are not written to a cluster")
+		return failure.Usage("write them elsewhere with --to stdout or --to FILE, or add --dry-run",
+			"reports about manifests are not written to a cluster")
 	case f.To != toCluster && f.DryRun:
 		return failure.Usage("drop one of the two", "--dry-run cannot be given with --to %s", f.To)
 	}
@@ -126,14 +131,16 @@ func (f *Options) checkPublish() error {
 func (f *Options) writesLines() (bool, error) {
 	name := strings.ToLower(f.To)
 	switch {
-	case f.To == toCluster, f.To == toStdout && f.Query.Output.Format != string(render.JSON) && f.Query.Output.Format != string(render.Wide):
+	case f.To == toCluster, f.To == toStdout && f.Query.Output.Format != string(render.JSON) &&
+		f.Query.Output.Format != string(render.Wide):
 		return f.Query.Output.Format == string(render.NDJSON), nil
 	case strings.HasSuffix(name, ".ndjson"), strings.HasSuffix(name, ".jsonl"):
 		return true, nil
 	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return false, nil
 	case f.To == toStdout:
-		return false, failure.Usage("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.Query.Output.Format)
+		return false, failure.Usage("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s",
+			f.Query.Output.Format)
 	}
 	return false, failure.Usage("the name must end in .yaml or .ndjson", "unknown form of reports %q", f.To)
 }
@@ -185,7 +192,10 @@ func (f *Options) gatherOptions(s *source.Session, now time.Time) (publish.Optio
 		}
 		for _, k := range named {
 			if !k.Publishable {
-				return o, failure.Usage("drop --values "+name+"; docs/publish.md lists the kinds whose values can be published", "settings of %s may hold credentials: their values are not published", k.Name())
+				return o,
+					failure.Usage("drop --values "+name+
+						"; docs/publish.md lists the kinds whose values can be published",
+						"settings of %s may hold credentials: their values are not published", k.Name())
 			}
 			o.Values = append(o.Values, k.GroupKind)
 		}
@@ -217,11 +227,13 @@ func (f *Options) chooseAPI(s *source.Session) (publish.API, error) {
 	for _, api := range chosen {
 		names = append(names, api.GroupKind.String())
 	}
-	return chosen[0], failure.NoAnswer("the cluster has no kind for reports: "+strings.Join(names, " or "), "install the definitions (docs/publish.md says which), or write elsewhere with --to")
+	return chosen[0], failure.NoAnswer("the cluster has no kind for reports: "+strings.Join(names, " or "),
+		"install the definitions (docs/publish.md says which), or write elsewhere with --to")
 }
 
 // writeReports writes the reports to standard output or a file.
-func (f *Options) writeReports(s run.Streams, session *source.Session, found *check.Report, reports []*publish.Report) error {
+func (f *Options) writeReports(s run.Streams, session *source.Session, found *check.Report,
+	reports []*publish.Report) error {
 	lines, err := f.writesLines()
 	if err != nil {
 		return err
@@ -233,7 +245,8 @@ func (f *Options) writeReports(s run.Streams, session *source.Session, found *ch
 		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), escape.Escape(f.To))
 	}
 	if err != nil {
-		return failure.NoAnswer(fmt.Sprintf("writing reports to %s: %s", f.To, err), "check the folder and its permissions")
+		return failure.NoAnswer(fmt.Sprintf("writing reports to %s: %s", f.To, err),
+			"check the folder and its permissions")
 	}
 	if err := f.Query.Output.PrintProblems(s, session.Flags, &found.Envelope); err != nil {
 		return err
@@ -246,7 +259,8 @@ func (f *Options) writeReports(s run.Streams, session *source.Session, found *ch
 
 // writeToCluster creates, updates and deletes reports until the cluster has exactly those that
 // there should be.
-func (f *Options) writeToCluster(ctx context.Context, s run.Streams, session *source.Session, found *check.Report, reports []*publish.Report, api publish.API) error {
+func (f *Options) writeToCluster(ctx context.Context, s run.Streams, session *source.Session, found *check.Report,
+	reports []*publish.Report, api publish.API) error {
 	from := session.Snapshot.Cluster
 	var have []map[string]any
 	var server *cluster.Server
@@ -255,7 +269,8 @@ func (f *Options) writeToCluster(ctx context.Context, s run.Streams, session *so
 		if err != nil {
 			return err
 		}
-		if server, err = cluster.NewServer(c.Config, f.Query.Source.Limits.Values(), f.Query.Source.RequestLogger(s)); err != nil {
+		if server, err = cluster.NewServer(c.Config, f.Query.Source.Limits.Values(),
+			f.Query.Source.RequestLogger(s)); err != nil {
 			return source.KubeconfigError(err)
 		}
 		if c.Timeout > 0 {
@@ -278,14 +293,16 @@ func (f *Options) writeToCluster(ctx context.Context, s run.Streams, session *so
 		return err
 	}
 	if n := plan.CountFailures(); n > 0 {
-		return failure.NoAnswer(fmt.Sprintf("%d of %d reports could not be written", n, len(plan.Items)), "the messages above say why")
+		return failure.NoAnswer(fmt.Sprintf("%d of %d reports could not be written", n, len(plan.Items)),
+			"the messages above say why")
 	}
 	return nil
 }
 
 // readPublished reads our reports in the cluster. Those of the other API are among them, and not
 // wanted, where none was chosen.
-func (f *Options) readPublished(ctx context.Context, server *cluster.Server, from *model.Cluster, api publish.API) ([]map[string]any, error) {
+func (f *Options) readPublished(ctx context.Context, server *cluster.Server, from *model.Cluster,
+	api publish.API) ([]map[string]any, error) {
 	namespace := f.Query.Source.Namespace
 	if f.Query.Source.AllNamespaces {
 		namespace = ""
@@ -299,7 +316,8 @@ func (f *Options) readPublished(ctx context.Context, server *cluster.Server, fro
 		}
 		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.Query.Source.Cluster.ChunkSize)
 		if err != nil && wanted {
-			return nil, failure.NoAnswer("reading the reports of cluster "+from.Context+": "+err.Error(), "ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
+			return nil, failure.NoAnswer("reading the reports of cluster "+from.Context+": "+err.Error(),
+				"ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
 		}
 		out = append(out, have...)
 	}

@@ -44,7 +44,8 @@ POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]….
 	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
-	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeForEachArgument(completion.ProposePolicyRules))
+	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
+		completion.ProposeForEachArgument(completion.ProposePolicyRules))
 	return cmd
 }
 

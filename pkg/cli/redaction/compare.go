@@ -30,7 +30,8 @@ func findRedactionChanges(with, without *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, kind := range slices.Sorted(maps.Keys(differing)) {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: "ask without --redact",
-			Message: fmt.Sprintf("what is in force depends on values that are left out (redacted): with them it is something else for %s, places: %d", kind, differing[kind])})
+			Message: fmt.Sprintf(
+				"what is in force depends on values that are left out (redacted): with them it is something else for %s, places: %d", kind, differing[kind])})
 	}
 	return out
 }

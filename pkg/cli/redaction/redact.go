@@ -99,11 +99,14 @@ func missingValueProblems(read, judging map[model.GroupKind]int) []model.Problem
 	const hint = "ask without --redact"
 	for gk, n := range read {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: hint,
-			Message: fmt.Sprintf("texts in objects on which policies depend are left out (redacted): %d of kind %s", n, gk)})
+			Message: fmt.Sprintf("texts in objects on which policies depend are left out (redacted): %d of kind %s", n,
+				gk)})
 	}
 	for gk, n := range judging {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: hint,
-			Message: fmt.Sprintf("what policies decide about requests is not known, values are left out (redacted): %d of kind %s", n, gk)})
+			Message: fmt.Sprintf(
+				"what policies decide about requests is not known, values are left out (redacted): %d of kind %s", n,
+				gk)})
 	}
 	return model.SortProblems(out)
 }

@@ -93,13 +93,15 @@ has a table of what they do otherwise, and marks that in the picture.
 	fs := cmd.Flags()
 	fs.StringVar(&f.Title, "title", "", "page title (default: names what was read)")
 	f.Viewer.AddFlag(cmd, "the page")
-	fs.StringVar(&f.Collapse, "collapse", graph.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(graph.CollapseLevels(), "|"))
+	fs.StringVar(&f.Collapse, "collapse", graph.CollapseAuto, "merge nodes that look alike in the picture: "+
+		strings.Join(graph.CollapseLevels(), "|"))
 	completion.AddWordsToFlag(cmd, "collapse", graph.CollapseLevels())
 	fs.BoolVar(&f.NoPicture, "no-picture", false, "leave out the topology picture")
 	fs.BoolVar(&f.Redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	f.Dumps.AddFlag(cmd, "say what a proxy makes of it, by its config_dump")
 	f.Findings.AddFlags(fs, "config file of check")
-	fs.StringVar(&f.Query.Output.Color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
+	fs.StringVar(&f.Query.Output.Color, "color", string(render.Auto), "colour the problems: "+
+		strings.Join(render.ColorModes(), "|"))
 	completion.AddWordsToFlag(cmd, "color", render.ColorModes())
 	fs.BoolVar(&f.Query.Output.Strict, "strict", false, "exit with 3 if the answer is incomplete")
 	fs.BoolVar(&f.Query.Output.Verbose, "verbose", false, "also print notes, such as assumptions made")
@@ -110,20 +112,24 @@ has a table of what they do otherwise, and marks that in the picture.
 // checkReport refuses what cannot be written, before anything is read.
 func (f *Options) checkReport() error {
 	if !slices.Contains(f.Query.Output.Formats, f.Query.Output.Format) {
-		return failure.Usage("use one of: "+strings.Join(f.Query.Output.Formats, ", "), "unknown output format %q", f.Query.Output.Format)
+		return failure.Usage("use one of: "+strings.Join(f.Query.Output.Formats, ", "), "unknown output format %q",
+			f.Query.Output.Format)
 	}
 	if _, err := render.ParseColorMode(f.Query.Output.Color); err != nil {
-		return failure.Usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.Query.Output.Color)
+		return failure.Usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q",
+			f.Query.Output.Color)
 	}
 	switch {
 	case !slices.Contains(graph.CollapseLevels(), f.Collapse):
-		return failure.Usage("use one of: "+strings.Join(graph.CollapseLevels(), ", "), "unknown --collapse level %q", f.Collapse)
+		return failure.Usage("use one of: "+strings.Join(graph.CollapseLevels(), ", "), "unknown --collapse level %q",
+			f.Collapse)
 	case f.Redact && len(f.Dumps.Paths) > 0:
 		return failure.Usage("drop one of the two", "--redact leaves out the values that --dataplane compares")
 	case f.Viewer.Open && f.Query.Output.Format != reportHTML:
 		return failure.Usage("drop one of the two", "--open cannot be given with -o %s", f.Query.Output.Format)
 	case f.Query.Output.Format == reportHTML && !f.Viewer.Open && f.Environment.Streams.OutIsTTY:
-		return failure.Usage("redirect it to a file (> report.html), or open it in the browser (--open)", "the report is HTML and is not written to a terminal")
+		return failure.Usage("redirect it to a file (> report.html), or open it in the browser (--open)",
+			"the report is HTML and is not written to a terminal")
 	}
 	return nil
 }

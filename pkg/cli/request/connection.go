@@ -42,14 +42,18 @@ func (f *Connection) check(one *requestline.Request, args []string, other bool) 
 	protocol := strings.ToUpper(one.Flags.Options.Protocol)
 	example := "write: kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432"
 	switch {
-	case len(args) > 0 || other || one.Flags.Gateway != "" || one.Flags.Listener != "" || one.Flags.Options.SNI != "" || one.Flags.Options.GRPC != "" || one.Flags.Options.From != "" || one.Flags.MethodFlag != "" || len(one.Flags.Options.Headers) > 0:
-		return failure.Usage(example, "--from, --to and --port describe a connection and cannot be combined with a URL or other flags of a request")
+	case len(args) > 0 || other || one.Flags.Gateway != "" || one.Flags.Listener != "" ||
+		one.Flags.Options.SNI != "" || one.Flags.Options.GRPC != "" || one.Flags.Options.From != "" ||
+		one.Flags.MethodFlag != "" || len(one.Flags.Options.Headers) > 0:
+		return failure.Usage(example,
+			"--from, --to and --port describe a connection and cannot be combined with a URL or other flags of a request")
 	case f.From == "" || f.To == "":
 		return failure.Usage(example, "a connection needs --from and --to")
 	case f.Port < 1 || f.Port > 1<<16-1:
 		return failure.Usage(example, "a connection needs --port, from 1 to 65535")
 	case protocol != "" && !slices.Contains(connectionProtocols, protocol):
-		return failure.Usage("use one of: "+strings.Join(connectionProtocols, ", "), "a connection cannot have the protocol %q", one.Flags.Options.Protocol)
+		return failure.Usage("use one of: "+strings.Join(connectionProtocols, ", "),
+			"a connection cannot have the protocol %q", one.Flags.Options.Protocol)
 	}
 	return nil
 }
@@ -93,7 +97,8 @@ func findPeer(s *source.Session, text string) (evaluate.Peer, error) {
 	}
 	parts := strings.Split(text, "/")
 	if len(parts) > 3 || slices.Contains(parts, "") {
-		return evaluate.UnknownPeer(), failure.Usage("write [NAMESPACE/]NAME, or [NAMESPACE/]KIND/NAME", "%q is neither a pod nor an address", text)
+		return evaluate.UnknownPeer(), failure.Usage("write [NAMESPACE/]NAME, or [NAMESPACE/]KIND/NAME",
+			"%q is neither a pod nor an address", text)
 	}
 	var found []model.Ref
 	var all []string
@@ -105,7 +110,8 @@ func findPeer(s *source.Session, text string) (evaluate.Peer, error) {
 			}
 		}
 	}
-	if pods := slices.DeleteFunc(slices.Clone(found), func(r model.Ref) bool { return r.Kind != "Pod" }); len(pods) > 0 && len(parts) < 3 {
+	if pods := slices.DeleteFunc(slices.Clone(found), func(r model.Ref) bool { return r.Kind != "Pod" }); len(
+		pods) > 0 && len(parts) < 3 {
 		found = pods
 	}
 	found = slices.DeleteFunc(found, func(r model.Ref) bool { return len(found) > 1 && len(s.Graph.Lookup(r)) == 0 })
@@ -119,11 +125,13 @@ func findPeer(s *source.Session, text string) (evaluate.Peer, error) {
 		}
 		return evaluate.UnknownPeer(), s.NotFoundError(hint, "no pod or workload %q %s", text, s.DescribeScope())
 	case len(found) > 1:
-		return evaluate.UnknownPeer(), failure.Usage("name one of: "+source.FormatRefs(found)+", as NAMESPACE/KIND/NAME", "%q is ambiguous: %d objects have this name", text, len(found))
+		return evaluate.UnknownPeer(), failure.Usage("name one of: "+source.FormatRefs(found)+
+			", as NAMESPACE/KIND/NAME", "%q is ambiguous: %d objects have this name", text, len(found))
 	}
 	ids := s.Graph.Lookup(found[0])
 	if len(ids) == 0 {
-		return evaluate.UnknownPeer(), failure.Usage("name one of its pods", "the pods of %s are in the input: ask about one of them", found[0])
+		return evaluate.UnknownPeer(), failure.Usage("name one of its pods",
+			"the pods of %s are in the input: ask about one of them", found[0])
 	}
 	return evaluate.Peer{Workload: ids[0]}, nil
 }
@@ -161,7 +169,8 @@ func statefulSetOfPod(s *source.Session, parts []string) *model.Ref {
 		if !ok {
 			replicas = 1
 		}
-		if err == nil && int64(n) < replicas && isNamed(s, append(slices.Clone(parts[:len(parts)-1]), name[:at]), o.Ref) {
+		if err == nil && int64(n) < replicas && isNamed(s, append(slices.Clone(parts[:len(parts)-1]), name[:at]),
+			o.Ref) {
 			return &o.Ref
 		}
 	}

@@ -20,7 +20,8 @@ func SplitWords(text string) ([]string, error) {
 	}
 	words, err := shell.Fields(text, func(name string) string { return "$" + name })
 	if err != nil {
-		return nil, failure.Usage("quote the URL and each header separately", "cannot split %q into shell words: %s", text, err)
+		return nil, failure.Usage("quote the URL and each header separately", "cannot split %q into shell words: %s",
+			text, err)
 	}
 	return words, nil
 }
@@ -86,13 +87,18 @@ func (c *curlOptions) newFlagSet() *pflag.FlagSet {
 	fs.BoolVar(&c.asIs, "path-as-is", false, "")
 	fs.StringArrayVar(&c.connectTo, "connect-to", nil, "")
 	fs.StringArrayVar(&c.expect, "expect", nil, "")
-	for name, short := range map[string]string{"output": "o", "max-time": "m", "write-out": "w", "cookie-jar": "c", "dump-header": "D", "cert": "E",
-		"resolve": "", "cacert": "", "key": "", "connect-timeout": "", "retry": "", "tls-max": "", "ciphers": "", "max-redirs": "", "limit-rate": ""} {
+	for name, short := range map[string]string{"output": "o", "max-time": "m", "write-out": "w", "cookie-jar": "c",
+		"dump-header": "D", "cert": "E",
+		"resolve": "", "cacert": "", "key": "", "connect-timeout": "", "retry": "", "tls-max": "", "ciphers": "",
+		"max-redirs": "", "limit-rate": ""} {
 		fs.StringArrayP(name, short, nil, "")
 	}
-	for name, short := range map[string]string{"insecure": "k", "location": "L", "silent": "s", "show-error": "S", "verbose": "v", "include": "i", "fail": "f",
-		"progress-bar": "#", "globoff": "g", "remote-name": "O", "http1.0": "0", "tlsv1": "1", "ipv4": "4", "ipv6": "6", "no-buffer": "N",
-		"compressed": "", "http1.1": "", "http2": "", "http2-prior-knowledge": "", "http3": "", "tlsv1.2": "", "tlsv1.3": "", "fail-with-body": "", "no-progress-meter": ""} {
+	for name, short := range map[string]string{"insecure": "k", "location": "L", "silent": "s", "show-error": "S",
+		"verbose": "v", "include": "i", "fail": "f",
+		"progress-bar": "#", "globoff": "g", "remote-name": "O", "http1.0": "0", "tlsv1": "1", "ipv4": "4",
+		"ipv6": "6", "no-buffer": "N",
+		"compressed": "", "http1.1": "", "http2": "", "http2-prior-knowledge": "", "http3": "", "tlsv1.2": "",
+		"tlsv1.3": "", "fail-with-body": "", "no-progress-meter": ""} {
 		fs.BoolP(name, short, false, "")
 	}
 	return fs
@@ -200,9 +206,11 @@ func (q *Request) applyConnectTo(rules []string) error {
 	for _, rule := range rules {
 		parts := strings.Split(rule, ":")
 		if len(parts) != 4 {
-			return failure.Usage("write --connect-to HOST:PORT:OTHERHOST:OTHERPORT", "curl command: cannot parse %q", rule)
+			return failure.Usage("write --connect-to HOST:PORT:OTHERHOST:OTHERPORT", "curl command: cannot parse %q",
+				rule)
 		}
-		if (parts[0] == "" || strings.EqualFold(parts[0], u.Hostname())) && (parts[1] == "" || parts[1] == own) && parts[3] != "" {
+		if (parts[0] == "" || strings.EqualFold(parts[0], u.Hostname())) && (parts[1] == "" || parts[1] == own) &&
+			parts[3] != "" {
 			q.Flags.Options.Headers = append([]string{"Host: " + u.Hostname()}, q.Flags.Options.Headers...)
 			u.Host = u.Hostname() + ":" + parts[3]
 			q.URL = u.String()

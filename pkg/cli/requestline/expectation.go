@@ -23,7 +23,8 @@ func parseExpectation(text string) (requests.Expect, error) {
 	if name, found := strings.CutPrefix(text, "policy="); found {
 		parts := strings.Split(name, "/")
 		if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
-			return out, failure.Usage("write policy=KIND/NAME or policy=KIND/NAMESPACE/NAME", "--expect %s names no policy", text)
+			return out, failure.Usage("write policy=KIND/NAME or policy=KIND/NAMESPACE/NAME",
+				"--expect %s names no policy", text)
 		}
 		return out, nil
 	}
@@ -68,7 +69,8 @@ func ResolveExpectations(s *source.Session, texts []string, speaksHTTP bool) ([]
 			return nil, err
 		}
 		if e.Status != 0 && !speaksHTTP {
-			return nil, failure.Usage("expect allowed, denied or no-match", "cannot expect status %d of a connection: it has none", e.Status)
+			return nil, failure.Usage("expect allowed, denied or no-match",
+				"cannot expect status %d of a connection: it has none", e.Status)
 		}
 		if name, found := strings.CutPrefix(text, "policy="); found {
 			if err := findExpectedPolicy(s, &e, strings.Split(name, "/")); err != nil {
@@ -101,14 +103,16 @@ func findExpectedPolicy(s *source.Session, e *requests.Expect, parts []string) e
 			}
 		}
 	}
-	if here := slices.DeleteFunc(slices.Clone(found), func(r model.Ref) bool { return !s.IsInNamespace(r) }); len(found) > 1 && len(here) > 0 {
+	if here := slices.DeleteFunc(slices.Clone(found), func(r model.Ref) bool { return !s.IsInNamespace(r) }); len(
+		found) > 1 && len(here) > 0 {
 		found = here
 	}
 	switch {
 	case len(found) == 1:
 		e.Policy = &found[0]
 	case len(found) > 1:
-		return failure.Usage("name one as policy=KIND/NAMESPACE/NAME: "+source.FormatRefs(found), "--expect %s is ambiguous: %d policies have this name", e.Text, len(found))
+		return failure.Usage("name one as policy=KIND/NAMESPACE/NAME: "+source.FormatRefs(found),
+			"--expect %s is ambiguous: %d policies have this name", e.Text, len(found))
 	default:
 		e.Missing = "there is no " + strings.Join(parts, "/") + " " + s.DescribeScope()
 		if near := form.Nearest(name, names); len(near) > 0 && near[0] != name {

@@ -25,7 +25,8 @@ func ReadFile(file string, in io.Reader) ([]Request, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, failure.NoAnswer(fmt.Sprintf("reading requests: %s", err), "give a file with one request per line")
+			return nil, failure.NoAnswer(fmt.Sprintf("reading requests: %s", err),
+				"give a file with one request per line")
 		}
 		defer f.Close()
 		in = f
@@ -47,10 +48,12 @@ func ReadFile(file string, in io.Reader) ([]Request, error) {
 		out = append(out, one)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, failure.NoAnswer(fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line")
+		return nil, failure.NoAnswer(fmt.Sprintf("reading requests from %s: %s", file, err),
+			"write one request per line")
 	}
 	if len(out) == 0 {
-		return nil, failure.Usage("write one request per line, for example: GET https://shop.example.com/cart", "%s contains no requests", file)
+		return nil, failure.Usage("write one request per line, for example: GET https://shop.example.com/cart",
+			"%s contains no requests", file)
 	}
 	return out, nil
 }

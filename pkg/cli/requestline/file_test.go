@@ -7,7 +7,8 @@ import (
 
 // FuzzRequests: whatever a file of requests holds, it is read or the mistake has its line.
 func FuzzRequests(f *testing.F) {
-	for _, seed := range []string{"GET https://a.example/x --expect 200\n# c\n\ncurl -H 'a: b' https://a.example\n", "--grpc a/b x", "'", "GET", "\\\n", "POST http://[::1]:80/?a=b#c --header a:b --expect policy=x"} {
+	for _, seed := range []string{"GET https://a.example/x --expect 200\n# c\n\ncurl -H 'a: b' https://a.example\n",
+		"--grpc a/b x", "'", "GET", "\\\n", "POST http://[::1]:80/?a=b#c --header a:b --expect policy=x"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -31,7 +31,8 @@ func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
 	}
 	where := request.Destination{Gateway: topology.None, Listener: q.Flags.Listener}
 	if q.Flags.Gateway != "" && q.Flags.Options.From != "" {
-		return nil, failure.Usage("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
+		return nil, failure.Usage("drop one of the two",
+			"--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
 	}
 	if q.Flags.Gateway != "" {
 		if where.Gateway, err = m.FindGateway(q.Flags.Gateway); err != nil {
@@ -68,7 +69,8 @@ func (m Matcher) FindGateway(name string) (topology.NodeID, error) {
 	case len(found) == 1:
 		return id, nil
 	case len(found) > 1:
-		return id, failure.Usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
+		return id, failure.Usage("name one of: "+strings.Join(found, ", "),
+			"%q is ambiguous: %d Gateways have this name", name, len(found))
 	}
 	hint := ""
 	if near := form.Nearest(name, append(bare, all...)); len(near) > 0 {
@@ -98,7 +100,8 @@ func (m Matcher) AnswerText(text string) (answer *request.Answer, listener strin
 		for _, a := range answers {
 			names = append(names, m.session.Node(a.Gateway).Ref.FullName())
 		}
-		return nil, "", failure.Usage("name one with --gateway: "+strings.Join(source.LimitNames(names), ", "), "%d Gateways have a listener for this request", len(answers))
+		return nil, "", failure.Usage("name one with --gateway: "+strings.Join(source.LimitNames(names), ", "),
+			"%d Gateways have a listener for this request", len(answers))
 	}
 	return answers[0], q.Flags.Listener, nil
 }

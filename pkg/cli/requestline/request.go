@@ -24,13 +24,16 @@ type Flags struct {
 func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.MethodFlag, "method", "X", "", "request method, in the place of the argument METHOD")
 	fs.StringArrayVarP(&f.Options.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
-	fs.StringVar(&f.Gateway, "gateway", "", "Gateway the request is sent to, as [NAMESPACE/]NAME (default: every one with a matching listener)")
+	fs.StringVar(&f.Gateway, "gateway", "",
+		"Gateway the request is sent to, as [NAMESPACE/]NAME (default: every one with a matching listener)")
 	fs.StringVar(&f.Listener, "listener", "", "only listeners with this name")
 	fs.StringVar(&f.Options.SNI, "sni", "", "TLS server name (default: the URL's host)")
 	fs.StringVar(&f.Options.GRPC, "grpc", "", "gRPC request, as package.Service/Method")
-	fs.StringVar(&f.Options.Protocol, "protocol", "", "a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
+	fs.StringVar(&f.Options.Protocol, "protocol", "",
+		"a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
 	fs.StringVar(&f.Options.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
-	fs.StringArrayVar(&f.Expect, "expect", nil, "exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
+	fs.StringArrayVar(&f.Expect, "expect", nil,
+		"exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
 }
 
 // Request is a request as it was typed.
@@ -45,16 +48,20 @@ func (q *Request) readArguments(args []string) error {
 	switch len(args) {
 	case 1:
 		if slices.Contains(commonMethods, args[0]) {
-			return failure.Usage("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart", "a request needs a URL")
+			return failure.Usage("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart",
+				"a request needs a URL")
 		}
 		q.Method, q.URL = strings.ToUpper(cmp.Or(q.Flags.MethodFlag, "GET")), args[0]
 	case 2:
 		if q.Flags.MethodFlag != "" && !strings.EqualFold(q.Flags.MethodFlag, args[0]) {
-			return failure.Usage("drop one of the two", "-X %s and the method %s cannot be given together", q.Flags.MethodFlag, args[0])
+			return failure.Usage("drop one of the two", "-X %s and the method %s cannot be given together",
+				q.Flags.MethodFlag, args[0])
 		}
 		q.Method, q.URL = strings.ToUpper(args[0]), args[1]
 	default:
-		return failure.Usage("write: kubectl dopolicy request [METHOD] URL, for example: request GET https://shop.example.com/cart", "a request needs a URL")
+		return failure.Usage(
+			"write: kubectl dopolicy request [METHOD] URL, for example: request GET https://shop.example.com/cart",
+			"a request needs a URL")
 	}
 	return nil
 }
@@ -93,7 +100,9 @@ func Parse(text string) (Request, error) {
 	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
 	q.Flags.AddFlags(fs)
 	if err := fs.Parse(words); err != nil {
-		return q, failure.Usage("a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
+		return q,
+			failure.Usage(
+				"a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
 	}
 	if err := q.Flags.CheckExpectations(); err != nil {
 		return q, err

@@ -57,7 +57,8 @@ func IsUTF8Locale(s Streams) bool {
 
 // Terminal are the streams of the process.
 func Terminal() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr), LookupEnv: os.LookupEnv}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr),
+		LookupEnv: os.LookupEnv}
 	for _, out := range []*os.File{os.Stderr, os.Stdout} {
 		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
 			s.Width = width

@@ -34,18 +34,21 @@ func (f *Flags) AddCompletion(cmd *cobra.Command, env run.Environment) {
 		}
 		return side(cmd, args, typed)
 	}
-	completion.AddToFlag(cmd, "to-context", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completion.AddToFlag(cmd, "to-context", func(cmd *cobra.Command, _ []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		known, _ := source.ListContexts(cmd)
 		return completion.Filter(known, typed)
 	})
 	completion.AddToFlag(cmd, "from", side)
 	completion.AddToFlag(cmd, "to", side)
-	completion.AddToFlag(cmd, "delete", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completion.AddToFlag(cmd, "delete", func(cmd *cobra.Command, args []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completion.Timeout)
 		defer stop()
 		return completion.Filter(f.proposeDeletions(ctx, env, args, typed), typed)
 	})
-	completion.AddToFlag(cmd, "namespace", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completion.AddToFlag(cmd, "namespace", func(cmd *cobra.Command, args []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completion.Timeout)
 		defer stop()
 		x := f.readSecondSide(ctx, env, args)

@@ -21,7 +21,8 @@ type deletedName struct{ kind, namespace, name string }
 func parseDeletedName(text string) (deletedName, error) {
 	parts := strings.Split(text, "/")
 	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
-		return deletedName{}, failure.Usage("write KIND/NAME or KIND/NAMESPACE/NAME, for example authpolicy/gw-auth", "--delete %q is not the name of an object", text)
+		return deletedName{}, failure.Usage("write KIND/NAME or KIND/NAMESPACE/NAME, for example authpolicy/gw-auth",
+			"--delete %q is not the name of an object", text)
 	}
 	d := deletedName{kind: parts[0], name: parts[len(parts)-1]}
 	if len(parts) == 3 {
@@ -85,7 +86,8 @@ func (x *kindIndex) listObjects(kinds []model.GroupKind, namespace string) []mod
 		if o.Ref.Namespace != "" && slices.ContainsFunc(kinds, isNamespace) {
 			out = append(out, model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
 		}
-		if slices.Contains(kinds, o.Ref.GroupKind()) && (namespace == "" || o.Ref.Namespace == namespace || o.Ref.Namespace == "") {
+		if slices.Contains(kinds, o.Ref.GroupKind()) && (namespace == "" || o.Ref.Namespace == namespace ||
+			o.Ref.Namespace == "") {
 			out = append(out, o.Ref)
 		}
 	}
@@ -153,7 +155,8 @@ func (r *Reader) findDeleted(x *kindIndex, text string) (model.Ref, error) {
 	case 1:
 		return found[0], nil
 	}
-	return model.Ref{}, failure.Usage("name one of: "+formatDeleteNames(found), "--delete: %q is ambiguous: %d objects have this name", text, len(found))
+	return model.Ref{}, failure.Usage("name one of: "+formatDeleteNames(found),
+		"--delete: %q is ambiguous: %d objects have this name", text, len(found))
 }
 
 // deletedNotFound is the error for an object that is not in the input.
@@ -186,7 +189,8 @@ func (r *Reader) deletedNotFound(x *kindIndex, kinds []model.GroupKind, d delete
 	if namespace != "" {
 		where = "in namespace " + namespace + " on the second side"
 	}
-	s := &source.Session{Streams: r.Streams, Input: &dopolicy.Input{Resolution: &resolve.Resolution{Targets: &attach.Targets{Snapshot: x.in}}}}
+	s := &source.Session{Streams: r.Streams,
+		Input: &dopolicy.Input{Resolution: &resolve.Resolution{Targets: &attach.Targets{Snapshot: x.in}}}}
 	return s.NotFoundError(hint, "--delete: no %s %q %s", strings.ToLower(kinds[0].Kind), d.name, where)
 }
 

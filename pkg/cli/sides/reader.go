@@ -44,7 +44,8 @@ func (f *Flags) NewReader(engine *dopolicy.Engine, s run.Streams, from, to Side)
 	}
 	r.cluster = c
 	if r.other != nil && c.Context == r.other.Context {
-		return nil, failure.Usage("name another context", "both sides are context %s: there is nothing to compare", c.Context)
+		return nil, failure.Usage("name another context", "both sides are context %s: there is nothing to compare",
+			c.Context)
 	}
 	f.Source.Namespace = cmp.Or(f.Source.Namespace, c.Namespace)
 	return r, nil
@@ -74,7 +75,8 @@ func (r *Reader) Read(ctx context.Context, s Side) (*model.Snapshot, error) {
 	}
 	o := r.loadOptions()
 	if rev, path, is := s.splitGit(); is {
-		texts, problems, err := load.GitRevision(ctx, load.GitTree{Rev: rev, Path: path, Recursive: o.Recursive, Limits: o.Limits})
+		texts, problems, err := load.GitRevision(ctx, load.GitTree{Rev: rev, Path: path, Recursive: o.Recursive,
+			Limits: o.Limits})
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +97,9 @@ func (r *Reader) applyFiles(ctx context.Context, base *model.Snapshot) (*model.S
 }
 
 func (r *Reader) loadOptions() load.Options {
-	return load.Options{Recursive: r.Flags.Source.Recursive, Render: r.Flags.Source.Recursive, Helm: r.Flags.Source.Helm, Destination: r.Flags.Source.Destination, Stdin: r.Streams.In, Namespace: r.Flags.Source.Namespace, Limits: r.Flags.Source.Limits.Values()}
+	return load.Options{Recursive: r.Flags.Source.Recursive, Render: r.Flags.Source.Recursive,
+		Helm: r.Flags.Source.Helm, Destination: r.Flags.Source.Destination, Stdin: r.Streams.In,
+		Namespace: r.Flags.Source.Namespace, Limits: r.Flags.Source.Limits.Values()}
 }
 
 // ReadBoth reads the two sides concurrently and resolves them. A side that is named twice is read

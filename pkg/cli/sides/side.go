@@ -33,17 +33,26 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	fs.StringVar(&f.From, "from", "", "the first side: a file, folder, snapshot, git:REV[:PATH] or live")
 	fs.StringVar(&f.To, "to", "", "the second side, in the same form")
 	fs.StringVar(&f.ToContext, "to-context", "", "the second side: the cluster of this kubeconfig context")
-	fs.StringArrayVar(&f.At, "at", nil, "a side: the last snapshot of --snapshots at this time, such as 2026-01-31T12:00 (in UTC); twice, or once to compare with the last one")
-	fs.StringVar(&f.Snapshots, "snapshots", "", "with --at: folder with snapshots of one cluster, or a pattern of their names")
-	fs.StringSliceVarP(&f.Source.Files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
-	fs.StringVarP(&f.Source.Kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
-	fs.BoolVarP(&f.Source.Recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
+	fs.StringArrayVar(&f.At, "at", nil,
+		"a side: the last snapshot of --snapshots at this time, such as 2026-01-31T12:00 (in UTC); twice, or once to compare with the last one")
+	fs.StringVar(&f.Snapshots, "snapshots", "",
+		"with --at: folder with snapshots of one cluster, or a pattern of their names")
+	fs.StringSliceVarP(&f.Source.Files, "filename", "f", nil,
+		"file or folder to apply to the second side, or - for standard input (repeatable)")
+	fs.StringVarP(&f.Source.Kustomization, "kustomize", "k", "",
+		"folder with a kustomization to apply to the second side (instead of -f)")
+	fs.BoolVarP(&f.Source.Recursive, "recursive", "R", false,
+		"also read sub-folders, on both sides, and render what they hold")
 	fs.BoolVar(&f.Source.Helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program")
-	fs.StringVar(&f.Source.Destination, "destination", "", "with -R: only what is deployed to this cluster, on both sides")
-	fs.StringArrayVar(&f.Deleted, "delete", nil, "remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
+	fs.StringVar(&f.Source.Destination, "destination", "",
+		"with -R: only what is deployed to this cluster, on both sides")
+	fs.StringArrayVar(&f.Deleted, "delete", nil,
+		"remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
 	fs.StringSliceVar(&f.Source.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
-	fs.BoolVarP(&f.Source.AllNamespaces, "all-namespaces", "A", false, "compare all namespaces (the default without -n)")
-	fs.Lookup("namespace").Usage = "namespace to compare (default: all), and the namespace of --delete names and of objects in files without one"
+	fs.BoolVarP(&f.Source.AllNamespaces, "all-namespaces", "A", false,
+		"compare all namespaces (the default without -n)")
+	fs.Lookup(
+		"namespace").Usage = "namespace to compare (default: all), and the namespace of --delete names and of objects in files without one"
 }
 
 // Side is one side as it was typed: live, git:REV[:PATH], or the path of files or of a
@@ -79,7 +88,8 @@ func (f *Flags) Choose(args []string, otherFile string) (from, to Side, err erro
 	}
 	over := f.hasOverlay() || len(f.Deleted) > 0
 	if given := len(args); given > 0 && f.From != "" && f.To != "" || given > 1 && (f.From != "" || f.To != "") {
-		return from, to, failure.Usage("name each side once", "diff: unexpected argument %q: --from and --to already name the sides", args[given-1])
+		return from, to, failure.Usage("name each side once",
+			"diff: unexpected argument %q: --from and --to already name the sides", args[given-1])
 	}
 	from.Text, to.Text = f.From, f.To
 	for _, arg := range args {
@@ -92,7 +102,8 @@ func (f *Flags) Choose(args []string, otherFile string) (from, to Side, err erro
 	from.Text = cmp.Or(from.Text, liveSide)
 	if f.ToContext != "" {
 		if to.Text != "" && !to.isLive() || f.hasOverlay() || len(f.Deleted) > 0 {
-			return from, to, failure.Usage("drop one of the two", "--to-context names the second side, and nothing else can")
+			return from, to, failure.Usage("drop one of the two",
+				"--to-context names the second side, and nothing else can")
 		}
 		to = Side{liveSide, f.ToContext}
 	}
@@ -109,7 +120,8 @@ func (f *Flags) Choose(args []string, otherFile string) (from, to Side, err erro
 	}
 	switch {
 	case from == to && !over:
-		return from, to, failure.Usage("name another side, apply files to it with -f, or remove objects with --delete", "both sides are %s: there is nothing to compare", from.Text)
+		return from, to, failure.Usage("name another side, apply files to it with -f, or remove objects with --delete",
+			"both sides are %s: there is nothing to compare", from.Text)
 	case f.countStdin(from, to, otherFile) > 1:
 		return from, to, failure.Usage("save it to a file, and name that file", "standard input can be read only once")
 	}

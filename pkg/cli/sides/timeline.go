@@ -79,7 +79,8 @@ func readSnapshotTime(file string) (time.Time, error) {
 	return info.ModTime().UTC().Truncate(time.Second), nil
 }
 
-// timeInName finds a day, and a time of it, in the name of a file: 2026-01-31, 20260131T1200, 2026-01-31T12-00-05Z.
+// timeInName finds a day, and a time of it, in the name of a file: 2026-01-31, 20260131T1200,
+// 2026-01-31T12-00-05Z.
 var timeInName = regexp.MustCompile(`(\d{4})-?(\d{2})-?(\d{2})(?:[T_-]?(\d{2})[:-]?(\d{2})(?:[:-]?(\d{2}))?)?`)
 
 // parseTimeInName returns the time in a file's name, in UTC.
@@ -95,12 +96,14 @@ func parseTimeInName(name string) (time.Time, bool) {
 
 // parseTime reads what --at says: a time, or a day, at whose beginning it is.
 func parseTime(text string) (time.Time, error) {
-	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04",
+		time.DateOnly} {
 		if at, err := time.Parse(form, text); err == nil {
 			return at, nil
 		}
 	}
-	return time.Time{}, failure.Usage("write 2026-01-31T12:00:00Z, 2026-01-31T12:00 or 2026-01-31 (in UTC)", "--at %q is no time", text)
+	return time.Time{}, failure.Usage("write 2026-01-31T12:00:00Z, 2026-01-31T12:00 or 2026-01-31 (in UTC)",
+		"--at %q is no time", text)
 }
 
 // chooseAt returns the sides that --at names.
@@ -129,7 +132,8 @@ func (f *Flags) chooseAt(args []string) (from, to Side, err error) {
 	}
 	from, to = Side{Text: states[0].Path}, Side{Text: states[1].Path}
 	if from == to && !f.hasOverlay() && len(f.Deleted) == 0 {
-		return from, to, failure.Usage("name times that are further apart", "both sides are %s, of %s: there is nothing to compare", from.Text, states[0].FormatTime())
+		return from, to, failure.Usage("name times that are further apart",
+			"both sides are %s, of %s: there is nothing to compare", from.Text, states[0].FormatTime())
 	}
 	return from, to, nil
 }
@@ -139,7 +143,8 @@ func findSnapshotAt(all []Snapshot, at time.Time) (Snapshot, error) {
 	after := slices.IndexFunc(all, func(m Snapshot) bool { return m.at.After(at) })
 	switch after {
 	case 0:
-		return Snapshot{}, failure.NoAnswer("no snapshot is as old as "+at.UTC().Format(time.RFC3339), "the first is of "+all[0].FormatTime())
+		return Snapshot{}, failure.NoAnswer("no snapshot is as old as "+at.UTC().Format(time.RFC3339),
+			"the first is of "+all[0].FormatTime())
 	case -1:
 		return all[len(all)-1], nil
 	}

@@ -28,13 +28,15 @@ func TestMoments(t *testing.T) {
 		text []byte
 		want string
 	}{
-		"2020-01-01.yaml":               {[]byte(header), "2026-01-02T03:04:05Z"}, // the header comes first
-		"x.tgz":                         {packed(header), "2026-01-02T03:04:05Z"},
-		"x.json":                        {[]byte(`{"apiVersion": "dopolicy.dev/v1alpha1", "kind": "Snapshot", "cluster": "c",` + "\n" + `  "readAt": "2026-01-02T03:04:05+01:00"}`), "2026-01-02T02:04:05Z"},
-		"prod-2026-01-31.yaml":          {[]byte("a: b"), "2026-01-31T00:00:00Z"},
-		"20260131T1200.tgz":             {[]byte("a: b"), "2026-01-31T12:00:00Z"},
-		"eu1-2026-01-31T12-00-05Z.yaml": {[]byte("readAt: 2020-01-01T00:00:00Z"), "2026-01-31T12:00:05Z"}, // not a snapshot
-		"99999999.yaml":                 {[]byte("a: b"), "2025-05-06T07:08:09Z"},                         // no day
+		"2020-01-01.yaml": {[]byte(header), "2026-01-02T03:04:05Z"}, // the header comes first
+		"x.tgz":           {packed(header), "2026-01-02T03:04:05Z"},
+		"x.json": {[]byte(`{"apiVersion": "dopolicy.dev/v1alpha1", "kind": "Snapshot", "cluster": "c",` +
+			"\n" + `  "readAt": "2026-01-02T03:04:05+01:00"}`), "2026-01-02T02:04:05Z"},
+		"prod-2026-01-31.yaml": {[]byte("a: b"), "2026-01-31T00:00:00Z"},
+		"20260131T1200.tgz":    {[]byte("a: b"), "2026-01-31T12:00:00Z"},
+		// not a snapshot
+		"eu1-2026-01-31T12-00-05Z.yaml": {[]byte("readAt: 2020-01-01T00:00:00Z"), "2026-01-31T12:00:05Z"},
+		"99999999.yaml":                 {[]byte("a: b"), "2025-05-06T07:08:09Z"}, // no day
 		"prod.yaml":                     {[]byte("a: b"), "2025-05-06T07:08:09Z"},
 	} {
 		file := filepath.Join(dir, name)

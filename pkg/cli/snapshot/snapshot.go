@@ -52,8 +52,10 @@ The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes 
 		RunE: func(cmd *cobra.Command, _ []string) error { return Run(cmd.Context(), f) },
 	}
 	f.Source.AddClusterFlags(cmd)
-	cmd.Flags().StringVarP(&f.File, "output", "o", "", "file to write, ending in .yaml, .json or .tgz; - for standard output")
-	cmd.Flags().BoolVar(&f.Redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
+	cmd.Flags().StringVarP(&f.File, "output", "o", "",
+		"file to write, ending in .yaml, .json or .tgz; - for standard output")
+	cmd.Flags().BoolVar(&f.Redact, "redact", false,
+		"leave out the values of policy settings, headers, annotations and more")
 	cmd.Flags().BoolVar(&f.Strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
 	return cmd
 }
@@ -62,7 +64,8 @@ The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes 
 func chooseSnapshotForm(file string) (render.SnapshotForm, error) {
 	switch name := strings.ToLower(file); {
 	case file == "":
-		return "", failure.Usage("write to a file: -o cluster.yaml, .json or .tgz; or -o - for standard output", "-o FILE is required")
+		return "", failure.Usage("write to a file: -o cluster.yaml, .json or .tgz; or -o - for standard output",
+			"-o FILE is required")
 	case file == "-", strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return render.SnapshotYAML, nil
 	case strings.HasSuffix(name, ".json"):
@@ -89,7 +92,8 @@ func Run(ctx context.Context, f *Options) error {
 		return err
 	}
 	if f.Strict && slices.ContainsFunc(in.Problems, model.Problem.IsIncomplete) {
-		return failure.NoAnswer("not everything could be read: no snapshot was written", "the problems above say what is missing")
+		return failure.NoAnswer("not everything could be read: no snapshot was written",
+			"the problems above say what is missing")
 	}
 	header := model.NewHeader(in)
 	if f.Redact {
@@ -104,9 +108,13 @@ func Run(ctx context.Context, f *Options) error {
 	if f.File == "-" {
 		return render.WriteSnapshot(s.Out, form, header, objects)
 	}
-	if err := localfile.WriteAtomically(f.File, func(w io.Writer) error { return render.WriteSnapshot(w, form, header, objects) }); err != nil {
+	if err := localfile.WriteAtomically(f.File, func(w io.Writer) error {
+		return render.WriteSnapshot(w, form, header,
+			objects)
+	}); err != nil {
 		return failure.NoAnswer(fmt.Sprintf("writing %s: %s", f.File, err), "check the folder and its permissions")
 	}
-	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), escape.Escape(in.Cluster.Context), escape.Escape(f.File), escape.Escape(f.File))
+	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects),
+		escape.Escape(in.Cluster.Context), escape.Escape(f.File), escape.Escape(f.File))
 	return nil
 }

@@ -61,7 +61,8 @@ func (f *ClusterFlags) AddFlags(fs *pflag.FlagSet) {
 		flag.Hidden, flag.Usage = !common, usage
 	})
 	fs.AddFlagSet(kube)
-	fs.IntVarP(&f.Verbosity, "v", "v", 0, "log verbosity: 1, also as -v alone, is --verbose; 6 prints the requests to the server too")
+	fs.IntVarP(&f.Verbosity, "v", "v", 0,
+		"log verbosity: 1, also as -v alone, is --verbose; 6 prints the requests to the server too")
 }
 
 // AllowBareVerbosity lets -v stand alone. kubectl's -v takes a level, as a word of its own too.
@@ -92,7 +93,8 @@ func (f *ClusterFlags) args() []string {
 		return nil
 	}
 	over := &f.Config.Overrides
-	for _, given := range [][2]string{{"--kubeconfig", f.Config.File}, {"--context", over.CurrentContext}, {"--cluster", over.Context.Cluster}, {"--user", over.Context.AuthInfo},
+	for _, given := range [][2]string{{"--kubeconfig", f.Config.File}, {"--context", over.CurrentContext},
+		{"--cluster", over.Context.Cluster}, {"--user", over.Context.AuthInfo},
 		{"--server", over.ClusterInfo.Server}, {"--as", over.AuthInfo.Impersonate}} {
 		if given[1] != "" {
 			out = append(out, given[0], view.QuoteShellWord(given[1]))
@@ -121,7 +123,8 @@ func (f *ClusterFlags) Find() (*ClusterAccess, error) {
 	}
 	c := &ClusterAccess{Context: raw.CurrentContext}
 	over := &f.Config.Overrides
-	c.Context = cmp.Or(over.ClusterInfo.Server, over.Context.Cluster, over.CurrentContext, c.Context) // each takes the place of those after it
+	// each takes the place of those after it
+	c.Context = cmp.Or(over.ClusterInfo.Server, over.Context.Cluster, over.CurrentContext, c.Context)
 	if _, wrong := clientcmd.ParseTimeout(over.Timeout); wrong != nil {
 		return nil, failure.Usage("write 5s, 2m or 1h; 0 for no limit", "--request-timeout cannot be %q", over.Timeout)
 	}
@@ -145,9 +148,11 @@ func (f *ClusterFlags) Find() (*ClusterAccess, error) {
 // FindOf is findCluster with another context.
 func (f *ClusterFlags) FindOf(context string) (*ClusterAccess, error) {
 	over := &f.Config.Overrides
-	for name, value := range map[string]string{"--cluster": over.Context.Cluster, "--user": over.Context.AuthInfo, "--server": over.ClusterInfo.Server} {
+	for name, value := range map[string]string{"--cluster": over.Context.Cluster, "--user": over.Context.AuthInfo,
+		"--server": over.ClusterInfo.Server} {
 		if value != "" {
-			return nil, failure.Usage("name both clusters by their contexts", "%s cannot be given where two clusters are read", name)
+			return nil, failure.Usage("name both clusters by their contexts",
+				"%s cannot be given where two clusters are read", name)
 		}
 	}
 	other := ClusterFlags{Config: f.Config.withContext(context), ChunkSize: f.ChunkSize, Verbosity: f.Verbosity}
@@ -156,7 +161,8 @@ func (f *ClusterFlags) FindOf(context string) (*ClusterAccess, error) {
 
 // KubeconfigError explains a kubeconfig that cannot be used.
 func KubeconfigError(err error) error {
-	return failure.NoAnswer("reading the kubeconfig: "+err.Error(), "list the contexts with: kubectl config get-contexts")
+	return failure.NoAnswer("reading the kubeconfig: "+err.Error(),
+		"list the contexts with: kubectl config get-contexts")
 }
 
 // RequestLogger returns a function that prints every request to the server, or nil where the user
@@ -174,7 +180,8 @@ func (f *Flags) RequestLogger(s run.Streams) func(format string, args ...any) {
 }
 
 // ReadCluster reads what a command may need of the cluster.
-func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopolicy.Engine, s run.Streams) (*model.Snapshot, error) {
+func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopolicy.Engine,
+	s run.Streams) (*model.Snapshot, error) {
 	log := f.RequestLogger(s)
 	klog.SetLogger(logr.Discard()) // the client's own log lines repeat what our errors say
 	server, err := cluster.NewServer(c.Config, f.Limits.Values(), log)
@@ -191,11 +198,14 @@ func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopol
 		defer showProgress(s, progress)()
 	}
 	in, err := engine.ReadServer(ctx, server, dopolicy.ClusterOptions{Asked: f.askedKinds(), Options: cluster.Options{
-		Context: c.Context, ReadAt: time.Now().UTC().Truncate(time.Second), AllDefinitions: f.AllKinds || !f.NoSchemas, Namespaces: []string{f.Namespace},
-		Reports: f.wantedReports(), PageSize: f.Cluster.ChunkSize, Progress: progress, Cache: f.Cache, Overlay: f.loadOptions(s), Limits: f.Limits.Values()}})
+		Context: c.Context, ReadAt: time.Now().UTC().Truncate(time.Second), AllDefinitions: f.AllKinds ||
+			!f.NoSchemas, Namespaces: []string{f.Namespace},
+		Reports: f.wantedReports(), PageSize: f.Cluster.ChunkSize, Progress: progress, Cache: f.Cache,
+		Overlay: f.loadOptions(s), Limits: f.Limits.Values()}})
 	switch {
 	case errors.Is(context.Cause(ctx), ErrTooLate):
-		return nil, failure.NoAnswer(fmt.Sprintf("reading cluster %s took longer than %s", c.Context, c.Timeout), "raise --request-timeout, or log the requests with -v 6")
+		return nil, failure.NoAnswer(fmt.Sprintf("reading cluster %s took longer than %s", c.Context, c.Timeout),
+			"raise --request-timeout, or log the requests with -v 6")
 	case ctx.Err() != nil:
 		return nil, failure.NoAnswer("interrupted while reading cluster "+c.Context, "")
 	}

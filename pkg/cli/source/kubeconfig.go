@@ -21,8 +21,11 @@ type KubeconfigFlags struct {
 func (k *KubeconfigFlags) addKubeconfigFlags(fs *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	none := clientcmd.FlagInfo{}
-	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password, names.ClusterOverrideFlags.ProxyURL = none, none, none // kubectl has none either
-	names.ContextOverrideFlags.Namespace = none                                                                                // -n is a flag of its own
+	// kubectl has none either
+	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password, names.ClusterOverrideFlags.ProxyURL = none,
+		none, none
+	// -n is a flag of its own
+	names.ContextOverrideFlags.Namespace = none
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&k.Overrides, fs, names)
 	fs.StringVar(&k.File, "kubeconfig", "", "")
@@ -52,7 +55,8 @@ func (k *KubeconfigFlags) withContext(context string) *KubeconfigFlags {
 	other := &KubeconfigFlags{File: k.File, UserExtra: k.UserExtra}
 	other.Overrides.CurrentContext, other.Overrides.Timeout = context, k.Overrides.Timeout
 	user := &k.Overrides.AuthInfo
-	other.Overrides.AuthInfo.Impersonate, other.Overrides.AuthInfo.ImpersonateUID, other.Overrides.AuthInfo.ImpersonateGroups = user.Impersonate, user.ImpersonateUID, user.ImpersonateGroups
+	other.Overrides.AuthInfo.Impersonate, other.Overrides.AuthInfo.ImpersonateUID,
+		other.Overrides.AuthInfo.ImpersonateGroups = user.Impersonate, user.ImpersonateUID, user.ImpersonateGroups
 	return other
 }
 

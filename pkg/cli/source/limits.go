@@ -18,7 +18,8 @@ func (f *LimitFlags) addFlags(fs *pflag.FlagSet) {
 	d := load.DefaultLimits()
 	f.Input, f.Document = ByteSize(d.Total), ByteSize(d.Document)
 	fs.Var(&f.Input, "max-input", "how much may be read in all, of files or of a cluster, unpacked")
-	fs.Var(&f.Document, "max-document", "how large one document of a file may be, and, four times that, one answer of a cluster")
+	fs.Var(&f.Document, "max-document",
+		"how large one document of a file may be, and, four times that, one answer of a cluster")
 }
 
 func (f *LimitFlags) Values() load.Limits {

@@ -30,7 +30,8 @@ func ListNamespaces(s *Session, _ []string, _ string) []string {
 // accepted.
 func (s *Session) CheckNamespace() error {
 	name, cluster := s.Flags.Namespace, s.Snapshot.Cluster
-	if name == "" || s.Flags.AllNamespaces || cluster != nil && !cluster.HasReadAll(model.GroupKind{Kind: "Namespace"}, "") {
+	if name == "" || s.Flags.AllNamespaces || cluster != nil &&
+		!cluster.HasReadAll(model.GroupKind{Kind: "Namespace"}, "") {
 		return nil
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(ListNamespaces(s, nil, ""))))

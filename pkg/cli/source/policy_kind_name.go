@@ -16,7 +16,8 @@ func (s *Session) SelectedKinds() ([]model.GroupKind, error) {
 	var out []model.GroupKind
 	for _, name := range s.Flags.OnlyKinds {
 		named := s.FindPolicyKinds(name)
-		if gk, ok := s.FindKind(name); named == nil && ok && slices.Contains(gatewayapi.RouteKinds(), gk) { // what routes say themselves
+		// what routes say themselves
+		if gk, ok := s.FindKind(name); named == nil && ok && slices.Contains(gatewayapi.RouteKinds(), gk) {
 			out = append(out, gk)
 			continue
 		}
@@ -39,7 +40,8 @@ func (s *Session) FindPolicyKinds(name string) []*resolve.Kind {
 		if k.IsLaterScope() {
 			continue
 		}
-		if name := strings.ToLower(name); slices.Contains(SpellKind(k.GroupKind, k.Plural, k.ShortNames), name) || s.isServedAs(k.GroupKind, name) {
+		if name := strings.ToLower(name); slices.Contains(SpellKind(k.GroupKind, k.Plural, k.ShortNames), name) ||
+			s.isServedAs(k.GroupKind, name) {
 			all = append(all, k)
 			if len(s.Snapshot.OfKind(k.GroupKind)) > 0 {
 				used = append(used, k)

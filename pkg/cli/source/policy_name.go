@@ -105,7 +105,8 @@ func (f *policySearch) policyRefs() []model.Ref {
 
 func (s *Session) explainPolicySearch(text string, f policySearch) error {
 	if len(f.found) > 1 {
-		return failure.Usage("name one of: "+FormatRefs(f.policyRefs()), "%q is ambiguous: %d policies have this name", f.name, len(f.found))
+		return failure.Usage("name one of: "+FormatRefs(f.policyRefs()), "%q is ambiguous: %d policies have this name",
+			f.name, len(f.found))
 	}
 	if err := s.CheckNamespace(); err != nil {
 		var none *failure.NoAnswerError
@@ -144,7 +145,8 @@ func (s *Session) ListRules(n NamedPolicy) []string {
 	}
 	if n.Kind.Scopes != nil {
 		if given := explain.RuleNamesOf(s.Resolution, n.Kind, n.Policy); given != nil {
-			names = append(slices.DeleteFunc(names, func(name string) bool { return name == merge.Path(nil).String() }), given...)
+			names = append(slices.DeleteFunc(names,
+				func(name string) bool { return name == merge.Path(nil).String() }), given...)
 		}
 	}
 	slices.Sort(names)
@@ -166,7 +168,8 @@ func PickRule(names []string, text, where string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", failure.Usage("name one of: "+strings.Join(LimitNames(found), ", "), "rule %q of %s is ambiguous", text, where)
+		return "", failure.Usage("name one of: "+strings.Join(LimitNames(found), ", "), "rule %q of %s is ambiguous",
+			text, where)
 	}
 	hint := "it has no rules"
 	var last []string

@@ -28,6 +28,9 @@ func (s *Session) FindPolicies(args []string) ([]NamedPolicy, error) {
 // HasPolicy reports whether a policy has the name.
 func (s *Session) HasPolicy(name string) bool {
 	return slices.ContainsFunc(s.Kinds, func(k *resolve.Kind) bool {
-		return slices.ContainsFunc(k.Policies, func(p *policy.Policy) bool { return p.Ref().Name == name && s.IsInNamespace(p.Ref()) })
+		return slices.ContainsFunc(k.Policies, func(p *policy.Policy) bool {
+			return p.Ref().Name == name &&
+				s.IsInNamespace(p.Ref())
+		})
 	})
 }

@@ -29,7 +29,8 @@ func ParseProperty(text string) (p requests.Property, is bool, err error) {
 	}
 	for _, m := range strings.Split(methods, "|") {
 		if !slices.Contains(gate.Methods(), m) {
-			return p, true, failure.Usage("use one of: "+strings.Join(gate.Methods(), ", "), "there is no method of authentication %q%s", m, SuggestNearest(m, gate.Methods()))
+			return p, true, failure.Usage("use one of: "+strings.Join(gate.Methods(), ", "),
+				"there is no method of authentication %q%s", m, SuggestNearest(m, gate.Methods()))
 		}
 		p.Methods = append(p.Methods, m)
 	}
@@ -42,10 +43,12 @@ func unknownProperty(word string) error {
 	for _, p := range gate.Properties() {
 		known = append(known, string(p))
 	}
-	return failure.Usage("use one of: "+strings.Join(known, ", "), "there is no property %q%s", word, SuggestNearest(word, known))
+	return failure.Usage("use one of: "+strings.Join(known, ", "), "there is no property %q%s", word,
+		SuggestNearest(word, known))
 }
 
-// UnknownRequirement is a usage error about a word that is neither a property nor a policy kind. A word that nearly is a property was to be one.
+// UnknownRequirement is a usage error about a word that is neither a property nor a policy kind. A
+// word that nearly is a property was to be one.
 func (s *Session) UnknownRequirement(word string) error {
 	if slices.Contains(gate.Methods(), word) {
 		return failure.Usage("write authentication="+word, "%s is a method of authentication", word)

@@ -74,11 +74,13 @@ func (q *DumpFlags) readDumps(s run.Streams) ([]*dataplane.Proxy, error) {
 	for _, name := range q.Paths {
 		data, err := readDump(name, s.In)
 		if err != nil {
-			return nil, failure.NoAnswer(fmt.Sprintf("reading the dump: %s", err), "give a file, or - for standard input")
+			return nil, failure.NoAnswer(fmt.Sprintf("reading the dump: %s", err),
+				"give a file, or - for standard input")
 		}
 		found, err := dataplane.ReadDump(name, data)
 		if err != nil {
-			return nil, failure.NoAnswer(fmt.Sprintf("reading the dump %s: %s", name, err), "get one from the admin port of the proxy: curl localhost:19000/config_dump (docs/audit.md)")
+			return nil, failure.NoAnswer(fmt.Sprintf("reading the dump %s: %s", name, err),
+				"get one from the admin port of the proxy: curl localhost:19000/config_dump (docs/audit.md)")
 		}
 		out = append(out, found...)
 	}

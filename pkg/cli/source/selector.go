@@ -17,7 +17,8 @@ func ParseSelector(text string) (LabelSelector, error) {
 	}
 	sel, err := labels.Parse(text)
 	if err != nil {
-		return LabelSelector{}, failure.Usage("write labels as kubectl does: app=shop,tier!=test", "selector %q: %s", text, err)
+		return LabelSelector{}, failure.Usage("write labels as kubectl does: app=shop,tier!=test",
+			"selector %q: %s", text, err)
 	}
 	return LabelSelector{sel}, nil
 }

@@ -55,14 +55,20 @@ type Flags struct {
 func (f *Flags) AddFlags(cmd *cobra.Command) {
 	f.AddClusterFlags(cmd)
 	fs := cmd.Flags()
-	fs.StringSliceVarP(&f.Files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
-	fs.BoolVarP(&f.Recursive, "recursive", "R", false, "also read sub-folders, and render what they hold: kustomizations, Flux Kustomizations, Argo CD Applications")
-	fs.BoolVar(&f.Helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program (off by default: it is a program that runs on the input)")
-	fs.StringVar(&f.Destination, "destination", "", "with -R: only what is deployed to this cluster, by its name or address in Applications, or the name of the Secret with its kubeconfig")
+	fs.StringSliceVarP(&f.Files, "filename", "f", nil,
+		"file or folder with manifests, or - for standard input (repeatable)")
+	fs.BoolVarP(&f.Recursive, "recursive", "R", false,
+		"also read sub-folders, and render what they hold: kustomizations, Flux Kustomizations, Argo CD Applications")
+	fs.BoolVar(&f.Helm, "enable-helm", false,
+		"with -R and -k: render charts of the input with the helm program (off by default: it is a program that runs on the input)")
+	fs.StringVar(&f.Destination, "destination", "",
+		"with -R: only what is deployed to this cluster, by its name or address in Applications, or the name of the Secret with its kubeconfig")
 	fs.BoolVar(&f.OverLive, "live", false, "answer for the cluster as if the files had been applied to it")
 	fs.StringVarP(&f.Kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
-	fs.BoolVar(&f.AssumeComplete, "complete", false, "the manifests are all there is: what they lack does not exist (default: it may exist elsewhere)")
-	fs.StringSliceVar(&f.Assumptions, "assume", nil, "what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
+	fs.BoolVar(&f.AssumeComplete, "complete", false,
+		"the manifests are all there is: what they lack does not exist (default: it may exist elsewhere)")
+	fs.StringSliceVar(&f.Assumptions, "assume", nil,
+		"what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
 	fs.StringSliceVar(&f.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
 	fs.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "include all namespaces")
 }
@@ -72,9 +78,12 @@ func (f *Flags) AddClusterFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.Cluster.AddFlags(fs)
 	f.Limits.addFlags(fs)
-	fs.StringVarP(&f.Namespace, "namespace", "n", "", "namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
-	fs.StringArrayVar(&f.PolicyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.Settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
+	fs.StringVarP(&f.Namespace, "namespace", "n", "",
+		"namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
+	fs.StringArrayVar(&f.PolicyKinds, "policy-kinds", nil,
+		"file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.Settings, "vendor-setting", nil,
+		"vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 }
 
 // Session is one loaded and resolved input, and how it was asked for.
@@ -103,13 +112,17 @@ func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error)
 // NewSession makes the session of an input that these flags name.
 func (f *Flags) NewSession(in *dopolicy.Input, s run.Streams) *Session { return &Session{f, in, s} }
 
-// Engine is what the flags say about vendors and policy kinds. Runs of one command line share the catalogue.
+// Engine is what the flags say about vendors and policy kinds. Runs of one command line share the
+// catalogue.
 func (f *Flags) Engine(env run.Environment) (*dopolicy.Engine, error) {
 	o, err := f.engineOptions()
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := env.Catalog.Get(func() (*descriptor.Catalog, error) { return plugin.NewCatalog(env.Plugins, o.PolicyKinds, o.Settings) })
+	catalog, err := env.Catalog.Get(func() (*descriptor.Catalog, error) {
+		return plugin.NewCatalog(env.Plugins,
+			o.PolicyKinds, o.Settings)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +131,13 @@ func (f *Flags) Engine(env run.Environment) (*dopolicy.Engine, error) {
 
 // engineOptions are the user's policy kinds and settings.
 func (f *Flags) engineOptions() (dopolicy.Options, error) {
-	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads, ExternalAuthenticates: slices.Contains(f.Assumptions, externalAuthenticates)}
+	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads,
+		ExternalAuthenticates: slices.Contains(f.Assumptions, externalAuthenticates)}
 	for i, name := range slices.Concat(f.FoundKinds, f.PolicyKinds) {
 		text, err := localfile.Read(name, i >= len(f.FoundKinds))
 		if err != nil {
-			return o, failure.NoAnswer(fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents")
+			return o, failure.NoAnswer(fmt.Sprintf("reading policy kinds: %s", err),
+				"give a file with PolicyKind documents")
 		}
 		o.PolicyKinds = append(o.PolicyKinds, form.Source{Name: name, Text: text})
 	}
@@ -163,7 +178,8 @@ func (f *Flags) checkAssumptions() error {
 // wrong with them is printed before.
 func ReportReadError(s run.Streams, in *model.Snapshot, err error) error {
 	if in != nil && errors.Is(err, load.ErrNothingReadable) {
-		if failed := render.WriteProblems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
+		if failed := render.WriteProblems(s.Err, model.SortProblems(in.Problems),
+			render.ProblemOptions{}); failed != nil {
 			return failed
 		}
 	}
@@ -172,7 +188,8 @@ func ReportReadError(s run.Streams, in *model.Snapshot, err error) error {
 
 // loadOptions returns the options for reading the files or the kustomization that the flags name.
 func (f *Flags) loadOptions(s run.Streams) load.Options {
-	return load.Options{Paths: f.Files, Recursive: f.Recursive, Render: f.Recursive, Helm: f.Helm, Destination: f.Destination, Kustomization: f.Kustomization, Stdin: s.In,
+	return load.Options{Paths: f.Files, Recursive: f.Recursive, Render: f.Recursive, Helm: f.Helm,
+		Destination: f.Destination, Kustomization: f.Kustomization, Stdin: s.In,
 		Namespace: f.Namespace, ClusterScoped: f.ClusterScoped, Limits: f.Limits.Values()}
 }
 
@@ -186,7 +203,8 @@ func (f *Flags) checkSources() error {
 	case f.AssumeComplete && len(f.Files) == 0 && f.Kustomization == "":
 		return failure.Usage("drop --complete: what a cluster does not have does not exist", "--complete needs files")
 	case f.OverLive && f.Kustomization == "" && len(f.Files) == 0:
-		return failure.Usage("name the files with -f, or drop --live to read the cluster as it is", "--live needs files to apply")
+		return failure.Usage("name the files with -f, or drop --live to read the cluster as it is",
+			"--live needs files to apply")
 	case f.Kustomization != "" && f.Recursive:
 		return failure.Usage("drop -R: a kustomization lists its own folders", "-R cannot be given with -k")
 	}
@@ -219,7 +237,8 @@ func (s *Session) NotFoundError(hint, format string, args ...any) error {
 
 // PrintUnread prints what could not be read: a name that is not found may be in there.
 func (s *Session) PrintUnread() error {
-	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.IsIncomplete() })
+	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems),
+		func(p model.Problem) bool { return !p.IsIncomplete() })
 	return render.WriteProblems(s.Streams.Err, broken, render.ProblemOptions{})
 }
 
@@ -265,7 +284,8 @@ func (f *Flags) OpenKinds(ctx context.Context, env run.Environment) (*Session, e
 		return read, err
 	case errors.As(err, &none): // no kubeconfig
 	case errors.As(err, &loading):
-		fmt.Fprintf(env.Streams.Err, "warning: %s: only kinds with a descriptor are listed\n", escape.Escape(loading.Error()))
+		fmt.Fprintf(env.Streams.Err, "warning: %s: only kinds with a descriptor are listed\n",
+			escape.Escape(loading.Error()))
 	default:
 		return read, err
 	}

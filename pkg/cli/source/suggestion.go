@@ -24,7 +24,8 @@ func (s *Session) policyForTarget(text string) error {
 	}
 	what := fmt.Sprintf("%s is a policy, not a target", ref)
 	if len(f.found) > 1 {
-		what = fmt.Sprintf("%q is the name of %d policies, not of a target: %s", f.name, len(f.found), FormatRefs(f.policyRefs()))
+		what = fmt.Sprintf("%q is the name of %d policies, not of a target: %s", f.name, len(f.found),
+			FormatRefs(f.policyRefs()))
 	}
 	return failure.Usage("to see where it is in force: "+s.formatCommand(ref.Namespace, "reach", word), "%s", what)
 }
@@ -43,7 +44,8 @@ func (s *Session) targetForPolicy(text string) error {
 			continue
 		}
 		word := strings.Join(append([]string{LowerKind(ref)}, parts...), "/")
-		return failure.Usage("to see what is in force there: "+s.formatCommand(ref.Namespace, "effective", word), "%s is not a policy", ref)
+		return failure.Usage("to see what is in force there: "+s.formatCommand(ref.Namespace, "effective", word),
+			"%s is not a policy", ref)
 	}
 	return nil
 }
@@ -78,7 +80,8 @@ func (s *Session) findDefinedKind(word string) (model.GroupKind, bool) {
 	}
 	if c := s.Snapshot.Cluster; c != nil {
 		for _, k := range c.Kinds {
-			if s.Engine().Catalog().Kind(k.GroupKind) != nil && (k.Singular == word || slices.Contains(SpellKind(k.GroupKind, k.Plural, k.ShortNames), word)) {
+			if s.Engine().Catalog().Kind(k.GroupKind) != nil && (k.Singular == word ||
+				slices.Contains(SpellKind(k.GroupKind, k.Plural, k.ShortNames), word)) {
 				return k.GroupKind, true
 			}
 		}

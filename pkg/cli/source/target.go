@@ -36,11 +36,14 @@ func TargetKinds() []TargetKind {
 	apps := func(kind, plural string, short ...string) TargetKind {
 		return TargetKind{model.GroupKind{Group: "apps", Kind: kind}, plural, short}
 	}
-	return []TargetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"), gw("TCPRoute", "tcproutes"),
+	return []TargetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"),
+		gw("TCPRoute", "tcproutes"),
 		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw", "gw"), gw("GatewayClass", "gatewayclasses", "gc"),
 		gw("ListenerSet", "listenersets", "lset"),
-		{model.GroupKind{Group: gatewayxv1alpha1.GroupName, Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns"),
-		core("Pod", "pods", "po"), apps("Deployment", "deployments", "deploy"), apps("StatefulSet", "statefulsets", "sts"), apps("DaemonSet", "daemonsets", "ds"),
+		{model.GroupKind{Group: gatewayxv1alpha1.GroupName, Kind: "XListenerSet"}, "xlistenersets",
+			nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns"),
+		core("Pod", "pods", "po"), apps("Deployment", "deployments", "deploy"), apps("StatefulSet", "statefulsets",
+			"sts"), apps("DaemonSet", "daemonsets", "ds"),
 		apps("ReplicaSet", "replicasets", "rs")}
 }
 
@@ -48,7 +51,8 @@ func isRouteKind(gk model.GroupKind) bool {
 	return gk.Group == GatewayGroup && strings.HasSuffix(gk.Kind, "Route")
 }
 
-// FindKind reads a word as a target kind; kinds that are only in the input are known by their kind and English plural.
+// FindKind reads a word as a target kind; kinds that are only in the input are known by their kind
+// and English plural.
 func (s *Session) FindKind(word string) (model.GroupKind, bool) {
 	word = strings.ToLower(word)
 	for _, k := range TargetKinds() {
@@ -63,7 +67,8 @@ func (s *Session) FindKind(word string) (model.GroupKind, bool) {
 	}
 	for id := range s.Graph.Len() { // kinds of which the input has names only
 		n := s.Graph.Node(topology.NodeID(id))
-		if gk := n.Ref.GroupKind(); n.Object == nil && slices.Contains(SpellKind(gk, descriptor.PluralOf(gk.Kind), nil), word) {
+		if gk := n.Ref.GroupKind(); n.Object == nil &&
+			slices.Contains(SpellKind(gk, descriptor.PluralOf(gk.Kind), nil), word) {
 			return gk, true
 		}
 	}
@@ -89,7 +94,8 @@ func (w TargetName) kindNoun() string {
 	return strings.ToLower(w.Kind.Kind)
 }
 
-// parseTarget reads [KIND/]NAME[/SECTION] or KIND NAME; the first segment is a kind only if it names a known one.
+// parseTarget reads [KIND/]NAME[/SECTION] or KIND NAME; the first segment is a kind only if it
+// names a known one.
 func (s *Session) parseTarget(args []string) (TargetName, error) {
 	text := args[0]
 	if len(args) == 2 {
@@ -106,7 +112,8 @@ func (s *Session) parseTarget(args []string) (TargetName, error) {
 		return w, unknownKindError(parts[0])
 	}
 	if len(parts) > 2 || slices.Contains(parts, "") {
-		return w, failure.Usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q is not a target", text)
+		return w, failure.Usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1",
+			"%q is not a target", text)
 	}
 	w.name = parts[0]
 	if len(parts) == 2 {
@@ -140,7 +147,8 @@ func (s *Session) FindTarget(args []string) (model.Ref, []topology.NodeID, error
 		return model.Ref{}, nil, s.targetNotFound(w, strings.Join(args, "/"))
 	case 1:
 	default:
-		return model.Ref{}, nil, failure.Usage("name one of: "+FormatRefs(found), "%q is ambiguous: %d objects have this name", w.name, len(found))
+		return model.Ref{}, nil, failure.Usage("name one of: "+FormatRefs(found),
+			"%q is ambiguous: %d objects have this name", w.name, len(found))
 	}
 	ref := found[0]
 	ids := s.Graph.Lookup(ref.WithSection(w.section))
@@ -158,7 +166,8 @@ func (s *Session) FindTarget(args []string) (model.Ref, []topology.NodeID, error
 		return ref, nil, failure.Usage(hint, "%s has no section %q", ref, w.section)
 	}
 	if len(ids) == 0 {
-		return ref, nil, failure.Usage("policies are shown for gateways, listeners, routes, rules and their backends", "%s is not part of the traffic graph", ref)
+		return ref, nil, failure.Usage("policies are shown for gateways, listeners, routes, rules and their backends",
+			"%s is not part of the traffic graph", ref)
 	}
 	return ref.WithSection(w.section), ids, nil
 }
@@ -178,7 +187,8 @@ func (s *Session) ListCandidates(w TargetName) []model.Ref {
 	}
 	for id := range s.Graph.Len() {
 		n := s.Graph.Node(topology.NodeID(id))
-		if n.Object == nil && n.Ref.Section == "" && fits(n.Ref) && s.Graph.Lookup(n.Ref)[0] == topology.NodeID(id) { // once, also if it has several nodes
+		// once, also if it has several nodes
+		if n.Object == nil && n.Ref.Section == "" && fits(n.Ref) && s.Graph.Lookup(n.Ref)[0] == topology.NodeID(id) {
 			out = append(out, n.Ref)
 		}
 	}

@@ -64,9 +64,11 @@ more than the objects, such as data planes and certificates, are neither predict
 	o.Query.AddFlags(cmd, Formats()...)
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
-	cmd.Flags().BoolVar(&o.Audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
+	cmd.Flags().BoolVar(&o.Audit, "audit", false,
+		"show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
 	cmd.Flags().BoolVar(&o.All, "all", false, "also predict routes, gateways and listeners")
-	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, completion.ProposeForEachArgument(completion.ProposePolicies))
+	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
+		completion.ProposeForEachArgument(completion.ProposePolicies))
 	return cmd
 }
 
@@ -82,7 +84,8 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) Answer(ctx context.Context, to run.Streams) error {
 	q, args := &o.Query, o.Args
 	if o.Audit && q.Source.OverLive {
-		return failure.Usage("drop one of the two: statuses do not reflect files that are not applied yet", "--audit cannot be given with --live")
+		return failure.Usage("drop one of the two: statuses do not reflect files that are not applied yet",
+			"--audit cannot be given with --live")
 	}
 	session, err := q.Source.Open(ctx, o.Environment)
 	if err != nil {

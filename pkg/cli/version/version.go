@@ -26,7 +26,8 @@ type Options struct {
 
 // NewCommand makes the command.
 func NewCommand(env run.Environment) *cobra.Command {
-	o := &Options{Environment: env, Output: output.Flags{Color: string(render.Auto)}} // it has no colours, and no flag for them
+	// it has no colours, and no flag for them
+	o := &Options{Environment: env, Output: output.Flags{Color: string(render.Auto)}}
 	f := &o.Output
 	cmd := &cobra.Command{
 		Use:   "version [-o FORMAT]",

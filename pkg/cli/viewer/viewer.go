@@ -61,12 +61,14 @@ func ExplainDrawError(err error) error {
 func WriteAndOpen(s run.Streams, name string, write func(to run.Streams) error) error {
 	folder, err := os.MkdirTemp("", "dopolicy-")
 	if err != nil {
-		return failure.NoAnswer(fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output")
+		return failure.NoAnswer(fmt.Sprintf("cannot write a file to open: %v", err),
+			"drop --open and redirect the output")
 	}
 	path := filepath.Join(folder, name)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return failure.NoAnswer(fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output")
+		return failure.NoAnswer(fmt.Sprintf("cannot write a file to open: %v", err),
+			"drop --open and redirect the output")
 	}
 	to := s
 	to.Out, to.OutIsTTY = file, false
@@ -79,7 +81,8 @@ func WriteAndOpen(s run.Streams, name string, write func(to run.Streams) error) 
 	// What the opener says is not the answer.
 	browser.Stdout, browser.Stderr = s.Err, s.Err
 	if err := browser.OpenURL(fileURL(path)); err != nil {
-		return failure.NoAnswer(fmt.Sprintf("%s was written but could not be opened: %v", path, err), "open it yourself")
+		return failure.NoAnswer(fmt.Sprintf("%s was written but could not be opened: %v", path, err),
+			"open it yourself")
 	}
 	return nil
 }

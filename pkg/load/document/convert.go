@@ -155,7 +155,8 @@ func (m *mapBuilder) putEntry(e treeEntry) {
 func (c *converter) convertKey(n *yaml.Node) (string, *Problem) {
 	key, changed, failed := readKeyText(n)
 	if read := letterBoolean(dereference(n)); changed || read != "" {
-		c.changedKeys = append(c.changedKeys, changedKey{line: n.Line, written: dereference(n).Value, key: key, kubectl: read})
+		c.changedKeys = append(c.changedKeys, changedKey{line: n.Line, written: dereference(n).Value, key: key,
+			kubectl: read})
 	}
 	return c.texts.internText(key), failed
 }
@@ -224,7 +225,8 @@ func (c *converter) duplicateKeyProblem(m *mapBuilder, n *yaml.Node, i int, key 
 	a, b := dereference(first).Value, dereference(second).Value
 	inFile := func(n *yaml.Node) int { return c.firstLine + n.Line - 1 }
 	if a == b {
-		return invalidYAML(second.Line, "not used: key %q is written twice, on lines %d and %d", a, inFile(first), inFile(second))
+		return invalidYAML(second.Line, "not used: key %q is written twice, on lines %d and %d", a, inFile(first),
+			inFile(second))
 	}
 	t := invalidYAML(second.Line, "not used: keys %q on line %d and %q on line %d are both read as %q",
 		a, inFile(first), b, inFile(second), key)

@@ -116,7 +116,8 @@ func (w *decoder) readDocument(p Raw, out *Result) {
 	if p.Cluster != "" {
 		first = noLines
 	}
-	d := &objectReader{file: p.File, cluster: p.Cluster, firstLine: p.Line, encoder: w.encoder.beginText(first), result: out}
+	d := &objectReader{file: p.File, cluster: p.Cluster, firstLine: p.Line, encoder: w.encoder.beginText(first),
+		result: out}
 	if failed != nil {
 		d.addProblem(nil, failed)
 	}
@@ -175,7 +176,10 @@ func secondDocumentProblem(nodes []*yaml.Node) *Problem {
 // entries.
 func canBeObject(n *yaml.Node) bool {
 	if n.Kind == yaml.SequenceNode {
-		return slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Kind == yaml.MappingNode && canBeObject(n) })
+		return slices.ContainsFunc(n.Content, func(n *yaml.Node) bool {
+			return n.Kind == yaml.MappingNode &&
+				canBeObject(n)
+		})
 	}
 	return n.Kind == yaml.MappingNode && (childNode(n, "apiVersion") != nil || childNode(n, "kind") != nil)
 }
@@ -209,7 +213,9 @@ func (d *objectReader) readCandidate(s candidate) {
 	case m.valueAt("apiVersion") == nil && m.valueAt("kind") == nil:
 		d.addNotKubernetes(s, "not used: it has neither apiVersion nor kind")
 	case strings.HasPrefix(m.textAt("apiVersion"), SnapshotGroup) && m.textAt("kind") == model.SnapshotKind:
-		d.addProblem(nil, invalidYAML(s.line, "not used: the header of a snapshot, which has to open its file: without it, what follows is not known to be all"))
+		d.addProblem(nil,
+			invalidYAML(s.line,
+				"not used: the header of a snapshot, which has to open its file: without it, what follows is not known to be all"))
 	case d.hasItems(s, m):
 		d.readList(s, m)
 	case strings.HasPrefix(m.textAt("apiVersion"), "kustomize.config.k8s.io/"):
@@ -219,13 +225,15 @@ func (d *objectReader) readCandidate(s candidate) {
 	}
 }
 
-// reportNotMap says of a value that it cannot be an object. A list of objects is a mistake wherever it is found.
+// reportNotMap says of a value that it cannot be an object. A list of objects is a mistake wherever
+// it is found.
 func (d *objectReader) reportNotMap(s candidate) {
 	entries, _ := asList(s.value)
 	for _, e := range entries {
 		if m := asMap(e.value); m.valueAt("apiVersion") != nil || m.valueAt("kind") != nil {
-			d.addProblem(nil, &Problem{Code: model.NotAnObject, Line: s.line, Message: "not used: a list, not an object",
-				Hint: "write the objects as documents of their own, with --- between them, or as items of kind: List"})
+			d.addProblem(nil, &Problem{Code: model.NotAnObject, Line: s.line,
+				Message: "not used: a list, not an object",
+				Hint:    "write the objects as documents of their own, with --- between them, or as items of kind: List"})
 			return
 		}
 	}
@@ -273,19 +281,23 @@ func (d *objectReader) hasItems(s candidate, m *tree) bool {
 	return true
 }
 
-// readList reads the items of a list. Those that do not say what they are have the type of the list.
+// readList reads the items of a list. Those that do not say what they are have the type of the
+// list.
 func (d *objectReader) readList(s candidate, m *tree) {
 	items, ok := asList(m.valueAt("items"))
 	if !ok && m.valueAt("items") != nil {
-		d.addProblem(nil, &Problem{Code: model.WrongType, Line: s.lineOf("items"), Message: "not used: items is not a list", NotRead: true})
+		d.addProblem(nil, &Problem{Code: model.WrongType, Line: s.lineOf("items"),
+			Message: "not used: items is not a list", NotRead: true})
 		return
 	}
 	if s.isItem && d.cluster == "" {
-		d.addProblem(nil, &Problem{Code: model.NotAnObject, Line: s.line, Message: "a list within a list: kubectl refuses both", NotRead: true,
+		d.addProblem(nil, &Problem{Code: model.NotAnObject, Line: s.line,
+			Message: "a list within a list: kubectl refuses both", NotRead: true,
 			Hint: "write its items into the outer list"})
 	}
 	if len(items) == 0 && !isList(m) {
-		d.addProblem(nil, &Problem{Code: model.NotAnObject, Line: s.lineOf("items"), Message: "not used: kubectl takes what has items for a list, and this one is empty", NotRead: true,
+		d.addProblem(nil, &Problem{Code: model.NotAnObject, Line: s.lineOf("items"),
+			Message: "not used: kubectl takes what has items for a list, and this one is empty", NotRead: true,
 			Hint: "take items out"})
 		return
 	}

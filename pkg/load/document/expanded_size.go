@@ -32,7 +32,8 @@ func (s *sizeChecker) measureNode(n *yaml.Node, inside int) (expandedSize, *Prob
 		return s.rememberSize(n, expandedSize{nodes: 1})
 	}
 	if inside >= s.limits.Depth {
-		return expandedSize{}, limitExceeded(n.Line, "not used: maps and lists are nested deeper than %d", s.limits.Depth)
+		return expandedSize{}, limitExceeded(n.Line, "not used: maps and lists are nested deeper than %d",
+			s.limits.Depth)
 	}
 	if n.Anchor != "" {
 		s.openAnchors[n] = true
@@ -49,9 +50,11 @@ func (s *sizeChecker) measureNode(n *yaml.Node, inside int) (expandedSize, *Prob
 		sum.depth = max(sum.depth, w.depth+1)
 		switch {
 		case sum.nodes > s.limits.Nodes:
-			return expandedSize{}, limitExceeded(kid.Line, "not used: the document holds more than %d keys and values", s.limits.Nodes)
+			return expandedSize{}, limitExceeded(kid.Line, "not used: the document holds more than %d keys and values",
+				s.limits.Nodes)
 		case sum.repeated > s.limits.Repeated:
-			return expandedSize{}, limitExceeded(kid.Line, "not used: aliases repeat more than %d keys and values", s.limits.Repeated)
+			return expandedSize{}, limitExceeded(kid.Line, "not used: aliases repeat more than %d keys and values",
+				s.limits.Repeated)
 		}
 	}
 	return s.rememberSize(n, sum)
@@ -69,7 +72,8 @@ func (s *sizeChecker) measureAlias(n *yaml.Node, inside int) (expandedSize, *Pro
 		}
 	}
 	if inside+w.depth > s.limits.Depth {
-		return expandedSize{}, limitExceeded(n.Line, "not used: maps and lists are nested deeper than %d", s.limits.Depth)
+		return expandedSize{}, limitExceeded(n.Line, "not used: maps and lists are nested deeper than %d",
+			s.limits.Depth)
 	}
 	return expandedSize{nodes: w.nodes, repeated: w.nodes, depth: w.depth}, nil
 }

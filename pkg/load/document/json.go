@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// jsonReader builds YAML nodes from JSON, so that lines and keys written twice are found in one way. The YAML reader
-// itself takes most JSON, but neither tabs nor surrogate pairs.
+// jsonReader builds YAML nodes from JSON, so that lines and keys written twice are found in one
+// way. The YAML reader itself takes most JSON, but neither tabs nor surrogate pairs.
 type jsonReader struct {
 	text      []byte
 	tokens    *json.Decoder
@@ -95,7 +95,8 @@ func (r *jsonReader) describeError(err error) *Problem {
 	return invalidYAML(r.line, "not used: %s", message)
 }
 
-// isLikelyJSON reports whether text, which begins with a bracket, goes on like JSON rather than YAML's flow style.
+// isLikelyJSON reports whether text, which begins with a bracket, goes on like JSON rather than
+// YAML's flow style.
 func isLikelyJSON(text []byte) bool {
 	rest := bytes.TrimLeft(text[1:], " \t\r\n")
 	return len(rest) > 0 && (rest[0] == '"' || text[0] == '[' && rest[0] == '{')

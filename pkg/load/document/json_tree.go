@@ -40,7 +40,8 @@ func (p answerPart) partBelow(key string) answerPart {
 	return otherPart
 }
 
-// treeReader reads JSON whose lines mean nothing, as servers write it, without making nodes of it first.
+// treeReader reads JSON whose lines mean nothing, as servers write it, without making nodes of it
+// first.
 type treeReader struct {
 	tokens    *jsontext.Decoder
 	texts     *textCache

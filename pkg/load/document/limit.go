@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Limits bound what reading may cost. A document beyond one of them is left out with a LimitExceeded problem.
-// A field that is zero means its default.
+// Limits bound what reading may cost. A document beyond one of them is left out with a
+// LimitExceeded problem. A field that is zero means its default.
 type Limits struct {
 	Total    int64 // bytes read in all; a file that would go beyond is left out
 	Document int   // bytes of one document
@@ -18,9 +18,10 @@ type Limits struct {
 	BuildMemory uint64        // bytes by which memory in use may grow meanwhile
 }
 
-// DefaultLimits is generous to dumps of whole clusters: 1 GiB in all and, for one document, 32 MiB, a depth of 100,
-// four million keys and values, and a hundred thousand repeated by aliases. A kustomization may take five minutes and 2 GiB:
-// the library needs time with the square of the number of objects.
+// DefaultLimits is generous to dumps of whole clusters: 1 GiB in all and, for one document, 32 MiB,
+// a depth of 100, four million keys and values, and a hundred thousand repeated by aliases. A
+// kustomization may take five minutes and 2 GiB: the library needs time with the square of the
+// number of objects.
 func DefaultLimits() Limits {
 	return Limits{Total: 1 << 30, Document: 32 << 20, Depth: 100, Nodes: 4_000_000, Repeated: 100_000,
 		Build: 5 * time.Minute, BuildMemory: 2 << 30}

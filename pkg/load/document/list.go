@@ -10,13 +10,14 @@ import (
 
 // ListOptions say what is made of the objects of a list that an API server sends.
 type ListOptions struct {
-	Cluster          string                   // the context of the cluster
-	ApiVersion, Kind string                   // of the items that name none
-	IsMetadataOnly   bool                     // items are what is left of objects of that type, and say that they are of another
-	TargetsOnly      bool                     // no more is kept than targets of policies need
-	IsKept           func(*model.Object) bool // nil: keep all
-	Limits           Limits
-	Count            *atomic.Int64 // counts the objects; nil: they are not counted
+	Cluster          string // the context of the cluster
+	ApiVersion, Kind string // of the items that name none
+	// items are what is left of objects of that type, and say that they are of another
+	IsMetadataOnly bool
+	TargetsOnly    bool                     // no more is kept than targets of policies need
+	IsKept         func(*model.Object) bool // nil: keep all
+	Limits         Limits
+	Count          *atomic.Int64 // counts the objects; nil: they are not counted
 }
 
 // ListReader reads the objects of one list of an API server, page by page. Objects of a cluster

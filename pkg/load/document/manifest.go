@@ -57,8 +57,8 @@ func childNode(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// ParseManifests reads the documents of a text that is taken as a whole: one that cannot be read, or
-// is beyond a limit, is the problem of all. Its line is that of the text.
+// ParseManifests reads the documents of a text that is taken as a whole: one that cannot be read,
+// or is beyond a limit, is the problem of all. Its line is that of the text.
 func ParseManifests(text []byte, limits Limits) ([]Manifest, *Problem) {
 	var docs []Manifest
 	for _, p := range Split(File{}, text) {

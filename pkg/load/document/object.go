@@ -43,7 +43,8 @@ func (d *objectReader) readObject(s candidate, m *tree) {
 // them and a name or items.
 func canBeApplied(m *tree) bool {
 	meta := asMap(m.valueAt("metadata"))
-	return m.valueAt("apiVersion") != nil && m.valueAt("kind") != nil || meta.valueAt("name") != nil || meta.valueAt("generateName") != nil || m.valueAt("items") != nil
+	return m.valueAt("apiVersion") != nil && m.valueAt("kind") != nil || meta.valueAt("name") != nil ||
+		meta.valueAt("generateName") != nil || m.valueAt("items") != nil
 }
 
 // hasGeneratedName reports whether the API server makes the name of the object with this metadata.
@@ -74,11 +75,13 @@ func identifyObject(m *tree) (*model.Object, *fieldProblem) {
 		group, version = "", apiVersion
 	}
 	if strings.Contains(version, "/") {
-		return nil, &fieldProblem{path: "apiVersion", Problem: Problem{Code: model.NotAnObject, Message: "not used: apiVersion is not group/version"}}
+		return nil, &fieldProblem{path: "apiVersion", Problem: Problem{Code: model.NotAnObject,
+			Message: "not used: apiVersion is not group/version"}}
 	}
 	meta := asMap(m.valueAt("metadata"))
 	if meta == nil && m.valueAt("metadata") != nil {
-		return nil, &fieldProblem{path: "metadata", Problem: Problem{Code: model.WrongType, Message: "not used: metadata is not a map"}}
+		return nil, &fieldProblem{path: "metadata", Problem: Problem{Code: model.WrongType,
+			Message: "not used: metadata is not a map"}}
 	}
 	name := meta.textAt("generateName") // until the objects that share it are told apart
 	if !hasGeneratedName(meta) {
@@ -91,7 +94,8 @@ func identifyObject(m *tree) (*model.Object, *fieldProblem) {
 	if !ok && meta.valueAt("namespace") != nil {
 		return nil, notTextProblem("metadata.namespace")
 	}
-	return &model.Object{Ref: model.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version}, nil
+	return &model.Object{Ref: model.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version},
+		nil
 }
 
 // requiredText returns the text at a key, which must be there; path is how messages name it.
@@ -101,13 +105,15 @@ func requiredText(m *tree, key, path string) (string, *fieldProblem) {
 	case m.valueAt(key) != nil && !ok:
 		return "", notTextProblem(path)
 	case s == "":
-		return "", &fieldProblem{path: path, Problem: Problem{Code: model.NotAnObject, Message: "not used: it has no " + path}}
+		return "", &fieldProblem{path: path, Problem: Problem{Code: model.NotAnObject,
+			Message: "not used: it has no " + path}}
 	}
 	return s, nil
 }
 
 func notTextProblem(path string) *fieldProblem {
-	return &fieldProblem{path: path, Problem: Problem{Code: model.WrongType, Message: "not used: " + path + " is not text", Hint: "quote it"}}
+	return &fieldProblem{path: path, Problem: Problem{Code: model.WrongType, Message: "not used: " + path +
+		" is not text", Hint: "quote it"}}
 }
 
 // withoutBookkeeping returns a body without what stands in its metadata for other programs and
@@ -157,7 +163,8 @@ func (d *objectReader) readTextMap(o *model.Object, meta *tree, field string) ma
 
 func (d *objectReader) addLeftOut(o *model.Object, line int, want string, path ...string) {
 	path = append([]string{"metadata"}, path...)
-	t := &Problem{Code: model.WrongType, Line: line, Message: strings.Join(path, ".") + " is not " + want + " and is left out"}
+	t := &Problem{Code: model.WrongType, Line: line, Message: strings.Join(path, ".") + " is not " + want +
+		" and is left out"}
 	if want == "text" {
 		t.Hint = "quote the value"
 	}
@@ -173,7 +180,8 @@ func (d *objectReader) readCreated(o *model.Object, meta *tree) time.Time {
 	text, _ := v.(string)
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		d.addLeftOut(o, meta.findEntry("creationTimestamp").line, "a time like 2006-01-02T15:04:05Z", "creationTimestamp")
+		d.addLeftOut(o, meta.findEntry("creationTimestamp").line, "a time like 2006-01-02T15:04:05Z",
+			"creationTimestamp")
 		return time.Time{}
 	}
 	return at.UTC()
@@ -188,7 +196,8 @@ func (d *objectReader) reportChangedKeys(s candidate, o *model.Object) {
 			if k.kubectl != "" {
 				message = "the key " + k.written + " is taken as text; kubectl reads it as \"" + k.kubectl + "\""
 			}
-			d.addProblem(o, &Problem{Code: model.WrongType, Line: k.line, Message: message, Hint: "quote it if it is meant as text: \"" + k.written + "\""})
+			d.addProblem(o, &Problem{Code: model.WrongType, Line: k.line, Message: message,
+				Hint: "quote it if it is meant as text: \"" + k.written + "\""})
 		}
 	}
 }

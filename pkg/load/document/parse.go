@@ -15,7 +15,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// maxDirectives is how many %TAG directives a document may hold: the YAML reader compares each with all others.
+// maxDirectives is how many %TAG directives a document may hold: the YAML reader compares each with
+// all others.
 const maxDirectives = 100
 
 // parseDocument returns the content of one document as YAML nodes, whose lines count from 1 at the
@@ -52,7 +53,8 @@ func nodeOfRest(text []byte, line int) *yaml.Node {
 		at = findLineEnd(text, at)
 	}
 	if rest := text[at:]; bytes.Contains(rest, []byte("apiVersion")) || bytes.Contains(rest, []byte("kind")) {
-		n.Kind, n.Content = yaml.MappingNode, []*yaml.Node{{Kind: yaml.ScalarNode, Value: "kind"}, {Kind: yaml.ScalarNode}}
+		n.Kind, n.Content = yaml.MappingNode, []*yaml.Node{{Kind: yaml.ScalarNode, Value: "kind"},
+			{Kind: yaml.ScalarNode}}
 	}
 	return n
 }
@@ -62,7 +64,8 @@ func nodeOfRest(text []byte, line int) *yaml.Node {
 func checkJSONAsYAML(text []byte) *Problem {
 	if _, err := kyaml.YAMLToJSON(text); err != nil {
 		message, line := splitErrorLine(err)
-		t := invalidYAML(max(line, lineOfByte(text, FindContentStart(text))), "kubectl cannot read it, as it reads JSON behind --- as YAML: %s", message)
+		t := invalidYAML(max(line, lineOfByte(text, FindContentStart(text))),
+			"kubectl cannot read it, as it reads JSON behind --- as YAML: %s", message)
 		t.Hint = "write it as YAML, or into a file of its own"
 		return t
 	}
@@ -113,7 +116,8 @@ func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *Problem) {
 	}
 	message, reported := splitErrorLine(err)
 	if strings.Contains(message, "exceeded max depth") {
-		return nil, limitExceeded(max(line, reported), "not used: maps and lists are nested deeper than %d", limits.Depth)
+		return nil, limitExceeded(max(line, reported), "not used: maps and lists are nested deeper than %d",
+			limits.Depth)
 	}
 	failed := invalidYAML(findErrorLine(text, message, max(line, reported)), "not used: %s", message)
 	if bytes.Contains(text, []byte("{{")) {
@@ -145,8 +149,8 @@ func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
 	}
 }
 
-// Bytes after which nodes begin: in JSON every node but the first follows one of them, and in YAML at most two nodes
-// follow each. In YAML so does a dash in front of a space.
+// Bytes after which nodes begin: in JSON every node but the first follows one of them, and in YAML
+// at most two nodes follow each. In YAML so does a dash in front of a space.
 const (
 	jsonMarks = ",:[{"
 	yamlMarks = jsonMarks + "?\n\r"
@@ -211,8 +215,8 @@ func findErrorLine(text []byte, message string, reported int) int {
 	})
 }
 
-// fixLines makes the lines of the nodes those of an editor. To YAML a line also ends at a lone carriage return and at
-// three rare characters.
+// fixLines makes the lines of the nodes those of an editor. To YAML a line also ends at a lone
+// carriage return and at three rare characters.
 func fixLines(text []byte, docs []*yaml.Node) {
 	if !hasRareBreak(text) {
 		return

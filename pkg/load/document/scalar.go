@@ -11,7 +11,8 @@ import (
 
 const quotedStyle = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 
-// isText reports whether a scalar is its own text: it is quoted, or a plain word without another meaning.
+// isText reports whether a scalar is its own text: it is quoted, or a plain word without another
+// meaning.
 func isText(n *yaml.Node) bool {
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:

@@ -9,8 +9,9 @@ import (
 
 func isSecret(r model.Ref) bool { return r.Group == "" && r.Kind == "Secret" }
 
-// reduceSecret is a Secret's body without its values: under data, each key (those of stringData too) holds whether it
-// is there and whether it is PEM. What is not known to be harmless is left out.
+// reduceSecret is a Secret's body without its values: under data, each key (those of stringData
+// too) holds whether it is there and whether it is PEM. What is not known to be harmless is left
+// out.
 func reduceSecret(body *tree) *tree {
 	reduced := &tree{}
 	for _, key := range []string{"apiVersion", "kind", "metadata", "type"} {
@@ -31,7 +32,8 @@ func reduceSecret(body *tree) *tree {
 		facts.putEntry(newKeyFacts(e, isPEM([]byte(text))))
 	}
 	if len(facts.entries) > 0 {
-		reduced.entries = append(reduced.entries, treeEntry{"data", facts.entries[0].line, &tree{entries: facts.entries}})
+		reduced.entries = append(reduced.entries, treeEntry{"data", facts.entries[0].line,
+			&tree{entries: facts.entries}})
 	}
 	return reduced
 }

@@ -49,7 +49,8 @@ func (p Raw) splitBatch() []Raw {
 	return pieces
 }
 
-// maxBatchBytes is up to how many bytes small documents are parsed together: a YAML reader for each takes longer than to read them.
+// maxBatchBytes is up to how many bytes small documents are parsed together: a YAML reader for each
+// takes longer than to read them.
 const maxBatchBytes = 8 << 10
 
 // SplitBatched is Split, with small documents that follow each other in one batch.
@@ -82,7 +83,8 @@ func splitJSONStream(file File, text []byte, c documentSpan) []Raw {
 		return nil
 	}
 	var pieces []Raw
-	d := jsontext.NewDecoder(bytes.NewBuffer(text[c.start:c.end:c.end]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(text[c.start:c.end:c.end]), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	begin := c
 	for err := d.SkipValue(); err == nil; err = d.SkipValue() {
 		if begin.end = c.start + int(d.InputOffset()); begin.end-begin.start >= maxBatchBytes {
@@ -229,7 +231,8 @@ func separatorProblem(line []byte) *Problem {
 	case len(line) == 0 || line[0] == '#' && !hasRareBreak(line):
 		return nil
 	case line[0] == '#':
-		t = invalidYAML(1, "not used: kubectl reads nothing of a line that begins with ---, and this one goes on behind a line break that is none to it")
+		t = invalidYAML(1,
+			"not used: kubectl reads nothing of a line that begins with ---, and this one goes on behind a line break that is none to it")
 	default:
 		t = invalidYAML(1, "not used: kubectl stops here: --- is followed by something on its line")
 	}
@@ -252,7 +255,8 @@ func findLineEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// isDocumentMarker reports whether line is the given document marker, alone or followed by a space and anything.
+// isDocumentMarker reports whether line is the given document marker, alone or followed by a space
+// and anything.
 func isDocumentMarker(line []byte, marker string) bool {
 	if !bytes.HasPrefix(line, []byte(marker)) {
 		return false

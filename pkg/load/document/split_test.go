@@ -29,11 +29,15 @@ func readAs(t *testing.T, cut func(File, []byte) []Raw, text string) []string {
 	return out
 }
 
-// FuzzJoined: small documents that are parsed together mean what they mean one by one, on the same lines.
+// FuzzJoined: small documents that are parsed together mean what they mean one by one, on the same
+// lines.
 func FuzzJoined(f *testing.F) {
 	const thing = `{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"b": [1, 1.0, 1e3, -0, "x: y", true, null, "on"]}}`
-	for _, seed := range []string{thing, thing + "\n---\n" + thing, "{a}\n---\n" + thing + "\n---\n[b, c]\n", "---\n{\"a\": \"\\u00e9\"}\n---\n{\"a\":\t1}\n---\na: 1\n", "{}\n---\n{\"y\": 1}\n---\n{\"on\": 1, \"a\": 2, \"a\": 3}\n",
-		"---\n- a\n---\n{\"a\": 12345678901234567890, \"b\": 1E400, \"c\": 0x1F}\n", "{\"a\": 1}{\"b\": 2}\n[3]\n", "{\"a\": \"b\n  c\"}\n---\n{\"a\": \"#\"}\n# c\n---\n{ \"a\" : 'x' }\n"} {
+	for _, seed := range []string{thing, thing + "\n---\n" + thing, "{a}\n---\n" + thing + "\n---\n[b, c]\n",
+		"---\n{\"a\": \"\\u00e9\"}\n---\n{\"a\":\t1}\n---\na: 1\n",
+		"{}\n---\n{\"y\": 1}\n---\n{\"on\": 1, \"a\": 2, \"a\": 3}\n",
+		"---\n- a\n---\n{\"a\": 12345678901234567890, \"b\": 1E400, \"c\": 0x1F}\n", "{\"a\": 1}{\"b\": 2}\n[3]\n",
+		"{\"a\": \"b\n  c\"}\n---\n{\"a\": \"#\"}\n# c\n---\n{ \"a\" : 'x' }\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -46,16 +50,19 @@ func FuzzJoined(f *testing.F) {
 	})
 }
 
-// TestManyValues: JSON values that follow each other mean the same in pieces, and stand on the same lines.
+// TestManyValues: JSON values that follow each other mean the same in pieces, and stand on the same
+// lines.
 func TestManyValues(t *testing.T) {
 	var text strings.Builder
 	for i := range 2000 {
-		fmt.Fprintf(&text, "{\"apiVersion\": \"v1\", \"kind\": \"A\",\n \"metadata\": {\"name\": \"a%d\", \"annotations\": {\"b\": \"}\\n{\"}}}\n", i)
+		fmt.Fprintf(&text,
+			"{\"apiVersion\": \"v1\", \"kind\": \"A\",\n \"metadata\": {\"name\": \"a%d\", \"annotations\": {\"b\": \"}\\n{\"}}}\n", i)
 	}
 	for _, end := range []string{"", "{\"kind\": \"B\"", "\n# c\n", "- a: b\n"} {
 		one, pieces := readAs(t, Split, text.String()+end), readAs(t, SplitBatched, text.String()+end)
 		if !reflect.DeepEqual(one, pieces) || len(one) < 2000 {
-			t.Errorf("with %q at the end: %d and %d objects and problems: %.300v, %.300v", end, len(one), len(pieces), one[max(0, len(one)-2):], pieces[max(0, len(pieces)-2):])
+			t.Errorf("with %q at the end: %d and %d objects and problems: %.300v, %.300v", end, len(one), len(pieces),
+				one[max(0, len(one)-2):], pieces[max(0, len(pieces)-2):])
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// tree is a list or map of JSON values with their lines. What aliases repeat is one tree: trees are not changed once they are made.
+// tree is a list or map of JSON values with their lines. What aliases repeat is one tree: trees are
+// not changed once they are made.
 type tree struct {
 	isList  bool
 	shared  bool // it has an anchor

@@ -15,13 +15,15 @@ import (
 // maxApplications is how many Applications one ApplicationSet may make.
 const maxApplications = 5000
 
-// maxTemplateValues is how many values the templates and generators of all ApplicationSets may go through: a matrix of matrices multiplies.
+// maxTemplateValues is how many values the templates and generators of all ApplicationSets may go
+// through: a matrix of matrices multiplies.
 const maxTemplateValues = 5_000_000
 
 // Why an ApplicationSet is not rendered.
 var (
-	errTooMany         = errors.New("it makes more than " + strconv.Itoa(maxApplications) + " Applications")
-	errTooManyValues   = errors.New("it takes more than " + strconv.Itoa(maxTemplateValues) + " values to make its Applications")
+	errTooMany       = errors.New("it makes more than " + strconv.Itoa(maxApplications) + " Applications")
+	errTooManyValues = errors.New("it takes more than " + strconv.Itoa(maxTemplateValues) +
+		" values to make its Applications")
 	errOtherRepository = errors.New(otherRepository)
 )
 
@@ -117,7 +119,8 @@ func (g appSetGenerator) makeApplications(ctx context.Context, l *gitopsSource) 
 			if namespace == "" {
 				namespace = l.namespace
 			}
-			out = append(out, &gitopsSource{kind: argoApplication, namespace: namespace, name: model.Text(app, "metadata", "name"), value: app, origin: l.origin, cluster: l.cluster})
+			out = append(out, &gitopsSource{kind: argoApplication, namespace: namespace,
+				name: model.Text(app, "metadata", "name"), value: app, origin: l.origin, cluster: l.cluster})
 		}
 	}
 	return out, why
@@ -141,7 +144,9 @@ func (g appSetGenerator) checkTemplatePatch(patch string, set templateValues) er
 	for _, doc := range docs {
 		for field, v := range fieldsOf(doc.Value) {
 			for inner := range fieldsOf(v) {
-				if field != "metadata" && (field != "spec" || !slices.Contains([]string{"ignoreDifferences", "info", "project", "revisionHistoryLimit", "syncPolicy"}, inner)) ||
+				if field != "metadata" && (field != "spec" ||
+					!slices.Contains([]string{"ignoreDifferences", "info", "project", "revisionHistoryLimit",
+						"syncPolicy"}, inner)) ||
 					field == "metadata" && (inner == "name" || inner == "namespace") {
 					return unknown
 				}
@@ -272,7 +277,8 @@ func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateVal
 				return nil, err
 			}
 			for _, file := range picked {
-				docs, err := g.workspace.walk.ReadManifests(ctx, kustomize.FileLocation{Dir: t.dir, File: file, Name: t.displayName(t.dir.Join(file))})
+				docs, err := g.workspace.walk.ReadManifests(ctx, kustomize.FileLocation{Dir: t.dir, File: file,
+					Name: t.displayName(t.dir.Join(file))})
 				if err != nil {
 					return nil, document.CauseOf(err)
 				}

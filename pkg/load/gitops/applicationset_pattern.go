@@ -81,7 +81,11 @@ func (g appSetGenerator) pickFolders(list []pathPattern) ([]string, error) {
 			return nil, err
 		}
 		for _, below := range folders {
-			if isPicked(list, func(p pathPattern) bool { ok, _ := path.Match(strings.TrimPrefix(p.path, "/"), below); return ok }) {
+			if isPicked(list, func(p pathPattern) bool {
+				ok, _ := path.Match(strings.TrimPrefix(p.path, "/"),
+					below)
+				return ok
+			}) {
 				out = append(out, below)
 			}
 		}

@@ -165,7 +165,8 @@ func (w templateFiller) fillText(text string, set templateValues) (string, error
 		err = t.Execute(out, map[string]any(set))
 	}
 	if err != nil {
-		return "", fmt.Errorf("its template %s is not filled in: %s", shortenText(text), strings.TrimPrefix(firstLine(err.Error()), "template: "))
+		return "", fmt.Errorf("its template %s is not filled in: %s", shortenText(text),
+			strings.TrimPrefix(firstLine(err.Error()), "template: "))
 	}
 	return out.String(), nil
 }
@@ -183,7 +184,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// templateFunctions are those of templates beside the language's own, which Argo CD takes from Sprig or adds.
+// templateFunctions are those of templates beside the language's own, which Argo CD takes from
+// Sprig or adds.
 var templateFunctions = template.FuncMap{
 	"normalize":  normalizeName,
 	"lower":      strings.ToLower,
@@ -222,7 +224,8 @@ var templateFunctions = template.FuncMap{
 // checkTemplate refuses templates that may take long or write much: loops, templates that call each
 // other, and functions that format.
 func checkTemplate(n syntax.Node) error {
-	allowed := map[string]bool{"index": true, "eq": true, "ne": true, "and": true, "or": true, "not": true, "len": true, "lt": true, "le": true, "gt": true, "ge": true, "slice": true}
+	allowed := map[string]bool{"index": true, "eq": true, "ne": true, "and": true, "or": true, "not": true,
+		"len": true, "lt": true, "le": true, "gt": true, "ge": true, "slice": true}
 	var all []syntax.Node
 	switch n := n.(type) {
 	case nil:
@@ -247,7 +250,8 @@ func checkTemplate(n syntax.Node) error {
 		if _, ours := templateFunctions[n.Ident]; !ours && !allowed[n.Ident] {
 			return errors.New("it calls " + n.Ident)
 		}
-	case *syntax.TextNode, *syntax.FieldNode, *syntax.StringNode, *syntax.NumberNode, *syntax.BoolNode, *syntax.DotNode, *syntax.NilNode, *syntax.VariableNode, *syntax.CommentNode:
+	case *syntax.TextNode, *syntax.FieldNode, *syntax.StringNode, *syntax.NumberNode, *syntax.BoolNode,
+		*syntax.DotNode, *syntax.NilNode, *syntax.VariableNode, *syntax.CommentNode:
 	default:
 		return fmt.Errorf("it has %s", n)
 	}

@@ -9,8 +9,10 @@ import (
 
 // setOf is an ApplicationSet for the repository at hand.
 func setOf(name, options, generators, template string) string {
-	return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: " + name + ", namespace: argocd}\nspec:\n" + options +
-		"  generators:\n" + generators + "  template:\n    metadata: {name: '" + name + "-" + template + "'}\n    spec:\n      project: default\n      destination: {server: 'https://kubernetes.default.svc', namespace: '" + template + "'}\n"
+	return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: " + name +
+		", namespace: argocd}\nspec:\n" + options +
+		"  generators:\n" + generators + "  template:\n    metadata: {name: '" + name + "-" + template +
+		"'}\n    spec:\n      project: default\n      destination: {server: 'https://kubernetes.default.svc', namespace: '" + template + "'}\n"
 }
 
 const setSource = "      source: {repoURL: 'https://example.com/org/repo.git', path: '"
@@ -35,21 +37,26 @@ func TestApplicationSetsOfFolders(t *testing.T) {
 		"apps/off/r.yaml":     bare("off"),
 		"apps/.hidden/r.yaml": bare("hidden"),
 	}
-	want := []string{"thing/blog/b apps/blog/r.yaml:1", "thing/default/off apps/off/r.yaml:1", "thing/ns/named apps/blog/r.yaml:6", "thing/shop-a/a apps/Shop_A/r.yaml:1",
+	want := []string{"thing/blog/b apps/blog/r.yaml:1", "thing/default/off apps/off/r.yaml:1",
+		"thing/ns/named apps/blog/r.yaml:6", "thing/shop-a/a apps/Shop_A/r.yaml:1",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed"}
 	loadtest.Write(t, files)
 	loadtest.Same(t, objectsOf(t), want...)
-	files["sets/plain.yaml"] = setOf("plain", "  goTemplate: true\n  goTemplateOptions: ['missingkey=error']\n", git, "{{ .path.basenameNormalized }}") + setSource + "{{ index .path.segments 0 }}/{{ .path.basename }}'}\n"
+	files["sets/plain.yaml"] = setOf("plain", "  goTemplate: true\n  goTemplateOptions: ['missingkey=error']\n", git,
+		"{{ .path.basenameNormalized }}") + setSource + "{{ index .path.segments 0 }}/{{ .path.basename }}'}\n"
 	loadtest.Write(t, files)
 	loadtest.Same(t, objectsOf(t), want...)
 }
 
 func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"sets/list.yaml": setOf("list", "", "  - list:\n      elements: [{name: one, at: a}, {name: two, at: b}]\n", "{{name}}") + setSource + "{{at}}'}\n",
-		"sets/file.yaml": setOf("file", "  goTemplate: true\n", "  - git:\n      repoURL: https://example.com/org/repo.git\n      files: [{path: 'c/*/config.json'}]\n      values: {dir: '{{ .path.path }}/deploy'}\n", "{{ .app.namespace | default \"none\" }}") +
+		"sets/list.yaml": setOf("list", "", "  - list:\n      elements: [{name: one, at: a}, {name: two, at: b}]\n",
+			"{{name}}") + setSource + "{{at}}'}\n",
+		"sets/file.yaml": setOf("file", "  goTemplate: true\n",
+			"  - git:\n      repoURL: https://example.com/org/repo.git\n      files: [{path: 'c/*/config.json'}]\n      values: {dir: '{{ .path.path }}/deploy'}\n", "{{ .app.namespace | default \"none\" }}") +
 			setSource + "{{ .values.dir }}'}\n",
-		"sets/matrix.yaml": setOf("matrix", "", "  - matrix:\n      generators:\n      - list: {elements: [{env: dev}, {env: prod}]}\n      - git: {repoURL: 'https://example.com/org/repo.git', directories: [{path: 'm/{{env}}/*'}]}\n", "{{path.basename}}-{{env}}") +
+		"sets/matrix.yaml": setOf("matrix", "",
+			"  - matrix:\n      generators:\n      - list: {elements: [{env: dev}, {env: prod}]}\n      - git: {repoURL: 'https://example.com/org/repo.git', directories: [{path: 'm/{{env}}/*'}]}\n", "{{path.basename}}-{{env}}") +
 			setSource + "{{path}}'}\n",
 		"a/a.yaml":             bare("a"),
 		"b/b.yaml":             bare("b"),
@@ -59,12 +66,15 @@ func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 		"m/prod/one/m.yaml":    bare("m"),
 		"m/staging/one/m.yaml": bare("left"),
 	})
-	loadtest.Same(t, objectsOf(t), "thing/default/left m/staging/one/m.yaml:1", "thing/far/c c/x/deploy/c.yaml:1", "thing/one/a a/a.yaml:1", "thing/one-dev/m m/dev/one/m.yaml:1",
+	loadtest.Same(t, objectsOf(t), "thing/default/left m/staging/one/m.yaml:1", "thing/far/c c/x/deploy/c.yaml:1",
+		"thing/one/a a/a.yaml:1", "thing/one-dev/m m/dev/one/m.yaml:1",
 		"thing/one-prod/m m/prod/one/m.yaml:1", "thing/two/b b/b.yaml:1",
-		"info NamespaceAssumed: 1 object has no namespace: default is assumed", "info NotKubernetes: 1 document is not a Kubernetes object")
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
+		"info NotKubernetes: 1 document is not a Kubernetes object")
 }
 
-// An ApplicationSet that stands in a folder which one of its own Applications deploys is where everything begins.
+// An ApplicationSet that stands in a folder which one of its own Applications deploys is where
+// everything begins.
 func TestApplicationSetOfItself(t *testing.T) {
 	git := "  - git:\n      repoURL: https://example.com/org/repo.git\n      directories: [{path: 'apps/*'}]\n"
 	loadtest.Write(t, map[string]string{
@@ -76,12 +86,14 @@ func TestApplicationSetOfItself(t *testing.T) {
 	loadtest.Same(t, objectsOf(t), "thing/argocd/a apps/argocd/a.yaml:1", "thing/shop/b apps/shop/b.yaml:1")
 }
 
-// A patch of the template that changes nothing of what is deployed, and functions that make names of names.
+// A patch of the template that changes nothing of what is deployed, and functions that make names
+// of names.
 func TestApplicationSetsPatched(t *testing.T) {
 	options := "  goTemplate: true\n  templatePatch: |\n    {{- if eq .path.basename \"a-conf\" }}\n    spec:\n      ignoreDifferences: [{kind: ConfigMap}]\n    {{- end }}\n"
 	git := "  - git:\n      repoURL: https://example.com/org/repo.git\n      directories: [{path: 'apps/*'}]\n"
 	loadtest.Write(t, map[string]string{
-		"set.yaml":           setOf("s", options, git, `{{ regexReplaceAll "-conf$" .path.basename "" }}`) + setSource + "{{ .path.path }}'}\n",
+		"set.yaml": setOf("s", options, git, `{{ regexReplaceAll "-conf$" .path.basename "" }}`) +
+			setSource + "{{ .path.path }}'}\n",
 		"apps/a-conf/a.yaml": bare("a"),
 		"apps/b/b.yaml":      bare("b"),
 	})
@@ -92,15 +104,27 @@ func TestApplicationSetsPatched(t *testing.T) {
 func TestApplicationSetsLeftOut(t *testing.T) {
 	list := "  - list:\n      elements: [{name: one}]\n"
 	for name, c := range map[string]struct{ set, why string }{
-		"clusters":          {setOf("s", "", "  - clusters: {}\n", "{{name}}") + setSource + "a'}\n", "is not rendered: it makes Applications of what is not in the input (generator clusters)"},
-		"part":              {setOf("s", "", "  - clusters: {}\n"+list, "{{name}}") + setSource + "a'}\n", "is rendered in part: it makes Applications of what is not in the input (generator clusters)"},
-		"patch":             {setOf("s", "  goTemplate: true\n  templatePatch: '{spec: {source: {path: b}}}'\n", list, "{{.name}}") + setSource + "a'}\n", "is not rendered: it patches its template"},
-		"patch is no patch": {setOf("s", "  templatePatch: x\n", list, "{{name}}") + setSource + "a'}\n", "is not rendered: it patches its template"},
-		"elsewhere":         {setOf("s", "", "  - git: {repoURL: 'https://example.com/org/other.git', directories: [{path: '*'}]}\n", "x") + "---\n" + appTo("app", "a", ""), "is not rendered: the source is another repository than the one that is read"},
-		"selector":          {setOf("s", "", strings.TrimSuffix(list, "\n")+"\n    selector: {matchLabels: {a: b}}\n", "{{name}}") + setSource + "a'}\n", "is not rendered: a generator has a selector or a template of its own"},
-		"function":          {setOf("s", "  goTemplate: true\n", list, "{{ .name | sha256sum }}") + setSource + "a'}\n", `is not rendered: its template s-{{ .name | sha256sum }} is not filled in: :1: function "sha256sum" not defined`},
-		"loop":              {setOf("s", "  goTemplate: true\n", list, "{{ range .name }}{{ end }}") + setSource + "a'}\n", "is not rendered: its template s-{{ range .name }}{{ end }} is not filled in: it has {{range .name}}{{end}}"},
-		"format":            {setOf("s", "  goTemplate: true\n", list, "{{ printf \"%9999d\" 1 }}") + setSource + "a'}\n", "is not rendered: its template s-{{ printf \"%9999d\" 1 }} is not filled in: it calls printf"},
+		"clusters": {setOf("s", "", "  - clusters: {}\n", "{{name}}") + setSource + "a'}\n",
+			"is not rendered: it makes Applications of what is not in the input (generator clusters)"},
+		"part": {setOf("s", "", "  - clusters: {}\n"+list, "{{name}}") + setSource + "a'}\n",
+			"is rendered in part: it makes Applications of what is not in the input (generator clusters)"},
+		"patch": {setOf("s", "  goTemplate: true\n  templatePatch: '{spec: {source: {path: b}}}'\n", list,
+			"{{.name}}") + setSource + "a'}\n", "is not rendered: it patches its template"},
+		"patch is no patch": {setOf("s", "  templatePatch: x\n", list, "{{name}}") + setSource + "a'}\n",
+			"is not rendered: it patches its template"},
+		"elsewhere": {setOf("s", "",
+			"  - git: {repoURL: 'https://example.com/org/other.git', directories: [{path: '*'}]}\n", "x") + "---\n" +
+			appTo("app", "a", ""), "is not rendered: the source is another repository than the one that is read"},
+		"selector": {setOf("s", "", strings.TrimSuffix(list, "\n")+"\n    selector: {matchLabels: {a: b}}\n",
+			"{{name}}") + setSource + "a'}\n", "is not rendered: a generator has a selector or a template of its own"},
+		"function": {setOf("s", "  goTemplate: true\n", list, "{{ .name | sha256sum }}") + setSource +
+			"a'}\n",
+			`is not rendered: its template s-{{ .name | sha256sum }} is not filled in: :1: function "sha256sum" not defined`},
+		"loop": {setOf("s", "  goTemplate: true\n", list, "{{ range .name }}{{ end }}") + setSource +
+			"a'}\n",
+			"is not rendered: its template s-{{ range .name }}{{ end }} is not filled in: it has {{range .name}}{{end}}"},
+		"format": {setOf("s", "  goTemplate: true\n", list, "{{ printf \"%9999d\" 1 }}") + setSource +
+			"a'}\n", "is not rendered: its template s-{{ printf \"%9999d\" 1 }} is not filled in: it calls printf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			loadtest.Write(t, map[string]string{"set.yaml": c.set, "a/a.yaml": loadtest.Thing("a")})

@@ -39,7 +39,8 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 			r.omissions.addOmitted(l, pathNotFound, pathHint)
 			continue
 		}
-		at := buildRequest{dir: dir, name: from.displayName(dir.String()), source: l, namespace: l.textAt("spec", "destination", "namespace")}
+		at := buildRequest{dir: dir, name: from.displayName(dir.String()), source: l, namespace: l.textAt("spec",
+			"destination", "namespace")}
 		if err := r.renderApplicationSource(ctx, l, s, at, from); err != nil {
 			return err
 		}
@@ -49,21 +50,27 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 
 // renderApplicationSource reads one source, by the tool that it asks for, else by what the folder
 // holds.
-func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource, s any, at buildRequest, from pathRoot) error {
+func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource, s any, at buildRequest,
+	from pathRoot) error {
 	has := func(field string) bool { return model.Get(s, field) != nil }
 	if has("plugin") {
-		r.omissions.addPartlyOmitted(l, "a plugin renders it, which is not run: it is read as if there were none", helm.RenderHint)
+		r.omissions.addPartlyOmitted(l, "a plugin renders it, which is not run: it is read as if there were none",
+			helm.RenderHint)
 	}
 	switch {
-	case has("helm") || !has("kustomize") && !has("directory") && r.workspace.fileSystem.Exists(at.dir.Join("Chart.yaml")):
+	case has("helm") || !has("kustomize") && !has("directory") &&
+		r.workspace.fileSystem.Exists(at.dir.Join("Chart.yaml")):
 		return r.renderApplicationChart(ctx, l, s, at, from)
 	case has("kustomize") || !has("directory") && r.workspace.findKustomizationFile(at.dir) != "":
 		if r.workspace.findKustomizationFile(at.dir) == "" {
 			r.omissions.addOmitted(l, "the folder holds no kustomization", "")
 			return nil
 		}
-		return r.buildModified(ctx, at, func(k *types.Kustomization) error { return applyArgoFields(model.Get(s, "kustomize"), k) })
-	case has("plugin"): // which may pick any of the manifests: they are read once for all such Applications, and not put into a namespace
+		return r.buildModified(ctx, at,
+			func(k *types.Kustomization) error { return applyArgoFields(model.Get(s, "kustomize"), k) })
+	// which may pick any of the manifests: they are read once for all such Applications, and not
+	// put into a namespace
+	case has("plugin"):
 		if key := "plugin " + at.dir.String(); !r.seen[key] {
 			r.seen[key] = true
 			at.namespace = ""
@@ -76,7 +83,8 @@ func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource,
 
 // applyArgoFields changes a kustomization as Argo CD does.
 func applyArgoFields(options any, k *types.Kustomization) error {
-	for field, to := range map[string]*string{"namePrefix": &k.NamePrefix, "nameSuffix": &k.NameSuffix, "namespace": &k.Namespace} {
+	for field, to := range map[string]*string{"namePrefix": &k.NamePrefix, "nameSuffix": &k.NameSuffix,
+		"namespace": &k.Namespace} {
 		if text := model.Text(options, field); text != "" {
 			*to = text
 		}
@@ -111,7 +119,8 @@ func applyArgoFields(options any, k *types.Kustomization) error {
 	if len(labels) > 0 {
 		only, _ := model.Get(options, "labelWithoutSelector").(bool)
 		templates, _ := model.Get(options, "labelIncludeTemplates").(bool)
-		k.Labels = append(k.Labels, types.Label{Pairs: labels, IncludeSelectors: !only, IncludeTemplates: only && templates})
+		k.Labels = append(k.Labels, types.Label{Pairs: labels, IncludeSelectors: !only, IncludeTemplates: only &&
+			templates})
 	}
 	if more := textMapAt(options, "commonAnnotations"); len(more) > 0 {
 		if k.CommonAnnotations == nil {

@@ -36,8 +36,9 @@ func TestFluxBeginsOutside(t *testing.T) {
 // A cluster is not lost because a Kustomization of another one waits for its variables.
 func TestFluxOfClustersThatWait(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"clusters/a/sync.yaml":     fluxTo("flux-system", "./clusters/a", ""),
-		"clusters/a/apps.yaml":     fluxTo("apps", "./apps", "  postBuild: {substituteFrom: [{kind: ConfigMap, name: settings}]}\n"),
+		"clusters/a/sync.yaml": fluxTo("flux-system", "./clusters/a", ""),
+		"clusters/a/apps.yaml": fluxTo("apps", "./apps",
+			"  postBuild: {substituteFrom: [{kind: ConfigMap, name: settings}]}\n"),
 		"clusters/a/settings.yaml": fluxTo("settings", "./settings", ""),
 		"settings/settings.yaml":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\ndata: {NAME: x}\n",
 		"apps/a.yaml":              bare("a-${NAME}"),

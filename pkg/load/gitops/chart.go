@@ -56,7 +56,8 @@ func (r *renderer) addChart(ctx context.Context, by fmt.Stringer, name, namespac
 		if l, ok := by.(*gitopsSource); ok {
 			origin = &l.origin
 		}
-		r.reader.Problems = append(r.reader.Problems, model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: origin,
+		r.reader.Problems = append(r.reader.Problems, model.Problem{Severity: model.Error, Code: model.NotEvaluated,
+			Origin:  origin,
 			Message: fmt.Sprintf("%s: the chart in %s is not rendered: %s", by, name, err), Hint: helm.RenderHint})
 		return nil
 	}
@@ -129,7 +130,8 @@ func (r *renderer) renderUnreachedCharts(ctx context.Context) error {
 		if namespace == "" {
 			namespace = "default"
 		}
-		if err := r.addChart(ctx, c, c.name, namespace, helm.Release{Dir: c.dir, Name: release, IncludeCRDs: true}); err != nil {
+		if err := r.addChart(ctx, c, c.name, namespace, helm.Release{Dir: c.dir, Name: release,
+			IncludeCRDs: true}); err != nil {
 			return err
 		}
 	}
@@ -138,7 +140,8 @@ func (r *renderer) renderUnreachedCharts(ctx context.Context) error {
 
 // readChartFile returns what the Chart.yaml of a chart says.
 func (r *workspace) readChartFile(ctx context.Context, c *chart) (any, error) {
-	docs, err := r.walk.ReadManifests(ctx, kustomize.FileLocation{Dir: c.dir, File: "Chart.yaml", Name: c.name + "/Chart.yaml"})
+	docs, err := r.walk.ReadManifests(ctx, kustomize.FileLocation{Dir: c.dir, File: "Chart.yaml",
+		Name: c.name + "/Chart.yaml"})
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// standIn puts a program called helm on the PATH. It copies the templates of the chart with the release, the namespace and the last file of
-// values in the place of RELEASE, NAMESPACE and VALUES, and says what it sees of the machine.
+// standIn puts a program called helm on the PATH. It copies the templates of the chart with the
+// release, the namespace and the last file of values in the place of RELEASE, NAMESPACE and VALUES,
+// and says what it sees of the machine.
 func standIn(t *testing.T, body string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -43,7 +44,8 @@ var shopChart = map[string]string{
 
 func withHelm(t *testing.T, path string) *model.Snapshot {
 	t.Helper()
-	s, err := load.Files(context.Background(), load.Options{Paths: []string{path}, Recursive: true, Render: true, Helm: true})
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{path}, Recursive: true,
+		Render: true, Helm: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,19 +53,24 @@ func withHelm(t *testing.T, path string) *model.Snapshot {
 }
 
 func helmReleaseOf(name, rest string) string {
-	return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: apps}\nspec:\n" +
+	return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name +
+		", namespace: apps}\nspec:\n" +
 		"  chart: {spec: {chart: ./charts/shop, sourceRef: {kind: GitRepository, name: flux-system}}}\n" + rest
 }
 
 func TestCharts(t *testing.T) {
 	standIn(t, copying)
 	loadtest.Write(t, with(shopChart,
-		"hr.yaml", helmReleaseOf("one", "  values: {host: one}\n")+"---\n"+helmReleaseOf("two", "  targetNamespace: far\n  valuesFrom: [{kind: ConfigMap, name: v}]\n"),
-		"v.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: apps}\ndata: {values.yaml: '{host: two}'}\n",
-		"remote.yaml", strings.Replace(strings.Replace(helmReleaseOf("three", ""), "GitRepository", "HelmRepository", 1), "./charts/shop", "shop", 1),
+		"hr.yaml", helmReleaseOf("one", "  values: {host: one}\n")+"---\n"+helmReleaseOf("two",
+			"  targetNamespace: far\n  valuesFrom: [{kind: ConfigMap, name: v}]\n"),
+		"v.yaml",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: apps}\ndata: {values.yaml: '{host: two}'}\n",
+		"remote.yaml", strings.Replace(strings.Replace(helmReleaseOf("three", ""), "GitRepository", "HelmRepository",
+			1), "./charts/shop", "shop", 1),
 		"app.yaml", appTo("four", "charts/shop", "    helm: {releaseName: r, valueFiles: [/env/four.yaml]}\n"),
 		"env/four.yaml", "{host: four}",
-		"k/kustomization.yaml", "namePrefix: k-\nhelmGlobals: {chartHome: charts}\nhelmCharts: [{name: own, releaseName: own, valuesInline: {host: five}}, {name: own, releaseName: again}]\n",
+		"k/kustomization.yaml",
+		"namePrefix: k-\nhelmGlobals: {chartHome: charts}\nhelmCharts: [{name: own, releaseName: own, valuesInline: {host: five}}, {name: own, releaseName: again}]\n",
 		"k/charts/own/Chart.yaml", "name: own\n",
 		"k/charts/own/templates/a.yaml", shopChart["charts/shop/templates/a.yaml"],
 	))
@@ -93,7 +100,8 @@ func TestCharts(t *testing.T) {
 // Without being asked for, no program runs, and what is not rendered is told once for each kind.
 func TestChartsAreNotRendered(t *testing.T) {
 	trap := loadtest.SetTrap(t)
-	loadtest.Write(t, with(shopChart, "hr.yaml", helmReleaseOf("one", "")+"---\n"+helmReleaseOf("two", ""), "other/Chart.yaml", "name: other\n", "other/templates/x.yaml", "{{ x",
+	loadtest.Write(t, with(shopChart, "hr.yaml", helmReleaseOf("one", "")+"---\n"+helmReleaseOf("two", ""),
+		"other/Chart.yaml", "name: other\n", "other/templates/x.yaml", "{{ x",
 		"lib/Chart.yaml", "name: lib\ntype: library\n", "third/Chart.yaml", "name: third\n"))
 	var lines []string
 	for _, line := range told(rendered(t, ".")) {
@@ -109,7 +117,8 @@ func TestChartsAreNotRendered(t *testing.T) {
 	}
 }
 
-// The program sees a copy without links, and neither the home, the cluster nor the plugins of the user.
+// The program sees a copy without links, and neither the home, the cluster nor the plugins of the
+// user.
 func TestChartsAreConfined(t *testing.T) {
 	standIn(t, `if [ -e "$3/templates/link.yaml" ]; then echo "a link" >&2; exit 1; fi
 printf -- '---\n# Source: x/templates/a.yaml\nkind: Thing\napiVersion: example.com/v1\nmetadata: {name: a}\nspec: {home: "%s", kube: "%s", user: "%s"}\n' "$(ls "$HOME" | tr '\n' ' ')" "$(cat "$KUBECONFIG" 2>&1 | grep -c secret)" "$DOPOLICY_SECRET"
@@ -121,7 +130,8 @@ printf -- '---\n# Source: x/templates/a.yaml\nkind: Thing\napiVersion: example.c
 	}
 	s := withHelm(t, "charts")
 	loadtest.Same(t, told(s), "thing/default/a charts/shop/templates/a.yaml")
-	if got, _ := s.Objects[0].Get("spec").(map[string]any); got["home"] != "chart " || got["kube"] != "0" || got["user"] != "" {
+	if got, _ := s.Objects[0].Get("spec").(map[string]any); got["home"] != "chart " || got["kube"] != "0" ||
+		got["user"] != "" {
 		t.Errorf("it sees %v", got)
 	}
 }

@@ -25,7 +25,8 @@ const destinationHint = "--destination CLUSTER reads one of them"
 func (l *gitopsSource) destinationCluster() string {
 	switch {
 	case l.kind == argoApplication:
-		to := strings.TrimSuffix(cmp.Or(l.textAt("spec", "destination", "name"), l.textAt("spec", "destination", "server")), "/")
+		to := strings.TrimSuffix(cmp.Or(l.textAt("spec", "destination", "name"), l.textAt("spec", "destination",
+			"server")), "/")
 		return normalizeDestination(cmp.Or(to, ownServer))
 	case l.isRemote():
 		at := []string{"spec", "kubeConfig"}
@@ -50,7 +51,9 @@ type destinations struct {
 	chosen   string // the only one to read; "": all
 	clusters map[string]bool
 	deployed []deployedRange
-	aside    map[int]bool // documents that are for another cluster than the chosen one, by their index among those that were read
+	// documents that are for another cluster than the chosen one, by their index among those that
+	// were read
+	aside map[int]bool
 }
 
 // deployedRange is the documents that a source deploys: those from one index of what is read up to
@@ -80,7 +83,8 @@ func (d *destinations) isElsewhere(by *gitopsSource) bool {
 	return by != nil && d.chosen != "" && by.destinationCluster() != d.chosen
 }
 
-// withoutAside returns the documents but for those that are for another cluster than the chosen one.
+// withoutAside returns the documents but for those that are for another cluster than the chosen
+// one.
 func (d *destinations) withoutAside(documents []document.Raw) []document.Raw {
 	var out []document.Raw
 	for i, p := range documents {
@@ -100,7 +104,8 @@ func (d *destinations) checkChosen() error {
 	if len(d.clusters) > 0 {
 		hint = "there are " + strings.Join(slices.Sorted(maps.Keys(d.clusters)), ", ")
 	}
-	return &document.Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"), Hint: hint}
+	return &document.Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"),
+		Hint: hint}
 }
 
 // severalClustersProblem returns the problem that objects of several clusters are read as one; nil
@@ -133,7 +138,8 @@ func (d *destinations) severalClustersProblem(in *manifestIndex) *model.Problem 
 		clusters = append(clusters, to+" ("+shortenNames(of[to])+")")
 	}
 	return &model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Origin: first, Hint: destinationHint,
-		Message: fmt.Sprintf("Applications for %d clusters are read as if they were for one: %s", len(of), strings.Join(clusters, ", "))}
+		Message: fmt.Sprintf("Applications for %d clusters are read as if they were for one: %s", len(of),
+			strings.Join(clusters, ", "))}
 }
 
 // shortenNames lists names, at most five of them.
@@ -147,7 +153,8 @@ func shortenNames(names []string) string {
 	return strings.Join(names, ", ") + more
 }
 
-// hasOtherObjects reports whether a document holds an object that is not about what is deployed from where.
+// hasOtherObjects reports whether a document holds an object that is not about what is deployed
+// from where.
 func (r *manifestIndex) hasOtherObjects(p document.Raw) bool {
 	if !bytes.Contains(p.Text, []byte("argoproj.io/")) && !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/")) {
 		return true

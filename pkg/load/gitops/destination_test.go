@@ -27,27 +27,36 @@ func about(s *model.Snapshot) (out []string) {
 
 func readFor(t *testing.T, destination string) (*model.Snapshot, error) {
 	t.Helper()
-	return load.Files(context.Background(), load.Options{Paths: []string{"."}, Recursive: true, Render: true, Destination: destination})
+	return load.Files(context.Background(), load.Options{Paths: []string{"."}, Recursive: true, Render: true,
+		Destination: destination})
 }
 
 const ownServer = `server: "https://kubernetes.default.svc"`
 
-// Applications for several clusters are not read as one without a word, and one of the clusters can be chosen.
+// Applications for several clusters are not read as one without a word, and one of the clusters can
+// be chosen.
 func TestArgoDestinations(t *testing.T) {
 	loadtest.Write(t, map[string]string{
 		"apps/root.yaml": appOn("root", "apps/children", ownServer),
-		"apps/children/a.yaml": appOn("a", "a", ownServer) + "---\n" + appOn("b", "b", "name: prod") + "---\n" + appOn("c", "c", `server: "https://10.0.0.1"`) + "---\n" +
+		"apps/children/a.yaml": appOn("a", "a", ownServer) + "---\n" + appOn("b", "b", "name: prod") + "---\n" +
+			appOn("c", "c", `server: "https://10.0.0.1"`) + "---\n" +
 			appOn("d", "d", "name: prod") + "---\n" + appOn("e", "e", "name: in-cluster"),
-		"a/a.yaml": bare("a"), "b/b.yaml": bare("b"), "c/c.yaml": bare("c"), "d/d.yaml": bare("d"), "e/e.yaml": bare("e"),
+		"a/a.yaml": bare("a"), "b/b.yaml": bare("b"), "c/c.yaml": bare("c"), "d/d.yaml": bare("d"),
+		"e/e.yaml":   bare("e"),
 		"plain.yaml": loadtest.Thing("plain"),
 	})
 	problem := "warning NotEvaluated: apps/children/a.yaml:1: Applications for 3 clusters are read as if they were for one: https://10.0.0.1 (argocd/c), in-cluster (argocd/a, argocd/e), prod (argocd/b, argocd/d)"
-	loadtest.Same(t, about(rendered(t, ".")), "thing/a-ns/a a/a.yaml:1", "thing/b-ns/b b/b.yaml:1", "thing/c-ns/c c/c.yaml:1", "thing/d-ns/d d/d.yaml:1", "thing/e-ns/e e/e.yaml:1", "thing/ns/plain plain.yaml:1", problem)
+	loadtest.Same(t, about(rendered(t, ".")), "thing/a-ns/a a/a.yaml:1", "thing/b-ns/b b/b.yaml:1",
+		"thing/c-ns/c c/c.yaml:1", "thing/d-ns/d d/d.yaml:1", "thing/e-ns/e e/e.yaml:1", "thing/ns/plain plain.yaml:1",
+		problem)
 	for destination, want := range map[string][]string{
-		"prod":                           {"thing/b-ns/b b/b.yaml:1", "thing/d-ns/d d/d.yaml:1", "thing/ns/plain plain.yaml:1"},
-		"https://10.0.0.1":               {"thing/c-ns/c c/c.yaml:1", "thing/ns/plain plain.yaml:1"},
-		"in-cluster":                     {"thing/a-ns/a a/a.yaml:1", "thing/e-ns/e e/e.yaml:1", "thing/ns/plain plain.yaml:1"},
-		"https://kubernetes.default.svc": {"thing/a-ns/a a/a.yaml:1", "thing/e-ns/e e/e.yaml:1", "thing/ns/plain plain.yaml:1"},
+		"prod": {"thing/b-ns/b b/b.yaml:1", "thing/d-ns/d d/d.yaml:1",
+			"thing/ns/plain plain.yaml:1"},
+		"https://10.0.0.1": {"thing/c-ns/c c/c.yaml:1", "thing/ns/plain plain.yaml:1"},
+		"in-cluster": {"thing/a-ns/a a/a.yaml:1", "thing/e-ns/e e/e.yaml:1",
+			"thing/ns/plain plain.yaml:1"},
+		"https://kubernetes.default.svc": {"thing/a-ns/a a/a.yaml:1", "thing/e-ns/e e/e.yaml:1",
+			"thing/ns/plain plain.yaml:1"},
 	} {
 		s, err := readFor(t, destination)
 		if err != nil {
@@ -70,15 +79,18 @@ func TestArgoOneDestination(t *testing.T) {
 	loadtest.Same(t, about(rendered(t, ".")), "thing/a-ns/a a/a.yaml:1")
 }
 
-// A Kustomization with a kubeConfig is for another cluster, and so are the charts that it brings. Its destination is the Secret.
+// A Kustomization with a kubeConfig is for another cluster, and so are the charts that it brings.
+// Its destination is the Secret.
 func TestFluxDestinations(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"ks.yaml":      fluxTo("here", "./here", "") + "---\n" + fluxTo("there", "./there", "  kubeConfig: {secretRef: {name: prod}}\n"),
+		"ks.yaml": fluxTo("here", "./here", "") + "---\n" + fluxTo("there", "./there",
+			"  kubeConfig: {secretRef: {name: prod}}\n"),
 		"here/a.yaml":  bare("a") + "---\n" + helmReleaseOf("elsewhere", ""),
 		"there/b.yaml": bare("b"),
 	})
 	const chart = "warning NotEvaluated: here/a.yaml:6: HelmRelease apps/elsewhere is not rendered: the chart is not in the input"
-	loadtest.Same(t, about(rendered(t, ".")), "thing/default/a here/a.yaml:1", "helmrelease/apps/elsewhere here/a.yaml:6", chart,
+	loadtest.Same(t, about(rendered(t, ".")), "thing/default/a here/a.yaml:1",
+		"helmrelease/apps/elsewhere here/a.yaml:6", chart,
 		"warning NotEvaluated: ks.yaml:8: Kustomization flux-system/there is not rendered: it is for another cluster",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 	for destination, want := range map[string][]string{"prod": {"thing/default/b there/b.yaml:1"},
@@ -87,6 +99,7 @@ func TestFluxDestinations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loadtest.Same(t, about(s), append(want, "info NamespaceAssumed: 1 object has no namespace: default is assumed")...)
+		loadtest.Same(t, about(s),
+			append(want, "info NamespaceAssumed: 1 object has no namespace: default is assumed")...)
 	}
 }

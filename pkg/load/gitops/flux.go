@@ -38,17 +38,20 @@ func (r *renderer) renderFluxKustomization(ctx context.Context, l *gitopsSource)
 		r.omissions.addOmitted(l, otherCluster, destinationHint)
 		return nil
 	case !r.repositories.isLocal(l.sourceRepositories()[0]):
-		r.omissions.addOmitted(l, otherRepository, "read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run")
+		r.omissions.addOmitted(l, otherRepository,
+			"read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run")
 		return nil
 	case !there:
 		r.omissions.addOmitted(l, pathNotFound, pathHint)
 		return nil
 	}
 	if suspended, _ := model.Get(l.value, "spec", "suspend").(bool); suspended {
-		r.omissions.addRemark(l, "is suspended: what is in the cluster may be older than "+from.displayName(dir.String()))
+		r.omissions.addRemark(l, "is suspended: what is in the cluster may be older than "+
+			from.displayName(dir.String()))
 	}
 	o := buildRequest{dir: dir, allowedRoot: from.dir, name: from.displayName(dir.String()), source: l}
-	o.postBuild = &postBuild{variables: r.readVariables(l), labels: textMapAt(l.value, "spec", "commonMetadata", "labels"),
+	o.postBuild = &postBuild{variables: r.readVariables(l), labels: textMapAt(l.value, "spec",
+		"commonMetadata", "labels"),
 		annotations: textMapAt(l.value, "spec", "commonMetadata", "annotations")}
 	return r.buildModified(ctx, o, func(k *types.Kustomization) error { return r.workspace.applyFluxFields(l, dir, k) })
 }
@@ -158,13 +161,15 @@ func textMapAt(v any, path ...string) map[string]string {
 
 // addRemark says something about a source that was followed. The answer stands.
 func (r *omissions) addRemark(l *gitopsSource, what string) {
-	r.remarks = append(r.remarks, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Origin: &l.origin, Message: l.String() + " " + what})
+	r.remarks = append(r.remarks, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Origin: &l.origin,
+		Message: l.String() + " " + what})
 }
 
 // hasConfigMaps reports whether everything is there that a source takes values from, as far as it
 // can be.
 func (r *manifestIndex) hasConfigMaps(l *gitopsSource) bool {
-	return !slices.ContainsFunc(slices.Concat(l.listAt("spec", "postBuild", "substituteFrom"), l.listAt("spec", "valuesFrom")), func(from any) bool {
+	return !slices.ContainsFunc(slices.Concat(l.listAt("spec", "postBuild", "substituteFrom"),
+		l.listAt("spec", "valuesFrom")), func(from any) bool {
 		return model.Text(from, "kind") == "ConfigMap" && r.findConfigMap(l.namespace, model.Text(from, "name")) == nil
 	})
 }
@@ -182,7 +187,8 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 	if model.Get(l.value, "spec", "postBuild") == nil {
 		return nil
 	}
-	v := &variables{values: map[string]string{}, hidden: map[string]bool{}, unset: map[string]bool{}, replaceAlways: l.textAt("spec", "postBuild", "substituteStrategy") == "Always"}
+	v := &variables{values: map[string]string{}, hidden: map[string]bool{}, unset: map[string]bool{},
+		replaceAlways: l.textAt("spec", "postBuild", "substituteStrategy") == "Always"}
 	for _, from := range l.listAt("spec", "postBuild", "substituteFrom") {
 		kind, name := model.Text(from, "kind"), model.Text(from, "name")
 		optional, _ := model.Get(from, "optional").(bool)

@@ -78,15 +78,18 @@ func (r *renderer) readValuesFrom(l *gitopsSource, v any) []byte {
 	case model.Text(v, "kind") == "ConfigMap" && !there && optional:
 		return nil
 	case model.Text(v, "kind") == "Secret" && optional && !r.index.hasSecret(l.namespace, name):
-		r.omissions.addPartlyOmitted(l, "an optional Secret with values is not in the input, and counts as missing", helm.RenderHint)
+		r.omissions.addPartlyOmitted(l, "an optional Secret with values is not in the input, and counts as missing",
+			helm.RenderHint)
 		return nil
 	}
-	r.omissions.addPartlyOmitted(l, "values come from Secrets, from ConfigMaps that are not in the input, or are put at a path", helm.RenderHint)
+	r.omissions.addPartlyOmitted(l,
+		"values come from Secrets, from ConfigMaps that are not in the input, or are put at a path", helm.RenderHint)
 	return nil
 }
 
 // readValuesFile returns a file at a path that counts from a folder, inside the repository.
-func (r *workspace) readValuesFile(ctx context.Context, within pathRoot, from filesys.ConfirmedDir, name string) ([]byte, error) {
+func (r *workspace) readValuesFile(ctx context.Context, within pathRoot, from filesys.ConfirmedDir,
+	name string) ([]byte, error) {
 	at := from.Join(filepath.FromSlash(name))
 	if strings.HasPrefix(name, "/") {
 		at = within.dir.Join(filepath.FromSlash(name))
@@ -102,7 +105,8 @@ func (r *workspace) readValuesFile(ctx context.Context, within pathRoot, from fi
 }
 
 // renderApplicationChart renders the chart of an Application.
-func (r *renderer) renderApplicationChart(ctx context.Context, l *gitopsSource, s any, at buildRequest, from pathRoot) error {
+func (r *renderer) renderApplicationChart(ctx context.Context, l *gitopsSource, s any, at buildRequest,
+	from pathRoot) error {
 	options := model.Get(s, "helm")
 	if !r.workspace.fileSystem.Exists(at.dir.Join("Chart.yaml")) {
 		r.omissions.addOmitted(l, "the folder holds no chart", "")
@@ -147,7 +151,8 @@ func (r *renderer) renderApplicationChart(ctx context.Context, l *gitopsSource, 
 		if force, _ := model.Get(p, "forceString").(bool); force {
 			set = "--set-string"
 		}
-		what.SetOptions = append(what.SetOptions, set, model.Text(p, "name")+"="+strings.ReplaceAll(model.Text(p, "value"), ",", `\,`))
+		what.SetOptions = append(what.SetOptions, set, model.Text(p, "name")+"="+
+			strings.ReplaceAll(model.Text(p, "value"), ",", `\,`))
 	}
 	if model.Get(options, "fileParameters") != nil {
 		r.omissions.addPartlyOmitted(l, "values from fileParameters are not set", helm.RenderHint)

@@ -14,7 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// matrices is a matrix within a matrix, so deep, each over a list of elements of its own; the innermost makes nothing.
+// matrices is a matrix within a matrix, so deep, each over a list of elements of its own; the
+// innermost makes nothing.
 func matrices(deep, elements int) any {
 	list := make([]any, elements)
 	for i := range list {
@@ -29,18 +30,21 @@ func matrices(deep, elements int) any {
 }
 
 func setWith(generators ...any) *gitopsSource {
-	return &gitopsSource{kind: "argoproj.io/ApplicationSet", name: "s", namespace: "argocd", value: map[string]any{"spec": map[string]any{"generators": generators,
-		"template": map[string]any{"metadata": map[string]any{"name": "{{x}}"}}}}}
+	return &gitopsSource{kind: "argoproj.io/ApplicationSet", name: "s", namespace: "argocd",
+		value: map[string]any{"spec": map[string]any{"generators": generators,
+			"template": map[string]any{"metadata": map[string]any{"name": "{{x}}"}}}}}
 }
 
 // Matrices multiply what they go through, even if they make nothing.
 func TestMatricesOfMatrices(t *testing.T) {
 	at := &workspace{}
-	made, err := newAppSetGenerator(at, &repositoryMatcher{}, setWith(matrices(6, 1000))).makeApplications(t.Context(), setWith(matrices(6, 1000)))
+	made, err := newAppSetGenerator(at, &repositoryMatcher{}, setWith(matrices(6, 1000))).makeApplications(t.Context(),
+		setWith(matrices(6, 1000)))
 	if !errors.Is(err, errTooManyValues) || len(made) > 0 {
 		t.Errorf("%d, %v", len(made), err)
 	}
-	if made, err := newAppSetGenerator(&workspace{}, &repositoryMatcher{}, setWith(matrices(0, 0))).makeApplications(t.Context(), setWith(matrices(1, 3))); err != nil || len(made) > 0 {
+	if made, err := newAppSetGenerator(&workspace{}, &repositoryMatcher{},
+		setWith(matrices(0, 0))).makeApplications(t.Context(), setWith(matrices(1, 3))); err != nil || len(made) > 0 {
 		t.Errorf("%d, %v", len(made), err)
 	}
 }
@@ -53,7 +57,8 @@ func TestGitConfigIsSmallAndRegular(t *testing.T) {
 			return redirected(dir, func(common string) error { return os.Symlink("/dev/zero", common) })
 		},
 		"a device as config": func(dir string) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, ".git"), 0o700), os.Symlink("/dev/zero", filepath.Join(dir, ".git/config")))
+			return errors.Join(os.Mkdir(filepath.Join(dir, ".git"), 0o700),
+				os.Symlink("/dev/zero", filepath.Join(dir, ".git/config")))
 		},
 		"more than a megabyte": func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: "+strings.Repeat("x", 2<<20)), 0o600)
@@ -73,7 +78,8 @@ func TestGitConfigIsSmallAndRegular(t *testing.T) {
 	}
 }
 
-// redirected makes a working tree that leads to another folder, in which something is called commondir.
+// redirected makes a working tree that leads to another folder, in which something is called
+// commondir.
 func redirected(dir string, put func(common string) error) error {
 	return errors.Join(os.Mkdir(filepath.Join(dir, "git"), 0o700), put(filepath.Join(dir, "git/commondir")),
 		os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: "+filepath.Join(dir, "git")+"\n"), 0o600))
@@ -91,7 +97,8 @@ func FuzzApplicationSet(f *testing.F) {
 	}
 	dir := f.TempDir()
 	for _, name := range []string{"a/config.json", "b/c/config.json"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(`{"q": {"r": "s"}}`), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700),
+			os.WriteFile(filepath.Join(dir, name), []byte(`{"q": {"r": "s"}}`), 0o600)); err != nil {
 			f.Fatal(err)
 		}
 	}
@@ -112,7 +119,8 @@ func FuzzApplicationSet(f *testing.F) {
 				t.Errorf("%d, %v", len(made), err)
 			}
 			for _, app := range made {
-				if _, ok := app.value.(map[string]any); !ok || app.namespace == "" && model.Text(app.value, "metadata", "namespace") != "" {
+				if _, ok := app.value.(map[string]any); !ok || app.namespace == "" &&
+					model.Text(app.value, "metadata", "namespace") != "" {
 					t.Errorf("%+v", app)
 				}
 			}
@@ -120,14 +128,16 @@ func FuzzApplicationSet(f *testing.F) {
 	})
 }
 
-// FuzzGitConfig: whatever stands in the files of a repository, what is read of them is addresses in one form.
+// FuzzGitConfig: whatever stands in the files of a repository, what is read of them is addresses in
+// one form.
 func FuzzGitConfig(f *testing.F) {
 	f.Add("[remote \"origin\"]\n\turl = git@example.com:org/repo.git\n", "gitdir: git\n", "..\n")
 	f.Add("url=https://user:secret@example.com:8443/x/\n", "gitdir: \n", "")
 	f.Fuzz(func(t *testing.T, config, redirect, common string) {
 		dir := t.TempDir()
 		put := func(name, text string) {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700),
+				os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,10 +147,12 @@ func FuzzGitConfig(f *testing.F) {
 		put("git/commondir", common)
 		put("c/.git", "gitdir: "+dir+"/git\n")
 		put("git/worktree/x", "")
-		r := newWorkspace(kustomize.NewWalk(&input.Reader{}, document.Limits{}.WithDefaults(), nil), document.Limits{}.WithDefaults())
+		r := newWorkspace(kustomize.NewWalk(&input.Reader{}, document.Limits{}.WithDefaults(), nil),
+			document.Limits{}.WithDefaults())
 		r.findPathRoots([]string{dir + "/a", dir + "/b", dir + "/c"})
 		for _, url := range findRemotes(r.pathRoots) {
-			if normalizeURL(url) != normalizeURL(strings.TrimSuffix(url, "/")) || strings.HasSuffix(url, ".git") && strings.HasSuffix(url, "/") {
+			if normalizeURL(url) != normalizeURL(strings.TrimSuffix(url, "/")) || strings.HasSuffix(url, ".git") &&
+				strings.HasSuffix(url, "/") {
 				t.Errorf("%q", url)
 			}
 			if strings.ContainsAny(url, "\n") {

@@ -100,7 +100,8 @@ func (l *gitopsSource) sourceRepositories() []sourceRepository {
 }
 
 func (l *gitopsSource) fluxRepository(at ...string) sourceRepository {
-	kind, namespace, name := l.textAt(append(at, "kind")...), l.textAt(append(at, "namespace")...), l.textAt(append(at, "name")...)
+	kind, namespace, name := l.textAt(append(at, "kind")...), l.textAt(append(at, "namespace")...), l.textAt(append(at,
+		"name")...)
 	if namespace == "" {
 		namespace = l.namespace
 	}
@@ -112,10 +113,11 @@ const fluxBootstrapName = "/flux-system"
 
 // repositoryMatcher decides which of the repositories that sources name is the one at hand.
 type repositoryMatcher struct {
-	remotes          []string                   // of the git repository
-	sourceURLs       map[string]string          // of the sources in the input, by their names
-	named            map[string]map[string]bool // for each tool, the repositories that sources name, and whether one of their paths is there
-	hasFluxBootstrap bool                       // one of them is called flux-system
+	remotes    []string          // of the git repository
+	sourceURLs map[string]string // of the sources in the input, by their names
+	// for each tool, the repositories that sources name, and whether one of their paths is there
+	named            map[string]map[string]bool
+	hasFluxBootstrap bool // one of them is called flux-system
 }
 
 // recordURL notes the address of a source of Flux.

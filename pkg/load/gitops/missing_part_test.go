@@ -17,13 +17,14 @@ func TestBuildsGoWithoutWhatIsRemote(t *testing.T) {
 		"crds/kustomization.yaml": "resources:\n- " + remoteManifest + "\n- github.com/example/repo//config?ref=v1\n",
 		"mixed/kustomization.yaml": "bases: [git@example.com:org/repo.git//base]\nresources: [m.yaml]\n" +
 			"patches: [{target: {kind: ConfigMap, name: remote}, patch: '[{\"op\": \"remove\", \"path\": \"/data\"}]'}]\n",
-		"mixed/m.yaml":               bare("m"),
-		"charts/kustomization.yaml":  "helmGlobals: {chartHome: x}\nhelmCharts: [{name: web, repo: https://example.com}]\nresources: [c.yaml]\n",
-		"charts/c.yaml":              bare("c"),
-		"patched/kustomization.yaml": "resources: [" + remoteManifest + ", p.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: remote}}'}]\n",
-		"patched/p.yaml":             bare("p"),
-		"part/kustomization.yaml":    "components: [https://example.com/org/repo//part]\nresources: [q.yaml]\n",
-		"part/q.yaml":                bare("q"),
+		"mixed/m.yaml":              bare("m"),
+		"charts/kustomization.yaml": "helmGlobals: {chartHome: x}\nhelmCharts: [{name: web, repo: https://example.com}]\nresources: [c.yaml]\n",
+		"charts/c.yaml":             bare("c"),
+		"patched/kustomization.yaml": "resources: [" + remoteManifest +
+			", p.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: remote}}'}]\n",
+		"patched/p.yaml":          bare("p"),
+		"part/kustomization.yaml": "components: [https://example.com/org/repo//part]\nresources: [q.yaml]\n",
+		"part/q.yaml":             bare("q"),
 	})
 	loadtest.Same(t, told(rendered(t, ".")),
 		"thing/top/a top/a.yaml:1",

@@ -58,7 +58,8 @@ type Options struct {
 // of them.
 func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) ([]document.Raw, error) {
 	charts := helm.NewRenderer(o.Helm)
-	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in, seen: map[string]bool{}, reachedPaths: map[string]bool{}, enteredFolders: folderSet{},
+	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in, seen: map[string]bool{},
+		reachedPaths: map[string]bool{}, enteredFolders: folderSet{},
 		index:     manifestIndex{limits: o.Limits, namespace: o.Namespace},
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
 	r.destinations = destinations{chosen: normalizeDestination(o.Destination), aside: map[int]bool{}}
@@ -185,7 +186,8 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 	limits.Build -= r.buildTime
 	ctx, stop := context.WithTimeout(ctx, limits.Build)
 	defer stop()
-	b := kustomize.FolderBuild{Dir: o.dir, AllowedRoot: o.allowedRoot, Name: o.name, Generated: o.generated, Modify: o.modify, Limits: limits}
+	b := kustomize.FolderBuild{Dir: o.dir, AllowedRoot: o.allowedRoot, Name: o.name, Generated: o.generated,
+		Modify: o.modify, Limits: limits}
 	if o.postBuild != nil {
 		b.FinishObject = o.postBuild.objectText
 	}
@@ -238,7 +240,8 @@ func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) {
 		}
 	}
 	if by != nil && !aside {
-		r.destinations.deployed = append(r.destinations.deployed, deployedRange{by, len(r.index.documents), len(r.index.documents) + len(pieces)})
+		r.destinations.deployed = append(r.destinations.deployed, deployedRange{by, len(r.index.documents),
+			len(r.index.documents) + len(pieces)})
 	}
 	r.index.documents = append(r.index.documents, pieces...)
 }
@@ -262,7 +265,8 @@ func (r *renderer) followSources(ctx context.Context) error {
 				return err
 			}
 		}
-		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *gitopsSource) bool { return !r.index.hasConfigMaps(l) })
+		r.queue = slices.DeleteFunc(slices.Clone(r.waiting),
+			func(l *gitopsSource) bool { return !r.index.hasConfigMaps(l) })
 		if len(r.queue) > 0 {
 			r.waiting = slices.DeleteFunc(r.waiting, r.index.hasConfigMaps)
 			continue

@@ -43,13 +43,16 @@ func bare(name string) string {
 }
 
 func fluxTo(name, path, rest string) string {
-	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\nspec:\n" +
+	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name +
+		", namespace: flux-system}\nspec:\n" +
 		"  path: " + path + "\n  sourceRef: {kind: GitRepository, name: flux-system}\n" + rest
 }
 
 func appTo(name, path, rest string) string {
-	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name + ", namespace: argocd}\nspec:\n" +
-		"  destination: {namespace: " + name + "-ns}\n  source:\n    repoURL: https://example.com/org/repo.git\n    path: " + path + "\n" + rest
+	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name +
+		", namespace: argocd}\nspec:\n" +
+		"  destination: {namespace: " + name +
+		"-ns}\n  source:\n    repoURL: https://example.com/org/repo.git\n    path: " + path + "\n" + rest
 }
 
 func TestKustomizationsOfFolders(t *testing.T) {
@@ -76,21 +79,24 @@ func TestKustomizationsOfFolders(t *testing.T) {
 		"thing/prod/b-x apps/part/b.yml:1",
 		"error NotEvaluated: broken: the kustomization in broken is not built: broken/kustomization.yaml:1: resources: there is no broken/none.yaml",
 		"info NotEvaluated: 1 manifest is not read: the kustomization of the folder does not name it")
-	if s := rendered(t, "apps"); s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "prod", Name: "a-x"}).Text("spec", "x") != "" {
+	if s := rendered(t, "apps"); s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "prod",
+		Name: "a-x"}).Text("spec", "x") != "" {
 		t.Error("spec.x is a number")
 	}
 }
 
 // Kustomizations that only name each other are told, not lost.
 func TestKustomizationsInACircle(t *testing.T) {
-	loadtest.Write(t, map[string]string{"a/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../a]\n", "c.yaml": loadtest.Thing("c")})
+	loadtest.Write(t, map[string]string{"a/kustomization.yaml": "resources: [../b]\n",
+		"b/kustomization.yaml": "resources: [../a]\n", "c.yaml": loadtest.Thing("c")})
 	loadtest.Same(t, told(rendered(t, ".")), "thing/ns/c c.yaml:1",
 		"error NotEvaluated: a: the kustomization in a is not built: b/kustomization.yaml:1: resources: a circle: a is, or holds, the folder of a/kustomization.yaml")
 }
 
 // A folder without anything to render is read as it was.
 func TestFoldersWithoutKustomizations(t *testing.T) {
-	loadtest.Write(t, map[string]string{"a/a.yaml": loadtest.Thing("a"), "b.yaml": loadtest.Thing("b"), "c/x.json": "[1]"})
+	loadtest.Write(t, map[string]string{"a/a.yaml": loadtest.Thing("a"), "b.yaml": loadtest.Thing("b"),
+		"c/x.json": "[1]"})
 	plain, err := load.Files(context.Background(), load.Options{Paths: []string{"."}, Recursive: true})
 	if err != nil {
 		t.Fatal(err)
@@ -98,17 +104,20 @@ func TestFoldersWithoutKustomizations(t *testing.T) {
 	loadtest.Same(t, told(rendered(t, ".")), told(plain)...)
 }
 
-// fluxRepo has the shape that Flux's own guides propose: clusters, infrastructure and apps with a base and overlays.
+// fluxRepo has the shape that Flux's own guides propose: clusters, infrastructure and apps with a
+// base and overlays.
 var fluxRepo = map[string]string{
 	"clusters/prod/flux-system/kustomization.yaml": "resources: [gotk-sync.yaml]\n",
 	"clusters/prod/flux-system/gotk-sync.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\n" +
 		"spec: {url: 'ssh://git@example.com/org/fleet'}\n---\n" + fluxTo("flux-system", "./clusters/prod", ""),
-	"clusters/prod/apps.yaml": fluxTo("apps", "./apps/prod", "  targetNamespace: shop\n  dependsOn: [{name: settings}]\n  postBuild:\n    substitute: {HOST: shop.example.com}\n"+
-		"    substituteFrom: [{kind: ConfigMap, name: settings}, {kind: Secret, name: none, optional: true}]\n"),
+	"clusters/prod/apps.yaml": fluxTo("apps", "./apps/prod",
+		"  targetNamespace: shop\n  dependsOn: [{name: settings}]\n  postBuild:\n    substitute: {HOST: shop.example.com}\n"+
+			"    substituteFrom: [{kind: ConfigMap, name: settings}, {kind: Secret, name: none, optional: true}]\n"),
 	"clusters/prod/settings.yaml":  fluxTo("settings", "settings", ""),
 	"settings/settings.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\ndata: {TIER: gold, PORT: '8080'}\n",
 	"apps/base/kustomization.yaml": "resources: [a.yaml]\n",
-	"apps/base/a.yaml": bare("${TIER}-a") + "spec: {host: \"${HOST}\", port: \"${PORT}\", kept: \"$${X}\", other: \"${OTHER:=fallback}\"}\n---\n" +
+	"apps/base/a.yaml": bare("${TIER}-a") +
+		"spec: {host: \"${HOST}\", port: \"${PORT}\", kept: \"$${X}\", other: \"${OTHER:=fallback}\"}\n---\n" +
 		bare("b") + "spec: {host: \"${HOST}\"}\n",
 	"apps/prod/kustomization.yaml":    "namespace: wrong\nresources: [../base]\n",
 	"apps/staging/kustomization.yaml": "namespace: staging\nresources: [../base]\n",
@@ -134,7 +143,8 @@ func TestFlux(t *testing.T) {
 	}
 	objects := func(s *model.Snapshot) (out []string) {
 		for _, line := range told(s) {
-			if !strings.Contains(line, "fluxcd.io") && !strings.HasPrefix(line, "kustomization/") && !strings.HasPrefix(line, "gitrepository/") {
+			if !strings.Contains(line, "fluxcd.io") && !strings.HasPrefix(line, "kustomization/") &&
+				!strings.HasPrefix(line, "gitrepository/") {
 				out = append(out, line)
 			}
 		}
@@ -148,14 +158,18 @@ func TestFlux(t *testing.T) {
 		t.Errorf("got %v", got.Get("spec"))
 	}
 	// Of the whole repository, what Flux does not reach is built as well.
-	loadtest.Same(t, objects(rendered(t, ".")), append(want[:1:1], "thing/shop/b apps/base/a.yaml:7", "thing/shop/gold-a apps/base/a.yaml:1", "thing/staging/${TIER}-a apps/base/a.yaml:1", "thing/staging/b apps/base/a.yaml:7", doubt)...)
+	loadtest.Same(t, objects(rendered(t, ".")), append(want[:1:1], "thing/shop/b apps/base/a.yaml:7",
+		"thing/shop/gold-a apps/base/a.yaml:1", "thing/staging/${TIER}-a apps/base/a.yaml:1",
+		"thing/staging/b apps/base/a.yaml:7", doubt)...)
 }
 
 func TestFluxLeftOut(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"ks.yaml": fluxTo("elsewhere", "./app", "  kubeConfig: {secretRef: {name: x}}\n") + "---\n" + fluxTo("gone", "./gone", "") + "---\n" + fluxTo("up", "../../etc", "") + "---\n" +
+		"ks.yaml": fluxTo("elsewhere", "./app", "  kubeConfig: {secretRef: {name: x}}\n") + "---\n" + fluxTo("gone",
+			"./gone", "") + "---\n" + fluxTo("up", "../../etc", "") + "---\n" +
 			strings.Replace(fluxTo("other", "./app", ""), "name: flux-system}", "name: podinfo}", 1) + "---\n" +
-			fluxTo("open", "./open", "  postBuild: {substituteFrom: [{kind: Secret, name: s}, {kind: ConfigMap, name: missing}], substitute: {A: a}}\n") + "---\n" +
+			fluxTo("open", "./open",
+				"  postBuild: {substituteFrom: [{kind: Secret, name: s}, {kind: ConfigMap, name: missing}], substitute: {A: a}}\n") + "---\n" +
 			fluxTo("bad", "./bad", "  patches: [{patch: '- {op: nope}', target: {kind: Thing}}]\n"),
 		"app/a.yaml":  bare("a"),
 		"open/a.yaml": bare("open-${A}") + "spec: {x: '${B}', y: '${C:-d}'}\n",
@@ -182,8 +196,10 @@ func TestFluxLeftOut(t *testing.T) {
 
 func TestArgo(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"argo/apps.yaml": appTo("a", "a", "") + "---\n" + appTo("k", "k", "    kustomize: {namePrefix: pre-, patches: [{target: {kind: Thing}, patch: '- {op: add, path: /spec, value: {x: y}}'}]}\n") + "---\n" +
-			appTo("deep", "deep", "    directory: {recurse: true, exclude: '{x/*,z.yaml}', include: '*.yaml'}\n") + "---\n" +
+		"argo/apps.yaml": appTo("a", "a", "") + "---\n" + appTo("k", "k",
+			"    kustomize: {namePrefix: pre-, patches: [{target: {kind: Thing}, patch: '- {op: add, path: /spec, value: {x: y}}'}]}\n") + "---\n" +
+			appTo("deep", "deep", "    directory: {recurse: true, exclude: '{x/*,z.yaml}', include: '*.yaml'}\n") +
+			"---\n" +
 			strings.Replace(appTo("remote", "a", "    chart: redis\n"), "path: a", "targetRevision: '1'", 1),
 		"argo/set.yaml":        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: set, namespace: argocd}\nspec: {generators: [{clusters: {}}]}\n",
 		"a/a.yaml":             bare("a") + "---\n" + loadtest.Thing("named"),
@@ -210,27 +226,34 @@ func TestArgo(t *testing.T) {
 		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)")
 }
 
-// What a plugin renders is read as if there were none, and told: a kustomization with its namespace, plain manifests as they stand, once.
+// What a plugin renders is read as if there were none, and told: a kustomization with its
+// namespace, plain manifests as they stand, once.
 func TestArgoPlugins(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"apps.yaml":            appTo("k", "k", "    plugin: {name: build-with-helm}\n") + "---\n" + appTo("a", "a", "    plugin: {name: pick}\n") + "---\n" + appTo("b", "a", "    plugin: {name: pick}\n"),
+		"apps.yaml": appTo("k", "k", "    plugin: {name: build-with-helm}\n") + "---\n" + appTo("a", "a",
+			"    plugin: {name: pick}\n") + "---\n" + appTo("b", "a", "    plugin: {name: pick}\n"),
 		"k/kustomization.yaml": "resources: [k.yaml]\n",
 		"k/k.yaml":             bare("k"),
 		"a/a.yaml":             bare("a") + "---\n" + loadtest.Thing("named"),
 	})
-	loadtest.Same(t, about(rendered(t, ".")), "thing/default/a a/a.yaml:1", "thing/k-ns/k k/k.yaml:1", "thing/ns/named a/a.yaml:6",
+	loadtest.Same(t, about(rendered(t, ".")), "thing/default/a a/a.yaml:1", "thing/k-ns/k k/k.yaml:1",
+		"thing/ns/named a/a.yaml:6",
 		"warning NotEvaluated: apps.yaml:1: 3 Applications are rendered in part: a plugin renders it, which is not run: it is read as if there were none (argocd/a, argocd/b, argocd/k)",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 }
 
-// A repository in which the Kustomizations of all apps come out of a build, patched. One is disabled: its kustomization does not name it.
+// A repository in which the Kustomizations of all apps come out of a build, patched. One is
+// disabled: its kustomization does not name it.
 func TestFluxOfFlux(t *testing.T) {
 	loadtest.Write(t, map[string]string{
-		"flux/ks.yaml": fluxTo("cluster-apps", "./apps", "  patches:\n  - target: {kind: Kustomization, group: kustomize.toolkit.fluxcd.io}\n    patch: |\n"+
-			"      apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      metadata: {name: x}\n      spec: {postBuild: {substitute: {DOMAIN: example.com}}}\n"),
-		"apps/net/kustomization.yaml":          "namespace: net\nresources: [./echo/ks.yaml, ./local.yaml]\ncomponents: [../../parts/common]\n",
-		"apps/net/local.yaml":                  bare("local"),
-		"apps/net/echo/ks.yaml":                strings.Replace(fluxTo("echo", "./apps/net/echo/app", "  targetNamespace: echo\n  components: [../../../../parts/extra]\n"), "name: flux-system}", "name: flux-system, namespace: flux-system}", 1),
+		"flux/ks.yaml": fluxTo("cluster-apps", "./apps",
+			"  patches:\n  - target: {kind: Kustomization, group: kustomize.toolkit.fluxcd.io}\n    patch: |\n"+
+				"      apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      metadata: {name: x}\n      spec: {postBuild: {substitute: {DOMAIN: example.com}}}\n"),
+		"apps/net/kustomization.yaml": "namespace: net\nresources: [./echo/ks.yaml, ./local.yaml]\ncomponents: [../../parts/common]\n",
+		"apps/net/local.yaml":         bare("local"),
+		"apps/net/echo/ks.yaml": strings.Replace(fluxTo("echo", "./apps/net/echo/app",
+			"  targetNamespace: echo\n  components: [../../../../parts/extra]\n"), "name: flux-system}",
+			"name: flux-system, namespace: flux-system}", 1),
 		"apps/net/echo/app/kustomization.yaml": "resources: [echo.yaml]\n",
 		"apps/net/echo/app/echo.yaml":          bare("echo") + "spec: {host: 'echo.${DOMAIN}'}\n",
 		"apps/net/off/ks.yaml":                 fluxTo("idle", "./apps/net/off/app", ""),
@@ -250,7 +273,8 @@ func TestFluxOfFlux(t *testing.T) {
 		"kustomization/flux-system/cluster-apps flux/ks.yaml:1",
 		"kustomization/net/echo apps/net/echo/ks.yaml:1",
 		"info NotEvaluated: Kustomization flux-system/idle is not rendered: nothing that is read leads to it")
-	if host := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "echo", Name: "echo"}).Text("spec", "host"); host != "echo.example.com" {
+	if host := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "echo", Name: "echo"}).Text("spec",
+		"host"); host != "echo.example.com" {
 		t.Errorf("the host is %s", host)
 	}
 }

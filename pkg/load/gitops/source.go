@@ -57,7 +57,8 @@ func (l *gitopsSource) identityKey() string {
 // findSources returns the sources among the objects of a document. Objects that were read from a
 // cluster lead nowhere: what they deployed is in the cluster too.
 func (r *renderer) findSources(p document.Raw) []*gitopsSource {
-	if p.Cluster != "" || !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/v")) && !bytes.Contains(p.Text, []byte("argoproj.io/v")) {
+	if p.Cluster != "" || !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/v")) &&
+		!bytes.Contains(p.Text, []byte("argoproj.io/v")) {
 		return nil
 	}
 	docs, failed := document.ParseManifests(p.Text, r.limits)
@@ -68,7 +69,8 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 	for _, doc := range docs {
 		for _, v := range document.FlattenList(doc.Value) {
 			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
-			l := &gitopsSource{kind: group + "/" + model.Text(v, "kind"), name: model.Text(v, "metadata", "name"), value: v, file: p.RealPath,
+			l := &gitopsSource{kind: group + "/" + model.Text(v, "kind"), name: model.Text(v, "metadata", "name"),
+				value: v, file: p.RealPath,
 				namespace: cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.options.Namespace, "default"),
 				origin:    model.Origin{File: p.File.Name, Line: p.Line + doc.LineOf() - 1}}
 			switch {
@@ -97,7 +99,8 @@ func (l *gitopsSource) sourcePaths() []string {
 		}
 		return out
 	case helmRelease:
-		if l.textAt("spec", "chart", "spec", "sourceRef", "kind") != "HelmRepository" && l.textAt("spec", "chart", "spec", "chart") != "" {
+		if l.textAt("spec", "chart", "spec", "sourceRef", "kind") != "HelmRepository" &&
+			l.textAt("spec", "chart", "spec", "chart") != "" {
 			return []string{l.textAt("spec", "chart", "spec", "chart")}
 		}
 	}
@@ -129,7 +132,8 @@ func (r *renderer) locateSources(ctx context.Context) {
 	for _, l := range all {
 		meet(l)
 		if l.kind == argoApplicationSet {
-			for url, there := range newAppSetGenerator(&r.workspace, &r.repositories, l).findRepositories(ctx, l.listAt("spec", "generators")) {
+			for url, there := range newAppSetGenerator(&r.workspace, &r.repositories, l).findRepositories(ctx,
+				l.listAt("spec", "generators")) {
 				r.repositories.recordRepository(sourceRepository{"argo", url, url}, there)
 			}
 		}
@@ -186,7 +190,8 @@ func (r *renderer) findTopmost(begins func(l *gitopsSource, dir string) bool) *g
 				if !ok || !r.repositories.isLocal(to.sourceRepositories()[i]) || !begins(l, dir.String()) {
 					continue
 				}
-				if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at), l.origin.Compare(best.origin)) < 0 {
+				if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at),
+					l.origin.Compare(best.origin)) < 0 {
 					best, at = l, dir.String()
 				}
 			}
@@ -222,7 +227,8 @@ func (r *renderer) unfollowedSources() []*gitopsSource {
 		if r.seen[l.identityKey()] {
 			return true
 		}
-		return len(paths) == 0 && len(l.applications) == 0 || slices.ContainsFunc(paths, func(path string) bool { return r.reachedPaths[l.kind+" "+path] })
+		return len(paths) == 0 && len(l.applications) == 0 ||
+			slices.ContainsFunc(paths, func(path string) bool { return r.reachedPaths[l.kind+" "+path] })
 	})
 }
 
@@ -265,7 +271,8 @@ func (r *omissions) addOmission(o omission, which fmt.Stringer) {
 // addMissingParts tells what a build went without.
 func (r *omissions) addMissingParts(lacks []kustomize.MissingPart) {
 	for _, l := range lacks {
-		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true}, l.Kustomization)
+		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true},
+			l.Kustomization)
 	}
 }
 
@@ -288,7 +295,8 @@ func (o *omission) toProblem() model.Problem {
 		if n > most {
 			names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
 		}
-		message = fmt.Sprintf("%d %ss are %s: %s (%s%s)", n, path.Base(o.kind), not, o.why, strings.Join(names, ", "), more)
+		message = fmt.Sprintf("%d %ss are %s: %s (%s%s)", n, path.Base(o.kind), not, o.why, strings.Join(names, ", "),
+			more)
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: message, Hint: o.hint}
 	if o.informative {

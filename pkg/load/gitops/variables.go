@@ -138,7 +138,8 @@ func (f *postBuild) objectText(o *resource.Resource) ([]byte, error) {
 	if err := add(f.labels, o.GetLabels(), func(m map[string]string) error { return o.SetLabels(m) }); err != nil {
 		return nil, err
 	}
-	if err := add(f.annotations, o.GetAnnotations(), func(m map[string]string) error { return o.SetAnnotations(m) }); err != nil {
+	if err := add(f.annotations, o.GetAnnotations(),
+		func(m map[string]string) error { return o.SetAnnotations(m) }); err != nil {
 		return nil, err
 	}
 	return o.MarshalJSON()
@@ -198,7 +199,8 @@ func (r *manifestIndex) updateIndex() {
 				if model.Text(v, "apiVersion") != "v1" {
 					continue
 				}
-				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default") + "/" + model.Text(v, "metadata", "name")
+				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default") + "/" +
+					model.Text(v, "metadata", "name")
 				switch model.Text(v, "kind") {
 				case "ConfigMap":
 					r.configMapData[id] = textMapAt(v, "data")

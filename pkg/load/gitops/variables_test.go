@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// An optional Secret that is not in the input counts as missing. Where something asks for what it may have, that is told.
+// An optional Secret that is not in the input counts as missing. Where something asks for what it
+// may have, that is told.
 func TestVariablesOfMissingSecrets(t *testing.T) {
 	const from = "  postBuild: {substitute: {APP: echo}, substituteFrom: [{kind: Secret, name: none, optional: true}]}\n"
 	loadtest.Write(t, map[string]string{
@@ -21,15 +22,18 @@ func TestVariablesOfMissingSecrets(t *testing.T) {
 		"info NamespaceAssumed: 2 objects have no namespace: default is assumed")
 }
 
-// The keys of a Secret can be read where its values are not: only these variables stay as they stand.
+// The keys of a Secret can be read where its values are not: only these variables stay as they
+// stand.
 func TestVariablesOfSecrets(t *testing.T) {
 	const from = "  postBuild: {substitute: {APP: echo, GIVEN: own}, substituteFrom: [{kind: ConfigMap, name: settings}, {kind: Secret, name: hidden}]}\n"
 	loadtest.Write(t, map[string]string{
-		"ks.yaml":       fluxTo("a", "./a", from) + "---\n" + fluxTo("b", "./b", from) + "---\n" + fluxTo("secrets", "./secrets", ""),
+		"ks.yaml": fluxTo("a", "./a", from) + "---\n" + fluxTo("b", "./b", from) + "---\n" + fluxTo("secrets",
+			"./secrets", ""),
 		"settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\ndata: {TIER: gold, BOTH: open}\n",
 		"secrets/s.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: hidden, namespace: flux-system}\n" +
 			"stringData: {DOMAIN: 'ENC[AES256_GCM,data:x]', BOTH: 'ENC[AES256_GCM,data:x]', GIVEN: 'ENC[AES256_GCM,data:x]'}\nsops: {version: 3.9.0}\n",
-		"a/a.yaml": bare("${APP}") + "spec: {kind: '${KIND:-Route}', to: '${TO_2:-${TO:-${APP}}}', host: '${DOMAIN:-none}', both: '${BOTH}', given: '${GIVEN}', tier: '${TIER}'}\n",
+		"a/a.yaml": bare("${APP}") +
+			"spec: {kind: '${KIND:-Route}', to: '${TO_2:-${TO:-${APP}}}', host: '${DOMAIN:-none}', both: '${BOTH}', given: '${GIVEN}', tier: '${TIER}'}\n",
 		"b/b.yaml": bare("b") + "spec: {to: '${TO:-${APP}}'}\n",
 	})
 	s := rendered(t, ".")
@@ -48,5 +52,6 @@ func TestVariablesOfSecrets(t *testing.T) {
 			notes = append(notes, line)
 		}
 	}
-	loadtest.Same(t, notes, "warning NotEvaluated: ks.yaml:1: Kustomization flux-system/a is rendered in part: variables come from Secrets, whose values are not read")
+	loadtest.Same(t, notes,
+		"warning NotEvaluated: ks.yaml:1: Kustomization flux-system/a is rendered in part: variables come from Secrets, whose values are not read")
 }

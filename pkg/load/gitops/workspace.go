@@ -41,7 +41,8 @@ type workspace struct {
 }
 
 func newWorkspace(walk *kustomize.Walk, limits document.Limits) workspace {
-	return workspace{fileSystem: filesys.MakeFsOnDisk(), walk: walk, limits: limits, folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{},
+	return workspace{fileSystem: filesys.MakeFsOnDisk(), walk: walk, limits: limits,
+		folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{},
 		usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}
 }
 
@@ -105,7 +106,8 @@ func (r *renderer) scanUsedFiles(ctx context.Context) error {
 		if !input.IsManifest(real) {
 			continue
 		}
-		s := kustomize.FileLocation{Dir: filesys.ConfirmedDir(filepath.Dir(real)), File: filepath.Base(real), Name: r.workspace.displayName(real)}
+		s := kustomize.FileLocation{Dir: filesys.ConfirmedDir(filepath.Dir(real)), File: filepath.Base(real),
+			Name: r.workspace.displayName(real)}
 		text, err := r.workspace.walk.ReadFile(ctx, s)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -196,7 +198,8 @@ func (r *workspace) findKustomizationFile(dir filesys.ConfirmedDir) string {
 // generateKustomization returns the kustomization of a folder that has none: all manifests in it
 // and below, where folders with a kustomization stand for themselves.
 func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kustomization, error) {
-	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
+	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion,
+		Kind: types.KustomizationKind}}
 	var list func(below string) error
 	list = func(below string) error {
 		entries, err := r.fileSystem.ReadDir(dir.Join(below))
@@ -247,8 +250,9 @@ func (r *renderer) addOmissionProblems() {
 		if n > 1 {
 			message = fmt.Sprintf("%d manifests are not read: the kustomization of the folder does not name them", n)
 		}
-		r.reader.Problems = append(r.reader.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: message,
-			Hint: "kustomize does not deploy them; name them under resources if they are to be"})
+		r.reader.Problems = append(r.reader.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			Message: message,
+			Hint:    "kustomize does not deploy them; name them under resources if they are to be"})
 	}
 	if idle := r.unfollowedSources(); len(idle) > 0 {
 		o := &omission{kind: idle[0].kind, why: "nothing that is read leads to it", informative: true}

@@ -103,8 +103,10 @@ func (c *Renderer) runHelm(ctx context.Context, home string, args []string) ([]b
 	cmd := exec.CommandContext(ctx, c.program, args...)
 	cmd.Dir, cmd.WaitDelay = home, time.Second
 	none := filepath.Join(home, "none")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "KUBECONFIG=" + none, "HELM_NO_PLUGINS=1", "HELM_PLUGINS=" + none,
-		"HELM_CONFIG_HOME=" + none, "HELM_CACHE_HOME=" + none, "HELM_DATA_HOME=" + none, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "KUBECONFIG=" + none,
+		"HELM_NO_PLUGINS=1", "HELM_PLUGINS=" + none,
+		"HELM_CONFIG_HOME=" + none, "HELM_CACHE_HOME=" + none, "HELM_DATA_HOME=" + none, "SYSTEMROOT=" +
+			os.Getenv("SYSTEMROOT")}
 	out, words := document.NewBoundedBuffer(maxRenderedBytes), document.NewBoundedBuffer(64<<10)
 	cmd.Stdout, cmd.Stderr = out, words
 	err := cmd.Run()
@@ -114,7 +116,8 @@ func (c *Renderer) runHelm(ctx context.Context, home string, args []string) ([]b
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("helm does not end within %s", maxChartTime)
 	case err != nil:
-		return nil, errors.New("helm says: " + strings.ReplaceAll(document.ProgramFailure(words.String(), err), home+string(filepath.Separator), ""))
+		return nil, errors.New("helm says: " + strings.ReplaceAll(document.ProgramFailure(words.String(), err),
+			home+string(filepath.Separator), ""))
 	}
 	return out.Bytes(), nil
 }

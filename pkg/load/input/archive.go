@@ -18,7 +18,8 @@ import (
 // IsGzip reports whether text is compressed.
 func IsGzip(text []byte) bool { return bytes.HasPrefix(text, []byte{0x1f, 0x8b}) }
 
-// What an archive may hold. Manifests and dumps of clusters pack to between a tenth and a fiftieth of their size.
+// What an archive may hold. Manifests and dumps of clusters pack to between a tenth and a fiftieth
+// of their size.
 const (
 	maxUnpackFactor   = 200      // times its own size,
 	minUnpackLimit    = 16 << 20 // if it unpacks to more than this
@@ -33,7 +34,8 @@ func (r *Reader) unpackFile(ctx context.Context, s File, packed []byte) ([]docum
 		return r.addUnusableArchive(s, err)
 	}
 	most := max(minUnpackLimit, maxUnpackFactor*int64(len(packed)))
-	in := bufio.NewReader(&boundedReader{in: z, ctx: ctx, remaining: min(most, r.Remaining), err: cmp.Or(r.checkRemaining(most), fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor))})
+	in := bufio.NewReader(&boundedReader{in: z, ctx: ctx, remaining: min(most, r.Remaining),
+		err: cmp.Or(r.checkRemaining(most), fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor))})
 	if !IsTar(in) {
 		text, err := readAllOf(ctx, in, 0)
 		switch {

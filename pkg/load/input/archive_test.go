@@ -28,7 +28,8 @@ func TestArchiveBeyondLimit(t *testing.T) {
 		t.Fatal("packing")
 	}
 	r := &Reader{Remaining: 3_000}
-	if _, err := r.unpackFile(context.Background(), File{Name: "x.tgz"}, packed.Bytes()); err != nil || len(r.Problems) != 1 || r.Problems[0].Code != model.LimitExceeded {
+	if _, err := r.unpackFile(context.Background(), File{Name: "x.tgz"}, packed.Bytes()); err != nil ||
+		len(r.Problems) != 1 || r.Problems[0].Code != model.LimitExceeded {
 		t.Errorf("%v, %v", r.Problems, err)
 	}
 }

@@ -71,7 +71,8 @@ func (f *Finder) addPath(p string) error {
 	info, err := os.Stat(p)
 	switch {
 	case err != nil && (strings.HasPrefix(p, "http://") || strings.HasPrefix(p, "https://")):
-		return &document.Error{What: p, Err: errors.New("addresses are not read"), Hint: "download it first, or pipe it in with -f -"}
+		return &document.Error{What: p, Err: errors.New("addresses are not read"),
+			Hint: "download it first, or pipe it in with -f -"}
 	case err != nil:
 		return document.PathError(name, err)
 	case !info.IsDir():
@@ -83,7 +84,8 @@ func (f *Finder) addPath(p string) error {
 		return err
 	}
 	if !found {
-		return &document.Error{What: name, Err: errors.New("the folder holds no manifests"), Hint: emptyFolderHint(p, f.recursive)}
+		return &document.Error{What: name, Err: errors.New("the folder holds no manifests"),
+			Hint: emptyFolderHint(p, f.recursive)}
 	}
 	return nil
 }
@@ -100,8 +102,9 @@ func (f *Finder) addFile(s File) {
 	f.Files = append(f.Files, s)
 }
 
-// addFolder adds the manifests of a folder by name, and those of its sub-folders if asked to. Hidden entries are skipped;
-// links to folders are not followed, so nothing is reached in a circle. It reports whether there was any manifest.
+// addFolder adds the manifests of a folder by name, and those of its sub-folders if asked to.
+// Hidden entries are skipped; links to folders are not followed, so nothing is reached in a circle.
+// It reports whether there was any manifest.
 func (f *Finder) addFolder(dir, name string) (found bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -162,7 +165,8 @@ func IsKustomization(name string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
 }
 
-// RealPath tells files apart: the absolute path without links, or as much of that as can be found out.
+// RealPath tells files apart: the absolute path without links, or as much of that as can be found
+// out.
 func RealPath(p string) string {
 	if p == "" {
 		return ""

@@ -57,11 +57,13 @@ func (r *Reader) splitFile(s File, text []byte) ([]document.Raw, error) {
 		return document.SplitBatched(s.documentFile(), text), nil
 	}
 	if r.SnapshotHeader != nil {
-		return nil, &document.Error{What: s.Name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
+		return nil, &document.Error{What: s.Name, Err: errors.New("a second snapshot; an answer is about one cluster"),
+			Hint: "name one of them"}
 	}
 	header, pieces, err := splitSnapshot(s.documentFile(), text)
 	if err != nil {
-		r.addBrokenFile(s, "the snapshot cannot be read: "+err.Error(), "take it anew with: kubectl dopolicy snapshot -o FILE")
+		r.addBrokenFile(s, "the snapshot cannot be read: "+err.Error(),
+			"take it anew with: kubectl dopolicy snapshot -o FILE")
 		return nil, nil
 	}
 	r.SnapshotHeader = header
@@ -70,7 +72,8 @@ func (r *Reader) splitFile(s File, text []byte) ([]document.Raw, error) {
 
 // addBrokenFile reports a file that cannot be read as what it is. The others are read all the same.
 func (r *Reader) addBrokenFile(s File, what, hint string) {
-	r.Problems = append(r.Problems, model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{File: s.Name, Line: 1},
+	r.Problems = append(r.Problems, model.Problem{Severity: model.Error, Code: model.InvalidYAML,
+		Origin:  &model.Origin{File: s.Name, Line: 1},
 		Message: "not used: " + what, Hint: hint})
 }
 

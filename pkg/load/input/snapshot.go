@@ -16,7 +16,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// headerSearchBytes is within how many bytes the beginning of a file tells whether it is a snapshot.
+// headerSearchBytes is within how many bytes the beginning of a file tells whether it is a
+// snapshot.
 const headerSearchBytes = 256
 
 // IsSnapshot reports whether a file begins with the header of a snapshot, as YAML or JSON.
@@ -26,10 +27,12 @@ func IsSnapshot(text []byte) bool {
 	if !bytes.Contains(begin, []byte(document.SnapshotGroup)) {
 		return false
 	}
-	return bytes.Contains(begin, []byte("kind: "+model.SnapshotKind+"\n")) || bytes.Contains(bytes.ReplaceAll(begin, []byte(" "), nil), []byte(`"kind":"`+model.SnapshotKind+`"`))
+	return bytes.Contains(begin, []byte("kind: "+model.SnapshotKind+"\n")) ||
+		bytes.Contains(bytes.ReplaceAll(begin, []byte(" "), nil), []byte(`"kind":"`+model.SnapshotKind+`"`))
 }
 
-// splitSnapshot reads the header of a snapshot and cuts out its objects, which are documents that follow it or, in JSON, its items.
+// splitSnapshot reads the header of a snapshot and cuts out its objects, which are documents that
+// follow it or, in JSON, its items.
 func splitSnapshot(file document.File, text []byte) (h *model.Header, pieces []document.Raw, err error) {
 	var header []byte
 	if text[document.FindContentStart(text)] == '{' {

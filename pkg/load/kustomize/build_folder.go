@@ -42,8 +42,10 @@ func Build(ctx context.Context, o Options, in *input.Reader) ([]document.Raw, er
 // kustomizations with charts are refused.
 func NewWalk(in *input.Reader, limits document.Limits, charts *helm.Renderer) *Walk {
 	return &Walk{
-		fileSystem: &checkedFileSystem{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{}, overrides: map[string][]byte{}},
-		reader:     in, limits: limits, charts: charts, manifestsByPath: map[string][]document.Manifest{}, declarations: map[string][]declaration{}, generatedFiles: map[string]string{},
+		fileSystem: &checkedFileSystem{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{},
+			overrides: map[string][]byte{}},
+		reader: in, limits: limits, charts: charts, manifestsByPath: map[string][]document.Manifest{},
+		declarations: map[string][]declaration{}, generatedFiles: map[string]string{},
 	}
 }
 
@@ -59,8 +61,9 @@ func (w *Walk) OpenFolder(ctx context.Context, dir filesys.ConfirmedDir, name st
 
 // FolderBuild asks for a build of a folder that goes without what is missing.
 type FolderBuild struct {
-	Dir          filesys.ConfirmedDir
-	AllowedRoot  filesys.ConfirmedDir                     // where files may lie that are not below the folder of their kustomization; "": nowhere
+	Dir filesys.ConfirmedDir
+	// where files may lie that are not below the folder of their kustomization; "": nowhere
+	AllowedRoot  filesys.ConfirmedDir
 	Name         string                                   // of the folder, as the user would type it
 	Generated    *types.Kustomization                     // used instead of a file, if the folder holds none
 	Modify       func(*types.Kustomization)               // changes what the file says; nil: nothing is changed
@@ -78,7 +81,8 @@ func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, 
 		return nil, nil, err
 	}
 	pieces, err := next.buildDocuments(ctx, libraryRun{root: root, limits: o.Limits, finishObject: o.FinishObject})
-	if err != nil && len(next.missingParts) > 0 && ctx.Err() == nil && !IsUnfinished(err) { // what fails may need what is missing
+	// what fails may need what is missing
+	if err != nil && len(next.missingParts) > 0 && ctx.Err() == nil && !IsUnfinished(err) {
 		err = next.missingParts[0].refusal
 	}
 	return pieces, next.missingParts, err
@@ -89,7 +93,8 @@ func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, 
 func (w *Walk) forNextBuild() *Walk {
 	next := *w
 	next.visits, next.missingParts = 0, nil
-	next.fileSystem = &checkedFileSystem{FileSystem: w.fileSystem.FileSystem, files: w.fileSystem.files, overrides: map[string][]byte{}}
+	next.fileSystem = &checkedFileSystem{FileSystem: w.fileSystem.FileSystem, files: w.fileSystem.files,
+		overrides: map[string][]byte{}}
 	return &next
 }
 
@@ -103,8 +108,10 @@ func (w *Walk) buildDocuments(ctx context.Context, b libraryRun) ([]document.Raw
 	pieces := make([]document.Raw, len(objects))
 	for i, o := range objects {
 		at := w.originOf(b.root, o)
-		// The text is a single line, so that whatever is found in it is reported at the line of the object.
-		pieces[i] = document.Raw{File: document.File{Name: at.File, Named: true}, Line: at.Line, Text: o.json, IsStream: true}
+		// The text is a single line, so that whatever is found in it is reported at the line of the
+		// object.
+		pieces[i] = document.Raw{File: document.File{Name: at.File, Named: true}, Line: at.Line, Text: o.json,
+			IsStream: true}
 	}
 	return pieces, nil
 }

@@ -40,7 +40,8 @@ func (w *Walk) checkPluginConfig(ctx context.Context, of entry, v any) error {
 	case v == nil:
 		return nil
 	case version != "builtin":
-		return of.newRefusal(BuildHint, "%s of %q is not built into kustomize, and programs are not run", cmp.Or(kind, "something"), version)
+		return of.newRefusal(BuildHint, "%s of %q is not built into kustomize, and programs are not run",
+			cmp.Or(kind, "something"), version)
 	case strings.HasPrefix(kind, "Helm"):
 		of.role = asChart
 		return w.followEntry(ctx, of)
@@ -59,7 +60,8 @@ func listConfigEntries(of entry, v any) []entry {
 	fields := []struct {
 		name string
 		role entryRole
-	}{{"path", asConfig}, {"targetFilePath", asData}, {"paths", asPatch}, {"patch", asInline}, {"patches", asInline}, {"jsonOp", asInline},
+	}{{"path", asConfig}, {"targetFilePath", asData}, {"paths", asPatch}, {"patch", asInline}, {"patches",
+		asInline}, {"jsonOp", asInline},
 		{"files", asData}, {"envs", asEnv}, {"env", asEnv}, {"literals", asLiteral}}
 	var out []entry
 	m, _ := v.(map[string]any)
@@ -74,7 +76,8 @@ func listConfigEntries(of entry, v any) []entry {
 			}
 			for _, f := range fields {
 				if text, ok := v.(string); ok && text != "" && strings.EqualFold(f.name, key) {
-					out = append(out, entry{role: f.role, kustomization: of.kustomization, origin: of.origin, field: f.name, text: text})
+					out = append(out, entry{role: f.role, kustomization: of.kustomization, origin: of.origin,
+						field: f.name, text: text})
 				}
 			}
 		}

@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// hasCircularRefs reports whether OpenAPI definitions refer to each other in a circle, or one to the next so often that it might as well be
-// one: the library follows them without end, and takes the program with it.
+// hasCircularRefs reports whether OpenAPI definitions refer to each other in a circle, or one to
+// the next so often that it might as well be one: the library follows them without end, and takes
+// the program with it.
 func hasCircularRefs(definitions any) bool {
 	const longest = 1000
 	byName := map[string][]any{}

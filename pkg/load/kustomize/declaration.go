@@ -27,7 +27,8 @@ func (w *Walk) addDeclarations(s FileLocation, docs []document.Manifest) {
 				group = ""
 			}
 			list = append(list, declaration{
-				kind: model.GroupKind{Group: group, Kind: model.Text(v, "kind")}, name: model.Text(v, "metadata", "name"), line: doc.LineOf(),
+				kind: model.GroupKind{Group: group, Kind: model.Text(v, "kind")}, name: model.Text(v, "metadata",
+					"name"), line: doc.LineOf(),
 			})
 		}
 	}

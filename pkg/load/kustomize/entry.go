@@ -27,11 +27,13 @@ const (
 	asLiteral                    // KEY=VALUE
 	asInline                     // YAML
 	asPatch                      // YAML, else the path of a YAML file
-	asPlugin                     // YAML that configures generators or transformers, else the path of a file or folder of such
-	asChart                      // whatever inflates a chart
+	// YAML that configures generators or transformers, else the path of a file or folder of such
+	asPlugin
+	asChart // whatever inflates a chart
 )
 
-// entry is a text in a kustomization, or in the configuration of a built-in generator or transformer.
+// entry is a text in a kustomization, or in the configuration of a built-in generator or
+// transformer.
 type entry struct {
 	role          entryRole
 	kustomization *Kustomization // paths count from its folder
@@ -42,12 +44,14 @@ type entry struct {
 
 // newRefusal returns the error that ends the walk at e.
 func (e entry) newRefusal(hint, format string, args ...any) error {
-	return &document.Error{What: e.origin.String(), Err: errors.New(e.field + ": " + fmt.Sprintf(format, args...)), Hint: hint}
+	return &document.Error{What: e.origin.String(), Err: errors.New(e.field + ": " + fmt.Sprintf(format, args...)),
+		Hint: hint}
 }
 
 // newRemoteRefusal returns the error for what would have to be fetched.
 func (e entry) newRemoteRefusal(address string) error {
-	return e.newRefusal("download it and name the copy; if it is a path, write ./ in front", "%s is remote, and nothing is fetched", address)
+	return e.newRefusal("download it and name the copy; if it is a path, write ./ in front",
+		"%s is remote, and nothing is fetched", address)
 }
 
 // newChartRefusal returns the error for a chart.
@@ -63,7 +67,9 @@ type entryList struct {
 
 // addText adds the text at a path of the kustomization file, which begins with a field.
 func (l *entryList) addText(r entryRole, text string, at ...string) {
-	l.entries = append(l.entries, entry{role: r, kustomization: l.kustomization, origin: model.Origin{File: l.kustomization.file.Name, Line: l.kustomization.doc.LineOf(at...)}, field: at[0], text: text})
+	l.entries = append(l.entries, entry{role: r, kustomization: l.kustomization,
+		origin: model.Origin{File: l.kustomization.file.Name, Line: l.kustomization.doc.LineOf(at...)},
+		field:  at[0], text: text})
 }
 
 // addOptional adds the text unless it is empty, as optional fields may be.

@@ -119,7 +119,8 @@ func (w *Walk) checkFile(ctx context.Context, e entry, s FileLocation) error {
 	case s.File == "":
 		return e.newRefusal("name the files in it", "%s is a folder", s.Name)
 	case !s.Dir.HasPrefix(e.kustomization.Dir) && (w.allowedRoot == "" || !s.Dir.HasPrefix(w.allowedRoot)):
-		return e.newRefusal("kustomize reads files only from the folder of the kustomization and those below it", "%s is outside of %s", s.Name, e.kustomization.Name)
+		return e.newRefusal("kustomize reads files only from the folder of the kustomization and those below it",
+			"%s is outside of %s", s.Name, e.kustomization.Name)
 	case e.role == asData || e.role == asEnv:
 		text, err := w.ReadFile(ctx, s)
 		if err == nil && e.role == asEnv && !utf8.Valid(text) {

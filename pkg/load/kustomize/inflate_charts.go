@@ -18,18 +18,21 @@ func (w *Walk) inflateCharts(ctx context.Context, k *Kustomization) error {
 		return nil
 	}
 	for i, c := range k.HelmCharts {
-		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name, Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
+		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name,
+			Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
 		at := k.chartPath(c)
 		dir, err := filesys.ConfirmDir(w.fileSystem, k.Dir.Join(at))
 		if err != nil || !dir.HasPrefix(k.Dir) && (w.allowedRoot == "" || !dir.HasPrefix(w.allowedRoot)) {
-			missing := e.newRefusal(BuildHint, "the chart %s is not there (%s), and nothing is fetched", c.Name, path.Join(k.Name, at))
+			missing := e.newRefusal(BuildHint, "the chart %s is not there (%s), and nothing is fetched", c.Name,
+				path.Join(k.Name, at))
 			if !w.allowMissing {
 				return missing
 			}
 			w.addMissingPart(e, "a chart of it is not in the input, and nothing is fetched", helm.RenderHint, missing)
 			continue
 		}
-		what := helm.Release{Dir: dir, Name: c.ReleaseName, Namespace: c.Namespace, IncludeCRDs: c.IncludeCRDs, WithoutDefaults: c.ValuesMerge == "replace"}
+		what := helm.Release{Dir: dir, Name: c.ReleaseName, Namespace: c.Namespace, IncludeCRDs: c.IncludeCRDs,
+			WithoutDefaults: c.ValuesMerge == "replace"}
 		if what.Name == "" {
 			what.Name = "release-name"
 		}

@@ -35,7 +35,8 @@ resources:
 - routes.yaml
 - gateways/gateway.yaml
 `,
-	"base/routes.yaml": "# routes\n" + loadtest.Thing("a") + "---\n" + loadtest.Thing("b") + "spec: {list: [on, 'on', 010, 1e3]}\n",
+	"base/routes.yaml": "# routes\n" + loadtest.Thing("a") + "---\n" + loadtest.Thing("b") +
+		"spec: {list: [on, 'on', 010, 1e3]}\n",
 	"base/gateways/gateway.yaml": `apiVersion: v1
 kind: List
 items:
@@ -103,10 +104,12 @@ func TestKustomizationIsBuilt(t *testing.T) {
 	}
 }
 
-// Values are those that kubectl would apply: the library reads YAML 1.2, writes what it read, and that is not read again as YAML 1.1.
+// Values are those that kubectl would apply: the library reads YAML 1.2, writes what it read, and
+// that is not read again as YAML 1.1.
 func TestKustomizationValues(t *testing.T) {
 	loadtest.Write(t, shop)
-	list, _ := built(t, "base").Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "ns", Name: "b"}).Get("spec", "list").([]any)
+	list, _ := built(t, "base").Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "ns",
+		Name: "b"}).Get("spec", "list").([]any)
 	if len(list) != 4 || list[0] != "on" || list[1] != "on" || list[2] != int64(8) {
 		t.Errorf("got %#v", list)
 	}
@@ -118,13 +121,16 @@ func TestKustomizationNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a base/routes.yaml:2", "thing/ns/b base/routes.yaml:6", "gateway/mine/external base/gateways/gateway.yaml:1",
+	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a base/routes.yaml:2", "thing/ns/b base/routes.yaml:6",
+		"gateway/mine/external base/gateways/gateway.yaml:1",
 		"info NamespaceAssumed: 1 object has no namespace: mine is assumed (another can be given with -n)")
 }
 
 // Objects keep the annotations that a kustomization asks for.
 func TestKustomizationAnnotations(t *testing.T) {
-	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\nbuildMetadata: [originAnnotations]\n", "a.yaml": loadtest.Thing("a")})
+	loadtest.Write(t,
+		map[string]string{"kustomization.yaml": "resources: [a.yaml]\nbuildMetadata: [originAnnotations]\n",
+			"a.yaml": loadtest.Thing("a")})
 	for _, o := range built(t, ".").Objects {
 		if got := o.Annotations["config.kubernetes.io/origin"]; got != "path: a.yaml\n" {
 			t.Errorf("got %q", got)
@@ -135,7 +141,8 @@ func TestKustomizationAnnotations(t *testing.T) {
 // Problems with an object are reported where its file declares it.
 func TestKustomizationProblems(t *testing.T) {
 	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n",
-		"a.yaml": "\n" + strings.Replace(loadtest.Thing("a"), "namespace: ns", "namespace: ns, creationTimestamp: yesterday", 1)})
+		"a.yaml": "\n" + strings.Replace(loadtest.Thing("a"), "namespace: ns",
+			"namespace: ns, creationTimestamp: yesterday", 1)})
 	loadtest.Same(t, loadtest.Describe(built(t, ".")), "thing/ns/a a.yaml:2",
 		"warning WrongType thing/ns/a a.yaml:2: metadata.creationTimestamp is not a time like 2006-01-02T15:04:05Z and is left out")
 }
@@ -150,7 +157,8 @@ func TestKustomizationFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := built(t, filepath.Join(dir, "prod")).Objects[2].Origin.File; got != filepath.ToSlash(filepath.Join(dir, "../base/routes.yaml")) {
+	if got := built(t, filepath.Join(dir, "prod")).Objects[2].Origin.File; got != filepath.ToSlash(filepath.Join(dir,
+		"../base/routes.yaml")) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -26,8 +26,10 @@ type libraryRun struct {
 	root       *Kustomization
 	limits     document.Limits
 
-	allowAnyFolder bool                                     // files need not be below the folders of their kustomizations
-	finishObject   func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
+	// files need not be below the folders of their kustomizations
+	allowAnyFolder bool
+	// makes the text of an object; nil: it is that of the library
+	finishObject func(*resource.Resource) ([]byte, error)
 }
 
 // builtObject is an object that came out of a build.

@@ -25,7 +25,8 @@ func (k kustomizationName) String() string { return "kustomization " + string(k)
 
 // addMissingPart notes that a build goes without e.
 func (w *Walk) addMissingPart(e entry, why, hint string, refusal error) {
-	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(e.kustomization.Name), Origin: e.origin, Why: why, Hint: hint, refusal: refusal})
+	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(e.kustomization.Name),
+		Origin: e.origin, Why: why, Hint: hint, refusal: refusal})
 }
 
 // removeMissingParts takes out of a kustomization the objects that would have to be fetched, and
@@ -43,8 +44,10 @@ func (w *Walk) removeMissingParts(k *Kustomization) error {
 				kept = append(kept, text)
 				continue
 			}
-			e := entry{role: asObjects, kustomization: k, origin: model.Origin{File: k.file.Name, Line: k.doc.LineOf(field, strconv.Itoa(i))}, field: field, text: text}
-			w.addMissingPart(e, "objects are remote, and nothing is fetched", "download it and name the copy; if it is a path, write ./ in front", e.newRemoteRefusal(text))
+			e := entry{role: asObjects, kustomization: k, origin: model.Origin{File: k.file.Name,
+				Line: k.doc.LineOf(field, strconv.Itoa(i))}, field: field, text: text}
+			w.addMissingPart(e, "objects are remote, and nothing is fetched",
+				"download it and name the copy; if it is a path, write ./ in front", e.newRemoteRefusal(text))
 		}
 		return kept
 	}
@@ -52,7 +55,8 @@ func (w *Walk) removeMissingParts(k *Kustomization) error {
 	//lint:ignore SA1019 it is still built
 	k.Bases = local("bases", k.Bases)
 	if w.charts == nil && len(k.HelmCharts) > 0 {
-		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name, Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
+		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name,
+			Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
 		w.addMissingPart(e, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
 		k.HelmCharts, k.HelmGlobals = nil, nil
 	}

@@ -31,60 +31,105 @@ func TestKustomizationIsRefused(t *testing.T) {
 		root  string            // the text of kustomization.yaml
 		want  string
 	}{
-		{"chart", nil, "resources: [a.yaml]\nhelmCharts: [{name: x, repo: https://example.com}]\n", "kustomization.yaml:2: helmCharts: charts are not inflated"},
-		{"old chart", nil, "helmChartInflationGenerator:\n- {chartName: x}\n", "kustomization.yaml:2: helmChartInflationGenerator: charts are not inflated"},
-		{"chart generator", map[string]string{"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: x}\n"}, "generators: [g.yaml]\n",
+		{"chart", nil, "resources: [a.yaml]\nhelmCharts: [{name: x, repo: https://example.com}]\n",
+			"kustomization.yaml:2: helmCharts: charts are not inflated"},
+		{"old chart", nil, "helmChartInflationGenerator:\n- {chartName: x}\n",
+			"kustomization.yaml:2: helmChartInflationGenerator: charts are not inflated"},
+		{"chart generator",
+			map[string]string{
+				"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: x}\n"},
+			"generators: [g.yaml]\n",
 			"g.yaml:1: generators: charts are not inflated"},
-		{"program", map[string]string{"g.yaml": "---\n# x\napiVersion: example.com/v1\nkind: Make\nmetadata: {name: x}\n"}, "resources: [a.yaml]\ngenerators: [g.yaml]\n",
+		{"program",
+			map[string]string{"g.yaml": "---\n# x\napiVersion: example.com/v1\nkind: Make\nmetadata: {name: x}\n"},
+			"resources: [a.yaml]\ngenerators: [g.yaml]\n",
 			`g.yaml:3: generators: Make of "example.com/v1" is not built into kustomize, and programs are not run`},
-		{"function", nil, "transformers:\n- |\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: x, annotations: {config.kubernetes.io/function: 'exec: {path: ./x}'}}\n",
+		{"function", nil,
+			"transformers:\n- |\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: x, annotations: {config.kubernetes.io/function: 'exec: {path: ./x}'}}\n",
 			`kustomization.yaml:2: transformers: ConfigMap of "v1" is not built into kustomize, and programs are not run`},
-		{"list of programs", nil, "validators:\n- '{apiVersion: v1, kind: List, items: [{apiVersion: builtin/v1, kind: X, metadata: {name: x}}]}'\n",
+		{"list of programs", nil,
+			"validators:\n- '{apiVersion: v1, kind: List, items: [{apiVersion: builtin/v1, kind: X, metadata: {name: x}}]}'\n",
 			`kustomization.yaml:2: validators: X of "builtin/v1" is not built into kustomize, and programs are not run`},
-		{"merged configuration", map[string]string{"t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: &m {name: x}\n<<: {path: a}\n"}, "transformers: [t.yaml]\n",
+		{"merged configuration",
+			map[string]string{
+				"t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: &m {name: x}\n<<: {path: a}\n"},
+			"transformers: [t.yaml]\n",
 			"t.yaml:1: transformers: << cannot be used here"},
-		{"folder that changes transformers", map[string]string{"t/kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x\n"}, "transformers: [t]\n",
+		{"folder that changes transformers",
+			map[string]string{"t/kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x\n"}, "transformers: [t]\n",
 			"t/kustomization.yaml: a folder of generators or transformers may only list resources"},
-		{"missing file", nil, "resources:\n- a.yaml\n- b.yaml\n", "kustomization.yaml:3: resources: there is no b.yaml"},
-		{"missing patch", nil, "resources: [a.yaml]\npatches:\n- path: p.yaml\n", "kustomization.yaml:3: patches: there is no p.yaml"},
-		{"missing base below", map[string]string{"b/kustomization.yaml": "resources: [../c]\n"}, "resources: [b]\n", "b/kustomization.yaml:1: resources: there is no c"},
+		{"missing file", nil, "resources:\n- a.yaml\n- b.yaml\n",
+			"kustomization.yaml:3: resources: there is no b.yaml"},
+		{"missing patch", nil, "resources: [a.yaml]\npatches:\n- path: p.yaml\n",
+			"kustomization.yaml:3: patches: there is no p.yaml"},
+		{"missing base below", map[string]string{"b/kustomization.yaml": "resources: [../c]\n"}, "resources: [b]\n",
+			"b/kustomization.yaml:1: resources: there is no c"},
 		{"empty path", nil, "resources: [a.yaml, '']\n", "kustomization.yaml:1: resources: there is an empty path"},
-		{"circle", map[string]string{"b/kustomization.yaml": "resources: [../c]\n", "c/kustomization.yaml": "resources: [../b]\n"}, "resources: [b]\n",
+		{"circle", map[string]string{"b/kustomization.yaml": "resources: [../c]\n",
+			"c/kustomization.yaml": "resources: [../b]\n"}, "resources: [b]\n",
 			"c/kustomization.yaml:1: resources: a circle: b is, or holds, the folder of b/kustomization.yaml"},
-		{"itself", nil, "resources: [.]\n", "kustomization.yaml:1: resources: a circle: . is, or holds, the folder of kustomization.yaml"},
+		{"itself", nil, "resources: [.]\n",
+			"kustomization.yaml:1: resources: a circle: . is, or holds, the folder of kustomization.yaml"},
 		{"above", map[string]string{"b/kustomization.yaml": "components: [..]\n"}, "resources: [b]\n",
 			"b/kustomization.yaml:1: components: a circle: . is, or holds, the folder of b/kustomization.yaml"},
-		{"outside", map[string]string{"b/kustomization.yaml": "resources: [../a.yaml]\n"}, "resources: [b]\n", "b/kustomization.yaml:1: resources: a.yaml is outside of b"},
-		{"absolute file outside", nil, "configMapGenerator:\n- name: x\n  files: [/etc/passwd]\n", "kustomization.yaml:3: configMapGenerator: /etc/passwd is outside of ."},
-		{"absolute folder", nil, "resources: [/etc]\n", "kustomization.yaml:1: resources: the path of a kustomization is absolute"},
+		{"outside", map[string]string{"b/kustomization.yaml": "resources: [../a.yaml]\n"}, "resources: [b]\n",
+			"b/kustomization.yaml:1: resources: a.yaml is outside of b"},
+		{"absolute file outside", nil, "configMapGenerator:\n- name: x\n  files: [/etc/passwd]\n",
+			"kustomization.yaml:3: configMapGenerator: /etc/passwd is outside of ."},
+		{"absolute folder", nil, "resources: [/etc]\n",
+			"kustomization.yaml:1: resources: the path of a kustomization is absolute"},
 		{"link outside", nil, "resources: [link.yaml]\n", "kustomization.yaml:1: resources: link.yaml is outside of ."},
-		{"no kustomization", map[string]string{"b/c.yaml": ""}, "resources: [b]\n", "b: the folder holds no kustomization.yaml"},
-		{"two kustomizations", map[string]string{"b/Kustomization": "", "b/kustomization.yml": ""}, "resources: [b]\n", "b: the folder holds kustomization.yml and Kustomization"},
-		{"folder as data", map[string]string{"b/c": ""}, "configMapGenerator: [{name: x, files: [b]}]\n", "kustomization.yaml:1: configMapGenerator: b is a folder"},
+		{"no kustomization", map[string]string{"b/c.yaml": ""}, "resources: [b]\n",
+			"b: the folder holds no kustomization.yaml"},
+		{"two kustomizations", map[string]string{"b/Kustomization": "", "b/kustomization.yml": ""}, "resources: [b]\n",
+			"b: the folder holds kustomization.yml and Kustomization"},
+		{"folder as data", map[string]string{"b/c": ""}, "configMapGenerator: [{name: x, files: [b]}]\n",
+			"kustomization.yaml:1: configMapGenerator: b is a folder"},
 		{"file as component", nil, "components: [a.yaml]\n", "kustomization.yaml:1: components: a.yaml is a file"},
-		{"component as resource", map[string]string{"b/kustomization.yaml": "kind: Component\nnamePrefix: x\n"}, "resources: [b]\n",
+		{"component as resource", map[string]string{"b/kustomization.yaml": "kind: Component\nnamePrefix: x\n"},
+			"resources: [b]\n",
 			"b/kustomization.yaml: it is a component: name it under components"},
-		{"resource as component", map[string]string{"b/kustomization.yaml": "namePrefix: x\n"}, "components: [b]\n", "b/kustomization.yaml: it is no component: name it under resources"},
+		{"resource as component", map[string]string{"b/kustomization.yaml": "namePrefix: x\n"}, "components: [b]\n",
+			"b/kustomization.yaml: it is no component: name it under resources"},
 		{"empty", nil, "# nothing\n", "kustomization.yaml: there is nothing in it"},
-		{"other kind", nil, "kind: Thing\nresources: [a.yaml]\n", "kustomization.yaml: kind should be Kustomization or Component"},
-		{"unknown field", nil, "resources: [a.yaml]\n\nresurces: []\n", `kustomization.yaml:3: invalid Kustomization: json: unknown field "resurces"`},
+		{"other kind", nil, "kind: Thing\nresources: [a.yaml]\n",
+			"kustomization.yaml: kind should be Kustomization or Component"},
+		{"unknown field", nil, "resources: [a.yaml]\n\nresurces: []\n",
+			`kustomization.yaml:3: invalid Kustomization: json: unknown field "resurces"`},
 		{"broken kustomization", nil, "resources: [a.yaml\n", "kustomization.yaml:1: did not find expected ',' or ']'"},
-		{"broken resource", map[string]string{"b.yaml": "---\n" + loadtest.Thing("b") + "spec: [\n"}, "resources: [b.yaml]\n", "b.yaml:5: did not find expected node content"},
-		{"broken patch", nil, "patches:\n- patch: |\n    a: [\n", "kustomization.yaml:2: patches: did not find expected node content"},
-		{"key twice", map[string]string{"b.yaml": loadtest.Thing("b") + "kind: Thing\n"}, "resources: [b.yaml]\n", `b.yaml:4: key "kind" is written twice, on lines 2 and 4`},
-		{"bomb", map[string]string{"b.yaml": loadtest.Bomb("[", "*a%[2]d, ", "]")}, "resources: [b.yaml]\n", "b.yaml:9: aliases repeat more than 100000 keys and values"},
-		{"bomb in a patch", nil, "patches:\n- patch: |\n" + indented(loadtest.Bomb("{", "k%d: *a%d, ", "}")), "kustomization.yaml:2: patches: aliases repeat more than 100000 keys and values"},
-		{"bomb in a transformer", nil, "transformers:\n- |\n" + indented(loadtest.Bomb("{", "k%d: *a%d, ", "}")), "kustomization.yaml:2: transformers: aliases repeat more than 100000 keys and values"},
-		{"nested", map[string]string{"b.yaml": strings.Repeat("[", 5000)}, "configurations: [b.yaml]\n", "b.yaml:1: maps and lists are nested deeper than 100"},
-		{"circle of definitions", map[string]string{"b.yaml": "x/y:\n  Schema: {properties: {apiVersion: {}, kind: {}, metadata: {}, s: {$ref: x//y}}}\n"}, "crds: [b.yaml]\n",
+		{"broken resource", map[string]string{"b.yaml": "---\n" + loadtest.Thing("b") + "spec: [\n"},
+			"resources: [b.yaml]\n", "b.yaml:5: did not find expected node content"},
+		{"broken patch", nil, "patches:\n- patch: |\n    a: [\n",
+			"kustomization.yaml:2: patches: did not find expected node content"},
+		{"key twice", map[string]string{"b.yaml": loadtest.Thing("b") + "kind: Thing\n"}, "resources: [b.yaml]\n",
+			`b.yaml:4: key "kind" is written twice, on lines 2 and 4`},
+		{"bomb", map[string]string{"b.yaml": loadtest.Bomb("[", "*a%[2]d, ", "]")}, "resources: [b.yaml]\n",
+			"b.yaml:9: aliases repeat more than 100000 keys and values"},
+		{"bomb in a patch", nil, "patches:\n- patch: |\n" + indented(loadtest.Bomb("{", "k%d: *a%d, ", "}")),
+			"kustomization.yaml:2: patches: aliases repeat more than 100000 keys and values"},
+		{"bomb in a transformer", nil, "transformers:\n- |\n" + indented(loadtest.Bomb("{", "k%d: *a%d, ", "}")),
+			"kustomization.yaml:2: transformers: aliases repeat more than 100000 keys and values"},
+		{"nested", map[string]string{"b.yaml": strings.Repeat("[", 5000)}, "configurations: [b.yaml]\n",
+			"b.yaml:1: maps and lists are nested deeper than 100"},
+		{"circle of definitions",
+			map[string]string{
+				"b.yaml": "x/y:\n  Schema: {properties: {apiVersion: {}, kind: {}, metadata: {}, s: {$ref: x//y}}}\n"},
+			"crds: [b.yaml]\n",
 			"kustomization.yaml:1: crds: the definitions in b.yaml refer to each other in a circle"},
-		{"chain of definitions", map[string]string{"b.yaml": chain(5000)}, "crds: [b.yaml]\n", "kustomization.yaml:1: crds: the definitions in b.yaml refer to each other in a circle"},
-		{"no definitions", map[string]string{"b.yaml": ""}, "crds: [b.yaml]\n", "kustomization.yaml:1: crds: b.yaml is empty"},
-		{"secret literal", nil, "secretGenerator:\n- name: x\n  literals: [hush]\n", "kustomization.yaml:3: secretGenerator: there is one that is not KEY=VALUE"},
-		{"library", nil, "resources: [a.yaml]\nreplicas: [{name: x, count: 1}]\n", ".: resource with name x does not match a config with the following GVK"},
-		{"generated twice", nil, "configMapGenerator:\n- {name: x, literals: [a=b]}\n- {name: x, literals: [a=c]}\n", ".: merging from generator: id "},
-		{"no patch", nil, "resources: [a.yaml]\npatches: [{patch: 'hush: 1', target: {kind: Thing}}]\n", ".: trouble configuring builtin PatchTransformer: unable to parse SM or JSON patch from …"},
-		{"object twice", map[string]string{"b.yaml": loadtest.Thing("a")}, "resources: [a.yaml, b.yaml]\n", ".: accumulating resources"},
+		{"chain of definitions", map[string]string{"b.yaml": chain(5000)}, "crds: [b.yaml]\n",
+			"kustomization.yaml:1: crds: the definitions in b.yaml refer to each other in a circle"},
+		{"no definitions", map[string]string{"b.yaml": ""}, "crds: [b.yaml]\n",
+			"kustomization.yaml:1: crds: b.yaml is empty"},
+		{"secret literal", nil, "secretGenerator:\n- name: x\n  literals: [hush]\n",
+			"kustomization.yaml:3: secretGenerator: there is one that is not KEY=VALUE"},
+		{"library", nil, "resources: [a.yaml]\nreplicas: [{name: x, count: 1}]\n",
+			".: resource with name x does not match a config with the following GVK"},
+		{"generated twice", nil, "configMapGenerator:\n- {name: x, literals: [a=b]}\n- {name: x, literals: [a=c]}\n",
+			".: merging from generator: id "},
+		{"no patch", nil, "resources: [a.yaml]\npatches: [{patch: 'hush: 1', target: {kind: Thing}}]\n",
+			".: trouble configuring builtin PatchTransformer: unable to parse SM or JSON patch from …"},
+		{"object twice", map[string]string{"b.yaml": loadtest.Thing("a")}, "resources: [a.yaml, b.yaml]\n",
+			".: accumulating resources"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,7 +171,8 @@ func TestKustomizationsThatExplode(t *testing.T) {
 		files[fmt.Sprintf("k%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../k%d, ../k%[1]d]\n", i+1)
 	}
 	loadtest.Write(t, files)
-	if err := refused(t, "k0", load.Limits{}); !strings.HasSuffix(err.Error(), ": kustomizations are named more than 10000 times") {
+	if err := refused(t, "k0", load.Limits{}); !strings.HasSuffix(err.Error(),
+		": kustomizations are named more than 10000 times") {
 		t.Errorf("got %s", err)
 	}
 }
@@ -135,7 +181,8 @@ func TestKustomizationsThatExplode(t *testing.T) {
 func TestBuildLimits(t *testing.T) {
 	doubling := "resources: [a.yaml]\nreplacements:\n"
 	for i := range 17 {
-		doubling += fmt.Sprintf("- {source: {kind: Thing, name: a, fieldPath: spec}, targets: [{select: {kind: Thing}, fieldPaths: [spec.x%d], options: {create: true}}]}\n", i)
+		doubling += fmt.Sprintf(
+			"- {source: {kind: Thing, name: a, fieldPath: spec}, targets: [{select: {kind: Thing}, fieldPaths: [spec.x%d], options: {create: true}}]}\n", i)
 	}
 	files := map[string]string{"kustomization.yaml": doubling, "a.yaml": loadtest.Thing("a") + "spec: {a: b}\n"}
 	for _, tt := range []struct {
@@ -153,7 +200,8 @@ func TestBuildLimits(t *testing.T) {
 }
 
 func TestKustomizationIsCancelled(t *testing.T) {
-	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": string(loadtest.Routes(1000))})
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n",
+		"a.yaml": string(loadtest.Routes(1000))})
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := load.Files(ctx, load.Options{Kustomization: "."}); !errors.Is(err, context.DeadlineExceeded) {
@@ -163,7 +211,9 @@ func TestKustomizationIsCancelled(t *testing.T) {
 
 func TestKustomizationLimits(t *testing.T) {
 	loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": loadtest.Thing("a")})
-	if err := refused(t, ".", load.Limits{Total: 40}); err.Error() != "a.yaml: not read: with this file the input is larger than the limit for all files together (--max-input)" {
+	if err := refused(t, ".",
+		load.Limits{
+			Total: 40}); err.Error() != "a.yaml: not read: with this file the input is larger than the limit for all files together (--max-input)" {
 		t.Errorf("got %s", err)
 	}
 	if err := refused(t, "a.yaml", load.Limits{}); err.Error() != "a.yaml: a kustomization is a folder" {

@@ -7,8 +7,9 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
-// isRemote reports whether the kustomize library would fetch what s names, or s looks as if it should: it has a scheme
-// (https://, ssh://, git::), or the library reads it as an address or as a repository (github.com/…, user@host:path).
+// isRemote reports whether the kustomize library would fetch what s names, or s looks as if it
+// should: it has a scheme (https://, ssh://, git::), or the library reads it as an address or as a
+// repository (github.com/…, user@host:path).
 func isRemote(s string) bool {
 	scheme, rest, found := strings.Cut(s, ":")
 	if found && isScheme(scheme) && (strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, ":")) {
@@ -17,7 +18,8 @@ func isRemote(s string) bool {
 	if u, err := url.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		return true
 	}
-	// The library keeps its reading of repositories to itself, but notes their addresses in origins.
+	// The library keeps its reading of repositories to itself, but notes their addresses in
+	// origins.
 	return new(resource.Origin).Append(s).Repo != ""
 }
 

@@ -21,7 +21,8 @@ func TestTraps(t *testing.T) {
 		"git@example.com:org/repo":   trap.HasRun,
 	} {
 		loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: ['" + address + "']\n"})
-		if _, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "."); err == nil || !sprung() {
+		if _, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "."); err == nil ||
+			!sprung() {
 			t.Errorf("%s: the trap did not spring: %v", address, err)
 		}
 	}
@@ -56,7 +57,8 @@ var addresses = []string{
 	"https://dev.azure.com/org/project/_git/repo",
 }
 
-// places are the kustomizations in which an address may stand, with %s for it, and the line on which it does.
+// places are the kustomizations in which an address may stand, with %s for it, and the line on
+// which it does.
 var places = []struct {
 	name, file, text string
 	line             int
@@ -80,11 +82,17 @@ var places = []struct {
 	{"base", "base/kustomization.yaml", "resources:\n- '%s'\n", 2},
 	{"base of a base", "deep/kustomization.yaml", "resources:\n- '%s'\n", 2},
 	{"component", "part/kustomization.yaml", "kind: Component\nresources:\n- '%s'\n", 3},
-	{"written generator", "kustomization.yaml", "generators:\n- |\n  apiVersion: builtin\n  kind: ConfigMapGenerator\n  metadata: {name: x}\n  envs: ['%s']\n", 2},
-	{"transformer file", "transformer.yaml", "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npath: '%s'\n", 1},
-	{"transformer list", "transformer.yaml", "# two\nkind: AnyList\nitems:\n- {kind: List, items: [{apiVersion: builtin, kind: ReplacementTransformer, metadata: {name: x}, replacements: [{path: '%s'}]}]}\n", 2},
-	{"transformer, letters that fold", "transformer.yaml", "apiVersion: builtin\nkind: PatchStrategicMergeTransformer\nmetadata: {name: x}\nPATH\u017f: ['%s']\n", 1},
-	{"transformer folder", "folder/transformer.yaml", "apiVersion: builtin\nkind: PatchJson6902Transformer\nmetadata: {name: x}\npath: '%s'\n", 1},
+	{"written generator", "kustomization.yaml",
+		"generators:\n- |\n  apiVersion: builtin\n  kind: ConfigMapGenerator\n  metadata: {name: x}\n  envs: ['%s']\n",
+		2},
+	{"transformer file", "transformer.yaml",
+		"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npath: '%s'\n", 1},
+	{"transformer list", "transformer.yaml",
+		"# two\nkind: AnyList\nitems:\n- {kind: List, items: [{apiVersion: builtin, kind: ReplacementTransformer, metadata: {name: x}, replacements: [{path: '%s'}]}]}\n", 2},
+	{"transformer, letters that fold", "transformer.yaml",
+		"apiVersion: builtin\nkind: PatchStrategicMergeTransformer\nmetadata: {name: x}\nPATH\u017f: ['%s']\n", 1},
+	{"transformer folder", "folder/transformer.yaml",
+		"apiVersion: builtin\nkind: PatchJson6902Transformer\nmetadata: {name: x}\npath: '%s'\n", 1},
 }
 
 // What is remote is refused before anything is built, wherever it stands.
@@ -110,7 +118,8 @@ func TestRemoteIsRefused(t *testing.T) {
 				if want := fmt.Sprintf("%s:%d: ", place.file, place.line); !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%s: got %s, not at %s", address, err, want)
 				}
-				if want := ": " + address + " is remote, and nothing is fetched"; !strings.HasSuffix(err.Error(), want) || err.Hint == "" {
+				if want := ": " + address + " is remote, and nothing is fetched"; !strings.HasSuffix(err.Error(),
+					want) || err.Hint == "" {
 					t.Errorf("%s: got %s (%s)", address, err, err.Hint)
 				}
 			}
@@ -121,13 +130,15 @@ func TestRemoteIsRefused(t *testing.T) {
 	}
 }
 
-// With a key in front, an address is the path behind the first equals sign; with two the library takes neither.
+// With a key in front, an address is the path behind the first equals sign; with two the library
+// takes neither.
 func TestRemoteDataIsRefused(t *testing.T) {
 	trap := loadtest.SetTrap(t)
 	for _, generator := range []string{"configMapGenerator", "secretGenerator"} {
 		for _, address := range addresses {
 			for _, text := range []string{address, "key=" + address, "a=b=" + address} {
-				loadtest.Write(t, map[string]string{"kustomization.yaml": generator + ": [{name: x, files: ['" + text + "']}]\n"})
+				loadtest.Write(t, map[string]string{"kustomization.yaml": generator + ": [{name: x, files: ['" +
+					text + "']}]\n"})
 				refused(t, ".", load.Limits{})
 			}
 		}
@@ -151,8 +162,10 @@ func TestRemoteRootIsRefused(t *testing.T) {
 
 // Paths that look a little like addresses are paths.
 func TestPathsAreNotRemote(t *testing.T) {
-	for _, name := range []string{"./git@example.com:org/a.yaml", "github.com.yaml", "x/github.com/a.yaml", "a:b.yaml", "https/a.yaml", "ünï.yaml"} {
-		loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: ['" + name + "']\n", name: loadtest.Thing("a")})
+	for _, name := range []string{"./git@example.com:org/a.yaml", "github.com.yaml", "x/github.com/a.yaml", "a:b.yaml",
+		"https/a.yaml", "ünï.yaml"} {
+		loadtest.Write(t, map[string]string{"kustomization.yaml": "resources: ['" + name + "']\n",
+			name: loadtest.Thing("a")})
 		built(t, ".")
 	}
 }
@@ -161,7 +174,8 @@ func TestPathsAreNotRemote(t *testing.T) {
 func FuzzKustomization(f *testing.F) {
 	for _, place := range places {
 		for _, address := range []string{"a.yaml", addresses[0], addresses[12]} {
-			f.Add(fmt.Sprintf(place.text, address), "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npath: b\n")
+			f.Add(fmt.Sprintf(place.text, address),
+				"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npath: b\n")
 		}
 	}
 	for _, text := range shop {
@@ -169,7 +183,8 @@ func FuzzKustomization(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, other string) {
 		trap := loadtest.SetTrap(t)
-		loadtest.Write(t, map[string]string{"kustomization.yaml": text, "a.yaml": other, "b": other, "c/kustomization.yaml": other, "d/Kustomization": "resources: [a.yaml]\n", "d/a.yaml": other})
+		loadtest.Write(t, map[string]string{"kustomization.yaml": text, "a.yaml": other, "b": other,
+			"c/kustomization.yaml": other, "d/Kustomization": "resources: [a.yaml]\n", "d/a.yaml": other})
 		_, err := kustomization(".", load.Limits{Build: 10 * time.Second, BuildMemory: 512 << 20})
 		if trap.Requests.Load() > 0 || trap.HasRun() {
 			t.Errorf("something was fetched or run: %v", err)

@@ -21,8 +21,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// maxVisits is how often kustomizations may be entered in one build. One that several others name is built, and counts,
-// each time.
+// maxVisits is how often kustomizations may be entered in one build. One that several others name
+// is built, and counts, each time.
 const maxVisits = 10_000
 
 // Walk reads what a kustomization is made of, as the library will, and refuses what must not be
@@ -34,11 +34,16 @@ type Walk struct {
 	visits          int
 	manifestsByPath map[string][]document.Manifest // by absolute path
 	declarations    map[string][]declaration       // by the name of the resource file
-	allowedRoot     filesys.ConfirmedDir           // where files may lie that are not below the folder of their kustomization; "": nowhere
-	generatedFiles  map[string]string              // the kustomization file behind each file that is made for the build and is on no disk, by its name
-	charts          *helm.Renderer                 // what renders the charts of kustomizations; nil: they are refused
-	allowMissing    bool                           // objects that would have to be fetched, and charts that are not rendered, are left out and noted
-	missingParts    []MissingPart
+	// where files may lie that are not below the folder of their kustomization; "": nowhere
+	allowedRoot filesys.ConfirmedDir
+	// the kustomization file behind each file that is made for the build and is on no disk, by its
+	// name
+	generatedFiles map[string]string
+	charts         *helm.Renderer // what renders the charts of kustomizations; nil: they are refused
+	// objects that would have to be fetched, and charts that are not rendered, are left out and
+	// noted
+	allowMissing bool
+	missingParts []MissingPart
 }
 
 // Kustomization is one kustomization on a walk.
@@ -50,7 +55,8 @@ type Kustomization struct {
 	doc              document.Manifest    // what it holds
 	namedAsComponent bool                 // named under components
 	parent           *Kustomization       // the one that names it; nil for the root
-	pluginsOf        *Kustomization       // its resources configure generators or transformers of this one; nil: they are objects
+	// its resources configure generators or transformers of this one; nil: they are objects
+	pluginsOf *Kustomization
 
 	generated *types.Kustomization       // used instead of a file, if the folder holds none
 	modify    func(*types.Kustomization) // changes what the file says before it is built; nil: nothing is changed
@@ -58,14 +64,15 @@ type Kustomization struct {
 
 const folderHint = "name the folder that holds kustomization.yaml"
 
-// walkRoot walks the kustomization in the folder that the user named, and changes for the build what does not change the objects: they
-// are not sorted, and tell where they come from.
+// walkRoot walks the kustomization in the folder that the user named, and changes for the build
+// what does not change the objects: they are not sorted, and tell where they come from.
 func (w *Walk) walkRoot(ctx context.Context, named string) (*Kustomization, error) {
 	name := filepath.ToSlash(filepath.Clean(named))
 	info, err := os.Stat(named)
 	switch {
 	case isRemote(named):
-		return nil, &document.Error{What: named, Err: errors.New("it is remote, and nothing is fetched"), Hint: "download it and name the folder"}
+		return nil, &document.Error{What: named, Err: errors.New("it is remote, and nothing is fetched"),
+			Hint: "download it and name the folder"}
 	case err != nil:
 		return nil, &document.Error{What: name, Err: document.CauseOf(err), Hint: folderHint}
 	case !info.IsDir():
@@ -85,7 +92,9 @@ func (w *Walk) prepareRoot(ctx context.Context, k *Kustomization) error {
 		return err
 	}
 	asking := k.Kustomization
-	asking.SortOptions = nil // sorting takes time with the square of the number of objects, and their order does not matter here
+	// sorting takes time with the square of the number of objects, and their order does not matter
+	// here
+	asking.SortOptions = nil
 	asking.BuildMetadata = append([]string{types.OriginAnnotations}, asking.BuildMetadata...)
 	return w.overrideKustomization(k, asking)
 }
@@ -103,7 +112,8 @@ func (w *Walk) overrideKustomization(k *Kustomization, as types.Kustomization) e
 // visitKustomization reads the kustomization in k's folder and everything that it names.
 func (w *Walk) visitKustomization(ctx context.Context, k *Kustomization) error {
 	if w.visits++; w.visits > maxVisits {
-		return &document.Error{What: k.Name, Err: errors.New("kustomizations are named more than " + strconv.Itoa(maxVisits) + " times"), Hint: BuildHint}
+		return &document.Error{What: k.Name, Err: errors.New("kustomizations are named more than " +
+			strconv.Itoa(maxVisits) + " times"), Hint: BuildHint}
 	}
 	if err := w.openKustomization(ctx, k); err != nil {
 		return err
@@ -145,9 +155,11 @@ func (w *Walk) openKustomization(ctx context.Context, k *Kustomization) error {
 	}
 	switch {
 	case len(found) == 0:
-		return &document.Error{What: k.Name, Err: errors.New("the folder holds no kustomization.yaml"), Hint: "manifests without one are read with -f"}
+		return &document.Error{What: k.Name, Err: errors.New("the folder holds no kustomization.yaml"),
+			Hint: "manifests without one are read with -f"}
 	case len(found) > 1:
-		return &document.Error{What: k.Name, Err: errors.New("the folder holds " + strings.Join(found, " and ")), Hint: "keep one of them"}
+		return &document.Error{What: k.Name, Err: errors.New("the folder holds " + strings.Join(found, " and ")),
+			Hint: "keep one of them"}
 	}
 	docs, err := w.ReadManifests(ctx, k.file)
 	if err != nil {
@@ -201,7 +213,8 @@ func (k *Kustomization) hasOnlyResources() bool {
 // visitNamed walks k, the kustomization in the folder at s, which e names.
 func (w *Walk) visitNamed(ctx context.Context, e entry, s FileLocation, k *Kustomization) error {
 	if filepath.IsAbs(e.text) {
-		return e.newRefusal("write it relative to the folder of the kustomization", "the path of a kustomization is absolute")
+		return e.newRefusal("write it relative to the folder of the kustomization",
+			"the path of a kustomization is absolute")
 	}
 	for up := e.kustomization; up != nil; up = up.parent {
 		if up.Dir.HasPrefix(s.Dir) {

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes s safe to show on one line: control characters, bidirectional controls and invisible characters become visible escapes
-// (\n, \x1b, \u202e), bytes that are no UTF-8 become \xff. Everything else stays as it is.
+// Escape makes s safe to show on one line: control characters, bidirectional controls and invisible
+// characters become visible escapes (\n, \x1b, \u202e), bytes that are no UTF-8 become \xff.
+// Everything else stays as it is.
 func Escape(s string) string {
 	at := strings.IndexFunc(s, func(r rune) bool { return IsUnsafe(r) || r == utf8.RuneError })
 	if at < 0 {

@@ -13,8 +13,9 @@ import (
 // Layout is the way in which a picture is drawn.
 type Layout string
 
-// The layouts. LayoutClusters is for people: namespaces are frames, routes are tables of their rules. LayoutFlat is for programs that read
-// topologies: a node for each target and policy, labelled with its kind and name, and the edges of traffic and attachment only.
+// The layouts. LayoutClusters is for people: namespaces are frames, routes are tables of their
+// rules. LayoutFlat is for programs that read topologies: a node for each target and policy,
+// labelled with its kind and name, and the edges of traffic and attachment only.
 const (
 	LayoutClusters Layout = "clusters"
 	LayoutFlat     Layout = "flat"

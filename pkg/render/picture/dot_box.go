@@ -18,7 +18,8 @@ const (
 // escapeHTML escapes a text for the labels of Graphviz, which are XML, and in which Graphviz looks
 // for escapes.
 func escapeHTML(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", `\`, "&#92;&#92;").Replace(escape.Escape(s))
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", `\`,
+		"&#92;&#92;").Replace(escape.Escape(s))
 }
 
 // formatElement is an element with attributes, those without a value left out.
@@ -69,7 +70,8 @@ func (d *clusterWriter) drawNote(indent int, n *policyNote) {
 	if n.focus {
 		width = "2.5"
 	}
-	label := d.formatText(clipText(n.Node.Ref.Kind, nameWidth), h.line, smallSize) + leftBreak + d.formatText(clipText(n.Node.Ref.Name, nameWidth), d.colors.text, nameSize) + leftBreak
+	label := d.formatText(clipText(n.Node.Ref.Kind, nameWidth), h.line, smallSize) + leftBreak +
+		d.formatText(clipText(n.Node.Ref.Name, nameWidth), d.colors.text, nameSize) + leftBreak
 	if state := n.Node.Labels["state"]; state != "" {
 		label += formatElement("I", d.formatText(clipText(state, factWidth), d.colors.missing, smallSize)) + leftBreak
 	}
@@ -79,9 +81,13 @@ func (d *clusterWriter) drawNote(indent int, n *policyNote) {
 			label += d.formatText(clipText(f, factWidth), d.colors.muted, smallSize) + leftBreak
 		}
 	}
-	d.writeLine(indent, QuoteNodeID(n.Node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(n.Node.ID)}, attribute{"class", "policy kind-" + strconv.Itoa(n.kind)}, attribute{"shape", "note"}, attribute{"style", "filled"},
-		attribute{"fillcolor", d.colorValue(h.fill)}, attribute{"color", d.colorValue(h.line)}, attribute{"penwidth", width}, attribute{"margin", "0.1,0.05"},
-		attribute{"tooltip", escapeEntities(TooltipOf(n.Node))}, attribute{"URL", escapeEntities(d.options.linkOf(n.Node.ID))})+", label=<"+label+">];")
+	d.writeLine(indent, QuoteNodeID(n.Node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(n.Node.ID)},
+		attribute{"class", "policy kind-" + strconv.Itoa(n.kind)}, attribute{"shape", "note"}, attribute{"style",
+			"filled"},
+		attribute{"fillcolor", d.colorValue(h.fill)}, attribute{"color", d.colorValue(h.line)}, attribute{"penwidth",
+			width}, attribute{"margin", "0.1,0.05"},
+		attribute{"tooltip", escapeEntities(TooltipOf(n.Node))}, attribute{"URL",
+			escapeEntities(d.options.linkOf(n.Node.ID))})+", label=<"+label+">];")
 }
 
 // drawBox draws a target: a head, and a row for each section.
@@ -109,12 +115,16 @@ func (d *clusterWriter) drawBox(indent int, b *targetBox) {
 			frame = d.colors.text
 		}
 	}
-	table := formatElement("TABLE", "\n"+strings.Join(rows, "\n")+"\n", attribute{"BORDER", width}, attribute{"COLOR", d.colorValue(frame)}, attribute{"STYLE", style}, attribute{"BGCOLOR", d.colorValue(d.colors.body)},
+	table := formatElement("TABLE", "\n"+strings.Join(rows, "\n")+"\n", attribute{"BORDER", width},
+		attribute{"COLOR", d.colorValue(frame)}, attribute{"STYLE", style}, attribute{"BGCOLOR",
+			d.colorValue(d.colors.body)},
 		attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "4"})
 	if len(b.Node.Members) > 0 {
 		table = d.stackTable(table)
 	}
-	d.writeLine(indent, QuoteNodeID(b.Node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(b.Node.ID)}, attribute{"class", "target " + formatClassName(b.Node.Kind)}, attribute{"tooltip", escapeEntities(TooltipOf(b.Node))})+", label=<"+table+">];")
+	d.writeLine(indent, QuoteNodeID(b.Node.ID)+" ["+formatAttributes(attribute{"id", formatElementID(b.Node.ID)},
+		attribute{"class", "target " + formatClassName(b.Node.Kind)}, attribute{"tooltip",
+			escapeEntities(TooltipOf(b.Node))})+", label=<"+table+">];")
 }
 
 // formatClassName is s as the name of a class.
@@ -126,14 +136,19 @@ func isMissing(n *graph.GraphNode) bool { return n.Labels["state"] != "" }
 // stackTable draws the edge of a second sheet behind a table.
 func (d *clusterWriter) stackTable(table string) string {
 	sheet := func(sides string, list ...attribute) string {
-		return formatElement("TD", "", append([]attribute{{"BORDER", map[bool]string{true: "0", false: "1"}[sides == ""]}, {"SIDES", sides}, {"COLOR", d.colorValue(d.colors.frame)}}, list...)...)
+		return formatElement("TD", "",
+			append([]attribute{{"BORDER", map[bool]string{true: "0", false: "1"}[sides == ""]}, {"SIDES", sides},
+				{"COLOR", d.colorValue(d.colors.frame)}}, list...)...)
 	}
 	const depth = "5"
 	corner := []attribute{{"WIDTH", depth}, {"HEIGHT", depth}, {"FIXEDSIZE", "TRUE"}}
-	return formatElement("TABLE", formatElement("TR", formatElement("TD", table, attribute{"COLSPAN", "2"}, attribute{"ROWSPAN", "2"})+sheet("", corner...))+
+	return formatElement("TABLE", formatElement("TR", formatElement("TD", table, attribute{"COLSPAN", "2"},
+		attribute{"ROWSPAN", "2"})+sheet("", corner...))+
 		formatElement("TR", sheet("TR", attribute{"WIDTH", depth}))+
-		formatElement("TR", sheet("LB", attribute{"HEIGHT", depth}, attribute{"COLSPAN", "2"})+sheet("RB", attribute{"HEIGHT", depth}, attribute{"WIDTH", depth})),
-		attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
+		formatElement("TR", sheet("LB", attribute{"HEIGHT", depth}, attribute{"COLSPAN", "2"})+sheet("RB",
+			attribute{"HEIGHT", depth}, attribute{"WIDTH", depth})),
+		attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING",
+			"0"})
 }
 
 // kindsInBox returns the numbers of the policy kinds that have chips in a box.
@@ -156,7 +171,8 @@ const labelCells = "2"
 // drawHead draws the row that names the object, and the policy kinds above their columns.
 func (d *clusterWriter) drawHead(b *targetBox, kinds []int) string {
 	n := b.Node
-	lines := []string{d.formatText(clipText(n.Ref.Kind, nameWidth)+n.MeshSuffix(), d.colors.muted, smallSize), formatElement("B", d.formatText(clipText(cmp.Or(n.Ref.Name, n.ID), nameWidth), d.colors.text, nameSize))}
+	lines := []string{d.formatText(clipText(n.Ref.Kind, nameWidth)+n.MeshSuffix(), d.colors.muted, smallSize),
+		formatElement("B", d.formatText(clipText(cmp.Or(n.Ref.Name, n.ID), nameWidth), d.colors.text, nameSize))}
 	if len(n.Members) > 0 {
 		lines = []string{formatElement("B", d.formatText(memberTitle(n), d.colors.text, nameSize))}
 		if isNamespaceGroup(n) && n.Ref.Namespace != "" {
@@ -167,10 +183,14 @@ func (d *clusterWriter) drawHead(b *targetBox, kinds []int) string {
 		lines = append(lines, d.formatText(clipText(f, factWidth), d.colors.muted, smallSize))
 	}
 	if isMissing(n) {
-		lines = append(lines, formatElement("I", d.formatText(clipText(n.Labels["state"], factWidth), map[bool]themeColor{true: d.colors.missing, false: d.colors.muted}[b.dangles], smallSize)))
+		lines = append(lines, formatElement("I", d.formatText(clipText(n.Labels["state"], factWidth),
+			map[bool]themeColor{true: d.colors.missing, false: d.colors.muted}[b.dangles], smallSize)))
 	}
 	cell := func(high string) string {
-		return formatElement("TD", strings.Join(lines, leftBreak)+leftBreak, append([]attribute{{"PORT", formatPort(0, false)}, {"COLSPAN", labelCells}, {"ROWSPAN", high}, {"ALIGN", "LEFT"}, {"BALIGN", "LEFT"}, {"BGCOLOR", d.colorValue(d.colors.head)}}, d.linkAttributes(n)...)...)
+		return formatElement("TD", strings.Join(lines, leftBreak)+leftBreak,
+			append([]attribute{{"PORT", formatPort(0, false)}, {"COLSPAN", labelCells}, {"ROWSPAN", high},
+				{"ALIGN", "LEFT"}, {"BALIGN", "LEFT"}, {"BGCOLOR", d.colorValue(d.colors.head)}},
+				d.linkAttributes(n)...)...)
 	}
 	if len(kinds) == 0 {
 		return formatElement("TR", cell(""))
@@ -178,13 +198,15 @@ func (d *clusterWriter) drawHead(b *targetBox, kinds []int) string {
 	out := cell(map[bool]string{true: "2"}[len(b.Rows) == 1])
 	for _, k := range kinds {
 		h := kindColors()[k%len(kindColors())]
-		out += formatElement("TD", d.formatText(clipText(d.kindName(k), nameWidth), h.line, smallSize), attribute{"ALIGN", "LEFT"}, attribute{"VALIGN", "BOTTOM"}, attribute{"BGCOLOR", d.colorValue(h.fill)},
+		out += formatElement("TD", d.formatText(clipText(d.kindName(k), nameWidth), h.line, smallSize),
+			attribute{"ALIGN", "LEFT"}, attribute{"VALIGN", "BOTTOM"}, attribute{"BGCOLOR", d.colorValue(h.fill)},
 			attribute{"PORT", map[bool]string{true: formatPort(0, true)}[len(b.Rows) > 1 && k == kinds[len(kinds)-1]]})
 	}
 	return formatElement("TR", out)
 }
 
-// kindName is what a kind of the picture is called: the kind alone if it is the only one of that name.
+// kindName is what a kind of the picture is called: the kind alone if it is the only one of that
+// name.
 func (p *picture) kindName(k int) string {
 	name, _, _ := strings.Cut(p.Kinds[k], ".")
 	for i, other := range p.Kinds {
@@ -236,7 +258,8 @@ func (d *clusterWriter) drawCells(b *targetBox, i int, name, fact string, kinds 
 	}
 	rule := d.ruleAttributes()
 	row := formatElement("TD", name, append(append([]attribute{{"PORT", in}}, rule...), d.linkAttributes(r.Node)...)...)
-	row += formatElement("TD", fact, append([]attribute{{"PORT", map[bool]string{true: out}[len(kinds) == 0]}}, rule...)...)
+	row += formatElement("TD", fact, append([]attribute{{"PORT", map[bool]string{true: out}[len(kinds) == 0]}},
+		rule...)...)
 	row += d.drawChipCells(b, r, kinds, out, rule)
 	return formatElement("TR", row)
 }

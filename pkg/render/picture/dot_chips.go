@@ -16,12 +16,15 @@ func (d *clusterWriter) drawChipCells(b *targetBox, r *boxRow, kinds []int, out 
 	}
 	last := func(is bool) attribute { return attribute{"PORT", map[bool]string{true: out}[is]} }
 	for at, k := range kinds {
-		row += formatElement("TD", d.drawChips(r.Chips[d.Kinds[k]], b.Node, most, d.chipWidth(b, k)), append([]attribute{last(at == len(kinds)-1), {"BGCOLOR", d.colorValue(kindColors()[k%len(kindColors())].fill)}, {"CELLPADDING", "2"}}, rule...)...)
+		row += formatElement("TD", d.drawChips(r.Chips[d.Kinds[k]], b.Node, most, d.chipWidth(b, k)),
+			append([]attribute{last(at == len(kinds)-1),
+				{"BGCOLOR", d.colorValue(kindColors()[k%len(kindColors())].fill)}, {"CELLPADDING", "2"}}, rule...)...)
 	}
 	return row
 }
 
-// chipWidth is how wide the names in the column of a policy kind are, in points, or else the name of the kind.
+// chipWidth is how wide the names in the column of a policy kind are, in points, or else the name
+// of the kind.
 func (p *picture) chipWidth(b *targetBox, k int) int {
 	const room = 2
 	widest := textWidth(clipText(p.kindName(k), nameWidth), smallSize) - signWidth + room
@@ -48,12 +51,15 @@ func (d *clusterWriter) drawChips(list []policyChip, at *graph.GraphNode, most, 
 	var rows strings.Builder
 	pad := ""
 	if free := (most - min(len(list), chipsShown)) * chipHeight / 2; free > 0 {
-		pad = formatElement("TR", formatElement("TD", "", attribute{"HEIGHT", strconv.Itoa(free)}, attribute{"COLSPAN", "2"}, attribute{"CELLPADDING", "0"}))
+		pad = formatElement("TR", formatElement("TD", "", attribute{"HEIGHT", strconv.Itoa(free)},
+			attribute{"COLSPAN", "2"}, attribute{"CELLPADDING", "0"}))
 	}
 	rows.WriteString(pad)
 	for i, c := range list {
 		if i == chipsShown-1 && len(list) > chipsShown {
-			rows.WriteString(formatElement("TR", formatElement("TD", "")+formatElement("TD", d.formatText(fmt.Sprintf("and %d more", len(list)-i), d.colors.muted, smallSize), attribute{"ALIGN", "LEFT"})))
+			rows.WriteString(formatElement("TR", formatElement("TD", "")+formatElement("TD",
+				d.formatText(fmt.Sprintf("and %d more", len(list)-i), d.colors.muted, smallSize), attribute{"ALIGN",
+					"LEFT"})))
 			break
 		}
 		mark, colour := StateSign(c.State)
@@ -64,10 +70,13 @@ func (d *clusterWriter) drawChips(list []policyChip, at *graph.GraphNode, most, 
 			label = d.formatText(c.FormatLabel(at), d.colors.muted, smallSize)
 		}
 		label += d.formatText(c.deviationMark(), d.colors.overridden, nameSize)
-		rows.WriteString(formatElement("TR", formatElement("TD", d.formatText(mark, colour, nameSize), attribute{"WIDTH", strconv.Itoa(signWidth)}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+formatElement("TD", label, attribute{"ALIGN", "LEFT"}, attribute{"WIDTH", strconv.Itoa(width)})))
+		rows.WriteString(formatElement("TR", formatElement("TD", d.formatText(mark, colour, nameSize),
+			attribute{"WIDTH", strconv.Itoa(signWidth)}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+
+			formatElement("TD", label, attribute{"ALIGN", "LEFT"}, attribute{"WIDTH", strconv.Itoa(width)})))
 	}
 	rows.WriteString(pad)
-	return formatElement("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
+	return formatElement("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"},
+		attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
 }
 
 // FormatLabel is the name of the policy, with its namespace where that differs from the namespace
@@ -83,7 +92,8 @@ func (c policyChip) FormatLabel(at *graph.GraphNode) string {
 	return strings.TrimSpace(clipText(name, nameWidth) + " " + formatCount(c.count))
 }
 
-// deviationSign is the sign for what a proxy does otherwise than predicted, behind what it is about.
+// deviationSign is the sign for what a proxy does otherwise than predicted, behind what it is
+// about.
 const deviationSign = "≠"
 
 // deviationMark is the sign behind the name of a policy of which a proxy does something else; ""

@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
-// fontName is a font whose widths Graphviz knows without having it, and that others stand in for everywhere.
+// fontName is a font whose widths Graphviz knows without having it, and that others stand in for
+// everywhere.
 const fontName = "Arial"
 
 // clusterWriter draws a picture with namespaces as frames.
@@ -23,10 +24,14 @@ type clusterWriter struct {
 func writeClusters(l indentWriter, p *picture, o DOTOptions) {
 	d := &clusterWriter{indentWriter: l, picture: p, options: o, colors: newPalette()}
 	d.writeLine(0, "digraph dopolicy {")
-	d.writeLine(1, "graph ["+formatAttributes(attribute{"rankdir", "LR"}, attribute{"newrank", "true"}, attribute{"mclimit", "4"}, attribute{"nodesep", "0.16"}, attribute{"ranksep", "0.55"}, attribute{"pad", "0.2"},
-		attribute{"bgcolor", d.colorValue(d.colors.ground)}, attribute{"fontname", fontName}, attribute{"fontsize", "11"}, attribute{"fontcolor", d.colorValue(d.colors.muted)})+"];")
-	d.writeLine(1, "node ["+formatAttributes(attribute{"shape", "plain"}, attribute{"fontname", fontName}, attribute{"fontsize", "11"}, attribute{"fontcolor", d.colorValue(d.colors.text)})+"];")
-	d.writeLine(1, "edge ["+formatAttributes(attribute{"fontname", fontName}, attribute{"fontsize", "9"}, attribute{"fontcolor", d.colorValue(d.colors.muted)}, attribute{"arrowsize", "0.7"})+"];")
+	d.writeLine(1, "graph ["+formatAttributes(attribute{"rankdir", "LR"}, attribute{"newrank", "true"},
+		attribute{"mclimit", "4"}, attribute{"nodesep", "0.16"}, attribute{"ranksep", "0.55"}, attribute{"pad", "0.2"},
+		attribute{"bgcolor", d.colorValue(d.colors.ground)}, attribute{"fontname", fontName}, attribute{"fontsize",
+			"11"}, attribute{"fontcolor", d.colorValue(d.colors.muted)})+"];")
+	d.writeLine(1, "node ["+formatAttributes(attribute{"shape", "plain"}, attribute{"fontname", fontName},
+		attribute{"fontsize", "11"}, attribute{"fontcolor", d.colorValue(d.colors.text)})+"];")
+	d.writeLine(1, "edge ["+formatAttributes(attribute{"fontname", fontName}, attribute{"fontsize", "9"},
+		attribute{"fontcolor", d.colorValue(d.colors.muted)}, attribute{"arrowsize", "0.7"})+"];")
 	d.drawFrames()
 	d.alignColumns()
 	for i := range d.picture.Edges {
@@ -55,8 +60,13 @@ func (d *clusterWriter) drawFrames() {
 		indent := 1
 		if name != "" {
 			d.writeLine(1, fmt.Sprintf("subgraph cluster_%d {", n))
-			d.writeLine(2, "graph ["+formatAttributes(attribute{"label", escapeEntities(clipText(escape.Escape(name), factWidth))}, attribute{"class", "namespace"}, attribute{"tooltip", escapeEntities("namespace " + name)}, attribute{"style", "rounded,filled"},
-				attribute{"color", d.colorValue(d.colors.groupFrame)}, attribute{"fillcolor", d.colorValue(d.colors.group)}, attribute{"labeljust", "l"}, attribute{"margin", "10"})+"];")
+			d.writeLine(2,
+				"graph ["+
+					formatAttributes(attribute{"label", escapeEntities(clipText(escape.Escape(name), factWidth))},
+						attribute{"class", "namespace"}, attribute{"tooltip", escapeEntities("namespace " + name)},
+						attribute{"style", "rounded,filled"},
+						attribute{"color", d.colorValue(d.colors.groupFrame)}, attribute{"fillcolor",
+							d.colorValue(d.colors.group)}, attribute{"labeljust", "l"}, attribute{"margin", "10"})+"];")
 			indent = 2
 		}
 		for ; len(notes) > 0 && FrameOf(notes[0].Node) == name; notes = notes[1:] {
@@ -114,7 +124,8 @@ func (d *clusterWriter) alignColumns() {
 			d.writeLine(1, "{ rank=same; "+strings.Join(column, "; ")+"; }")
 		}
 		if before != "" {
-			d.writeLine(1, before+" -> "+column[0]+" ["+formatAttributes(attribute{"style", "invis"}, attribute{"weight", "0"})+"];")
+			d.writeLine(1, before+" -> "+column[0]+" ["+formatAttributes(attribute{"style", "invis"},
+				attribute{"weight", "0"})+"];")
 		}
 		before = column[0]
 	}
@@ -153,9 +164,13 @@ func (d *clusterWriter) drawEdge(l *pictureEdge) {
 	if l.branch != nil {
 		tail, free, weight = QuoteNodeID(branchPointID(l.branch))+":e", "", "1"
 	}
-	d.writeLine(1, tail+" -> "+head+" ["+formatAttributes(attribute{"class", class}, attribute{"id", "e-" + formatElementID(nodeDrawnAt(l.From).ID) + "--" + formatElementID(nodeDrawnAt(l.to).ID) + "-" + l.Kind},
-		attribute{"color", d.colorValue(s.colour)}, attribute{"style", s.style}, attribute{"penwidth", s.width}, attribute{"arrowhead", arrow}, attribute{"constraint", free}, attribute{"weight", weight},
-		attribute{"label", escapeEntities(escape.Escape(label))}, attribute{"fontcolor", ink}, attribute{"tooltip", escapeEntities(TooltipOf(nodeDrawnAt(l.From)) + " → " + TooltipOf(nodeDrawnAt(l.to)) + ": " + means)})+"];")
+	d.writeLine(1, tail+" -> "+head+" ["+formatAttributes(attribute{"class", class},
+		attribute{"id", "e-" + formatElementID(nodeDrawnAt(l.From).ID) + "--" + formatElementID(nodeDrawnAt(l.to).ID) +
+			"-" + l.Kind},
+		attribute{"color", d.colorValue(s.colour)}, attribute{"style", s.style}, attribute{"penwidth",
+			s.width}, attribute{"arrowhead", arrow}, attribute{"constraint", free}, attribute{"weight", weight},
+		attribute{"label", escapeEntities(escape.Escape(label))}, attribute{"fontcolor", ink}, attribute{"tooltip",
+			escapeEntities(TooltipOf(nodeDrawnAt(l.From)) + " → " + TooltipOf(nodeDrawnAt(l.to)) + ": " + means)})+"];")
 }
 
 // formatLabel is the text at a line.
@@ -212,7 +227,9 @@ func (d *clusterWriter) drawEntry(indent int, b *targetBox) {
 		return
 	}
 	s := findLineStyle(b.entry.State, b.entry.Kind)
-	d.writeLine(indent, QuoteNodeID(entryID(b))+" ["+formatAttributes(attribute{"shape", "point"}, attribute{"class", "entry"}, attribute{"width", "0.03"}, attribute{"color", d.colorValue(s.colour)}, attribute{"fillcolor", d.colorValue(s.colour)},
+	d.writeLine(indent, QuoteNodeID(entryID(b))+" ["+formatAttributes(attribute{"shape", "point"},
+		attribute{"class", "entry"}, attribute{"width", "0.03"}, attribute{"color", d.colorValue(s.colour)}, attribute{
+			"fillcolor", d.colorValue(s.colour)},
 		attribute{"tooltip", escapeEntities("traffic to " + TooltipOf(b.Node))})+"];")
 }
 
@@ -222,8 +239,12 @@ func (d *clusterWriter) drawEntryEdge(b *targetBox) {
 		return
 	}
 	s := findLineStyle(b.entry.State, b.entry.Kind)
-	d.writeLine(1, QuoteNodeID(entryID(b))+":e -> "+d.formatEnd(position{box: b}, false)+" ["+formatAttributes(attribute{"class", strings.TrimSpace("parent " + b.entry.State)}, attribute{"color", d.colorValue(s.colour)}, attribute{"style", s.style},
-		attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"weight", "8"}, attribute{"tooltip", escapeEntities("traffic to " + TooltipOf(b.Node))})+"];")
+	d.writeLine(1, QuoteNodeID(entryID(b))+":e -> "+d.formatEnd(position{box: b}, false)+" ["+
+		formatAttributes(attribute{"class", strings.TrimSpace("parent " + b.entry.State)},
+			attribute{"color", d.colorValue(s.colour)}, attribute{"style", s.style},
+			attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"weight",
+				"8"}, attribute{"tooltip",
+				escapeEntities("traffic to " + TooltipOf(b.Node))})+"];")
 }
 
 // branchPointID is the name of the point before a box from which the lines of a policy branch.
@@ -236,13 +257,19 @@ func (d *clusterWriter) drawBranchPoints(indent int, b *targetBox) {
 			continue
 		}
 		colour := d.colorValue(kindColors()[s.from.kind%len(kindColors())].line)
-		d.writeLine(indent, QuoteNodeID(branchPointID(s))+" ["+formatAttributes(attribute{"shape", "point"}, attribute{"class", "entry"}, attribute{"width", "0.05"}, attribute{"color", colour}, attribute{"fillcolor", colour},
+		d.writeLine(indent, QuoteNodeID(branchPointID(s))+" ["+formatAttributes(attribute{"shape", "point"},
+			attribute{"class", "entry"}, attribute{"width", "0.05"}, attribute{"color", colour}, attribute{"fillcolor",
+				colour},
 			attribute{"tooltip", escapeEntities(TooltipOf(s.from.Node) + " at " + TooltipOf(b.Node))})+"];")
 	}
 }
 
 // drawBranchEdge draws the line from a policy to the point before a box.
 func (d *clusterWriter) drawBranchEdge(s *branchPoint) {
-	d.writeLine(1, QuoteNodeID(s.from.Node.ID)+":e -> "+QuoteNodeID(branchPointID(s))+":w ["+formatAttributes(attribute{"class", "reach"}, attribute{"color", d.colorValue(kindColors()[s.from.kind%len(kindColors())].line)},
-		attribute{"style", "solid"}, attribute{"penwidth", "1"}, attribute{"arrowhead", "none"}, attribute{"weight", "1"}, attribute{"tooltip", escapeEntities(TooltipOf(s.from.Node) + " at " + TooltipOf(s.to.Node))})+"];")
+	d.writeLine(1, QuoteNodeID(s.from.Node.ID)+":e -> "+QuoteNodeID(branchPointID(s))+":w ["+
+		formatAttributes(attribute{"class", "reach"},
+			attribute{"color", d.colorValue(kindColors()[s.from.kind%len(kindColors())].line)},
+			attribute{"style", "solid"}, attribute{"penwidth", "1"}, attribute{"arrowhead", "none"}, attribute{"weight",
+				"1"}, attribute{"tooltip", escapeEntities(TooltipOf(s.from.Node) + " at " + TooltipOf(s.to.Node))})+
+		"];")
 }

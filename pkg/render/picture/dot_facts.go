@@ -12,7 +12,8 @@ import (
 )
 
 // hiddenLabels are labels that the picture tells in another way, or in a place of their own.
-var hiddenLabels = []string{"policyKind", "state", "request", "mesh", "class", "hostnames", "hostname", "port", "protocol", "matches", "count", "sample", "rules", "holds", "missing", "policies"}
+var hiddenLabels = []string{"policyKind", "state", "request", "mesh", "class", "hostnames", "hostname", "port",
+	"protocol", "matches", "count", "sample", "rules", "holds", "missing", "policies"}
 
 // boxFacts returns the lines below the name of an object.
 func boxFacts(b *targetBox) []string {
@@ -26,7 +27,8 @@ func boxFacts(b *targetBox) []string {
 	return append(append(out, groupFacts(b.Node)...), otherFacts(b.Node)...)
 }
 
-// groupFacts are the lines of what stands for more than itself: some names, what is in it, and what became of the policies there.
+// groupFacts are the lines of what stands for more than itself: some names, what is in it, and what
+// became of the policies there.
 func groupFacts(n *graph.GraphNode) []string {
 	var out []string
 	say := func(before, key, after string) {
@@ -87,7 +89,8 @@ func otherFacts(n *graph.GraphNode) []string {
 	return out
 }
 
-// sectionFact is what stands beside the name of a section: what a listener listens on, what a rule takes.
+// sectionFact is what stands beside the name of a section: what a listener listens on, what a rule
+// takes.
 func sectionFact(n *graph.GraphNode) string {
 	parts := []string{}
 	if port := n.Labels["port"]; port != "" {

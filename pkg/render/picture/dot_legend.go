@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
-// legendEntry is a sample of something in the picture, with what it means: a piece of a line and a sign or a frame, or one of the two.
+// legendEntry is a sample of something in the picture, with what it means: a piece of a line and a
+// sign or a frame, or one of the two.
 type legendEntry struct {
 	line    *lineStyle
 	sign    string // a cell
@@ -55,9 +56,11 @@ func (d *clusterWriter) drawLegend() string {
 		rows.WriteString(formatElement("TR", upper.String()) + formatElement("TR", lower.String()))
 	}
 	for _, line := range d.foldCaption(entries, down) {
-		rows.WriteString(formatElement("TR", formatElement("TD", d.formatText(line, d.colors.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
+		rows.WriteString(formatElement("TR", formatElement("TD", d.formatText(line, d.colors.muted, smallSize),
+			attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
 	}
-	return formatElement("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
+	return formatElement("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"},
+		attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
 }
 
 // foldCaption returns the lines below the columns of a legend, of so many entries each. They are as
@@ -95,12 +98,14 @@ func (d *clusterWriter) drawLegendCells(e legendEntry) (upper, lower string) {
 	if e.line == nil {
 		upper = formatElement("TD", "", width, none)
 	} else {
-		upper = formatElement("TD", "", attribute{"BORDER", sampleWidth(*e.line)}, attribute{"SIDES", "B"}, attribute{"STYLE", e.line.style}, attribute{"COLOR", d.colorValue(e.line.colour)}, width, none)
+		upper = formatElement("TD", "", attribute{"BORDER", sampleWidth(*e.line)}, attribute{"SIDES", "B"},
+			attribute{"STYLE", e.line.style}, attribute{"COLOR", d.colorValue(e.line.colour)}, width, none)
 	}
 	if e.sign == "" {
 		e.sign = formatTallCell("")
 	}
-	return upper + e.sign + formatTallCell(d.formatText(e.meaning+"\u00a0\u00a0", e.color, smallSize), attribute{"ALIGN", "LEFT"}), formatElement("TD", "", none)
+	return upper + e.sign + formatTallCell(d.formatText(e.meaning+"\u00a0\u00a0", e.color, smallSize),
+		attribute{"ALIGN", "LEFT"}), formatElement("TD", "", none)
 }
 
 // formatTallCell is a cell of two rows.
@@ -145,7 +150,9 @@ func (d *clusterWriter) kindEntries() []legendEntry {
 	var out []legendEntry
 	for i := range d.Kinds {
 		h := kindColors()[i%len(kindColors())]
-		out = append(out, legendEntry{sign: d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"COLOR", d.colorValue(h.line)}, attribute{"BGCOLOR", d.colorValue(h.fill)}), meaning: clipText(d.kindName(i), nameWidth), color: h.line})
+		out = append(out, legendEntry{sign: d.drawFrameSample(attribute{"BORDER", "1"},
+			attribute{"COLOR", d.colorValue(h.line)}, attribute{"BGCOLOR", d.colorValue(h.fill)}), meaning: clipText(
+			d.kindName(i), nameWidth), color: h.line})
 	}
 	return out
 }
@@ -168,51 +175,63 @@ func (d *clusterWriter) markEntries() []legendEntry {
 	}
 	if len(d.branches) > 0 {
 		h := kindColors()[d.branches[0].from.kind%len(kindColors())]
-		out = append(out, legendEntry{line: &lineStyle{colour: h.line, style: "solid", width: "1"}, sign: formatTallCell(d.formatText("•", h.line, nameSize)), meaning: "to where the lines of a policy part", color: d.colors.muted})
+		out = append(out, legendEntry{line: &lineStyle{colour: h.line, style: "solid", width: "1"},
+			sign: formatTallCell(d.formatText("•", h.line, nameSize)), meaning: "to where the lines of a policy part",
+			color: d.colors.muted})
 	}
 	if d.differs {
 		add(formatTallCell(d.formatText(deviationSign, d.colors.overridden, nameSize)), deviationMeaning)
 	}
 	if has(func(b *targetBox) bool { return isMissing(b.Node) && !b.dangles }) {
-		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.colorValue(d.colors.frame)}), "known by name only")
+		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"},
+			attribute{"COLOR", d.colorValue(d.colors.frame)}), "known by name only")
 	}
 	if has(func(b *targetBox) bool { return b.dangles }) {
-		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.colorValue(d.colors.missing)}), "referred to, but missing")
+		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"},
+			attribute{"COLOR", d.colorValue(d.colors.missing)}), "referred to, but missing")
 	}
 	if has(func(b *targetBox) bool { return b.Node.Labels["request"] != "" }) {
-		add(d.drawFrameSample(attribute{"BORDER", "2"}, attribute{"COLOR", d.colorValue(d.colors.request)}), map[bool]string{true: "takes such requests", false: "takes the request"}[len(d.asked) > 0])
+		add(d.drawFrameSample(attribute{"BORDER", "2"}, attribute{"COLOR", d.colorValue(d.colors.request)}),
+			map[bool]string{true: "takes such requests", false: "takes the request"}[len(d.asked) > 0])
 	}
 	if has(func(b *targetBox) bool { return b.focus }) || any(func(n *policyNote) bool { return n.focus }) {
 		add(d.drawFrameSample(attribute{"BORDER", "3"}, attribute{"COLOR", d.colorValue(d.colors.text)}), "in focus")
 	}
 	if has(func(b *targetBox) bool { return len(b.Node.Members) > 0 }) {
-		sheet := formatElement("TABLE", formatElement("TR", formatElement("TD", "", attribute{"WIDTH", "12"}, attribute{"HEIGHT", "7"})), attribute{"BORDER", "1"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"}, attribute{"COLOR", d.colorValue(d.colors.frame)})
+		sheet := formatElement("TABLE", formatElement("TR", formatElement("TD", "", attribute{"WIDTH", "12"},
+			attribute{"HEIGHT", "7"})), attribute{"BORDER", "1"}, attribute{"CELLBORDER", "0"}, attribute{
+			"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"}, attribute{"COLOR", d.colorValue(d.colors.frame)})
 		add(formatTallCell(d.stackTable(sheet)), "several drawn as one")
 	}
 	if d.hasCounts() {
 		add(formatTallCell(d.formatText("×2", d.colors.muted, smallSize)), "so many drawn as one")
 	}
-	if has(func(b *targetBox) bool { return FrameOf(b.Node) != "" }) || any(func(n *policyNote) bool { return FrameOf(n.Node) != "" }) {
-		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "rounded"}, attribute{"COLOR", d.colorValue(d.colors.groupFrame)}, attribute{"BGCOLOR", d.colorValue(d.colors.group)}), "namespace")
+	if has(func(b *targetBox) bool { return FrameOf(b.Node) != "" }) ||
+		any(func(n *policyNote) bool { return FrameOf(n.Node) != "" }) {
+		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "rounded"},
+			attribute{"COLOR", d.colorValue(d.colors.groupFrame)}, attribute{"BGCOLOR",
+				d.colorValue(d.colors.group)}), "namespace")
 	}
 	return out
 }
 
-// deviationMeaning says what the sign is for, of a policy, a line, or what a proxy says at a target.
+// deviationMeaning says what the sign is for, of a policy, a line, or what a proxy says at a
+// target.
 const deviationMeaning = "a proxy does otherwise than predicted"
 
 // hasCounts reports whether a line or a policy in a row stands for several.
 func (d *clusterWriter) hasCounts() bool {
-	return slices.ContainsFunc(d.picture.Edges, func(l pictureEdge) bool { return formatCount(l.count) != "" }) || slices.ContainsFunc(d.Boxes, func(b *targetBox) bool {
-		return slices.ContainsFunc(b.Rows, func(r *boxRow) bool {
-			for _, chips := range r.Chips {
-				if slices.ContainsFunc(chips, func(c policyChip) bool { return formatCount(c.count) != "" }) {
-					return true
+	return slices.ContainsFunc(d.picture.Edges, func(l pictureEdge) bool { return formatCount(l.count) != "" }) ||
+		slices.ContainsFunc(d.Boxes, func(b *targetBox) bool {
+			return slices.ContainsFunc(b.Rows, func(r *boxRow) bool {
+				for _, chips := range r.Chips {
+					if slices.ContainsFunc(chips, func(c policyChip) bool { return formatCount(c.count) != "" }) {
+						return true
+					}
 				}
-			}
-			return false
+				return false
+			})
 		})
-	})
 }
 
 // usedStates returns the states of the lines in the picture.

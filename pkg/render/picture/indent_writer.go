@@ -23,7 +23,8 @@ func (l indentWriter) writeLine(indent int, s string) {
 func sortEdges(t *graph.Topology) []graph.GraphEdge {
 	edges := slices.Clone(t.Edges)
 	slices.SortFunc(edges, func(a, b graph.GraphEdge) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.State, b.State))
 	})
 	return slices.CompactFunc(edges, func(a, b graph.GraphEdge) bool {
 		return a.From == b.From && a.To == b.To && a.Kind == b.Kind && a.State == b.State

@@ -79,7 +79,8 @@ type branchPoint struct {
 
 // usesEntry reports whether a line goes through the point before its end.
 func (l *pictureEdge) usesEntry() bool {
-	return l.Kind == graph.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.From.column() < l.to.box.Column-1
+	return l.Kind == graph.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil &&
+		l.From.column() < l.to.box.Column-1
 }
 
 // position is where a node is drawn: a row of a box, or a note.
@@ -105,7 +106,8 @@ func (p position) column() int {
 
 // NewPicture arranges t. Ends of edges that are no nodes are not drawn.
 func NewPicture(t *graph.Topology) *picture {
-	p := &picture{places: map[string]position{}, states: map[string]bool{}, caption: t.CollapsedLine(), asked: t.RequestLines()}
+	p := &picture{places: map[string]position{}, states: map[string]bool{}, caption: t.CollapsedLine(),
+		asked: t.RequestLines()}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b graph.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
@@ -189,8 +191,10 @@ func (p *picture) addNode(n *graph.GraphNode, whole map[string]*targetBox, owner
 // addOwnerOf adds the object of a section that stands in the drawing without it.
 func (p *picture) addOwnerOf(section *graph.GraphNode) *targetBox {
 	kind := map[string]string{"rule": "route", "listener": "gateway", "port": "backend"}[section.Kind]
-	node := &graph.GraphNode{ID: section.ID + " object", Ref: section.Ref.WithoutSection(), Kind: cmp.Or(kind, section.Kind)}
-	b := &targetBox{Node: node, level: roleLevel(section.Kind), Rows: []*boxRow{{Node: node, Chips: map[string][]policyChip{}}}}
+	node := &graph.GraphNode{ID: section.ID + " object", Ref: section.Ref.WithoutSection(),
+		Kind: cmp.Or(kind, section.Kind)}
+	b := &targetBox{Node: node, level: roleLevel(section.Kind),
+		Rows: []*boxRow{{Node: node, Chips: map[string][]policyChip{}}}}
 	p.Boxes = append(p.Boxes, b)
 	return b
 }
@@ -208,7 +212,8 @@ func findGroupOwners(t *graph.Topology) map[string]string {
 	for _, e := range sortEdges(t) {
 		from, fromGroup := groups[e.From]
 		to, toGroup := groups[e.To]
-		if fromGroup && toGroup && e.Kind == graph.EdgeParent && to.Section != "" && from.Section == "" && from.Kind == to.Kind && out[e.To] == "" {
+		if fromGroup && toGroup && e.Kind == graph.EdgeParent && to.Section != "" && from.Section == "" &&
+			from.Kind == to.Kind && out[e.To] == "" {
 			out[e.To] = e.From
 		}
 	}
@@ -225,7 +230,8 @@ func isSection(n *graph.GraphNode) bool {
 
 // roleLevel is how far down the path of traffic a role is.
 func roleLevel(role string) int {
-	levels := map[string]int{"gatewayClass": 0, "mesh": 0, "namespace": 1, "gateway": 1, "dataplane": 1, "service": 1, "listenerSet": 2, "listener": 2, "route": 3, "rule": 3, "backend": 9, "port": 9}
+	levels := map[string]int{"gatewayClass": 0, "mesh": 0, "namespace": 1, "gateway": 1, "dataplane": 1, "service": 1,
+		"listenerSet": 2, "listener": 2, "route": 3, "rule": 3, "backend": 9, "port": 9}
 	if n, known := levels[role]; known {
 		return n
 	}

@@ -56,7 +56,9 @@ func (p *picture) assignColumns() {
 	})
 	p.sortNotes()
 	slices.SortStableFunc(p.Edges, func(a, b pictureEdge) int {
-		return cmp.Or(cmp.Compare(a.From.column(), b.From.column()), cmp.Compare(a.From.nodeID(), b.From.nodeID()), cmp.Compare(a.From.row, b.From.row), cmp.Compare(a.to.nodeID(), b.to.nodeID()), cmp.Compare(a.to.row, b.to.row))
+		return cmp.Or(cmp.Compare(a.From.column(), b.From.column()), cmp.Compare(a.From.nodeID(), b.From.nodeID()),
+			cmp.Compare(a.From.row, b.From.row), cmp.Compare(a.to.nodeID(), b.to.nodeID()), cmp.Compare(a.to.row,
+				b.to.row))
 	})
 }
 
@@ -71,7 +73,8 @@ func (p *picture) lowerDelegates() {
 	for range maxDelegationColumns {
 		moved := false
 		for _, l := range p.Edges {
-			if l.Kind != graph.EdgeParent || l.From.box == nil || l.to.box == nil || l.From.box == l.to.box || l.From.box.Node.Kind != "route" || l.to.box.Node.Kind != "route" {
+			if l.Kind != graph.EdgeParent || l.From.box == nil || l.to.box == nil || l.From.box == l.to.box ||
+				l.From.box.Node.Kind != "route" || l.to.box.Node.Kind != "route" {
 				continue
 			}
 			if l.to.box.level <= l.From.box.level && l.From.box.level < roleLevel("route")+maxDelegationColumns {
@@ -101,7 +104,8 @@ func FrameOf(n *graph.GraphNode) string {
 func (p *picture) addEntryPoints(targeted map[int]bool) {
 	for i := range p.Edges {
 		l := &p.Edges[i]
-		if l.Kind != graph.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] || l.From.column() >= l.to.box.Column-1 {
+		if l.Kind != graph.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] ||
+			l.From.column() >= l.to.box.Column-1 {
 			continue
 		}
 		if e := l.to.box.entry; e == nil || e.State == "" {
@@ -129,7 +133,8 @@ func (p *picture) sortNotes() {
 	}
 	slices.SortStableFunc(p.notes, func(a, b *policyNote) int {
 		x, y := spots[a], spots[b]
-		return cmp.Or(cmp.Compare(FrameOf(a.Node), FrameOf(b.Node)), cmp.Compare(a.column, b.column), cmp.Compare(x.box, y.box), cmp.Compare(x.row, y.row))
+		return cmp.Or(cmp.Compare(FrameOf(a.Node), FrameOf(b.Node)), cmp.Compare(a.column, b.column),
+			cmp.Compare(x.box, y.box), cmp.Compare(x.row, y.row))
 	})
 }
 
@@ -143,7 +148,8 @@ func (p *picture) addBranchPoints() {
 	points := map[pair]*branchPoint{}
 	for i := range p.Edges {
 		l := &p.Edges[i]
-		if !isPolicyOutcome(l.Kind) || l.From.Note == nil || l.to.box == nil || l.From.Note.column >= l.to.box.Column-1 {
+		if !isPolicyOutcome(l.Kind) || l.From.Note == nil || l.to.box == nil ||
+			l.From.Note.column >= l.to.box.Column-1 {
 			continue
 		}
 		key := pair{l.From.Note, l.to.box}

@@ -50,7 +50,8 @@ func (p *picture) addChip(l pictureEdge, by []string) {
 	}
 	kind := p.Kinds[l.From.Note.kind]
 	chips := l.to.box.Rows[l.to.row].Chips
-	chips[kind] = append(chips[kind], policyChip{note: l.From.Note, State: l.State, count: l.count, by: by, differs: l.differs})
+	chips[kind] = append(chips[kind], policyChip{note: l.From.Note, State: l.State, count: l.count, by: by,
+		differs: l.differs})
 	p.states[l.State] = true
 }
 
@@ -61,14 +62,16 @@ func (p *picture) sortChips() {
 		for _, r := range b.Rows {
 			for _, chips := range r.Chips {
 				slices.SortFunc(chips, func(a, b policyChip) int {
-					return cmp.Or(cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)), a.note.Node.Ref.Compare(b.note.Node.Ref), cmp.Compare(a.note.Node.ID, b.note.Node.ID))
+					return cmp.Or(cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)),
+						a.note.Node.Ref.Compare(b.note.Node.Ref), cmp.Compare(a.note.Node.ID, b.note.Node.ID))
 				})
 			}
 		}
 	}
 }
 
-// joinListeners draws one line from the head of a Gateway where all its listeners, of which there are several, lead to the same place.
+// joinListeners draws one line from the head of a Gateway where all its listeners, of which there
+// are several, lead to the same place.
 func (p *picture) joinListeners() {
 	type bundle struct {
 		from *targetBox
@@ -76,7 +79,8 @@ func (p *picture) joinListeners() {
 	}
 	found := map[bundle][]pictureEdge{}
 	for _, l := range p.Edges {
-		if l.Kind == graph.EdgeParent && l.From.box != nil && l.From.row > 0 && l.From.box.Rows[l.From.row].Node.Kind == "listener" {
+		if l.Kind == graph.EdgeParent && l.From.box != nil && l.From.row > 0 &&
+			l.From.box.Rows[l.From.row].Node.Kind == "listener" {
 			key := bundle{l.From.box, l.to}
 			found[key] = append(found[key], l)
 		}
@@ -84,7 +88,8 @@ func (p *picture) joinListeners() {
 	joined := func(l pictureEdge) bool {
 		all := found[bundle{l.From.box, l.to}]
 		same := func(x pictureEdge) bool { return x.State == l.State && x.count == l.count && x.differs == l.differs }
-		return len(all) > 1 && len(all) == len(l.From.box.Rows)-1 && !slices.ContainsFunc(all, func(x pictureEdge) bool { return !same(x) })
+		return len(all) > 1 && len(all) == len(l.From.box.Rows)-1 &&
+			!slices.ContainsFunc(all, func(x pictureEdge) bool { return !same(x) })
 	}
 	out := p.Edges[:0:0]
 	for _, l := range p.Edges {
@@ -99,7 +104,8 @@ func (p *picture) joinListeners() {
 	p.Edges = out
 }
 
-// foldClasses takes away the boxes of classes that say no more than their name: it stands in their Gateways.
+// foldClasses takes away the boxes of classes that say no more than their name: it stands in their
+// Gateways.
 func (p *picture) foldClasses(edges []graph.GraphEdge, focus []string) {
 	plain, last := map[string]bool{}, map[string]string{}
 	for _, b := range p.Boxes {
@@ -110,7 +116,8 @@ func (p *picture) foldClasses(edges []graph.GraphEdge, focus []string) {
 		if plain[e.To] || e.Kind != graph.EdgeParent {
 			plain[e.To] = false
 		}
-		if to := p.places[e.To]; e.Kind == graph.EdgeParent && (to.box == nil || to.row != 0 || to.box.Node.Kind != "gateway") {
+		if to := p.places[e.To]; e.Kind == graph.EdgeParent && (to.box == nil || to.row != 0 ||
+			to.box.Node.Kind != "gateway") {
 			plain[e.From] = false
 		}
 		last[e.From] = e.To

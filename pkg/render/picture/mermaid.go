@@ -11,11 +11,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
-// WriteMermaid writes t as a Mermaid flowchart that shows what the DOT layout for people shows: objects are frames around their sections,
-// which name the policies that are in force there. Nodes are n0, n1, … in the order in which they are drawn; names stand in quoted labels
-// only, so that whatever they contain, the text is a valid flowchart and holds no directive.
+// WriteMermaid writes t as a Mermaid flowchart that shows what the DOT layout for people shows:
+// objects are frames around their sections, which name the policies that are in force there. Nodes
+// are n0, n1, … in the order in which they are drawn; names stand in quoted labels only, so that
+// whatever they contain, the text is a valid flowchart and holds no directive.
 func WriteMermaid(w *bufio.Writer, t *graph.Topology) {
-	m := &mermaidWriter{indentWriter: indentWriter{w}, picture: NewPicture(t), ids: map[*graph.GraphNode]string{}, links: map[string][]string{}, styles: lineStyles()}
+	m := &mermaidWriter{indentWriter: indentWriter{w}, picture: NewPicture(t), ids: map[*graph.GraphNode]string{},
+		links: map[string][]string{}, styles: lineStyles()}
 	m.writeLine(0, "flowchart LR")
 	m.drawFrames()
 	for i := range m.picture.Edges {
@@ -53,7 +55,8 @@ func (m *mermaidWriter) drawFrames() {
 			if all := n.Node.CollectiveName(); all != "" {
 				text = []string{all}
 			}
-			m.writeLine(indent, m.nodeID(n.Node)+">"+QuoteMermaid(clipLines(text)...)+"]:::kind"+strconv.Itoa(n.kind%len(kindColors())))
+			m.writeLine(indent, m.nodeID(n.Node)+">"+QuoteMermaid(clipLines(text)...)+"]:::kind"+
+				strconv.Itoa(n.kind%len(kindColors())))
 		}
 		for ; len(boxes) > 0 && FrameOf(boxes[0].Node) == name; boxes = boxes[1:] {
 			m.drawBox(indent, boxes[0])
@@ -108,7 +111,8 @@ func (m *mermaidWriter) drawBox(indent int, b *targetBox) {
 	case b.dangles:
 		class = "missing"
 	}
-	m.writeLine(indent, m.nodeID(b.Node)+"["+QuoteMermaid(clipLines(append(text, m.formatChips(b.Rows[0], b.Node)...))...)+"]:::"+class)
+	m.writeLine(indent, m.nodeID(b.Node)+"["+
+		QuoteMermaid(clipLines(append(text, m.formatChips(b.Rows[0], b.Node)...))...)+"]:::"+class)
 	for _, r := range b.Rows[1:] {
 		m.drawRow(indent, r)
 	}
@@ -130,7 +134,8 @@ func (m *mermaidWriter) drawRow(indent int, r *boxRow) {
 	if r.Node.Labels["request"] != "" {
 		class = "request"
 	}
-	m.writeLine(indent, m.nodeID(r.Node)+"("+QuoteMermaid(clipLines(append(text, m.formatChips(r, r.Node)...))...)+"):::"+class)
+	m.writeLine(indent, m.nodeID(r.Node)+"("+QuoteMermaid(clipLines(append(text, m.formatChips(r, r.Node)...))...)+
+		"):::"+class)
 }
 
 // formatChips returns the policies of a row as text, a line for each kind and state.
@@ -162,7 +167,8 @@ func (m *mermaidWriter) drawEdge(number int, l *pictureEdge) {
 	if _, known := m.styles[what]; !known {
 		what = l.Kind
 	}
-	arrow := map[string]string{"taken": "==>", "effective": "==>", "partial": "-.->", "overridden": "-.->", "conditionFalse": "-.->", "dangling": "-.-x"}[what]
+	arrow := map[string]string{"taken": "==>", "effective": "==>", "partial": "-.->", "overridden": "-.->",
+		"conditionFalse": "-.->", "dangling": "-.-x"}[what]
 	if arrow == "" {
 		arrow = "-->"
 	}
@@ -180,14 +186,17 @@ func (m *mermaidWriter) drawEdge(number int, l *pictureEdge) {
 
 // listStates returns the states in the order of legends.
 func listStates() []string {
-	return []string{graph.EdgeParent, "taken", graph.EdgeEffective, "partial", graph.EdgeOverridden, graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTargets}
+	return []string{graph.EdgeParent, "taken", graph.EdgeEffective, "partial", graph.EdgeOverridden,
+		graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTargets}
 }
 
 // formatLegend says what lines and signs mean, of those that are there.
 func (m *mermaidWriter) formatLegend() []string {
 	var out []string
-	lines := map[string]string{graph.EdgeParent: "grey line", "taken": "thick purple line", graph.EdgeEffective: "green line", "partial": "orange dashes", graph.EdgeOverridden: "red dots", graph.EdgeConditionFalse: "grey dots",
-		graph.EdgeDangling: "dark dashes with a cross", graph.EdgeTargets: "blue-grey line"}
+	lines := map[string]string{graph.EdgeParent: "grey line", "taken": "thick purple line",
+		graph.EdgeEffective: "green line", "partial": "orange dashes", graph.EdgeOverridden: "red dots",
+		graph.EdgeConditionFalse: "grey dots",
+		graph.EdgeDangling:       "dark dashes with a cross", graph.EdgeTargets: "blue-grey line"}
 	for _, state := range listStates() {
 		var signs []string
 		if len(m.links[state]) > 0 {
@@ -264,7 +273,8 @@ func QuoteMermaid(texts ...string) string {
 			switch {
 			case r == ':' && strings.HasPrefix(text[at+1:], " "):
 				b.WriteRune(r)
-			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune(" ./,=-@", r), r >= 0xa0:
+			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune(" ./,=-@", r),
+				r >= 0xa0:
 				b.WriteRune(r)
 			default:
 				fmt.Fprintf(&b, "#%d;", r)

@@ -46,12 +46,17 @@ type palette struct {
 
 func newPalette() palette {
 	return palette{
-		ground: themeColor{"#ffffff", "#14181d"}, text: themeColor{"#1b1f23", "#e8eaec"}, muted: themeColor{"#57606a", "#a9b1ba"}, frame: themeColor{"#858d96", "#76808a"},
-		head: themeColor{"#eceff2", "#2a3038"}, body: themeColor{"#fefefe", "#1c2127"}, group: themeColor{"#f7f8f9", "#181c22"}, groupFrame: themeColor{"#c3c9cf", "#3b434c"},
+		ground: themeColor{"#ffffff", "#14181d"}, text: themeColor{"#1b1f23", "#e8eaec"}, muted: themeColor{"#57606a",
+			"#a9b1ba"}, frame: themeColor{"#858d96", "#76808a"},
+		head: themeColor{"#eceff2", "#2a3038"}, body: themeColor{"#fefefe", "#1c2127"}, group: themeColor{"#f7f8f9",
+			"#181c22"}, groupFrame: themeColor{"#c3c9cf", "#3b434c"},
 		traffic: themeColor{"#7f8790", "#87909a"}, request: themeColor{"#8e2a8b", "#e39be0"},
-		effective: themeColor{"#00855f", "#3ecf9f"}, partial: themeColor{"#b87500", "#f5bd41"}, overridden: themeColor{"#b83200", "#ff8052"},
-		dangling: themeColor{"#3a3f45", "#d3d7db"}, unknown: themeColor{"#6c839c", "#8ba3bc"}, idle: themeColor{"#5f6873", "#9fa8b3"}, missing: themeColor{"#b83200", "#ff8052"},
-		policyFill: themeColor{"#eef1f5", "#262d35"}, policyFrame: themeColor{"#4d5b6b", "#b2bfcc"}, sectionFill: themeColor{"#f4f6f7", "#20262c"},
+		effective: themeColor{"#00855f", "#3ecf9f"}, partial: themeColor{"#b87500", "#f5bd41"}, overridden: themeColor{
+			"#b83200", "#ff8052"},
+		dangling: themeColor{"#3a3f45", "#d3d7db"}, unknown: themeColor{"#6c839c",
+			"#8ba3bc"}, idle: themeColor{"#5f6873", "#9fa8b3"}, missing: themeColor{"#b83200", "#ff8052"},
+		policyFill: themeColor{"#eef1f5", "#262d35"}, policyFrame: themeColor{"#4d5b6b",
+			"#b2bfcc"}, sectionFill: themeColor{"#f4f6f7", "#20262c"},
 	}
 }
 
@@ -77,23 +82,28 @@ func kindColors() []kindColor {
 // listColors lists every colour, sorted by its light value.
 func listColors() []themeColor {
 	c := newPalette()
-	out := []themeColor{c.ground, c.text, c.muted, c.frame, c.head, c.body, c.group, c.groupFrame, c.traffic, c.request, c.effective, c.partial, c.overridden,
+	out := []themeColor{c.ground, c.text, c.muted, c.frame, c.head, c.body, c.group, c.groupFrame, c.traffic,
+		c.request, c.effective, c.partial, c.overridden,
 		c.dangling, c.unknown, c.idle, c.missing, c.policyFill, c.policyFrame, c.sectionFill}
 	for _, h := range kindColors() {
 		out = append(out, h.line, h.fill)
 	}
-	slices.SortFunc(out, func(a, b themeColor) int { return cmp.Or(cmp.Compare(a.light, b.light), cmp.Compare(a.dark, b.dark)) })
+	slices.SortFunc(out, func(a, b themeColor) int {
+		return cmp.Or(cmp.Compare(a.light, b.light),
+			cmp.Compare(a.dark, b.dark))
+	})
 	return slices.Compact(out)
 }
 
-// DarkCSS are the rules that turn an SVG of ours dark: every light colour becomes its dark one. The rules hold below prefix, a selector, and
-// where that is a list, below each of it.
+// DarkCSS are the rules that turn an SVG of ours dark: every light colour becomes its dark one. The
+// rules hold below prefix, a selector, and where that is a list, below each of it.
 func DarkCSS(prefix string) string {
 	var b strings.Builder
 	for _, s := range listColors() {
 		for _, property := range []string{"fill", "stroke"} {
 			for i, p := range strings.Split(prefix, ",") {
-				b.WriteString(map[bool]string{true: ",", false: ""}[i > 0] + strings.TrimSpace(p) + ` [` + property + `="` + s.light + `"]`)
+				b.WriteString(map[bool]string{true: ",", false: ""}[i > 0] + strings.TrimSpace(p) + ` [` + property +
+					`="` + s.light + `"]`)
 			}
 			b.WriteString("{" + property + ":" + s.dark + "}\n")
 		}
@@ -122,8 +132,9 @@ func lineStyles() map[string]lineStyle {
 		"partial":        {c.partial, "dashed", "1.6", "normal", "6 3", "partly in force"},
 		"overridden":     {c.overridden, "dotted", "1.8", "normal", "1.5 3.5", "overridden"},
 		"conditionFalse": {c.idle, "dotted", "1.2", "onormal", "1 5", "condition false"},
-		"dangling":       {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2", "to what is not in the input, ends in a diamond"},
-		"targets":        {c.unknown, "solid", "0.7", "vee", "", "reaches nothing"},
+		"dangling": {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2",
+			"to what is not in the input, ends in a diamond"},
+		"targets": {c.unknown, "solid", "0.7", "vee", "", "reaches nothing"},
 	}
 }
 

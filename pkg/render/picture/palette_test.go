@@ -38,7 +38,8 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// seen are what colours look like to people who lack one kind of cone (Viénot, Brettel and Mollon 1999, for linear light).
+// seen are what colours look like to people who lack one kind of cone (Viénot, Brettel and Mollon
+// 1999, for linear light).
 func seen() map[string][3][3]float64 {
 	return map[string][3][3]float64{
 		"all cones":    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -47,7 +48,8 @@ func seen() map[string][3][3]float64 {
 	}
 }
 
-// lab is a colour of linear light in CIE L*a*b*, in which distances are about as large as they look.
+// lab is a colour of linear light in CIE L*a*b*, in which distances are about as large as they
+// look.
 func lab(c [3]float64) [3]float64 {
 	x := (0.4124*c[0] + 0.3576*c[1] + 0.1805*c[2]) / 0.95047
 	y := luminance(c)
@@ -76,7 +78,8 @@ func distance(t *testing.T, a, b string, m [3][3]float64) float64 {
 	return math.Sqrt((x[0]-y[0])*(x[0]-y[0]) + (x[1]-y[1])*(x[1]-y[1]) + (x[2]-y[2])*(x[2]-y[2]))
 }
 
-// Text stands out by 4.5 to 1, and lines by 3 to 1, from every ground that they can be on (WCAG 2.2, 1.4.3 and 1.4.11).
+// Text stands out by 4.5 to 1, and lines by 3 to 1, from every ground that they can be on (WCAG
+// 2.2, 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	c := newPalette()
 	for _, theme := range []Theme{ThemeLight, ThemeDark} {
@@ -154,7 +157,8 @@ func TestLightColoursHaveOneDarkOne(t *testing.T) {
 		dark[s.light] = s.dark
 		linear(t, s.dark)
 	}
-	if css := DarkCSS(".a, .b"); !strings.Contains(css, `.a [fill="#ffffff"],.b [fill="#ffffff"]{fill:#14181d}`) || strings.ContainsAny(css, "<&\\") {
+	if css := DarkCSS(".a, .b"); !strings.Contains(css, `.a [fill="#ffffff"],.b [fill="#ffffff"]{fill:#14181d}`) ||
+		strings.ContainsAny(css, "<&\\") {
 		t.Error(css)
 	}
 }

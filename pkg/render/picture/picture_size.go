@@ -17,10 +17,12 @@ const (
 	labelHigh = 24 // the label of a line, and what is above it
 )
 
-// maxAspectRatio is how many times as high as wide a picture may be by its extent: what is drawn may be a little taller.
+// maxAspectRatio is how many times as high as wide a picture may be by its extent: what is drawn
+// may be a little taller.
 const maxAspectRatio = 3.2
 
-// Fits reports whether the picture of a topology is at most four times as high as wide, as far as can be told before it is drawn.
+// Fits reports whether the picture of a topology is at most four times as high as wide, as far as
+// can be told before it is drawn.
 func (o DOTOptions) Fits(t *graph.Topology) bool {
 	if o.Layout == LayoutFlat { // the flat layout is for programs
 		return true
@@ -83,7 +85,8 @@ func estimateNoteWidth(n *policyNote) int {
 	if len(n.Node.Members) > 0 {
 		return textWidth(memberTitle(n.Node), nameSize) + 2*cellPad
 	}
-	return max(textWidth(clipText(n.Node.Ref.Kind, nameWidth), smallSize), textWidth(clipText(n.Node.Ref.Name, nameWidth), nameSize)) + 2*cellPad
+	return max(textWidth(clipText(n.Node.Ref.Kind, nameWidth), smallSize),
+		textWidth(clipText(n.Node.Ref.Name, nameWidth), nameSize)) + 2*cellPad
 }
 
 // estimateBoxSize is about how wide and high a target is drawn.

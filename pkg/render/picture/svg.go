@@ -14,16 +14,19 @@ import (
 
 // SVGOptions say what becomes of a picture that Graphviz drew.
 type SVGOptions struct {
-	Theme   Theme  // the one that the DOT was written for; ThemeAuto follows what the reader prefers
-	Title   string // what the picture shows, for those who cannot see it; "" is "Policies and what they are attached to"
-	NoStyle bool   // leave the styles out: the page has its own (DarkCSS)
+	Theme Theme // the one that the DOT was written for; ThemeAuto follows what the reader prefers
+	// what the picture shows, for those who cannot see it; "" is "Policies and what they are
+	// attached to"
+	Title   string
+	NoStyle bool // leave the styles out: the page has its own (DarkCSS)
 }
 
 // svgClass is the class of the root element.
 const svgClass = "dopolicy-graph"
 
-// CleanSVG is a picture that Graphviz drew, written anew: the elements and attributes that draw, links to places in the same document, titles that
-// people can read, and our own styles. Nothing else of raw comes through. It returns an error if raw is no SVG.
+// CleanSVG is a picture that Graphviz drew, written anew: the elements and attributes that draw,
+// links to places in the same document, titles that people can read, and our own styles. Nothing
+// else of raw comes through. It returns an error if raw is no SVG.
 func CleanSVG(raw []byte, o SVGOptions) ([]byte, error) {
 	root, err := readSVG(raw)
 	if err != nil {
@@ -81,7 +84,8 @@ const (
 	xlinkSpace = "http://www.w3.org/1999/xlink"
 )
 
-// readSVG reads the tree of elements. Comments, instructions and declarations are passed over; entities of a document's own are errors.
+// readSVG reads the tree of elements. Comments, instructions and declarations are passed over;
+// entities of a document's own are errors.
 func readSVG(raw []byte) (*svgElement, error) {
 	d := xml.NewDecoder(bytes.NewReader(raw))
 	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {

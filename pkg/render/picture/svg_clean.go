@@ -19,8 +19,9 @@ func svgShapes() map[string][]string {
 		"polygon":  {"points"},
 		"polyline": {"points"},
 		"ellipse":  {"cx", "cy", "rx", "ry"},
-		"text":     {"x", "y", "text-anchor", "font-size", "font-weight", "font-style", "text-decoration", "textLength", "lengthAdjust"},
-		"tspan":    {"x", "y", "dx", "dy", "font-size", "font-weight", "font-style", "text-decoration"},
+		"text": {"x", "y", "text-anchor", "font-size", "font-weight", "font-style", "text-decoration",
+			"textLength", "lengthAdjust"},
+		"tspan": {"x", "y", "dx", "dy", "font-size", "font-weight", "font-style", "text-decoration"},
 	}
 }
 
@@ -47,10 +48,12 @@ func (c *svgCleaner) cleanRoot(e *svgElement) *svgElement {
 			out.setAttribute(name, v)
 		}
 	}
-	out.attrs = append([]attribute{{"xmlns", SvgSpace}, {"class", svgClass}, {"role", "img"}, {"aria-label", c.options.Title}, {"font-family", fontStack}}, out.attrs...)
+	out.attrs = append([]attribute{{"xmlns", SvgSpace}, {"class", svgClass}, {"role", "img"},
+		{"aria-label", c.options.Title}, {"font-family", fontStack}}, out.attrs...)
 	out.children = append(out.children, &svgElement{name: "title", text: c.options.Title})
 	if c.options.Theme != ThemeLight && c.options.Theme != ThemeDark && !c.options.NoStyle {
-		out.children = append(out.children, &svgElement{name: "style", text: "svg." + svgClass + "{color-scheme:light dark}\n" +
+		out.children = append(out.children, &svgElement{name: "style", text: "svg." + svgClass +
+			"{color-scheme:light dark}\n" +
 			"@media screen and (prefers-color-scheme:dark){\n" + DarkCSS("svg."+svgClass) + "}\n"})
 	}
 	out.children = append(out.children, c.cleanChildren(e)...)
@@ -96,7 +99,8 @@ func (c *svgCleaner) cleanGroup(e *svgElement) []*svgElement {
 	c.copyAttributes(out, e, svgShapes()["g"])
 	if class := e.getAttribute("class"); class == "graph" { // the titles of the whole picture and of its name are ours
 		children = slices.DeleteFunc(children, func(x *svgElement) bool { return x.name == "title" })
-	} else if title := titleFromName(e); title != "" && !slices.ContainsFunc(children, func(x *svgElement) bool { return x.name == "title" || x.name == "a" }) {
+	} else if title := titleFromName(e); title != "" &&
+		!slices.ContainsFunc(children, func(x *svgElement) bool { return x.name == "title" || x.name == "a" }) {
 		children = append([]*svgElement{{name: "title", text: title}}, children...)
 	}
 	slices.SortStableFunc(children, func(a, b *svgElement) int { // a title stands first
@@ -164,7 +168,8 @@ func (c *svgCleaner) copyAttributes(out, in *svgElement, names []string) {
 
 // isFreshID reports whether an id is one of ours and not given yet.
 func (c *svgCleaner) isFreshID(id string) bool {
-	fresh := (strings.HasPrefix(id, "n-") || strings.HasPrefix(id, "e-")) && strings.Trim(id, idLetters) == "" && !c.ids[id]
+	fresh := (strings.HasPrefix(id, "n-") || strings.HasPrefix(id, "e-")) && strings.Trim(id, idLetters) == "" &&
+		!c.ids[id]
 	c.ids[id] = true
 	return fresh
 }
@@ -210,7 +215,8 @@ func (c *svgCleaner) cleanText(e, out *svgElement) []*svgElement {
 	if errX != nil || errY != nil || errSize != nil || !slices.Contains([]string{"●", "◐", "○", "⊘"}, mark) {
 		return []*svgElement{out}
 	}
-	// Graphviz takes the sign for as wide as a blank, and puts the middle of that where the middle of the sign should be.
+	// Graphviz takes the sign for as wide as a blank, and puts the middle of that where the middle
+	// of the sign should be.
 	const blank, above, radius = 0.14, 0.36, 0.29
 	return drawSign(mark, x+blank*size, y-above*size, radius*size, out.getAttribute("fill"))
 }
@@ -219,7 +225,8 @@ func (c *svgCleaner) cleanText(e, out *svgElement) []*svgElement {
 // through.
 func drawSign(mark string, x, y, r float64, colour string) []*svgElement {
 	n := func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
-	ring := &svgElement{name: "ellipse", attrs: []attribute{{"cx", n(x)}, {"cy", n(y)}, {"rx", n(r)}, {"ry", n(r)}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.1"}}}
+	ring := &svgElement{name: "ellipse", attrs: []attribute{{"cx", n(x)}, {"cy", n(y)}, {"rx", n(r)}, {"ry", n(r)},
+		{"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.1"}}}
 	switch mark {
 	case "●":
 		ring.setAttribute("fill", colour)
@@ -230,7 +237,8 @@ func drawSign(mark string, x, y, r float64, colour string) []*svgElement {
 	case "⊘":
 		d := r * math.Sqrt2 / 2
 		bar := fmt.Sprintf("M%s,%sL%s,%s", n(x-d), n(y+d), n(x+d), n(y-d))
-		return []*svgElement{ring, {name: "path", attrs: []attribute{{"d", bar}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.1"}}}}
+		return []*svgElement{ring, {name: "path", attrs: []attribute{{"d", bar}, {"fill", "none"}, {"stroke", colour},
+			{"stroke-width", "1.1"}}}}
 	}
 	return []*svgElement{ring}
 }

@@ -15,8 +15,9 @@ func TakeFirstColumns(text string, width int) string {
 	return text
 }
 
-// WrapWords breaks text between words into lines of at most width columns, and words only where they are longer. A command that a reader may
-// copy begins a line of its own, and is continued as a shell wants it.
+// WrapWords breaks text between words into lines of at most width columns, and words only where
+// they are longer. A command that a reader may copy begins a line of its own, and is continued as a
+// shell wants it.
 func WrapWords(text string, width int) []string {
 	if DisplayWidth(text) <= width {
 		return []string{text}
@@ -43,7 +44,8 @@ func WrapWords(text string, width int) []string {
 	return append(out, line)
 }
 
-// breakWord is what of a word fits into width columns, up to the last mark between names if there is one.
+// breakWord is what of a word fits into width columns, up to the last mark between names if there
+// is one.
 func breakWord(word string, width int) string {
 	head := TakeFirstColumns(word, max(width, 1))
 	if head == "" {
@@ -56,7 +58,8 @@ func breakWord(word string, width int) string {
 	return head
 }
 
-// wrapCommand breaks a command before its flags and its other arguments, but not between a flag and its value.
+// wrapCommand breaks a command before its flags and its other arguments, but not between a flag and
+// its value.
 func wrapCommand(command string, width int) []string {
 	var out []string
 	line := commandIndent + commandName
@@ -75,7 +78,8 @@ func wrapCommand(command string, width int) []string {
 	return append(out, strings.TrimRight(line, " "))
 }
 
-// How the commands that closing lines propose begin, and what stands before them on a line of their own.
+// How the commands that closing lines propose begin, and what stands before them on a line of their
+// own.
 const (
 	commandName   = "kubectl dopolicy "
 	commandIndent = "  "

@@ -19,7 +19,8 @@ type Query struct {
 	Answer   *request.Answer // of a request: where it goes, and the request itself; nil: it is a connection
 }
 
-// Peer is one end of what is asked about: a workload, or an address that is none's. The zero Peer is not that of a query.
+// Peer is one end of what is asked about: a workload, or an address that is none's. The zero Peer
+// is not that of a query.
 type Peer struct {
 	Workload topology.NodeID // None: it is not known as one
 	Address  netip.Addr      // of what is no workload
@@ -70,8 +71,9 @@ type Decider struct {
 // Evaluators are those that vendors registered, by name.
 type Evaluators map[string]Evaluator
 
-// Judge asks the kinds that judge queries, all or those given, and puts their judgements together: what one denies is denied, and what one does not
-// know is known only if another one denies it. Without a judgement nothing forbids it.
+// Judge asks the kinds that judge queries, all or those given, and puts their judgements together:
+// what one denies is denied, and what one does not know is known only if another one denies it.
+// Without a judgement nothing forbids it.
 func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKind) (request.Outcome, []Judgement) {
 	out := request.Allowed
 	var judgements []Judgement

@@ -10,7 +10,8 @@ import (
 // TidyPath returns a path as it should be spelled: without dots to resolve, repeated slashes,
 // backslashes, and characters that need not be escaped.
 func TidyPath(path string) string {
-	return Rules{ResolveDots: true, MergeSlashes: true, Backslashes: true, Decode: DecodeUnreserved, Escaped: DecodeEscaped}.Apply(path)
+	return Rules{ResolveDots: true, MergeSlashes: true, Backslashes: true, Decode: DecodeUnreserved,
+		Escaped: DecodeEscaped}.Apply(path)
 }
 
 // Rules say what an implementation makes of the path of a request before it is compared (gatewayapi

@@ -7,7 +7,8 @@ import (
 
 // UnknownRules are those of an implementation of which nothing is known.
 func UnknownRules() Rules {
-	return Rules{DotsUnknown: true, SlashesUnknown: true, BackslashesUnknown: true, Decode: UnknownDecoding, Escaped: UnknownEscaped}
+	return Rules{DotsUnknown: true, SlashesUnknown: true, BackslashesUnknown: true, Decode: UnknownDecoding,
+		Escaped: UnknownEscaped}
 }
 
 // listVariants returns all that an implementation may do where some of it is not known.
@@ -27,10 +28,13 @@ func (how Rules) listVariants() []Rules {
 		}
 		out = next
 	}
-	each(how.Decode == UnknownDecoding, func(t *Rules) { t.Decode = DecodeNothing }, func(t *Rules) { t.Decode = DecodeUnreserved }, func(t *Rules) { t.Decode = DecodeAll })
-	each(how.Escaped == UnknownEscaped, func(t *Rules) { t.Escaped = KeepEscaped }, func(t *Rules) { t.Escaped = DecodeEscaped })
+	each(how.Decode == UnknownDecoding, func(t *Rules) { t.Decode = DecodeNothing },
+		func(t *Rules) { t.Decode = DecodeUnreserved }, func(t *Rules) { t.Decode = DecodeAll })
+	each(how.Escaped == UnknownEscaped, func(t *Rules) { t.Escaped = KeepEscaped },
+		func(t *Rules) { t.Escaped = DecodeEscaped })
 	each(how.BackslashesUnknown, func(*Rules) {}, func(t *Rules) { t.Backslashes = true })
-	each(how.SlashesUnknown, func(*Rules) {}, func(t *Rules) { t.MergeSlashes = true }, func(t *Rules) { t.MergeSlashes, t.MergeSlashesFirst = true, true })
+	each(how.SlashesUnknown, func(*Rules) {}, func(t *Rules) { t.MergeSlashes = true },
+		func(t *Rules) { t.MergeSlashes, t.MergeSlashesFirst = true, true })
 	each(how.DotsUnknown, func(*Rules) {}, func(t *Rules) { t.ResolveDots = true })
 	return out
 }

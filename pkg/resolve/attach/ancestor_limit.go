@@ -11,9 +11,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// limitAncestors keeps a policy to as many ancestors as its status has room for, if the kind refuses others (gep713 P38). The ancestors are its targets
-// in the order of its references; of a backend the Gateways with a route to it, those that the status names already first, then the older ones. What
-// other controllers report takes room as well.
+// limitAncestors keeps a policy to as many ancestors as its status has room for, if the kind
+// refuses others (gep713 P38). The ancestors are its targets in the order of its references; of a
+// backend the Gateways with a route to it, those that the status names already first, then the
+// older ones. What other controllers report takes room as well.
 func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []policy.Attached {
 	if !k.Status.Refuses {
 		return own
@@ -26,7 +27,8 @@ func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []pol
 			continue
 		}
 		ref := e.Field("ancestorRef")
-		ours[model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: cmp.Or(ref.Text("namespace"), p.Ref().Namespace), Name: ref.Text("name")}] = true
+		ours[model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: cmp.Or(ref.Text("namespace"),
+			p.Ref().Namespace), Name: ref.Text("name")}] = true
 	}
 	var refused []model.Ref
 	has := map[model.Ref]bool{}
@@ -66,7 +68,8 @@ func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []pol
 func (k *attacher) orderGateways(backend model.Ref, first map[model.Ref]bool) []model.Ref {
 	g := k.res.Graph
 	out := slices.DeleteFunc(g.GatewaysAbove(backend), func(ref model.Ref) bool {
-		return !slices.ContainsFunc(g.Lookup(ref), func(id topology.NodeID) bool { return ManagesGateway(k.Kind, g, id) })
+		return !slices.ContainsFunc(g.Lookup(ref),
+			func(id topology.NodeID) bool { return ManagesGateway(k.Kind, g, id) })
 	})
 	slices.SortStableFunc(out, func(a, b model.Ref) int {
 		switch {
@@ -102,7 +105,8 @@ func (k *attacher) refuseAncestors(p *policy.Policy, refused []model.Ref) {
 	if rest := len(names) - 5; rest > 0 {
 		names = append(names[:5], fmt.Sprintf("%d more", rest))
 	}
-	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.AncestorLimit, Message: fmt.Sprintf(
-		"the status of %s allows %d ancestors, including those of other controllers: the policy is rejected for %s and not in force there", p.Ref(), policy.MaxAncestors, strings.Join(names, ", ")),
+	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.AncestorLimit,
+		Message: fmt.Sprintf(
+			"the status of %s allows %d ancestors, including those of other controllers: the policy is rejected for %s and not in force there", p.Ref(), policy.MaxAncestors, strings.Join(names, ", ")),
 		Hint: "split the policy, or attach its routes to fewer Gateways"}.At(p.Object))
 }

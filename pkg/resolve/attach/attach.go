@@ -133,7 +133,8 @@ func (k *attacher) runLints() {
 		return
 	}
 	for _, lint := range k.Lints {
-		k.res.Problems = append(k.res.Problems, lint(k.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.Table[id].Policies })...)
+		k.res.Problems = append(k.res.Problems, lint(k.Kind, k.res.Graph,
+			func(id topology.NodeID) []policy.Attached { return k.Table[id].Policies })...)
 	}
 }
 
@@ -148,9 +149,11 @@ func (r *Targets) addRefProblem(p *policy.Policy, ref policy.TargetRef, problem 
 // findTargets returns the nodes that one reference of a policy means.
 func (k *attacher) findTargets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 	warn := func(code model.Code, hint, format string, args ...any) {
-		k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+		k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format,
+			args...), Hint: hint})
 	}
-	if model.HasVariable(t.Ref.Kind) || model.HasVariable(t.Ref.Group) { // what it would be is not known; the variable is reported
+	// what it would be is not known; the variable is reported
+	if model.HasVariable(t.Ref.Kind) || model.HasVariable(t.Ref.Group) {
 		return nil
 	}
 	if !p.Kind.AllowsTarget(t.Ref) {
@@ -164,20 +167,25 @@ func (k *attacher) findTargets(p *policy.Policy, t policy.TargetRef) []topology.
 				hint = fmt.Sprintf("its group is %q; it has to be %q", t.Ref.Group, f.GroupKind.Group)
 			}
 		}
-		warn(model.InvalidTarget, hint, "%s may not target %s: the policy does not attach there", p.Kind.GroupKind.Kind, form)
+		warn(model.InvalidTarget, hint, "%s may not target %s: the policy does not attach there",
+			p.Kind.GroupKind.Kind, form)
 		return nil
 	}
 	ref := t.Ref
 	if IsClusterScoped(ref.GroupKind()) {
 		ref.Namespace = ""
 	}
-	if home := p.Ref().Namespace; leavesNamespace(p.Kind, home, ref) && !(t.Selection != nil && IsClusterScoped(ref.GroupKind())) {
+	if home := p.Ref().Namespace; leavesNamespace(p.Kind, home, ref) &&
+		!(t.Selection != nil && IsClusterScoped(ref.GroupKind())) {
 		switch {
 		case p.Kind.Namespaces == policy.OwnNamespace:
-			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace", "%s is not in the policy's namespace %s: not attached", ref, home)
+			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace",
+				"%s is not in the policy's namespace %s: not attached", ref, home)
 			return nil
-		case p.Kind.Namespaces == policy.WithGrant && !k.res.Graph.IsGranted(p.Kind.GroupKind, home, ref.WithoutSection()):
-			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it", cmp.Or(ref.Namespace, ref.Name)), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
+		case p.Kind.Namespaces == policy.WithGrant && !k.res.Graph.IsGranted(p.Kind.GroupKind, home,
+			ref.WithoutSection()):
+			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it",
+				cmp.Or(ref.Namespace, ref.Name)), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
 			return nil
 		}
 	}
@@ -196,7 +204,8 @@ func (k *attacher) findTargets(p *policy.Policy, t policy.TargetRef) []topology.
 	}
 	if len(found) > 0 {
 		if t.RuleNameOnly && k.res.IsUnnamedRule(found[0], ref.Section) {
-			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.WithoutSection(), ref.Section)
+			warn(model.TargetNotFound, "give the rule a name",
+				"%s has no rule called %q: a rule without a name cannot be targeted", ref.WithoutSection(), ref.Section)
 			return nil
 		}
 		return found
@@ -220,20 +229,24 @@ func leavesNamespace(k *policy.Kind, home string, ref model.Ref) bool {
 }
 
 // reportMissing says why a reference leads nowhere, or returns a node for what no graph can know.
-func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.TargetRef, warn func(model.Code, string,
+	string, ...any)) []topology.NodeID {
 	g := k.res.Graph
 	if k.res.Snapshot.Cluster.IsUnreadRef(ref) && k.res.Snapshot.Get(ref) == nil {
-		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.PluralOf(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
+		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.PluralOf(ref.Kind)),
+			"%s may not be read: whether the policy attaches there is not known", ref)
 		return nil
 	}
 	if !g.IsKnownKind(ref.GroupKind()) {
-		warn(model.UnknownKind, "add the CRD of the kind if it is one", "%s is of a kind that is neither built in nor in the input: nothing is inherited there", ref)
+		warn(model.UnknownKind, "add the CRD of the kind if it is one",
+			"%s is of a kind that is neither built in nor in the input: nothing is inherited there", ref)
 		return []topology.NodeID{k.res.OpaqueNode(ref, nil)}
 	}
 	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.WithoutSection())) == 0 && ref.Section == "" {
 		return []topology.NodeID{k.res.OpaqueNode(ref, o)}
 	}
-	if o := k.res.Snapshot.Get(ref); o != nil && (g.IsNumberedPort(ref) || g.HasBackendSection(ref, o)) { // no rule sends there, but something else may
+	// no rule sends there, but something else may
+	if o := k.res.Snapshot.Get(ref); o != nil && (g.IsNumberedPort(ref) || g.HasBackendSection(ref, o)) {
 		return []topology.NodeID{k.res.OpaqueNode(ref, o)}
 	}
 	if t.Silent {
@@ -245,12 +258,15 @@ func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.Targe
 			hint = "it has: " + strings.Join(sections, ", ")
 		}
 		whole := ref.WithoutSection()
-		k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, MissingRef: &ref, SuggestedRef: &whole,
-			Message: fmt.Sprintf("%s has no section %q: the policy does not attach, not even to the whole object", whole, ref.Section)})
+		k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint,
+			MissingRef: &ref, SuggestedRef: &whole,
+			Message: fmt.Sprintf("%s has no section %q: the policy does not attach, not even to the whole object",
+				whole, ref.Section)})
 		return nil
 	}
 	hint, meant := k.res.hintOf(ref)
-	k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, MissingRef: &ref, SuggestedRef: meant,
+	k.res.addRefProblem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint,
+		MissingRef: &ref, SuggestedRef: meant,
 		Message: fmt.Sprintf("%s is not found: the policy does not attach", ref)})
 	return nil
 }
@@ -303,7 +319,8 @@ func (k targetContest) rejectLosers() {
 				kept = append(kept, a)
 				continue
 			}
-			v := Rejection{Attached: a, By: kept[first].Policy, Decision: DecisionBetween(k.Kind, kept[first], a, p.AgeIgnored), Silent: k.SameTarget != policy.Conflict}
+			v := Rejection{Attached: a, By: kept[first].Policy, Decision: DecisionBetween(k.Kind, kept[first], a,
+				p.AgeIgnored), Silent: k.SameTarget != policy.Conflict}
 			k.Rejected = append(k.Rejected, v)
 			k.RejectedAt[id] = append(k.RejectedAt[id], v)
 		}
@@ -336,7 +353,8 @@ func KeepsFirstOnly(k *policy.Kind, p Entry) bool {
 // below it is the kind's business: a kind that is in force at Services themselves, or does not know
 // the mesh.
 func (k *attacher) dropFrontends(ids []topology.NodeID) []topology.NodeID {
-	if k.Family != topology.Traffic && (k.HasResultsAt(topology.Rule) || k.HasResultsAt(topology.Route) || k.HasResultsAt(topology.Frontend)) {
+	if k.Family != topology.Traffic && (k.HasResultsAt(topology.Rule) || k.HasResultsAt(topology.Route) ||
+		k.HasResultsAt(topology.Frontend)) {
 		return ids
 	}
 	frontend := func(id topology.NodeID) bool { return k.res.Node(id).Role == topology.Frontend }
@@ -354,7 +372,9 @@ func (k *attacher) judgePolicy(p *policy.Policy) {
 	}
 	k.res.Problems = append(k.res.Problems, k.RunChecks(k.checks, p, k.NodesOf(p))...)
 	if p.Fault != "" && k.InError == policy.VoidResult {
-		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
-			"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault, k.GroupKind.Kind)}.At(p.Object))
+		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError,
+			Message: fmt.Sprintf(
+				"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault,
+				k.GroupKind.Kind)}.At(p.Object))
 	}
 }

@@ -7,15 +7,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// ManagesGateway reports whether a kind's vendor manages a Gateway, or the Gateway of a ListenerSet,
-// or the input does not tell whose it is.
+// ManagesGateway reports whether a kind's vendor manages a Gateway, or the Gateway of a
+// ListenerSet, or the input does not tell whose it is.
 func ManagesGateway(k *policy.Kind, g *topology.Graph, id topology.NodeID) bool {
 	if g.Node(id).Role == topology.ListenerSet {
 		if id = g.ListenerSet(id).Gateway; id == topology.None {
 			return true
 		}
 	}
-	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id), func(class topology.NodeID) bool { return ForeignController(k, g, class) != "" })
+	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id),
+		func(class topology.NodeID) bool { return ForeignController(k, g, class) != "" })
 }
 
 // ForeignController returns the controller of a class if it is none of the kind's vendor, "" if it

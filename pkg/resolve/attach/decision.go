@@ -15,7 +15,8 @@ type defeat struct {
 // stands in their order, whatever the comparator says.
 func DecisionBetween(k *policy.Kind, winner, loser policy.Attached, ageIgnored bool) merge.Decision {
 	if winner.Level == policy.FilterLevel && loser.Level == policy.FilterLevel {
-		return merge.Decision{Criterion: merge.CriterionPosition, KeyName: "the order of the filters", Last: winner.Index > loser.Index}
+		return merge.Decision{Criterion: merge.CriterionPosition, KeyName: "the order of the filters",
+			Last: winner.Index > loser.Index}
 	}
 	return k.Decide(winner, loser, ageIgnored)
 }

@@ -1,3 +1,3 @@
-// Package attach answers to which targets the policies of a kind are attached, and which of several at one target stay. It knows no paths and
-// folds nothing.
+// Package attach answers to which targets the policies of a kind are attached, and which of several
+// at one target stay. It knows no paths and folds nothing.
 package attach

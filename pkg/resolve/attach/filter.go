@@ -70,8 +70,10 @@ func (k *attacher) reportIgnoredFilters(id topology.NodeID, rule model.Body, byR
 	for _, of := range all {
 		for _, e := range extensionRefs(of, k.GroupKind, n.Ref.Namespace) {
 			if p := byRef[e.ref]; p != nil && n.Hop == 0 {
-				k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
-					"a filter in %s names %s: only those of %ss attach policies", n.Ref, p.Ref(), strings.Join(k.FilterRoutes, "s and "))}.At(p.Object))
+				k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.NotReached,
+					Message: fmt.Sprintf(
+						"a filter in %s names %s: only those of %ss attach policies", n.Ref, p.Ref(), strings.Join(
+							k.FilterRoutes, "s and "))}.At(p.Object))
 			}
 		}
 	}
@@ -94,10 +96,14 @@ func (k *attacher) attachByFilter(p *policy.Policy, rule topology.NodeID, i int)
 		return
 	}
 	at := k.Table[rule]
-	if slices.ContainsFunc(at.Policies, func(a policy.Attached) bool { return a.Policy == p && a.Level == policy.FilterLevel }) {
+	if slices.ContainsFunc(at.Policies, func(a policy.Attached) bool {
+		return a.Policy == p &&
+			a.Level == policy.FilterLevel
+	}) {
 		return
 	}
-	at.Policies = append(slices.Clip(at.Policies), policy.Attached{Policy: p, Node: rule, Ref: -1, Index: i, Level: policy.FilterLevel})
+	at.Policies = append(slices.Clip(at.Policies), policy.Attached{Policy: p, Node: rule, Ref: -1, Index: i,
+		Level: policy.FilterLevel})
 	k.Table[rule] = at
 }
 
@@ -111,7 +117,8 @@ func (k *attacher) reportBackendFilter(p *policy.Policy, rule topology.NodeID, b
 		return
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-		"a filter of the backendRef to %s in %s names %s: what it changes for that backend is not evaluated", backend, k.res.Node(rule).Ref, p.Ref())}.At(p.Object)
+		"a filter of the backendRef to %s in %s names %s: what it changes for that backend is not evaluated", backend,
+		k.res.Node(rule).Ref, p.Ref())}.At(p.Object)
 	k.res.Problems = append(k.res.Problems, problem)
 }
 
@@ -125,10 +132,12 @@ func ReportUnreferenced(to *Targets, kind *policy.Kind, at *Attachments) []model
 	var out []model.Problem
 	for _, p := range k.Policies {
 		ns := p.Ref().Namespace
-		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.NodesOf(p)) > 0 || len(k.backendRules[p]) > 0 || p.Refused || !k.SeesNamespace(ns) || k.res.Snapshot.Cluster.IsUnread(httpRoute, ns) {
+		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.NodesOf(p)) > 0 || len(k.backendRules[p]) > 0 ||
+			p.Refused || !k.SeesNamespace(ns) || k.res.Snapshot.Cluster.IsUnread(httpRoute, ns) {
 			continue
 		}
-		if slices.ContainsFunc(p.Problems, func(f model.Problem) bool { return f.Severity != model.Info }) { // which says what is wrong with its references
+		// which says what is wrong with its references
+		if slices.ContainsFunc(p.Problems, func(f model.Problem) bool { return f.Severity != model.Info }) {
 			continue
 		}
 		out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: fmt.Sprintf(
@@ -143,14 +152,15 @@ type filterRef struct {
 	ref    model.Ref
 }
 
-// extensionRefs lists what the ExtensionRef filters of a rule or a backendRef name of one kind. Filters name objects of the route's own
-// namespace.
+// extensionRefs lists what the ExtensionRef filters of a rule or a backendRef name of one kind.
+// Filters name objects of the route's own namespace.
 func extensionRefs(of model.Body, gk model.GroupKind, namespace string) []filterRef {
 	var out []filterRef
 	for i, f := range of.Field("filters").Items {
 		ref := f.Field("extensionRef")
 		if f.Text("type") == "ExtensionRef" && ref.Text("group") == gk.Group && ref.Text("kind") == gk.Kind {
-			out = append(out, filterRef{i, model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: ref.Text("name")}})
+			out = append(out, filterRef{i, model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace,
+				Name: ref.Text("name")}})
 		}
 	}
 	return out

@@ -32,10 +32,12 @@ func (k *attacher) reportMissingNamed(by []policy.NamingRule) {
 				if n.Annotation != "" {
 					at = []string{"metadata", "annotations", n.Annotation}
 				}
-				p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf("%s names %s in %s, which is not in the input: what it would set is not known",
-					o.Ref, ref, cmp.Or(n.Annotation, strings.Join(n.At, "."))), Hint: "add its manifest"}
+				p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+					Message: fmt.Sprintf("%s names %s in %s, which is not in the input: what it would set is not known",
+						o.Ref, ref, cmp.Or(n.Annotation, strings.Join(n.At, "."))), Hint: "add its manifest"}
 				if in.Cluster != nil && !in.Cluster.IsUnread(ref.GroupKind(), ref.Namespace) {
-					p.Code, p.Message, p.Hint = model.TargetNotFound, fmt.Sprintf("%s names %s, which does not exist", o.Ref, ref), "fix the name, or create it"
+					p.Code, p.Message, p.Hint = model.TargetNotFound, fmt.Sprintf("%s names %s, which does not exist",
+						o.Ref, ref), "fix the name, or create it"
 				}
 				k.res.Problems = append(k.res.Problems, p.At(o, at...))
 			}

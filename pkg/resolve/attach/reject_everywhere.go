@@ -24,7 +24,10 @@ func (k targetContest) rejectEverywhere() {
 	var all []policy.Attached
 	for _, p := range k.Policies {
 		if as := targets[p]; as != nil {
-			slices.SortFunc(as, func(a, b policy.Attached) int { return cmp.Or(cmp.Compare(a.Ref, b.Ref), cmp.Compare(a.Node, b.Node)) })
+			slices.SortFunc(as, func(a, b policy.Attached) int {
+				return cmp.Or(cmp.Compare(a.Ref, b.Ref),
+					cmp.Compare(a.Node, b.Node))
+			})
 			all = append(all, as[0])
 		}
 	}

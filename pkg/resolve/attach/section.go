@@ -55,7 +55,8 @@ func (k *attacher) sectionLevel(t policy.TargetRef, id topology.NodeID) topology
 	if t.Port != 0 {
 		return policy.PortLevel
 	}
-	if t.InListenerSets && n.Role == topology.Listener && gatewayapi.IsListenerSet(n.Ref.GroupKind()) && !gatewayapi.IsListenerSet(t.Ref.GroupKind()) {
+	if t.InListenerSets && n.Role == topology.Listener && gatewayapi.IsListenerSet(n.Ref.GroupKind()) &&
+		!gatewayapi.IsListenerSet(t.Ref.GroupKind()) {
 		return policy.SectionLevel
 	}
 	return ""

@@ -10,15 +10,19 @@ import (
 )
 
 // selectTargets finds the objects that a label selector picks.
-func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string,
+	...any)) []topology.NodeID {
 	var out []topology.NodeID
 	var forbidden []string
 	for _, o := range k.selectorCandidates(t) {
 		inside := o.Ref.Namespace == t.Ref.Namespace
 		if IsClusterScoped(o.Ref.GroupKind()) {
-			inside = k.ClusterScoped || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace || o.Ref.Kind != "Namespace"
+			inside = k.ClusterScoped || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace ||
+				o.Ref.Kind != "Namespace"
 		}
-		if !t.Selection.SelectsObject(o) || !t.Selection.IncludesNamespace(inside, k.res.Snapshot.Get(model.Ref{Kind: NamespaceKind.Kind, Name: o.Ref.Namespace})) {
+		if !t.Selection.SelectsObject(o) ||
+			!t.Selection.IncludesNamespace(inside, k.res.Snapshot.Get(model.Ref{Kind: NamespaceKind.Kind,
+				Name: o.Ref.Namespace})) {
 			continue
 		}
 		if !inside && !t.Selection.Everywhere && !k.res.Graph.IsGranted(k.GroupKind, p.Ref().Namespace, o.Ref) {
@@ -37,21 +41,24 @@ func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func
 	}
 	kind := strings.ToLower(t.Ref.Kind)
 	if len(forbidden) > 0 {
-		warn(model.RefNotPermitted, "a ReferenceGrant in the namespace of the target must allow it", "no ReferenceGrant lets %s select %s: not attached there", p.Ref(), kind+" "+strings.Join(forbidden, ", "))
+		warn(model.RefNotPermitted, "a ReferenceGrant in the namespace of the target must allow it",
+			"no ReferenceGrant lets %s select %s: not attached there", p.Ref(), kind+" "+strings.Join(forbidden, ", "))
 	}
 	if len(out) > 0 {
 		return out
 	}
 	if unread := k.unread(t); len(unread) > 0 {
-		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(unread, ", "))
+		warn(model.NotEvaluated, "ask for the permission to list them",
+			"which objects the selector picks is not known: %s may not be read", strings.Join(unread, ", "))
 	} else if !t.Silent {
-		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)
+		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind,
+			t.Ref.Namespace)
 	}
 	return out
 }
 
-// labelIndex names an index: the objects of a kind by the value of a label, in the order of the input, and of each namespace apart if
-// namespaced. Without a key, all objects have the value "".
+// labelIndex names an index: the objects of a kind by the value of a label, in the order of the
+// input, and of each namespace apart if namespaced. Without a key, all objects have the value "".
 type labelIndex struct {
 	kind       model.GroupKind
 	key        string
@@ -65,7 +72,8 @@ type labelKey struct{ namespace, value string }
 // selectorCandidates returns the objects of which a selector may pick some: of the namespace that
 // it looks into, and with a label that it asks for.
 func (k *attacher) selectorCandidates(t policy.TargetRef) []*model.Object {
-	index := labelIndex{kind: t.Ref.GroupKind(), namespaced: !t.Selection.CanCrossNamespaces() && !IsClusterScoped(t.Ref.GroupKind())}
+	index := labelIndex{kind: t.Ref.GroupKind(), namespaced: !t.Selection.CanCrossNamespaces() &&
+		!IsClusterScoped(t.Ref.GroupKind())}
 	at := labelKey{}
 	index.key, at.value = t.Selection.RequiredLabel()
 	if index.namespaced {

@@ -23,7 +23,8 @@ type Targets struct {
 
 // NewTargets returns the targets in a graph of the snapshot.
 func NewTargets(in *model.Snapshot, g *topology.Graph, problems []model.Problem) *Targets {
-	return &Targets{Snapshot: in, Graph: g, Problems: problems, byRef: map[model.Ref]topology.NodeID{}, objectsByLabel: map[labelIndex]map[labelKey][]*model.Object{}}
+	return &Targets{Snapshot: in, Graph: g, Problems: problems, byRef: map[model.Ref]topology.NodeID{},
+		objectsByLabel: map[labelIndex]map[labelKey][]*model.Object{}}
 }
 
 // Node returns a target by its id: of the graph, or one that no graph knows.

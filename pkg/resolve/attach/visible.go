@@ -23,6 +23,7 @@ func (k *attacher) checkVisible(p *policy.Policy) bool {
 		return true
 	}
 	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Info, Code: model.NotReached,
-		Message: fmt.Sprintf("the implementation does not watch namespace %s: the policy has no effect", p.Ref().Namespace)}.At(p.Object))
+		Message: fmt.Sprintf("the implementation does not watch namespace %s: the policy has no effect",
+			p.Ref().Namespace)}.At(p.Object))
 	return false
 }

@@ -12,7 +12,8 @@ import (
 
 // ConnectionPolicies lists the policies that judge connections between workloads, may judge
 // one with these ends, and are not evaluated. Kinds nil means every one.
-func ConnectionPolicies(r *resolve.Resolution, ends []topology.NodeID, evaluated func(*resolve.Kind) bool, kinds []model.GroupKind) []*Input {
+func ConnectionPolicies(r *resolve.Resolution, ends []topology.NodeID, evaluated func(*resolve.Kind) bool,
+	kinds []model.GroupKind) []*Input {
 	read := map[model.GroupKind]bool{}
 	for _, k := range r.Kinds {
 		if evaluated(k) {
@@ -34,8 +35,11 @@ func ConnectionPolicies(r *resolve.Resolution, ends []topology.NodeID, evaluated
 		for _, o := range r.Snapshot.OfKind(gk) {
 			if (told || isConnectionPolicy(o)) && at(o) {
 				out = append(out, &Input{Object: o, origin: o.Origin, name: o.Ref.FullName(),
-					message:      fmt.Sprintf("%s may affect the connection, but policies of kind %s are not evaluated for connections", o.Ref, gk),
-					groupMessage: fmt.Sprintf("policies of %s may affect the connection, but are not evaluated for connections", gk)})
+					message: fmt.Sprintf(
+						"%s may affect the connection, but policies of kind %s are not evaluated for connections",
+						o.Ref, gk),
+					groupMessage: fmt.Sprintf(
+						"policies of %s may affect the connection, but are not evaluated for connections", gk)})
 			}
 		}
 	}
@@ -64,10 +68,12 @@ func mayApplyTo(r *resolve.Resolution, k *resolve.Kind, ends []topology.NodeID) 
 		return func(*model.Object) bool { return true }
 	}
 	return func(o *model.Object) bool {
-		if o.Ref.Namespace == "" || o.Text("metadata", "namespace") == "" { // what a manifest gives no namespace may be of a kind that has none
+		// what a manifest gives no namespace may be of a kind that has none
+		if o.Ref.Namespace == "" || o.Text("metadata", "namespace") == "" {
 			return true
 		}
-		return slices.ContainsFunc(ends, func(id topology.NodeID) bool { return r.Node(id).Ref.Namespace == o.Ref.Namespace })
+		return slices.ContainsFunc(ends,
+			func(id topology.NodeID) bool { return r.Node(id).Ref.Namespace == o.Ref.Namespace })
 	}
 }
 
@@ -87,5 +93,6 @@ func isConnectionPolicy(o *model.Object) bool {
 // isConnectionField reports whether a field of a spec is one by which a policy about connections is
 // recognised.
 func isConnectionField(key string) bool {
-	return strings.HasSuffix(key, "Selector") || key == "selector" || strings.HasPrefix(key, "ingress") || strings.HasPrefix(key, "egress")
+	return strings.HasSuffix(key, "Selector") || key == "selector" || strings.HasPrefix(key, "ingress") ||
+		strings.HasPrefix(key, "egress")
 }

@@ -32,7 +32,8 @@ func (f *unreadFinder) findParameters() {
 		if ref.Text("kind") == "" {
 			continue
 		}
-		to := model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: cmp.Or(ref.Text("namespace"), n.Ref.Namespace), Name: ref.Text("name")}
+		to := model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: cmp.Or(ref.Text("namespace"),
+			n.Ref.Namespace), Name: ref.Text("name")}
 		f.checkParameters(id, at, to)
 	}
 }
@@ -44,11 +45,17 @@ func (f *unreadFinder) checkParameters(id topology.NodeID, at []string, to model
 	s := Input{Object: n.Object, Nodes: []topology.NodeID{id}, name: n.Ref.FullName()}
 	switch {
 	case !f.known.ReadsParameters(gk, f.controllerOf(id)) && (gk.Group == "" || !f.isRead(gk)):
-		s.message = fmt.Sprintf("%s is configured by %s, but kind %s is not read: its effect there and below is unknown", n.Ref, to, gk)
-		s.groupMessage = fmt.Sprintf("%ss are configured by objects of %s, which is not read: their effect there and below is unknown", n.Ref.Kind, gk)
+		s.message = fmt.Sprintf(
+			"%s is configured by %s, but kind %s is not read: its effect there and below is unknown", n.Ref, to, gk)
+		s.groupMessage = fmt.Sprintf(
+			"%ss are configured by objects of %s, which is not read: their effect there and below is unknown",
+			n.Ref.Kind, gk)
 	case gk.Group != "" && f.in.Get(to) == nil && f.in.Get(withoutNamespace(to)) == nil:
-		s.message = fmt.Sprintf("%s is configured by %s, which is not in the input: its effect there and below is unknown", n.Ref, to)
-		s.groupMessage = fmt.Sprintf("%ss are configured by objects of %s that are not in the input: their effect there and below is unknown", n.Ref.Kind, gk)
+		s.message = fmt.Sprintf(
+			"%s is configured by %s, which is not in the input: its effect there and below is unknown", n.Ref, to)
+		s.groupMessage = fmt.Sprintf(
+			"%ss are configured by objects of %s that are not in the input: their effect there and below is unknown",
+			n.Ref.Kind, gk)
 		s.hint = "add its manifest"
 	default:
 		return
@@ -124,8 +131,10 @@ func (f *unreadFinder) findAnnotations(id topology.NodeID, n *topology.Node) {
 		}
 		gates := slices.ContainsFunc(found[a], func(name string) bool { return !slices.Contains(a.NoGates, name) })
 		f.addUnread(Input{Object: n.Object, Nodes: f.graph.Lookup(n.Ref), MayDeny: gates, name: n.Ref.String(),
-			message:      fmt.Sprintf("%s has the annotation %s, which is not read: %s", n.Ref, names.String(), a.Effect),
-			groupMessage: fmt.Sprintf("objects have annotations %s, which are not read: %s", annotationPattern(a.Name), a.Effect)}, "metadata", "annotations", found[a][0])
+			message: fmt.Sprintf("%s has the annotation %s, which is not read: %s", n.Ref,
+				names.String(), a.Effect),
+			groupMessage: fmt.Sprintf("objects have annotations %s, which are not read: %s", annotationPattern(a.Name),
+				a.Effect)}, "metadata", "annotations", found[a][0])
 	}
 }
 
@@ -140,11 +149,13 @@ func annotationPattern(name string) string {
 // coreFilters returns the filters that the Gateway API defines, beside those that refer to
 // something of an implementation.
 func coreFilters() []string {
-	return []string{"RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "RequestRedirect", "URLRewrite", "CORS", "ExternalAuth"}
+	return []string{"RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "RequestRedirect",
+		"URLRewrite", "CORS", "ExternalAuth"}
 }
 
 // findFilters notes the filters of a rule, or of one of its backends, that nobody reads.
-func (f *unreadFinder) findFilters(id topology.NodeID, of model.Body, described map[model.GroupKind]bool, where string) {
+func (f *unreadFinder) findFilters(id topology.NodeID, of model.Body, described map[model.GroupKind]bool,
+	where string) {
 	n := f.graph.Node(id)
 	for _, filter := range of.Field("filters").Items {
 		kind := filter.Text("type")
@@ -156,17 +167,24 @@ func (f *unreadFinder) findFilters(id topology.NodeID, of model.Body, described 
 		gk := model.GroupKind{Group: ref.Text("group"), Kind: ref.Text("kind")}
 		switch {
 		case kind != "ExtensionRef":
-			s.message = fmt.Sprintf("filter %s of %s%s is not known: what it does to requests is not evaluated", kind, n.Ref, where)
-			s.groupMessage = fmt.Sprintf("rules have a filter %s, which is not known: what it does to requests is not evaluated", kind)
+			s.message = fmt.Sprintf("filter %s of %s%s is not known: what it does to requests is not evaluated",
+				kind, n.Ref, where)
+			s.groupMessage = fmt.Sprintf(
+				"rules have a filter %s, which is not known: what it does to requests is not evaluated", kind)
 		case gk.Kind == "":
-			s.message = fmt.Sprintf("a filter of %s%s does not say what it refers to: what it does to requests is not evaluated", n.Ref, where)
+			s.message = fmt.Sprintf(
+				"a filter of %s%s does not say what it refers to: what it does to requests is not evaluated", n.Ref,
+				where)
 			s.groupMessage = "rules have filters that do not say what they refer to: what they do to requests is not evaluated"
 		case described[gk] || f.known.IsKnown(gk):
 			continue
 		default:
 			to := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: n.Ref.Namespace, Name: ref.Text("name")}
-			s.message = fmt.Sprintf("a filter of %s%s names %s, but kind %s is not read: what it does to requests is not evaluated", n.Ref, where, to, gk)
-			s.groupMessage = fmt.Sprintf("rules have filters of kind %s, which is not read: what they do to requests is not evaluated", gk)
+			s.message = fmt.Sprintf(
+				"a filter of %s%s names %s, but kind %s is not read: what it does to requests is not evaluated", n.Ref,
+				where, to, gk)
+			s.groupMessage = fmt.Sprintf(
+				"rules have filters of kind %s, which is not read: what they do to requests is not evaluated", gk)
 		}
 		f.addUnread(s, "spec", "rules", strconv.Itoa(n.Index), "filters")
 	}

@@ -57,15 +57,18 @@ type mention struct {
 // anywhere in its spec, backends only as a target or a parent. Of an object that is attached to the
 // path itself, or is a backend, the Services count that it sends to.
 func (f *unreadFinder) addUnknownObject(o *model.Object) {
-	s := Input{Object: o, MayDeny: true, name: o.Ref.FullName(), hint: "describe the kind with --policy-kinds if it is one of policies",
-		groupMessage: "objects of " + o.Ref.GroupKind().String() + " name parts of what is asked about, but the kind is not read: their effect there and below is unknown"}
+	s := Input{Object: o, MayDeny: true, name: o.Ref.FullName(),
+		hint: "describe the kind with --policy-kinds if it is one of policies",
+		groupMessage: "objects of " + o.Ref.GroupKind().String() +
+			" name parts of what is asked about, but the kind is not read: their effect there and below is unknown"}
 	var sends []mention
 	var named model.Tally
 	f.eachMention(o, o.Body.Field("spec"), "spec", func(m mention) {
 		last := m.field[strings.LastIndexByte(m.field, '.')+1:]
 		road, backends := f.hasTrafficNode(m.nodes), f.isBackend(m.nodes)
 		switch {
-		case road, backends && isTargetField(last), isTargetField(last) && f.graph.Node(m.nodes[0]).Role == topology.Namespace:
+		case road, backends && isTargetField(last), isTargetField(last) &&
+			f.graph.Node(m.nodes[0]).Role == topology.Namespace:
 			s.Nodes = append(s.Nodes, m.nodes...)
 			named.Add(m.name + " in " + m.field)
 			if isParentField(last) {
@@ -93,7 +96,8 @@ func (f *unreadFinder) addUnknownObject(o *model.Object) {
 			s.SendsTo = append(s.SendsTo, m.nodes...)
 		}
 	}
-	s.message = fmt.Sprintf("%s names %s, but kind %s is not read: its effect there and below is unknown", o.Ref, named.String(), o.Ref.GroupKind())
+	s.message = fmt.Sprintf("%s names %s, but kind %s is not read: its effect there and below is unknown", o.Ref,
+		named.String(), o.Ref.GroupKind())
 	f.addUnread(s, "spec")
 }
 
@@ -114,7 +118,8 @@ func hostnamesOf(o *model.Object) []string {
 func (f *unreadFinder) hasTrafficNode(ids []topology.NodeID) bool {
 	return slices.ContainsFunc(ids, func(id topology.NodeID) bool {
 		switch f.graph.Node(id).Role {
-		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule:
+		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route,
+			topology.Rule:
 			return true
 		}
 		return false
@@ -335,14 +340,16 @@ func keepReferences(v model.Body, field string) any {
 		return out
 	}
 	out := map[string]any{}
-	refers := v.Text("kind") != "" || v.Text("name") != "" && (isParentField(field) || isTargetField(field) || kindStem(field) == "service")
+	refers := v.Text("kind") != "" || v.Text("name") != "" && (isParentField(field) || isTargetField(field) ||
+		kindStem(field) == "service")
 	for key, inner := range v.Fields {
 		switch {
 		case inner.IsObject() && key != "matchLabels", inner.IsList(), inner.IsText() && isTextReference(key):
 			if kept := keepReferences(inner, key); kept != nil {
 				out[key] = kept
 			}
-		case refers && slices.Contains([]string{"group", "apiVersion", "kind", "namespace", "name", "sectionName", "matchLabels"}, key):
+		case refers && slices.Contains([]string{"group", "apiVersion", "kind", "namespace", "name", "sectionName",
+			"matchLabels"}, key):
 			out[key] = inner.Value()
 		}
 	}

@@ -21,7 +21,8 @@ func (f *unreadFinder) mentionByName(o *model.Object, group, namespace, name, fi
 	m := mention{field: field, name: name}
 	for _, gk := range gatewayapi.Kinds() {
 		if group == "" || group == gk.Group {
-			m.nodes = append(m.nodes, f.graph.Lookup(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: cmp.Or(namespace, o.Ref.Namespace), Name: name})...)
+			m.nodes = append(m.nodes, f.graph.Lookup(model.Ref{Group: gk.Group, Kind: gk.Kind,
+				Namespace: cmp.Or(namespace, o.Ref.Namespace), Name: name})...)
 		}
 	}
 	return m, len(m.nodes) > 0

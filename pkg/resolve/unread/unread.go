@@ -123,7 +123,8 @@ func ForTargets(r *resolve.Resolution, targets []topology.NodeID) []*Input {
 
 // collectUnread lists what is said of nodes and of what is next to them in some directions, each
 // followed to its end; with what sends there, if that is wanted.
-func collectUnread(r *resolve.Resolution, nodes []topology.NodeID, sent bool, directions ...func(topology.NodeID) []topology.NodeID) []*Input {
+func collectUnread(r *resolve.Resolution, nodes []topology.NodeID, sent bool,
+	directions ...func(topology.NodeID) []topology.NodeID) []*Input {
 	b := findUnread(r)
 	if len(b.inputs) == 0 {
 		return nil

@@ -17,7 +17,8 @@ import (
 // resolveManifests resolves manifests without descriptors.
 func resolveManifests(t *testing.T, manifests ...string) *resolve.Resolution {
 	t.Helper()
-	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(strings.Join(manifests, "\n---\n"))})
+	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"},
+		Stdin: strings.NewReader(strings.Join(manifests, "\n---\n"))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +44,11 @@ var highway = []string{
 	"apiVersion: v1\nkind: Service\nmetadata: {name: t, namespace: a}\nspec: {ports: [{port: 80}]}",
 }
 
-// TestBlindSpots: what an object of an unknown kind names leaves open what is there and below, and nothing else.
+// TestBlindSpots: what an object of an unknown kind names leaves open what is there and below, and
+// nothing else.
 func TestBlindSpots(t *testing.T) {
-	edge, one, two, side, route, s, other := "Gateway edge", "Gateway edge one", "Gateway edge two", "Gateway side", "HTTPRoute r x", "Service s", "Service t"
+	edge, one, two, side, route, s, other := "Gateway edge", "Gateway edge one", "Gateway edge two", "Gateway side",
+		"HTTPRoute r x", "Service s", "Service t"
 	below := []string{edge, one, two, route, s}
 	for spec, want := range map[string][]string{
 		"parentRefs: [{name: edge}]":                                               below,
@@ -65,23 +68,27 @@ func TestBlindSpots(t *testing.T) {
 		"targetRef: t":                                                             {other},
 		"targetReference: {name: t}":                                               {other},
 		"targetReference: {group: other.io, name: t}":                              nil,
-		"scaleTargetRef: {name: t}":                                                nil, // a workload, which often has the name of its Service
-		"target: {name: t}":                                                        nil,
+		// a workload, which often has the name of its Service
+		"scaleTargetRef: {name: t}": nil,
+		"target: {name: t}":         nil,
 		"about: {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, name: r}": {route, s},
-		"httpRouteRef: {name: r}":                                                                      {route, s},
-		"target: {kind: Service, name: s}":                                                             {s},
-		"targetReference: {kind: Service, name: t}":                                                    {other},
-		"targets: [{kind: Service, name: t}, {kind: Deployment, name: s}]":                             {other},
-		"watch: {kind: Service, name: s}":                                                              nil,
-		"services: [{name: s}]":                                                                        nil,
-		"parentRefs: [{name: side}], backendRefs: [{name: t}]":                                         {side, other},
-		"targetRef: {kind: Gateway}":                                                                   {edge, one, two, side, route, s},
-		"targetSelectors: [{kind: Gateway, matchLabels: {team: x}}]":                                   {side},
-		"target: {kind: Gateway, selector: {matchLabels: {team: y}}}":                                  nil,
-		"target: {kind: Namespace, name: a}":                                                           {edge, one, two, side, route, s, other},
+		"httpRouteRef: {name: r}":                                          {route, s},
+		"target: {kind: Service, name: s}":                                 {s},
+		"targetReference: {kind: Service, name: t}":                        {other},
+		"targets: [{kind: Service, name: t}, {kind: Deployment, name: s}]": {other},
+		"watch: {kind: Service, name: s}":                                  nil,
+		"services: [{name: s}]":                                            nil,
+		"parentRefs: [{name: side}], backendRefs: [{name: t}]":             {side, other},
+		"targetRef: {kind: Gateway}": {edge, one,
+			two, side, route, s},
+		"targetSelectors: [{kind: Gateway, matchLabels: {team: x}}]":  {side},
+		"target: {kind: Gateway, selector: {matchLabels: {team: y}}}": nil,
+		"target: {kind: Namespace, name: a}": {edge, one,
+			two, side, route, s, other},
 		"template: {apiVersion: v1, kind: X, metadata: {name: y}, spec: {parentRefs: [{name: edge}]}}": nil,
 	} {
-		r := resolveManifests(t, append(slices.Clone(highway), "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {"+spec+"}")...)
+		r := resolveManifests(t, append(slices.Clone(highway),
+			"apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {"+spec+"}")...)
 		var got []string
 		for _, place := range []string{edge, one, two, side, route, s, other} {
 			words := append(strings.Fields(place), "")
@@ -89,7 +96,8 @@ func TestBlindSpots(t *testing.T) {
 			if gk.Kind == "Service" {
 				gk.Group = ""
 			}
-			nodes := r.Graph.Lookup(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: "a", Name: words[1], Section: words[2]})
+			nodes := r.Graph.Lookup(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: "a", Name: words[1],
+				Section: words[2]})
 			if len(nodes) == 0 {
 				t.Fatalf("no %s", place)
 			}
@@ -103,7 +111,8 @@ func TestBlindSpots(t *testing.T) {
 	}
 }
 
-// TestUnreadFilters: a filter is named by what it refers to, and one that refers to nothing is said to.
+// TestUnreadFilters: a filter is named by what it refers to, and one that refers to nothing is said
+// to.
 func TestUnreadFilters(t *testing.T) {
 	for filter, want := range map[string]string{
 		"{type: ExtensionRef, extensionRef: {group: x.io, kind: Shield, name: s}}": "a filter of httproute/a/f x names shield/a/s, but kind Shield.x.io is not read",
@@ -113,8 +122,9 @@ func TestUnreadFilters(t *testing.T) {
 		"{type: URLRewrite}":                     "",
 		"3":                                      "",
 	} {
-		r := resolveManifests(t, append(slices.Clone(highway), "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: f, namespace: a}\n"+
-			"spec: {parentRefs: [{name: edge}], rules: [{name: x, filters: ["+filter+"]}]}")...)
+		r := resolveManifests(t, append(slices.Clone(highway),
+			"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: f, namespace: a}\n"+
+				"spec: {parentRefs: [{name: edge}], rules: [{name: x, filters: ["+filter+"]}]}")...)
 		got := ""
 		for _, s := range Inputs(r) {
 			got += s.Problem().Message
@@ -127,10 +137,12 @@ func TestUnreadFilters(t *testing.T) {
 
 // TestNamedAnywhere: what an object without a namespace names may be in any.
 func TestNamedAnywhere(t *testing.T) {
-	r := resolveManifests(t, append(slices.Clone(highway), strings.ReplaceAll(highway[2], "namespace: a}\nspec", "namespace: b}\nspec"),
+	r := resolveManifests(t, append(slices.Clone(highway), strings.ReplaceAll(highway[2], "namespace: a}\nspec",
+		"namespace: b}\nspec"),
 		"apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u}\nspec: {targetRefs: [{kind: HTTPRoute, name: r}, {kind: HTTPRoute, name: none}]}")...)
 	for _, namespace := range []string{"a", "b"} {
-		nodes := r.Graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: namespace, Name: "r"})
+		nodes := r.Graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute",
+			Namespace: namespace, Name: "r"})
 		if len(nodes) == 0 || len(At(r, nodes)) == 0 {
 			t.Errorf("nothing leaves open the route of %s", namespace)
 		}
@@ -140,7 +152,8 @@ func TestNamedAnywhere(t *testing.T) {
 	}
 }
 
-// TestNoBlindSpots: kinds that are described, read, or Kubernetes' own are none, whatever they name.
+// TestNoBlindSpots: kinds that are described, read, or Kubernetes' own are none, whatever they
+// name.
 func TestNoBlindSpots(t *testing.T) {
 	for _, object := range []string{
 		"apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: u, namespace: a}\nspec: {metrics: [{object: {describedObject: {kind: HTTPRoute, name: r, apiVersion: gateway.networking.k8s.io/v1}}}]}",
@@ -157,7 +170,8 @@ func TestNoBlindSpots(t *testing.T) {
 func TestTell(t *testing.T) {
 	manifests := slices.Clone(highway)
 	for i := range maxListed + 1 {
-		manifests = append(manifests, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u"+string(rune('a'+i))+", namespace: a}\nspec: {parentRefs: [{name: edge}]}")
+		manifests = append(manifests, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u"+
+			string(rune('a'+i))+", namespace: a}\nspec: {parentRefs: [{name: edge}]}")
 	}
 	r := resolveManifests(t, manifests...)
 	got := Summarize(Inputs(r))
@@ -169,11 +183,14 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// TestNamed: what a snapshot keeps of an object of an unknown kind has the references that are texts, and no other text.
+// TestNamed: what a snapshot keeps of an object of an unknown kind has the references that are
+// texts, and no other text.
 func TestNamed(t *testing.T) {
-	r := resolveManifests(t, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {gateways: [a/side], note: secret, x: {httpRoute: r, notes: [secret]}, targetRef: HTTPRoute/r}")
+	r := resolveManifests(t,
+		"apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {gateways: [a/side], note: secret, x: {httpRoute: r, notes: [secret]}, targetRef: HTTPRoute/r}")
 	got := NamingFields(r.Snapshot.OfKind(model.GroupKind{Group: "strange.io", Kind: "Strange"})[0])
-	want := map[string]any{"gateways": []any{"a/side"}, "x": map[string]any{"httpRoute": "r"}, "targetRef": "HTTPRoute/r"}
+	want := map[string]any{"gateways": []any{"a/side"}, "x": map[string]any{"httpRoute": "r"},
+		"targetRef": "HTTPRoute/r"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("keeps %v, want %v", got, want)
 	}

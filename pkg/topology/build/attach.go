@@ -61,7 +61,8 @@ func (w *routeAttacher) attachRoute(r *routeDraft) {
 		}
 		if w.parents.Has(p) {
 			w.AddProblem(model.Problem{
-				Severity: model.Info, Code: model.DuplicateParentRef, Message: f.At.String() + " names " + p.ref.String() + " once more",
+				Severity: model.Info, Code: model.DuplicateParentRef, Message: f.At.String() + " names " +
+					p.ref.String() + " once more",
 			}, r.object, f.At.FromRoot()...)
 			continue
 		}
@@ -80,12 +81,14 @@ func (w *routeAttacher) attachRoute(r *routeDraft) {
 
 func readParentRef(f *manifest.Fields) (parentRef, bool) {
 	port, section, home := f.ReadPort("port"), f.ReadText("sectionName"), f.At.Object.Ref
-	ref, ok := f.ReadNamedReference(model.Ref{Group: home.Group, Kind: gatewayapi.GatewayKind.Kind, Namespace: home.Namespace})
+	ref, ok := f.ReadNamedReference(model.Ref{Group: home.Group, Kind: gatewayapi.GatewayKind.Kind,
+		Namespace: home.Namespace})
 	ref.Section = section
 	return parentRef{ref: ref, port: port}, ok
 }
 
-// readHostnames reads a route's hostnames into w.hosts. A route with hostnames none of which can be read is not one without.
+// readHostnames reads a route's hostnames into w.hosts. A route with hostnames none of which can be
+// read is not one without.
 func (w *routeAttacher) readHostnames(r *routeDraft) {
 	w.hosts = w.hosts[:0]
 	if gatewayapi.IgnoresHostnames(r.kind) {
@@ -118,7 +121,8 @@ func (w *routeAttacher) attachToParent(r *routeDraft, p parentRef) {
 	a := topology.Attachment{Parent: p.ref, Port: p.port, Listener: topology.None, State: topology.Unknown}
 	switch gk := p.ref.GroupKind(); {
 	case r.kind != r.object.Ref.GroupKind() && !slices.Contains(r.parentKinds, gk):
-		a.State, a.Unreported, a.Reason = topology.NoMatchingParent, true, "nobody takes "+r.object.Ref.Kind+"s of group "+r.object.Ref.Group+" at a "+p.ref.Kind
+		a.State, a.Unreported, a.Reason = topology.NoMatchingParent, true, "nobody takes "+r.object.Ref.Kind+
+			"s of group "+r.object.Ref.Group+" at a "+p.ref.Kind
 	case gk == gatewayapi.GatewayKind:
 		w.attachToGateway(r, a)
 		return
@@ -131,11 +135,13 @@ func (w *routeAttacher) attachToParent(r *routeDraft, p parentRef) {
 	case gk == gatewayapi.HTTPRouteKind && len(w.delegations) > 0:
 		w.routeParents = true
 		a.State, a.Reason = topology.NoMatchingParent, a.Parent.String()+" does not delegate to the route"
-	case gk.Group != gatewayapi.CoreGroup && gk.Group != gatewayapi.GatewayGroup && gk.Group != gatewayapi.ExperimentalGroup:
+	case gk.Group != gatewayapi.CoreGroup && gk.Group != gatewayapi.GatewayGroup &&
+		gk.Group != gatewayapi.ExperimentalGroup:
 		w.addNote(noteTopic{kind: parentNotEvaluated, about: kindRef(gk)}, r.object)
 		a.Reason = "parents of kind " + gk.String() + " are not evaluated"
 	case gk.Group == gatewayapi.GatewayGroup && gk.Kind == gatewayapi.ServiceKind.Kind: // G6
-		a.State, a.Reason = topology.NoMatchingParent, `group "" is not written out, so kind Service is looked for in group `+gatewayapi.GatewayGroup
+		a.State, a.Reason = topology.NoMatchingParent,
+			`group "" is not written out, so kind Service is looked for in group `+gatewayapi.GatewayGroup
 	default:
 		a.State, a.Reason = topology.NoMatchingParent, "nothing of kind "+gk.String()+" can be a parent"
 	}
@@ -160,7 +166,8 @@ type listenerAccess struct {
 	open   bool   // traffic passes
 }
 
-// attachToOwner decides a parentRef for each of the candidate listeners that the owner holds (gatewayapi G8, G9).
+// attachToOwner decides a parentRef for each of the candidate listeners that the owner holds
+// (gatewayapi G8, G9).
 func (w *routeAttacher) attachToOwner(r *routeDraft, owner topology.NodeID, a topology.Attachment, way listenerAccess) {
 	found := false
 	for id := range w.nodes.Node(owner).EachPart {
@@ -176,7 +183,8 @@ func (w *routeAttacher) attachToOwner(r *routeDraft, owner topology.NodeID, a to
 			w.addEdge(id, r.id)
 		}
 		if row.State == topology.Accepted && w.mayLoseHosts(r, l) { // the route is shown all the same, marked
-			row.State, row.Reason = topology.Unknown, "a ListenerSet that may not be read may have the hostnames of the route for itself"
+			row.State, row.Reason = topology.Unknown,
+				"a ListenerSet that may not be read may have the hostnames of the route for itself"
 		}
 		if !way.known { // what the listener says may not be asked at all
 			row.State, row.Reason, row.Hostnames = topology.Unknown, way.reason, nil
@@ -184,14 +192,16 @@ func (w *routeAttacher) attachToOwner(r *routeDraft, owner topology.NodeID, a to
 		w.table = append(w.table, row)
 	}
 	if !found {
-		a.State, a.Reason = topology.NoMatchingParent, a.Parent.WithoutSection().String()+" has no "+describeListener(&a)
+		a.State, a.Reason = topology.NoMatchingParent, a.Parent.WithoutSection().String()+" has no "+
+			describeListener(&a)
 		w.table = append(w.table, a)
 	}
 }
 
 // judgeMissingParent returns the verdict on a Gateway or a ListenerSet that is not in the input
 // (gatewayapi G10).
-func (w *routeAttacher) judgeMissingParent(r *routeDraft, a topology.Attachment, role topology.Role) topology.Attachment {
+func (w *routeAttacher) judgeMissingParent(r *routeDraft, a topology.Attachment,
+	role topology.Role) topology.Attachment {
 	a.State = topology.NoMatchingParent
 	parent := a.Parent.WithoutSection()
 	switch {
@@ -237,7 +247,8 @@ func (w *routeAttacher) judgeListener(r *routeDraft, a *topology.Attachment) {
 		a.Reason = "listener " + l.ref.Section + " cannot be read"
 		return
 	case !slices.Contains(l.kinds, r.kind) && l.mayTakeKind(r.kind):
-		a.State, a.Reason = topology.Unknown, "whether listener "+l.ref.Section+" takes routes of kind "+r.kind.Kind+" depends on its implementation, and the class may not be read"
+		a.State, a.Reason = topology.Unknown, "whether listener "+l.ref.Section+" takes routes of kind "+r.kind.Kind+
+			" depends on its implementation, and the class may not be read"
 		return
 	case !slices.Contains(l.kinds, r.kind):
 		a.Reason = "listener " + l.ref.Section + " takes no routes of kind " + r.kind.Kind
@@ -249,7 +260,8 @@ func (w *routeAttacher) judgeListener(r *routeDraft, a *topology.Attachment) {
 		a.Reason = "listener " + l.ref.Section + " takes no routes from namespace " + namespace
 		return
 	case selector.Maybe:
-		a.State, a.Reason = topology.Unknown, "listener "+l.ref.Section+" selects namespaces by labels, and those of "+namespace+" are not known"
+		a.State, a.Reason = topology.Unknown, "listener "+l.ref.Section+" selects namespaces by labels, and those of "+
+			namespace+" are not known"
 		w.addNote(noteTopic{kind: labelsUnknown, about: gatewayapi.NamespaceRef(namespace), at: l.ref}, r.object)
 		return
 	}

@@ -31,10 +31,12 @@ type backendBuilder struct {
 	}
 }
 
-// addServices adds Services and ServiceImports with their ports, and the standard backends of other kinds.
+// addServices adds Services and ServiceImports with their ports, and the standard backends of other
+// kinds.
 func (bs *backendBuilder) addServices() {
 	var ported []topology.NodeID
-	for _, gk := range [...]model.GroupKind{gatewayapi.ServiceKind, gatewayapi.XBackendKind, gatewayapi.ServiceImportKind} {
+	for _, gk := range [...]model.GroupKind{gatewayapi.ServiceKind, gatewayapi.XBackendKind,
+		gatewayapi.ServiceImportKind} {
 		for _, o := range bs.in.OfKind(gk) {
 			if id := bs.addBackend(o.Ref, o); gatewayapi.ListsPorts(gk) {
 				ported = append(ported, id)
@@ -67,13 +69,15 @@ func (bs *backendBuilder) addPorts(service topology.NodeID, o *model.Object) {
 		if name == "" {
 			name = manifest.FormatInt(int(number))
 		}
-		id := bs.nodes.AddPort(service, topology.Node{Role: topology.Port, Ref: o.Ref.WithSection(name), Object: o, Index: i}, number, protocol == "UDP")
+		id := bs.nodes.AddPort(service, topology.Node{Role: topology.Port, Ref: o.Ref.WithSection(name), Object: o,
+			Index: i}, number, protocol == "UDP")
 		bs.addToNamespace(o.Ref.Namespace, id)
 		bs.addAbove(id, service)
 	}
 }
 
-// addBackends connects a rule to what its backendRefs name. References of filters are no edges, but must be good too (gatewayapi G33, G34).
+// addBackends connects a rule to what its backendRefs name. References of filters are no edges, but
+// must be good too (gatewayapi G33, G34).
 func (bs *backendBuilder) addBackends(r *routeDraft, id topology.NodeID, rule *manifest.Fields) {
 	bs.checkFilters(r, id, rule)
 	for i, v := range rule.ReadList("backendRefs").Items {
@@ -94,7 +98,8 @@ func (bs *backendBuilder) addBackends(r *routeDraft, id topology.NodeID, rule *m
 func (bs *backendBuilder) checkFilters(r *routeDraft, id topology.NodeID, of *manifest.Fields) {
 	for i, v := range of.ReadList("filters").Items {
 		f := bs.ReadEntry(v, of.At.AtField("filters").AtEntry(i))
-		for _, use := range [...]struct{ field, does string }{{"requestMirror", "mirrors to"}, {"externalAuth", "asks for permission at"}} {
+		for _, use := range [...]struct{ field, does string }{{"requestMirror", "mirrors to"},
+			{"externalAuth", "asks for permission at"}} {
 			inner := f.ReadObject(use.field)
 			if !inner.HasField("backendRef") {
 				continue
@@ -132,7 +137,8 @@ func (bs *backendBuilder) connectBackend(r *routeDraft, rule topology.NodeID, to
 // checkBackend judges one reference to a backend and reports whether the rule has an edge to it,
 // and to which node if there is one yet. The edge stays if the port is wrong, because the rule and
 // the policies on it do (gatewayapi G35).
-func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to manifest.BackendRef) (topology.NodeID, bool) {
+func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to manifest.BackendRef) (topology.NodeID,
+	bool) {
 	gk := to.Ref.GroupKind()
 	if gatewayapi.IsRoute(gk) { // some implementations let one route delegate to another
 		bs.addNote(noteTopic{kind: delegationNotEvaluated, about: kindRef(gk)}, r.object)
@@ -148,7 +154,8 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to m
 		return "rule " + bs.nodes.Node(rule).Ref.Section + " " + to.Verb + " " + what
 	}
 	if v.Reason != "" {
-		bs.reportBackend(r, to, v.Reason, model.Problem{Code: v.Code, Message: says(to.Ref.String() + ", " + v.Why), Hint: v.Hint})
+		bs.reportBackend(r, to, v.Reason, model.Problem{Code: v.Code, Message: says(to.Ref.String() + ", " + v.Why),
+			Hint: v.Hint})
 		return topology.None, false
 	}
 	if v.Open != "" {
@@ -166,7 +173,8 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to m
 		r.missingPortReported = true
 	case to.Port != 0 && !v.Assumed && bs.nodes.Port(id, to.Port, false) == topology.None:
 		bs.reportBackend(r, to, "", model.Problem{
-			Code: model.BackendNotFound, Message: says("port " + manifest.FormatInt(int(to.Port)) + " of " + to.Ref.String() + ", which has no such port"),
+			Code: model.BackendNotFound, Message: says("port " + manifest.FormatInt(int(to.Port)) + " of " +
+				to.Ref.String() + ", which has no such port"),
 		})
 	}
 	return id, true
@@ -220,7 +228,8 @@ func (r *routeDraft) noteUnjudged(to manifest.BackendRef, why string) {
 // the input (gatewayapi G36).
 func (bs *backendBuilder) addAssumed(ref model.Ref) topology.NodeID {
 	id := bs.addBackend(ref, bs.in.Get(ref))
-	if gk := ref.GroupKind(); gk != gatewayapi.ServiceKind && gk != gatewayapi.XBackendKind && gk != gatewayapi.ServiceImportKind {
+	if gk := ref.GroupKind(); gk != gatewayapi.ServiceKind && gk != gatewayapi.XBackendKind &&
+		gk != gatewayapi.ServiceImportKind {
 		bs.addNamedNote(noteTopic{kind: backendKind, about: kindRef(gk)}, ref.String(), nil)
 	}
 	return id

@@ -37,7 +37,8 @@ func (bs *backendBuilder) addSections() {
 	for _, id := range backends {
 		owner := bs.nodes.Node(id)
 		for i, name := range bs.sections[owner.Ref.GroupKind()](owner.Object) {
-			part := bs.nodes.AddPart(id, topology.Node{Role: topology.Port, Ref: owner.Ref.WithSection(name), Object: owner.Object, Index: i})
+			part := bs.nodes.AddPart(id, topology.Node{Role: topology.Port, Ref: owner.Ref.WithSection(name),
+				Object: owner.Object, Index: i})
 			bs.addToNamespace(owner.Ref.Namespace, part)
 			bs.addAbove(part, id)
 			for _, rule := range by[id] {

@@ -21,8 +21,10 @@ type serviceBinding struct {
 	decided   bool                  // an implementation accepted the route, whatever else is there
 }
 
-// meshOrder has the kinds of routes of which only the first that is there gets a port (gatewayapi G51). UDP has ports of its own.
-var meshOrder = [...]model.GroupKind{gatewayapi.GRPCRouteKind, gatewayapi.HTTPRouteKind, gatewayapi.TLSRouteKind, gatewayapi.TCPRouteKind}
+// meshOrder has the kinds of routes of which only the first that is there gets a port (gatewayapi
+// G51). UDP has ports of its own.
+var meshOrder = [...]model.GroupKind{gatewayapi.GRPCRouteKind, gatewayapi.HTTPRouteKind, gatewayapi.TLSRouteKind,
+	gatewayapi.TCPRouteKind}
 
 // serviceClient is a Service and whose requests to it are meant: those that the routes of one
 // namespace are for. Routes of consumers and the producer's never mix (gatewayapi G49), so that
@@ -65,10 +67,12 @@ func (bs *serviceBindings) connectAll() {
 		case x.decided:
 		case unread != "": // whoever has the port by what is known keeps it, and answers are marked
 			row.State, row.Hostnames = topology.Unknown, nil
-			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace + " may not be read, and go before " + x.kind.Kind
+			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace +
+				" may not be read, and go before " + x.kind.Kind
 		case by != nil:
 			row.State, row.Hostnames = topology.Conflicted, nil
-			row.Reason = bs.nodes.Node(by.route).Ref.String() + " has the same port, and kind " + by.kind.Kind + " goes before " + x.kind.Kind
+			row.Reason = bs.nodes.Node(by.route).Ref.String() + " has the same port, and kind " + by.kind.Kind +
+				" goes before " + x.kind.Kind
 		}
 		if by != nil {
 			continue

@@ -155,7 +155,8 @@ func equal(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// The parts that most tests need: a class, a namespace, a gateway with one open listener, a Service.
+// The parts that most tests need: a class, a namespace, a gateway with one open listener, a
+// Service.
 const (
 	class = `
 apiVersion: gateway.networking.k8s.io/v1
@@ -214,7 +215,8 @@ spec: ` + spec + `
 }
 
 func TestPaths(t *testing.T) {
-	route := routeWith(`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: b, port: 80}]}, {name: alt, backendRefs: [{name: b, port: 8080}]}]}`)
+	route := routeWith(
+		`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: b, port: 80}]}, {name: alt, backendRefs: [{name: b, port: 8080}]}]}`)
 	tests := []struct {
 		name, in string
 		want     []string
@@ -228,20 +230,26 @@ func TestPaths(t *testing.T) {
 			"class > gw > web > r > alt > b", "class > gw > web > r > alt > 8080",
 		}},
 		{"no route", class + gateway, []string{"class > gw > web"}},
-		{"an HTTPRoute without rules has one", gateway + routeWith(`{parentRefs: [{name: gw}]}`), []string{"class > gw > web > r > rule-1"}},
-		{"a GRPCRoute without rules has none", gateway + strings.Replace(routeWith(`{parentRefs: [{name: gw}]}`), "HTTPRoute", "GRPCRoute", 1),
+		{"an HTTPRoute without rules has one", gateway + routeWith(`{parentRefs: [{name: gw}]}`),
+			[]string{"class > gw > web > r > rule-1"}},
+		{"a GRPCRoute without rules has none", gateway + strings.Replace(routeWith(`{parentRefs: [{name: gw}]}`),
+			"HTTPRoute", "GRPCRoute", 1),
 			[]string{"class > gw > web > r"}},
 		{"any version is the kind", strings.ReplaceAll(gateway+route+service, "k8s.io/v1", "k8s.io/v1beta1"), []string{
 			"class > gw > web > r > rule-1 > b", "class > gw > web > r > rule-1 > http",
 			"class > gw > web > r > alt > b", "class > gw > web > r > alt > 8080",
 		}},
-		{"two listeners are two paths", gatewayWith(`[{name: a, port: 80, protocol: HTTP}, {name: b, port: 443, protocol: HTTPS}]`) +
-			routeWith(`{parentRefs: [{name: gw}]}`), []string{"class > gw > a > r > rule-1", "class > gw > b > r > rule-1"}},
-		{"two parentRefs to one listener are one edge", gateway + routeWith(`{parentRefs: [{name: gw}, {name: gw, sectionName: web}]}`),
+		{"two listeners are two paths",
+			gatewayWith(`[{name: a, port: 80, protocol: HTTP}, {name: b, port: 443, protocol: HTTPS}]`) +
+				routeWith(`{parentRefs: [{name: gw}]}`), []string{"class > gw > a > r > rule-1",
+				"class > gw > b > r > rule-1"}},
+		{"two parentRefs to one listener are one edge",
+			gateway + routeWith(`{parentRefs: [{name: gw}, {name: gw, sectionName: web}]}`),
 			[]string{"class > gw > web > r > rule-1"}},
 		{"a mirror is no edge", gateway + service + routeWith(`{parentRefs: [{name: gw}],
 			rules: [{filters: [{type: RequestMirror, requestMirror: {backendRef: {name: b, port: 80}}}]}]}`), []string{"class > gw > web > r > rule-1"}},
-		{"a refused route is on no path", gateway + routeWith(`{parentRefs: [{name: gw, sectionName: x}]}`), []string{"class > gw > web"}},
+		{"a refused route is on no path", gateway + routeWith(`{parentRefs: [{name: gw, sectionName: x}]}`),
+			[]string{"class > gw > web"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { equal(t, "paths", build(t, tt.in).paths(), tt.want) })
@@ -250,7 +258,8 @@ func TestPaths(t *testing.T) {
 
 // definition is the CRD of a kind.
 func definition(group, kind string) string {
-	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {group: " + group + ", names: {kind: " + kind + "}}\n---\n"
+	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {group: " +
+		group + ", names: {kind: " + kind + "}}\n---\n"
 }
 
 func TestOrderHasParentsFirst(t *testing.T) {
@@ -316,7 +325,8 @@ func (g testGraph) dump() string {
 	var s strings.Builder
 	for id := range topology.NodeID(g.Len()) {
 		n := g.Node(id)
-		fmt.Fprintln(&s, id, n.Role, n.Ref, n.Ref.Group, n.Index, n.Object != nil, g.Children(topology.Traffic, id), g.Parents(topology.Traffic, id), g.Children(topology.All, id), g.Parents(topology.Mesh, id), g.Above(id))
+		fmt.Fprintln(&s, id, n.Role, n.Ref, n.Ref.Group, n.Index, n.Object != nil, g.Children(topology.Traffic, id),
+			g.Parents(topology.Traffic, id), g.Children(topology.All, id), g.Parents(topology.Mesh, id), g.Above(id))
 		if n.Role == topology.Route {
 			fmt.Fprintln(&s, g.Attachments(id))
 		}
@@ -336,7 +346,9 @@ func TestInputOrderDoesNotMatter(t *testing.T) {
 	for i := range 8 {
 		in += strings.Replace(routeWith(fmt.Sprintf(`{parentRefs: [{name: gw}, {group: "", kind: Service, name: b}],
 			rules: [{backendRefs: [{name: s%d, namespace: n%d, port: 1}]}]}`, i, i%3)), "name: r", fmt.Sprintf("name: r%d", i), 1)
-		in += fmt.Sprintf("apiVersion: gateway.networking.k8s.io/v1\nkind: TLSRoute\nmetadata: {name: t%d, namespace: demo}\n---\n", i)
+		in += fmt.Sprintf(
+			"apiVersion: gateway.networking.k8s.io/v1\nkind: TLSRoute\nmetadata: {name: t%d, namespace: demo}\n---\n",
+			i)
 	}
 	all := objects(t, in)
 	want := testGraph{Graph(model.NewSnapshot(all, nil), model.Settings{})}.dump()

@@ -18,9 +18,15 @@ type certificateUse struct {
 }
 
 var (
-	serverUse    = certificateUse{check: reference.Certificates.CheckKeyPair, kind: "Secret", wrongKindReason: string(gatewayv1.ListenerReasonInvalidCertificateRef), brokenReason: string(gatewayv1.ListenerReasonInvalidCertificateRef)}
-	clientUse    = certificateUse{check: reference.Certificates.CheckKeyPair, kind: "Secret", wrongKindReason: string(gatewayv1.GatewayReasonInvalidClientCertificateRef), brokenReason: string(gatewayv1.GatewayReasonInvalidClientCertificateRef)}
-	authorityUse = certificateUse{check: reference.Certificates.CheckAuthority, wrongKindReason: string(gatewayv1.ListenerReasonInvalidCACertificateKind), brokenReason: string(gatewayv1.ListenerReasonInvalidCACertificateRef)}
+	serverUse = certificateUse{check: reference.Certificates.CheckKeyPair, kind: "Secret",
+		wrongKindReason: string(gatewayv1.ListenerReasonInvalidCertificateRef), brokenReason: string(
+			gatewayv1.ListenerReasonInvalidCertificateRef)}
+	clientUse = certificateUse{check: reference.Certificates.CheckKeyPair, kind: "Secret",
+		wrongKindReason: string(gatewayv1.GatewayReasonInvalidClientCertificateRef), brokenReason: string(
+			gatewayv1.GatewayReasonInvalidClientCertificateRef)}
+	authorityUse = certificateUse{check: reference.Certificates.CheckAuthority,
+		wrongKindReason: string(gatewayv1.ListenerReasonInvalidCACertificateKind), brokenReason: string(
+			gatewayv1.ListenerReasonInvalidCACertificateRef)}
 )
 
 // certificateJudge judges references to certificates.
@@ -32,7 +38,8 @@ type certificateJudge struct {
 // judgeCertificate judges a reference from owner, the object that holds it: a grant for one kind of
 // owner is none for another (gatewayapi G33). The order is that of G58: grant, kind, existence,
 // content. Zero is a good one; one without a Reason is not known to be good.
-func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at manifest.Position, u certificateUse) reference.Unresolved {
+func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at manifest.Position,
+	u certificateUse) reference.Unresolved {
 	f := c.ReadEntry(v, at)
 	to := f.ReadReference(model.Ref{Kind: u.kind, Namespace: owner.Namespace})
 	if f.Bad || to.Name == "" {
@@ -40,7 +47,8 @@ func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at ma
 	}
 	if !c.grants.Allow(owner.GroupKind(), owner.Namespace, to) {
 		if c.coverage.IsWithheld(gatewayapi.GrantKind, to.Namespace) {
-			return reference.Unresolved{Message: "the ReferenceGrants in namespace " + to.Namespace + " may not be read", Gap: reference.GrantGap}
+			return reference.Unresolved{Message: "the ReferenceGrants in namespace " + to.Namespace +
+				" may not be read", Gap: reference.GrantGap}
 		}
 		p := model.Problem{
 			Severity: model.Warning, Code: model.RefNotPermitted,
@@ -86,7 +94,8 @@ type certificateRefs struct {
 // isBroken reports whether there are references and all of them are known to be bad.
 func (r certificateRefs) isBroken() bool { return r.given && !r.good && r.unknown == "" }
 
-func (c *certificateJudge) judgeCertificates(owner model.Ref, list model.Body, at manifest.Position, u certificateUse) certificateRefs {
+func (c *certificateJudge) judgeCertificates(owner model.Ref, list model.Body, at manifest.Position,
+	u certificateUse) certificateRefs {
 	rs := certificateRefs{given: list.Len() > 0}
 	for i, v := range list.Items {
 		one := c.judgeCertificate(owner, v, at.AtEntry(i), u)

@@ -14,7 +14,8 @@ import (
 
 // secured is a Gateway whose one listener has the given TLS.
 func secured(protocol, tls string) string {
-	return fmt.Sprintf("{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw, namespace: infra}, spec: {listeners: [{name: l, port: 443, protocol: %s, tls: %s}]}}\n---\n", protocol, tls)
+	return fmt.Sprintf(
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw, namespace: infra}, spec: {listeners: [{name: l, port: 443, protocol: %s, tls: %s}]}}\n---\n", protocol, tls)
 }
 
 const (
@@ -26,12 +27,14 @@ const (
 )
 
 // verdict is what became of the references of the first listener.
-func verdict(t *testing.T, manifests string, cluster *model.Cluster, settings model.Settings) (topology.ListenerFacts, testGraph) {
+func verdict(t *testing.T, manifests string, cluster *model.Cluster, settings model.Settings) (topology.ListenerFacts,
+	testGraph) {
 	t.Helper()
 	in := model.NewSnapshot(objects(t, manifests), nil)
 	in.Cluster = cluster
 	g := testGraph{Graph(in, settings)}
-	ids := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "infra", Name: "gw", Section: "l"})
+	ids := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "infra", Name: "gw",
+		Section: "l"})
 	if len(ids) != 1 {
 		t.Fatalf("%d listeners", len(ids))
 	}
@@ -48,22 +51,31 @@ func TestCertificates(t *testing.T) { // gatewayapi G58
 		want            string // reason of ResolvedRefs, ? for Unknown
 	}{
 		{"there", secured("HTTPS", here) + pair, nil, model.Settings{}, ""},
-		{"missing beside another Secret", secured("HTTPS", gone) + pair, nil, model.Settings{}, "InvalidCertificateRef"},
-		{"missing where the Namespace is", secured("HTTPS", gone) + infra + remote, nil, model.Settings{}, "InvalidCertificateRef"},
+		{"missing beside another Secret", secured("HTTPS", gone) + pair, nil, model.Settings{},
+			"InvalidCertificateRef"},
+		{"missing where the Namespace is", secured("HTTPS", gone) + infra + remote, nil, model.Settings{},
+			"InvalidCertificateRef"},
 		{"its namespace is not known", secured("HTTPS", gone) + remote, nil, model.Settings{}, "?"},
 		{"Secrets are not known", secured("HTTPS", gone) + infra, nil, model.Settings{}, "?"},
 		{"never read from a cluster", secured("HTTPS", gone) + infra + pair, &model.Cluster{}, model.Settings{}, "?"},
-		{"trouble before doubt", secured("HTTPS", "{certificateRefs: [{name: gone}, {kind: Pod, name: pair}]}") + infra, nil, model.Settings{}, "InvalidCertificateRef"},
+		{"trouble before doubt", secured("HTTPS", "{certificateRefs: [{name: gone}, {kind: Pod, name: pair}]}") +
+			infra, nil, model.Settings{}, "InvalidCertificateRef"},
 		{"no name", secured("HTTPS", "{certificateRefs: [{}]}"), nil, model.Settings{}, "InvalidCertificateRef"},
 		{"wrong type", secured("HTTPS", "{certificateRefs: [7]}"), nil, model.Settings{}, "InvalidCertificateRef"},
 		{"not PEM", secured("HTTPS", "{certificateRefs: [{name: text}]}") + text, nil, model.Settings{}, ""},
-		{"not PEM, judged", secured("HTTPS", "{certificateRefs: [{name: text}]}") + text, nil, checked, "InvalidCertificateRef"},
+		{"not PEM, judged", secured("HTTPS", "{certificateRefs: [{name: text}]}") + text, nil, checked,
+			"InvalidCertificateRef"},
 		{"TLS by default terminates", secured("TLS", gone) + pair, nil, model.Settings{}, "InvalidCertificateRef"},
-		{"an unknown mode", secured("TLS", "{mode: Other, certificateRefs: [{name: gone}]}") + pair, nil, model.Settings{}, ""},
+		{"an unknown mode", secured("TLS", "{mode: Other, certificateRefs: [{name: gone}]}") + pair, nil,
+			model.Settings{}, ""},
 		{"withheld grants", secured("HTTPS", "{certificateRefs: [{namespace: other, name: remote}]}") + remote,
-			&model.Cluster{Unread: []model.UnreadObjects{{Kind: gatewayapi.GrantKind}}}, model.Settings{}, "? doubtful"},
-		{"binary CA", secured("HTTPS", "{frontendValidation: {caCertificateRefs: [{kind: ConfigMap, name: roots}]}}") + roots, nil, model.Settings{}, ""},
-		{"binary CA, judged", secured("HTTPS", "{frontendValidation: {caCertificateRefs: [{kind: ConfigMap, name: roots}]}}") + roots, nil, checked, "InvalidCACertificateRef"},
+			&model.Cluster{Unread: []model.UnreadObjects{{Kind: gatewayapi.GrantKind}}}, model.Settings{},
+			"? doubtful"},
+		{"binary CA", secured("HTTPS", "{frontendValidation: {caCertificateRefs: [{kind: ConfigMap, name: roots}]}}") +
+			roots, nil, model.Settings{}, ""},
+		{"binary CA, judged",
+			secured("HTTPS", "{frontendValidation: {caCertificateRefs: [{kind: ConfigMap, name: roots}]}}") +
+				roots, nil, checked, "InvalidCACertificateRef"},
 	} {
 		f, _ := verdict(t, c.manifests, c.cluster, c.settings)
 		got := f.Refs.Reason
@@ -85,8 +97,11 @@ func TestGrantOwner(t *testing.T) {
   spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: infra}], to: [{group: "", kind: Secret}]}}`), nil)
 	d := newDraft(in, &Builder{})
 	for kind, want := range map[string]string{"Gateway": "", "ListenerSet": "RefNotPermitted"} {
-		o := object(map[string]any{"apiVersion": gatewayapi.GatewayGroup + "/v1", "kind": kind, "metadata": map[string]any{"name": "x", "namespace": "infra"}}, model.Origin{})
-		got := newGatewayBuilder(d).certificates.judgeCertificate(o.Ref, model.Pack(map[string]any{"name": "remote", "namespace": "other"}, nil), manifest.InSpec(o).AtField("listeners").AtEntry(0), serverUse)
+		o := object(map[string]any{"apiVersion": gatewayapi.GatewayGroup + "/v1", "kind": kind,
+			"metadata": map[string]any{"name": "x", "namespace": "infra"}}, model.Origin{})
+		got := newGatewayBuilder(d).certificates.judgeCertificate(o.Ref,
+			model.Pack(map[string]any{"name": "remote", "namespace": "other"},
+				nil), manifest.InSpec(o).AtField("listeners").AtEntry(0), serverUse)
 		if got.Reason != want {
 			t.Errorf("%s: %+v, want %q", kind, got, want)
 		}

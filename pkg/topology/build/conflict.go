@@ -96,8 +96,9 @@ func (c *portContest) reportConflicting(owner topology.NodeID, from string) {
 	}
 	slices.Sort(names)
 	c.AddProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart" + from + ": none of them takes traffic",
-		Hint:    "give each a port, or a hostname, of its own"}, c.nodes.Node(owner).Object, "spec", "listeners")
+		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart" + from +
+			": none of them takes traffic",
+		Hint: "give each a port, or a hostname, of its own"}, c.nodes.Node(owner).Object, "spec", "listeners")
 }
 
 // refuseConflicting refuses those of the listeners of one port that conflict.
@@ -121,7 +122,10 @@ func canSharePort(ls []*listener) bool {
 	if len(ls) < 2 {
 		return true
 	}
-	return !slices.ContainsFunc(ls, func(l *listener) bool { return l.needsWholePort() || l.protocolFamily() != ls[0].protocolFamily() })
+	return !slices.ContainsFunc(ls, func(l *listener) bool {
+		return l.needsWholePort() ||
+			l.protocolFamily() != ls[0].protocolFamily()
+	})
 }
 
 // protocolFamily names the protocols that can share a port with that of the listener.

@@ -19,8 +19,9 @@ func readScope(f *manifest.Fields, key string) bool {
 	return false
 }
 
-// attachToDefaults attaches a route that asks for it to every default Gateway that takes it (gatewayapi G20). A Gateway that does not
-// has no row: nobody named it. One that the route names as a whole is a parent like any other.
+// attachToDefaults attaches a route that asks for it to every default Gateway that takes it
+// (gatewayapi G20). A Gateway that does not has no row: nobody named it. One that the route names
+// as a whole is a parent like any other.
 func (w *routeAttacher) attachToDefaults(r *routeDraft) {
 	if !readScope(&r.spec, "useDefaultGateways") {
 		return
@@ -36,7 +37,8 @@ func (w *routeAttacher) attachToDefaults(r *routeDraft) {
 			continue
 		}
 		rows := len(w.table)
-		w.attachToOwner(r, g.id, topology.Attachment{Parent: ref, Listener: topology.None, Implicit: true}, listenerAccess{known: true, open: true})
+		w.attachToOwner(r, g.id, topology.Attachment{Parent: ref, Listener: topology.None, Implicit: true},
+			listenerAccess{known: true, open: true})
 		kept := w.table[:rows]
 		for _, a := range w.table[rows:] {
 			if a.State == topology.Accepted || a.State == topology.Unknown {

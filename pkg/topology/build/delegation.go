@@ -13,19 +13,22 @@ import (
 // implementation.
 func (b *Builder) AddDelegation(d Delegation) { b.delegations = append(b.delegations, d) }
 
-// Delegation says how rules of HTTPRoutes hand their requests over to other HTTPRoutes: by a backendRef to one, or to "*" for all of a
-// namespace, and by one with a label. Where the input does not tell whose a Gateway is, the group of a backendRef with a label does.
+// Delegation says how rules of HTTPRoutes hand their requests over to other HTTPRoutes: by a
+// backendRef to one, or to "*" for all of a namespace, and by one with a label. Where the input
+// does not tell whose a Gateway is, the group of a backendRef with a label does.
 type Delegation struct {
 	Controllers []string // at whose Gateways; one whose class is not in the input may be theirs
 
-	// The backendRef that selects children by label: its group and kind, the label's key, whose value is the reference's name, and the
-	// namespace that means every one. Group "": there is none.
+	// The backendRef that selects children by label: its group and kind, the label's key, whose
+	// value is the reference's name, and the namespace that means every one. Group "": there is
+	// none.
 	LabelGroup, LabelKind, LabelKey, AllNamespaces string
 
 	NamesLabel bool // a name KEY=VALUE means the routes of the namespace with that label
 	NeedsGrant bool // a route of another namespace takes a ReferenceGrant
 
-	// The annotation with which a child lets its parent's matches be part of its own, and the values that say so, in lower case.
+	// The annotation with which a child lets its parent's matches be part of its own, and the
+	// values that say so, in lower case.
 	InheritKey    string
 	InheritValues []string
 }
@@ -66,7 +69,8 @@ type delegationChains struct {
 }
 
 func newDelegationChains(gs *gatewayBuilder, handing map[topology.NodeID][]delegateRef) *delegationChains {
-	return &delegationChains{gatewayBuilder: gs, delegates: handing, below: map[topology.NodeID][]topology.NodeID{}, hostnamed: map[topology.NodeID][]model.Ref{}, reported: map[model.Ref]bool{}}
+	return &delegationChains{gatewayBuilder: gs, delegates: handing, below: map[topology.NodeID][]topology.NodeID{},
+		hostnamed: map[topology.NodeID][]model.Ref{}, reported: map[model.Ref]bool{}}
 }
 
 // followAll follows delegation from every route that traffic reaches, once all routes are there.
@@ -91,7 +95,8 @@ func (c *delegationChains) followAll() {
 // followRoute follows the rules of a route, or of an instance of one. Chain has the routes from the
 // root down to it, as they stand by themselves; matches are those of its rules, where they are not
 // just what the rules say; ways are those in which it may hand over.
-func (c *delegationChains) followRoute(id topology.NodeID, chain []topology.NodeID, matches map[topology.NodeID][]routeMatch, ways []Delegation) {
+func (c *delegationChains) followRoute(id topology.NodeID, chain []topology.NodeID,
+	matches map[topology.NodeID][]routeMatch, ways []Delegation) {
 	for rule := range c.nodes.Node(id).EachPart {
 		own := c.originalRule(rule, id, chain[len(chain)-1])
 		if len(c.delegates[own]) == 0 {
@@ -134,7 +139,8 @@ func (c *delegationChains) originalRule(rule, instance, route topology.NodeID) t
 // delegateRule connects a rule with instances of the routes that one backendRef selects in the ways
 // that it may mean, and reports whether there was one. A backendRef that leads back to a route of
 // the chain hands nothing over, to the other routes that it selects either.
-func (c *delegationChains) delegateRule(rule topology.NodeID, d delegateRef, chain []topology.NodeID, matches []routeMatch, ways []Delegation) bool {
+func (c *delegationChains) delegateRule(rule topology.NodeID, d delegateRef, chain []topology.NodeID,
+	matches []routeMatch, ways []Delegation) bool {
 	parent := c.nodes.Node(chain[len(chain)-1]).Ref
 	granted := slices.ContainsFunc(ways, func(way Delegation) bool { return !way.NeedsGrant })
 	children := slices.DeleteFunc(slices.Clone(c.selectChildren(d, ways)), func(child *model.Object) bool {
@@ -142,7 +148,8 @@ func (c *delegationChains) delegateRule(rule topology.NodeID, d delegateRef, cha
 			return true
 		}
 		denied := !granted && !c.grants.Allow(gatewayapi.HTTPRouteKind, parent.Namespace, child.Ref)
-		c.delegationHidden = c.delegationHidden || denied && c.in.Cluster.IsUnread(gatewayapi.GrantKind, child.Ref.Namespace)
+		c.delegationHidden = c.delegationHidden || denied && c.in.Cluster.IsUnread(gatewayapi.GrantKind,
+			child.Ref.Namespace)
 		return denied
 	})
 	for _, child := range children {
@@ -160,8 +167,10 @@ func (c *delegationChains) delegateRule(rule topology.NodeID, d delegateRef, cha
 		}
 		if child.Body.At("spec", "hostnames").Len() > 0 {
 			c.hostnamed[id] = append(c.hostnamed[id], parent)
-			c.reportOnce(child, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: child.Ref.String() +
-				" has hostnames, so nothing can be delegated to it: " + parent.String() + " delegates to it"}, "spec", "hostnames")
+			c.reportOnce(child, model.Problem{Severity: model.Warning, Code: model.InvalidObject,
+				Message: child.Ref.String() +
+					" has hostnames, so nothing can be delegated to it: " + parent.String() + " delegates to it"},
+				"spec", "hostnames")
 			continue
 		}
 		if c.copies >= maxInstances {
@@ -177,7 +186,8 @@ func (c *delegationChains) delegateRule(rule topology.NodeID, d delegateRef, cha
 }
 
 // addInstance adds a copy of a route with the given rules.
-func (c *delegationChains) addInstance(of topology.NodeID, rules []topology.NodeID, kept [][]routeMatch, hop int32) (topology.NodeID, map[topology.NodeID][]routeMatch) {
+func (c *delegationChains) addInstance(of topology.NodeID, rules []topology.NodeID, kept [][]routeMatch,
+	hop int32) (topology.NodeID, map[topology.NodeID][]routeMatch) {
 	orig := c.nodes.Node(of)
 	c.copies++
 	id := c.nodes.AddInstance(of, hop)
@@ -199,16 +209,20 @@ func (c *delegationChains) addInstance(of topology.NodeID, rules []topology.Node
 func (c *delegationChains) decideParents() {
 	if c.full {
 		c.Problems = append(c.Problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: "delegation makes more than " + manifest.FormatInt(maxInstances) + " copies of routes; the rest is not evaluated"})
+			Message: "delegation makes more than " + manifest.FormatInt(maxInstances) +
+				" copies of routes; the rest is not evaluated"})
 	}
 	above := map[topology.NodeID][]model.Ref{}
 	for _, e := range c.traffic {
 		if c.nodes.Node(e.From).Role == topology.Rule && c.nodes.Node(e.To).Role == topology.Route {
-			above[c.nodes.OfObject(c.nodes.Node(e.To).Object)] = append(above[c.nodes.OfObject(c.nodes.Node(e.To).Object)], c.nodes.Node(e.From).Ref.WithoutSection())
+			above[c.nodes.OfObject(c.nodes.Node(e.To).Object)] = append(
+				above[c.nodes.OfObject(c.nodes.Node(e.To).Object)], c.nodes.Node(e.From).Ref.WithoutSection())
 		}
 	}
 	cluster := c.in.Cluster
-	open := c.delegationHidden || cluster.HasUnread(gatewayapi.HTTPRouteKind) || cluster.HasUnread(gatewayapi.GatewayKind) || cluster.HasUnread(gatewayapi.GatewayClassKind) || cluster.HasUnread(gatewayapi.ListenerSetKind)
+	open := c.delegationHidden || cluster.HasUnread(gatewayapi.HTTPRouteKind) ||
+		cluster.HasUnread(gatewayapi.GatewayKind) || cluster.HasUnread(gatewayapi.GatewayClassKind) ||
+		cluster.HasUnread(gatewayapi.ListenerSetKind)
 	for id := range topology.NodeID(c.nodes.Len()) {
 		if c.nodes.Node(id).Role != topology.Route || c.nodes.Node(id).Hop > 0 {
 			continue
@@ -222,7 +236,8 @@ func (c *delegationChains) decideParents() {
 			case slices.Contains(c.hostnamed[id], a.Parent.WithoutSection()):
 				a.State, a.Reason = topology.UnsupportedValue, "it has hostnames, so nothing can be delegated to it"
 			case open:
-				a.State, a.Reason = topology.Unknown, "whether "+a.Parent.String()+" delegates to the route depends on what may not be read"
+				a.State, a.Reason = topology.Unknown, "whether "+a.Parent.String()+
+					" delegates to the route depends on what may not be read"
 			default:
 				a.Reason = a.Parent.String() + " does not delegate to the route, or gets no requests itself"
 			}

@@ -21,7 +21,8 @@ func (c *delegationChains) delegationsAt(route topology.NodeID) []Delegation {
 	}
 	taken := make([]bool, len(c.delegations))
 	for _, a := range c.tables[route] {
-		if a.State != topology.Accepted && a.State != topology.Unknown || gatewayapi.IsMeshParent(a.Parent.GroupKind()) {
+		if a.State != topology.Accepted && a.State != topology.Unknown ||
+			gatewayapi.IsMeshParent(a.Parent.GroupKind()) {
 			continue
 		}
 		controller, known := c.controllerOfAttachment(a), false
@@ -31,7 +32,8 @@ func (c *delegationChains) delegationsAt(route topology.NodeID) []Delegation {
 			}
 		}
 		if !known {
-			c.addNote(noteTopic{kind: delegationNotEvaluated, about: kindRef(gatewayapi.HTTPRouteKind)}, c.nodes.Node(route).Object)
+			c.addNote(noteTopic{kind: delegationNotEvaluated, about: kindRef(gatewayapi.HTTPRouteKind)},
+				c.nodes.Node(route).Object)
 		}
 	}
 	var out []Delegation
@@ -69,7 +71,8 @@ func (gs *gatewayBuilder) controllerOfAttachment(a topology.Attachment) string {
 
 // controllerOfClass returns the controller of a GatewayClass, "" if that is not in the input.
 func (gs *gatewayBuilder) controllerOfClass(name string) string {
-	class := gs.in.Get(model.Ref{Group: gatewayapi.GatewayClassKind.Group, Kind: gatewayapi.GatewayClassKind.Kind, Name: name})
+	class := gs.in.Get(model.Ref{Group: gatewayapi.GatewayClassKind.Group, Kind: gatewayapi.GatewayClassKind.Kind,
+		Name: name})
 	if class == nil {
 		return ""
 	}

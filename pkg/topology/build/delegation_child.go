@@ -23,13 +23,15 @@ func (c *delegationChains) selectChildren(d delegateRef, ways []Delegation) []*m
 		switch {
 		case d.byLabel:
 			picked = slices.ContainsFunc(ways, func(way Delegation) bool {
-				return o.Labels[way.LabelKey] == d.ref.Name && (d.ref.Namespace == way.AllNamespaces || o.Ref.Namespace == d.ref.Namespace)
+				return o.Labels[way.LabelKey] == d.ref.Name && (d.ref.Namespace == way.AllNamespaces ||
+					o.Ref.Namespace == d.ref.Namespace)
 			})
 		case d.hasLabelName(ways):
 			key, value, _ := strings.Cut(d.ref.Name, "=")
 			picked = o.Ref.Namespace == d.ref.Namespace && o.Labels[key] == value
 		default:
-			picked = o.Ref.Namespace == d.ref.Namespace && (d.ref.Name == "" || d.ref.Name == "*" || o.Ref.Name == d.ref.Name)
+			picked = o.Ref.Namespace == d.ref.Namespace && (d.ref.Name == "" || d.ref.Name == "*" ||
+				o.Ref.Name == d.ref.Name)
 		}
 		if picked {
 			out = append(out, o)
@@ -41,7 +43,8 @@ func (c *delegationChains) selectChildren(d delegateRef, ways []Delegation) []*m
 
 // hasLabelName reports whether the name of a route stands for a label.
 func (d *delegateRef) hasLabelName(ways []Delegation) bool {
-	return strings.Contains(d.ref.Name, "=") && slices.ContainsFunc(ways, func(way Delegation) bool { return way.NamesLabel })
+	return strings.Contains(d.ref.Name, "=") &&
+		slices.ContainsFunc(ways, func(way Delegation) bool { return way.NamesLabel })
 }
 
 // acceptsParent reports whether a route lets a parent hand over to it: it names no parents, or this
@@ -52,7 +55,8 @@ func (c *delegationChains) acceptsParent(child *model.Object, parent model.Ref) 
 		return true
 	}
 	for _, v := range refs.Items {
-		if v.Text("group") == gatewayapi.HTTPRouteKind.Group && v.Text("kind") == gatewayapi.HTTPRouteKind.Kind && v.Text("name") == parent.Name &&
+		if v.Text("group") == gatewayapi.HTTPRouteKind.Group && v.Text("kind") == gatewayapi.HTTPRouteKind.Kind &&
+			v.Text("name") == parent.Name &&
 			cmp.Or(v.Text("namespace"), child.Ref.Namespace) == parent.Namespace {
 			return true
 		}
@@ -60,8 +64,10 @@ func (c *delegationChains) acceptsParent(child *model.Object, parent model.Ref) 
 	return false
 }
 
-// rulesFor lists the rules of a child that take requests of a parent rule with the given matches, each with what it matches then.
-func (c *delegationChains) rulesFor(child topology.NodeID, parents []routeMatch, ways []Delegation) (rules []topology.NodeID, kept [][]routeMatch) {
+// rulesFor lists the rules of a child that take requests of a parent rule with the given matches,
+// each with what it matches then.
+func (c *delegationChains) rulesFor(child topology.NodeID, parents []routeMatch,
+	ways []Delegation) (rules []topology.NodeID, kept [][]routeMatch) {
 	n := c.nodes.Node(child)
 	inherits := slices.ContainsFunc(ways, func(way Delegation) bool { return way.isInherited(n.Object) })
 	for rule := range n.EachPart {
@@ -93,7 +99,8 @@ func (c *delegationChains) reportCircle(route topology.NodeID, d delegateRef, ch
 // route's Gateways belongs to: it is no kind of backend there.
 func (c *delegationChains) reportForeignKind(route, rule topology.NodeID, d delegateRef) {
 	c.reportFailure(route, d, string(gatewayv1.RouteReasonInvalidKind), model.Problem{Code: model.BackendNotFound,
-		Message: "rule " + c.nodes.Node(rule).Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which delegates to routes at Gateways of another implementation only"})
+		Message: "rule " + c.nodes.Node(rule).Ref.Section + " sends to a backend of kind " +
+			d.ref.GroupKind().String() + ", which delegates to routes at Gateways of another implementation only"})
 }
 
 // reportFailure reports p about a backendRef by which a route hands over. The first of a route is
@@ -115,7 +122,9 @@ func (c *delegationChains) noteUnknownOwner(chain []topology.NodeID, rule topolo
 	}
 	for _, a := range c.tables[chain[0]] {
 		if !gatewayapi.IsMeshParent(a.Parent.GroupKind()) && c.controllerOfAttachment(a) == "" {
-			c.unresolved[route] = reference.Unresolved{Message: "rule " + c.nodes.Node(rule).Ref.Section + " delegates to " + d.String() + ", which depends on the implementation of " + a.Parent.WithoutSection().String() + ", and that is not known"}
+			c.unresolved[route] = reference.Unresolved{Message: "rule " + c.nodes.Node(rule).Ref.Section +
+				" delegates to " + d.String() + ", which depends on the implementation of " +
+				a.Parent.WithoutSection().String() + ", and that is not known"}
 			return
 		}
 	}
@@ -125,35 +134,42 @@ func (c *delegationChains) noteUnknownOwner(chain []topology.NodeID, rule topolo
 func (c *delegationChains) reportUnresolvable(route, rule topology.NodeID, d delegateRef, ways []Delegation) {
 	message := "rule " + c.nodes.Node(rule).Ref.Section + " delegates to " + d.String() + ", and "
 	if why := c.whyUnknown(c.nodes.Node(route).Ref, d, ways); why != "" {
-		c.reportFailure(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why, Hint: "add the manifests of the routes"})
+		c.reportFailure(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why,
+			Hint: "add the manifests of the routes"})
 		return
 	}
-	c.reportFailure(route, d, string(gatewayv1.RouteReasonBackendNotFound), model.Problem{Code: model.BackendNotFound, Message: message + "no such route takes its requests"})
+	c.reportFailure(route, d, string(gatewayv1.RouteReasonBackendNotFound), model.Problem{Code: model.BackendNotFound,
+		Message: message + "no such route takes its requests"})
 }
 
 // whyUnknown says why a backendRef of a route may hand over all the same: the routes that it
 // selects, or a grant for them, may not be read, or no route of their namespace is in the files.
 func (c *delegationChains) whyUnknown(from model.Ref, d delegateRef, ways []Delegation) string {
 	namespace := d.ref.Namespace
-	everywhere := d.byLabel && slices.ContainsFunc(ways, func(way Delegation) bool { return namespace == way.AllNamespaces })
+	everywhere := d.byLabel &&
+		slices.ContainsFunc(ways, func(way Delegation) bool { return namespace == way.AllNamespaces })
 	switch cluster := c.in.Cluster; {
 	case c.mayBeGranted(from, d, ways):
 		return "a ReferenceGrant there may not be read"
-	case cluster != nil && (everywhere && cluster.HasUnread(gatewayapi.HTTPRouteKind) || !everywhere && cluster.IsUnread(gatewayapi.HTTPRouteKind, namespace)):
+	case cluster != nil && (everywhere && cluster.HasUnread(gatewayapi.HTTPRouteKind) || !everywhere &&
+		cluster.IsUnread(gatewayapi.HTTPRouteKind, namespace)):
 		return "routes there may not be read"
-	case cluster == nil && !everywhere && !slices.ContainsFunc(c.in.OfKind(gatewayapi.HTTPRouteKind), func(o *model.Object) bool { return o.Ref.Namespace == namespace }):
+	case cluster == nil && !everywhere && !slices.ContainsFunc(c.in.OfKind(gatewayapi.HTTPRouteKind),
+		func(o *model.Object) bool { return o.Ref.Namespace == namespace }):
 		return "no route of that namespace is in the input"
 	}
 	return ""
 }
 
-// mayBeGranted reports whether a backendRef of a route selects routes that a grant which may not be read may let it hand over to.
+// mayBeGranted reports whether a backendRef of a route selects routes that a grant which may not be
+// read may let it hand over to.
 func (c *delegationChains) mayBeGranted(from model.Ref, d delegateRef, ways []Delegation) bool {
 	if c.in.Cluster == nil || slices.ContainsFunc(ways, func(way Delegation) bool { return !way.NeedsGrant }) {
 		return false
 	}
 	return slices.ContainsFunc(c.selectChildren(d, ways), func(child *model.Object) bool {
-		return c.acceptsParent(child, from) && child.Ref.Namespace != from.Namespace && c.in.Cluster.IsUnread(gatewayapi.GrantKind, child.Ref.Namespace)
+		return c.acceptsParent(child, from) && child.Ref.Namespace != from.Namespace &&
+			c.in.Cluster.IsUnread(gatewayapi.GrantKind, child.Ref.Namespace)
 	})
 }
 

@@ -34,7 +34,8 @@ func readMatches(route *model.Object, rule int) []routeMatch {
 	var out []routeMatch
 	for _, v := range list.Items {
 		at := v.Field("path")
-		m := routeMatch{kind: pathPrefix, path: "/", method: v.Text("method"), headers: readConditions(v.Field("headers")), query: readConditions(v.Field("queryParams"))}
+		m := routeMatch{kind: pathPrefix, path: "/", method: v.Text("method"),
+			headers: readConditions(v.Field("headers")), query: readConditions(v.Field("queryParams"))}
 		if s := at.Text("type"); s != "" {
 			m.kind = s
 		}
@@ -70,7 +71,8 @@ func (m routeMatch) comparedPath() string {
 // its path is a prefix, as a text, of the child's, and the child asks for everything that it asks
 // for.
 func (m routeMatch) delegatesTo(child routeMatch) bool {
-	return m.kind == pathPrefix && strings.HasPrefix(child.comparedPath(), m.comparedPath()) && (m.method == "" || m.method == child.method) &&
+	return m.kind == pathPrefix && strings.HasPrefix(child.comparedPath(), m.comparedPath()) && (m.method == "" ||
+		m.method == child.method) &&
 		containsAll(child.headers, m.headers) && containsAll(child.query, m.query)
 }
 
@@ -81,7 +83,8 @@ func containsAll(all, some []matchCondition) bool {
 // joinChild returns the child's match as part of m: the paths follow each other, the rest is asked
 // for together, and m wins where they differ.
 func (m routeMatch) joinChild(child routeMatch) routeMatch {
-	out := routeMatch{kind: child.kind, path: path.Join(m.path, child.path), method: child.method, headers: unionConditions(m.headers, child.headers), query: unionConditions(m.query, child.query)}
+	out := routeMatch{kind: child.kind, path: path.Join(m.path, child.path), method: child.method,
+		headers: unionConditions(m.headers, child.headers), query: unionConditions(m.query, child.query)}
 	if m.kind == pathRegexp {
 		out.kind, out.path = pathRegexp, joinRegexp(m.path, child)
 	}

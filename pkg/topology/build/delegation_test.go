@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-var delegation = Delegation{Controllers: []string{"example.com/controller"}, LabelGroup: "delegation.example.com", LabelKind: "label", LabelKey: "delegation.example.com/label",
+var delegation = Delegation{Controllers: []string{"example.com/controller"}, LabelGroup: "delegation.example.com",
+	LabelKind: "label", LabelKey: "delegation.example.com/label",
 	AllNamespaces: "all", InheritKey: "delegation.example.com/inherit", InheritValues: []string{"true"}}
 
 const delegating = `
@@ -104,7 +105,8 @@ func built(t *testing.T, manifests string, links ...Linker) testGraph {
 func TestDelegation(t *testing.T) {
 	link := func(b *Builder) { b.AddDelegation(delegation) }
 	g := built(t, strings.Replace(delegating, "CONTROLLER", "example.com/controller", 1), link)
-	want := []string{" root(0)/labelled leaf(1)/labelled", " root(0)/named mid(1)/prefix leaf(2)/deep", " root(0)/plain"}
+	want := []string{" root(0)/labelled leaf(1)/labelled", " root(0)/named mid(1)/prefix leaf(2)/deep",
+		" root(0)/plain"}
 	if got := ways(g); !slices.Equal(got, want) {
 		t.Errorf("ways are %q, want %q", got, want)
 	}
@@ -176,10 +178,13 @@ spec:
 func TestJoinedMatches(t *testing.T) {
 	header := []matchCondition{{"a", "Exact", "1"}}
 	tests := []struct{ parent, child, want routeMatch }{
-		{routeMatch{kind: pathPrefix, path: "/a/"}, routeMatch{kind: pathExact, path: "/b"}, routeMatch{kind: pathExact, path: "/a/b"}},
-		{routeMatch{kind: pathPrefix, path: "/a", method: "GET", headers: header}, routeMatch{kind: pathPrefix, path: "/", method: "PUT", headers: []matchCondition{{"a", "Exact", "2"}}},
+		{routeMatch{kind: pathPrefix, path: "/a/"}, routeMatch{kind: pathExact, path: "/b"},
+			routeMatch{kind: pathExact, path: "/a/b"}},
+		{routeMatch{kind: pathPrefix, path: "/a", method: "GET", headers: header}, routeMatch{kind: pathPrefix,
+			path: "/", method: "PUT", headers: []matchCondition{{"a", "Exact", "2"}}},
 			routeMatch{kind: pathPrefix, path: "/a", method: "GET", headers: header}},
-		{routeMatch{kind: pathRegexp, path: "/a/.*$"}, routeMatch{kind: pathPrefix, path: "/b.c"}, routeMatch{kind: pathRegexp, path: `/a/.*/b\.c(?:/.*)?$`}},
+		{routeMatch{kind: pathRegexp, path: "/a/.*$"}, routeMatch{kind: pathPrefix, path: "/b.c"},
+			routeMatch{kind: pathRegexp, path: `/a/.*/b\.c(?:/.*)?$`}},
 	}
 	for _, tt := range tests {
 		if got := tt.parent.joinChild(tt.child); fmt.Sprint(got) != fmt.Sprint(tt.want) {

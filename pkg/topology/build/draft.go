@@ -25,7 +25,8 @@ type draft struct {
 	grants             reference.Grants
 	references         *reference.Judge
 	unfollowedBackends []model.GroupKind // kinds that an implementation of the input takes as backends, and nobody else
-	delegationHidden   bool              // whether some route hands over to others is decided by grants that may not be read
+	// whether some route hands over to others is decided by grants that may not be read
+	delegationHidden bool
 
 	lastNamespace struct {
 		name string
@@ -81,8 +82,8 @@ func (d *draft) addToNamespace(namespace string, id topology.NodeID) {
 	}
 }
 
-// addNamespaces gives a node to every Namespace and to every namespace that an object is in. They come first, so that sorting by id
-// puts a Service's namespace before the Service (see Above).
+// addNamespaces gives a node to every Namespace and to every namespace that an object is in. They
+// come first, so that sorting by id puts a Service's namespace before the Service (see Above).
 func (d *draft) addNamespaces() {
 	for _, o := range d.in.OfKind(gatewayapi.NamespaceKind) {
 		d.nodes.Add(topology.Node{Role: topology.Namespace, Ref: o.Ref, Object: o})

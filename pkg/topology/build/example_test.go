@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
-// What traffic passes on its way to a rule are the nodes above the rule. A parentRef that leads nowhere has no edge; the attachments of
-// the route say why.
+// What traffic passes on its way to a rule are the nodes above the rule. A parentRef that leads
+// nowhere has no edge; the attachments of the route say why.
 func Example() {
 	manifests := `
 apiVersion: gateway.networking.k8s.io/v1

@@ -8,8 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
-// Extension adds what one vendor knows to the graph: nodes of roles of its own, and the edges of families of its own. It runs after the nodes
-// of the Gateway API are there. It is pure, and must not depend on the order of the input's documents.
+// Extension adds what one vendor knows to the graph: nodes of roles of its own, and the edges of
+// families of its own. It runs after the nodes of the Gateway API are there. It is pure, and must
+// not depend on the order of the input's documents.
 type Extension func(l *Extender, in *model.Snapshot, s model.Settings) []model.Problem
 
 // AddExtension has the graph extended once the nodes of the Gateway API are there.
@@ -45,7 +46,8 @@ func (l *Extender) AddSections(owner topology.NodeID, role topology.Role, names 
 	whole := l.draft.nodes.Node(owner)
 	out := make([]topology.NodeID, len(names))
 	for i, name := range names {
-		out[i] = l.draft.nodes.AddPart(owner, topology.Node{Role: role, Ref: whole.Ref.WithSection(name), Object: whole.Object, Index: i})
+		out[i] = l.draft.nodes.AddPart(owner, topology.Node{Role: role, Ref: whole.Ref.WithSection(name),
+			Object: whole.Object, Index: i})
 	}
 	return out
 }
@@ -77,7 +79,8 @@ func (l *Extender) AddUse(node topology.NodeID, u topology.NodeUse) {
 
 // runExtensions runs the extensions.
 func (d *draft) runExtensions() *Extender {
-	l := &Extender{draft: d, families: map[string]topology.ExtraFamily{}, uses: map[topology.NodeID][]topology.NodeUse{}}
+	l := &Extender{draft: d, families: map[string]topology.ExtraFamily{},
+		uses: map[topology.NodeID][]topology.NodeUse{}}
 	for _, extend := range d.extensions {
 		d.Problems = append(d.Problems, extend(l, d.in, d.settings)...)
 	}
@@ -110,7 +113,8 @@ func (b *Builder) AddWorkloads(kinds ...model.GroupKind) {
 	})
 }
 
-// Workloads makes the family Namespaced, and lists the workloads in the order of their references. Asking again changes nothing.
+// Workloads makes the family Namespaced, and lists the workloads in the order of their references.
+// Asking again changes nothing.
 func (l *Extender) Workloads() []topology.NodeID {
 	if _, declared := l.families[topology.Namespaced]; !declared {
 		l.DeclareFamily(topology.Namespaced, topology.Namespace, topology.Workload)

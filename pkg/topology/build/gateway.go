@@ -33,8 +33,9 @@ type gatewayBuilder struct {
 	sets      []listenerSet // by ListenerSet node, from firstSet on
 	firstSet  topology.NodeID
 	listenerTable
-	clientCertificates    map[topology.NodeID]reference.Unresolved // by Gateway with a client certificate
-	unknownImplementation Implementation                           // whose Gateways are of which the input does not tell the controller
+	clientCertificates map[topology.NodeID]reference.Unresolved // by Gateway with a client certificate
+	// whose Gateways are of which the input does not tell the controller
+	unknownImplementation Implementation
 	certificates          certificateJudge
 	admissions            map[admissionQuery]selector.Truth // namespaces that a selector was asked about
 	names                 model.Set[string]                 // of the listeners of the object at hand
@@ -46,8 +47,9 @@ func newGatewayBuilder(d *draft) *gatewayBuilder {
 		gatewayOf:             map[topology.NodeID]int{},
 		clientCertificates:    map[topology.NodeID]reference.Unresolved{},
 		unknownImplementation: d.guessImplementation(),
-		certificates:          certificateJudge{d, reference.Certificates{In: d.in, Coverage: d.coverage, Makers: d.collectMade(d.in), ChecksContent: d.settings.Bool(gatewayapi.CheckCertificates)}},
-		admissions:            map[admissionQuery]selector.Truth{},
+		certificates: certificateJudge{d, reference.Certificates{In: d.in, Coverage: d.coverage,
+			Makers: d.collectMade(d.in), ChecksContent: d.settings.Bool(gatewayapi.CheckCertificates)}},
+		admissions: map[admissionQuery]selector.Truth{},
 	}
 }
 
@@ -64,7 +66,8 @@ func (gs *gatewayBuilder) addTo(p *topology.Parts) {
 			p.Implementations[gs.specs[i].id] = name
 		}
 	}
-	p.Sets, p.SetsOf = make(map[topology.NodeID]topology.SetFacts, len(gs.sets)), map[topology.NodeID][]topology.NodeID{}
+	p.Sets, p.SetsOf = make(map[topology.NodeID]topology.SetFacts,
+		len(gs.sets)), map[topology.NodeID][]topology.NodeID{}
 	for i := range gs.sets {
 		s := &gs.sets[i]
 		p.Sets[s.id] = s.SetFacts
@@ -98,7 +101,8 @@ func (gs *gatewayBuilder) addGateways() {
 }
 
 func (gs *gatewayBuilder) addGateway(o *model.Object) {
-	g := gatewaySpec{id: gs.nodes.Add(topology.Node{Role: topology.Gateway, Ref: o.Ref, Object: o}), spec: gs.ReadSpec(o)}
+	g := gatewaySpec{id: gs.nodes.Add(topology.Node{Role: topology.Gateway, Ref: o.Ref, Object: o}),
+		spec: gs.ReadSpec(o)}
 	gs.addToNamespace(o.Ref.Namespace, g.id)
 	if g.class = g.spec.ReadText("gatewayClassName"); g.class != "" {
 		gs.addEdge(gs.classNode(g.class), g.id)
@@ -115,7 +119,8 @@ func (gs *gatewayBuilder) addGateway(o *model.Object) {
 	gs.specs = append(gs.specs, g)
 }
 
-// addListeners adds the listeners of a Gateway or a ListenerSet. One without a readable name has no node.
+// addListeners adds the listeners of a Gateway or a ListenerSet. One without a readable name has no
+// node.
 func (gs *gatewayBuilder) addListeners(owner topology.NodeID, spec *manifest.Fields) {
 	list, at := spec.ReadList("listeners"), spec.At.AtField("listeners")
 	gs.CheckLimit(list.Len(), maxListeners, at)
@@ -135,7 +140,8 @@ func (gs *gatewayBuilder) addListeners(owner topology.NodeID, spec *manifest.Fie
 		}
 		gs.names.Add(name)
 		ref := at.Object.Ref.WithSection(name)
-		gs.addEdge(owner, gs.nodes.AddPart(owner, topology.Node{Role: topology.Listener, Ref: ref, Object: at.Object, Index: i}))
+		gs.addEdge(owner, gs.nodes.AddPart(owner, topology.Node{Role: topology.Listener, Ref: ref,
+			Object: at.Object, Index: i}))
 		gs.listenerTable.all = append(gs.listenerTable.all, gs.readListener(&f, ref, owner))
 	}
 }
@@ -151,7 +157,8 @@ func (gs *gatewayBuilder) readListener(f *manifest.Fields, ref model.Ref, owner 
 	whose := gs.implementationAt(owner)
 	gs.readKinds(&l, &allowed, whose.routeKindsFor(protocol, f.Body.Field("tls").Text("mode")))
 	l.invalidForKinds = l.invalidKinds && whose.RefusesWrongKinds
-	if named := allowed.Body.Field("kinds"); named.Len() == 0 && gs.mayTakeTCP(owner, protocol, f.Body.Field("tls").Text("mode")) {
+	if named := allowed.Body.Field("kinds"); named.Len() == 0 &&
+		gs.mayTakeTCP(owner, protocol, f.Body.Field("tls").Text("mode")) {
 		l.uncertainKinds = []model.GroupKind{gatewayapi.TCPRouteKind}
 	}
 	namespaces := allowed.ReadObject("namespaces")
@@ -161,11 +168,13 @@ func (gs *gatewayBuilder) readListener(f *manifest.Fields, ref model.Ref, owner 
 	return l
 }
 
-// readKinds intersects the kinds of allowedRoutes with those that the protocol takes (gatewayapi G13).
+// readKinds intersects the kinds of allowedRoutes with those that the protocol takes (gatewayapi
+// G13).
 func (gs *gatewayBuilder) readKinds(l *listener, allowed *manifest.Fields, standard []model.GroupKind) {
 	foreign := standard == nil && strings.Contains(l.protocol, "/")
 	if foreign {
-		gs.addNamedNote(noteTopic{kind: protocolNotEvaluated, about: model.Ref{Name: l.protocol}}, l.ref.String(), allowed.At.Object)
+		gs.addNamedNote(noteTopic{kind: protocolNotEvaluated, about: model.Ref{Name: l.protocol}}, l.ref.String(),
+			allowed.At.Object)
 	}
 	list := allowed.ReadList("kinds")
 	if list.Len() == 0 {

@@ -9,22 +9,29 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
 )
 
-// Implementation says what an implementation does at its Gateways where the Gateway API leaves that to implementations, or otherwise than it
-// says.
+// Implementation says what an implementation does at its Gateways where the Gateway API leaves that
+// to implementations, or otherwise than it says.
 type Implementation struct {
 	Name        string
 	Controllers []string // at whose Gateways
-	Group       string   // of its own kinds: of a Gateway whose class is not in the input, objects of this group and of no other implementation's tell whose it is
+	// of its own kinds: of a Gateway whose class is not in the input, objects of this group and of
+	// no other implementation's tell whose it is
+	Group string
 
-	ExclusiveHostnames bool // a hostname that another listener on the port has itself is taken from the routes at this one
+	// a hostname that another listener on the port has itself is taken from the routes at this one
+	ExclusiveHostnames bool
 	TCPOverTLS         bool // listeners that end TLS take TCPRoutes
-	RefusesWrongKinds  bool // a listener that names a kind of routes which it cannot have is not valid, and conflicts with no other
-	TakesSetsAlways    bool // a Gateway takes ListenerSets also if no listener of its own is valid
-	NoStatusOnSets     bool // it says nothing about routes at a ListenerSet that the Gateway does not take
+	// a listener that names a kind of routes which it cannot have is not valid, and conflicts with
+	// no other
+	RefusesWrongKinds bool
+	TakesSetsAlways   bool // a Gateway takes ListenerSets also if no listener of its own is valid
+	NoStatusOnSets    bool // it says nothing about routes at a ListenerSet that the Gateway does not take
 
 	NoneWinsInSet bool // of listeners of one ListenerSet that conflict with each other none wins
 
-	Backends []model.GroupKind // kinds beside those of the Gateway API that its routes may send to; what becomes of the traffic is not followed
+	// kinds beside those of the Gateway API that its routes may send to; what becomes of the
+	// traffic is not followed
+	Backends []model.GroupKind
 }
 
 // AddImplementation makes the Gateways of an implementation work as it has them.
@@ -37,9 +44,11 @@ func (b *Builder) AddImplementation(i Implementation) {
 func (d *draft) unfollowedKinds() []model.GroupKind {
 	var out []model.GroupKind
 	for _, impl := range d.implementations {
-		if impl.Backends != nil && (d.in.Cluster.HasUnread(gatewayapi.GatewayClassKind) || d.guessImplementation().Name == impl.Name || slices.ContainsFunc(d.in.OfKind(gatewayapi.GatewayClassKind), func(class *model.Object) bool {
-			return slices.Contains(impl.Controllers, class.Text("spec", "controllerName"))
-		})) {
+		if impl.Backends != nil && (d.in.Cluster.HasUnread(gatewayapi.GatewayClassKind) ||
+			d.guessImplementation().Name == impl.Name || slices.ContainsFunc(d.in.OfKind(gatewayapi.GatewayClassKind),
+			func(class *model.Object) bool {
+				return slices.Contains(impl.Controllers, class.Text("spec", "controllerName"))
+			})) {
 			out = append(out, impl.Backends...)
 		}
 	}
@@ -111,9 +120,11 @@ func (i Implementation) routeKindsFor(protocol, mode string) []model.GroupKind {
 	return gatewayapi.KindsByProtocol(protocol)
 }
 
-// mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where whose it is may not be read.
+// mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where
+// whose it is may not be read.
 func (gs *gatewayBuilder) mayTakeTCP(owner topology.NodeID, protocol, mode string) bool {
-	return protocol == "TLS" && mode != modePassthrough && gs.mayBelongTo(owner, func(i Implementation) bool { return i.TCPOverTLS })
+	return protocol == "TLS" && mode != modePassthrough &&
+		gs.mayBelongTo(owner, func(i Implementation) bool { return i.TCPOverTLS })
 }
 
 // mayBelongTo reports whether the Gateway that has a listener, by the object that holds it, may be
@@ -123,7 +134,9 @@ func (gs *gatewayBuilder) mayBelongTo(owner topology.NodeID, meant func(Implemen
 		return false
 	}
 	i, known := gs.gatewayOf[gs.owningGateway(owner)]
-	withheld := !known || gs.in.Cluster.IsUnreadRef(model.Ref{Group: gatewayapi.GatewayClassKind.Group, Kind: gatewayapi.GatewayClassKind.Kind, Name: gs.specs[i].class}) && gs.controllerOfClass(gs.specs[i].class) == ""
+	withheld := !known || gs.in.Cluster.IsUnreadRef(model.Ref{Group: gatewayapi.GatewayClassKind.Group,
+		Kind: gatewayapi.GatewayClassKind.Kind, Name: gs.specs[i].class}) &&
+		gs.controllerOfClass(gs.specs[i].class) == ""
 	return withheld && slices.ContainsFunc(gs.implementations, meant)
 }
 
@@ -136,9 +149,11 @@ func (w *routeAttacher) mayOmitStatus() bool {
 	return slices.ContainsFunc(w.implementations, func(i Implementation) bool { return i.NoStatusOnSets })
 }
 
-// mayLoseHosts reports whether listeners that may not be read could take the hostnames of a route from the one that accepts it.
+// mayLoseHosts reports whether listeners that may not be read could take the hostnames of a route
+// from the one that accepts it.
 func (w *routeAttacher) mayLoseHosts(r *routeDraft, l *listener) bool {
-	if w.in.Cluster == nil || len(w.hosts) == 0 || gatewayapi.IgnoresHostnames(r.kind) || !w.implementationAt(l.owner).ExclusiveHostnames {
+	if w.in.Cluster == nil || len(w.hosts) == 0 || gatewayapi.IgnoresHostnames(r.kind) ||
+		!w.implementationAt(l.owner).ExclusiveHostnames {
 		return false
 	}
 	from := w.nodes.Node(w.owningGateway(l.owner)).Object.Text("spec", "allowedListeners", "namespaces", "from")
@@ -176,7 +191,8 @@ func (w *routeAttacher) countHosts(gateway topology.NodeID) hostCounts {
 func (gs *gatewayBuilder) listenerOwners(gateway topology.NodeID) []topology.NodeID {
 	out := []topology.NodeID{gateway}
 	for i := range gs.sets {
-		if s := &gs.sets[i]; s.Gateway == gateway && (s.State == topology.SetAccepted || s.State == topology.SetListenersNotValid) {
+		if s := &gs.sets[i]; s.Gateway == gateway && (s.State == topology.SetAccepted ||
+			s.State == topology.SetListenersNotValid) {
 			out = append(out, s.id)
 		}
 	}
@@ -207,7 +223,8 @@ func (w *routeAttacher) dropOwnedHostnames(at *topology.Attachment) {
 		return others > 0
 	})
 	if taken != "" && len(left) == 0 {
-		at.Reason = "hostname " + taken + " belongs to another listener on port " + manifest.FormatInt(int(l.port)) + ", and no other one is left at listener " + l.ref.Section
+		at.Reason = "hostname " + taken + " belongs to another listener on port " + manifest.FormatInt(int(l.port)) +
+			", and no other one is left at listener " + l.ref.Section
 	}
 	at.Hostnames = left
 }

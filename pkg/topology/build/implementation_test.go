@@ -8,8 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// TestImplementation: whose a Gateway is, by its class or, where that is not in the input, by the objects that only one implementation has; and that a
-// listener's own hostname is taken from others on its port there.
+// TestImplementation: whose a Gateway is, by its class or, where that is not in the input, by the
+// objects that only one implementation has; and that a listener's own hostname is taken from others
+// on its port there.
 func TestImplementation(t *testing.T) {
 	const shop = `
 apiVersion: gateway.networking.k8s.io/v1
@@ -40,10 +41,13 @@ spec: {parentRefs: [{name: gw, sectionName: all}], hostnames: [x.example.com], r
 		{"objects of two", mine + other, "", topology.Accepted},
 	} {
 		g := testGraph{Graph(model.NewSnapshot(objects(t, shop+c.more), nil), model.Settings{}, func(b *Builder) {
-			b.AddImplementation(Implementation{Name: "mine", Controllers: []string{"example.com/mine"}, Group: "mine.example.com", ExclusiveHostnames: true})
-			b.AddImplementation(Implementation{Name: "other", Controllers: []string{"example.com/other"}, Group: "other.example.com"})
+			b.AddImplementation(Implementation{Name: "mine", Controllers: []string{"example.com/mine"},
+				Group: "mine.example.com", ExclusiveHostnames: true})
+			b.AddImplementation(Implementation{Name: "other", Controllers: []string{"example.com/other"},
+				Group: "other.example.com"})
 		})}
-		listener := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "a", Name: "gw", Section: "all"})[0]
+		listener := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "a", Name: "gw",
+			Section: "all"})[0]
 		route := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "HTTPRoute", Namespace: "a", Name: "r"})[0]
 		if got := g.ParentVerdicts(route)[0]; got.State != c.state || g.ImplementationName(listener) != c.whose {
 			t.Errorf("%s: %s (%s), whose %q", c.name, got.State, got.Reason, g.ImplementationName(listener))

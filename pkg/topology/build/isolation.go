@@ -77,7 +77,8 @@ func (ps *portSharing) unclaimedHostnames(group []topology.NodeID, a topology.At
 
 // moreSpecificListener returns the most specific listener of a group for a host, None if none is
 // more specific than the given one.
-func (ps *portSharing) moreSpecificListener(group []topology.NodeID, listener topology.NodeID, host string) topology.NodeID {
+func (ps *portSharing) moreSpecificListener(group []topology.NodeID, listener topology.NodeID,
+	host string) topology.NodeID {
 	name := func(id topology.NodeID) string { return ps.listenerAt(id).hostname }
 	best := listener
 	for _, id := range group {
@@ -104,21 +105,25 @@ func hostnamePrecision(name string) int {
 	return exact
 }
 
-// reportClaimed reports the hostnames for which a route gets no requests because the listener that owns them does not have it.
-func (ps *portSharing) reportClaimed(group []topology.NodeID, route topology.NodeID, a topology.Attachment, kept []gatewayapi.Hostname) {
+// reportClaimed reports the hostnames for which a route gets no requests because the listener that
+// owns them does not have it.
+func (ps *portSharing) reportClaimed(group []topology.NodeID, route topology.NodeID, a topology.Attachment,
+	kept []gatewayapi.Hostname) {
 	for _, h := range a.Hostnames {
 		if slices.Contains(kept, h) {
 			continue
 		}
 		owner := ps.moreSpecificListener(group, a.Listener, h.Effective)
 		has := func(x topology.Attachment) bool {
-			return x.Listener == owner && x.State == topology.Accepted && slices.ContainsFunc(x.Hostnames, func(o gatewayapi.Hostname) bool { return o.Effective == h.Effective })
+			return x.Listener == owner && x.State == topology.Accepted &&
+				slices.ContainsFunc(x.Hostnames, func(o gatewayapi.Hostname) bool { return o.Effective == h.Effective })
 		}
 		if slices.ContainsFunc(ps.tables[route], has) {
 			continue
 		}
 		ps.AddProblem(model.Problem{Severity: model.Warning, Code: model.NotReached,
-			Message: "requests for " + h.Effective + " do not come to " + ps.nodes.Node(route).Ref.String() + " through " + ps.nodes.Node(a.Listener).Ref.String() + ": the host belongs to " +
+			Message: "requests for " + h.Effective + " do not come to " + ps.nodes.Node(route).Ref.String() +
+				" through " + ps.nodes.Node(a.Listener).Ref.String() + ": the host belongs to " +
 				ps.nodes.Node(owner).Ref.String() + " on the same port, to which the route is not attached",
 			Hint: "attach the route to that listener"}, ps.nodes.Node(route).Object, "spec", "hostnames")
 	}

@@ -19,12 +19,13 @@ type listener struct {
 	port               int32
 	kinds              []model.GroupKind // routes it takes
 	selector.Admission                   // the namespaces of these
-	uncertainKinds     []model.GroupKind // routes that it takes with some implementations, where whose it is may not be read
-	invalidKinds       bool              // allowedRoutes names kinds that it cannot take
-	invalidForKinds    bool              // it is not valid for that
-	unreadable         bool              // a field has the wrong type: it takes no route
-	conflict           topology.Conflict
-	gaveWay            bool // a listener that comes before it has its port or hostname
+	// routes that it takes with some implementations, where whose it is may not be read
+	uncertainKinds  []model.GroupKind
+	invalidKinds    bool // allowedRoutes names kinds that it cannot take
+	invalidForKinds bool // it is not valid for that
+	unreadable      bool // a field has the wrong type: it takes no route
+	conflict        topology.Conflict
+	gaveWay         bool // a listener that comes before it has its port or hostname
 
 	tlsMode            string               // of HTTPS and TLS; "" where it is not said
 	refs               reference.Unresolved // its certificates, and those by which it knows its clients
@@ -48,10 +49,12 @@ func (ls *listenerTable) listenerAt(id topology.NodeID) *listener { return &ls.a
 // describe returns the facts of a listener.
 func (l *listener) describe() *topology.ListenerFacts {
 	return &topology.ListenerFacts{
-		Owner: l.owner, Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds,
-		Unreadable: l.unreadable, Conflict: l.conflict, Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs,
-		WithoutCertificate: l.withoutCertificate, ValidityUnknown: l.refs.Gap != reference.NoGap, Unsupported: l.isUnsupported(),
-		Accepted: !l.isRefused(), Valid: l.isValid(),
+		Owner: l.owner, Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds,
+		InvalidKinds: l.invalidKinds,
+		Unreadable:   l.unreadable, Conflict: l.conflict, Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs,
+		WithoutCertificate: l.withoutCertificate, ValidityUnknown: l.refs.Gap != reference.NoGap,
+		Unsupported: l.isUnsupported(),
+		Accepted:    !l.isRefused(), Valid: l.isValid(),
 	}
 }
 

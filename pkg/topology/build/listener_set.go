@@ -23,12 +23,14 @@ func (gs *gatewayBuilder) addSets() {
 	gs.firstSet = topology.NodeID(gs.nodes.Len())
 	for _, gk := range gatewayapi.ListenerSetKinds() {
 		for _, o := range gs.in.OfKind(gk) {
-			s := listenerSet{id: gs.nodes.Add(topology.Node{Role: topology.ListenerSet, Ref: o.Ref, Object: o}), object: o, spec: gs.ReadSpec(o), SetFacts: topology.SetFacts{Gateway: topology.None}}
+			s := listenerSet{id: gs.nodes.Add(topology.Node{Role: topology.ListenerSet, Ref: o.Ref, Object: o}),
+				object: o, spec: gs.ReadSpec(o), SetFacts: topology.SetFacts{Gateway: topology.None}}
 			gs.addToNamespace(o.Ref.Namespace, s.id)
 			gs.sets = append(gs.sets, s)
 		}
 	}
-	for i := range gs.sets { // after all sets have got their numbers, because Gateways that may not be read are new nodes
+	// after all sets have got their numbers, because Gateways that may not be read are new nodes
+	for i := range gs.sets {
 		gs.joinGateway(&gs.sets[i])
 	}
 }
@@ -36,7 +38,8 @@ func (gs *gatewayBuilder) addSets() {
 // joinGateway finds the Gateway of a set and whether that takes it (gatewayapi G5, G10, G22).
 func (gs *gatewayBuilder) joinGateway(s *listenerSet) {
 	f := s.spec.ReadObject("parentRef")
-	ref := f.ReadReference(model.Ref{Group: gatewayapi.GatewayGroup, Kind: gatewayapi.GatewayKind.Kind, Namespace: s.object.Ref.Namespace})
+	ref := f.ReadReference(model.Ref{Group: gatewayapi.GatewayGroup, Kind: gatewayapi.GatewayKind.Kind,
+		Namespace: s.object.Ref.Namespace})
 	s.State = topology.SetWithoutParent
 	switch {
 	case f.Bad || s.spec.Bad:
@@ -48,7 +51,8 @@ func (gs *gatewayBuilder) joinGateway(s *listenerSet) {
 		return
 	case ref.GroupKind() != gatewayapi.GatewayKind:
 		s.Reason = "a listener set cannot be attached to " + ref.String()
-		gs.ReportInvalid(f.At, f.At.String()+" names "+ref.String()+", which is no Gateway; the listener set is ignored")
+		gs.ReportInvalid(f.At, f.At.String()+" names "+ref.String()+
+			", which is no Gateway; the listener set is ignored")
 		return
 	}
 	id, ok := gs.nodes.Find(ref)
@@ -64,7 +68,8 @@ func (gs *gatewayBuilder) joinGateway(s *listenerSet) {
 	case selector.No:
 		s.State, s.Reason = topology.SetNotAllowed, ref.String()+" takes no listener sets from namespace "+namespace
 	case selector.Maybe:
-		s.State, s.Reason = topology.SetUnknown, ref.String()+" selects namespaces by labels, and those of "+namespace+" are not known"
+		s.State, s.Reason = topology.SetUnknown, ref.String()+" selects namespaces by labels, and those of "+namespace+
+			" are not known"
 		gs.addNote(noteTopic{kind: setLabelsUnknown, about: gatewayapi.NamespaceRef(namespace), at: ref}, s.object)
 	}
 }
@@ -76,23 +81,27 @@ func (gs *gatewayBuilder) judgeMissingGateway(s *listenerSet, ref model.Ref) {
 	case gs.coverage.HasAll(gatewayapi.GatewayKind, ref.Namespace):
 		s.Reason = ref.String() + " does not exist"
 	case gs.coverage.IsWithheld(gatewayapi.GatewayKind, ref.Namespace):
-		s.Gateway, s.State, s.Missing, s.Reason = gs.withheldNode(topology.Gateway, ref), topology.SetUnknown, true, ref.String()+" may not be read"
+		s.Gateway, s.State, s.Missing, s.Reason = gs.withheldNode(topology.Gateway,
+			ref), topology.SetUnknown, true, ref.String()+" may not be read"
 	default:
 		s.Missing, s.Reason = true, ref.String()+" is not in the input"
 		gs.addNote(noteTopic{kind: setParentMissing, about: ref}, s.object)
 	}
 }
 
-// connectSets decides about sets that their Gateways take, now that it is known which listeners conflict, and connects those that traffic
-// passes. The Gateway is judged by its own listeners: a set adds to what its Gateway is, and cannot make it one, unless the implementation has it so.
+// connectSets decides about sets that their Gateways take, now that it is known which listeners
+// conflict, and connects those that traffic passes. The Gateway is judged by its own listeners: a
+// set adds to what its Gateway is, and cannot make it one, unless the implementation has it so.
 func (gs *gatewayBuilder) connectSets() {
 	for i := range gs.sets {
 		s := &gs.sets[i]
 		if s.State == topology.SetAccepted {
 			own := gs.listenersOf(s.Gateway)
 			switch {
-			case len(own) > 0 && !gs.implementationAt(s.Gateway).TakesSetsAlways && !slices.ContainsFunc(own, func(l listener) bool { return !l.isRefused() }):
-				s.State, s.Reason = topology.SetParentNotAccepted, "no listener of "+gs.nodes.Node(s.Gateway).Ref.String()+" itself is valid"
+			case len(own) > 0 && !gs.implementationAt(s.Gateway).TakesSetsAlways &&
+				!slices.ContainsFunc(own, func(l listener) bool { return !l.isRefused() }):
+				s.State, s.Reason = topology.SetParentNotAccepted, "no listener of "+
+					gs.nodes.Node(s.Gateway).Ref.String()+" itself is valid"
 			case !slices.ContainsFunc(gs.listenersOf(s.id), func(l listener) bool { return l.isValid() }):
 				s.State, s.Reason = topology.SetListenersNotValid, "no listener of the set is valid"
 			}
@@ -130,8 +139,9 @@ func (gs *gatewayBuilder) accessTo(s *listenerSet) listenerAccess {
 	return way
 }
 
-// attachToSet decides a parentRef to a ListenerSet. On a set that its Gateway refuses, or that has none, there is no listener to find
-// (gatewayapi G22); one that is not accepted for its or its Gateway's listeners takes routes as these do.
+// attachToSet decides a parentRef to a ListenerSet. On a set that its Gateway refuses, or that has
+// none, there is no listener to find (gatewayapi G22); one that is not accepted for its or its
+// Gateway's listeners takes routes as these do.
 func (w *routeAttacher) attachToSet(r *routeDraft, a topology.Attachment) {
 	id, ok := w.nodes.Find(a.Parent.WithoutSection())
 	if !ok || w.nodes.Node(id).Object == nil {

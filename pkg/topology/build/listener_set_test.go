@@ -26,7 +26,8 @@ spec:
 
 // setWith is a ListenerSet of Gateway gw with a listener on port 80.
 func setWith(name, hostname string) string {
-	return manifestOf("ListenerSet", name, `{parentRef: {name: gw}, listeners: [{name: web, port: 80, protocol: HTTP, hostname: `+hostname+`}]}`)
+	return manifestOf("ListenerSet", name,
+		`{parentRef: {name: gw}, listeners: [{name: web, port: 80, protocol: HTTP, hostname: `+hostname+`}]}`)
 }
 
 func TestPathsThroughListenerSets(t *testing.T) { // gatewayapi G4, G8, G22
@@ -35,10 +36,14 @@ func TestPathsThroughListenerSets(t *testing.T) { // gatewayapi G4, G8, G22
 		name, in string
 		want     []string
 	}{
-		{"beside the Gateway's own", class + openGateway + setWith("s", "a.x") + route, []string{"class > gw > s > web > r > rule-1", "class > gw > web > r > rule-1"}},
-		{"of a Gateway that takes none", class + gateway + setWith("s", "a.x") + route, []string{"class > gw > web > r > rule-1"}},
-		{"whose listener gives way", class + openGateway + setWith("s", "own.x") + route, []string{"class > gw > s > web", "class > gw > web > r > rule-1"}},
-		{"that names another kind", class + openGateway + manifestOf("ListenerSet", "s", `{parentRef: {kind: HTTPRoute, name: gw}, listeners: [{name: web, port: 81, protocol: HTTP}]}`) + route,
+		{"beside the Gateway's own", class + openGateway + setWith("s", "a.x") + route,
+			[]string{"class > gw > s > web > r > rule-1", "class > gw > web > r > rule-1"}},
+		{"of a Gateway that takes none", class + gateway + setWith("s", "a.x") + route,
+			[]string{"class > gw > web > r > rule-1"}},
+		{"whose listener gives way", class + openGateway + setWith("s", "own.x") + route,
+			[]string{"class > gw > s > web", "class > gw > web > r > rule-1"}},
+		{"that names another kind", class + openGateway + manifestOf("ListenerSet", "s",
+			`{parentRef: {kind: HTTPRoute, name: gw}, listeners: [{name: web, port: 81, protocol: HTTP}]}`) + route,
 			[]string{"class > gw > web > r > rule-1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,13 +54,18 @@ func TestPathsThroughListenerSets(t *testing.T) { // gatewayapi G4, G8, G22
 	}
 }
 
-func TestListenerSetsOfWhatMayNotBeRead(t *testing.T) { // a Gateway that may not be read is taken to take its sets, a set to be there
-	in := model.NewSnapshot(objects(t, setWith("s", "a.x")+routeWith(`{parentRefs: [{kind: ListenerSet, name: s}]}`)+manifestOf("HTTPRoute", "q", `{parentRefs: [{kind: XListenerSet, group: gateway.networking.x-k8s.io, name: x}]}`)), nil)
-	in.Cluster = &model.Cluster{Unread: []model.UnreadObjects{{Kind: gatewayapi.GatewayKind}, {Kind: gatewayapi.XListenerSetKind}}}
+// a Gateway that may not be read is taken to take its sets, a set to be there
+func TestListenerSetsOfWhatMayNotBeRead(t *testing.T) {
+	in := model.NewSnapshot(objects(t, setWith("s", "a.x")+routeWith(`{parentRefs: [{kind: ListenerSet, name: s}]}`)+
+		manifestOf("HTTPRoute", "q",
+			`{parentRefs: [{kind: XListenerSet, group: gateway.networking.x-k8s.io, name: x}]}`)), nil)
+	in.Cluster = &model.Cluster{Unread: []model.UnreadObjects{{Kind: gatewayapi.GatewayKind},
+		{Kind: gatewayapi.XListenerSetKind}}}
 	g := testGraph{Graph(in, model.Settings{})}
 	equal(t, "paths", g.paths(), []string{"gw > s > web > r > rule-1"})
 	x := g.Lookup(model.Ref{Group: gatewayapi.ExperimentalGroup, Kind: "XListenerSet", Namespace: "demo", Name: "x"})
-	if len(x) != 1 || g.Node(x[0]).Role != topology.ListenerSet || len(g.Children(topology.Traffic, x[0])) != 1 || g.ListenerSet(x[0]).State != topology.SetUnknown {
+	if len(x) != 1 || g.Node(x[0]).Role != topology.ListenerSet || len(g.Children(topology.Traffic, x[0])) != 1 ||
+		g.ListenerSet(x[0]).State != topology.SetUnknown {
 		t.Errorf("set x: %v", x)
 	}
 	for _, name := range []string{"r", "q"} {
@@ -92,7 +102,8 @@ func TestPrecedenceOfListenerSets(t *testing.T) { // gatewayapi G23, G47
 				}
 			}
 			for name := range tt.created {
-				id := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "ListenerSet", Namespace: "demo", Name: name, Section: "web"})[0]
+				id := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "ListenerSet", Namespace: "demo",
+					Name: name, Section: "web"})[0]
 				if won := g.Listener(id).Conflict == (topology.Conflict{}); won != (name == tt.winner) {
 					t.Errorf("%s: %+v", name, g.Listener(id).Conflict)
 				}
@@ -106,7 +117,8 @@ func TestPrecedenceOfListenerSets(t *testing.T) { // gatewayapi G23, G47
 
 func TestDefaultGateways(t *testing.T) { // gatewayapi G20
 	gw := func(name, spec string) string {
-		return manifestOf("Gateway", name, `{defaultScope: All, listeners: [{name: `+name+`, port: 80, protocol: HTTP}], `+spec+`}`)
+		return manifestOf("Gateway", name, `{defaultScope: All, listeners: [{name: `+name+
+			`, port: 80, protocol: HTTP}], `+spec+`}`)
 	}
 	in := gw("a", "") + gw("b", "") + manifestOf("Gateway", "c", `{listeners: [{name: c, port: 80, protocol: HTTP}]}`)
 	for _, tt := range []struct {
@@ -115,13 +127,16 @@ func TestDefaultGateways(t *testing.T) { // gatewayapi G20
 	}{
 		{"asks", `{useDefaultGateways: All}`, []string{"a Accepted <", "b Accepted <"}},
 		{"does not ask", `{useDefaultGateways: None}`, nil},
-		{"asks and names another one", `{useDefaultGateways: All, parentRefs: [{name: c}]}`, []string{"c Accepted <", "a Accepted <", "b Accepted <"}},
-		{"asks and names one of them", `{useDefaultGateways: All, parentRefs: [{name: b}]}`, []string{"b Accepted <", "a Accepted <"}},
+		{"asks and names another one", `{useDefaultGateways: All, parentRefs: [{name: c}]}`,
+			[]string{"c Accepted <", "a Accepted <", "b Accepted <"}},
+		{"asks and names one of them", `{useDefaultGateways: All, parentRefs: [{name: b}]}`,
+			[]string{"b Accepted <", "a Accepted <"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := build(t, in+routeWith(tt.route))
 			equal(t, "attachments", g.table(t, "HTTPRoute", "r"), tt.want)
-			for _, a := range g.Attachments(g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "HTTPRoute", Namespace: "demo", Name: "r"})[0]) {
+			for _, a := range g.Attachments(g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "HTTPRoute",
+				Namespace: "demo", Name: "r"})[0]) {
 				if named := strings.Contains(tt.route, "{name: "+g.name(a.Listener)+"}"); a.Implicit == named {
 					t.Errorf("%s: implicit %v", g.name(a.Listener), a.Implicit)
 				}
@@ -133,17 +148,20 @@ func TestDefaultGateways(t *testing.T) { // gatewayapi G20
 func TestConflictsOfManyListeners(t *testing.T) { // messages do not grow with the number of listeners in the way
 	in := class
 	for i := range 20 {
-		in += manifestOf("Gateway", fmt.Sprintf("gw-%02d", i), `{gatewayClassName: class, listeners: [{name: web, port: 80, protocol: HTTP}]}`)
+		in += manifestOf("Gateway", fmt.Sprintf("gw-%02d", i),
+			`{gatewayClassName: class, listeners: [{name: web, port: 80, protocol: HTTP}]}`)
 	}
 	g := testGraph{Graph(model.NewSnapshot(objects(t, in), nil), model.Settings{})}
 	for _, p := range g.Problems() {
 		t.Errorf("without merging: %v", p)
 	}
-	g = testGraph{Graph(model.NewSnapshot(objects(t, in), nil), model.NewSettings(map[string]any{gatewayapi.GatewayMerging: true}))}
+	g = testGraph{Graph(model.NewSnapshot(objects(t, in), nil),
+		model.NewSettings(map[string]any{gatewayapi.GatewayMerging: true}))}
 	if n := len(g.Problems()); n != 20 {
 		t.Errorf("%d problems", n)
 	}
-	id := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "demo", Name: "gw-07", Section: "web"})[0]
+	id := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "demo", Name: "gw-07",
+		Section: "web"})[0]
 	want := "the same hostname on the same port as listener web of gateway/demo/gw-00, web of gateway/demo/gw-01, web of gateway/demo/gw-02, " +
 		"web of gateway/demo/gw-03, web of gateway/demo/gw-04 and 14 more"
 	if got := g.Listener(id).Conflict.Message; got != want {

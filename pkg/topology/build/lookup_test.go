@@ -11,8 +11,11 @@ import (
 )
 
 func TestSections(t *testing.T) {
-	g := build(t, class+service+gatewayWith(`[{name: b, port: 80, protocol: HTTP}, {name: a, port: 81, protocol: HTTP}, {name: a, port: 82, protocol: HTTP}]`)+
-		routeWith(`{rules: [{name: x}, {}, {name: x}, {name: rule-2}, {name: rule-5}, {name: rule-x}, 7, {name: 5}, {}]}`)+`
+	g := build(t,
+		class+service+
+			gatewayWith(
+				`[{name: b, port: 80, protocol: HTTP}, {name: a, port: 81, protocol: HTTP}, {name: a, port: 82, protocol: HTTP}]`)+
+			routeWith(`{rules: [{name: x}, {}, {name: x}, {name: rule-2}, {name: rule-5}, {name: rule-x}, 7, {name: 5}, {}]}`)+`
 apiVersion: gateway.networking.k8s.io/v1
 kind: TLSRoute
 metadata: {name: t, namespace: demo}
@@ -32,7 +35,8 @@ spec: {listeners: [{name: n}, {port: 1}]}
 		find string // section:indexes of the nodes found; - for none
 	}{
 		{ref(gatewayapi.GatewayKind, "gw"), "b a a", "b:0 a:1,2 c:-"},
-		// A name wins over a place, means the first rule, and a rule whose name means another has its place (G3).
+		// A name wins over a place, means the first rule, and a rule whose name means another has
+		// its place (G3).
 		{ref(gatewayapi.HTTPRouteKind, "r"), "x rule-2 rule-3 rule-2 rule-5 rule-x rule-8 rule-9",
 			"x:0 rule-1:- rule-2:3 rule-3:2 rule-4:- rule-5:4 rule-x:5 rule-7:- rule-8:7 rule-9:8 rule-10:-"},
 		{ref(gatewayapi.ServiceKind, "b"), "http 8080", "http:0 80:0 8080:1 81:- x:-"},
@@ -63,18 +67,20 @@ spec: {listeners: [{name: n}, {port: 1}]}
 func TestLookupOfWholeObjects(t *testing.T) {
 	g := build(t, class+demo+gateway+service+routeWith(`{}`))
 	for role, ref := range map[topology.Role]model.Ref{
-		topology.GatewayClass: {Group: gatewayapi.GatewayGroup, Kind: "GatewayClass", Namespace: "ignored", Name: "class"},
-		topology.Gateway:      {Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "demo", Name: "gw"},
-		topology.Route:        {Group: gatewayapi.GatewayGroup, Kind: "HTTPRoute", Namespace: "demo", Name: "r"},
-		topology.Backend:      {Kind: "Service", Namespace: "demo", Name: "b"},
-		topology.Namespace:    {Kind: "Namespace", Name: "demo"},
+		topology.GatewayClass: {Group: gatewayapi.GatewayGroup, Kind: "GatewayClass", Namespace: "ignored",
+			Name: "class"},
+		topology.Gateway:   {Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "demo", Name: "gw"},
+		topology.Route:     {Group: gatewayapi.GatewayGroup, Kind: "HTTPRoute", Namespace: "demo", Name: "r"},
+		topology.Backend:   {Kind: "Service", Namespace: "demo", Name: "b"},
+		topology.Namespace: {Kind: "Namespace", Name: "demo"},
 	} {
 		ids := g.Lookup(ref)
 		if len(ids) != 1 || g.Node(ids[0]).Role != role || g.Node(ids[0]).Object == nil {
 			t.Errorf("%s: %v", ref, ids)
 		}
 	}
-	if ids := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "other", Name: "gw"}); ids != nil {
+	if ids := g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: "Gateway", Namespace: "other",
+		Name: "gw"}); ids != nil {
 		t.Errorf("a Gateway of another namespace is found: %v", ids)
 	}
 	if as := g.Attachments(g.Lookup(model.Ref{Kind: "Namespace", Name: "demo"})[0]); as != nil {
@@ -94,8 +100,10 @@ kind: Other
 metadata: {name: o}
 `)
 	for kind, want := range map[string]bool{
-		"Thing.x.example.com": true, "Other.y.example.com": true, "Thing.y.example.com": false, "Service": true, "Namespace": true, "Service.x": false,
-		"Gateway.gateway.networking.k8s.io": true, "UDPRoute.gateway.networking.k8s.io": true, "XMesh.gateway.networking.x-k8s.io": true, "Gateway": false,
+		"Thing.x.example.com": true, "Other.y.example.com": true, "Thing.y.example.com": false, "Service": true,
+		"Namespace": true, "Service.x": false,
+		"Gateway.gateway.networking.k8s.io": true, "UDPRoute.gateway.networking.k8s.io": true,
+		"XMesh.gateway.networking.x-k8s.io": true, "Gateway": false,
 	} {
 		if got := g.IsKnownKind(model.ParseGroupKind(kind)); got != want {
 			t.Errorf("%s: %v", kind, got)

@@ -7,8 +7,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
 )
 
-// attachToService decides a parentRef to a Service, which refuses no route (gatewayapi G19): it or its port may only not exist (G50).
-// What is accepted here can still lose to a route of another kind.
+// attachToService decides a parentRef to a Service, which refuses no route (gatewayapi G19): it or
+// its port may only not exist (G50). What is accepted here can still lose to a route of another
+// kind.
 func (w *routeAttacher) attachToService(r *routeDraft, a topology.Attachment) {
 	whole := a.Parent.WithoutSection()
 	object := w.in.Get(whole)
@@ -16,9 +17,11 @@ func (w *routeAttacher) attachToService(r *routeDraft, a topology.Attachment) {
 		w.table = append(w.table, w.judgeMissingService(r, a))
 		return
 	}
-	bound := serviceBinding{service: whole, namespace: r.object.Ref.Namespace, kind: r.kind, route: r.id, row: len(w.table)}
+	bound := serviceBinding{service: whole, namespace: r.object.Ref.Namespace, kind: r.kind, route: r.id,
+		row: len(w.table)}
 	if a.Parent.Section != "" || a.Port != 0 {
-		if bound.port = manifest.FindServicePort(object, a.Parent.Section, a.Port, r.kind == gatewayapi.UDPRouteKind); bound.port == nil {
+		if bound.port = manifest.FindServicePort(object, a.Parent.Section, a.Port,
+			r.kind == gatewayapi.UDPRouteKind); bound.port == nil {
 			a.State, a.Reason = topology.NoMatchingParent, whole.String()+" has no "+describePort(&a)
 			w.table = append(w.table, a)
 			return

@@ -35,18 +35,26 @@ func TestServiceParents(t *testing.T) { // G19, G50, G51
 		{"a port", boundTo("HTTPRoute", "demo", "a", ", port: 80"), []string{"a Accepted cart/http"}},
 		{"a port's name", boundTo("HTTPRoute", "demo", "a", ", sectionName: http"), []string{"a Accepted cart/http"}},
 		{"a port without a name", boundTo("HTTPRoute", "demo", "a", ", port: 7070"), []string{"a Accepted cart/7070"}},
-		{"both must hold", boundTo("HTTPRoute", "demo", "a", ", port: 7070, sectionName: http"), []string{"a NoMatchingParent"}},
+		{"both must hold", boundTo("HTTPRoute", "demo", "a", ", port: 7070, sectionName: http"),
+			[]string{"a NoMatchingParent"}},
 		{"another namespace", boundTo("HTTPRoute", "far", "a", ""), []string{"a Accepted cart"}},
-		{"GRPC before HTTP", boundTo("HTTPRoute", "demo", "a", "") + boundTo("GRPCRoute", "demo", "b", ""), []string{"a Conflicted", "b Accepted cart"}},
-		{"HTTP before TLS before TCP", boundTo("HTTPRoute", "demo", "a", ", port: 80") + boundTo("TLSRoute", "demo", "b", "") + boundTo("TCPRoute", "demo", "c", ""),
+		{"GRPC before HTTP", boundTo("HTTPRoute", "demo", "a", "") + boundTo("GRPCRoute", "demo", "b", ""),
+			[]string{"a Conflicted", "b Accepted cart"}},
+		{"HTTP before TLS before TCP", boundTo("HTTPRoute", "demo", "a", ", port: 80") + boundTo("TLSRoute", "demo",
+			"b", "") + boundTo("TCPRoute", "demo", "c", ""),
 			[]string{"a Accepted cart/http", "b Accepted cart", "c Conflicted"}},
-		{"the only port is lost", boundTo("HTTPRoute", "demo", "a", ", port: 80") + boundTo("TLSRoute", "demo", "b", ", sectionName: http"),
+		{"the only port is lost", boundTo("HTTPRoute", "demo", "a", ", port: 80") + boundTo("TLSRoute", "demo", "b",
+			", sectionName: http"),
 			[]string{"a Accepted cart/http", "b Conflicted"}},
-		{"every port is lost one by one", boundTo("HTTPRoute", "demo", "a", ", port: 80") + boundTo("GRPCRoute", "demo", "b", ", port: 7070") + boundTo("TCPRoute", "demo", "c", ""),
+		{"every port is lost one by one", boundTo("HTTPRoute", "demo", "a", ", port: 80") + boundTo("GRPCRoute",
+			"demo", "b", ", port: 7070") + boundTo("TCPRoute", "demo", "c", ""),
 			[]string{"a Accepted cart/http", "b Accepted cart/7070", "c Conflicted"}},
-		{"one kind never conflicts", boundTo("HTTPRoute", "demo", "a", "") + boundTo("HTTPRoute", "demo", "b", ""), []string{"a Accepted cart", "b Accepted cart"}},
-		{"UDP has its own ports", boundTo("HTTPRoute", "demo", "a", "") + boundTo("UDPRoute", "demo", "b", ""), []string{"a Accepted cart", "b Accepted cart"}},
-		{"other clients (G49)", boundTo("GRPCRoute", "demo", "a", "") + boundTo("HTTPRoute", "far", "b", ""), []string{"a Accepted cart", "b Accepted cart"}},
+		{"one kind never conflicts", boundTo("HTTPRoute", "demo", "a", "") + boundTo("HTTPRoute", "demo", "b", ""),
+			[]string{"a Accepted cart", "b Accepted cart"}},
+		{"UDP has its own ports", boundTo("HTTPRoute", "demo", "a", "") + boundTo("UDPRoute", "demo", "b", ""),
+			[]string{"a Accepted cart", "b Accepted cart"}},
+		{"other clients (G49)", boundTo("GRPCRoute", "demo", "a", "") + boundTo("HTTPRoute", "far", "b", ""),
+			[]string{"a Accepted cart", "b Accepted cart"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +67,8 @@ func TestServiceParents(t *testing.T) { // G19, G50, G51
 				line := g.Node(id).Ref.Name
 				for _, a := range g.Attachments(id) {
 					line += " " + string(a.State)
-					if a.State == topology.Accepted && (a.Listener != topology.None || !slices.Equal(a.Hostnames, gatewayapi.AnyHost)) {
+					if a.State == topology.Accepted && (a.Listener != topology.None ||
+						!slices.Equal(a.Hostnames, gatewayapi.AnyHost)) {
 						t.Errorf("%s has listener %d and hostnames %v", line, a.Listener, a.Hostnames)
 					}
 				}
@@ -78,7 +87,8 @@ func TestServiceParents(t *testing.T) { // G19, G50, G51
 }
 
 func TestFamilies(t *testing.T) {
-	g := build(t, class+gateway+cart+boundTo("HTTPRoute", "demo", "m", ", port: 80")+boundTo("HTTPRoute", "demo", "n", "")+
+	g := build(t, class+gateway+cart+boundTo("HTTPRoute", "demo", "m", ", port: 80")+boundTo("HTTPRoute",
+		"demo", "n", "")+
 		routeWith(`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: cart, port: 80}]}]}`))
 	for _, family := range []string{topology.Traffic, topology.Mesh, topology.All} {
 		at := map[topology.NodeID]int{}
@@ -126,21 +136,30 @@ func TestBackendRefs(t *testing.T) { // G5, G33, G34, G36
 		want          []string
 	}{
 		{"HTTPRoute", `[{name: gw}]`, []string{
-			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound", "service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed", "odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
+			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound",
+			"service/demo/gone 80 0 BackendNotFound",
+			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed",
+			"odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 		{"HTTPRoute", `[{group: "", kind: Service, name: cart}]`, []string{
-			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound", "service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 assumed", "edge/demo/e 1 assumed", "odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
+			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound",
+			"service/demo/gone 80 0 BackendNotFound",
+			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 assumed", "edge/demo/e 1 assumed",
+			"odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 		// A route with both sorts of parents is one of Gateways.
 		{"UDPRoute", `[{name: gw}, {group: "", kind: Service, name: cart}]`, []string{
-			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound", "service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed", "odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
+			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound",
+			"service/demo/gone 80 0 BackendNotFound",
+			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed",
+			"odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.kind+tt.parents, func(t *testing.T) {
-			g := build(t, class+gateway+cart+definition("x.example.com", "Edge")+fmt.Sprintf("apiVersion: gateway.networking.k8s.io/v1\nkind: %s\nmetadata: {name: t, namespace: demo}\nspec: {parentRefs: %s, rules: [{}, {backendRefs: %s}]}\n", tt.kind, tt.parents, backends))
+			g := build(t, class+gateway+cart+definition("x.example.com", "Edge")+
+				fmt.Sprintf(
+					"apiVersion: gateway.networking.k8s.io/v1\nkind: %s\nmetadata: {name: t, namespace: demo}\nspec: {parentRefs: %s, rules: [{}, {backendRefs: %s}]}\n", tt.kind, tt.parents, backends))
 			var got []string
-			for _, id := range g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: tt.kind, Namespace: "demo", Name: "t", Section: "rule-2"}) {
+			for _, id := range g.Lookup(model.Ref{Group: gatewayapi.GatewayGroup, Kind: tt.kind, Namespace: "demo",
+				Name: "t", Section: "rule-2"}) {
 				for _, b := range g.BackendRefs(id) {
 					line := fmt.Sprint(b.Ref, " ", b.Weight)
 					if b.Reason != "" {

@@ -12,21 +12,26 @@ import (
 type noteKind int
 
 const (
-	parentNotEvaluated     noteKind = iota // parentRefs to a kind; about: the kind
-	protocolNotEvaluated                   // listeners of an implementation's protocol; about: its name
-	backendNotFollowed                     // rules that send to what only some implementations take as a backend; about: its kind
-	delegationNotEvaluated                 // rules that send to a route; about: the kind of the latter
-	labelsUnknown                          // a listener selects namespaces by label (G14); about: the namespace, at: the listener
-	parentMissing                          // parentRefs to a parent that is not in the input (G10); about: the parent
-	setLabelsUnknown                       // a Gateway selects the namespaces of its ListenerSets by label (G22); about: the namespace, at: the Gateway
-	setParentMissing                       // ListenerSets of a Gateway that is not in the input (G10); about: the Gateway
-	backendMissing                         // backends that are not in the input (G36)
-	backendKind                            // backends of a kind that is not the Gateway API's; about: the kind
-	authorityWithheld                      // listeners that know their clients by grants that a cluster withholds (G58)
-	certificateWithheld                    // certificates that are not in the input, or are an implementation's (G58)
-	contentNotChecked                      // certificates whose content is bad, which does not count (G58)
-	terminatesTLS                          // TLS listeners with mode Terminate
-	mixesModes                             // TLS listeners of both modes on one port
+	parentNotEvaluated   noteKind = iota // parentRefs to a kind; about: the kind
+	protocolNotEvaluated                 // listeners of an implementation's protocol; about: its name
+	// rules that send to what only some implementations take as a backend; about: its kind
+	backendNotFollowed
+	delegationNotEvaluated // rules that send to a route; about: the kind of the latter
+	// a listener selects namespaces by label (G14); about: the namespace, at: the listener
+	labelsUnknown
+	parentMissing // parentRefs to a parent that is not in the input (G10); about: the parent
+	// a Gateway selects the namespaces of its ListenerSets by label (G22); about: the namespace,
+	// at: the Gateway
+	setLabelsUnknown
+	// ListenerSets of a Gateway that is not in the input (G10); about: the Gateway
+	setParentMissing
+	backendMissing      // backends that are not in the input (G36)
+	backendKind         // backends of a kind that is not the Gateway API's; about: the kind
+	authorityWithheld   // listeners that know their clients by grants that a cluster withholds (G58)
+	certificateWithheld // certificates that are not in the input, or are an implementation's (G58)
+	contentNotChecked   // certificates whose content is bad, which does not count (G58)
+	terminatesTLS       // TLS listeners with mode Terminate
+	mixesModes          // TLS listeners of both modes on one port
 )
 
 // noteTopic is what one note is about.
@@ -136,7 +141,8 @@ func (t noteTopic) newProblem(c *noteCount) model.Problem {
 		return t.missingProblem(c)
 	case backendMissing:
 		return model.Problem{
-			Severity: model.Info, Message: c.describeUsers() + c.formatCount("backend that is", "backends that are") + " not in the input: not judged, assumed to exist: " + c.String(),
+			Severity: model.Info, Message: c.describeUsers() + c.formatCount("backend that is", "backends that are") +
+				" not in the input: not judged, assumed to exist: " + c.String(),
 			Hint: "add the manifests of the backends",
 		}
 	case contentNotChecked:
@@ -147,26 +153,31 @@ func (t noteTopic) newProblem(c *noteCount) model.Problem {
 		return settingProblem(gatewayapi.TLSModeMixed, "with false these listeners are not accepted: "+c.String())
 	case certificateWithheld:
 		return model.Problem{
-			Severity: model.Info, Message: c.formatCount("certificate is", "certificates are") + " not checked (not in the input, or of an implementation-specific kind): " + c.String(),
+			Severity: model.Info, Message: c.formatCount("certificate is", "certificates are") +
+				" not checked (not in the input, or of an implementation-specific kind): " + c.String(),
 			Hint: "add the manifests of the Secrets and ConfigMaps; of Secrets only the names of keys are kept",
 		}
 	case backendKind:
 		return model.Problem{
-			Severity: model.Info, Message: "kind " + t.about.GroupKind().String() + " is a backend of an implementation, taken as it is: " + c.String(),
+			Severity: model.Info, Message: "kind " + t.about.GroupKind().String() +
+				" is a backend of an implementation, taken as it is: " + c.String(),
 		}
 	}
 	p := model.Problem{Severity: model.Warning}
 	switch t.kind {
 	case parentNotEvaluated:
-		p.Message = "parents of kind " + t.about.GroupKind().String() + " are not evaluated; " + c.formatCount("route names", "routes name") + " one: " + c.String()
+		p.Message = "parents of kind " + t.about.GroupKind().String() + " are not evaluated; " +
+			c.formatCount("route names", "routes name") + " one: " + c.String()
 		p.Hint = "these routes have no path through them in the answer"
 	case protocolNotEvaluated:
 		p.Message = "protocol " + t.about.Name + " belongs to an implementation and is not evaluated: " + c.String()
 		p.Hint = "its listeners take only the kinds of routes that they name"
 	case delegationNotEvaluated:
-		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.formatCount("route sends", "routes send") + " to one: " + c.String()
+		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " +
+			c.formatCount("route sends", "routes send") + " to one: " + c.String()
 	case backendNotFollowed:
-		p.Message = "kind " + t.about.GroupKind().String() + " as a backend is not evaluated; " + c.formatCount("route sends", "routes send") + " to one: " + c.String()
+		p.Message = "kind " + t.about.GroupKind().String() + " as a backend is not evaluated; " +
+			c.formatCount("route sends", "routes send") + " to one: " + c.String()
 	case authorityWithheld:
 		p.Message = "whether a listener takes traffic depends on ReferenceGrants that may not be read; not evaluated for " + c.String()
 		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (docs/rbac.yaml)"
@@ -194,7 +205,8 @@ func (t noteTopic) missingProblem(c *noteCount) model.Problem {
 	if t.kind == setLabelsUnknown {
 		holder = t.at.String()
 	}
-	p.Message = holder + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " + what + ": " + c.String()
+	p.Message = holder + " selects namespaces by label, and the labels of " + t.about.String() +
+		" are not known; not evaluated for " + what + ": " + c.String()
 	return p
 }
 

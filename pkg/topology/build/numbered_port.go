@@ -32,7 +32,8 @@ func (bs *backendBuilder) addNumberedPorts() {
 	for i, u := range bs.portUses {
 		if i == 0 || bs.portUses[i-1].backend != u.backend || bs.portUses[i-1].port != u.port {
 			owner := bs.nodes.Node(u.backend)
-			id = bs.nodes.AddPart(u.backend, topology.Node{Role: topology.Port, Ref: owner.Ref.WithSection(manifest.FormatInt(int(u.port))), Object: owner.Object})
+			id = bs.nodes.AddPart(u.backend, topology.Node{Role: topology.Port,
+				Ref: owner.Ref.WithSection(manifest.FormatInt(int(u.port))), Object: owner.Object})
 			bs.addToNamespace(owner.Ref.Namespace, id)
 			bs.addAbove(id, u.backend)
 		}

@@ -12,9 +12,11 @@ import (
 // ParentRules is what an implementation without Gateways makes of the parents of routes that it
 // knows: its own kinds, or Services.
 type ParentRules struct {
-	// Judge prepares the judgement of parentRefs; nil: nothing of the implementation is in the input. It is asked with the defaults of a parentRef
-	// filled in, and returns nil for parents that are not its business.
-	Judge func(in *model.Snapshot, s model.Settings) func(route *model.Object, parent model.Ref, port int32) *topology.ParentVerdict
+	// Judge prepares the judgement of parentRefs; nil: nothing of the implementation is in the
+	// input. It is asked with the defaults of a parentRef filled in, and returns nil for parents
+	// that are not its business.
+	Judge func(in *model.Snapshot, s model.Settings) func(route *model.Object, parent model.Ref,
+		port int32) *topology.ParentVerdict
 
 	CoreName       string // a name of the group that has none, as its users write it
 	RoutesTogether bool   // clients get the routes of their namespace beside those of the Service's, not in their place
@@ -27,7 +29,8 @@ func (b *Builder) AddParentRules(p ParentRules) { b.parents = append(b.parents, 
 // Gateway API. Parents of the given kinds take them as they take those; of others only
 // implementations that judge parents do.
 func (b *Builder) AddRouteKind(gk, like model.GroupKind, parents ...model.GroupKind) {
-	if gatewayapi.IsRoute(like) && !gatewayapi.IsRoute(gk) && !slices.ContainsFunc(b.routeAliases, func(k topology.RouteAlias) bool { return k.Kind == gk }) {
+	if gatewayapi.IsRoute(like) && !gatewayapi.IsRoute(gk) && !slices.ContainsFunc(b.routeAliases,
+		func(k topology.RouteAlias) bool { return k.Kind == gk }) {
 		b.routeAliases = append(b.routeAliases, topology.RouteAlias{Kind: gk, Like: like, Parents: parents})
 	}
 }
@@ -65,7 +68,8 @@ func (j *parentJudge) judgeParent(route *model.Object, p parentRef) *topology.Pa
 	return nil
 }
 
-// attachJudged writes down what an implementation says about a parent. A Service that takes the route sends it the requests of clients.
+// attachJudged writes down what an implementation says about a parent. A Service that takes the
+// route sends it the requests of clients.
 func (w *routeAttacher) attachJudged(r *routeDraft, a topology.Attachment, v *topology.ParentVerdict) {
 	a.State, a.Reason, a.Verdict = v.State, v.Reason, v
 	service := gatewayapi.WithCoreGroup(a.Parent, w.parentJudge.coreGroupNames)
@@ -78,7 +82,8 @@ func (w *routeAttacher) attachJudged(r *routeDraft, a topology.Attachment, v *to
 		a.State, a.Missing, a.Reason = missing.State, missing.Missing, missing.Reason
 	case v.State == topology.Accepted:
 		a.Hostnames = gatewayapi.AnyHost
-		bound := serviceBinding{service: service.WithoutSection(), namespace: r.object.Ref.Namespace, kind: r.kind, route: r.id, row: len(w.table), decided: true}
+		bound := serviceBinding{service: service.WithoutSection(), namespace: r.object.Ref.Namespace, kind: r.kind,
+			route: r.id, row: len(w.table), decided: true}
 		if a.Port != 0 {
 			if object := w.in.Get(bound.service); object != nil {
 				bound.port = manifest.FindServicePort(object, "", a.Port, r.kind == gatewayapi.UDPRouteKind)

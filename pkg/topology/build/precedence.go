@@ -40,7 +40,8 @@ func (c *portContest) judgeSets() {
 	if len(c.joined) == 0 {
 		return
 	}
-	c.protocols, c.hostnames, c.gaveWayTo = map[socket][]*listener{}, map[portHost]*listener{}, map[topology.NodeID]model.Ref{}
+	c.protocols, c.hostnames, c.gaveWayTo = map[socket][]*listener{}, map[portHost]*listener{},
+		map[topology.NodeID]model.Ref{}
 	for _, g := range c.group {
 		for _, l := range c.claimants(g) {
 			c.addHolder(protocolConflict, l)
@@ -97,7 +98,8 @@ func (c *portContest) findRival(reason string, l *listener) *listener {
 func (c *portContest) addHolder(reason string, l *listener) {
 	at := l.socketOf()
 	switch {
-	case reason == protocolConflict && !slices.ContainsFunc(c.protocols[at], func(o *listener) bool { return o.protocolFamily() == l.protocolFamily() }):
+	case reason == protocolConflict && !slices.ContainsFunc(c.protocols[at],
+		func(o *listener) bool { return o.protocolFamily() == l.protocolFamily() }):
 		c.protocols[at] = append(c.protocols[at], l)
 	case reason == hostnameConflict && c.hostnames[l.portHostOf()] == nil:
 		c.hostnames[l.portHostOf()] = l
@@ -143,7 +145,8 @@ func (c *portContest) groupConflicting(reason string, wanting []*listener) [][]*
 	}
 	maps.DeleteFunc(by, func(_ want, ls []*listener) bool {
 		if reason == protocolConflict {
-			return !slices.ContainsFunc(ls, func(l *listener) bool { return l.protocolFamily() != ls[0].protocolFamily() })
+			return !slices.ContainsFunc(ls,
+				func(l *listener) bool { return l.protocolFamily() != ls[0].protocolFamily() })
 		}
 		owners := map[topology.NodeID]bool{}
 		for _, l := range ls {
@@ -158,10 +161,12 @@ func (c *portContest) groupConflicting(reason string, wanting []*listener) [][]*
 // may be one of an implementation that lets none of its listeners win. It reports whether it did.
 func (c *portContest) leaveSetOpen(s *listenerSet) bool {
 	own := c.claimants(s.id)
-	if !c.mayBelongTo(s.id, func(i Implementation) bool { return i.NoneWinsInSet }) || len(c.groupConflicting(protocolConflict, own))+len(c.groupConflicting(hostnameConflict, own)) == 0 {
+	if !c.mayBelongTo(s.id, func(i Implementation) bool { return i.NoneWinsInSet }) ||
+		len(c.groupConflicting(protocolConflict, own))+len(c.groupConflicting(hostnameConflict, own)) == 0 {
 		return false
 	}
-	s.State, s.Reason = topology.SetUnknown, "its listeners conflict with each other, and whether one of them wins depends on the implementation, whose class may not be read"
+	s.State, s.Reason = topology.SetUnknown,
+		"its listeners conflict with each other, and whether one of them wins depends on the implementation, whose class may not be read"
 	return true
 }
 
@@ -181,8 +186,8 @@ func (c *portContest) sortByAge() bool {
 	return aged
 }
 
-// reportRefused reports the listeners of a set that gave way. Where one gave way to another set for its name, another order of the sets
-// would change who wins.
+// reportRefused reports the listeners of a set that gave way. Where one gave way to another set for
+// its name, another order of the sets would change who wins.
 func (c *portContest) reportRefused(set *listenerSet, to model.Ref, aged bool) {
 	var names []string
 	for _, l := range c.listenersOf(set.id) {
@@ -194,11 +199,13 @@ func (c *portContest) reportRefused(set *listenerSet, to model.Ref, aged bool) {
 		return
 	}
 	c.AddProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + c.nodes.Node(set.Gateway).Ref.String() + " conflict with them",
-		Hint:    "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
+		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " +
+			c.nodes.Node(set.Gateway).Ref.String() + " conflict with them",
+		Hint: "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
 	if to != (model.Ref{}) && !aged {
 		c.AddProblem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
-			Message: "listeners of " + to.String() + " come first by name: no creation time of every listener set of the Gateway is known; by age another one may win",
-			Hint:    "read the objects from a cluster, or write metadata.creationTimestamp"}, set.object)
+			Message: "listeners of " + to.String() +
+				" come first by name: no creation time of every listener set of the Gateway is known; by age another one may win",
+			Hint: "read the objects from a cluster, or write metadata.creationTimestamp"}, set.object)
 	}
 }

@@ -22,9 +22,10 @@ type routeDraft struct {
 	gatewayBound        bool // a parentRef names something other than a Service
 	meshBound           bool // all parentRefs name Services
 	unresolved          reference.Unresolved
-	missingPortReported bool              // a backendRef without the port it needs was reported
-	parentKinds         []model.GroupKind // of a kind that is read like another one: the kinds of parents that take it as they take those
-	coreGroupNames      []string          // how its implementation calls the group that has no name
+	missingPortReported bool // a backendRef without the port it needs was reported
+	// of a kind that is read like another one: the kinds of parents that take it as they take those
+	parentKinds    []model.GroupKind
+	coreGroupNames []string // how its implementation calls the group that has no name
 }
 
 const (
@@ -55,9 +56,11 @@ func (rs *routeBuilder) addRoutes() {
 	}
 }
 
-// addRoute adds a route, which is read like those of a kind. If that is not its own, parents of some kinds alone take it.
+// addRoute adds a route, which is read like those of a kind. If that is not its own, parents of
+// some kinds alone take it.
 func (rs *routeBuilder) addRoute(o *model.Object, kind model.GroupKind, takers []model.GroupKind) {
-	r := routeDraft{id: rs.nodes.Add(topology.Node{Role: topology.Route, Ref: o.Ref, Object: o}), object: o, kind: kind, parentKinds: takers}
+	r := routeDraft{id: rs.nodes.Add(topology.Node{Role: topology.Route, Ref: o.Ref, Object: o}), object: o,
+		kind: kind, parentKinds: takers}
 	rs.addToNamespace(o.Ref.Namespace, r.id)
 	if r.spec = rs.ReadSpec(o); r.spec.Bad {
 		return
@@ -72,7 +75,8 @@ func (rs *routeBuilder) addRoute(o *model.Object, kind model.GroupKind, takers [
 	}
 }
 
-// addRules adds the rules of a route. An HTTPRoute without any has one that sends nowhere (gatewayapi G5), any other route has none.
+// addRules adds the rules of a route. An HTTPRoute without any has one that sends nowhere
+// (gatewayapi G5), any other route has none.
 func (rs *routeBuilder) addRules(r *routeDraft) {
 	list, at := r.spec.ReadList("rules"), r.spec.At.AtField("rules")
 	rs.limitRules(r, list.Len(), at)
@@ -96,7 +100,8 @@ func (rs *routeBuilder) addRules(r *routeDraft) {
 		matches += n
 	}
 	if r.kind == gatewayapi.HTTPRouteKind && matches > maxRouteMatches {
-		rs.ReportInvalid(at, "the rules have "+manifest.FormatInt(matches)+" matches together; the API server takes at most "+manifest.FormatInt(maxRouteMatches))
+		rs.ReportInvalid(at, "the rules have "+manifest.FormatInt(matches)+
+			" matches together; the API server takes at most "+manifest.FormatInt(maxRouteMatches))
 	}
 	id, end := rs.nodes.Node(r.id).PartRange()
 	for i, v := range list.Items {
@@ -122,7 +127,8 @@ func (rs *routeBuilder) limitRules(r *routeDraft, n int, at manifest.Position) {
 }
 
 func (rs *routeBuilder) addRule(r *routeDraft, section string, index int) {
-	id := rs.nodes.AddPart(r.id, topology.Node{Role: topology.Rule, Ref: r.object.Ref.WithSection(section), Object: r.object, Index: index})
+	id := rs.nodes.AddPart(r.id, topology.Node{Role: topology.Rule, Ref: r.object.Ref.WithSection(section),
+		Object: r.object, Index: index})
 	rs.addEdge(r.id, id)
 }
 
@@ -140,7 +146,8 @@ func (rs *routeBuilder) ruleSection(name string, i int, at manifest.Position) st
 	switch {
 	case twice:
 		p.Code = model.DuplicateRuleName
-		p.Message = at.String() + " is called " + manifest.QuoteName(name) + " like an earlier rule; the name means that one"
+		p.Message = at.String() + " is called " + manifest.QuoteName(name) +
+			" like an earlier rule; the name means that one"
 		p.Hint = "this rule is " + numbered
 		name = numbered
 	case isDefaultRuleName(name) && name != numbered:

@@ -14,7 +14,8 @@ type admissionQuery struct {
 
 // admitsNamespace reports whether the holder of an admission takes objects from the namespace
 // (gatewayapi G14, G22).
-func (gs *gatewayBuilder) admitsNamespace(holder topology.NodeID, a *selector.Admission, namespace string) selector.Truth {
+func (gs *gatewayBuilder) admitsNamespace(holder topology.NodeID, a *selector.Admission,
+	namespace string) selector.Truth {
 	switch {
 	case a.From == "All", a.From == "Same" && namespace == gs.nodes.Node(holder).Ref.Namespace:
 		return selector.Yes

@@ -7,9 +7,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// SharedPorts says that an implementation serves the listeners of one port and protocol as one: then a host belongs to the listener with the
-// longest hostname that covers it, the first of several, whichever listener a route is attached to, and a route is served under the hosts
-// alone that no more specific listener owns. The listeners of a Gateway come before those of its ListenerSets.
+// SharedPorts says that an implementation serves the listeners of one port and protocol as one:
+// then a host belongs to the listener with the longest hostname that covers it, the first of
+// several, whichever listener a route is attached to, and a route is served under the hosts alone
+// that no more specific listener owns. The listeners of a Gateway come before those of its
+// ListenerSets.
 type SharedPorts struct {
 	Controllers []string // at whose Gateways
 	Protocol    string
@@ -24,8 +26,8 @@ type portSharing struct {
 	groups map[topology.NodeID]topology.HostOwners // listeners that share a port, by each of them
 }
 
-// findOwners finds, for the routes on shared ports, the listeners that their hosts belong to where these are not the ones that they are
-// attached to.
+// findOwners finds, for the routes on shared ports, the listeners that their hosts belong to where
+// these are not the ones that they are attached to.
 func (ps *portSharing) findOwners() map[topology.ListenerRoute]topology.HostOwners {
 	owners := map[topology.ListenerRoute]topology.HostOwners{}
 	for id := range topology.NodeID(ps.nodes.Len()) {
@@ -43,7 +45,8 @@ func (ps *portSharing) findOwners() map[topology.ListenerRoute]topology.HostOwne
 
 // addOwners notes the listeners that the hosts of an attachment belong to, if not simply its own;
 // none where more specific listeners own all of them.
-func (ps *portSharing) addOwners(group topology.HostOwners, a topology.Attachment, at topology.ListenerRoute, owners map[topology.ListenerRoute]topology.HostOwners) {
+func (ps *portSharing) addOwners(group topology.HostOwners, a topology.Attachment, at topology.ListenerRoute,
+	owners map[topology.ListenerRoute]topology.HostOwners) {
 	found := []topology.NodeID{}
 	for _, h := range ps.unclaimedHostnames(group.Listeners, a) {
 		if id := ps.findHostOwner(group.Listeners, h.Effective); id != topology.None && !slices.Contains(found, id) {
@@ -56,7 +59,8 @@ func (ps *portSharing) addOwners(group topology.HostOwners, a topology.Attachmen
 	}
 }
 
-// portGroups lists the listeners of a Gateway that share a port with others, by port, in their order.
+// portGroups lists the listeners of a Gateway that share a port with others, by port, in their
+// order.
 func (ps *portSharing) portGroups(gateway topology.NodeID, protocol string) [][]topology.NodeID {
 	byPort := map[int32]int{}
 	var out [][]topology.NodeID

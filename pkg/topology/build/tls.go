@@ -20,9 +20,10 @@ const (
 	modePassthrough = "Passthrough"
 )
 
-// readTLS judges the certificates of a listener, of a Gateway or of another owner. A listener whose certificate is bad still takes routes,
-// and its paths stay: ResolvedRefs=False alone refuses nothing (gatewayapi G22 and G29 do by what is not accepted), the implementation may
-// have other certificates for it, and the policies behind it are what they are (as G35 for backends).
+// readTLS judges the certificates of a listener, of a Gateway or of another owner. A listener whose
+// certificate is bad still takes routes, and its paths stay: ResolvedRefs=False alone refuses
+// nothing (gatewayapi G22 and G29 do by what is not accepted), the implementation may have other
+// certificates for it, and the policies behind it are what they are (as G35 for backends).
 func (c *certificateJudge) readTLS(l *listener, f *manifest.Fields) {
 	if l.protocol != "HTTPS" && l.protocol != "TLS" || !f.HasField("tls") && l.protocol == "TLS" {
 		return // a TLS listener has to say its mode (G5)
@@ -44,7 +45,8 @@ func (c *certificateJudge) readTLS(l *listener, f *manifest.Fields) {
 		l.withoutCertificate = own.Message
 	}
 	if l.protocol == "TLS" && c.settings.IsOff(gatewayapi.TLSTerminate) {
-		l.setRefusal(topology.Refusal{Reason: string(gatewayv1.ListenerReasonUnsupportedValue), Message: "TLS mode Terminate is not supported (" + gatewayapi.TLSTerminate + ")"})
+		l.setRefusal(topology.Refusal{Reason: string(gatewayv1.ListenerReasonUnsupportedValue),
+			Message: "TLS mode Terminate is not supported (" + gatewayapi.TLSTerminate + ")"})
 	} else if l.protocol == "TLS" {
 		c.addNamedNote(noteTopic{kind: terminatesTLS}, l.ref.String(), nil)
 	}
@@ -85,7 +87,8 @@ func (c *certificateJudge) setAuthorities(l *listener, by certificateRefs) {
 	case !by.given || by.good:
 	case by.isBroken():
 		l.withoutCertificate = cmp.Or(l.withoutCertificate, by.Message)
-		l.setRefusal(topology.Refusal{Reason: string(gatewayv1.ListenerReasonNoValidCACertificate), Message: "no CA certificate is valid: " + by.Message})
+		l.setRefusal(topology.Refusal{Reason: string(gatewayv1.ListenerReasonNoValidCACertificate),
+			Message: "no CA certificate is valid: " + by.Message})
 	default:
 		l.setRefusal(topology.Refusal{Message: "it is unknown whether a CA certificate is valid: " + by.unknown})
 		if by.Gap == reference.GrantGap {
@@ -149,12 +152,14 @@ func (gs *gatewayBuilder) applyGatewayTLS(gateway topology.NodeID, spec *manifes
 	tls := spec.ReadObject("tls")
 	backend := tls.ReadObject("backend")
 	if ref := backend.Body.Field("clientCertificateRef"); !ref.IsNull() {
-		gs.clientCertificates[gateway] = gs.certificates.judgeCertificate(gs.nodes.Node(gateway).Ref, ref, backend.At.AtField("clientCertificateRef"), clientUse)
+		gs.clientCertificates[gateway] = gs.certificates.judgeCertificate(gs.nodes.Node(gateway).Ref, ref,
+			backend.At.AtField("clientCertificateRef"), clientUse)
 	}
 }
 
-// separateModes refuses TLS listeners of both modes on one port, where the implementation cannot have them. As inside one
-// Gateway none of them wins (G28). HTTPS beside TLS is another matter, and fine (G27).
+// separateModes refuses TLS listeners of both modes on one port, where the implementation cannot
+// have them. As inside one Gateway none of them wins (G28). HTTPS beside TLS is another matter, and
+// fine (G27).
 func (gs *gatewayBuilder) separateModes(gateway topology.NodeID, all []listener) {
 	modes := map[int32]map[string]bool{}
 	for i := range all {
@@ -175,7 +180,8 @@ func (gs *gatewayBuilder) separateModes(gateway topology.NodeID, all []listener)
 			gs.addNamedNote(noteTopic{kind: mixesModes}, l.ref.String(), nil)
 			continue
 		}
-		r := topology.Refusal{Reason: protocolConflict, Message: "TLS listeners of both modes share port " + manifest.FormatInt(int(l.port)) + ", which is not supported (" + gatewayapi.TLSModeMixed + ")"}
+		r := topology.Refusal{Reason: protocolConflict, Message: "TLS listeners of both modes share port " +
+			manifest.FormatInt(int(l.port)) + ", which is not supported (" + gatewayapi.TLSModeMixed + ")"}
 		l.setRefusal(r)
 		if l.conflict == (topology.Conflict{}) {
 			l.conflict = topology.Conflict{Reason: r.Reason, Message: r.Message, Settled: true}
@@ -187,6 +193,8 @@ func (gs *gatewayBuilder) separateModes(gateway topology.NodeID, all []listener)
 	}
 	slices.Sort(names)
 	gs.AddProblem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " have different TLS modes on one port: none of them takes traffic",
-		Hint:    "give each mode a port of its own, or set " + gatewayapi.TLSModeMixed + " if the implementation supports it"}, gs.nodes.Node(gateway).Object, "spec", "listeners")
+		Message: "listeners " + strings.Join(names, ", ") +
+			" have different TLS modes on one port: none of them takes traffic",
+		Hint: "give each mode a port of its own, or set " + gatewayapi.TLSModeMixed +
+			" if the implementation supports it"}, gs.nodes.Node(gateway).Object, "spec", "listeners")
 }

@@ -47,10 +47,13 @@ metadata: {name: web-5f7, namespace: shop, ownerReferences: [{apiVersion: apps/v
 	}{
 		{"a template stands for its pods", deployment, []string{"deployment/shop/web"}},
 		{"what it made does not stand beside it", deployment + replicas, []string{"deployment/shop/web"}},
-		{"its pods stand for themselves, known by their owner", deployment + pod("web-5f7-x", "ownerReferences: [{kind: ReplicaSet, name: web-5f7}]"), []string{"pod/shop/web-5f7-x"}},
+		{"its pods stand for themselves, known by their owner", deployment + pod("web-5f7-x",
+			"ownerReferences: [{kind: ReplicaSet, name: web-5f7}]"), []string{"pod/shop/web-5f7-x"}},
 		{"or by name and labels", deployment + pod("web-0", "labels: {app: web, more: x}"), []string{"pod/shop/web-0"}},
-		{"a name alone says nothing", deployment + pod("web-0", "labels: {app: cart}"), []string{"deployment/shop/web", "pod/shop/web-0"}},
-		{"nor do labels", deployment + pod("other", "labels: {app: web}"), []string{"deployment/shop/web", "pod/shop/other"}},
+		{"a name alone says nothing", deployment + pod("web-0", "labels: {app: cart}"), []string{"deployment/shop/web",
+			"pod/shop/web-0"}},
+		{"nor do labels", deployment + pod("other", "labels: {app: web}"), []string{"deployment/shop/web",
+			"pod/shop/other"}},
 	} {
 		_, found := workloads(t, c.manifests)
 		var got []string
@@ -62,7 +65,8 @@ metadata: {name: web-5f7, namespace: shop, ownerReferences: [{apiVersion: apps/v
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	if g := Graph(model.NewSnapshot(objects(t, deployment), nil), model.Settings{}, func(b *Builder) { b.AddWorkloads(model.GroupKind{Kind: "Other"}) }); len(g.Order(topology.Namespaced)) > 0 {
+	if g := Graph(model.NewSnapshot(objects(t, deployment), nil), model.Settings{},
+		func(b *Builder) { b.AddWorkloads(model.GroupKind{Kind: "Other"}) }); len(g.Order(topology.Namespaced)) > 0 {
 		t.Error("the family is made although nobody asks for it")
 	}
 }
@@ -81,10 +85,13 @@ spec:
 status: {podIP: 10.0.0.1, podIPs: [{ip: 10.0.0.1}, {ip: "fd00::1"}]}
 `)
 	web, p := g.Pod(found["deployment/shop/web"]), g.Pod(found["pod/shop/p"])
-	if !web.Template || web.Labels["app"] != "web" || !slices.Equal(web.Ports, []workload.Port{{Name: "http", Protocol: "TCP", Number: 8080}, {Name: "", Protocol: "UDP", Number: 53}}) {
+	if !web.Template || web.Labels["app"] != "web" ||
+		!slices.Equal(web.Ports, []workload.Port{{Name: "http", Protocol: "TCP", Number: 8080},
+			{Name: "", Protocol: "UDP", Number: 53}}) {
 		t.Errorf("%+v", web)
 	}
-	if p.Template || !p.HostNetwork || p.Node != "n1" || !slices.Equal(p.Addresses, []string{"10.0.0.1", "fd00::1"}) || !slices.Equal(p.Ports, []workload.Port{{Name: "side", Protocol: "TCP", Number: 2}}) {
+	if p.Template || !p.HostNetwork || p.Node != "n1" || !slices.Equal(p.Addresses, []string{"10.0.0.1", "fd00::1"}) ||
+		!slices.Equal(p.Ports, []workload.Port{{Name: "side", Protocol: "TCP", Number: 2}}) {
 		t.Errorf("%+v", p)
 	}
 }
@@ -118,14 +125,21 @@ spec: {hostNetwork: true}
 		selector selector.PodSelector
 		want     selector.Truth
 	}{
-		{"labels of a namespace", "pod/known/p", selector.PodSelector{Namespaces: team, Pods: selector.Everything()}, selector.Yes},
-		{"of one that is not in the input", "deployment/shop/web", selector.PodSelector{Namespaces: team, Pods: selector.Everything()}, selector.Maybe},
-		{"which has its name all the same", "deployment/shop/web", selector.PodSelector{Namespaces: name, Pods: selector.Everything()}, selector.Yes},
-		{"and is among all", "deployment/shop/web", selector.PodSelector{Namespaces: selector.Everything(), Pods: selector.Everything()}, selector.Yes},
-		{"labels of the pod come first", "deployment/shop/web", selector.PodSelector{Namespaces: team, Pods: team}, selector.No},
+		{"labels of a namespace", "pod/known/p", selector.PodSelector{Namespaces: team, Pods: selector.Everything()},
+			selector.Yes},
+		{"of one that is not in the input", "deployment/shop/web", selector.PodSelector{Namespaces: team,
+			Pods: selector.Everything()}, selector.Maybe},
+		{"which has its name all the same", "deployment/shop/web", selector.PodSelector{Namespaces: name,
+			Pods: selector.Everything()}, selector.Yes},
+		{"and is among all", "deployment/shop/web", selector.PodSelector{Namespaces: selector.Everything(),
+			Pods: selector.Everything()}, selector.Yes},
+		{"labels of the pod come first", "deployment/shop/web", selector.PodSelector{Namespaces: team, Pods: team},
+			selector.No},
 		{"one namespace", "pod/known/p", selector.PodSelector{In: "shop", Pods: selector.Everything()}, selector.No},
-		{"a selector that is not there", "pod/known/p", selector.PodSelector{Namespaces: selector.Everything()}, selector.No},
-		{"the network of the node", "pod/known/host", selector.PodSelector{Namespaces: selector.Everything(), Pods: selector.Everything()}, selector.No},
+		{"a selector that is not there", "pod/known/p", selector.PodSelector{Namespaces: selector.Everything()},
+			selector.No},
+		{"the network of the node", "pod/known/host", selector.PodSelector{Namespaces: selector.Everything(),
+			Pods: selector.Everything()}, selector.No},
 	} {
 		if got := g.SelectsWorkload(c.selector, found[c.of]); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
@@ -134,9 +148,12 @@ spec: {hostNetwork: true}
 }
 
 func TestLabelSelectorsThatCannotBeRead(t *testing.T) {
-	for _, v := range []any{"x", map[string]any{"matchLabels": []any{}}, map[string]any{"matchLabels": map[string]any{"a": int64(1)}},
-		map[string]any{"matchExpressions": "x"}, map[string]any{"matchExpressions": []any{map[string]any{"key": "a", "operator": "Is"}}},
-		map[string]any{"matchExpressions": []any{nil}}, map[string]any{"matchExpressions": []any{map[string]any{"key": "a", "operator": "In", "values": []any{true}}}}} {
+	for _, v := range []any{"x", map[string]any{"matchLabels": []any{}},
+		map[string]any{"matchLabels": map[string]any{"a": int64(1)}},
+		map[string]any{"matchExpressions": "x"}, map[string]any{"matchExpressions": []any{map[string]any{"key": "a",
+			"operator": "Is"}}},
+		map[string]any{"matchExpressions": []any{nil}}, map[string]any{"matchExpressions": []any{
+			map[string]any{"key": "a", "operator": "In", "values": []any{true}}}}} {
 		if s, err := selector.ReadLabelSelector(model.Pack(v, nil)); err == nil || s.SelectsLabels(nil) {
 			t.Errorf("%v: %v", v, err)
 		}

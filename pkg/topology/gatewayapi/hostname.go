@@ -6,14 +6,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Hostname is one pair that survived the intersection of a route's and a listener's hostnames (gatewayapi G16).
+// Hostname is one pair that survived the intersection of a route's and a listener's hostnames
+// (gatewayapi G16).
 type Hostname struct {
 	Effective  string // the hosts that reach the route through this listener; "" is every host
 	Configured string // what the route's spec says; "" if it names no hostnames
 }
 
-// AnyHost is what attachments of routes have to which hostnames mean nothing: those of TCPRoutes and UDPRoutes, whatever hostname the
-// listener has (gatewayapi G16), and those to Services (G50).
+// AnyHost is what attachments of routes have to which hostnames mean nothing: those of TCPRoutes
+// and UDPRoutes, whatever hostname the listener has (gatewayapi G16), and those to Services (G50).
 var AnyHost = []Hostname{{}}
 
 // IgnoresHostnames reports whether routes of a kind have no hostnames.

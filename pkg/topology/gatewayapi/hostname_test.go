@@ -44,7 +44,8 @@ func TestIntersect(t *testing.T) { // G16
 		{"listener wildcard covers a narrower one", "*.x", []string{"*.a.x"}, []Hostname{{"*.a.x", "*.a.x"}}},
 		{"route wildcard covers the listener's name", "a.x", []string{"*.x"}, []Hostname{{"a.x", "*.x"}}},
 		{"route wildcard covers a narrower one", "*.a.x", []string{"*.x"}, []Hostname{{"*.a.x", "*.x"}}},
-		{"what does not fit is dropped, order stays", "*.x", []string{"c.x", "c.y", "x", "a.x"}, []Hostname{{"c.x", "c.x"}, {"a.x", "a.x"}}},
+		{"what does not fit is dropped, order stays", "*.x", []string{"c.x", "c.y", "x", "a.x"},
+			[]Hostname{{"c.x", "c.x"}, {"a.x", "a.x"}}},
 		{"nothing fits", "a.x", []string{"b.x", "*.a.x"}, nil},
 	}
 	for _, tt := range tests {

@@ -41,7 +41,8 @@ var (
 
 // standardKinds are those of the Gateway API.
 var standardKinds = [...]model.GroupKind{
-	GatewayClassKind, GatewayKind, ListenerSetKind, HTTPRouteKind, GRPCRouteKind, TLSRouteKind, TCPRouteKind, UDPRouteKind, GrantKind,
+	GatewayClassKind, GatewayKind, ListenerSetKind, HTTPRouteKind, GRPCRouteKind, TLSRouteKind, TCPRouteKind,
+	UDPRouteKind, GrantKind,
 	{Group: GatewayGroup, Kind: "BackendTLSPolicy"},
 	XListenerSetKind, XBackendKind,
 	{Group: ExperimentalGroup, Kind: "XBackendTrafficPolicy"}, {Group: ExperimentalGroup, Kind: "XTelemetryPolicy"},

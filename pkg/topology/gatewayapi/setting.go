@@ -1,7 +1,8 @@
 package gatewayapi
 
-// The switches of the Gateway API in which implementations differ, as full names of settings. Each is documented where
-// the catalogue of policy kinds lists it. Of those that are true or false by default true, an absent one counts as true.
+// The switches of the Gateway API in which implementations differ, as full names of settings. Each
+// is documented where the catalogue of policy kinds lists it. Of those that are true or false by
+// default true, an absent one counts as true.
 const (
 	ListenerIsolation  = "gatewayapi.listenerIsolation"
 	HostnamePrecedence = "gatewayapi.hostnamePrecedence"

@@ -16,6 +16,7 @@ type BackendRef struct {
 // ReadBackendRef reads a backendRef; false if it takes no part.
 func (f *Fields) ReadBackendRef() (BackendRef, bool) {
 	port := f.ReadPort("port")
-	ref, ok := f.ReadNamedReference(model.Ref{Group: gatewayapi.CoreGroup, Kind: gatewayapi.ServiceKind.Kind, Namespace: f.At.Object.Ref.Namespace})
+	ref, ok := f.ReadNamedReference(model.Ref{Group: gatewayapi.CoreGroup, Kind: gatewayapi.ServiceKind.Kind,
+		Namespace: f.At.Object.Ref.Namespace})
 	return BackendRef{At: f.At, Port: port, Ref: ref}, ok
 }

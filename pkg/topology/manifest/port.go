@@ -18,7 +18,8 @@ func ReadServicePorts(o *model.Object) []ServicePort {
 		if !ok {
 			continue
 		}
-		p := ServicePort{Section: v.Field("name").Text(), Number: int32(number), Udp: v.Field("protocol").Text() == "UDP"}
+		p := ServicePort{Section: v.Field("name").Text(), Number: int32(number),
+			Udp: v.Field("protocol").Text() == "UDP"}
 		if p.Section == "" {
 			p.Section = FormatInt(int(p.Number))
 		}

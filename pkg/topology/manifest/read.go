@@ -100,7 +100,8 @@ func (r *Reader) AddProblem(p model.Problem, o *model.Object, path ...string) {
 
 // ReportInvalid reports what the API server would refuse.
 func (r *Reader) ReportInvalid(at Position, message string) {
-	r.AddProblem(model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: message}, at.Object, at.FromRoot()...)
+	r.AddProblem(model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: message}, at.Object,
+		at.FromRoot()...)
 }
 
 // ReportSkipped reports an entry that takes no part for what it lacks.

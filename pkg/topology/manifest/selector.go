@@ -7,7 +7,8 @@ func (f *Fields) readSelector() selector.Selector {
 	s := selector.Selector{Present: true}
 	labels := f.ReadObject("matchLabels")
 	for key := range labels.Body.Fields {
-		s.Requirements = append(s.Requirements, selector.Requirement{Key: key, Operator: "In", Values: []string{labels.ReadText(key)}})
+		s.Requirements = append(s.Requirements, selector.Requirement{Key: key, Operator: "In",
+			Values: []string{labels.ReadText(key)}})
 	}
 	f.Bad = f.Bad || labels.Bad
 	for i, v := range f.ReadList("matchExpressions").Items {
@@ -32,7 +33,8 @@ func (f *Fields) readRequirement() selector.Requirement {
 	case "In", "NotIn", "Exists", "DoesNotExist":
 	default:
 		if !f.Bad {
-			f.Reader.ReportInvalid(f.At, f.At.String()+" has the operator "+r.Operator+", which does not exist; nothing is selected")
+			f.Reader.ReportInvalid(f.At, f.At.String()+" has the operator "+r.Operator+
+				", which does not exist; nothing is selected")
 		}
 	}
 	return r

@@ -31,16 +31,19 @@ func (f *Judge) JudgeBackend(from Referrer, to model.Ref, exists bool) Judgement
 	gk := to.GroupKind()
 	switch {
 	case !canBeBackend(gk):
-		return Judgement{Reason: string(gatewayv1.RouteReasonInvalidKind), Code: model.BackendNotFound, Why: "which cannot be a backend",
+		return Judgement{Reason: string(gatewayv1.RouteReasonInvalidKind), Code: model.BackendNotFound,
+			Why:  "which cannot be a backend",
 			Hint: `the standard backend is kind Service of group ""`}
 	case !f.IsKnownKind(gk) && !isInferencePool(gk):
-		return Judgement{Reason: string(gatewayv1.RouteReasonInvalidKind), Code: model.BackendNotFound, Why: "and kind " + gk.String() + " is nowhere defined", Foreign: f.in.Cluster == nil,
+		return Judgement{Reason: string(gatewayv1.RouteReasonInvalidKind), Code: model.BackendNotFound,
+			Why: "and kind " + gk.String() + " is nowhere defined", Foreign: f.in.Cluster == nil,
 			Hint: "if the implementation has that kind, add its CRD or an object of it"}
 	}
 	var v Judgement
 	if !from.Mesh && !f.grants.Allow(from.Kind, from.Namespace, to) {
 		if !f.coverage.IsWithheld(gatewayapi.GrantKind, to.Namespace) {
-			return Judgement{Reason: string(gatewayv1.RouteReasonRefNotPermitted), Code: model.RefNotPermitted, Why: "and no ReferenceGrant permits that",
+			return Judgement{Reason: string(gatewayv1.RouteReasonRefNotPermitted), Code: model.RefNotPermitted,
+				Why:  "and no ReferenceGrant permits that",
 				Hint: GrantHint(from.Kind, from.Namespace, to)}
 		}
 		v.Open = "the ReferenceGrants in namespace " + to.Namespace + " may not be read"
@@ -53,7 +56,8 @@ func (f *Judge) JudgeBackend(from Referrer, to model.Ref, exists bool) Judgement
 			v.Open = "an unrendered variable: what " + to.String() + " would be is not known"
 		}
 	case f.IsComplete(to):
-		return Judgement{Reason: string(gatewayv1.RouteReasonBackendNotFound), Code: model.BackendNotFound, Why: "which does not exist"}
+		return Judgement{Reason: string(gatewayv1.RouteReasonBackendNotFound), Code: model.BackendNotFound,
+			Why: "which does not exist"}
 	default:
 		v.Assumed = true
 		if v.Open == "" && f.coverage.IsWithheld(gk, to.Namespace) {
@@ -88,7 +92,8 @@ func (f *Judge) IsAssumed(ref model.Ref) bool {
 	return !f.IsComplete(ref.WithoutSection())
 }
 
-// canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are all known only those that are.
+// canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are
+// all known only those that are.
 func canBeBackend(gk model.GroupKind) bool {
 	switch gk.Group {
 	case gatewayapi.CoreGroup, gatewayapi.GatewayGroup, gatewayapi.ExperimentalGroup:
@@ -97,7 +102,9 @@ func canBeBackend(gk model.GroupKind) bool {
 	return true
 }
 
-// isInferencePool reports whether objects of a kind are pools of the Gateway API's extension for inference, which exist to be backends.
+// isInferencePool reports whether objects of a kind are pools of the Gateway API's extension for
+// inference, which exist to be backends.
 func isInferencePool(gk model.GroupKind) bool {
-	return gk.Kind == "InferencePool" && (gk.Group == "inference.networking.k8s.io" || gk.Group == "inference.networking.x-k8s.io")
+	return gk.Kind == "InferencePool" && (gk.Group == "inference.networking.k8s.io" ||
+		gk.Group == "inference.networking.x-k8s.io")
 }

@@ -21,7 +21,8 @@ var (
 // policies.
 type CertificateFlaw string
 
-// The flaws, in the order in which they are looked for. Of one with WithheldCertificate it is not known whether it has another.
+// The flaws, in the order in which they are looked for. Of one with WithheldCertificate it is not
+// known whether it has another.
 const (
 	NoFlaw                CertificateFlaw = ""
 	WithheldCertificate   CertificateFlaw = "withheld"
@@ -66,7 +67,8 @@ func (c Certificates) CheckAuthority(ref model.Ref) (CertificateFlaw, string) {
 	switch gk := ref.GroupKind(); gk {
 	case configMapKind:
 	case secretKind, trustBundleKind:
-		return WithheldCertificate, "whether kind " + gk.String() + " may hold certificates of authorities is up to the implementation"
+		return WithheldCertificate, "whether kind " + gk.String() +
+			" may hold certificates of authorities is up to the implementation"
 	default:
 		return WrongCertificateKind, "kind " + gk.String() + " holds no certificates of authorities"
 	}
@@ -120,7 +122,8 @@ func (c Certificates) isComplete(gk model.GroupKind, namespace string) bool {
 	}
 	_, shown := c.Coverage.namespaces[namespace]
 	if !shown {
-		_, shown = slices.BinarySearchFunc(all, namespace, func(o *model.Object, ns string) int { return cmp.Compare(o.Ref.Namespace, ns) })
+		_, shown = slices.BinarySearchFunc(all, namespace,
+			func(o *model.Object, ns string) int { return cmp.Compare(o.Ref.Namespace, ns) })
 	}
 	return shown
 }

@@ -5,7 +5,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// Coverage says for which namespaces the absence of an object from the input means that it does not exist (gatewayapi G10, G36).
+// Coverage says for which namespaces the absence of an object from the input means that it does not
+// exist (gatewayapi G10, G36).
 type Coverage struct {
 	cluster         *model.Cluster
 	whole           bool                // of manifests: what they lack does not exist

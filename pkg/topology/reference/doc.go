@@ -1,3 +1,3 @@
-// Package reference answers whether one object may refer to another and whether that is there: grants, what the input covers, certificates and
-// backends. It knows no nodes.
+// Package reference answers whether one object may refer to another and whether that is there:
+// grants, what the input covers, certificates and backends. It knows no nodes.
 package reference

@@ -10,7 +10,8 @@ import (
 // G32).
 type Grants map[grant]struct{}
 
-// grant permits objects of kind from in one namespace to refer to an object of kind to in another, to any of them if name is "".
+// grant permits objects of kind from in one namespace to refer to an object of kind to in another,
+// to any of them if name is "".
 type grant struct {
 	from          model.GroupKind
 	fromNamespace string
@@ -35,7 +36,8 @@ func (gs Grants) Allow(from model.GroupKind, ns string, to model.Ref) bool {
 
 // GrantHint says which grant would permit a reference.
 func GrantHint(from model.GroupKind, ns string, to model.Ref) string {
-	return "add to namespace " + to.Namespace + " a ReferenceGrant from kind " + from.String() + ", namespace " + ns + ", to kind " +
+	return "add to namespace " + to.Namespace + " a ReferenceGrant from kind " + from.String() + ", namespace " + ns +
+		", to kind " +
 		to.GroupKind().String() + ", name " + to.Name
 }
 
@@ -71,7 +73,8 @@ func readGrantEnds(f *manifest.Fields, side string) []grantEnd {
 		} else {
 			end.name = e.ReadText("name")
 		}
-		if !e.Bad && (end.name != "" || !e.HasField("name")) { // a written "" names no object; only an absent name means all
+		// a written "" names no object; only an absent name means all
+		if !e.Bad && (end.name != "" || !e.HasField("name")) {
 			out = append(out, end)
 		}
 	}

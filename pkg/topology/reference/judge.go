@@ -39,7 +39,8 @@ func (f *Judge) Object(ref model.Ref) *model.Object { return f.in.Get(ref) }
 // Objects returns the objects of a kind in the input.
 func (f *Judge) Objects(gk model.GroupKind) []*model.Object { return f.in.OfKind(gk) }
 
-// KnowsServices reports whether a Service of the namespace that is not in the input does not exist (gatewayapi G36).
+// KnowsServices reports whether a Service of the namespace that is not in the input does not exist
+// (gatewayapi G36).
 func (f *Judge) KnowsServices(namespace string) bool {
 	return f.coverage.hasAllBackends(gatewayapi.ServiceKind, namespace)
 }

@@ -20,8 +20,9 @@ func (u Unresolved) OrElse(also Unresolved) Unresolved {
 	return out
 }
 
-// Unresolved says why a reference cannot be used: the reason of the ResolvedRefs condition of what makes it. Without a Reason it is not
-// known whether it can, because what would tell could not be read or is not in the input.
+// Unresolved says why a reference cannot be used: the reason of the ResolvedRefs condition of what
+// makes it. Without a Reason it is not known whether it can, because what would tell could not be
+// read or is not in the input.
 type Unresolved struct {
 	Reason, Message string
 

@@ -1,2 +1,3 @@
-// Package selector answers what label selectors select: yes, no, or maybe where labels are not known.
+// Package selector answers what label selectors select: yes, no, or maybe where labels are not
+// known.
 package selector

@@ -14,8 +14,9 @@ type LabelSelector struct{ Selector Selector }
 // Everything selects whatever there is.
 func Everything() LabelSelector { return LabelSelector{Selector{Present: true}} }
 
-// ReadLabelSelector reads a selector as Kubernetes writes it. One without requirements selects everything, one that is not there nothing. The error
-// says why it cannot be read; it selects nothing then.
+// ReadLabelSelector reads a selector as Kubernetes writes it. One without requirements selects
+// everything, one that is not there nothing. The error says why it cannot be read; it selects
+// nothing then.
 func ReadLabelSelector(v model.Body) (LabelSelector, error) {
 	if v.IsNull() {
 		return LabelSelector{}, nil

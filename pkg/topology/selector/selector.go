@@ -6,10 +6,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// nameLabel is on every namespace, with its name as the value, whether or not the Namespace is in the input (gatewayapi G5).
+// nameLabel is on every namespace, with its name as the value, whether or not the Namespace is in
+// the input (gatewayapi G5).
 const nameLabel = "kubernetes.io/metadata.name"
 
-// Truth is the answer to a question that the input may not settle. The smaller of two is both together, the larger either of them.
+// Truth is the answer to a question that the input may not settle. The smaller of two is both
+// together, the larger either of them.
 type Truth int8
 
 // The answers.
@@ -70,7 +72,8 @@ func (r Requirement) holdsFor(value string, present bool) Truth {
 	return No
 }
 
-// Admission says from which namespaces a listener takes routes, or a Gateway listener sets. The zero value takes none.
+// Admission says from which namespaces a listener takes routes, or a Gateway listener sets. The
+// zero value takes none.
 type Admission struct {
 	From     string // All, Same or Selector; anything else takes no namespace
 	Selector Selector

@@ -46,7 +46,8 @@ func List(in *model.Snapshot) []*model.Object {
 	for _, gk := range Kinds() {
 		for _, o := range in.OfKind(gk) {
 			mine := called[owner{o.Ref.Namespace, o.Ref.Name}]
-			if gk != podKind && !isOwned(in, o) && !slices.ContainsFunc(mine, func(pod *model.Object) bool { return hasPod(o, pod) }) {
+			if gk != podKind && !isOwned(in, o) &&
+				!slices.ContainsFunc(mine, func(pod *model.Object) bool { return hasPod(o, pod) }) {
 				out = append(out, o)
 			}
 		}
@@ -62,7 +63,8 @@ func isOwned(in *model.Snapshot, o *model.Object) bool {
 			group = ""
 		}
 		gk := model.GroupKind{Group: group, Kind: by.Text("kind")}
-		if podTemplates[gk] != nil && in.Get(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace, Name: by.Text("name")}) != nil {
+		if podTemplates[gk] != nil && in.Get(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace,
+			Name: by.Text("name")}) != nil {
 			return true
 		}
 	}
@@ -134,7 +136,8 @@ type Port struct {
 // ReadPod reads a Pod, or what a template says of its pods.
 func ReadPod(o *model.Object) Pod {
 	spec, template := podSpec(o)
-	out := Pod{Ref: o.Ref, Labels: PodLabels(o), Template: template, HostNetwork: IsOnHostNetwork(o), Node: spec.Text("nodeName")}
+	out := Pod{Ref: o.Ref, Labels: PodLabels(o), Template: template, HostNetwork: IsOnHostNetwork(o),
+		Node: spec.Text("nodeName")}
 	if !template {
 		out.Addresses = addressesOf(o.Body.Field("status"))
 	}

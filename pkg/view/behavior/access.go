@@ -17,7 +17,8 @@ import (
 
 // accessGain says whether requests get access that they did not have.
 type accessGain struct {
-	access, reason string         // AccessOpened, and what kept them out before; "": no access is gained, as far as is known
+	// AccessOpened, and what kept them out before; "": no access is gained, as far as is known
+	access, reason string
 	lost           []lostProperty // what they lost
 	doubts         []string       // why that is not known
 }
@@ -52,7 +53,8 @@ func (d *behaviorComparer) findAccessGain(before, after *classBehavior) accessGa
 	case gate.Holds:
 		return accessGain{}
 	case gate.Depends:
-		return accessGain{doubts: []string{shut + "; whether requests are kept out now is not known: " + diff.FormatBecause(held.Because)}}
+		return accessGain{doubts: []string{shut + "; whether requests are kept out now is not known: " +
+			diff.FormatBecause(held.Because)}}
 	}
 	return accessGain{access: AccessOpened, reason: shut}
 }
@@ -117,21 +119,26 @@ func (d *behaviorComparer) findLosses(before, after *classBehavior) accessGain {
 			out.access = AccessOpened
 			out.lost = append(out.lost, lostProperty{p, diff.FormatUses(was.By), diff.FormatBecause(is.Because)})
 		case was.Verdict == gate.Holds && is.Verdict == gate.Depends:
-			doubt(p, "%s held by "+strings.ReplaceAll(diff.FormatUses(was.By), "%", "%%")+", and whether that is still so is not known", diff.FormatBecause(is.Because))
+			doubt(p, "%s held by "+strings.ReplaceAll(diff.FormatUses(was.By), "%", "%%")+
+				", and whether that is still so is not known", diff.FormatBecause(is.Because))
 		case was.Verdict == gate.Depends && is.Verdict == gate.Fails:
 			doubt(p, "whether %s held is not known, and now it does not", diff.FormatBecause(was.Because))
-		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && was.HasReason(gate.NotRead) && len(findRemoved(gateKinds(was), gateKinds(is))) > 0:
-			doubt(p, "whether %s held is not known, and what may have established it is gone", diff.FormatBecause(was.Because))
+		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && was.HasReason(gate.NotRead) &&
+			len(findRemoved(gateKinds(was), gateKinds(is))) > 0:
+			doubt(p, "whether %s held is not known, and what may have established it is gone",
+				diff.FormatBecause(was.Because))
 		}
 	}
 	for _, one := range doubts {
 		out.doubts = append(out.doubts, fmt.Sprintf(one.format, view.JoinWithAnd(one.properties))+": "+one.because)
 	}
-	if len(doubts) == 0 && len(findRemoved(before.unread, after.unread)) > 0 && d.bestAccessResult(after).Verdict != gate.Holds {
+	if len(doubts) == 0 && len(findRemoved(before.unread, after.unread)) > 0 &&
+		d.bestAccessResult(after).Verdict != gate.Holds {
 		out.doubts = append(out.doubts, filterGone)
 	}
 	if kinds := findRemoved(before.unjudged, after.unjudged); len(kinds) > 0 {
-		out.doubts = append(out.doubts, "whether "+formatKindNames(kinds)+" denied it is not known, and it does not decide any more")
+		out.doubts = append(out.doubts, "whether "+formatKindNames(kinds)+
+			" denied it is not known, and it does not decide any more")
 	}
 	if len(out.lost) > 0 {
 		out.doubts = nil
@@ -230,7 +237,9 @@ func (s *behaviorEvaluator) uncertainProtection(c *space.Class, own *protection.
 		r := *own.ResultOf(p)
 		for _, one := range all {
 			if unknown || one.ResultOf(p).Verdict != r.Verdict {
-				r = protect.Result{Verdict: gate.Depends, By: r.By, Because: []protect.Reason{{Code: gate.Condition, Message: "which rule takes the request is not known"}}}
+				r = protect.Result{Verdict: gate.Depends, By: r.By,
+					Because: []protect.Reason{{Code: gate.Condition,
+						Message: "which rule takes the request is not known"}}}
 				break
 			}
 		}
@@ -242,5 +251,8 @@ func (s *behaviorEvaluator) uncertainProtection(c *space.Class, own *protection.
 // leavesAccessOpen reports whether the input leaves something open that may decide who gets access.
 // A decision about one request leaves nothing open where it is known what the policies protect.
 func (s *behaviorEvaluator) leavesAccessOpen() bool {
-	return slices.ContainsFunc(s.allProblems(), func(p model.Problem) bool { return p.IsIncomplete() && !s.decisionProblems[p.Message] })
+	return slices.ContainsFunc(s.allProblems(), func(p model.Problem) bool {
+		return p.IsIncomplete() &&
+			!s.decisionProblems[p.Message]
+	})
 }

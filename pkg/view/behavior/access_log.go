@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
-// mostLogged is how many different requests of a log are compared with changes, and mostLogLine how long a line may be.
+// mostLogged is how many different requests of a log are compared with changes, and mostLogLine how
+// long a line may be.
 const (
 	maxLoggedRequests = 200_000
 	maxLogLine        = 1 << 20
@@ -91,11 +92,13 @@ func readLogLine(line string) (loggedRequest, bool) {
 	return readTextLine(line)
 }
 
-// The names that fields have in logs that are JSON. Of a path that was rewritten, the client's is wanted.
+// The names that fields have in logs that are JSON. Of a path that was rewritten, the client's is
+// wanted.
 var (
 	logMethods = []string{"method", ":method", "request_method", "http_method", "verb"}
-	logPaths   = []string{"x-envoy-origin-path", "x-envoy-original-path", "original_path", "path", ":path", "request_path", "request_uri", "uri"}
-	logHosts   = []string{":authority", "authority", "host", "request_authority", "http_host"}
+	logPaths   = []string{"x-envoy-origin-path", "x-envoy-original-path", "original_path", "path", ":path",
+		"request_path", "request_uri", "uri"}
+	logHosts = []string{":authority", "authority", "host", "request_authority", "http_host"}
 )
 
 func readJSONLine(line string) (loggedRequest, bool) {
@@ -117,8 +120,9 @@ func readJSONLine(line string) (loggedRequest, bool) {
 // requestLine is the request as logs in text have it.
 var requestLine = regexp.MustCompile(`^([A-Z][A-Z-]*) (\S+)(?: HTTP/[0-9.]+)?$`)
 
-// readTextLine reads a line in which the request stands in quotes: one of an Envoy begins with the time in brackets and has the host behind the
-// number of the request; those of web servers begin with an address, or with a host and an address.
+// readTextLine reads a line in which the request stands in quotes: one of an Envoy begins with the
+// time in brackets and has the host behind the number of the request; those of web servers begin
+// with an address, or with a host and an address.
 func readTextLine(line string) (loggedRequest, bool) {
 	quotes := findQuotedTexts(line)
 	if len(quotes) == 0 {

@@ -20,20 +20,27 @@ import (
 type Query struct {
 	Kinds     []model.GroupKind // of policies; nil: all
 	Namespace string            // only requests that routes of it take on a side; "": all
-	Protects  []model.GroupKind // policy kinds that keep requests out; nil: those whose descriptors say so, and those without a descriptor
-	Log       *AccessLog        // nil: none
+	// policy kinds that keep requests out; nil: those whose descriptors say so, and those without a
+	// descriptor
+	Protects []model.GroupKind
+	Log      *AccessLog // nil: none
 }
 
-// Compare compares what every request gets in two inputs. Names of routes, rules and policies are not compared.
+// Compare compares what every request gets in two inputs. Names of routes, rules and policies are
+// not compared.
 func Compare(before, after view.Input, q Query) (*BehaviorDiff, error) {
-	d := &behaviorComparer{query: &q, log: newTrafficCounter(q.Log), undecided: map[string]*prove.Undecided{}, changeIndex: map[string]int{}, protectingKinds: map[string]bool{}}
-	d.out = &BehaviorDiff{Items: []BehaviorChange{}, Undecided: []prove.Undecided{}, LeftOut: []string{}, Protects: []string{}}
+	d := &behaviorComparer{query: &q, log: newTrafficCounter(q.Log), undecided: map[string]*prove.Undecided{},
+		changeIndex: map[string]int{}, protectingKinds: map[string]bool{}}
+	d.out = &BehaviorDiff{Items: []BehaviorChange{}, Undecided: []prove.Undecided{}, LeftOut: []string{},
+		Protects: []string{}}
 	var sides [2]space.Side
 	for i, in := range []view.Input{before, after} {
 		d.sides[i] = newBehaviorEvaluator(in, &q)
-		sides[i] = space.Side{Matcher: in.Matcher, ExtraTests: d.sides[i].protector.FindTests, GatewayRef: func(id topology.NodeID) model.Ref { return in.Resolution.Node(id).Ref }}
+		sides[i] = space.Side{Matcher: in.Matcher, ExtraTests: d.sides[i].protector.FindTests,
+			GatewayRef: func(id topology.NodeID) model.Ref { return in.Resolution.Node(id).Ref }}
 	}
-	if err := space.Compare(sides[0], sides[1], space.Scope{Destination: space.AnyDestination()}, d.comparePair); err != nil {
+	if err := space.Compare(sides[0], sides[1], space.Scope{Destination: space.AnyDestination()},
+		d.comparePair); err != nil {
 		return nil, err
 	}
 	if err := d.buildResult(); err != nil {
@@ -106,7 +113,8 @@ func (d *behaviorComparer) isAsked(classes [2]*space.Class) bool {
 		if c == nil {
 			continue
 		}
-		if c.Unknown != "" || c.Answer.RuleUncertain || c.Answer.Route != topology.None && d.sides[i].collector.Resolution.Node(c.Answer.Route).Ref.Namespace == d.query.Namespace {
+		if c.Unknown != "" || c.Answer.RuleUncertain || c.Answer.Route != topology.None &&
+			d.sides[i].collector.Resolution.Node(c.Answer.Route).Ref.Namespace == d.query.Namespace {
 			return true
 		}
 	}
@@ -150,9 +158,11 @@ func (d *behaviorComparer) compareUncertain(classes [2]*space.Class, got [2]*cla
 		return slices.ContainsFunc(all[side], func(s string) bool { return s != than })
 	}
 	switch {
-	case got[0].doubt == got[1].doubt && got[0].key == got[1].key && slices.Equal(slices.Compact(all[0]), slices.Compact(all[1])):
+	case got[0].doubt == got[1].doubt && got[0].key == got[1].key && slices.Equal(slices.Compact(all[0]),
+		slices.Compact(all[1])):
 		return surelySame
-	case settled && got[0].key == got[1].key && !other(0, got[0].keyWithoutDecisions) && !other(1, got[0].keyWithoutDecisions):
+	case settled && got[0].key == got[1].key && !other(0, got[0].keyWithoutDecisions) &&
+		!other(1, got[0].keyWithoutDecisions):
 		return surelySame
 	case settled && !slices.ContainsFunc(all[0], func(s string) bool { return slices.Contains(all[1], s) }):
 		return surelyDifferent
@@ -182,16 +192,20 @@ func (d *behaviorComparer) addChange(p *space.Pair, before, after *classBehavior
 	}
 	shifts := d.findShifts(before, after)
 	for i := range shifts {
-		if diff.ClassifyProtectionChange(shifts[i].Property, &shifts[i].Before, &shifts[i].After) == diff.ProtectionLost {
+		if diff.ClassifyProtectionChange(shifts[i].Property, &shifts[i].Before,
+			&shifts[i].After) == diff.ProtectionLost {
 			*d.out.Loses.CountOf(shifts[i].Property)++
 		}
 	}
-	key := strings.Join([]string{before.keyWithoutProtection, before.ruleName, after.keyWithoutProtection, after.ruleName, access, reason, shiftsKey(shifts)}, "\x00")
+	key := strings.Join([]string{before.keyWithoutProtection, before.ruleName, after.keyWithoutProtection,
+		after.ruleName, access, reason, shiftsKey(shifts)}, "\x00")
 	at, known := d.changeIndex[key]
 	if !known {
 		at = len(d.changes)
 		d.changeIndex[key] = at
-		d.changes = append(d.changes, foundChange{before: before, after: after, change: BehaviorChange{Access: access, Reason: reason, Changes: listChangedParts(before, after), Protection: shifts, Policies: findSettingChanges(before, after), lost: found.lost}})
+		d.changes = append(d.changes, foundChange{before: before, after: after, change: BehaviorChange{Access: access,
+			Reason: reason, Changes: listChangedParts(before, after), Protection: shifts, Policies: findSettingChanges(
+				before, after), lost: found.lost}})
 	}
 	c := &d.changes[at]
 	c.classCount++
@@ -222,7 +236,8 @@ func (d *behaviorComparer) buildResult() error {
 	rank := map[string]int{AccessOpened: 0, "": 1, AccessClosed: 2}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &d.changes[i], &d.changes[j]
-		return cmp.Or(rank[a.change.Access]-rank[b.change.Access], requests.CompareSizes(&a.smallest.AnyClass().Request, &b.smallest.AnyClass().Request))
+		return cmp.Or(rank[a.change.Access]-rank[b.change.Access],
+			requests.CompareSizes(&a.smallest.AnyClass().Request, &b.smallest.AnyClass().Request))
 	})
 	for n, i := range order {
 		if n == maxBehaviorItems {
@@ -301,7 +316,8 @@ func (d *BehaviorDiff) News() []model.Problem { return d.news }
 // describeSide returns what a request gets on this side, with the reasons.
 func (s *behaviorEvaluator) describeSide(c *space.Class, got *classBehavior) (BehaviorSide, error) {
 	if c == nil {
-		return BehaviorSide{Outcome: string(request.NoMatch), Backends: []requests.RequestBackend{}, Protected: []string{}, Denied: []string{}, Why: []string{"no listener takes it"}}, nil
+		return BehaviorSide{Outcome: string(request.NoMatch), Backends: []requests.RequestBackend{},
+			Protected: []string{}, Denied: []string{}, Why: []string{"no listener takes it"}}, nil
 	}
 	a, err := s.matcher.Find(c.Request, request.Destination{Gateway: c.Entry.Gateway})
 	if err != nil {
@@ -311,8 +327,11 @@ func (s *behaviorEvaluator) describeSide(c *space.Class, got *classBehavior) (Be
 		return BehaviorSide{}, errors.New("comparing " + a.Request.Text + ": two answers about it differ")
 	}
 	r := s.collector.Resolution
-	out := BehaviorSide{Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Gateway: r.Node(a.Gateway).Ref.FullName(), Filters: a.Filters, Failing: a.Failing,
-		Backends: []requests.RequestBackend{}, Protected: append([]string{}, got.protected...), Denied: append([]string{}, got.denied...), Why: append([]string{}, a.Why...), filters: got.filters}
+	out := BehaviorSide{Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status,
+		Gateway: r.Node(a.Gateway).Ref.FullName(), Filters: a.Filters, Failing: a.Failing,
+		Backends: []requests.RequestBackend{}, Protected: append([]string{},
+			got.protected...), Denied: append([]string{}, got.denied...), Why: append([]string{}, a.Why...),
+		filters: got.filters}
 	if a.Listener != topology.None {
 		out.Listener = r.Node(a.Listener).Ref.Section
 	}

@@ -27,7 +27,8 @@ func behaviorOf(t *testing.T, before, after view.Input) *BehaviorDiff {
 	return out
 }
 
-// TestBehaviorOfRefactorings: what is renamed, reordered, split or moved without effect changes nothing for any request.
+// TestBehaviorOfRefactorings: what is renamed, reordered, split or moved without effect changes
+// nothing for any request.
 func TestBehaviorOfRefactorings(t *testing.T) {
 	done := map[string]int{}
 	for seed := range uint64(*behaviorSeeds) {
@@ -104,7 +105,8 @@ var refactorings = []edit{
 			}
 			half := viewtest.Copy([]viewtest.Doc{o})[0]
 			half["metadata"].(viewtest.Doc)["name"] = viewtest.Metadata(o, "name") + "-b"
-			o["spec"].(viewtest.Doc)["rules"], half["spec"].(viewtest.Doc)["rules"] = rules[:1], viewtest.SpecList(half, "rules")[1:]
+			o["spec"].(viewtest.Doc)["rules"], half["spec"].(viewtest.Doc)["rules"] = rules[:1], viewtest.SpecList(
+				half, "rules")[1:]
 			docs = append(docs, half)
 			for _, p := range viewtest.OfKinds(docs, "Cache") {
 				twin := twinOf(p, o, half)
@@ -131,7 +133,8 @@ var refactorings = []edit{
 				rule.(viewtest.Doc)["matches"], twin["matches"], twin["name"] = matches[:1], twin["matches"].([]any)[1:], "moved"
 				o["spec"].(viewtest.Doc)["rules"] = slices.Insert(viewtest.SpecList(o, "rules"), i+1, any(twin))
 				for _, p := range viewtest.OfKinds(docs, "Cache") {
-					if copy := twinOf(p, o, o); copy != nil && targetOf(p)["sectionName"] == rule.(viewtest.Doc)["name"] {
+					if copy := twinOf(p, o, o); copy != nil &&
+						targetOf(p)["sectionName"] == rule.(viewtest.Doc)["name"] {
 						targetOf(copy)["sectionName"] = "moved"
 						docs = append(docs, copy)
 					}
@@ -159,7 +162,8 @@ func targetOf(p viewtest.Doc) viewtest.Doc {
 
 // twinOf is a copy of a policy of a route for another route; nil if it is none of the route's.
 func twinOf(p, of, to viewtest.Doc) viewtest.Doc {
-	if targetOf(p)["kind"] != "HTTPRoute" || targetOf(p)["name"] != viewtest.Metadata(of, "name") || viewtest.Metadata(p, "namespace") != viewtest.Metadata(of, "namespace") {
+	if targetOf(p)["kind"] != "HTTPRoute" || targetOf(p)["name"] != viewtest.Metadata(of, "name") ||
+		viewtest.Metadata(p, "namespace") != viewtest.Metadata(of, "namespace") {
 		return nil
 	}
 	out := viewtest.Copy([]viewtest.Doc{p})[0]
@@ -168,8 +172,8 @@ func twinOf(p, of, to viewtest.Doc) viewtest.Doc {
 	return out
 }
 
-// TestBehaviorOfMutations: every change that the comparison tells is one by the answers to its request alone; where it tells none, requests
-// that are drawn get the same.
+// TestBehaviorOfMutations: every change that the comparison tells is one by the answers to its
+// request alone; where it tells none, requests that are drawn get the same.
 func TestBehaviorOfMutations(t *testing.T) {
 	done, told := map[string]int{}, map[string]int{}
 	for seed := range uint64(*behaviorSeeds) {
@@ -220,7 +224,8 @@ func confirm(t *testing.T, name string, before, after view.Input, c *BehaviorCha
 			continue
 		}
 		if string(a.Outcome) != told.Outcome || a.Status != told.Status {
-			t.Fatalf("%s: %s is told to be %s %d, and is %s %d", name, c.Command, told.Outcome, told.Status, a.Outcome, a.Status)
+			t.Fatalf("%s: %s is told to be %s %d, and is %s %d", name, c.Command, told.Outcome, told.Status,
+				a.Outcome, a.Status)
 		}
 		got[i] = facts(in.Resolution, a)
 	}
@@ -270,7 +275,8 @@ func askAt(t *testing.T, in view.Input, r request.Request, gateway string) *requ
 func unchanged(t *testing.T, d viewtest.Generator, name string, before, after view.Input, out *BehaviorDiff) {
 	t.Helper()
 	for range 12 {
-		url := "http://" + viewtest.Pick(d, "a.b.com", "x.b.com", "z.com", "b.com") + viewtest.Pick(d, "/", "/a", "/a/b", "/a/x", "/c", "/d") + viewtest.Pick(d, "", "?q=1", "?q=2")
+		url := "http://" + viewtest.Pick(d, "a.b.com", "x.b.com", "z.com", "b.com") + viewtest.Pick(d, "/", "/a",
+			"/a/b", "/a/x", "/c", "/d") + viewtest.Pick(d, "", "?q=1", "?q=2")
 		o := request.Options{}
 		if d.Chance(40) {
 			o.Headers = []string{"x: " + viewtest.Pick(d, "1", "2", "3")}
@@ -300,7 +306,8 @@ func TestReadAccessLog(t *testing.T) {
 		`1.2.3.4 - bob [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23 "http://x" "ua"`:         "GET  /a",
 		`shop.example.com:80 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23`:       "GET shop.example.com:80 /a",
 		`1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET http://shop.example.com/a HTTP/1.1" 200 23`:    "GET shop.example.com /a",
-		`{"level":"info"}`: "", `{"broken`: "", `words`: "", `x "GET" y`: "", `1.2.3.4 - - [t] "\x16\x03\x01" 400 1`: "", `a b "GET /a HTTP/1.1"`: "",
+		`{"level":"info"}`: "", `{"broken`: "", `words`: "", `x "GET" y`: "",
+		`1.2.3.4 - - [t] "\x16\x03\x01" 400 1`: "", `a b "GET /a HTTP/1.1"`: "",
 	} {
 		l, err := ReadAccessLog(strings.NewReader("\n" + line + "\n\n" + line))
 		if err != nil || l.lines != 2 {

@@ -24,9 +24,11 @@ func listChangedParts(before, after *classBehavior) []string {
 	add(BehaviorOutcome, before.outcome != after.outcome)
 	add(BehaviorBackends, before.backends != after.backends)
 	add(BehaviorFilters, before.filterKey != after.filterKey)
-	add(BehaviorPolicies, !slices.EqualFunc(before.settings, after.settings, func(a, b settingInForce) bool { return a.nameKey() == b.nameKey() && a.text == b.text }))
+	add(BehaviorPolicies, !slices.EqualFunc(before.settings, after.settings,
+		func(a, b settingInForce) bool { return a.nameKey() == b.nameKey() && a.text == b.text }))
 	add(BehaviorDecision, before.decisions != after.decisions)
-	add(BehaviorProtection, before.reaches && after.reaches && before.protection.VerdictsKey() != after.protection.VerdictsKey())
+	add(BehaviorProtection, before.reaches && after.reaches &&
+		before.protection.VerdictsKey() != after.protection.VerdictsKey())
 	return out
 }
 
@@ -56,7 +58,8 @@ func findSettingChanges(before, after *classBehavior) []SettingChange {
 		case a == nil:
 			out = append(out, SettingChange{PolicyKind: b.kind, At: b.at, Name: b.name, Before: b.value})
 		case a.text != b.text:
-			out = append(out, SettingChange{PolicyKind: b.kind, At: b.at, Name: b.name, Before: b.value, After: a.value})
+			out = append(out, SettingChange{PolicyKind: b.kind, At: b.at, Name: b.name, Before: b.value,
+				After: a.value})
 		}
 	}
 	for _, key := range second {

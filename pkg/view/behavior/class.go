@@ -26,20 +26,24 @@ type classBehavior struct {
 	keyWithoutProtection string // all of that but the properties of the request
 	ruleName             string // which rule takes them
 
-	outcome, backends  string
-	filters            []any
-	filterKey          string // the filters and the other fields of the rule, as they are compared
-	settings           []settingInForce
-	decisions          string
-	reaches            bool                   // a backend gets them
-	protected, denied  []string               // the policy kinds that keep requests out, and those that deny these
-	unread             []string               // filters of kinds without a descriptor, which may keep requests out
-	unexplainedDenials []string               // of the kinds that deny these, those of which it is not known how they protect
-	unjudged           []string               // the policy kinds that decide about these, if neither the decision nor what they protect is known
-	protection         *protection.Protection // of requests that a backend gets
-	delegated          bool                   // to routes that are not followed
-	doubt              string                 // why it is not known what they get; "": it is
-	onlyOrderUnknown   bool                   // it is only not known which of several rules with the same matches comes first
+	outcome, backends string
+	filters           []any
+	filterKey         string // the filters and the other fields of the rule, as they are compared
+	settings          []settingInForce
+	decisions         string
+	reaches           bool     // a backend gets them
+	protected, denied []string // the policy kinds that keep requests out, and those that deny these
+	unread            []string // filters of kinds without a descriptor, which may keep requests out
+	// of the kinds that deny these, those of which it is not known how they protect
+	unexplainedDenials []string
+	// the policy kinds that decide about these, if neither the decision nor what they protect is
+	// known
+	unjudged   []string
+	protection *protection.Protection // of requests that a backend gets
+	delegated  bool                   // to routes that are not followed
+	doubt      string                 // why it is not known what they get; "": it is
+	// it is only not known which of several rules with the same matches comes first
+	onlyOrderUnknown bool
 }
 
 // settingInForce is a setting in force on the path of a request.
@@ -67,8 +71,10 @@ type behaviorEvaluator struct {
 
 func newBehaviorEvaluator(in view.Input, q *Query) *behaviorEvaluator {
 	c := collect.NewForRequests(in.Resolution, q.Kinds)
-	return &behaviorEvaluator{collector: c, writer: requests.Writer{Collector: c, Judges: in.Judges}, matcher: in.Matcher, protectingKinds: q.Protects,
-		protector: protection.NewProtector(in.Resolution, in.Matcher, in.Judges, nil), decisionProblems: map[string]bool{}, cache: map[string]*classBehavior{}, reported: map[string]bool{}}
+	return &behaviorEvaluator{collector: c, writer: requests.Writer{Collector: c, Judges: in.Judges},
+		matcher: in.Matcher, protectingKinds: q.Protects,
+		protector: protection.NewProtector(in.Resolution, in.Matcher, in.Judges,
+			nil), decisionProblems: map[string]bool{}, cache: map[string]*classBehavior{}, reported: map[string]bool{}}
 }
 
 func (s *behaviorEvaluator) allProblems() []model.Problem {
@@ -123,7 +129,8 @@ func (s *behaviorEvaluator) evaluatePath(a *request.Answer) *classBehavior {
 	if a.Status != 0 && outcome != request.Redirect {
 		out.outcome += " " + strconv.Itoa(a.Status)
 	}
-	out.reaches = outcome == request.Matched || outcome == request.Passthrough || outcome == request.BackendError && len(protect.AbsentBackends(s.collector.Resolution, a)) > 0
+	out.reaches = outcome == request.Matched || outcome == request.Passthrough || outcome == request.BackendError &&
+		len(protect.AbsentBackends(s.collector.Resolution, a)) > 0
 	if a.Rule != topology.None {
 		s.readRule(a, out)
 		for _, item := range s.writer.FindEffective(a) {
@@ -133,7 +140,8 @@ func (s *behaviorEvaluator) evaluatePath(a *request.Answer) *classBehavior {
 		s.collector.MarkVisited(requests.EntryNodes(a))
 	}
 	slices.SortStableFunc(out.settings, func(a, b settingInForce) int {
-		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.at, b.at), cmp.Compare(a.order, b.order), strings.Compare(a.name, b.name))
+		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.at, b.at), cmp.Compare(a.order, b.order),
+			strings.Compare(a.name, b.name))
 	})
 	slices.Sort(out.protected)
 	out.protected = slices.Compact(out.protected)
@@ -186,7 +194,8 @@ func (s *behaviorEvaluator) readFilter(route *model.Object, f model.Body, prefix
 	out.filters = append(out.filters, f.Value())
 	text := string(model.AppendJSON(nil, f))
 	if f.Text("type") == "ExtensionRef" {
-		ref := model.Ref{Group: f.Text("extensionRef", "group"), Kind: f.Text("extensionRef", "kind"), Namespace: route.Ref.Namespace, Name: f.Text("extensionRef", "name")}
+		ref := model.Ref{Group: f.Text("extensionRef", "group"), Kind: f.Text("extensionRef", "kind"),
+			Namespace: route.Ref.Namespace, Name: f.Text("extensionRef", "name")}
 		if o := s.collector.Resolution.Snapshot.Get(ref); o != nil {
 			text = ref.Kind + string(model.AppendJSON(nil, o.Body.Field("spec")))
 		}

@@ -36,28 +36,39 @@ const (
 // BehaviorDiff answers `diff --behavior`.
 type BehaviorDiff struct {
 	view.Envelope
-	Classes   int                 `json:"classes"`           // of requests, that no rule of either side tells apart
-	Changed   int                 `json:"changed"`           // classes for which something changes
-	Opened    int                 `json:"opened"`            // of these, that reach a backend and were not let through, reached none, or met a protection that is gone
-	Closed    int                 `json:"closed"`            // of these, of which the opposite is true
-	Loses     diff.PropertyCounts `json:"loses"`             // the classes that get through before and after, by the property that held and fails
-	Items     []BehaviorChange    `json:"items"`             // the changes: those that open something first, then the smallest request first
-	More      int                 `json:"more"`              // further changes
-	Undecided []prove.Undecided   `json:"undecided"`         // what could not be decided, and may be a change
-	LeftOut   []string            `json:"leftOut"`           // what may get requests as well and is not compared, a sentence each
-	Protects  []string            `json:"protects"`          // the policy kinds that keep requests out, as Kind.group, of those that are in the inputs
-	Traffic   *Traffic            `json:"traffic,omitempty"` // what an access log says of the shares
+	Classes int `json:"classes"` // of requests, that no rule of either side tells apart
+	Changed int `json:"changed"` // classes for which something changes
+	// of these, that reach a backend and were not let through, reached none, or met a protection
+	// that is gone
+	Opened int `json:"opened"`
+	Closed int `json:"closed"` // of these, of which the opposite is true
+	// the classes that get through before and after, by the property that held and fails
+	Loses diff.PropertyCounts `json:"loses"`
+	// the changes: those that open something first, then the smallest request first
+	Items     []BehaviorChange  `json:"items"`
+	More      int               `json:"more"`      // further changes
+	Undecided []prove.Undecided `json:"undecided"` // what could not be decided, and may be a change
+	// what may get requests as well and is not compared, a sentence each
+	LeftOut []string `json:"leftOut"`
+	// the policy kinds that keep requests out, as Kind.group, of those that are in the inputs
+	Protects []string `json:"protects"`
+	Traffic  *Traffic `json:"traffic,omitempty"` // what an access log says of the shares
 
 	news        []model.Problem
 	accessKnown bool // it is known who gets access
 }
 
-// BehaviorChange is one change of what requests get, for all classes of requests for which it is the same and the same rules take them.
+// BehaviorChange is one change of what requests get, for all classes of requests for which it is
+// the same and the same rules take them.
 type BehaviorChange struct {
-	Changes  []string             `json:"changes"`            // what changes: Outcome, Backends, Filters, Policies, Decision, Protection
-	Access   string               `json:"access,omitempty"`   // Opened: a backend gets requests that it did not get, or that were held back; Closed: the opposite
-	Reason   string               `json:"reason,omitempty"`   // of Opened: what held them back before
-	Command  string               `json:"command"`            // that makes the smallest of these requests: curl, or grpcurl
+	// what changes: Outcome, Backends, Filters, Policies, Decision, Protection
+	Changes []string `json:"changes"`
+	// Opened: a backend gets requests that it did not get, or that were held back; Closed: the
+	// opposite
+	Access string `json:"access,omitempty"`
+	Reason string `json:"reason,omitempty"` // of Opened: what held them back before
+	// that makes the smallest of these requests: curl, or grpcurl
+	Command  string               `json:"command"`
 	Request  requests.RequestText `json:"request"`            // it
 	Classes  []ChangedClass       `json:"classes"`            // of requests for which this changes, at most 20
 	More     int                  `json:"more"`               // further classes
@@ -66,7 +77,8 @@ type BehaviorChange struct {
 	Policies []SettingChange      `json:"policies,omitempty"` // the settings in force that are not the same
 	Traffic  *TrafficShare        `json:"traffic,omitempty"`  // which share of the logged requests it touches
 
-	// Protection are the properties of the requests of which not the same is true, where a backend gets them before and after.
+	// Protection are the properties of the requests of which not the same is true, where a backend
+	// gets them before and after.
 	Protection []PropertyShift `json:"protection,omitempty"`
 
 	lost []lostProperty
@@ -87,25 +99,29 @@ type ChangedClass struct {
 
 // BehaviorSide is what a request gets on one side.
 type BehaviorSide struct {
-	Outcome   string                    `json:"outcome"`            // as `request` says it
-	Assumed   string                    `json:"assumed,omitempty"`  // of a Conditional outcome: if what is not known changes nothing
-	Status    int                       `json:"status,omitempty"`   // where the Gateway answers by itself
-	Location  string                    `json:"location,omitempty"` // of a redirect
-	Gateway   string                    `json:"gateway,omitempty"`  // namespace/name; absent where this side has no such Gateway or port
-	Listener  string                    `json:"listener,omitempty"` // its name
-	Route     *model.Ref                `json:"route,omitempty"`    // that takes it; names are not compared
-	Rule      *int                      `json:"rule,omitempty"`     // counted from 0
-	Backends  []requests.RequestBackend `json:"backends"`           // usable ones
-	Failing   string                    `json:"failing,omitempty"`  // which share of the requests fails, and why
-	Filters   []string                  `json:"filters,omitempty"`  // of the rule, by type
-	Protected []string                  `json:"protected"`          // the policy kinds that keep requests out and are in force on the way
-	Denied    []string                  `json:"denied"`             // the policy kinds that deny it
-	Why       []string                  `json:"why"`                // the comparisons that decided
+	Outcome string `json:"outcome"` // as `request` says it
+	// of a Conditional outcome: if what is not known changes nothing
+	Assumed  string `json:"assumed,omitempty"`
+	Status   int    `json:"status,omitempty"`   // where the Gateway answers by itself
+	Location string `json:"location,omitempty"` // of a redirect
+	// namespace/name; absent where this side has no such Gateway or port
+	Gateway  string                    `json:"gateway,omitempty"`
+	Listener string                    `json:"listener,omitempty"` // its name
+	Route    *model.Ref                `json:"route,omitempty"`    // that takes it; names are not compared
+	Rule     *int                      `json:"rule,omitempty"`     // counted from 0
+	Backends []requests.RequestBackend `json:"backends"`           // usable ones
+	Failing  string                    `json:"failing,omitempty"`  // which share of the requests fails, and why
+	Filters  []string                  `json:"filters,omitempty"`  // of the rule, by type
+	// the policy kinds that keep requests out and are in force on the way
+	Protected []string `json:"protected"`
+	Denied    []string `json:"denied"` // the policy kinds that deny it
+	Why       []string `json:"why"`    // the comparisons that decided
 
 	filters []any
 }
 
-// SettingChange is a setting in force on the way of a request that is not the same before and after.
+// SettingChange is a setting in force on the way of a request that is not the same before and
+// after.
 type SettingChange struct {
 	PolicyKind string `json:"policyKind"` // Kind.group
 	At         string `json:"at"`         // the kind of object at which it is in force; of a backend with its name

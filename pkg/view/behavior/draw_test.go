@@ -27,7 +27,8 @@ func facts(r *resolve.Resolution, a *request.Answer) string {
 	}
 	for _, e := range out.Effective {
 		for _, rule := range e.Rules {
-			settings = append(settings, fmt.Sprint(e.PolicyKind, e.Target.Kind, e.Target.Section != "", rule.Name, rule.Value))
+			settings = append(settings, fmt.Sprint(e.PolicyKind, e.Target.Kind, e.Target.Section != "",
+				rule.Name, rule.Value))
 		}
 	}
 	filters := ""

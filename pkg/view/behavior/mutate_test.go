@@ -17,7 +17,8 @@ func rulesOf(docs []viewtest.Doc) []viewtest.Doc {
 	return out
 }
 
-func inRule(change func(viewtest.Generator, viewtest.Doc) bool) func(viewtest.Generator, []viewtest.Doc) []viewtest.Doc {
+func inRule(change func(viewtest.Generator, viewtest.Doc) bool) func(viewtest.Generator,
+	[]viewtest.Doc) []viewtest.Doc {
 	return func(d viewtest.Generator, docs []viewtest.Doc) []viewtest.Doc {
 		rules := rulesOf(docs)
 		d.Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
@@ -30,13 +31,15 @@ func inRule(change func(viewtest.Generator, viewtest.Doc) bool) func(viewtest.Ge
 	}
 }
 
-func inMatch(change func(viewtest.Generator, viewtest.Doc) bool) func(viewtest.Generator, []viewtest.Doc) []viewtest.Doc {
+func inMatch(change func(viewtest.Generator, viewtest.Doc) bool) func(viewtest.Generator,
+	[]viewtest.Doc) []viewtest.Doc {
 	return inRule(func(d viewtest.Generator, rule viewtest.Doc) bool {
 		return change(d, viewtest.Pick(d, rule["matches"].([]any)...).(viewtest.Doc))
 	})
 }
 
-func inObject(kind string, change func(viewtest.Generator, viewtest.Doc) bool) func(viewtest.Generator, []viewtest.Doc) []viewtest.Doc {
+func inObject(kind string, change func(viewtest.Generator, viewtest.Doc) bool) func(viewtest.Generator,
+	[]viewtest.Doc) []viewtest.Doc {
 	return func(d viewtest.Generator, docs []viewtest.Doc) []viewtest.Doc {
 		all := viewtest.OfKinds(docs, kind)
 		d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -59,7 +62,8 @@ func withoutOne(kind string) func(viewtest.Generator, []viewtest.Doc) []viewtest
 }
 
 func filterDoc(value string) viewtest.Doc {
-	return viewtest.Doc{"type": "RequestHeaderModifier", "requestHeaderModifier": viewtest.Doc{"set": []any{viewtest.Doc{"name": "x-a", "value": value}}}}
+	return viewtest.Doc{"type": "RequestHeaderModifier",
+		"requestHeaderModifier": viewtest.Doc{"set": []any{viewtest.Doc{"name": "x-a", "value": value}}}}
 }
 
 var mutations = []edit{
@@ -121,7 +125,8 @@ var mutations = []edit{
 		return had
 	})},
 	{"redirect", inRule(func(d viewtest.Generator, rule viewtest.Doc) bool {
-		rule["filters"] = []any{viewtest.Doc{"type": "RequestRedirect", "requestRedirect": viewtest.Doc{"scheme": "https"}}}
+		rule["filters"] = []any{viewtest.Doc{"type": "RequestRedirect",
+			"requestRedirect": viewtest.Doc{"scheme": "https"}}}
 		return true
 	})},
 	{"timeout", inRule(func(d viewtest.Generator, rule viewtest.Doc) bool {
@@ -164,7 +169,8 @@ var mutations = []edit{
 		return len(viewtest.SpecList(o, "listeners")) > 0
 	})},
 	{"allowed routes", inObject("Gateway", func(d viewtest.Generator, o viewtest.Doc) bool {
-		viewtest.SpecList(o, "listeners")[0].(viewtest.Doc)["allowedRoutes"] = viewtest.Doc{"namespaces": viewtest.Doc{"from": "Same"}}
+		viewtest.SpecList(o, "listeners")[0].(viewtest.Doc)["allowedRoutes"] = viewtest.Doc{"namespaces": viewtest.Doc{
+			"from": "Same"}}
 		return true
 	})},
 	{"grant removed", withoutOne("ReferenceGrant")},

@@ -52,22 +52,28 @@ func shut(_ protect.Input, g protect.Gate) []protect.Gate {
 // guardedSide is a side with a Gateway, the route a/r of some rules, and other objects.
 func guardedSide(t *testing.T, rules string, docs ...string) view.Input {
 	t.Helper()
-	route := fmt.Sprintf(`{apiVersion: %s/v1, kind: HTTPRoute, metadata: {name: r, namespace: a}, spec: {parentRefs: [{name: gw}], hostnames: [a.test], rules: [%s]}}`, viewtest.GatewayGroup, rules)
-	gw := fmt.Sprintf(`{apiVersion: %s/v1, kind: Gateway, metadata: {name: gw, namespace: a}, spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}}`, viewtest.GatewayGroup)
-	r := viewtest.ResolvedAs(t, guardKinds, descriptor.Functions{Gates: []string{"exempt", "shut"}}, append([]string{gw, route}, docs...)...)
-	return view.Input{Resolution: r, Matcher: request.NewMatcher(r.Graph, model.Settings{}), Judges: view.Judges{Gates: protect.Functions{"exempt": exempt, "shut": shut}}}
+	route := fmt.Sprintf(
+		`{apiVersion: %s/v1, kind: HTTPRoute, metadata: {name: r, namespace: a}, spec: {parentRefs: [{name: gw}], hostnames: [a.test], rules: [%s]}}`, viewtest.GatewayGroup, rules)
+	gw := fmt.Sprintf(
+		`{apiVersion: %s/v1, kind: Gateway, metadata: {name: gw, namespace: a}, spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}}`, viewtest.GatewayGroup)
+	r := viewtest.ResolvedAs(t, guardKinds, descriptor.Functions{Gates: []string{"exempt", "shut"}},
+		append([]string{gw, route}, docs...)...)
+	return view.Input{Resolution: r, Matcher: request.NewMatcher(r.Graph, model.Settings{}),
+		Judges: view.Judges{Gates: protect.Functions{"exempt": exempt, "shut": shut}}}
 }
 
 const oneRule = `{name: one, backendRefs: [{name: s, port: 80}]}`
 
-// guard is a policy for a Gateway or route of namespace a, or a rule of it: KIND/NAME or KIND/NAME/RULE.
+// guard is a policy for a Gateway or route of namespace a, or a rule of it: KIND/NAME or
+// KIND/NAME/RULE.
 func guard(target, spec string) string {
 	parts := append(strings.Split(target, "/"), "")
 	section := ""
 	if parts[2] != "" {
 		section = ", sectionName: " + parts[2]
 	}
-	return fmt.Sprintf(`{apiVersion: x.io/v1, kind: Guard, metadata: {name: %s, namespace: a}, spec: {targetRefs: [{group: %s, kind: %s, name: %s%s}], %s}}`,
+	return fmt.Sprintf(
+		`{apiVersion: x.io/v1, kind: Guard, metadata: {name: %s, namespace: a}, spec: {targetRefs: [{group: %s, kind: %s, name: %s%s}], %s}}`,
 		strings.ToLower(strings.ReplaceAll(target, "/", "-")), viewtest.GatewayGroup, parts[0], parts[1], section, spec)
 }
 
@@ -99,52 +105,89 @@ func TestProtectionOfChanges(t *testing.T) {
 		loses, weakens, gains string
 		opened, decided       bool
 	}{
-		"nothing changes":       {before: sideWith(oneRule, login), after: sideWith(oneRule, login), decided: true},
-		"a login goes":          {before: sideWith(oneRule, login), after: sideWith(oneRule), loses: "authentication 1", opened: true, decided: true},
-		"a login comes":         {before: sideWith(oneRule), after: sideWith(oneRule, login), gains: "authentication 1", decided: true},
-		"from another level":    {before: sideWith(twoRules, login), after: sideWith(twoRules, guard("Gateway/gw", "login: {realm: y}")), decided: true},
-		"becomes optional":      {before: sideWith(twoRules, login), after: sideWith(twoRules, guard("HTTPRoute/r", "login: {optional: true}")), loses: "authentication 2", opened: true, decided: true},
-		"under a condition":     {before: sideWith(oneRule, login), after: sideWith(oneRule, guard("HTTPRoute/r", "login: {when: x}")), weakens: "authentication 1"},
-		"a condition goes too":  {before: sideWith(oneRule, guard("HTTPRoute/r", "login: {when: x}")), after: sideWith(oneRule)},
-		"of one rule":           {before: sideWith(twoRules, login), after: sideWith(twoRules, login, guard("HTTPRoute/r/two", "login: {optional: true}")), loses: "authentication 1", opened: true, decided: true},
-		"an exemption":          {before: sideWith(oneRule, login), after: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /health}")), loses: "authentication 1", opened: true, decided: true},
-		"a narrower exemption":  {before: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /h}")), after: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /h/x}")), decided: true},
-		"another exemption":     {before: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /h}")), after: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /i}")), opened: true, decided: true},
-		"the only address list": {before: sideWith(oneRule, guard("HTTPRoute/r", "from: [10.0.0.0/8]")), after: sideWith(oneRule), loses: "ipList 1", opened: true, decided: true},
-		"a limit is only tried": {before: sideWith(oneRule, guard("HTTPRoute/r", "limit: {n: 1}")), after: sideWith(oneRule, guard("HTTPRoute/r", "limit: {n: 1, dry: true}")), loses: "rateLimit 1", decided: true},
-		"a certificate for a login": {before: sideWith(oneRule, guard("HTTPRoute/r", "certificate: x")), after: sideWith(oneRule, login),
-			loses: "clientCertificate 1", opened: true, decided: true},
-		"a login for a decision": {before: sideWith(oneRule, guard("HTTPRoute/r", "allow: x")), after: sideWith(oneRule, login),
-			loses: "authorization 1", gains: "authentication 1", opened: true, decided: true},
-		"a filter goes":       {before: sideWith(filtered), after: sideWith(oneRule), loses: "authorization 1", opened: true, decided: true},
-		"a filter comes":      {before: sideWith(oneRule), after: sideWith(filtered), gains: "authorization 1", decided: true},
-		"begins to redirect":  {before: sideWith(oneRule, login), after: sideWith(away, login), gains: "httpsRedirect 1", decided: true},
-		"redirects no more":   {before: sideWith(away), after: sideWith(oneRule), loses: "httpsRedirect 1", opened: true, decided: true},
-		"redirected to login": {before: sideWith(away), after: sideWith(oneRule, login), loses: "httpsRedirect 1", decided: true},
-		"a rule goes":         {before: sideWith(twoRules, login), after: sideWith(oneRule, login), decided: true},
-		"a new rule is open": {before: sideWith(oneRule, login), after: sideWith(twoRules, guard("HTTPRoute/r/one", "login: {realm: x}")),
+		"nothing changes": {before: sideWith(oneRule, login), after: sideWith(oneRule, login), decided: true},
+		"a login goes": {before: sideWith(oneRule, login), after: sideWith(oneRule),
+			loses: "authentication 1", opened: true, decided: true},
+		"a login comes": {before: sideWith(oneRule), after: sideWith(oneRule, login),
+			gains: "authentication 1", decided: true},
+		"from another level": {before: sideWith(twoRules, login), after: sideWith(twoRules,
+			guard("Gateway/gw", "login: {realm: y}")), decided: true},
+		"becomes optional": {before: sideWith(twoRules, login), after: sideWith(twoRules,
+			guard("HTTPRoute/r", "login: {optional: true}")), loses: "authentication 2", opened: true, decided: true},
+		"under a condition": {before: sideWith(oneRule, login),
+			after: sideWith(oneRule, guard("HTTPRoute/r", "login: {when: x}")), weakens: "authentication 1"},
+		"a condition goes too": {before: sideWith(oneRule, guard("HTTPRoute/r", "login: {when: x}")),
+			after: sideWith(oneRule)},
+		"of one rule": {before: sideWith(twoRules, login), after: sideWith(twoRules, login,
+			guard("HTTPRoute/r/two", "login: {optional: true}")), loses: "authentication 1", opened: true,
+			decided: true},
+		"an exemption": {before: sideWith(oneRule, login),
+			after: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /health}")), loses: "authentication 1",
 			opened: true, decided: true},
-		"nobody, then everybody": {before: sideWith(oneRule, guard("HTTPRoute/r", "closed: true")), after: sideWith(oneRule),
+		"a narrower exemption": {before: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /h}")),
+			after: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /h/x}")), decided: true},
+		"another exemption": {before: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /h}")),
+			after: sideWith(oneRule, guard("HTTPRoute/r", "login: {except: /i}")), opened: true, decided: true},
+		"the only address list": {before: sideWith(oneRule, guard("HTTPRoute/r", "from: [10.0.0.0/8]")),
+			after: sideWith(oneRule), loses: "ipList 1", opened: true, decided: true},
+		"a limit is only tried": {before: sideWith(oneRule, guard("HTTPRoute/r", "limit: {n: 1}")),
+			after: sideWith(oneRule, guard("HTTPRoute/r", "limit: {n: 1, dry: true}")), loses: "rateLimit 1",
+			decided: true},
+		"a certificate for a login": {before: sideWith(oneRule, guard("HTTPRoute/r", "certificate: x")),
+			after: sideWith(oneRule, login),
+			loses: "clientCertificate 1", opened: true, decided: true},
+		"a login for a decision": {before: sideWith(oneRule, guard("HTTPRoute/r", "allow: x")),
+			after: sideWith(oneRule, login),
+			loses: "authorization 1", gains: "authentication 1", opened: true, decided: true},
+		"a filter goes": {before: sideWith(filtered), after: sideWith(oneRule), loses: "authorization 1",
+			opened: true, decided: true},
+		"a filter comes": {before: sideWith(oneRule), after: sideWith(filtered), gains: "authorization 1",
+			decided: true},
+		"begins to redirect": {before: sideWith(oneRule, login), after: sideWith(away, login),
+			gains: "httpsRedirect 1", decided: true},
+		"redirects no more": {before: sideWith(away), after: sideWith(oneRule), loses: "httpsRedirect 1",
+			opened: true, decided: true},
+		"redirected to login": {before: sideWith(away), after: sideWith(oneRule, login), loses: "httpsRedirect 1",
+			decided: true},
+		"a rule goes": {before: sideWith(twoRules, login), after: sideWith(oneRule, login), decided: true},
+		"a new rule is open": {before: sideWith(oneRule, login), after: sideWith(twoRules,
+			guard("HTTPRoute/r/one", "login: {realm: x}")),
+			opened: true, decided: true},
+		"nobody, then everybody": {before: sideWith(oneRule, guard("HTTPRoute/r", "closed: true")),
+			after: sideWith(oneRule),
 			loses: "authentication 1, authorization 1, clientCertificate 1, ipList 1", opened: true, decided: true},
-		"nobody, then a login": {before: sideWith(oneRule, guard("HTTPRoute/r", "closed: true")), after: sideWith(oneRule, login),
+		"nobody, then a login": {before: sideWith(oneRule, guard("HTTPRoute/r", "closed: true")),
+			after: sideWith(oneRule, login),
 			loses: "authorization 1, clientCertificate 1, ipList 1", decided: true},
-		"everybody, then nobody": {before: sideWith(oneRule), after: sideWith(oneRule, guard("HTTPRoute/r", "closed: true")),
+		"everybody, then nobody": {before: sideWith(oneRule),
+			after: sideWith(oneRule, guard("HTTPRoute/r", "closed: true")),
 			gains: "authentication 1, authorization 1, clientCertificate 1, ipList 1", decided: true},
-		"a limit, then nobody":         {before: sideWith(oneRule, guard("HTTPRoute/r", "login: {x: y}, limit: {n: 1}")), after: sideWith(oneRule, guard("HTTPRoute/r", "login: {x: y}, closed: true")), gains: "authorization 1, clientCertificate 1, ipList 1", decided: true},
-		"what nobody describes goes":   {before: sideWith(oneRule, unread), after: sideWith(oneRule)},
-		"what nobody describes stays":  {before: sideWith(oneRule, unread), after: sideWith(oneRule, unread), decided: true},
-		"for what nobody describes":    {before: sideWith(oneRule, login), after: sideWith(oneRule, unread), weakens: "authentication 1"},
-		"beside what nobody describes": {before: sideWith(oneRule, login), after: sideWith(oneRule, login, unread), decided: true},
-		"the Service is not in files":  {before: side{oneRule, []string{login, namespaceDoc}}, after: side{oneRule, []string{namespaceDoc}}, loses: "authentication 1", opened: true, decided: true},
-		"the Service comes into files": {before: side{oneRule, []string{namespaceDoc}}, after: side{oneRule, []string{namespaceDoc, service}}, decided: true},
+		"a limit, then nobody": {before: sideWith(oneRule,
+			guard("HTTPRoute/r", "login: {x: y}, limit: {n: 1}")), after: sideWith(oneRule, guard("HTTPRoute/r",
+			"login: {x: y}, closed: true")), gains: "authorization 1, clientCertificate 1, ipList 1", decided: true},
+		"what nobody describes goes": {before: sideWith(oneRule, unread), after: sideWith(oneRule)},
+		"what nobody describes stays": {before: sideWith(oneRule, unread), after: sideWith(oneRule, unread),
+			decided: true},
+		"for what nobody describes": {before: sideWith(oneRule, login), after: sideWith(oneRule, unread),
+			weakens: "authentication 1"},
+		"beside what nobody describes": {before: sideWith(oneRule, login), after: sideWith(oneRule, login, unread),
+			decided: true},
+		"the Service is not in files": {before: side{oneRule, []string{login, namespaceDoc}},
+			after: side{oneRule, []string{namespaceDoc}}, loses: "authentication 1", opened: true, decided: true},
+		"the Service comes into files": {before: side{oneRule, []string{namespaceDoc}},
+			after: side{oneRule, []string{namespaceDoc, service}}, decided: true},
 	} {
-		before, after := guardedSide(t, c.before.rules, c.before.docs...), guardedSide(t, c.after.rules, c.after.docs...)
+		before, after := guardedSide(t, c.before.rules, c.before.docs...), guardedSide(t, c.after.rules,
+			c.after.docs...)
 		d := diff.Compare(before, after, diff.Query{})
-		got := [3]string{counts(d.Summary.Protection.Loses), counts(d.Summary.Protection.Weakens), counts(d.Summary.Protection.Gains)}
+		got := [3]string{counts(d.Summary.Protection.Loses), counts(d.Summary.Protection.Weakens),
+			counts(d.Summary.Protection.Gains)}
 		if want := [3]string{c.loses, c.weakens, c.gains}; got != want {
 			t.Errorf("%s: rules lose, may lose and gain %q, want %q", name, got, want)
 		}
-		if first := strings.Join(d.Headline(), " "); c.loses != "" && !strings.HasPrefix(first, "1 rule loses "+strings.Fields(c.loses)[0]) && !strings.HasPrefix(first, "2 rules lose "+strings.Fields(c.loses)[0]) {
+		if first := strings.Join(d.Headline(), " "); c.loses != "" &&
+			!strings.HasPrefix(first, "1 rule loses "+strings.Fields(c.loses)[0]) &&
+			!strings.HasPrefix(first, "2 rules lose "+strings.Fields(c.loses)[0]) {
 			t.Errorf("%s: the first line is %q", name, first)
 		}
 		b := behaviorOf(t, before, after)
@@ -156,10 +199,12 @@ func TestProtectionOfChanges(t *testing.T) {
 
 const namespaceDoc = `{apiVersion: v1, kind: Namespace, metadata: {name: a}}`
 
-// TestLostProperty: the change says what is lost, by which gate it held, and why it does not any more.
+// TestLostProperty: the change says what is lost, by which gate it held, and why it does not any
+// more.
 func TestLostProperty(t *testing.T) {
 	before := guardedSide(t, oneRule, guard("HTTPRoute/r", "login: {realm: x}"), viewtest.ServiceDoc("a", "s"))
-	after := guardedSide(t, oneRule, guard("HTTPRoute/r", "login: {realm: x, optional: true}"), viewtest.ServiceDoc("a", "s"))
+	after := guardedSide(t, oneRule, guard("HTTPRoute/r", "login: {realm: x, optional: true}"),
+		viewtest.ServiceDoc("a", "s"))
 	b := behaviorOf(t, before, after)
 	want := "authentication (login of Guard a/httproute-r) is lost: login.optional of Guard a/httproute-r lets requests without a credential in"
 	if len(b.Items) != 1 || b.Items[0].Reason != want || !strings.Contains(b.Headline(), "1 loses authentication") {
@@ -175,7 +220,8 @@ func TestLostProperty(t *testing.T) {
 	}
 }
 
-// TestProtectionMirrored: what is lost one way is gained the other way, and an input loses nothing to itself.
+// TestProtectionMirrored: what is lost one way is gained the other way, and an input loses nothing
+// to itself.
 func TestProtectionMirrored(t *testing.T) {
 	lost := 0
 	for seed := range uint64(*behaviorSeeds) {
@@ -193,8 +239,10 @@ func TestProtectionMirrored(t *testing.T) {
 			after := viewtest.Resolve(t, next)
 			way, back := diff.Compare(before, after, diff.Query{}), diff.Compare(after, before, diff.Query{})
 			lost += len(way.Protection)
-			if !reflect.DeepEqual(way.Summary.Protection.Loses, gainsFrom(back, gate.Fails)) || !reflect.DeepEqual(way.Summary.Protection.Weakens, gainsFrom(back, gate.Depends)) {
-				t.Fatalf("seed %d: %s: %+v, and back %+v", seed, m.name, way.Summary.Protection, back.Summary.Protection)
+			if !reflect.DeepEqual(way.Summary.Protection.Loses, gainsFrom(back, gate.Fails)) ||
+				!reflect.DeepEqual(way.Summary.Protection.Weakens, gainsFrom(back, gate.Depends)) {
+				t.Fatalf("seed %d: %s: %+v, and back %+v", seed, m.name, way.Summary.Protection,
+					back.Summary.Protection)
 			}
 		}
 	}
@@ -215,7 +263,8 @@ func gainsFrom(d *diff.EffectivePolicyDiff, v gate.Verdict) diff.PropertyCounts 
 
 // verdictsOf are what is true of the properties of one request; nil if no backend gets it.
 func verdictsOf(in view.Input, a *request.Answer) map[gate.Property]gate.Verdict {
-	if a == nil || a.Outcome != request.Matched && !(a.Outcome == request.BackendError && len(protect.AbsentBackends(in.Resolution, a)) > 0) {
+	if a == nil || a.Outcome != request.Matched && !(a.Outcome == request.BackendError &&
+		len(protect.AbsentBackends(in.Resolution, a)) > 0) {
 		return nil
 	}
 	g := protect.NewJudge(in.Resolution, in.Judges.Gates, protect.Assumptions{}).FindGates(a)
@@ -236,7 +285,8 @@ func opensFor(was, is map[gate.Property]gate.Verdict) bool {
 	return is != nil && (was == nil && !held || was != nil && opens)
 }
 
-// TestAccessOfMutations: each class that is said to get access has a request that does, and where none is said to, no request that is drawn does.
+// TestAccessOfMutations: each class that is said to get access has a request that does, and where
+// none is said to, no request that is drawn does.
 func TestAccessOfMutations(t *testing.T) {
 	opened, lost := 0, 0
 	for seed := range uint64(*behaviorSeeds) {
@@ -258,7 +308,8 @@ func TestAccessOfMutations(t *testing.T) {
 				}
 				was, is := asks(t, before, c.Command, at), asks(t, after, c.Command, at)
 				if got := opensFor(verdictsOf(before, was), verdictsOf(after, is)); got != (c.Access == AccessOpened) {
-					t.Fatalf("seed %d: %s: %s opens: %v, and is said to be %q: %s", seed, m.name, c.Command, got, c.Access, c.Reason)
+					t.Fatalf("seed %d: %s: %s opens: %v, and is said to be %q: %s", seed, m.name, c.Command, got,
+						c.Access, c.Reason)
 				}
 				if c.Access == AccessOpened {
 					opened++
@@ -269,7 +320,8 @@ func TestAccessOfMutations(t *testing.T) {
 				continue
 			}
 			for range 12 {
-				r, err := request.New(viewtest.Pick(d, "GET", "POST"), "http://"+viewtest.Pick(d, "a.b.com", "x.b.com", "z.com")+viewtest.Pick(d, "/", "/a", "/a/b", "/c", "/d"), request.Options{})
+				r, err := request.New(viewtest.Pick(d, "GET", "POST"), "http://"+viewtest.Pick(d, "a.b.com", "x.b.com",
+					"z.com")+viewtest.Pick(d, "/", "/a", "/a/b", "/c", "/d"), request.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -31,7 +31,8 @@ func (s *behaviorEvaluator) addSettings(item *view.EffectivePolicy, out *classBe
 			in += " " + item.Groups[i-1].Name
 		}
 		for j := range rules {
-			f := settingInForce{kind: item.PolicyKind, at: in, name: rules[j].Name, value: rules[j].Value, text: string(model.AppendJSON(nil, rules[j].Value))}
+			f := settingInForce{kind: item.PolicyKind, at: in, name: rules[j].Name, value: rules[j].Value,
+				text: string(model.AppendJSON(nil, rules[j].Value))}
 			if item.Ordered {
 				f.order = j
 			}
@@ -55,7 +56,8 @@ func (s *behaviorEvaluator) isProtecting(item *view.EffectivePolicy) bool {
 		return true
 	}
 	return k.Protects.KeepsOut(func(path string) bool {
-		return path == "*" || slices.ContainsFunc(item.Rules, func(r view.Rule) bool { return protection.SetsBelow(&r, path) })
+		return path == "*" ||
+			slices.ContainsFunc(item.Rules, func(r view.Rule) bool { return protection.SetsBelow(&r, path) })
 	})
 }
 
@@ -66,7 +68,8 @@ func (s *behaviorEvaluator) applyDecisions(a *request.Answer, out *classBehavior
 	out.denied, out.unexplainedDenials, out.unjudged = nil, nil, nil
 	for _, decision := range s.writer.JudgeRequest(a) {
 		told = append(told, decision.PolicyKind+" "+decision.Direction+" "+decision.Outcome)
-		counts := s.protectingKinds == nil || slices.Contains(s.protectingKinds, model.ParseGroupKind(decision.PolicyKind))
+		counts := s.protectingKinds == nil ||
+			slices.Contains(s.protectingKinds, model.ParseGroupKind(decision.PolicyKind))
 		switch decision.Outcome {
 		case string(request.Denied):
 			out.denied = append(out.denied, decision.PolicyKind)
@@ -74,7 +77,8 @@ func (s *behaviorEvaluator) applyDecisions(a *request.Answer, out *classBehavior
 				out.unexplainedDenials = append(out.unexplainedDenials, decision.PolicyKind)
 			}
 		case string(request.NotEvaluated):
-			if k := s.collector.Resolution.Kind(model.ParseGroupKind(decision.PolicyKind)); k != nil && len(k.Protects.Rules) > 0 {
+			if k := s.collector.Resolution.Kind(model.ParseGroupKind(decision.PolicyKind)); k != nil &&
+				len(k.Protects.Rules) > 0 {
 				s.decisionProblems[formatKindNames([]string{decision.PolicyKind})+": "+decision.FormatSentence()] = true
 			} else {
 				out.unjudged = append(out.unjudged, decision.PolicyKind)

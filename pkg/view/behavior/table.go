@@ -22,15 +22,18 @@ func (d *BehaviorDiff) Headline() string {
 		if d.Changed == 1 {
 			verb = "changes"
 		}
-		text = fmt.Sprintf("%d of %s %s", d.Changed, view.FormatCount(d.Classes, "class of requests|classes of requests"), verb)
+		text = fmt.Sprintf("%d of %s %s", d.Changed, view.FormatCount(d.Classes,
+			"class of requests|classes of requests"), verb)
 		if d.Opened > 0 {
-			text += "; " + view.FormatCount(d.Opened, "gets access that it did not have|get access that they did not have")
+			text += "; " + view.FormatCount(d.Opened,
+				"gets access that it did not have|get access that they did not have")
 		}
 		if lost := d.Loses.FormatCounts(); lost != "" {
 			text += "; " + lost
 		}
 		if d.Closed > 0 {
-			text += "; " + view.FormatCount(d.Closed, "loses access or is protected now|lose access or are protected now")
+			text += "; " + view.FormatCount(d.Closed,
+				"loses access or is protected now|lose access or are protected now")
 		}
 	case d.Classes == 0:
 		text = "nothing is compared: no request comes to a Gateway of either side"
@@ -49,7 +52,8 @@ func (d *BehaviorDiff) Table(o view.TableOptions) view.Table {
 		t = view.Table{Footer: []string{d.Headline()}}
 	} else {
 		b := &t.Blocks[0]
-		b.Columns = []view.Column{{Name: "REQUEST", Rank: 3, MinWidth: 24}, {Name: "CLASSES", Rank: 5, Optional: true}, {Name: "WHAT", Rank: 2, MinWidth: 10},
+		b.Columns = []view.Column{{Name: "REQUEST", Rank: 3, MinWidth: 24}, {Name: "CLASSES", Rank: 5, Optional: true},
+			{Name: "WHAT", Rank: 2, MinWidth: 10},
 			{Name: "BEFORE", Rank: 4, MinWidth: 16}, {Name: "AFTER", Rank: 4, MinWidth: 16}}
 		if d.Traffic != nil {
 			b.Columns = slices.Insert(b.Columns, 2, view.Column{Name: "TRAFFIC", Rank: 1})
@@ -61,16 +65,20 @@ func (d *BehaviorDiff) Table(o view.TableOptions) view.Table {
 		t.Footer = append(t.Footer, view.FormatMoreLine(len(d.Items)-len(shown)+d.More, "change")...)
 	}
 	if len(d.Undecided) > 0 {
-		b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
+		b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2},
+			{Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
 		shown := d.Undecided[:o.CountShown(len(d.Undecided))]
 		for i := range shown {
-			b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example}, {Text: shown[i].Why}})
+			b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example},
+				{Text: shown[i].Why}})
 		}
 		t.Blocks = append(t.Blocks, b)
 		t.Footer = append(t.Footer, view.FormatMoreLine(len(d.Undecided)-len(shown), "reason")...)
 	}
 	if d.Traffic != nil {
-		t.Footer = append(t.Footer, fmt.Sprintf("of %s in the log, %s (%s) get something else", view.FormatCount(d.Traffic.Requests, "request"), strconv.Itoa(d.Traffic.Touched), formatPercent(d.Traffic.Percent)))
+		t.Footer = append(t.Footer, fmt.Sprintf("of %s in the log, %s (%s) get something else",
+			view.FormatCount(d.Traffic.Requests, "request"), strconv.Itoa(d.Traffic.Touched), formatPercent(
+				d.Traffic.Percent)))
 		t.Footer = append(t.Footer, d.Traffic.Notes...)
 	}
 	for _, what := range d.LeftOut {
@@ -97,7 +105,8 @@ func (c *BehaviorChange) buildRows() [][]view.Cell {
 				row[i] = view.Cell{}
 			}
 		}
-		out = append(out, append(row, view.Cell{Text: what}, view.Cell{Text: before}, view.Cell{Text: after, Tone: tone}))
+		out = append(out, append(row, view.Cell{Text: what}, view.Cell{Text: before},
+			view.Cell{Text: after, Tone: tone}))
 	}
 	for _, l := range c.lost {
 		add("access", string(l.property)+" ("+l.by+")", "lost: "+l.why, view.Bad)

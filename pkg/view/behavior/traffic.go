@@ -65,7 +65,8 @@ func (d *behaviorComparer) countTraffic(at int, p *space.Pair) {
 			continue
 		}
 		for j := range readings {
-			if c.log.requests[i].host == "" && class.ContainsAnyHost(&readings[j]) || c.log.requests[i].host != "" && class.Contains(&readings[j]) {
+			if c.log.requests[i].host == "" && class.ContainsAnyHost(&readings[j]) || c.log.requests[i].host != "" &&
+				class.Contains(&readings[j]) {
 				c.touched[at][i] = true
 			}
 		}
@@ -98,7 +99,8 @@ func (c *trafficCounter) buildTraffic() *Traffic {
 		}
 	}
 	sum := c.sumShare(all)
-	out := &Traffic{Lines: c.log.lines, Unread: c.log.unread, Hostless: c.log.hostless, Requests: c.countRequests(), Touched: sum.Requests, Percent: sum.Percent, Notes: []string{}}
+	out := &Traffic{Lines: c.log.lines, Unread: c.log.unread, Hostless: c.log.hostless, Requests: c.countRequests(),
+		Touched: sum.Requests, Percent: sum.Percent, Notes: []string{}}
 	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
 	if out.Unread > 0 {
 		note("%s of the log cannot be read", view.FormatCount(out.Unread, "line"))
@@ -110,7 +112,8 @@ func (c *trafficCounter) buildTraffic() *Traffic {
 		note("logs do not have the headers that matches look at: logged requests are taken to have none")
 	}
 	if c.log.dropped > 0 {
-		note("%s left out: the log has more than %s different ones", view.FormatCount(c.log.dropped, "request is|requests are"), view.FormatNumber(maxLoggedRequests))
+		note("%s left out: the log has more than %s different ones", view.FormatCount(c.log.dropped,
+			"request is|requests are"), view.FormatNumber(maxLoggedRequests))
 	}
 	return out
 }

@@ -14,7 +14,8 @@ import (
 // answerCache keeps the answers of stacks that have been built.
 type answerCache struct {
 	byStack map[*resolve.Kind]map[resolve.StackID]*stackAnswer
-	facts   map[*resolve.Kind][]stackFacts // by stack, of kinds whose answers are built when they are needed and are not kept
+	// by stack, of kinds whose answers are built when they are needed and are not kept
+	facts map[*resolve.Kind][]stackFacts
 }
 
 // stackFacts is what a list has to know of a stack before it builds the items of the stack.
@@ -89,14 +90,16 @@ func (a *answerCache) buildAll(r *resolve.Resolution, kinds []*resolve.Kind) {
 
 // buildStacks builds the answers of stacks, as many at a time as there are processors, with their
 // rules explained for the given targets. The folds themselves are not kept.
-func (a *answerCache) buildStacks(r *resolve.Resolution, k *resolve.Kind, stacks []resolve.StackID, targets map[resolve.StackID][]topology.NodeID) {
+func (a *answerCache) buildStacks(r *resolve.Resolution, k *resolve.Kind, stacks []resolve.StackID,
+	targets map[resolve.StackID][]topology.NodeID) {
 	made := make([]*stackAnswer, len(stacks))
 	k.EachVerdict(stacks, func(i int, o *resolve.Verdict) {
 		made[i] = newStackAnswer(r, k, o)
 		for _, id := range targets[stacks[i]] {
 			made[i].policyAt(r.Node(id).Ref)
 		}
-		made[i].values = func() *explain.RuleExplainer { return newExplainValues(r, k.Verdict(stacks[i])) } // for further targets, which are not expected
+		// for further targets, which are not expected
+		made[i].values = func() *explain.RuleExplainer { return newExplainValues(r, k.Verdict(stacks[i])) }
 	})
 	for i, s := range stacks {
 		a.storeAnswer(k, s, made[i])
@@ -135,13 +138,15 @@ func (a *answerCache) findFacts(k *resolve.Kind, s resolve.StackID) *stackFacts 
 
 func newStackFacts(k *resolve.Kind, o *resolve.Verdict) stackFacts {
 	return stackFacts{known: true, RuleCount: len(o.Result.Rules), LossCount: len(o.Result.Lost), problems: o.Problems,
-		hasBareReference: k.Scope == nil && slices.ContainsFunc(o.Result.Rules, func(r merge.Rule) bool { return hasBareReference(r.Value) })}
+		hasBareReference: k.Scope == nil && slices.ContainsFunc(o.Result.Rules,
+			func(r merge.Rule) bool { return hasBareReference(r.Value) })}
 }
 
 func newStackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *stackAnswer {
 	w, values := VerdictWriter{r, o}, newExplainValues(r, o)
 	out := view.EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Profile: k.Profile,
-		Rules: make([]view.Rule, 0, len(o.Result.Rules)), Policies: w.buildPolicyUses(values.Roles), Lost: make([]view.RuleLoss, 0, len(o.Result.Lost))}
+		Rules: make([]view.Rule, 0, len(o.Result.Rules)), Policies: w.buildPolicyUses(values.Roles), Lost: make(
+			[]view.RuleLoss, 0, len(o.Result.Lost))}
 	out.SetSummaries(k.Summaries)
 	for _, rule := range o.Result.Rules {
 		out.Rules = append(out.Rules, w.buildRule(rule))
@@ -158,10 +163,12 @@ func newStackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) 
 		out.Groups = append(out.Groups, group)
 	}
 	if doc := o.Result.Document(); doc != nil {
-		out.Spec = model.Pack(k.NestSettings(doc), nil) // packed, as an answer about everything keeps one for every stack
+		// packed, as an answer about everything keeps one for every stack
+		out.Spec = model.Pack(k.NestSettings(doc), nil)
 	}
 	out.ID = contentHash(&out)
-	return &stackAnswer{stackFacts: newStackFacts(k, o), policy: out, places: values.Targets, values: func() *explain.RuleExplainer { return values }}
+	return &stackAnswer{stackFacts: newStackFacts(k, o), policy: out, places: values.Targets,
+		values: func() *explain.RuleExplainer { return values }}
 }
 
 func newExplainValues(r *resolve.Resolution, v *resolve.Verdict) *explain.RuleExplainer {

@@ -22,10 +22,11 @@ type Collector struct {
 	visitedRoutes     map[model.Ref]bool             // the routes that were visited
 	pathCache         map[string][]view.Path         // paths in the shape of the contract, by the nodes that they show
 	scopedPathCache   map[scopedPathsKey][]view.Path // what waysOf made of kinds in scopes
-	ruleRouteKinds    map[model.GroupKind]bool       // the kinds of routes at whose rules one of the policy kinds has results
-	visitedKinds      map[model.GroupKind]bool       // the policy kinds of what was visited
-	askedNodes        map[topology.NodeID]bool
-	visitedNodes      []topology.NodeID
+	// the kinds of routes at whose rules one of the policy kinds has results
+	ruleRouteKinds map[model.GroupKind]bool
+	visitedKinds   map[model.GroupKind]bool // the policy kinds of what was visited
+	askedNodes     map[topology.NodeID]bool
+	visitedNodes   []topology.NodeID
 
 	perRequest      bool // the answer is about single requests, each of which says what unread routes mean for it
 	clustersVisited bool // whole clusters were visited: policies come there from any namespace
@@ -38,7 +39,8 @@ type Collector struct {
 // New returns a collector for a question, which has visited nothing yet.
 func New(r *resolve.Resolution, q view.Query) *Collector {
 	a := &Collector{Resolution: r, Query: q}
-	a.visitedNamespaces, a.visitedRoutes, a.visitedKinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
+	a.visitedNamespaces, a.visitedRoutes, a.visitedKinds = map[string]bool{}, map[model.Ref]bool{},
+		map[model.GroupKind]bool{}
 	a.ruleRouteKinds = map[model.GroupKind]bool{}
 	a.AskedKinds = a.selectKinds()
 	for _, k := range a.AskedKinds {
@@ -87,7 +89,9 @@ func (a *Collector) EachStack(see func(*resolve.Kind, topology.NodeID, resolve.S
 // MarkVisited notes that nodes are visited, so that problems about them matter. A question about
 // everything has all problems anyway.
 func (a *Collector) MarkVisited(nodes []topology.NodeID) {
-	a.clustersVisited = a.clustersVisited || slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return a.Resolution.Node(id).Role == topology.Cluster })
+	a.clustersVisited = a.clustersVisited ||
+		slices.ContainsFunc(nodes,
+			func(id topology.NodeID) bool { return a.Resolution.Node(id).Role == topology.Cluster })
 	if a.Query.Targets == nil && !a.perRequest {
 		return
 	}
@@ -130,7 +134,8 @@ func (a *Collector) HasRules() bool { return len(a.ruleRouteKinds) > 0 }
 
 // EachStackAt calls see for a node with every kind that has results there, and every stack that
 // reaches it.
-func (a *Collector) EachStackAt(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
+func (a *Collector) EachStackAt(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID,
+	[]resolve.Path)) {
 	for _, k := range a.AskedKinds {
 		if !k.HasResultsAtNode(a.Resolution.Node(id)) {
 			continue
@@ -260,13 +265,16 @@ func (a *Collector) GoesThrough(way resolve.Path) bool {
 func (a *Collector) CollectProblems() []model.Problem {
 	out := append(slices.Clone(a.FoundProblems), a.unreadProblems()...)
 	for _, p := range a.Resolution.Problems {
-		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen || p.Code == model.Inferred) && !a.visitedKinds[about.GroupKind()] {
+		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen ||
+			p.Code == model.Inferred) && !a.visitedKinds[about.GroupKind()] {
 			continue
 		}
 		if p.Severity != model.Error && a.isUnaskedPolicy(p.Ref) {
 			continue
 		}
-		if a.Query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.visitedNamespaces[p.Ref.Namespace] || p.Ref.Namespace == a.Query.Namespace || a.affectsClusters(p.Ref.GroupKind())) && !a.isOtherRoute(*p.Ref) {
+		if a.Query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error ||
+			(a.visitedNamespaces[p.Ref.Namespace] || p.Ref.Namespace == a.Query.Namespace ||
+				a.affectsClusters(p.Ref.GroupKind())) && !a.isOtherRoute(*p.Ref) {
 			out = append(out, p)
 		}
 	}
@@ -287,7 +295,8 @@ func (a *Collector) isUnaskedPolicy(ref *model.Ref) bool {
 // were visited.
 func (a *Collector) affectsClusters(gk model.GroupKind) bool {
 	return a.clustersVisited && slices.ContainsFunc(a.AskedKinds, func(k *resolve.Kind) bool {
-		return k.HasResultsAt(topology.Cluster) && (k.GroupKind == gk || slices.Contains(k.Members, gk) || slices.Contains(k.Reads, gk))
+		return k.HasResultsAt(topology.Cluster) && (k.GroupKind == gk || slices.Contains(k.Members, gk) ||
+			slices.Contains(k.Reads, gk))
 	})
 }
 
@@ -320,7 +329,8 @@ func (a *Collector) LacksAnswer(k *resolve.Kind, s resolve.StackID) bool {
 
 // BuildStacks builds the answers of stacks of a kind, with their rules explained for the given
 // targets.
-func (a *Collector) BuildStacks(k *resolve.Kind, stacks []resolve.StackID, targets map[resolve.StackID][]topology.NodeID) {
+func (a *Collector) BuildStacks(k *resolve.Kind, stacks []resolve.StackID,
+	targets map[resolve.StackID][]topology.NodeID) {
 	a.answers.buildStacks(a.Resolution, k, stacks, targets)
 }
 
@@ -343,13 +353,15 @@ func (a *Collector) KeptAnswers() (n int) {
 
 // BuildItemWithProblems returns the effective policy at one target, and notes the problems of its
 // stack.
-func (a *Collector) BuildItemWithProblems(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []view.Path) view.EffectivePolicy {
+func (a *Collector) BuildItemWithProblems(k *resolve.Kind, id topology.NodeID, s resolve.StackID,
+	paths []view.Path) view.EffectivePolicy {
 	a.AddStackProblems(k, id, s)
 	return a.BuildItem(k, id, s, paths)
 }
 
 // BuildItem returns the effective policy at one target, and notes nothing.
-func (a *Collector) BuildItem(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []view.Path) view.EffectivePolicy {
+func (a *Collector) BuildItem(k *resolve.Kind, id topology.NodeID, s resolve.StackID,
+	paths []view.Path) view.EffectivePolicy {
 	out := a.answerOf(k, s).policyAt(a.Resolution.Node(id).Ref)
 	out.Paths = paths
 	out.Unread = a.Resolution.DescribeGaps(k.Gaps().At(id))

@@ -26,8 +26,11 @@ func reportForeignReferences(item *view.EffectivePolicy) []model.Problem {
 				continue
 			}
 			if name := findBareReference(merge.Unpack(r.Value)); name != "" {
-				out = append(out, model.Problem{Severity: model.Warning, Code: model.ForeignReference, Ref: s.Policy, Origin: s.Origin,
-					Message: fmt.Sprintf("%s is in force in namespace %s and refers to %q without a namespace: it means one in %s", r.Name, item.Target.Namespace, name, s.Policy.Namespace)})
+				out = append(out, model.Problem{Severity: model.Warning, Code: model.ForeignReference, Ref: s.Policy,
+					Origin: s.Origin,
+					Message: fmt.Sprintf(
+						"%s is in force in namespace %s and refers to %q without a namespace: it means one in %s",
+						r.Name, item.Target.Namespace, name, s.Policy.Namespace)})
 			}
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// A value is looked into for references the same way whether it is packed, plain or something of both.
+// A value is looked into for references the same way whether it is packed, plain or something of
+// both.
 func TestReferencesAreFoundInPackedValues(t *testing.T) {
 	found := 0
 	for seed := range 2000 {

@@ -21,7 +21,8 @@ func (a *Collector) ConvertPaths(ways []resolve.Path) []view.Path {
 	}
 	out := []view.Path{}
 	for _, way := range ways {
-		if p := a.ConvertPath(way); p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" || p.Binding != "" {
+		if p := a.ConvertPath(way); p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" ||
+			p.Destination != "" || p.Binding != "" {
 			out = append(out, p)
 		}
 	}
@@ -39,7 +40,8 @@ func (a *Collector) appendPathKey(key []byte, way resolve.Path) []byte {
 	for _, step := range way {
 		tells := false
 		switch n := a.Resolution.Node(step); n.Role {
-		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Binding:
+		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend,
+			topology.Binding:
 			tells = true
 		case topology.Route:
 			tells = a.byRoute
@@ -79,7 +81,8 @@ func (a *Collector) ConvertPath(way resolve.Path) (p view.Path) {
 				p.Route = n.Ref.Kind + " " + n.Ref.FullName() + " " + n.Ref.Section
 			}
 			if n.Delegates {
-				p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
+				p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules,
+					n.Ref.Section)
 			}
 		case topology.Binding:
 			p.Binding = view.BindingName(n.Ref)

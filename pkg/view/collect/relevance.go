@@ -36,7 +36,8 @@ func (a *Collector) RelevanceFilter() func(model.Problem) bool {
 // on those that were.
 func (a *Collector) isOtherKind(gk model.GroupKind) bool {
 	k := a.Resolution.Kind(gk)
-	return k != nil && a.Query.Kinds != nil && !slices.Contains(a.Query.Kinds, gk) && !slices.Contains(a.Query.Kinds, k.ResolvedKind().GroupKind)
+	return k != nil && a.Query.Kinds != nil && !slices.Contains(a.Query.Kinds, gk) &&
+		!slices.Contains(a.Query.Kinds, k.ResolvedKind().GroupKind)
 }
 
 // IsOnlyAboutTraffic reports whether a problem is about what becomes of traffic and changes nothing
@@ -67,7 +68,8 @@ type kindPolicy struct {
 }
 
 func newRelevanceJudge(a *Collector) *relevanceJudge {
-	t := &relevanceJudge{res: a.Resolution, asksRequests: a.perRequest, nodes: map[topology.NodeID]bool{}, stackedPolicies: map[*policy.Policy]bool{}, policies: map[model.Ref]kindPolicy{}}
+	t := &relevanceJudge{res: a.Resolution, asksRequests: a.perRequest, nodes: map[topology.NodeID]bool{},
+		stackedPolicies: map[*policy.Policy]bool{}, policies: map[model.Ref]kindPolicy{}}
 	for space := range a.visitedNamespaces {
 		t.addWithParents(a.Resolution.Lookup(model.Ref{Kind: "Namespace", Name: space}))
 	}
@@ -155,14 +157,16 @@ func (t *relevanceJudge) hasAnyNode(ids []topology.NodeID) bool {
 // policies, wherever they are.
 func FilterByPolicies(of ...*policy.Policy) func(model.Problem) bool {
 	return func(p model.Problem) bool {
-		return p.IsIncomplete() || p.Ref == nil || slices.ContainsFunc(of, func(x *policy.Policy) bool { return x.Ref() == *p.Ref })
+		return p.IsIncomplete() || p.Ref == nil ||
+			slices.ContainsFunc(of, func(x *policy.Policy) bool { return x.Ref() == *p.Ref })
 	}
 }
 
 // FilterByObjects returns a function that tells which problems matter to an answer about some
 // objects, and of all others those for which other is true. The objects are looked up at the first
 // call.
-func FilterByObjects(find func(add func(model.Ref)), other func(p model.Problem, ref model.Ref) bool) func(model.Problem) bool {
+func FilterByObjects(find func(add func(model.Ref)), other func(p model.Problem, ref model.Ref) bool) func(
+	model.Problem) bool {
 	objects := sync.OnceValue(func() map[model.Ref]bool {
 		out := map[model.Ref]bool{}
 		find(func(ref model.Ref) { out[ref.WithoutSection()] = true })

@@ -8,7 +8,8 @@ import (
 
 // ConvertTargetPaths puts the paths to a target of one kind into the shape of the contract. Equal
 // input shares one list, which is not to be changed.
-func (a *Collector) ConvertTargetPaths(k *resolve.Kind, target topology.NodeID, s resolve.StackID, ways []resolve.Path) []view.Path {
+func (a *Collector) ConvertTargetPaths(k *resolve.Kind, target topology.NodeID, s resolve.StackID,
+	ways []resolve.Path) []view.Path {
 	if k.Scope == nil {
 		a.byRoute, a.byRule = resolve.RouteDependence(k)
 		out := a.ConvertPaths(ways)

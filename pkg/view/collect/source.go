@@ -31,11 +31,14 @@ func (w VerdictWriter) BuildSource(from merge.Source, rule merge.Path) view.Sour
 		return view.Source{Target: &node.Ref, Level: string(l.Level), Builtin: l.Policy.Builtin, Origin: &origin}
 	}
 	if from.Filled {
-		return view.Source{Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(), Strategy: w.Verdict.StrategyOf(from),
-			Builtin: "API default of " + l.Policy.Ref().String(), Origin: &l.Policy.Object.Origin}
+		return view.Source{Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(),
+			Strategy: w.Verdict.StrategyOf(from),
+			Builtin:  "API default of " + l.Policy.Ref().String(), Origin: &l.Policy.Object.Origin}
 	}
-	return view.Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(),
-		Strategy: w.Verdict.StrategyOf(from), Condition: l.Policy.ConditionOf(from.Block), Origin: &origin, Part: l.Policy.Part}
+	return view.Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level),
+		Block:    from.Block.String(),
+		Strategy: w.Verdict.StrategyOf(from), Condition: l.Policy.ConditionOf(from.Block), Origin: &origin,
+		Part: l.Policy.Part}
 }
 
 // BuildSources returns the sources of a setting, in their order.
@@ -48,7 +51,8 @@ func (w VerdictWriter) BuildSources(from []merge.Source, rule merge.Path) []view
 }
 
 func (w VerdictWriter) buildRule(r merge.Rule) view.Rule {
-	out := view.Rule{Name: r.Name, Path: r.Path, Value: r.Value, Sources: w.BuildSources(r.From, r.Path), Lost: make([]view.Loss, 0, len(r.Lost))}
+	out := view.Rule{Name: r.Name, Path: r.Path, Value: r.Value, Sources: w.BuildSources(r.From, r.Path),
+		Lost: make([]view.Loss, 0, len(r.Lost))}
 	for i := range r.Lost {
 		out.Lost = append(out.Lost, w.buildLoss(&r.Lost[i]))
 	}
@@ -56,7 +60,8 @@ func (w VerdictWriter) buildRule(r merge.Rule) view.Rule {
 }
 
 func (w VerdictWriter) buildLoss(l *merge.Loss) view.Loss {
-	out := view.Loss{Source: w.BuildSource(l.From, l.Path), Value: l.Value, Reason: string(l.Reason), Message: w.ExplainLoss(l), LostTo: w.BuildWinners(l)}
+	out := view.Loss{Source: w.BuildSource(l.From, l.Path), Value: l.Value, Reason: string(l.Reason),
+		Message: w.ExplainLoss(l), LostTo: w.BuildWinners(l)}
 	out.Why = ShortLossReason(l.Reason, out.LostTo)
 	return out
 }
@@ -80,7 +85,8 @@ func (w VerdictWriter) BuildWinners(l *merge.Loss) []view.Source {
 	for i, to := range l.To {
 		out[i] = w.BuildSource(to.Source, l.Path)
 		if d := to.Decision; d.Criterion != "" {
-			out[i].DecidedBy = &view.Deciding{By: string(d.Criterion), Called: d.KeyName, Winner: d.Winner, Loser: d.Loser}
+			out[i].DecidedBy = &view.Deciding{By: string(d.Criterion), Called: d.KeyName, Winner: d.Winner,
+				Loser: d.Loser}
 		}
 	}
 	return out
@@ -92,17 +98,21 @@ func (w VerdictWriter) buildPolicyUses(roles []resolve.Role) []view.PolicyUse {
 	for i, l := range w.Verdict.Layers {
 		node, role := w.res.Node(l.Node), string(roles[i])
 		if l.Policy.Builtin != "" {
-			out[i] = view.PolicyUse{Target: &node.Ref, Level: string(l.Level), Origin: &l.Policy.Object.Origin, Builtin: l.Policy.Builtin, Role: role}
+			out[i] = view.PolicyUse{Target: &node.Ref, Level: string(l.Level), Origin: &l.Policy.Object.Origin,
+				Builtin: l.Policy.Builtin, Role: role}
 			continue
 		}
-		out[i] = view.PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Strategy: w.Verdict.StrategyOf(merge.Source{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Part: l.Policy.Part, Role: role}
+		out[i] = view.PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level),
+			Strategy: w.Verdict.StrategyOf(merge.Source{Layer: i, Block: l.MainBlock()}),
+			Origin:   &l.Policy.Object.Origin, Part: l.Policy.Part, Role: role}
 	}
 	return out
 }
 
 // IsPartOfRule reports whether a printed rule is the one asked for, or a part of it.
 func IsPartOfRule(printed, asked string) bool {
-	return asked == "" || printed == asked || strings.HasPrefix(printed, asked+".") || strings.HasPrefix(printed, asked+"[")
+	return asked == "" || printed == asked || strings.HasPrefix(printed, asked+".") ||
+		strings.HasPrefix(printed, asked+"[")
 }
 
 // DescribeLosses says in a few words what became of settings that were lost, and to whom: "replaced

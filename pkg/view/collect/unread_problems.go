@@ -16,7 +16,8 @@ func (a *Collector) unreadProblems() []model.Problem {
 	spots := unread.Inputs(a.Resolution)
 	switch {
 	case a.perRequest:
-		spots = slices.DeleteFunc(unread.OnPath(a.Resolution, a.visitedNodes), func(s *unread.Input) bool { return dependsOnEntry(a.Resolution, s) })
+		spots = slices.DeleteFunc(unread.OnPath(a.Resolution, a.visitedNodes),
+			func(s *unread.Input) bool { return dependsOnEntry(a.Resolution, s) })
 	case a.Query.Targets != nil:
 		spots = unread.At(a.Resolution, a.visitedNodes)
 	}
@@ -28,14 +29,16 @@ func (a *Collector) unreadProblems() []model.Problem {
 func dependsOnEntry(r *resolve.Resolution, s *unread.Input) bool {
 	return slices.ContainsFunc(s.AttachedTo, func(id topology.NodeID) bool {
 		role := r.Node(id).Role
-		return role == topology.GatewayClass || role == topology.Gateway || role == topology.ListenerSet || role == topology.Listener
+		return role == topology.GatewayClass || role == topology.Gateway || role == topology.ListenerSet ||
+			role == topology.Listener
 	})
 }
 
 // UnreadProblemsOf returns the problems about what is not read and may matter to a policy, of which
 // some targets are known: at its targets, above and below them. If the policy targets a route that
 // is not in the input, routes from which its controller may make that route count as well.
-func UnreadProblemsOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, more []topology.NodeID) []model.Problem {
+func UnreadProblemsOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy,
+	more []topology.NodeID) []model.Problem {
 	targets := slices.Clone(more)
 	for _, scope := range r.ScopesOf(k) {
 		for _, part := range scope.PartsOf(p) {

@@ -23,21 +23,24 @@ const (
 	targetUnreached = "Unreached" // the target is there, and traffic no longer comes to it on these paths
 )
 
-// RuleChange is one setting that is not the same before and after. Before or After is null, and its sources are none, where it is not in force.
+// RuleChange is one setting that is not the same before and after. Before or After is null, and its
+// sources are none, where it is not in force.
 type RuleChange struct {
 	Name          string        `json:"name"`          // dotted path under spec
 	Before        any           `json:"before"`        // null where it was not in force
 	After         any           `json:"after"`         // null where it is not in force
 	SourcesBefore []view.Source `json:"sourcesBefore"` // who set it, weakest first
 	SourcesAfter  []view.Source `json:"sourcesAfter"`  // who sets it, weakest first
-	// Reason is why a setting that was in force is not any more, as far as its policy is still there.
+	// Reason is why a setting that was in force is not any more, as far as its policy is still
+	// there.
 	Reason string `json:"reason,omitempty"`
 
 	shortReason string // the same in few words
 	path        merge.Path
 }
 
-// PolicyChange is one effective policy that is not the same before and after, for all ways on which the same becomes of it.
+// PolicyChange is one effective policy that is not the same before and after, for all ways on which
+// the same becomes of it.
 type PolicyChange struct {
 	PolicyKind string       `json:"policyKind"` // Kind.group
 	Target     model.Ref    `json:"target"`     // where it is or was in force
@@ -48,12 +51,15 @@ type PolicyChange struct {
 	SourcesOnly bool `json:"sourcesOnly,omitempty"`
 	// Reordered: the rules are a list whose order means something, and it is another order.
 	Reordered bool `json:"reordered,omitempty"`
-	// TargetChange tells what is added or removed with its target (Added, Removed), or because traffic comes to the target on other ways
-	// (Reached, Unreached), from what is added to or removed from a target that gets the same traffic as before ("").
+	// TargetChange tells what is added or removed with its target (Added, Removed), or because
+	// traffic comes to the target on other ways (Reached, Unreached), from what is added to or
+	// removed from a target that gets the same traffic as before ("").
 	TargetChange string `json:"targetChange,omitempty"`
-	// Unprotected: the target gets traffic on these ways, as before, or else on new ones (Unreached), and no policy of the kind is in force there.
-	Unprotected bool     `json:"unprotected,omitempty"`
-	Unread      []string `json:"unread,omitempty"` // lists that a cluster refused and that may be all there is to the change
+	// Unprotected: the target gets traffic on these ways, as before, or else on new ones
+	// (Unreached), and no policy of the kind is in force there.
+	Unprotected bool `json:"unprotected,omitempty"`
+	// lists that a cluster refused and that may be all there is to the change
+	Unread []string `json:"unread,omitempty"`
 
 	before, after *view.EffectivePolicy
 	onSomePaths   bool // of the ways to the target, not all
@@ -65,8 +71,9 @@ type KindCount struct {
 	Count      int    `json:"count"`      // how many
 }
 
-// Uncovered are targets on which no policy of a kind is in force though one is to be expected: new route rules behind the same Gateways or Services
-// as others that mostly have one, or targets that get traffic on new ways.
+// Uncovered are targets on which no policy of a kind is in force though one is to be expected: new
+// route rules behind the same Gateways or Services as others that mostly have one, or targets that
+// get traffic on new ways.
 type Uncovered struct {
 	PolicyKind string      `json:"policyKind"` // Kind.group
 	Targets    []model.Ref `json:"targets"`    // on which it is missing
@@ -90,7 +97,8 @@ type DiffSummary struct {
 	// Bare are the new route rules on which no policy is in force.
 	Bare      []model.Ref `json:"bare"`
 	Uncovered []Uncovered `json:"uncovered"` // others on which one of a kind is missing
-	// Exposed are targets that were under a policy of a kind on every way and are under none on a way that is new.
+	// Exposed are targets that were under a policy of a kind on every way and are under none on a
+	// way that is new.
 	Exposed []Uncovered `json:"exposed"`
 	// Protection counts the route rules by what becomes of the properties of their requests.
 	Protection ProtectionSummary `json:"protection"`
@@ -99,9 +107,11 @@ type DiffSummary struct {
 // EffectivePolicyDiff answers `diff`.
 type EffectivePolicyDiff struct {
 	view.Envelope
-	Summary    DiffSummary        `json:"summary"`    // what changes, counted
-	Protection []ProtectionChange `json:"protection"` // what route rules lose or gain, whatever policies there are: losses first, then by property and target
-	Items      []PolicyChange     `json:"items"`      // sorted by target, policy kind and ways
+	Summary DiffSummary `json:"summary"` // what changes, counted
+	// what route rules lose or gain, whatever policies there are: losses first, then by property
+	// and target
+	Protection []ProtectionChange `json:"protection"`
+	Items      []PolicyChange     `json:"items"` // sorted by target, policy kind and ways
 
 	news []model.Problem // problems of one side only, and those that make the answer incomplete
 }
@@ -123,22 +133,26 @@ type comparedSide struct {
 	protection sideProtection     // what route rules are protected by
 
 	missingKinds map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
-	meshEnds     map[meshEnd]bool                  // where paths through a mesh can begin and end; nil: not asked for yet
+	// where paths through a mesh can begin and end; nil: not asked for yet
+	meshEnds map[meshEnd]bool
 }
 
 // Compare compares what is in force in two inputs, target by target and path by path, and what
 // protects route rules.
 func Compare(before, after view.Input, q Query) *EffectivePolicyDiff {
-	d := &policyComparer{query: q, before: &comparedSide{input: before, res: before.Resolution}, after: &comparedSide{input: after, res: after.Resolution}, ruleCache: map[idPair][]RuleChange{}}
+	d := &policyComparer{query: q, before: &comparedSide{input: before, res: before.Resolution},
+		after: &comparedSide{input: after, res: after.Resolution}, ruleCache: map[idPair][]RuleChange{}}
 	var both sync.WaitGroup
 	both.Go(func() { d.before.computeAnswer(q) })
 	d.after.computeAnswer(q)
 	both.Wait()
 	d.findChanges()
-	out := &EffectivePolicyDiff{Items: d.items, Summary: d.buildSummary(), Protection: findProtectionChanges(d.before.protection, d.after.protection, q.Kinds)}
+	out := &EffectivePolicyDiff{Items: d.items, Summary: d.buildSummary(),
+		Protection: findProtectionChanges(d.before.protection, d.after.protection, q.Kinds)}
 	slices.SortStableFunc(out.Items, compareChanges)
 	out.Summary.Protection = countProtection(out.Protection)
-	problems, news := JoinProblems(append(d.before.list.Problems, d.before.protection.problems...), append(d.after.list.Problems, d.after.protection.problems...))
+	problems, news := JoinProblems(append(d.before.list.Problems, d.before.protection.problems...),
+		append(d.after.list.Problems, d.after.protection.problems...))
 	profiles := d.profileProblems()
 	out.news = model.SortProblems(append(news, profiles...))
 	out.Finish("EffectivePolicyDiff", append(problems, profiles...))
@@ -177,7 +191,8 @@ func (s *comparedSide) computeAnswer(q Query) {
 	}
 	s.list = effective.List(s.res, query)
 	if q.Namespace != "" {
-		s.list.Items = slices.DeleteFunc(s.list.Items, func(i view.EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })
+		s.list.Items = slices.DeleteFunc(s.list.Items,
+			func(i view.EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })
 	}
 	s.collector = collect.New(s.res, query)
 }
@@ -192,8 +207,9 @@ func (d *policyComparer) profileProblems() []model.Problem {
 			continue
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.SettingMatters,
-			Message: k.Name() + " is read in profile " + k.Profile + " before and in profile " + other.Profile + " after: this alone may cause many of the changes",
-			Hint:    "say which one the cluster has: --vendor-setting " + k.Vendor + ".profile=" + other.Profile})
+			Message: k.Name() + " is read in profile " + k.Profile + " before and in profile " + other.Profile +
+				" after: this alone may cause many of the changes",
+			Hint: "say which one the cluster has: --vendor-setting " + k.Vendor + ".profile=" + other.Profile})
 	}
 	return out
 }

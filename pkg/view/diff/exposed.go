@@ -50,7 +50,10 @@ func (d *policyComparer) isExposed(key kindAtTarget, r *resultPair) bool {
 		return false
 	}
 	had, was := coveredPaths(r.before), d.before.pathsTo(k, d.before.res.Lookup(key.target))
-	naked := slices.DeleteFunc(slices.Clone(ways), func(p view.Path) bool { return hasPath(covered, p) || hasPath(was, p) })
+	naked := slices.DeleteFunc(slices.Clone(ways), func(p view.Path) bool {
+		return hasPath(covered, p) ||
+			hasPath(was, p)
+	})
 	if len(naked) == 0 || len(had) == 0 {
 		return false
 	}

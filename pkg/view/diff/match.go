@@ -68,7 +68,8 @@ func (d *policyComparer) findChanges() {
 // that does not mean that something changes.
 func sameResults(before, after []*view.EffectivePolicy) bool {
 	return slices.EqualFunc(before, after, func(b, a *view.EffectivePolicy) bool {
-		return b.ID == a.ID && slices.EqualFunc(b.Paths, a.Paths, func(p, q view.Path) bool { return view.ComparePaths(p, q) == 0 })
+		return b.ID == a.ID &&
+			slices.EqualFunc(b.Paths, a.Paths, func(p, q view.Path) bool { return view.ComparePaths(p, q) == 0 })
 	})
 }
 
@@ -229,8 +230,9 @@ func stackKey(e *view.EffectivePolicy) string {
 
 // buildChange returns the item for a change of a result.
 func (d *policyComparer) buildChange(key kindAtTarget, p resultChange) PolicyChange {
-	c := PolicyChange{PolicyKind: key.kind, Target: key.target, Change: changeChanged, TargetChange: p.targetChange, Unprotected: p.unprotected,
-		before: p.before, after: p.after}
+	c := PolicyChange{PolicyKind: key.kind, Target: key.target, Change: changeChanged, TargetChange: p.targetChange,
+		Unprotected: p.unprotected,
+		before:      p.before, after: p.after}
 	ids := idPair{kind: key.kind}
 	if p.before != nil {
 		ids.before = p.before.ID
@@ -258,5 +260,6 @@ func (d *policyComparer) buildChange(key kindAtTarget, p resultChange) PolicyCha
 }
 
 func compareChanges(a, b PolicyChange) int {
-	return cmp.Or(view.CompareTargets(a.Target, b.Target), cmp.Compare(a.PolicyKind, b.PolicyKind), slices.CompareFunc(a.Paths, b.Paths, view.ComparePaths), cmp.Compare(a.Change, b.Change))
+	return cmp.Or(view.CompareTargets(a.Target, b.Target), cmp.Compare(a.PolicyKind, b.PolicyKind),
+		slices.CompareFunc(a.Paths, b.Paths, view.ComparePaths), cmp.Compare(a.Change, b.Change))
 }

@@ -20,13 +20,16 @@ const (
 	ProtectionGained   = "Gains"
 )
 
-// ProtectionChange is a property that holds for the requests of a route rule on one side and not, or perhaps not, on the other one.
+// ProtectionChange is a property that holds for the requests of a route rule on one side and not,
+// or perhaps not, on the other one.
 type ProtectionChange struct {
-	Target   model.Ref      `json:"target"`   // the route rule, which is there on both sides
-	Property gate.Property  `json:"property"` // of its requests
-	Change   string         `json:"change"`   // Loses: it held and fails; Weakens: it held, and now it depends; Gains: it did not hold for certain, and does
-	Before   protect.Result `json:"before"`   // what was true of it: the worst of all paths
-	After    protect.Result `json:"after"`    // what is true of it
+	Target   model.Ref     `json:"target"`   // the route rule, which is there on both sides
+	Property gate.Property `json:"property"` // of its requests
+	// Loses: it held and fails; Weakens: it held, and now it depends; Gains: it did not hold for
+	// certain, and does
+	Change string         `json:"change"`
+	Before protect.Result `json:"before"` // what was true of it: the worst of all paths
+	After  protect.Result `json:"after"`  // what is true of it
 }
 
 // ProtectionSummary counts route rules by property.
@@ -95,7 +98,8 @@ func judgeRuleProtection(in view.Input, q view.Query) sideProtection {
 	q.Kinds = []model.GroupKind{}
 	m, err := matrix.Build(in.Resolution, matrix.Query{Query: q, Matcher: in.Matcher, Judges: in.Judges})
 	if err != nil {
-		return sideProtection{problems: []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: "what route rules are protected by is not compared: " + err.Error()}}}
+		return sideProtection{problems: []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "what route rules are protected by is not compared: " + err.Error()}}}
 	}
 	out := sideProtection{byRule: make(map[model.Ref]*protection.Protection, len(m.Items))}
 	for i := range m.Items {
@@ -121,7 +125,8 @@ func judgeRuleProtection(in view.Input, q view.Query) sideProtection {
 // goes away loses nothing.
 func isOnUncertainPath(r *matrix.MatrixRow) bool {
 	a := &r.Protection.Authentication
-	return a.Verdict == gate.Depends && len(a.Because) == 1 && a.Because[0].Code == gate.MissingObject && a.Because[0].Object != nil && isRouteRule(*a.Because[0].Object)
+	return a.Verdict == gate.Depends && len(a.Because) == 1 && a.Because[0].Code == gate.MissingObject &&
+		a.Because[0].Object != nil && isRouteRule(*a.Because[0].Object)
 }
 
 // findProtectionChanges compares the rules that are on both sides. With kinds, a change counts if
@@ -141,7 +146,8 @@ func findProtectionChanges(before, after sideProtection, kinds []model.GroupKind
 		}
 	}
 	slices.SortFunc(out, func(x, y ProtectionChange) int {
-		return cmp.Or(changeRank(x.Change)-changeRank(y.Change), propertyRank(x.Property)-propertyRank(y.Property), view.CompareTargets(x.Target, y.Target))
+		return cmp.Or(changeRank(x.Change)-changeRank(y.Change), propertyRank(x.Property)-propertyRank(y.Property),
+			view.CompareTargets(x.Target, y.Target))
 	})
 	return out
 }

@@ -13,7 +13,8 @@ import (
 
 // lossSentences says what route rules lose, or may lose.
 func (d *EffectivePolicyDiff) lossSentences() []string {
-	return append(d.protectionSentences(ProtectionLost, "rule loses|rules lose"), d.protectionSentences(protectionWeakened, "rule may lose|rules may lose")...)
+	return append(d.protectionSentences(ProtectionLost, "rule loses|rules lose"),
+		d.protectionSentences(protectionWeakened, "rule may lose|rules may lose")...)
 }
 
 // gainSentences says what route rules gain.
@@ -42,7 +43,8 @@ func (d *EffectivePolicyDiff) protectionSentences(change, verb string) []string 
 				names = append(names, string(other))
 			}
 		}
-		out = append(out, view.FormatNumber(len(rules[p]))+" "+view.InflectNoun(len(rules[p]), verb)+" "+view.JoinWithAnd(names)+".")
+		out = append(out, view.FormatNumber(len(rules[p]))+" "+view.InflectNoun(len(rules[p]), verb)+" "+
+			view.JoinWithAnd(names)+".")
 	}
 	return out
 }
@@ -50,7 +52,8 @@ func (d *EffectivePolicyDiff) protectionSentences(change, verb string) []string 
 // addProtectionRows adds the rows of what route rules lose or gain.
 func (d *EffectivePolicyDiff) addProtectionRows(t *view.Table, o view.TableOptions) {
 	b := &t.Blocks[0]
-	b.Columns = []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount}, {Name: "ROUTE RULE", Rank: 6, MinWidth: 14}, {Name: "PROTECTION", Rank: 1, MinWidth: 12},
+	b.Columns = []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount},
+		{Name: "ROUTE RULE", Rank: 6, MinWidth: 14}, {Name: "PROTECTION", Rank: 1, MinWidth: 12},
 		{Name: "BEFORE", Rank: 5, MinWidth: 18, Wrap: true}, {Name: "AFTER", Rank: 3, MinWidth: 18, Wrap: true}}
 	var lines [][]view.Cell
 	folded := 0
@@ -65,7 +68,8 @@ func (d *EffectivePolicyDiff) addProtectionRows(t *view.Table, o view.TableOptio
 	b.Rows = lines[:shown]
 	t.Footer = append(t.Footer, view.FormatMoreLine(len(lines)-shown, "change of protection|changes of protection")...)
 	if folded > 0 {
-		t.Footer = append(t.Footer, view.FormatCount(folded, "change is|changes are")+" only counted; --by-rule lists them")
+		t.Footer = append(t.Footer, view.FormatCount(folded, "change is|changes are")+
+			" only counted; --by-rule lists them")
 	}
 }
 
@@ -95,14 +99,17 @@ func (d *EffectivePolicyDiff) groupProtection(o view.TableOptions) []protectionG
 	at := map[string]int{}
 	var out []protectionGroup
 	for _, key := range order {
-		word := map[string]string{ProtectionLost: "loses ", protectionWeakened: "may lose ", ProtectionGained: "gains "}[key.change] + view.JoinWithAnd(properties[key])
+		word := map[string]string{ProtectionLost: "loses ", protectionWeakened: "may lose ",
+			ProtectionGained: "gains "}[key.change] + view.JoinWithAnd(properties[key])
 		text := strings.Join([]string{word, key.before, key.after}, "\x00")
 		n, known := at[text]
 		if !known || o.ByRule {
 			n = len(out)
 			at[text] = n
-			tone := map[string]view.Tone{ProtectionLost: view.Bad, protectionWeakened: view.Partly, ProtectionGained: view.Good}[key.change]
-			out = append(out, protectionGroup{cells: []view.Cell{{Text: word, Tone: tone}, {Text: key.before}, {Text: key.after}}})
+			tone := map[string]view.Tone{ProtectionLost: view.Bad, protectionWeakened: view.Partly,
+				ProtectionGained: view.Good}[key.change]
+			out = append(out, protectionGroup{cells: []view.Cell{{Text: word, Tone: tone}, {Text: key.before},
+				{Text: key.after}}})
 		}
 		out[n].targets = append(out[n].targets, key.target)
 	}
@@ -153,7 +160,8 @@ func ruleLabels(targets []model.Ref, o view.TableOptions) (lines [][]view.Cell, 
 		return countedTargets(targets), len(targets)
 	}
 	for _, object := range objects {
-		lines = append(lines, []view.Cell{{Text: cmp.Or(object.Namespace, "-")}, {Text: strings.ToLower(object.Kind) + "/" + object.Name + " " + view.SectionList(sections[object], o)}})
+		lines = append(lines, []view.Cell{{Text: cmp.Or(object.Namespace, "-")},
+			{Text: strings.ToLower(object.Kind) + "/" + object.Name + " " + view.SectionList(sections[object], o)}})
 	}
 	return lines, 0
 }

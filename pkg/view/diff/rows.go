@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// maxShownPlaces is how many places of one value are shown by themselves where it changes; with more, the value is shown.
+// maxShownPlaces is how many places of one value are shown by themselves where it changes; with
+// more, the value is shown.
 const maxShownPlaces = 4
 
 // ChangeRows returns the rows of one change, without its target. A policy that is added or removed
@@ -20,11 +21,14 @@ func ChangeRows(c *PolicyChange, kinds view.KindNames, o view.TableOptions) [][]
 	kind := view.Cell{Text: kinds.ShortName(c.PolicyKind)}
 	var out [][]view.Cell
 	add := func(setting, before, after string, tone view.Tone, r RuleChange) {
-		out = append(out, []view.Cell{kind, {Text: setting}, {Text: before}, {Text: after, Tone: tone}, {Text: view.EachSource(r.SourcesBefore, view.OriginText)}, {Text: view.EachSource(r.SourcesAfter, view.OriginText)}})
+		out = append(out, []view.Cell{kind, {Text: setting}, {Text: before}, {Text: after, Tone: tone},
+			{Text: view.EachSource(r.SourcesBefore, view.OriginText)}, {Text: view.EachSource(r.SourcesAfter,
+				view.OriginText)}})
 	}
 	switch {
 	case c.Change == changeRemoved && !o.Wide:
-		setting, text := allRulesText(c, func(r RuleChange) (any, []view.Source) { return r.Before, r.SourcesBefore }, o)
+		setting, text := allRulesText(c, func(r RuleChange) (any, []view.Source) { return r.Before, r.SourcesBefore },
+			o)
 		word, tone := removalText(c)
 		add(setting, text, word, tone, joinSources(c))
 	case c.Change == changeAdded && !o.Wide:
@@ -76,7 +80,8 @@ func additionText(c *PolicyChange) string {
 
 // allRulesText names the settings of a policy that is added or removed as a whole, and who sets
 // them; a value only where there is one setting.
-func allRulesText(c *PolicyChange, of func(RuleChange) (any, []view.Source), o view.TableOptions) (setting, text string) {
+func allRulesText(c *PolicyChange, of func(RuleChange) (any, []view.Source), o view.TableOptions) (setting,
+	text string) {
 	var names, sources []string
 	for _, r := range c.Rules {
 		_, from := of(r)
@@ -167,7 +172,8 @@ func ruleLines(c *PolicyChange, r RuleChange, o view.TableOptions) []ruleLine {
 	}
 	places := findDifferences(r.Name, merge.Unpack(r.Before), merge.Unpack(r.After))
 	if len(places) > maxShownPlaces {
-		whole.before, whole.after = c.formatValue(&r, r.Before, o)+" ("+was+")", c.formatValue(&r, r.After, o)+" ("+is+")"
+		whole.before, whole.after = c.formatValue(&r, r.Before, o)+" ("+was+")", c.formatValue(&r, r.After,
+			o)+" ("+is+")"
 		if !o.Wide {
 			whole.after += fmt.Sprintf(", differs in %d places", len(places))
 		}

@@ -26,14 +26,17 @@ func findRuleChanges(before, after *view.EffectivePolicy) []RuleChange {
 		delete(was, key)
 		switch {
 		case !known:
-			out = append(out, RuleChange{Name: r.Name, path: r.Path, After: r.Value, SourcesBefore: []view.Source{}, SourcesAfter: r.Sources})
+			out = append(out, RuleChange{Name: r.Name, path: r.Path, After: r.Value, SourcesBefore: []view.Source{},
+				SourcesAfter: r.Sources})
 		case !merge.Equal(b.Value, r.Value) || !sameSources(b.Sources, r.Sources):
-			out = append(out, RuleChange{Name: r.Name, path: r.Path, Before: b.Value, After: r.Value, SourcesBefore: b.Sources, SourcesAfter: r.Sources})
+			out = append(out, RuleChange{Name: r.Name, path: r.Path, Before: b.Value, After: r.Value,
+				SourcesBefore: b.Sources, SourcesAfter: r.Sources})
 		}
 	}
 	for key, r := range eachRule(before) {
 		if _, gone := was[key]; gone {
-			change := RuleChange{Name: r.Name, path: r.Path, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []view.Source{}}
+			change := RuleChange{Name: r.Name, path: r.Path, Before: r.Value, SourcesBefore: r.Sources,
+				SourcesAfter: []view.Source{}}
 			if l := findLoss(after, r); l != nil {
 				change.Reason, change.shortReason = l.Message, l.Why
 			}
@@ -77,7 +80,11 @@ func indexRules(e *view.EffectivePolicy) map[ruleKey]*view.Rule {
 func findLoss(after *view.EffectivePolicy, was *view.Rule) *view.RuleLoss {
 	for i := range policyOrEmpty(after).Lost {
 		l := &after.Lost[i]
-		if l.Rule == was.Name && l.Policy != nil && slices.ContainsFunc(was.Sources, func(s view.Source) bool { return s.Policy != nil && *s.Policy == *l.Policy }) {
+		if l.Rule == was.Name && l.Policy != nil &&
+			slices.ContainsFunc(was.Sources, func(s view.Source) bool {
+				return s.Policy != nil &&
+					*s.Policy == *l.Policy
+			}) {
 			return l
 		}
 	}
@@ -87,13 +94,15 @@ func findLoss(after *view.EffectivePolicy, was *view.Rule) *view.RuleLoss {
 // sameSources reports whether values come from the same places, wherever these were read.
 func sameSources(a, b []view.Source) bool {
 	return slices.EqualFunc(a, b, func(a, b view.Source) bool {
-		return equalRefs(a.Policy, b.Policy) && *a.Target == *b.Target && a.Level == b.Level && a.Block == b.Block && a.Strategy == b.Strategy && a.Builtin == b.Builtin
+		return equalRefs(a.Policy, b.Policy) && *a.Target == *b.Target && a.Level == b.Level && a.Block == b.Block &&
+			a.Strategy == b.Strategy && a.Builtin == b.Builtin
 	})
 }
 
 func equalRefs(a, b *model.Ref) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// inForceBefore and inForceAfter report whether the setting was, or is, in force. A setting in force has sources.
+// inForceBefore and inForceAfter report whether the setting was, or is, in force. A setting in
+// force has sources.
 func (r RuleChange) inForceBefore() bool { return len(r.SourcesBefore) > 0 }
 func (r RuleChange) inForceAfter() bool  { return len(r.SourcesAfter) > 0 }
 

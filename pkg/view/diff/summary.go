@@ -13,7 +13,8 @@ import (
 
 // buildSummary counts what changes.
 func (d *policyComparer) buildSummary() DiffSummary {
-	s := DiffSummary{Unchanged: d.unchanged, Unprotected: []KindCount{}, Bare: []model.Ref{}, Uncovered: []Uncovered{}, Exposed: []Uncovered{}}
+	s := DiffSummary{Unchanged: d.unchanged, Unprotected: []KindCount{}, Bare: []model.Ref{}, Uncovered: []Uncovered{},
+		Exposed: []Uncovered{}}
 	targets, spaces := map[model.Ref]bool{}, map[string]bool{}
 	whole := map[model.Ref]map[string]bool{} // targets that are new or gone
 	unprotected := map[kindAtTarget]bool{}
@@ -90,7 +91,8 @@ func (d *policyComparer) findUncovered(s *DiffSummary) {
 	for id := range d.after.res.Graph.Len() {
 		id := topology.NodeID(id)
 		n := d.after.res.Graph.Node(id)
-		if n.Role != topology.Rule || n.Delegates || !a.HasRulesOf(n.Ref.GroupKind()) || !a.HasTraffic(id) || d.query.Namespace != "" && n.Ref.Namespace != d.query.Namespace {
+		if n.Role != topology.Rule || n.Delegates || !a.HasRulesOf(n.Ref.GroupKind()) || !a.HasTraffic(id) ||
+			d.query.Namespace != "" && n.Ref.Namespace != d.query.Namespace {
 			continue
 		}
 		if d.before.getsTraffic(n.Ref) {
@@ -220,25 +222,29 @@ func (d *EffectivePolicyDiff) Headline() []string {
 	case s.Unchanged == 0:
 		out = append(out, "nothing changes: no policy is in force before or after")
 	default:
-		out = append(out, "nothing changes: "+view.FormatNumber(s.Unchanged)+" effective "+policyIsOrAre(s.Unchanged)+" the same")
+		out = append(out, "nothing changes: "+view.FormatNumber(s.Unchanged)+" effective "+policyIsOrAre(s.Unchanged)+
+			" the same")
 	}
 	out = append(out, d.gainSentences()...)
 	kinds := d.collectKindNames()
 	for _, u := range s.Unprotected {
-		out = append(out, fmt.Sprintf("%s %s only %s.", view.FormatNumber(u.Count), view.InflectNoun(u.Count, "loses its|lose their"), kinds.ShortName(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s %s only %s.", view.FormatNumber(u.Count), view.InflectNoun(u.Count,
+			"loses its|lose their"), kinds.ShortName(u.PolicyKind)))
 	}
 	if n := len(s.Bare); n > 0 {
 		out = append(out, fmt.Sprintf("%s no policy.", view.FormatCount(n, "new route rule has|new route rules have")))
 	}
 	for _, u := range s.Uncovered {
-		out = append(out, fmt.Sprintf("%s no %s, unlike most others behind the same Gateway.", view.FormatCount(len(u.Targets), "new route rule has|new route rules have"), kinds.ShortName(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s no %s, unlike most others behind the same Gateway.",
+			view.FormatCount(len(u.Targets), "new route rule has|new route rules have"), kinds.ShortName(u.PolicyKind)))
 	}
 	for _, u := range s.Exposed {
 		noun := "route rule gets|route rules get"
 		if slices.ContainsFunc(u.Targets, func(t model.Ref) bool { return !isRouteRule(t) }) {
 			noun = "target gets|targets get"
 		}
-		out = append(out, fmt.Sprintf("%s traffic on a new path without %s.", view.FormatCount(len(u.Targets), noun), kinds.ShortName(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s traffic on a new path without %s.", view.FormatCount(len(u.Targets), noun),
+			kinds.ShortName(u.PolicyKind)))
 	}
 	if !d.Complete {
 		out = append(out, "The answer is incomplete.")

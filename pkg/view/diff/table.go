@@ -18,8 +18,9 @@ type changeGroup struct {
 	changes []*PolicyChange
 }
 
-// Table says in a sentence what changes, then lists what rules lose or gain, and the changes of policies, worst first. Targets to which the same
-// happens are listed together, and counted where they are many.
+// Table says in a sentence what changes, then lists what rules lose or gain, and the changes of
+// policies, worst first. Targets to which the same happens are listed together, and counted where
+// they are many.
 func (d *EffectivePolicyDiff) Table(o view.TableOptions) view.Table {
 	t := view.Table{Blocks: []view.Block{{Heading: []string{strings.Join(d.Headline(), " ")}}}}
 	if len(d.Protection) > 0 {
@@ -39,12 +40,15 @@ func (d *EffectivePolicyDiff) Table(o view.TableOptions) view.Table {
 		if d.Summary.Targets == d.Summary.RouteRules {
 			noun = "ROUTE RULE"
 		}
-		b.Columns = []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount}, {Name: noun, Rank: 6, MinWidth: 14}, {Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind},
-			{Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting}, {Name: "BEFORE", Rank: 3, MinWidth: 18}, {Name: "AFTER", Rank: 4, MinWidth: 18},
+		b.Columns = []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount},
+			{Name: noun, Rank: 6, MinWidth: 14}, {Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind},
+			{Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting}, {Name: "BEFORE", Rank: 3,
+				MinWidth: 18}, {Name: "AFTER", Rank: 4, MinWidth: 18},
 			{Name: "ORIGIN BEFORE", Wide: true}, {Name: "ORIGIN AFTER", Wide: true}}
 		folded := d.addChangeRows(b, &t, o)
 		if folded > 0 {
-			t.Footer = append(t.Footer, view.FormatCount(folded, "target is|targets are")+" only counted; --by-rule lists them")
+			t.Footer = append(t.Footer, view.FormatCount(folded, "target is|targets are")+
+				" only counted; --by-rule lists them")
 		}
 		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
 	}
@@ -95,7 +99,10 @@ func (d *EffectivePolicyDiff) groupChanges(o view.TableOptions) []changeGroup {
 		}
 		out[n].changes = append(out[n].changes, c)
 	}
-	slices.SortStableFunc(out, func(a, b changeGroup) int { return cmp.Compare(rankChange(a.changes[0]), rankChange(b.changes[0])) })
+	slices.SortStableFunc(out, func(a, b changeGroup) int {
+		return cmp.Compare(rankChange(a.changes[0]),
+			rankChange(b.changes[0]))
+	})
 	return out
 }
 
@@ -128,7 +135,8 @@ func (g *changeGroup) buildLabels(o view.TableOptions) (lines [][]view.Cell, cou
 	var sections [][]string
 	for _, c := range g.changes {
 		key := object{ref: c.Target.WithoutSection()}
-		if c.onSomePaths || len(policyOrEmpty(c.before).Paths) > len(c.Paths) || len(policyOrEmpty(c.after).Paths) > len(c.Paths) {
+		if c.onSomePaths || len(policyOrEmpty(c.before).Paths) > len(c.Paths) ||
+			len(policyOrEmpty(c.after).Paths) > len(c.Paths) {
 			key.via = view.ViaText(c.Paths, c.Target.WithoutSection(), o)
 		}
 		i, known := at[key]
@@ -172,7 +180,8 @@ func countedTargets(all []model.Ref) [][]view.Cell {
 	}
 	what := view.FormatNumber(len(targets)) + " " + view.InflectNoun(len(targets), "target")
 	if rules {
-		what = view.FormatNumber(len(targets)) + " rules of " + view.FormatNumber(len(objects)) + " " + view.InflectNoun(len(objects), "route")
+		what = view.FormatNumber(len(targets)) + " rules of " + view.FormatNumber(len(objects)) + " " +
+			view.InflectNoun(len(objects), "route")
 	}
 	space := all[0].Namespace
 	if len(spaces) > 1 {

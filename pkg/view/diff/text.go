@@ -14,7 +14,8 @@ type DiffText struct {
 	Before, After DiffSide
 }
 
-// DiffSide is what is in force on one side: where each setting comes from, and the effective spec; nil where nothing is.
+// DiffSide is what is in force on one side: where each setting comes from, and the effective spec;
+// nil where nothing is.
 type DiffSide struct {
 	Notes []string
 	Spec  any
@@ -32,7 +33,8 @@ func (d *EffectivePolicyDiff) Texts() []DiffText {
 	var groups []changeGroup
 	for i := range d.Items {
 		c := &d.Items[i]
-		key := change{idPair{c.PolicyKind, policyOrEmpty(c.before).ID, policyOrEmpty(c.after).ID}, c.TargetChange, strings.Join(c.Unread, "\x00"), c.Unprotected}
+		key := change{idPair{c.PolicyKind, policyOrEmpty(c.before).ID, policyOrEmpty(c.after).ID}, c.TargetChange,
+			strings.Join(c.Unread, "\x00"), c.Unprotected}
 		n, known := at[key]
 		if !known {
 			n = len(groups)
@@ -41,7 +43,8 @@ func (d *EffectivePolicyDiff) Texts() []DiffText {
 		}
 		groups[n].changes = append(groups[n].changes, c)
 	}
-	slices.SortStableFunc(groups, func(a, b changeGroup) int { return rankChange(a.changes[0]) - rankChange(b.changes[0]) })
+	slices.SortStableFunc(groups,
+		func(a, b changeGroup) int { return rankChange(a.changes[0]) - rankChange(b.changes[0]) })
 	kinds := d.collectKindNames()
 	out := make([]DiffText, len(groups))
 	for i := range groups {
@@ -54,7 +57,8 @@ func (d *EffectivePolicyDiff) Texts() []DiffText {
 func (g *changeGroup) buildText(kinds view.KindNames) DiffText {
 	c := g.changes[0]
 	kind := kinds.ShortName(c.PolicyKind)
-	t := DiffText{Title: kind + " " + strings.ToLower(c.Change), Before: sideText(c, c.before), After: sideText(c, c.after)}
+	t := DiffText{Title: kind + " " + strings.ToLower(c.Change), Before: sideText(c, c.before),
+		After: sideText(c, c.after)}
 	labels, _ := g.buildLabels(view.TableOptions{Wide: true})
 	for _, label := range labels {
 		t.Targets = append(t.Targets, strings.TrimPrefix(label[0].Text+" "+label[1].Text, "- "))

@@ -14,7 +14,8 @@ import (
 // classifyLoss says why the other side does not have an effective policy on a path: the target is
 // not there (Removed), or it gets no traffic on the path (Unreached). If neither is so ("") and
 // there is traffic, the target is unprotected.
-func (d *policyComparer) classifyLoss(key kindAtTarget, item *view.EffectivePolicy, path view.Path, side, other *comparedSide) (targetChange string, unprotected bool) {
+func (d *policyComparer) classifyLoss(key kindAtTarget, item *view.EffectivePolicy, path view.Path, side,
+	other *comparedSide) (targetChange string, unprotected bool) {
 	ids := other.res.Lookup(key.target)
 	had, has := side.res.Snapshot.Get(key.target) != nil, other.res.Snapshot.Get(key.target) != nil
 	switch {
@@ -49,7 +50,8 @@ func (d *policyComparer) findKind(name string, path view.Path) *resolve.Kind {
 // matchingKind returns the same kind, and scope of it, on this side; nil if this side has none.
 func (s *comparedSide) matchingKind(like *resolve.Kind) *resolve.Kind {
 	for _, k := range s.res.Kinds {
-		if k.GroupKind == like.GroupKind && (k.Scope == nil) == (like.Scope == nil) && (k.Scope == nil || k.Scope.Name == like.Scope.Name) {
+		if k.GroupKind == like.GroupKind && (k.Scope == nil) == (like.Scope == nil) && (k.Scope == nil ||
+			k.Scope.Name == like.Scope.Name) {
 			return k
 		}
 	}

@@ -8,9 +8,11 @@ import (
 // EffectivePolicyList answers `effective`.
 type EffectivePolicyList struct {
 	view.Envelope
-	Routes   []RouteSettings        `json:"routes,omitempty"`   // what the rules of routes say themselves, where they say anything
-	Reported []ReportedPolicy       `json:"reported,omitempty"` // what published reports say, where not all policies may be read: by target
-	Items    []view.EffectivePolicy `json:"items"`              // by target, then by policy kind
+	// what the rules of routes say themselves, where they say anything
+	Routes []RouteSettings `json:"routes,omitempty"`
+	// what published reports say, where not all policies may be read: by target
+	Reported []ReportedPolicy       `json:"reported,omitempty"`
+	Items    []view.EffectivePolicy `json:"items"` // by target, then by policy kind
 
 	// Protection is what places that are no route rules are protected by, by target.
 	Protection []PlaceProtection `json:"protection,omitempty"`

@@ -10,8 +10,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// List lists the effective policies of the targets asked for: of a whole route those of its rules, of a Gateway those of its
-// listeners, of a Service those of its ports and of the rules that send to it; of what traffic passes through those of the rules below.
+// List lists the effective policies of the targets asked for: of a whole route those of its rules,
+// of a Gateway those of its listeners, of a Service those of its ports and of the rules that send
+// to it; of what traffic passes through those of the rules below.
 func List(r *resolve.Resolution, q view.Query) *EffectivePolicyList {
 	a := collect.New(r, q)
 	if q.Targets == nil {
@@ -42,7 +43,8 @@ const itemBatchSize = 8192
 
 // buildEffective returns the answer without its items, and the items, which are still to be built.
 func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems) {
-	list, items := &EffectivePolicyList{Items: []view.EffectivePolicy{}}, &effectiveItems{collector: a, batchSize: itemBatchSize}
+	list, items := &EffectivePolicyList{Items: []view.EffectivePolicy{}}, &effectiveItems{collector: a,
+		batchSize: itemBatchSize}
 	r, q := a.Resolution, a.Query
 	covered := make([]bool, r.Len())
 	var open unknownPaths
@@ -71,7 +73,8 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
 			list.gateways = append(list.gateways, n.Ref)
-		case n.Role == topology.Rule && !n.Delegates && (a.HasRulesOf(n.Ref.GroupKind()) || !a.HasRules()) && !a.HasTraffic(id):
+		case n.Role == topology.Rule && !n.Delegates && (a.HasRulesOf(n.Ref.GroupKind()) || !a.HasRules()) &&
+			!a.HasTraffic(id):
 			if !q.IsComparison {
 				open.addRule(a, id)
 			}
@@ -80,7 +83,8 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 			list.rulesWithoutPolicy = append(list.rulesWithoutPolicy, n.Ref)
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
 			if bare := a.UncoveredPaths(id, ways[id]); len(bare) > 0 {
-				list.pathsWithoutPolicy = append(list.pathsWithoutPolicy, " is in force on "+view.TargetName(n.Ref)+" via "+view.ViaText(bare, n.Ref.WithoutSection(), view.TableOptions{}))
+				list.pathsWithoutPolicy = append(list.pathsWithoutPolicy, " is in force on "+view.TargetName(n.Ref)+
+					" via "+view.ViaText(bare, n.Ref.WithoutSection(), view.TableOptions{}))
 			}
 		case n.Role == topology.Route && q.Targets != nil && !a.HasTraffic(id) && len(r.Graph.Instances(id)) == 0:
 			list.unattachedReasons = append(list.unattachedReasons, r.Graph.ExplainUnattached(id))

@@ -7,7 +7,8 @@ import (
 
 // Empty reports whether the answer holds neither settings nor targets without any.
 func (l *EffectivePolicyList) Empty() bool {
-	return len(l.Items)+len(l.Routes)+len(l.rulesWithoutPolicy)+len(l.pathsWithoutPolicy)+len(l.unattachedReasons)+len(l.gateways)+l.unlistedLosses == 0
+	return len(l.Items)+len(l.Routes)+len(l.rulesWithoutPolicy)+len(l.pathsWithoutPolicy)+len(l.unattachedReasons)+
+		len(l.gateways)+l.unlistedLosses == 0
 }
 
 // FilterNames are the targets of the answer, as kubectl names objects (kind.group/name), each once.

@@ -16,8 +16,8 @@ type flatLine struct {
 	unsure   bool
 }
 
-// flatBlock is every setting in force with its target in every row, for grep and sort. Rules with the same settings share rows only where a
-// person reads them.
+// flatBlock is every setting in force with its target in every row, for grep and sort. Rules with
+// the same settings share rows only where a person reads them.
 func flatBlock(groups []pathGroup, kinds view.KindNames, o view.TableOptions) view.Block {
 	lines := flatLines(groups, kinds, o)
 	joined := o.Terminal && !o.ByRule && !o.Wide
@@ -25,8 +25,10 @@ func flatBlock(groups []pathGroup, kinds view.KindNames, o view.TableOptions) vi
 		lines = joinSections(lines)
 	}
 	object, section := flatNouns(groups)
-	b := view.Block{Columns: []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount}, {Name: object, Rank: 6, MinWidth: 10, Shorten: view.ShortName},
-		{Name: section, Rank: 4, MinWidth: 9, Shorten: view.ShortList}, {Name: "VIA", Rank: 9, MinWidth: 8, Shorten: view.ShortVia, Optional: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount},
+		{Name: object, Rank: 6, MinWidth: 10, Shorten: view.ShortName},
+		{Name: section, Rank: 4, MinWidth: 9, Shorten: view.ShortList}, {Name: "VIA", Rank: 9, MinWidth: 8,
+			Shorten: view.ShortVia, Optional: true}}}
 	b.Columns = append(b.Columns, view.SettingColumns...)
 	if !o.Wide {
 		b.Columns = b.Columns[:len(b.Columns)-wideSettingColumns]
@@ -67,7 +69,8 @@ func flatLines(groups []pathGroup, kinds view.KindNames, o view.TableOptions) []
 					}
 				}
 				for _, row := range cells {
-					out = append(out, flatLine{object: g.target, sections: sections, via: via, cells: row, unsure: len(item.Unread) > 0})
+					out = append(out, flatLine{object: g.target, sections: sections, via: via, cells: row,
+						unsure: len(item.Unread) > 0})
 				}
 			}
 		}
@@ -133,7 +136,8 @@ func splitCommonLines(lines []flatLine) (common, rest []flatLine) {
 			continue
 		}
 		first := lines[same[text][0]]
-		all := flatLine{object: model.Ref{Kind: first.object.Kind, Namespace: first.object.Namespace}, cells: first.cells, via: first.via, unsure: first.unsure}
+		all := flatLine{object: model.Ref{Kind: first.object.Kind, Namespace: first.object.Namespace},
+			cells: first.cells, via: first.via, unsure: first.unsure}
 		for object := range objects {
 			if object.Kind != all.object.Kind {
 				all.object.Kind = "target"
@@ -170,8 +174,10 @@ func (l *flatLine) buildRow(o view.TableOptions) []view.Cell {
 	cells := l.cells
 	if l.unsure {
 		namespace = view.UnsureMark + namespace
-		cells = append([]view.Cell{{Text: strings.TrimPrefix(cells[0].Text, view.UnsureMark), Tone: cells[0].Tone}}, cells[1:]...)
+		cells = append([]view.Cell{{Text: strings.TrimPrefix(cells[0].Text, view.UnsureMark), Tone: cells[0].Tone}},
+			cells[1:]...)
 	}
 	row := make([]view.Cell, 0, 4+len(cells))
-	return append(append(row, view.Cell{Text: namespace}, view.Cell{Text: name}, view.Cell{Text: view.OrDash(section)}, view.Cell{Text: l.via}), cells...)
+	return append(append(row, view.Cell{Text: namespace}, view.Cell{Text: name}, view.Cell{Text: view.OrDash(section)},
+		view.Cell{Text: l.via}), cells...)
 }

@@ -16,7 +16,8 @@ func flatFixture() *EffectivePolicyList {
 	for _, name := range []string{"a", "b", "c"} {
 		items = append(items, in("LimitPolicy", viewtest.HTTPRoute(name, "rule-1"), "http", sets("cap", gw)))
 	}
-	items = append(items, in("AuthPolicy", viewtest.HTTPRoute("a", "rule-1"), "http", sets("key", own)), in("AuthPolicy", viewtest.HTTPRoute("a", "rule-2"), "http", sets("key", own)))
+	items = append(items, in("AuthPolicy", viewtest.HTTPRoute("a", "rule-1"), "http", sets("key", own)),
+		in("AuthPolicy", viewtest.HTTPRoute("a", "rule-2"), "http", sets("key", own)))
 	return list(items...)
 }
 
@@ -52,7 +53,8 @@ func TestFlatRowsAreMarkedWhereTheyCouldChange(t *testing.T) {
 func TestFlatTargetsOfSeveralKinds(t *testing.T) {
 	gw := viewtest.SourceOf("infra", "gw", viewtest.Gateway(""), "gateway", "defaults")
 	service := model.Ref{Kind: "Service", Namespace: "bakery", Name: "oven"}
-	b := list(in("A", service, "", sets("x", gw)), in("A", viewtest.Gateway(""), "", sets("x", gw))).Table(view.TableOptions{}).Blocks[0]
+	b := list(in("A", service, "", sets("x", gw)), in("A", viewtest.Gateway(""), "", sets("x", gw))).Table(
+		view.TableOptions{}).Blocks[0]
 	if b.Columns[1].Name != "TARGET" || b.Columns[2].Name != "SECTION" {
 		t.Errorf("the columns are called %v", b.Columns[:3])
 	}

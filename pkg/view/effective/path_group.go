@@ -75,7 +75,8 @@ func groupPaths(object model.Ref, items []*view.EffectivePolicy) []pathGroup {
 		if !known {
 			i = len(out)
 			at[same] = i
-			out = append(out, pathGroup{target: object, items: pickItems(items, holds[key]), number: i + 1, sections: countSections(items)})
+			out = append(out, pathGroup{target: object, items: pickItems(items, holds[key]), number: i + 1,
+				sections: countSections(items)})
 		}
 		out[i].paths = append(out[i].paths, byKey[key])
 	}
@@ -151,8 +152,10 @@ type sharedLines[T any] struct {
 	lines    T
 }
 
-// foldSections joins the sections whose lines are the same, unless the options forbid it. same is a text that tells lines apart.
-func foldSections[T any](a *pathGroup, o view.TableOptions, lines func([]*view.EffectivePolicy) T, same func(T) string) []sharedLines[T] {
+// foldSections joins the sections whose lines are the same, unless the options forbid it. same is a
+// text that tells lines apart.
+func foldSections[T any](a *pathGroup, o view.TableOptions, lines func([]*view.EffectivePolicy) T,
+	same func(T) string) []sharedLines[T] {
 	var out []sharedLines[T]
 	at := map[string]int{}
 	for _, items := range a.itemsBySection() {

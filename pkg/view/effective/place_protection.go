@@ -14,8 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// PlaceProtection says of one property whether it holds for all requests to a place that is no route
-// rule: a workload or one of its ports, a proxy of a mesh, a Service in a mesh.
+// PlaceProtection says of one property whether it holds for all requests to a place that is no
+// route rule: a workload or one of its ports, a proxy of a mesh, a Service in a mesh.
 type PlaceProtection struct {
 	Target   model.Ref         `json:"target"`             // the place
 	Paths    []view.Path       `json:"paths"`              // on all of which the same is true
@@ -58,7 +58,8 @@ func protectionOfPlaces(a *collect.Collector, nodes []topology.NodeID) []PlacePr
 func (p *placeJudge) guardingKinds() []*resolve.Kind {
 	var out []*resolve.Kind
 	for _, k := range p.collector.Resolution.Kinds {
-		if k.IsInUse() && len(k.Protects.Rules) > 0 && slices.ContainsFunc(k.Effective, func(role topology.Role) bool { return isPlace(k, role) }) {
+		if k.IsInUse() && len(k.Protects.Rules) > 0 &&
+			slices.ContainsFunc(k.Effective, func(role topology.Role) bool { return isPlace(k, role) }) {
 			out = append(out, k)
 		}
 	}
@@ -69,7 +70,8 @@ func (p *placeJudge) guardingKinds() []*resolve.Kind {
 // rule. For backends that is so if their policies do not come with routes.
 func isPlace(k *resolve.Kind, role topology.Role) bool {
 	switch role {
-	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Namespace,
+	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route,
+		topology.Rule, topology.Namespace,
 		topology.MeshRoot, topology.Cluster, topology.Binding, topology.Opaque:
 		return false
 	case topology.Backend, topology.Port, topology.Frontend:
@@ -124,7 +126,10 @@ func (p *placeJudge) pathsTo(kinds []*resolve.Kind, id topology.NodeID) []placeP
 
 // isWritten reports whether an object sets anything of what is in force.
 func isWritten(v *resolve.Verdict) bool {
-	return slices.ContainsFunc(v.Layers, func(l resolve.Layer) bool { return l.Policy.Builtin == "" || l.Policy.Object.Ref.Name != "" })
+	return slices.ContainsFunc(v.Layers, func(l resolve.Layer) bool {
+		return l.Policy.Builtin == "" ||
+			l.Policy.Object.Ref.Name != ""
+	})
 }
 
 // protectionAt lists the properties of a place: authentication and authorization if a kind there
@@ -142,7 +147,8 @@ func (p *placeJudge) protectionAt(id topology.NodeID, w *placePaths) []PlaceProt
 	}
 	var out []PlaceProtection
 	for _, property := range gate.Properties() {
-		if !p.decidesAccess(w, property) && !slices.ContainsFunc(classes, func(g *protect.Gates) bool { return g.HasGate(property) }) {
+		if !p.decidesAccess(w, property) &&
+			!slices.ContainsFunc(classes, func(g *protect.Gates) bool { return g.HasGate(property) }) {
 			continue
 		}
 		var r protect.Result
@@ -152,7 +158,8 @@ func (p *placeJudge) protectionAt(id topology.NodeID, w *placePaths) []PlaceProt
 		if !known {
 			r = r.DoubtSuccess("the requests to it are not told apart")
 		}
-		out = append(out, PlaceProtection{p.collector.Resolution.Node(id).Ref, w.paths, property, r.Verdict, r.Methods, r.By, r.Because, r.Counters})
+		out = append(out, PlaceProtection{p.collector.Resolution.Node(id).Ref, w.paths, property, r.Verdict, r.Methods,
+			r.By, r.Because, r.Counters})
 	}
 	return out
 }

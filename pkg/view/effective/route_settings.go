@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// RouteSettings is what a route rule says itself about requests, beside the policies in force on it.
+// RouteSettings is what a route rule says itself about requests, beside the policies in force on
+// it.
 type RouteSettings struct {
 	Target model.Ref      `json:"target"` // the rule
 	Rules  []RouteSetting `json:"rules"`  // in the order of the route
@@ -23,7 +24,8 @@ type RouteSettings struct {
 
 // RouteSetting is a filter, a timeout or the like in a route rule.
 type RouteSetting struct {
-	Name   string       `json:"name"`   // timeouts.request, filters.URLRewrite; of several filters of one type filters.RequestMirror[0]
+	// timeouts.request, filters.URLRewrite; of several filters of one type filters.RequestMirror[0]
+	Name   string       `json:"name"`
 	Value  any          `json:"value"`  // as it is written
 	Origin model.Origin `json:"origin"` // where it is written
 }
@@ -39,7 +41,8 @@ func CollectRouteSettings(a *collect.Collector, nodes []topology.NodeID, through
 	for _, id := range nodes {
 		n := a.Resolution.Node(id)
 		gk := n.Ref.GroupKind()
-		if n.Role != topology.Rule || n.Object == nil || n.Delegates || a.Query.Kinds != nil && !slices.Contains(a.Query.Kinds, gk) ||
+		if n.Role != topology.Rule || n.Object == nil || n.Delegates || a.Query.Kinds != nil &&
+			!slices.Contains(a.Query.Kinds, gk) ||
 			!gatewayapi.IsHTTPRoute(gk) || !a.HasTraffic(id) {
 			continue
 		}
@@ -52,7 +55,10 @@ func CollectRouteSettings(a *collect.Collector, nodes []topology.NodeID, through
 			out = append(out, RouteSettings{Target: n.Ref, Rules: settings})
 		}
 		for _, way := range paths.To(id) {
-			if !slices.ContainsFunc(through, func(t topology.NodeID) bool { return t != topology.None && !slices.Contains(way, t) }) {
+			if !slices.ContainsFunc(through, func(t topology.NodeID) bool {
+				return t != topology.None &&
+					!slices.Contains(way, t)
+			}) {
 				ways[n.Ref] = append(ways[n.Ref], way)
 			}
 		}
@@ -75,7 +81,8 @@ func readRouteSettings(n *topology.Node) []RouteSetting {
 		}
 	}
 	for i, to := range rule.Field("backendRefs").Items {
-		w.addFilters(to, "backendRefs["+to.Text("name")+"].filters", append(slices.Clone(at), "backendRefs", strconv.Itoa(i)))
+		w.addFilters(to, "backendRefs["+to.Text("name")+"].filters", append(slices.Clone(at), "backendRefs",
+			strconv.Itoa(i)))
 	}
 	return w.out
 }
@@ -136,7 +143,8 @@ func (s *RouteSettings) toEffectivePolicy() view.EffectivePolicy {
 	for i := range s.Rules {
 		r := &s.Rules[i]
 		out.Rules = append(out.Rules, view.Rule{Name: r.Name, Value: r.Value, Why: explain.SetInRoute,
-			Sources: []view.Source{{Policy: &route, Target: &s.Target, Level: string(topology.Rule), Origin: &r.Origin}}})
+			Sources: []view.Source{{Policy: &route, Target: &s.Target, Level: string(topology.Rule),
+				Origin: &r.Origin}}})
 	}
 	return out
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Items that are made while they are written are those of the list, however many are made at a time; and what no later item needs is dropped.
+// Items that are made while they are written are those of the list, however many are made at a
+// time; and what no later item needs is dropped.
 func TestStreamedItemsAreThoseOfTheList(t *testing.T) {
 	shared := false
 	for seed := range uint64(60) {

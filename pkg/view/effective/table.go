@@ -10,8 +10,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Table shows every setting in force, with its source and why it stands: with the target in every row or, of one object that was asked for and
-// where the options want it, one block per object and group of paths. The footer counts the settings that were overridden and says how to ask for it.
+// Table shows every setting in force, with its source and why it stands: with the target in every
+// row or, of one object that was asked for and where the options want it, one block per object and
+// group of paths. The footer counts the settings that were overridden and says how to ask for it.
 func (l *EffectivePolicyList) Table(o view.TableOptions) view.Table {
 	items := l.listShownItems()
 	groups := groupItems(items)
@@ -22,7 +23,8 @@ func (l *EffectivePolicyList) Table(o view.TableOptions) view.Table {
 	}
 	items = items[:len(l.Items)]
 	var t view.Table
-	switch oneObject := len(groups) > 0 && !slices.ContainsFunc(groups, func(g pathGroup) bool { return g.target != groups[0].target }); {
+	switch oneObject := len(groups) > 0 &&
+		!slices.ContainsFunc(groups, func(g pathGroup) bool { return g.target != groups[0].target }); {
 	case len(shown) == 0:
 	case o.Grouped || o.Target != "" && oneObject:
 		for i := range shown {
@@ -48,7 +50,8 @@ func (l *EffectivePolicyList) Table(o view.TableOptions) view.Table {
 	}
 	t.Footer = append(t.Footer, lostHint(items, l.unlistedLosses, o)...)
 	t.Footer = append(t.Footer, l.GenericLine()...)
-	t.Footer = append(t.Footer, view.UnsureLine(slices.ContainsFunc(items, func(i *view.EffectivePolicy) bool { return len(i.Unread) > 0 }))...)
+	t.Footer = append(t.Footer,
+		view.UnsureLine(slices.ContainsFunc(items, func(i *view.EffectivePolicy) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
@@ -67,7 +70,8 @@ func (l *EffectivePolicyList) bareLine() []string {
 	if rest := len(rules) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more", rest))
 	}
-	return []string{l.NoPolicyText() + " is in force on " + view.FormatCount(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
+	return []string{l.NoPolicyText() + " is in force on " + view.FormatCount(len(rules), "route rule") + ": " +
+		strings.Join(names, ", ")}
 }
 
 // nothingText says that there is no answer. If only gateways were visited, the question may have
@@ -91,7 +95,8 @@ const wideSettingColumns = 4
 func effectiveBlock(a *pathGroup, kinds view.KindNames, o view.TableOptions) view.Block {
 	b := view.Block{
 		Heading: []string{a.formatHeading(o)},
-		Columns: append([]view.Column{{Name: strings.ToUpper(view.SectionNoun(a.target.Kind)), Rank: 2, MinWidth: 8, Shorten: view.ShortList}}, view.SettingColumns...),
+		Columns: append([]view.Column{{Name: strings.ToUpper(view.SectionNoun(a.target.Kind)), Rank: 2, MinWidth: 8,
+			Shorten: view.ShortList}}, view.SettingColumns...),
 	}
 	if !o.Wide {
 		b.Columns = b.Columns[:len(b.Columns)-wideSettingColumns]
@@ -188,10 +193,12 @@ func lostHint(items []*view.EffectivePolicy, lost int, o view.TableOptions) []st
 	if scope == nil {
 		scope = hintScope(targets)
 	}
-	return []string{fmt.Sprintf("%s overridden: %s", view.FormatCount(lost, "setting was|settings were"), o.FormatCommand(append([]string{"overridden"}, scope...)...))}
+	return []string{fmt.Sprintf("%s overridden: %s", view.FormatCount(lost, "setting was|settings were"),
+		o.FormatCommand(append([]string{"overridden"}, scope...)...))}
 }
 
-// hintScope is the narrowest set of arguments that names all targets: one target, one namespace, or all of them.
+// hintScope is the narrowest set of arguments that names all targets: one target, one namespace, or
+// all of them.
 func hintScope(targets []model.Ref) []string {
 	oneSection, oneObject, oneNamespace := true, true, true
 	for _, t := range targets[1:] {

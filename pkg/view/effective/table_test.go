@@ -25,7 +25,8 @@ func in(kind string, target model.Ref, listeners string, rules ...view.Rule) vie
 	}
 	for _, r := range rules {
 		for _, s := range r.Sources {
-			item.Policies = append(item.Policies, view.PolicyUse{Policy: s.Policy, Target: s.Target, Level: s.Level, Role: "contributing"})
+			item.Policies = append(item.Policies, view.PolicyUse{Policy: s.Policy, Target: s.Target, Level: s.Level,
+				Role: "contributing"})
 		}
 	}
 	return item
@@ -40,7 +41,8 @@ func TestEffectiveFoldsOnlyRulesWithTheSameAnswer(t *testing.T) {
 	rule := viewtest.SourceOf("bakery", "two", viewtest.HTTPRoute("baker", "rule-2"), "rule", "bare")
 	l := list(
 		in("AuthPolicy", viewtest.HTTPRoute("baker", "rule-1"), "http", sets("a", route)),
-		in("AuthPolicy", viewtest.HTTPRoute("baker", "rule-2"), "http", sets("a", rule, viewtest.LossOf(route, "MoreSpecificWins"))),
+		in("AuthPolicy", viewtest.HTTPRoute("baker", "rule-2"), "http",
+			sets("a", rule, viewtest.LossOf(route, "MoreSpecificWins"))),
 		in("AuthPolicy", viewtest.HTTPRoute("baker", "rule-10"), "http", sets("a", route)),
 	)
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Source: "-f x", Grouped: true})),
@@ -56,7 +58,8 @@ func TestEffectiveFoldsOnlyRulesWithTheSameAnswer(t *testing.T) {
 		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery")
 }
 
-// One kind differs by listener, the other does not: the latter is said on both, because a block is the whole answer for its paths.
+// One kind differs by listener, the other does not: the latter is said on both, because a block is
+// the whole answer for its paths.
 func TestEffectiveSplitsByPath(t *testing.T) {
 	rule := viewtest.HTTPRoute("baker", "rule-1")
 	gw := viewtest.SourceOf("infra", "gw", viewtest.Gateway(""), "gateway", "defaults")
@@ -81,7 +84,8 @@ func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
 	gw := viewtest.SourceOf("infra", "gw", viewtest.Gateway(""), "gateway", "bare")
 	service := model.Ref{Kind: "Service", Namespace: "bakery", Name: "oven"}
 	own := viewtest.SourceOf("bakery", "oven", service, "backend", "bare")
-	builtin := view.Rule{Name: "minimum", Value: "1.2", Why: "API default", Sources: []view.Source{{Target: &service, Level: "backend", Builtin: "API default"}}}
+	builtin := view.Rule{Name: "minimum", Value: "1.2", Why: "API default",
+		Sources: []view.Source{{Target: &service, Level: "backend", Builtin: "API default"}}}
 	listener := in("DNSPolicy", viewtest.Gateway("https"), "https", sets("a", gw))
 	other := in("DNSPolicy", viewtest.Gateway("http"), "http", sets("a", gw))
 	l := list(listener, other, in("TLSPolicy", service, "", sets("ca", own), builtin))
@@ -94,16 +98,19 @@ func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
 }
 
 func TestEffectiveWithoutAnswer(t *testing.T) {
-	viewtest.Same(t, viewtest.TableText(list().Table(view.TableOptions{Target: "httproute/baker"})), "> no policy is in force on httproute/baker")
+	viewtest.Same(t, viewtest.TableText(list().Table(view.TableOptions{Target: "httproute/baker"})),
+		"> no policy is in force on httproute/baker")
 	viewtest.Same(t, viewtest.TableText(list().Table(view.TableOptions{})), "> no policy is in force here")
 	none := list(in("AuthPolicy", viewtest.HTTPRoute("baker", "rule-1"), "http"))
-	none.Items[0].Lost = []view.RuleLoss{{Rule: "a", Loss: viewtest.LossOf(viewtest.SourceOf("infra", "gw", viewtest.Gateway(""), "gateway", "defaults"), "Unset")}}
+	none.Items[0].Lost = []view.RuleLoss{{Rule: "a", Loss: viewtest.LossOf(viewtest.SourceOf("infra", "gw",
+		viewtest.Gateway(""), "gateway", "defaults"), "Unset")}}
 	viewtest.Same(t, viewtest.TableText(none.Table(view.TableOptions{Grouped: true})),
 		"# HTTPRoute bakery/baker · 1 rule · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | - | - | - | nothing in force",
 		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
 	none.Finish("EffectivePolicyList", []model.Problem{{Severity: model.Warning, Code: model.Forbidden}})
-	if footer := none.Table(view.TableOptions{}).Footer; footer[len(footer)-1] != "incomplete: 1 list was not readable" {
+	if footer := none.Table(view.TableOptions{}).Footer; footer[len(
+		footer)-1] != "incomplete: 1 list was not readable" {
 		t.Errorf("incompleteness does not come last: %q", footer)
 	}
 }
@@ -111,7 +118,8 @@ func TestEffectiveWithoutAnswer(t *testing.T) {
 func TestEffectiveLimitCountsWhatItHides(t *testing.T) {
 	var items []view.EffectivePolicy
 	for _, name := range []string{"c", "a", "b"} {
-		items = append(items, in("AuthPolicy", viewtest.HTTPRoute(name, "rule-1"), "http", sets("x", viewtest.SourceOf("bakery", name, viewtest.HTTPRoute(name, ""), "route", "bare"))))
+		items = append(items, in("AuthPolicy", viewtest.HTTPRoute(name, "rule-1"), "http",
+			sets("x", viewtest.SourceOf("bakery", name, viewtest.HTTPRoute(name, ""), "route", "bare"))))
 	}
 	viewtest.Same(t, viewtest.TableText(list(items...).Table(view.TableOptions{Limit: 1, Grouped: true})),
 		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
@@ -120,7 +128,9 @@ func TestEffectiveLimitCountsWhatItHides(t *testing.T) {
 }
 
 func TestEffectiveOrderedRulesAreNumbered(t *testing.T) {
-	item := in("AuthPolicy", viewtest.HTTPRoute("a", "rule-1"), "http", sets("deny", viewtest.SourceOf("bakery", "a", viewtest.HTTPRoute("a", ""), "route", "bare")), sets("allow", viewtest.SourceOf("bakery", "a", viewtest.HTTPRoute("a", ""), "route", "bare")))
+	item := in("AuthPolicy", viewtest.HTTPRoute("a", "rule-1"), "http",
+		sets("deny", viewtest.SourceOf("bakery", "a", viewtest.HTTPRoute("a", ""), "route", "bare")), sets("allow",
+			viewtest.SourceOf("bakery", "a", viewtest.HTTPRoute("a", ""), "route", "bare")))
 	item.Ordered = true
 	viewtest.Same(t, viewtest.TableText(list(item).Table(view.TableOptions{Grouped: true})),
 		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
@@ -129,7 +139,8 @@ func TestEffectiveOrderedRulesAreNumbered(t *testing.T) {
 }
 
 func TestKindsOfOneNameShowTheirGroups(t *testing.T) {
-	one := in("AuthPolicy", viewtest.HTTPRoute("a", "rule-1"), "http", sets("x", viewtest.SourceOf("bakery", "a", viewtest.HTTPRoute("a", ""), "route", "bare")))
+	one := in("AuthPolicy", viewtest.HTTPRoute("a", "rule-1"), "http",
+		sets("x", viewtest.SourceOf("bakery", "a", viewtest.HTTPRoute("a", ""), "route", "bare")))
 	two := one
 	two.PolicyKind = "AuthPolicy.example.org"
 	var kinds []string
@@ -148,7 +159,8 @@ func TestHintNamesTheNarrowestScope(t *testing.T) {
 		want    string
 	}{
 		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1")}, "--target httproute/a/rule-1 -n bakery"},
-		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1"), viewtest.HTTPRoute("a", "rule-2")}, "--target httproute/a -n bakery"},
+		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1"), viewtest.HTTPRoute("a", "rule-2")},
+			"--target httproute/a -n bakery"},
 		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1"), viewtest.HTTPRoute("b", "rule-1")}, "-n bakery"},
 		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1"), other}, "-A"},
 		{[]model.Ref{{Kind: "GatewayClass", Name: "prod"}}, "--target gatewayclass/prod"},

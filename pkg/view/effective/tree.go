@@ -15,15 +15,16 @@ import (
 // rulesPerLine is how many rules stand behind a policy before each gets a line of its own.
 const rulesPerLine = 3
 
-// Tree shows the stacks: below each target (with how traffic gets there) the policy kinds, and below these the policies from the least to
-// the most specific, each with what became of its rules.
+// Tree shows the stacks: below each target (with how traffic gets there) the policy kinds, and
+// below these the policies from the least to the most specific, each with what became of its rules.
 func (l *EffectivePolicyList) Tree(o view.TableOptions) []view.Branch {
 	items := l.listShownItems()
 	out := BuildTree(items, o)
 	if len(l.Items) == 0 {
 		out = append(out, view.Branch{Cells: []view.Cell{{Text: l.nothingText(o)}}})
 	}
-	marked := view.UnsureLine(slices.ContainsFunc(items, func(i *view.EffectivePolicy) bool { return len(i.Unread) > 0 }))
+	marked := view.UnsureLine(slices.ContainsFunc(items,
+		func(i *view.EffectivePolicy) bool { return len(i.Unread) > 0 }))
 	for _, line := range slices.Concat(l.unattachedReasons, marked, l.IncompleteLines()) {
 		out = append(out, view.Branch{Cells: []view.Cell{{Text: line}}})
 	}
@@ -46,7 +47,9 @@ func BuildTree(items []*view.EffectivePolicy, o view.TableOptions) []view.Branch
 			if label := view.SectionList(same.sections, o); label != "" {
 				root += " " + label
 			}
-			out = append(out, view.Branch{Cells: []view.Cell{{Text: strings.Join(append([]string{root}, a.formatVia(o)...), " · ")}}, Children: same.lines})
+			out = append(out,
+				view.Branch{Cells: []view.Cell{{Text: strings.Join(append([]string{root}, a.formatVia(o)...), " · ")}},
+					Children: same.lines})
 		}
 	}
 	for _, line := range view.FormatMoreLine(len(answers)-o.CountShown(len(answers)), "block") {
@@ -72,7 +75,8 @@ func branchesKey(branches []view.Branch) string {
 func kindBranches(items []*view.EffectivePolicy, kinds view.KindNames, o view.TableOptions) []view.Branch {
 	var out []view.Branch
 	for _, item := range items {
-		out = append(out, view.Branch{Cells: view.MarkUnsure([]view.Cell{{Text: kinds.ShortName(item.PolicyKind)}}, item.Unread), Children: stackBranches(item, o)})
+		out = append(out, view.Branch{Cells: view.MarkUnsure([]view.Cell{{Text: kinds.ShortName(item.PolicyKind)}},
+			item.Unread), Children: stackBranches(item, o)})
 	}
 	return out
 }
@@ -98,7 +102,8 @@ func stackBranches(item *view.EffectivePolicy, o view.TableOptions) []view.Branc
 		seen[key] = true
 		if len(layers) == 0 {
 			idle := view.Source{Policy: use.Policy, Builtin: use.Builtin, Target: use.Target, Strategy: use.Strategy}
-			layers = []treeLayer{{source: idle, rules: []view.Cell{{Text: view.MarkLost + " " + cmp.Or(use.Role, "ignored"), Tone: view.Bad}}}}
+			layers = []treeLayer{{source: idle,
+				rules: []view.Cell{{Text: view.MarkLost + " " + cmp.Or(use.Role, "ignored"), Tone: view.Bad}}}}
 		}
 		for _, l := range layers {
 			out = append(out, l.buildBranch(item))
@@ -133,7 +138,10 @@ func groupByLayer(item *view.EffectivePolicy, o view.TableOptions) map[string][]
 		add(l.Source, lostCell(l.Rule, l.Loss, o))
 	}
 	for key := range out {
-		slices.SortStableFunc(out[key], func(a, b treeLayer) int { return cmp.Compare(blockRank(a.source.Block), blockRank(b.source.Block)) })
+		slices.SortStableFunc(out[key], func(a, b treeLayer) int {
+			return cmp.Compare(blockRank(a.source.Block),
+				blockRank(b.source.Block))
+		})
 	}
 	return out
 }
@@ -190,7 +198,8 @@ func (l *treeLayer) buildBranch(item *view.EffectivePolicy) view.Branch {
 	if *l.source.Target == item.Target && item.Target.Section != "" {
 		place = item.Target.Section
 	}
-	how := strings.Join(slices.DeleteFunc([]string{l.source.Block, l.source.Strategy}, func(s string) bool { return s == "" }), ", ")
+	how := strings.Join(slices.DeleteFunc([]string{l.source.Block, l.source.Strategy},
+		func(s string) bool { return s == "" }), ", ")
 	b := view.Branch{Cells: []view.Cell{{Text: place}, {Text: view.SourceName(l.source)}, {Text: cmp.Or(how, "-")}}}
 	if l.source.Builtin != "" {
 		b.Cells[1].Tone = view.Dim

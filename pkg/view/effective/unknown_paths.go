@@ -20,7 +20,8 @@ func (u *unknownPaths) addRule(a *collect.Collector, rule topology.NodeID) {
 		return
 	}
 	for _, at := range a.AttachmentsOf(parents[0]) {
-		if at.State != topology.Unknown && !at.Missing || model.HasVariable(at.Reason) { // variables have problems of their own
+		// variables have problems of their own
+		if at.State != topology.Unknown && !at.Missing || model.HasVariable(at.Reason) {
 			continue
 		}
 		if *u == nil {
@@ -38,7 +39,8 @@ func (u unknownPaths) buildProblems() []model.Problem {
 	var out []model.Problem
 	for why, rules := range u {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: view.MissingObjectHint,
-			Message: fmt.Sprintf("cannot tell what is in force on %s (%s): %s", view.FormatCount(rules.Count, "route rule"), rules, why)})
+			Message: fmt.Sprintf("cannot tell what is in force on %s (%s): %s", view.FormatCount(rules.Count,
+				"route rule"), rules, why)})
 	}
 	return out
 }

@@ -19,7 +19,8 @@ type Step struct {
 	Notes     []string   `json:"notes,omitempty"`     // one sentence each: what happened to which rule
 }
 
-// ExplainedPolicy is an EffectivePolicy with the fold that led to it, in fold order (most specific first).
+// ExplainedPolicy is an EffectivePolicy with the fold that led to it, in fold order (most specific
+// first).
 type ExplainedPolicy struct {
 	view.EffectivePolicy
 	Steps []Step `json:"steps"` // every merge that led to it, most specific first

@@ -14,14 +14,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// Explain shows the fold step by step for the targets asked for; if rule is not "" (a full printed name), only what concerns it.
+// Explain shows the fold step by step for the targets asked for; if rule is not "" (a full printed
+// name), only what concerns it.
 func Explain(r *resolve.Resolution, q view.Query, rule string) *Explanation {
 	out := &Explanation{Rule: rule, Items: []ExplainedPolicy{}}
 	a := collect.New(r, q)
 	a.EachStack(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []view.Path) {
 		item := a.BuildItemWithProblems(k, id, s, paths)
-		item.Rules = slices.DeleteFunc(slices.Clone(item.Rules), func(x view.Rule) bool { return !collect.IsPartOfRule(x.Name, rule) })
-		item.Lost = slices.DeleteFunc(slices.Clone(item.Lost), func(x view.RuleLoss) bool { return !collect.IsPartOfRule(x.Rule, rule) })
+		item.Rules = slices.DeleteFunc(slices.Clone(item.Rules),
+			func(x view.Rule) bool { return !collect.IsPartOfRule(x.Name, rule) })
+		item.Lost = slices.DeleteFunc(slices.Clone(item.Lost),
+			func(x view.RuleLoss) bool { return !collect.IsPartOfRule(x.Rule, rule) })
 		if len(item.Rules) > 0 || len(item.Lost) > 0 || q.ShowNone {
 			out.Items = append(out.Items, ExplainedPolicy{EffectivePolicy: item, Steps: buildSteps(r, k, s, rule)})
 		}
@@ -50,7 +53,8 @@ func buildSteps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule 
 }
 
 func buildStep(w collect.VerdictWriter, at int, st merge.Step, rule string) Step {
-	out := Step{Strategy: st.Strategy.Name(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
+	out := Step{Strategy: st.Strategy.Name(), Block: st.Block.String(), Level: "group", Took: []string{},
+		Lost: []string{}, Result: []string{}}
 	if st.Plan != "" {
 		out.Level += " " + st.Plan
 	}
@@ -129,7 +133,8 @@ func RuleNames(r *resolve.Resolution, q view.Query) []string {
 	return slices.Compact(out)
 }
 
-// RuleNamesOf lists what the rules of a policy are called where they are in force or lost, sorted, each once.
+// RuleNamesOf lists what the rules of a policy are called where they are in force or lost, sorted,
+// each once.
 func RuleNamesOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []string {
 	var out []string
 	for _, scope := range r.ScopesOf(k) {

@@ -11,7 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
 
-// Table shows the fold step by step, from the most specific policy to the least specific, and below it what came out.
+// Table shows the fold step by step, from the most specific policy to the least specific, and below
+// it what came out.
 func (l *Explanation) Table(o view.TableOptions) view.Table {
 	kinds := view.KindNames{}
 	for i := range l.Items {
@@ -26,7 +27,8 @@ func (l *Explanation) Table(o view.TableOptions) view.Table {
 	if len(l.Items) == 0 {
 		t.Footer = append(t.Footer, l.NothingInForceText(o))
 	}
-	t.Footer = append(t.Footer, view.UnsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
+	t.Footer = append(t.Footer,
+		view.UnsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
@@ -41,7 +43,8 @@ func (l *Explanation) Tree(o view.TableOptions) []view.Branch {
 }
 
 // stepColumns have no names: number, policy, level, block and strategy, what happened.
-var stepColumns = []view.Column{{}, {Rank: 3, MinWidth: 12, KeepEnd: true}, {Rank: 4, MinWidth: 6}, {Rank: 5, MinWidth: 8}, {Rank: 9, MinWidth: 36, Wrap: true}}
+var stepColumns = []view.Column{{}, {Rank: 3, MinWidth: 12, KeepEnd: true}, {Rank: 4, MinWidth: 6},
+	{Rank: 5, MinWidth: 8}, {Rank: 9, MinWidth: 36, Wrap: true}}
 
 // buildBlock returns one fold as a block.
 func (p *ExplainedPolicy) buildBlock(kinds view.KindNames, o view.TableOptions) view.Block {
@@ -90,7 +93,8 @@ func (s *Step) buildIntro(n int) []view.Cell {
 	if s.Strategy != "" {
 		how += ", " + s.Strategy
 	}
-	return []view.Cell{{Text: strconv.Itoa(n)}, policy, {Text: explain.LevelName(s.Level)}, {Text: strings.TrimPrefix(how, ", ")}}
+	return []view.Cell{{Text: strconv.Itoa(n)}, policy, {Text: explain.LevelName(s.Level)},
+		{Text: strings.TrimPrefix(how, ", ")}}
 }
 
 // formatLines returns the right half of a step: its condition, then what happened to which rule.
@@ -128,7 +132,8 @@ func (p *ExplainedPolicy) buildResultRows(o view.TableOptions) [][]view.Cell {
 			}
 			return view.SourceName(s)
 		})
-		out = append(out, view.MarkUnsure([]view.Cell{{Text: "=", Tone: view.Good}, {Text: fmt.Sprintf("%s = %s   (%s)", r.Name, value(r), from)}}, p.Unread))
+		out = append(out, view.MarkUnsure([]view.Cell{{Text: "=", Tone: view.Good},
+			{Text: fmt.Sprintf("%s = %s   (%s)", r.Name, value(r), from)}}, p.Unread))
 	}
 	for i := range p.Lost {
 		l := &p.Lost[i]
@@ -139,7 +144,8 @@ func (p *ExplainedPolicy) buildResultRows(o view.TableOptions) [][]view.Cell {
 		out = append(out, view.MarkUnsure([]view.Cell{{Text: "-", Tone: view.Bad}, {Text: text}}, p.Unread))
 	}
 	if out == nil {
-		out = [][]view.Cell{view.MarkUnsure([]view.Cell{{Text: "=", Tone: view.Dim}, {Text: "nothing in force"}}, p.Unread)}
+		out = [][]view.Cell{view.MarkUnsure([]view.Cell{{Text: "=", Tone: view.Dim}, {Text: "nothing in force"}},
+			p.Unread)}
 	}
 	return out
 }

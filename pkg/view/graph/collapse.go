@@ -92,7 +92,8 @@ func (t *Topology) foldListeners() *Topology {
 }
 
 // foldParts lets objects stand for those of their parts that have a role; describe gets the parts.
-func (t *Topology) foldParts(role topology.Role, level string, describe func(f *folding, g *GraphNode, parts []int32)) *Topology {
+func (t *Topology) foldParts(role topology.Role, level string, describe func(f *folding, g *GraphNode,
+	parts []int32)) *Topology {
 	f := newFolding(t)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -154,7 +155,8 @@ func (f *folding) namespaceOf(i int) (string, bool) {
 	if n.Kind == policyKind {
 		for _, e := range f.edgesFrom(i) {
 			to := &f.from.Nodes[f.index[e.To]]
-			if e.Kind == EdgeTargets && (isGatewayPart(to) || to.Ref.Namespace == "" && topology.Role(to.Kind) != topology.Namespace) {
+			if e.Kind == EdgeTargets && (isGatewayPart(to) || to.Ref.Namespace == "" &&
+				topology.Role(to.Kind) != topology.Namespace) {
 				return "", false
 			}
 		}
@@ -168,5 +170,6 @@ const policyKind = "policy"
 // isGatewayPart reports whether a node is where traffic comes in: a GatewayClass, a Gateway, a
 // ListenerSet or a listener.
 func isGatewayPart(n *GraphNode) bool {
-	return slices.Contains([]topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener}, topology.Role(n.Kind))
+	return slices.Contains([]topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet,
+		topology.Listener}, topology.Role(n.Kind))
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// standsFor finds for every node of a topology the one that it is drawn as, from what the drawing itself says.
+// standsFor finds for every node of a topology the one that it is drawn as, from what the drawing
+// itself says.
 func standsFor(t *testing.T, from, drawn *Topology) map[string]string {
 	t.Helper()
 	byID, byMember := map[string]string{}, map[string]string{}
@@ -33,7 +34,8 @@ func standsFor(t *testing.T, from, drawn *Topology) map[string]string {
 	out := map[string]string{}
 	for _, n := range from.Nodes {
 		whole := n.Ref.WithoutSection()
-		for _, id := range []string{byID[n.ID], byMember[n.Labels["state"]+" "+refID(n.Ref)], byID[refID(whole)], byMember[" "+refID(whole)]} {
+		for _, id := range []string{byID[n.ID], byMember[n.Labels["state"]+" "+refID(n.Ref)], byID[refID(whole)],
+			byMember[" "+refID(whole)]} {
 			if id != "" {
 				out[n.ID] = id
 				break
@@ -59,7 +61,8 @@ func namespaceNode(t *Topology, namespace string) string {
 	return ""
 }
 
-// Edges of a collapsed drawing count those of the whole one, and say of them together what is true of them.
+// Edges of a collapsed drawing count those of the whole one, and say of them together what is true
+// of them.
 func TestCollapseEdges(t *testing.T) {
 	for seed := range uint64(150) {
 		whole := Build(viewtest.ResolutionOf(t, randomDocs(rand.New(rand.NewPCG(seed, 4)))...), Query{})
@@ -112,7 +115,8 @@ func together(words []string) string {
 
 // shopDocs are routes of which some look alike.
 func shopDocs() []string {
-	docs := []string{viewtest.GatewayDoc("infra", "g"), viewtest.CacheDoc("infra", "all", "defaults: {strategy: merge, a: 1}", "Gateway/g")}
+	docs := []string{viewtest.GatewayDoc("infra", "g"), viewtest.CacheDoc("infra", "all",
+		"defaults: {strategy: merge, a: 1}", "Gateway/g")}
 	for i := range 12 {
 		name := fmt.Sprintf("h%02d", i)
 		docs = append(docs, viewtest.RouteDoc("app", name, 2, "infra/g"), viewtest.ServiceDoc("app", name))
@@ -143,10 +147,13 @@ func TestCollapseRoutes(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"2 Caches in app (ph04, ph05) rules ", "2 HTTPRoutes in app (h04, h05) rules 4", "2 Services in app (h04, h05) rules ",
-		"4 Caches in app (ph00, ph01, ph02, …) rules ", "4 HTTPRoutes in app (h00, h01, h02, …) rules 8", "4 Services in app (h00, h01, h02, …) rules ",
+		"2 Caches in app (ph04, ph05) rules ", "2 HTTPRoutes in app (h04, h05) rules 4",
+		"2 Services in app (h04, h05) rules ",
+		"4 Caches in app (ph00, ph01, ph02, …) rules ", "4 HTTPRoutes in app (h00, h01, h02, …) rules 8",
+		"4 Services in app (h00, h01, h02, …) rules ",
 		"5 HTTPRoutes in app (h07, h08, h09, …) rules 10", "5 Services in app (h07, h08, h09, …) rules ",
-		"Cache ph06 rules ", "HTTPRoute h06 rules 2", "HTTPRoute other rules 1", "Service h06 rules ", "Service other rules ",
+		"Cache ph06 rules ", "HTTPRoute h06 rules 2", "HTTPRoute other rules 1", "Service h06 rules ",
+		"Service other rules ",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
@@ -165,7 +172,8 @@ func TestCollapseNamespace(t *testing.T) {
 	if got, want := n.CollectiveName(), "Namespace app: 13 HTTPRoutes, 25 rules, 8 Caches, 13 Services"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := n.Labels[labelPolicies], "7 effective, 1 dangling"; got != want || n.Labels[labelMissing] != "1" || len(n.Members) != 34 {
+	if got, want := n.Labels[labelPolicies], "7 effective, 1 dangling"; got != want || n.Labels[labelMissing] != "1" ||
+		len(n.Members) != 34 {
 		t.Errorf("policies %s, want %s; missing %s, members %d", got, want, n.Labels[labelMissing], len(n.Members))
 	}
 }
@@ -174,11 +182,16 @@ func TestCollapseNamespace(t *testing.T) {
 func TestCollapseKeeps(t *testing.T) {
 	r := viewtest.ResolutionOf(t, shopDocs()...)
 	route := r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "HTTPRoute", Namespace: "app", Name: "h08"})
-	rule := r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "HTTPRoute", Namespace: "app", Name: "h08", Section: "r1"})
-	gateway := r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "Gateway", Namespace: "infra", Name: "g", Section: "http"})
+	rule := r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "HTTPRoute", Namespace: "app", Name: "h08",
+		Section: "r1"})
+	gateway := r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "Gateway", Namespace: "infra", Name: "g",
+		Section: "http"})
 	for _, level := range []string{CollapseRules, CollapseRoute, CollapseNamespace} {
 		g := Build(r, Query{Focus: rule, Depth: 9}).Collapse(level, nil)
-		if !slices.ContainsFunc(g.Nodes, func(n GraphNode) bool { return n.ID == g.Focus[0] && n.Kind == string(topology.Rule) }) {
+		if !slices.ContainsFunc(g.Nodes, func(n GraphNode) bool {
+			return n.ID == g.Focus[0] &&
+				n.Kind == string(topology.Rule)
+		}) {
 			t.Errorf("%s: the focus is gone", level)
 		}
 		g = Build(r, Query{RequestNodes: slices.Concat(gateway, route, rule)}).Collapse(level, nil)
@@ -213,11 +226,13 @@ func TestCollapseAuto(t *testing.T) {
 	} {
 		var docs []string
 		for i := range tc.gateways {
-			docs = append(docs, viewtest.GatewayDoc("infra", fmt.Sprint("g", i)), viewtest.CacheDoc("infra", fmt.Sprint("all", i), "defaults: {a: 1}", fmt.Sprint("Gateway/g", i)))
+			docs = append(docs, viewtest.GatewayDoc("infra", fmt.Sprint("g", i)), viewtest.CacheDoc("infra",
+				fmt.Sprint("all", i), "defaults: {a: 1}", fmt.Sprint("Gateway/g", i)))
 		}
 		for i := range tc.routes {
 			space, name := fmt.Sprint("n", i%tc.namespaces), fmt.Sprint("h", i)
-			docs = append(docs, viewtest.RouteDoc(space, name, 1+9*boolRank(tc.want == CollapseRules), fmt.Sprint("infra/g", i%tc.gateways)))
+			docs = append(docs, viewtest.RouteDoc(space, name, 1+9*boolRank(tc.want == CollapseRules),
+				fmt.Sprint("infra/g", i%tc.gateways)))
 			if tc.own > 0 && i%tc.own == 0 {
 				docs = append(docs, viewtest.CacheDoc(space, "p"+name, "a: 2", "HTTPRoute/"+name))
 			}
@@ -246,9 +261,13 @@ func TestCollapseAuto(t *testing.T) {
 
 // Names that look like those of collapsed nodes are others.
 func TestCollapseHostileNames(t *testing.T) {
-	r := viewtest.ResolutionOf(t, viewtest.GatewayDoc("infra", "g"), viewtest.RouteDoc("app", "a", 1, "infra/g"), viewtest.RouteDoc("app", "b", 1, "infra/g"),
-		`{apiVersion: v1, kind: Namespace, metadata: {name: app}}`, `{apiVersion: +x.io/v1, kind: "+HTTPRoute", metadata: {name: a, namespace: app}}`,
-		`{apiVersion: x.io/v1, kind: Cache, metadata: {name: "<script>\"\\`+"\\u202e"+`", namespace: app}, spec: {targetRef: {group: `+viewtest.GatewayGroup+`, kind: HTTPRoute, name: a}, a: 1}}`)
+	r := viewtest.ResolutionOf(t, viewtest.GatewayDoc("infra", "g"), viewtest.RouteDoc("app", "a", 1, "infra/g"),
+		viewtest.RouteDoc("app", "b", 1, "infra/g"),
+		`{apiVersion: v1, kind: Namespace, metadata: {name: app}}`,
+		`{apiVersion: +x.io/v1, kind: "+HTTPRoute", metadata: {name: a, namespace: app}}`,
+		`{apiVersion: x.io/v1, kind: Cache, metadata: {name: "<script>\"\\`+"\\u202e"+
+			`", namespace: app}, spec: {targetRef: {group: `+viewtest.GatewayGroup+
+			`, kind: HTTPRoute, name: a}, a: 1}}`)
 	for _, level := range CollapseLevels() {
 		ids := map[string]int{}
 		for _, n := range Build(r, Query{}).Collapse(level, nil).Nodes {

@@ -48,7 +48,8 @@ func (d *topologyBuilder) addTrafficEdges() {
 		}
 		for _, to := range d.res.Graph.AllChildren(from) {
 			if d.shown[to] {
-				d.edges = append(d.edges, edge{from: d.numberByNode[from], to: d.numberByNode[to], kind: parentEdge, taken: d.isOnTakenPath(from, to),
+				d.edges = append(d.edges, edge{from: d.numberByNode[from], to: d.numberByNode[to], kind: parentEdge,
+					taken:    d.isOnTakenPath(from, to),
 					dangling: d.isAbsent(from) || d.isAbsent(to)})
 			}
 		}
@@ -58,7 +59,8 @@ func (d *topologyBuilder) addTrafficEdges() {
 	}
 }
 
-// isAbsent reports whether a node is named and not in the input, and is not assumed to exist all the same.
+// isAbsent reports whether a node is named and not in the input, and is not assumed to exist all
+// the same.
 func (d *topologyBuilder) isAbsent(id topology.NodeID) bool {
 	n := d.res.Node(id)
 	return n.Object == nil && d.absenceState(n) == stateMissing
@@ -80,7 +82,8 @@ func (d *topologyBuilder) addMissingParents(route topology.NodeID) {
 			continue
 		}
 		if d.isParentMissing(a.Parent) {
-			d.edges = append(d.edges, edge{from: d.addMissingNode(a.Parent, role), to: d.numberByNode[route], kind: parentEdge, dangling: true})
+			d.edges = append(d.edges, edge{from: d.addMissingNode(a.Parent, role), to: d.numberByNode[route],
+				kind: parentEdge, dangling: true})
 		}
 	}
 }
@@ -102,7 +105,8 @@ func (d *topologyBuilder) addPolicyEdges(at topology.NodeID, fates []layerEnforc
 		if !d.chosenPolicies[f.policy] {
 			continue
 		}
-		e := edge{from: d.addPolicyNode(f.policy), to: d.numberByNode[at], kind: enforcementEdge, enforcement: f.enforcement}
+		e := edge{from: d.addPolicyNode(f.policy), to: d.numberByNode[at], kind: enforcementEdge,
+			enforcement: f.enforcement}
 		if slices.Contains(e.winners, f.policy) { // at another of its own targets
 			e.winners = slices.DeleteFunc(slices.Clone(e.winners), func(p *policy.Policy) bool { return p == f.policy })
 		}
@@ -123,12 +127,14 @@ func (d *topologyBuilder) buildTopology() *Topology {
 		out.Nodes[i], rank[n] = d.nodes[n], int32(i)
 	}
 	slices.SortStableFunc(d.edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(rank[a.from], rank[b.from]), cmp.Compare(rank[a.to], rank[b.to]), cmp.Compare(a.kind, b.kind))
+		return cmp.Or(cmp.Compare(rank[a.from], rank[b.from]), cmp.Compare(rank[a.to], rank[b.to]),
+			cmp.Compare(a.kind, b.kind))
 	})
 	merged := d.edges[:0]
 	for i := range d.edges {
 		e := &d.edges[i]
-		if last := len(merged) - 1; last >= 0 && merged[last].from == e.from && merged[last].to == e.to && merged[last].kind == e.kind {
+		if last := len(merged) - 1; last >= 0 && merged[last].from == e.from && merged[last].to == e.to &&
+			merged[last].kind == e.kind {
 			merged[last].mergeEdge(e)
 			continue
 		}

@@ -102,7 +102,8 @@ func (s *kindEnforcement) ofStack(stack resolve.StackID) []layerEnforcement {
 // are in force through each of their own targets.
 func (d *topologyBuilder) addEnforcement() {
 	for _, s := range d.enforcements {
-		counted := map[resolve.StackID]bool{} // a stack of a kind without scopes is counted once, as it is the same everywhere
+		// a stack of a kind without scopes is counted once, as it is the same everywhere
+		counted := map[resolve.StackID]bool{}
 		at := topology.None
 		var here []layerEnforcement // what became of policies at that node, each once
 		flush := func() {

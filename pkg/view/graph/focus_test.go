@@ -25,10 +25,14 @@ func TestGraphFocus(t *testing.T) {
 				continue
 			}
 			nodes := slices.DeleteFunc(slices.Clone(all.Nodes), func(n GraphNode) bool { return !near(n.ID) })
-			edges := slices.DeleteFunc(slices.Clone(all.Edges), func(e GraphEdge) bool { return !near(e.From) || !near(e.To) })
-			if !slices.EqualFunc(got.Nodes, nodes, func(a, b GraphNode) bool { return a.ID == b.ID }) || !slices.EqualFunc(got.Edges, edges, func(a, b GraphEdge) bool {
-				return a.From == b.From && a.To == b.To && a.Kind == b.Kind && a.State == b.State
-			}) {
+			edges := slices.DeleteFunc(slices.Clone(all.Edges), func(e GraphEdge) bool {
+				return !near(e.From) ||
+					!near(e.To)
+			})
+			if !slices.EqualFunc(got.Nodes, nodes, func(a, b GraphNode) bool { return a.ID == b.ID }) ||
+				!slices.EqualFunc(got.Edges, edges, func(a, b GraphEdge) bool {
+					return a.From == b.From && a.To == b.To && a.Kind == b.Kind && a.State == b.State
+				}) {
 				t.Errorf("%s, depth %d: got %v, want %v", r.Node(id).Ref, depth, got.Nodes, nodes)
 			}
 		}

@@ -22,7 +22,8 @@ type folding struct {
 }
 
 func newFolding(t *Topology) *folding {
-	f := &folding{from: t, index: make(map[string]int, len(t.Nodes)), foldedInto: make([]int32, len(t.Nodes)), kept: make([]bool, len(t.Nodes)), renamed: map[int32]bool{}}
+	f := &folding{from: t, index: make(map[string]int, len(t.Nodes)), foldedInto: make([]int32, len(t.Nodes)),
+		kept: make([]bool, len(t.Nodes)), renamed: map[int32]bool{}}
 	for i := range t.Nodes {
 		f.index[t.Nodes[i].ID], f.foldedInto[i] = i, int32(i)
 	}
@@ -103,7 +104,8 @@ type foldedEdge struct {
 }
 
 func (s foldedEdge) compare(x foldedEdge) int {
-	return cmp.Or(cmp.Compare(s.from, x.from), cmp.Compare(s.to, x.to), cmp.Compare(s.kind, x.kind), cmp.Compare(boolRank(s.dangling), boolRank(x.dangling)))
+	return cmp.Or(cmp.Compare(s.from, x.from), cmp.Compare(s.to, x.to), cmp.Compare(s.kind, x.kind),
+		cmp.Compare(boolRank(s.dangling), boolRank(x.dangling)))
 }
 
 // foldEdges returns the edges between the folded nodes, without those within one node.
@@ -130,7 +132,8 @@ func (f *folding) foldEdges(ids []string) []GraphEdge {
 		out, strands = append(out, e), strands[end:]
 	}
 	slices.SortFunc(out, func(a, b GraphEdge) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.State, b.State))
 	})
 	return out
 }

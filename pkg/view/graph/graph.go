@@ -30,14 +30,17 @@ const (
 // Query is what a topology is about.
 type Query struct {
 	view.Query
-	Focus           []topology.NodeID // the nodes in focus; with policies in focus too: only what is at most Depth edges from one of them is shown, or all if there are none
-	FocusPolicies   []*policy.Policy  // the policies in focus
+	// the nodes in focus; with policies in focus too: only what is at most Depth edges from one of
+	// them is shown, or all if there are none
+	Focus           []topology.NodeID
+	FocusPolicies   []*policy.Policy // the policies in focus
 	Depth           int
 	RequestNodes    []topology.NodeID // the nodes on the path of a request, which is marked
 	RequestProblems []model.Problem   // of the request
 	TakenPaths      *TakenPaths       // or the paths of a class of requests
-	Affected        *policy.Policy    // nil: all policies; else this one, those that it competes with, and what it reaches
-	Proxies         []ProxyFact       // what proxies do otherwise than predicted, which is marked
+	// nil: all policies; else this one, those that it competes with, and what it reaches
+	Affected *policy.Policy
+	Proxies  []ProxyFact // what proxies do otherwise than predicted, which is marked
 }
 
 // Build returns the targets asked for with everything above and below them, the policies that
@@ -73,9 +76,12 @@ type topologyBuilder struct {
 }
 
 func newTopologyBuilder(o *graphScope) *topologyBuilder {
-	d := &topologyBuilder{graphScope: o, enforcementByTarget: enforcementByTarget{graph: o.res.Graph, byTarget: map[policyTarget]*enforcement{}, placeSets: map[*policy.Policy]placeSet{}},
-		requestNodes: map[topology.NodeID]bool{}, reported: map[*resolve.Verdict]bool{}, problemsByNode: map[int32][]*resolve.Verdict{},
-		numberByID: map[string]int32{}, numberByNode: make([]int32, o.res.Len()), numberByPolicy: map[*policy.Policy]int32{}}
+	d := &topologyBuilder{graphScope: o, enforcementByTarget: enforcementByTarget{graph: o.res.Graph,
+		byTarget: map[policyTarget]*enforcement{}, placeSets: map[*policy.Policy]placeSet{}},
+		requestNodes: map[topology.NodeID]bool{}, reported: map[*resolve.Verdict]bool{},
+		problemsByNode: map[int32][]*resolve.Verdict{},
+		numberByID:     map[string]int32{}, numberByNode: make([]int32,
+			o.res.Len()), numberByPolicy: map[*policy.Policy]int32{}}
 	for i := range d.numberByNode {
 		d.numberByNode[i] = -1
 	}

@@ -23,9 +23,12 @@ func randomDocs(r *rand.Rand) []string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	docs := []string{viewtest.GatewayDoc("app", "g0"), viewtest.GatewayDoc("app", "g1")}
 	if r.IntN(2) == 0 {
-		docs = append(docs, fmt.Sprintf("{apiVersion: %s/v1, kind: GatewayClass, metadata: {name: c}, spec: {controllerName: x.io/c}}", viewtest.GatewayGroup))
+		docs = append(docs,
+			fmt.Sprintf("{apiVersion: %s/v1, kind: GatewayClass, metadata: {name: c}, spec: {controllerName: x.io/c}}",
+				viewtest.GatewayGroup))
 	}
-	targets := []string{"Gateway/g0", "Gateway/g1", "Gateway/g0/http", "Gateway/g1/https", "Gateway/gone", "Gateway/g0/gone", "HTTPRoute/gone", "HTTPRoute/gone/x", "Service/h0"}
+	targets := []string{"Gateway/g0", "Gateway/g1", "Gateway/g0/http", "Gateway/g1/https", "Gateway/gone",
+		"Gateway/g0/gone", "HTTPRoute/gone", "HTTPRoute/gone/x", "Service/h0"}
 	for i := range 2 + r.IntN(6) {
 		name := fmt.Sprintf("h%d", i)
 		parents := []string{pick("app/g0", "app/g1", "app/g0/http", "app/g1/https")}
@@ -48,7 +51,8 @@ func randomDocs(r *rand.Rand) []string {
 			own = append(own, other)
 		}
 		field := func() string { return fmt.Sprintf("%s: %d", pick("a", "b", "c"), r.IntN(3)) }
-		spec := pick(field(), "defaults: {"+field()+"}", "overrides: {"+field()+"}", "defaults: {strategy: merge, "+field()+"}", "overrides: {strategy: merge, "+field()+"}")
+		spec := pick(field(), "defaults: {"+field()+"}", "overrides: {"+field()+"}", "defaults: {strategy: merge, "+
+			field()+"}", "overrides: {strategy: merge, "+field()+"}")
 		docs = append(docs, viewtest.CacheDoc("app", fmt.Sprintf("p%d", i), spec, own...))
 	}
 	r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
@@ -63,8 +67,8 @@ type told struct {
 
 func (f *told) state() string { return (&enforcement{won: f.won, lost: f.lost}).edgeState() }
 
-// What an edge says is what `effective` and `overridden` say: of the policy at the target where it is in force, and of the policy through the target
-// that it is attached to.
+// What an edge says is what `effective` and `overridden` say: of the policy at the target where it
+// is in force, and of the policy through the target that it is attached to.
 func TestGraphStates(t *testing.T) {
 	states := map[string]int{}
 	for seed := range uint64(300) {
@@ -104,14 +108,16 @@ func TestGraphStates(t *testing.T) {
 			t.Fatalf("seed %d: not drawn: %v %v", seed, at, through)
 		}
 	}
-	for _, state := range []string{"parent ", "parent dangling", "targets ", "targets effective", "targets partial", "targets overridden", "targets dangling", "effective effective", "effective partial", "overridden overridden"} {
+	for _, state := range []string{"parent ", "parent dangling", "targets ", "targets effective", "targets partial",
+		"targets overridden", "targets dangling", "effective effective", "effective partial", "overridden overridden"} {
 		if states[state] < 20 {
 			t.Errorf("only %d times %q", states[state], state)
 		}
 	}
 }
 
-// toldBy gathers from the other answers what became of every policy at every effective target, and through every target of its own.
+// toldBy gathers from the other answers what became of every policy at every effective target, and
+// through every target of its own.
 func toldBy(r *resolve.Resolution) (at, through map[[2]string]*told) {
 	at, through = map[[2]string]*told{}, map[[2]string]*told{}
 	note := func(s view.Source, target model.Ref, add func(*told)) {
@@ -148,8 +154,10 @@ func toldBy(r *resolve.Resolution) (at, through map[[2]string]*told) {
 
 // What is named and missing is drawn, and so is the way to it.
 func TestGraphDangling(t *testing.T) {
-	r := viewtest.ResolutionOf(t, viewtest.GatewayDoc("app", "g"), viewtest.RouteDoc("app", "h", 1, "app/g", "app/gone/x", "app/g/nope"),
-		viewtest.CacheDoc("app", "p", "a: 1", "HTTPRoute/h/nope", "Gateway/absent", "Gateway/g"), viewtest.CacheDoc("app", "q", "a: 1", "HTTPRoute/absent/x"),
+	r := viewtest.ResolutionOf(t, viewtest.GatewayDoc("app", "g"), viewtest.RouteDoc("app", "h", 1, "app/g",
+		"app/gone/x", "app/g/nope"),
+		viewtest.CacheDoc("app", "p", "a: 1", "HTTPRoute/h/nope", "Gateway/absent",
+			"Gateway/g"), viewtest.CacheDoc("app", "q", "a: 1", "HTTPRoute/absent/x"),
 		`{apiVersion: x.io/v1, kind: Cache, metadata: {name: none, namespace: app}, spec: {a: 1}}`)
 	g := Build(r, Query{})
 	var got []string
@@ -159,8 +167,10 @@ func TestGraphDangling(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Cache.x.io/app/p targets Gateway/app/absent", "Cache.x.io/app/p targets HTTPRoute/app/h#nope", "Cache.x.io/app/q targets HTTPRoute/app/absent#x",
-		"Gateway/app/g parent Gateway/app/g#nope", "Gateway/app/g#nope parent HTTPRoute/app/h", "Gateway/app/gone parent Gateway/app/gone#x",
+		"Cache.x.io/app/p targets Gateway/app/absent", "Cache.x.io/app/p targets HTTPRoute/app/h#nope",
+		"Cache.x.io/app/q targets HTTPRoute/app/absent#x",
+		"Gateway/app/g parent Gateway/app/g#nope", "Gateway/app/g#nope parent HTTPRoute/app/h",
+		"Gateway/app/gone parent Gateway/app/gone#x",
 		"Gateway/app/gone#x parent HTTPRoute/app/h", "HTTPRoute/app/absent parent HTTPRoute/app/absent#x",
 		"HTTPRoute/app/h parent HTTPRoute/app/h#nope",
 	}
@@ -169,7 +179,8 @@ func TestGraphDangling(t *testing.T) {
 	}
 	for _, n := range g.Nodes {
 		switch n.ID {
-		case "Gateway." + viewtest.GatewayGroup + "/app/gone", "Gateway." + viewtest.GatewayGroup + "/app/g#nope", "HTTPRoute." + viewtest.GatewayGroup + "/app/h#nope":
+		case "Gateway." + viewtest.GatewayGroup + "/app/gone", "Gateway." + viewtest.GatewayGroup + "/app/g#nope",
+			"HTTPRoute." + viewtest.GatewayGroup + "/app/h#nope":
 			if n.Labels["state"] != stateMissing {
 				t.Errorf("%s is %q", n.ID, n.Labels["state"])
 			}
@@ -185,7 +196,8 @@ func TestGraphDangling(t *testing.T) {
 	}
 }
 
-// A Service is missing only where the Services of its namespace are known; elsewhere it is assumed to exist, as a GatewayClass is.
+// A Service is missing only where the Services of its namespace are known; elsewhere it is assumed
+// to exist, as a GatewayClass is.
 func TestGraphAssumed(t *testing.T) {
 	docs := []string{viewtest.GatewayDoc("app", "g"), viewtest.RouteDoc("app", "h", 1, "app/g")}
 	for _, c := range []struct {
@@ -193,23 +205,28 @@ func TestGraphAssumed(t *testing.T) {
 		docs              []string
 	}{
 		{"no Service known", "assumed to exist", "", docs},
-		{"another known", stateMissing, EdgeDangling, append(docs, "{apiVersion: v1, kind: Service, metadata: {name: other, namespace: app}, spec: {ports: [{port: 80}]}}")},
+		{"another known", stateMissing, EdgeDangling,
+			append(docs,
+				"{apiVersion: v1, kind: Service, metadata: {name: other, namespace: app}, spec: {ports: [{port: 80}]}}")},
 	} {
 		g := Build(viewtest.ResolutionOf(t, c.docs...), Query{})
 		for _, n := range g.Nodes {
-			if n.ID == "Service/app/h" && n.Labels["state"] != c.state || n.Ref.Kind == "GatewayClass" && n.Labels["state"] != "assumed to exist" {
+			if n.ID == "Service/app/h" && n.Labels["state"] != c.state || n.Ref.Kind == "GatewayClass" &&
+				n.Labels["state"] != "assumed to exist" {
 				t.Errorf("%s: %s is %q", c.name, n.ID, n.Labels["state"])
 			}
 		}
 		for _, e := range g.Edges {
-			if e.To == "Service/app/h" && e.State != c.edge || e.To == "Gateway."+viewtest.GatewayGroup+"/app/g" && e.State != "" {
+			if e.To == "Service/app/h" && e.State != c.edge || e.To == "Gateway."+viewtest.GatewayGroup+"/app/g" &&
+				e.State != "" {
 				t.Errorf("%s: %s to %s is %q", c.name, e.From, e.To, e.State)
 			}
 		}
 	}
 }
 
-// Every edge of a drawing joins two of its nodes, whatever it is narrowed to; and nothing in it depends on the order of the documents.
+// Every edge of a drawing joins two of its nodes, whatever it is narrowed to; and nothing in it
+// depends on the order of the documents.
 func TestGraphWhole(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -248,9 +265,13 @@ func TestGraphWhole(t *testing.T) {
 
 // queriesOf are different questions about one input.
 func queriesOf(r *resolve.Resolution) []Query {
-	out := []Query{{}, {Query: view.Query{Targets: r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "Gateway", Namespace: "app", Name: "g0"})}},
-		{Query: view.Query{Targets: r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "HTTPRoute", Namespace: "app", Name: "h1"})}},
-		{Focus: r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "HTTPRoute", Namespace: "app", Name: "h0", Section: "r0"}), Depth: 2}}
+	out := []Query{{},
+		{Query: view.Query{Targets: r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "Gateway",
+			Namespace: "app", Name: "g0"})}},
+		{Query: view.Query{Targets: r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "HTTPRoute",
+			Namespace: "app", Name: "h1"})}},
+		{Focus: r.Graph.Lookup(model.Ref{Group: viewtest.GatewayGroup, Kind: "HTTPRoute", Namespace: "app", Name: "h0",
+			Section: "r0"}), Depth: 2}}
 	for _, p := range r.Kind(model.GroupKind{Group: "x.io", Kind: "Cache"}).Policies {
 		out = append(out, Query{Affected: p}, Query{FocusPolicies: []*policy.Policy{p}, Depth: 1})
 	}
@@ -291,9 +312,11 @@ func TestGraphAffected(t *testing.T) {
 				if n.Kind == policyKind && !want[n.ID] {
 					t.Fatalf("seed %d: %s is drawn for %s", seed, n.ID, id)
 				}
-				if n.Kind == string(topology.Rule) && n.Labels["state"] == "" && !reached[n.ID] && !slices.ContainsFunc(g.Edges, func(e GraphEdge) bool {
-					return e.Kind == EdgeTargets && e.From == id && e.To == n.ID || e.Kind == EdgeParent && e.From == n.ID && at[[2]string{id, e.To}] != nil
-				}) {
+				if n.Kind == string(topology.Rule) && n.Labels["state"] == "" && !reached[n.ID] &&
+					!slices.ContainsFunc(g.Edges, func(e GraphEdge) bool {
+						return e.Kind == EdgeTargets && e.From == id && e.To == n.ID || e.Kind == EdgeParent &&
+							e.From == n.ID && at[[2]string{id, e.To}] != nil
+					}) {
 					t.Fatalf("seed %d: %s is drawn for %s", seed, n.ID, id)
 				}
 				delete(want, n.ID)
@@ -308,8 +331,10 @@ func TestGraphAffected(t *testing.T) {
 
 // A policy in focus has near it what it reaches and what beats it.
 func TestGraphFocusPolicy(t *testing.T) {
-	r := viewtest.ResolutionOf(t, viewtest.GatewayDoc("app", "g"), viewtest.RouteDoc("app", "h", 1, "app/g"), viewtest.RouteDoc("app", "i", 1, "app/g"),
-		viewtest.CacheDoc("app", "low", "defaults: {a: 1}", "Gateway/g"), viewtest.CacheDoc("app", "high", "a: 2", "HTTPRoute/h"))
+	r := viewtest.ResolutionOf(t, viewtest.GatewayDoc("app", "g"), viewtest.RouteDoc("app", "h", 1, "app/g"),
+		viewtest.RouteDoc("app", "i", 1, "app/g"),
+		viewtest.CacheDoc("app", "low", "defaults: {a: 1}", "Gateway/g"), viewtest.CacheDoc("app", "high", "a: 2",
+			"HTTPRoute/h"))
 	var low *policy.Policy
 	for _, p := range r.Kind(model.GroupKind{Group: "x.io", Kind: "Cache"}).Policies {
 		if p.Ref().Name == "low" {

@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// The labels that say what a node stands for. Count is how many objects there are, or of namespaces how many namespaces; Sample has the first names.
+// The labels that say what a node stands for. Count is how many objects there are, or of namespaces
+// how many namespaces; Sample has the first names.
 const (
 	labelCount     = "count"
 	labelSample    = "sample"
@@ -175,7 +176,8 @@ func compareKinds(a, b string) int {
 
 // formatPlural counts things: "1 rule", "12 RateLimitPolicies".
 func formatPlural(n int, noun string) string {
-	if stem, y := strings.CutSuffix(noun, "y"); y && n != 1 && !strings.HasSuffix(stem, "a") && !strings.HasSuffix(stem, "e") {
+	if stem, y := strings.CutSuffix(noun, "y"); y && n != 1 && !strings.HasSuffix(stem, "a") &&
+		!strings.HasSuffix(stem, "e") {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	if strings.HasSuffix(noun, "s") {
@@ -224,7 +226,8 @@ type policyTally map[string]int
 // String lists what there is, the best first.
 func (t policyTally) String() string {
 	var out []string
-	for _, word := range []string{EdgeFullyEffective, EdgePartial, EdgeFullyOverridden, conditionFalseText, "unreached", EdgeDangling, stateNotAttached} {
+	for _, word := range []string{EdgeFullyEffective, EdgePartial, EdgeFullyOverridden, conditionFalseText,
+		"unreached", EdgeDangling, stateNotAttached} {
 		if t[word] > 0 {
 			out = append(out, strconv.Itoa(t[word])+" "+word)
 		}

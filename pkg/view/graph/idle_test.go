@@ -27,19 +27,25 @@ fold: bottomUp
 func TestGraphConditionFalse(t *testing.T) {
 	lamp := func(name, target, block, spec string) string {
 		kind, of, _ := strings.Cut(target, "/")
-		return fmt.Sprintf(`{apiVersion: x.io/v1, kind: Lamp, metadata: {name: %s, namespace: a}, spec: {targetRef: {group: %s, kind: %s, name: %s}, %s: %s}}`, name, viewtest.GatewayGroup, kind, of, block, spec)
+		return fmt.Sprintf(
+			`{apiVersion: x.io/v1, kind: Lamp, metadata: {name: %s, namespace: a}, spec: {targetRef: {group: %s, kind: %s, name: %s}, %s: %s}}`, name, viewtest.GatewayGroup, kind, of, block, spec)
 	}
-	docs := []string{viewtest.GatewayDoc("a", "gw"), viewtest.RouteDoc("a", "web", 2, "a/gw"), viewtest.ServiceDoc("a", "web"),
+	docs := []string{viewtest.GatewayDoc("a", "gw"), viewtest.RouteDoc("a", "web", 2, "a/gw"),
+		viewtest.ServiceDoc("a", "web"),
 		lamp("never", "Gateway/gw", "overrides", "{strategy: merge, when: '1 > 2', bright: 1}"),
 		lamp("own", "HTTPRoute/web", "defaults", "{bright: 2}"),
-		lamp("both", "Gateway/gw", "defaults: {strategy: merge, dim: 3}, overrides", "{strategy: merge, when: '1 > 2', bright: 1}"),
-		lamp("beaten", "Gateway/gw", "defaults: {strategy: merge, bright: 3}, overrides", "{strategy: merge, when: '1 > 2', bright: 1}"),
+		lamp("both", "Gateway/gw", "defaults: {strategy: merge, dim: 3}, overrides",
+			"{strategy: merge, when: '1 > 2', bright: 1}"),
+		lamp("beaten", "Gateway/gw", "defaults: {strategy: merge, bright: 3}, overrides",
+			"{strategy: merge, when: '1 > 2', bright: 1}"),
 	}
-	in, err := load.Files(t.Context(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(strings.Join(docs, "\n---\n"))})
+	in, err := load.Files(t.Context(), load.Options{Paths: []string{"-"},
+		Stdin: strings.NewReader(strings.Join(docs, "\n---\n"))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(lamps)}}, nil, descriptor.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(lamps)}}, nil,
+		descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

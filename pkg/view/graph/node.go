@@ -48,7 +48,8 @@ func (d *topologyBuilder) addGraphNode(id string, ref model.Ref, kind string, la
 func (d *topologyBuilder) addNode(id topology.NodeID) int32 {
 	if d.numberByNode[id] < 0 {
 		n := d.res.Node(id)
-		d.numberByNode[id] = d.addGraphNode(nodeID(n), n.Ref, string(n.Role), func() map[string]string { return d.nodeLabels(n, id) })
+		d.numberByNode[id] = d.addGraphNode(nodeID(n), n.Ref, string(n.Role),
+			func() map[string]string { return d.nodeLabels(n, id) })
 	}
 	number := d.numberByNode[id]
 	if d.requestNodes[id] {
@@ -141,7 +142,8 @@ func (d *topologyBuilder) addMissingNode(ref model.Ref, role topology.Role) int3
 		return map[string]string{"state": d.unreadState(ref)}
 	})
 	if ref.Section != "" {
-		d.edges = append(d.edges, edge{from: d.addMissingNode(ref.WithoutSection(), role), to: n, kind: parentEdge, dangling: true})
+		d.edges = append(d.edges, edge{from: d.addMissingNode(ref.WithoutSection(), role), to: n, kind: parentEdge,
+			dangling: true})
 	}
 	return n
 }

@@ -15,7 +15,8 @@ const stateNotAttached = "not attached"
 func (d *topologyBuilder) addPolicyNode(p *policy.Policy) int32 {
 	n, drawn := d.numberByPolicy[p]
 	if !drawn {
-		n = d.addGraphNode(refID(p.Ref()), p.Ref(), "policy", func() map[string]string { return map[string]string{"policyKind": p.Kind.GroupKind.String()} })
+		n = d.addGraphNode(refID(p.Ref()), p.Ref(), "policy",
+			func() map[string]string { return map[string]string{"policyKind": p.Kind.GroupKind.String()} })
 		d.numberByPolicy[p] = n
 	}
 	return n
@@ -28,7 +29,9 @@ func (d *topologyBuilder) addPolicies() {
 	for _, k := range d.kinds {
 		for _, p := range k.Policies {
 			if d.chosenPolicies[p] {
-				held[p] = d.addTargetEdges(k, p) || held[p] || slices.ContainsFunc(k.UnattachedTargets(p), func(a policy.UnattachedTarget) bool { return a.InForce })
+				held[p] = d.addTargetEdges(k, p) || held[p] ||
+					slices.ContainsFunc(k.UnattachedTargets(p),
+						func(a policy.UnattachedTarget) bool { return a.InForce })
 			}
 		}
 	}
@@ -59,7 +62,8 @@ func (d *topologyBuilder) addTargetEdges(k *resolve.Kind, p *policy.Policy) bool
 	for i := range p.Refs {
 		if ref, missing := k.MissingTarget(p, i); missing {
 			held = true
-			d.edges = append(d.edges, edge{from: from, to: d.addMissingNode(ref, roleOfKind(ref.GroupKind())), kind: targetsEdge, dangling: true})
+			d.edges = append(d.edges, edge{from: from, to: d.addMissingNode(ref, roleOfKind(ref.GroupKind())),
+				kind: targetsEdge, dangling: true})
 		}
 	}
 	return held

@@ -15,7 +15,8 @@ import (
 // ProxyDiffers is what an edge says of a proxy that does not do what is predicted.
 const ProxyDiffers = "different"
 
-// labelProxy says what a proxy does at a target otherwise than predicted, where that is no policy's.
+// labelProxy says what a proxy does at a target otherwise than predicted, where that is no
+// policy's.
 const labelProxy = "proxy"
 
 // ProxyFact is something that a proxy does otherwise than predicted.
@@ -45,8 +46,10 @@ func (d *topologyBuilder) markProxies() {
 	if len(d.query.Proxies) == 0 {
 		return
 	}
-	w := proxyMarker{topologyBuilder: d, policyByRef: map[model.Ref]*policy.Policy{}, kindByPolicy: map[*policy.Policy]*resolve.Kind{},
-		policyEdges: map[edgeEnds]bool{}, targetEdges: map[edgeEnds]bool{}, trafficEdges: map[edgeEnds]bool{}, labelsByNode: map[int32][]string{}}
+	w := proxyMarker{topologyBuilder: d, policyByRef: map[model.Ref]*policy.Policy{},
+		kindByPolicy: map[*policy.Policy]*resolve.Kind{},
+		policyEdges:  map[edgeEnds]bool{}, targetEdges: map[edgeEnds]bool{}, trafficEdges: map[edgeEnds]bool{},
+		labelsByNode: map[int32][]string{}}
 	for _, k := range d.kinds {
 		for _, p := range k.Policies {
 			w.policyByRef[p.Ref()], w.kindByPolicy[p] = p, k
@@ -110,7 +113,8 @@ func (w *proxyMarker) markPath(p view.Path, rule topology.NodeID) {
 		}
 		w.trafficEdges[edgeEnds{w.numberByNode[route], w.numberByNode[rule]}] = true
 		for _, l := range w.res.Graph.Parents(topology.Traffic, route) {
-			if n := w.res.Node(l); w.numberByNode[l] >= 0 && n.Ref.Section == p.Listener && (n.Ref.FullName() == p.Gateway || n.Ref.FullName() == p.ListenerSet) {
+			if n := w.res.Node(l); w.numberByNode[l] >= 0 && n.Ref.Section == p.Listener &&
+				(n.Ref.FullName() == p.Gateway || n.Ref.FullName() == p.ListenerSet) {
 				w.trafficEdges[edgeEnds{w.numberByNode[l], w.numberByNode[route]}] = true
 			}
 		}

@@ -17,16 +17,20 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
-// GraphRequests says which requests a drawing marks the ways of, and how many there are, where more than one request is asked about.
+// GraphRequests says which requests a drawing marks the ways of, and how many there are, where more
+// than one request is asked about.
 type GraphRequests struct {
-	Asked     string            `json:"asked"`     // which requests, in words
-	Classes   int               `json:"classes"`   // of requests, that no rule tells apart
-	Taken     int               `json:"taken"`     // classes that a rule takes
-	Untaken   int               `json:"untaken"`   // classes that no rule takes
-	Rules     int               `json:"rules"`     // that take a class, or may
-	Undrawn   int               `json:"undrawn"`   // of these rules, those that are not in the drawing
-	Undecided []prove.Undecided `json:"undecided"` // classes of which it is not known which rule takes them; the way by each rule that is known to compete for them is marked
-	LeftOut   []string          `json:"leftOut"`   // what may get such requests as well and is not looked at, a sentence each
+	Asked   string `json:"asked"`   // which requests, in words
+	Classes int    `json:"classes"` // of requests, that no rule tells apart
+	Taken   int    `json:"taken"`   // classes that a rule takes
+	Untaken int    `json:"untaken"` // classes that no rule takes
+	Rules   int    `json:"rules"`   // that take a class, or may
+	Undrawn int    `json:"undrawn"` // of these rules, those that are not in the drawing
+	// classes of which it is not known which rule takes them; the way by each rule that is known to
+	// compete for them is marked
+	Undecided []prove.Undecided `json:"undecided"`
+	// what may get such requests as well and is not looked at, a sentence each
+	LeftOut []string `json:"leftOut"`
 }
 
 // TakenPaths holds the paths of requests.
@@ -41,8 +45,12 @@ type TakenPaths struct {
 // FindTakenPaths finds the paths of all requests that are asked about; asked says in words which
 // these are.
 func FindTakenPaths(r *resolve.Resolution, m *request.Matcher, scope space.Scope, asked string) (*TakenPaths, error) {
-	t := takenPathFinder{res: r, writer: requests.Writer{Collector: collect.NewForRequests(r, nil)}, knownPaths: map[requests.RulePath]bool{}, markedNodes: map[topology.NodeID]bool{}, undecided: map[undecidedReason]*undecidedClasses{}, reported: map[string]bool{},
-		out: &TakenPaths{summary: GraphRequests{Asked: asked, Undecided: []prove.Undecided{}, LeftOut: prove.ListUnexamined(r, m, scope.Destination)}, steps: map[[2]topology.NodeID]bool{}, rules: map[topology.NodeID]bool{}}}
+	t := takenPathFinder{res: r, writer: requests.Writer{Collector: collect.NewForRequests(r, nil)},
+		knownPaths: map[requests.RulePath]bool{}, markedNodes: map[topology.NodeID]bool{},
+		undecided: map[undecidedReason]*undecidedClasses{}, reported: map[string]bool{},
+		out: &TakenPaths{summary: GraphRequests{Asked: asked, Undecided: []prove.Undecided{},
+			LeftOut: prove.ListUnexamined(r, m, scope.Destination)}, steps: map[[2]topology.NodeID]bool{},
+			rules: map[topology.NodeID]bool{}}}
 	if err := space.Walk(m, scope, t.addClass); err != nil {
 		return nil, err
 	}
@@ -108,7 +116,10 @@ func (t *takenPathFinder) addUndecided(c *space.Class, why string) {
 	for _, a := range may {
 		t.markPath(a)
 	}
-	if len(c.Possible) > 0 && !slices.ContainsFunc(may, func(a *request.Answer) bool { return a.RuleUncertain || a.Rule != may[0].Rule }) {
+	if len(c.Possible) > 0 && !slices.ContainsFunc(may, func(a *request.Answer) bool {
+		return a.RuleUncertain ||
+			a.Rule != may[0].Rule
+	}) {
 		t.addDecided(c, may[0])
 		return
 	}
@@ -128,7 +139,8 @@ func (t *takenPathFinder) addUndecided(c *space.Class, why string) {
 func (t *takenPathFinder) countUndecided(c *space.Class, reason undecidedReason) {
 	u := t.undecided[reason]
 	if u == nil {
-		u = &undecidedClasses{prove.Undecided{Why: reason.why, Example: c.Request.Text}, requests.FormatCommand(&c.Request)}
+		u = &undecidedClasses{prove.Undecided{Why: reason.why, Example: c.Request.Text},
+			requests.FormatCommand(&c.Request)}
 		t.undecided[reason] = u
 	}
 	u.Classes++
@@ -168,7 +180,8 @@ func (t *takenPathFinder) buildSummary() {
 	}
 	said.Rules = len(rules)
 	for reason, u := range t.undecided {
-		p := model.Problem{Severity: model.Warning, Code: reason.code, Undecided: true, Hint: "one of them: " + u.command + "; kubectl dopolicy request says what may become of it"}
+		p := model.Problem{Severity: model.Warning, Code: reason.code, Undecided: true, Hint: "one of them: " +
+			u.command + "; kubectl dopolicy request says what may become of it"}
 		of := view.FormatCount(u.Classes, "class of requests|classes of requests") + said.formatAsked()
 		if reason.ruleKnown {
 			p.Message = fmt.Sprintf("what becomes of %s after a rule took them is not known: %s", of, u.Why)
@@ -228,7 +241,8 @@ func (q *GraphRequests) formatCounts() string {
 	case open == 0:
 		return fmt.Sprintf("%s, %d taken by %s, %d by none", all, q.Taken, rules, q.Untaken)
 	default:
-		return fmt.Sprintf("%s, %d taken by a rule, %d by none, %d not known; %s", all, q.Taken, q.Untaken, open, view.FormatCount(q.Rules, "rule takes them, or may|rules take them, or may"))
+		return fmt.Sprintf("%s, %d taken by a rule, %d by none, %d not known; %s", all, q.Taken, q.Untaken, open,
+			view.FormatCount(q.Rules, "rule takes them, or may|rules take them, or may"))
 	}
 }
 

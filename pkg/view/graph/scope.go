@@ -21,7 +21,8 @@ type graphScope struct {
 }
 
 func newGraphScope(r *resolve.Resolution, q Query) *graphScope {
-	o := &graphScope{res: r, query: q, inScope: make([]bool, r.Len()), atOrAbove: make([]bool, r.Len()), shown: make([]bool, r.Len()), chosenPolicies: map[*policy.Policy]bool{}}
+	o := &graphScope{res: r, query: q, inScope: make([]bool, r.Len()), atOrAbove: make([]bool, r.Len()),
+		shown: make([]bool, r.Len()), chosenPolicies: map[*policy.Policy]bool{}}
 	for _, k := range r.Kinds {
 		if q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind) {
 			o.kinds = append(o.kinds, k)
@@ -80,7 +81,8 @@ func (o *graphScope) foldStacks() {
 		if o.query.Targets == nil {
 			k.FoldAll()
 		}
-		o.enforcements = append(o.enforcements, &kindEnforcement{kind: k, byStack: map[resolve.StackID][]layerEnforcement{}})
+		o.enforcements = append(o.enforcements, &kindEnforcement{kind: k,
+			byStack: map[resolve.StackID][]layerEnforcement{}})
 	}
 }
 
@@ -144,7 +146,8 @@ func (o *graphScope) hasTargetInScope(k *resolve.Kind, p *policy.Policy) bool {
 		return true
 	}
 	for i := range p.Refs {
-		if ref, missing := k.MissingTarget(p, i); missing && slices.ContainsFunc(o.res.Lookup(ref.WithoutSection()), about) {
+		if ref, missing := k.MissingTarget(p, i); missing &&
+			slices.ContainsFunc(o.res.Lookup(ref.WithoutSection()), about) {
 			return true
 		}
 	}

@@ -39,7 +39,8 @@ func similarNamespaces() similarity {
 // similarGateways joins Gateways too, with the policies on them.
 func similarGateways() similarity {
 	return similarity{compareEdges: true, appearance: func(n *GraphNode) ([]string, bool) {
-		return append(appearanceOf(n), n.Ref.Section, n.Labels[labelListeners]), topology.Role(n.Kind) != topology.GatewayClass
+		return append(appearanceOf(n), n.Ref.Section, n.Labels[labelListeners]),
+			topology.Role(n.Kind) != topology.GatewayClass
 	}}
 }
 
@@ -128,7 +129,8 @@ func (c *coloring) refine() {
 			edges[to] = append(edges[to], half{assignNumber(words, "in "+e.Kind+" "+e.State+" "+e.Proxy), int32(from)})
 		}
 		if c.joinable[from] && c.from.Nodes[from].Kind == policyKind {
-			edges[from] = append(edges[from], half{assignNumber(words, "out "+e.Kind+" "+e.State+" "+e.Proxy), int32(to)})
+			edges[from] = append(edges[from], half{assignNumber(words, "out "+e.Kind+" "+e.State+" "+e.Proxy),
+				int32(to)})
 		}
 	}
 	var seen []uint64

@@ -24,7 +24,8 @@ func (t *Topology) Table(o view.TableOptions) view.Table {
 		}
 		return view.Cell{Text: id}
 	}
-	b := view.Block{Columns: []view.Column{{Name: "FROM", Rank: 2, MinWidth: 24, KeepEnd: true}, {Name: "EDGE", Rank: 1, MinWidth: 10}, {Name: "TO", Rank: 1, MinWidth: 24, KeepEnd: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "FROM", Rank: 2, MinWidth: 24, KeepEnd: true},
+		{Name: "EDGE", Rank: 1, MinWidth: 10}, {Name: "TO", Rank: 1, MinWidth: 24, KeepEnd: true}}}
 	shown := t.Edges[:o.CountShown(len(t.Edges))]
 	for _, e := range shown {
 		b.Rows = append(b.Rows, []view.Cell{name(e.From), edgeCell(e), name(e.To)})
@@ -33,7 +34,8 @@ func (t *Topology) Table(o view.TableOptions) view.Table {
 	if len(b.Rows) > 0 {
 		out.Blocks = []view.Block{b}
 	}
-	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", view.FormatCount(len(t.Nodes), "node"), view.FormatCount(len(t.Edges), "edge")))
+	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", view.FormatCount(len(t.Nodes), "node"),
+		view.FormatCount(len(t.Edges), "edge")))
 	out.Footer = append(out.Footer, t.RequestLines()...)
 	if said := t.CollapsedLine(); said != "" {
 		out.Footer = append(out.Footer, said)
@@ -49,9 +51,11 @@ func (t *Topology) CollapsedLine() string {
 	case CollapseRules:
 		return "rules are drawn as their routes (--collapse none draws them)"
 	case CollapseRoute:
-		return "routes that look alike are drawn as one, with their policies and Services" + t.joinedLine() + " (--collapse none draws all)"
+		return "routes that look alike are drawn as one, with their policies and Services" + t.joinedLine() +
+			" (--collapse none draws all)"
 	case CollapseNamespace:
-		return "what is in a namespace is drawn as one, and so is what looks alike" + t.joinedLine() + " (--collapse none draws all)"
+		return "what is in a namespace is drawn as one, and so is what looks alike" + t.joinedLine() +
+			" (--collapse none draws all)"
 	}
 	return ""
 }

@@ -21,8 +21,8 @@ type HistoryChange struct {
 	At    string `json:"at"`    // when the first snapshot was read that has it
 	File  string `json:"file"`  // that snapshot
 	diff.PolicyChange
-	// By are the objects without whose change this would not have changed. Where several are needed together, or each would have been enough, all of
-	// them are named.
+	// By are the objects without whose change this would not have changed. Where several are needed
+	// together, or each would have been enough, all of them are named.
 	By []ObjectChange `json:"by"`
 }
 
@@ -55,9 +55,13 @@ func (h *History) Table(o view.TableOptions) view.Table {
 	for i := range h.Items {
 		kinds.Add(h.Items[i].PolicyKind)
 	}
-	b := view.Block{Heading: []string{h.Target.String() + " · " + view.FormatCount(len(h.Items), "change") + " in " + view.FormatCount(h.Snapshots, "snapshot")},
-		Columns: []view.Column{{Name: "TIME", Rank: 1, MinWidth: 20}, {Name: "RULE", Rank: 6, MinWidth: 8}, {Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind}, {Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting},
-			{Name: "BEFORE", Rank: 3, MinWidth: 14}, {Name: "AFTER", Rank: 4, MinWidth: 14}, {Name: "BY", Rank: 2, MinWidth: 20},
+	b := view.Block{Heading: []string{h.Target.String() + " · " + view.FormatCount(len(h.Items), "change") + " in " +
+		view.FormatCount(h.Snapshots, "snapshot")},
+		Columns: []view.Column{{Name: "TIME", Rank: 1, MinWidth: 20}, {Name: "RULE", Rank: 6, MinWidth: 8},
+			{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind}, {Name: "SETTING", Rank: 5, MinWidth: 12,
+				Shorten: view.ShortSetting},
+			{Name: "BEFORE", Rank: 3, MinWidth: 14}, {Name: "AFTER", Rank: 4, MinWidth: 14}, {Name: "BY", Rank: 2,
+				MinWidth: 20},
 			{Name: "SINCE", Wide: true}, {Name: "FILE", Wide: true}}}
 	lines := 0
 	for i := range h.Items {
@@ -84,7 +88,8 @@ func (h *History) buildRows(c *HistoryChange, kinds view.KindNames, o view.Table
 	}
 	var out [][]view.Cell
 	for _, row := range diff.ChangeRows(&c.PolicyChange, kinds, o) {
-		cells := slices.Concat([]view.Cell{{Text: c.At}, {Text: section}}, row[:4], []view.Cell{{Text: strings.Join(by, ", ")}, {Text: c.Since}, {Text: c.File}})
+		cells := slices.Concat([]view.Cell{{Text: c.At}, {Text: section}}, row[:4],
+			[]view.Cell{{Text: strings.Join(by, ", ")}, {Text: c.Since}, {Text: c.File}})
 		out = append(out, view.MarkUnsure(cells, c.Unread))
 	}
 	return out

@@ -21,7 +21,8 @@ type KindInfo struct {
 	Objects    int      `json:"objects"`           // policies of the kind in the input
 	From       string   `json:"from"`              // built in, a file, a CRD label, the shape of an object
 	Reading    string   `json:"reading,omitempty"` // of a generic kind: how its policies are read
-	Guesses    []string `json:"guesses,omitempty"` // of a generic kind: what of the reading may be wrong, and fields that are not understood
+	// of a generic kind: what of the reading may be wrong, and fields that are not understood
+	Guesses []string `json:"guesses,omitempty"`
 }
 
 // KindList answers `kinds`.

@@ -7,15 +7,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// List lists the policy kinds of the run, or only some of them: the described ones, and those found in the input.
+// List lists the policy kinds of the run, or only some of them: the described ones, and those found
+// in the input.
 func List(r *resolve.Resolution, only []model.GroupKind) *KindList {
 	out := &KindList{Items: []KindInfo{}}
 	for _, k := range r.Kinds {
 		if k.IsLaterScope() || only != nil && !slices.Contains(only, k.GroupKind) {
 			continue
 		}
-		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor, Class: "Inherited", Targets: []string{},
-			Strategies: k.StrategyNames(), Effective: []string{}, Rules: k.DescribeRules(), Objects: len(r.Snapshot.OfKind(k.GroupKind)), From: k.Source}
+		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor,
+			Class: "Inherited", Targets: []string{},
+			Strategies: k.StrategyNames(), Effective: []string{}, Rules: k.DescribeRules(), Objects: len(
+				r.Snapshot.OfKind(k.GroupKind)), From: k.Source}
 		info.ShortNames = append(info.ShortNames, k.ShortNames...)
 		if k.IsGeneric() {
 			info.Vendor, info.Reading, info.Guesses = "generic", k.Guess.Description, k.Guesses().Describe()

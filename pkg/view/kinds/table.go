@@ -13,9 +13,11 @@ func (l *KindList) Table(o view.TableOptions) view.Table {
 	if len(l.Items) == 0 {
 		return view.Table{Footer: append([]string{"no policy kind is known"}, l.IncompleteLines()...)}
 	}
-	b := view.Block{Columns: []view.Column{{Name: "KIND", Rank: 2, MinWidth: 22}, {Name: "SHORT", Rank: 7, MinWidth: 6, Optional: true}, {Name: "VENDOR", Rank: 5, MinWidth: 10}, {Name: "CLASS", Rank: 9, MinWidth: 9, Optional: true},
+	b := view.Block{Columns: []view.Column{{Name: "KIND", Rank: 2, MinWidth: 22}, {Name: "SHORT", Rank: 7, MinWidth: 6,
+		Optional: true}, {Name: "VENDOR", Rank: 5, MinWidth: 10}, {Name: "CLASS", Rank: 9, MinWidth: 9, Optional: true},
 		{Name: "TARGETS", Rank: 8, MinWidth: 16}, {Name: "OBJECTS"},
-		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT", Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}}}
+		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT",
+			Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}}}
 	shown := l.Items[:o.CountShown(len(l.Items))]
 	for i := range shown {
 		k := &shown[i]
@@ -24,7 +26,8 @@ func (l *KindList) Table(o view.TableOptions) view.Table {
 			tone = view.Dim
 		}
 		row := []view.Cell{}
-		for _, text := range []string{k.Kind, strings.Join(k.ShortNames, ", "), k.Vendor, k.Class, view.JoinNames(k.Targets, o), strconv.Itoa(k.Objects),
+		for _, text := range []string{k.Kind, strings.Join(k.ShortNames, ", "), k.Vendor, k.Class,
+			view.JoinNames(k.Targets, o), strconv.Itoa(k.Objects),
 			k.Plural, strings.Join(k.Strategies, ", "), strings.Join(k.Effective, ", "), k.Rules, k.From} {
 			row = append(row, view.Cell{Text: view.OrDash(text), Tone: tone})
 		}

@@ -42,7 +42,8 @@ type danglingPolicy struct {
 }
 
 func (m *matrixBuilder) newColumn(gk model.GroupKind) *matrixColumn {
-	c := &matrixColumn{builder: m, kind: gk, byStack: map[*resolve.Kind]map[resolve.StackID]*sharedCell{}, derived: map[string]*sharedCell{},
+	c := &matrixColumn{builder: m, kind: gk, byStack: map[*resolve.Kind]map[resolve.StackID]*sharedCell{},
+		derived:     map[string]*sharedCell{},
 		stacksAbove: map[prefixNode]map[string]resolve.StackID{}, unattached: map[model.Ref][]danglingPolicy{}}
 	c.none, c.notApplicable = c.newCell(CellNone), c.newCell(CellNotApplicable)
 	m.columns = append(m.columns, c)
@@ -78,7 +79,8 @@ func (c *matrixColumn) findUnattached(k *resolve.Kind) {
 	var reasons map[model.Ref][]model.Problem
 	for _, p := range k.Policies {
 		for i, ref := range p.Refs {
-			if ref.Selection != nil || k.HasTarget(p, i) || len(k.Gaps().OfRef(ref)) > 0 { // what it names may be among what could not be read
+			// what it names may be among what could not be read
+			if ref.Selection != nil || k.HasTarget(p, i) || len(k.Gaps().OfRef(ref)) > 0 {
 				continue
 			}
 			if reasons == nil {
@@ -93,7 +95,8 @@ func (c *matrixColumn) findUnattached(k *resolve.Kind) {
 			if len(c.builder.collector.Resolution.Lookup(named)) == 0 { // there is no such section
 				named = named.WithoutSection()
 			}
-			c.unattached[named] = append(c.unattached[named], danglingPolicy{p.Ref(), findReason(reasons[p.Ref()], ref.Origin())})
+			c.unattached[named] = append(c.unattached[named], danglingPolicy{p.Ref(), findReason(reasons[p.Ref()],
+				ref.Origin())})
 		}
 	}
 }

@@ -53,10 +53,14 @@ func (c *matrixColumn) buildCells(id topology.NodeID, ways []resolve.Path, all i
 			out = pathCells{common: c.joinCells(out.common, of.common)}
 			continue
 		}
-		out = out.replaceCells(len(ways), func(i int, cell *sharedCell) *sharedCell { return c.joinCells(cell, of.cellOn(i)) })
+		out = out.replaceCells(len(ways), func(i int, cell *sharedCell) *sharedCell {
+			return c.joinCells(cell,
+				of.cellOn(i))
+		})
 	}
 	if len(c.unattached) > 0 {
-		out = out.replaceCells(len(ways), func(i int, cell *sharedCell) *sharedCell { return c.danglingCell(cell, ways[i]) })
+		out = out.replaceCells(len(ways),
+			func(i int, cell *sharedCell) *sharedCell { return c.danglingCell(cell, ways[i]) })
 	}
 	var unread []string
 	for _, k := range c.scopes {

@@ -25,29 +25,36 @@ const (
 
 // MatrixCell says who governs a route rule with the policies of one kind.
 type MatrixCell struct {
-	PolicyKind string      `json:"policyKind"`         // Kind.group
-	State      string      `json:"state"`              // InForce, None, Lost, Void, Unknown, NotApplicable
-	Levels     []string    `json:"levels,omitempty"`   // the roles at which the policies stand that something in force comes from, least specific first; of an unknown cell as far as was read
-	Policies   []model.Ref `json:"policies,omitempty"` // these policies; of a cell where nothing is in force those that are lost or void
-	Why        string      `json:"why,omitempty"`      // why the state is Lost, Void or Unknown
+	PolicyKind string `json:"policyKind"` // Kind.group
+	State      string `json:"state"`      // InForce, None, Lost, Void, Unknown, NotApplicable
+	// the roles at which the policies stand that something in force comes from, least specific
+	// first; of an unknown cell as far as was read
+	Levels []string `json:"levels,omitempty"`
+	// these policies; of a cell where nothing is in force those that are lost or void
+	Policies []model.Ref `json:"policies,omitempty"`
+	Why      string      `json:"why,omitempty"` // why the state is Lost, Void or Unknown
 }
 
 // MatrixRow is one route rule, on all paths on which its cells are the same.
 type MatrixRow struct {
-	Target  model.Ref    `json:"target"`            // the route rule
-	Paths   []view.Path  `json:"paths"`             // the ways on which it is so
-	Cells   []MatrixCell `json:"cells"`             // one of every kind, in their order
-	Missing []string     `json:"missing,omitempty"` // of the kinds that must not be missing, those of which no policy is in force; of properties, those that fail
-	Unknown []string     `json:"unknown,omitempty"` // of these kinds and properties, those of which it cannot be known
+	Target model.Ref    `json:"target"` // the route rule
+	Paths  []view.Path  `json:"paths"`  // the ways on which it is so
+	Cells  []MatrixCell `json:"cells"`  // one of every kind, in their order
+	// of the kinds that must not be missing, those of which no policy is in force; of properties,
+	// those that fail
+	Missing []string `json:"missing,omitempty"`
+	Unknown []string `json:"unknown,omitempty"` // of these kinds and properties, those of which it cannot be known
 
 	Protection *protection.Protection `json:"protection,omitempty"` // whether each property of requests holds
 
 	hasOtherRows bool // the rule has other rows
 }
 
-// MatrixCount counts the route rules by what is so of one policy kind on any of their paths, the worst first: missing, unknown, in force.
+// MatrixCount counts the route rules by what is so of one policy kind on any of their paths, the
+// worst first: missing, unknown, in force.
 type MatrixCount struct {
-	PolicyKind    string `json:"policyKind"`    // Kind.group, of alternatives with " or " between them; or a property of requests
+	// Kind.group, of alternatives with " or " between them; or a property of requests
+	PolicyKind    string `json:"policyKind"`
 	Missing       int    `json:"missing"`       // no policy is in force
 	Unknown       int    `json:"unknown"`       // cannot be known
 	InForce       int    `json:"inForce"`       // a policy is in force
@@ -57,13 +64,17 @@ type MatrixCount struct {
 // PolicyMatrix answers `matrix`.
 type PolicyMatrix struct {
 	view.Envelope
-	Kinds     []string      `json:"kinds"`               // the policy kinds that the cells are about, as Kind.group
-	Required  []string      `json:"required,omitempty"`  // the kinds and properties that must not be missing; there are then only rows where one is missing or unknown
-	Elsewhere []string      `json:"elsewhere,omitempty"` // policy kinds of the input that have no cells, as they hold elsewhere: at Services, workloads or proxies
-	Rules     int           `json:"rules"`               // how many route rules get traffic, or may
-	Idle      []model.Ref   `json:"idle,omitempty"`      // route rules that get no traffic; they have no rows
-	Counts    []MatrixCount `json:"counts"`              // of the required kinds or, without any, of all kinds
-	Items     []MatrixRow   `json:"items"`               // by target
+	Kinds []string `json:"kinds"` // the policy kinds that the cells are about, as Kind.group
+	// the kinds and properties that must not be missing; there are then only rows where one is
+	// missing or unknown
+	Required []string `json:"required,omitempty"`
+	// policy kinds of the input that have no cells, as they hold elsewhere: at Services, workloads
+	// or proxies
+	Elsewhere []string      `json:"elsewhere,omitempty"`
+	Rules     int           `json:"rules"`          // how many route rules get traffic, or may
+	Idle      []model.Ref   `json:"idle,omitempty"` // route rules that get no traffic; they have no rows
+	Counts    []MatrixCount `json:"counts"`         // of the required kinds or, without any, of all kinds
+	Items     []MatrixRow   `json:"items"`          // by target
 
 	properties []requests.Property // that must not be missing
 }
@@ -95,8 +106,10 @@ func Build(r *resolve.Resolution, query Query) (*PolicyMatrix, error) {
 	for _, kinds := range required {
 		q.Kinds = append(q.Kinds[:len(q.Kinds):len(q.Kinds)], kinds...)
 	}
-	m := matrixBuilder{collector: collect.New(r, q), out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}, properties: query.Properties},
-		protector: protection.NewProtector(r, query.Matcher, query.Judges, query.Properties), properties: query.Properties}
+	m := matrixBuilder{collector: collect.New(r, q), out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{},
+		Counts: []MatrixCount{}, properties: query.Properties},
+		protector: protection.NewProtector(r, query.Matcher, query.Judges,
+			query.Properties), properties: query.Properties}
 	m.buildColumns()
 	m.addRequired(required)
 	nodes := m.collector.ListNodes()
@@ -142,7 +155,8 @@ func HoldsAtRoutes(r *resolve.Resolution, gk model.GroupKind) bool {
 		if k.GroupKind != gk {
 			return false
 		}
-		for _, role := range []topology.Role{topology.Rule, topology.Route, topology.Listener, topology.ListenerSet, topology.Gateway, topology.GatewayClass} {
+		for _, role := range []topology.Role{topology.Rule, topology.Route, topology.Listener, topology.ListenerSet,
+			topology.Gateway, topology.GatewayClass} {
 			if k.HasResultsAt(role) {
 				return true
 			}
@@ -224,7 +238,8 @@ func (m *matrixBuilder) addRequired(required [][]model.GroupKind) {
 				need.name += c.kind.String()
 			}
 		}
-		if len(need.columns) > 0 && !slices.ContainsFunc(m.required, func(other requirement) bool { return other.name == need.name }) {
+		if len(need.columns) > 0 &&
+			!slices.ContainsFunc(m.required, func(other requirement) bool { return other.name == need.name }) {
 			m.required = append(m.required, need)
 			m.out.Required = append(m.out.Required, need.name)
 			m.out.Counts = append(m.out.Counts, MatrixCount{PolicyKind: need.name})

@@ -12,8 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// crossroads has a route on two Gateways of which one has a policy, one on a Gateway that is not there as well, one with a policy of its own,
-// and one without a way in.
+// crossroads has a route on two Gateways of which one has a policy, one on a Gateway that is not
+// there as well, one with a policy of its own, and one without a way in.
 const crossroads = `apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: front, namespace: a}
@@ -77,7 +77,8 @@ func marks(m *PolicyMatrix) string {
 	return strings.Join(out, "; ")
 }
 
-// TestMatrixRows: a row for each group of ways that are alike; a Gateway that is not in the input leaves its way open, and the answer incomplete.
+// TestMatrixRows: a row for each group of ways that are alike; a Gateway that is not in the input
+// leaves its way open, and the answer incomplete.
 func TestMatrixRows(t *testing.T) {
 	r := viewtest.ResolutionOf(t, crossroads)
 	paint := []model.GroupKind{{Group: "x.io", Kind: "Paint"}}
@@ -92,12 +93,16 @@ func TestMatrixRows(t *testing.T) {
 		complete bool
 		found    bool
 	}{
-		"everything": {view.Query{}, nil, "both x - a/back one; both x gateway a/front one a/front two; far x gateway a/front two; far x ? a/elsewhere; " +
-			"own x rule a/back one; own y void a/back one", false, false},
-		"missing":        {view.Query{}, [][]model.GroupKind{paint}, "both x - a/back one; far x ? a/elsewhere; own y void a/back one", false, true},
-		"one route":      {view.Query{Targets: nodes("HTTPRoute", "both")}, [][]model.GroupKind{paint}, "both x - a/back one", true, true},
-		"one Gateway":    {view.Query{Targets: front, Through: front}, [][]model.GroupKind{paint}, "", true, false},
-		"another kind":   {view.Query{Kinds: []model.GroupKind{{Group: "y.io", Kind: "None"}}}, nil, "both x a/back one; both x a/front one a/front two; far x a/front two; far x a/elsewhere; own x a/back one; own y a/back one", true, false},
+		"everything": {view.Query{}, nil,
+			"both x - a/back one; both x gateway a/front one a/front two; far x gateway a/front two; far x ? a/elsewhere; " +
+				"own x rule a/back one; own y void a/back one", false, false},
+		"missing": {view.Query{}, [][]model.GroupKind{paint},
+			"both x - a/back one; far x ? a/elsewhere; own y void a/back one", false, true},
+		"one route": {view.Query{Targets: nodes("HTTPRoute", "both")}, [][]model.GroupKind{paint},
+			"both x - a/back one", true, true},
+		"one Gateway": {view.Query{Targets: front, Through: front}, [][]model.GroupKind{paint}, "", true, false},
+		"another kind": {view.Query{Kinds: []model.GroupKind{{Group: "y.io", Kind: "None"}}}, nil,
+			"both x a/back one; both x a/front one a/front two; far x a/front two; far x a/elsewhere; own x a/back one; own y a/back one", true, false},
 		"nothing at all": {view.Query{Targets: []topology.NodeID{}}, [][]model.GroupKind{paint}, "", true, false},
 	} {
 		m := matrixOf(t, r, Query{Query: tc.query, Required: tc.required})
@@ -117,7 +122,8 @@ func TestMatrixRows(t *testing.T) {
 	}
 }
 
-// TestMatrixUnread: something unread at a node leaves open what is in force at the rules below it, on all their ways, but not that nothing is.
+// TestMatrixUnread: something unread at a node leaves open what is in force at the rules below it,
+// on all their ways, but not that nothing is.
 func TestMatrixUnread(t *testing.T) {
 	for name, tc := range map[string]struct{ object, want string }{
 		"a policy of an unknown sort": {"spec: {targetReference: {group: gateway.networking.k8s.io, kind: Gateway, name: front}}",
@@ -130,7 +136,8 @@ func TestMatrixUnread(t *testing.T) {
 			"both x - a/back one; both x gateway a/front one a/front two; own x rule a/back one; own y void a/back one"},
 	} {
 		known := strings.Replace(crossroads, ", {name: elsewhere}", "", 1)
-		r := viewtest.ResolutionOf(t, known+"---\napiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: s, namespace: a}\n"+tc.object+"\n")
+		r := viewtest.ResolutionOf(t,
+			known+"---\napiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: s, namespace: a}\n"+tc.object+"\n")
 		m := matrixOf(t, r, Query{})
 		var rows []string
 		for _, row := range strings.Split(marks(m), "; ") {

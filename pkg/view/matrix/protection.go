@@ -90,13 +90,17 @@ func (c *MatrixCount) formatPropertySentence(property string, complete bool) str
 	case judged == 0:
 		line = fmt.Sprintf("%s applies to none of %s", property, view.FormatCount(c.NotApplicable, "route rule"))
 	case c.Missing > 0 && c.Unknown > 0:
-		line = fmt.Sprintf("%d of %s %s without %s, and %d cannot be told", c.Missing, view.FormatCount(judged, "route rule"), view.InflectNoun(c.Missing, "is|are"), property, c.Unknown)
+		line = fmt.Sprintf("%d of %s %s without %s, and %d cannot be told", c.Missing,
+			view.FormatCount(judged, "route rule"), view.InflectNoun(c.Missing, "is|are"), property, c.Unknown)
 	case c.Missing > 0:
-		line = fmt.Sprintf("%d of %s %s without %s", c.Missing, view.FormatCount(judged, "route rule"), view.InflectNoun(c.Missing, "is|are"), property)
+		line = fmt.Sprintf("%d of %s %s without %s", c.Missing, view.FormatCount(judged, "route rule"),
+			view.InflectNoun(c.Missing, "is|are"), property)
 	case c.Unknown > 0:
-		line = fmt.Sprintf("cannot tell whether %s holds on %d of %s", property, c.Unknown, view.FormatCount(judged, "route rule"))
+		line = fmt.Sprintf("cannot tell whether %s holds on %d of %s", property, c.Unknown,
+			view.FormatCount(judged, "route rule"))
 	case !complete:
-		line = fmt.Sprintf("%s holds on %s, all that were read, but the answer is incomplete", property, view.FormatCount(judged, "route rule"))
+		line = fmt.Sprintf("%s holds on %s, all that were read, but the answer is incomplete", property,
+			view.FormatCount(judged, "route rule"))
 	case judged == 1:
 		line = property + " holds on the only route rule"
 	default:

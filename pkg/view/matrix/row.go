@@ -30,7 +30,8 @@ func (m *matrixBuilder) addRule(ref model.Ref, ids ...topology.NodeID) {
 		all := m.paths.To(id)
 		ways := all
 		if m.collector.Query.Through != nil && !m.asksFor(id) {
-			ways = slices.DeleteFunc(slices.Clone(all), func(w resolve.Path) bool { return !m.collector.GoesThrough(w) })
+			ways = slices.DeleteFunc(slices.Clone(all),
+				func(w resolve.Path) bool { return !m.collector.GoesThrough(w) })
 		} else {
 			rows.uncertain = append(rows.uncertain, m.uncertainPaths(id)...)
 		}
@@ -52,7 +53,8 @@ func (m *matrixBuilder) addRule(ref model.Ref, ids ...topology.NodeID) {
 
 // asksFor reports whether a rule, or its route, was asked for itself.
 func (m *matrixBuilder) asksFor(rule topology.NodeID) bool {
-	return m.collector.AsksFor(rule) || slices.ContainsFunc(m.collector.Resolution.Graph.Parents(topology.All, rule), m.collector.AsksFor)
+	return m.collector.AsksFor(rule) || slices.ContainsFunc(m.collector.Resolution.Graph.Parents(topology.All, rule),
+		m.collector.AsksFor)
 }
 
 // matrixRows gathers the rows of a rule.
@@ -90,7 +92,8 @@ func (u *uncertainPath) reason(rule model.Ref) protect.Reason {
 // uncertainPaths returns those of the route of a rule.
 func (m *matrixBuilder) uncertainPaths(rule topology.NodeID) []uncertainPath {
 	parents := m.collector.Resolution.Graph.Parents(topology.All, rule)
-	if len(parents) == 0 || m.collector.Resolution.Node(rule).Hop > 0 { // a route that others delegate to gets its traffic without parentRefs
+	// a route that others delegate to gets its traffic without parentRefs
+	if len(parents) == 0 || m.collector.Resolution.Node(rule).Hop > 0 {
 		return nil
 	}
 	var out []uncertainPath
@@ -98,7 +101,8 @@ func (m *matrixBuilder) uncertainPaths(rule topology.NodeID) []uncertainPath {
 		if a.State != topology.Unknown && !a.Missing {
 			continue
 		}
-		way := uncertainPath{why: a.Reason, forbidden: a.Missing && a.State == topology.Unknown, parent: a.Parent.WithoutSection()}
+		way := uncertainPath{why: a.Reason, forbidden: a.Missing && a.State == topology.Unknown,
+			parent: a.Parent.WithoutSection()}
 		section := a.Parent.Section
 		if a.Listener != topology.None {
 			section = m.collector.Resolution.Node(a.Listener).Ref.Section
@@ -120,16 +124,19 @@ func (m *matrixBuilder) uncertainPaths(rule topology.NodeID) []uncertainPath {
 // that is not in the input.
 func (m *matrixBuilder) unseenPaths(rule model.Ref, ids []topology.NodeID) []uncertainPath {
 	for _, id := range ids {
-		if parents := m.collector.Resolution.Graph.Parents(topology.All, id); len(parents) > 0 && m.collector.Resolution.Graph.WantsDefaultGateways(parents[0]) {
+		if parents := m.collector.Resolution.Graph.Parents(topology.All, id); len(parents) > 0 &&
+			m.collector.Resolution.Graph.WantsDefaultGateways(parents[0]) {
 			return []uncertainPath{{why: "the route asks for default Gateways, and the input has none that takes it"}}
 		}
 	}
 	if cluster := m.collector.Resolution.Snapshot.Cluster; cluster != nil && cluster.HasUnread(rule.GroupKind()) {
 		unread := m.collector.Resolution.DescribeGaps([]resolve.Gap{{Kind: rule.GroupKind()}})
-		return []uncertainPath{{why: "could not be read: " + strings.Join(unread, ", ") + ", which may hand over to the route"}}
+		return []uncertainPath{{why: "could not be read: " + strings.Join(unread, ", ") +
+			", which may hand over to the route"}}
 	}
 	if rule.Kind == "HTTPRoute" && m.collector.Resolution.Graph.MayDelegate() {
-		return []uncertainPath{{why: "ReferenceGrants could not be read, with which another route may hand over to the route"}}
+		return []uncertainPath{
+			{why: "ReferenceGrants could not be read, with which another route may hand over to the route"}}
 	}
 	return nil
 }
@@ -153,7 +160,8 @@ func (m *matrixBuilder) uncertainProblems() []model.Problem {
 	var out []model.Problem
 	for why, rules := range m.uncertainRules {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: view.MissingObjectHint,
-			Message: fmt.Sprintf("cannot tell who governs %s (%s): %s", view.FormatCount(rules.Count, "route rule"), rules, why)})
+			Message: fmt.Sprintf("cannot tell who governs %s (%s): %s", view.FormatCount(rules.Count, "route rule"),
+				rules, why)})
 	}
 	return out
 }
@@ -294,7 +302,8 @@ func (r *matrixRows) buildRows(m *matrixBuilder, ref model.Ref) []MatrixRow {
 		if len(row.paths) > 0 {
 			paths = view.SortPaths(append(slices.Clone(paths), row.paths...))
 		}
-		out[i] = MatrixRow{Target: ref, Paths: paths, Cells: make([]MatrixCell, len(row.cells)), Protection: row.protection}
+		out[i] = MatrixRow{Target: ref, Paths: paths, Cells: make([]MatrixCell, len(row.cells)),
+			Protection: row.protection}
 		for c, cell := range row.cells {
 			out[i].Cells[c] = cell.MatrixCell
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Table has a line for every row. Where something must not be missing, the first line says on how many rules it is, and the rows of which that
-// cannot be known stand apart, with the reason.
+// Table has a line for every row. Where something must not be missing, the first line says on how
+// many rules it is, and the rows of which that cannot be known stand apart, with the reason.
 func (m *PolicyMatrix) Table(o view.TableOptions) view.Table {
 	var t view.Table
 	properties := m.shownProperties(o)
@@ -54,9 +54,11 @@ func (m *PolicyMatrix) FilterNames() []string {
 
 // buildBlock returns rows with their columns. VIA is shown where rules have several rows, WHY where
 // every reader needs it.
-func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, o view.TableOptions, why bool) view.Block {
+func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, o view.TableOptions,
+	why bool) view.Block {
 	split := slices.ContainsFunc(rows, func(r MatrixRow) bool { return r.hasOtherRows })
-	b := view.Block{Columns: []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9}, {Name: "ROUTE", Rank: 6, MinWidth: 10, Shorten: view.ShortName}, {Name: "RULE", Rank: 5, MinWidth: 8}}}
+	b := view.Block{Columns: []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9},
+		{Name: "ROUTE", Rank: 6, MinWidth: 10, Shorten: view.ShortName}, {Name: "RULE", Rank: 5, MinWidth: 8}}}
 	kinds := view.KindNames{}
 	for _, k := range m.Kinds {
 		kinds.Add(k)
@@ -71,10 +73,12 @@ func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, 
 	for _, p := range properties {
 		b.Columns = append(b.Columns, view.Column{Name: string(p), Rank: 4, MinWidth: 8})
 	}
-	b.Columns = append(b.Columns, view.Column{Name: "VIA", Wide: !split, Rank: 8, MinWidth: 10, Shorten: view.ShortVia}, view.Column{Name: "WHY", Wide: !why, Rank: 9, MinWidth: 24, Wrap: true})
+	b.Columns = append(b.Columns, view.Column{Name: "VIA", Wide: !split, Rank: 8, MinWidth: 10,
+		Shorten: view.ShortVia}, view.Column{Name: "WHY", Wide: !why, Rank: 9, MinWidth: 24, Wrap: true})
 	for i := range rows {
 		r := &rows[i]
-		line := []view.Cell{{Text: r.Target.Namespace}, {Text: strings.ToLower(r.Target.Kind) + "/" + r.Target.Name}, {Text: r.Target.Section}}
+		line := []view.Cell{{Text: r.Target.Namespace}, {Text: strings.ToLower(r.Target.Kind) + "/" + r.Target.Name},
+			{Text: r.Target.Section}}
 		var reasons []string
 		for c := range r.Cells {
 			cell := &r.Cells[c]
@@ -85,12 +89,15 @@ func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, 
 		}
 		for _, p := range properties {
 			got := r.Protection.ResultOf(p)
-			line = append(line, view.Cell{Text: view.FormatProtection(got), Tone: protectionTone(got.Verdict, m.isRequired(p))})
-			if text := view.JoinReasons(got.Because); text != "" && !slices.Contains(reasons, text) && (m.isRequired(p) || len(m.Required) == 0 && got.Verdict != gate.Holds && !got.HasReason(gate.NoGate)) {
+			line = append(line, view.Cell{Text: view.FormatProtection(got), Tone: protectionTone(got.Verdict,
+				m.isRequired(p))})
+			if text := view.JoinReasons(got.Because); text != "" && !slices.Contains(reasons, text) &&
+				(m.isRequired(p) || len(m.Required) == 0 && got.Verdict != gate.Holds && !got.HasReason(gate.NoGate)) {
 				reasons = append(reasons, text)
 			}
 		}
-		b.Rows = append(b.Rows, append(line, view.Cell{Text: view.ViaCell(r.Paths, r.Target, o)}, view.Cell{Text: view.OrDash(strings.Join(reasons, "; "))}))
+		b.Rows = append(b.Rows, append(line, view.Cell{Text: view.ViaCell(r.Paths, r.Target, o)},
+			view.Cell{Text: view.OrDash(strings.Join(reasons, "; "))}))
 	}
 	return b
 }
@@ -213,13 +220,16 @@ func (c *MatrixCount) formatSentence(kind string, complete bool) string {
 	case judged == 0:
 		line = fmt.Sprintf("%s applies to none of %s", kind, view.FormatCount(c.NotApplicable, "route rule"))
 	case c.Missing > 0 && c.Unknown > 0:
-		line = fmt.Sprintf("%s is missing on %d of %s, and cannot be told on %d", kind, c.Missing, view.FormatCount(judged, "route rule"), c.Unknown)
+		line = fmt.Sprintf("%s is missing on %d of %s, and cannot be told on %d", kind, c.Missing,
+			view.FormatCount(judged, "route rule"), c.Unknown)
 	case c.Missing > 0:
 		line = fmt.Sprintf("%s is missing on %d of %s", kind, c.Missing, view.FormatCount(judged, "route rule"))
 	case c.Unknown > 0:
-		line = fmt.Sprintf("cannot tell whether %s is in force on %d of %s", kind, c.Unknown, view.FormatCount(judged, "route rule"))
+		line = fmt.Sprintf("cannot tell whether %s is in force on %d of %s", kind, c.Unknown,
+			view.FormatCount(judged, "route rule"))
 	case !complete:
-		line = fmt.Sprintf("%s is in force on %s, all that were read, but the answer is incomplete", kind, view.FormatCount(judged, "route rule"))
+		line = fmt.Sprintf("%s is in force on %s, all that were read, but the answer is incomplete", kind,
+			view.FormatCount(judged, "route rule"))
 	case judged == 1:
 		line = kind + " is in force on the only route rule"
 	default:
@@ -239,7 +249,8 @@ func (m *PolicyMatrix) leftOutLines(o view.TableOptions) []string {
 		for i, ref := range m.Idle {
 			names[i] = view.TargetName(ref)
 		}
-		out = append(out, view.FormatCount(n, "route rule gets|route rules get")+" no traffic and "+view.InflectNoun(n, "is|are")+" not listed: "+view.JoinNames(names, o))
+		out = append(out, view.FormatCount(n, "route rule gets|route rules get")+" no traffic and "+view.InflectNoun(n,
+			"is|are")+" not listed: "+view.JoinNames(names, o))
 	}
 	if n := len(m.Elsewhere); n > 0 {
 		kinds := view.KindNames{}
@@ -269,8 +280,10 @@ func legendLines(sure, open []MatrixRow, o view.TableOptions) []string {
 	hidden := !o.Wide && (seen[CellUnknown] || seen[CellLost] || seen[CellVoid])
 	see(open)
 	var out []string
-	for _, mark := range [][2]string{{CellUnknown, markUnknown + " = cannot tell"}, {CellLost, markLostAll + " = nothing of the policies there is in force"},
-		{CellVoid, markVoid + " = a policy names it and does not attach"}, {CellNotApplicable, view.MarkNotApplicable + " = does not apply"}} {
+	for _, mark := range [][2]string{{CellUnknown, markUnknown + " = cannot tell"},
+		{CellLost, markLostAll + " = nothing of the policies there is in force"},
+		{CellVoid, markVoid + " = a policy names it and does not attach"}, {CellNotApplicable, view.MarkNotApplicable +
+			" = does not apply"}} {
 		if seen[mark[0]] {
 			out = append(out, mark[1])
 		}

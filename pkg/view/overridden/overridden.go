@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// List lists what lost at the targets asked for: of the given policy, or of every one if it is nil; of one rule (its full
-// printed name), or of every one if rule is "".
+// List lists what lost at the targets asked for: of the given policy, or of every one if it is nil;
+// of one rule (its full printed name), or of every one if rule is "".
 func List(r *resolve.Resolution, q view.Query, of *policy.Policy, rule string) *OverriddenRuleList {
 	if of == nil {
 		return findOverridden(r, q, []askedSettings{{rule: rule}})
@@ -22,7 +22,8 @@ func List(r *resolve.Resolution, q view.Query, of *policy.Policy, rule string) *
 
 // ListOfPolicies lists what lost of several policies, one after the other: of one rule of
 // each, or of all of its rules.
-func ListOfPolicies(r *resolve.Resolution, q view.Query, policies []*policy.Policy, rules []string) *OverriddenRuleList {
+func ListOfPolicies(r *resolve.Resolution, q view.Query, policies []*policy.Policy,
+	rules []string) *OverriddenRuleList {
 	var asked []askedSettings
 	for i, p := range policies {
 		asked = append(asked, askedSettings{p, rules[i]})
@@ -34,7 +35,8 @@ func ListOfPolicies(r *resolve.Resolution, q view.Query, policies []*policy.Poli
 	return list
 }
 
-// askedSettings is what is asked about: the settings of a policy, nil for all of them, by the name of a rule or "".
+// askedSettings is what is asked about: the settings of a policy, nil for all of them, by the name
+// of a rule or "".
 type askedSettings struct {
 	policy *policy.Policy
 	rule   string
@@ -42,7 +44,8 @@ type askedSettings struct {
 
 // isAmongLayers reports whether the policy asked about is one of several layers.
 func (s askedSettings) isAmongLayers(layers []resolve.Layer) bool {
-	return s.policy == nil || slices.ContainsFunc(layers, func(l resolve.Layer) bool { return l.Policy.Base() == s.policy })
+	return s.policy == nil ||
+		slices.ContainsFunc(layers, func(l resolve.Layer) bool { return l.Policy.Base() == s.policy })
 }
 
 func findOverridden(r *resolve.Resolution, q view.Query, asked []askedSettings) *OverriddenRuleList {
@@ -73,8 +76,10 @@ func findOverridden(r *resolve.Resolution, q view.Query, asked []askedSettings) 
 			if stands[k] == nil {
 				stands[k] = settingsInForce(k)
 			}
-			item := OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.BuildSource(l.From, l.Path), Value: l.Value,
-				Target: r.Node(id).Ref, Paths: paths, LostTo: w.BuildWinners(&l), Reason: string(l.Reason), Message: w.ExplainLoss(&l),
+			item := OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.BuildSource(l.From, l.Path),
+				Value:  l.Value,
+				Target: r.Node(id).Ref, Paths: paths, LostTo: w.BuildWinners(&l), Reason: string(l.Reason),
+				Message:    w.ExplainLoss(&l),
 				Everywhere: !stands[k][policySetting{p, l.From.Block, l.Rule}], Unread: r.DescribeGaps(k.Gaps().At(id))}
 			item.Why = collect.ShortLossReason(l.Reason, item.LostTo)
 			if item.Everywhere {

@@ -10,17 +10,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Table lists the rules that lost: where, to whom and why. Rules of a route that lost alike share a line. Which policy wanted the rule
-// stands in the heading if it is the same for all, else in front of each line.
+// Table lists the rules that lost: where, to whom and why. Rules of a route that lost alike share a
+// line. Which policy wanted the rule stands in the heading if it is the same for all, else in front
+// of each line.
 func (l *OverriddenRuleList) Table(o view.TableOptions) view.Table {
 	lines := l.groupLines(o)
 	if len(lines) == 0 {
 		return view.Table{Footer: append([]string{formatNothingLost(o)}, l.IncompleteLines()...)}
 	}
 	shown := lines[:o.CountShown(len(lines))]
-	b := view.Block{Columns: []view.Column{{Name: "POLICY", Rank: 6, MinWidth: 14, Shorten: view.WithoutKind, KeepEnd: true}, {Name: "RULE", Rank: 4, MinWidth: 12, Shorten: view.ShortSetting},
-		{Name: "LOST ON", Rank: 7, MinWidth: 18, Shorten: view.WithoutKind}, {Name: "TO", Rank: 5, MinWidth: 14, Shorten: view.WithoutKind, KeepEnd: true}, {Name: "REASON", Rank: 9, MinWidth: 16},
-		{Name: "VALUE", Wide: true}, {Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}, {Name: "IN WORDS", Wide: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "POLICY", Rank: 6, MinWidth: 14, Shorten: view.WithoutKind,
+		KeepEnd: true}, {Name: "RULE", Rank: 4, MinWidth: 12, Shorten: view.ShortSetting},
+		{Name: "LOST ON", Rank: 7, MinWidth: 18, Shorten: view.WithoutKind}, {Name: "TO", Rank: 5, MinWidth: 14,
+			Shorten: view.WithoutKind, KeepEnd: true}, {Name: "REASON", Rank: 9, MinWidth: 16},
+		{Name: "VALUE", Wide: true}, {Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY",
+			Wide: true}, {Name: "ORIGIN", Wide: true}, {Name: "IN WORDS", Wide: true}}}
 	for i := range shown {
 		b.Rows = append(b.Rows, shown[i].buildRow(o))
 	}
@@ -30,7 +34,8 @@ func (l *OverriddenRuleList) Table(o view.TableOptions) view.Table {
 	}
 	t := view.Table{Blocks: []view.Block{b}, Footer: view.FormatMoreLine(len(lines)-len(shown), "line")}
 	t.Footer = append(t.Footer, l.formatSummary())
-	t.Footer = append(t.Footer, view.UnsureLine(slices.ContainsFunc(l.Items, func(i OverriddenRule) bool { return len(i.Unread) > 0 }))...)
+	t.Footer = append(t.Footer,
+		view.UnsureLine(slices.ContainsFunc(l.Items, func(i OverriddenRule) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.IncompleteLines()...)
 	return t
 }
@@ -86,7 +91,8 @@ func (l *OverriddenRuleList) formatSummary() string {
 	if len(nowhere) > 0 {
 		names = strings.Join(nowhere, ", ")
 	}
-	return fmt.Sprintf("%s on %s · in force nowhere: %s", view.FormatCount(len(l.Items), "loss|losses"), view.FormatCount(len(targets), "target"), names)
+	return fmt.Sprintf("%s on %s · in force nowhere: %s", view.FormatCount(len(l.Items), "loss|losses"),
+		view.FormatCount(len(targets), "target"), names)
 }
 
 // lossLine is one line: losses on sections of one object that are alike.
@@ -113,7 +119,8 @@ func (l *OverriddenRuleList) groupLines(o view.TableOptions) []lossLine {
 		paths[item.Target] = key
 	}
 	slices.SortStableFunc(items, func(a, b *OverriddenRule) int {
-		return cmp.Or(cmp.Compare(loserName(a), loserName(b)), cmp.Compare(a.Rule, b.Rule), view.CompareTargets(a.Target, b.Target))
+		return cmp.Or(cmp.Compare(loserName(a), loserName(b)), cmp.Compare(a.Rule, b.Rule),
+			view.CompareTargets(a.Target, b.Target))
 	})
 	var out []lossLine
 	at := map[string]int{}
@@ -150,9 +157,11 @@ func buildPathsKey(paths []view.Path) string {
 // buildKey returns a text that tells lines apart by what they show.
 func (l *lossLine) buildKey(o view.TableOptions) string {
 	i := l.item
-	parts := []string{i.PolicyKind, loserName(i), i.Rule, i.Target.Group, i.Target.WithoutSection().String(), view.EachSource(i.LostTo, winnerName), i.Why, l.via}
+	parts := []string{i.PolicyKind, loserName(i), i.Rule, i.Target.Group, i.Target.WithoutSection().String(),
+		view.EachSource(i.LostTo, winnerName), i.Why, l.via}
 	if o.Wide {
-		parts = append(parts, view.ValueText(i.Value, 0), i.Source.Target.String(), i.Source.Block, i.Source.Strategy, view.OriginText(i.Source), i.Message)
+		parts = append(parts, view.ValueText(i.Value, 0), i.Source.Target.String(), i.Source.Block, i.Source.Strategy,
+			view.OriginText(i.Source), i.Message)
 	}
 	return strings.Join(parts, "\x00")
 }
@@ -169,9 +178,12 @@ func (l *lossLine) buildRow(o view.TableOptions) []view.Cell {
 		on += " via " + l.via
 	}
 	one := []view.Source{i.Source}
-	cells := []view.Cell{{Text: loserName(i)}, {Text: i.Rule}, {Text: on}, {Text: view.EachSource(i.LostTo, winnerName)}, {Text: i.Why}, {},
-		{Text: view.TargetName(*i.Source.Target)}, {Text: view.EachSource(one, func(s view.Source) string { return s.Block })},
-		{Text: view.EachSource(one, func(s view.Source) string { return s.Strategy })}, {Text: view.EachSource(one, view.OriginText)}, {Text: i.Message}}
+	cells := []view.Cell{{Text: loserName(i)}, {Text: i.Rule}, {Text: on},
+		{Text: view.EachSource(i.LostTo, winnerName)}, {Text: i.Why}, {},
+		{Text: view.TargetName(*i.Source.Target)}, {Text: view.EachSource(one,
+			func(s view.Source) string { return s.Block })},
+		{Text: view.EachSource(one, func(s view.Source) string { return s.Strategy })}, {Text: view.EachSource(one,
+			view.OriginText)}, {Text: i.Message}}
 	if o.Wide {
 		cells[5].Text = view.ValueText(i.Value, 0)
 	}
@@ -212,7 +224,9 @@ func (l *OverriddenRuleList) Tree(o view.TableOptions) []view.Branch {
 	for i := range shown {
 		row := shown[i].buildRow(o)
 		rule := child(&child(&out, row[0].Text, row[0].Tone).Children, row[1].Text, row[1].Tone)
-		rule.Children = append(rule.Children, view.Branch{Cells: []view.Cell{row[2], row[3], {Text: view.MarkLost + " " + row[4].Text, Tone: row[4].Tone}}})
+		rule.Children = append(rule.Children,
+			view.Branch{Cells: []view.Cell{row[2], row[3], {Text: view.MarkLost + " " + row[4].Text,
+				Tone: row[4].Tone}}})
 	}
 	for _, line := range view.FormatMoreLine(len(lines)-len(shown), "line") {
 		out = append(out, view.Branch{Cells: []view.Cell{{Text: line, Tone: view.Dim}}})

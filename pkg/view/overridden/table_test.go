@@ -18,7 +18,8 @@ func overriddenList(items ...OverriddenRule) *OverriddenRuleList {
 
 func lostOn(target model.Ref, rule string, loser view.Source, reason string, to ...view.Source) OverriddenRule {
 	return OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: rule, Source: loser, Value: true, Target: target,
-		Paths: []view.Path{{Gateway: "infra/external", Listener: "http"}}, LostTo: to, Reason: reason, Why: collect.ShortLossReason(merge.Reason(reason), to), Message: "a sentence"}
+		Paths: []view.Path{{Gateway: "infra/external", Listener: "http"}}, LostTo: to, Reason: reason,
+		Why: collect.ShortLossReason(merge.Reason(reason), to), Message: "a sentence"}
 }
 
 func TestOverriddenOfOnePolicy(t *testing.T) {
@@ -46,12 +47,14 @@ func TestOverriddenOfSeveralPolicies(t *testing.T) {
 	top := viewtest.SourceOf("infra", "cap", viewtest.Gateway(""), "gateway", "overrides")
 	onInternal := lostOn(viewtest.HTTPRoute("baker", "rule-1"), "rules.b", gw, "ConditionFalse")
 	onInternal.Paths = []view.Path{{Gateway: "infra/internal", Listener: "api"}}
-	l := overriddenList(lostOn(viewtest.HTTPRoute("baker", "rule-1"), "rules.a", low, "LessSpecificOverrides", top), onInternal)
+	l := overriddenList(lostOn(viewtest.HTTPRoute("baker", "rule-1"), "rules.a", low, "LessSpecificOverrides", top),
+		onInternal)
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
 		"AuthPolicy bakery/all | rules.a | httproute bakery/baker rule-1 via Gateway infra/external (http) | AuthPolicy infra/cap | override of Gateway",
 		"AuthPolicy infra/gw-auth | rules.b | httproute bakery/baker rule-1 via Gateway infra/internal (api) | - | condition false",
 		"> 2 losses on 1 target · in force nowhere: none")
-	viewtest.Same(t, viewtest.TableText(overriddenList().Table(view.TableOptions{Target: "httproute/baker"})), "> nothing overridden for httproute/baker")
+	viewtest.Same(t, viewtest.TableText(overriddenList().Table(view.TableOptions{Target: "httproute/baker"})),
+		"> nothing overridden for httproute/baker")
 }
 
 func TestOverriddenTreeGroupsByPolicyAndRule(t *testing.T) {

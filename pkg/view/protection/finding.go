@@ -17,13 +17,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
-// Findings finds policies that look like protection and are none, that take the protection of others away, or that let requests in while
-// a service is down, and routes that take requests away from where they have to authenticate. It looks at route rules, on all ways to them.
+// Findings finds policies that look like protection and are none, that take the protection of
+// others away, or that let requests in while a service is down, and routes that take requests away
+// from where they have to authenticate. It looks at route rules, on all ways to them.
 func Findings(r *resolve.Resolution, m *request.Matcher, judges view.Judges) []model.Problem {
 	if _, described := FindProtectiveKinds(r); !described {
 		return nil
 	}
-	s := protectionSurvey{Protector: NewProtector(r, m, judges, nil), policies: map[model.Ref]*policyEffect{}, replacers: map[model.Ref]*replacedProtection{}, authenticated: map[listenerRule]gate.Verdict{}}
+	s := protectionSurvey{Protector: NewProtector(r, m, judges, nil), policies: map[model.Ref]*policyEffect{},
+		replacers: map[model.Ref]*replacedProtection{}, authenticated: map[listenerRule]gate.Verdict{}}
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
 			if p.Builtin == "" {
@@ -32,9 +34,11 @@ func Findings(r *resolve.Resolution, m *request.Matcher, judges view.Judges) []m
 		}
 	}
 	if err := s.judgeRules(); err != nil {
-		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: "what requests are protected by is not judged: " + err.Error()}}
+		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "what requests are protected by is not judged: " + err.Error()}}
 	}
-	return model.SortProblems(slices.Concat(s.findUselessPolicies(), s.findReplacingPolicies(), s.findFailOpenPolicies(), s.findBypassingRules()))
+	return model.SortProblems(slices.Concat(s.findUselessPolicies(), s.findReplacingPolicies(),
+		s.findFailOpenPolicies(), s.findBypassingRules()))
 }
 
 // protectionSurvey gathers what policies do where they are in force.
@@ -200,7 +204,8 @@ func (s *protectionSurvey) noteGates(g *protect.Gates, gates []protect.Gate, rul
 func findFailingReasons(gates []protect.Gate, of *protect.Gate) (out []protect.Reason, trial bool) {
 	for i := range gates {
 		one := &gates[i]
-		if one.Object != of.Object || one != of && (of.Group == "" || one.Group != of.Group) || one.Verdict() != gate.Fails {
+		if one.Object != of.Object || one != of && (of.Group == "" || one.Group != of.Group) ||
+			one.Verdict() != gate.Fails {
 			continue
 		}
 		for _, r := range one.Reasons {
@@ -229,7 +234,8 @@ func (e *policyEffect) noteFailure(reasons []protect.Reason, rule model.Ref) {
 
 // noteFailOpen notes a gate that lets requests in while its service does not answer.
 func (s *protectionSurvey) noteFailOpen(g *protect.Gate, rule model.Ref) {
-	if g.Property != gate.Authentication && g.Property != gate.Authorization && g.Property != gate.WAF || g.Verdict() != gate.Depends {
+	if g.Property != gate.Authentication && g.Property != gate.Authorization && g.Property != gate.WAF ||
+		g.Verdict() != gate.Depends {
 		return
 	}
 	for _, r := range g.Reasons {
@@ -290,8 +296,9 @@ func (s *protectionSurvey) findUselessPolicies() []model.Problem {
 			continue
 		}
 		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectsNothing,
-			Message: fmt.Sprintf("%s protects nothing on %s: %s", ref, e.unprotectedRules.formatRules(), formatReasonsAbout(ref, e.reasons)),
-			Hint:    "demand what it is there for, or remove it; one that is meant to let everybody in can be suppressed"})...)
+			Message: fmt.Sprintf("%s protects nothing on %s: %s", ref, e.unprotectedRules.formatRules(),
+				formatReasonsAbout(ref, e.reasons)),
+			Hint: "demand what it is there for, or remove it; one that is meant to let everybody in can be suppressed"})...)
 	}
 	return out
 }
@@ -303,8 +310,9 @@ func (s *protectionSurvey) findReplacingPolicies() []model.Problem {
 	for ref, t := range s.replacers {
 		slices.Sort(t.lost)
 		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectionReplaced,
-			Message: fmt.Sprintf("%s takes protection away from %s: without it, they would have %s", ref, t.rules.formatRules(), explain.ListNames(t.lost)),
-			Hint:    "set in it what it takes away, or merge the two where the kind can; one that is meant to open a path can be suppressed"})...)
+			Message: fmt.Sprintf("%s takes protection away from %s: without it, they would have %s", ref,
+				t.rules.formatRules(), explain.ListNames(t.lost)),
+			Hint: "set in it what it takes away, or merge the two where the kind can; one that is meant to open a path can be suppressed"})...)
 	}
 	return out
 }
@@ -324,8 +332,10 @@ func (s *protectionSurvey) findFailOpenPolicies() []model.Problem {
 			names = append(names, string(p))
 		}
 		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Info, Code: model.FailOpenProtection,
-			Message: fmt.Sprintf("%s lets requests in without %s while the service that it asks does not answer, on %s: %s", ref, strings.Join(names, " and "), e.failOpenRules.formatRules(), strings.Join(e.failOpenFields, ", ")),
-			Hint:    "who can stop the service gets in: let it fail closed where that matters"})...)
+			Message: fmt.Sprintf(
+				"%s lets requests in without %s while the service that it asks does not answer, on %s: %s", ref,
+				strings.Join(names, " and "), e.failOpenRules.formatRules(), strings.Join(e.failOpenFields, ", ")),
+			Hint: "who can stop the service gets in: let it fail closed where that matters"})...)
 	}
 	return out
 }
@@ -365,14 +375,17 @@ func (s *protectionSurvey) findBypassingRules() []model.Problem {
 	for ref, b := range found {
 		n := s.res.Node(rules[ref])
 		p := model.Problem{Severity: model.Warning, Code: model.ProtectionBypassed,
-			Message: fmt.Sprintf("%s takes requests without authentication from %s, where they would need it, such as %s", ref, b.of.formatRules(), b.command),
-			Hint:    "let a policy authenticate at the rule as well, or make its matches narrower; one that is meant to open a path can be suppressed"}.
+			Message: fmt.Sprintf(
+				"%s takes requests without authentication from %s, where they would need it, such as %s", ref,
+				b.of.formatRules(), b.command),
+			Hint: "let a policy authenticate at the rule as well, or make its matches narrower; one that is meant to open a path can be suppressed"}.
 			At(n.Object, "spec", "rules", strconv.Itoa(n.Index))
 		out = append(out, p)
 	}
 	if !whole {
-		out = append(out, model.Problem{Severity: model.Info, Code: model.ProtectionBypassed, Message: "not all matches were compared: a listener has too many of one hostname",
-			Hint: "ask about paths and hosts with: kubectl dopolicy prove"})
+		out = append(out, model.Problem{Severity: model.Info, Code: model.ProtectionBypassed,
+			Message: "not all matches were compared: a listener has too many of one hostname",
+			Hint:    "ask about paths and hosts with: kubectl dopolicy prove"})
 	}
 	return out
 }

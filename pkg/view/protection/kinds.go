@@ -53,10 +53,12 @@ func FindProtectiveKinds(r *resolve.Resolution) (kinds []model.GroupKind, known 
 	return kinds, known
 }
 
-// HasProtectiveSetting reports whether a policy sets something by which its kind keeps requests out.
+// HasProtectiveSetting reports whether a policy sets something by which its kind keeps requests
+// out.
 func HasProtectiveSetting(f *collect.InForce) bool {
 	return f.Kind.Protects.KeepsOut(func(path string) bool {
-		return path == "*" || slices.ContainsFunc(f.Policy.Rules, func(rule view.Rule) bool { return SetsBelow(&rule, path) })
+		return path == "*" ||
+			slices.ContainsFunc(f.Policy.Rules, func(rule view.Rule) bool { return SetsBelow(&rule, path) })
 	})
 }
 

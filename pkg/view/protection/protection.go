@@ -16,21 +16,23 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
-// Protection says of every property whether it holds for all requests that a route rule takes on a path. It is shared, and not to be changed.
+// Protection says of every property whether it holds for all requests that a route rule takes on a
+// path. It is shared, and not to be changed.
 type Protection struct {
-	Authentication    protect.Result `json:"authentication"`    // every request showed a credential that was verified
-	Authorization     protect.Result `json:"authorization"`     // was put to a decision that can refuse
-	ClientCertificate protect.Result `json:"clientCertificate"` // came over a connection with a verified client certificate
-	RateLimit         protect.Result `json:"rateLimit"`         // was counted against a limit
-	IPList            protect.Result `json:"ipList"`            // came from a listed address
-	CORS              protect.Result `json:"cors"`              // has an origin of a list
-	WAF               protect.Result `json:"waf"`               // passed a rule engine that blocks
-	TLSIn             protect.Result `json:"tlsIn"`             // arrived over TLS
-	HTTPSRedirect     protect.Result `json:"httpsRedirect"`     // is redirected to https without TLS
-	TLSBackend        protect.Result `json:"tlsBackend"`        // goes on over verified TLS
-	RequestSize       protect.Result `json:"requestSize"`       // has an upper bound of its size
-	Timeout           protect.Result `json:"timeout"`           // has an upper bound of its time
-	Retry             protect.Result `json:"retry"`             // is retried
+	Authentication protect.Result `json:"authentication"` // every request showed a credential that was verified
+	Authorization  protect.Result `json:"authorization"`  // was put to a decision that can refuse
+	// came over a connection with a verified client certificate
+	ClientCertificate protect.Result `json:"clientCertificate"`
+	RateLimit         protect.Result `json:"rateLimit"`     // was counted against a limit
+	IPList            protect.Result `json:"ipList"`        // came from a listed address
+	CORS              protect.Result `json:"cors"`          // has an origin of a list
+	WAF               protect.Result `json:"waf"`           // passed a rule engine that blocks
+	TLSIn             protect.Result `json:"tlsIn"`         // arrived over TLS
+	HTTPSRedirect     protect.Result `json:"httpsRedirect"` // is redirected to https without TLS
+	TLSBackend        protect.Result `json:"tlsBackend"`    // goes on over verified TLS
+	RequestSize       protect.Result `json:"requestSize"`   // has an upper bound of its size
+	Timeout           protect.Result `json:"timeout"`       // has an upper bound of its time
+	Retry             protect.Result `json:"retry"`         // is retried
 
 	askedResults []protect.Result // of the properties that were asked about by name
 	number       int
@@ -82,10 +84,12 @@ type Protector struct {
 	notAsked *Protection                         // not nil: protection is not asked about
 }
 
-// NewProtector returns what judges the rules of an input. asked are properties with methods that are
-// judged beside those of the vocabulary.
+// NewProtector returns what judges the rules of an input. asked are properties with methods that
+// are judged beside those of the vocabulary.
 func NewProtector(r *resolve.Resolution, m *request.Matcher, judges view.Judges, asked []requests.Property) *Protector {
-	return &Protector{Judge: judges.NewJudge(r), asked: asked, matcher: m, res: r, tests: map[topology.NodeID][]request.Test{}, gates: map[protect.RulePath]*protect.Gates{}, byGates: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{}, paths: collect.NewTrafficPaths(r)}
+	return &Protector{Judge: judges.NewJudge(r), asked: asked, matcher: m, res: r,
+		tests: map[topology.NodeID][]request.Test{}, gates: map[protect.RulePath]*protect.Gates{},
+		byGates: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{}, paths: collect.NewTrafficPaths(r)}
 }
 
 // FindTests returns the tests by which gates tell apart the requests that a rule takes.
@@ -175,7 +179,8 @@ func (p *Protector) JudgeClasses(rules []topology.NodeID) error {
 	return p.eachClass(rules, func(a *request.Answer, sure bool) { p.addClass(p.Judge.FindGates(a), sure) })
 }
 
-// eachClass calls see with what becomes of each class of requests that gates of some rules tell apart, and whether that is known.
+// eachClass calls see with what becomes of each class of requests that gates of some rules tell
+// apart, and whether that is known.
 func (p *Protector) eachClass(rules []topology.NodeID, see func(a *request.Answer, sure bool)) error {
 	asked := map[topology.NodeID]bool{}
 	for _, rule := range rules {
@@ -192,21 +197,22 @@ func (p *Protector) eachClass(rules []topology.NodeID, see func(a *request.Answe
 		}
 		return nil
 	}
-	return space.Walk(p.matcher, space.Scope{Destination: space.AnyDestination(), ExtraTests: apart, ReuseClass: true}, func(c *space.Class) bool {
-		answers, sure := c.Possible, false
-		if requests.FindDoubt(c) == "" {
-			answers, sure = []*request.Answer{c.Answer}, true
-		}
-		for _, a := range answers {
-			if a.Rule == topology.None || !asked[a.Rule] {
-				continue
+	return space.Walk(p.matcher, space.Scope{Destination: space.AnyDestination(), ExtraTests: apart, ReuseClass: true},
+		func(c *space.Class) bool {
+			answers, sure := c.Possible, false
+			if requests.FindDoubt(c) == "" {
+				answers, sure = []*request.Answer{c.Answer}, true
 			}
-			one := *a
-			one.Request = c.Request
-			see(&one, sure)
-		}
-		return true
-	})
+			for _, a := range answers {
+				if a.Rule == topology.None || !asked[a.Rule] {
+					continue
+				}
+				one := *a
+				one.Request = c.Request
+				see(&one, sure)
+			}
+			return true
+		})
 }
 
 // addClass merges what is said of one class into what is said of the others on its path.
@@ -317,7 +323,10 @@ func (p *Protection) ExplainsDecision(d *requests.Decision) bool {
 		for i := range d.By {
 			ref := d.By[i].Policy
 			if slices.ContainsFunc(r.By, func(u protect.Use) bool { return u.Object == ref }) ||
-				slices.ContainsFunc(r.Because, func(b protect.Reason) bool { return b.Object != nil && *b.Object == ref }) {
+				slices.ContainsFunc(r.Because, func(b protect.Reason) bool {
+					return b.Object != nil &&
+						*b.Object == ref
+				}) {
 				return true
 			}
 		}

@@ -25,8 +25,10 @@ type Protections struct {
 
 // NewProtections judges an input. asked are properties with methods that are judged beside those of
 // the vocabulary.
-func NewProtections(r *resolve.Resolution, m *request.Matcher, judges view.Judges, asked []requests.Property) (*Protections, error) {
-	p := &Protections{protector: NewProtector(r, m, judges, asked), collector: collect.New(r, view.Query{}), asked: asked, known: map[topology.NodeID]map[string]*Protection{}}
+func NewProtections(r *resolve.Resolution, m *request.Matcher, judges view.Judges,
+	asked []requests.Property) (*Protections, error) {
+	p := &Protections{protector: NewProtector(r, m, judges, asked), collector: collect.New(r, view.Query{}),
+		asked: asked, known: map[topology.NodeID]map[string]*Protection{}}
 	var rules []topology.NodeID
 	for _, id := range r.Graph.Order(topology.All) {
 		if r.Node(id).Role == topology.Rule {
@@ -91,7 +93,8 @@ type RuleProtection struct {
 
 // ProtectionOfRules says what protects the requests to rules. Rules of namespaces for which in is
 // false are left out.
-func ProtectionOfRules(r *resolve.Resolution, m *request.Matcher, judges view.Judges, in func(namespace string) bool) (*RuleProtectionList, error) {
+func ProtectionOfRules(r *resolve.Resolution, m *request.Matcher, judges view.Judges,
+	in func(namespace string) bool) (*RuleProtectionList, error) {
 	all, err := NewProtections(r, m, judges, nil)
 	if err != nil {
 		return nil, err
@@ -115,7 +118,8 @@ func (p *Protections) groupRulePaths(id topology.NodeID) []RuleProtection {
 		at := slices.IndexFunc(out, func(o RuleProtection) bool { return o.Protection == one })
 		if at < 0 {
 			at = len(out)
-			out, ways = append(out, RuleProtection{Rule: p.protector.res.Node(id).Ref, Protection: one}), append(ways, nil)
+			out, ways = append(out, RuleProtection{Rule: p.protector.res.Node(id).Ref, Protection: one}), append(ways,
+				nil)
 		}
 		ways[at] = append(ways[at], way)
 	}

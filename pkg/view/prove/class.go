@@ -169,7 +169,8 @@ func (p *prover) judgeAnswer(c *space.Class, a *request.Answer) judgement {
 // canReachBackend reports whether a backend gets a request, or may get it: a backend that is only
 // absent from the files may exist.
 func (p *prover) canReachBackend(a *request.Answer) bool {
-	return requests.IsSentToBackend(a) || a.Outcome == request.BackendError && len(protect.AbsentBackends(p.collector.Resolution, a)) > 0
+	return requests.IsSentToBackend(a) || a.Outcome == request.BackendError &&
+		len(protect.AbsentBackends(p.collector.Resolution, a)) > 0
 }
 
 // judgeReachingRequest judges a request that a backend gets.
@@ -186,7 +187,8 @@ func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgeme
 			return judgement{truth: truthUnknown, why: d.KindName() + ": " + d.FormatSentence(), reasons: s.reasons}
 		}
 	}
-	if s.truth == truthFails && a.Outcome == request.Conditional && (p.protector == nil || p.protector.Judge.HasOpaqueFilter(a.Rule)) {
+	if s.truth == truthFails && a.Outcome == request.Conditional && (p.protector == nil ||
+		p.protector.Judge.HasOpaqueFilter(a.Rule)) {
 		return judgement{truth: truthUnknown, why: requests.FindCondition(a)}
 	}
 	return s
@@ -223,7 +225,10 @@ func (p *prover) addUndecided(why, example string, because ...protect.Reason) {
 	}
 	u.Classes++
 	for _, r := range because {
-		if !slices.ContainsFunc(u.Because, func(o protect.Reason) bool { return o.Code == r.Code && o.Message == r.Message }) {
+		if !slices.ContainsFunc(u.Because, func(o protect.Reason) bool {
+			return o.Code == r.Code &&
+				o.Message == r.Message
+		}) {
 			u.Because = append(u.Because, r)
 		}
 	}

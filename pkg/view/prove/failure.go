@@ -35,7 +35,8 @@ type failingRules struct {
 
 // add notes a class that a rule takes.
 func (all *failingRules) add(c *space.Class, because string, reasons ...protect.Reason) {
-	all.addClasses(&failingRule{rule: c.Answer.Rule, classes: 1, smallest: c, size: requests.SizeOf(&c.Request), because: because, reasons: reasons}, true)
+	all.addClasses(&failingRule{rule: c.Answer.Rule, classes: 1, smallest: c, size: requests.SizeOf(&c.Request),
+		because: because, reasons: reasons}, true)
 }
 
 // addClasses adds classes that a rule takes. A class whose memory is used again (passing) is copied

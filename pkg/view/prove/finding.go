@@ -18,10 +18,12 @@ func (e *Counterexample) ToProblem(r *resolve.Resolution, code model.Code, sever
 			message += ", and yet: " + e.sentence
 		}
 		if e.Classes > 1 {
-			message += fmt.Sprintf(" (and %s more)", view.FormatCount(e.Classes-1, "class of requests|classes of requests"))
+			message += fmt.Sprintf(" (and %s more)", view.FormatCount(e.Classes-1,
+				"class of requests|classes of requests"))
 		}
 	}
-	out := model.Problem{Code: code, Severity: severity, Ref: e.Route, Message: message, Hint: "see why with: kubectl dopolicy prove"}
+	out := model.Problem{Code: code, Severity: severity, Ref: e.Route, Message: message,
+		Hint: "see why with: kubectl dopolicy prove"}
 	if e.Route == nil {
 		return out
 	}

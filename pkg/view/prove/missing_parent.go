@@ -18,11 +18,13 @@ func (p *prover) findMissingParents() []model.Problem {
 	open := map[string]*model.Tally{}
 	for _, id := range r.Graph.Order(topology.Traffic) {
 		n := r.Node(id)
-		if n.Role != topology.Route || n.Hop > 0 || n.Object == nil || p.q.Routes != nil && !p.q.Routes(n.Object) || !p.canTakeRequests(n.Object) {
+		if n.Role != topology.Route || n.Hop > 0 || n.Object == nil || p.q.Routes != nil && !p.q.Routes(n.Object) ||
+			!p.canTakeRequests(n.Object) {
 			continue
 		}
 		for _, a := range r.Graph.Attachments(id) {
-			if a.State != topology.Unknown && !a.Missing || gatewayapi.IsMeshParent(a.Parent.GroupKind()) || !p.isAskedParent(a.Parent) {
+			if a.State != topology.Unknown && !a.Missing || gatewayapi.IsMeshParent(a.Parent.GroupKind()) ||
+				!p.isAskedParent(a.Parent) {
 				continue
 			}
 			why := a.Reason
@@ -41,7 +43,8 @@ func (p *prover) findMissingParents() []model.Problem {
 	var out []model.Problem
 	for why, routes := range open {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: view.MissingObjectHint,
-			Message: fmt.Sprintf("cannot tell: %s, which %s names (%s)", why, view.FormatCount(routes.Count, "route"), routes)})
+			Message: fmt.Sprintf("cannot tell: %s, which %s names (%s)", why, view.FormatCount(routes.Count, "route"),
+				routes)})
 	}
 	return out
 }
@@ -56,7 +59,8 @@ func (p *prover) canTakeRequests(route *model.Object) bool {
 	for _, name := range names.Items {
 		host := strings.ToLower(name.Text())
 		if slices.ContainsFunc(asked, func(a string) bool {
-			return gatewayapi.CoversHostname(strings.ToLower(a), host) || gatewayapi.CoversHostname(host, strings.ToLower(a)) || a == "*"
+			return gatewayapi.CoversHostname(strings.ToLower(a), host) ||
+				gatewayapi.CoversHostname(host, strings.ToLower(a)) || a == "*"
 		}) {
 			return true
 		}

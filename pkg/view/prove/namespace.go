@@ -79,7 +79,9 @@ func (o *hostOwnerCheck) finishCheck(p *prover) error {
 			}
 		}
 		for _, c := range h.uncertain {
-			p.moveToUndecided(c, fmt.Sprintf("routes of namespaces %s take requests to %s, and it is not known which take these", strings.Join(slices.Sorted(maps.Keys(h.namespaces)), " and "), h.name))
+			p.moveToUndecided(c,
+				fmt.Sprintf("routes of namespaces %s take requests to %s, and it is not known which take these",
+					strings.Join(slices.Sorted(maps.Keys(h.namespaces)), " and "), h.name))
 		}
 	}
 	return nil
@@ -156,14 +158,16 @@ func (b *headerCheck) finishHostPath(p *prover) {
 				break
 			}
 			if pairs++; pairs > mostPairs {
-				p.addUndecidedClass(c.Class, "on its path, headers and query parameters tell apart more than can be compared")
+				p.addUndecidedClass(c.Class,
+					"on its path, headers and query parameters tell apart more than can be compared")
 				break
 			}
 			b.compareClasses(p, c.Class, o.Class)
 		}
 	}
 	if len(b.uncertain) > 0 && len(b.classes)+len(b.uncertain) > 1 {
-		p.addUndecidedClass(b.uncertain[0], "of which namespace the route is that takes some requests on this path is not known")
+		p.addUndecidedClass(b.uncertain[0],
+			"of which namespace the route is that takes some requests on this path is not known")
 	}
 	b.classes, b.uncertain = b.classes[:0], b.uncertain[:0]
 	clear(b.reported)
@@ -185,6 +189,7 @@ func (b *headerCheck) compareClasses(p *prover, c, o *space.Class) {
 	case space.DifferInHeaders:
 		one := *c
 		one.Request = of
-		p.moveToFailed(&one, fmt.Sprintf("%s goes to %s", requests.FormatCommand(&with), p.collector.Resolution.Node(o.Answer.Rule).Ref))
+		p.moveToFailed(&one, fmt.Sprintf("%s goes to %s", requests.FormatCommand(&with),
+			p.collector.Resolution.Node(o.Answer.Rule).Ref))
 	}
 }

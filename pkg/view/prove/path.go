@@ -22,7 +22,8 @@ func (p *prover) hasPolicy(a *request.Answer) bool {
 	if !known {
 		any := func(all []*collect.InForce) bool { return slices.ContainsFunc(all, (*collect.InForce).HasRules) }
 		before, at := p.findInForce(a)
-		found = any(before) || len(at) > 0 && !slices.ContainsFunc(at, func(all []*collect.InForce) bool { return !any(all) })
+		found = any(before) || len(at) > 0 &&
+			!slices.ContainsFunc(at, func(all []*collect.InForce) bool { return !any(all) })
 		if !any(p.findInForceAbove(a)) {
 			p.policyKnown[key] = found
 		}
@@ -32,14 +33,16 @@ func (p *prover) hasPolicy(a *request.Answer) bool {
 
 // hasUnqueriedNode reports whether some node on the path of a request was not looked at yet.
 func (p *prover) hasUnqueriedNode(a *request.Answer) bool {
-	return p.queriedNodes == nil || min(a.Rule, a.Listener, a.Gateway) == topology.None || !p.queriedNodes[a.Rule] || !p.queriedNodes[a.Listener] || !p.queriedNodes[a.Gateway]
+	return p.queriedNodes == nil || min(a.Rule, a.Listener, a.Gateway) == topology.None || !p.queriedNodes[a.Rule] ||
+		!p.queriedNodes[a.Listener] || !p.queriedNodes[a.Gateway]
 }
 
 // buildBackendPaths returns the paths of a request to its backends. If the rule is reached on
 // several paths through one listener, these are put together.
 func (p *prover) buildBackendPaths(a *request.Answer) []BackendPath {
 	before, at := p.findInForce(a)
-	place := collect.EffectiveTarget{Node: a.Rule, Target: p.collector.Resolution.Node(a.Rule).Ref, Paths: p.listRulePaths(a)}
+	place := collect.EffectiveTarget{Node: a.Rule, Target: p.collector.Resolution.Node(a.Rule).Ref,
+		Paths: p.listRulePaths(a)}
 	if len(a.Backends) == 0 {
 		place.InForce = before
 		return []BackendPath{{EffectiveTarget: place}}
@@ -94,7 +97,8 @@ func (p *prover) findInForceAbove(a *request.Answer) []*collect.InForce {
 	key := requests.RulePath{Gateway: a.Gateway, Listener: a.Listener, Rule: a.Route}
 	out, known := p.aboveRule[key]
 	if !known {
-		out = slices.Concat(p.findInForceAt(a.Route, a.Listener), p.findInForceAt(a.Listener, a.Listener), p.findInForceAt(a.Gateway))
+		out = slices.Concat(p.findInForceAt(a.Route, a.Listener), p.findInForceAt(a.Listener, a.Listener),
+			p.findInForceAt(a.Gateway))
 		p.aboveRule[key] = out
 	}
 	return out
@@ -123,7 +127,10 @@ func (p *prover) findInForceAt(id topology.NodeID, through ...topology.NodeID) [
 	var out []*collect.InForce
 	p.collector.EachStackAt(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
 		leads := func(way resolve.Path) bool {
-			return !slices.ContainsFunc(through, func(t topology.NodeID) bool { return t != topology.None && !slices.Contains(way, t) })
+			return !slices.ContainsFunc(through, func(t topology.NodeID) bool {
+				return t != topology.None &&
+					!slices.Contains(way, t)
+			})
 		}
 		if !slices.ContainsFunc(ways, leads) {
 			return

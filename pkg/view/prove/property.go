@@ -49,7 +49,8 @@ func (q *Query) Check() string {
 	switch {
 	case q.Property != "" && !known:
 		return "there is no property " + q.Property
-	case q.Holds != nil && (q.Property != "" || len(q.Require)+len(q.Properties) > 0), q.Property != "" && q.Property != meetsPolicy && len(q.Require)+len(q.Properties) > 0:
+	case q.Holds != nil && (q.Property != "" || len(q.Require)+len(q.Properties) > 0), q.Property != "" &&
+		q.Property != meetsPolicy && len(q.Require)+len(q.Properties) > 0:
 		return "give one of the three: --require, an expression, or a ready-made property"
 	case len(q.Require) > 0 && len(q.Properties) > 0:
 		return "a property says what policies do, and a kind only that there are some: ask for the two one after the other"
@@ -60,7 +61,8 @@ func (q *Query) Check() string {
 	case q.Property != onlyListed && len(q.Allow) > 0:
 		return "only property " + onlyListed + " has a list of what is allowed"
 	case q.Property == noneShadowed && narrow:
-		return "property " + noneShadowed + " is about all requests that come to a Gateway or a listener, not about some hosts, paths, methods or headers"
+		return "property " + noneShadowed +
+			" is about all requests that come to a Gateway or a listener, not about some hosts, paths, methods or headers"
 	}
 	return ""
 }
@@ -127,11 +129,13 @@ func (q *Query) formatSentence() string {
 	}
 	switch {
 	case q.Holds != nil:
-		return "every request" + q.Asked + " that reaches a backend fulfils " + strings.Join(strings.Fields(q.Expression), " ")
+		return "every request" + q.Asked + " that reaches a backend fulfils " +
+			strings.Join(strings.Fields(q.Expression), " ")
 	case len(q.Properties) > 0:
 		return "every request" + q.Asked + " that reaches a backend " + requests.FormatProperties(q.Properties)
 	}
-	return "every request" + q.Asked + " that reaches a backend meets " + formatKinds(q.Require) + " (its presence, not what it does)"
+	return "every request" + q.Asked + " that reaches a backend meets " + formatKinds(q.Require) +
+		" (its presence, not what it does)"
 }
 
 // judgeProperty says whether the property holds for a request that a backend gets.
@@ -171,7 +175,8 @@ func (q *Query) judgeListed(a *request.Answer, c *space.Class) judgement {
 
 // crossClassCheck judges what only all classes together tell.
 type crossClassCheck interface {
-	// addClass is called with every class that a rule may take, and what may become of it. Where it is certain, that is one answer.
+	// addClass is called with every class that a rule may take, and what may become of it. Where it
+	// is certain, that is one answer.
 	addClass(p *prover, c *space.Class, all []*request.Answer)
 	// addUnknown is called with a class of which not even that is known.
 	addUnknown(c *space.Class)

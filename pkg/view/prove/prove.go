@@ -32,22 +32,37 @@ const mostCounterexamples = 100
 // Proof answers `prove`.
 type Proof struct {
 	view.Envelope
-	Result     string           `json:"result"`               // proved: it holds for every request; refuted: a request is known for which it does not; unknown: neither is known
-	Verdict    string           `json:"verdict"`              // the result; or nothing: no request that is asked about gets through, so that nothing is proved
-	Property   string           `json:"property"`             // what was asked, as a sentence
-	Name       string           `json:"name,omitempty"`       // of a ready-made property
-	Expression string           `json:"expression,omitempty"` // that has to be true, in CEL
-	Require    []string         `json:"require"`              // the policy kinds of which one has to be in force, as Kind.group; or the properties of which one has to hold
-	Classes    int              `json:"classes"`              // of requests, that no rule tells apart
-	Protected  int              `json:"protected"`            // classes of which a backend gets the requests, and for which it holds, as with a policy in force
-	Unreached  int              `json:"unreached"`            // classes of which no backend gets the requests: nothing takes them, they are redirected, or no backend can be used
-	Rules      int              `json:"rules"`                // that take a class of which a backend gets the requests
-	Items      []Counterexample `json:"items"`                // the requests for which it does not hold: a smallest of each rule that takes some, the smallest first
-	More       int              `json:"more"`                 // further rules that take such requests
-	Undecided  []Undecided      `json:"undecided"`            // what could not be decided, and may change the result
-	LeftOut    []string         `json:"leftOut"`              // what may get requests as well and is not looked at, a sentence each
+	// proved: it holds for every request; refuted: a request is known for which it does not;
+	// unknown: neither is known
+	Result string `json:"result"`
+	// the result; or nothing: no request that is asked about gets through, so that nothing is
+	// proved
+	Verdict    string `json:"verdict"`
+	Property   string `json:"property"`             // what was asked, as a sentence
+	Name       string `json:"name,omitempty"`       // of a ready-made property
+	Expression string `json:"expression,omitempty"` // that has to be true, in CEL
+	// the policy kinds of which one has to be in force, as Kind.group; or the properties of which
+	// one has to hold
+	Require []string `json:"require"`
+	Classes int      `json:"classes"` // of requests, that no rule tells apart
+	// classes of which a backend gets the requests, and for which it holds, as with a policy in
+	// force
+	Protected int `json:"protected"`
+	// classes of which no backend gets the requests: nothing takes them, they are redirected, or no
+	// backend can be used
+	Unreached int `json:"unreached"`
+	Rules     int `json:"rules"` // that take a class of which a backend gets the requests
+	// the requests for which it does not hold: a smallest of each rule that takes some, the
+	// smallest first
+	Items     []Counterexample `json:"items"`
+	More      int              `json:"more"`      // further rules that take such requests
+	Undecided []Undecided      `json:"undecided"` // what could not be decided, and may change the result
+	// what may get requests as well and is not looked at, a sentence each
+	LeftOut []string `json:"leftOut"`
 
-	Spellings     []Spelling `json:"spellings"`               // of these requests, by which the same backend gets them without a policy, where hosts or paths are asked about
+	// of these requests, by which the same backend gets them without a policy, where hosts or paths
+	// are asked about
+	Spellings     []Spelling `json:"spellings"`
 	MoreSpellings bool       `json:"moreSpellings,omitempty"` // not of all paths other spellings were tried
 
 	askedText       string   // which requests are asked about, in words
@@ -58,11 +73,16 @@ type Proof struct {
 
 // Counterexample is a request for which a property does not hold, with what becomes of it.
 type Counterexample struct {
-	Class   string      `json:"class"`             // the requests of which it is one
-	Classes int         `json:"classes"`           // how many classes the rule takes for which the property does not hold
-	Command string      `json:"command"`           // that makes the request: curl, or grpcurl
-	Because any         `json:"because,omitempty"` // why it does not hold for it: of properties of requests a list of reasons with their codes; else a sentence, where the way alone does not tell
-	Instead []model.Ref `json:"instead,omitempty"` // rules that may take it instead, because it is not known which one does; it does not hold with them either
+	Class string `json:"class"` // the requests of which it is one
+	// how many classes the rule takes for which the property does not hold
+	Classes int    `json:"classes"`
+	Command string `json:"command"` // that makes the request: curl, or grpcurl
+	// why it does not hold for it: of properties of requests a list of reasons with their codes;
+	// else a sentence, where the way alone does not tell
+	Because any `json:"because,omitempty"`
+	// rules that may take it instead, because it is not known which one does; it does not hold with
+	// them either
+	Instead []model.Ref `json:"instead,omitempty"`
 	requests.RequestResult
 
 	sentence string // Because in words
@@ -101,7 +121,8 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q Query, judges view.Judge
 	if p.protector != nil {
 		q.Scope.ExtraTests = p.protector.FindTests
 	}
-	p.out = &Proof{Property: q.formatSentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
+	p.out = &Proof{Property: q.formatSentence(), Name: q.Property, Expression: q.Expression, Require: []string{},
+		Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
 	}
@@ -127,9 +148,13 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q Query, judges view.Judge
 
 func newProver(r *resolve.Resolution, m *request.Matcher, q *Query, judges view.Judges) *prover {
 	c := collect.NewForRequests(r, q.relevantKinds())
-	p := &prover{collector: c, writer: requests.Writer{Collector: c, Judges: judges}, q: q, policyKnown: map[requests.RulePath]bool{}, visitedPaths: map[requests.RulePath]bool{},
-		judged: map[requests.RulePath]judgement{}, aboveRule: map[requests.RulePath][]*collect.InForce{}, inForce: collect.InForceCache{}, paths: collect.NewTrafficPaths(r), undecidedByReason: map[string]*Undecided{}, notedMessages: map[string]bool{},
-		matcher: m, crossCheck: q.newCrossClassCheck(), takingRules: make([]bool, r.Len()), scopeUse: newScopeUse(&q.Scope)}
+	p := &prover{collector: c, writer: requests.Writer{Collector: c, Judges: judges}, q: q,
+		policyKnown: map[requests.RulePath]bool{}, visitedPaths: map[requests.RulePath]bool{},
+		judged: map[requests.RulePath]judgement{}, aboveRule: map[requests.RulePath][]*collect.InForce{},
+		inForce: collect.InForceCache{}, paths: collect.NewTrafficPaths(r), undecidedByReason: map[string]*Undecided{},
+		notedMessages: map[string]bool{},
+		matcher:       m, crossCheck: q.newCrossClassCheck(), takingRules: make([]bool,
+			r.Len()), scopeUse: newScopeUse(&q.Scope)}
 	if len(q.Properties) > 0 {
 		p.protector, p.writer.GatesDecide = protection.NewProtector(r, m, judges, nil), true
 	}
@@ -158,11 +183,13 @@ type prover struct {
 	judged       map[requests.RulePath]judgement
 	scopeUse     scopeUse
 	// protector says what protects requests, if a property is asked about; else nil.
-	protector         *protection.Protector
-	inForce           collect.InForceCache
-	visitedNodes      []bool                                   // by node: it was looked at
-	queriedNodes      []bool                                   // by node: what is in force on a path through it was looked up
-	aboveRule         map[requests.RulePath][]*collect.InForce // what is in force above the rule, by the path to its route
+	protector    *protection.Protector
+	inForce      collect.InForceCache
+	visitedNodes []bool // by node: it was looked at
+	// by node: what is in force on a path through it was looked up
+	queriedNodes []bool
+	// what is in force above the rule, by the path to its route
+	aboveRule         map[requests.RulePath][]*collect.InForce
 	paths             *collect.TrafficPaths
 	crossCheck        crossClassCheck // nil: every class is judged by itself
 	matcher           *request.Matcher
@@ -185,14 +212,16 @@ func (p *prover) buildCounterexamples(m *request.Matcher) error {
 	}
 	p.out.More = len(p.failures.byRule) + len(p.shadowed) - len(found)
 	for _, c := range found {
-		a, err := m.Find(c.smallest.Request, request.Destination{Gateway: c.smallest.Entry.Gateway, Listener: p.q.Scope.Destination.Listener})
+		a, err := m.Find(c.smallest.Request, request.Destination{Gateway: c.smallest.Entry.Gateway,
+			Listener: p.q.Scope.Destination.Listener})
 		if err != nil {
 			return err
 		}
 		if a.Rule != c.rule {
 			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
 		}
-		e := Counterexample{Class: c.smallest.Text(), Classes: c.classes, Command: requests.FormatCommand(&a.Request), sentence: c.because, RequestResult: p.writer.BuildResult(a)}
+		e := Counterexample{Class: c.smallest.Text(), Classes: c.classes, Command: requests.FormatCommand(&a.Request),
+			sentence: c.because, RequestResult: p.writer.BuildResult(a)}
 		e.setReasons(c.reasons)
 		for _, o := range c.smallest.Possible {
 			if o.Rule != topology.None && o.Rule != a.Rule {
@@ -207,8 +236,9 @@ func (p *prover) buildCounterexamples(m *request.Matcher) error {
 			continue
 		}
 		n := p.collector.Resolution.Node(rule)
-		e := Counterexample{Classes: 1, sentence: n.Ref.String() + " takes no request at all", RequestResult: p.writer.BuildResult(&request.Answer{Gateway: topology.None, Listener: topology.None,
-			Route: topology.None, Rule: topology.None, Outcome: request.NoMatch})}
+		e := Counterexample{Classes: 1, sentence: n.Ref.String() + " takes no request at all",
+			RequestResult: p.writer.BuildResult(&request.Answer{Gateway: topology.None, Listener: topology.None,
+				Route: topology.None, Rule: topology.None, Outcome: request.NoMatch})}
 		e.Route, e.Rule = &n.Ref, &n.Index
 		e.setReasons(nil)
 		p.out.Items = append(p.out.Items, e)
@@ -226,7 +256,8 @@ func ListUnexamined(r *resolve.Resolution, m *request.Matcher, where request.Des
 	all := request.Competition{Matcher: m}
 	out := []string{}
 	for _, id := range all.UnsupportedListeners(where) {
-		out = append(out, "connections to listener "+r.Node(id).Ref.String()+" ("+r.Graph.Listener(id).Protocol+"): what they carry is not known")
+		out = append(out, "connections to listener "+r.Node(id).Ref.String()+" ("+r.Graph.Listener(id).Protocol+
+			"): what they carry is not known")
 	}
 	if services := all.MeshServices(); len(services) > 0 && where.Gateway == topology.None {
 		out = append(out, "requests in the mesh, which routes take at "+view.FormatCount(len(services), "Service"))
@@ -250,7 +281,8 @@ func (p *prover) decideResult() {
 	out.Finish("Proof", slices.Concat(p.collector.CollectProblems(), p.problems, open))
 	touches := p.collector.RelevanceFilter()
 	out.LimitRelevance(func(problem model.Problem) bool {
-		return touches(problem) || slices.ContainsFunc(open, func(o model.Problem) bool { return o.Message == problem.Message })
+		return touches(problem) ||
+			slices.ContainsFunc(open, func(o model.Problem) bool { return o.Message == problem.Message })
 	})
 	switch {
 	case out.unprotected > 0:
@@ -261,13 +293,15 @@ func (p *prover) decideResult() {
 		out.Result = Proved
 	}
 	out.Verdict = out.Result
-	if out.Result != Refuted && len(out.Undecided) == 0 && out.Complete && (out.Classes == 0 || p.q.isAboutAccess() && out.Protected == 0) {
+	if out.Result != Refuted && len(out.Undecided) == 0 && out.Complete && (out.Classes == 0 || p.q.isAboutAccess() &&
+		out.Protected == 0) {
 		out.Result, out.Verdict = ProofUnknown, NothingProved
 	}
 	out.emptySelections = p.scopeUse.findUnused(p.matcher)
 }
 
-// isAboutAccess reports whether the property is one of requests that get through: without any, nothing is proved.
+// isAboutAccess reports whether the property is one of requests that get through: without any,
+// nothing is proved.
 func (q *Query) isAboutAccess() bool {
 	return q.Holds != nil || len(q.Require)+len(q.Properties) > 0
 }

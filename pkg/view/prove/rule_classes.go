@@ -14,8 +14,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
-// Bounds of what is said about the requests that rules take. A report is not to cost much more than what is in force, whatever the input; beyond a bound
-// the answer says so.
+// Bounds of what is said about the requests that rules take. A report is not to cost much more than
+// what is in force, whatever the input; beyond a bound the answer says so.
 const (
 	MostRulesClassed = 5000 // rules, in all
 	mostClassesShown = 8    // of one rule
@@ -49,20 +49,25 @@ type RuleClass struct {
 // ClassesOfRules finds the requests that rules take. Rules of namespaces for which in is false are
 // left out.
 func ClassesOfRules(r *resolve.Resolution, m *request.Matcher, in func(namespace string) bool) (*RuleClassList, error) {
-	t := ruleClassCollector{res: r, inNamespace: in, byNode: map[topology.NodeID]*RuleClasses{}, byRule: map[model.Ref]*RuleClasses{}, undecided: map[string]*Undecided{}}
+	t := ruleClassCollector{res: r, inNamespace: in, byNode: map[topology.NodeID]*RuleClasses{},
+		byRule: map[model.Ref]*RuleClasses{}, undecided: map[string]*Undecided{}}
 	out := &RuleClassList{Items: []RuleClasses{}, Undecided: []Undecided{}}
 	rules := len(request.Competition{Matcher: m}.Rules(space.AnyDestination()))
 	if rules > MostRulesClassed {
-		out.LeftOut = []string{fmt.Sprintf("all requests: there are %d rules, and requests are told apart for up to %d; prove tells them apart for any number", rules, MostRulesClassed)}
+		out.LeftOut = []string{
+			fmt.Sprintf(
+				"all requests: there are %d rules, and requests are told apart for up to %d; prove tells them apart for any number", rules, MostRulesClassed)}
 		return out, nil
 	}
 	out.LeftOut = ListUnexamined(r, m, space.AnyDestination())
 	t.left = leastClasses + classesPerRule*rules
-	if err := space.Walk(m, space.Scope{Destination: space.AnyDestination(), Steps: classSteps}, t.addClass); err != nil {
+	if err := space.Walk(m, space.Scope{Destination: space.AnyDestination(), Steps: classSteps},
+		t.addClass); err != nil {
 		return nil, err
 	}
 	if t.left < 0 {
-		out.LeftOut = append(out.LeftOut, fmt.Sprintf("requests beyond the first %d classes: rules may take more than is said here", t.seen))
+		out.LeftOut = append(out.LeftOut,
+			fmt.Sprintf("requests beyond the first %d classes: rules may take more than is said here", t.seen))
 	}
 	for _, of := range t.byRule {
 		out.Items = append(out.Items, *of)

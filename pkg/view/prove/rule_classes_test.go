@@ -37,15 +37,18 @@ func TestClassesOfRules(t *testing.T) {
 	docs := []string{viewtest.PlainGateway,
 		viewtest.MatchingRoute("a", "many", "many.com", "", many...),
 		viewtest.MatchingRoute("a", "prefix", "x.com", "", "{path: {type: PathPrefix, value: /a}}"),
-		viewtest.MatchingRoute("b", "header", "x.com", ", creationTimestamp: '2020-01-01T00:00:00Z'", "{path: {type: PathPrefix, value: /a}, headers: [{name: x-probe, value: '1'}]}"),
-		viewtest.MatchingRoute("b", "shadowed", "x.com", ", creationTimestamp: '2030-01-01T00:00:00Z'", "{path: {type: PathPrefix, value: /a}, headers: [{name: x-probe, value: '1'}]}"),
+		viewtest.MatchingRoute("b", "header", "x.com", ", creationTimestamp: '2020-01-01T00:00:00Z'",
+			"{path: {type: PathPrefix, value: /a}, headers: [{name: x-probe, value: '1'}]}"),
+		viewtest.MatchingRoute("b", "shadowed", "x.com", ", creationTimestamp: '2030-01-01T00:00:00Z'",
+			"{path: {type: PathPrefix, value: /a}, headers: [{name: x-probe, value: '1'}]}"),
 		viewtest.MatchingRoute("c", "first", "tie.com", "", "{path: {type: Exact, value: /t}}"),
 		viewtest.MatchingRoute("d", "second", "tie.com", "", "{path: {type: Exact, value: /t}}")}
 	list, by := classesOf(t, nil, docs...)
 	if len(list.LeftOut) > 0 || len(list.Undecided) > 0 {
 		t.Errorf("left out: %v, undecided: %v", list.LeftOut, list.Undecided)
 	}
-	if got := by["a/many r"]; len(got.Classes) != mostClassesShown || got.More != 4 || got.Classes[0].Command != "curl http://many.com/p00" {
+	if got := by["a/many r"]; len(got.Classes) != mostClassesShown || got.More != 4 ||
+		got.Classes[0].Command != "curl http://many.com/p00" {
 		t.Errorf("%+v", got)
 	}
 	var told []string
@@ -76,7 +79,9 @@ func TestClassesOfRules(t *testing.T) {
 func TestClassesBeyondBounds(t *testing.T) {
 	var headers []string
 	for i := range 12 {
-		headers = append(headers, fmt.Sprintf("{path: {type: Exact, value: /a}, headers: [{name: h%d, value: '1'}, {name: g%d, value: '1'}]}", i, i))
+		headers = append(headers,
+			fmt.Sprintf(
+				"{path: {type: Exact, value: /a}, headers: [{name: h%d, value: '1'}, {name: g%d, value: '1'}]}", i, i))
 	}
 	list, by := classesOf(t, nil, viewtest.PlainGateway, viewtest.MatchingRoute("a", "r", "x.com", "", headers...))
 	if len(list.LeftOut) != 1 || !strings.Contains(list.LeftOut[0], "beyond the first") {
@@ -91,7 +96,8 @@ func TestClassesBeyondBounds(t *testing.T) {
 		docs = append(docs, viewtest.MatchingRoute("a", fmt.Sprint("r", i), fmt.Sprintf("h%d.com", i), ""))
 	}
 	list, _ = classesOf(t, nil, docs...)
-	if len(list.Items) > 0 || len(list.LeftOut) != 1 || !strings.Contains(list.LeftOut[0], fmt.Sprint(MostRulesClassed)) {
+	if len(list.Items) > 0 || len(list.LeftOut) != 1 ||
+		!strings.Contains(list.LeftOut[0], fmt.Sprint(MostRulesClassed)) {
 		t.Errorf("%d items, %q", len(list.Items), list.LeftOut)
 	}
 }

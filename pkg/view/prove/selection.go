@@ -45,7 +45,8 @@ func (s *scopeUse) findUnused(m *request.Matcher) []string {
 		names := all.Hostnames(e)
 		hosts = append(hosts, names...)
 		for _, name := range append(names, "any.example") {
-			for _, c := range all.Competitors(e, request.Destination{Gateway: e.Gateway}, strings.TrimPrefix(name, "*."), request.HTTP) {
+			for _, c := range all.Competitors(e, request.Destination{Gateway: e.Gateway},
+				strings.TrimPrefix(name, "*."), request.HTTP) {
 				for _, t := range c.Tests {
 					if t.Aspect == request.AspectPath && t.Form != request.Expression && t.Value != "" {
 						paths = append(paths, t.Value)
@@ -57,7 +58,8 @@ func (s *scopeUse) findUnused(m *request.Matcher) []string {
 	var out []string
 	add := func(what, asked string, known []string) {
 		line := "no request " + what + " " + asked + " gets through"
-		if near := form.Nearest(strings.TrimSuffix(asked, "/**"), sortUnique(known)); len(near) > 0 && near[0] != strings.TrimSuffix(asked, "/**") {
+		if near := form.Nearest(strings.TrimSuffix(asked, "/**"), sortUnique(known)); len(near) > 0 &&
+			near[0] != strings.TrimSuffix(asked, "/**") {
 			line += "; did you mean " + near[0] + "?"
 		}
 		out = append(out, line)

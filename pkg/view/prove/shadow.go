@@ -56,7 +56,8 @@ func (t *shadowCheck) finishCheck(p *prover) error {
 			continue
 		}
 		p.out.unprotected++
-		p.shadowed = append(p.shadowed, &failingRule{rule: c.Answer.Rule, classes: 1, smallest: c, because: name + " matches it too, and takes no request at all"})
+		p.shadowed = append(p.shadowed, &failingRule{rule: c.Answer.Rule, classes: 1, smallest: c, because: name +
+			" matches it too, and takes no request at all"})
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 // mostSpelledPaths is of how many paths other spellings are tried.
 const mostSpelledPaths = 2000
 
-// Spelling is another way to write a request that meets a policy, by which the same backend gets it without one: if that takes the two for the same,
-// the policy can be got around.
+// Spelling is another way to write a request that meets a policy, by which the same backend gets it
+// without one: if that takes the two for the same, the policy can be got around.
 type Spelling struct {
 	Command string     `json:"command"` // that makes the request, as it is spelled
 	Spells  string     `json:"spells"`  // the request that meets the policy
@@ -51,9 +51,11 @@ func respellPath(path func(string) string) func(*request.Request) bool {
 	}
 }
 
-// spellingVariants are the ways that are tried. What a backend makes of them, nobody knows: some take all of these for the same.
+// spellingVariants are the ways that are tried. What a backend makes of them, nobody knows: some
+// take all of these for the same.
 var spellingVariants = []spellingVariant{
-	{by: "an element that two dots take back", normalized: true, apply: respellPath(func(p string) string { return "/x/.." + p })},
+	{by: "an element that two dots take back", normalized: true,
+		apply: respellPath(func(p string) string { return "/x/.." + p })},
 	{by: "two slashes", normalized: true, apply: respellPath(func(p string) string { return "/" + p })},
 	{by: "an escaped character", normalized: true, apply: respellPath(func(p string) string {
 		if len(p) < 2 || p[1] == '%' || p[1] == '/' {
@@ -109,7 +111,8 @@ func (p *Proof) FindSpellings(r *resolve.Resolution, m *request.Matcher, q Query
 	}
 	p.Spellings, p.MoreSpellings = append(p.Spellings, s.found...), s.isTruncated
 	p.Problems = model.SortProblems(append(p.Problems, buildSpellingProblems(r, p.Spellings)...))
-	p.LimitRelevance(func(problem model.Problem) bool { return problem.Code != model.SpellingBypass }) // the answer itself lists the spellings
+	// the answer itself lists the spellings
+	p.LimitRelevance(func(problem model.Problem) bool { return problem.Code != model.SpellingBypass })
 	return nil
 }
 
@@ -158,7 +161,8 @@ func (s *spellingFinder) trySpellings(c *space.Class, variants []spellingVariant
 		if !spelled || s.isAskedAbout(&r) {
 			continue
 		}
-		a, err := s.matcher.FindRule(r, request.Destination{Gateway: c.Entry.Gateway, Listener: s.q.Scope.Destination.Listener})
+		a, err := s.matcher.FindRule(r, request.Destination{Gateway: c.Entry.Gateway,
+			Listener: s.q.Scope.Destination.Listener})
 		if err != nil {
 			return err
 		}
@@ -184,7 +188,8 @@ func (s *spellingFinder) isAskedAbout(r *request.Request) bool {
 
 // spellRequest writes a request otherwise, and says which one: that of the class, or one to an
 // element below its path.
-func (s *spellingFinder) spellRequest(c *space.Class, v *spellingVariant) (of string, r request.Request, spelled bool, err error) {
+func (s *spellingFinder) spellRequest(c *space.Class, v *spellingVariant) (of string, r request.Request,
+	spelled bool, err error) {
 	if r = c.Request; v.apply(&r) {
 		return c.Request.Text, r, true, nil
 	}
@@ -193,7 +198,8 @@ func (s *spellingFinder) spellRequest(c *space.Class, v *spellingVariant) (of st
 	}
 	r = c.Request
 	r.Path = strings.TrimSuffix(r.Path, "/") + "/x"
-	a, err := s.matcher.FindRule(r, request.Destination{Gateway: c.Entry.Gateway, Listener: s.q.Scope.Destination.Listener})
+	a, err := s.matcher.FindRule(r, request.Destination{Gateway: c.Entry.Gateway,
+		Listener: s.q.Scope.Destination.Listener})
 	if err != nil || a.RuleUncertain || a.Rule != c.Answer.Rule {
 		return "", r, false, err
 	}
@@ -203,7 +209,8 @@ func (s *spellingFinder) spellRequest(c *space.Class, v *spellingVariant) (of st
 // findBypass returns a spelling for which the property does not hold, if a backend gets it that
 // also gets the requests of a class for which it holds.
 func (s *spellingFinder) findBypass(c *space.Class, a *request.Answer) (Spelling, bool) {
-	if a.Rule == topology.None || a.Rule == c.Answer.Rule || s.onlyCertain && (a.RuleUncertain || a.Outcome != request.Matched) {
+	if a.Rule == topology.None || a.Rule == c.Answer.Rule || s.onlyCertain && (a.RuleUncertain ||
+		a.Outcome != request.Matched) {
 		return Spelling{}, false
 	}
 	shared := slices.IndexFunc(a.Backends, func(b topology.BackendRef) bool {
@@ -214,7 +221,8 @@ func (s *spellingFinder) findBypass(c *space.Class, a *request.Answer) (Spelling
 	}
 	n, own := s.collector.Resolution.Node(a.Rule), s.collector.Resolution.Node(c.Answer.Rule).Ref
 	ref := n.Ref
-	out := Spelling{Command: requests.FormatCommand(&a.Request), Of: &own, Route: &ref, Rule: n.Index, Backend: a.Backends[shared].Ref, bypassed: s.formatBypassed(c.Answer)}
+	out := Spelling{Command: requests.FormatCommand(&a.Request), Of: &own, Route: &ref, Rule: n.Index,
+		Backend: a.Backends[shared].Ref, bypassed: s.formatBypassed(c.Answer)}
 	if a.Outcome == request.Conditional {
 		out.Depends = requests.FindCondition(a)
 	}
@@ -232,7 +240,8 @@ func (s *spellingFinder) formatBypassed(a *request.Answer) string {
 	var kinds []model.GroupKind
 	for _, w := range s.buildBackendPaths(a) {
 		for _, f := range w.InForce {
-			if len(f.Policy.Rules) > 0 && !f.Kind.IsGeneric() && protection.HasProtectiveSetting(f) && !slices.Contains(kinds, f.Kind.GroupKind) {
+			if len(f.Policy.Rules) > 0 && !f.Kind.IsGeneric() && protection.HasProtectiveSetting(f) &&
+				!slices.Contains(kinds, f.Kind.GroupKind) {
 				kinds = append(kinds, f.Kind.GroupKind)
 			}
 		}
@@ -265,17 +274,21 @@ func (p *Proof) buildSpellingBlocks(o view.TableOptions) (blocks []view.Block, f
 			heading = "a spelling for which it does not hold reaches the same backend, if that takes both for the same"
 		}
 		b := view.Block{Heading: []string{heading},
-			Columns: []view.Column{{Name: "SPELLING", Rank: 2, MinWidth: 24}, {Name: "OF", Rank: 3, MinWidth: 16}, {Name: "TAKEN BY", Rank: 4, MinWidth: 12, KeepEnd: true}, {Name: "DEPENDS", Rank: 5, Optional: true, Wrap: true}}}
+			Columns: []view.Column{{Name: "SPELLING", Rank: 2, MinWidth: 24}, {Name: "OF", Rank: 3, MinWidth: 16},
+				{Name: "TAKEN BY", Rank: 4, MinWidth: 12, KeepEnd: true}, {Name: "DEPENDS", Rank: 5,
+					Optional: true, Wrap: true}}}
 		shown := p.Spellings[:o.CountShown(len(p.Spellings))]
 		for i := range shown {
 			e := &shown[i]
-			b.Rows = append(b.Rows, []view.Cell{{Text: e.Command, Tone: view.Bad}, {Text: e.Spells}, {Text: view.TargetName(*e.Route)}, {Text: e.Depends}})
+			b.Rows = append(b.Rows, []view.Cell{{Text: e.Command, Tone: view.Bad}, {Text: e.Spells},
+				{Text: view.TargetName(*e.Route)}, {Text: e.Depends}})
 		}
 		blocks = append(blocks, b)
 		footer = view.FormatMoreLine(len(p.Spellings)-len(shown), "spelling")
 	}
 	if p.MoreSpellings {
-		footer = append(footer, "other spellings were tried of the first "+view.FormatNumber(mostSpelledPaths)+" paths only")
+		footer = append(footer, "other spellings were tried of the first "+view.FormatNumber(mostSpelledPaths)+
+			" paths only")
 	}
 	return blocks, footer
 }

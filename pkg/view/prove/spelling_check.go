@@ -36,11 +36,13 @@ func FindSpellingBypasses(r *resolve.Resolution, m *request.Matcher, judges view
 	}
 	out := buildSpellingProblems(r, s.found)
 	if s.err != nil {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: "not all spellings of requests were tried: " + s.err.Error()})
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "not all spellings of requests were tried: " + s.err.Error()})
 	}
 	if s.isTruncated {
-		out = append(out, model.Problem{Severity: model.Info, Code: model.SpellingBypass, Message: "spellings were tried of the first " + view.FormatNumber(mostSpelledPaths) + " paths only",
-			Hint: "ask about paths and hosts with: kubectl dopolicy prove"})
+		out = append(out, model.Problem{Severity: model.Info, Code: model.SpellingBypass,
+			Message: "spellings were tried of the first " + view.FormatNumber(mostSpelledPaths) + " paths only",
+			Hint:    "ask about paths and hosts with: kubectl dopolicy prove"})
 	}
 	return out
 }
@@ -102,13 +104,15 @@ func (s *spellingFinder) tryListener(listener topology.NodeID, left []spellingVa
 }
 
 // tryExample tries spellings of a request that the rule takes.
-func (s *spellingFinder) tryExample(gateway topology.NodeID, r request.Request, rule topology.NodeID, left []spellingVariant) {
+func (s *spellingFinder) tryExample(gateway topology.NodeID, r request.Request, rule topology.NodeID,
+	left []spellingVariant) {
 	a, err := s.matcher.FindRule(r, request.Destination{Gateway: gateway})
 	if err != nil {
 		s.err = err
 		return
 	}
-	c := &space.Class{Entry: request.Entry{Gateway: gateway, Port: r.Port, Secure: r.Secure}, Request: a.Request, Answer: a}
+	c := &space.Class{Entry: request.Entry{Gateway: gateway, Port: r.Port, Secure: r.Secure},
+		Request: a.Request, Answer: a}
 	if a.Rule != rule || requests.FindDoubt(c) != "" || !s.isFulfilled(c) || !s.isNewPath(c) {
 		return
 	}

@@ -41,13 +41,15 @@ func buildSpellingProblems(r *resolve.Resolution, all []Spelling) []model.Proble
 // toProblem returns a spelling as a finding about the rule that takes it, with others for which the
 // same is so.
 func (e *Spelling) toProblem(r *resolve.Resolution, others []*Spelling) model.Problem {
-	message := e.Command + " gets around " + e.bypassed + " if " + e.Backend.WithoutSection().String() + " takes it for " + e.Spells + ", which " + e.Of.String() + " takes: it has " + e.By
+	message := e.Command + " gets around " + e.bypassed + " if " + e.Backend.WithoutSection().String() +
+		" takes it for " + e.Spells + ", which " + e.Of.String() + " takes: it has " + e.By
 	if len(others) > 0 {
 		rules := map[model.Ref]bool{*e.Of: true}
 		for _, o := range others {
 			rules[*o.Of] = true
 		}
-		message += "; so " + map[bool]string{true: "does ", false: "do "}[len(others) == 1] + view.FormatCount(len(others), "other spelling|other spellings")
+		message += "; so " + map[bool]string{true: "does ", false: "do "}[len(others) == 1] +
+			view.FormatCount(len(others), "other spelling|other spellings")
 		if len(rules) > 1 {
 			message += ", of requests to " + view.FormatCount(len(rules), "rule")
 		}
@@ -59,7 +61,8 @@ func (e *Spelling) toProblem(r *resolve.Resolution, others []*Spelling) model.Pr
 		message += "; it depends: " + e.Depends
 	}
 	out := model.Problem{Code: model.SpellingBypass, Severity: model.Warning, Ref: e.Route, Message: message,
-		Hint: "cover " + e.Route.String() + " as well, have the data plane normalise such requests where it can, or deny what is not canonical"}
+		Hint: "cover " + e.Route.String() +
+			" as well, have the data plane normalise such requests where it can, or deny what is not canonical"}
 	if o := r.Snapshot.Get(e.Route.WithoutSection()); o != nil {
 		origin := o.OriginOf("spec", "rules", strconv.Itoa(e.Rule))
 		out.Origin = &origin

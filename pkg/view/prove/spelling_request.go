@@ -17,8 +17,10 @@ import (
 // FindBypassOfRequest finds that a request is another spelling of one that policies keep out, and
 // gets to the same backend without them. listener is the name of the only one that is asked about,
 // if any.
-func FindBypassOfRequest(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string, judges view.Judges) ([]model.Problem, error) {
-	if a.Request.Protocol != request.HTTP || a.Request.From != "" || a.Gateway == topology.None || a.Rule == topology.None || !requests.IsSentToBackend(a) {
+func FindBypassOfRequest(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string,
+	judges view.Judges) ([]model.Problem, error) {
+	if a.Request.Protocol != request.HTTP || a.Request.From != "" || a.Gateway == topology.None ||
+		a.Rule == topology.None || !requests.IsSentToBackend(a) {
 		return nil, nil
 	}
 	meant := listPlainSpellings(&a.Request)
@@ -35,7 +37,8 @@ func FindBypassOfRequest(r *resolve.Resolution, m *request.Matcher, a *request.A
 		if err != nil {
 			return nil, err
 		}
-		c := &space.Class{Entry: request.Entry{Gateway: a.Gateway, Port: plain.Request.Port, Secure: plain.Request.Secure}, Request: plain.Request, Answer: plain}
+		c := &space.Class{Entry: request.Entry{Gateway: a.Gateway, Port: plain.Request.Port,
+			Secure: plain.Request.Secure}, Request: plain.Request, Answer: plain}
 		if plain.Rule == topology.None || requests.FindDoubt(c) != "" || !s.isFulfilled(c) {
 			continue
 		}

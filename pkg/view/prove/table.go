@@ -6,29 +6,35 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Table says the result, then shows the smallest counterexample in full and one of each other rule, then what is not decided.
+// Table says the result, then shows the smallest counterexample in full and one of each other rule,
+// then what is not decided.
 func (p *Proof) Table(o view.TableOptions) view.Table {
 	t := view.Table{Blocks: []view.Block{{Heading: append([]string{p.formatResult()}, p.formatCounts())}}}
 	if len(p.Items) > 0 {
 		t.Blocks = append(t.Blocks, view.Block{Heading: p.Items[0].formatLines()})
 	}
 	if len(p.Items) > 1 {
-		b := view.Block{Heading: []string{"further rules that take such requests"}, Columns: []view.Column{{Name: "ROUTE", Rank: 1, MinWidth: 12, KeepEnd: true}, {Name: "RULE", Rank: 2, MinWidth: 8},
-			{Name: "CLASSES", Rank: 4, Optional: true}, {Name: "SMALLEST REQUEST", Rank: 3, MinWidth: 24}}}
+		b := view.Block{Heading: []string{"further rules that take such requests"},
+			Columns: []view.Column{{Name: "ROUTE", Rank: 1, MinWidth: 12, KeepEnd: true},
+				{Name: "RULE", Rank: 2, MinWidth: 8},
+				{Name: "CLASSES", Rank: 4, Optional: true}, {Name: "SMALLEST REQUEST", Rank: 3, MinWidth: 24}}}
 		rest := p.Items[1:]
 		shown := rest[:o.CountShown(len(rest))]
 		for i := range shown {
 			e := &shown[i]
-			b.Rows = append(b.Rows, []view.Cell{{Text: view.ObjectName(e.Route.WithoutSection())}, {Text: e.Route.Section}, {Text: fmt.Sprint(e.Classes)}, {Text: e.Command}})
+			b.Rows = append(b.Rows, []view.Cell{{Text: view.ObjectName(e.Route.WithoutSection())},
+				{Text: e.Route.Section}, {Text: fmt.Sprint(e.Classes)}, {Text: e.Command}})
 		}
 		t.Blocks = append(t.Blocks, b)
 		t.Footer = append(t.Footer, view.FormatMoreLine(len(rest)-len(shown)+p.More, "rule")...)
 	}
 	if len(p.Undecided) > 0 {
-		b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
+		b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2},
+			{Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
 		shown := p.Undecided[:o.CountShown(len(p.Undecided))]
 		for i := range shown {
-			b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example}, {Text: shown[i].Why}})
+			b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example},
+				{Text: shown[i].Why}})
 		}
 		t.Blocks = append(t.Blocks, b)
 		t.Footer = append(t.Footer, view.FormatMoreLine(len(p.Undecided)-len(shown), "reason")...)
@@ -68,7 +74,8 @@ func (p *Proof) formatCounts() string {
 		without, with = "without it", "with it"
 
 	case p.Name == noneShadowed:
-		return text + fmt.Sprintf("%s; %s", view.FormatCount(p.Rules, "rule takes them|rules take them"), view.FormatCount(p.unprotected, "rule takes none|rules take none"))
+		return text + fmt.Sprintf("%s; %s", view.FormatCount(p.Rules, "rule takes them|rules take them"),
+			view.FormatCount(p.unprotected, "rule takes none|rules take none"))
 	case len(p.Require) == 0:
 		without, with = "for which it does not hold", "for which it holds"
 	}
@@ -82,7 +89,8 @@ func (p *Proof) formatCounts() string {
 	if undecided > 0 {
 		text += fmt.Sprintf("%d not decided, ", undecided)
 	}
-	return text + fmt.Sprintf("%d %s, %d that no backend gets; %s", p.Protected, with, p.Unreached, view.FormatCount(p.Rules, "rule takes them|rules take them"))
+	return text + fmt.Sprintf("%d %s, %d that no backend gets; %s", p.Protected, with, p.Unreached,
+		view.FormatCount(p.Rules, "rule takes them|rules take them"))
 }
 
 // formatLines says a counterexample for people.
@@ -105,7 +113,8 @@ func (e *Counterexample) formatLines() []string {
 		out = append(out, "or goes to:     "+instead+", with which it does not hold either")
 	}
 	if e.Classes > 1 {
-		out = append(out, fmt.Sprintf("stands for:     %s; of this rule, %s more", e.Class, view.FormatCount(e.Classes-1, "class|classes")))
+		out = append(out, fmt.Sprintf("stands for:     %s; of this rule, %s more", e.Class,
+			view.FormatCount(e.Classes-1, "class|classes")))
 	} else {
 		out = append(out, "stands for:     "+e.Class)
 	}

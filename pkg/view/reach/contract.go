@@ -19,14 +19,17 @@ type ReachSummary struct {
 
 // ReachItem says what became of the policy, or of one rule of it, at one effective target.
 type ReachItem struct {
-	Target model.Ref     `json:"target"`           // the effective target
-	Paths  []view.Path   `json:"paths"`            // the ways on which this became of it
-	Rule   string        `json:"rule,omitempty"`   // the rule asked about
-	State  string        `json:"state"`            // Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
-	By     []view.Source `json:"by"`               // who won where it lost
-	Why    string        `json:"why"`              // what became of it in a few words, and who won; "" where it is wholly in force or nothing of it counts
-	Reason string        `json:"reason"`           // one plain sentence, "" where it is wholly in force
-	Unread []string      `json:"unread,omitempty"` // lists that a cluster refused and that may change the state
+	Target model.Ref   `json:"target"`         // the effective target
+	Paths  []view.Path `json:"paths"`          // the ways on which this became of it
+	Rule   string      `json:"rule,omitempty"` // the rule asked about
+	// Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
+	State string        `json:"state"`
+	By    []view.Source `json:"by"` // who won where it lost
+	// what became of it in a few words, and who won; "" where it is wholly in force or nothing of
+	// it counts
+	Why    string   `json:"why"`
+	Reason string   `json:"reason"`           // one plain sentence, "" where it is wholly in force
+	Unread []string `json:"unread,omitempty"` // lists that a cluster refused and that may change the state
 
 	unattachedInView bool // the policy is not attached to the target, which is in view
 }

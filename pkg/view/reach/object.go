@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// reachObject is one line of `reach`: an object with what became of the policy in each of its sections.
+// reachObject is one line of `reach`: an object with what became of the policy in each of its
+// sections.
 type reachObject struct {
 	target   model.Ref // without a section, unless there is one line per section
 	sections []reachSection
@@ -56,8 +57,10 @@ func (r *PolicyReach) groupObjects(o view.TableOptions) []reachObject {
 // buildRow returns the cells of the line.
 func (x *reachObject) buildRow(o view.TableOptions) []view.Cell {
 	state := x.stateCell()
-	row := []view.Cell{{Text: cmp.Or(x.target.Namespace, "-")}, {Text: strings.ToLower(x.target.Kind) + "/" + x.target.Name}, {Text: x.formatShare(o)}, state,
-		{Text: strings.Join(x.formatDetails(o), "; ")}, {Text: view.ViaText(x.listPaths(), x.target.WithoutSection(), o)}, {Text: x.joinReasons()}}
+	row := []view.Cell{{Text: cmp.Or(x.target.Namespace, "-")}, {Text: strings.ToLower(x.target.Kind) + "/" +
+		x.target.Name}, {Text: x.formatShare(o)}, state,
+		{Text: strings.Join(x.formatDetails(o), "; ")}, {Text: view.ViaText(x.listPaths(), x.target.WithoutSection(),
+			o)}, {Text: x.joinReasons()}}
 	return view.MarkUnsure(row, x.listUnread())
 }
 
@@ -140,7 +143,8 @@ func (x *reachObject) joinReasons() string {
 	return strings.Join(out, "; ")
 }
 
-// reachDetail is what became of the policy in some sections, on all their paths (via is "") or on some.
+// reachDetail is what became of the policy in some sections, on all their paths (via is "") or on
+// some.
 type reachDetail struct {
 	via, words string
 	sections   []string
@@ -180,7 +184,8 @@ func (x *reachObject) formatDetails(o view.TableOptions) []string {
 // collectDetails returns one detail for each item of the section that is not wholly in force, with
 // its paths if another item differs.
 func (s *reachSection) collectDetails(target model.Ref, o view.TableOptions) []reachDetail {
-	differ := slices.ContainsFunc(s.items, func(i *ReachItem) bool { return i.formatState() != s.items[0].formatState() })
+	differ := slices.ContainsFunc(s.items,
+		func(i *ReachItem) bool { return i.formatState() != s.items[0].formatState() })
 	var out []reachDetail
 	for _, item := range s.items {
 		if item.State == "Effective" && item.Reason == "" {

@@ -21,8 +21,8 @@ const (
 	StateIgnored    = "Ignored"
 )
 
-// Find lists every effective target below a policy's targets, and what became there of the policy or, if rule is not "", of that
-// rule (its full printed name).
+// Find lists every effective target below a policy's targets, and what became there of the policy
+// or, if rule is not "", of that rule (its full printed name).
 func Find(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) *PolicyReach {
 	out := &PolicyReach{Policy: p.Ref(), Rule: rule, Sources: []view.Source{}, Items: []ReachItem{}}
 	for _, scope := range r.ScopesOf(k) {
@@ -71,23 +71,27 @@ func Find(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string)
 	count.fillSummary(&out.Summary)
 	out.Items = append(out.Items, buildUnattachedItems(r, k, p)...)
 	for _, at := range k.UnattachedTargets(p) {
-		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []view.Path{}, Rule: rule, State: StateIgnored, By: []view.Source{}, Reason: at.Why, Unread: r.DescribeGaps(k.Gaps().At(at.Node)), unattachedInView: true}
+		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []view.Path{}, Rule: rule, State: StateIgnored,
+			By: []view.Source{}, Reason: at.Why, Unread: r.DescribeGaps(k.Gaps().At(at.Node)), unattachedInView: true}
 		if at.InForce {
 			item.State = StateEffective
 			out.Summary.Effective++
 		}
 		out.Items = append(out.Items, item)
 	}
-	out.Finish("PolicyReach", append(collect.UnreadProblemsOf(r, k, p, scoped), filterReachProblems(r, k, p, a.FoundProblems)...))
+	out.Finish("PolicyReach", append(collect.UnreadProblemsOf(r, k, p, scoped), filterReachProblems(r, k, p,
+		a.FoundProblems)...))
 	return out
 }
 
 // filterReachProblems returns the problems of the input, and those found on the way, that matter to
 // a policy.
-func filterReachProblems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, found []model.Problem) []model.Problem {
+func filterReachProblems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy,
+	found []model.Problem) []model.Problem {
 	return slices.DeleteFunc(slices.Concat(found, r.Problems, k.Guesses().Of(p)), func(problem model.Problem) bool {
 		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
-		return problem.Ref != nil && *problem.Ref != p.Ref() && !generic && problem.Severity != model.Error && !problem.IsIncomplete()
+		return problem.Ref != nil && *problem.Ref != p.Ref() && !generic && problem.Severity != model.Error &&
+			!problem.IsIncomplete()
 	})
 }
 
@@ -103,7 +107,8 @@ func findOwnSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, ru
 			continue
 		}
 		for _, b := range p.Blocks {
-			at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return collect.IsPartOfRule(u.Path.String(), rule) })
+			at := slices.IndexFunc(b.Units,
+				func(u merge.Unit) bool { return collect.IsPartOfRule(u.Path.String(), rule) })
 			if at < 0 {
 				continue
 			}
@@ -112,7 +117,8 @@ func findOwnSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, ru
 				path = nil
 			}
 			origin := p.OriginOf(b.Kind, path)
-			out = append(out, view.Source{Policy: &ref, Target: &node.Ref, Level: string(node.Role), Block: b.Kind.String(),
+			out = append(out, view.Source{Policy: &ref, Target: &node.Ref, Level: string(node.Role),
+				Block:    b.Kind.String(),
 				Strategy: p.StrategyName(b.Kind), Condition: p.ConditionOf(b.Kind), Origin: &origin, Part: p.Part})
 		}
 	}
@@ -128,7 +134,10 @@ func addSources(to []view.Source, w collect.VerdictWriter, p *policy.Policy, rul
 				continue
 			}
 			s := w.BuildSource(f, path)
-			if !slices.ContainsFunc(to, func(x view.Source) bool { return x.IsSameBlock(s) && *x.Target == *s.Target }) {
+			if !slices.ContainsFunc(to, func(x view.Source) bool {
+				return x.IsSameBlock(s) &&
+					*x.Target == *s.Target
+			}) {
 				to = append(to, s)
 			}
 		}
@@ -213,12 +222,14 @@ func buildUnattachedItems(r *resolve.Resolution, k *resolve.Kind, p *policy.Poli
 		if k.HasTarget(p, i) {
 			continue
 		}
-		item := ReachItem{Target: ref.Ref, Paths: []view.Path{}, State: StateIgnored, By: []view.Source{}, Reason: "the policy does not attach"}
+		item := ReachItem{Target: ref.Ref, Paths: []view.Path{}, State: StateIgnored, By: []view.Source{},
+			Reason: "the policy does not attach"}
 		if gaps := k.Gaps().OfRef(ref); len(gaps) > 0 {
 			item.Unread = r.DescribeGaps(gaps)
 		}
 		for _, problem := range r.Problems {
-			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {
+			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil &&
+				*problem.Origin == ref.Origin() {
 				item.Reason = problem.Message
 			}
 		}
@@ -246,7 +257,8 @@ func (c reachCounter) countNode(id topology.NodeID, paths []view.Path) {
 			c.add("gateways", model.Ref{Name: p.Gateway})
 		}
 		if p.Listener != "" {
-			c.add("listeners", model.Ref{Namespace: p.ListenerSet, Name: p.Gateway, Section: p.Listener}) // names repeat across sets
+			// names repeat across sets
+			c.add("listeners", model.Ref{Namespace: p.ListenerSet, Name: p.Gateway, Section: p.Listener})
 		}
 	}
 	n := c.res.Node(id)

@@ -9,8 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Table shows where the policy is in force, one line per route (or other target), and names the rules that it lost, to whom and on which
-// paths. The counts come first.
+// Table shows where the policy is in force, one line per route (or other target), and names the
+// rules that it lost, to whom and on which paths. The counts come first.
 func (r *PolicyReach) Table(o view.TableOptions) view.Table {
 	objects := r.groupObjects(o)
 	b := view.Block{Heading: r.buildHeading()}
@@ -23,16 +23,20 @@ func (r *PolicyReach) Table(o view.TableOptions) view.Table {
 	}
 	t := view.Table{Blocks: []view.Block{b}}
 	if hidden := objects[len(shown):]; len(hidden) > 0 {
-		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more %s, %d of them not wholly in force (--limit 0 shows all)", len(hidden), view.InflectNoun(len(hidden), "line"), countLostLines(hidden)))
+		t.Footer = append(t.Footer,
+			fmt.Sprintf("… and %d more %s, %d of them not wholly in force (--limit 0 shows all)", len(hidden),
+				view.InflectNoun(len(hidden), "line"), countLostLines(hidden)))
 	}
 	if slices.ContainsFunc(r.Items, func(i ReachItem) bool { return i.State != "Effective" && i.State != "Ignored" }) {
 		arg, namespace := view.CommandArgument(r.Policy)
 		if r.Rule != "" {
 			arg += "/" + r.Rule
 		}
-		t.Footer = append(t.Footer, "to see what was overridden: "+o.FormatCommand(append([]string{"overridden", arg}, namespace...)...))
+		t.Footer = append(t.Footer, "to see what was overridden: "+o.FormatCommand(append([]string{"overridden", arg},
+			namespace...)...))
 	}
-	t.Footer = append(t.Footer, view.UnsureLine(slices.ContainsFunc(r.Items, func(i ReachItem) bool { return len(i.Unread) > 0 }))...)
+	t.Footer = append(t.Footer,
+		view.UnsureLine(slices.ContainsFunc(r.Items, func(i ReachItem) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, r.IncompleteLines()...)
 	return t
 }
@@ -162,6 +166,8 @@ func reachColumns(items []ReachItem, o view.TableOptions) []view.Column {
 	if o.ByRule {
 		sections = strings.TrimSuffix(sections, "S")
 	}
-	return []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9}, {Name: object, Rank: 4, MinWidth: 12, Shorten: view.ShortName}, {Name: sections, Rank: 3, MinWidth: 8}, {Name: "STATE", Rank: 1, MinWidth: 8},
-		{Name: "BY / REASON", Rank: 9, MinWidth: 30, Wrap: true}, {Name: "VIA", Wide: true}, {Name: "IN WORDS", Wide: true}}
+	return []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9}, {Name: object, Rank: 4, MinWidth: 12,
+		Shorten: view.ShortName}, {Name: sections, Rank: 3, MinWidth: 8}, {Name: "STATE", Rank: 1, MinWidth: 8},
+		{Name: "BY / REASON", Rank: 9, MinWidth: 30, Wrap: true}, {Name: "VIA", Wide: true}, {Name: "IN WORDS",
+			Wide: true}}
 }

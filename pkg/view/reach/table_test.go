@@ -16,7 +16,8 @@ func reach(items ...ReachItem) *PolicyReach {
 }
 
 func became(state string, target model.Ref, gatewayName string, by ...view.Source) ReachItem {
-	item := ReachItem{Target: target, Paths: []view.Path{{Gateway: "infra/" + gatewayName, Listener: "http"}}, Rule: "rules.geo", State: state, By: by}
+	item := ReachItem{Target: target, Paths: []view.Path{{Gateway: "infra/" + gatewayName, Listener: "http"}},
+		Rule: "rules.geo", State: state, By: by}
 	if state != StateEffective {
 		item.Why, item.Reason = "short for "+state, "a sentence"
 	}
@@ -55,7 +56,8 @@ func TestReachAggregatesRules(t *testing.T) {
 		"> to see what was overridden: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
 }
 
-// What differs by path is said for each path: a rule that is open on one Gateway must not look closed.
+// What differs by path is said for each path: a rule that is open on one Gateway must not look
+// closed.
 func TestReachKeepsPathsApart(t *testing.T) {
 	override := viewtest.SourceOf("infra", "cap", viewtest.Gateway(""), "gateway", "overrides")
 	r := reach(
@@ -71,7 +73,8 @@ func TestReachKeepsPathsApart(t *testing.T) {
 }
 
 func TestReachOfOtherTargets(t *testing.T) {
-	missing := ReachItem{Target: viewtest.Gateway(""), Rule: "rules.geo", State: "Ignored", Reason: "gateway/infra/external is not found"}
+	missing := ReachItem{Target: viewtest.Gateway(""), Rule: "rules.geo", State: "Ignored",
+		Reason: "gateway/infra/external is not found"}
 	viewtest.Same(t, viewtest.TableText(reach(missing).Table(view.TableOptions{})),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force nowhere: none of its targets is in view",
@@ -79,7 +82,8 @@ func TestReachOfOtherTargets(t *testing.T) {
 	viewtest.Same(t, viewtest.TableText(reach().Table(view.TableOptions{})),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force nowhere: none of its targets is in view")
-	table := reach(became("Effective", viewtest.Gateway("http"), "external"), became("Effective", viewtest.Gateway("https"), "external")).Table(view.TableOptions{})
+	table := reach(became("Effective", viewtest.Gateway("http"), "external"),
+		became("Effective", viewtest.Gateway("https"), "external")).Table(view.TableOptions{})
 	viewtest.Same(t, viewtest.TableText(table),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force on 2 of 2 listeners · 1 of 1 gateway · 1 namespace",

@@ -45,7 +45,8 @@ type Decision struct {
 	hasGates bool // gates say more about requests than the decision does
 }
 
-// ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a RequestAnswer.
+// ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a
+// RequestAnswer.
 type ConnectionAnswer struct {
 	view.Envelope
 	RequestResult
@@ -53,10 +54,13 @@ type ConnectionAnswer struct {
 	hasUnread bool // policies that may judge it as well are not evaluated
 }
 
-// Connection is what the policies of all kinds that judge connections, or of those given, say about one, and whether that is as expected.
-func Connection(r *resolve.Resolution, q evaluate.Query, kinds []model.GroupKind, evaluators evaluate.Evaluators, expect ...Expect) *ConnectionAnswer {
+// Connection is what the policies of all kinds that judge connections, or of those given, say about
+// one, and whether that is as expected.
+func Connection(r *resolve.Resolution, q evaluate.Query, kinds []model.GroupKind, evaluators evaluate.Evaluators,
+	expect ...Expect) *ConnectionAnswer {
 	outcome, verdicts := evaluators.Judge(q, r, kinds)
-	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome), Why: []string{}, Backends: []RequestBackend{},
+	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome),
+		Why: []string{}, Backends: []RequestBackend{},
 		Shadowed: []model.Ref{}, Effective: []view.EffectivePolicy{}, MayAnswer: []protect.Answer{}}}
 	judged := map[model.GroupKind]bool{}
 	var problems []model.Problem
@@ -73,7 +77,8 @@ func Connection(r *resolve.Resolution, q evaluate.Query, kinds []model.GroupKind
 			out.Decisions = append(out.Decisions, item)
 			out.Why = append(out.Why, item.FormatSentence())
 			if d.Outcome == request.NotEvaluated {
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: item.FormatSentence()})
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+					Message: item.FormatSentence()})
 			}
 		}
 	}
@@ -117,12 +122,14 @@ func connectionText(r *resolve.Resolution, q evaluate.Query) RequestText {
 		*ref = &at
 		return view.ObjectName(at)
 	}
-	out.Text = name(q.From, &out.FromPeer, &out.FromAddr) + " → " + name(q.To, &out.ToPeer, &out.Host) + fmt.Sprintf(" · %s %d", q.Protocol, q.Port)
+	out.Text = name(q.From, &out.FromPeer, &out.FromAddr) + " → " + name(q.To, &out.ToPeer, &out.Host) +
+		fmt.Sprintf(" · %s %d", q.Protocol, q.Port)
 	return out
 }
 
 func newDecision(kind model.GroupKind, d evaluate.Decision) Decision {
-	out := Decision{PolicyKind: kind.String(), Direction: d.Name, Outcome: string(d.Outcome), Stage: d.Stage, By: newDecidingRules(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}}
+	out := Decision{PolicyKind: kind.String(), Direction: d.Name, Outcome: string(d.Outcome), Stage: d.Stage,
+		By: newDecidingRules(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}}
 	if d.At.Name != "" {
 		out.At = &d.At
 	}
@@ -173,12 +180,15 @@ func (r *DecidingRule) formatRule() string {
 
 // Table has a line for every stage, in the order in which they are asked.
 func (a *ConnectionAnswer) Table(view.TableOptions) view.Table {
-	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown: the input does not determine it"}[a.Outcome]
+	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied",
+		"NotEvaluated": "unknown: the input does not determine it"}[a.Outcome]
 	if a.hasUnread && a.Outcome != string(request.NotEvaluated) {
 		verdict = "unknown: " + verdict + " by the evaluated policies, but others may decide otherwise"
 	}
 	b := view.Block{Heading: append([]string{a.Request.Text, verdict}, a.expectationLines()...),
-		Columns: []view.Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, MinWidth: 12}, {Name: "STAGE", Rank: 5, MinWidth: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7, MinWidth: 8}, {Name: "POLICY", Rank: 4, MinWidth: 14, KeepEnd: true},
+		Columns: []view.Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, MinWidth: 12},
+			{Name: "STAGE", Rank: 5, MinWidth: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7,
+				MinWidth: 8}, {Name: "POLICY", Rank: 4, MinWidth: 14, KeepEnd: true},
 			{Name: "FILE", Wide: true}, {Name: "WHY", Rank: 9, MinWidth: 24, Wrap: true}}}
 	for i := range a.Decisions {
 		b.Rows = append(b.Rows, a.Decisions[i].buildRows()...)
@@ -207,9 +217,11 @@ func (d *Decision) buildRows() [][]view.Cell {
 			rules = []DecidingRule{{}}
 		}
 		for i := range rules {
-			row := []view.Cell{{Text: d.Direction}, {Text: at}, {Text: stage}, result, {Text: view.OrDash(rules[i].formatRule())}, {Text: "-"}, {Text: "-"}, {Text: view.OrDash(why)}}
+			row := []view.Cell{{Text: d.Direction}, {Text: at}, {Text: stage}, result,
+				{Text: view.OrDash(rules[i].formatRule())}, {Text: "-"}, {Text: "-"}, {Text: view.OrDash(why)}}
 			if rules[i].Policy.Name != "" {
-				row[5], row[6] = view.Cell{Text: view.ObjectName(rules[i].Policy)}, view.Cell{Text: rules[i].Origin.String()}
+				row[5], row[6] = view.Cell{Text: view.ObjectName(rules[i].Policy)}, view.Cell{
+					Text: rules[i].Origin.String()}
 			}
 			out = append(out, row)
 		}

@@ -35,7 +35,8 @@ func FindDoubt(c *space.Class) string {
 
 // HasUncertainOrder reports whether it is not known which of several rules comes first.
 func HasUncertainOrder(a *request.Answer) bool {
-	return slices.ContainsFunc(a.Problems, func(problem model.Problem) bool { return problem.Code == model.OrderUncertain })
+	return slices.ContainsFunc(a.Problems,
+		func(problem model.Problem) bool { return problem.Code == model.OrderUncertain })
 }
 
 // FindCondition says on what an answer depends.

@@ -19,8 +19,10 @@ const (
 
 // Expect is what is expected of a request: one of a status, an outcome, and a policy in force.
 type Expect struct {
-	Text    string     // as it was written
-	Status  int        // of HTTP; 200: a rule takes the request, its backends are usable, and no policy is known to deny it; else what the Gateway answers
+	Text string // as it was written
+	// of HTTP; 200: a rule takes the request, its backends are usable, and no policy is known to
+	// deny it; else what the Gateway answers
+	Status  int
 	Outcome string     // one of ExpectAllowed, ExpectDenied, ExpectNoMatch
 	Policy  *model.Ref // in force on the path of the request
 	Missing string     // why there is no such policy; "" if there is
@@ -127,7 +129,8 @@ func (a *RequestResult) meetsExpectation(e Expect) bool {
 	case e.Outcome == ExpectNoMatch:
 		return outcome == "NoMatch"
 	case e.Outcome == ExpectAllowed, e.Status == 200:
-		return !denied && !a.deniesAll() && a.failingText == "" && (outcome == "Matched" || outcome == "Passthrough" || outcome == "Allowed")
+		return !denied && !a.deniesAll() && a.failingText == "" && (outcome == "Matched" || outcome == "Passthrough" ||
+			outcome == "Allowed")
 	}
 	return !denied && a.Status == e.Status
 }
@@ -150,8 +153,10 @@ func (a *RequestResult) findDoubts(e Expect, doubts []doubt) []string {
 	}
 	for i := range a.Decisions {
 		d := &a.Decisions[i]
-		// What one policy denies is denied, whatever the others say; and what nothing takes is taken by nobody.
-		if d.Outcome == "NotEvaluated" && e.Policy == nil && e.Outcome != ExpectNoMatch && !(e.Outcome == ExpectDenied && a.isDenied()) {
+		// What one policy denies is denied, whatever the others say; and what nothing takes is
+		// taken by nobody.
+		if d.Outcome == "NotEvaluated" && e.Policy == nil && e.Outcome != ExpectNoMatch &&
+			!(e.Outcome == ExpectDenied && a.isDenied()) {
 			out = append(out, d.KindName()+": "+d.FormatSentence())
 		}
 	}
@@ -274,7 +279,8 @@ func collectDoubts(problems []model.Problem, decisions []Decision, guessed func(
 	var out []doubt
 	for _, p := range problems {
 		decided := func(d Decision) bool {
-			return d.Outcome == "NotEvaluated" && (p.Message == d.FormatSentence() || p.Message == d.KindName()+": "+d.FormatSentence())
+			return d.Outcome == "NotEvaluated" && (p.Message == d.FormatSentence() ||
+				p.Message == d.KindName()+": "+d.FormatSentence())
 		}
 		if !p.IsIncomplete() || slices.ContainsFunc(decisions, decided) {
 			continue

@@ -28,7 +28,8 @@ func (w *Writer) addGates(a *request.Answer, out *RequestResult) {
 	out.MayAnswer = out.gates.PossibleAnswers()
 }
 
-// asksGates reports whether what is expected is an answer of the Gateway to a request that a rule takes.
+// asksGates reports whether what is expected is an answer of the Gateway to a request that a rule
+// takes.
 func (e *Expect) asksGates() bool {
 	return e.Missing == "" && e.Policy == nil && (e.Status != 0 && e.Status != 200 || e.Outcome == ExpectDenied)
 }
@@ -128,7 +129,8 @@ func (a *RequestResult) findGateDoubts(e Expect, doubts []doubt, result string) 
 		out = a.findDoubts(e, nil)
 	}
 	for i := range a.Decisions {
-		if d := &a.Decisions[i]; d.Outcome == "NotEvaluated" && !d.hasGates && e.Property == nil && !(e.Outcome == ExpectDenied && result == ExpectationMet) {
+		if d := &a.Decisions[i]; d.Outcome == "NotEvaluated" && !d.hasGates && e.Property == nil &&
+			!(e.Outcome == ExpectDenied && result == ExpectationMet) {
 			out = append(out, d.KindName()+": "+d.FormatSentence())
 		}
 	}
@@ -157,7 +159,8 @@ func (a *RequestResult) notJudgedText(e Expect) string {
 	return "; not judged: " + answersText(a.MayAnswer)
 }
 
-// answersText says which statuses gates may answer with, and which gates these are: 401 (jwt.providers, SecurityPolicy platform/gw-jwt), 429 (…).
+// answersText says which statuses gates may answer with, and which gates these are: 401
+// (jwt.providers, SecurityPolicy platform/gw-jwt), 429 (…).
 func answersText(all []protect.Answer) string {
 	var order []string
 	by := map[string][]string{}

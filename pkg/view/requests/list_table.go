@@ -8,14 +8,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Table has one line for each request; of one request at several Gateways, the answer of each in full.
+// Table has one line for each request; of one request at several Gateways, the answer of each in
+// full.
 func (l *RequestAnswerList) Table(o view.TableOptions) view.Table {
 	if l.sameRequest {
 		return l.buildGatewayTable(o)
 	}
 	expecting := slices.ContainsFunc(l.Items, func(a RequestResult) bool { return len(a.Expectations) > 0 })
-	b := view.Block{Columns: []view.Column{{Name: "REQUEST", Rank: 2, MinWidth: 24}, {Name: "OUTCOME", Rank: 1, MinWidth: 8}, {Name: "LISTENER", Rank: 8, MinWidth: 12, Optional: true},
-		{Name: "ROUTE", Rank: 3, MinWidth: 12, KeepEnd: true}, {Name: "RULE", Rank: 4, MinWidth: 8}, {Name: "BACKENDS", Rank: 7, MinWidth: 12, KeepEnd: true, Optional: true}, {Name: "WHY", Wide: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "REQUEST", Rank: 2, MinWidth: 24}, {Name: "OUTCOME", Rank: 1,
+		MinWidth: 8}, {Name: "LISTENER", Rank: 8, MinWidth: 12, Optional: true},
+		{Name: "ROUTE", Rank: 3, MinWidth: 12, KeepEnd: true}, {Name: "RULE", Rank: 4, MinWidth: 8}, {Name: "BACKENDS",
+			Rank: 7, MinWidth: 12, KeepEnd: true, Optional: true}, {Name: "WHY", Wide: true}}}
 	if expecting {
 		b.Columns = slices.Insert(b.Columns, 2, view.Column{Name: "EXPECTED"})
 	}
@@ -106,19 +109,25 @@ func (a *RequestResult) buildRow() []view.Cell {
 	for i := range a.NearMisses {
 		why = append(why, "near miss: "+a.NearMisses[i].formatLine())
 	}
-	return []view.Cell{{Text: a.Request.Text}, outcome, dash(listener), dash(route), dash(rule), dash(a.backendText()), dash(strings.Join(why, "; "))}
+	return []view.Cell{{Text: a.Request.Text}, outcome, dash(listener), dash(route), dash(rule), dash(a.backendText()),
+		dash(strings.Join(why, "; "))}
 }
 
 // buildGatewayTable shows the answer of every Gateway, those first at which a rule takes the
 // request.
 func (l *RequestAnswerList) buildGatewayTable(o view.TableOptions) view.Table {
 	var t view.Table
-	t.Blocks = append(t.Blocks, view.Block{Heading: []string{view.FormatCount(len(l.Items), "Gateway has|Gateways have") + " a listener for " + l.Items[0].Request.Text}})
+	t.Blocks = append(t.Blocks,
+		view.Block{Heading: []string{view.FormatCount(len(l.Items), "Gateway has|Gateways have") + " a listener for " +
+			l.Items[0].Request.Text}})
 	var order []*RequestResult
 	for i := range l.Items {
 		order = append(order, &l.Items[i])
 	}
-	slices.SortStableFunc(order, func(a, b *RequestResult) int { return view.CompareBools(a.Route == nil, b.Route == nil) })
+	slices.SortStableFunc(order, func(a, b *RequestResult) int {
+		return view.CompareBools(a.Route == nil,
+			b.Route == nil)
+	})
 	shown := order[:o.CountShown(len(order))]
 	for _, a := range shown {
 		one := RequestAnswer{Envelope: view.Envelope{Complete: true}, RequestResult: *a}

@@ -9,7 +9,9 @@ import (
 
 // NearMiss is a rule or a listener that one part of the request alone kept from taking it.
 type NearMiss struct {
-	Part     string     `json:"part"`               // that kept it: method, grpc, header, query, path, listener (a more specific one answers), attachment (the route is not attached there), host, port, protocol
+	// that kept it: method, grpc, header, query, path, listener (a more specific one answers),
+	// attachment (the route is not attached there), host, port, protocol
+	Part     string     `json:"part"`
 	Listener *model.Ref `json:"listener,omitempty"` // where the request arrives, or would
 	Route    *model.Ref `json:"route,omitempty"`    // its section is the rule; absent where only the listener is known
 	Why      string     `json:"why"`                // what it wants, and what the request has

@@ -6,7 +6,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 )
 
-// Property is a property that is asked about: of authentication, if methods are given, with one of them in any case.
+// Property is a property that is asked about: of authentication, if methods are given, with one of
+// them in any case.
 type Property struct {
 	Property gate.Property
 	Methods  []string

@@ -27,7 +27,8 @@ type RequestText struct {
 	GRPC     string `json:"grpc,omitempty"`          // service/method
 	From     string `json:"fromNamespace,omitempty"` // of a client in the mesh
 
-	// Of a connection between two ends, of which one may be an address (the destination's is the host):
+	// Of a connection between two ends, of which one may be an address (the destination's is the
+	// host):
 	FromPeer *model.Ref `json:"from,omitempty"`
 	ToPeer   *model.Ref `json:"to,omitempty"`          // of a connection: the workload that it goes to
 	FromAddr string     `json:"fromAddress,omitempty"` // of a connection: the address that it comes from
@@ -41,27 +42,34 @@ type RequestBackend struct {
 
 // RequestResult is what becomes of one request.
 type RequestResult struct {
-	Request     RequestText            `json:"request"`               // what was asked
-	Outcome     string                 `json:"outcome"`               // Matched, NoMatch, Misdirected, Redirect, BackendError, Passthrough, Conditional; of a connection Allowed, Denied, NotEvaluated
-	Assumed     string                 `json:"assumed,omitempty"`     // of a Conditional answer: the outcome if what is not known changes nothing
-	Status      int                    `json:"status,omitempty"`      // of HTTP, where the Gateway answers by itself
-	Gateway     string                 `json:"gateway,omitempty"`     // namespace/name
-	ListenerSet string                 `json:"listenerSet,omitempty"` // namespace/name; only for a listener of that set
-	Listener    string                 `json:"listener,omitempty"`    // its name
-	Service     string                 `json:"service,omitempty"`     // namespace/name, of a request in the mesh
-	Route       *model.Ref             `json:"route,omitempty"`       // that takes it
-	Rule        *int                   `json:"rule,omitempty"`        // counted from 0
-	Backends    []RequestBackend       `json:"backends"`              // usable ones
-	Location    string                 `json:"location,omitempty"`    // of a redirect: where to
-	Filters     []string               `json:"filters,omitempty"`     // of the rule, by type
-	Why         []string               `json:"why"`                   // the comparisons that decided
-	Shadowed    []model.Ref            `json:"shadowed"`              // other routes that match as well, best first, each once
-	Effective   []view.EffectivePolicy `json:"effective"`             // the policies in force on the way
-	Decisions   []Decision             `json:"decisions,omitempty"`   // of the kinds that judge it
+	Request RequestText `json:"request"` // what was asked
+	// Matched, NoMatch, Misdirected, Redirect, BackendError, Passthrough, Conditional; of a
+	// connection Allowed, Denied, NotEvaluated
+	Outcome string `json:"outcome"`
+	// of a Conditional answer: the outcome if what is not known changes nothing
+	Assumed     string           `json:"assumed,omitempty"`
+	Status      int              `json:"status,omitempty"`      // of HTTP, where the Gateway answers by itself
+	Gateway     string           `json:"gateway,omitempty"`     // namespace/name
+	ListenerSet string           `json:"listenerSet,omitempty"` // namespace/name; only for a listener of that set
+	Listener    string           `json:"listener,omitempty"`    // its name
+	Service     string           `json:"service,omitempty"`     // namespace/name, of a request in the mesh
+	Route       *model.Ref       `json:"route,omitempty"`       // that takes it
+	Rule        *int             `json:"rule,omitempty"`        // counted from 0
+	Backends    []RequestBackend `json:"backends"`              // usable ones
+	Location    string           `json:"location,omitempty"`    // of a redirect: where to
+	Filters     []string         `json:"filters,omitempty"`     // of the rule, by type
+	Why         []string         `json:"why"`                   // the comparisons that decided
+	// other routes that match as well, best first, each once
+	Shadowed  []model.Ref            `json:"shadowed"`
+	Effective []view.EffectivePolicy `json:"effective"`           // the policies in force on the way
+	Decisions []Decision             `json:"decisions,omitempty"` // of the kinds that judge it
 
-	MayAnswer []protect.Answer `json:"mayAnswer"` // what policies and filters on the way may answer before a backend does, whatever the credentials
+	// what policies and filters on the way may answer before a backend does, whatever the
+	// credentials
+	MayAnswer []protect.Answer `json:"mayAnswer"`
 
-	NearMisses   []NearMiss    `json:"nearMisses,omitempty"`   // where nothing takes it: what one part alone kept from taking it, nearest first
+	// where nothing takes it: what one part alone kept from taking it, nearest first
+	NearMisses   []NearMiss    `json:"nearMisses,omitempty"`
 	Expectations []Expectation `json:"expectations,omitempty"` // what was expected of it, and whether that is so
 
 	gates            *protect.Gates // on its path; nil: no rule takes it
@@ -82,7 +90,9 @@ type RequestAnswer struct {
 // RequestAnswerList answers `request` for several requests.
 type RequestAnswerList struct {
 	view.Envelope
-	Items []RequestResult `json:"items"` // in the order of the requests; of a request that several Gateways could take, one for each, by their names
+	// in the order of the requests; of a request that several Gateways could take, one for each, by
+	// their names
+	Items []RequestResult `json:"items"`
 
 	sameRequest bool // they answer the same request
 }
@@ -108,7 +118,8 @@ func Answer(r *resolve.Resolution, asked ExpectedAnswer, kinds []model.GroupKind
 }
 
 // AnswerAll is what becomes of each of several requests.
-func AnswerAll(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKind, judges view.Judges) *RequestAnswerList {
+func AnswerAll(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKind,
+	judges view.Judges) *RequestAnswerList {
 	w := Writer{Collector: collect.NewForRequests(r, kinds), Judges: judges}
 	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(all))}
 	var problems []model.Problem
@@ -129,7 +140,8 @@ func AnswerAll(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupK
 
 // AnswerAtEachGateway says what becomes of one request at each of several Gateways that could take
 // it.
-func AnswerAtEachGateway(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKind, judges view.Judges) *RequestAnswerList {
+func AnswerAtEachGateway(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupKind,
+	judges view.Judges) *RequestAnswerList {
 	out := AnswerAll(r, all, kinds, judges)
 	out.sameRequest = true
 	return out
@@ -148,7 +160,8 @@ func addRequestText(a *request.Answer, problems []model.Problem) []model.Problem
 }
 
 // EffectivePolicies lists the policies in force on the way of a request.
-func EffectivePolicies(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *effective.EffectivePolicyList {
+func EffectivePolicies(r *resolve.Resolution, a *request.Answer,
+	kinds []model.GroupKind) *effective.EffectivePolicyList {
 	w := Writer{Collector: collect.NewForRequests(r, kinds)}
 	list := &effective.EffectivePolicyList{Items: w.BuildResult(a).Effective}
 	if a.Rule == topology.None {
@@ -177,7 +190,8 @@ func (w *Writer) JudgeRequest(a *request.Answer) []Decision {
 	if a.Gateway == topology.None && a.Service.Name == "" {
 		return nil
 	}
-	_, verdicts := w.Judges.Evaluators.Judge(evaluate.Query{From: evaluate.UnknownPeer(), To: evaluate.UnknownPeer(), Answer: a}, w.Collector.Resolution, w.Collector.Query.Kinds)
+	_, verdicts := w.Judges.Evaluators.Judge(evaluate.Query{From: evaluate.UnknownPeer(), To: evaluate.UnknownPeer(),
+		Answer: a}, w.Collector.Resolution, w.Collector.Query.Kinds)
 	var out []Decision
 	for _, v := range verdicts {
 		gated := w.hasGates(v.Kind)
@@ -190,14 +204,16 @@ func (w *Writer) JudgeRequest(a *request.Answer) []Decision {
 			item.hasGates = gated
 			out = append(out, item)
 			if d.Outcome == request.NotEvaluated {
-				w.Collector.AddProblems(model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.FormatSentence()})
+				w.Collector.AddProblems(model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+					Message: v.Kind.Kind + ": " + item.FormatSentence()})
 			}
 		}
 	}
 	return out
 }
 
-// hasGates reports whether descriptors say what policies of a kind keep out: then gates tell more of a request than a judgement does.
+// hasGates reports whether descriptors say what policies of a kind keep out: then gates tell more
+// of a request than a judgement does.
 func (w *Writer) hasGates(gk model.GroupKind) bool {
 	k := w.Collector.Resolution.Kind(gk)
 	return k != nil && len(k.Protects.Rules) > 0
@@ -206,8 +222,10 @@ func (w *Writer) hasGates(gk model.GroupKind) bool {
 // BuildResult returns what becomes of a request in the shape of the contract.
 func (w *Writer) BuildResult(a *request.Answer) RequestResult {
 	r := w.Collector.Resolution
-	out := RequestResult{Request: NewRequestText(&a.Request), Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Filters: a.Filters,
-		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{}, a.Shadowed...), Backends: []RequestBackend{}, Effective: []view.EffectivePolicy{}, ownProblems: a.Problems}
+	out := RequestResult{Request: NewRequestText(&a.Request), Outcome: string(a.Outcome), Assumed: string(a.Assumed),
+		Status: a.Status, Filters: a.Filters,
+		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{},
+			a.Shadowed...), Backends: []RequestBackend{}, Effective: []view.EffectivePolicy{}, ownProblems: a.Problems}
 	if a.Gateway != topology.None {
 		out.Gateway = r.Node(a.Gateway).Ref.FullName()
 	}
@@ -293,14 +311,16 @@ func (w *Writer) findServiceNodes(a *request.Answer) []topology.NodeID {
 		return r.Graph.ExtraNodes(a.Service)
 	}
 	return slices.DeleteFunc(slices.Clone(r.Graph.ExtraNodes(r.Node(a.Rule).Ref)), func(id topology.NodeID) bool {
-		return !slices.ContainsFunc(r.Graph.AllParents(id), func(up topology.NodeID) bool { return r.Node(up).Ref == a.Service })
+		return !slices.ContainsFunc(r.Graph.AllParents(id),
+			func(up topology.NodeID) bool { return r.Node(up).Ref == a.Service })
 	})
 }
 
 // EntryNodes returns the nodes from the Gateway, or the Service in the mesh, to the rule, as far as
 // the request gets.
 func EntryNodes(a *request.Answer) []topology.NodeID {
-	return slices.DeleteFunc([]topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule}, func(id topology.NodeID) bool { return id == topology.None })
+	return slices.DeleteFunc([]topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule},
+		func(id topology.NodeID) bool { return id == topology.None })
 }
 
 // FindBackendNodes returns the nodes of the backends and of their ports.
@@ -310,7 +330,8 @@ func (w *Writer) FindBackendNodes(of []topology.BackendRef) []topology.NodeID {
 	for _, b := range of {
 		for _, ref := range []model.Ref{b.Ref.WithoutSection(), b.Ref} {
 			for _, id := range g.Lookup(ref) {
-				if role := g.Node(id).Role; (role == topology.Backend || role == topology.Port) && !slices.Contains(out, id) {
+				if role := g.Node(id).Role; (role == topology.Backend || role == topology.Port) &&
+					!slices.Contains(out, id) {
 					out = append(out, id)
 				}
 			}
@@ -325,12 +346,16 @@ func (w *Writer) findEffectiveAt(id topology.NodeID, through ...topology.NodeID)
 	var out []view.EffectivePolicy
 	w.Collector.EachStackAt(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
 		ways = slices.DeleteFunc(slices.Clone(ways), func(way resolve.Path) bool {
-			return slices.ContainsFunc(through, func(t topology.NodeID) bool { return t != topology.None && !slices.Contains(way, t) })
+			return slices.ContainsFunc(through, func(t topology.NodeID) bool {
+				return t != topology.None &&
+					!slices.Contains(way, t)
+			})
 		})
 		if len(ways) == 0 {
 			return
 		}
-		if item := w.Collector.BuildItemWithProblems(k, id, s, w.Collector.ConvertTargetPaths(k, id, s, ways)); len(item.Rules) > 0 {
+		if item := w.Collector.BuildItemWithProblems(k, id, s, w.Collector.ConvertTargetPaths(k, id, s,
+			ways)); len(item.Rules) > 0 {
 			out = append(out, item)
 		}
 	})
@@ -341,7 +366,8 @@ func (w *Writer) findEffectiveAt(id topology.NodeID, through ...topology.NodeID)
 // PossibleNodes lists the nodes that a request passes; where it is not known which rule
 // takes it, those that it may pass by each rule that may. listener is the one asked about; "": the
 // one that the request leads to. The problems are the warnings about the request.
-func PossibleNodes(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string) (nodes []topology.NodeID, told []model.Problem, err error) {
+func PossibleNodes(r *resolve.Resolution, m *request.Matcher, a *request.Answer,
+	listener string) (nodes []topology.NodeID, told []model.Problem, err error) {
 	nodes = Nodes(r, a)
 	if a.Request.From == "" && a.Gateway != topology.None {
 		taken, err := m.FindRule(a.Request, request.Destination{Gateway: a.Gateway, Listener: listener})
@@ -354,7 +380,8 @@ func PossibleNodes(r *resolve.Resolution, m *request.Matcher, a *request.Answer,
 			}
 		}
 	}
-	return nodes, slices.DeleteFunc(slices.Clone(a.Problems), func(p model.Problem) bool { return p.Severity == model.Info }), nil
+	return nodes, slices.DeleteFunc(slices.Clone(a.Problems),
+		func(p model.Problem) bool { return p.Severity == model.Info }), nil
 }
 
 // Nodes lists the nodes that a request passes, the ports of its backends included.
@@ -371,7 +398,8 @@ func NodesOnPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	if a.Gateway != topology.None {
 		out = append(slices.Clone(up(a.Gateway)), a.Gateway)
 		if a.Listener != topology.None { // a ListenerSet between the two
-			out = append(out, slices.DeleteFunc(slices.Clone(up(a.Listener)), func(id topology.NodeID) bool { return id == a.Gateway })...)
+			out = append(out, slices.DeleteFunc(slices.Clone(up(a.Listener)),
+				func(id topology.NodeID) bool { return id == a.Gateway })...)
 		}
 	}
 	if a.Listener != topology.None {
@@ -382,7 +410,8 @@ func NodesOnPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 
 // FilterNames are the route that takes the request, if one does.
 func (a *RequestAnswer) FilterNames() []string {
-	return view.UniqueObjectNames([]RequestResult{a.RequestResult}, func(r *RequestResult) *model.Ref { return r.Route })
+	return view.UniqueObjectNames([]RequestResult{a.RequestResult},
+		func(r *RequestResult) *model.Ref { return r.Route })
 }
 
 // FilterNames are the routes that take the requests, each once.

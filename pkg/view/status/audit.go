@@ -14,9 +14,11 @@ type ReportedCondition struct {
 	ObservedGeneration int64  `json:"observedGeneration,omitempty"` // the generation of the object that it is about
 }
 
-// ReportedStatus is the conditions that one controller reports towards one ancestor; without an ancestor they are the object's own.
+// ReportedStatus is the conditions that one controller reports towards one ancestor; without an
+// ancestor they are the object's own.
 type ReportedStatus struct {
-	AncestorRef    *AncestorRef        `json:"ancestorRef"`              // the ancestor or parent; null: conditions of the object itself
+	// the ancestor or parent; null: conditions of the object itself
+	AncestorRef    *AncestorRef        `json:"ancestorRef"`
 	ControllerName string              `json:"controllerName,omitempty"` // who wrote the entry
 	Conditions     []ReportedCondition `json:"conditions"`               // in the order of the object
 }
@@ -31,14 +33,18 @@ type StatusReason struct {
 
 // Difference is one thing in which a reported status is not the predicted one.
 type Difference struct {
-	Kind           string        `json:"kind"`                     // Missing, Unexpected, Stale, Different, DanglingTarget, Overridden, Truncated; of remarks also ReasonDifferent, Unpredictable
-	AncestorRef    *AncestorRef  `json:"ancestorRef,omitempty"`    // of the entry; absent if it is about conditions of the object itself
-	ControllerName string        `json:"controllerName,omitempty"` // of the entry
-	Target         *model.Ref    `json:"target,omitempty"`         // of a DanglingTarget: what is not there
-	Type           string        `json:"type,omitempty"`           // of the condition; absent if it is about the whole entry
-	Predicted      *StatusReason `json:"predicted,omitempty"`      // what should be reported; absent if nothing should
-	Reported       *StatusReason `json:"reported,omitempty"`       // what is reported; absent if nothing is
-	Message        string        `json:"message"`                  // one sentence: what it is, and what to look at
+	// Missing, Unexpected, Stale, Different, DanglingTarget, Overridden, Truncated; of remarks also
+	// ReasonDifferent, Unpredictable
+	Kind string `json:"kind"`
+	// of the entry; absent if it is about conditions of the object itself
+	AncestorRef    *AncestorRef `json:"ancestorRef,omitempty"`
+	ControllerName string       `json:"controllerName,omitempty"` // of the entry
+	Target         *model.Ref   `json:"target,omitempty"`         // of a DanglingTarget: what is not there
+	// of the condition; absent if it is about the whole entry
+	Type      string        `json:"type,omitempty"`
+	Predicted *StatusReason `json:"predicted,omitempty"` // what should be reported; absent if nothing should
+	Reported  *StatusReason `json:"reported,omitempty"`  // what is reported; absent if nothing is
+	Message   string        `json:"message"`             // one sentence: what it is, and what to look at
 }
 
 // AuditSummary counts the objects of an audit by verdict.
@@ -53,11 +59,14 @@ type AuditSummary struct {
 // the result in the item.
 func (s *ObjectStatus) compareWithReported(a *status.Auditor, p status.Prediction) {
 	found := a.Audit(p)
-	s.Verdict, s.Differences, s.Remarks = string(found.Result), convertDifferences(found.Differences), convertDifferences(found.Notes)
+	s.Verdict, s.Differences, s.Remarks = string(found.Result), convertDifferences(found.Differences),
+		convertDifferences(found.Notes)
 	for _, r := range found.Reports {
-		out := ReportedStatus{ControllerName: r.Controller, AncestorRef: newAncestorRef(r.Ref, r.Port), Conditions: []ReportedCondition{}}
+		out := ReportedStatus{ControllerName: r.Controller, AncestorRef: newAncestorRef(r.Ref, r.Port),
+			Conditions: []ReportedCondition{}}
 		for _, c := range r.Conditions {
-			out.Conditions = append(out.Conditions, ReportedCondition{c.Type, c.Status, c.Reason, c.Message, c.ObservedGeneration})
+			out.Conditions = append(out.Conditions, ReportedCondition{c.Type, c.Status, c.Reason, c.Message,
+				c.ObservedGeneration})
 		}
 		s.Reported = append(s.Reported, out)
 	}
@@ -66,12 +75,14 @@ func (s *ObjectStatus) compareWithReported(a *status.Auditor, p status.Predictio
 func convertDifferences(list []status.Difference) []Difference {
 	out := []Difference{}
 	for _, d := range list {
-		v := Difference{Kind: string(d.Kind), AncestorRef: newAncestorRef(d.Ref, d.Port), ControllerName: d.Controller, Target: d.Target, Type: d.Type, Message: d.Message}
+		v := Difference{Kind: string(d.Kind), AncestorRef: newAncestorRef(d.Ref, d.Port), ControllerName: d.Controller,
+			Target: d.Target, Type: d.Type, Message: d.Message}
 		if d.Predicted != nil {
 			v.Predicted = &StatusReason{Status: d.Predicted.Status, Reason: d.Predicted.Reason}
 		}
 		if d.Reported != nil {
-			v.Reported = &StatusReason{d.Reported.Status, d.Reported.Reason, d.Reported.Message, d.Reported.ObservedGeneration}
+			v.Reported = &StatusReason{d.Reported.Status, d.Reported.Reason, d.Reported.Message,
+				d.Reported.ObservedGeneration}
 		}
 		out = append(out, v)
 	}

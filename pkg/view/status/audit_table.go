@@ -9,10 +9,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// auditTable shows what is not reported as predicted; wide also what was left out of the comparison, and who agrees.
+// auditTable shows what is not reported as predicted; wide also what was left out of the
+// comparison, and who agrees.
 func (l *StatusList) auditTable(o view.TableOptions) view.Table {
-	b := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 5, MinWidth: 20}, {Name: "TOWARDS", Rank: 7, MinWidth: 12, KeepEnd: true}, {Name: "CONDITION", Rank: 6, MinWidth: 12, Shorten: view.ShortName}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
-		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9, MinWidth: 24, Wrap: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 5, MinWidth: 20}, {Name: "TOWARDS", Rank: 7,
+		MinWidth: 12, KeepEnd: true}, {Name: "CONDITION", Rank: 6, MinWidth: 12, Shorten: view.ShortName},
+		{Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
+		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9,
+			MinWidth: 24, Wrap: true}}}
 	for i := range l.Items {
 		b.Rows = append(b.Rows, l.Items[i].auditRows(o)...)
 	}
@@ -83,7 +87,9 @@ func (s *ObjectStatus) auditRow(d *Difference, tone view.Tone) []view.Cell {
 	if d.Type != "" {
 		condition = d.Type
 	}
-	return []view.Cell{{Text: view.TargetName(s.Object)}, {Text: towards}, {Text: condition}, {Text: d.Kind, Tone: tone}, {Text: d.Predicted.formatReason()}, {Text: d.Reported.formatReason(), Tone: tone}, {Text: d.Message}}
+	return []view.Cell{{Text: view.TargetName(s.Object)}, {Text: towards}, {Text: condition},
+		{Text: d.Kind, Tone: tone}, {Text: d.Predicted.formatReason()}, {Text: d.Reported.formatReason(),
+			Tone: tone}, {Text: d.Message}}
 }
 
 // formatReason is one side of a difference in a cell.

@@ -15,13 +15,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// AncestorRef names what conditions are about: for a route its parentRef with the defaults filled in.
+// AncestorRef names what conditions are about: for a route its parentRef with the defaults filled
+// in.
 type AncestorRef struct {
 	model.Ref
 	Port int32 `json:"port,omitempty"` // of the parentRef, where it names one
 }
 
-// Condition is a predicted condition. Status is True, False, or Unknown where the input does not tell.
+// Condition is a predicted condition. Status is True, False, or Unknown where the input does not
+// tell.
 type Condition struct {
 	Type    string `json:"type"`    // as in the Gateway API, or a word of the implementation
 	Status  string `json:"status"`  // True, False, Unknown, or a word that the implementation writes
@@ -29,20 +31,24 @@ type Condition struct {
 	Message string `json:"message"` // one sentence
 }
 
-// AncestorStatus is the conditions towards one ancestor; without an ancestor they are the object's own.
+// AncestorStatus is the conditions towards one ancestor; without an ancestor they are the object's
+// own.
 type AncestorStatus struct {
-	AncestorRef    *AncestorRef `json:"ancestorRef"`              // the ancestor or parent; null: conditions of the object itself
+	// the ancestor or parent; null: conditions of the object itself
+	AncestorRef    *AncestorRef `json:"ancestorRef"`
 	ControllerName string       `json:"controllerName,omitempty"` // who writes the entry
 	Conditions     []Condition  `json:"conditions"`               // in the order in which they are written
 }
 
-// PolicyForce is where a policy is in force, of the route rules or other targets that it stands above, whatever its controller reports.
+// PolicyForce is where a policy is in force, of the route rules or other targets that it stands
+// above, whatever its controller reports.
 type PolicyForce struct {
-	State   string `json:"state"`          // Everywhere, Partly, Nowhere, Unknown
-	Targets int    `json:"targets"`        // on whose way it stands, each once
-	Wholly  int    `json:"wholly"`         // those where everything that it sets is in force
-	Partly  int    `json:"partly"`         // those where some of it is
-	Level   string `json:"level,omitzero"` // what the targets are, as rule, listener, dataplane; absent where they differ
+	State   string `json:"state"`   // Everywhere, Partly, Nowhere, Unknown
+	Targets int    `json:"targets"` // on whose way it stands, each once
+	Wholly  int    `json:"wholly"`  // those where everything that it sets is in force
+	Partly  int    `json:"partly"`  // those where some of it is
+	// what the targets are, as rule, listener, dataplane; absent where they differ
+	Level string `json:"level,omitzero"`
 }
 
 // ObjectStatus is the predicted status of one object.
@@ -51,18 +57,21 @@ type ObjectStatus struct {
 	Ancestors      []AncestorStatus `json:"ancestors"`                // an entry for each ancestor and controller
 	Affected       []model.Ref      `json:"affected"`                 // of a policy: the objects that it really changes
 	AttachedRoutes *int             `json:"attachedRoutes,omitempty"` // of a listener: how many routes are attached
-	SupportedKinds []string         `json:"supportedKinds,omitzero"`  // of a listener: the kinds of routes that it takes
+	// of a listener: the kinds of routes that it takes
+	SupportedKinds []string `json:"supportedKinds,omitzero"`
 	// AttachedListenerSets is of a Gateway: how many ListenerSets it takes that are accepted.
 	AttachedListenerSets *int `json:"attachedListenerSets,omitempty"`
 
-	Targets []model.Ref  `json:"targets,omitempty"` // of a policy: what its references name, and what its selectors select
+	// of a policy: what its references name, and what its selectors select
+	Targets []model.Ref  `json:"targets,omitempty"`
 	InForce *PolicyForce `json:"inForce,omitempty"` // of a policy: where it is in force
 
 	Status any `json:"status,omitempty"` // of a policy: what its kind reports below status in place of conditions
 
 	Note string `json:"note,omitempty"` // the gist of a status without conditions, or why there is none
 
-	// Of an audit only: what the object reports, in what that is not as predicted, and what was not counted or not compared.
+	// Of an audit only: what the object reports, in what that is not as predicted, and what was not
+	// counted or not compared.
 	Verdict     string           `json:"verdict,omitempty"`    // Agrees, Differs, NotCompared
 	Reported    []ReportedStatus `json:"reported,omitempty"`   // of an audit: what the object says
 	Differences []Difference     `json:"differences,omitzero"` // of an audit: what is not as predicted
@@ -75,7 +84,8 @@ type ObjectStatus struct {
 // StatusList answers `status`.
 type StatusList struct {
 	view.Envelope
-	Items   []ObjectStatus `json:"items"`             // policies first, sorted by object; those that were named, in their order
+	// policies first, sorted by object; those that were named, in their order
+	Items   []ObjectStatus `json:"items"`
 	Summary *AuditSummary  `json:"summary,omitempty"` // of an audit
 }
 
@@ -125,7 +135,8 @@ func collectFoldProblems(k *resolve.Kind, q Query) []model.Problem {
 	return out
 }
 
-// Predict predicts conditions: of policies, and if asked for of the objects around them with the marks that policies leave there.
+// Predict predicts conditions: of policies, and if asked for of the objects around them with the
+// marks that policies leave there.
 func Predict(r *resolve.Resolution, q Query, funcs status.Functions) *StatusList {
 	list := &StatusList{Items: []ObjectStatus{}}
 	var kinds []*resolve.Kind
@@ -177,7 +188,8 @@ func Predict(r *resolve.Resolution, q Query, funcs status.Functions) *StatusList
 		list.Items = append(list.Items, item)
 	}
 	slices.SortStableFunc(list.Items, func(a, b ObjectStatus) int {
-		return cmp.Or(-view.CompareBools(a.isPolicy, b.isPolicy), cmp.Compare(q.positionOf(a.Object), q.positionOf(b.Object)), a.Object.Compare(b.Object))
+		return cmp.Or(-view.CompareBools(a.isPolicy, b.isPolicy), cmp.Compare(q.positionOf(a.Object),
+			q.positionOf(b.Object)), a.Object.Compare(b.Object))
 	})
 	if q.Audit {
 		list.countVerdicts()
@@ -210,10 +222,12 @@ func referencesByPolicy(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
 }
 
 func buildObjectStatus(p status.Prediction) ObjectStatus {
-	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
+	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{},
+		AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
 		AttachedListenerSets: p.AttachedListenerSets, refused: p.Refused}
 	if f := p.InForce; f != nil {
-		out.InForce = &PolicyForce{State: string(f.State), Targets: f.Targets, Wholly: f.Wholly, Partly: f.Partly, Level: string(f.Role)}
+		out.InForce = &PolicyForce{State: string(f.State), Targets: f.Targets, Wholly: f.Wholly, Partly: f.Partly,
+			Level: string(f.Role)}
 	}
 	out.Status, out.Note = p.Custom.Fields, p.Custom.Note
 	if p.NoConditions {
@@ -224,7 +238,8 @@ func buildObjectStatus(p status.Prediction) ObjectStatus {
 	}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {
-		s := AncestorStatus{AncestorRef: newAncestorRef(a.Ref, a.Port), ControllerName: a.Controller, Conditions: []Condition{}}
+		s := AncestorStatus{AncestorRef: newAncestorRef(a.Ref, a.Port), ControllerName: a.Controller,
+			Conditions: []Condition{}}
 		for _, c := range a.Conditions {
 			s.Conditions = append(s.Conditions, Condition(c))
 		}

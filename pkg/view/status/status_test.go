@@ -32,14 +32,19 @@ func TestStatusQuery(t *testing.T) {
 		query Query
 		want  string
 	}{
-		"everything":               {Query{Objects: true}, "gloss/app/g paint/app/c paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web httproute/app/shop"},
-		"policies":                 {Query{}, "gloss/app/g paint/app/c paint/infra/a paint/infra/b"},
-		"one namespace":            {Query{InNamespace: infra}, "paint/infra/a paint/infra/b"},
-		"one namespace's objects":  {Query{InNamespace: infra, Objects: true}, "paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
-		"one kind":                 {Query{Kinds: paint}, "paint/app/c paint/infra/a paint/infra/b"},
-		"one policy":               {Query{Policies: []*policy.Policy{policyNamed("b")}}, "paint/infra/b"},
-		"several policies":         {Query{Policies: []*policy.Policy{policyNamed("g"), policyNamed("b"), policyNamed("a")}}, "gloss/app/g paint/infra/b paint/infra/a"},
-		"several, and objects":     {Query{Policies: []*policy.Policy{policyNamed("b"), policyNamed("a")}, InNamespace: infra, Objects: true}, "paint/infra/b paint/infra/a gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
+		"everything": {Query{Objects: true},
+			"gloss/app/g paint/app/c paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web httproute/app/shop"},
+		"policies":      {Query{}, "gloss/app/g paint/app/c paint/infra/a paint/infra/b"},
+		"one namespace": {Query{InNamespace: infra}, "paint/infra/a paint/infra/b"},
+		"one namespace's objects": {Query{InNamespace: infra, Objects: true},
+			"paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
+		"one kind":   {Query{Kinds: paint}, "paint/app/c paint/infra/a paint/infra/b"},
+		"one policy": {Query{Policies: []*policy.Policy{policyNamed("b")}}, "paint/infra/b"},
+		"several policies": {Query{Policies: []*policy.Policy{policyNamed("g"), policyNamed("b"),
+			policyNamed("a")}}, "gloss/app/g paint/infra/b paint/infra/a"},
+		"several, and objects": {Query{Policies: []*policy.Policy{policyNamed("b"), policyNamed("a")},
+			InNamespace: infra, Objects: true},
+			"paint/infra/b paint/infra/a gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
 		"one policy of other kind": {Query{Policies: []*policy.Policy{policyNamed("g")}, Kinds: paint}, ""},
 		"no namespace":             {Query{InNamespace: func(string) bool { return false }, Objects: true}, ""},
 	} {
@@ -70,7 +75,8 @@ func TestStatusProblems(t *testing.T) {
 	}
 }
 
-// An answer about one policy is about that policy: what is wrong elsewhere is left out, errors aside.
+// An answer about one policy is about that policy: what is wrong elsewhere is left out, errors
+// aside.
 func TestStatusProblemsOfOnePolicy(t *testing.T) {
 	r := viewtest.PaintedResolution(t)
 	for _, k := range r.Kinds {
@@ -85,7 +91,8 @@ func TestStatusProblemsOfOnePolicy(t *testing.T) {
 	}
 }
 
-// The shape is the public contract: an ancestor is there and null for an object's own conditions, lists are never null.
+// The shape is the public contract: an ancestor is there and null for an object's own conditions,
+// lists are never null.
 func TestStatusJSON(t *testing.T) {
 	l := Predict(viewtest.PaintedResolution(t), Query{Objects: true}, status.Functions{})
 	byName := map[string]string{}

@@ -11,15 +11,20 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Table shows every policy with its target, whether it is accepted and whether it is in force; then the other objects with every
-// condition that is not as it should be.
+// Table shows every policy with its target, whether it is accepted and whether it is in force; then
+// the other objects with every condition that is not as it should be.
 func (l *StatusList) Table(o view.TableOptions) view.Table {
 	if l.Summary != nil {
 		return l.auditTable(o)
 	}
-	policies := view.Block{Columns: []view.Column{{Name: "POLICY", Rank: 5, MinWidth: 26}, {Name: "TARGET", Rank: 6, MinWidth: 16, KeepEnd: true}, {Name: "ACCEPTED", Rank: 2, MinWidth: 10}, {Name: "IN FORCE", Rank: 3, MinWidth: 10},
+	policies := view.Block{Columns: []view.Column{{Name: "POLICY", Rank: 5, MinWidth: 26}, {Name: "TARGET", Rank: 6,
+		MinWidth: 16, KeepEnd: true}, {Name: "ACCEPTED", Rank: 2, MinWidth: 10}, {Name: "IN FORCE", Rank: 3,
+		MinWidth: 10},
 		{Name: "NOTE", Rank: 9, MinWidth: 30, Wrap: true}}}
-	objects := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 6, MinWidth: 22}, {Name: "PARENT", Rank: 8, MinWidth: 14, KeepEnd: true, Shorten: view.WithoutKind}, {Name: "CONDITION", Rank: 7, MinWidth: 14, Shorten: view.ShortName}, {Name: "STATUS"}, {Name: "REASON", Rank: 9, MinWidth: 12}, {Name: "MESSAGE", Wide: true}}}
+	objects := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 6, MinWidth: 22}, {Name: "PARENT", Rank: 8,
+		MinWidth: 14, KeepEnd: true, Shorten: view.WithoutKind}, {Name: "CONDITION", Rank: 7, MinWidth: 14,
+		Shorten: view.ShortName}, {Name: "STATUS"}, {Name: "REASON", Rank: 9, MinWidth: 12},
+		{Name: "MESSAGE", Wide: true}}}
 	for i := range l.Items {
 		item := &l.Items[i]
 		if item.isPolicy {
@@ -53,10 +58,12 @@ func (l *StatusList) FilterNames() []string {
 	return view.UniqueObjectNames(l.Items, func(i *ObjectStatus) *model.Ref { return &i.Object })
 }
 
-// policyRows is a policy as one line, or one for every different verdict that its ancestors come to.
+// policyRows is a policy as one line, or one for every different verdict that its ancestors come
+// to.
 func (s *ObjectStatus) policyRows(o view.TableOptions) [][]view.Cell {
 	arg, namespace := view.CommandArgument(s.Object)
-	blank := []view.Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: s.targetText(o)}, {Text: "-"}, s.InForce.formatCell(), {Text: ""}}
+	blank := []view.Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: s.targetText(o)},
+		{Text: "-"}, s.InForce.formatCell(), {Text: ""}}
 	switch {
 	case s.refused:
 		blank[2] = view.Cell{Text: "refused", Tone: view.Bad}
@@ -122,7 +129,8 @@ func (f *PolicyForce) formatCell() view.Cell {
 		return view.Cell{Text: "yes" + count(f.Targets), Tone: view.Good}
 	case "Partly":
 		if reached := f.Wholly + f.Partly; reached < f.Targets {
-			return view.Cell{Text: fmt.Sprintf("partly (%d of %s)", reached, view.FormatCount(f.Targets, f.targetNoun())), Tone: view.Partly}
+			return view.Cell{Text: fmt.Sprintf("partly (%d of %s)", reached, view.FormatCount(f.Targets,
+				f.targetNoun())), Tone: view.Partly}
 		}
 		return view.Cell{Text: "partly" + count(f.Targets), Tone: view.Partly}
 	case "Unknown":
@@ -220,7 +228,8 @@ func isNoteworthy(conditionType string) bool {
 // conditionTone is how good a condition is. What is not known is neither good nor bad.
 func conditionTone(c Condition) view.Tone {
 	switch {
-	case c.Type != string(gatewayv1.PolicyConditionAccepted) && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), isNoteworthy(c.Type) && c.Status == "True":
+	case c.Type != string(gatewayv1.PolicyConditionAccepted) && (strings.Contains(c.Message, "partially") ||
+		strings.HasPrefix(c.Reason, "Partially")), isNoteworthy(c.Type) && c.Status == "True":
 		return view.Partly
 	case c.Status == "True":
 		return view.Good
@@ -243,7 +252,8 @@ func (s *ObjectStatus) objectRows() [][]view.Cell {
 		}
 		for _, c := range a.Conditions {
 			tone := conditionTone(c)
-			rows = append(rows, []view.Cell{{Text: view.TargetName(s.Object)}, {Text: parent}, {Text: c.Type}, {Text: c.Status, Tone: tone}, {Text: c.Reason, Tone: tone}, {Text: c.Message}})
+			rows = append(rows, []view.Cell{{Text: view.TargetName(s.Object)}, {Text: parent}, {Text: c.Type},
+				{Text: c.Status, Tone: tone}, {Text: c.Reason, Tone: tone}, {Text: c.Message}})
 		}
 	}
 	return slices.Clip(rows)

@@ -16,7 +16,8 @@ func statuses(items ...ObjectStatus) *StatusList {
 
 // predicted is a policy of namespace infra with its own conditions.
 func predicted(name string, target model.Ref, conditions ...Condition) ObjectStatus {
-	item := ObjectStatus{Object: *viewtest.AuthPolicy("infra", name), Targets: []model.Ref{target}, isPolicy: true, refused: conditions == nil}
+	item := ObjectStatus{Object: *viewtest.AuthPolicy("infra", name), Targets: []model.Ref{target}, isPolicy: true,
+		refused: conditions == nil}
 	item.InForce = &PolicyForce{State: "Nowhere", Targets: 3, Level: "rule"}
 	for _, c := range conditions {
 		switch c {
@@ -36,7 +37,8 @@ func predicted(name string, target model.Ref, conditions ...Condition) ObjectSta
 
 // attached is a route with conditions towards a parent.
 func attached(name string, parent AncestorRef, conditions ...Condition) ObjectStatus {
-	return ObjectStatus{Object: viewtest.HTTPRoute(name, ""), Ancestors: []AncestorStatus{{AncestorRef: &parent, ControllerName: "example.com/controller", Conditions: conditions}}}
+	return ObjectStatus{Object: viewtest.HTTPRoute(name, ""), Ancestors: []AncestorStatus{{AncestorRef: &parent,
+		ControllerName: "example.com/controller", Conditions: conditions}}}
 }
 
 var (
@@ -75,9 +77,12 @@ func TestStatusOfPolicies(t *testing.T) {
 }
 
 func TestStatusTones(t *testing.T) {
-	rows := statuses(predicted("a", viewtest.Gateway(""), fine, everywhere), predicted("b", viewtest.Gateway(""), fine, somewhere), predicted("c", viewtest.Gateway(""), fine, theirWords),
-		predicted("d", viewtest.Gateway(""), fine, nowhere), predicted("e", viewtest.Gateway(""), notFound), predicted("f", viewtest.Gateway(""))).Table(view.TableOptions{}).Blocks[0].Rows
-	for i, want := range [][2]view.Tone{{view.Good, view.Good}, {view.Good, view.Partly}, {view.Good, view.Partly}, {view.Good, view.Bad}, {view.Bad, view.Bad}, {view.Bad, view.Bad}} {
+	rows := statuses(predicted("a", viewtest.Gateway(""), fine, everywhere), predicted("b", viewtest.Gateway(""), fine,
+		somewhere), predicted("c", viewtest.Gateway(""), fine, theirWords),
+		predicted("d", viewtest.Gateway(""), fine, nowhere), predicted("e", viewtest.Gateway(""),
+			notFound), predicted("f", viewtest.Gateway(""))).Table(view.TableOptions{}).Blocks[0].Rows
+	for i, want := range [][2]view.Tone{{view.Good, view.Good}, {view.Good, view.Partly}, {view.Good, view.Partly},
+		{view.Good, view.Bad}, {view.Bad, view.Bad}, {view.Bad, view.Bad}} {
 		if got := [2]view.Tone{rows[i][2].Tone, rows[i][3].Tone}; got != want {
 			t.Errorf("%s: tones %v, want %v", rows[i][0].Text, got, want)
 		}
@@ -86,8 +91,10 @@ func TestStatusTones(t *testing.T) {
 
 // What is not known is neither good nor bad.
 func TestStatusTonesOfObjects(t *testing.T) {
-	rows := statuses(attached("cart", AncestorRef{Ref: viewtest.Gateway("")}, Condition{"Accepted", "Unknown", "NoMatchingParent", ""},
-		Condition{"example.com/ColorPolicyAffected", "True", "PartiallyAffected", ""}, Condition{"ResolvedRefs", "False", "BackendNotFound", ""})).Table(view.TableOptions{}).Blocks[0].Rows
+	rows := statuses(attached("cart", AncestorRef{Ref: viewtest.Gateway("")}, Condition{"Accepted", "Unknown",
+		"NoMatchingParent", ""},
+		Condition{"example.com/ColorPolicyAffected", "True", "PartiallyAffected", ""}, Condition{"ResolvedRefs",
+			"False", "BackendNotFound", ""})).Table(view.TableOptions{}).Blocks[0].Rows
 	for i, want := range []view.Tone{view.Plain, view.Partly, view.Bad} {
 		if got := [2]view.Tone{rows[i][3].Tone, rows[i][4].Tone}; got != [2]view.Tone{want, want} {
 			t.Errorf("%s: tones %v, want %v", rows[i][2].Text, got, want)
@@ -97,14 +104,17 @@ func TestStatusTonesOfObjects(t *testing.T) {
 
 // With -o wide the message is shown also where all is well.
 func TestStatusWide(t *testing.T) {
-	viewtest.Same(t, viewtest.TableText(statuses(predicted("gw-auth", viewtest.Gateway(""), fine, everywhere)).Table(view.TableOptions{Wide: true})),
+	viewtest.Same(t, viewtest.TableText(statuses(predicted("gw-auth", viewtest.Gateway(""), fine,
+		everywhere)).Table(view.TableOptions{Wide: true})),
 		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | the policy has been accepted; Programmed: in force on all paths")
 }
 
 func TestStatusOfSeveralTargets(t *testing.T) {
 	item := predicted("many", viewtest.Gateway(""), fine, everywhere)
-	item.Targets = append(item.Targets, viewtest.HTTPRoute("baker", ""), model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "shop"})
-	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})), "authpolicy/many -n infra | gateway/external, httproute/baker -n bakery, gatewayclass/shop | True | yes (1 rule) | ")
+	item.Targets = append(item.Targets, viewtest.HTTPRoute("baker", ""), model.Ref{Group: "gateway.networking.k8s.io",
+		Kind: "GatewayClass", Name: "shop"})
+	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
+		"authpolicy/many -n infra | gateway/external, httproute/baker -n bakery, gatewayclass/shop | True | yes (1 rule) | ")
 }
 
 // Other objects stand below the policies, a line for each condition and parent.
@@ -112,8 +122,11 @@ func TestStatusOfObjects(t *testing.T) {
 	parent := AncestorRef{Ref: viewtest.Gateway("http"), Port: 8080}
 	routeAccepted := Condition{"Accepted", "False", "NotAllowedByListeners", "no namespace fits"}
 	resolvedRefs := Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
-	own := ObjectStatus{Object: viewtest.Gateway("https"), Ancestors: []AncestorStatus{{Conditions: []Condition{{"Accepted", "True", "Accepted", "the listener is accepted"}}}}}
-	l := statuses(predicted("gw-auth", viewtest.Gateway(""), fine, everywhere), attached("baker", parent, routeAccepted, resolvedRefs), own, attached("cart", AncestorRef{Ref: viewtest.Gateway("")}, resolvedRefs))
+	own := ObjectStatus{Object: viewtest.Gateway("https"),
+		Ancestors: []AncestorStatus{{Conditions: []Condition{{"Accepted", "True", "Accepted",
+			"the listener is accepted"}}}}}
+	l := statuses(predicted("gw-auth", viewtest.Gateway(""), fine, everywhere), attached("baker", parent,
+		routeAccepted, resolvedRefs), own, attached("cart", AncestorRef{Ref: viewtest.Gateway("")}, resolvedRefs))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
 		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | ",
 		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | Accepted | False | NotAllowedByListeners",
@@ -124,11 +137,13 @@ func TestStatusOfObjects(t *testing.T) {
 	if rows[0][3].Tone != view.Bad || rows[1][3].Tone != view.Good || rows[0][5].Text != "no namespace fits" {
 		t.Errorf("%+v", rows)
 	}
-	viewtest.Same(t, viewtest.TableText(statuses(own).Table(view.TableOptions{})), "Gateway infra/external https | - | Accepted | True | Accepted")
+	viewtest.Same(t, viewtest.TableText(statuses(own).Table(view.TableOptions{})),
+		"Gateway infra/external https | - | Accepted | True | Accepted")
 }
 
 func TestStatusLimit(t *testing.T) {
-	l := statuses(predicted("a", viewtest.Gateway(""), fine, everywhere), predicted("b", viewtest.Gateway(""), fine, everywhere), predicted("c", viewtest.Gateway(""), fine, everywhere),
+	l := statuses(predicted("a", viewtest.Gateway(""), fine, everywhere), predicted("b", viewtest.Gateway(""), fine,
+		everywhere), predicted("c", viewtest.Gateway(""), fine, everywhere),
 		attached("baker", AncestorRef{Ref: viewtest.Gateway("")}, fine, everywhere))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Limit: 1})),
 		"authpolicy/a -n infra | gateway/external | True | yes (1 rule) | ",
@@ -147,19 +162,25 @@ func TestStatusOfNothing(t *testing.T) {
 // An object with items for its sections is named once.
 func TestStatusNames(t *testing.T) {
 	own := []AncestorStatus{{Conditions: []Condition{fine}}}
-	l := statuses(predicted("gw-auth", viewtest.Gateway(""), fine), ObjectStatus{Object: viewtest.Gateway(""), Ancestors: own}, ObjectStatus{Object: viewtest.Gateway("http"), Ancestors: own})
+	l := statuses(predicted("gw-auth", viewtest.Gateway(""), fine), ObjectStatus{Object: viewtest.Gateway(""),
+		Ancestors: own}, ObjectStatus{Object: viewtest.Gateway("http"), Ancestors: own})
 	got := l.FilterNames()
-	if len(got) != 2 || got[0] != "authpolicy.example.com/gw-auth" || got[1] != "gateway.gateway.networking.k8s.io/external" {
+	if len(got) != 2 || got[0] != "authpolicy.example.com/gw-auth" ||
+		got[1] != "gateway.gateway.networking.k8s.io/external" {
 		t.Errorf("names %q", got)
 	}
 }
 
-// Of many targets the first are named, and with -o wide all; a policy of which nothing is known has no cell.
+// Of many targets the first are named, and with -o wide all; a policy of which nothing is known has
+// no cell.
 func TestStatusOfManyTargets(t *testing.T) {
 	item := predicted("many", viewtest.Gateway(""), fine)
-	item.Targets = append(item.Targets, viewtest.HTTPRoute("a", ""), viewtest.HTTPRoute("b", ""), viewtest.HTTPRoute("c", ""), viewtest.HTTPRoute("d", ""))
+	item.Targets = append(item.Targets, viewtest.HTTPRoute("a", ""), viewtest.HTTPRoute("b", ""),
+		viewtest.HTTPRoute("c", ""), viewtest.HTTPRoute("d", ""))
 	item.InForce = &PolicyForce{State: "Unknown"}
-	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})), "authpolicy/many -n infra | gateway/external, httproute/a -n bakery, httproute/b -n bakery and 2 more | True | unknown | ")
+	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
+		"authpolicy/many -n infra | gateway/external, httproute/a -n bakery, httproute/b -n bakery and 2 more | True | unknown | ")
 	item.Targets, item.InForce = nil, nil
-	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})), "authpolicy/many -n infra | - | True | - | ")
+	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
+		"authpolicy/many -n infra | - | True | - | ")
 }

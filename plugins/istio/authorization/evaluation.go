@@ -91,7 +91,8 @@ func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
 		pass("DENY", deny, "no rule matches")
 	}
 	if allow.count > 0 && len(allow.certain) == 0 {
-		unknown("ALLOW", allow.possible, "whether a rule allows it depends on "+strings.Join(allow.openAttributes, ", "))
+		unknown("ALLOW", allow.possible, "whether a rule allows it depends on "+
+			strings.Join(allow.openAttributes, ", "))
 	}
 	switch {
 	case d.Outcome != request.Allowed:
@@ -114,7 +115,8 @@ func (j *ruleEvaluator) matchRules(action string) matchedRules {
 		j.openAttributes = nil
 		matches := j.matchRule(merge.Unpack(rule.Value))
 		p := j.outcome.Layers[rule.From[0].Layer].Policy
-		decider := evaluate.Decider{Policy: p.Ref(), Origin: p.Object.OriginOf("spec", "rules", ruleIndex(rule.Name)), Rule: rule.Name, Action: action}
+		decider := evaluate.Decider{Policy: p.Ref(), Origin: p.Object.OriginOf("spec", "rules", ruleIndex(rule.Name)),
+			Rule: rule.Name, Action: action}
 		out.all = append(out.all, decider)
 		if matches == selector.No {
 			continue

@@ -13,7 +13,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
-// The order of the filters of a proxy: tokens are read first, then CUSTOM, DENY and ALLOW are asked.
+// The order of the filters of a proxy: tokens are read first, then CUSTOM, DENY and ALLOW are
+// asked.
 const (
 	tokenOrder  = 10
 	customOrder = 20
@@ -105,7 +106,8 @@ type rulesKey struct {
 
 // readRules reads the rules in force, each set of them once.
 func (s requestView) readRules(v *resolve.Verdict) authzRules {
-	out, _ := s.requests.Cached(rulesKey{v, s.host, s.port, s.operationsUnknown}, func() any { return s.readRulesUncached(v) }).(authzRules)
+	out, _ := s.requests.Cached(rulesKey{v, s.host, s.port, s.operationsUnknown},
+		func() any { return s.readRulesUncached(v) }).(authzRules)
 	return out
 }
 
@@ -118,8 +120,9 @@ func (s requestView) readRulesUncached(v *resolve.Verdict) authzRules {
 		}
 		action, shadow := strings.CutPrefix(rule.Path[0].Name, "shadow-")
 		plain := merge.Unpack(rule.Value)
-		out = append(out, authzRule{action: action, dryRun: shadow || action == "AUDIT", name: rule.Name, matches: s.readPredicate(plain),
-			object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, value: plain})
+		out = append(out, authzRule{action: action, dryRun: shadow || action == "AUDIT", name: rule.Name,
+			matches: s.readPredicate(plain),
+			object:  v.Layers[rule.From[0].Layer].Policy.Object.Ref, value: plain})
 	}
 	return out
 }
@@ -152,7 +155,8 @@ func (all authzRules) allowRequest(f facts) bool {
 // decide tries all combinations of the facts that are not known.
 func (all authzRules) decide(known facts) protect.Findings {
 	var open []factName
-	decided := slices.ContainsFunc(all.withAction("ALLOW"), func(r authzRule) bool { return r.matches.evaluate(known) == selector.Yes })
+	decided := slices.ContainsFunc(all.withAction("ALLOW"),
+		func(r authzRule) bool { return r.matches.evaluate(known) == selector.Yes })
 	for _, r := range all {
 		if !r.dryRun && (r.action == "DENY" || r.action == "ALLOW" && !decided) {
 			r.matches.addOpenFacts(known, &open)
@@ -190,7 +194,8 @@ func anonymousFacts() facts { return facts{tokenFact: false, peerFact: false} }
 
 // NewRuleGates returns what makes the gates of the rules of all AuthorizationPolicies at a place.
 // failsOpen reports whether requests get in while a provider does not answer.
-func NewRuleGates(failsOpen func(r *resolve.Resolution, provider string) bool) func(protect.Input, protect.Gate) []protect.Gate {
+func NewRuleGates(failsOpen func(r *resolve.Resolution, provider string) bool) func(protect.Input,
+	protect.Gate) []protect.Gate {
 	return func(in protect.Input, g protect.Gate) []protect.Gate {
 		if !in.IsFirst() {
 			return nil
@@ -267,7 +272,8 @@ func (j *ruleGateBuilder) buildGate(r authzRule, group string, codes ...gate.Cod
 func (j *ruleGateBuilder) dryRunGates() []protect.Gate {
 	var out []protect.Gate
 	for _, r := range j.rules {
-		if r.dryRun && (j.base.Property != gate.Authentication || r.matches.usesFact(isIdentity) || r.action == "CUSTOM") {
+		if r.dryRun && (j.base.Property != gate.Authentication || r.matches.usesFact(isIdentity) ||
+			r.action == "CUSTOM") {
 			out = append(out, j.buildGate(r, "", gate.DryRun))
 		}
 	}
@@ -301,7 +307,8 @@ func (j *ruleGateBuilder) customGates() []protect.Gate {
 			g.AddReason(code, r.name)
 		}
 		if j.base.Property == gate.Authorization && r.matches.evaluate(nil) != selector.No {
-			g.Refuses, g.Answers, g.Missing, g.Order = protect.MayRefuse, []string{protect.AnyStatus}, []string{protect.AnyStatus}, customOrder
+			g.Refuses, g.Answers, g.Missing, g.Order = protect.MayRefuse, []string{protect.AnyStatus}, []string{
+				protect.AnyStatus}, customOrder
 		}
 		out = append(out, g)
 	}
@@ -344,7 +351,8 @@ func (j *ruleGateBuilder) demandingGates() []protect.Gate {
 	var out []protect.Gate
 	add := func(rules authzRules, group, method string, fact factName) {
 		for _, r := range rules {
-			if r.matches.evaluate(nil) == selector.No || !r.matches.usesFact(func(f factName) bool { return f == fact }) {
+			if r.matches.evaluate(nil) == selector.No ||
+				!r.matches.usesFact(func(f factName) bool { return f == fact }) {
 				continue
 			}
 			g := j.buildGate(r, group)
@@ -418,14 +426,16 @@ func isForSomeRequests(rule any) bool {
 	conditions, _ := model.Get(rule, "when").([]any)
 	return slices.ContainsFunc(conditions, func(c any) bool {
 		key := model.Text(c, "key")
-		return !strings.HasPrefix(key, "source.") && !strings.HasPrefix(key, "remote.") && !strings.HasPrefix(key, "request.auth.")
+		return !strings.HasPrefix(key, "source.") && !strings.HasPrefix(key, "remote.") &&
+			!strings.HasPrefix(key, "request.auth.")
 	})
 }
 
 // addressGates are gates of rules that look at addresses.
 func (j *ruleGateBuilder) addressGates() []protect.Gate {
 	enforced := append(j.rules.withAction("DENY"), j.rules.withAction("ALLOW")...)
-	listed := slices.DeleteFunc(slices.Clone(enforced), func(r authzRule) bool { return !r.matches.usesFact(isAddress) })
+	listed := slices.DeleteFunc(slices.Clone(enforced),
+		func(r authzRule) bool { return !r.matches.usesFact(isAddress) })
 	var out []protect.Gate
 	if len(listed) == 0 {
 		for _, r := range enforced {
@@ -510,10 +520,14 @@ func (j *ruleGateBuilder) allowGates(allow authzRules, idle bool) []protect.Gate
 	var out []protect.Gate
 	sent := j.missingIdentity()
 	refused := allow.decide(sent)
-	isConstant := func(r authzRule) bool { return r.matches.evaluate(nil) == selector.Yes && !isForSomeRequests(r.value) }
+	isConstant := func(r authzRule) bool {
+		return r.matches.evaluate(nil) == selector.Yes &&
+			!isForSomeRequests(r.value)
+	}
 	constant := slices.ContainsFunc(allow, isConstant)
 	for _, r := range allow {
-		if idle && constant && !isConstant(r) || r.matches.evaluate(nil) == selector.No && len(allow) > 1 && !isForSomeRequests(r.value) {
+		if idle && constant && !isConstant(r) || r.matches.evaluate(nil) == selector.No && len(allow) > 1 &&
+			!isForSomeRequests(r.value) {
 			continue
 		}
 		g := j.buildGate(r, "ALLOW")
@@ -538,7 +552,8 @@ func (j *ruleGateBuilder) allowGates(allow authzRules, idle bool) []protect.Gate
 // would allow.
 func (j *ruleGateBuilder) denyAllGates(deny, allow authzRules) []protect.Gate {
 	var out []protect.Gate
-	rules := slices.DeleteFunc(slices.Clone(deny), func(r authzRule) bool { return r.matches.evaluate(nil) != selector.Yes })
+	rules := slices.DeleteFunc(slices.Clone(deny),
+		func(r authzRule) bool { return r.matches.evaluate(nil) != selector.Yes })
 	if len(rules) == 0 {
 		rules = allow
 	}
