@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
@@ -23,7 +22,7 @@ import (
 func run(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, beside bytes.Buffer
-	cli.App{Plugins: plugins.All()}.Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+	cli.App{Plugins: plugins.All()}.Run(context.Background(), args, cli.Streams{In: strings.NewReader(""),
 		Out: &out, Err: &beside, LookupEnv: func(string) (string, bool) { return "", false }})
 	return out.String() + beside.String()
 }

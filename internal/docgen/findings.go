@@ -14,7 +14,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
@@ -116,7 +115,7 @@ func documentAt(text string, line int) string {
 func findingIn(file, id string, args []string) (check.Finding, error) {
 	var out, errs bytes.Buffer
 	args = append([]string{"check", "-f", file, "-o", "json", "--config", "none"}, args...)
-	(cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+	(cli.App{Plugins: plugins.All()}).Run(context.Background(), args, cli.Streams{In: strings.NewReader(""),
 		Out: &out, Err: &errs,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	var report struct{ Items []check.Finding }

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -74,7 +73,7 @@ func run(dir string, check bool) error {
 
 // Pages makes every page, by file name.
 func Pages() map[string][]byte {
-	root := cli.App{Plugins: plugins.All()}.Command(clirun.Streams{In: strings.NewReader(""), Out: io.Discard,
+	root := cli.App{Plugins: plugins.All()}.Command(cli.Streams{In: strings.NewReader(""), Out: io.Discard,
 		Err:       io.Discard,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	root.InitDefaultCompletionCmd()

@@ -13,7 +13,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -49,7 +48,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 	for _, line := range lines {
 		var out, errs bytes.Buffer
 		args := append(strings.Fields(line), "-o", "json")
-		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{Out: &out,
+		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, cli.Streams{Out: &out,
 			Err: &errs, LookupEnv: os.LookupEnv}); code > cli.ExitFindings {
 			t.Fatalf("%s: exit %d: %s", line, code, errs.String())
 		}

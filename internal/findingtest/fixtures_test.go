@@ -14,7 +14,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
@@ -91,7 +90,7 @@ func report(t *testing.T, file, format string) []byte {
 func answer(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, cli.Streams{In: strings.NewReader(""),
 		Out: &out, Err: &errs,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	if code != cli.ExitAnswered && code != cli.ExitFindings {

@@ -17,7 +17,6 @@ import (
 	"unicode"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -41,7 +40,7 @@ func says(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, beside bytes.Buffer
 	env := func(name string) (string, bool) { return "true", name == "GITHUB_ACTIONS" }
-	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), args, clirun.Streams{In: strings.NewReader(""),
+	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), args, cli.Streams{In: strings.NewReader(""),
 		Out: &out, Err: &beside, LookupEnv: env,
 		OutIsTTY: slices.ContainsFunc(args, isTemplate)}) // to a program, templates write texts as they are
 

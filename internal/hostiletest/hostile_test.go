@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -35,7 +34,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(cli.App{Plugins: plugins.All()}.Run(context.Background(), os.Args[1:], clirun.Terminal()))
+		os.Exit(cli.App{Plugins: plugins.All()}.Run(context.Background(), os.Args[1:], cli.Terminal()))
 	}
 	flag.Parse()
 	if testing.Short() {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -166,7 +165,7 @@ func TestEscapesOfFiles(t *testing.T) {
 func answers(args []string, file string) (int, string) {
 	var out bytes.Buffer
 	line := strings.Split(strings.ReplaceAll(strings.Join(args, "\x00"), "@", file), "\x00")
-	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), line, clirun.Streams{In: strings.NewReader(""),
+	code := cli.App{Plugins: plugins.All()}.Run(context.Background(), line, cli.Streams{In: strings.NewReader(""),
 		Out: &out, Err: &out, LookupEnv: func(string) (string, bool) { return "", false }})
 	return code, out.String()
 }

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -99,7 +98,7 @@ func run(dir, demo string, check bool) error {
 func graph(demo, format string, args []string) ([]byte, error) {
 	var out, complaints bytes.Buffer
 	args = append([]string{"graph", "-f", demo, "-o", format}, args...)
-	streams := clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints, LookupEnv: func(string) (string,
+	streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &complaints, LookupEnv: func(string) (string,
 		bool) {
 		return "", false
 	}}

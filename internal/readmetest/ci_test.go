@@ -16,7 +16,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
@@ -198,6 +197,6 @@ func runWords(t *testing.T, line string) (out, errs string, code int) {
 	}
 	var stdout, stderr bytes.Buffer
 	code = (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:],
-		clirun.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, LookupEnv: os.LookupEnv})
+		cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, LookupEnv: os.LookupEnv})
 	return stdout.String(), stderr.String(), code
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -61,7 +60,7 @@ func TestGitOps(t *testing.T) {
 			ran++
 			var out, errs bytes.Buffer
 			code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:],
-				clirun.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
+				cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
 			if code != cli.ExitAnswered || words[1] != "effective" ||
 				!strings.Contains(out.String()+errs.String(), "shop") {
 				t.Errorf("%s: exit %d: %s%s", line, code, out.String(), errs.String())

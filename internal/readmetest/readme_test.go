@@ -16,7 +16,6 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	clirun "github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -51,7 +50,7 @@ func start(line string, out, errs io.Writer) int {
 			return cli.ExitUsage
 		}
 	}
-	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, clirun.Streams{Out: out, Err: errs,
+	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, cli.Streams{Out: out, Err: errs,
 		LookupEnv: env})
 }
 

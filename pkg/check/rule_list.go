@@ -27,7 +27,7 @@ func (c Catalogue) List(ids []string) *RuleList {
 	return list
 }
 
-// Names returns the ids.
+// FilterNames returns the ids.
 func (l *RuleList) FilterNames() []string { return Catalogue(l.Items).IDs() }
 
 // Table is a line for every rule; what was asked for by id is told in full.

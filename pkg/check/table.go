@@ -200,7 +200,7 @@ func (r *Report) closingLines(notes int) []string {
 	return append(out, r.IncompleteLines()...)
 }
 
-// Names returns the objects that findings are about, each once, in the form kind.group/name.
+// FilterNames returns the objects that findings are about, each once, in the form kind.group/name.
 func (r *Report) FilterNames() []string {
 	refs := make([]*model.Ref, 0, len(r.Items))
 	for i := range r.Items {

@@ -22,7 +22,7 @@ type listJob struct {
 
 // readerOptions say how the objects of the list are read.
 func (j listJob) readerOptions(cluster string, limits document.Limits, count *atomic.Int64) document.ListOptions {
-	return document.ListOptions{Cluster: cluster, ApiVersion: apiVersionOf(j.kind), Kind: j.kind.Kind,
+	return document.ListOptions{Cluster: cluster, APIVersion: apiVersionOf(j.kind), Kind: j.kind.Kind,
 		IsMetadataOnly: j.isMetadataOnly(),
 		TargetsOnly:    j.targetsOnly, IsKept: j.isKept, Limits: limits, Count: count}
 }

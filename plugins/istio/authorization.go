@@ -23,10 +23,10 @@ func authorizationSituation(at foldTarget) *policy.Situation {
 	if at.membership == ztunnelMember {
 		reader = "ztunnel"
 	}
-	return &policy.Situation{Key: joinKey(proxy, service, reader), Compare: compareByNamespace(at.world.root, proxy,
-		service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
-		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.foldAuthorization(layers) }
-	}}
+	return &policy.Situation{Key: joinKey(proxy, service, reader),
+		Compare: compareByNamespace(at.world.root, proxy, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
+			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.foldAuthorization(layers) }
+		}}
 }
 
 // authzPolicy is an AuthorizationPolicy as its rules are listed.

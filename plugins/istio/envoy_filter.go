@@ -19,8 +19,8 @@ func patchSituation(at foldTarget) *policy.Situation {
 	root, version := at.world.root, at.settings.Text("istio.proxyVersion")
 	home, _ := at.policyNamespaces()
 	return &policy.Situation{Key: joinKey(home), Compare: func(a, b *policy.Policy) int {
-		return cmp.Or(cmp.Compare(readPriority(a.Object), readPriority(b.Object)), cmp.Compare(compareHome(a, root),
-			compareHome(b, root)))
+		return cmp.Or(cmp.Compare(readPriority(a.Object), readPriority(b.Object)),
+			cmp.Compare(compareHome(a, root), compareHome(b, root)))
 	}, Fold: func(layers []*policy.Policy) merge.PlanFunc {
 		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldPatches(layers, version) }
 	}}

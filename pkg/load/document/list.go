@@ -11,7 +11,7 @@ import (
 // ListOptions say what is made of the objects of a list that an API server sends.
 type ListOptions struct {
 	Cluster          string // the context of the cluster
-	ApiVersion, Kind string // of the items that name none
+	APIVersion, Kind string // of the items that name none
 	// items are what is left of objects of that type, and say that they are of another
 	IsMetadataOnly bool
 	TargetsOnly    bool                     // no more is kept than targets of policies need
@@ -102,9 +102,9 @@ func (l *ListReader) newDocument() *objectReader {
 
 // addItem takes in an item of the list.
 func (l *ListReader) addItem(d *objectReader, item any) {
-	m := withDefaultType(treeEntry{value: item}, l.options.ApiVersion, l.options.Kind)
+	m := withDefaultType(treeEntry{value: item}, l.options.APIVersion, l.options.Kind)
 	if l.options.IsMetadataOnly && asMap(m) != nil { // the server's answer calls it PartialObjectMetadata
-		m = asMap(m).withValue("apiVersion", 0, l.options.ApiVersion).withValue("kind", 0, l.options.Kind)
+		m = asMap(m).withValue("apiVersion", 0, l.options.APIVersion).withValue("kind", 0, l.options.Kind)
 	}
 	if l.options.IsKept != nil && !l.canKeep(m) {
 		return

@@ -136,7 +136,7 @@ func (bs *serviceBindings) tcpPortNumbers(x *serviceBinding) []int32 {
 	}
 	var out []int32
 	for _, p := range manifest.ReadServicePorts(bs.in.Get(x.service)) {
-		if !p.Udp {
+		if !p.UDP {
 			out = append(out, p.Number)
 		}
 	}

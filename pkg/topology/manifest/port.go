@@ -6,7 +6,7 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 type ServicePort struct {
 	Section string // its name, else its number
 	Number  int32
-	Udp     bool
+	UDP     bool
 }
 
 // ReadServicePorts reads the ports of a Service or a ServiceImport. What is wrong with them was
@@ -19,7 +19,7 @@ func ReadServicePorts(o *model.Object) []ServicePort {
 			continue
 		}
 		p := ServicePort{Section: v.Field("name").Text(), Number: int32(number),
-			Udp: v.Field("protocol").Text() == "UDP"}
+			UDP: v.Field("protocol").Text() == "UDP"}
 		if p.Section == "" {
 			p.Section = FormatInt(int(p.Number))
 		}
@@ -36,7 +36,7 @@ func FindServicePort(o *model.Object, section string, number int32, udp bool) *S
 		if section != "" && p.Section != section || number != 0 && p.Number != number {
 			continue
 		}
-		if p.Udp == udp {
+		if p.UDP == udp {
 			return &p
 		}
 		if found == nil {
