@@ -44,8 +44,8 @@ func (c pathCells) replaceCells(n int, change func(way int, c *sharedCell) *shar
 }
 
 // buildCells returns the cells of the column on paths to a rule, which are all or some of so many.
-// unread says what is not read at the rule and leaves open what is in force; "" for nothing.
-func (c *matrixColumn) buildCells(id topology.NodeID, ways []resolve.Path, all int, blind string) pathCells {
+// notRead says what is not read at the rule and leaves open what is in force; "" for nothing.
+func (c *matrixColumn) buildCells(id topology.NodeID, ways []resolve.Path, all int, notRead string) pathCells {
 	out := pathCells{common: c.notApplicable}
 	for _, k := range c.scopes {
 		of := c.cellsOfKind(k, id, ways, all)
@@ -66,7 +66,7 @@ func (c *matrixColumn) buildCells(id topology.NodeID, ways []resolve.Path, all i
 	for _, k := range c.scopes {
 		unread = append(unread, c.builder.collector.Resolution.DescribeGaps(k.Gaps().At(id))...)
 	}
-	if unread == nil && blind == "" {
+	if unread == nil && notRead == "" {
 		return out
 	}
 	slices.Sort(unread)
@@ -77,7 +77,7 @@ func (c *matrixColumn) buildCells(id topology.NodeID, ways []resolve.Path, all i
 		case unread != nil:
 			return c.unknownCell(cell, "could not be read: "+strings.Join(slices.Compact(unread), ", "))
 		case cell.State == CellInForce:
-			return c.unknownCell(cell, blind)
+			return c.unknownCell(cell, notRead)
 		}
 		return cell
 	}
