@@ -200,7 +200,7 @@ func TestRBACNothing(t *testing.T) {
 	c.ApplyFiles(demo)
 	c.User("rbac-nobody")
 	got := Run(t, []string{"effective", "-A"}, environment(c.Kubeconfig("rbac-nobody", "shop")))
-	if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, "may be read (Forbidden)") {
+	if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, "nothing may be listed (Forbidden)") {
 		t.Errorf("%+v", got)
 	}
 }
