@@ -11,12 +11,17 @@ import (
 // minimumHeap is how large a run may grow by garbage in any case.
 const minimumHeap = 400 << 20
 
+// smallHeap is what the program has in use before it reads anything.
+const smallHeap = 8 << 20
+
 // garbagePercent is how much garbage there may be before it is collected, in percent of the bytes
 // in use. A run is short and most of what it makes stays in use, so that collecting as often as Go
 // does by default finds little. Near what is modest it is collected more often, so that a small
 // input that takes much room does not take several times that room.
 func garbagePercent(used uint64) int {
 	switch {
+	case used <= smallHeap: // a small input ends before anything has to be collected
+		return 800
 	case used <= minimumHeap/3:
 		return 200
 	case used < minimumHeap:

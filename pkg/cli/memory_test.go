@@ -9,7 +9,8 @@ func TestGarbagePercent(t *testing.T) {
 		used uint64
 		want int
 	}{
-		{"a run that has just begun", 0, 200},
+		{"a run that has just begun", 0, 800},
+		{"a run that has read something", 9 * mb, 200},
 		{"a run that stays modest", 100 * mb, 200},
 		{"a run that grows to what is modest", 200 * mb, 100},
 		{"a run that takes nearly all that is modest", 350 * mb, 40},
