@@ -11,6 +11,10 @@ import (
 // minimumHeap is how large a run may grow by garbage in any case.
 const minimumHeap = 400 << 20
 
+// leastGarbage is the percentage at which memory counts more than time: SECURITY.md says how much a
+// small input may take.
+const leastGarbage = 20
+
 // smallHeap is what the program has in use before it reads anything.
 const smallHeap = 8 << 20
 
@@ -25,7 +29,9 @@ func garbagePercent(used uint64) int {
 	case used <= minimumHeap/3:
 		return 200
 	case used < minimumHeap:
-		return max(40, int((minimumHeap-used)*100/used))
+		return max(leastGarbage, int((minimumHeap-used)*100/used))
+	case used < 2*minimumHeap:
+		return leastGarbage
 	}
 	return 100
 }

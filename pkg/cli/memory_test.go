@@ -13,8 +13,9 @@ func TestGarbagePercent(t *testing.T) {
 		{"a run that has read something", 9 * mb, 200},
 		{"a run that stays modest", 100 * mb, 200},
 		{"a run that grows to what is modest", 200 * mb, 100},
-		{"a run that takes nearly all that is modest", 350 * mb, 40},
-		{"a large run", 400 * mb, 100},
+		{"a run that takes nearly all that is modest", 350 * mb, 20},
+		{"a run that takes more than is modest", 400 * mb, 20},
+		{"a large run", 800 * mb, 100},
 	} {
 		if got := garbagePercent(c.used); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
