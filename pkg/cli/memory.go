@@ -28,10 +28,8 @@ func garbagePercent(used uint64) int {
 		return 800
 	case used <= minimumHeap/3:
 		return 200
-	case used < minimumHeap:
-		return max(leastGarbage, int((minimumHeap-used)*100/used))
 	case used < 2*minimumHeap:
-		return leastGarbage
+		return max(leastGarbage, (minimumHeap-int(used))*100/int(used))
 	}
 	return 100
 }
