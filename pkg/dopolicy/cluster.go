@@ -28,14 +28,18 @@ func (e *Engine) OpenFiles(ctx context.Context, o load.Options) (*Input, error) 
 // ReadFiles is OpenFiles without an answer. The snapshot may be there beside an error: its
 // problems then say what could not be read.
 func (e *Engine) ReadFiles(ctx context.Context, o load.Options) (*model.Snapshot, error) {
-	o.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), o.ClusterScoped)
-	return load.Files(ctx, o)
+	return load.Files(ctx, e.withClusterScoped(o))
 }
 
 // ReadOver applies files to objects that were read.
 func (e *Engine) ReadOver(ctx context.Context, base *model.Snapshot, o load.Options) (*model.Snapshot, error) {
+	return load.ApplyFiles(ctx, base, e.withClusterScoped(o))
+}
+
+// withClusterScoped adds the kinds that the catalogue knows to have no namespace.
+func (e *Engine) withClusterScoped(o load.Options) load.Options {
 	o.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), o.ClusterScoped)
-	return load.ApplyFiles(ctx, base, o)
+	return o
 }
 
 // ClusterOptions say what is read from a cluster. What the answers depend on is read in any case;
@@ -70,9 +74,13 @@ func (e *Engine) ReadCluster(ctx context.Context, config *rest.Config, o Cluster
 // ReadServer is ReadCluster from a server that is already known.
 func (e *Engine) ReadServer(ctx context.Context, server *cluster.Server, o ClusterOptions) (*model.Snapshot, error) {
 	live := o.Options
-	live.Kinds, live.DependentKinds, live.WithoutGatewayAPI = e.wantedKinds(o.Asked), e.laterKinds(o.Asked), e.workloads
-	live.IsPolicyKind, live.UndecidedKinds = e.otherKinds(o.Asked), e.undecidedKinds(o.Asked)
-	live.Overlay.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), live.Overlay.ClusterScoped)
+	live.WithoutGatewayAPI = e.workloads
+	live.DependentKinds = e.laterKinds(o.Asked)
+	live.Kinds = e.wantedKinds(o.Asked, live.DependentKinds)
+	live.UndecidedKinds = slices.DeleteFunc(e.catalog.UndecidedKinds(),
+		func(gk model.GroupKind) bool { return !slices.Contains(live.Kinds, gk) })
+	live.IsPolicyKind = e.otherKinds(o.Asked)
+	live.Overlay = e.withClusterScoped(live.Overlay)
 	return cluster.Read(ctx, server, live)
 }
 
@@ -98,22 +106,17 @@ func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []mod
 	return slices.Compact(out)
 }
 
-// wantedKinds are the kinds whose objects an answer can depend on.
-func (e *Engine) wantedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
+// wantedKinds are the kinds whose objects an answer can depend on, without those that are read
+// later.
+func (e *Engine) wantedKinds(asked func(*policy.Kind) bool,
+	dependent map[model.GroupKind][]model.GroupKind) []model.GroupKind {
 	out, known := ReadKinds(e.catalog, asked), gatewayapi.Kinds()
-	for _, later := range e.laterKinds(asked) {
+	for _, later := range dependent {
 		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool {
 			return slices.Contains(later, gk) && !slices.Contains(known, gk)
 		})
 	}
 	return out
-}
-
-// undecidedKinds are those of them that are read as their definitions say.
-func (e *Engine) undecidedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
-	wanted := e.wantedKinds(asked)
-	return slices.DeleteFunc(e.catalog.UndecidedKinds(),
-		func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
 }
 
 // laterKinds are the kinds that are read only if there are policies about them, where the answer

@@ -18,7 +18,7 @@
 // OpenFiles reads manifests or a kustomization, OpenCluster a cluster, and Resolve takes a snapshot
 // that is already there, such as an object under admission in the place of the one that is stored.
 //
-// Answers are the structs that the program prints as JSON; docs/schemas describes them. Each has an
+// Answers are the structs that the program prints as JSON; docs/schema describes them. Each has an
 // Envelope: Complete says whether anything that could matter was not read or not understood, and
 // Problems say what. An answer that is not complete proves nothing.
 //

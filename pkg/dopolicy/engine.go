@@ -67,12 +67,6 @@ func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Opti
 // Catalog is what the engine knows about policy kinds.
 func (e *Engine) Catalog() *descriptor.Catalog { return e.catalog }
 
-// Plugins are the vendors of the engine.
-func (e *Engine) Plugins() []plugin.Plugin { return e.plugins }
-
-// Judges are what the vendors know about requests.
-func (e *Engine) Judges() view.Judges { return e.judges }
-
 // StatusFunctions are what the vendors know about statuses.
 func (e *Engine) StatusFunctions() status.Functions { return plugin.StatusFunctions(e.plugins) }
 
@@ -84,12 +78,12 @@ func (e *Engine) Rules() check.Catalogue { return check.NewCatalogue(plugin.Find
 
 // Resolve computes the effective policies of objects that were read.
 func (e *Engine) Resolve(read *model.Snapshot) *Input {
-	return &Input{Resolution: e.resolve(read), Read: read, engine: e}
+	return &Input{Resolution: e.resolveSnapshot(read), Read: read, engine: e}
 }
 
-// resolve attaches and merges the policies of an input, and looks at the same time for what gets
+// resolveSnapshot attaches and merges the policies of an input, and looks at the same time for what gets
 // no traffic. Every caller gets the links of the catalogue: without them, vendors answer nothing.
-func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
+func (e *Engine) resolveSnapshot(read *model.Snapshot) *resolve.Resolution {
 	in := e.catalog.WithGenerated(read)
 	policies := resolve.StartDecoding(in, e.catalog)
 	links := e.catalog.Links()
@@ -108,9 +102,9 @@ func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
 	return resolution
 }
 
-// matcher finds what becomes of requests as the vendors' data planes read them, beside what may
+// newMatcher finds what becomes of requests as the vendors' data planes read them, beside what may
 // take them unread.
-func (e *Engine) matcher(r *resolve.Resolution) *request.Matcher {
+func (e *Engine) newMatcher(r *resolve.Resolution) *request.Matcher {
 	m := request.NewMatcher(r.Graph, r.Settings).NormalizeWith(r, e.normalizers)
 	m.SetUnreadInputs(unread.Inputs(r))
 	return m
@@ -120,10 +114,10 @@ func (e *Engine) matcher(r *resolve.Resolution) *request.Matcher {
 func (e *Engine) Deciders() requirement.Deciders {
 	return requirement.Deciders{
 		Prove: func(r *resolve.Resolution, q prove.Query) (*prove.Proof, error) {
-			return prove.Prove(r, e.matcher(r), q, e.judges)
+			return prove.Prove(r, e.newMatcher(r), q, e.judges)
 		},
 		Protect: func(r *resolve.Resolution, asked []requests.Property) (*protection.Protections, error) {
-			return protection.NewProtections(r, e.matcher(r), e.judges, asked)
+			return protection.NewProtections(r, e.newMatcher(r), e.judges, asked)
 		},
 	}
 }

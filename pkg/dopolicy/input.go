@@ -122,7 +122,7 @@ func (in *Input) PolicyKinds(only []model.GroupKind) *kinds.KindList {
 }
 
 // Matcher finds what becomes of requests: the listener, the route and the rule that they hit.
-func (in *Input) Matcher() *request.Matcher { return in.engine.matcher(in.Resolution) }
+func (in *Input) Matcher() *request.Matcher { return in.engine.newMatcher(in.Resolution) }
 
 // Request says what becomes of one request that Matcher answered, and which policies apply.
 func (in *Input) Request(one requests.ExpectedAnswer, kinds []model.GroupKind) *requests.RequestAnswer {
@@ -179,11 +179,11 @@ func (in *Input) Prove(q *ProofQuery) (*prove.Proof, error) {
 	if !q.made {
 		return nil, errors.New("the query names no requests: make it with NewProofQuery")
 	}
-	return in.engine.prove(in.Resolution, q.Query)
+	return in.engine.proveWithSpellings(in.Resolution, q.Query)
 }
 
-func (e *Engine) prove(r *resolve.Resolution, q prove.Query) (*prove.Proof, error) {
-	m := e.matcher(r)
+func (e *Engine) proveWithSpellings(r *resolve.Resolution, q prove.Query) (*prove.Proof, error) {
+	m := e.newMatcher(r)
 	out, err := prove.Prove(r, m, q, e.judges)
 	if err == nil {
 		err = out.FindSpellings(r, m, q, e.judges)
@@ -194,37 +194,32 @@ func (e *Engine) prove(r *resolve.Resolution, q prove.Query) (*prove.Proof, erro
 // Check gathers everything that is wrong in the input. The options' catalogue and what looks for
 // findings are those of the engine.
 func (in *Input) Check(o check.Options) *check.Report {
-	return check.Run(in.Resolution, in.engine.complete(o))
+	return check.Run(in.Resolution, in.engine.completeOptions(o))
 }
 
-// complete gives a check what documents findings, what decides about requests, and what looks for
+// completeOptions gives a check what documents findings, what decides about requests, and what looks for
 // findings of vendors.
-func (e *Engine) complete(o check.Options) check.Options {
+func (e *Engine) completeOptions(o check.Options) check.Options {
 	o.Catalogue = e.Rules()
 	o.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.FindProblems(e.plugins, r) }
 	o.Requests = e.Deciders()
-	o.Requests.Prove = e.prove
+	o.Requests.Prove = e.proveWithSpellings
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
-		return prove.FindSpellingBypasses(r, e.matcher(r), e.judges)
+		return prove.FindSpellingBypasses(r, e.newMatcher(r), e.judges)
 	}
 	o.Protection = func(r *resolve.Resolution) []model.Problem {
-		return protection.Findings(r, e.matcher(r), e.judges)
+		return protection.Findings(r, e.newMatcher(r), e.judges)
 	}
 	return o
-}
-
-// Requirements are the findings of requirements in the input.
-func (in *Input) Requirements(all []*requirement.Requirement) []model.Problem {
-	return requirement.FindProblems(in.Resolution, all, in.engine.Deciders())
 }
 
 // Audit compares what should be in force with what proxies do.
 func (in *Input) Audit(proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool,
 	problems []model.Problem) *audit.Report {
-	return in.audit(in.EffectivePolicies(view.Query{}), proxies, kinds, namespaces, problems)
+	return in.auditEffective(in.EffectivePolicies(view.Query{}), proxies, kinds, namespaces, problems)
 }
 
-func (in *Input) audit(effective *effective.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind,
+func (in *Input) auditEffective(effective *effective.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind,
 	namespaces func(string) bool, problems []model.Problem) *audit.Report {
 	return audit.Run(audit.Input{Resolution: in.Resolution, Effective: effective, Proxies: proxies,
 		Mappings: in.engine.Mappings(), Kinds: kinds, In: namespaces, Problems: problems})
@@ -241,17 +236,17 @@ type ReportQuery struct {
 }
 
 func (in *Input) reportQuery(q ReportQuery) report.Query {
-	out := report.Query{Query: q.Query, In: q.In, Check: in.engine.complete(q.Check),
+	out := report.Query{Query: q.Query, In: q.In, Check: in.engine.completeOptions(q.Check),
 		Status: in.engine.StatusFunctions(),
 		Classes: func(r *resolve.Resolution, namespaces func(string) bool) (*prove.RuleClassList, error) {
-			return prove.ClassesOfRules(r, in.engine.matcher(r), namespaces)
+			return prove.ClassesOfRules(r, in.engine.newMatcher(r), namespaces)
 		},
 		Protection: func(r *resolve.Resolution, namespaces func(string) bool) (*protection.RuleProtectionList, error) {
-			return protection.ProtectionOfRules(r, in.engine.matcher(r), in.engine.judges, namespaces)
+			return protection.ProtectionOfRules(r, in.engine.newMatcher(r), in.engine.judges, namespaces)
 		}}
 	if q.Dumps {
 		out.Audit = func(effective *effective.EffectivePolicyList) *audit.Report {
-			return in.audit(effective, q.Proxies, q.Kinds, q.In, nil)
+			return in.auditEffective(effective, q.Proxies, q.Kinds, q.In, nil)
 		}
 	}
 	return out
@@ -272,13 +267,13 @@ func (in *Input) PackReport(q ReportQuery, draw func(*graph.Topology) *graph.Top
 func (in *Input) Cover(requirements []*requirement.Requirement, more func(tried int) bool) *cover.Report {
 	return cover.Run(in.Read, cover.Query{
 		Requirements: requirements,
-		Resolve:      in.engine.resolve,
+		Resolve:      in.engine.resolveSnapshot,
 		Judge: func(r *resolve.Resolution) []model.Problem {
 			return requirement.FindProblems(r, requirements, in.engine.Deciders())
 		},
-		DiffSide: in.engine.side,
+		DiffSide: in.engine.comparisonSide,
 		CompareBehavior: func(before, after *resolve.Resolution) (string, bool) {
-			diff, err := behavior.Compare(in.engine.side(before), in.engine.side(after), behavior.Query{})
+			diff, err := behavior.Compare(in.engine.comparisonSide(before), in.engine.comparisonSide(after), behavior.Query{})
 			if err != nil {
 				return fmt.Sprintf("not known: %s", err), true
 			}
@@ -288,17 +283,17 @@ func (in *Input) Cover(requirements []*requirement.Requirement, more func(tried 
 	})
 }
 
-// side is one side of a comparison.
-func (e *Engine) side(r *resolve.Resolution) view.Input {
-	return view.Input{Resolution: r, Matcher: e.matcher(r), Judges: e.judges}
+// comparisonSide is one side of a comparison.
+func (e *Engine) comparisonSide(r *resolve.Resolution) view.Input {
+	return view.Input{Resolution: r, Matcher: e.newMatcher(r), Judges: e.judges}
 }
 
 // Diff compares the policies in force on two inputs of one engine.
 func Diff(before, after *Input, q diff.Query) *diff.EffectivePolicyDiff {
-	return diff.Compare(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
+	return diff.Compare(before.engine.comparisonSide(before.Resolution), after.engine.comparisonSide(after.Resolution), q)
 }
 
 // Behavior says for which requests the answer changes between two inputs of one engine.
 func Behavior(before, after *Input, q behavior.Query) (*behavior.BehaviorDiff, error) {
-	return behavior.Compare(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
+	return behavior.Compare(before.engine.comparisonSide(before.Resolution), after.engine.comparisonSide(after.Resolution), q)
 }
