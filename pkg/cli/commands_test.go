@@ -10,7 +10,7 @@ import (
 func TestCommandFor(t *testing.T) {
 	s := Streams{Out: io.Discard, Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}
 	names := func(line ...string) (out []string) {
-		for _, cmd := range buildCommandTree(App{}.environment(s), line, nil).Commands() {
+		for _, cmd := range buildCommandTree(App{}.newEnvironment(s), line, nil).Commands() {
 			out = append(out, cmd.Name())
 		}
 		return out

@@ -36,8 +36,8 @@ type App struct {
 	Build   Build
 }
 
-// environment is what a run gives to a command.
-func (a App) environment(s Streams) run.Environment {
+// newEnvironment is what a run gives to a command.
+func (a App) newEnvironment(s Streams) run.Environment {
 	return run.Environment{Plugins: a.Plugins, Build: a.Build, Streams: s}
 }
 
@@ -48,7 +48,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 		s.Err = escape.NewRunnerWriter(s.Err)
 	}
 	args = source.AllowBareVerbosity(args)
-	root := buildCommandTree(a.environment(s), args, nil)
+	root := buildCommandTree(a.newEnvironment(s), args, nil)
 	completion.Register(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -83,7 +83,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 
 // Command is the whole command tree, for the generated reference.
 func (a App) Command(s Streams) *cobra.Command {
-	return buildCommandTree(a.environment(s), nil, nil)
+	return buildCommandTree(a.newEnvironment(s), nil, nil)
 }
 
 // newRootCommand makes the root command without its subcommands.

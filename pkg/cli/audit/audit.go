@@ -82,7 +82,7 @@ The exit code is 1 if there are differences, and 3 if nothing could be compared.
 	cmd.Flags().BoolVar(&o.All, "all", false, "compare statuses as well")
 	o.Dumps.AddFlag(cmd, "config_dump of a proxy")
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
-		completion.ProposeForEachArgument(completion.ProposePolicies))
+		completion.ProposeForWord(completion.ProposePolicies))
 	return cmd
 }
 
@@ -91,11 +91,11 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Wait > 0 {
 		return o.waitForProxies(ctx)
 	}
-	return o.Query.AnswerOrWatch(ctx, o.Environment.Streams, o.answer)
+	return o.Query.AnswerOrWatch(ctx, o.Environment.Streams, o.answerOnce)
 }
 
-// answer compares once.
-func (o *Options) answer(ctx context.Context, to run.Streams) error {
+// answerOnce compares once.
+func (o *Options) answerOnce(ctx context.Context, to run.Streams) error {
 	q := &o.Query
 	switch {
 	case len(o.Dumps.Paths) > 0 && o.Live:

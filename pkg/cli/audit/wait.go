@@ -30,7 +30,7 @@ func (o *Options) waitForProxies(ctx context.Context) error {
 	over := time.Now().Add(o.Wait)
 	for {
 		var last command.PrintedAnswer
-		text, err := command.Capture(ctx, s, o.answer)
+		text, err := command.Capture(ctx, s, o.answerOnce)
 		if err != nil && !errors.Is(err, failure.ErrFindings) && !errors.Is(err, failure.ErrIncomplete) &&
 			!errors.Is(err, failure.ErrNothingCompared) {
 			return err

@@ -86,13 +86,9 @@ func ProposePolicyKinds(s *source.Session, _ []string, typed string) []string {
 	return out
 }
 
-// ProposeForEachArgument completes each of several arguments.
-func ProposeForEachArgument(words func(s *source.Session, typed string) []string) Func {
-	return func(s *source.Session, _ []string, typed string) []string { return words(s, typed) }
-}
-
-// ProposeForFlag completes the value of a flag, whatever the arguments are.
-func ProposeForFlag(words func(s *source.Session, typed string) []string) Func {
+// ProposeForWord completes one word, an argument or the value of a flag, whatever the arguments
+// before it are.
+func ProposeForWord(words func(s *source.Session, typed string) []string) Func {
 	return func(s *source.Session, _ []string, typed string) []string { return words(s, typed) }
 }
 

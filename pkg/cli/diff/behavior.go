@@ -31,8 +31,8 @@ func (f *Behavior) addFlags(fs *pflag.FlagSet) {
 		"with --behavior: policy kind that keeps requests out by being there, instead of what policies do (repeatable)")
 }
 
-// check refuses flags that do not go together.
-func (f *Behavior) check(format string) error {
+// checkFlags refuses flags that do not go together.
+func (f *Behavior) checkFlags(format string) error {
 	switch {
 	case f.Enabled && (format == "name" || format == "unified"):
 		return failure.Usage("use table, wide, markdown, yaml, json or ndjson", "--behavior has no output format %q",

@@ -96,7 +96,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 // Run compares.
 func Run(ctx context.Context, f *Options) error {
 	s := f.Environment.Streams
-	if err := f.Behavior.check(f.Output.Format); err != nil {
+	if err := f.Behavior.checkFlags(f.Output.Format); err != nil {
 		return err
 	}
 	from, to, err := f.Sides.Choose(f.Args, f.Behavior.Weights)

@@ -95,7 +95,7 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 
 // Run draws.
 func Run(ctx context.Context, o *Options) error {
-	if err := o.Scope.check(o.Args, o.Query.Labels); err != nil {
+	if err := o.Scope.checkFlags(o.Args, o.Query.Labels); err != nil {
 		return err
 	}
 	if err := o.Dumps.CheckStdin(&o.Query.Source); err != nil {

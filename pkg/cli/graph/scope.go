@@ -41,9 +41,9 @@ func (g *Scope) addFlags(cmd *cobra.Command, env run.Environment, input *source.
 		strings.Join(graph.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
 	// The flags were added just above, the only thing that can go wrong.
 	completion.AddToFlag(cmd, "focus", completion.FromInput(env, input, (*source.Flags).Open,
-		completion.ProposeForFlag(proposeFocus)))
+		completion.ProposeForWord(proposeFocus)))
 	completion.AddToFlag(cmd, "only-affected-by", completion.FromInput(env, input, (*source.Flags).Open,
-		completion.ProposeForFlag(completion.ProposePolicies)))
+		completion.ProposeForWord(completion.ProposePolicies)))
 	completion.AddWordsToFlag(cmd, "collapse", graph.CollapseLevels())
 }
 
@@ -57,8 +57,8 @@ func (g *Scope) noteGiven(cmd *cobra.Command) {
 	g.collapseGiven, g.depthGiven = cmd.Flags().Changed("collapse"), cmd.Flags().Changed("depth")
 }
 
-// check refuses flags that make no sense together.
-func (g *Scope) check(args []string, labels string) error {
+// checkFlags refuses flags that make no sense together.
+func (g *Scope) checkFlags(args []string, labels string) error {
 	g.narrowed = len(args) > 0 || labels != ""
 	switch {
 	case g.Focus != "" && len(args) > 0:

@@ -75,11 +75,11 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
 
 // Run answers, again and again with --watch.
 func Run(ctx context.Context, o *Options) error {
-	return o.Query.AnswerOrWatch(ctx, o.Environment.Streams, o.answer)
+	return o.Query.AnswerOrWatch(ctx, o.Environment.Streams, o.answerOnce)
 }
 
-// answer answers once.
-func (o *Options) answer(ctx context.Context, to run.Streams) error {
+// answerOnce answers once.
+func (o *Options) answerOnce(ctx context.Context, to run.Streams) error {
 	q := &o.Query
 	session, err := q.Source.Open(ctx, o.Environment)
 	if err != nil {

@@ -44,9 +44,9 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o.Query.Output.AddTableFlags(cmd)
 	cmd.Flags().StringVar(&o.Target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
-		completion.ProposeForEachArgument(completion.ProposePolicyRules))
+		completion.ProposeForWord(completion.ProposePolicyRules))
 	completion.AddToFlag(cmd, "target", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open,
-		completion.ProposeForFlag(completion.ProposeTargets)))
+		completion.ProposeForWord(completion.ProposeTargets)))
 	return cmd
 }
 

@@ -122,7 +122,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 		return completion.Filter(words, typed)
 	})
 	completion.AddToFlag(cmd, "gateway", completion.FromInput(env, &q.Source, (*source.Flags).Open,
-		completion.ProposeForFlag(completion.ProposeGateways)))
+		completion.ProposeForWord(completion.ProposeGateways)))
 	return cmd
 }
 

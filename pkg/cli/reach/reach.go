@@ -45,17 +45,17 @@ POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]….
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
-		completion.ProposeForEachArgument(completion.ProposePolicyRules))
+		completion.ProposeForWord(completion.ProposePolicyRules))
 	return cmd
 }
 
 // Run answers, again and again with --watch.
 func Run(ctx context.Context, o *Options) error {
-	return o.Query.AnswerOrWatch(ctx, o.Environment.Streams, o.answer)
+	return o.Query.AnswerOrWatch(ctx, o.Environment.Streams, o.answerOnce)
 }
 
-// answer answers once.
-func (o *Options) answer(ctx context.Context, to run.Streams) error {
+// answerOnce answers once.
+func (o *Options) answerOnce(ctx context.Context, to run.Streams) error {
 	q, names := &o.Query, o.Args
 	session, err := q.Source.Open(ctx, o.Environment)
 	if err != nil {

@@ -37,8 +37,8 @@ func (f *Connection) isGiven() bool { return f.From != "" || f.To != "" || f.Por
 // connectionProtocols are those that a connection may have.
 var connectionProtocols = []string{"TCP", "UDP", "SCTP"}
 
-// check refuses flags that do not go together, before anything is read.
-func (f *Connection) check(one *requestline.Request, args []string, other bool) error {
+// checkFlags refuses flags that do not go together, before anything is read.
+func (f *Connection) checkFlags(one *requestline.Request, args []string, other bool) error {
 	protocol := strings.ToUpper(one.Flags.Options.Protocol)
 	example := "write: kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432"
 	switch {

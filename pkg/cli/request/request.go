@@ -95,7 +95,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	completion.AddWordsToFlag(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, nil)
 	completion.AddToFlag(cmd, "gateway", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open,
-		completion.ProposeForFlag(completion.ProposeGateways)))
+		completion.ProposeForWord(completion.ProposeGateways)))
 	completion.AddToFlag(cmd, "from-namespace", completion.FromInput(o.Environment, &o.Query.Source,
 		(*source.Flags).Open, source.ListNamespaces))
 	return cmd
@@ -107,7 +107,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Connection.isGiven() {
-		if err := o.Connection.check(&o.Request, o.Args, o.Curl != "" || o.RequestsFile != ""); err != nil {
+		if err := o.Connection.checkFlags(&o.Request, o.Args, o.Curl != "" || o.RequestsFile != ""); err != nil {
 			return err
 		}
 		return o.answerConnection(ctx)

@@ -120,8 +120,7 @@ func (f *Flags) Engine(env run.Environment) (*dopolicy.Engine, error) {
 		return nil, err
 	}
 	catalog, err := env.Catalog.Get(func() (*descriptor.Catalog, error) {
-		return plugin.NewCatalog(env.Plugins,
-			o.PolicyKinds, o.Settings)
+		return plugin.NewCatalog(env.Plugins, o.PolicyKinds, o.Settings)
 	})
 	if err != nil {
 		return nil, err

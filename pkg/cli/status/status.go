@@ -68,7 +68,7 @@ more than the objects, such as data planes and certificates, are neither predict
 		"show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
 	cmd.Flags().BoolVar(&o.All, "all", false, "also predict routes, gateways and listeners")
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
-		completion.ProposeForEachArgument(completion.ProposePolicies))
+		completion.ProposeForWord(completion.ProposePolicies))
 	return cmd
 }
 
