@@ -33,8 +33,8 @@ func (s Shape) startCursor() cursor {
 	return cursor{s, marks}
 }
 
-// next follows the path by one segment.
-func (c cursor) next(seg Segment) cursor {
+// advanceTo follows the path by one segment.
+func (c cursor) advanceTo(seg Segment) cursor {
 	var marks []partialMatch
 	for _, m := range c.matches {
 		path := c.shape[m.pattern].Path
@@ -142,7 +142,7 @@ func (s Shape) cutsAt(p Path) bool {
 		if c.endsHere() {
 			return true
 		}
-		c = c.next(seg)
+		c = c.advanceTo(seg)
 	}
 	return c.endsHere() || c.hasDeepPattern()
 }
@@ -163,6 +163,6 @@ func (s Shape) coversPath(p Path) bool {
 		if d == len(p) {
 			return false
 		}
-		c = c.next(p[d])
+		c = c.advanceTo(p[d])
 	}
 }

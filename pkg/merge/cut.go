@@ -19,7 +19,7 @@ func (s Shape) CutSettings(settings any) (units []Unit, odd []FormMismatch) {
 		units = append(units,
 			Unit{Path: at, Value: v, cutBy: s.firstPattern()})
 	}}
-	k.cut(settings, nil, s.startCursor())
+	k.cutValue(settings, nil, s.startCursor())
 	return units, odd
 }
 
@@ -35,8 +35,8 @@ type FormMismatch struct {
 	Message string
 }
 
-// cut cuts the value at a path, which no other value shares.
-func (k *cutter) cut(v any, at Path, c cursor) {
+// cutValue cuts the value at a path, which no other value shares.
+func (k *cutter) cutValue(v any, at Path, c cursor) {
 	if c.endsHere() {
 		if m, ok := v.(map[string]any); len(at) > 0 || !ok || len(m) > 0 {
 			k.emit(at, v)
@@ -45,35 +45,35 @@ func (k *cutter) cut(v any, at Path, c cursor) {
 	}
 	switch t := v.(type) {
 	case map[string]any:
-		k.object(v, t, at, c)
+		k.cutObject(v, t, at, c)
 	case Packed:
 		if _, object := t.Size(); object {
-			k.object(v, maps.Collect(t.Parts), at, c)
+			k.cutObject(v, maps.Collect(t.Parts), at, c)
 		} else {
-			k.cut(t.Value(), at, c)
+			k.cutValue(t.Value(), at, c)
 		}
 	case []any:
 		k.list(t, at, c)
 	default:
-		k.scalar(v, at, c)
+		k.cutScalar(v, at, c)
 	}
 }
 
-// object cuts an object by key.
-func (k *cutter) object(v any, entries map[string]any, at Path, c cursor) {
+// cutObject cuts an object by key.
+func (k *cutter) cutObject(v any, entries map[string]any, at Path, c cursor) {
 	if len(entries) == 0 && len(at) > 0 && c.hasDeepPattern() {
 		k.emit(at, v)
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		seg := Segment{Name: key}
-		k.cut(entries[key], at.appendSegment(seg), c.next(seg))
+		k.cutValue(entries[key], at.appendSegment(seg), c.advanceTo(seg))
 	}
 }
 
-// scalar is a value where rules stand deeper: a null is an empty container; anything else is a unit
+// cutScalar is a value where rules stand deeper: a null is an empty container; anything else is a unit
 // where a wildcard may mean a field as well as a map, and misplaced where the pattern names the
 // container.
-func (k *cutter) scalar(v any, at Path, c cursor) {
+func (k *cutter) cutScalar(v any, at Path, c cursor) {
 	switch {
 	case v == nil && !c.hasDeepPattern():
 	case c.isNamedContainer() && k.odd != nil:
@@ -86,7 +86,7 @@ func (k *cutter) scalar(v any, at Path, c cursor) {
 func (k *cutter) list(list []any, at Path, c cursor) {
 	p := c.keyedPattern()
 	if p == nil {
-		k.scalar(list, at, c)
+		k.cutScalar(list, at, c)
 		return
 	}
 	names, ok := entryNames(list, p)
@@ -100,7 +100,7 @@ func (k *cutter) list(list []any, at Path, c cursor) {
 	}
 	for i, name := range names {
 		seg := Segment{Name: name, Form: p.As}
-		k.cut(list[i], at.appendSegment(seg), c.next(seg))
+		k.cutValue(list[i], at.appendSegment(seg), c.advanceTo(seg))
 	}
 }
 

@@ -187,7 +187,7 @@ func (f *stackFold) admitBlock(p *Plan, acc *accumulator, b incomingBlock) (st S
 		units = []Unit{{Value: map[string]any{}, From: []Source{{Layer: b.layer, Block: b.Kind}}}}
 	}
 	if b.When != nil {
-		holds, err := b.When.Holds(acc.document())
+		holds, err := b.When.Holds(acc.buildDocument())
 		if st.Err = err; err != nil || !holds {
 			st.Skipped = ConditionFalse
 			f.recordDropped(&st, units, ConditionFalse, nil)
@@ -252,7 +252,7 @@ func (f *stackFold) applyConditions(st *Step, acc *accumulator, units []Unit) (p
 	if !hasUnit(units, func(u *Unit) bool { return u.When != nil }) {
 		return units, nil
 	}
-	doc := acc.document()
+	doc := acc.buildDocument()
 	for _, u := range units {
 		if u.When == nil {
 			plain = append(plain, u)
@@ -271,8 +271,8 @@ func (f *stackFold) applyConditions(st *Step, acc *accumulator, units []Unit) (p
 	return plain, own
 }
 
-// document returns what is effective, as the conditions see it.
-func (acc *accumulator) document() any {
+// buildDocument returns what is effective, as the conditions see it.
+func (acc *accumulator) buildDocument() any {
 	settings := Unpack(Assemble(acc.units))
 	if acc.render == nil {
 		return settings

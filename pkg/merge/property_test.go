@@ -124,7 +124,7 @@ func finerThanNeeded(shape Shape, rules []Rule) string {
 		c := shape.startCursor()
 		for depth := range rule.Path {
 			if !c.endsHere() {
-				c = c.next(rule.Path[depth])
+				c = c.advanceTo(rule.Path[depth])
 				continue
 			}
 			above, same := rule.Path[:depth].encode(), true

@@ -41,7 +41,7 @@ func (r *recutter) addUnit(u Unit) {
 			r.addToCoarser(u, d)
 			return
 		}
-		c = c.next(seg)
+		c = c.advanceTo(seg)
 	}
 	switch {
 	case u.Null || c.endsHere():
@@ -74,7 +74,7 @@ func (r *recutter) splitUnit(u Unit, c cursor) {
 	k := cutter{emit: func(at Path, v any) {
 		r.out = append(r.out, Unit{Path: at, Value: v, When: u.When, From: u.From, cutBy: r.shape.firstPattern()})
 	}}
-	k.cut(u.Value, slices.Clone(u.Path), c)
+	k.cutValue(u.Value, slices.Clone(u.Path), c)
 	if len(r.out) == n { // an empty container: it is still somebody's setting
 		r.out = append(r.out, u)
 	}

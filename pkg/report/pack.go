@@ -62,15 +62,15 @@ func (p *textPool) addText(text []byte) int {
 
 // packValue packs what encoding/json makes of v.
 func (p *packer) packValue(v any) (valueRef, error) {
-	d, err := decoder(v)
+	d, err := newDecoder(v)
 	if err != nil {
 		return 0, err
 	}
 	return p.read(d)
 }
 
-// decoder reads what encoding/json makes of v.
-func decoder(v any) (*jsontext.Decoder, error) {
+// newDecoder reads what encoding/json makes of v.
+func newDecoder(v any) (*jsontext.Decoder, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)
@@ -119,8 +119,8 @@ type object struct {
 	values []valueRef
 }
 
-// set gives a key another value; a key that is not there comes last.
-func (o *object) set(key int, value valueRef) {
+// setField gives a key another value; a key that is not there comes last.
+func (o *object) setField(key int, value valueRef) {
 	if at := slices.Index(o.keys, key); at >= 0 {
 		o.values[at] = value
 		return
@@ -136,7 +136,7 @@ func (p *packer) numberOfKey(name string) int { return p.strings.addText([]byte(
 
 // packFields packs the values of an object and leaves the object itself to the caller.
 func (p *packer) packFields(v any) (object, error) {
-	d, err := decoder(v)
+	d, err := newDecoder(v)
 	if err != nil {
 		return object{}, err
 	}
@@ -224,23 +224,23 @@ func isExact(number []byte) bool {
 	return err == nil && n <= largest && n >= -largest
 }
 
-// document is the pack, with a value as its root.
-func (p *packer) document(root valueRef) ([]byte, error) {
+// encodeDocument is the pack, with a value as its root.
+func (p *packer) encodeDocument(root valueRef) ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Version  int               `json:"v"`
 		Strings  []string          `json:"s"`
 		KeyLists []json.RawMessage `json:"k"`
 		Nodes    []json.RawMessage `json:"n"`
 		Root     valueRef          `json:"root"`
-	}{packVersion, p.strings.texts, raw(p.keyLists.texts), raw(p.nodes.texts), root})
+	}{packVersion, p.strings.texts, toRawMessages(p.keyLists.texts), toRawMessages(p.nodes.texts), root})
 	if err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)
 	}
 	return escape.EscapeJSON(text), nil
 }
 
-// raw are texts that are JSON already.
-func raw(texts []string) []json.RawMessage {
+// toRawMessages are texts that are JSON already.
+func toRawMessages(texts []string) []json.RawMessage {
 	out := make([]json.RawMessage, len(texts))
 	for i, text := range texts {
 		out[i] = json.RawMessage(text)

@@ -77,7 +77,7 @@ func packed(t testing.TB, v any) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := p.document(root)
+	text, err := p.encodeDocument(root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,15 +59,17 @@ type pictureTopology struct{ *graph.Topology }
 
 func newPacked() *Packed { return &Packed{packer: newPacker()} }
 
-// text is the packed document.
-func (p *Packed) text() ([]byte, error) { return p.packer.document(p.packer.addObject(p.root)) }
+// packText is the packed document.
+func (p *Packed) packText() ([]byte, error) {
+	return p.packer.encodeDocument(p.packer.addObject(p.root))
+}
 
 // addOpening adds what the document begins with.
 func (p *Packed) addOpening(o opening) error {
 	p.opening = o
 	begin, err := p.packer.packFields(o)
 	for i, key := range begin.keys {
-		p.root.set(key, begin.values[i])
+		p.root.setField(key, begin.values[i])
 	}
 	return err
 }
@@ -79,7 +81,7 @@ func (p *Packed) addDocument(document any) error {
 		return err
 	}
 	packed, err := p.packer.packPart(d)
-	p.root.set(p.packer.numberOfKey(d.name), packed)
+	p.root.setField(p.packer.numberOfKey(d.name), packed)
 	return err
 }
 
@@ -205,14 +207,14 @@ func (p *packer) packItem(v any) (valueRef, error) {
 		p.shared.paths[way] = paths
 	}
 	own := common.clone()
-	own.set(p.numberOfKey("target"), target)
-	own.set(p.numberOfKey("paths"), paths)
+	own.setField(p.numberOfKey("target"), target)
+	own.setField(p.numberOfKey("paths"), paths)
 	if len(e.Unread) > 0 {
 		unread, err := p.packValue(e.Unread)
 		if err != nil {
 			return 0, err
 		}
-		own.set(p.numberOfKey("unread"), unread)
+		own.setField(p.numberOfKey("unread"), unread)
 	}
 	return p.addObject(own), nil
 }
@@ -232,7 +234,7 @@ func (p *packer) packPart(from documentPart) (valueRef, error) {
 			}
 			items = append(items, packed)
 		}
-		head.set(p.numberOfKey(l.name), p.addList(items))
+		head.setField(p.numberOfKey(l.name), p.addList(items))
 	}
 	return p.addObject(head), nil
 }

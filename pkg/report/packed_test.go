@@ -41,7 +41,7 @@ func TestItemsOfOneStack(t *testing.T) {
 	r.Classes = &prove.RuleClassList{Undecided: []prove.Undecided{}, LeftOut: []string{"b"}, Items: []prove.RuleClasses{
 		{Rule: model.Ref{Name: "r0"}, Classes: []prove.RuleClass{{Class: "host a", Command: "curl http://a/"}},
 			More: 1}}}
-	text, err := packedOf(t, r).text()
+	text, err := packedOf(t, r).packText()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func HTML(w io.Writer, r *Packed, picture Picture) error {
 	}
 	p.writeMarkup(string(picture.svg))
 	p.writeMarkup("</div>\n")
-	text, err := r.text()
+	text, err := r.packText()
 	if err != nil {
 		return err
 	}

@@ -227,7 +227,7 @@ func holdsOnlyTo(t *testing.T, policy string, scripts, styles []string) {
 
 // TestLargeDocumentsAreCompressed reads back what a page holds that is larger than it should be.
 func TestLargeDocumentsAreCompressed(t *testing.T) {
-	packed, err := packedOf(t, hostileReport()).text()
+	packed, err := packedOf(t, hostileReport()).packText()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ const (
 	Accepted   AttachmentState = AttachmentState(gatewayv1.RouteReasonAccepted)
 )
 
-func (s AttachmentState) progress() int {
+func (s AttachmentState) rankProgress() int {
 	return slices.Index([]AttachmentState{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname,
 		UnsupportedValue, Conflicted, Unknown, Accepted}, s)
 }

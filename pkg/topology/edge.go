@@ -50,9 +50,9 @@ func (l edgeLists) sortLists() edgeLists {
 	return l
 }
 
-// reverse turns every edge round. The lists come out sorted because the edges are visited by
+// reverseEdges turns every edge round. The lists come out sorted because the edges are visited by
 // ascending start.
-func (l edgeLists) reverse() edgeLists {
+func (l edgeLists) reverseEdges() edgeLists {
 	back := make([]Edge, 0, len(l.to))
 	for from := range len(l.start) - 1 {
 		for _, to := range l.targetsOf(NodeID(from)) {
@@ -80,7 +80,7 @@ type edgeFamily struct {
 // edge leads downwards.
 func newEdgeFamily(nodes []Node, edges []Edge, levels []Role) edgeFamily {
 	children := newEdgeLists(len(nodes), edges)
-	return edgeFamily{children: children, parents: children.reverse(), order: orderByLevel(nodes, levels)}
+	return edgeFamily{children: children, parents: children.reverseEdges(), order: orderByLevel(nodes, levels)}
 }
 
 // orderByLevel lists the nodes by level, and within a level by id.

@@ -117,7 +117,7 @@ func (g *Graph) ParentVerdicts(route NodeID) []Attachment {
 		last := len(out) - 1
 		if last < 0 || out[last].Parent != a.Parent || out[last].Port != a.Port || out[last].Implicit != a.Implicit {
 			out = append(out, a)
-		} else if a.State.progress() > out[last].State.progress() {
+		} else if a.State.rankProgress() > out[last].State.rankProgress() {
 			out[last] = a
 		}
 	}

@@ -186,7 +186,7 @@ func TestTruncation(t *testing.T) {
 	}
 	book.setRefused(listOne(ref(17)), "Conflicted", "c")
 	book.setTrue(listOne(ref(16)), "Overridden", "o")
-	out := book.finish()
+	out := book.buildAncestors()
 	var names, marked []string
 	for _, a := range out {
 		names = append(names, a.Ref.Name)

@@ -110,7 +110,7 @@ func backendTLSConditions(r *resolve.Resolution, k *resolve.Kind,
 	for _, f := range fates {
 		book := books[f.Policy.Ref()]
 		if book != nil && len(book.ancestors) > 0 {
-			out[f.Policy] = book.finish()
+			out[f.Policy] = book.buildAncestors()
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ func patchConditions(r *resolve.Resolution, k *resolve.Kind,
 		book := &statusWriter{controller: controllerName(r)}
 		writePatchStatus(r, k, f.Policy.Object, book)
 		if len(book.ancestors) > 0 {
-			out[f.Policy] = book.finish()
+			out[f.Policy] = book.buildAncestors()
 		}
 	}
 	return out

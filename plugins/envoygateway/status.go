@@ -40,7 +40,7 @@ func writeConditions(r *resolve.Resolution, all []policyTarget, judge func(*poli
 	}
 	out := make(map[*policy.Policy][]status.Ancestor, len(books))
 	for p, book := range books {
-		out[p] = book.finish()
+		out[p] = book.buildAncestors()
 	}
 	return out
 }

@@ -82,8 +82,8 @@ func (l *statusWriter) setPort(ref model.Ref, port int32) {
 
 func listOne(ref model.Ref) []model.Ref { return []model.Ref{ref} }
 
-// finish is the status: no more entries than the API allows, those that matter most.
-func (l *statusWriter) finish() []status.Ancestor {
+// buildAncestors is the status: no more entries than the API allows, those that matter most.
+func (l *statusWriter) buildAncestors() []status.Ancestor {
 	out := l.ancestors
 	if len(out) > status.MaxAncestors {
 		out = slices.SortedStableFunc(slices.Values(out), func(a, b status.Ancestor) int {

@@ -28,7 +28,7 @@ func newTCPAuthorizationPlan(model.Settings) merge.PlanFunc {
 				}
 			}
 		}
-		units, more := t.resolve()
+		units, more := t.buildUnits()
 		return units, append(effects, more...)
 	}
 }
@@ -39,7 +39,7 @@ type tcpStack struct {
 	hasMore       []bool         // by layer: it says more
 }
 
-func (t *tcpStack) resolve() ([]merge.Unit, []merge.Effect) {
+func (t *tcpStack) buildUnits() ([]merge.Unit, []merge.Effect) {
 	above := -1
 	for i, l := range t.stack.Layers {
 		if role := topology.Role(l.Level); role != topology.Route && role != topology.Rule {

@@ -102,7 +102,7 @@ func newLegMaker(find targetFinder) policy.PointSearch {
 			problems = append(problems, revisionProblems(p)...)
 			var out []topology.NodeID
 			for _, t := range at.targets {
-				out = append(out, g.Lookup(t.representative().Ref)...)
+				out = append(out, g.Lookup(t.representativeObject().Ref)...)
 			}
 			for _, name := range at.namespaces {
 				out = append(out, g.Lookup(model.Ref{Kind: "Namespace", Name: name})...)
@@ -149,7 +149,7 @@ func splitProblem(p *policy.Policy, t target) model.Problem {
 	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 		Message: fmt.Sprintf(
 			"its selector picks some Pods of %s and not others; it is shown as if it picked all of them",
-			t.representative().Ref)}.At(p.Object)
+			t.representativeObject().Ref)}.At(p.Object)
 }
 
 // explainUnattached says why a policy holds nowhere.

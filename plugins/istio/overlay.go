@@ -63,8 +63,8 @@ func (b *overlay) dropBelow(path merge.Path, from int) {
 	}
 }
 
-// finish returns the settings that are left, and those that lost.
-func (b *overlay) finish(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
+// buildUnits returns the settings that are left, and those that lost.
+func (b *overlay) buildUnits(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
 	for _, o := range b.overwrites {
 		if layers[o.from].Builtin == "" {
 			b.Lose(o.path, o.value, o.from, merge.MoreSpecificWins, o.to)

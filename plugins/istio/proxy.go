@@ -67,8 +67,8 @@ type target struct {
 	service *model.Object // a Service or ServiceEntry behind the waypoint; nil: the proxy itself
 }
 
-// representative is the object that stands for the target.
-func (t target) representative() *model.Object {
+// representativeObject is the object that stands for the target.
+func (t target) representativeObject() *model.Object {
 	if t.service != nil {
 		return t.service
 	}
@@ -193,7 +193,7 @@ func (w *proxyIndex) namespacesOf(namespace string) []string {
 func (w *proxyIndex) listNamespaces(in *model.Snapshot) []string {
 	names := map[string]bool{w.root: true}
 	for _, t := range w.targets {
-		names[t.representative().Ref.Namespace] = true
+		names[t.representativeObject().Ref.Namespace] = true
 	}
 	for _, o := range in.OfKind(namespaceKind) {
 		names[o.Ref.Name] = true

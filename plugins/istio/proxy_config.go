@@ -139,5 +139,5 @@ func foldProxyConfig(layers []*policy.Policy, level func(*policy.Policy) int) ([
 			b.setValue(u.Path, u.Value, i)
 		}
 	}
-	return b.finish(layers)
+	return b.buildUnits(layers)
 }

@@ -39,7 +39,7 @@ func newSituator(describe situationFunc) policy.SituationMaker {
 		w := buildProxyIndex(in, s)
 		byNode := map[topology.NodeID]foldTarget{}
 		for _, t := range w.targets {
-			for _, id := range g.Lookup(t.representative().Ref) {
+			for _, id := range g.Lookup(t.representativeObject().Ref) {
 				byNode[id] = foldTarget{target: t, world: w, graph: g, settings: s}
 			}
 		}

@@ -42,7 +42,7 @@ func findObserved(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Proble
 			continue
 		}
 		holds, split := w.isAttached(ns, s, t)
-		switch home := t.representative().Ref.Namespace; {
+		switch home := t.representativeObject().Ref.Namespace; {
 		case holds && ns == home:
 			out.targets = append(out.targets, t)
 		case holds:
@@ -152,7 +152,7 @@ func (at foldTarget) foldTelemetry(layers []*policy.Policy, level func(*policy.P
 	t.foldTracing(entries["tracing"])
 	t.foldMetrics(entries["metrics"])
 	t.foldAccessLogging(entries["accessLogging"])
-	return b.finish(layers)
+	return b.buildUnits(layers)
 }
 
 // Positions of the layers that no policy wrote.

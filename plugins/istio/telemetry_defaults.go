@@ -74,7 +74,7 @@ func inheritsDefaults(all []*model.Object, own *model.Object, section string) bo
 // listTelemetries are the Telemetry objects that count at a target, in their order: the oldest of
 // the mesh and of each namespace, then those that select it or name it.
 func (w *proxyIndex) listTelemetries(t target) []*model.Object {
-	home := t.representative().Ref.Namespace
+	home := t.representativeObject().Ref.Namespace
 	var wide, own []*model.Object
 	for _, o := range w.in.OfKind(model.GroupKind{Group: telemetryGroup, Kind: "Telemetry"}) {
 		s := readPolicyTargets(o)

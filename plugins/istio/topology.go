@@ -37,7 +37,7 @@ func extendGraph(b *build.Extender, in *model.Snapshot, s model.Settings) []mode
 		case t.object.Ref.GroupKind() == gatewayKind:
 			role = topology.Gateway
 		}
-		id := b.AddObject(role, t.representative())
+		id := b.AddObject(role, t.representativeObject())
 		if t.service != nil && t.object.Ref.GroupKind() == gatewayKind {
 			b.Connect(proxyFamily, b.AddObject(topology.Gateway, t.object), id)
 		}

@@ -243,7 +243,7 @@ func (j *connectionJudge) matchNetworks(list []network) selector.Truth {
 	}
 	some, all := false, true
 	for _, a := range j.addresses {
-		in := slices.ContainsFunc(list, func(n network) bool { return n.contains(a) })
+		in := slices.ContainsFunc(list, func(n network) bool { return n.containsAddress(a) })
 		some, all = some || in, all && in
 	}
 	switch {
@@ -261,7 +261,7 @@ func isUniversal(list []network) bool {
 		slices.ContainsFunc(list, func(n network) bool { return n.cidr == "::/0" && n.except == nil })
 }
 
-func (n network) contains(a netip.Addr) bool {
+func (n network) containsAddress(a netip.Addr) bool {
 	p, ok := parsePrefix(n.cidr)
 	return ok && p.Contains(a) && !slices.ContainsFunc(n.except, func(e string) bool {
 		x, ok := parsePrefix(e)

@@ -88,7 +88,7 @@ func findUnusedAuthentications(r *resolve.Resolution) []model.Problem {
 		for _, e := range o.Body.At("spec", "requiredAuthenticationRefs").Items {
 			for _, gk := range []model.GroupKind{meshTLSKind, networkKind} {
 				if ref := readReference(e, ""); ref.isKind(gk) {
-					used[ref.resolve(gk, o.Ref.Namespace)] = true
+					used[ref.resolveRef(gk, o.Ref.Namespace)] = true
 				}
 			}
 		}

@@ -87,7 +87,7 @@ func buildGates(in protect.Input, g protect.Gate, all []gateGrant) []protect.Gat
 		if w.identity && g.Property == gate.Authentication {
 			one.Method = "mtls"
 		}
-		code := w.weakness(g.Property)
+		code := w.weaknessCode(g.Property)
 		if code.VerdictOf() == gate.Fails && w.partial {
 			code = gate.Skipped
 		}
@@ -102,8 +102,8 @@ func buildGates(in protect.Input, g protect.Gate, all []gateGrant) []protect.Gat
 	return out
 }
 
-// weakness is why a property does not hold for those whom a grant lets in; "" if it does.
-func (w *gateGrant) weakness(p gate.Property) gate.Code {
+// weaknessCode is why a property does not hold for those whom a grant lets in; "" if it does.
+func (w *gateGrant) weaknessCode(p gate.Property) gate.Code {
 	switch {
 	case w.missing != "":
 		return gate.MissingObject

@@ -93,15 +93,15 @@ func (w *meshIndex) readAuthorization(o *model.Object) grant {
 		switch r := readReference(e, ""); {
 		case r.isKind(serviceAccountKind):
 			who++
-			ref := r.resolve(serviceAccountKind, o.Ref.Namespace)
+			ref := r.resolveRef(serviceAccountKind, o.Ref.Namespace)
 			g.identities = append(g.identities, w.settings.serviceAccountIdentity(ref.Namespace, ref.Name))
 		case r.isKind(meshTLSKind):
 			who++
-			ref := r.resolve(meshTLSKind, o.Ref.Namespace)
+			ref := r.resolveRef(meshTLSKind, o.Ref.Namespace)
 			g.identities = append(g.identities, w.readIdentities(ref, &g)...)
 		case r.isKind(networkKind):
 			nets++
-			ref := r.resolve(networkKind, o.Ref.Namespace)
+			ref := r.resolveRef(networkKind, o.Ref.Namespace)
 			auth := w.in.Get(ref)
 			if auth == nil {
 				g.setMissing(ref)
@@ -155,7 +155,7 @@ func (w *meshIndex) readIdentities(ref model.Ref, g *grant) []string {
 	for _, e := range o.Body.At("spec", "identityRefs").Items {
 		switch r := readReference(e, ""); {
 		case r.isKind(serviceAccountKind):
-			of := r.resolve(serviceAccountKind, ref.Namespace)
+			of := r.resolveRef(serviceAccountKind, ref.Namespace)
 			out = append(out, w.settings.serviceAccountIdentity(of.Namespace, of.Name))
 		case r.isKind(namespaceKind):
 			out = append(out, w.settings.serviceAccountIdentity(r.name, "*"))

@@ -183,8 +183,8 @@ func (r reference) isKind(gk model.GroupKind) bool {
 	return strings.EqualFold(r.group, gk.Group) && strings.EqualFold(r.kind, gk.Kind)
 }
 
-// resolve is the object that a reference means.
-func (r reference) resolve(gk model.GroupKind, home string) model.Ref {
+// resolveRef is the object that a reference means.
+func (r reference) resolveRef(gk model.GroupKind, home string) model.Ref {
 	return model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: cmp.Or(r.namespace, home), Name: r.name}
 }
 
@@ -203,7 +203,7 @@ func (w *meshIndex) findParentServers(route *model.Object) []*server {
 		if checkServerParent(route, p) != "" {
 			return nil
 		}
-		if o := w.in.Get(r.resolve(serverKind, route.Ref.Namespace)); o != nil && !slices.Contains(out, w.byObject[o]) {
+		if o := w.in.Get(r.resolveRef(serverKind, route.Ref.Namespace)); o != nil && !slices.Contains(out, w.byObject[o]) {
 			out = append(out, w.byObject[o])
 		}
 	}

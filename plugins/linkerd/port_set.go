@@ -42,7 +42,7 @@ func parsePort(text string) (int, bool) {
 	return int(n), err == nil && n > 0
 }
 
-func (s portSet) contains(port int) bool {
+func (s portSet) containsPort(port int) bool {
 	return slices.ContainsFunc(s, func(r portRange) bool { return r.first <= port && port <= r.last })
 }
 

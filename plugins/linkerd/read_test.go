@@ -24,12 +24,12 @@ func TestParsePorts(t *testing.T) {
 			t.Errorf("%q: error %v", c.text, err)
 		}
 		for _, p := range c.has {
-			if !set.contains(p) {
+			if !set.containsPort(p) {
 				t.Errorf("%q has no %d", c.text, p)
 			}
 		}
 		for _, p := range c.not {
-			if set.contains(p) {
+			if set.containsPort(p) {
 				t.Errorf("%q has %d", c.text, p)
 			}
 		}

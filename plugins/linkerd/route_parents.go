@@ -79,7 +79,7 @@ func resolveParent(route *model.Object, r reference, port int64) parentPort {
 	if !ok {
 		return parentPort{}
 	}
-	return parentPort{r.resolve(gk, route.Ref.Namespace), port}
+	return parentPort{r.resolveRef(gk, route.Ref.Namespace), port}
 }
 
 // findParent is the object that a parentRef is to; nil: there is none, or it is of no kind that
@@ -189,7 +189,7 @@ func (j *routeJudge) checkBackends(route *model.Object, parent model.Ref) topolo
 				r.kind = "Service"
 			}
 			gk, ok := findParentKind(r)
-			ref := r.resolve(gk, route.Ref.Namespace)
+			ref := r.resolveRef(gk, route.Ref.Namespace)
 			switch {
 			case !ok || gk == serverKind:
 				return topologyreference.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind +

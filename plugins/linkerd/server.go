@@ -112,7 +112,7 @@ func (at workloadPort) defaultPolicies() (protocol, access *policy.Policy) {
 	if v, from := load.findAnnotation(defaultPolicyAnnotation); slices.Contains(policyWords, v) {
 		word, label = v, "annotation "+defaultPolicyAnnotation+" of "+from
 	}
-	if load.annotatedPorts(requireIdentityAnnotation).contains(at.port) && strings.HasSuffix(word, "-unauthenticated") {
+	if load.annotatedPorts(requireIdentityAnnotation).containsPort(at.port) && strings.HasSuffix(word, "-unauthenticated") {
 		_, from := load.findAnnotation(requireIdentityAnnotation)
 		word, label = strings.TrimSuffix(word, "-unauthenticated")+"-authenticated", "annotation "+
 			requireIdentityAnnotation+" of "+from

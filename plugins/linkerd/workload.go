@@ -150,9 +150,9 @@ func (w *workload) annotatedPorts(name string) portSet {
 func (w *workload) isOpaque(port int, fallback portSet) bool {
 	if _, from := w.findAnnotation(opaquePortsAnnotation); from == "" && !w.external && w.meshed == selector.Yes &&
 		!w.hasProxy {
-		return fallback.contains(port) // as the injector writes it
+		return fallback.containsPort(port) // as the injector writes it
 	}
-	return w.annotatedPorts(opaquePortsAnnotation).contains(port)
+	return w.annotatedPorts(opaquePortsAnnotation).containsPort(port)
 }
 
 // addProbes notes the HTTP probes of a container.

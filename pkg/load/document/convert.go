@@ -87,7 +87,7 @@ func (c *converter) convertMapping(n *yaml.Node) (any, *Problem) {
 		if m.isWritten(key) || m.letterKeys[key] {
 			return nil, c.duplicateKeyProblem(&m, n, i, key)
 		}
-		if read := letterBoolean(dereference(k)); read != "" {
+		if read := letterBoolean(dereferenceAlias(k)); read != "" {
 			if m.findKey(read) >= 0 || m.letterKeys[read] {
 				return nil, c.duplicateKeyProblem(&m, n, i, read)
 			}
@@ -154,8 +154,8 @@ func (m *mapBuilder) putEntry(e treeEntry) {
 
 func (c *converter) convertKey(n *yaml.Node) (string, *Problem) {
 	key, changed, failed := readKeyText(n)
-	if read := letterBoolean(dereference(n)); changed || read != "" {
-		c.changedKeys = append(c.changedKeys, changedKey{line: n.Line, written: dereference(n).Value, key: key,
+	if read := letterBoolean(dereferenceAlias(n)); changed || read != "" {
+		c.changedKeys = append(c.changedKeys, changedKey{line: n.Line, written: dereferenceAlias(n).Value, key: key,
 			kubectl: read})
 	}
 	return c.texts.internText(key), failed
@@ -198,8 +198,8 @@ func orderMerged(n *yaml.Node) []*yaml.Node {
 	return order
 }
 
-// dereference returns the node that n stands for, if it is an alias.
-func dereference(n *yaml.Node) *yaml.Node {
+// dereferenceAlias returns the node that n stands for, if it is an alias.
+func dereferenceAlias(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
 	}
@@ -213,7 +213,7 @@ func (c *converter) duplicateKeyProblem(m *mapBuilder, n *yaml.Node, i int, key 
 	var first *yaml.Node
 	for j := 0; j < i && first == nil; j += 2 {
 		if before := n.Content[j]; before != nil && !isMerge(before) {
-			if k, _, _ := readKeyText(before); k == key || letterBoolean(dereference(before)) == key {
+			if k, _, _ := readKeyText(before); k == key || letterBoolean(dereferenceAlias(before)) == key {
 				first = before
 			}
 		}
@@ -222,7 +222,7 @@ func (c *converter) duplicateKeyProblem(m *mapBuilder, n *yaml.Node, i int, key 
 		e := m.entries[m.findKey(key)]
 		first = &yaml.Node{Kind: yaml.ScalarNode, Value: e.key, Line: e.line}
 	}
-	a, b := dereference(first).Value, dereference(second).Value
+	a, b := dereferenceAlias(first).Value, dereferenceAlias(second).Value
 	inFile := func(n *yaml.Node) int { return c.firstLine + n.Line - 1 }
 	if a == b {
 		return invalidYAML(second.Line, "not used: key %q is written twice, on lines %d and %d", a, inFile(first),

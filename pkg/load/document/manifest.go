@@ -26,7 +26,7 @@ func (m Manifest) LineOf(path ...string) int {
 	}
 	at, line := m.node, m.node.Line
 	for _, key := range path {
-		if at = childNode(dereference(at), key); at == nil {
+		if at = childNode(dereferenceAlias(at), key); at == nil {
 			break
 		}
 		line = at.Line
@@ -50,7 +50,7 @@ func childNode(n *yaml.Node, key string) *yaml.Node {
 		return nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if strings.EqualFold(dereference(n.Content[i]).Value, key) {
+		if strings.EqualFold(dereferenceAlias(n.Content[i]).Value, key) {
 			return n.Content[i+1]
 		}
 	}

@@ -150,7 +150,7 @@ func (d *clusterWriter) drawEdge(l *pictureEdge) {
 	if l.Kind != graph.EdgeParent {
 		weight = "2"
 	}
-	if l.From.column() >= l.to.column() || isPolicyOutcome(l.Kind) {
+	if l.From.columnNumber() >= l.to.columnNumber() || isPolicyOutcome(l.Kind) {
 		free, weight = "false", "1"
 	}
 	arrow, head := s.arrow, d.formatEnd(l.to, false)
@@ -158,7 +158,7 @@ func (d *clusterWriter) drawEdge(l *pictureEdge) {
 		arrow, head = "none", QuoteNodeID(entryID(l.to.box))+":w"
 	}
 	tail := d.formatEnd(l.From, true)
-	if l.From.column() == l.to.column() { // Graphviz 2.43 loses the arrowheads of lines between ports of one column
+	if l.From.columnNumber() == l.to.columnNumber() { // Graphviz 2.43 loses the arrowheads of lines between ports of one column
 		tail, head = QuoteNodeID(l.From.nodeID()), QuoteNodeID(l.to.nodeID())
 	}
 	if l.branch != nil {

@@ -80,7 +80,7 @@ type branchPoint struct {
 // usesEntry reports whether a line goes through the point before its end.
 func (l *pictureEdge) usesEntry() bool {
 	return l.Kind == graph.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil &&
-		l.From.column() < l.to.box.Column-1
+		l.From.columnNumber() < l.to.box.Column-1
 }
 
 // position is where a node is drawn: a row of a box, or a note.
@@ -97,7 +97,7 @@ func (p position) nodeID() string {
 	return p.box.Node.ID
 }
 
-func (p position) column() int {
+func (p position) columnNumber() int {
 	if p.Note != nil {
 		return p.Note.column
 	}

@@ -56,7 +56,7 @@ func (p *picture) assignColumns() {
 	})
 	p.sortNotes()
 	slices.SortStableFunc(p.Edges, func(a, b pictureEdge) int {
-		return cmp.Or(cmp.Compare(a.From.column(), b.From.column()), cmp.Compare(a.From.nodeID(), b.From.nodeID()),
+		return cmp.Or(cmp.Compare(a.From.columnNumber(), b.From.columnNumber()), cmp.Compare(a.From.nodeID(), b.From.nodeID()),
 			cmp.Compare(a.From.row, b.From.row), cmp.Compare(a.to.nodeID(), b.to.nodeID()), cmp.Compare(a.to.row,
 				b.to.row))
 	})
@@ -105,7 +105,7 @@ func (p *picture) addEntryPoints(targeted map[int]bool) {
 	for i := range p.Edges {
 		l := &p.Edges[i]
 		if l.Kind != graph.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] ||
-			l.From.column() >= l.to.box.Column-1 {
+			l.From.columnNumber() >= l.to.box.Column-1 {
 			continue
 		}
 		if e := l.to.box.entry; e == nil || e.State == "" {

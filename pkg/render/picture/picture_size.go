@@ -71,7 +71,7 @@ func (p *picture) estimateSize() (wide, high int) {
 	labels := make([]int, columns) // behind each column
 	for i := range p.Edges {
 		if l := &p.Edges[i]; l.Label != "" || formatCount(l.count) != "" {
-			labels[l.From.column()] += labelHigh
+			labels[l.From.columnNumber()] += labelHigh
 		}
 	}
 	for _, w := range widths {

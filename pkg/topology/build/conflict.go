@@ -66,7 +66,7 @@ func (l *listener) canConflict() bool {
 func (c *portContest) judgeGateways() {
 	byPort := map[socket][]*listener{}
 	for _, g := range c.group {
-		for _, l := range c.claimants(g) {
+		for _, l := range c.listClaimants(g) {
 			byPort[l.socketOf()] = append(byPort[l.socketOf()], l)
 		}
 	}

@@ -43,7 +43,7 @@ func (c *portContest) judgeSets() {
 	c.protocols, c.hostnames, c.gaveWayTo = map[socket][]*listener{}, map[portHost]*listener{},
 		map[topology.NodeID]model.Ref{}
 	for _, g := range c.group {
-		for _, l := range c.claimants(g) {
+		for _, l := range c.listClaimants(g) {
 			c.addHolder(protocolConflict, l)
 			c.addHolder(hostnameConflict, l)
 		}
@@ -52,7 +52,7 @@ func (c *portContest) judgeSets() {
 	aged := c.sortByAge()
 	var all []*listener
 	for _, i := range c.joined {
-		all = append(all, c.claimants(c.sets[i].id)...)
+		all = append(all, c.listClaimants(c.sets[i].id)...)
 	}
 	for _, reason := range []string{protocolConflict, hostnameConflict} {
 		if c.implementationAt(c.group[0]).NoneWinsInSet {
@@ -68,8 +68,8 @@ func (c *portContest) judgeSets() {
 	}
 }
 
-// claimants returns the listeners of an owner that take part in conflicts.
-func (c *portContest) claimants(owner topology.NodeID) []*listener {
+// listClaimants returns the listeners of an owner that take part in conflicts.
+func (c *portContest) listClaimants(owner topology.NodeID) []*listener {
 	var out []*listener
 	own := c.listenersOf(owner)
 	for i := range own {
@@ -160,7 +160,7 @@ func (c *portContest) groupConflicting(reason string, wanting []*listener) [][]*
 // leaveSetOpen makes it unknown what becomes of a set that conflicts with itself, where its Gateway
 // may be one of an implementation that lets none of its listeners win. It reports whether it did.
 func (c *portContest) leaveSetOpen(s *listenerSet) bool {
-	own := c.claimants(s.id)
+	own := c.listClaimants(s.id)
 	if !c.mayBelongTo(s.id, func(i Implementation) bool { return i.NoneWinsInSet }) ||
 		len(c.groupConflicting(protocolConflict, own))+len(c.groupConflicting(hostnameConflict, own)) == 0 {
 		return false

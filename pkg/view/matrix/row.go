@@ -81,8 +81,8 @@ type uncertainPath struct {
 	forbidden bool // the parent may not be read
 }
 
-// reason says why it is not known what a rule is protected by on the path.
-func (u *uncertainPath) reason(rule model.Ref) protect.Reason {
+// reasonAt says why it is not known what a rule is protected by on the path.
+func (u *uncertainPath) reasonAt(rule model.Ref) protect.Reason {
 	if u.forbidden {
 		return protect.ForbiddenReason(u.parent)
 	}
@@ -294,7 +294,7 @@ func (r *matrixRows) buildRows(m *matrixBuilder, ref model.Ref) []MatrixRow {
 		for i, c := range m.columns {
 			cells[i] = c.uncertainCell(ref.GroupKind(), open.why)
 		}
-		r.addRow(cells, cellRow{paths: open.paths, protection: m.protector.UncertainProtection(open.reason(ref))})
+		r.addRow(cells, cellRow{paths: open.paths, protection: m.protector.UncertainProtection(open.reasonAt(ref))})
 	}
 	out := make([]MatrixRow, len(r.list))
 	for i, row := range r.list {
