@@ -9,13 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
-
-// DefaultSteps is how much judging by schemas may cost by default.
-const DefaultSteps = schema.DefaultSteps
 
 // Options say what is checked and what does not count.
 type Options struct {
@@ -24,10 +20,10 @@ type Options struct {
 	In           func(namespace string) bool
 	Ignore       []string // ids that do not count, of the command line
 	Config       Config
-	Definitions  []*model.Object            // CustomResourceDefinitions beside those of the input
-	Steps        int                        // that judging by schemas may take; 0: schema.DefaultSteps
 	Requirements []*requirement.Requirement // that have to be met
 	Requests     requirement.Deciders       // decide what requirements ask about requests
+	// says of which kinds no schema is known; nil: not asked
+	Unjudged func(*resolve.Resolution) []model.Problem
 	// looks for spellings of requests that bypass policies; nil: not checked
 	Spellings func(*resolve.Resolution) []model.Problem
 	// looks for policies that do not protect as they seem to; nil: not checked
@@ -110,7 +106,7 @@ func collectFindings(r *resolve.Resolution, o Options) []Finding {
 	for _, problems := range [][]model.Problem{
 		collect.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.FindProblems(r, o.Catalogue.sameTargetCodes()),
-		schema.Problems(r.Snapshot, o.Definitions, o.Steps),
+		o.unjudged(r),
 		required,
 		o.spellingProblems(r, required),
 		protection,
@@ -121,6 +117,13 @@ func collectFindings(r *resolve.Resolution, o Options) []Finding {
 		}
 	}
 	return out
+}
+
+func (o *Options) unjudged(r *resolve.Resolution) []model.Problem {
+	if o.Unjudged == nil {
+		return nil
+	}
+	return o.Unjudged(r)
 }
 
 // spellingProblems returns the spellings of requests that get around policies, at rules of which

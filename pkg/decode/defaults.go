@@ -12,6 +12,9 @@ import (
 // prepareBody makes the body what the controller sees: normalised, with the API's defaults.
 func (d *decoder) prepareBody() {
 	k := d.kind
+	if written := d.policy.Object.Written; written != nil {
+		d.filled = addedPaths(d.policy.Object.Body, *written, nil)
+	}
 	if k.Normalize == nil && k.Defaults == nil {
 		return
 	}
@@ -23,7 +26,24 @@ func (d *decoder) prepareBody() {
 	for _, def := range k.Defaults {
 		body = f.fillDefault(body, def.Path, nil, def.Value)
 	}
-	d.body, d.filled = model.Pack(body, nil), f.filled
+	d.body, d.filled = model.Pack(body, nil), append(d.filled, f.filled...)
+}
+
+// addedPaths lists the paths of the values below a path that one body has and another has not.
+func addedPaths(now, before model.Body, at []string) [][]string {
+	var out [][]string
+	for key, inner := range now.Fields {
+		path := append(slices.Clip(at), key)
+		if old := before.Field(key); old.IsNull() && !inner.IsNull() {
+			out = append(out, path)
+		} else {
+			out = append(out, addedPaths(inner, old, path)...)
+		}
+	}
+	for i, inner := range now.Items {
+		out = append(out, addedPaths(inner, before.At(strconv.Itoa(i)), append(slices.Clip(at), strconv.Itoa(i)))...)
+	}
+	return out
 }
 
 // defaultFiller fills in defaults and remembers where.

@@ -40,7 +40,5 @@ func (c *Catalog) WithGenerated(in *model.Snapshot) *model.Snapshot {
 	if len(made) == 0 && len(problems) == len(in.Problems) {
 		return in
 	}
-	out := model.NewSnapshot(append(slices.Clip(in.Objects), made...), model.SortProblems(problems))
-	out.Cluster, out.Redacted, out.Exhaustive = in.Cluster, in.Redacted, in.Exhaustive
-	return out
+	return in.WithObjects(append(slices.Clip(in.Objects), made...), problems, nil)
 }

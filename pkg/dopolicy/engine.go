@@ -1,6 +1,8 @@
 package dopolicy
 
 import (
+	"strings"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
@@ -11,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
@@ -27,6 +30,12 @@ type Options struct {
 	PolicyKinds []form.Source
 	// Settings are vendor settings, each as VENDOR.NAME=VALUE (docs/policy-kinds.md).
 	Settings []string
+	// Schemas say how objects that no server has stored are read. Its catalogue is that of the
+	// vendors.
+	Schemas schema.Options
+	// Versions are the releases of vendors whose schemas are used, each as VENDOR=VERSION
+	// (schema.Catalogue.FindRelease); others: the newest.
+	Versions []string
 	// ExternalAuthenticates assumes that services that are asked for authorization refuse
 	// anonymous clients. Nothing in an input says so.
 	ExternalAuthenticates bool
@@ -43,6 +52,7 @@ type Engine struct {
 	catalog     *descriptor.Catalog
 	normalizers []request.Normalizer
 	judges      view.Judges
+	admission   *schema.Admission
 	workloads   bool
 }
 
@@ -53,15 +63,27 @@ func New(vendors []plugin.Plugin, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewWithCatalog(vendors, catalog, o), nil
+	return NewWithCatalog(vendors, catalog, o)
 }
 
 // NewWithCatalog is New with a catalogue that is already there.
-func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Options) *Engine {
+func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Options) (*Engine, error) {
 	judges := plugin.Judges(vendors)
 	judges.Assume.External = o.ExternalAuthenticates
+	schemas := o.Schemas
+	var err error
+	if schemas.Catalogue, err = plugin.Schemas(vendors); err != nil {
+		return nil, err
+	}
+	schemas.Releases = map[string]*schema.Release{}
+	for _, chosen := range o.Versions {
+		vendor, version, _ := strings.Cut(chosen, "=")
+		if schemas.Releases[vendor], err = schemas.Catalogue.FindRelease(vendor, version); err != nil {
+			return nil, err
+		}
+	}
 	return &Engine{plugins: vendors, catalog: catalog, normalizers: plugin.Normalizers(vendors, catalog),
-		judges: judges, workloads: o.Workloads}
+		judges: judges, admission: schema.NewAdmission(schemas), workloads: o.Workloads}, nil
 }
 
 // Catalog is what the engine knows about policy kinds.
@@ -84,7 +106,7 @@ func (e *Engine) Resolve(read *model.Snapshot) *Input {
 // resolveSnapshot attaches and merges the policies of an input, and looks at the same time for what gets
 // no traffic. Every caller gets the links of the catalogue: without them, vendors answer nothing.
 func (e *Engine) resolveSnapshot(read *model.Snapshot) *resolve.Resolution {
-	in := e.catalog.WithGenerated(read)
+	in := e.catalog.WithGenerated(e.admission.Admit(read))
 	policies := resolve.StartDecoding(in, e.catalog)
 	links := e.catalog.Links()
 	if e.workloads {

@@ -201,6 +201,7 @@ func (in *Input) Check(o check.Options) *check.Report {
 // findings of vendors.
 func (e *Engine) completeOptions(o check.Options) check.Options {
 	o.Catalogue = e.Rules()
+	o.Unjudged = func(r *resolve.Resolution) []model.Problem { return e.admission.Unjudged(r.Snapshot) }
 	o.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.FindProblems(e.plugins, r) }
 	o.Requests = e.Deciders()
 	o.Requests.Prove = e.proveWithSpellings

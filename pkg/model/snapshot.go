@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ type Object struct {
 	Created     time.Time // zero: not known, as in most files
 	IsNew       bool      // it would be created if it was applied: Created is later than that of all that is there
 	Body        Body
+	Written     *Body  // before the API server's defaults were filled in; nil: Body is as it was written
 	Origin      Origin // the object's document
 }
 
@@ -86,8 +88,28 @@ type Snapshot struct {
 	Redacted   bool     // the settings of policies have no values: they were taken out after reading
 	Exhaustive bool     // the user says that what is not in the manifests does not exist
 
-	byKind map[GroupKind]*kindObjects
+	byKind  map[GroupKind]*kindObjects
+	refused map[Ref]bool
 }
+
+// WithObjects returns the snapshot with other objects and problems in the place of its own, and
+// those that are left out because the API server refuses them.
+func (s *Snapshot) WithObjects(objects []*Object, problems []Problem, refused []*Object) *Snapshot {
+	out := NewSnapshot(objects, SortProblems(problems))
+	out.Cluster, out.Redacted, out.Exhaustive = s.Cluster, s.Redacted, s.Exhaustive
+	out.refused = maps.Clone(s.refused)
+	for _, o := range refused {
+		if out.refused == nil {
+			out.refused = map[Ref]bool{}
+		}
+		out.refused[o.Ref] = true
+	}
+	return out
+}
+
+// IsRefused reports whether an object is in the input and the API server refuses it. Its section is
+// ignored.
+func (s *Snapshot) IsRefused(ref Ref) bool { return s.refused[ref.WithoutSection()] }
 
 // HasAll reports whether an object of the kind in the namespace that is not in the snapshot does
 // not exist.

@@ -2,6 +2,7 @@
 package plugin
 
 import (
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -21,6 +23,10 @@ import (
 type Plugin struct {
 	Name  string
 	Kinds []byte // the documents of its kinds.yaml as a JSON list
+
+	// Schemas has the definitions of its kinds: schemas/NAME/RELEASE.zip (schema.NewCatalogue). nil:
+	// it has none.
+	Schemas fs.FS
 
 	Reading   descriptor.Reading   // objects become policies
 	Attaching descriptor.Attaching // policies find the nodes where they hold
@@ -138,4 +144,15 @@ func collectDescriptors(plugins []Plugin) (builtin []form.Source, funcs descript
 		builtin = append(builtin, form.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})
 	}
 	return builtin, funcs
+}
+
+// Schemas opens the definitions that the vendors hand over.
+func Schemas(plugins []Plugin) (*schema.Catalogue, error) {
+	var sources []fs.FS
+	for _, p := range plugins {
+		if p.Schemas != nil {
+			sources = append(sources, p.Schemas)
+		}
+	}
+	return schema.NewCatalogue(sources)
 }

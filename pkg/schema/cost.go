@@ -31,6 +31,9 @@ func (m *costMeter) canAfford(v *version, o *model.Object) bool {
 	if v == nil || v.structural == nil {
 		return true
 	}
+	if e := o.Body.Extent(); v.definition.object == nil && e.Entries <= manySiblings && e.Text <= 1<<20 {
+		return true // the patterns of the catalogue are short
+	}
 	m.cost = 0
 	m.chargeValue(v.structural, o.Body.Value())
 	if m.spent+m.cost > m.maxSteps {
@@ -68,11 +71,13 @@ func (m *costMeter) chargeValue(s *schema.Structural, v any) {
 	}
 }
 
+// manySiblings is how many values next to each other cost nothing worth counting.
+const manySiblings = 1 << 13
+
 // chargeSiblings charges for many values next to each other: the library compares every mistake
 // with those before it, and each of them may be one.
 func (m *costMeter) chargeSiblings(n int) {
-	const many = 1 << 13
-	if n > many {
+	if n > manySiblings {
 		n = min(n, 1<<20)
 		m.charge(n * n / 4)
 	}

@@ -1,3 +1,5 @@
-// Package schema judges custom resources by their CustomResourceDefinitions, as the API server does
-// when they are created: with its own code for schemas, defaults, pruning and rules.
+// Package schema reads custom resources as the API server would hand them on, by their
+// CustomResourceDefinitions: with the server's own code for schemas, defaults, pruning and rules. An
+// Admission does it to all objects of an input; a Catalogue has the definitions that come with the
+// program.
 package schema

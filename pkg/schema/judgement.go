@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -19,78 +20,107 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// objectJudgement is one object on its way through what the API server does when it is created.
-type objectJudgement struct {
+// judgement is one object on its way through what the API server does when it is created: fields
+// that the schema does not have are dropped, then defaults are set, and what has become of it is
+// validated, by the structure of the schema and then by its rules.
+type judgement struct {
 	*version
-	object         *model.Object
-	content        map[string]any
-	objectProblems []model.Problem
+	outcome
+	admission *Admission
+	dialect   Dialect
+	written   *model.Object
+	content   map[string]any // as it is now; nil: nothing can be said of it
+	refused   bool
+	blocked   bool   // the rules are not evaluated, because of what is wrong
+	ruleHint  string // says so
 }
 
-// judgeObject takes an object the way of a request that creates it: fields that the schema does not
-// have are dropped, then defaults are set, and what has become of it is validated.
-func (v *version) judgeObject(o *model.Object) []model.Problem {
-	whole, ok := normalizeNumbers(o.Body.Value()).(map[string]any)
-	if !v.usable || !ok {
-		return nil
+func (j *judging) newJudgement(o *model.Object) *judgement {
+	v := j.versions[o]
+	return &judgement{version: v, outcome: outcome{by: v, object: o}, admission: j.Admission,
+		dialect: j.dialect(o.Ref.GroupKind()), written: o}
+}
+
+// judgeStructure does everything but the rules.
+func (j *judgement) judgeStructure() {
+	whole, ok := normalizeNumbers(j.written.Body.Value()).(map[string]any)
+	if !j.usable || !ok {
+		return
 	}
-	j := &objectJudgement{version: v, object: o, content: whole}
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole,
 		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		j.addViolation(apifield.Invalid(apifield.NewPath("metadata"), apifield.OmitValueType{}, err.Error()), "")
-		return j.objectProblems
+		j.addViolation(apifield.Invalid(apifield.NewPath("metadata"), apifield.OmitValueType{}, err.Error()))
+		return
 	}
-	unknown = append(unknown, pruning.PruneWithOptions(whole, v.structural, true,
+	unknown = append(unknown, pruning.PruneWithOptions(whole, j.structural, true,
 		schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
-	defaulting.PruneNonNullableNullsWithoutDefaults(whole, v.structural)
-	wrong, more := objectmeta.CoerceWithOptions(nil, whole, v.structural, false,
+	defaulting.PruneNonNullableNullsWithoutDefaults(whole, j.structural)
+	wrong, more := objectmeta.CoerceWithOptions(nil, whole, j.structural, false,
 		objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
 	for _, path := range append(unknown, more...) {
 		j.addUnknownField(path)
 	}
 	if wrong != nil {
-		j.addViolation(wrong, "")
-		return j.objectProblems
+		j.addViolation(wrong)
+		return
 	}
 	if err := objectmeta.SetObjectMeta(whole, meta); err != nil {
-		return j.objectProblems
+		return
 	}
-	defaulting.Default(whole, v.structural)
-	if v.dropsStatus { // only now, as in the API server: it has no default when it is validated
+	defaulting.Default(whole, j.structural)
+	if j.dropsStatus { // only now, as in the API server: it has no default when it is validated
 		delete(whole, "status")
 	}
 	meta.Namespace = ""
-	if v.definition.namespaced {
+	if j.definition.namespaced {
 		meta.Namespace = "default"
-		if o.Ref.Namespace != "" {
-			meta.Namespace = o.Ref.Namespace
+		if j.written.Ref.Namespace != "" {
+			meta.Namespace = j.written.Ref.Namespace
 		}
 	}
-	j.validateContent(apivalidation.ValidateObjectMetaAccessor(meta, v.definition.namespaced,
+	j.content = whole
+	j.validateStructure(apivalidation.ValidateObjectMetaAccessor(meta, j.definition.namespaced,
 		apivalidation.NameIsDNSSubdomain, apifield.NewPath("metadata")))
-	return j.objectProblems
 }
 
-// validateContent validates by the schema, and by its rules if nothing is wrong that keeps the API
-// server from it. Before are the errors in the object's metadata.
-func (j *objectJudgement) validateContent(before apifield.ErrorList) {
+// validateStructure validates by the structure of the schema. Before are the errors in the object's
+// metadata.
+func (j *judgement) validateStructure(before apifield.ErrorList) {
 	errs := append(before, validation.ValidateCustomResource(nil, j.content, j.validator)...)
 	errs = append(errs, objectmeta.Validate(nil, j.content, j.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, j.content)...)
-	all := slices.Clone(errs)
-	errs = slices.DeleteFunc(errs, func(e *apifield.Error) bool { return isRepetition(e, all) })
-	hint := ""
-	if j.rules != nil && slices.ContainsFunc(errs, blocksRules) {
-		hint = "validation rules are evaluated when this is mended; "
-	}
-	for _, e := range errs {
-		j.addViolation(e, hint)
-	}
-	if j.rules == nil || hint != "" {
+	if len(errs) == 0 {
 		return
 	}
-	errs, left := j.rules.Validate(context.Background(), nil, j.structural, j.content, nil,
+	all := slices.Clone(errs)
+	errs = slices.DeleteFunc(errs, func(e *apifield.Error) bool { return isRepetition(e, all) })
+	j.blocked = slices.ContainsFunc(errs, blocksRules)
+	if j.blocked && hasRules(j.structural) {
+		j.ruleHint = "validation rules are evaluated when this is mended; "
+	}
+	for _, e := range errs {
+		j.addViolation(e)
+	}
+}
+
+// needsRules reports whether rules of the definition are to be evaluated.
+func (j *judgement) needsRules() bool {
+	return j.content != nil && !j.blocked && hasRules(j.structural)
+}
+
+// judgeRules evaluates the rules.
+func (j *judgement) judgeRules() {
+	if !j.needsRules() {
+		return
+	}
+	var parts schemaParts
+	parts.addValue(j.structural, j.content)
+	rules := j.rulesFor(&parts)
+	if rules == nil {
+		return
+	}
+	errs, left := rules.Validate(context.Background(), nil, j.structural, j.content, nil,
 		celconfig.RuntimeCELCostBudget)
 	if left < 0 { // which other rules were evaluated before is random
 		errs = apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{},
@@ -99,6 +129,32 @@ func (j *objectJudgement) validateContent(before apifield.ErrorList) {
 	for _, e := range errs {
 		j.addRuleError(e)
 	}
+}
+
+// finish makes the object that is kept, if one is.
+func (j *judgement) finish() {
+	switch {
+	case j.dialect.Tolerated || j.admission.options.Off || j.content == nil && !j.refused:
+		j.object = j.written
+	case j.refused:
+		j.object = nil
+	default:
+		j.object = j.keptObject()
+	}
+	j.content = nil
+}
+
+// keptObject is the object as the API server would keep it, with the lines of what was written. Its
+// metadata, and a status, stay as they are.
+func (j *judgement) keptObject() *model.Object {
+	for _, key := range []string{"metadata", "status"} {
+		if part := j.written.Get(key); part != nil {
+			j.content[key] = part
+		}
+	}
+	out := *j.written
+	out.Body, out.Written = model.Pack(j.content, j.written.Body.Line), &j.written.Body
+	return &out
 }
 
 // isRepetition reports whether an error says of a number, and of no place, what another says of its
@@ -121,24 +177,24 @@ func blocksRules(e *apifield.Error) bool {
 }
 
 // addRuleError notes what a validation rule finds, or that it cannot be evaluated.
-func (j *objectJudgement) addRuleError(e *apifield.Error) {
+func (j *judgement) addRuleError(e *apifield.Error) {
 	for _, broken := range []string{"rule compile error: ", "rule compiler initialization error: "} {
 		if strings.HasPrefix(e.Detail, broken) {
 			j.addBrokenRule(e)
 			return
 		}
 	}
-	j.addViolation(e, "")
+	j.addViolation(e)
 }
 
 // addBrokenRule notes a rule of the definition that does not compile: it says nothing about the
 // object.
-func (j *objectJudgement) addBrokenRule(e *apifield.Error) {
+func (j *judgement) addBrokenRule(e *apifield.Error) {
 	message, _, _ := strings.Cut(e.Detail, "\n") // the lines below it point at the place
 	if e.Field != "<nil>" {
 		message = withoutIndexes(e.Field) + ": " + message
 	}
-	j.objectProblems = append(j.objectProblems,
+	j.outcome.problems = append(j.outcome.problems,
 		j.newProblem(message, "the rule is not evaluated; the API server refuses the definition"))
 }
 
@@ -156,23 +212,71 @@ func withoutIndexes(path string) string {
 	}
 }
 
-func (j *objectJudgement) addViolation(e *apifield.Error, hint string) {
+// addViolation notes that the API server refuses the object. What depends on a variable that is not
+// known is not known.
+func (j *judgement) addViolation(e *apifield.Error) {
 	path, message := e.Field, e.Error()
 	if path == "<nil>" {
 		path, message = "", e.ErrorBody()
 	}
+	steps := splitFieldPath(j.written.Body, path)
+	if hasVariable(j.written.Body.At(steps...)) {
+		return
+	}
+	j.refused = true
 	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
-		Hint: hint + "by version " + j.name + " of " + j.definition.displayName()}.At(j.object)
-	*p.Origin = j.object.OriginOf(splitFieldPath(j.object.Body, path)...)
-	j.objectProblems = append(j.objectProblems, p)
+		Hint: j.ruleHint + "by version " + j.name + " of " + j.definition.displayName()}
+	if near := suggestValue(e); near != "" {
+		p.Hint = "did you mean " + near + "? " + p.Hint
+	}
+	if j.dialect.IsOne {
+		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
+	}
+	j.addProblem(p, steps)
 }
 
-func (j *objectJudgement) addUnknownField(path string) {
-	steps := splitFieldPath(j.object.Body, path)
-	p := model.Problem{Severity: model.Warning, Code: model.UnknownField, Message: "unknown field \"" + path +
-		"\": the API server drops it", Hint: j.suggestField(steps)}.At(j.object)
-	*p.Origin = j.object.OriginOf(steps...)
-	j.objectProblems = append(j.objectProblems, p)
+// addUnknownField notes a field that the schema does not have.
+func (j *judgement) addUnknownField(path string) {
+	steps := splitFieldPath(j.written.Body, path)
+	p := model.Problem{Severity: model.Warning, Code: model.UnknownField, Hint: j.suggestField(steps),
+		Message: "unknown field \"" + path + "\": the API server drops it"}
+	if !j.admission.options.Lenient {
+		j.refused, p.Severity = true, model.Error
+		p.Message = "unknown field \"" + path + "\": the API server refuses the object"
+	}
+	if j.dialect.IsOne {
+		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know", path))
+	}
+	j.addProblem(p, steps)
+}
+
+func (j *judgement) addProblem(p model.Problem, steps []string) {
+	p = p.At(j.written)
+	*p.Origin = j.written.OriginOf(steps...)
+	j.outcome.problems = append(j.outcome.problems, p)
+}
+
+// dialectProblem is what the operator's API server says to an object that may be of another
+// dialect.
+func (j *judgement) dialectProblem(code model.Code, message string) model.Problem {
+	p := model.Problem{Severity: model.Warning, Code: code, Message: message}
+	if j.dialect.Advice != nil {
+		p.Hint = j.dialect.Advice(j.written)
+	}
+	return p
+}
+
+// hasVariable reports whether a text in a value has a variable whose value is not known.
+func hasVariable(b model.Body) bool {
+	if b.IsText() {
+		return model.HasVariable(b.Text())
+	}
+	found := false
+	b.Walk(nil, func(_ string, v model.Body, _ []string) bool {
+		found = found || v.IsText() && model.HasVariable(v.Text())
+		return !found
+	})
+	return found
 }
 
 // normalizeNumbers gives numbers the types that they have when JSON is read: what is whole is an

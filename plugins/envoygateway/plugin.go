@@ -2,7 +2,7 @@
 package envoygateway
 
 import (
-	_ "embed"
+	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -16,9 +16,12 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent,
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Schemas: schemas, Findings: []plugin.Finding{{Rule: mergeWithoutParent,
 		Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
 		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},

@@ -3,7 +3,7 @@
 package gloo
 
 import (
-	_ "embed"
+	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -15,6 +15,9 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 const (
 	group       = "gateway.solo.io"
 	routeOption = "RouteOption"
@@ -23,7 +26,7 @@ const (
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gateFunctions(),
+	return plugin.Plugin{Name: "gloo", Kinds: kinds, Schemas: schemas, Gates: gateFunctions(),
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"gloo.References": limitTargetRefs}},
 		Attaching: descriptor.Attaching{
 			Links:  []build.Linker{addToGraph},

@@ -2,7 +2,7 @@
 package istio
 
 import (
-	_ "embed"
+	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -17,9 +17,12 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "istio", Kinds: kinds,
+	return plugin.Plugin{Name: "istio", Kinds: kinds, Schemas: schemas,
 		RequestWords: map[string]plugin.WordFunc{"istio.PathNormalization": findPathNormalization},
 		Audit:        proxyMapping(),
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{

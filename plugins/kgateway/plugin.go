@@ -2,7 +2,7 @@
 package kgateway
 
 import (
-	_ "embed"
+	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -16,6 +16,9 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 const (
 	group      = "gateway.kgateway.dev"
 	controller = "kgateway.dev/kgateway"
@@ -23,7 +26,7 @@ const (
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Audit: proxyMapping(), Gates: gateFunctions(),
+	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Schemas: schemas, Audit: proxyMapping(), Gates: gateFunctions(),
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
 		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},

@@ -2,7 +2,7 @@
 package kuadrant
 
 import (
-	_ "embed"
+	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -14,9 +14,12 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gateFunctions(),
+	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Schemas: schemas, Gates: gateFunctions(),
 		Reading: descriptor.Reading{
 			Auto:    map[string]descriptor.AutoFunc{"kuadrant.Profile": chooseProfile},
 			Readers: map[string]policy.BlockReader{"kuadrant.Designs": readDesign}},

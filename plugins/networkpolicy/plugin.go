@@ -3,7 +3,7 @@
 package networkpolicy
 
 import (
-	_ "embed"
+	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -16,9 +16,12 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
+	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds, Schemas: schemas,
 		Evaluators: evaluate.Evaluators{"networkpolicy.Verdict": judgeConnection},
 		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{
 			"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),

@@ -2,7 +2,7 @@
 package others
 
 import (
-	_ "embed"
+	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -12,8 +12,11 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "others", Kinds: kinds,
+	return plugin.Plugin{Name: "others", Kinds: kinds, Schemas: schemas,
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}}}
 }

@@ -2,7 +2,7 @@
 package traefik
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"strconv"
 
@@ -16,11 +16,14 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+//go:embed schemas/*/*.zip
+var schemas embed.FS
+
 var middlewareKind = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "traefik", Kinds: kinds, Gates: gateFunctions(),
+	return plugin.Plugin{Name: "traefik", Kinds: kinds, Schemas: schemas, Gates: gateFunctions(),
 		Judging: descriptor.Judging{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
 }
 

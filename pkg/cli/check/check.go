@@ -113,7 +113,7 @@ func Run(ctx context.Context, f *Options) error {
 	if f.List {
 		return f.listFindings(s, f.Args)
 	}
-	options, err := f.Findings.Prepare(ctx, &f.Query.Source, f.Query.Output.Verbose, s)
+	options, err := f.Findings.Prepare(&f.Query.Source, f.Query.Output.Verbose)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,6 @@ func Run(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
-	session.Problems = append(session.Problems, f.Findings.CRDs.Problems...)
 	if options.Kinds, err = session.SelectedKinds(); err != nil {
 		return err
 	}

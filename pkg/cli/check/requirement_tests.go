@@ -166,7 +166,7 @@ func (f *TestOptions) runTestFile(ctx context.Context, file requirement.TestFile
 			continue
 		}
 		// a new engine: kinds that are found in one input are not known in another
-		engine, err := kinds.Engine(f.Environment)
+		engine, err := kinds.Engine(ctx, f.Environment)
 		if err != nil {
 			return nil, err
 		}

@@ -56,8 +56,8 @@ func FromInput(env run.Environment, f *source.Flags, open OpenFunc, words Func) 
 
 // proposeSettings completes the names of vendor settings, and behind the = their values.
 func proposeSettings(env run.Environment, f *source.Flags) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		engine, err := f.Engine(env)
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		engine, err := f.Engine(cmd.Context(), env)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

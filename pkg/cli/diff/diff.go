@@ -106,7 +106,7 @@ func Run(ctx context.Context, f *Options) error {
 	if err := f.Sides.Source.CheckFilesOrKustomization(); err != nil {
 		return err
 	}
-	engine, err := f.Sides.Source.Engine(f.Environment)
+	engine, err := f.Sides.Source.Engine(ctx, f.Environment)
 	if err != nil {
 		return err
 	}

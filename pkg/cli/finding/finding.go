@@ -1,7 +1,6 @@
 package finding
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -10,9 +9,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
@@ -27,7 +24,6 @@ type Flags struct {
 	FailOn         string
 	FailOnGiven    bool // --fail-on is the user's
 	ShowSuppressed bool
-	CRDs           DefinitionFlags
 	plugins        []plugin.Plugin
 }
 
@@ -38,7 +34,6 @@ func NewFlags(plugins []plugin.Plugin) Flags {
 
 // AddFlags adds the flags that every command with findings has.
 func (f *Flags) AddFlags(fs *pflag.FlagSet, configUsage string) {
-	f.CRDs.addFlags(fs)
 	fs.StringVar(&f.Config, "config", "", configUsage+" (default: "+configFile+
 		" in the current folder, if present; none: no config file)")
 	fs.StringArrayVar(&f.Requirements, "requirements", nil,
@@ -50,9 +45,8 @@ func (f *Flags) NoteGiven(cmd *cobra.Command) {
 	f.ConfigGiven, f.FailOnGiven = cmd.Flags().Changed("config"), cmd.Flags().Changed("fail-on")
 }
 
-// Prepare reads everything that a check needs beside the input: flags, config, requirements
-// and definitions. It tells the source which kinds the definitions add.
-func (f *Flags) Prepare(ctx context.Context, input *source.Flags, verbose bool, s run.Streams) (check.Options, error) {
+// Prepare reads everything that a check needs beside the input: flags, config and requirements.
+func (f *Flags) Prepare(input *source.Flags, verbose bool) (check.Options, error) {
 	options, err := f.readOptions(verbose || input.Cluster.Verbosity > 0)
 	if err != nil {
 		return options, err
@@ -60,11 +54,6 @@ func (f *Flags) Prepare(ctx context.Context, input *source.Flags, verbose bool, 
 	if options.Requirements, err = f.LoadRequirements(options.Config); err != nil {
 		return options, err
 	}
-	if err := f.CRDs.read(ctx, input.Limits.Values(), s); err != nil {
-		return options, err
-	}
-	input.ClusterScoped, options.Definitions, options.Steps = load.ClusterScopedKinds(f.CRDs.definitions),
-		f.CRDs.definitions, f.CRDs.Steps
 	return options, nil
 }
 

@@ -149,7 +149,7 @@ func (f *Options) writesLines() (bool, error) {
 func Run(ctx context.Context, f *Options) error {
 	s := f.Environment.Streams
 	f.Query.Source.AllNamespaces = f.Query.Source.AllNamespaces || f.Query.Source.Namespace == ""
-	options, err := f.Findings.Prepare(ctx, &f.Query.Source, f.Query.Output.Verbose, s)
+	options, err := f.Findings.Prepare(&f.Query.Source, f.Query.Output.Verbose)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,6 @@ func Run(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
-	session.Problems = append(session.Problems, f.Findings.CRDs.Problems...)
 	if err := session.CheckNamespace(); err != nil {
 		return err
 	}

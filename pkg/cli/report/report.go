@@ -22,7 +22,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/draw"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/picture"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
@@ -138,7 +137,7 @@ func (f *Options) checkReport() error {
 func Run(ctx context.Context, f *Options) error {
 	s := f.Environment.Streams
 	f.Query.Source.AllNamespaces = f.Query.Source.AllNamespaces || f.Query.Source.Namespace == ""
-	options, err := f.Findings.Prepare(ctx, &f.Query.Source, f.Query.Output.Verbose, s)
+	options, err := f.Findings.Prepare(&f.Query.Source, f.Query.Output.Verbose)
 	if err != nil {
 		return err
 	}
@@ -148,9 +147,7 @@ func Run(ctx context.Context, f *Options) error {
 	}
 	if f.Redact {
 		session = redaction.Redact(session)
-		f.Findings.CRDs.Problems = redact.Problems(f.Findings.CRDs.Problems)
 	}
-	session.Problems = append(session.Problems, f.Findings.CRDs.Problems...)
 	query := dopolicy.ReportQuery{Check: options, Dumps: len(f.Dumps.Paths) > 0, Proxies: proxies}
 	if query.Query, _, err = f.Query.Parse(session, nil); err != nil {
 		return err

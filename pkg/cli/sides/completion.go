@@ -75,7 +75,7 @@ func (f *Flags) readSecondSide(ctx context.Context, env run.Environment, args []
 	if err != nil {
 		return nil
 	}
-	engine, err := all.Source.Engine(silent)
+	engine, err := all.Source.Engine(ctx, silent)
 	if err != nil {
 		return nil
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -45,7 +46,8 @@ type Flags struct {
 	AssumeComplete bool              // what is not in the manifests does not exist
 	Assumptions    []string          // of what the input does not tell
 	Reports        bool              // published reports are read where policies may not be
-	NoSchemas      bool              // no object is judged by its schema
+	Schemas        SchemaFlags
+	NoSchemas      bool              // kinds without a schema are not asked about
 	Workloads      bool              // pods are asked about, whether or not there are policies about them
 	ClusterScoped  []model.GroupKind // known beside those of the catalogue
 	AllKinds       bool              // how every kind is read is asked about, whether or not there are policies of it
@@ -78,6 +80,7 @@ func (f *Flags) AddClusterFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.Cluster.AddFlags(fs)
 	f.Limits.addFlags(fs)
+	f.Schemas.addFlags(cmd)
 	fs.StringVarP(&f.Namespace, "namespace", "n", "",
 		"namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
 	fs.StringArrayVar(&f.PolicyKinds, "policy-kinds", nil,
@@ -95,7 +98,7 @@ type Session struct {
 
 // Open loads what the flags name and resolves it.
 func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error) {
-	engine, err := f.Engine(env)
+	engine, err := f.Engine(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +109,7 @@ func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
+	in.Problems = append(in.Problems, f.Schemas.problems...)
 	return f.NewSession(engine.Resolve(in), env.Streams), nil
 }
 
@@ -114,8 +118,8 @@ func (f *Flags) NewSession(in *dopolicy.Input, s run.Streams) *Session { return 
 
 // Engine is what the flags say about vendors and policy kinds. Runs of one command line share the
 // catalogue.
-func (f *Flags) Engine(env run.Environment) (*dopolicy.Engine, error) {
-	o, err := f.engineOptions()
+func (f *Flags) Engine(ctx context.Context, env run.Environment) (*dopolicy.Engine, error) {
+	o, err := f.engineOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +129,23 @@ func (f *Flags) Engine(env run.Environment) (*dopolicy.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dopolicy.NewWithCatalog(env.Plugins, catalog, o), nil
+	engine, err := dopolicy.NewWithCatalog(env.Plugins, catalog, o)
+	var unknown *schema.ReleaseError
+	if errors.As(err, &unknown) {
+		return nil, failure.Usage("there are: "+strings.Join(unknown.Known, ", "), "%s", unknown.Message)
+	}
+	return engine, err
 }
 
 // engineOptions are the user's policy kinds and settings.
-func (f *Flags) engineOptions() (dopolicy.Options, error) {
-	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads,
+func (f *Flags) engineOptions(ctx context.Context) (dopolicy.Options, error) {
+	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads, Versions: f.Schemas.Versions,
 		ExternalAuthenticates: slices.Contains(f.Assumptions, externalAuthenticates)}
+	var err error
+	if o.Schemas, err = f.Schemas.options(ctx, f.Limits.Values()); err != nil {
+		return o, err
+	}
+	f.ClusterScoped = load.ClusterScopedKinds(o.Schemas.Definitions)
 	for i, name := range slices.Concat(f.FoundKinds, f.PolicyKinds) {
 		text, err := localfile.Read(name, i >= len(f.FoundKinds))
 		if err != nil {
@@ -268,6 +282,14 @@ func (f *Flags) Args() string {
 	repeat("--policy-kinds", f.PolicyKinds)
 	repeat("--policy-kind", f.OnlyKinds)
 	repeat("--vendor-setting", f.Settings)
+	repeat("--crds", f.Schemas.Definitions)
+	repeat("--vendor-version", f.Schemas.Versions)
+	if f.Schemas.Use == schemasOff {
+		out = append(out, "--schemas off")
+	}
+	if f.Schemas.Validate == validateWarn {
+		out = append(out, "--validate warn")
+	}
 	return strings.Join(append(out, f.Cluster.args()...), " ")
 }
 
@@ -288,7 +310,7 @@ func (f *Flags) OpenKinds(ctx context.Context, env run.Environment) (*Session, e
 	default:
 		return read, err
 	}
-	engine, err := f.Engine(env)
+	engine, err := f.Engine(ctx, env)
 	if err != nil {
 		return nil, err
 	}

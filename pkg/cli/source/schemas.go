@@ -1,0 +1,113 @@
+package source
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
+)
+
+// SchemaFlags say by which schemas objects are read, and how strictly.
+type SchemaFlags struct {
+	Use         string   // one of SchemaUses
+	Validate    string   // one of ValidateModes
+	Definitions []string // files and folders with CustomResourceDefinitions
+	Versions    []string // VENDOR=VERSION
+	Steps       int
+
+	definitions []*model.Object
+	problems    []model.Problem // of reading them
+}
+
+// What --schemas and --validate take.
+const (
+	schemasAuto    = "auto"
+	schemasOff     = "off"
+	validateStrict = "strict"
+	validateWarn   = "warn"
+)
+
+// SchemaUses lists what --schemas takes.
+func SchemaUses() []string { return []string{schemasAuto, schemasOff} }
+
+// ValidateModes lists what --validate takes.
+func ValidateModes() []string { return []string{validateStrict, validateWarn} }
+
+// addFlags adds the flags of schemas.
+func (f *SchemaFlags) addFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.Use, "schemas", schemasAuto,
+		"auto: read manifests as the API server would, by the schemas of their kinds; off: as they are written")
+	fs.StringVar(&f.Validate, "validate", validateStrict,
+		"what becomes of an object with a field that its schema does not have. strict: it is refused; warn: the field is dropped")
+	fs.StringSliceVar(&f.Definitions, "crds", nil,
+		"file or folder (read recursively) with CustomResourceDefinitions, or a catalogue of JSON schemas GROUP/KIND_VERSION.json: schemas beside those of the input (repeatable)")
+	fs.StringSliceVar(&f.Versions, "vendor-version", nil,
+		"version whose built-in schemas are used, as VENDOR=VERSION, such as envoygateway=1.8 (repeatable; default: the newest)")
+	fs.IntVar(&f.Steps, "max-steps", schema.DefaultSteps,
+		"how many steps patterns and lists of unique items in schemas may take for all objects; those beyond are not judged, and the answer is incomplete")
+	hide(fs, "max-steps")
+}
+
+func hide(fs *pflag.FlagSet, name string) { fs.Lookup(name).Hidden = true }
+
+// check checks the words.
+func (f *SchemaFlags) check() error {
+	switch {
+	case !slices.Contains(SchemaUses(), f.Use) && f.Use != "":
+		return failure.Usage("use one of: "+strings.Join(SchemaUses(), ", "), "--schemas cannot be %q", f.Use)
+	case !slices.Contains(ValidateModes(), f.Validate) && f.Validate != "":
+		return failure.Usage("use one of: "+strings.Join(ValidateModes(), ", "), "--validate cannot be %q", f.Validate)
+	case f.Steps < 0:
+		return failure.Usage("write a number of steps from 1", "--max-steps cannot be %d", f.Steps)
+	case slices.Contains(f.Definitions, "-"):
+		return failure.Usage("name a file or a folder", "--crds cannot read standard input")
+	}
+	for _, v := range f.Versions {
+		if vendor, version, ok := strings.Cut(v, "="); !ok || vendor == "" || version == "" {
+			return failure.Usage("write VENDOR=VERSION, such as envoygateway=1.8", "--vendor-version cannot be %q", v)
+		}
+	}
+	return nil
+}
+
+// options reads what the flags name. There is an error if it cannot be read, or there is no
+// definition in it.
+func (f *SchemaFlags) options(ctx context.Context, limits load.Limits) (schema.Options, error) {
+	o := schema.Options{Off: f.Use == schemasOff, Lenient: f.Validate == validateWarn, Steps: f.Steps}
+	if err := f.check(); err != nil {
+		return o, err
+	}
+	if len(f.Definitions) > 0 && f.definitions == nil {
+		if err := f.readDefinitions(ctx, limits); err != nil {
+			return o, err
+		}
+	}
+	o.Definitions = f.definitions
+	return o, nil
+}
+
+func (f *SchemaFlags) readDefinitions(ctx context.Context, limits load.Limits) error {
+	in, err := load.Files(ctx, load.Options{Paths: f.Definitions, Recursive: true, Limits: limits})
+	if err != nil {
+		return err
+	}
+	f.definitions = in.Definitions()
+	for _, p := range in.Problems {
+		if p.Severity == model.Error {
+			f.problems = append(f.problems, p)
+		}
+	}
+	if len(f.definitions)+len(f.problems) == 0 {
+		return failure.NoAnswer(strings.Join(f.Definitions, ", ")+": contains no CustomResourceDefinition",
+			"name the file or folder with the definitions, for example --crds config/crd")
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Options say by which definitions objects are read, and how strictly.
+type Options struct {
+	Off         bool                // objects are read as they are written
+	Lenient     bool                // fields that the schema does not have are dropped, as for older writers
+	Definitions []*model.Object     // CustomResourceDefinitions beside those of the input
+	Catalogue   *Catalogue          // of the definitions that come with the program; nil: none do
+	Releases    map[string]*Release // of vendors, that are chosen; others: the newest
+	Steps       int                 // that judging may take; 0: DefaultSteps
+	// Dialect says how a kind is treated that is written in several dialects; nil: there is none.
+	Dialect func(model.GroupKind) Dialect
+}
+
+// Dialect is how a kind is treated that is written in several dialects, of which the API server
+// knows one.
+type Dialect struct {
+	IsOne     bool // what the API server says is reported as the operator's
+	Tolerated bool // what the API server refuses takes part all the same
+	Advice    func(*model.Object) string
+}
+
+// Admission reads objects as the API server would hand them on: what it refuses is not there, what
+// it drops is gone, and its defaults are filled in. It remembers the objects that it was shown, and
+// may be used by several goroutines.
+type Admission struct {
+	options Options
+	lock    sync.Mutex
+	seen    map[*model.Object]*outcome
+}
+
+// outcome is what became of one object.
+type outcome struct {
+	by       *version      // that it was judged by
+	object   *model.Object // as it is kept; nil: it is refused
+	problems []model.Problem
+}
+
+// NewAdmission returns an admission by definitions.
+func NewAdmission(o Options) *Admission {
+	return &Admission{options: o, seen: map[*model.Object]*outcome{}}
+}
+
+// Admit returns the input as the API server would hand it on. What was read from a cluster stays as
+// it is: its server has judged it. So does everything else that a server has stored, and an input
+// without values.
+func (a *Admission) Admit(in *model.Snapshot) *model.Snapshot {
+	j := a.newJudging(in)
+	if len(j.objects) == 0 {
+		return in
+	}
+	j.judgeAll()
+	objects := make([]*model.Object, 0, len(in.Objects))
+	problems := slices.Clone(in.Problems)
+	var refused []*model.Object
+	for _, o := range in.Objects {
+		out := j.outcomes[o]
+		if out == nil {
+			objects = append(objects, o)
+			continue
+		}
+		problems = append(problems, out.problems...)
+		if out.object == nil {
+			refused = append(refused, o)
+		} else {
+			objects = append(objects, out.object)
+		}
+	}
+	return in.WithObjects(objects, append(problems, j.problems...), refused)
+}
+
+// judging is the judgement of the objects of one input.
+type judging struct {
+	*Admission
+	defined  map[model.GroupKind]*definition // read from files
+	objects  []*model.Object                 // that are judged, in their order
+	versions map[*model.Object]*version      // by which
+	outcomes map[*model.Object]*outcome
+	problems []model.Problem
+}
+
+// newJudging finds the objects of an input that are judged, and by what.
+func (a *Admission) newJudging(in *model.Snapshot) *judging {
+	j := &judging{Admission: a, versions: map[*model.Object]*version{}, outcomes: map[*model.Object]*outcome{}}
+	if in.HasNoValues() {
+		return j
+	}
+	j.defined = definitionsByKind(in.Definitions(), a.options.Definitions)
+	for _, gk := range in.Kinds() {
+		if a.options.Off && !a.dialect(gk).IsOne {
+			continue
+		}
+		for _, o := range in.OfKind(gk) {
+			if isStored(o) {
+				continue
+			}
+			d := a.definitionFor(j.defined, o)
+			if d == nil {
+				continue
+			}
+			j.objects = append(j.objects, o)
+			if v := d.versions[o.Version]; v != nil {
+				j.versions[o] = v
+			} else {
+				j.outcomes[o] = &outcome{problems: []model.Problem{d.unservedVersionProblem(o)}}
+			}
+		}
+	}
+	return j
+}
+
+// definitionFor is what an object goes by, or nil.
+func (a *Admission) definitionFor(defined map[model.GroupKind]*definition, o *model.Object) *definition {
+	gk := o.Ref.GroupKind()
+	if d := defined[gk]; d != nil && !a.dialect(gk).IsOne {
+		return d
+	}
+	if d := a.options.Catalogue.find(gk, o.Version, a.options.Releases); d != nil {
+		return d
+	}
+	return defined[gk]
+}
+
+func (a *Admission) dialect(gk model.GroupKind) Dialect {
+	if a.options.Dialect == nil {
+		return Dialect{}
+	}
+	return a.options.Dialect(gk)
+}
+
+// isStored reports whether a server has judged an object already: it was read from one, or written
+// down as one had it.
+func isStored(o *model.Object) bool {
+	return o.Origin.Cluster != "" || o.Text("metadata", "uid") != "" || o.Text("metadata", "resourceVersion") != ""
+}
+
+// judgeAll judges the objects that were not judged before: first by the structure of their schemas,
+// then by the rules.
+func (j *judging) judgeAll() {
+	j.recall()
+	var all []*model.Object
+	for _, o := range j.objects {
+		if j.outcomes[o] == nil {
+			all = append(all, o)
+		}
+	}
+	versions := j.compileVersions(all)
+	all = j.withinBudget(all)
+	judgements := make([]*judgement, len(all))
+	model.Parallel(len(all), model.SmallBatch, func(i int) {
+		judgements[i] = j.newJudgement(all[i])
+		judgements[i].judgeStructure()
+	})
+	j.compileRules(judgements)
+	model.Parallel(len(all), model.SmallBatch, func(i int) {
+		judgements[i].judgeRules()
+		judgements[i].finish()
+	})
+	for i, o := range all {
+		j.outcomes[o] = &judgements[i].outcome
+	}
+	for _, v := range versions {
+		j.problems = append(j.problems, v.problems...)
+	}
+	j.remember(all)
+}
+
+// recall takes over what became of objects when they were judged before.
+func (j *judging) recall() {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	for _, o := range j.objects {
+		if before := j.seen[o]; before != nil && before.by == j.versions[o] && j.outcomes[o] == nil {
+			j.outcomes[o] = before
+		}
+	}
+}
+
+func (j *judging) remember(all []*model.Object) {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	for _, o := range all {
+		j.seen[o] = j.outcomes[o]
+	}
+}
+
+// compileVersions compiles the versions of definitions that objects are written in, as far as the
+// steps allow, and returns them in a stable order.
+func (j *judging) compileVersions(objects []*model.Object) []*version {
+	var used []*version
+	seen := map[*version]bool{}
+	for _, o := range objects {
+		if v := j.versions[o]; !seen[v] {
+			seen[v], used = true, append(used, v)
+		}
+	}
+	m := j.newMeter()
+	for _, v := range used {
+		v.tooCostly = v.definition.object != nil && !m.canCompile(v)
+	}
+	model.Parallel(len(used), 1, func(i int) {
+		if !used[i].tooCostly {
+			used[i].compileSchema()
+		}
+	})
+	return used
+}
+
+func (j *judging) newMeter() *costMeter {
+	return &costMeter{maxSteps: cmp.Or(j.options.Steps, DefaultSteps)}
+}
+
+// withinBudget returns the objects that can be judged within the steps. The others are kept as they
+// are written, and reported.
+func (j *judging) withinBudget(objects []*model.Object) []*model.Object {
+	m := j.newMeter()
+	var dear []*model.Object
+	objects = slices.DeleteFunc(objects, func(o *model.Object) bool {
+		v := j.versions[o]
+		if m.canAfford(v, o) {
+			return false
+		}
+		j.outcomes[o] = &outcome{by: v, object: o}
+		dear = append(dear, o)
+		return true
+	})
+	j.problems = append(j.problems, notJudgedProblems(dear, m.maxSteps)...)
+	return objects
+}
+
+// compileRules compiles the rules that the objects need, of several versions at a time.
+func (j *judging) compileRules(all []*judgement) {
+	parts := map[*version]*schemaParts{}
+	var versions []*version
+	for _, one := range all {
+		if !one.needsRules() {
+			continue
+		}
+		if parts[one.version] == nil {
+			parts[one.version] = &schemaParts{}
+			versions = append(versions, one.version)
+		}
+		parts[one.version].addValue(one.structural, one.content)
+	}
+	model.Parallel(len(versions), 1, func(i int) { versions[i].rulesFor(parts[versions[i]]) })
+}
+
+// Unjudged says which kinds of an input no schema is known for.
+func (a *Admission) Unjudged(in *model.Snapshot) []model.Problem {
+	switch {
+	case a.options.Off:
+		return nil
+	case in.HasNoValues():
+		return []model.Problem{{Severity: model.Info, Code: model.NoSchema,
+			Message: "no object is judged by a schema: the values were taken out (--redact)",
+			Hint:    "run check without --redact"}}
+	}
+	var problems []model.Problem
+	defined := definitionsByKind(in.Definitions(), a.options.Definitions)
+	stored := 0
+	for _, gk := range in.Kinds() {
+		all := in.OfKind(gk)
+		mine := slices.DeleteFunc(slices.Clone(all), isStored)
+		known := len(all) > 0 && a.definitionFor(defined, all[0]) != nil
+		if known {
+			stored += len(all) - len(mine)
+		}
+		if len(mine) > 0 && !known && !isBuiltIn(gk.Group) {
+			problems = append(problems, noSchemaProblem(gk, mine))
+		}
+	}
+	if stored > 0 && len(a.options.Definitions) > 0 {
+		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NoSchema,
+			Message: "what a server has stored is not judged by schemas, it has done so: " + formatObjectCount(stored),
+			Hint:    "name the manifests of the objects with -f"})
+	}
+	return problems
+}
+
+// isBuiltIn reports whether the kinds of a group are the API server's own, or none that a server
+// has.
+func isBuiltIn(group string) bool {
+	if !strings.Contains(group, ".") { // what a CustomResourceDefinition must not name
+		return true
+	}
+	own, kubernetes := strings.CutSuffix(group, ".k8s.io")
+	switch own {
+	case "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization",
+		"certificates", "coordination", "discovery", "events",
+		"flowcontrol.apiserver", "internal.apiserver", "kustomize.config", "metrics", "networking", "node",
+		"rbac.authorization", "resource", "scheduling", "storage", "storagemigration":
+		return kubernetes
+	}
+	return strings.HasPrefix(model.SnapshotVersion, group+"/")
+}
+
+func noSchemaProblem(gk model.GroupKind, all []*model.Object) model.Problem {
+	first := all[0].Origin
+	for _, o := range all[1:] {
+		if o.Origin.Compare(first) < 0 {
+			first = o.Origin
+		}
+	}
+	return model.Problem{Severity: model.Info, Code: model.NoSchema, Origin: &first,
+		Message: fmt.Sprintf("cannot validate %s: no schema for %s", formatObjectCount(len(all)), gk),
+		Hint:    "name the file or folder with its CustomResourceDefinition: --crds PATH"}
+}
+
+func formatObjectCount(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
