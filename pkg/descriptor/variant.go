@@ -73,6 +73,13 @@ func (c *Catalog) decideKinds(in *model.Snapshot) (kinds []*policy.Kind, problem
 	return kinds, problems
 }
 
+// DecidedKinds lists the described kinds as Discover reads them for an input, without those that
+// only the input tells of.
+func (c *Catalog) DecidedKinds(in *model.Snapshot) []*policy.Kind {
+	kinds, _ := c.decideKinds(in)
+	return kinds
+}
+
 // neededKinds returns the kinds of an input that are read whole, and as the input decides: those of
 // which it has policies, alone or together with others, or lacks some that the cluster has, and
 // those that have results without any.

@@ -13,6 +13,7 @@ import (
 type Validity struct {
 	Admission *admission.Validation // nil: none is known
 	Advice    AdviceFunc            // nil: there is none
+	AsWritten bool                  // the API's defaults are not filled in
 	Tolerant  bool                  // a policy that the API would refuse takes part all the same, and is reported
 	Checks    []CheckMaker
 	InError   ErrorHandling // what becomes of policies in which a check finds a fault

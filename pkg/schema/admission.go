@@ -18,16 +18,16 @@ type Options struct {
 	Catalogue   *Catalogue          // of the definitions that come with the program; nil: none do
 	Releases    map[string]*Release // of vendors, that are chosen; others: the newest
 	Steps       int                 // that judging may take; 0: DefaultSteps
-	// Dialect says how a kind is treated that is written in several dialects; nil: there is none.
-	Dialect func(model.GroupKind) Dialect
 }
 
-// Dialect is how a kind is treated that is written in several dialects, of which the API server
-// knows one.
-type Dialect struct {
-	IsOne     bool // what the API server says is reported as the operator's
-	Tolerated bool // what the API server refuses takes part all the same
-	Advice    func(*model.Object) string
+// Treatment is what is special about a kind.
+type Treatment struct {
+	AsWritten bool // no defaults are filled in
+	// The kind is written in several dialects, of which the API server knows one: what it says is
+	// reported as the operator's, unless the input defines the kind.
+	HasDialects bool
+	Tolerated   bool // of the dialect at hand: what the API server refuses takes part all the same
+	Advice      func(*model.Object) string
 }
 
 // Admission reads objects as the API server would hand them on: what it refuses is not there, what
@@ -53,9 +53,9 @@ func NewAdmission(o Options) *Admission {
 
 // Admit returns the input as the API server would hand it on. What was read from a cluster stays as
 // it is: its server has judged it. So does everything else that a server has stored, and an input
-// without values.
-func (a *Admission) Admit(in *model.Snapshot) *model.Snapshot {
-	j := a.newJudging(in)
+// without values. Kinds that are not among the treatments have nothing special.
+func (a *Admission) Admit(in *model.Snapshot, treatments map[model.GroupKind]Treatment) *model.Snapshot {
+	j := a.newJudging(in, treatments)
 	if len(j.objects) == 0 {
 		return in
 	}
@@ -82,7 +82,7 @@ func (a *Admission) Admit(in *model.Snapshot) *model.Snapshot {
 // judging is the judgement of the objects of one input.
 type judging struct {
 	*Admission
-	defined  map[model.GroupKind]*definition // read from files
+	treatments map[model.GroupKind]Treatment
 	objects  []*model.Object                 // that are judged, in their order
 	versions map[*model.Object]*version      // by which
 	outcomes map[*model.Object]*outcome
@@ -90,21 +90,21 @@ type judging struct {
 }
 
 // newJudging finds the objects of an input that are judged, and by what.
-func (a *Admission) newJudging(in *model.Snapshot) *judging {
-	j := &judging{Admission: a, versions: map[*model.Object]*version{}, outcomes: map[*model.Object]*outcome{}}
+func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKind]Treatment) *judging {
+	j := &judging{Admission: a, treatments: treatments, versions: map[*model.Object]*version{}, outcomes: map[*model.Object]*outcome{}}
 	if in.HasNoValues() {
 		return j
 	}
-	j.defined = definitionsByKind(in.Definitions(), a.options.Definitions)
+	defined := definitionsByKind(in.Definitions(), a.options.Definitions)
 	for _, gk := range in.Kinds() {
-		if a.options.Off && !a.dialect(gk).IsOne {
+		if a.options.Off && !treatments[gk].HasDialects {
 			continue
 		}
 		for _, o := range in.OfKind(gk) {
 			if isStored(o) {
 				continue
 			}
-			d := a.definitionFor(j.defined, o)
+			d := a.definitionFor(defined, o)
 			if d == nil {
 				continue
 			}
@@ -121,21 +121,10 @@ func (a *Admission) newJudging(in *model.Snapshot) *judging {
 
 // definitionFor is what an object goes by, or nil.
 func (a *Admission) definitionFor(defined map[model.GroupKind]*definition, o *model.Object) *definition {
-	gk := o.Ref.GroupKind()
-	if d := defined[gk]; d != nil && !a.dialect(gk).IsOne {
+	if d := defined[o.Ref.GroupKind()]; d != nil {
 		return d
 	}
-	if d := a.options.Catalogue.find(gk, o.Version, a.options.Releases); d != nil {
-		return d
-	}
-	return defined[gk]
-}
-
-func (a *Admission) dialect(gk model.GroupKind) Dialect {
-	if a.options.Dialect == nil {
-		return Dialect{}
-	}
-	return a.options.Dialect(gk)
+	return a.options.Catalogue.find(o.Ref.GroupKind(), o.Version, a.options.Releases)
 }
 
 // isStored reports whether a server has judged an object already: it was read from one, or written

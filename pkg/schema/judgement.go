@@ -27,18 +27,23 @@ type judgement struct {
 	*version
 	outcome
 	admission *Admission
-	dialect   Dialect
+	treatment Treatment
 	written   *model.Object
 	content   map[string]any // as it is now; nil: nothing can be said of it
 	refused   bool
+	pruned    bool   // a field was dropped
 	blocked   bool   // the rules are not evaluated, because of what is wrong
 	ruleHint  string // says so
 }
 
 func (j *judging) newJudgement(o *model.Object) *judgement {
 	v := j.versions[o]
-	return &judgement{version: v, outcome: outcome{by: v, object: o}, admission: j.Admission,
-		dialect: j.dialect(o.Ref.GroupKind()), written: o}
+	out := &judgement{version: v, outcome: outcome{by: v, object: o}, admission: j.Admission,
+		treatment: j.treatments[o.Ref.GroupKind()], written: o}
+	if v.definition.object != nil { // it is what the server has, whatever dialect that is
+		out.treatment.HasDialects, out.treatment.Tolerated = false, false
+	}
+	return out
 }
 
 // judgeStructure does everything but the rules.
@@ -134,11 +139,15 @@ func (j *judgement) judgeRules() {
 // finish makes the object that is kept, if one is.
 func (j *judgement) finish() {
 	switch {
-	case j.dialect.Tolerated || j.admission.options.Off || j.content == nil && !j.refused:
+	case j.treatment.Tolerated || j.admission.options.Off || j.content == nil && !j.refused:
 		j.object = j.written
 	case j.refused:
 		j.object = nil
-	default:
+	case !j.treatment.AsWritten:
+		j.object = j.keptObject()
+	case j.pruned:
+		j.content, _ = j.written.Body.Value().(map[string]any)
+		pruning.Prune(j.content, j.structural, true)
 		j.object = j.keptObject()
 	}
 	j.content = nil
@@ -229,7 +238,7 @@ func (j *judgement) addViolation(e *apifield.Error) {
 	if near := suggestValue(e); near != "" {
 		p.Hint = "did you mean " + near + "? " + p.Hint
 	}
-	if j.dialect.IsOne {
+	if j.treatment.HasDialects {
 		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
 	}
 	j.addProblem(p, steps)
@@ -238,13 +247,14 @@ func (j *judgement) addViolation(e *apifield.Error) {
 // addUnknownField notes a field that the schema does not have.
 func (j *judgement) addUnknownField(path string) {
 	steps := splitFieldPath(j.written.Body, path)
+	j.pruned = true
 	p := model.Problem{Severity: model.Warning, Code: model.UnknownField, Hint: j.suggestField(steps),
 		Message: "unknown field \"" + path + "\": the API server drops it"}
 	if !j.admission.options.Lenient {
 		j.refused, p.Severity = true, model.Error
 		p.Message = "unknown field \"" + path + "\": the API server refuses the object"
 	}
-	if j.dialect.IsOne {
+	if j.treatment.HasDialects {
 		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know", path))
 	}
 	j.addProblem(p, steps)
@@ -260,8 +270,8 @@ func (j *judgement) addProblem(p model.Problem, steps []string) {
 // dialect.
 func (j *judgement) dialectProblem(code model.Code, message string) model.Problem {
 	p := model.Problem{Severity: model.Warning, Code: code, Message: message}
-	if j.dialect.Advice != nil {
-		p.Hint = j.dialect.Advice(j.written)
+	if j.treatment.Advice != nil {
+		p.Hint = j.treatment.Advice(j.written)
 	}
 	return p
 }
