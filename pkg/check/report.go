@@ -140,9 +140,9 @@ func (o *Options) spellingProblems(r *resolve.Resolution, required []model.Probl
 }
 
 // isIncomplete reports whether a finding says that something is not known. That a requirement is
-// not met, or that the API would refuse an object, is known.
+// not met is known.
 func (f *Finding) isIncomplete() bool {
-	if strings.HasPrefix(f.ID, requirement.CodePrefix) || f.ID == string(model.SchemaViolation) {
+	if strings.HasPrefix(f.ID, requirement.CodePrefix) {
 		return false
 	}
 	return f.ID == string(model.RequirementUnknown) || f.toProblem().IsIncomplete()

@@ -201,7 +201,9 @@ func (in *Input) Check(o check.Options) *check.Report {
 // findings of vendors.
 func (e *Engine) completeOptions(o check.Options) check.Options {
 	o.Catalogue = e.Rules()
-	o.Unjudged = func(r *resolve.Resolution) []model.Problem { return e.admission.Unjudged(r.Snapshot) }
+	o.Unjudged = func(r *resolve.Resolution) []model.Problem {
+		return e.admission.Unjudged(r.Snapshot, func(gk model.GroupKind) bool { return r.Kind(gk) != nil })
+	}
 	o.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.FindProblems(e.plugins, r) }
 	o.Requests = e.Deciders()
 	o.Requests.Prove = e.proveWithSpellings

@@ -134,8 +134,12 @@ func (p Problem) At(o *Object, path ...string) Problem {
 }
 
 // IsIncomplete reports whether p could change the answer: an error, a list we may not read,
-// something not evaluated, or what nothing decides.
+// something not evaluated, or what nothing decides. That the API server refuses an object is known:
+// it is not there.
 func (p Problem) IsIncomplete() bool {
+	if p.Code == SchemaViolation || p.Code == UnknownField {
+		return false
+	}
 	return p.Severity == Error || p.Undecided || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
 }
 

@@ -133,8 +133,7 @@ func isStored(o *model.Object) bool {
 	return o.Origin.Cluster != "" || o.Text("metadata", "uid") != "" || o.Text("metadata", "resourceVersion") != ""
 }
 
-// judgeAll judges the objects that were not judged before: first by the structure of their schemas,
-// then by the rules.
+// judgeAll judges the objects that were not judged before.
 func (j *judging) judgeAll() {
 	j.recall()
 	var all []*model.Object
@@ -145,18 +144,10 @@ func (j *judging) judgeAll() {
 	}
 	versions := j.compileVersions(all)
 	all = j.withinBudget(all)
-	judgements := make([]*judgement, len(all))
-	model.Parallel(len(all), model.SmallBatch, func(i int) {
-		judgements[i] = j.newJudgement(all[i])
-		judgements[i].judgeStructure()
-	})
-	j.compileRules(judgements)
-	model.Parallel(len(all), model.SmallBatch, func(i int) {
-		judgements[i].judgeRules()
-		judgements[i].finish()
-	})
+	outcomes := make([]*outcome, len(all))
+	model.Parallel(len(all), 1, func(i int) { outcomes[i] = j.newJudgement(all[i]).judge() })
 	for i, o := range all {
-		j.outcomes[o] = &judgements[i].outcome
+		j.outcomes[o] = outcomes[i]
 	}
 	for _, v := range versions {
 		j.problems = append(j.problems, v.problems...)
@@ -227,25 +218,9 @@ func (j *judging) withinBudget(objects []*model.Object) []*model.Object {
 	return objects
 }
 
-// compileRules compiles the rules that the objects need, of several versions at a time.
-func (j *judging) compileRules(all []*judgement) {
-	parts := map[*version]*schemaParts{}
-	var versions []*version
-	for _, one := range all {
-		if !one.needsRules() {
-			continue
-		}
-		if parts[one.version] == nil {
-			parts[one.version] = &schemaParts{}
-			versions = append(versions, one.version)
-		}
-		parts[one.version].addValue(one.structural, one.content)
-	}
-	model.Parallel(len(versions), 1, func(i int) { versions[i].rulesFor(parts[versions[i]]) })
-}
-
-// Unjudged says which kinds of an input no schema is known for.
-func (a *Admission) Unjudged(in *model.Snapshot) []model.Problem {
+// Unjudged says which kinds of an input no schema is known for: of those that matter, or of all
+// where schemas were given.
+func (a *Admission) Unjudged(in *model.Snapshot, matters func(model.GroupKind) bool) []model.Problem {
 	switch {
 	case a.options.Off:
 		return nil
@@ -264,7 +239,7 @@ func (a *Admission) Unjudged(in *model.Snapshot) []model.Problem {
 		if known {
 			stored += len(all) - len(mine)
 		}
-		if len(mine) > 0 && !known && !isBuiltIn(gk.Group) {
+		if len(mine) > 0 && !known && !isBuiltIn(gk.Group) && (len(defined) > 0 || matters(gk)) {
 			problems = append(problems, noSchemaProblem(gk, mine))
 		}
 	}

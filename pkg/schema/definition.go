@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apifield "k8s.io/apimachinery/pkg/util/validation/field"
@@ -46,7 +47,10 @@ type version struct {
 	dropsStatus bool // status is a subresource: what an object has there when it is created is dropped
 	structural  *schema.Structural
 	validator   validation.SchemaValidator
-	rules       ruleSet
+	rules       *ruleTree // nil: there are none
+
+	compileAll sync.Once
+	allRules   *cel.Validator
 }
 
 // definitionsByKind returns the CustomResourceDefinitions by the kind that they define. Those of
@@ -202,6 +206,6 @@ func (v *version) buildValidators() error {
 	if v.validator, _, err = validation.NewSchemaValidator(props); err != nil {
 		return fmt.Errorf("its schema cannot be used: %w", err)
 	}
-	v.structural = structural
+	v.structural, v.rules = structural, newRuleTree(structural, true)
 	return nil
 }

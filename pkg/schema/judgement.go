@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	apifield "k8s.io/apimachinery/pkg/util/validation/field"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -44,6 +42,14 @@ func (j *judging) newJudgement(o *model.Object) *judgement {
 		out.treatment.HasDialects, out.treatment.Tolerated = false, false
 	}
 	return out
+}
+
+// judge takes the object all the way.
+func (j *judgement) judge() *outcome {
+	j.judgeStructure()
+	j.judgeRules()
+	j.finish()
+	return &j.outcome
 }
 
 // judgeStructure does everything but the rules.
@@ -101,7 +107,7 @@ func (j *judgement) validateStructure(before apifield.ErrorList) {
 	all := slices.Clone(errs)
 	errs = slices.DeleteFunc(errs, func(e *apifield.Error) bool { return isRepetition(e, all) })
 	j.blocked = slices.ContainsFunc(errs, blocksRules)
-	if j.blocked && hasRules(j.structural) {
+	if j.blocked && j.rules != nil {
 		j.ruleHint = "validation rules are evaluated when this is mended; "
 	}
 	for _, e := range errs {
@@ -109,29 +115,12 @@ func (j *judgement) validateStructure(before apifield.ErrorList) {
 	}
 }
 
-// needsRules reports whether rules of the definition are to be evaluated.
-func (j *judgement) needsRules() bool {
-	return j.content != nil && !j.blocked && hasRules(j.structural)
-}
-
-// judgeRules evaluates the rules.
+// judgeRules evaluates the rules, unless the API server would not.
 func (j *judgement) judgeRules() {
-	if !j.needsRules() {
+	if j.content == nil || j.blocked {
 		return
 	}
-	var parts schemaParts
-	parts.addValue(j.structural, j.content)
-	rules := j.rulesFor(&parts)
-	if rules == nil {
-		return
-	}
-	errs, left := rules.Validate(context.Background(), nil, j.structural, j.content, nil,
-		celconfig.RuntimeCELCostBudget)
-	if left < 0 { // which other rules were evaluated before is random
-		errs = apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{},
-			"validation failed due to running out of cost budget, no further validation rules will be run")}
-	}
-	for _, e := range errs {
+	for _, e := range j.brokenRules(j.content) {
 		j.addRuleError(e)
 	}
 }

@@ -1,139 +1,175 @@
 package schema
 
 import (
+	"context"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	apifield "k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// ruleSet is the validation rules of a version, compiled for the parts of the schema that objects
-// have: compiling all of them takes longer than a small input otherwise does.
-type ruleSet struct {
-	lock      sync.Mutex
-	parts     *schemaParts // that the validator has the rules of
-	validator *cel.Validator
+// ruleTree is the validation rules of a schema by the parts that they are about. The rules of a
+// part are compiled when the first object has it, because compiling all of them takes longer than a
+// small input otherwise does; and values that met them are remembered, because large inputs repeat
+// themselves. Only an object that breaks a rule is shown to the library as a whole, for what it
+// says.
+type ruleTree struct {
+	schema *schema.Structural
+	isRoot bool
+	fields map[string]*ruleTree
+	other  *ruleTree // the entries of lists, and of objects at keys that are no properties
+	hasOwn bool      // the part itself has rules
+
+	compile   sync.Once
+	validator *cel.Validator // of the part itself
+
+	lock sync.RWMutex
+	met  map[string]int64 // the cost of values that met the rules, by their JSON
 }
 
-// rulesFor returns the validator with the rules of the given parts; nil: there are none.
-func (v *version) rulesFor(parts *schemaParts) *cel.Validator {
-	r := &v.rules
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if r.parts == nil || !r.parts.hasAll(parts) {
-		if r.parts == nil {
-			r.parts = &schemaParts{}
-		}
-		r.parts.addAll(parts)
-		reduced := v.structural.DeepCopy()
-		keepRules(reduced, r.parts)
-		r.validator = cel.NewValidator(reduced, true, celconfig.PerCallLimit)
+// How many values a part remembers, and how long they may be.
+const (
+	mostRemembered  = 4096
+	longestRemember = 1024
+)
+
+// newRuleTree returns the rules of a schema; nil: it has none.
+func newRuleTree(s *schema.Structural, isRoot bool) *ruleTree {
+	if s == nil {
+		return nil
 	}
-	return r.validator
-}
-
-// schemaParts is parts of a schema, as a tree.
-type schemaParts struct {
-	fields map[string]*schemaParts
-	other  *schemaParts // the entries of lists, and of objects at keys that are no properties
-}
-
-// addValue adds the parts of a schema that a value has.
-func (p *schemaParts) addValue(s *schema.Structural, v any) {
-	switch t := v.(type) {
-	case map[string]any:
-		for key, inner := range t {
-			if property, ok := s.Properties[key]; ok {
-				p.field(key).addValue(&property, inner)
-			} else if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
-				p.others().addValue(s.AdditionalProperties.Structural, inner)
+	t := &ruleTree{schema: s, isRoot: isRoot || s.XEmbeddedResource}
+	t.hasOwn = len(s.XValidations) > 0 || s.ValueValidation != nil && len(s.ValueValidation.AllOf) > 0
+	t.other = newRuleTree(s.Items, false)
+	if s.AdditionalProperties != nil {
+		t.other = newRuleTree(s.AdditionalProperties.Structural, false)
+	}
+	for key := range s.Properties {
+		property := s.Properties[key]
+		if inner := newRuleTree(&property, false); inner != nil {
+			if t.fields == nil {
+				t.fields = map[string]*ruleTree{}
 			}
-		}
-	case []any:
-		if s.Items == nil {
-			return
-		}
-		for _, inner := range t {
-			p.others().addValue(s.Items, inner)
+			t.fields[key] = inner
 		}
 	}
+	if !t.hasOwn && t.other == nil && t.fields == nil {
+		return nil
+	}
+	return t
 }
 
-func (p *schemaParts) field(key string) *schemaParts {
-	if p.fields == nil {
-		p.fields = map[string]*schemaParts{}
-	}
-	if p.fields[key] == nil {
-		p.fields[key] = &schemaParts{}
-	}
-	return p.fields[key]
-}
-
-func (p *schemaParts) others() *schemaParts {
-	if p.other == nil {
-		p.other = &schemaParts{}
-	}
-	return p.other
-}
-
-func (p *schemaParts) addAll(more *schemaParts) {
-	for key, inner := range more.fields {
-		p.field(key).addAll(inner)
-	}
-	if more.other != nil {
-		p.others().addAll(more.other)
-	}
-}
-
-// hasAll reports whether all other parts are among these.
-func (p *schemaParts) hasAll(other *schemaParts) bool {
-	if other == nil {
-		return true
-	}
-	if p == nil {
-		return false
-	}
-	for key, inner := range other.fields {
-		if !p.fields[key].hasAll(inner) {
-			return false
+// own returns the validator of the part itself, without what is in it.
+func (t *ruleTree) own() *cel.Validator {
+	t.compile.Do(func() {
+		s := t.schema.DeepCopy()
+		removeRules(s.Items)
+		if s.AdditionalProperties != nil {
+			removeRules(s.AdditionalProperties.Structural)
 		}
-	}
-	return p.other.hasAll(other.other)
+		removeRulesOfProperties(s)
+		t.validator = cel.NewValidator(s, t.isRoot, celconfig.PerCallLimit)
+	})
+	return t.validator
 }
 
-// keepRules removes the rules of all other parts from a schema.
-func keepRules(s *schema.Structural, parts *schemaParts) {
+// removeRules removes all rules of a schema.
+func removeRules(s *schema.Structural) {
 	if s == nil {
 		return
 	}
-	var none schemaParts
-	if parts == nil {
-		s.XValidations, parts = nil, &none
+	s.XValidations = nil
+	if s.ValueValidation != nil {
+		s.ValueValidation.AllOf = nil
 	}
-	keepRules(s.Items, parts.other)
+	removeRules(s.Items)
 	if s.AdditionalProperties != nil {
-		keepRules(s.AdditionalProperties.Structural, parts.other)
+		removeRules(s.AdditionalProperties.Structural)
 	}
+	removeRulesOfProperties(s)
+}
+
+func removeRulesOfProperties(s *schema.Structural) {
 	for key, property := range s.Properties {
-		keepRules(&property, parts.fields[key])
+		removeRules(&property)
 		s.Properties[key] = property
 	}
 }
 
-// hasRules reports whether a schema has rules anywhere.
-func hasRules(s *schema.Structural) bool {
-	if s == nil {
-		return false
-	}
-	if len(s.XValidations) > 0 || hasRules(s.Items) ||
-		s.AdditionalProperties != nil && hasRules(s.AdditionalProperties.Structural) {
+// isMet reports whether a value meets all rules, at a cost that is taken off the budget.
+func (t *ruleTree) isMet(v any, budget *int64) bool {
+	if t == nil || v == nil {
 		return true
 	}
-	for _, property := range s.Properties {
-		if hasRules(&property) {
-			return true
+	if t.hasOwn && !t.meetsOwn(v, budget) {
+		return false
+	}
+	switch part := v.(type) {
+	case map[string]any:
+		for key, inner := range part {
+			next := t.fields[key]
+			if _, isProperty := t.schema.Properties[key]; !isProperty {
+				next = t.other
+			}
+			if !next.isMet(inner, budget) {
+				return false
+			}
+		}
+	case []any:
+		for _, inner := range part {
+			if !t.other.isMet(inner, budget) {
+				return false
+			}
 		}
 	}
-	return false
+	return true
+}
+
+// meetsOwn reports whether a value meets the rules of the part itself.
+func (t *ruleTree) meetsOwn(v any, budget *int64) bool {
+	key := string(model.AppendJSON(nil, v))
+	t.lock.RLock()
+	cost, known := t.met[key]
+	t.lock.RUnlock()
+	if !known {
+		errs, left := t.own().Validate(context.Background(), nil, t.schema, v, nil, celconfig.RuntimeCELCostBudget)
+		if len(errs) > 0 || left < 0 {
+			return false
+		}
+		cost = celconfig.RuntimeCELCostBudget - left
+		t.remember(key, cost)
+	}
+	*budget -= cost
+	return *budget >= 0
+}
+
+func (t *ruleTree) remember(key string, cost int64) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if len(key) <= longestRemember && len(t.met) < mostRemembered {
+		if t.met == nil {
+			t.met = map[string]int64{}
+		}
+		t.met[key] = cost
+	}
+}
+
+// brokenRules returns what the API server says of the rules of a version that an object breaks.
+func (v *version) brokenRules(content map[string]any) apifield.ErrorList {
+	budget := int64(celconfig.RuntimeCELCostBudget)
+	if v.rules.isMet(content, &budget) {
+		return nil
+	}
+	v.compileAll.Do(func() { v.allRules = cel.NewValidator(v.structural, true, celconfig.PerCallLimit) })
+	errs, left := v.allRules.Validate(context.Background(), nil, v.structural, content, nil,
+		celconfig.RuntimeCELCostBudget)
+	if left < 0 { // which other rules were evaluated before is random
+		errs = apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{},
+			"validation failed due to running out of cost budget, no further validation rules will be run")}
+	}
+	return errs
 }
