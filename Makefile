@@ -96,10 +96,9 @@ docs: ## generate the command reference and the JSON Schemas under docs
 	go run ./internal/kindgen
 	go run ./internal/docgen
 
-.PHONY: vendor-defaults
-vendor-defaults: ## take the defaults of vendors' CustomResourceDefinitions into their kinds.yaml; loads the modules that have them
-	go run ./internal/crddefaults $(addprefix plugins/,$(addsuffix /kinds.yaml,envoygateway gatewayapi kgateway kuadrant))
-	go run ./internal/kindgen
+.PHONY: schemas
+schemas: ## take the schemas of vendors' releases into plugins/*/schemas; loads the modules that have them
+	go run ./internal/schemagen
 
 .PHONY: pictures
 pictures: ## draw the pictures of docs/graph.md

@@ -153,6 +153,9 @@ func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predic
 		}
 		write(o["status"].(map[string]any), item, turn)
 	}
+	for _, o := range objects { // as a server has them
+		o["metadata"].(map[string]any)["resourceVersion"] = "1"
+	}
 	var in bytes.Buffer
 	encoder := json.NewEncoder(&in)
 	for _, ref := range slices.SortedFunc(keysOf(objects), model.Ref.Compare) {

@@ -32,7 +32,7 @@ type vendorReleases struct {
 
 // Release is the definitions of one release of a vendor.
 type Release struct {
-	Vendor  string // such as envoygateway
+	Vendor  string // such as gatewayapi
 	Name    string // such as 1.9.1; with a channel that is not the default one: 1.7.0-standard
 	numbers []int
 	channel string

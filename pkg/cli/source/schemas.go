@@ -50,7 +50,7 @@ func (f *SchemaFlags) addFlags(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.Definitions, "crds", nil,
 		"file or folder (read recursively) with CustomResourceDefinitions, or a catalogue of JSON schemas GROUP/KIND_VERSION.json: schemas beside those of the input (repeatable)")
 	fs.StringSliceVar(&f.Versions, "vendor-version", nil,
-		"version whose built-in schemas are used, as VENDOR=VERSION, such as envoygateway=1.8 (repeatable; default: the newest)")
+		"version whose built-in schemas are used, as VENDOR=VERSION, such as gatewayapi=1.5 (repeatable; default: the newest)")
 	fs.IntVar(&f.Steps, "max-steps", schema.DefaultSteps,
 		"how many steps patterns and lists of unique items in schemas may take for all objects; those beyond are not judged, and the answer is incomplete")
 	hide(fs, "max-steps")
@@ -72,7 +72,7 @@ func (f *SchemaFlags) check() error {
 	}
 	for _, v := range f.Versions {
 		if vendor, version, ok := strings.Cut(v, "="); !ok || vendor == "" || version == "" {
-			return failure.Usage("write VENDOR=VERSION, such as envoygateway=1.8", "--vendor-version cannot be %q", v)
+			return failure.Usage("write VENDOR=VERSION, such as gatewayapi=1.5", "--vendor-version cannot be %q", v)
 		}
 	}
 	return nil
