@@ -227,6 +227,9 @@ func (j *judgement) addViolation(e *apifield.Error) {
 	if near := suggestValue(e); near != "" {
 		p.Hint = "did you mean " + near + "? " + p.Hint
 	}
+	if e.Type == apifield.ErrorTypeNotSupported {
+		p.Hint = joinHints(j.catalogue().explainRelease(j.version, steps, takesValue(e.BadValue)), p.Hint)
+	}
 	if j.treatment.HasDialects {
 		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
 	}
@@ -237,7 +240,8 @@ func (j *judgement) addViolation(e *apifield.Error) {
 func (j *judgement) addUnknownField(path string) {
 	steps := splitFieldPath(j.written.Body, path)
 	j.pruned = true
-	p := model.Problem{Severity: model.Warning, Code: model.UnknownField, Hint: j.suggestField(steps),
+	p := model.Problem{Severity: model.Warning, Code: model.UnknownField,
+		Hint:    joinHints(j.catalogue().explainRelease(j.version, steps, exists), j.suggestField(steps)),
 		Message: "unknown field \"" + path + "\": the API server drops it"}
 	if !j.admission.options.Lenient {
 		j.refused, p.Severity = true, model.Error
@@ -247,6 +251,16 @@ func (j *judgement) addUnknownField(path string) {
 		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know", path))
 	}
 	j.addProblem(p, steps)
+}
+
+func (j *judgement) catalogue() *Catalogue { return j.admission.options.Catalogue }
+
+// joinHints joins two hints, either of which may be empty.
+func joinHints(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 func (j *judgement) addProblem(p model.Problem, steps []string) {
