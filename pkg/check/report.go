@@ -64,7 +64,7 @@ type Report struct {
 // Run checks everything that was read and resolved.
 func Run(r *resolve.Resolution, o Options) *Report {
 	found := collectFindings(r, o)
-	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn,
+	out := &Report{Items: []Finding{}, Checked: r.Snapshot.CountRead(), FailOn: o.FailOn,
 		Catalogue: o.Catalogue.With(o.Requirements), verbose: o.Verbose}
 	var incomplete []model.Problem
 	for _, f := range found {

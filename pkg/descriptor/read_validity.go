@@ -21,8 +21,8 @@ func (r validityReader) fieldReaders() map[string]form.Field {
 	v := &r.kind.Validity
 	return map[string]form.Field{"admission": r.readAdmission, "checks": r.readChecks, "tolerant": r.Flag(&v.Tolerant),
 		"asWritten": r.Flag(&v.AsWritten),
-		"advice": funcObjectField(r.Reader, &v.Advice, r.funcs.Advice, "to give advice"),
-		"lints":  functionListField(r.Reader, &v.Lints, r.funcs.Lints, "to look for findings"),
+		"advice":    funcObjectField(r.Reader, &v.Advice, r.funcs.Advice, "to give advice"),
+		"lints":     functionListField(r.Reader, &v.Lints, r.funcs.Lints, "to look for findings"),
 		"invalid": wordField(r.Reader, &v.InError, []policy.ErrorHandling{policy.DropPolicy, policy.HoldPlace,
 			policy.VoidResult})}
 }

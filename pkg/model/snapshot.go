@@ -111,6 +111,12 @@ func (s *Snapshot) WithObjects(objects []*Object, problems []Problem, refused []
 // ignored.
 func (s *Snapshot) IsRefused(ref Ref) bool { return s.refused[ref.WithoutSection()] }
 
+// Refused lists the objects of the input that the API server refuses, sorted.
+func (s *Snapshot) Refused() []Ref { return slices.SortedFunc(maps.Keys(s.refused), Ref.Compare) }
+
+// CountRead is how many objects the input has, with those that the API server refuses.
+func (s *Snapshot) CountRead() int { return len(s.Objects) + len(s.refused) }
+
 // HasAll reports whether an object of the kind in the namespace that is not in the snapshot does
 // not exist.
 func (s *Snapshot) HasAll(gk GroupKind, namespace string) bool {

@@ -83,10 +83,10 @@ func (a *Admission) Admit(in *model.Snapshot, treatments map[model.GroupKind]Tre
 type judging struct {
 	*Admission
 	treatments map[model.GroupKind]Treatment
-	objects  []*model.Object                 // that are judged, in their order
-	versions map[*model.Object]*version      // by which
-	outcomes map[*model.Object]*outcome
-	problems []model.Problem
+	objects    []*model.Object            // that are judged, in their order
+	versions   map[*model.Object]*version // by which
+	outcomes   map[*model.Object]*outcome
+	problems   []model.Problem
 }
 
 // newJudging finds the objects of an input that are judged, and by what.

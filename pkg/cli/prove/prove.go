@@ -274,7 +274,7 @@ func (f *Options) writeProof(session *source.Session, out *prove.Proof) error {
 		return err
 	}
 	findings, rules := check.ProofFindings(session.Resolution, out)
-	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)
+	made := check.ReportOf("kubectl dopolicy prove", findings, nil, session.Snapshot.CountRead(), rules)
 	made.FailOn = check.Threshold(model.Error) // spellings, which are warnings, do not change the result
 	return q.Output.WriteOnly(s, session, "", made, &made.Envelope)
 }

@@ -77,7 +77,10 @@ func (s *Session) DescribeEmpty(targets []topology.NodeID, labels string) string
 	}
 	what += s.DescribeScope()
 	if targets == nil {
-		what += ": " + view.FormatCount(len(s.Snapshot.Objects), "object was|objects were") + " read"
+		what += ": " + view.FormatCount(s.Snapshot.CountRead(), "object was|objects were") + " read"
+		if n := len(s.Snapshot.Refused()); n > 0 {
+			what += fmt.Sprintf(", %d of them refused by the API server", n)
+		}
 	}
 	return what
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -129,7 +130,7 @@ func (s *Session) explainPolicySearch(text string, f policySearch) error {
 	case len(f.names) > 0:
 		hint = "there are: " + strings.Join(LimitNames(f.names), ", ")
 	}
-	return s.NotFoundError(hint, "no policy %q %s", f.name, s.DescribeScope())
+	return s.NotFoundError(cmp.Or(s.hintRefused(f.name), hint), "no policy %q %s", f.name, s.DescribeScope())
 }
 
 // ListRules returns the rules of a policy as they are printed, sorted, each once. What a kind with

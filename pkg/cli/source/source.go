@@ -43,9 +43,9 @@ type Flags struct {
 	FoundKinds     []string // the same, named by another file
 	OnlyKinds      []string
 	Settings       []string
-	AssumeComplete bool              // what is not in the manifests does not exist
-	Assumptions    []string          // of what the input does not tell
-	Reports        bool              // published reports are read where policies may not be
+	AssumeComplete bool     // what is not in the manifests does not exist
+	Assumptions    []string // of what the input does not tell
+	Reports        bool     // published reports are read where policies may not be
 	Schemas        SchemaFlags
 	NoSchemas      bool              // kinds without a schema are not asked about
 	Workloads      bool              // pods are asked about, whether or not there are policies about them

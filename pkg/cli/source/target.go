@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -225,7 +226,17 @@ func (s *Session) targetNotFound(w TargetName, text string) error {
 	case len(all) > 0:
 		hint = "there are: " + FormatRefs(all)
 	}
-	return s.NotFoundError(hint, "no %s %q %s", w.kindNoun(), w.name, s.DescribeScope())
+	return s.NotFoundError(cmp.Or(s.hintRefused(w.name), hint), "no %s %q %s", w.kindNoun(), w.name, s.DescribeScope())
+}
+
+// hintRefused says that the API server refuses an object of a name; "" if the input has none such.
+func (s *Session) hintRefused(name string) string {
+	for _, ref := range s.Snapshot.Refused() {
+		if ref.Name == name {
+			return "the input has " + ref.String() + ", but the API server refuses it: kubectl dopolicy check " + s.Flags.Args()
+		}
+	}
+	return ""
 }
 
 // DescribeScope says in which part of the input names are looked for.

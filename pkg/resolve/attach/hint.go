@@ -10,6 +10,9 @@ import (
 // hintOf returns what to do about the name of an object that is not there, and the object that may
 // be meant by it.
 func (r *Targets) hintOf(ref model.Ref) (string, *model.Ref) {
+	if r.Snapshot.IsRefused(ref) {
+		return "it is in the input, but the API server refuses it (SchemaViolation, UnknownField)", nil
+	}
 	var names []string
 	var elsewhere *model.Object
 	for _, o := range r.Snapshot.OfKind(ref.GroupKind()) {

@@ -204,10 +204,10 @@ func (w *routeAttacher) judgeMissingParent(r *routeDraft, a topology.Attachment,
 	role topology.Role) topology.Attachment {
 	a.State = topology.NoMatchingParent
 	parent := a.Parent.WithoutSection()
-	switch {
-	case w.coverage.HasAll(parent.GroupKind(), parent.Namespace):
-		a.Reason = parent.String() + " does not exist"
+	if a.Reason = w.coverage.ExplainAbsence(parent); a.Reason != "" {
 		return a
+	}
+	switch {
 	case w.coverage.IsWithheld(parent.GroupKind(), parent.Namespace):
 		return w.attachToWithheld(r, a, role)
 	}

@@ -77,9 +77,9 @@ func (gs *gatewayBuilder) joinGateway(s *listenerSet) {
 // judgeMissingGateway returns the verdict on a set whose Gateway is not in the input. A Gateway
 // that we may not read is taken to accept the set, as it is for routes.
 func (gs *gatewayBuilder) judgeMissingGateway(s *listenerSet, ref model.Ref) {
-	switch {
-	case gs.coverage.HasAll(gatewayapi.GatewayKind, ref.Namespace):
-		s.Reason = ref.String() + " does not exist"
+	switch absence := gs.coverage.ExplainAbsence(ref); {
+	case absence != "":
+		s.Reason = absence
 	case gs.coverage.IsWithheld(gatewayapi.GatewayKind, ref.Namespace):
 		s.Gateway, s.State, s.Missing, s.Reason = gs.withheldNode(topology.Gateway,
 			ref), topology.SetUnknown, true, ref.String()+" may not be read"

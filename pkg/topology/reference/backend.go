@@ -57,7 +57,7 @@ func (f *Judge) JudgeBackend(from Referrer, to model.Ref, exists bool) Judgement
 		}
 	case f.IsComplete(to):
 		return Judgement{Reason: string(gatewayv1.RouteReasonBackendNotFound), Code: model.BackendNotFound,
-			Why: "which does not exist"}
+			Why: f.explainMissing(to)}
 	default:
 		v.Assumed = true
 		if v.Open == "" && f.coverage.IsWithheld(gk, to.Namespace) {
@@ -67,9 +67,20 @@ func (f *Judge) JudgeBackend(from Referrer, to model.Ref, exists bool) Judgement
 	return v
 }
 
+// explainMissing says why a backend is not there.
+func (f *Judge) explainMissing(to model.Ref) string {
+	if f.coverage.IsRefused(to) {
+		return "which the API server refuses"
+	}
+	return "which does not exist"
+}
+
 // IsComplete reports whether everything of ref's kind in its namespace is in the input (gatewayapi
 // G36).
 func (f *Judge) IsComplete(ref model.Ref) bool {
+	if f.coverage.IsRefused(ref) {
+		return true
+	}
 	switch gk := ref.GroupKind(); gk {
 	case gatewayapi.ServiceKind, gatewayapi.XBackendKind:
 		return f.coverage.hasAllBackends(gk, ref.Namespace)

@@ -8,6 +8,7 @@ import (
 // Coverage says for which namespaces the absence of an object from the input means that it does not
 // exist (gatewayapi G10, G36).
 type Coverage struct {
+	snapshot        *model.Snapshot
 	cluster         *model.Cluster
 	whole           bool                // of manifests: what they lack does not exist
 	namespaces      map[string]struct{} // of manifests: namespaces of which the Namespace or a Service is in the input
@@ -16,7 +17,7 @@ type Coverage struct {
 
 // NewCoverage finds out what an input covers.
 func NewCoverage(in *model.Snapshot) Coverage {
-	c := Coverage{cluster: in.Cluster, whole: in.Exhaustive, namespaces: map[string]struct{}{}}
+	c := Coverage{snapshot: in, cluster: in.Cluster, whole: in.Exhaustive, namespaces: map[string]struct{}{}}
 	if c.cluster != nil {
 		return c
 	}
@@ -46,6 +47,22 @@ func isFromSeveralFiles(in *model.Snapshot) bool {
 func (c Coverage) hasAllBackends(gk model.GroupKind, namespace string) bool {
 	_, shown := c.namespaces[namespace]
 	return c.whole || shown && !c.withoutServices || c.cluster.HasReadAll(gk, namespace)
+}
+
+// ExplainAbsence says why an object that is not in the input is certainly not there; "" if it may be.
+func (c Coverage) ExplainAbsence(ref model.Ref) string {
+	switch {
+	case c.IsRefused(ref):
+		return "the API server refuses " + ref.WithoutSection().String()
+	case c.HasAll(ref.GroupKind(), ref.Namespace):
+		return ref.WithoutSection().String() + " does not exist"
+	}
+	return ""
+}
+
+// IsRefused reports whether an object is in the input and the API server refuses it.
+func (c Coverage) IsRefused(ref model.Ref) bool {
+	return c.snapshot != nil && c.snapshot.IsRefused(ref)
 }
 
 // HasAll reports whether all objects of the kind in the namespace are in the input (gatewayapi
