@@ -15,6 +15,7 @@ type Options struct {
 	Off         bool                // objects are read as they are written
 	Lenient     bool                // fields that the schema does not have are dropped, as for older writers
 	Definitions []*model.Object     // CustomResourceDefinitions beside those of the input
+	Folders     []SchemaFolder      // of JSON schemas
 	Catalogue   *Catalogue          // of the definitions that come with the program; nil: none do
 	Releases    map[string]*Release // of vendors, that are chosen; others: the newest
 	Steps       int                 // that judging may take; 0: DefaultSteps
@@ -37,6 +38,8 @@ type Admission struct {
 	options Options
 	lock    sync.Mutex
 	seen    map[*model.Object]*outcome
+
+	fromJSON map[string]*definition // of folders, by file
 }
 
 // outcome is what became of one object.
@@ -48,7 +51,7 @@ type outcome struct {
 
 // NewAdmission returns an admission by definitions.
 func NewAdmission(o Options) *Admission {
-	return &Admission{options: o, seen: map[*model.Object]*outcome{}}
+	return &Admission{options: o, seen: map[*model.Object]*outcome{}, fromJSON: map[string]*definition{}}
 }
 
 // Admit returns the input as the API server would hand it on. What was read from a cluster stays as
@@ -124,6 +127,9 @@ func (a *Admission) definitionFor(defined map[model.GroupKind]*definition, o *mo
 	if d := defined[o.Ref.GroupKind()]; d != nil {
 		return d
 	}
+	if d := a.readJSONSchema(o.Ref.GroupKind(), o.Version); d != nil {
+		return d
+	}
 	return a.options.Catalogue.find(o.Ref.GroupKind(), o.Version, a.options.Releases)
 }
 
@@ -186,7 +192,7 @@ func (j *judging) compileVersions(objects []*model.Object) []*version {
 	}
 	m := j.newMeter()
 	for _, v := range used {
-		v.tooCostly = v.definition.object != nil && !m.canCompile(v)
+		v.tooCostly = v.definition.release == nil && !m.canCompile(v)
 	}
 	model.Parallel(len(used), 1, func(i int) {
 		if !used[i].tooCostly {

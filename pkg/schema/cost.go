@@ -31,7 +31,7 @@ func (m *costMeter) canAfford(v *version, o *model.Object) bool {
 	if v == nil || v.structural == nil {
 		return true
 	}
-	if e := o.Body.Extent(); v.definition.object == nil && e.Entries <= manySiblings && e.Text <= 1<<20 {
+	if e := o.Body.Extent(); v.definition.release != nil && e.Entries <= manySiblings && e.Text <= 1<<20 {
 		return true // the patterns of the catalogue are short
 	}
 	m.cost = 0

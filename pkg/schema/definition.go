@@ -26,6 +26,7 @@ type definition struct {
 	kind       model.GroupKind
 	object     *model.Object // nil: it is of the catalogue
 	release    *Release      // of the catalogue; nil: it was read
+	file       string        // of a folder of JSON schemas
 	missing    bool          // the release that was chosen does not have the kind
 	namespaced bool
 	versions   map[string]*version // those served
@@ -37,8 +38,9 @@ type version struct {
 	definition *definition
 	name       string
 	index      string     // its place in spec.versions of an object
-	body       model.Body // of an object
+	body       model.Body // of an object, or in the form of one
 	schemaText []byte     // of the catalogue
+	unreadable error      // why there is no schema
 
 	compile     sync.Once
 	problems    []model.Problem // why it, or a rule of it, cannot be used
@@ -116,6 +118,9 @@ func (d *definition) unservedVersionProblem(o *model.Object) model.Problem {
 
 // displayName is how hints name the definition.
 func (d *definition) displayName() string {
+	if d.file != "" {
+		return d.file
+	}
 	if d.release != nil {
 		return d.release.Vendor + " " + d.release.Name
 	}
@@ -154,7 +159,9 @@ func (v *version) compileSchema() {
 
 // readSchema reads the schema as it is written.
 func (v *version) readSchema() (*apiextensions.JSONSchemaProps, error) {
-	text := v.schemaText
+	if v.unreadable != nil {
+		return nil, v.unreadable
+	}
 	if d := v.definition.object; d != nil {
 		if d.Version != "v1" {
 			return nil, fmt.Errorf("apiextensions.k8s.io/%s is not served any more; v1 is", d.Version)
@@ -162,6 +169,9 @@ func (v *version) readSchema() (*apiextensions.JSONSchemaProps, error) {
 		if d.Body.Get("spec", "preserveUnknownFields") == true {
 			return nil, errors.New("spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
 		}
+	}
+	text := v.schemaText
+	if text == nil {
 		body := v.body.At("schema", "openAPIV3Schema")
 		if !body.IsObject() {
 			return nil, errors.New("it has no schema")
@@ -191,7 +201,7 @@ func (v *version) buildValidators() error {
 	if err != nil {
 		return fmt.Errorf("its schema is not structural: %w", err)
 	}
-	if v.definition.object != nil {
+	if v.definition.release == nil {
 		at := apifield.NewPath("spec", "versions").Key(v.name).Child("schema", "openAPIV3Schema")
 		var wrong apifield.ErrorList
 		withUniquePatterns(structural, func() { wrong = schema.ValidateStructural(at, structural) })

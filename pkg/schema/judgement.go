@@ -38,7 +38,7 @@ func (j *judging) newJudgement(o *model.Object) *judgement {
 	v := j.versions[o]
 	out := &judgement{version: v, outcome: outcome{by: v, object: o}, admission: j.Admission,
 		treatment: j.treatments[o.Ref.GroupKind()], written: o}
-	if v.definition.object != nil { // it is what the server has, whatever dialect that is
+	if v.definition.release == nil { // it is what the server has, whatever dialect that is
 		out.treatment.HasDialects, out.treatment.Tolerated = false, false
 	}
 	return out
@@ -247,6 +247,7 @@ func (j *judgement) addUnknownField(path string) {
 		j.refused, p.Severity = true, model.Error
 		p.Message = "unknown field \"" + path + "\": the API server refuses the object"
 	}
+	p.Hint = joinHints(p.Hint, "by version "+j.name+" of "+j.definition.displayName())
 	if j.treatment.HasDialects {
 		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know", path))
 	}

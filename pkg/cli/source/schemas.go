@@ -2,6 +2,8 @@ package source
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,6 +25,7 @@ type SchemaFlags struct {
 	Steps       int
 
 	definitions []*model.Object
+	folders     []schema.SchemaFolder
 	problems    []model.Problem // of reading them
 }
 
@@ -90,12 +93,25 @@ func (f *SchemaFlags) options(ctx context.Context, limits load.Limits) (schema.O
 			return o, err
 		}
 	}
-	o.Definitions = f.definitions
+	o.Definitions, o.Folders = f.definitions, f.folders
 	return o, nil
 }
 
 func (f *SchemaFlags) readDefinitions(ctx context.Context, limits load.Limits) error {
-	in, err := load.Files(ctx, load.Options{Paths: f.Definitions, Recursive: true, Limits: limits})
+	var paths []string
+	f.folders = nil
+	for _, name := range f.Definitions {
+		if found, err := filepath.Glob(filepath.Join(name, "*", "*_*.json")); err == nil && len(found) > 0 {
+			f.folders = append(f.folders, schema.SchemaFolder{Name: name, Files: os.DirFS(name)})
+		} else {
+			paths = append(paths, name)
+		}
+	}
+	f.definitions = []*model.Object{}
+	if len(paths) == 0 {
+		return nil
+	}
+	in, err := load.Files(ctx, load.Options{Paths: paths, Recursive: true, Limits: limits})
 	if err != nil {
 		return err
 	}
