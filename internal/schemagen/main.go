@@ -164,31 +164,11 @@ func reduceDefinition(doc string) (kind string, text []byte, err error) {
 		maps.DeleteFunc(v, func(key string, _ any) bool {
 			return !slices.Contains([]string{"name", "served", "schema", "subresources"}, key)
 		})
-		removeDescriptions(v["schema"])
+		schema.RemoveDescriptions(v["schema"])
 	}
 	text, err = json.Marshal(map[string]any{"scope": crd.Spec.Scope, "plural": crd.Spec.Names["plural"],
 		"versions": crd.Spec.Versions})
 	return name + "." + crd.Spec.Group, text, err
-}
-
-// removeDescriptions removes the descriptions of a schema and of everything in it. A property may
-// be called so: its value is an object.
-func removeDescriptions(v any) {
-	switch t := v.(type) {
-	case map[string]any:
-		for _, key := range []string{"description", "title", "externalDocs"} {
-			if _, isText := t[key].(string); isText {
-				delete(t, key)
-			}
-		}
-		for _, inner := range t {
-			removeDescriptions(inner)
-		}
-	case []any:
-		for _, inner := range t {
-			removeDescriptions(inner)
-		}
-	}
 }
 
 // writeArchive writes entries as a zip file, unless it is there with the same content.

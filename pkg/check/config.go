@@ -22,6 +22,8 @@ type Config struct {
 	Ignore       []Ignore          // findings that do not count
 	Severity     map[string]string // by id: a severity, or "off"
 	Requirements []string          // files, as they are written
+	// VendorVersions are the releases of vendors whose schemas are used.
+	VendorVersions map[string]string
 }
 
 // off is what a Config says of findings that never count.
@@ -81,6 +83,7 @@ func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
 				err = r.readTexts(n, "requirements")
 			return err
 		}},
+		{"vendorVersions", func(n *yaml.Node) (err error) { c.VendorVersions, err = r.readVersions(n); return err }},
 	})
 	return c, err
 }
@@ -181,6 +184,22 @@ func (r configReader) readTexts(n *yaml.Node, what string) (out []string, err er
 		return err
 	})
 	return out, err
+}
+
+// readVersions reads an object of texts.
+func (r configReader) readVersions(n *yaml.Node) (map[string]string, error) {
+	if n.Kind != yaml.MappingNode {
+		return nil, r.newError(n, "", "vendorVersions has to be an object")
+	}
+	out := map[string]string{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		version, err := r.readText(n.Content[i+1], "an entry of vendorVersions")
+		if err != nil {
+			return nil, err
+		}
+		out[n.Content[i].Value] = version
+	}
+	return out, nil
 }
 
 // readWord reads one of some words.

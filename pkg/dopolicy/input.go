@@ -118,7 +118,7 @@ func (in *Input) Topology(q graph.Query) *graph.Topology { return graph.Build(in
 
 // PolicyKinds lists the policy kinds; only narrows them, nil to none.
 func (in *Input) PolicyKinds(only []model.GroupKind) *kinds.KindList {
-	return kinds.List(in.Resolution, only)
+	return kinds.List(in.Resolution, only, in.engine.admission.Sources(in.Read))
 }
 
 // Matcher finds what becomes of requests: the listener, the route and the rule that they hit.

@@ -124,13 +124,18 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 
 // definitionFor is what an object goes by, or nil.
 func (a *Admission) definitionFor(defined map[model.GroupKind]*definition, o *model.Object) *definition {
-	if d := defined[o.Ref.GroupKind()]; d != nil {
+	return a.find(defined, o.Ref.GroupKind(), o.Version)
+}
+
+// find finds the definition of a kind: in the input, beside it, or in the catalogue.
+func (a *Admission) find(defined map[model.GroupKind]*definition, gk model.GroupKind, version string) *definition {
+	if d := defined[gk]; d != nil {
 		return d
 	}
-	if d := a.readJSONSchema(o.Ref.GroupKind(), o.Version); d != nil {
+	if d := a.readJSONSchema(gk, version); d != nil {
 		return d
 	}
-	return a.options.Catalogue.find(o.Ref.GroupKind(), o.Version, a.options.Releases)
+	return a.options.Catalogue.find(gk, version, a.options.Releases)
 }
 
 // isStored reports whether a server has judged an object already: it was read from one, or written
@@ -255,6 +260,25 @@ func (a *Admission) Unjudged(in *model.Snapshot, matters func(model.GroupKind) b
 			Hint:    "name the manifests of the objects with -f"})
 	}
 	return problems
+}
+
+// Sources returns what names the definition by which the objects of a kind are read; "" where there
+// is none.
+func (a *Admission) Sources(in *model.Snapshot) func(model.GroupKind) string {
+	defined := definitionsByKind(in.Definitions(), a.options.Definitions)
+	return func(gk model.GroupKind) string {
+		if a.options.Off {
+			return ""
+		}
+		version := ""
+		if all := in.OfKind(gk); len(all) > 0 {
+			version = all[0].Version
+		}
+		if d := a.find(defined, gk, version); d != nil {
+			return d.displayName()
+		}
+		return ""
+	}
 }
 
 // isBuiltIn reports whether the kinds of a group are the API server's own, or none that a server

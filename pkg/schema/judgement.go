@@ -261,8 +261,11 @@ func (j *judgement) catalogue() *Catalogue { return j.admission.options.Catalogu
 
 // joinHints joins two hints, either of which may be empty.
 func joinHints(a, b string) string {
-	if a == "" || b == "" {
+	switch {
+	case a == "" || b == "":
 		return a + b
+	case strings.HasSuffix(a, "?"):
+		return a + " " + b
 	}
 	return a + "; " + b
 }

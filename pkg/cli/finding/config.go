@@ -8,10 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/localfile"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 )
-
-// configFile is what `check` reads without --config, if it is in the current folder.
-const configFile = ".dopolicy.yaml"
 
 // noConfig is what --config says for no file.
 const noConfig = "none"
@@ -23,7 +21,7 @@ func readConfig(name string, given bool, known check.Catalogue) (check.Config, e
 		return check.Config{}, nil
 	}
 	if !given {
-		name = configFile
+		name = source.ConfigFile
 	}
 	text, err := localfile.Read(name, given)
 	switch {

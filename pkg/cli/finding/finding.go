@@ -34,7 +34,7 @@ func NewFlags(plugins []plugin.Plugin) Flags {
 
 // AddFlags adds the flags that every command with findings has.
 func (f *Flags) AddFlags(fs *pflag.FlagSet, configUsage string) {
-	fs.StringVar(&f.Config, "config", "", configUsage+" (default: "+configFile+
+	fs.StringVar(&f.Config, "config", "", configUsage+" (default: "+source.ConfigFile+
 		" in the current folder, if present; none: no config file)")
 	fs.StringArrayVar(&f.Requirements, "requirements", nil,
 		"file with requirements to check (repeatable; see docs/requirements.md)")
@@ -51,6 +51,8 @@ func (f *Flags) Prepare(input *source.Flags, verbose bool) (check.Options, error
 	if err != nil {
 		return options, err
 	}
+	input.Schemas.Configured = options.Config.VendorVersions
+	input.Schemas.ConfigRead = true
 	if options.Requirements, err = f.LoadRequirements(options.Config); err != nil {
 		return options, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 )
 
 // Options say where a snapshot goes, and what is left out of it.
@@ -37,7 +38,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 		Use:   "snapshot -o FILE",
 		Short: "Save the parts of a cluster that answers depend on to one file",
 		Long: `Save the parts of a cluster that answers depend on to one file: the served kinds, what could not be read, and the objects without
-Secrets and managed fields. Every command gives the same answer with -f FILE as with the cluster.
+Secrets and managed fields; definitions of kinds come without descriptions. Every command gives the same answer with -f FILE as with the cluster.
 
 The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes YAML to standard output.
 
@@ -104,6 +105,11 @@ func Run(ctx context.Context, f *Options) error {
 	objects := make([]any, len(in.Objects))
 	for i, o := range in.Objects {
 		objects[i] = o.Body
+		if o.Ref.GroupKind() == model.DefinitionKind() { // most of it is text for people
+			body := o.Body.Value()
+			schema.RemoveDescriptions(model.Get(body, "spec"))
+			objects[i] = body
+		}
 	}
 	if f.File == "-" {
 		return render.WriteSnapshot(s.Out, form, header, objects)

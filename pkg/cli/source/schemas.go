@@ -2,6 +2,10 @@ package source
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/localfile"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
@@ -23,6 +29,8 @@ type SchemaFlags struct {
 	Definitions []string // files and folders with CustomResourceDefinitions
 	Versions    []string // VENDOR=VERSION
 	Steps       int
+	Configured  map[string]string // versions by the config file
+	ConfigRead  bool              // by the command; else the usual file says them
 
 	definitions []*model.Object
 	folders     []schema.SchemaFolder
@@ -42,6 +50,35 @@ func SchemaUses() []string { return []string{schemasAuto, schemasOff} }
 
 // ValidateModes lists what --validate takes.
 func ValidateModes() []string { return []string{validateStrict, validateWarn} }
+
+// ConfigFile is the config file that is read if it is in the current folder.
+const ConfigFile = ".dopolicy.yaml"
+
+// versions lists the versions that are chosen: those of the flags come last and count.
+func (f *SchemaFlags) versions() ([]string, error) {
+	configured := f.Configured
+	if !f.ConfigRead {
+		text, err := localfile.Read(ConfigFile, false)
+		if errors.Is(err, fs.ErrNotExist) {
+			return f.Versions, nil
+		}
+		var config struct {
+			VendorVersions map[string]string `yaml:"vendorVersions"`
+		}
+		if err == nil {
+			err = yaml.Unmarshal(text, &config)
+		}
+		if err != nil {
+			return nil, failure.NoAnswer(fmt.Sprintf("reading the config: %s", err), "mend or remove "+ConfigFile)
+		}
+		configured = config.VendorVersions
+	}
+	var out []string
+	for _, vendor := range slices.Sorted(maps.Keys(configured)) {
+		out = append(out, vendor+"="+configured[vendor])
+	}
+	return append(out, f.Versions...), nil
+}
 
 // addFlags adds the flags of schemas.
 func (f *SchemaFlags) addFlags(cmd *cobra.Command) {

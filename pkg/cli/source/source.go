@@ -139,10 +139,13 @@ func (f *Flags) Engine(ctx context.Context, env run.Environment) (*dopolicy.Engi
 
 // engineOptions are the user's policy kinds and settings.
 func (f *Flags) engineOptions(ctx context.Context) (dopolicy.Options, error) {
-	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads, Versions: f.Schemas.Versions,
+	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads,
 		ExternalAuthenticates: slices.Contains(f.Assumptions, externalAuthenticates)}
 	var err error
 	if o.Schemas, err = f.Schemas.options(ctx, f.Limits.Values()); err != nil {
+		return o, err
+	}
+	if o.Versions, err = f.Schemas.versions(); err != nil {
 		return o, err
 	}
 	f.ClusterScoped = load.ClusterScopedKinds(o.Schemas.Definitions)

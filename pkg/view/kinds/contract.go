@@ -20,6 +20,7 @@ type KindInfo struct {
 	Rules      string   `json:"rules"`             // what one rule is
 	Objects    int      `json:"objects"`           // policies of the kind in the input
 	From       string   `json:"from"`              // built in, a file, a CRD label, the shape of an object
+	Schema     string   `json:"schema,omitempty"`  // the definition by which its objects are read, and where it is from
 	Reading    string   `json:"reading,omitempty"` // of a generic kind: how its policies are read
 	// of a generic kind: what of the reading may be wrong, and fields that are not understood
 	Guesses []string `json:"guesses,omitempty"`

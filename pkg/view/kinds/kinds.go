@@ -8,8 +8,8 @@ import (
 )
 
 // List lists the policy kinds of the run, or only some of them: the described ones, and those found
-// in the input.
-func List(r *resolve.Resolution, only []model.GroupKind) *KindList {
+// in the input. schemaOf says by which schema the objects of a kind are read.
+func List(r *resolve.Resolution, only []model.GroupKind, schemaOf func(model.GroupKind) string) *KindList {
 	out := &KindList{Items: []KindInfo{}}
 	for _, k := range r.Kinds {
 		if k.IsLaterScope() || only != nil && !slices.Contains(only, k.GroupKind) {
@@ -18,7 +18,8 @@ func List(r *resolve.Resolution, only []model.GroupKind) *KindList {
 		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor,
 			Class: "Inherited", Targets: []string{},
 			Strategies: k.StrategyNames(), Effective: []string{}, Rules: k.DescribeRules(), Objects: len(
-				r.Snapshot.OfKind(k.GroupKind)), From: k.Source}
+				r.Snapshot.OfKind(k.GroupKind)), From: k.Source,
+			Schema: schemaOf(k.GroupKind)}
 		info.ShortNames = append(info.ShortNames, k.ShortNames...)
 		if k.IsGeneric() {
 			info.Vendor, info.Reading, info.Guesses = "generic", k.Guess.Description, k.Guesses().Describe()

@@ -17,7 +17,8 @@ func (l *KindList) Table(o view.TableOptions) view.Table {
 		Optional: true}, {Name: "VENDOR", Rank: 5, MinWidth: 10}, {Name: "CLASS", Rank: 9, MinWidth: 9, Optional: true},
 		{Name: "TARGETS", Rank: 8, MinWidth: 16}, {Name: "OBJECTS"},
 		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT",
-			Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}}}
+			Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}, {Name: "SCHEMA",
+			Wide: true}}}
 	shown := l.Items[:o.CountShown(len(l.Items))]
 	for i := range shown {
 		k := &shown[i]
@@ -28,7 +29,7 @@ func (l *KindList) Table(o view.TableOptions) view.Table {
 		row := []view.Cell{}
 		for _, text := range []string{k.Kind, strings.Join(k.ShortNames, ", "), k.Vendor, k.Class,
 			view.JoinNames(k.Targets, o), strconv.Itoa(k.Objects),
-			k.Plural, strings.Join(k.Strategies, ", "), strings.Join(k.Effective, ", "), k.Rules, k.From} {
+			k.Plural, strings.Join(k.Strategies, ", "), strings.Join(k.Effective, ", "), k.Rules, k.From, k.Schema} {
 			row = append(row, view.Cell{Text: view.OrDash(text), Tone: tone})
 		}
 		b.Rows = append(b.Rows, row)
