@@ -43,7 +43,10 @@ var below = [][]string{{"labels"}, {"matchLabels"}, {"selector"}, {"podSelector"
 	{"matchExpressions"}, {"tags"}, {"path"}, {"gep"}, {"names"}}
 
 // planter puts canaries into objects.
-type planter struct{ planted []string }
+type planter struct {
+	planted []string
+	stored  bool // as a server has the objects; it refuses most of them
+}
 
 func (p *planter) canary() string {
 	c := fmt.Sprintf("zqcanary%05dx", len(p.planted))
@@ -58,6 +61,9 @@ func (p *planter) object(o map[string]any) map[string]any {
 	meta, _ := out["metadata"].(map[string]any)
 	if meta == nil {
 		return out
+	}
+	if p.stored {
+		meta["resourceVersion"] = "1"
 	}
 	notes, _ := meta["annotations"].(map[string]any)
 	if notes == nil {

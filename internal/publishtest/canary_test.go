@@ -274,6 +274,9 @@ func (p *planter) object(catalog *descriptor.Catalog, o map[string]any) {
 	}
 	if metadata, ok := o["metadata"].(map[string]any); ok {
 		metadata["annotations"] = map[string]any{"example.com/note": canary}
+		if p.turn >= 0 {
+			metadata["resourceVersion"] = "1" // no server takes the values
+		}
 	}
 	if catalog.Kind(model.GroupKind{Group: group, Kind: kind}) != nil || strings.HasSuffix(kind, "Policy") {
 		for _, key := range sortedKeys(o) {
