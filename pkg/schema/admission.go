@@ -18,6 +18,7 @@ type Options struct {
 	Folders     []SchemaFolder      // of JSON schemas
 	Catalogue   *Catalogue          // of the definitions that come with the program; nil: none do
 	Releases    map[string]*Release // of vendors, that are chosen; others: the newest
+	Stored      bool                // objects that a server has stored are judged too
 	Steps       int                 // that judging may take; 0: DefaultSteps
 }
 
@@ -104,7 +105,7 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 			continue
 		}
 		for _, o := range in.OfKind(gk) {
-			if isStored(o) {
+			if isStored(o) && !a.options.Stored {
 				continue
 			}
 			d := a.definitionFor(defined, o)
