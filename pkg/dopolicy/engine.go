@@ -129,8 +129,11 @@ func (e *Engine) treatments(read *model.Snapshot) map[model.GroupKind]schema.Tre
 	out := map[model.GroupKind]schema.Treatment{}
 	for _, k := range e.catalog.DecidedKinds(read) {
 		if k.AsWritten || k.Profile != "" {
-			out[k.GroupKind] = schema.Treatment{AsWritten: k.AsWritten, HasDialects: k.Profile != "",
-				Tolerated: k.Tolerant, Advice: k.Advice}
+			t := schema.Treatment{AsWritten: k.AsWritten, HasDialects: k.Profile != "", Advice: k.Advice}
+			if k.Tolerant {
+				t.Dialect = k.Profile
+			}
+			out[k.GroupKind] = t
 		}
 	}
 	return out

@@ -28,8 +28,10 @@ type Treatment struct {
 	// The kind is written in several dialects, of which the API server knows one: what it says is
 	// reported as the operator's, unless the input defines the kind.
 	HasDialects bool
-	Tolerated   bool // of the dialect at hand: what the API server refuses takes part all the same
-	Advice      func(*model.Object) string
+	// Dialect is the channel of the catalogue with the schema of the dialect at hand, by which objects
+	// are read: what the API server says is only reported. "": it is the one that the API server knows.
+	Dialect string
+	Advice  func(*model.Object) string
 }
 
 // Admission reads objects as the API server would hand them on: what it refuses is not there, what
@@ -41,6 +43,7 @@ type Admission struct {
 	seen    map[*model.Object]*outcome
 
 	fromJSON map[string]*definition // of folders, by file
+	builtIn  map[model.GroupKind]*definition
 }
 
 // outcome is what became of one object.
@@ -52,7 +55,8 @@ type outcome struct {
 
 // NewAdmission returns an admission by definitions.
 func NewAdmission(o Options) *Admission {
-	return &Admission{options: o, seen: map[*model.Object]*outcome{}, fromJSON: map[string]*definition{}}
+	return &Admission{options: o, seen: map[*model.Object]*outcome{}, fromJSON: map[string]*definition{},
+		builtIn: builtInDefinitions()}
 }
 
 // Admit returns the input as the API server would hand it on. What was read from a cluster stays as
@@ -89,13 +93,15 @@ type judging struct {
 	treatments map[model.GroupKind]Treatment
 	objects    []*model.Object            // that are judged, in their order
 	versions   map[*model.Object]*version // by which
+	reported   map[*model.Object]*version // by which the API server would judge objects of another dialect
 	outcomes   map[*model.Object]*outcome
 	problems   []model.Problem
 }
 
 // newJudging finds the objects of an input that are judged, and by what.
 func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKind]Treatment) *judging {
-	j := &judging{Admission: a, treatments: treatments, versions: map[*model.Object]*version{}, outcomes: map[*model.Object]*outcome{}}
+	j := &judging{Admission: a, treatments: treatments, versions: map[*model.Object]*version{},
+		reported: map[*model.Object]*version{}, outcomes: map[*model.Object]*outcome{}}
 	if in.HasNoValues() {
 		return j
 	}
@@ -113,10 +119,20 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 				continue
 			}
 			j.objects = append(j.objects, o)
-			if v := d.versions[o.Version]; v != nil {
-				j.versions[o] = v
-			} else {
+			v := d.versions[o.Version]
+			switch {
+			case v == nil && d.release != nil && a.options.Releases[d.release.Vendor] == nil:
+				// a release that is older than those of the catalogue may serve it
+				j.outcomes[o] = &outcome{object: o, problems: []model.Problem{d.unknownVersionProblem(o)}}
+			case v == nil:
 				j.outcomes[o] = &outcome{problems: []model.Problem{d.unservedVersionProblem(o)}}
+			default:
+				j.versions[o] = v
+			}
+			if dialect := treatments[gk].Dialect; dialect != "" && v != nil && d.release != nil && !a.options.Off {
+				if own := a.options.Catalogue.findInChannel(gk, o.Version, dialect); own != nil {
+					j.versions[o], j.reported[o] = own, v
+				}
 			}
 		}
 	}
@@ -131,6 +147,9 @@ func (a *Admission) definitionFor(defined map[model.GroupKind]*definition, o *mo
 // find finds the definition of a kind: in the input, beside it, or in the catalogue.
 func (a *Admission) find(defined map[model.GroupKind]*definition, gk model.GroupKind, version string) *definition {
 	if d := defined[gk]; d != nil {
+		return d
+	}
+	if d := a.builtIn[gk]; d != nil && d.versions[version] != nil {
 		return d
 	}
 	if d := a.readJSONSchema(gk, version); d != nil {
@@ -157,7 +176,12 @@ func (j *judging) judgeAll() {
 	versions := j.compileVersions(all)
 	all = j.withinBudget(all)
 	outcomes := make([]*outcome, len(all))
-	model.Parallel(len(all), 1, func(i int) { outcomes[i] = j.newJudgement(all[i]).judge() })
+	model.Parallel(len(all), 1, func(i int) {
+		outcomes[i] = j.newJudgement(all[i], j.versions[all[i]]).judge()
+		if v := j.reported[all[i]]; v != nil && outcomes[i].object != nil {
+			outcomes[i].problems = append(outcomes[i].problems, j.newJudgement(all[i], v).judge().problems...)
+		}
+	})
 	for i, o := range all {
 		j.outcomes[o] = outcomes[i]
 	}
@@ -192,8 +216,10 @@ func (j *judging) compileVersions(objects []*model.Object) []*version {
 	var used []*version
 	seen := map[*version]bool{}
 	for _, o := range objects {
-		if v := j.versions[o]; !seen[v] {
-			seen[v], used = true, append(used, v)
+		for _, v := range []*version{j.versions[o], j.reported[o]} {
+			if v != nil && !seen[v] {
+				seen[v], used = true, append(used, v)
+			}
 		}
 	}
 	m := j.newMeter()

@@ -210,6 +210,21 @@ func (c *Catalogue) find(gk model.GroupKind, apiVersion string, chosen map[strin
 	return nil
 }
 
+// findInChannel returns a served version of a kind in the newest release of a channel, or nil.
+func (c *Catalogue) findInChannel(gk model.GroupKind, apiVersion, channel string) *version {
+	for _, v := range c.vendors {
+		for _, r := range v.releases {
+			if r.channel != channel {
+				continue
+			}
+			if d := r.definition(gk); d != nil {
+				return d.versions[apiVersion]
+			}
+		}
+	}
+	return nil
+}
+
 // has reports whether a release of the vendor defines a kind.
 func (v *vendorReleases) has(gk model.GroupKind) bool {
 	return slices.ContainsFunc(v.releases, func(r *Release) bool { return r.open()[gk.String()] != nil })

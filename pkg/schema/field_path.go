@@ -56,6 +56,9 @@ func (v *version) suggestField(steps []string) string {
 	if len(steps) == 0 {
 		return ""
 	}
+	if v.goType != nil {
+		return suggestBuiltInField(v.goType, steps)
+	}
 	at := v.structural
 	for _, step := range steps[:len(steps)-1] {
 		if at = schemaAt(at, step); at == nil {

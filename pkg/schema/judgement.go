@@ -34,20 +34,26 @@ type judgement struct {
 	ruleHint  string // says so
 }
 
-func (j *judging) newJudgement(o *model.Object) *judgement {
-	v := j.versions[o]
+func (j *judging) newJudgement(o *model.Object, v *version) *judgement {
 	out := &judgement{version: v, outcome: outcome{by: v, object: o}, admission: j.Admission,
 		treatment: j.treatments[o.Ref.GroupKind()], written: o}
 	if v.definition.release == nil { // it is what the server has, whatever dialect that is
-		out.treatment.HasDialects, out.treatment.Tolerated = false, false
+		out.treatment.HasDialects = false
+	}
+	if r := v.definition.release; r != nil && r.channel != "" && r.channel == out.treatment.Dialect {
+		out.treatment.HasDialects = false
 	}
 	return out
 }
 
 // judge takes the object all the way.
 func (j *judgement) judge() *outcome {
-	j.judgeStructure()
-	j.judgeRules()
+	if j.goType != nil {
+		j.decodeStrictly()
+	} else {
+		j.judgeStructure()
+		j.judgeRules()
+	}
 	j.finish()
 	return &j.outcome
 }
@@ -128,7 +134,7 @@ func (j *judgement) judgeRules() {
 // finish makes the object that is kept, if one is.
 func (j *judgement) finish() {
 	switch {
-	case j.treatment.Tolerated || j.admission.options.Off || j.content == nil && !j.refused:
+	case j.admission.options.Off || j.content == nil && !j.refused:
 		j.object = j.written
 	case j.refused:
 		j.object = nil
