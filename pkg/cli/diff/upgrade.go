@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/sides"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
 // compareUpgrade compares one input as two versions of vendors' schemas read it.
@@ -32,6 +33,11 @@ func (f *Options) compareUpgrade(ctx context.Context) error {
 		to.Schemas.Versions = append(to.Schemas.Versions[:len(to.Schemas.Versions):len(to.Schemas.Versions)],
 			vendor+"="+second)
 	}
+	catalogue, err := plugin.Schemas(f.Environment.Plugins)
+	if err != nil {
+		return err
+	}
+	from.Schemas.Catalogue, to.Schemas.Catalogue = catalogue, catalogue
 	to.Schemas.Stored = true // the question is what the second version makes of them
 	engine, err := from.Engine(ctx, f.Environment)
 	if err != nil {
