@@ -43,7 +43,7 @@ func TestAudit(t *testing.T) {
 			var predicted status.StatusList
 			v.ask(t, file, manifests, &predicted, "status", "-A")
 			objects := v.objects(t, file, manifests)
-			deleteRefused(objects, predicted.Problems)
+			deleteRefused(objects, predicted)
 			found += auditPlain(t, v, objects, predicted)
 			auditTurned(t, v, objects, predicted)
 		})
@@ -54,10 +54,14 @@ func TestAudit(t *testing.T) {
 }
 
 // deleteRefused deletes the objects that the API server refuses: a cluster does not have them.
-func deleteRefused(objects map[model.Ref]map[string]any, problems []model.Problem) {
-	for _, p := range problems {
-		if p.Ref != nil && (p.Code == model.SchemaViolation || p.Code == model.UnknownField) {
-			delete(objects, *p.Ref)
+func deleteRefused(objects map[model.Ref]map[string]any, predicted status.StatusList) {
+	for _, p := range predicted.Problems {
+		about := func(item status.ObjectStatus) bool { return item.Object.WithoutSection() == *p.Ref }
+		switch p.Code {
+		case model.SchemaViolation, model.UnknownField, model.RefusedByOperator, model.PrunedByOperator:
+			if !slices.ContainsFunc(predicted.Items, about) {
+				delete(objects, *p.Ref)
+			}
 		}
 	}
 }
