@@ -111,25 +111,23 @@ var admissions = []struct {
 	{"TLSPolicy", toGateway + "issuerRef: {name: x}", nil},
 }
 
-// The operator's own definitions decide; in the RFC's profile, what they refuse takes part.
+// The operator's own definitions decide.
 func TestAdmission(t *testing.T) {
-	for _, profile := range []string{"operator", "rfc"} {
-		for _, tc := range admissions {
-			kept, problems := admit(t, profile, tc.kind, tc.spec)
-			var got []string
-			for _, problem := range problems {
-				if problem.Code == model.RefusedByOperator {
-					_, rule, _ := strings.Cut(problem.Message, "Invalid value: ")
-					got = append(got, strings.TrimPrefix(rule, `"object": no such key: headers evaluating rule: `))
-				}
+	for _, tc := range admissions {
+		kept, problems := admit(t, tc.kind, tc.spec)
+		var got []string
+		for _, problem := range problems {
+			if problem.Code == model.RefusedByOperator {
+				_, rule, _ := strings.Cut(problem.Message, "Invalid value: ")
+				got = append(got, strings.TrimPrefix(rule, `"object": no such key: headers evaluating rule: `))
 			}
-			slices.Sort(got)
-			if want := slices.Sorted(slices.Values(tc.want)); !slices.Equal(got, want) {
-				t.Errorf("%s {%s}:\n says %+v\n want %q", tc.kind, tc.spec, problems, want)
-			}
-			if refused := profile == "operator" && tc.want != nil; kept == refused {
-				t.Errorf("%s {%s} in profile %s: kept %v", tc.kind, tc.spec, profile, kept)
-			}
+		}
+		slices.Sort(got)
+		if want := slices.Sorted(slices.Values(tc.want)); !slices.Equal(got, want) {
+			t.Errorf("%s {%s}:\n says %+v\n want %q", tc.kind, tc.spec, problems, want)
+		}
+		if kept != (tc.want == nil) {
+			t.Errorf("%s {%s}: kept %v", tc.kind, tc.spec, kept)
 		}
 	}
 }
@@ -138,7 +136,7 @@ func TestAdmission(t *testing.T) {
 func TestAdmissionOfNulls(t *testing.T) {
 	for _, spec := range []string{"defaults: null, limits: {a: {}}", "overrides: null, limits: {a: {}}",
 		"limits: null, defaults: {limits: {a: {}}}"} {
-		if kept, problems := admit(t, "operator", "RateLimitPolicy", spec); !kept {
+		if kept, problems := admit(t, "RateLimitPolicy", spec); !kept {
 			t.Errorf("{%s}: refused: %+v", spec, problems)
 		}
 	}
@@ -150,15 +148,15 @@ var catalogue = sync.OnceValues(func() (*schema.Catalogue, error) {
 })
 
 // admit reads a policy as a server with the operator's definitions would hand it on.
-func admit(t *testing.T, profile, kind, spec string) (kept bool, problems []model.Problem) {
+func admit(t *testing.T, kind, spec string) (kept bool, problems []model.Problem) {
 	t.Helper()
 	definitions, err := catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := catalog(t, "kuadrant.profile="+profile).Kind(group(kind))
+	k := catalog(t, "kuadrant.profile=operator").Kind(group(kind))
 	in := schema.NewAdmission(schema.Options{Catalogue: definitions}).Admit(read(t, manifest(kind, "a", spec)),
 		map[model.GroupKind]schema.Treatment{k.GroupKind: {AsWritten: k.AsWritten, HasDialects: k.Profile != "",
-			Tolerated: k.Tolerant, Advice: k.Advice}})
+			Advice: k.Advice}})
 	return len(in.OfKind(k.GroupKind)) == 1, in.Problems
 }

@@ -158,7 +158,7 @@ func TestAdvice(t *testing.T) {
 				", as in RFC 0009: --vendor-setting kuadrant.profile=rfc reads the kind as that describes it"
 		}
 		found := false
-		_, problems := admit(t, "operator", "RateLimitPolicy", tc.spec)
+		_, problems := admit(t, "RateLimitPolicy", tc.spec)
 		for _, problem := range problems {
 			if problem.Code != model.RefusedByOperator && problem.Code != model.PrunedByOperator {
 				continue
