@@ -414,6 +414,7 @@ type condition struct {
 	Ancestor   map[string]string   `yaml:"ancestor"`
 	Controller *string             `yaml:"controller"`
 	None       bool                `yaml:"none"`
+	Refused    bool                `yaml:"refused"`
 	Conditions []wanted            `yaml:"conditions"`
 	Absent     []string            `yaml:"absent"`
 	Marks      map[string][]string `yaml:"marks"`
@@ -457,6 +458,12 @@ func (c condition) check(t *testing.T, r *report, items []status.ObjectStatus) {
 		if names(c.Object, item.Object, 0) {
 			found = append(found, item)
 		}
+	}
+	if c.Refused {
+		if len(found) > 0 {
+			r.Errorf("%s: %d items are about it, want none", where, len(found))
+		}
+		return
 	}
 	if len(found) != 1 {
 		r.Errorf("%s: %d items fit, want one", where, len(found))
