@@ -37,7 +37,8 @@ type vector struct {
 	Bug      string         `yaml:"bug"`
 	Base     string         `yaml:"base"`
 	Settings map[string]any `yaml:"settings"`
-	Schemas  string         `yaml:"schemas"` // off: some objects are what no API server takes
+	Validate string         `yaml:"validate"` // warn: fields that the API server does not know are dropped
+	Schemas  string         `yaml:"schemas"`  // off: some objects are what no API server takes
 	Expect   []expectation  `yaml:"expect"`
 	Status   []condition    `yaml:"status"`
 	Problems []problem      `yaml:"problems"`
@@ -143,6 +144,9 @@ func (v vector) ask(t *testing.T, file string, manifests []byte, into any, args 
 	}
 	for name, value := range v.Settings {
 		args = append(args, "--vendor-setting", fmt.Sprintf("%s=%v", name, value))
+	}
+	if v.Validate != "" {
+		args = append(args, "--validate", v.Validate)
 	}
 	if v.Schemas != "" {
 		args = append(args, "--schemas", v.Schemas)

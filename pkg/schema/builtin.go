@@ -20,11 +20,11 @@ const kubernetesRelease = "1.36"
 
 // builtInDefinitions returns the kinds of Kubernetes itself that answers look at. An object of them is
 // decoded as the API server decodes it: unknown fields and wrong types are found. What the server
-// validates beyond that is in none of its libraries.
+// validates beyond that is in none of its libraries. Secrets are not among them: their values are
+// taken out when they are read.
 func builtInDefinitions() map[model.GroupKind]*definition {
 	types := map[string]any{
 		"Service":                         corev1.Service{},
-		"Secret":                          corev1.Secret{},
 		"ConfigMap":                       corev1.ConfigMap{},
 		"Namespace":                       corev1.Namespace{},
 		"NetworkPolicy.networking.k8s.io": networkingv1.NetworkPolicy{},

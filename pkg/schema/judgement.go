@@ -246,19 +246,30 @@ func (j *judgement) addViolation(e *apifield.Error) {
 func (j *judgement) addUnknownField(path string) {
 	steps := splitFieldPath(j.written.Body, path)
 	j.pruned = true
-	p := model.Problem{Severity: model.Warning, Code: model.UnknownField,
-		Hint:    joinHints(j.catalogue().explainRelease(j.version, steps, exists), j.suggestField(steps)),
-		Message: "unknown field \"" + path + "\": the API server drops it"}
-	if !j.admission.options.Lenient {
-		j.refused, p.Severity = true, model.Error
-		p.Message = "unknown field \"" + path + "\": the API server refuses the object"
-	}
-	p.Hint = joinHints(p.Hint, "by version "+j.name+" of "+j.definition.displayName())
-	if j.treatment.HasDialects {
+	p := model.Problem{Severity: model.Error, Code: model.UnknownField,
+		Message: "unknown field \"" + path + "\": the API server refuses the object"}
+	switch drops := j.admission.options.Lenient || j.isReport(); {
+	case j.treatment.HasDialects && drops:
 		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know", path))
+	case j.treatment.HasDialects:
+		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: unknown field \""+path+"\"")
+		j.refused = true
+	case drops:
+		p.Severity, p.Message = model.Warning, "unknown field \""+path+"\": the API server drops it"
+	default:
+		j.refused = true
 	}
+	hint := joinHints(j.catalogue().explainRelease(j.version, steps, exists), j.suggestField(steps))
+	if p.Hint == "" {
+		p.Hint = "by version " + j.name + " of " + j.definition.displayName()
+	}
+	p.Hint = joinHints(hint, p.Hint)
 	j.addProblem(p, steps)
 }
+
+// isReport reports whether the object is read by another dialect, and this judgement only says what
+// the operator's API server would do.
+func (j *judgement) isReport() bool { return j.treatment.HasDialects && j.treatment.Dialect != "" }
 
 func (j *judgement) catalogue() *Catalogue { return j.admission.options.Catalogue }
 
