@@ -121,6 +121,7 @@ func asked(t *testing.T, d dose) {
 	w := world{t.TempDir()}
 	demo := filepath.Dir(w.file(t, "demo/"+poisoned("demo")+".yaml",
 		stream(t, objectsOf(t, "../../testdata/demo/*.yaml"), d)))
+	refused := w.file(t, "refused.yaml", stream(t, unstored(objectsOf(t, "../../testdata/demo/*.yaml")), d))
 	proxied := w.file(t, "audit.yaml", stream(t, objectsOf(t, "../../testdata/audit/manifests.yaml"), d))
 	changed := w.file(t, "changed.yaml", stream(t, objectsOf(t, "../../testdata/demo/[bis]*[ys].yaml"), d))
 	var dump any
@@ -152,6 +153,9 @@ func asked(t *testing.T, d dose) {
 		formats []string
 	}{
 		{[]string{"effective", "-A", "-f", demo, "-v"}, append([]string{"grouped", "tree"}, listed...)},
+		{[]string{"effective", "-A", "-f", refused, "-v"}, plain},
+		{[]string{"status", "-A", "--all", "-f", refused, "-v"}, plain},
+		{[]string{"check", "-f", refused, "--config", "none"}, []string{"table", "sarif", "junit", "github", "json"}},
 		{[]string{"effective", route, "-n", shop, "-f", demo}, append([]string{"grouped", "tree"}, plain...)},
 		{[]string{"effective", "-f", demo, "--for-request", "GET https://shop.example.com/cart"}, plain},
 		{[]string{"matrix", "-A", "-f", demo}, listed},

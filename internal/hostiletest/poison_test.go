@@ -106,12 +106,14 @@ func objectsOf(t *testing.T, patterns ...string) []map[string]any {
 	return out
 }
 
-// told is an object that has an annotation and, where it has a spec, a status with a message.
+// told is an object as a server has stored it, with an annotation and, where it has a spec, a status
+// with a message.
 func told(o map[string]any) map[string]any {
 	meta, ok := o["metadata"].(map[string]any)
 	if !ok {
 		return o
 	}
+	meta["resourceVersion"] = "1"
 	meta["annotations"] = map[string]any{"a8r.io/owner": "team", "dopolicy.dev/ignore": "RuleShadowed", "note": "text"}
 	condition := func(kind string) []any {
 		return []any{map[string]any{"type": kind, "status": "False", "reason": "Refused", "message": "no",
@@ -136,6 +138,16 @@ func told(o map[string]any) map[string]any {
 		o["status"] = map[string]any{"conditions": condition("Programmed")}
 	}
 	return o
+}
+
+// unstored takes off what says that a server has stored the objects: it refuses most of them.
+func unstored(objects []map[string]any) []map[string]any {
+	for _, o := range objects {
+		if meta, ok := o["metadata"].(map[string]any); ok {
+			delete(meta, "resourceVersion")
+		}
+	}
+	return objects
 }
 
 // stream is objects as documents of JSON, in which every text can be written.

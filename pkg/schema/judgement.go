@@ -82,6 +82,9 @@ func (j *judgement) judgeStructure() {
 		j.addViolation(wrong)
 		return
 	}
+	if meta.Name == "" && meta.GenerateName != "" { // the API server takes five letters at random
+		meta.Name = meta.GenerateName[:min(len(meta.GenerateName), 58)] + "xxxxx"
+	}
 	if err := objectmeta.SetObjectMeta(whole, meta); err != nil {
 		return
 	}

@@ -117,6 +117,8 @@ UnknownField at "- nam: y": unknown field "spec.names[1].nam": the API server dr
 			`SchemaViolation at "labels:": metadata.labels: Invalid value: "no spaces": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')
 SchemaViolation at "name: A_": metadata.name: Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')
 `},
+		{"a name that is generated", `            properties: {}
+`, "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {generateName: a-}\nspec: {}\n", ""},
 		{"a status is dropped, once its fields are known", `            properties: {}
 `, thing + "spec: {}\nstatus: {ready: 7, more: 1}\n", `UnknownField at "status: {ready: 7, more: 1}": unknown field "status.more": the API server drops it` + "\n"},
 		{"a default of the status is dropped as well", `            properties: {}

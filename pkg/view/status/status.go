@@ -195,7 +195,7 @@ func Predict(r *resolve.Resolution, q Query, funcs status.Functions) *StatusList
 		list.countVerdicts()
 	}
 	list.Finish("StatusList", problems)
-	list.LimitRelevance(filterByStatus(r, list))
+	list.LimitRelevance(filterByStatus(r, list, in))
 	return list
 }
 
@@ -252,13 +252,17 @@ func buildObjectStatus(p status.Prediction) ObjectStatus {
 func (l *StatusList) Empty() bool { return len(l.Items) == 0 && l.Summary == nil }
 
 // filterByStatus returns a function that tells which problems matter to the statuses in the list:
-// those of the objects themselves, and of what else policies depend on.
-func filterByStatus(r *resolve.Resolution, list *StatusList) func(model.Problem) bool {
+// those of the objects themselves, of policies that are not in it because the API server refuses
+// them, and of what else policies depend on.
+func filterByStatus(r *resolve.Resolution, list *StatusList, in func(model.Ref) bool) func(model.Problem) bool {
 	return collect.FilterByObjects(func(add func(model.Ref)) {
 		for i := range list.Items {
 			add(list.Items[i].Object)
 		}
 	}, func(p model.Problem, ref model.Ref) bool {
+		if r.Snapshot.IsRefused(ref) {
+			return in(ref)
+		}
 		own := r.Kind(ref.GroupKind()) != nil || slices.Contains(gatewayapi.RouteKinds(), ref.GroupKind())
 		return !own && !collect.IsOnlyAboutTraffic(r, p)
 	})
