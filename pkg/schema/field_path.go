@@ -59,7 +59,8 @@ func (v *version) suggestField(steps []string) string {
 	}
 	name := steps[len(steps)-1]
 	parent, known := v.placeOf(steps[:len(steps)-1])
-	if !known {
+	ofMetadata := len(steps) == 2 && steps[0] == "metadata"
+	if !known && !ofMetadata {
 		return ""
 	}
 	var siblings, places []string
@@ -87,7 +88,7 @@ func (v *version) suggestField(steps []string) string {
 		}
 		places = append(places, strings.Join(place, "."))
 	})
-	if len(parent) == 1 && parent[0] == "metadata" {
+	if ofMetadata {
 		siblings = metadataFields
 	}
 	if near := form.Nearest(name, siblings); len(near) > 0 {
@@ -111,7 +112,8 @@ func (v *version) suggestField(steps []string) string {
 var metadataFields = []string{"annotations", "finalizers", "generateName", "labels", "name", "namespace",
 	"ownerReferences"}
 
-// placeOf is where in the schema a value of an object is, if it is anywhere: [spec rules[] filters[]].
+// placeOf is where in the schema a value of an object is, as [spec rules[] filters[]]. One that the
+// schema does not have is not known.
 func (v *version) placeOf(steps []string) (place []string, known bool) {
 	at := v.structural
 	for _, step := range steps {
@@ -123,7 +125,7 @@ func (v *version) placeOf(steps []string) (place []string, known bool) {
 		case at.AdditionalProperties != nil && at.AdditionalProperties.Structural != nil:
 			at, place = at.AdditionalProperties.Structural, ofEntries(place, ".*")
 		default:
-			return nil, false
+			return append(place, step), false
 		}
 	}
 	return place, true
