@@ -50,8 +50,9 @@ func cutStep(b model.Body, path string) (step, rest string) {
 	return "", ""
 }
 
-// suggestField proposes what the author of an unknown field may have meant: a field of another name
-// at the same place, else the place where the schema has a field of that name.
+// suggestField proposes what the author of an unknown field may have meant: a field of a near name
+// at the same place, else one of the same or a near name a level up or down, else the nearest places
+// at which the schema has a field of that name.
 func (v *version) suggestField(steps []string) string {
 	if len(steps) == 0 {
 		return ""
@@ -59,61 +60,137 @@ func (v *version) suggestField(steps []string) string {
 	if v.goType != nil {
 		return suggestBuiltInField(v.goType, steps)
 	}
-	at := v.structural
-	for _, step := range steps[:len(steps)-1] {
-		if at = schemaAt(at, step); at == nil {
-			return ""
-		}
-	}
 	name := steps[len(steps)-1]
-	if near := form.Nearest(name, slices.Sorted(maps.Keys(at.Properties))); len(near) > 0 {
+	parent, known := v.placeOf(steps[:len(steps)-1])
+	ofMetadata := len(steps) == 2 && steps[0] == "metadata"
+	if !known && !ofMetadata {
+		return ""
+	}
+	var siblings, places []string
+	adjacent := map[string]string{} // from the name to the place
+	least := math.MaxInt
+	eachField(v.structural, nil, func(place []string) {
+		last := len(place) - 1
+		far := distance(parent, place[:last])
+		switch {
+		case far == 0:
+			siblings = append(siblings, place[last])
+		case far == 1 && len(place[last]) < len(name)+3: // the name is not only how it begins
+			at, before := strings.Join(place, "."), adjacent[place[last]]
+			if before == "" || at < before {
+				adjacent[place[last]] = at
+			}
+		}
+		// aside, what has the name is another thing
+		upOrDown := far == max(len(parent), last)-min(len(parent), last)
+		if place[last] != name || far > least || far > 2 && !upOrDown {
+			return
+		}
+		if far < least {
+			places, least = nil, far
+		}
+		places = append(places, strings.Join(place, "."))
+	})
+	if ofMetadata {
+		siblings = metadataFields
+	}
+	if near := form.Nearest(name, siblings); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
-	if places := findFields(v.structural, name, ""); len(places) > 0 && len(places) <= 2 {
+	near := form.Nearest(name, slices.Sorted(maps.Keys(adjacent)))
+	switch slices.Sort(places); {
+	case least > 1 && len(near) > 0:
+		return "did you mean " + adjacent[near[0]] + "?"
+	case len(places) == 1, len(places) == 2:
 		return "its place is " + strings.Join(places, " or ")
+	}
+	if part := kindred(name, siblings); part != "" {
+		return "did you mean " + part + "?"
 	}
 	return ""
 }
 
-// schemaAt is the schema of the entry of a value at a key or an index, or nil.
-func schemaAt(s *schema.Structural, step string) *schema.Structural {
-	switch property, ok := s.Properties[step]; {
-	case ok:
-		return &property
-	case s.Items != nil:
-		return s.Items
-	case s.AdditionalProperties != nil:
-		return s.AdditionalProperties.Structural
-	}
-	return nil
-}
+// metadataFields are the fields of an object's metadata that authors write: schemas do not list
+// them.
+var metadataFields = []string{"annotations", "finalizers", "generateName", "labels", "name", "namespace",
+	"ownerReferences"}
 
-// findFields lists the places below a path where a schema has a field of the given name, those with
-// the shortest paths only. What a status may have is no place.
-func findFields(s *schema.Structural, name, path string) []string {
-	if s == nil {
-		return nil
-	}
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
-		property, at := s.Properties[key], strings.TrimPrefix(path+"."+key, ".")
-		switch {
-		case at == "status" || at == "metadata":
-		case key == name:
-			out = append(out, at)
+// placeOf is where in the schema a value of an object is, as [spec rules[] filters[]]. One that the
+// schema does not have is not known.
+func (v *version) placeOf(steps []string) (place []string, known bool) {
+	at := v.structural
+	for _, step := range steps {
+		switch property, ok := at.Properties[step]; {
+		case ok:
+			at, place = &property, append(place, step)
+		case at.Items != nil:
+			at, place = at.Items, ofEntries(place, "[]")
+		case at.AdditionalProperties != nil && at.AdditionalProperties.Structural != nil:
+			at, place = at.AdditionalProperties.Structural, ofEntries(place, ".*")
 		default:
-			out = append(out, findFields(&property, name, at)...)
+			return append(place, step), false
 		}
 	}
-	out = append(out, findFields(s.Items, name, path+"[]")...)
+	return place, true
+}
+
+// eachField visits the places of all fields of a schema, in no order, but those within the metadata
+// and the status. A place is not for keeping.
+func eachField(s *schema.Structural, at []string, visit func(place []string)) {
+	if s == nil {
+		return
+	}
+	for key, property := range s.Properties {
+		place := append(at, key)
+		visit(place)
+		if len(at) > 0 || key != "metadata" && key != "status" {
+			eachField(&property, place, visit)
+		}
+	}
+	if s.Items != nil {
+		eachField(s.Items, ofEntries(at, "[]"), visit)
+	}
 	if s.AdditionalProperties != nil {
-		out = append(out, findFields(s.AdditionalProperties.Structural, name, path+".*")...)
+		eachField(s.AdditionalProperties.Structural, ofEntries(at, ".*"), visit)
 	}
-	least := math.MaxInt
-	for _, at := range out {
-		least = min(least, strings.Count(at, "."))
+}
+
+// ofEntries is the place of the entries of a list or a map.
+func ofEntries(place []string, entries string) []string {
+	if len(place) == 0 {
+		return []string{entries}
 	}
-	return slices.DeleteFunc(out, func(at string) bool { return strings.Count(at, ".") > least })
+	out := slices.Clone(place)
+	out[len(out)-1] += entries
+	return out
+}
+
+// distance is how many levels one goes up and down from one place to another.
+func distance(from, to []string) int {
+	same := 0
+	for same < min(len(from), len(to)) && from[same] == to[same] {
+		same++
+	}
+	return len(from) + len(to) - 2*same
+}
+
+// kindred returns the only name that another is a part of, or that is a part of it, or "".
+func kindred(name string, known []string) string {
+	found := ""
+	for _, k := range known {
+		short, long := strings.ToLower(name), strings.ToLower(k)
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		if len(short) < 4 || !strings.Contains(long, short) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = k
+	}
+	return found
 }
 
 // suggestValue proposes the value that the author of one that is not supported may have meant, or
@@ -135,5 +212,5 @@ func suggestValue(e *apifield.Error) string {
 	if near := form.Nearest(value, known); len(near) > 0 {
 		return near[0]
 	}
-	return ""
+	return kindred(value, known)
 }
