@@ -49,6 +49,7 @@ type version struct {
 	usable      bool
 	tooCostly   bool // its patterns take too long to compile
 	dropsStatus bool // status is a subresource: what an object has there when it is created is dropped
+	scale       scalePaths
 	structural  *schema.Structural
 	validator   validation.SchemaValidator
 	rules       *ruleTree // nil: there are none
@@ -81,7 +82,8 @@ func newDefinition(gk model.GroupKind, o *model.Object) *definition {
 		name := body.At("name").Text()
 		if served := body.Get("served"); name != "" && served != false && d.versions[name] == nil {
 			d.versions[name] = &version{definition: d, name: name, index: strconv.Itoa(i), body: body,
-				dropsStatus: body.At("subresources").Has("status") && !body.At("subresources", "status").IsNull()}
+				dropsStatus: body.At("subresources").Has("status") && !body.At("subresources", "status").IsNull(),
+				scale:       readScalePaths(body.At("subresources"))}
 		}
 	}
 	return d

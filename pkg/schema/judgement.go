@@ -67,7 +67,7 @@ func (j *judgement) judgeStructure() {
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole,
 		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		j.addViolation(apifield.Invalid(apifield.NewPath("metadata"), apifield.OmitValueType{}, err.Error()))
+		j.refuse(err.Error(), []string{"metadata"}, "")
 		return
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(whole, j.structural, true,
@@ -99,6 +99,7 @@ func (j *judgement) judgeStructure() {
 			meta.Namespace = j.written.Ref.Namespace
 		}
 	}
+	meta.Generation = 1
 	j.content = whole
 	j.validateStructure(apivalidation.ValidateObjectMetaAccessor(meta, j.definition.namespaced,
 		apivalidation.NameIsDNSSubdomain, apifield.NewPath("metadata")))
@@ -108,6 +109,7 @@ func (j *judgement) judgeStructure() {
 // metadata.
 func (j *judgement) validateStructure(before apifield.ErrorList) {
 	errs := append(before, validation.ValidateCustomResource(nil, j.content, j.validator)...)
+	errs = append(errs, j.scale.validate(j.content)...)
 	errs = append(errs, objectmeta.Validate(nil, j.content, j.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, j.content)...)
 	if len(errs) == 0 {
@@ -230,15 +232,21 @@ func (j *judgement) addViolation(e *apifield.Error) {
 	if hasVariable(j.written.Body.At(steps...)) {
 		return
 	}
-	j.refused = true
-	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
-		Hint: j.ruleHint + "by version " + j.name + " of " + j.definition.displayName()}
+	advice := ""
 	if near := suggestValue(e); near != "" {
-		p.Hint = "did you mean " + near + "? " + p.Hint
+		advice = "did you mean " + near + "?"
 	}
 	if e.Type == apifield.ErrorTypeNotSupported {
-		p.Hint = joinHints(j.catalogue().explainRelease(j.version, steps, takesValue(e.BadValue)), p.Hint)
+		advice = joinHints(j.catalogue().explainRelease(j.version, steps, takesValue(e.BadValue)), advice)
 	}
+	j.refuse(message, steps, advice)
+}
+
+// refuse notes that the API server refuses the object with a message about a place.
+func (j *judgement) refuse(message string, steps []string, advice string) {
+	j.refused = true
+	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
+		Hint: joinHints(advice, j.ruleHint+"by version "+j.name+" of "+j.definition.displayName())}
 	if j.treatment.HasDialects {
 		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
 	}
