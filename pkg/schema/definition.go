@@ -54,6 +54,9 @@ type version struct {
 	validator   validation.SchemaValidator
 	rules       *ruleTree // nil: there are none
 
+	findFields sync.Once
+	fields     *fields
+
 	compileAll sync.Once
 	allRules   *cel.Validator
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apifield "k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,7 +52,7 @@ func cutStep(b model.Body, path string) (step, rest string) {
 }
 
 // suggestField proposes what the author of an unknown field may have meant: a field of a near name
-// at the same place, else one of the same or a near name a level up or down, else the nearest places
+// at the same place, else one of the same or a near name a level up or down, else the places close by
 // at which the schema has a field of that name.
 func (v *version) suggestField(steps []string) string {
 	if len(steps) == 0 {
@@ -66,41 +67,18 @@ func (v *version) suggestField(steps []string) string {
 	if !known && !ofMetadata {
 		return ""
 	}
-	var siblings, places []string
-	adjacent := map[string]string{} // from the name to the place
-	least := math.MaxInt
-	eachField(v.structural, nil, func(place []string) {
-		last := len(place) - 1
-		far := distance(parent, place[:last])
-		switch {
-		case far == 0:
-			siblings = append(siblings, place[last])
-		case far == 1 && len(place[last]) < len(name)+3: // the name is not only how it begins
-			at, before := strings.Join(place, "."), adjacent[place[last]]
-			if before == "" || at < before {
-				adjacent[place[last]] = at
-			}
-		}
-		// aside, what has the name is another thing
-		upOrDown := far == max(len(parent), last)-min(len(parent), last)
-		if place[last] != name || far > least || far > 2 && !upOrDown {
-			return
-		}
-		if far < least {
-			places, least = nil, far
-		}
-		places = append(places, strings.Join(place, "."))
-	})
+	all := v.listFields()
+	siblings := all.below[strings.Join(parent, ".")]
 	if ofMetadata {
 		siblings = metadataFields
 	}
 	if near := form.Nearest(name, siblings); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
-	near := form.Nearest(name, slices.Sorted(maps.Keys(adjacent)))
-	switch slices.Sort(places); {
-	case least > 1 && len(near) > 0:
-		return "did you mean " + adjacent[near[0]] + "?"
+	near := all.nearPlace(name, parent)
+	switch places, far := all.findPlaces(name, parent); {
+	case near != "" && far != 1:
+		return "did you mean " + near + "?"
 	case len(places) == 1, len(places) == 2:
 		return "its place is " + strings.Join(places, " or ")
 	}
@@ -108,6 +86,89 @@ func (v *version) suggestField(steps []string) string {
 		return "did you mean " + part + "?"
 	}
 	return ""
+}
+
+// fields is where the schema of a version has which fields.
+type fields struct {
+	below    map[string][]string   // from a place to the names of the fields there, sorted
+	twoBelow map[string][][]string // from a place to the fields of what is there
+	named    map[string][][]string // from a name to the places of the fields that have it
+}
+
+// listFields lists the fields of the version, once: there may be many that are unknown.
+func (v *version) listFields() *fields {
+	v.findFields.Do(func() {
+		v.fields = &fields{map[string][]string{}, map[string][][]string{}, map[string][][]string{}}
+		eachField(v.structural, nil, func(place []string) {
+			last := len(place) - 1
+			if last == 0 && (place[0] == "apiVersion" || place[0] == "kind") {
+				return
+			}
+			parent := strings.Join(place[:last], ".")
+			v.fields.below[parent] = append(v.fields.below[parent], place[last])
+			v.fields.named[place[last]] = append(v.fields.named[place[last]], place)
+			if last > 0 {
+				above := strings.Join(place[:last-1], ".")
+				v.fields.twoBelow[above] = append(v.fields.twoBelow[above], place)
+			}
+		})
+		for _, names := range v.fields.below {
+			slices.Sort(names)
+		}
+	})
+	return v.fields
+}
+
+// nearPlace returns the place of the field of the nearest name a level above or below a place, or "".
+// What a name is only the beginning of is not near enough there, and what holds the place is not it.
+func (f *fields) nearPlace(name string, parent []string) string {
+	adjacent := map[string]string{} // from the name to the place
+	add := func(place string, last string) {
+		if before, more := adjacent[last]; len(last) < len(name)+3 && (!more || place < before) {
+			adjacent[last] = place
+		}
+	}
+	for _, place := range f.twoBelow[strings.Join(parent, ".")] {
+		add(strings.Join(place, "."), place[len(place)-1])
+	}
+	if len(parent) > 0 {
+		above := parent[:len(parent)-1]
+		for _, last := range f.below[strings.Join(above, ".")] {
+			if place := append(slices.Clone(above), last); !holds(place, parent) {
+				add(strings.Join(place, "."), last)
+			}
+		}
+	}
+	if near := form.Nearest(name, slices.Sorted(maps.Keys(adjacent))); len(near) > 0 {
+		return adjacent[near[0]]
+	}
+	return ""
+}
+
+// findPlaces returns the places of the fields of a name that are nearest to a place, and how far
+// they are. Further away, and aside, what has the name is another thing.
+func (f *fields) findPlaces(name string, parent []string) (places []string, least int) {
+	least = math.MaxInt
+	for _, place := range f.named[name] {
+		last := len(place) - 1
+		far := distance(parent, place[:last])
+		aside := far > max(len(parent), last)-min(len(parent), last)
+		if far > least || far > 3 || far > 2 && aside || holds(place, parent) {
+			continue
+		}
+		if far < least {
+			places, least = nil, far
+		}
+		places = append(places, strings.Join(place, "."))
+	}
+	slices.Sort(places)
+	return places, least
+}
+
+// holds reports whether what is at a place is, or has as its entries, what is at the other.
+func holds(place, other []string) bool {
+	return len(place) == len(other) && strings.TrimRight(other[len(other)-1], "[].*") == place[len(place)-1] &&
+		slices.Equal(place[:len(place)-1], other[:len(other)-1])
 }
 
 // metadataFields are the fields of an object's metadata that authors write: schemas do not list
@@ -135,13 +196,13 @@ func (v *version) placeOf(steps []string) (place []string, known bool) {
 }
 
 // eachField visits the places of all fields of a schema, in no order, but those within the metadata
-// and the status. A place is not for keeping.
+// and the status.
 func eachField(s *schema.Structural, at []string, visit func(place []string)) {
 	if s == nil {
 		return
 	}
 	for key, property := range s.Properties {
-		place := append(at, key)
+		place := append(slices.Clone(at), key)
 		visit(place)
 		if len(at) > 0 || key != "metadata" && key != "status" {
 			eachField(&property, place, visit)
@@ -174,15 +235,12 @@ func distance(from, to []string) int {
 	return len(from) + len(to) - 2*same
 }
 
-// kindred returns the only name that another is a part of, or that is a part of it, or "".
+// kindred returns the only name that has the words of another in it, or whose words the other has,
+// or "": headerName of name, and cookie of cookieConfig.
 func kindred(name string, known []string) string {
 	found := ""
 	for _, k := range known {
-		short, long := strings.ToLower(name), strings.ToLower(k)
-		if len(short) > len(long) {
-			short, long = long, short
-		}
-		if len(short) < 4 || !strings.Contains(long, short) {
+		if !hasWords(name, k) && !hasWords(k, name) {
 			continue
 		}
 		if found != "" {
@@ -191,6 +249,17 @@ func kindred(name string, known []string) string {
 		found = k
 	}
 	return found
+}
+
+// hasWords reports whether a name in camel case has the words of another, longer than three letters.
+func hasWords(name, part string) bool {
+	long, short := strings.ToLower(name), strings.ToLower(part)
+	at := strings.Index(long, short)
+	if at < 0 || len(short) < 4 || len(long) != len(name) || len(short) != len(part) {
+		return false
+	}
+	begins := func(i int) bool { return i == 0 || i == len(name) || unicode.IsUpper(rune(name[i])) }
+	return begins(at) && begins(at+len(part))
 }
 
 // suggestValue proposes the value that the author of one that is not supported may have meant, or
