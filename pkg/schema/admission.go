@@ -111,7 +111,7 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 			continue
 		}
 		for _, o := range in.OfKind(gk) {
-			if isStored(o) && !a.options.Stored {
+			if isStored(o) && !a.options.Stored || isPatch(o) {
 				continue
 			}
 			d := a.definitionFor(defined, o)
@@ -120,6 +120,10 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 			}
 			j.objects = append(j.objects, o)
 			v := d.versions[o.Version]
+			if v == nil && a.options.Off {
+				j.objects = j.objects[:len(j.objects)-1]
+				continue
+			}
 			switch {
 			case v == nil && d.release != nil && a.options.Releases[d.release.Vendor] == nil:
 				// a release that is older than those of the catalogue may serve it
@@ -158,6 +162,52 @@ func (a *Admission) find(defined map[model.GroupKind]*definition, gk model.Group
 	return a.options.Catalogue.find(gk, version, a.options.Releases)
 }
 
+// olderReleases is how many releases before the newest are asked about an object that it refuses.
+const olderReleases = 3
+
+// judgeByOlderReleases returns what becomes of an object that the newest release of its vendor
+// refuses, where no release is chosen: one of the last releases may take it, and the cluster may
+// have that.
+func (j *judging) judgeByOlderReleases(o *model.Object, refused *outcome) *outcome {
+	newest := j.versions[o].definition.release
+	if newest == nil || newest.channel != "" || j.options.Releases[newest.Vendor] != nil || j.options.Off {
+		return refused
+	}
+	asked := 0
+	for _, r := range newest.vendor.releases {
+		if r.channel != "" || slices.Compare(r.numbers, newest.numbers) >= 0 {
+			continue
+		}
+		if asked++; asked > olderReleases {
+			break
+		}
+		d := r.definition(o.Ref.GroupKind())
+		if d == nil || d.versions[o.Version] == nil {
+			continue
+		}
+		v := d.versions[o.Version]
+		v.compileSchema()
+		out := j.newJudgement(o, v).judge()
+		if out.object == nil {
+			continue
+		}
+		out.by = j.versions[o]
+		hint := fmt.Sprintf("%s %s takes it, and it is read so; say which version you have: --vendor-version %s=%s", r.Vendor,
+			r.Name, r.Vendor, r.Name)
+		for _, p := range refused.problems {
+			p.Severity, p.Code, p.Hint = model.Warning, model.InvalidObject, hint
+			p.Message = fmt.Sprintf("%s %s refuses it: %s", newest.Vendor, newest.Name,
+				strings.TrimSuffix(p.Message, ": the API server refuses the object"))
+			out.problems = append(out.problems, p)
+		}
+		return out
+	}
+	return refused
+}
+
+// isPatch reports whether a document is a patch of kustomize, and no object.
+func isPatch(o *model.Object) bool { return o.Body.Has("$patch") }
+
 // isStored reports whether a server has judged an object already: it was read from one, or written
 // down as one had it.
 func isStored(o *model.Object) bool {
@@ -178,6 +228,9 @@ func (j *judging) judgeAll() {
 	outcomes := make([]*outcome, len(all))
 	model.Parallel(len(all), 1, func(i int) {
 		outcomes[i] = j.newJudgement(all[i], j.versions[all[i]]).judge()
+		if outcomes[i].object == nil {
+			outcomes[i] = j.judgeByOlderReleases(all[i], outcomes[i])
+		}
 		if v := j.reported[all[i]]; v != nil && outcomes[i].object != nil {
 			outcomes[i].problems = append(outcomes[i].problems, j.newJudgement(all[i], v).judge().problems...)
 		}

@@ -48,9 +48,11 @@ const (
 func acme(t *testing.T) *schema.Catalogue {
 	t.Helper()
 	c, err := schema.NewCatalogue([]fs.FS{fstest.MapFS{
-		"schemas/acme/1.0.0.zip":        archive(t, map[string]string{"Thing.example.com": defined("v1", fieldA), "Old.example.com": defined("v1", fieldA)}),
-		"schemas/acme/1.2.1.zip":        archive(t, map[string]string{"Thing.example.com": defined("v1", fieldAB)}),
-		"schemas/acme/1.10.0.zip":       archive(t, map[string]string{"Thing.example.com": string(schema.SameAs("1.2.1"))}),
+		"schemas/acme/1.0.0.zip": archive(t, map[string]string{"Thing.example.com": defined("v1", fieldA), "Old.example.com": defined("v1", fieldA)}),
+		"schemas/acme/1.2.1.zip": archive(t, map[string]string{"Thing.example.com": defined("v1", fieldAB),
+			"Less.example.com": defined("v1", fieldAB)}),
+		"schemas/acme/1.10.0.zip": archive(t, map[string]string{"Thing.example.com": string(schema.SameAs("1.2.1")),
+			"Less.example.com": defined("v1", fieldA)}),
 		"schemas/acme/1.10.0-plain.zip": archive(t, map[string]string{"Thing.example.com": string(schema.SameAs("1.0.0"))}),
 	}})
 	if err != nil {
@@ -107,6 +109,7 @@ func TestCatalogue(t *testing.T) {
 		`{"type":"object","additionalProperties":false,"properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},` +
 			`"metadata":{"type":"object"},"spec":{"type":"object","additionalProperties":false,` +
 			`"properties":{"c":{"oneOf":[{"type":"string"},{"type":"integer"}],"format":"int-or-string"}}}}}`)}}}
+	less := strings.Replace(thing, "kind: Thing", "kind: Less", 1)
 	old := strings.Replace(thing, "kind: Thing", "kind: Old", 1)
 	for _, c := range []struct {
 		name   string
@@ -115,6 +118,12 @@ func TestCatalogue(t *testing.T) {
 		want   string
 	}{
 		{"the newest release fills in its defaults", schema.Options{}, thing + "spec: {a: y}\n", `{"a":"y","b":5}`},
+		{"an older release takes what the newest refuses", schema.Options{}, less + "spec: {a: y, b: 7}\n",
+			`acme 1.10.0 refuses it: spec.a: Unsupported value: "y": supported values: "x" (acme 1.2.1 takes it, and it is read so; say which version you have: --vendor-version acme=1.2.1)
+acme 1.10.0 refuses it: unknown field "spec.b" (acme 1.2.1 takes it, and it is read so; say which version you have: --vendor-version acme=1.2.1)
+{"a":"y","b":7}`},
+		{"no release takes it", schema.Options{}, less + "spec: {a: z}\n",
+			`spec.a: Unsupported value: "z": supported values: "x" (by version v1 of acme 1.10.0)`},
 		{"off", schema.Options{Off: true}, thing + "spec: {a: z, c: 1}\n", `{"a":"z","c":1}`},
 		{"an older release has neither the field nor the value", schema.Options{Releases: choose("1.0")}, thing + "spec: {a: y, b: 1}\n",
 			`spec.a: Unsupported value: "y": supported values: "x" (it needs acme 1.2.1 (1.0.0 is chosen); did you mean x? by version v1 of acme 1.0.0)

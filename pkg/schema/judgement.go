@@ -64,6 +64,7 @@ func (j *judgement) judgeStructure() {
 	if !j.usable || !ok {
 		return
 	}
+	delete(whole, "sops") // what SOPS adds to encrypted manifests is taken off before they are applied
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole,
 		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
@@ -248,7 +249,11 @@ func (j *judgement) refuse(message string, steps []string, advice string) {
 	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
 		Hint: joinHints(advice, j.ruleHint+"by version "+j.name+" of "+j.definition.displayName())}
 	if j.treatment.HasDialects {
-		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
+		own := j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
+		if own.Hint == "" {
+			own.Hint = p.Hint
+		}
+		p = own
 	}
 	j.addProblem(p, steps)
 }
