@@ -8,6 +8,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -180,7 +181,10 @@ func (d draw) matching(re *syntax.Regexp) string {
 			return ""
 		}
 		i := d.IntN(len(re.Rune)/2) * 2
-		return string(re.Rune[i] + rune(d.IntN(int(min(re.Rune[i+1]-re.Rune[i], 25))+1)))
+		if r := re.Rune[i] + rune(d.IntN(int(min(re.Rune[i+1]-re.Rune[i], 25))+1)); unicode.IsPrint(r) { // others are not read from YAML
+			return string(r)
+		}
+		return "x"
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return "x"
 	case syntax.OpAlternate:
