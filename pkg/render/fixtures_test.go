@@ -164,7 +164,7 @@ func kindList() *kinds.KindList {
 			Class: "Inherited", Targets: []string{"Gateway", "Gateway/listener", "HTTPRoute",
 				"HTTPRoute/rule", "GRPCRoute"},
 			Strategies: []string{"atomic", "merge"}, Effective: []string{"rule"}, Rules: "rules.*.*", Objects: 5,
-			From: "built in"},
+			From: "built in", Schema: "demo 1.2.0"},
 		{Kind: "ColorPolicy.example.org", Plural: "colorpolicies", ShortNames: []string{}, Vendor: "generic",
 			Class: "Direct", Targets: []string{"Service"},
 			Strategies: []string{"none"}, Effective: []string{"backend"}, Rules: "fields",
