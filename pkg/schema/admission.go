@@ -43,7 +43,6 @@ type Admission struct {
 	seen    map[*model.Object]*outcome
 
 	fromJSON map[string]*definition // of folders, by file
-	builtIn  map[model.GroupKind]*definition
 }
 
 // outcome is what became of one object.
@@ -55,8 +54,7 @@ type outcome struct {
 
 // NewAdmission returns an admission by definitions.
 func NewAdmission(o Options) *Admission {
-	return &Admission{options: o, seen: map[*model.Object]*outcome{}, fromJSON: map[string]*definition{},
-		builtIn: builtInDefinitions()}
+	return &Admission{options: o, seen: map[*model.Object]*outcome{}, fromJSON: map[string]*definition{}}
 }
 
 // Admit returns the input as the API server would hand it on. What was read from a cluster stays as
@@ -151,9 +149,6 @@ func (a *Admission) definitionFor(defined map[model.GroupKind]*definition, o *mo
 // find finds the definition of a kind: in the input, beside it, or in the catalogue.
 func (a *Admission) find(defined map[model.GroupKind]*definition, gk model.GroupKind, version string) *definition {
 	if d := defined[gk]; d != nil {
-		return d
-	}
-	if d := a.builtIn[gk]; d != nil && d.versions[version] != nil {
 		return d
 	}
 	if d := a.readJSONSchema(gk, version); d != nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/json"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
@@ -18,29 +16,21 @@ import (
 // go.mod.
 const kubernetesRelease = "1.36"
 
-// builtInDefinitions returns the kinds of Kubernetes itself that answers look at. An object of them is
-// decoded as the API server decodes it: unknown fields and wrong types are found. What the server
-// validates beyond that is in none of its libraries. Secrets are not among them: their values are
-// taken out when they are read.
-func builtInDefinitions() map[model.GroupKind]*definition {
-	types := map[string]any{
-		"Service":                         corev1.Service{},
-		"ConfigMap":                       corev1.ConfigMap{},
-		"Namespace":                       corev1.Namespace{},
-		"NetworkPolicy.networking.k8s.io": networkingv1.NetworkPolicy{},
-		"Ingress.networking.k8s.io":       networkingv1.Ingress{},
-		"IngressClass.networking.k8s.io":  networkingv1.IngressClass{},
-	}
+// AddTypes adds kinds of Kubernetes itself, by Kind.group, with values of their Go types (v1). An
+// object of them is decoded as the API server decodes it: unknown fields and wrong types are found.
+// What the server validates beyond that is in none of its libraries.
+func (c *Catalogue) AddTypes(types map[string]any) {
 	release := &Release{Vendor: "kubernetes", Name: kubernetesRelease}
 	release.vendor = &vendorReleases{name: release.Vendor}
-	out := map[model.GroupKind]*definition{}
+	if c.builtIn == nil {
+		c.builtIn = map[model.GroupKind]*definition{}
+	}
 	for name, value := range types {
 		gk := model.ParseGroupKind(name)
 		d := &definition{kind: gk, release: release, namespaced: true, versions: map[string]*version{}}
 		d.versions["v1"] = &version{definition: d, name: "v1", goType: reflect.TypeOf(value)}
-		out[gk] = d
+		c.builtIn[gk] = d
 	}
-	return out
 }
 
 // decodeStrictly decodes an object of a kind of Kubernetes itself as the API server does.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 )
@@ -58,6 +60,7 @@ func acme(t *testing.T) *schema.Catalogue {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.AddTypes(map[string]any{"Service": corev1.Service{}})
 	return c
 }
 
@@ -123,7 +126,7 @@ func TestCatalogue(t *testing.T) {
 acme 1.10.0 refuses it: unknown field "spec.b" (acme 1.2.1 takes it, and it is read so; say which version you have: --vendor-version acme=1.2.1)
 {"a":"y","b":7}`},
 		{"no release takes it", schema.Options{}, less + "spec: {a: z}\n",
-			`spec.a: Unsupported value: "z": supported values: "x" (by version v1 of acme 1.10.0)`},
+			`spec.a: Unsupported value: "z": supported values: "x" (did you mean x? by version v1 of acme 1.10.0)`},
 		{"off", schema.Options{Off: true}, thing + "spec: {a: z, c: 1}\n", `{"a":"z","c":1}`},
 		{"an older release has neither the field nor the value", schema.Options{Releases: choose("1.0")}, thing + "spec: {a: y, b: 1}\n",
 			`spec.a: Unsupported value: "y": supported values: "x" (it needs acme 1.2.1 (1.0.0 is chosen); did you mean x? by version v1 of acme 1.0.0)
@@ -136,7 +139,7 @@ unknown field "spec.b": the API server refuses the object (it needs acme 1.2.1 (
 		{"a kind that the chosen release does not have", schema.Options{Releases: choose("1.10")}, old + "spec: {a: x}\n",
 			`no matches for kind "Old" in version "example.com/v1" (acme 1.10.0 does not have the kind)`},
 		{"a version that no release serves", schema.Options{}, strings.Replace(thing, "/v1", "/v1beta1", 1) + "spec: {a: 7}\n",
-			`Thing.example.com: no schema for version "v1beta1" is known, it is read as it is written (acme 1.10.0 serves v1)
+			`Thing.example.com is not served in version "v1beta1" by any release that is known: it is read as it is written (acme 1.10.0 serves v1)
 {"a":7}`},
 		{"the same, chosen", schema.Options{Releases: choose("1.10")}, strings.Replace(thing, "/v1", "/v1beta1", 1) + "spec: {a: 7}\n",
 			`Thing.example.com is not served in version "v1beta1" (acme 1.10.0 serves v1)`},

@@ -128,9 +128,10 @@ func (d *definition) unservedVersionProblem(o *model.Object) model.Problem {
 
 // unknownVersionProblem says that no release of the catalogue serves the version of an object.
 func (d *definition) unknownVersionProblem(o *model.Object) model.Problem {
-	return model.Problem{Severity: model.Info, Code: model.NoSchema,
-		Message: fmt.Sprintf("%s: no schema for version %q is known, it is read as it is written", o.Ref.GroupKind(), o.Version),
-		Hint:    d.displayName() + " serves " + cmp.Or(d.servedVersions(), "no version")}.At(o, "apiVersion")
+	return model.Problem{Severity: model.Warning, Code: model.InvalidObject,
+		Message: fmt.Sprintf("%s is not served in version %q by any release that is known: it is read as it is written",
+			o.Ref.GroupKind(), o.Version),
+		Hint: d.displayName() + " serves " + cmp.Or(d.servedVersions(), "no version")}.At(o, "apiVersion")
 }
 
 // displayName is how hints name the definition.
