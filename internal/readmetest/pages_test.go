@@ -17,7 +17,7 @@ func TestTranscriptsOfPages(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages", err)
 	}
-	pages = append(pages, "docs/matrix.md", "docs/audit.md", "docs/prove.md", "docs/behavior.md", "docs/publish.md")
+	pages = append(pages, "docs/matrix.md", "docs/audit.md", "docs/prove.md", "docs/behavior.md", "docs/publish.md", "docs/schemas.md")
 	for _, page := range pages {
 		raw, err := os.ReadFile(page)
 		if err != nil {

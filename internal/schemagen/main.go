@@ -41,7 +41,7 @@ func main() {
 type source struct {
 	Name    string   `json:"name"`    // of the catalogue, such as envoygateway
 	Release string   `json:"release"` // such as 1.9.1 or 1.9.1-standard
-	Module  string   `json:"module"`  // MODULE@VERSION
+	Module  string   `json:"module"`  // MODULE@VERSION; "": the files are beside the list
 	Paths   []string `json:"paths"`   // files or folders in the module
 }
 
@@ -71,9 +71,12 @@ func run(dir string, check bool, folder func(module string) (string, error)) err
 func writeReleases(dir string, sources []source, check bool, folder func(string) (string, error)) error {
 	written := map[string]map[string]string{} // catalogue, definition: the release that has it
 	for _, s := range sources {
-		module, err := folder(s.Module)
-		if err != nil {
-			return fmt.Errorf("getting %s: %w", s.Module, err)
+		module := dir
+		if s.Module != "" {
+			var err error
+			if module, err = folder(s.Module); err != nil {
+				return fmt.Errorf("getting %s: %w", s.Module, err)
+			}
 		}
 		entries := map[string][]byte{}
 		for _, path := range s.Paths {

@@ -32,6 +32,7 @@ func (v vector) checkProtection(t *testing.T, r *report, file string, manifests 
 	t.Helper()
 	var matrix matrix.PolicyMatrix
 	v.ask(t, file, manifests, &matrix, "matrix", "-A")
+	checkProblems(r, "matrix", v.Problems, matrix.Problems)
 	var effective effective.EffectivePolicyList
 	if slices.ContainsFunc(v.Protection, func(p protection) bool { return !p.ofRoute() }) {
 		v.ask(t, file, manifests, &effective, "effective", "-A")

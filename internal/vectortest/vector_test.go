@@ -37,7 +37,8 @@ type vector struct {
 	Bug      string         `yaml:"bug"`
 	Base     string         `yaml:"base"`
 	Settings map[string]any `yaml:"settings"`
-	Schemas  string         `yaml:"schemas"` // off: some objects are what no API server takes
+	Validate string         `yaml:"validate"` // warn: fields that the API server does not know are dropped
+	Schemas  string         `yaml:"schemas"`  // off: some objects are what no API server takes
 	Expect   []expectation  `yaml:"expect"`
 	Status   []condition    `yaml:"status"`
 	Problems []problem      `yaml:"problems"`
@@ -143,6 +144,9 @@ func (v vector) ask(t *testing.T, file string, manifests []byte, into any, args 
 	}
 	for name, value := range v.Settings {
 		args = append(args, "--vendor-setting", fmt.Sprintf("%s=%v", name, value))
+	}
+	if v.Validate != "" {
+		args = append(args, "--validate", v.Validate)
 	}
 	if v.Schemas != "" {
 		args = append(args, "--schemas", v.Schemas)
@@ -414,6 +418,7 @@ type condition struct {
 	Ancestor   map[string]string   `yaml:"ancestor"`
 	Controller *string             `yaml:"controller"`
 	None       bool                `yaml:"none"`
+	Refused    bool                `yaml:"refused"`
 	Conditions []wanted            `yaml:"conditions"`
 	Absent     []string            `yaml:"absent"`
 	Marks      map[string][]string `yaml:"marks"`
@@ -457,6 +462,12 @@ func (c condition) check(t *testing.T, r *report, items []status.ObjectStatus) {
 		if names(c.Object, item.Object, 0) {
 			found = append(found, item)
 		}
+	}
+	if c.Refused {
+		if len(found) > 0 {
+			r.Errorf("%s: %d items are about it, want none", where, len(found))
+		}
+		return
 	}
 	if len(found) != 1 {
 		r.Errorf("%s: %d items fit, want one", where, len(found))

@@ -31,7 +31,7 @@ type Options struct {
 	// Settings are vendor settings, each as VENDOR.NAME=VALUE (docs/policy-kinds.md).
 	Settings []string
 	// Schemas say how objects that no server has stored are read. Its catalogue is that of the
-	// vendors.
+	// vendors, unless engines share one.
 	Schemas schema.Options
 	// Versions are the releases of vendors whose schemas are used, each as VENDOR=VERSION
 	// (schema.Catalogue.FindRelease); others: the newest.
@@ -72,8 +72,10 @@ func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Opti
 	judges.Assume.External = o.ExternalAuthenticates
 	schemas := o.Schemas
 	var err error
-	if schemas.Catalogue, err = plugin.Schemas(vendors); err != nil {
-		return nil, err
+	if schemas.Catalogue == nil {
+		if schemas.Catalogue, err = plugin.Schemas(vendors); err != nil {
+			return nil, err
+		}
 	}
 	schemas.Releases = map[string]*schema.Release{}
 	for _, chosen := range o.Versions {
@@ -129,8 +131,11 @@ func (e *Engine) treatments(read *model.Snapshot) map[model.GroupKind]schema.Tre
 	out := map[model.GroupKind]schema.Treatment{}
 	for _, k := range e.catalog.DecidedKinds(read) {
 		if k.AsWritten || k.Profile != "" {
-			out[k.GroupKind] = schema.Treatment{AsWritten: k.AsWritten, HasDialects: k.Profile != "",
-				Tolerated: k.Tolerant, Advice: k.Advice}
+			t := schema.Treatment{AsWritten: k.AsWritten, HasDialects: k.Profile != "", Advice: k.Advice}
+			if k.Tolerant {
+				t.Dialect = k.Profile
+			}
+			out[k.GroupKind] = t
 		}
 	}
 	return out

@@ -27,6 +27,9 @@ type Plugin struct {
 	// Schemas has the definitions of its kinds: schemas/NAME/RELEASE.zip (schema.NewCatalogue). nil:
 	// it has none.
 	Schemas fs.FS
+	// Types are kinds of Kubernetes itself that it reads, by Kind.group, as values of their Go types.
+	// Secrets cannot be among them: their values are taken out when they are read.
+	Types map[string]any
 
 	Reading   descriptor.Reading   // objects become policies
 	Attaching descriptor.Attaching // policies find the nodes where they hold
@@ -154,5 +157,12 @@ func Schemas(plugins []Plugin) (*schema.Catalogue, error) {
 			sources = append(sources, p.Schemas)
 		}
 	}
-	return schema.NewCatalogue(sources)
+	out, err := schema.NewCatalogue(sources)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range plugins {
+		out.AddTypes(p.Types)
+	}
+	return out, nil
 }

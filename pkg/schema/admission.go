@@ -18,6 +18,7 @@ type Options struct {
 	Folders     []SchemaFolder      // of JSON schemas
 	Catalogue   *Catalogue          // of the definitions that come with the program; nil: none do
 	Releases    map[string]*Release // of vendors, that are chosen; others: the newest
+	Stored      bool                // objects that a server has stored are judged too
 	Steps       int                 // that judging may take; 0: DefaultSteps
 }
 
@@ -27,8 +28,10 @@ type Treatment struct {
 	// The kind is written in several dialects, of which the API server knows one: what it says is
 	// reported as the operator's, unless the input defines the kind.
 	HasDialects bool
-	Tolerated   bool // of the dialect at hand: what the API server refuses takes part all the same
-	Advice      func(*model.Object) string
+	// Dialect is the channel of the catalogue with the schema of the dialect at hand, by which objects
+	// are read: what the API server says is only reported. "": it is the one that the API server knows.
+	Dialect string
+	Advice  func(*model.Object) string
 }
 
 // Admission reads objects as the API server would hand them on: what it refuses is not there, what
@@ -88,13 +91,15 @@ type judging struct {
 	treatments map[model.GroupKind]Treatment
 	objects    []*model.Object            // that are judged, in their order
 	versions   map[*model.Object]*version // by which
+	reported   map[*model.Object]*version // by which the API server would judge objects of another dialect
 	outcomes   map[*model.Object]*outcome
 	problems   []model.Problem
 }
 
 // newJudging finds the objects of an input that are judged, and by what.
 func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKind]Treatment) *judging {
-	j := &judging{Admission: a, treatments: treatments, versions: map[*model.Object]*version{}, outcomes: map[*model.Object]*outcome{}}
+	j := &judging{Admission: a, treatments: treatments, versions: map[*model.Object]*version{},
+		reported: map[*model.Object]*version{}, outcomes: map[*model.Object]*outcome{}}
 	if in.HasNoValues() {
 		return j
 	}
@@ -104,7 +109,7 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 			continue
 		}
 		for _, o := range in.OfKind(gk) {
-			if isStored(o) {
+			if isStored(o) && !a.options.Stored || isPatch(o) {
 				continue
 			}
 			d := a.definitionFor(defined, o)
@@ -112,10 +117,24 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 				continue
 			}
 			j.objects = append(j.objects, o)
-			if v := d.versions[o.Version]; v != nil {
-				j.versions[o] = v
-			} else {
+			v := d.versions[o.Version]
+			if v == nil && a.options.Off {
+				j.objects = j.objects[:len(j.objects)-1]
+				continue
+			}
+			switch {
+			case v == nil && d.release != nil && a.options.Releases[d.release.Vendor] == nil:
+				// a release that is older than those of the catalogue may serve it
+				j.outcomes[o] = &outcome{object: o, problems: []model.Problem{d.unknownVersionProblem(o)}}
+			case v == nil:
 				j.outcomes[o] = &outcome{problems: []model.Problem{d.unservedVersionProblem(o)}}
+			default:
+				j.versions[o] = v
+			}
+			if dialect := treatments[gk].Dialect; dialect != "" && v != nil && d.release != nil && !a.options.Off {
+				if own := a.options.Catalogue.findInChannel(gk, o.Version, dialect); own != nil {
+					j.versions[o], j.reported[o] = own, v
+				}
 			}
 		}
 	}
@@ -138,6 +157,52 @@ func (a *Admission) find(defined map[model.GroupKind]*definition, gk model.Group
 	return a.options.Catalogue.find(gk, version, a.options.Releases)
 }
 
+// olderReleases is how many releases before the newest are asked about an object that it refuses.
+const olderReleases = 3
+
+// judgeByOlderReleases returns what becomes of an object that the newest release of its vendor
+// refuses, where no release is chosen: one of the last releases may take it, and the cluster may
+// have that.
+func (j *judging) judgeByOlderReleases(o *model.Object, refused *outcome) *outcome {
+	newest := j.versions[o].definition.release
+	if newest == nil || newest.channel != "" || j.options.Releases[newest.Vendor] != nil || j.options.Off {
+		return refused
+	}
+	asked := 0
+	for _, r := range newest.vendor.releases {
+		if r.channel != "" || slices.Compare(r.numbers, newest.numbers) >= 0 {
+			continue
+		}
+		if asked++; asked > olderReleases {
+			break
+		}
+		d := r.definition(o.Ref.GroupKind())
+		if d == nil || d.versions[o.Version] == nil {
+			continue
+		}
+		v := d.versions[o.Version]
+		v.compileSchema()
+		out := j.newJudgement(o, v).judge()
+		if out.object == nil {
+			continue
+		}
+		out.by = j.versions[o]
+		hint := fmt.Sprintf("%s %s takes it, and it is read so; say which version you have: --vendor-version %s=%s", r.Vendor,
+			r.Name, r.Vendor, r.Name)
+		for _, p := range refused.problems {
+			p.Severity, p.Code, p.Hint = model.Warning, model.InvalidObject, hint
+			p.Message = fmt.Sprintf("%s %s refuses it: %s", newest.Vendor, newest.Name,
+				strings.TrimSuffix(p.Message, ": the API server refuses the object"))
+			out.problems = append(out.problems, p)
+		}
+		return out
+	}
+	return refused
+}
+
+// isPatch reports whether a document is a patch of kustomize, and no object.
+func isPatch(o *model.Object) bool { return o.Body.Has("$patch") }
+
 // isStored reports whether a server has judged an object already: it was read from one, or written
 // down as one had it.
 func isStored(o *model.Object) bool {
@@ -156,7 +221,15 @@ func (j *judging) judgeAll() {
 	versions := j.compileVersions(all)
 	all = j.withinBudget(all)
 	outcomes := make([]*outcome, len(all))
-	model.Parallel(len(all), 1, func(i int) { outcomes[i] = j.newJudgement(all[i]).judge() })
+	model.Parallel(len(all), 1, func(i int) {
+		outcomes[i] = j.newJudgement(all[i], j.versions[all[i]]).judge()
+		if outcomes[i].object == nil {
+			outcomes[i] = j.judgeByOlderReleases(all[i], outcomes[i])
+		}
+		if v := j.reported[all[i]]; v != nil && outcomes[i].object != nil {
+			outcomes[i].problems = append(outcomes[i].problems, j.newJudgement(all[i], v).judge().problems...)
+		}
+	})
 	for i, o := range all {
 		j.outcomes[o] = outcomes[i]
 	}
@@ -191,8 +264,10 @@ func (j *judging) compileVersions(objects []*model.Object) []*version {
 	var used []*version
 	seen := map[*version]bool{}
 	for _, o := range objects {
-		if v := j.versions[o]; !seen[v] {
-			seen[v], used = true, append(used, v)
+		for _, v := range []*version{j.versions[o], j.reported[o]} {
+			if v != nil && !seen[v] {
+				seen[v], used = true, append(used, v)
+			}
 		}
 	}
 	m := j.newMeter()

@@ -22,6 +22,7 @@ import (
 // goroutines.
 type Catalogue struct {
 	vendors []*vendorReleases // by name
+	builtIn map[model.GroupKind]*definition
 }
 
 // vendorReleases is the releases of one vendor, the newest first.
@@ -177,7 +178,13 @@ func (c *Catalogue) FindRelease(vendor, version string) (*Release, error) {
 // chosen release of its vendor, else of the newest one that serves the version, else of the newest
 // one that has the kind. nil: no vendor has it.
 func (c *Catalogue) find(gk model.GroupKind, apiVersion string, chosen map[string]*Release) *definition {
-	if c == nil || isBuiltIn(gk.Group) {
+	if c == nil {
+		return nil
+	}
+	if d := c.builtIn[gk]; d != nil && d.versions[apiVersion] != nil {
+		return d
+	}
+	if isBuiltIn(gk.Group) {
 		return nil
 	}
 	for _, v := range c.vendors {
@@ -205,6 +212,21 @@ func (c *Catalogue) find(gk model.GroupKind, apiVersion string, chosen map[strin
 		}
 		if newest != nil {
 			return newest
+		}
+	}
+	return nil
+}
+
+// findInChannel returns a served version of a kind in the newest release of a channel, or nil.
+func (c *Catalogue) findInChannel(gk model.GroupKind, apiVersion, channel string) *version {
+	for _, v := range c.vendors {
+		for _, r := range v.releases {
+			if r.channel != channel {
+				continue
+			}
+			if d := r.definition(gk); d != nil {
+				return d.versions[apiVersion]
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,19 +38,24 @@ type definition struct {
 type version struct {
 	definition *definition
 	name       string
-	index      string     // its place in spec.versions of an object
-	body       model.Body // of an object, or in the form of one
-	schemaText []byte     // of the catalogue
-	unreadable error      // why there is no schema
+	index      string       // its place in spec.versions of an object
+	body       model.Body   // of an object, or in the form of one
+	schemaText []byte       // of the catalogue
+	unreadable error        // why there is no schema
+	goType     reflect.Type // of a kind of Kubernetes itself, which is decoded and not validated
 
 	compile     sync.Once
 	problems    []model.Problem // why it, or a rule of it, cannot be used
 	usable      bool
 	tooCostly   bool // its patterns take too long to compile
 	dropsStatus bool // status is a subresource: what an object has there when it is created is dropped
+	scale       scalePaths
 	structural  *schema.Structural
 	validator   validation.SchemaValidator
 	rules       *ruleTree // nil: there are none
+
+	findFields sync.Once
+	fields     *fields
 
 	compileAll sync.Once
 	allRules   *cel.Validator
@@ -79,7 +85,8 @@ func newDefinition(gk model.GroupKind, o *model.Object) *definition {
 		name := body.At("name").Text()
 		if served := body.Get("served"); name != "" && served != false && d.versions[name] == nil {
 			d.versions[name] = &version{definition: d, name: name, index: strconv.Itoa(i), body: body,
-				dropsStatus: body.At("subresources").Has("status") && !body.At("subresources", "status").IsNull()}
+				dropsStatus: body.At("subresources").Has("status") && !body.At("subresources", "status").IsNull(),
+				scale:       readScalePaths(body.At("subresources"))}
 		}
 	}
 	return d
@@ -88,7 +95,10 @@ func newDefinition(gk model.GroupKind, o *model.Object) *definition {
 // in returns the same definition as one of another release.
 func (d *definition) in(r *Release) *definition {
 	out := *d
-	out.release = r
+	out.release, out.versions = r, map[string]*version{}
+	for name, v := range d.versions {
+		out.versions[name] = &version{definition: &out, name: v.name, schemaText: v.schemaText, dropsStatus: v.dropsStatus}
+	}
 	return &out
 }
 
@@ -114,6 +124,14 @@ func (d *definition) unservedVersionProblem(o *model.Object) model.Problem {
 	p = p.At(o)
 	*p.Origin = o.OriginOf("apiVersion")
 	return p
+}
+
+// unknownVersionProblem says that no release of the catalogue serves the version of an object.
+func (d *definition) unknownVersionProblem(o *model.Object) model.Problem {
+	return model.Problem{Severity: model.Warning, Code: model.InvalidObject,
+		Message: fmt.Sprintf("%s is not served in version %q by any release that is known: it is read as it is written",
+			o.Ref.GroupKind(), o.Version),
+		Hint: d.displayName() + " serves " + cmp.Or(d.servedVersions(), "no version")}.At(o, "apiVersion")
 }
 
 // displayName is how hints name the definition.
@@ -149,6 +167,10 @@ func (v *version) newProblem(message, hint string) model.Problem {
 // is established. It does so once.
 func (v *version) compileSchema() {
 	v.compile.Do(func() {
+		if v.goType != nil {
+			v.usable = true
+			return
+		}
 		if err := v.buildValidators(); err != nil {
 			v.addUnusable("%s", err)
 			return

@@ -34,20 +34,26 @@ type judgement struct {
 	ruleHint  string // says so
 }
 
-func (j *judging) newJudgement(o *model.Object) *judgement {
-	v := j.versions[o]
+func (j *judging) newJudgement(o *model.Object, v *version) *judgement {
 	out := &judgement{version: v, outcome: outcome{by: v, object: o}, admission: j.Admission,
 		treatment: j.treatments[o.Ref.GroupKind()], written: o}
 	if v.definition.release == nil { // it is what the server has, whatever dialect that is
-		out.treatment.HasDialects, out.treatment.Tolerated = false, false
+		out.treatment.HasDialects = false
+	}
+	if r := v.definition.release; r != nil && r.channel != "" && r.channel == out.treatment.Dialect {
+		out.treatment.HasDialects = false
 	}
 	return out
 }
 
 // judge takes the object all the way.
 func (j *judgement) judge() *outcome {
-	j.judgeStructure()
-	j.judgeRules()
+	if j.goType != nil {
+		j.decodeStrictly()
+	} else {
+		j.judgeStructure()
+		j.judgeRules()
+	}
 	j.finish()
 	return &j.outcome
 }
@@ -58,10 +64,11 @@ func (j *judgement) judgeStructure() {
 	if !j.usable || !ok {
 		return
 	}
+	delete(whole, "sops") // what SOPS adds to encrypted manifests is taken off before they are applied
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole,
 		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		j.addViolation(apifield.Invalid(apifield.NewPath("metadata"), apifield.OmitValueType{}, err.Error()))
+		j.refuse(err.Error(), []string{"metadata"}, "")
 		return
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(whole, j.structural, true,
@@ -93,6 +100,7 @@ func (j *judgement) judgeStructure() {
 			meta.Namespace = j.written.Ref.Namespace
 		}
 	}
+	meta.Generation = 1
 	j.content = whole
 	j.validateStructure(apivalidation.ValidateObjectMetaAccessor(meta, j.definition.namespaced,
 		apivalidation.NameIsDNSSubdomain, apifield.NewPath("metadata")))
@@ -102,6 +110,7 @@ func (j *judgement) judgeStructure() {
 // metadata.
 func (j *judgement) validateStructure(before apifield.ErrorList) {
 	errs := append(before, validation.ValidateCustomResource(nil, j.content, j.validator)...)
+	errs = append(errs, j.scale.validate(j.content)...)
 	errs = append(errs, objectmeta.Validate(nil, j.content, j.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, j.content)...)
 	if len(errs) == 0 {
@@ -131,7 +140,7 @@ func (j *judgement) judgeRules() {
 // finish makes the object that is kept, if one is.
 func (j *judgement) finish() {
 	switch {
-	case j.treatment.Tolerated || j.admission.options.Off || j.content == nil && !j.refused:
+	case j.admission.options.Off || j.content == nil && !j.refused:
 		j.object = j.written
 	case j.refused:
 		j.object = nil
@@ -224,17 +233,27 @@ func (j *judgement) addViolation(e *apifield.Error) {
 	if hasVariable(j.written.Body.At(steps...)) {
 		return
 	}
-	j.refused = true
-	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
-		Hint: j.ruleHint + "by version " + j.name + " of " + j.definition.displayName()}
+	advice := ""
 	if near := suggestValue(e); near != "" {
-		p.Hint = "did you mean " + near + "? " + p.Hint
+		advice = "did you mean " + near + "?"
 	}
 	if e.Type == apifield.ErrorTypeNotSupported {
-		p.Hint = joinHints(j.catalogue().explainRelease(j.version, steps, takesValue(e.BadValue)), p.Hint)
+		advice = joinHints(j.catalogue().explainRelease(j.version, steps, takesValue(e.BadValue)), advice)
 	}
+	j.refuse(message, steps, advice)
+}
+
+// refuse notes that the API server refuses the object with a message about a place.
+func (j *judgement) refuse(message string, steps []string, advice string) {
+	j.refused = true
+	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
+		Hint: joinHints(advice, j.ruleHint+"by version "+j.name+" of "+j.definition.displayName())}
 	if j.treatment.HasDialects {
-		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
+		own := j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
+		if own.Hint == "" {
+			own.Hint = p.Hint
+		}
+		p = own
 	}
 	j.addProblem(p, steps)
 }
@@ -243,19 +262,30 @@ func (j *judgement) addViolation(e *apifield.Error) {
 func (j *judgement) addUnknownField(path string) {
 	steps := splitFieldPath(j.written.Body, path)
 	j.pruned = true
-	p := model.Problem{Severity: model.Warning, Code: model.UnknownField,
-		Hint:    joinHints(j.catalogue().explainRelease(j.version, steps, exists), j.suggestField(steps)),
-		Message: "unknown field \"" + path + "\": the API server drops it"}
-	if !j.admission.options.Lenient {
-		j.refused, p.Severity = true, model.Error
-		p.Message = "unknown field \"" + path + "\": the API server refuses the object"
-	}
-	p.Hint = joinHints(p.Hint, "by version "+j.name+" of "+j.definition.displayName())
-	if j.treatment.HasDialects {
+	p := model.Problem{Severity: model.Error, Code: model.UnknownField,
+		Message: "unknown field \"" + path + "\": the API server refuses the object"}
+	switch drops := j.admission.options.Lenient || j.isReport(); {
+	case j.treatment.HasDialects && drops:
 		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know", path))
+	case j.treatment.HasDialects:
+		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: unknown field \""+path+"\"")
+		j.refused = true
+	case drops:
+		p.Severity, p.Message = model.Warning, "unknown field \""+path+"\": the API server drops it"
+	default:
+		j.refused = true
 	}
+	hint := joinHints(j.catalogue().explainRelease(j.version, steps, exists), j.suggestField(steps))
+	if p.Hint == "" {
+		p.Hint = "by version " + j.name + " of " + j.definition.displayName()
+	}
+	p.Hint = joinHints(hint, p.Hint)
 	j.addProblem(p, steps)
 }
+
+// isReport reports whether the object is read by another dialect, and this judgement only says what
+// the operator's API server would do.
+func (j *judgement) isReport() bool { return j.treatment.HasDialects && j.treatment.Dialect != "" }
 
 func (j *judgement) catalogue() *Catalogue { return j.admission.options.Catalogue }
 

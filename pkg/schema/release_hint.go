@@ -80,3 +80,16 @@ func takesValue(value any) func(*schema.Structural) bool {
 			slices.ContainsFunc(s.ValueValidation.Enum, func(known schema.JSON) bool { return known.Object == value })
 	}
 }
+
+// schemaAt is the schema of the entry of a value at a key or an index, or nil.
+func schemaAt(s *schema.Structural, step string) *schema.Structural {
+	switch property, ok := s.Properties[step]; {
+	case ok:
+		return &property
+	case s.Items != nil:
+		return s.Items
+	case s.AdditionalProperties != nil:
+		return s.AdditionalProperties.Structural
+	}
+	return nil
+}

@@ -21,8 +21,9 @@ type ruleTree struct {
 	schema *schema.Structural
 	isRoot bool
 	fields map[string]*ruleTree
-	other  *ruleTree // the entries of lists, and of objects at keys that are no properties
-	hasOwn bool      // the part itself has rules
+	other  *ruleTree // the values of objects at keys that are no properties
+	items  *ruleTree
+	hasOwn bool // the part itself has rules
 
 	compile   sync.Once
 	validator *cel.Validator // of the part itself
@@ -43,8 +44,8 @@ func newRuleTree(s *schema.Structural, isRoot bool) *ruleTree {
 		return nil
 	}
 	t := &ruleTree{schema: s, isRoot: isRoot || s.XEmbeddedResource}
-	t.hasOwn = len(s.XValidations) > 0 || s.ValueValidation != nil && len(s.ValueValidation.AllOf) > 0
-	t.other = newRuleTree(s.Items, false)
+	t.hasOwn = len(s.XValidations) > 0 // allOf and its like have none in a structural schema
+	t.items = newRuleTree(s.Items, false)
 	if s.AdditionalProperties != nil {
 		t.other = newRuleTree(s.AdditionalProperties.Structural, false)
 	}
@@ -57,7 +58,7 @@ func newRuleTree(s *schema.Structural, isRoot bool) *ruleTree {
 			t.fields[key] = inner
 		}
 	}
-	if !t.hasOwn && t.other == nil && t.fields == nil {
+	if !t.hasOwn && t.items == nil && t.other == nil && t.fields == nil {
 		return nil
 	}
 	return t
@@ -83,9 +84,6 @@ func removeRules(s *schema.Structural) {
 		return
 	}
 	s.XValidations = nil
-	if s.ValueValidation != nil {
-		s.ValueValidation.AllOf = nil
-	}
 	removeRules(s.Items)
 	if s.AdditionalProperties != nil {
 		removeRules(s.AdditionalProperties.Structural)
@@ -121,7 +119,7 @@ func (t *ruleTree) isMet(v any, budget *int64) bool {
 		}
 	case []any:
 		for _, inner := range part {
-			if !t.other.isMet(inner, budget) {
+			if !t.items.isMet(inner, budget) {
 				return false
 			}
 		}
@@ -144,7 +142,7 @@ func (t *ruleTree) meetsOwn(v any, budget *int64) bool {
 		t.remember(key, cost)
 	}
 	*budget -= cost
-	return *budget >= 0
+	return *budget > 0 // with nothing left, the library says whether it was enough
 }
 
 func (t *ruleTree) remember(key string, cost int64) {

@@ -119,6 +119,11 @@ SchemaViolation at "name: A_": metadata.name: Invalid value: "A_": a lowercase R
 `},
 		{"a name that is generated", `            properties: {}
 `, "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {generateName: a-}\nspec: {}\n", ""},
+		{"metadata that cannot be read", `            properties: {}
+`, "---\napiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\n  finalizers: x\n",
+			`SchemaViolation at "metadata:": json: cannot unmarshal string into Go struct field ObjectMeta.finalizers of type []string` + "\n"},
+		{"metadata that the API server sets itself", `            properties: {}
+`, "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a, generation: -1}\n", ""},
 		{"a status is dropped, once its fields are known", `            properties: {}
 `, thing + "spec: {}\nstatus: {ready: 7, more: 1}\n", `UnknownField at "status: {ready: 7, more: 1}": unknown field "status.more": the API server drops it` + "\n"},
 		{"a default of the status is dropped as well", `            properties: {}
@@ -135,6 +140,12 @@ SchemaViolation at "name: A_": metadata.name: Invalid value: "A_": a lowercase R
                 type: array
                 items: {type: object, x-kubernetes-validations: [{rule: "self.a != 'x'", message: not x, fieldPath: .a}], properties: {a: {type: string}}}
 `, thing + "spec:\n  l:\n  - a: y\n  -\n    a: x\n", `SchemaViolation at "a: x": spec.l[1].a: Invalid value: not x` + "\n"},
+		{"rules of entries beside a schema for other fields", `            properties:
+              l:
+                type: array
+                items: {type: integer, x-kubernetes-validations: [{rule: self > 0}]}
+                additionalProperties: {type: string}
+`, thing + "spec: {l: [-1]}\n", `SchemaViolation at "spec: {l: [-1]}": spec.l[0]: Invalid value: -1: failed rule: self > 0` + "\n"},
 		{"a rule at the root", `            properties: {}
           x: {type: string}
         x-kubernetes-validations: [{rule: "self.metadata.name != 'a'", message: no a}]
@@ -192,6 +203,25 @@ spec: {group: example.com, scope: Cluster, names: {kind: Other, plural: others},
 				}
 			}
 		})
+	}
+}
+
+func TestSchemasOfWhatScales(t *testing.T) {
+	scaled := strings.Replace(head, "subresources: {status: {}}", "subresources: {scale: {specReplicasPath: .spec.n, "+
+		"statusReplicasPath: .status.n, labelSelectorPath: .status.selector}}", 1) +
+		"            x-kubernetes-preserve-unknown-fields: true\n"
+	scaled = strings.Replace(scaled, "{ready: {type: boolean}}", "{selector: {x-kubernetes-preserve-unknown-fields: true}}", 1)
+	for object, want := range map[string]string{
+		"spec: {n: 1}\nstatus: {selector: a=b}\n": "",
+		"spec: {n: -1}\n":                         `SchemaViolation at "spec: {n: -1}": .spec.n: Invalid value: -1: should be a non-negative integer` + "\n",
+		"spec: {n: 4294967296}\n":                 `SchemaViolation at "spec: {n: 4294967296}": .spec.n: Invalid value: 4294967296: should be less than or equal to 2147483647` + "\n",
+		"status: {selector: 7}\n":                 `SchemaViolation at "status: {selector: 7}": .status.selector: Invalid value: "": .status.selector accessor error: 7 is of the type int64, expected string` + "\n",
+		"spec: {n: one}\n":                        `SchemaViolation at "spec: {n: one}": .spec.n: Invalid value: 0: .spec.n accessor error: one is of the type string, expected int64` + "\n",
+		"spec: {}\nstatus: null\n":                "",
+	} {
+		if got := said(scaled+thing+object, problems(read(t, scaled+thing+object), nil, 0)); got != want {
+			t.Errorf("got:\n%s\nwant:\n%s", got, want)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ package networkpolicy
 import (
 	"embed"
 
+	networkingv1 "k8s.io/api/networking/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -22,6 +24,7 @@ var schemas embed.FS
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds, Schemas: schemas,
+		Types:      map[string]any{"NetworkPolicy.networking.k8s.io": networkingv1.NetworkPolicy{}},
 		Evaluators: evaluate.Evaluators{"networkpolicy.Verdict": judgeConnection},
 		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{
 			"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),

@@ -23,6 +23,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
@@ -158,6 +159,9 @@ func (f *TestOptions) runTestFile(ctx context.Context, file requirement.TestFile
 	kinds.Settings = slices.Concat(file.Settings, f.Source.Settings)
 	for _, name := range file.PolicyKinds {
 		kinds.FoundKinds = append(kinds.FoundKinds, localfile.ResolveRelative(file.Name, name))
+	}
+	if kinds.Schemas.Catalogue, err = plugin.Schemas(f.Environment.Plugins); err != nil {
+		return nil, err
 	}
 	var out []requirement.TestResult
 	for i := range file.Tests {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
@@ -37,6 +38,9 @@ func AddToCommand(cmd *cobra.Command, env run.Environment, f *source.Flags, argu
 	AddToFlag(cmd, "namespace", FromInput(env, f, anywhere, source.ListNamespaces))
 	AddToFlag(cmd, "policy-kind", FromInput(env, f, (*source.Flags).OpenKinds, ProposePolicyKinds))
 	AddToFlag(cmd, "vendor-setting", proposeSettings(env, f))
+	AddToFlag(cmd, "vendor-version", proposeVersions(env))
+	AddWordsToFlag(cmd, "schemas", source.SchemaUses())
+	AddWordsToFlag(cmd, "validate", source.ValidateModes())
 	_ = cmd.MarkFlagDirname("kustomize")
 }
 
@@ -51,6 +55,31 @@ func FromInput(env run.Environment, f *source.Flags, open OpenFunc, words Func) 
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return Filter(words(session, args, typed), typed)
+	}
+}
+
+// proposeVersions completes the vendors whose schemas come with the program, and behind the = their
+// releases.
+func proposeVersions(env run.Environment) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		catalogue, err := plugin.Schemas(env.Plugins)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		vendor, _, named := strings.Cut(typed, "=")
+		var words []string
+		for _, name := range catalogue.Vendors() {
+			if !named {
+				words = append(words, name+"=")
+			}
+		}
+		for _, r := range catalogue.Releases(vendor) {
+			if named {
+				words = append(words, vendor+"="+r.Name)
+			}
+		}
+		out, directive := Filter(words, typed)
+		return out, directive | cobra.ShellCompDirectiveNoSpace
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/output"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/sides"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 )
@@ -21,6 +22,7 @@ type Options struct {
 	Sides       sides.Flags
 	Output      output.Flags
 	Behavior    Behavior
+	Upgrades    []string // VENDOR=FROM..TO
 }
 
 const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
@@ -35,6 +37,9 @@ is relative to the working directory), or live for the cluster. The sides are ch
   - --to-context compares with the cluster of another kubeconfig context. --at TIME --at TIME compares the snapshots of a folder
     (--snapshots) as they were at two times, or at one time and at last.
   - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
+
+With --upgrade, one input (an argument, or -f) is read twice, by the schemas of two versions of a vendor: what the second refuses, drops or fills in
+differently, and what is in force because of that.
 
 With --behavior, requests are compared instead of route rules: all that can come to the Gateways of either side, split into classes that no rule of
 either side tells apart, with what they get before and after: verdict, backends and their shares, filters, the settings in force, and what these protect them by. Which route or rule
@@ -73,6 +78,9 @@ func NewCommand(env run.Environment) *cobra.Command {
   # the same routes in staging and production
   kubectl dopolicy diff --context staging --to-context production
 
+  # what does an upgrade of a vendor refuse, drop or fill in differently?
+  kubectl dopolicy diff --upgrade gatewayapi=1.5..1.7 -f manifests/
+
   # what changed since yesterday, by snapshots that were taken every hour
   kubectl dopolicy diff --at 2026-01-31T12:00 --snapshots /mnt/snapshots/prod`,
 		Args: command.CheckArguments(0, 2),
@@ -87,6 +95,8 @@ func NewCommand(env run.Environment) *cobra.Command {
 	f.Output.AddTableFlags(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.Check(cmd.Flags().Changed("output")) }
 	f.Sides.AddFlags(cmd)
+	cmd.Flags().StringArrayVar(&f.Upgrades, "upgrade", nil,
+		"compare one input by two versions of a vendor's schemas, as VENDOR=FROM..TO, such as gatewayapi=1.5..1.7 (repeatable)")
 	cmd.Flags().BoolVar(&f.Output.ByRule, "by-rule", false,
 		"print one line per rule, even if several rules change in the same way")
 	f.Sides.AddCompletion(cmd, env)
@@ -98,6 +108,9 @@ func Run(ctx context.Context, f *Options) error {
 	s := f.Environment.Streams
 	if err := f.Behavior.checkFlags(f.Output.Format); err != nil {
 		return err
+	}
+	if len(f.Upgrades) > 0 {
+		return f.compareUpgrade(ctx)
 	}
 	from, to, err := f.Sides.Choose(f.Args, f.Behavior.Weights)
 	if err != nil {
@@ -118,6 +131,12 @@ func Run(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
+	return f.compareSessions(before, after)
+}
+
+// compareSessions compares two inputs that were read.
+func (f *Options) compareSessions(before, after *source.Session) error {
+	s := f.Environment.Streams
 	if unknown := before.CheckNamespace(); unknown != nil && after.CheckNamespace() != nil {
 		return unknown
 	}
@@ -128,7 +147,8 @@ func Run(ctx context.Context, f *Options) error {
 	if f.Behavior.Enabled {
 		return f.compareBehavior(before, after, kinds)
 	}
-	out := dopolicy.Diff(before.Input, after.Input, diff.Query{Kinds: kinds, Namespace: f.Sides.ComparedNamespace()})
+	out := dopolicy.Diff(before.Input, after.Input, diff.Query{Kinds: kinds, Namespace: f.Sides.ComparedNamespace(),
+		Schemas: len(f.Upgrades) > 0})
 	told := out.Envelope
 	if !f.Output.Verbose && f.Sides.Source.Cluster.Verbosity == 0 {
 		told.Problems = out.News()

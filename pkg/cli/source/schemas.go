@@ -30,7 +30,9 @@ type SchemaFlags struct {
 	Versions    []string // VENDOR=VERSION
 	Steps       int
 	Configured  map[string]string // versions by the config file
+	Stored      bool              // objects that a server has stored are judged too
 	ConfigRead  bool              // by the command; else the usual file says them
+	Catalogue   *schema.Catalogue // that several engines share; nil: the engine makes its own
 
 	definitions []*model.Object
 	folders     []schema.SchemaFolder
@@ -121,7 +123,8 @@ func (f *SchemaFlags) check() error {
 // options reads what the flags name. There is an error if it cannot be read, or there is no
 // definition in it.
 func (f *SchemaFlags) options(ctx context.Context, limits load.Limits) (schema.Options, error) {
-	o := schema.Options{Off: f.Use == schemasOff, Lenient: f.Validate == validateWarn, Steps: f.Steps}
+	o := schema.Options{Off: f.Use == schemasOff, Lenient: f.Validate == validateWarn, Steps: f.Steps, Stored: f.Stored,
+		Catalogue: f.Catalogue}
 	if err := f.check(); err != nil {
 		return o, err
 	}

@@ -112,6 +112,9 @@ type EffectivePolicyDiff struct {
 	// and target
 	Protection []ProtectionChange `json:"protection"`
 	Items      []PolicyChange     `json:"items"` // sorted by target, policy kind and ways
+	// what the API server keeps otherwise with the second versions of vendors' schemas, where such
+	// are compared: what is refused first, then by object and field
+	Schemas []SchemaChange `json:"schemas,omitempty"`
 
 	news []model.Problem // problems of one side only, and those that make the answer incomplete
 }
@@ -122,6 +125,8 @@ type Query struct {
 	Namespace string            // of the targets; "": all
 	// PoliciesOnly leaves out what requests are protected by.
 	PoliciesOnly bool
+	// Schemas: the sides are one input, read by two versions of schemas.
+	Schemas bool
 }
 
 // comparedSide is one of the two inputs with its answer.
@@ -150,6 +155,9 @@ func Compare(before, after view.Input, q Query) *EffectivePolicyDiff {
 	out := &EffectivePolicyDiff{Items: d.items, Summary: d.buildSummary(),
 		Protection: findProtectionChanges(d.before.protection, d.after.protection, q.Kinds)}
 	slices.SortStableFunc(out.Items, compareChanges)
+	if q.Schemas {
+		out.Schemas = compareSchemas(before.Resolution.Snapshot, after.Resolution.Snapshot)
+	}
 	out.Summary.Protection = countProtection(out.Protection)
 	problems, news := JoinProblems(append(d.before.list.Problems, d.before.protection.problems...),
 		append(d.after.list.Problems, d.after.protection.problems...))
@@ -166,7 +174,7 @@ func (s *DiffSummary) countLacking() int { return len(s.Bare) + len(s.Uncovered)
 // HasChanges reports whether anything changes, or a new target lacks a policy that similar targets
 // have.
 func (d *EffectivePolicyDiff) HasChanges() bool {
-	return len(d.Items)+len(d.Protection)+d.Summary.countLacking() > 0
+	return len(d.Items)+len(d.Protection)+len(d.Schemas)+d.Summary.countLacking() > 0
 }
 
 // News returns the problems that only one of the inputs has, and those of both that make the answer

@@ -212,7 +212,7 @@ func (s *comparedSide) parentsOfRule(id topology.NodeID) []model.Ref {
 // missed.
 func (d *EffectivePolicyDiff) Headline() []string {
 	s := &d.Summary
-	out := d.lossSentences()
+	out := append(d.schemaSentence(), d.lossSentences()...)
 	first := len(out)
 	switch {
 	case len(d.Items) > 0:

@@ -23,6 +23,11 @@ type changeGroup struct {
 // they are many.
 func (d *EffectivePolicyDiff) Table(o view.TableOptions) view.Table {
 	t := view.Table{Blocks: []view.Block{{Heading: []string{strings.Join(d.Headline(), " ")}}}}
+	if len(d.Schemas) > 0 {
+		b := d.schemaBlock(o)
+		b.Heading = t.Blocks[0].Heading
+		t.Blocks = []view.Block{b, {}}
+	}
 	if len(d.Protection) > 0 {
 		d.addProtectionRows(&t, o)
 		if len(d.Items) > 0 {
@@ -33,7 +38,7 @@ func (d *EffectivePolicyDiff) Table(o view.TableOptions) view.Table {
 	switch {
 	case !d.HasChanges():
 		t = view.Table{Footer: b.Heading}
-	case len(d.Items) == 0 && len(d.Protection) > 0:
+	case len(d.Items) == 0 && len(d.Protection)+len(d.Schemas) > 0:
 		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
 	default:
 		noun := "TARGET"
