@@ -260,8 +260,11 @@ func (j *judgement) refuse(message string, steps []string, advice string) {
 
 // addUnknownField notes a field that the schema does not have.
 func (j *judgement) addUnknownField(path string) {
-	steps := splitFieldPath(j.written.Body, path)
 	j.pruned = true
+	if model.HasVariable(path) { // which field it is is not known
+		return
+	}
+	steps := splitFieldPath(j.written.Body, path)
 	p := model.Problem{Severity: model.Error, Code: model.UnknownField,
 		Message: "unknown field \"" + path + "\": the API server refuses the object"}
 	switch drops := j.admission.options.Lenient || j.isReport(); {
