@@ -15,6 +15,11 @@ import (
 // ListNamespaces returns the namespaces of the input.
 func ListNamespaces(s *Session, _ []string, _ string) []string {
 	var out []string
+	for _, ref := range s.Snapshot.Refused() {
+		if ref.Namespace != "" {
+			out = append(out, ref.Namespace)
+		}
+	}
 	for _, o := range s.Snapshot.Objects {
 		switch {
 		case o.Ref.Namespace != "":

@@ -154,10 +154,13 @@ func (d *EffectivePolicyDiff) schemaSentence() []string {
 	if len(d.Schemas) == 0 {
 		return []string{"Both versions take every object as it is."}
 	}
-	what := "nothing"
-	if refused > 0 {
-		what = view.FormatCount(refused, "object")
+	return []string{fmt.Sprintf("The second version refuses %s and reads %s differently.", objectsOrNothing(refused),
+		objectsOrNothing(len(objects)))}
+}
+
+func objectsOrNothing(n int) string {
+	if n == 0 {
+		return "nothing"
 	}
-	return []string{fmt.Sprintf("The second version refuses %s and reads %s differently.", what,
-		view.FormatCount(len(objects), "object"))}
+	return view.FormatCount(n, "object")
 }
