@@ -50,9 +50,8 @@ func (j *judgement) decodeStrictly() {
 		return
 	}
 	for _, e := range unknown {
-		path, found := strings.CutPrefix(e.Error(), `unknown field "`)
-		if path, found = strings.CutSuffix(path, `"`); found {
-			j.addUnknownField(path)
+		if path, found := strings.CutPrefix(e.Error(), `unknown field "`); found {
+			j.addUnknownField(strings.TrimSuffix(path, `"`))
 		}
 	}
 }
