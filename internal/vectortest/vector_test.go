@@ -37,6 +37,7 @@ type vector struct {
 	Bug      string         `yaml:"bug"`
 	Base     string         `yaml:"base"`
 	Settings map[string]any `yaml:"settings"`
+	Versions []string       `yaml:"versions"` // of vendors whose schemas are used, as VENDOR=VERSION
 	Validate string         `yaml:"validate"` // warn: fields that the API server does not know are dropped
 	Schemas  string         `yaml:"schemas"`  // off: some objects are what no API server takes
 	Expect   []expectation  `yaml:"expect"`
@@ -144,6 +145,9 @@ func (v vector) ask(t *testing.T, file string, manifests []byte, into any, args 
 	}
 	for name, value := range v.Settings {
 		args = append(args, "--vendor-setting", fmt.Sprintf("%s=%v", name, value))
+	}
+	for _, version := range v.Versions {
+		args = append(args, "--vendor-version", version)
 	}
 	if v.Validate != "" {
 		args = append(args, "--validate", v.Validate)
