@@ -70,6 +70,9 @@ func definitionsByKind(input, further []*model.Object) map[model.GroupKind]*defi
 			return cmp.Or(a.Ref.Compare(b.Ref), a.Origin.Compare(b.Origin))
 		})
 		for _, o := range objects {
+			if o.Body.At("spec", "versions").Len() == 0 { // a stub, which says nothing about objects
+				continue
+			}
 			if gk, ok := o.DefinedKind(); ok && out[gk] == nil {
 				out[gk] = newDefinition(gk, o)
 			}
