@@ -87,7 +87,7 @@ func askObjects(ctx context.Context, p program, translate translate, in *input) 
 	for _, o := range in.Objects {
 		out["schema "+named(o)] = "accepted"
 	}
-	args := []string{"check", "--fail-on", "none"}
+	args := []string{"check", "--fail-on", "none", "--validate", "warn"}
 	for i, text := range in.Definitions {
 		file, remove, err := temporary(fmt.Sprintf("definition-%d-*.yaml", i), []byte(text))
 		if err != nil {
