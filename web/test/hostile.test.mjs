@@ -8,7 +8,8 @@ let browser;
 let href;
 before(async () => {
   browser = await launch();
-  href = report(hostile(), '--title', attacks[0] + attacks[1]);
+  // No API server takes such names: the objects are read as they are written.
+  href = report(hostile(), '--title', attacks[0] + attacks[1], '--schemas', 'off');
 });
 after(() => browser?.close());
 
