@@ -106,7 +106,7 @@ func collectFindings(r *resolve.Resolution, o Options) []Finding {
 	for _, problems := range [][]model.Problem{
 		collect.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.FindProblems(r, o.Catalogue.sameTargetCodes()),
-		o.unjudged(r),
+		o.unjudgedProblems(r),
 		required,
 		o.spellingProblems(r, required),
 		protection,
@@ -119,7 +119,8 @@ func collectFindings(r *resolve.Resolution, o Options) []Finding {
 	return out
 }
 
-func (o *Options) unjudged(r *resolve.Resolution) []model.Problem {
+// unjudgedProblems returns of which kinds no schema is known.
+func (o *Options) unjudgedProblems(r *resolve.Resolution) []model.Problem {
 	if o.Unjudged == nil {
 		return nil
 	}

@@ -108,7 +108,7 @@ func (e *Engine) Resolve(read *model.Snapshot) *Input {
 // resolveSnapshot attaches and merges the policies of an input, and looks at the same time for what gets
 // no traffic. Every caller gets the links of the catalogue: without them, vendors answer nothing.
 func (e *Engine) resolveSnapshot(read *model.Snapshot) *resolve.Resolution {
-	in := e.catalog.WithGenerated(e.admission.Admit(read, e.treatments(read)))
+	in := e.catalog.WithGenerated(e.admission.Admit(read, e.findTreatments(read)))
 	policies := resolve.StartDecoding(in, e.catalog)
 	links := e.catalog.Links()
 	if e.workloads {
@@ -126,8 +126,8 @@ func (e *Engine) resolveSnapshot(read *model.Snapshot) *resolve.Resolution {
 	return resolution
 }
 
-// treatments are what is special about how the kinds of an input are read.
-func (e *Engine) treatments(read *model.Snapshot) map[model.GroupKind]schema.Treatment {
+// findTreatments returns what is special about how the kinds of an input are read.
+func (e *Engine) findTreatments(read *model.Snapshot) map[model.GroupKind]schema.Treatment {
 	out := map[model.GroupKind]schema.Treatment{}
 	for _, k := range e.catalog.DecidedKinds(read) {
 		if k.AsWritten || k.Profile != "" {

@@ -222,7 +222,8 @@ func (in *Input) Audit(proxies []*dataplane.Proxy, kinds []model.GroupKind, name
 	return in.auditEffective(in.EffectivePolicies(view.Query{}), proxies, kinds, namespaces, problems)
 }
 
-func (in *Input) auditEffective(effective *effective.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind,
+func (in *Input) auditEffective(effective *effective.EffectivePolicyList, proxies []*dataplane.Proxy,
+	kinds []model.GroupKind,
 	namespaces func(string) bool, problems []model.Problem) *audit.Report {
 	return audit.Run(audit.Input{Resolution: in.Resolution, Effective: effective, Proxies: proxies,
 		Mappings: in.engine.Mappings(), Kinds: kinds, In: namespaces, Problems: problems})
@@ -276,7 +277,8 @@ func (in *Input) Cover(requirements []*requirement.Requirement, more func(tried 
 		},
 		DiffSide: in.engine.comparisonSide,
 		CompareBehavior: func(before, after *resolve.Resolution) (string, bool) {
-			diff, err := behavior.Compare(in.engine.comparisonSide(before), in.engine.comparisonSide(after), behavior.Query{})
+			diff, err := behavior.Compare(in.engine.comparisonSide(before), in.engine.comparisonSide(after),
+				behavior.Query{})
 			if err != nil {
 				return fmt.Sprintf("not known: %s", err), true
 			}
@@ -293,10 +295,12 @@ func (e *Engine) comparisonSide(r *resolve.Resolution) view.Input {
 
 // Diff compares the policies in force on two inputs of one engine.
 func Diff(before, after *Input, q diff.Query) *diff.EffectivePolicyDiff {
-	return diff.Compare(before.engine.comparisonSide(before.Resolution), after.engine.comparisonSide(after.Resolution), q)
+	return diff.Compare(before.engine.comparisonSide(before.Resolution), after.engine.comparisonSide(after.Resolution),
+		q)
 }
 
 // Behavior says for which requests the answer changes between two inputs of one engine.
 func Behavior(before, after *Input, q behavior.Query) (*behavior.BehaviorDiff, error) {
-	return behavior.Compare(before.engine.comparisonSide(before.Resolution), after.engine.comparisonSide(after.Resolution), q)
+	return behavior.Compare(before.engine.comparisonSide(before.Resolution),
+		after.engine.comparisonSide(after.Resolution), q)
 }

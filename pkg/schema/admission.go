@@ -28,8 +28,9 @@ type Treatment struct {
 	// The kind is written in several dialects, of which the API server knows one: what it says is
 	// reported as the operator's, unless the input defines the kind.
 	HasDialects bool
-	// Dialect is the channel of the catalogue with the schema of the dialect at hand, by which objects
-	// are read: what the API server says is only reported. "": it is the one that the API server knows.
+	// Dialect is the channel of the catalogue with the schema of the dialect at hand, by which
+	// objects are read: what the API server says is only reported. "": it is the one that the API
+	// server knows.
 	Dialect string
 	Advice  func(*model.Object) string
 }
@@ -108,53 +109,56 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 		if a.options.Off && !treatments[gk].HasDialects {
 			continue
 		}
+		found := map[string]*definition{} // by version: most objects of a kind have one
 		for _, o := range in.OfKind(gk) {
 			if isStored(o) && !a.options.Stored || isPatch(o) {
 				continue
 			}
-			d := a.definitionFor(defined, o)
-			if d == nil {
-				continue
+			d, known := found[o.Version]
+			if !known {
+				d = a.findDefinition(defined, gk, o.Version)
+				found[o.Version] = d
 			}
-			j.objects = append(j.objects, o)
-			v := d.versions[o.Version]
-			if v == nil && a.options.Off {
-				j.objects = j.objects[:len(j.objects)-1]
-				continue
-			}
-			switch {
-			case v == nil && d.release != nil && a.options.Releases[d.release.Vendor] == nil:
-				// a release that is older than those of the catalogue may serve it
-				j.outcomes[o] = &outcome{object: o, problems: []model.Problem{d.unknownVersionProblem(o)}}
-			case v == nil:
-				j.outcomes[o] = &outcome{problems: []model.Problem{d.unservedVersionProblem(o)}}
-			default:
-				j.versions[o] = v
-			}
-			if dialect := treatments[gk].Dialect; dialect != "" && v != nil && d.release != nil && !a.options.Off {
-				if own := a.options.Catalogue.findInChannel(gk, o.Version, dialect); own != nil {
-					j.versions[o], j.reported[o] = own, v
-				}
+			if d != nil && !(a.options.Off && d.versions[o.Version] == nil) {
+				j.addObject(o, d)
 			}
 		}
 	}
 	return j
 }
 
-// definitionFor is what an object goes by, or nil.
-func (a *Admission) definitionFor(defined map[model.GroupKind]*definition, o *model.Object) *definition {
-	return a.find(defined, o.Ref.GroupKind(), o.Version)
+// addObject adds an object that goes by a definition.
+func (j *judging) addObject(o *model.Object, d *definition) {
+	j.objects = append(j.objects, o)
+	v := d.versions[o.Version]
+	switch {
+	case v == nil && d.release != nil && j.options.Releases[d.release.Vendor] == nil:
+		// a release that is older than those of the catalogue may serve it
+		j.outcomes[o] = &outcome{object: o, problems: []model.Problem{d.unknownVersionProblem(o)}}
+		return
+	case v == nil:
+		j.outcomes[o] = &outcome{problems: []model.Problem{d.unservedVersionProblem(o)}}
+		return
+	}
+	j.versions[o] = v
+	gk := o.Ref.GroupKind()
+	if dialect := j.treatments[gk].Dialect; dialect != "" && d.release != nil && !j.options.Off {
+		if own := j.options.Catalogue.findInChannel(gk, o.Version, dialect); own != nil {
+			j.versions[o], j.reported[o] = own, v
+		}
+	}
 }
 
-// find finds the definition of a kind: in the input, beside it, or in the catalogue.
-func (a *Admission) find(defined map[model.GroupKind]*definition, gk model.GroupKind, version string) *definition {
+// findDefinition finds the definition of a kind: in the input, beside it, or in the catalogue.
+func (a *Admission) findDefinition(defined map[model.GroupKind]*definition, gk model.GroupKind,
+	version string) *definition {
 	if d := defined[gk]; d != nil {
 		return d
 	}
 	if d := a.readJSONSchema(gk, version); d != nil {
 		return d
 	}
-	return a.options.Catalogue.find(gk, version, a.options.Releases)
+	return a.options.Catalogue.findDefinition(gk, version, a.options.Releases)
 }
 
 // olderReleases is how many releases before the newest are asked about an object that it refuses.
@@ -176,18 +180,19 @@ func (j *judging) judgeByOlderReleases(o *model.Object, refused *outcome) *outco
 		if asked++; asked > olderReleases {
 			break
 		}
-		d := r.definition(o.Ref.GroupKind())
+		d := r.definitionOf(o.Ref.GroupKind())
 		if d == nil || d.versions[o.Version] == nil {
 			continue
 		}
 		v := d.versions[o.Version]
 		v.compileSchema()
-		out := j.newJudgement(o, v).judge()
+		out := j.newJudgement(o, v).judgeObject()
 		if out.object == nil {
 			continue
 		}
 		out.by = j.versions[o]
-		hint := fmt.Sprintf("%s %s takes it, and it is read so; say which version you have: --vendor-version %s=%s", r.Vendor,
+		hint := fmt.Sprintf("%s %s takes it, and it is read so; say which version you have: --vendor-version %s=%s",
+			r.Vendor,
 			r.Name, r.Vendor, r.Name)
 		for _, p := range refused.problems {
 			p.Severity, p.Code, p.Hint = model.Warning, model.InvalidObject, hint
@@ -211,7 +216,7 @@ func isStored(o *model.Object) bool {
 
 // judgeAll judges the objects that were not judged before.
 func (j *judging) judgeAll() {
-	j.recall()
+	j.recallOutcomes()
 	var all []*model.Object
 	for _, o := range j.objects {
 		if j.outcomes[o] == nil {
@@ -222,12 +227,12 @@ func (j *judging) judgeAll() {
 	all = j.withinBudget(all)
 	outcomes := make([]*outcome, len(all))
 	model.Parallel(len(all), 1, func(i int) {
-		outcomes[i] = j.newJudgement(all[i], j.versions[all[i]]).judge()
+		outcomes[i] = j.newJudgement(all[i], j.versions[all[i]]).judgeObject()
 		if outcomes[i].object == nil {
 			outcomes[i] = j.judgeByOlderReleases(all[i], outcomes[i])
 		}
 		if v := j.reported[all[i]]; v != nil && outcomes[i].object != nil {
-			outcomes[i].problems = append(outcomes[i].problems, j.newJudgement(all[i], v).judge().problems...)
+			outcomes[i].problems = append(outcomes[i].problems, j.newJudgement(all[i], v).judgeObject().problems...)
 		}
 	})
 	for i, o := range all {
@@ -236,11 +241,11 @@ func (j *judging) judgeAll() {
 	for _, v := range versions {
 		j.problems = append(j.problems, v.problems...)
 	}
-	j.remember(all)
+	j.rememberOutcomes(all)
 }
 
-// recall takes over what became of objects when they were judged before.
-func (j *judging) recall() {
+// recallOutcomes takes over what became of objects when they were judged before.
+func (j *judging) recallOutcomes() {
 	j.lock.Lock()
 	defer j.lock.Unlock()
 	for _, o := range j.objects {
@@ -250,7 +255,7 @@ func (j *judging) recall() {
 	}
 }
 
-func (j *judging) remember(all []*model.Object) {
+func (j *judging) rememberOutcomes(all []*model.Object) {
 	j.lock.Lock()
 	defer j.lock.Unlock()
 	for _, o := range all {
@@ -302,92 +307,4 @@ func (j *judging) withinBudget(objects []*model.Object) []*model.Object {
 	})
 	j.problems = append(j.problems, notJudgedProblems(dear, m.maxSteps)...)
 	return objects
-}
-
-// Unjudged says which kinds of an input no schema is known for: of those that matter, or of all
-// where schemas were given.
-func (a *Admission) Unjudged(in *model.Snapshot, matters func(model.GroupKind) bool) []model.Problem {
-	switch {
-	case a.options.Off:
-		return nil
-	case in.HasNoValues():
-		return []model.Problem{{Severity: model.Info, Code: model.NoSchema,
-			Message: "no object is judged by a schema: the values were taken out (--redact)",
-			Hint:    "run check without --redact"}}
-	}
-	var problems []model.Problem
-	defined := definitionsByKind(in.Definitions(), a.options.Definitions)
-	stored := 0
-	for _, gk := range in.Kinds() {
-		all := in.OfKind(gk)
-		mine := slices.DeleteFunc(slices.Clone(all), isStored)
-		known := len(all) > 0 && a.definitionFor(defined, all[0]) != nil
-		if known {
-			stored += len(all) - len(mine)
-		}
-		if len(mine) > 0 && !known && !isBuiltIn(gk.Group) && (len(defined) > 0 || matters(gk)) {
-			problems = append(problems, noSchemaProblem(gk, mine))
-		}
-	}
-	if stored > 0 && len(a.options.Definitions) > 0 {
-		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NoSchema,
-			Message: "what a server has stored is not judged by schemas, it has done so: " + formatObjectCount(stored),
-			Hint:    "name the manifests of the objects with -f"})
-	}
-	return problems
-}
-
-// Sources returns what names the definition by which the objects of a kind are read; "" where there
-// is none.
-func (a *Admission) Sources(in *model.Snapshot) func(model.GroupKind) string {
-	defined := definitionsByKind(in.Definitions(), a.options.Definitions)
-	return func(gk model.GroupKind) string {
-		if a.options.Off {
-			return ""
-		}
-		version := ""
-		if all := in.OfKind(gk); len(all) > 0 {
-			version = all[0].Version
-		}
-		if d := a.find(defined, gk, version); d != nil {
-			return d.displayName()
-		}
-		return ""
-	}
-}
-
-// isBuiltIn reports whether the kinds of a group are the API server's own, or none that a server
-// has.
-func isBuiltIn(group string) bool {
-	if !strings.Contains(group, ".") { // what a CustomResourceDefinition must not name
-		return true
-	}
-	own, kubernetes := strings.CutSuffix(group, ".k8s.io")
-	switch own {
-	case "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization",
-		"certificates", "coordination", "discovery", "events",
-		"flowcontrol.apiserver", "internal.apiserver", "kustomize.config", "metrics", "networking", "node",
-		"rbac.authorization", "resource", "scheduling", "storage", "storagemigration":
-		return kubernetes
-	}
-	return strings.HasPrefix(model.SnapshotVersion, group+"/")
-}
-
-func noSchemaProblem(gk model.GroupKind, all []*model.Object) model.Problem {
-	first := all[0].Origin
-	for _, o := range all[1:] {
-		if o.Origin.Compare(first) < 0 {
-			first = o.Origin
-		}
-	}
-	return model.Problem{Severity: model.Info, Code: model.NoSchema, Origin: &first,
-		Message: fmt.Sprintf("cannot validate %s: no schema for %s", formatObjectCount(len(all)), gk),
-		Hint:    "name the file or folder with its CustomResourceDefinition: --crds PATH"}
-}
-
-func formatObjectCount(n int) string {
-	if n == 1 {
-		return "1 object"
-	}
-	return fmt.Sprintf("%d objects", n)
 }

@@ -38,15 +38,10 @@ func (j *judgement) decodeStrictly() {
 	text := model.AppendJSON(nil, j.written.Body)
 	unknown, err := json.UnmarshalStrict(text, reflect.New(j.goType).Interface())
 	if err != nil {
-		p := model.Problem{Severity: model.Error, Code: model.SchemaViolation,
-			Message: fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", j.written.Ref.Kind, j.written.Version,
-				j.written.Ref.Kind, err), Hint: "by version " + j.name + " of " + j.definition.displayName()}
-		steps := splitFieldPath(j.written.Body, pathOfTypeError(err))
-		if hasVariable(j.written.Body.At(steps...)) {
-			return
+		if steps := splitFieldPath(j.written.Body, pathOfTypeError(err)); !hasVariable(j.written.Body.At(steps...)) {
+			j.addRefusal(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", j.written.Ref.Kind,
+				j.written.Version, j.written.Ref.Kind, err), steps, "")
 		}
-		j.refused = true
-		j.addProblem(p, steps)
 		return
 	}
 	for _, e := range unknown {

@@ -47,8 +47,8 @@ type Release struct {
 // SameAs is what an archive has in the place of a definition that another release has too.
 func SameAs(release string) []byte { return []byte(`{"sameAs":"` + release + `"}`) }
 
-// NewCatalogue opens what vendors hand over: files schemas/VENDOR/RELEASE.zip, in which every entry is a
-// definition, named KIND.GROUP.
+// NewCatalogue opens what vendors hand over: files schemas/VENDOR/RELEASE.zip, in which every entry
+// is a definition, named KIND.GROUP.
 func NewCatalogue(sources []fs.FS) (*Catalogue, error) {
 	c := &Catalogue{}
 	for _, files := range sources {
@@ -58,7 +58,7 @@ func NewCatalogue(sources []fs.FS) (*Catalogue, error) {
 		}
 		for _, file := range found {
 			name, archive := path.Base(path.Dir(file)), path.Base(file)
-			v := c.vendor(name)
+			v := c.findVendor(name)
 			if v == nil {
 				v = &vendorReleases{name: name}
 				c.vendors = append(c.vendors, v)
@@ -114,7 +114,7 @@ func splitRelease(name string) (numbers []int, channel string) {
 	return numbers, channel
 }
 
-func (c *Catalogue) vendor(name string) *vendorReleases {
+func (c *Catalogue) findVendor(name string) *vendorReleases {
 	if c == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (c *Catalogue) Vendors() []string {
 
 // Releases lists the releases of a vendor, the newest first.
 func (c *Catalogue) Releases(vendor string) []*Release {
-	if v := c.vendor(vendor); v != nil {
+	if v := c.findVendor(vendor); v != nil {
 		return v.releases
 	}
 	return nil
@@ -155,7 +155,7 @@ func (e *ReleaseError) Error() string { return e.Message }
 // there, "1.8.2" the newest that is not newer than it, and "1.7-standard" the same of a channel.
 // Errors are *ReleaseError.
 func (c *Catalogue) FindRelease(vendor, version string) (*Release, error) {
-	v := c.vendor(vendor)
+	v := c.findVendor(vendor)
 	if v == nil {
 		return nil, &ReleaseError{Message: fmt.Sprintf("no schemas of vendor %q come with the program", vendor),
 			Known: c.Vendors()}
@@ -174,10 +174,10 @@ func (c *Catalogue) FindRelease(vendor, version string) (*Release, error) {
 	return nil, known
 }
 
-// find returns the definition of a kind that an object of an API version goes by: that of the
-// chosen release of its vendor, else of the newest one that serves the version, else of the newest
-// one that has the kind. nil: no vendor has it.
-func (c *Catalogue) find(gk model.GroupKind, apiVersion string, chosen map[string]*Release) *definition {
+// findDefinition returns the definition of a kind that an object of an API version goes by: that of
+// the chosen release of its vendor, else of the newest one that serves the version, else of the
+// newest one that has the kind. nil: no vendor has it.
+func (c *Catalogue) findDefinition(gk model.GroupKind, apiVersion string, chosen map[string]*Release) *definition {
 	if c == nil {
 		return nil
 	}
@@ -189,10 +189,10 @@ func (c *Catalogue) find(gk model.GroupKind, apiVersion string, chosen map[strin
 	}
 	for _, v := range c.vendors {
 		if r := chosen[v.name]; r != nil {
-			if d := r.definition(gk); d != nil {
+			if d := r.definitionOf(gk); d != nil {
 				return d
 			}
-			if v.has(gk) {
+			if v.hasKind(gk) {
 				return &definition{kind: gk, release: r, namespaced: true, missing: true}
 			}
 			continue
@@ -202,7 +202,7 @@ func (c *Catalogue) find(gk model.GroupKind, apiVersion string, chosen map[strin
 			if r.channel != "" {
 				continue
 			}
-			d := r.definition(gk)
+			d := r.definitionOf(gk)
 			if d != nil && d.versions[apiVersion] != nil {
 				return d
 			}
@@ -224,7 +224,7 @@ func (c *Catalogue) findInChannel(gk model.GroupKind, apiVersion, channel string
 			if r.channel != channel {
 				continue
 			}
-			if d := r.definition(gk); d != nil {
+			if d := r.definitionOf(gk); d != nil {
 				return d.versions[apiVersion]
 			}
 		}
@@ -232,13 +232,13 @@ func (c *Catalogue) findInChannel(gk model.GroupKind, apiVersion, channel string
 	return nil
 }
 
-// has reports whether a release of the vendor defines a kind.
-func (v *vendorReleases) has(gk model.GroupKind) bool {
+// hasKind reports whether a release of the vendor defines a kind.
+func (v *vendorReleases) hasKind(gk model.GroupKind) bool {
 	return slices.ContainsFunc(v.releases, func(r *Release) bool { return r.open()[gk.String()] != nil })
 }
 
-// definition returns the definition of a kind, or nil.
-func (r *Release) definition(gk model.GroupKind) *definition {
+// definitionOf returns the definition of a kind, or nil.
+func (r *Release) definitionOf(gk model.GroupKind) *definition {
 	entry := r.open()[gk.String()]
 	if entry == nil {
 		return nil
@@ -282,8 +282,8 @@ func (r *Release) readDefinition(gk model.GroupKind, entry *zip.File) *definitio
 	if p.SameAs != "" {
 		for _, other := range r.vendor.releases {
 			if other.Name == p.SameAs {
-				if d := other.definition(gk); d != nil {
-					return d.in(r)
+				if d := other.definitionOf(gk); d != nil {
+					return d.ofRelease(r)
 				}
 			}
 		}

@@ -37,7 +37,8 @@ func archive(t *testing.T, entries map[string]string) *fstest.MapFile {
 
 // defined is a definition of the kind Thing whose spec has the given properties.
 func defined(version, properties string) string {
-	return `{"scope":"Namespaced","versions":[{"name":"` + version + `","served":true,"schema":{"openAPIV3Schema":{"type":"object",` +
+	return `{"scope":"Namespaced","versions":[{"name":"` + version +
+		`","served":true,"schema":{"openAPIV3Schema":{"type":"object",` +
 		`"properties":{"spec":{"type":"object","properties":{` + properties + `}}}}}}]}`
 }
 
@@ -50,12 +51,14 @@ const (
 func acme(t *testing.T) *schema.Catalogue {
 	t.Helper()
 	c, err := schema.NewCatalogue([]fs.FS{fstest.MapFS{
-		"schemas/acme/1.0.0.zip": archive(t, map[string]string{"Thing.example.com": defined("v1", fieldA), "Old.example.com": defined("v1", fieldA)}),
+		"schemas/acme/1.0.0.zip": archive(t, map[string]string{"Thing.example.com": defined("v1", fieldA),
+			"Old.example.com": defined("v1", fieldA)}),
 		"schemas/acme/1.2.1.zip": archive(t, map[string]string{"Thing.example.com": defined("v1", fieldAB),
 			"Less.example.com": defined("v1", fieldAB)}),
 		"schemas/acme/1.10.0.zip": archive(t, map[string]string{"Thing.example.com": string(schema.SameAs("1.2.1")),
 			"Less.example.com": defined("v1", fieldA)}),
-		"schemas/acme/1.10.0-plain.zip": archive(t, map[string]string{"Thing.example.com": string(schema.SameAs("1.0.0"))}),
+		"schemas/acme/1.10.0-plain.zip": archive(t,
+			map[string]string{"Thing.example.com": string(schema.SameAs("1.0.0"))}),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -108,10 +111,11 @@ func TestCatalogue(t *testing.T) {
 		}
 		return map[string]*schema.Release{"acme": r}
 	}
-	folder := schema.SchemaFolder{Name: "dir", Files: fstest.MapFS{"example.com/thing_v1.json": &fstest.MapFile{Data: []byte(
-		`{"type":"object","additionalProperties":false,"properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},` +
-			`"metadata":{"type":"object"},"spec":{"type":"object","additionalProperties":false,` +
-			`"properties":{"c":{"oneOf":[{"type":"string"},{"type":"integer"}],"format":"int-or-string"}}}}}`)}}}
+	folder := schema.SchemaFolder{Name: "dir",
+		Files: fstest.MapFS{"example.com/thing_v1.json": &fstest.MapFile{Data: []byte(
+			`{"type":"object","additionalProperties":false,"properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},` +
+				`"metadata":{"type":"object"},"spec":{"type":"object","additionalProperties":false,` +
+				`"properties":{"c":{"oneOf":[{"type":"string"},{"type":"integer"}],"format":"int-or-string"}}}}}`)}}}
 	less := strings.Replace(thing, "kind: Thing", "kind: Less", 1)
 	old := strings.Replace(thing, "kind: Thing", "kind: Old", 1)
 	for _, c := range []struct {
@@ -128,30 +132,39 @@ acme 1.10.0 refuses it: unknown field "spec.b" (acme 1.2.1 takes it, and it is r
 		{"no release takes it", schema.Options{}, less + "spec: {a: z}\n",
 			`spec.a: Unsupported value: "z": supported values: "x" (did you mean x? by version v1 of acme 1.10.0)`},
 		{"off", schema.Options{Off: true}, thing + "spec: {a: z, c: 1}\n", `{"a":"z","c":1}`},
-		{"an older release has neither the field nor the value", schema.Options{Releases: choose("1.0")}, thing + "spec: {a: y, b: 1}\n",
+		{"an older release has neither the field nor the value", schema.Options{Releases: choose("1.0")},
+			thing + "spec: {a: y, b: 1}\n",
 			`spec.a: Unsupported value: "y": supported values: "x" (it needs acme 1.2.1 (1.0.0 is chosen); did you mean x? by version v1 of acme 1.0.0)
 unknown field "spec.b": the API server refuses the object (it needs acme 1.2.1 (1.0.0 is chosen); did you mean a? by version v1 of acme 1.0.0)`},
-		{"another channel", schema.Options{Releases: choose("1.10-plain"), Lenient: true}, thing + "spec: {a: x, b: 1}\n",
+		{"another channel", schema.Options{Releases: choose("1.10-plain"), Lenient: true},
+			thing + "spec: {a: x, b: 1}\n",
 			`unknown field "spec.b": the API server drops it (acme has it in the experimental channel only; did you mean a? by version v1 of acme 1.10.0-plain)
 {"a":"x"}`},
 		{"a kind that is gone", schema.Options{}, old + "spec: {a: y}\n",
 			`spec.a: Unsupported value: "y": supported values: "x" (did you mean x? by version v1 of acme 1.0.0)`},
-		{"a kind that the chosen release does not have", schema.Options{Releases: choose("1.10")}, old + "spec: {a: x}\n",
+		{"a kind that the chosen release does not have", schema.Options{Releases: choose("1.10")},
+			old + "spec: {a: x}\n",
 			`no matches for kind "Old" in version "example.com/v1" (acme 1.10.0 does not have the kind)`},
-		{"a version that no release serves", schema.Options{}, strings.Replace(thing, "/v1", "/v1beta1", 1) + "spec: {a: 7}\n",
+		{"a version that no release serves", schema.Options{}, strings.Replace(thing, "/v1", "/v1beta1", 1) +
+			"spec: {a: 7}\n",
 			`Thing.example.com is not served in version "v1beta1" by any release that is known: it is read as it is written (acme 1.10.0 serves v1)
 {"a":7}`},
-		{"the same, chosen", schema.Options{Releases: choose("1.10")}, strings.Replace(thing, "/v1", "/v1beta1", 1) + "spec: {a: 7}\n",
+		{"the same, chosen", schema.Options{Releases: choose("1.10")}, strings.Replace(thing, "/v1", "/v1beta1", 1) +
+			"spec: {a: 7}\n",
 			`Thing.example.com is not served in version "v1beta1" (acme 1.10.0 serves v1)`},
-		{"what a server has stored", schema.Options{}, strings.Replace(thing, "namespace: n", "namespace: n, uid: u", 1) + "spec: {a: z}\n", `{"a":"z"}`},
-		{"the same, for an upgrade", schema.Options{Stored: true}, strings.Replace(thing, "namespace: n", "namespace: n, uid: u", 1) + "spec: {a: x}\n", `{"a":"x","b":5}`},
+		{"what a server has stored", schema.Options{}, strings.Replace(thing, "namespace: n", "namespace: n, uid: u",
+			1) + "spec: {a: z}\n", `{"a":"z"}`},
+		{"the same, for an upgrade", schema.Options{Stored: true}, strings.Replace(thing, "namespace: n",
+			"namespace: n, uid: u", 1) + "spec: {a: x}\n", `{"a":"x","b":5}`},
 		{"a variable is not known", schema.Options{}, thing + "spec: {a: \"${A}\"}\n", `{"a":"${A}","b":5}`},
 		{"a folder of JSON schemas comes first", schema.Options{Folders: []schema.SchemaFolder{folder}},
 			thing + "spec: {a: x, c: 7}\n",
 			`unknown field "spec.a": the API server refuses the object (acme has it since 1.0.0; did you mean c? by version v1 of dir/example.com/thing_v1.json)`},
-		{"a type of Kubernetes itself", schema.Options{}, "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: n}\nspec: {selecter: {a: b}, ports: [{port: 80}]}\n",
+		{"a type of Kubernetes itself", schema.Options{},
+			"apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: n}\nspec: {selecter: {a: b}, ports: [{port: 80}]}\n",
 			`unknown field "spec.selecter": the API server refuses the object (did you mean selector? by version v1 of kubernetes 1.36)`},
-		{"a wrong type in one", schema.Options{}, "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: n}\nspec: {ports: [{port: web}]}\n",
+		{"a wrong type in one", schema.Options{},
+			"apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: n}\nspec: {ports: [{port: web}]}\n",
 			`Service in version "v1" cannot be handled as a Service: json: cannot unmarshal string into Go struct field ServicePort.spec.ports.port of type int32 (by version v1 of kubernetes 1.36)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -95,12 +95,13 @@ func newDefinition(gk model.GroupKind, o *model.Object) *definition {
 	return d
 }
 
-// in returns the same definition as one of another release.
-func (d *definition) in(r *Release) *definition {
+// ofRelease returns the same definition as one of another release.
+func (d *definition) ofRelease(r *Release) *definition {
 	out := *d
 	out.release, out.versions = r, map[string]*version{}
 	for name, v := range d.versions {
-		out.versions[name] = &version{definition: &out, name: v.name, schemaText: v.schemaText, dropsStatus: v.dropsStatus}
+		out.versions[name] = &version{definition: &out, name: v.name, schemaText: v.schemaText,
+			dropsStatus: v.dropsStatus}
 	}
 	return &out
 }
@@ -148,6 +149,11 @@ func (d *definition) displayName() string {
 	return d.object.Ref.String() + " (" + d.object.Origin.String() + ")"
 }
 
+// describeSource says by what an object is judged.
+func (v *version) describeSource() string {
+	return "by version " + v.name + " of " + v.definition.displayName()
+}
+
 // addUnusable notes that the version cannot be used.
 func (v *version) addUnusable(format string, args ...any) {
 	v.problems = append(v.problems, v.newProblem(fmt.Sprintf(format, args...),
@@ -192,7 +198,9 @@ func (v *version) readSchema() (*apiextensions.JSONSchemaProps, error) {
 			return nil, fmt.Errorf("apiextensions.k8s.io/%s is not served any more; v1 is", d.Version)
 		}
 		if d.Body.Get("spec", "preserveUnknownFields") == true {
-			return nil, errors.New("spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
+			return nil,
+				errors.New(
+					"spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
 		}
 	}
 	text := v.schemaText

@@ -52,8 +52,8 @@ func cutStep(b model.Body, path string) (step, rest string) {
 }
 
 // suggestField proposes what the author of an unknown field may have meant: a field of a near name
-// at the same place, else one of the same or a near name a level up or down, else the places close by
-// at which the schema has a field of that name.
+// at the same place, else one of the same or a near name a level up or down, else the places close
+// by at which the schema has a field of that name.
 func (v *version) suggestField(steps []string) string {
 	if len(steps) == 0 {
 		return ""
@@ -82,7 +82,7 @@ func (v *version) suggestField(steps []string) string {
 	case len(places) == 1, len(places) == 2:
 		return "its place is " + strings.Join(places, " or ")
 	}
-	if part := kindred(name, siblings); part != "" {
+	if part := findKindred(name, siblings); part != "" {
 		return "did you mean " + part + "?"
 	}
 	return ""
@@ -119,8 +119,9 @@ func (v *version) listFields() *fields {
 	return v.fields
 }
 
-// nearPlace returns the place of the field of the nearest name a level above or below a place, or "".
-// What a name is only the beginning of is not near enough there, and what holds the place is not it.
+// nearPlace returns the place of the field of the nearest name a level above or below a place, or
+// "". What a name is only the beginning of is not near enough there, and what holds the place is
+// not it.
 func (f *fields) nearPlace(name string, parent []string) string {
 	adjacent := map[string]string{} // from the name to the place
 	add := func(place string, last string) {
@@ -134,7 +135,7 @@ func (f *fields) nearPlace(name string, parent []string) string {
 	if len(parent) > 0 {
 		above := parent[:len(parent)-1]
 		for _, last := range f.below[strings.Join(above, ".")] {
-			if place := append(slices.Clone(above), last); !holds(place, parent) {
+			if place := append(slices.Clone(above), last); !isHolder(place, parent) {
 				add(strings.Join(place, "."), last)
 			}
 		}
@@ -151,9 +152,9 @@ func (f *fields) findPlaces(name string, parent []string) (places []string, leas
 	least = math.MaxInt
 	for _, place := range f.named[name] {
 		last := len(place) - 1
-		far := distance(parent, place[:last])
+		far := countLevels(parent, place[:last])
 		aside := far > max(len(parent), last)-min(len(parent), last)
-		if far > least || far > 3 || far > 2 && aside || holds(place, parent) {
+		if far > least || far > 3 || far > 2 && aside || isHolder(place, parent) {
 			continue
 		}
 		if far < least {
@@ -165,8 +166,8 @@ func (f *fields) findPlaces(name string, parent []string) (places []string, leas
 	return places, least
 }
 
-// holds reports whether what is at a place is, or has as its entries, what is at the other.
-func holds(place, other []string) bool {
+// isHolder reports whether what is at a place is, or has as its entries, what is at the other.
+func isHolder(place, other []string) bool {
 	return len(place) == len(other) && strings.TrimRight(other[len(other)-1], "[].*") == place[len(place)-1] &&
 		slices.Equal(place[:len(place)-1], other[:len(other)-1])
 }
@@ -226,8 +227,8 @@ func ofEntries(place []string, entries string) []string {
 	return out
 }
 
-// distance is how many levels one goes up and down from one place to another.
-func distance(from, to []string) int {
+// countLevels returns how many levels one goes up and down from one place to another.
+func countLevels(from, to []string) int {
 	same := 0
 	for same < min(len(from), len(to)) && from[same] == to[same] {
 		same++
@@ -235,9 +236,9 @@ func distance(from, to []string) int {
 	return len(from) + len(to) - 2*same
 }
 
-// kindred returns the only name that has the words of another in it, or whose words the other has,
-// or "": headerName of name, and cookie of cookieConfig.
-func kindred(name string, known []string) string {
+// findKindred returns the only name that has the words of another in it, or whose words the other
+// has, or "": headerName of name, and cookie of cookieConfig.
+func findKindred(name string, known []string) string {
 	found := ""
 	for _, k := range known {
 		if !hasWords(name, k) && !hasWords(k, name) {
@@ -251,7 +252,8 @@ func kindred(name string, known []string) string {
 	return found
 }
 
-// hasWords reports whether a name in camel case has the words of another, longer than three letters.
+// hasWords reports whether a name in camel case has the words of another, longer than three
+// letters.
 func hasWords(name, part string) bool {
 	long, short := strings.ToLower(name), strings.ToLower(part)
 	at := strings.Index(long, short)
@@ -281,5 +283,5 @@ func suggestValue(e *apifield.Error) string {
 	if near := form.Nearest(value, known); len(near) > 0 {
 		return near[0]
 	}
-	return kindred(value, known)
+	return findKindred(value, known)
 }

@@ -34,7 +34,8 @@ func (a *Admission) readJSONSchema(gk model.GroupKind, apiVersion string) *defin
 		if err != nil {
 			continue
 		}
-		d := &definition{kind: gk, file: path.Join(folder.Name, file), namespaced: true, versions: map[string]*version{}}
+		d := &definition{kind: gk, file: path.Join(folder.Name, file), namespaced: true,
+			versions: map[string]*version{}}
 		v := &version{definition: d, name: apiVersion, dropsStatus: true}
 		d.versions[apiVersion] = v
 		var s any

@@ -46,15 +46,15 @@ func (j *judging) newJudgement(o *model.Object, v *version) *judgement {
 	return out
 }
 
-// judge takes the object all the way.
-func (j *judgement) judge() *outcome {
+// judgeObject takes the object all the way.
+func (j *judgement) judgeObject() *outcome {
 	if j.goType != nil {
 		j.decodeStrictly()
 	} else {
 		j.judgeStructure()
 		j.judgeRules()
 	}
-	j.finish()
+	j.decideOutcome()
 	return &j.outcome
 }
 
@@ -68,7 +68,7 @@ func (j *judgement) judgeStructure() {
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole,
 		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		j.refuse(err.Error(), []string{"metadata"}, "")
+		j.addRefusal(err.Error(), []string{"metadata"}, "")
 		return
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(whole, j.structural, true,
@@ -110,7 +110,7 @@ func (j *judgement) judgeStructure() {
 // metadata.
 func (j *judgement) validateStructure(before apifield.ErrorList) {
 	errs := append(before, validation.ValidateCustomResource(nil, j.content, j.validator)...)
-	errs = append(errs, j.scale.validate(j.content)...)
+	errs = append(errs, j.scale.validateScale(j.content)...)
 	errs = append(errs, objectmeta.Validate(nil, j.content, j.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, j.content)...)
 	if len(errs) == 0 {
@@ -137,8 +137,8 @@ func (j *judgement) judgeRules() {
 	}
 }
 
-// finish makes the object that is kept, if one is.
-func (j *judgement) finish() {
+// decideOutcome makes the object that is kept, if one is.
+func (j *judgement) decideOutcome() {
 	switch {
 	case j.admission.options.Off || j.content == nil && !j.refused:
 		j.object = j.written
@@ -238,16 +238,17 @@ func (j *judgement) addViolation(e *apifield.Error) {
 		advice = "did you mean " + near + "?"
 	}
 	if e.Type == apifield.ErrorTypeNotSupported {
-		advice = joinHints(j.catalogue().explainRelease(j.version, steps, takesValue(e.BadValue)), advice)
+		advice = joinHints(j.admission.options.Catalogue.explainRelease(j.version, steps, takesValue(e.BadValue)),
+			advice)
 	}
-	j.refuse(message, steps, advice)
+	j.addRefusal(message, steps, advice)
 }
 
-// refuse notes that the API server refuses the object with a message about a place.
-func (j *judgement) refuse(message string, steps []string, advice string) {
+// addRefusal notes that the API server refuses the object with a message about a place.
+func (j *judgement) addRefusal(message string, steps []string, advice string) {
 	j.refused = true
 	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
-		Hint: joinHints(advice, j.ruleHint+"by version "+j.name+" of "+j.definition.displayName())}
+		Hint: joinHints(advice, j.ruleHint+j.describeSource())}
 	if j.treatment.HasDialects {
 		own := j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)
 		if own.Hint == "" {
@@ -269,7 +270,8 @@ func (j *judgement) addUnknownField(path string) {
 		Message: "unknown field \"" + path + "\": the API server refuses the object"}
 	switch drops := j.admission.options.Lenient || j.isReport(); {
 	case j.treatment.HasDialects && drops:
-		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know", path))
+		p = j.dialectProblem(model.PrunedByOperator, fmt.Sprintf("the API server drops %s, which it does not know",
+			path))
 	case j.treatment.HasDialects:
 		p = j.dialectProblem(model.RefusedByOperator, "the API server refuses it: unknown field \""+path+"\"")
 		j.refused = true
@@ -278,9 +280,9 @@ func (j *judgement) addUnknownField(path string) {
 	default:
 		j.refused = true
 	}
-	hint := joinHints(j.catalogue().explainRelease(j.version, steps, exists), j.suggestField(steps))
+	hint := joinHints(j.admission.options.Catalogue.explainRelease(j.version, steps, isThere), j.suggestField(steps))
 	if p.Hint == "" {
-		p.Hint = "by version " + j.name + " of " + j.definition.displayName()
+		p.Hint = j.describeSource()
 	}
 	p.Hint = joinHints(hint, p.Hint)
 	j.addProblem(p, steps)
@@ -289,8 +291,6 @@ func (j *judgement) addUnknownField(path string) {
 // isReport reports whether the object is read by another dialect, and this judgement only says what
 // the operator's API server would do.
 func (j *judgement) isReport() bool { return j.treatment.HasDialects && j.treatment.Dialect != "" }
-
-func (j *judgement) catalogue() *Catalogue { return j.admission.options.Catalogue }
 
 // joinHints joins two hints, either of which may be empty.
 func joinHints(a, b string) string {

@@ -18,7 +18,7 @@ func (c *Catalogue) explainRelease(v *version, steps []string, has func(*schema.
 	case used != nil:
 		vendor = used.vendor
 	case c != nil:
-		if at := slices.IndexFunc(c.vendors, func(v *vendorReleases) bool { return v.has(gk) }); at >= 0 {
+		if at := slices.IndexFunc(c.vendors, func(v *vendorReleases) bool { return v.hasKind(gk) }); at >= 0 {
 			vendor = c.vendors[at]
 		}
 	}
@@ -38,7 +38,8 @@ func (c *Catalogue) explainRelease(v *version, steps []string, has func(*schema.
 	switch {
 	case used == nil:
 		return fmt.Sprintf("%s has it since %s", vendor.name, oldest.Name)
-	case used.channel != "" && slices.ContainsFunc(with, func(r *Release) bool { return slices.Equal(r.numbers, used.numbers) }):
+	case used.channel != "" &&
+		slices.ContainsFunc(with, func(r *Release) bool { return slices.Equal(r.numbers, used.numbers) }):
 		return fmt.Sprintf("%s has it in the experimental channel only", vendor.name)
 	case slices.Compare(newest.numbers, used.numbers) < 0:
 		return fmt.Sprintf("%s had it until %s", vendor.name, newest.Name)
@@ -54,7 +55,7 @@ func (c *Catalogue) explainRelease(v *version, steps []string, has func(*schema.
 // hasPart reports whether the schema of a kind in this release has what is asked for at a place.
 func (r *Release) hasPart(gk model.GroupKind, apiVersion string, steps []string,
 	has func(*schema.Structural) bool) bool {
-	d := r.definition(gk)
+	d := r.definitionOf(gk)
 	if d == nil || d.versions[apiVersion] == nil {
 		return false
 	}
@@ -70,8 +71,8 @@ func (r *Release) hasPart(gk model.GroupKind, apiVersion string, steps []string,
 	return at != nil && has(at)
 }
 
-// exists reports that there is a schema.
-func exists(*schema.Structural) bool { return true }
+// isThere reports that there is a schema.
+func isThere(*schema.Structural) bool { return true }
 
 // takesValue returns what reports whether an enumeration has a value.
 func takesValue(value any) func(*schema.Structural) bool {

@@ -64,8 +64,8 @@ func newRuleTree(s *schema.Structural, isRoot bool) *ruleTree {
 	return t
 }
 
-// own returns the validator of the part itself, without what is in it.
-func (t *ruleTree) own() *cel.Validator {
+// compileOwnRules returns the validator of the part itself, without what is in it.
+func (t *ruleTree) compileOwnRules() *cel.Validator {
 	t.compile.Do(func() {
 		s := t.schema.DeepCopy()
 		removeRules(s.Items)
@@ -134,18 +134,19 @@ func (t *ruleTree) meetsOwn(v any, budget *int64) bool {
 	cost, known := t.met[key]
 	t.lock.RUnlock()
 	if !known {
-		errs, left := t.own().Validate(context.Background(), nil, t.schema, v, nil, celconfig.RuntimeCELCostBudget)
+		errs, left := t.compileOwnRules().Validate(context.Background(), nil, t.schema, v, nil,
+			celconfig.RuntimeCELCostBudget)
 		if len(errs) > 0 || left < 0 {
 			return false
 		}
 		cost = celconfig.RuntimeCELCostBudget - left
-		t.remember(key, cost)
+		t.rememberMet(key, cost)
 	}
 	*budget -= cost
 	return *budget > 0 // with nothing left, the library says whether it was enough
 }
 
-func (t *ruleTree) remember(key string, cost int64) {
+func (t *ruleTree) rememberMet(key string, cost int64) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if len(key) <= longestRemember && len(t.met) < mostRemembered {

@@ -21,9 +21,9 @@ func readScalePaths(subresources model.Body) scalePaths {
 		selector: scale.Text("labelSelectorPath")}
 }
 
-// validate finds what the API server could not scale by. It has no function for it that others can
-// call.
-func (s scalePaths) validate(content map[string]any) (errs apifield.ErrorList) {
+// validateScale finds what the API server could not scale by. It has no function for it that others
+// can call.
+func (s scalePaths) validateScale(content map[string]any) (errs apifield.ErrorList) {
 	for _, path := range []string{s.specReplicas, s.statusReplicas} {
 		if path == "" {
 			continue

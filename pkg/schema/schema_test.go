@@ -79,7 +79,8 @@ func problems(in *model.Snapshot, further []*model.Object, steps int) []model.Pr
 	found := append(a.Admit(in, nil).Problems, a.Unjudged(in, func(model.GroupKind) bool { return false })...)
 	return model.SortProblems(slices.DeleteFunc(found, func(p model.Problem) bool {
 		return slices.ContainsFunc(in.Problems, func(q model.Problem) bool {
-			return q.Code == p.Code && q.Message == p.Message && model.ComparePointers(q.Ref, p.Ref, model.Ref.Compare) == 0
+			return q.Code == p.Code && q.Message == p.Message && model.ComparePointers(q.Ref, p.Ref,
+				model.Ref.Compare) == 0
 		})
 	}))
 }
@@ -210,7 +211,8 @@ func TestSchemasOfWhatScales(t *testing.T) {
 	scaled := strings.Replace(head, "subresources: {status: {}}", "subresources: {scale: {specReplicasPath: .spec.n, "+
 		"statusReplicasPath: .status.n, labelSelectorPath: .status.selector}}", 1) +
 		"            x-kubernetes-preserve-unknown-fields: true\n"
-	scaled = strings.Replace(scaled, "{ready: {type: boolean}}", "{selector: {x-kubernetes-preserve-unknown-fields: true}}", 1)
+	scaled = strings.Replace(scaled, "{ready: {type: boolean}}",
+		"{selector: {x-kubernetes-preserve-unknown-fields: true}}", 1)
 	for object, want := range map[string]string{
 		"spec: {n: 1}\nstatus: {selector: a=b}\n": "",
 		"spec: {n: -1}\n":                         `SchemaViolation at "spec: {n: -1}": .spec.n: Invalid value: -1: should be a non-negative integer` + "\n",

@@ -21,8 +21,9 @@ var schemas embed.FS
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Schemas: schemas, Findings: []plugin.Finding{{Rule: mergeWithoutParent,
-		Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Schemas: schemas,
+		Findings: []plugin.Finding{{Rule: mergeWithoutParent,
+			Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
 		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Merging:   descriptor.Merging{Plans: planFunctions()},

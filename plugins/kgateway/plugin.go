@@ -26,7 +26,8 @@ const (
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Schemas: schemas, Audit: proxyMapping(), Gates: gateFunctions(),
+	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Schemas: schemas, Audit: proxyMapping(),
+		Gates:    gateFunctions(),
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
 		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},

@@ -54,7 +54,8 @@ var admissions = []struct {
 	{"AuthPolicy", "rules: {response: {success: {filters: {a: {}}}}}", nil},
 	{"AuthPolicy", "patterns: {p: {allOf: []}}, when: [{predicate: x}], rules: {authentication: {a: {}}}", nil},
 	{"AuthPolicy",
-		"defaults: {strategy: merge, patterns: {p: {allOf: []}}, when: [{predicate: x}], rules: {metadata: {a: {}}}}", nil},
+		"defaults: {strategy: merge, patterns: {p: {allOf: []}}, when: [{predicate: x}], rules: {metadata: {a: {}}}}",
+		nil},
 	{"AuthPolicy", "overrides: {rules: {response: {success: {headers: {a: {}}}}}}", nil},
 
 	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, patterns: {p: {allOf: []}}", []string{authDefaults}},

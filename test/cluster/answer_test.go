@@ -74,7 +74,8 @@ func withoutOrigins(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "origin")
-		if by, ok := v["decidedBy"].(map[string]any); ok && by["by"] == "age" { // what is applied has a time, what would be is new
+		if by, ok := v["decidedBy"].(map[string]any); ok &&
+			by["by"] == "age" { // what is applied has a time, what would be is new
 			delete(by, "winner")
 			delete(by, "loser")
 		}
@@ -131,7 +132,8 @@ func (c *Cluster) dump() string {
 	c.tb.Helper()
 	resources := []schema.GroupVersionResource{namespaces, services, definitions}
 	for _, o := range c.made {
-		certificates := o.resource.Group == "" && (o.resource.Resource == "secrets" || o.resource.Resource == "configmaps") // which are not read from a cluster
+		certificates := o.resource.Group == "" && (o.resource.Resource == "secrets" ||
+			o.resource.Resource == "configmaps") // which are not read from a cluster
 		if !certificates && !slices.Contains(resources, o.resource) {
 			resources = append(resources, o.resource)
 		}

@@ -32,7 +32,8 @@ func (c *Cluster) Apply(texts ...string) error {
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return cmp.Compare(turn(a), turn(b)) })
 	for _, o := range objects {
 		if err := c.applyOne(o); err != nil {
-			return fmt.Errorf("applying %s %s: %w", o.GetKind(), strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"), err)
+			return fmt.Errorf("applying %s %s: %w", o.GetKind(), strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(),
+				"/"), err)
 		}
 	}
 	return nil

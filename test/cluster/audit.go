@@ -81,5 +81,6 @@ func readEvent(line []byte) (Request, error) {
 	if err != nil {
 		return Request{}, fmt.Errorf("reading %s: %w", e.RequestURI, err)
 	}
-	return Request{Verb: e.Verb, Path: uri.Path, Query: uri.Query(), User: e.User.Username, UserAgent: e.UserAgent, Time: e.Time}, nil
+	return Request{Verb: e.Verb, Path: uri.Path, Query: uri.Query(), User: e.User.Username, UserAgent: e.UserAgent,
+		Time: e.Time}, nil
 }

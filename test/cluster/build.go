@@ -59,7 +59,8 @@ func built(name string) (string, error) {
 	}
 	flags := "-s -w -X k8s.io/component-base/version.gitVersion=" + version
 	fresh := path + ".new"
-	if _, err := output(source, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-ldflags", flags, "-o", fresh, programs[name]); err != nil {
+	if _, err := output(source, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-ldflags", flags, "-o", fresh,
+		programs[name]); err != nil {
 		return "", err
 	}
 	return path, os.Rename(fresh, path)

@@ -66,10 +66,12 @@ func TestServerDemo(t *testing.T) {
 	if n := count(t, client, httpRoutes); n != 0 {
 		t.Errorf("%d HTTPRoutes are left", n)
 	}
-	if _, err := client.Resource(namespaces).Get(t.Context(), "bakery", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := client.Resource(namespaces).Get(t.Context(), "bakery",
+		metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the namespace is left: %v", err)
 	}
-	if _, err := client.Resource(definitions).Get(t.Context(), "timeoutpolicies.policies.example.com", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := client.Resource(definitions).Get(t.Context(), "timeoutpolicies.policies.example.com",
+		metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the definition is left: %v", err)
 	}
 }
@@ -88,7 +90,8 @@ func TestServerTidies(t *testing.T) {
 	if err != nil || ns.GetLabels()["team"] != "" {
 		t.Errorf("the namespace default: %v, %v", ns, err)
 	}
-	maps, err := c.dynamic.Resource(namespaces.GroupVersion().WithResource("configmaps")).List(t.Context(), metav1.ListOptions{})
+	maps, err := c.dynamic.Resource(namespaces.GroupVersion().WithResource("configmaps")).List(t.Context(),
+		metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +105,14 @@ func TestServerTidies(t *testing.T) {
 // TestServerRefuses: the error of Apply names the object, and what the API server says.
 func TestServerRefuses(t *testing.T) {
 	c := Shared(t)
-	err := c.Apply("{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {namespace: refused, name: bad}, spec: {gatewayClassName: x, listeners: []}}")
-	if err == nil || !strings.Contains(err.Error(), "applying Gateway refused/bad: ") || !strings.Contains(err.Error(), "listeners") {
+	err := c.Apply(
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {namespace: refused, name: bad}, spec: {gatewayClassName: x, listeners: []}}")
+	if err == nil || !strings.Contains(err.Error(), "applying Gateway refused/bad: ") ||
+		!strings.Contains(err.Error(), "listeners") {
 		t.Errorf("got %v", err)
 	}
-	if err := c.Apply("{apiVersion: v9.example.com/v1, kind: Nothing, metadata: {name: x}}"); err == nil || !strings.Contains(err.Error(), "Nothing x") {
+	if err := c.Apply("{apiVersion: v9.example.com/v1, kind: Nothing, metadata: {name: x}}"); err == nil ||
+		!strings.Contains(err.Error(), "Nothing x") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -143,9 +149,11 @@ status: {conditions: [{type: Accepted, status: "True", reason: Tested, message: 
 // TestServerUsers: a user sees what Allow says and nothing else, and the log tells users apart.
 func TestServerUsers(t *testing.T) {
 	c := Shared(t)
-	c.MustApply("{apiVersion: v1, kind: Namespace, metadata: {name: mine}}", "{apiVersion: v1, kind: Namespace, metadata: {name: theirs}}")
+	c.MustApply("{apiVersion: v1, kind: Namespace, metadata: {name: mine}}",
+		"{apiVersion: v1, kind: Namespace, metadata: {name: theirs}}")
 	c.User("alice", "developers")
-	c.Allow("alice", "mine", rbacv1.PolicyRule{Verbs: []string{"get", "list"}, APIGroups: []string{policyGroup}, Resources: []string{"authpolicies"}})
+	c.Allow("alice", "mine", rbacv1.PolicyRule{Verbs: []string{"get", "list"}, APIGroups: []string{policyGroup},
+		Resources: []string{"authpolicies"}})
 	client := clientFor(t, c.Config("alice")).Resource(authPolicies)
 	began := time.Now()
 	if _, err := client.Namespace("mine").List(t.Context(), metav1.ListOptions{Limit: 7}); err != nil {
@@ -155,7 +163,8 @@ func TestServerUsers(t *testing.T) {
 		t.Errorf("another namespace: %v", err)
 	}
 	got := c.Requests("alice", began)
-	if len(got) != 2 || got[0].Verb != "list" || got[0].Query.Get("limit") != "7" || got[1].Path != "/apis/kuadrant.io/v1/namespaces/theirs/authpolicies" {
+	if len(got) != 2 || got[0].Verb != "list" || got[0].Query.Get("limit") != "7" ||
+		got[1].Path != "/apis/kuadrant.io/v1/namespaces/theirs/authpolicies" {
 		t.Errorf("the log has %+v", got)
 	}
 	if got := c.Requests("alice", time.Now()); len(got) != 0 {
@@ -174,7 +183,8 @@ func TestServerCreatedAt(t *testing.T) {
 	c.CreatedAt(model.Ref{Kind: "Namespace", Name: "old"}, changed)
 	c.CreatedAt(model.Ref{Kind: "Service", Namespace: "old", Name: "backend"}, changed)
 	client := clientFor(t, c.Config("admin"))
-	for o, want := range map[object]time.Time{{namespaces, "", "old"}: changed, {services, "old", "backend"}: changed, {authPolicies, "old", "given"}: given} {
+	for o, want := range map[object]time.Time{{namespaces, "", "old"}: changed, {services, "old", "backend"}: changed,
+		{authPolicies, "old", "given"}: given} {
 		resource := dynamic.ResourceInterface(client.Resource(o.resource).Namespace(o.namespace))
 		if o.namespace == "" {
 			resource = client.Resource(o.resource)
@@ -192,13 +202,16 @@ func TestServerPopulate(t *testing.T) {
 	l := Load{Routes: 200, Gateways: 4, Namespaces: 5, Policies: 30}
 	c.Populate(l)
 	client := clientFor(t, c.Config("admin"))
-	if routes, policies := count(t, client, httpRoutes), count(t, client, authPolicies); routes != 200 || policies != 10 {
+	if routes, policies := count(t, client, httpRoutes), count(t, client, authPolicies); routes != 200 ||
+		policies != 10 {
 		t.Errorf("%d routes, %d AuthPolicies", routes, policies)
 	}
-	if _, err := client.Resource(authPolicies).Namespace(LoadGatewayNamespace).Get(t.Context(), "policy-9", metav1.GetOptions{}); err != nil {
+	if _, err := client.Resource(authPolicies).Namespace(LoadGatewayNamespace).Get(t.Context(), "policy-9",
+		metav1.GetOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := client.Resource(authPolicies).Namespace(LoadNamespace(0)).Get(t.Context(), "policy-12", metav1.GetOptions{}); err != nil {
+	if _, err := client.Resource(authPolicies).Namespace(LoadNamespace(0)).Get(t.Context(), "policy-12",
+		metav1.GetOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -222,8 +235,10 @@ func TestServerBare(t *testing.T) {
 // TestServerKubectl: the kubeconfig files and the programs fit together, with the plugin started by kubectl.
 func TestServerKubectl(t *testing.T) {
 	c := Shared(t)
-	c.MustApply("{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: seen}, spec: {controllerName: example.com/x}}")
-	got := RunProgram(t, Kubectl(t), []string{"get", "gatewayclasses", "-o", "name"}, "KUBECONFIG="+c.Kubeconfig("admin", ""))
+	c.MustApply(
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: seen}, spec: {controllerName: example.com/x}}")
+	got := RunProgram(t, Kubectl(t), []string{"get", "gatewayclasses", "-o", "name"},
+		"KUBECONFIG="+c.Kubeconfig("admin", ""))
 	if got.Code != 0 || got.Stdout != "gatewayclass.gateway.networking.k8s.io/seen\n" {
 		t.Errorf("kubectl: %+v", got)
 	}

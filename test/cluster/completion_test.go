@@ -40,13 +40,15 @@ func TestCompletionOfKubectl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"kubectl-dopolicy": Plugin(t), "kubectl_complete-dopolicy": script, "kubectl": Kubectl(t)} {
+	for name, target := range map[string]string{"kubectl-dopolicy": Plugin(t), "kubectl_complete-dopolicy": script,
+		"kubectl": Kubectl(t)} {
 		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	env := []string{"KUBECONFIG=" + c.Kubeconfig("admin", "shop"), "PATH=" + folder + ":" + os.Getenv("PATH")}
-	got := completions(t, RunProgram(t, filepath.Join(folder, "kubectl"), []string{"__complete", "dopolicy", "effective", "ca"}, env...))
+	got := completions(t, RunProgram(t, filepath.Join(folder, "kubectl"), []string{"__complete", "dopolicy",
+		"effective", "ca"}, env...))
 	if !slices.Contains(got, "cart") {
 		t.Errorf("kubectl offers %v, not cart", got)
 	}

@@ -25,9 +25,10 @@ import (
 )
 
 var (
-	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	namespaces  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions"}
+	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	services   = schema.GroupVersionResource{Version: "v1", Resource: "services"}
 )
 
 // gatewayAPI is the module that has the custom resource definitions.
@@ -102,7 +103,11 @@ func (s *server) installPolicyKinds() error {
 	var texts []string
 	for _, kind := range catalog.Kinds() {
 		name := "name: " + kind.Plural + "." + kind.GroupKind.Group + "\n"
-		if slices.Contains(builtIn, kind.GroupKind.Group) || slices.ContainsFunc(own, func(text string) bool { return strings.Contains(text, name) }) { // served with the Gateway API
+		if slices.Contains(builtIn, kind.GroupKind.Group) ||
+			slices.ContainsFunc(own, func(text string) bool {
+				return strings.Contains(text,
+					name)
+			}) { // served with the Gateway API
 			continue
 		}
 		text, err := json.Marshal(definition(kind))
@@ -126,10 +131,13 @@ func besides(catalog *descriptor.Catalog) []*policy.Kind {
 	var out []*policy.Kind
 	for _, k := range catalog.Kinds() {
 		for _, gk := range k.Reads {
-			known := strings.HasSuffix(gk.Group, "k8s.io") || slices.Contains(builtIn, gk.Group) || catalog.Kind(gk) != nil ||
+			known := strings.HasSuffix(gk.Group, "k8s.io") || slices.Contains(builtIn, gk.Group) ||
+				catalog.Kind(gk) != nil ||
 				slices.ContainsFunc(out, func(o *policy.Kind) bool { return o.GroupKind == gk })
 			if !known {
-				out = append(out, &policy.Kind{GroupKind: gk, Plural: descriptor.PluralOf(gk.Kind), ClusterScoped: slices.Contains(catalog.ClusterScoped(), gk) || strings.HasPrefix(gk.Kind, "Cluster")})
+				out = append(out, &policy.Kind{GroupKind: gk, Plural: descriptor.PluralOf(gk.Kind),
+					ClusterScoped: slices.Contains(catalog.ClusterScoped(), gk) ||
+						strings.HasPrefix(gk.Kind, "Cluster")})
 			}
 		}
 	}
@@ -137,12 +145,17 @@ func besides(catalog *descriptor.Catalog) []*policy.Kind {
 }
 
 // servedVersion is the version of kinds, or of all kinds of a group, that are not served as v1: descriptors do not know versions.
-var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1", "XTelemetryPolicy.gateway.networking.x-k8s.io": "v1alpha1",
-	"TelemetryPolicy.gateway.networking.k8s.io": "v1alpha1", "gateway.kgateway.dev": "v1alpha1", "gateway.envoyproxy.io": "v1alpha1", "kuma.io": "v1alpha1",
-	"gateway.nginx.org": "v1alpha1", "NginxProxy.gateway.nginx.org": "v1alpha2", "ObservabilityPolicy.gateway.nginx.org": "v1alpha2",
-	"extensions.istio.io": "v1alpha1", "EnvoyFilter.networking.istio.io": "v1alpha3", "ProxyConfig.networking.istio.io": "v1beta1",
-	"policy.networking.k8s.io": "v1alpha1", "ClusterNetworkPolicy.policy.networking.k8s.io": "v1alpha2",
-	"cluster.open-cluster-management.io": "v1beta1", "ManagedCluster.cluster.open-cluster-management.io": "v1", "PolicySet.policy.open-cluster-management.io": "v1beta1"}
+var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1",
+	"XTelemetryPolicy.gateway.networking.x-k8s.io": "v1alpha1",
+	"TelemetryPolicy.gateway.networking.k8s.io":    "v1alpha1", "gateway.kgateway.dev": "v1alpha1",
+	"gateway.envoyproxy.io": "v1alpha1", "kuma.io": "v1alpha1",
+	"gateway.nginx.org": "v1alpha1", "NginxProxy.gateway.nginx.org": "v1alpha2",
+	"ObservabilityPolicy.gateway.nginx.org": "v1alpha2",
+	"extensions.istio.io":                   "v1alpha1", "EnvoyFilter.networking.istio.io": "v1alpha3",
+	"ProxyConfig.networking.istio.io": "v1beta1",
+	"policy.networking.k8s.io":        "v1alpha1", "ClusterNetworkPolicy.policy.networking.k8s.io": "v1alpha2",
+	"cluster.open-cluster-management.io": "v1beta1", "ManagedCluster.cluster.open-cluster-management.io": "v1",
+	"PolicySet.policy.open-cluster-management.io": "v1beta1"}
 
 // builtIn are the groups that the server has without definitions.
 var builtIn = []string{"", "apps", "batch", "networking.k8s.io"}
@@ -159,16 +172,19 @@ func definition(kind *policy.Kind) map[string]any {
 	return map[string]any{
 		"apiVersion": definitions.GroupVersion().String(), "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{"name": kind.Plural + "." + kind.GroupKind.Group,
-			"annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, for tests"}}, // the server wants it of groups below k8s.io
+			"annotations": map[string]any{
+				"api-approved.kubernetes.io": "unapproved, for tests"}}, // the server wants it of groups below k8s.io
 		"spec": map[string]any{
 			"group": kind.GroupKind.Group, "scope": scope,
 			"names": map[string]any{
-				"kind": name, "listKind": name + "List", "plural": kind.Plural, "singular": strings.ToLower(name), "shortNames": kind.ShortNames,
+				"kind": name, "listKind": name + "List", "plural": kind.Plural, "singular": strings.ToLower(name),
+				"shortNames": kind.ShortNames,
 			},
 			"versions": []any{map[string]any{
 				"name": version, "served": true, "storage": true,
 				"schema": map[string]any{"openAPIV3Schema": map[string]any{
-					"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": map[string]any{"spec": anything, "status": anything},
+					"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": map[string]any{
+						"spec": anything, "status": anything},
 				}},
 			}},
 		},
@@ -226,7 +242,8 @@ func (s *server) served(crd *unstructured.Unstructured) error {
 	return eventually(crd.GetName()+" served", func(context.Context) (bool, error) {
 		for _, v := range versions {
 			if version := v.(map[string]any); version["served"] == true {
-				ok, err := listed(disco, schema.GroupVersionResource{Group: group, Version: version["name"].(string), Resource: plural})
+				ok, err := listed(disco, schema.GroupVersionResource{Group: group, Version: version["name"].(string),
+					Resource: plural})
 				if !ok || err != nil {
 					return false, err
 				}
@@ -253,7 +270,8 @@ func established(crd *unstructured.Unstructured) bool {
 // listed reports whether a resource is in both of the lists that clients read: the one of its group and the one of everything.
 func listed(disco *discovery.DiscoveryClient, resource schema.GroupVersionResource) (bool, error) {
 	has := func(list *metav1.APIResourceList) bool {
-		return list != nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource })
+		return list != nil && slices.ContainsFunc(list.APIResources,
+			func(r metav1.APIResource) bool { return r.Name == resource.Resource })
 	}
 	own, err := disco.ServerResourcesForGroupVersion(resource.GroupVersion().String())
 	if apierrors.IsNotFound(err) || err == nil && !has(own) {
@@ -266,5 +284,6 @@ func listed(disco *discovery.DiscoveryClient, resource schema.GroupVersionResour
 	if err != nil {
 		return false, err
 	}
-	return failed[resource.GroupVersion()] == nil && has(all[resource.GroupVersion()]), nil // one that failed is not made yet
+	return failed[resource.GroupVersion()] == nil && has(all[resource.GroupVersion()]),
+		nil // one that failed is not made yet
 }

@@ -82,7 +82,8 @@ func (s *server) remove(o object) error {
 	return eventually(o.String()+" gone", func(ctx context.Context) (bool, error) {
 		left, err := s.at(o).Get(ctx, o.name, metav1.GetOptions{})
 		if err == nil && len(left.GetFinalizers()) > 0 && o.resource != definitions {
-			_, err = s.at(o).Patch(ctx, o.name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			_, err = s.at(o).Patch(ctx, o.name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`),
+				metav1.PatchOptions{})
 		}
 		return gone(err)
 	})

@@ -66,7 +66,8 @@ func TestDiff(t *testing.T) {
 	if lists != 1 {
 		t.Errorf("AuthPolicies are listed %d times: a side that is named twice is read once", lists)
 	}
-	if len(d.Summary.Unprotected) != 1 || d.Summary.Unprotected[0].Count != 2 || d.Summary.RouteRules != 4 || !d.Complete {
+	if len(d.Summary.Unprotected) != 1 || d.Summary.Unprotected[0].Count != 2 || d.Summary.RouteRules != 4 ||
+		!d.Complete {
 		t.Errorf("without the Gateway's policy: %+v", d.Summary)
 	}
 

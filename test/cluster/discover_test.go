@@ -25,7 +25,8 @@ spec:
 // TestDiscoveredTargets: a kind that a discovered policy targets is listed as well, and nothing of its objects but who they are is kept.
 func TestDiscoveredTargets(t *testing.T) {
 	c := Shared(t)
-	c.MustApply(discovered("PaintPolicy", "paintpolicies", "gateway.networking.k8s.io/policy: Direct"), discovered("Widget", "widgets", ""))
+	c.MustApply(discovered("PaintPolicy", "paintpolicies", "gateway.networking.k8s.io/policy: Direct"),
+		discovered("Widget", "widgets", ""))
 	c.MustApply(`
 apiVersion: test.example.com/v1
 kind: Widget
@@ -39,7 +40,9 @@ spec: {targetRef: {group: test.example.com, kind: Widget, name: w}, color: blue}
 `)
 	kubeconfig := "KUBECONFIG=" + c.Kubeconfig("admin", "discovered")
 	start := time.Now()
-	got := Run(t, []string{"status", "-o", "jsonpath={range .items[*]}{.object.name} {.ancestors[0].conditions[0].status}{end}"}, kubeconfig)
+	got := Run(t,
+		[]string{"status", "-o", "jsonpath={range .items[*]}{.object.name} {.ancestors[0].conditions[0].status}{end}"},
+		kubeconfig)
 	if got.Stdout != "p True" {
 		t.Errorf("status %q, want p True; %s", got.Stdout, got.Stderr)
 	}
@@ -52,7 +55,8 @@ spec: {targetRef: {group: test.example.com, kind: Widget, name: w}, color: blue}
 	if lists != 1 {
 		t.Errorf("%d lists of the target's kind", lists)
 	}
-	if dump := Run(t, []string{"snapshot", "-o", "-"}, kubeconfig).Stdout; strings.Contains(dump, "hunter2") || !strings.Contains(dump, "name: w") {
+	if dump := Run(t, []string{"snapshot", "-o", "-"}, kubeconfig).Stdout; strings.Contains(dump, "hunter2") ||
+		!strings.Contains(dump, "name: w") {
 		t.Errorf("the snapshot holds what a target says, or not the target:\n%s", dump)
 	}
 }

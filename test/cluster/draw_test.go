@@ -14,15 +14,20 @@ import (
 )
 
 // words are texts that many patterns and rules of definitions take.
-var words = []string{"a", "b", "web", "shop.example.com", "*.example.com", "/x", "10s", "5m", "1h30m", "500ms", "1Mi", "10%", "80", "GET", "https://example.com/x", "example.com:80",
-	"192.0.2.1", "2001:db8::1", "10.0.0.0/8", "2001:db8::/32", "x-a", "request.path == '/'", "HTTPRoute", "Service", "gateway.networking.k8s.io", "1.2", "1.3"}
+var words = []string{"a", "b", "web", "shop.example.com", "*.example.com", "/x", "10s", "5m", "1h30m", "500ms", "1Mi",
+	"10%", "80", "GET", "https://example.com/x", "example.com:80",
+	"192.0.2.1", "2001:db8::1", "10.0.0.0/8", "2001:db8::/32", "x-a", "request.path == '/'", "HTTPRoute", "Service",
+	"gateway.networking.k8s.io", "1.2", "1.3"}
 
 // formatted are texts in formats.
-var formatted = map[string][]string{"date-time": {"2024-01-01T00:00:00Z"}, "duration": {"10s"}, "byte": {"YQ=="}, "uri": {"https://example.com/x"},
-	"uuid": {"13c5e2b2-1d3e-4a7b-9b0e-0f5d3f6f7a10"}, "ipv4": {"192.0.2.1"}, "ipv6": {"2001:db8::1"}, "cidr": {"10.0.0.0/8", "2001:db8::/32"}}
+var formatted = map[string][]string{"date-time": {"2024-01-01T00:00:00Z"}, "duration": {"10s"}, "byte": {"YQ=="},
+	"uri":  {"https://example.com/x"},
+	"uuid": {"13c5e2b2-1d3e-4a7b-9b0e-0f5d3f6f7a10"}, "ipv4": {"192.0.2.1"}, "ipv6": {"2001:db8::1"},
+	"cidr": {"10.0.0.0/8", "2001:db8::/32"}}
 
 // oddities are values that hardly a schema takes.
-var oddities = []any{nil, "", " ", "a b", "Ä", "UPPER", "-a", strings.Repeat("x", 300), int64(-1), int64(0), int64(70000), int64(1) << 40, int64(math.MaxInt64), 1.5, 1e19, 1e30, true,
+var oddities = []any{nil, "", " ", "a b", "Ä", "UPPER", "-a", strings.Repeat("x", 300), int64(-1), int64(0),
+	int64(70000), int64(1) << 40, int64(math.MaxInt64), 1.5, 1e19, 1e30, true,
 	[]any{}, map[string]any{}, []any{"a", "a"}, []any{nil}, map[string]any{"a": "b"}, map[string]any{"a": nil}}
 
 // draw draws values that schemas describe, and changes them.
@@ -181,7 +186,8 @@ func (d draw) matching(re *syntax.Regexp) string {
 			return ""
 		}
 		i := d.IntN(len(re.Rune)/2) * 2
-		if r := re.Rune[i] + rune(d.IntN(int(min(re.Rune[i+1]-re.Rune[i], 25))+1)); unicode.IsPrint(r) { // others are not read from YAML
+		if r := re.Rune[i] + rune(d.IntN(int(min(re.Rune[i+1]-re.Rune[i], 25))+1)); unicode.IsPrint(
+			r) { // others are not read from YAML
 			return string(r)
 		}
 		return "x"
@@ -249,7 +255,8 @@ func places(p place) []place {
 		}
 	case []any:
 		for i := range v {
-			out = append(out, places(place{items(p.schema), v[i], func(to any) { v[i] = to }, func() { p.set(slices.Delete(slices.Clone(v), i, i+1)) }})...)
+			out = append(out, places(place{items(p.schema), v[i], func(to any) { v[i] = to },
+				func() { p.set(slices.Delete(slices.Clone(v), i, i+1)) }})...)
 		}
 	}
 	return out
@@ -305,7 +312,8 @@ func (d draw) changeWithin(p place) {
 			v[name] = d.value(fields[name], 1)
 			return
 		}
-		v[pick(d, []string{"unknown", "a.b/c", "Name", "names", "x y", ""})] = pick(d, []any{"x", map[string]any{"a": int64(1)}, nil})
+		v[pick(d, []string{"unknown", "a.b/c", "Name", "names", "x y", ""})] = pick(d,
+			[]any{"x", map[string]any{"a": int64(1)}, nil})
 	case []any:
 		switch more := slices.Clone(v); {
 		case len(v) == 0:
@@ -353,7 +361,8 @@ func (d draw) changeText(p place, v string) {
 		n := pick(d, lengths)
 		p.set(pick(d, []any{strings.Repeat(v+"a", n+1)[:n], strings.Repeat("é", n)}))
 	case d.chance(30):
-		p.set(pick(d, []any{v + " ", " " + v, v + v, strings.ToUpper(v), v + "\n", v + "é", "", v + ".", "*." + v, "/" + v, v + "/../x", "-" + v, v + ":70000", v + "ms"}))
+		p.set(pick(d, []any{v + " ", " " + v, v + v, strings.ToUpper(v), v + "\n", v + "é", "", v + ".", "*." + v,
+			"/" + v, v + "/../x", "-" + v, v + ":70000", v + "ms"}))
 	default:
 		p.set(pick(d, words))
 	}

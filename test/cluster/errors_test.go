@@ -14,7 +14,8 @@ import (
 func refused(t *testing.T, kubeconfig string, words ...string) Result {
 	t.Helper()
 	got := Run(t, []string{"effective", "-A"}, environment(kubeconfig))
-	if got.Code != 3 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, "error: ") || !strings.Contains(got.Stderr, "hint: ") {
+	if got.Code != 3 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, "error: ") ||
+		!strings.Contains(got.Stderr, "hint: ") {
 		t.Errorf("exit %d, %q\n%s", got.Code, got.Stdout, got.Stderr)
 	}
 	for _, word := range words {
@@ -59,11 +60,13 @@ func TestErrorsOfConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := "127.0.0.1:" + ports[0]
-	got := refused(t, kubeconfigOf(t, &clientcmdapi.Cluster{Server: "https://" + closed}, &clientcmdapi.AuthInfo{}), closed, "connection refused")
+	got := refused(t, kubeconfigOf(t, &clientcmdapi.Cluster{Server: "https://" + closed}, &clientcmdapi.AuthInfo{}),
+		closed, "connection refused")
 	if got.Elapsed > 5*time.Second {
 		t.Errorf("took %s", got.Elapsed)
 	}
-	refused(t, kubeconfigOf(t, &clientcmdapi.Cluster{Server: "https://no-such-host.invalid"}, &clientcmdapi.AuthInfo{}), "no-such-host.invalid")
+	refused(t, kubeconfigOf(t, &clientcmdapi.Cluster{Server: "https://no-such-host.invalid"},
+		&clientcmdapi.AuthInfo{}), "no-such-host.invalid")
 	refused(t, kubeconfigOf(t, &clientcmdapi.Cluster{Server: c.URL()}, &clientcmdapi.AuthInfo{}), "certificate")
 }
 
@@ -71,7 +74,8 @@ func TestErrorsOfConnection(t *testing.T) {
 func TestErrorsOfCredentials(t *testing.T) {
 	c := Shared(t)
 	server := &clientcmdapi.Cluster{Server: c.URL(), CertificateAuthorityData: c.config.CAData}
-	refused(t, kubeconfigOf(t, server, &clientcmdapi.AuthInfo{Token: "expired"}), "you must be logged in to the server (Unauthorized)")
+	refused(t, kubeconfigOf(t, server, &clientcmdapi.AuthInfo{Token: "expired"}),
+		"you must be logged in to the server (Unauthorized)")
 	other, err := newAuthority()
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +84,8 @@ func TestErrorsOfCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused(t, kubeconfigOf(t, server, &clientcmdapi.AuthInfo{ClientCertificateData: cert, ClientKeyData: key}), "you must be logged in to the server (Unauthorized)")
+	refused(t, kubeconfigOf(t, server, &clientcmdapi.AuthInfo{ClientCertificateData: cert, ClientKeyData: key}),
+		"you must be logged in to the server (Unauthorized)")
 	refused(t, kubeconfigOf(t, server, &clientcmdapi.AuthInfo{}), "orbidden") // nobody in particular may not read
 }
 

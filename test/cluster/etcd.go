@@ -84,7 +84,8 @@ func restamp(ctx context.Context, client *clientv3.Client, key, stamp string) er
 // key is where etcd has an object. Custom resources lie below their group, most built-in kinds do not, and services have a folder more.
 func (o object) key() string {
 	group, resource := o.resource.Group, o.resource.Resource
-	if scheme.Scheme.IsGroupRegistered(group) { // the client library knows the groups of built-in kinds, but for definitions
+	if scheme.Scheme.IsGroupRegistered(
+		group) { // the client library knows the groups of built-in kinds, but for definitions
 		group = ""
 	}
 	if o.resource == services {

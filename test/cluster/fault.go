@@ -14,8 +14,9 @@ import (
 // Fault is what a Proxy does to one request. The zero value passes it on as it is.
 type Fault struct {
 	delay  time.Duration
-	answer func(w http.ResponseWriter)                                           // in place of the server's; nil: the server answers
-	body   func(w http.ResponseWriter, answer *http.Response, head, tail []byte) // nil: the body as it is
+	answer func(
+		w http.ResponseWriter) // in place of the server's; nil: the server answers
+	body func(w http.ResponseWriter, answer *http.Response, head, tail []byte) // nil: the body as it is
 }
 
 // TooManyRequests is 429 with the number of seconds after which to try again.
@@ -36,13 +37,15 @@ func InternalError() Fault {
 
 // Expired is the 410 with which a server answers to a continue token that is too old.
 func Expired() Fault {
-	return Refuse(http.StatusGone, metav1.StatusReasonExpired, "The provided continue parameter is too old to display a consistent list result.")
+	return Refuse(http.StatusGone, metav1.StatusReasonExpired,
+		"The provided continue parameter is too old to display a consistent list result.")
 }
 
 // Refuse is any other failure as the server's API reports it.
 func Refuse(code int, reason metav1.StatusReason, message string) Fault {
 	text, _ := json.Marshal(metav1.Status{ // of strings and numbers: cannot fail
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code),
+		Reason: reason, Message: message,
 	})
 	return Answer(code, "application/json", string(text))
 }

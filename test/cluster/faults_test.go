@@ -45,16 +45,20 @@ func TestFaults(t *testing.T) {
 	whole := ask(t, c.Proxy("admin", nil).Kubeconfig(""), everyQuestion...).Stdout
 	expired := Expired()
 	faults := map[string]Fault{
-		"too many requests": TooManyRequests(0), "too many requests, come back": TooManyRequests(1), "error": InternalError(),
-		"unavailable": Refuse(http.StatusServiceUnavailable, "ServiceUnavailable", "starting"), "reset": ResetBody(), "closed": CloseBody(),
+		"too many requests": TooManyRequests(0), "too many requests, come back": TooManyRequests(1),
+		"error": InternalError(),
+		"unavailable": Refuse(http.StatusServiceUnavailable, "ServiceUnavailable",
+			"starting"), "reset": ResetBody(), "closed": CloseBody(),
 	}
 	for name, fault := range faults {
 		for page := 1; page <= 2; page++ {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				p := c.Proxy("admin", onList(routes, page, 1, fault))
-				if got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig(""))); got.Code != 0 || got.Stdout != whole {
-					t.Errorf("page %d, once: exit %d, the same answer: %v\n%s", page, got.Code, got.Stdout == whole, got.Stderr)
+				if got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig(""))); got.Code != 0 ||
+					got.Stdout != whole {
+					t.Errorf("page %d, once: exit %d, the same answer: %v\n%s", page, got.Code,
+						got.Stdout == whole, got.Stderr)
 				}
 			})
 		}
@@ -63,22 +67,26 @@ func TestFaults(t *testing.T) {
 		fault Fault
 		says  string
 	}{
-		"error":          {InternalError(), "something broke"},
-		"busy":           {TooManyRequests(0), "the server is busy"},
-		"reset":          {ResetBody(), "listing httproutes"},
-		"closed":         {CloseBody(), "listing httproutes"},
-		"truncated":      {TruncateBody(), "listing httproutes"},
-		"sign-in page":   {Answer(http.StatusOK, "text/html", "<p>sign in</p>"), "listing httproutes"},
-		"empty answer":   {Answer(http.StatusOK, "application/json", ""), "listing httproutes"},
-		"null":           {Answer(http.StatusOK, "application/json", "null"), "listing httproutes"},
-		"no list":        {Answer(http.StatusOK, "application/json", `{"kind":"Status","apiVersion":"v1"}`), "listing httproutes"},
-		"no items":       {Answer(http.StatusOK, "application/json", `{"kind":"HTTPRouteList","apiVersion":"gateway.networking.k8s.io/v1"}`), "listing httproutes"},
+		"error":        {InternalError(), "something broke"},
+		"busy":         {TooManyRequests(0), "the server is busy"},
+		"reset":        {ResetBody(), "listing httproutes"},
+		"closed":       {CloseBody(), "listing httproutes"},
+		"truncated":    {TruncateBody(), "listing httproutes"},
+		"sign-in page": {Answer(http.StatusOK, "text/html", "<p>sign in</p>"), "listing httproutes"},
+		"empty answer": {Answer(http.StatusOK, "application/json", ""), "listing httproutes"},
+		"null":         {Answer(http.StatusOK, "application/json", "null"), "listing httproutes"},
+		"no list": {Answer(http.StatusOK, "application/json", `{"kind":"Status","apiVersion":"v1"}`),
+			"listing httproutes"},
+		"no items": {Answer(http.StatusOK, "application/json",
+			`{"kind":"HTTPRouteList","apiVersion":"gateway.networking.k8s.io/v1"}`), "listing httproutes"},
 		"redirect":       {Answer(http.StatusFound, "text/html", ""), "listing httproutes"},
 		"no content":     {Answer(http.StatusNoContent, "application/json", ""), "listing httproutes"},
 		"always expired": {expired, "listing httproutes"},
-		"not found":      {Refuse(http.StatusNotFound, "NotFound", "the server could not find the requested resource"), "listing httproutes"},
-		"not allowed":    {Refuse(http.StatusMethodNotAllowed, "MethodNotAllowed", "not by this proxy"), "listing httproutes"},
-		"logged out":     {Refuse(http.StatusUnauthorized, "Unauthorized", "Unauthorized"), "must be logged in"},
+		"not found": {Refuse(http.StatusNotFound, "NotFound", "the server could not find the requested resource"),
+			"listing httproutes"},
+		"not allowed": {Refuse(http.StatusMethodNotAllowed, "MethodNotAllowed", "not by this proxy"),
+			"listing httproutes"},
+		"logged out": {Refuse(http.StatusUnauthorized, "Unauthorized", "Unauthorized"), "must be logged in"},
 	} {
 		for page := 1; page <= 2; page++ {
 			t.Run("always "+name, func(t *testing.T) {
@@ -94,7 +102,8 @@ func TestFaults(t *testing.T) {
 	t.Run("expired between pages", func(t *testing.T) {
 		t.Parallel()
 		p := c.Proxy("admin", onList(routes, 2, 1, expired))
-		if got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig(""))); got.Code != 0 || got.Stdout != whole {
+		if got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig(""))); got.Code != 0 ||
+			got.Stdout != whole {
 			t.Errorf("exit %d, the same answer: %v\n%s", got.Code, got.Stdout == whole, got.Stderr)
 		}
 	})
@@ -133,8 +142,10 @@ func TestFaultsOfDiscovery(t *testing.T) {
 	c.ApplyFiles(demo)
 	whole := ask(t, c.Proxy("admin", nil).Kubeconfig(""), everyQuestion...).Stdout
 	for name, fault := range map[string]Fault{
-		"error": InternalError(), "busy": TooManyRequests(0), "reset": ResetBody(), "truncated": TruncateBody(), "closed": CloseBody(),
-		"sign-in page": Answer(http.StatusOK, "text/html", "<p>sign in</p>"), "empty": Answer(http.StatusOK, "application/json", "{}"),
+		"error": InternalError(), "busy": TooManyRequests(0), "reset": ResetBody(), "truncated": TruncateBody(),
+		"closed":       CloseBody(),
+		"sign-in page": Answer(http.StatusOK, "text/html", "<p>sign in</p>"), "empty": Answer(http.StatusOK,
+			"application/json", "{}"),
 	} {
 		for _, path := range []string{"/api", "/apis"} {
 			for _, times := range []int{1, always} {
@@ -155,7 +166,8 @@ func TestFaultsOfDiscovery(t *testing.T) {
 					case got.Code == 0 && got.Stdout == whole:
 					case got.Code == 3 && got.Stdout == "" && got.Stderr != "":
 					default:
-						t.Errorf("%d times: exit %d, %d bytes, the whole is %d\n%s", times, got.Code, len(got.Stdout), len(whole), got.Stderr)
+						t.Errorf("%d times: exit %d, %d bytes, the whole is %d\n%s", times, got.Code, len(got.Stdout),
+							len(whole), got.Stderr)
 					}
 				})
 			}
@@ -169,7 +181,8 @@ func TestFaultsOfOneGroup(t *testing.T) {
 	c := Shared(t)
 	c.ApplyFiles(demo)
 	for _, group := range []string{"gateway.networking.k8s.io/v1", "kuadrant.io/v1", "policies.example.com/v1"} {
-		for _, fault := range []Fault{InternalError(), Refuse(http.StatusServiceUnavailable, "ServiceUnavailable", "the server is currently unable to handle the request")} {
+		for _, fault := range []Fault{InternalError(), Refuse(http.StatusServiceUnavailable, "ServiceUnavailable",
+			"the server is currently unable to handle the request")} {
 			p := c.Proxy("admin", func(r *http.Request, _ int) Fault {
 				r.Header.Set("Accept", "application/json")
 				if r.URL.Path == "/apis/"+group {
@@ -178,7 +191,8 @@ func TestFaultsOfOneGroup(t *testing.T) {
 				return Fault{}
 			})
 			got := Run(t, everyQuestion, environment(p.Kubeconfig("")))
-			if (got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, group)) && (got.Code != 0 || readAnswer(t, got.Stdout).Complete) {
+			if (got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, group)) && (got.Code != 0 ||
+				readAnswer(t, got.Stdout).Complete) {
 				t.Errorf("%s: exit %d\n%s", group, got.Code, got.Stderr)
 			}
 		}
@@ -217,7 +231,8 @@ func TestTimeout(t *testing.T) {
 			t.Run(name+" of "+resource, func(t *testing.T) {
 				p := c.Proxy("admin", onList(resource, 1, always, fault))
 				got := Run(t, append(everyQuestion, "--request-timeout=1s"), environment(p.Kubeconfig("")))
-				if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, "longer than 1s") || got.Elapsed > 3*time.Second {
+				if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, "longer than 1s") ||
+					got.Elapsed > 3*time.Second {
 					t.Errorf("%+v", got)
 				}
 			})

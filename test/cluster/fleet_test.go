@@ -69,10 +69,13 @@ func TestFleet(t *testing.T) {
 	part.MustApply(shopOf("7"))
 	part.User("dev")
 	part.Allow("dev", "shop", reading("gateway.networking.k8s.io"), reading("kuadrant.io"), reading(""))
-	kubeconfig := contexts(t, map[string]string{"prod-eu": whole.Kubeconfig("admin", ""), "prod-us": part.Kubeconfig("dev", ""), "prod-asia": down.Kubeconfig("admin", ""), "staging": part.Kubeconfig("admin", "")})
+	kubeconfig := contexts(t, map[string]string{"prod-eu": whole.Kubeconfig("admin", ""),
+		"prod-us": part.Kubeconfig("dev", ""), "prod-asia": down.Kubeconfig("admin",
+			""), "staging": part.Kubeconfig("admin", "")})
 	down.Stop()
 
-	got := Run(t, []string{"effective", "cart", "--contexts", "prod-*", "-o", "json", "--request-timeout", "20s"}, environment(kubeconfig))
+	got := Run(t, []string{"effective", "cart", "--contexts", "prod-*", "-o", "json", "--request-timeout", "20s"},
+		environment(kubeconfig))
 	if got.Code != 0 || !strings.Contains(got.Stderr, "error: cluster prod-asia: ") {
 		t.Errorf("exit %d\n%s", got.Code, got.Stderr)
 	}
@@ -132,19 +135,22 @@ func TestFleet(t *testing.T) {
 		if got.Code != c.code {
 			t.Errorf("%s: exit %d, want %d\n%s\n%s", c.args, got.Code, c.code, got.Stdout, got.Stderr)
 		}
-		if strings.HasPrefix(c.args, "diff --context staging --to-context prod-eu") && (!strings.Contains(got.Stdout, "7 (shop/cart)") || !strings.Contains(got.Stdout, "5 (shop/cart)")) {
+		if strings.HasPrefix(c.args, "diff --context staging --to-context prod-eu") &&
+			(!strings.Contains(got.Stdout, "7 (shop/cart)") || !strings.Contains(got.Stdout, "5 (shop/cart)")) {
 			t.Errorf("%s:\n%s", c.args, got.Stdout)
 		}
 	}
 	// A snapshot of each says when it was read, and answers as the cluster does.
 	folder := t.TempDir()
 	for _, name := range []string{"prod-eu", "staging"} {
-		if got := Run(t, []string{"snapshot", "--context", name, "-o", filepath.Join(folder, name+".tgz")}, environment(kubeconfig)); got.Code != 0 {
+		if got := Run(t, []string{"snapshot", "--context", name, "-o", filepath.Join(folder, name+".tgz")},
+			environment(kubeconfig)); got.Code != 0 {
 			t.Fatal(got.Stderr)
 		}
 	}
 	live := Run(t, []string{"effective", "cart", "--contexts", "prod-eu,staging"}, environment(kubeconfig))
-	saved := Run(t, []string{"effective", "cart", "-n", "shop", "-f", filepath.Join(folder, "*.tgz")}, "KUBECONFIG="+os.DevNull)
+	saved := Run(t, []string{"effective", "cart", "-n", "shop", "-f", filepath.Join(folder, "*.tgz")},
+		"KUBECONFIG="+os.DevNull)
 	if live.Stdout != saved.Stdout || !strings.Contains(live.Stdout, "staging") {
 		t.Errorf("live:\n%s\nsaved:\n%s%s", live.Stdout, saved.Stdout, saved.Stderr)
 	}

@@ -35,7 +35,8 @@ func (c *Cluster) forwarder(user string, answers map[string]func(httpstream.Stre
 		server.CloseClientConnections()
 		server.Close()
 	})
-	path, err := writeKubeconfig(c.tb.TempDir(), "", &clientcmdapi.Cluster{Server: server.URL}, &clientcmdapi.AuthInfo{})
+	path, err := writeKubeconfig(c.tb.TempDir(), "", &clientcmdapi.Cluster{Server: server.URL},
+		&clientcmdapi.AuthInfo{})
 	if err != nil {
 		c.tb.Fatal(err)
 	}
@@ -49,9 +50,11 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.rest.ServeHTTP(w, r)
 		return
 	}
-	review, err := f.client.SelfSubjectAccessReviews().Create(r.Context(), &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: parts[3], Name: parts[5], Verb: "create", Resource: "pods", Subresource: "portforward"},
-	}}, metav1.CreateOptions{})
+	review, err := f.client.SelfSubjectAccessReviews().Create(r.Context(),
+		&authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: parts[3], Name: parts[5], Verb: "create",
+				Resource: "pods", Subresource: "portforward"},
+		}}, metav1.CreateOptions{})
 	switch {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadGateway)

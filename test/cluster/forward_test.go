@@ -66,14 +66,17 @@ func TestProxies(t *testing.T) {
 			_, _ = stream.Write(dump[:len(dump)/2])
 		},
 	}
-	all := []rbacv1.PolicyRule{reading("gateway.networking.k8s.io"), reading("gateway.envoyproxy.io"), reading("", "pods", "services", "namespaces")}
+	all := []rbacv1.PolicyRule{reading("gateway.networking.k8s.io"), reading("gateway.envoyproxy.io"),
+		reading("", "pods", "services", "namespaces")}
 	c.User("operator")
-	c.Allow("operator", "", append(all, rbacv1.PolicyRule{Verbs: []string{"create", "get"}, APIGroups: []string{""}, Resources: []string{"pods/portforward"}})...)
+	c.Allow("operator", "", append(all, rbacv1.PolicyRule{Verbs: []string{"create", "get"}, APIGroups: []string{""},
+		Resources: []string{"pods/portforward"}})...)
 	c.User("developer")
 	c.Allow("developer", "", all...)
 	ask := func(user string) (Result, []string) {
 		t.Helper()
-		got := Run(t, []string{"audit", "--proxies", "-A", "-o", "json", "--request-timeout", "8s"}, "KUBECONFIG="+c.forwarder(user, answers))
+		got := Run(t, []string{"audit", "--proxies", "-A", "-o", "json", "--request-timeout", "8s"},
+			"KUBECONFIG="+c.forwarder(user, answers))
 		var report struct {
 			Complete bool
 			Proxies  []struct{ Name string }
@@ -96,7 +99,8 @@ func TestProxies(t *testing.T) {
 		if report.Complete {
 			t.Errorf("%s: complete, though proxies are not known", user)
 		}
-		return got, append(told, fmt.Sprintf("%d of %d rules, %d the same, %d differences", s.Matched, s.Rules, s.Same, s.Missing+s.Different+s.Unexplained+s.RouteMissing))
+		return got, append(told, fmt.Sprintf("%d of %d rules, %d the same, %d differences", s.Matched, s.Rules, s.Same,
+			s.Missing+s.Different+s.Unexplained+s.RouteMissing))
 	}
 	expect := func(user string, code int, words ...string) {
 		t.Helper()
@@ -114,11 +118,14 @@ func TestProxies(t *testing.T) {
 			t.Errorf("%s: a secret of the dump is printed", user)
 		}
 	}
-	expect("operator", 0, "read proxies/good", "read proxies/slow", "NotEvaluated proxy proxies/dies could not be asked", "NotEvaluated proxy proxies/hangs could not be asked: it took longer than 8s",
+	expect("operator", 0, "read proxies/good", "read proxies/slow",
+		"NotEvaluated proxy proxies/dies could not be asked",
+		"NotEvaluated proxy proxies/hangs could not be asked: it took longer than 8s",
 		"2 of 2 rules, 16 the same, 0 differences")
 	var refused []string
 	for name := range answers {
-		refused = append(refused, "Forbidden proxy proxies/"+name+" could not be asked: you may not forward ports of pods")
+		refused = append(refused, "Forbidden proxy proxies/"+name+
+			" could not be asked: you may not forward ports of pods")
 	}
 	expect("developer", 3, append(refused, "0 of 0 rules, 0 the same, 0 differences")...)
 }

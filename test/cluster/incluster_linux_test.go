@@ -37,15 +37,19 @@ func TestDeployed(t *testing.T) {
 	kubectl("apply", "-k", filepath.Join(folder, "publish"))
 	kubectl("apply", "-k", filepath.Join(folder, "hub"))
 	for _, at := range []struct{ kind, namespace, template string }{
-		{"cronjob", "dopolicy", "{.spec.jobTemplate.spec.template.spec}"}, {"job", "dopolicy-hub", "{.spec.template.spec}"},
+		{"cronjob", "dopolicy", "{.spec.jobTemplate.spec.template.spec}"}, {"job", "dopolicy-hub",
+			"{.spec.template.spec}"},
 	} {
 		spec := kubectl("-n", at.namespace, "get", at.kind, "publish", "-o", "jsonpath="+at.template)
-		c.MustApply(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "like-` + at.kind + `", "namespace": "` + at.namespace + `"}, "spec": ` + spec + `}`)
-		if err := c.Apply(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "loose", "namespace": "` + at.namespace + `"}, "spec": {"containers": [{"name": "a", "image": "a"}]}}`); err == nil {
+		c.MustApply(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "like-` + at.kind + `", "namespace": "` +
+			at.namespace + `"}, "spec": ` + spec + `}`)
+		if err := c.Apply(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "loose", "namespace": "` +
+			at.namespace + `"}, "spec": {"containers": [{"name": "a", "image": "a"}]}}`); err == nil {
 			t.Errorf("namespace %s takes any pod", at.namespace)
 		}
 	}
-	c.grant("system:serviceaccount:dopolicy:publisher", reading("policies.example.com")) // a kind without a descriptor takes a rule of its own
+	c.grant("system:serviceaccount:dopolicy:publisher",
+		reading("policies.example.com")) // a kind without a descriptor takes a rule of its own
 	if os.Geteuid() != 0 {
 		t.Skip("changing the root takes the rights of root")
 	}
@@ -78,7 +82,8 @@ func (c *Cluster) grant(user string, rules ...rbacv1.PolicyRule) {
 	if err != nil {
 		c.tb.Fatal(err)
 	}
-	c.MustApply(`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "more"}, "rules": `+string(text)+`}`,
+	c.MustApply(
+		`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "more"}, "rules": `+string(text)+`}`,
 		`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "more"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "more"},
 		"subjects": [{"kind": "ServiceAccount", "name": "`+name+`", "namespace": "`+namespace+`"}]}`)
 	for _, rule := range rules {
@@ -100,7 +105,8 @@ func (c *Cluster) inPod(t *testing.T, token string, args ...string) Result {
 	if err := os.MkdirAll(account, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{filepath.Join(root, "kubectl-dopolicy"): program, filepath.Join(account, "token"): []byte(strings.TrimSpace(token)),
+	for name, text := range map[string][]byte{filepath.Join(root, "kubectl-dopolicy"): program,
+		filepath.Join(account, "token"):  []byte(strings.TrimSpace(token)),
 		filepath.Join(account, "ca.crt"): c.config.CAData, filepath.Join(account, "namespace"): []byte("dopolicy")} {
 		if err := os.WriteFile(name, text, 0o755); err != nil {
 			t.Fatal(err)

@@ -12,11 +12,13 @@ func TestKubectlPlugin(t *testing.T) {
 	c.ApplyFiles(demo)
 	kubectl, env := Kubectl(t), []string{"PATH=" + filepath.Dir(Plugin(t)), environment(c.Kubeconfig("admin", "shop"))}
 	list := RunProgram(t, kubectl, []string{"plugin", "list"}, env...)
-	if list.Code != 0 || !strings.Contains(list.Stdout, Plugin(t)) || strings.Contains(list.Stdout+list.Stderr, "warning") {
+	if list.Code != 0 || !strings.Contains(list.Stdout, Plugin(t)) ||
+		strings.Contains(list.Stdout+list.Stderr, "warning") {
 		t.Errorf("plugin list: %+v", list)
 	}
 	for _, args := range [][]string{
-		{"version"}, {"effective", "-A"}, {"effective", "cart"}, {"effective", "cart/checkout"}, {"status", "-A"}, {"reach", "gw-auth", "-n", "infra"},
+		{"version"}, {"effective", "-A"}, {"effective", "cart"}, {"effective", "cart/checkout"}, {"status",
+			"-A"}, {"reach", "gw-auth", "-n", "infra"},
 		{"effective", "cart", "--context", contextName}, {"effective", "baker", "-n", "bakery"},
 	} {
 		by, direct := RunProgram(t, kubectl, append([]string{"dopolicy"}, args...), env...), Run(t, args, env...)

@@ -83,7 +83,8 @@ func TestLiveVectors(t *testing.T) {
 		if strings.HasPrefix(filepath.Base(file), "base") {
 			continue
 		}
-		name := strings.TrimSuffix(filepath.ToSlash(strings.TrimPrefix(file, filepath.FromSlash(vendors)+string(filepath.Separator))), ".yaml")
+		name := strings.TrimSuffix(filepath.ToSlash(strings.TrimPrefix(file, filepath.FromSlash(vendors)+
+			string(filepath.Separator))), ".yaml")
 		if !allVectors() && !slices.Contains(someVectors, name) {
 			continue
 		}
@@ -107,7 +108,8 @@ func TestLiveVectors(t *testing.T) {
 		fewest = fewestVectors
 	}
 	if ran < fewest {
-		t.Errorf("the server took %d vectors, want at least %d; it refused %s", ran, fewest, strings.Join(refused, ", "))
+		t.Errorf("the server took %d vectors, want at least %d; it refused %s", ran, fewest,
+			strings.Join(refused, ", "))
 	}
 	t.Logf("%d vectors, and %d that the server refused", ran, len(refused))
 }
@@ -188,10 +190,12 @@ func permissive(gvk schema.GroupVersionKind) map[string]any {
 	if strings.HasSuffix(gvk.Kind, "Policy") {
 		text := map[string]any{"type": "string"}
 		open := func(properties map[string]any) map[string]any {
-			return map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": properties}
+			return map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+				"properties": properties}
 		}
 		properties := version["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)["properties"].(map[string]any)
-		properties["spec"] = open(map[string]any{"targetRef": open(map[string]any{"group": text, "kind": text, "name": text})})
+		properties["spec"] = open(map[string]any{"targetRef": open(map[string]any{"group": text, "kind": text,
+			"name": text})})
 	}
 	return crd
 }
@@ -222,7 +226,8 @@ func (a *answer) settled() {
 			strings.Contains(message, absent+" and counts as missing")
 	})
 	for _, p := range a.Problems {
-		if hint, _ := p["hint"].(string); hint == "add its manifest if it exists" || strings.HasPrefix(hint, "add the manifests of the Secrets") {
+		if hint, _ := p["hint"].(string); hint == "add its manifest if it exists" ||
+			strings.HasPrefix(hint, "add the manifests of the Secrets") {
 			delete(p, "hint")
 		}
 		if p["code"] == "NotReached" {
@@ -235,7 +240,8 @@ func (a *answer) settled() {
 			for _, c := range ancestor.(map[string]any)["conditions"].([]any) {
 				condition := c.(map[string]any)
 				name, open := strings.CutSuffix(condition["message"].(string), absent)
-				if withheld := strings.HasPrefix(name, "secret/") || strings.HasPrefix(name, "configmap/"); open && !withheld {
+				if withheld := strings.HasPrefix(name, "secret/") || strings.HasPrefix(name, "configmap/"); open &&
+					!withheld {
 					condition["message"], condition["status"] = name+gone, "False"
 				}
 			}

@@ -36,7 +36,8 @@ func TestPaging(t *testing.T) {
 		want := map[string]int{"httproutes": 1, "authpolicies": 1}
 		if chunk > 0 {
 			policies := (load.Policies + 2) / 3
-			want = map[string]int{"httproutes": (load.Routes + chunk - 1) / chunk, "authpolicies": (policies + chunk - 1) / chunk}
+			want = map[string]int{"httproutes": (load.Routes + chunk - 1) / chunk,
+				"authpolicies": (policies + chunk - 1) / chunk}
 		}
 		for resource, n := range want {
 			got := 0
@@ -74,7 +75,8 @@ func pagesOf(t *testing.T, requests []Request, chunk int) (pages map[string]int,
 			t.Errorf("requested %s with limit %q", r.Path, r.Query.Get("limit"))
 		}
 		list := r.Path
-		if field := r.Query.Get("fieldSelector"); field != "" { // definitions are asked for by name, as one list each, which the permission to list is for
+		if field := r.Query.Get(
+			"fieldSelector"); field != "" { // definitions are asked for by name, as one list each, which the permission to list is for
 			if resource != "customresourcedefinitions" || r.Query.Get("resourceVersion") != "0" {
 				t.Errorf("requested %s with fields %q and version %q", r.Path, field, r.Query.Get("resourceVersion"))
 			}

@@ -29,7 +29,8 @@ var buildPlugin = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(pluginFolder, "kubectl-dopolicy")
-	_, err = output(source, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-tags", "kustomize_disable_go_plugin_support", "-o", path, "./cmd/kubectl-dopolicy")
+	_, err = output(source, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-tags",
+		"kustomize_disable_go_plugin_support", "-o", path, "./cmd/kubectl-dopolicy")
 	return path, err
 })
 

@@ -80,7 +80,10 @@ func (c *Cluster) policyVersion(kind string) (string, error) {
 
 // loadBase are the texts of the class and the namespaces.
 func loadBase(l Load) []string {
-	out := []string{fmt.Sprintf("{apiVersion: %s, kind: GatewayClass, metadata: {name: %s}, spec: {controllerName: example.com/load}}", gatewayVersion, loadClass)}
+	out := []string{
+		fmt.Sprintf(
+			"{apiVersion: %s, kind: GatewayClass, metadata: {name: %s}, spec: {controllerName: example.com/load}}",
+			gatewayVersion, loadClass)}
 	for i := range l.Namespaces + 1 {
 		name := LoadGatewayNamespace
 		if i > 0 {
@@ -93,7 +96,8 @@ func loadBase(l Load) []string {
 
 func newObject(version, kind, namespace, name string, spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": version, "kind": kind, "metadata": map[string]any{"namespace": namespace, "name": name}, "spec": spec,
+		"apiVersion": version, "kind": kind, "metadata": map[string]any{"namespace": namespace,
+			"name": name}, "spec": spec,
 	}}
 }
 
@@ -110,7 +114,8 @@ func loadGateway(i int) *unstructured.Unstructured {
 func (l Load) route(i int) *unstructured.Unstructured {
 	namespace, name, gateway := l.LoadRoute(i)
 	rule := func(name, prefix string) any {
-		return map[string]any{"name": name, "matches": []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": prefix}}},
+		return map[string]any{"name": name,
+			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": prefix}}},
 			"backendRefs": []any{map[string]any{"name": "backend", "port": int64(8080)}}}
 	}
 	return newObject(gatewayVersion, "HTTPRoute", namespace, name, map[string]any{
@@ -139,13 +144,15 @@ func (l Load) policy(i int, version string) *unstructured.Unstructured {
 	}
 	settings := map[string]any{"strategy": "merge"}
 	if kind == "AuthPolicy" {
-		settings["rules"] = map[string]any{"authentication": map[string]any{fmt.Sprintf("keys-%d", turn): map[string]any{"apiKey": map[string]any{
+		settings["rules"] = map[string]any{"authentication": map[string]any{fmt.Sprintf("keys-%d",
+			turn): map[string]any{"apiKey": map[string]any{
 			"selector": map[string]any{"matchLabels": map[string]any{"app": "load"}}}}}}
 	} else {
 		settings["limits"] = map[string]any{fmt.Sprintf("limit-%d", turn): map[string]any{
 			"rates": []any{map[string]any{"limit": int64(turn + 1), "window": "1m"}}}}
 	}
-	return newObject(version, kind, namespace, fmt.Sprintf("policy-%d", i), map[string]any{"targetRef": target, words: settings})
+	return newObject(version, kind, namespace, fmt.Sprintf("policy-%d", i), map[string]any{"targetRef": target,
+		words: settings})
 }
 
 // createAll creates objects that do not exist, in any order.

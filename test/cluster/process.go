@@ -21,7 +21,8 @@ type process struct {
 // run starts a program whose output goes to a file in folder. It dies with this process, on systems that can do that.
 func run(folder, path string, args ...string) (*process, error) {
 	name := filepath.Base(path)
-	p := &process{name: name, log: filepath.Join(folder, name+".log"), cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	p := &process{name: name, log: filepath.Join(folder, name+".log"), cmd: exec.Command(path, args...),
+		ended: make(chan struct{})}
 	log, err := os.Create(p.log)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,8 @@ func (p *process) stop() {
 func (p *process) failure(what string) error {
 	log, _ := os.ReadFile(p.log) // without a log the error says less
 	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
-	return fmt.Errorf("%s %s; the end of its log:\n%s", p.name, what, bytes.Join(lines[max(0, len(lines)-20):], []byte("\n")))
+	return fmt.Errorf("%s %s; the end of its log:\n%s", p.name, what, bytes.Join(lines[max(0, len(lines)-20):],
+		[]byte("\n")))
 }
 
 // freePorts finds loopback ports that nobody listens on. Another process can take one before it is used; starting is then tried again.

@@ -61,7 +61,8 @@ func (p *Proxy) URL() string { return p.url }
 // Kubeconfig is the path of a kubeconfig file for the proxy, as Cluster.Kubeconfig is one for the server.
 func (p *Proxy) Kubeconfig(namespace string) string {
 	p.tb.Helper()
-	path, err := writeKubeconfig(p.tb.TempDir(), namespace, &clientcmdapi.Cluster{Server: p.url}, &clientcmdapi.AuthInfo{})
+	path, err := writeKubeconfig(p.tb.TempDir(), namespace, &clientcmdapi.Cluster{Server: p.url},
+		&clientcmdapi.AuthInfo{})
 	if err != nil {
 		p.tb.Fatal(err)
 	}
@@ -99,7 +100,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *Proxy) next(r *http.Request) Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests = append(p.requests, Request{Verb: r.Method, Path: r.URL.Path, Query: r.URL.Query(), UserAgent: r.UserAgent(), Time: time.Now()})
+	p.requests = append(p.requests, Request{Verb: r.Method, Path: r.URL.Path, Query: r.URL.Query(),
+		UserAgent: r.UserAgent(), Time: time.Now()})
 	if p.decide == nil {
 		return Fault{}
 	}

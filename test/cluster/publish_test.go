@@ -25,7 +25,9 @@ func publishing(t *testing.T, definitions string) *Cluster {
 	c.InstallPolicyKinds()
 	c.ApplyFiles(definitions, demo)
 	c.User(publisher)
-	c.Allow(publisher, "", append(deployedRules(t), reading("policies.example.com"))...) // a kind without a descriptor takes a rule of its own
+	c.Allow(publisher, "",
+		append(deployedRules(t),
+			reading("policies.example.com"))...) // a kind without a descriptor takes a rule of its own
 	return c
 }
 
@@ -97,11 +99,13 @@ func TestPublish(t *testing.T) {
 				t.Fatalf("the first run has %v", first)
 			}
 			start = time.Now()
-			if again := published(t, kubeconfig); again["unchanged"] != first["create"] || len(again) > 1 || len(c.writes(publisher, start)) > 0 {
+			if again := published(t, kubeconfig); again["unchanged"] != first["create"] || len(again) > 1 ||
+				len(c.writes(publisher, start)) > 0 {
 				t.Errorf("the second run has %v and writes %q", again, c.writes(publisher, start))
 			}
 			time.Sleep(1100 * time.Millisecond) // times are told to the second
-			if beat := published(t, kubeconfig, "--heartbeat", "1s"); beat["refresh"] == 0 || beat["refresh"]+beat["unchanged"] != first["create"] {
+			if beat := published(t, kubeconfig, "--heartbeat", "1s"); beat["refresh"] == 0 ||
+				beat["refresh"]+beat["unchanged"] != first["create"] {
 				t.Errorf("with a heartbeat there is %v", beat)
 			}
 			if api == "policyreports" {
@@ -115,7 +119,8 @@ func TestPublish(t *testing.T) {
 // publishedElsewhere has the other API served as well, with a report of ours from a time when it was alone: it is removed, unless an API is chosen.
 func publishedElsewhere(t *testing.T, c *Cluster, kubeconfig string, all int) {
 	c.ApplyFiles("testdata/reports.yaml")
-	c.MustApply("{apiVersion: openreports.io/v1alpha1, kind: Report, metadata: {name: dopolicy, namespace: shop, labels: {app.kubernetes.io/managed-by: kubectl-dopolicy}}}")
+	c.MustApply(
+		"{apiVersion: openreports.io/v1alpha1, kind: Report, metadata: {name: dopolicy, namespace: shop, labels: {app.kubernetes.io/managed-by: kubectl-dopolicy}}}")
 	if got := published(t, kubeconfig, "--api", "policyreport"); got["remove"] != 0 || got["unchanged"] != all {
 		t.Errorf("with a chosen API there is %v", got)
 	}
@@ -141,10 +146,12 @@ func publishedChange(t *testing.T, c *Cluster, api, kubeconfig string, all int) 
 	if api == "reports" {
 		version, kind = "openreports.io/v1alpha1", "Report"
 	}
-	c.MustApply("{apiVersion: " + version + ", kind: " + kind + ", metadata: {name: others, namespace: bakery, labels: {app.kubernetes.io/managed-by: others}}}")
+	c.MustApply("{apiVersion: " + version + ", kind: " + kind +
+		", metadata: {name: others, namespace: bakery, labels: {app.kubernetes.io/managed-by: others}}}")
 	start := time.Now()
 	got := published(t, kubeconfig)
-	if got["update"] == 0 || got["remove"] != 1 || got["unchanged"] == 0 || got["update"]+got["remove"]+got["unchanged"] != all {
+	if got["update"] == 0 || got["remove"] != 1 || got["unchanged"] == 0 ||
+		got["update"]+got["remove"]+got["unchanged"] != all {
 		t.Errorf("after a change there is %v: %q", got, c.writes(publisher, start))
 	}
 	for _, w := range c.writes(publisher, start) {
@@ -156,7 +163,9 @@ func publishedChange(t *testing.T, c *Cluster, api, kubeconfig string, all int) 
 	if strings.Contains(left, "dopolicy-httproute-search") || !strings.Contains(left, "others") {
 		t.Errorf("there are %s", left)
 	}
-	if report := kubectl("-n", "bakery", "get", api, "dopolicy-httproute-baker", "-o", "yaml", "--show-managed-fields"); strings.Contains(report, "AuthPolicy.kuadrant.io/bakery/baker") || !strings.Contains(report, "manager: kubectl-dopolicy") {
+	if report := kubectl("-n", "bakery", "get", api, "dopolicy-httproute-baker", "-o", "yaml",
+		"--show-managed-fields"); strings.Contains(report, "AuthPolicy.kuadrant.io/bakery/baker") ||
+		!strings.Contains(report, "manager: kubectl-dopolicy") {
 		t.Errorf("the report is not of the policies that there are, or not ours:\n%s", report)
 	}
 }
@@ -167,14 +176,16 @@ func TestPublishedAnswer(t *testing.T) {
 	c := publishing(t, "testdata/policyreports.yaml")
 	const dev = "bakery-dev"
 	c.User(dev)
-	rules := []rbacv1.PolicyRule{reading("gateway.networking.k8s.io"), reading("kuadrant.io"), reading("", "services"), reading("wgpolicyk8s.io")}
+	rules := []rbacv1.PolicyRule{reading("gateway.networking.k8s.io"), reading("kuadrant.io"), reading("", "services"),
+		reading("wgpolicyk8s.io")}
 	c.Allow(dev, "bakery", rules...)
 	kubeconfig := c.Kubeconfig(dev, "bakery")
 	before := askJSON(t, kubeconfig, "effective", "baker")
 	if len(before.Reported) > 0 {
 		t.Errorf("without reports there is %v", before.Reported)
 	}
-	if plain := Run(t, []string{"effective", "baker"}, environment(kubeconfig)); !strings.Contains(plain.Stdout+plain.Stderr, "infra") {
+	if plain := Run(t, []string{"effective", "baker"}, environment(kubeconfig)); !strings.Contains(plain.Stdout+
+		plain.Stderr, "infra") {
 		t.Errorf("the Gateway's namespace is not named: %s", plain.Stdout+plain.Stderr)
 	}
 	published(t, c.Kubeconfig(publisher, ""))
@@ -187,7 +198,8 @@ func TestPublishedAnswer(t *testing.T) {
 	for _, r := range got.Reported {
 		policy := r.Policy.Kind + " " + r.Policy.Namespace + "/" + r.Policy.Name
 		states[r.Target.Section+" "+policy] = r.State
-		if r.Source != "report" || r.Age == "" || r.ReadAt == "" || r.Outdated || !r.Complete || r.Target.Namespace != "bakery" || r.Owner == "" {
+		if r.Source != "report" || r.Age == "" || r.ReadAt == "" || r.Outdated || !r.Complete ||
+			r.Target.Namespace != "bakery" || r.Owner == "" {
 			t.Errorf("a line is %+v", r)
 		}
 	}
@@ -198,7 +210,8 @@ func TestPublishedAnswer(t *testing.T) {
 		for _, use := range item["policies"].([]any) {
 			use := use.(map[string]any)
 			ref := use["policy"].(map[string]any)
-			want := map[string]string{"contributing": "effective", "partial": "partial", "lost": "overridden", "ignored": "ignored"}[use["role"].(string)]
+			want := map[string]string{"contributing": "effective", "partial": "partial", "lost": "overridden",
+				"ignored": "ignored"}[use["role"].(string)]
 			key := section + " " + ref["kind"].(string) + " " + ref["namespace"].(string) + "/" + ref["name"].(string)
 			if uses++; states[key] != want {
 				t.Errorf("%s is reported as %q, and it is %s", key, states[key], want)
@@ -235,7 +248,9 @@ func TestPublishedAnswer(t *testing.T) {
 		t.Errorf("with -A there are %d lines, not %d", len(all.Reported), len(got.Reported))
 	}
 	t.Run("outdated", func(t *testing.T) {
-		change := RunProgram(t, Kubectl(t), []string{"-n", "bakery", "patch", "httproute", "baker", "--type=json", "-p", `[{"op":"add","path":"/spec/hostnames/-","value":"new.example.com"}]`}, environment(c.Kubeconfig(admin, "")))
+		change := RunProgram(t, Kubectl(t), []string{"-n", "bakery", "patch", "httproute", "baker", "--type=json",
+			"-p", `[{"op":"add","path":"/spec/hostnames/-","value":"new.example.com"}]`}, environment(
+			c.Kubeconfig(admin, "")))
 		if change.Code != 0 {
 			t.Fatal(change.Stderr)
 		}

@@ -71,7 +71,8 @@ func TestWatchOfQuestions(t *testing.T) {
 	reach("in force on 1 of 1 route rule")
 	matrix("checkout")
 	time.Sleep(2 * time.Second) // so that the watches are there
-	c.MustApply(strings.Replace(one, "rules: [{name: checkout}]", "rules: [{name: checkout}, {name: payment, matches: [{path: {value: /pay}}]}]", 1))
+	c.MustApply(strings.Replace(one, "rules: [{name: checkout}]",
+		"rules: [{name: checkout}, {name: payment, matches: [{path: {value: /pay}}]}]", 1))
 	status("yes (2 rules)")
 	reach("in force on 2 of 2 route rules")
 	matrix("payment")
@@ -80,17 +81,20 @@ func TestWatchOfQuestions(t *testing.T) {
 // TestNothingSelected asks about a namespace that is not in the cluster, and about one without anything.
 func TestNothingSelected(t *testing.T) {
 	c := Shared(t)
-	c.MustApply("apiVersion: v1\nkind: Namespace\nmetadata: {name: vacant}\n", strings.ReplaceAll(watchedRoute, "watched", "selected"),
+	c.MustApply("apiVersion: v1\nkind: Namespace\nmetadata: {name: vacant}\n", strings.ReplaceAll(watchedRoute,
+		"watched", "selected"),
 		strings.ReplaceAll(watchedPolicy("one"), "watched", "selected"))
 	kubeconfig := c.Kubeconfig("admin", "default")
-	for _, args := range [][]string{{"effective", "-n", "selectde"}, {"effective", "cart", "-n", "selectde"}, {"status", "-n", "selectde"}, {"matrix", "-n", "selectde"}, {"matrix", "-w", "-n", "selectde"},
+	for _, args := range [][]string{{"effective", "-n", "selectde"}, {"effective", "cart", "-n", "selectde"},
+		{"status", "-n", "selectde"}, {"matrix", "-n", "selectde"}, {"matrix", "-w", "-n", "selectde"},
 		{"overridden", "-n", "selectde"}, {"reach", "limits", "-n", "selectde"}, {"check", "-n", "selectde"}} {
 		near := "did you mean selected?"
 		if args[0] == "reach" {
 			near = "there is ratelimitpolicy/limits in namespace selected"
 		}
 		got := Run(t, args, environment(kubeconfig))
-		if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, `no namespace "selectde" in cluster`) || !strings.Contains(got.Stderr, near) {
+		if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, `no namespace "selectde" in cluster`) ||
+			!strings.Contains(got.Stderr, near) {
 			t.Errorf("%s: exit %d, %q\n%s", strings.Join(args, " "), got.Code, got.Stdout, got.Stderr)
 		}
 	}

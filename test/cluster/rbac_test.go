@@ -25,14 +25,19 @@ func (c *Cluster) applyAcross() {
 }
 
 // groups are those of the kinds that are read; the core group has Services and Namespaces.
-var groups = []string{"gateway.networking.k8s.io", "kuadrant.io", "policies.example.com", "cert-manager.io", "apiextensions.k8s.io", ""}
+var groups = []string{"gateway.networking.k8s.io", "kuadrant.io", "policies.example.com", "cert-manager.io",
+	"apiextensions.k8s.io", ""}
 
 // lists are the resources of which one each is withheld, with their groups.
 var lists = map[string]string{
-	"gatewayclasses": "gateway.networking.k8s.io", "gateways": "gateway.networking.k8s.io", "httproutes": "gateway.networking.k8s.io",
-	"grpcroutes": "gateway.networking.k8s.io", "referencegrants": "gateway.networking.k8s.io", "services": "", "namespaces": "",
-	"authpolicies": "kuadrant.io", "ratelimitpolicies": "kuadrant.io", "tlspolicies": "kuadrant.io", "dnspolicies": "kuadrant.io",
-	"colorpolicies": "policies.example.com", "issuers": "cert-manager.io", "customresourcedefinitions": "apiextensions.k8s.io",
+	"gatewayclasses": "gateway.networking.k8s.io", "gateways": "gateway.networking.k8s.io",
+	"httproutes": "gateway.networking.k8s.io",
+	"grpcroutes": "gateway.networking.k8s.io", "referencegrants": "gateway.networking.k8s.io", "services": "",
+	"namespaces":   "",
+	"authpolicies": "kuadrant.io", "ratelimitpolicies": "kuadrant.io", "tlspolicies": "kuadrant.io",
+	"dnspolicies":   "kuadrant.io",
+	"colorpolicies": "policies.example.com", "issuers": "cert-manager.io",
+	"customresourcedefinitions": "apiextensions.k8s.io",
 }
 
 // reading is a rule that allows to read all of a group, or some of its resources.
@@ -82,7 +87,9 @@ func TestRBAC(t *testing.T) {
 	c.applyAcross()
 	users := []limited{
 		{name: "own-namespace", namespace: "app", forbidden: "AuthPolicy edge"},
-		{name: "own-namespace-and-classes", namespace: "app", everyone: []rbacv1.PolicyRule{reading("gateway.networking.k8s.io", "gatewayclasses"), reading("", "namespaces")}, forbidden: "AuthPolicy inner"},
+		{name: "own-namespace-and-classes", namespace: "app",
+			everyone: []rbacv1.PolicyRule{reading("gateway.networking.k8s.io", "gatewayclasses"),
+				reading("", "namespaces")}, forbidden: "AuthPolicy inner"},
 		{name: "gateways-namespace", namespace: "edge", forbidden: "HTTPRoute "},
 		{name: "backends-namespace", namespace: "data", forbidden: "Gateway inner"},
 	}
@@ -188,7 +195,8 @@ func certain(t *testing.T, item map[string]any) []string {
 			if condition["type"] == "Accepted" && condition["status"] == "True" {
 				delete(condition, "message") // says whether traffic comes at all, which may not be known
 			}
-			out = append(out, asJSON(t, item["object"])+asJSON(t, a.(map[string]any)["ancestorRef"])+asJSON(t, condition))
+			out = append(out, asJSON(t, item["object"])+asJSON(t, a.(map[string]any)["ancestorRef"])+
+				asJSON(t, condition))
 		}
 	}
 	return out

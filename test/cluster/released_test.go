@@ -31,10 +31,12 @@ func (k releasedKind) definition() map[string]any {
 	return map[string]any{
 		"apiVersion": definitions.GroupVersion().String(), "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{"name": k.Plural + "." + k.group,
-			"annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, for tests"}}, // the server wants it of groups below k8s.io
+			"annotations": map[string]any{
+				"api-approved.kubernetes.io": "unapproved, for tests"}}, // the server wants it of groups below k8s.io
 		"spec": map[string]any{
 			"group": k.group, "scope": k.Scope, "versions": versions,
-			"names": map[string]any{"kind": k.kind, "listKind": k.kind + "List", "plural": k.Plural, "singular": strings.ToLower(k.kind)},
+			"names": map[string]any{"kind": k.kind, "listKind": k.kind + "List", "plural": k.Plural,
+				"singular": strings.ToLower(k.kind)},
 		},
 	}
 }
@@ -78,7 +80,8 @@ func readReleased(t *testing.T) []releasedKind {
 	newest := map[string]string{}
 	for _, vendor := range catalogue.Vendors() {
 		for _, r := range catalogue.Releases(vendor) {
-			if newest[vendor] == "" && !strings.Contains(r.Name, "-") { // of a channel that nobody has who does not ask for it
+			if newest[vendor] == "" &&
+				!strings.Contains(r.Name, "-") { // of a channel that nobody has who does not ask for it
 				newest[vendor] = r.Name
 			}
 		}

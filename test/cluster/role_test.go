@@ -38,12 +38,14 @@ func TestRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := Shared(t)
-	c.ApplyFiles("../../testdata/demo/infra-gateways.yaml", "../../testdata/demo/infra-auth.yaml", "../../testdata/demo/shop-routes.yaml", "../../testdata/demo/infra-limits.yaml")
+	c.ApplyFiles("../../testdata/demo/infra-gateways.yaml", "../../testdata/demo/infra-auth.yaml",
+		"../../testdata/demo/shop-routes.yaml", "../../testdata/demo/infra-limits.yaml")
 	c.MustApply(aboutPods)
 	c.User("reader")
 	c.Allow("reader", "", role.Rules...)
 	start := time.Now()
-	for _, args := range []string{"effective -A -o json", "status -A -o json", "overridden -A -o json", "graph -A -o json"} {
+	for _, args := range []string{"effective -A -o json", "status -A -o json", "overridden -A -o json",
+		"graph -A -o json"} {
 		want := Run(t, strings.Fields(args), "KUBECONFIG="+c.Kubeconfig("admin", ""))
 		got := Run(t, strings.Fields(args), "KUBECONFIG="+c.Kubeconfig("reader", ""))
 		if got.Code != 0 || got.Stdout != want.Stdout || strings.Contains(got.Stdout, `"Forbidden"`) {

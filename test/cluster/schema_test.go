@@ -143,11 +143,16 @@ spec:
 
 // metadatas are what some objects have beside their names.
 var metadatas = []map[string]any{
-	{"labels": map[string]any{"a": "not a label"}}, {"labels": map[string]any{"not a label": "a"}}, {"labels": map[string]any{"a": int64(1)}}, {"labels": nil},
-	{"annotations": map[string]any{"a/b/c": "d"}}, {"annotations": map[string]any{"a": "b"}}, {"annotations": []any{}}, {"unknown": "x"}, {"label": map[string]any{"a": "b"}},
-	{"finalizers": []any{"a b"}}, {"finalizers": "a"}, {"generation": int64(-1)}, {"generateName": "A_"}, {"deletionGracePeriodSeconds": int64(-1)},
-	{"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "x"}}}, {"ownerReferences": []any{map[string]any{"unknown": "x"}}},
-	{"managedFields": []any{map[string]any{"manager": "x", "operation": "y"}}}, {"creationTimestamp": "yesterday"}, {"creationTimestamp": nil},
+	{"labels": map[string]any{"a": "not a label"}}, {"labels": map[string]any{"not a label": "a"}},
+	{"labels": map[string]any{"a": int64(1)}}, {"labels": nil},
+	{"annotations": map[string]any{"a/b/c": "d"}}, {"annotations": map[string]any{"a": "b"}}, {"annotations": []any{}},
+	{"unknown": "x"}, {"label": map[string]any{"a": "b"}},
+	{"finalizers": []any{"a b"}}, {"finalizers": "a"}, {"generation": int64(-1)}, {"generateName": "A_"},
+	{"deletionGracePeriodSeconds": int64(-1)},
+	{"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "x"}}},
+	{"ownerReferences": []any{map[string]any{"unknown": "x"}}},
+	{"managedFields": []any{map[string]any{"manager": "x", "operation": "y"}}}, {"creationTimestamp": "yesterday"},
+	{"creationTimestamp": nil},
 }
 
 // TestSchemasAsTheServer: of every object that is tried, what is found is what the API server says when it is to create it, and what is kept is
@@ -167,8 +172,10 @@ func TestSchemasAsTheServer(t *testing.T) {
 		j.compareDrawn(newSketches(now, seed), objects*countVersions(now)/versions)
 		kinds = later
 	}
-	t.Logf("%d objects, %d refused, %d with unknown fields, %d judged otherwise than by the server", total.objects, total.refused, total.dropping, total.wrong)
-	if total.refused < total.objects/10 || total.objects-total.refused < total.objects/10 || total.dropping < total.objects/50 {
+	t.Logf("%d objects, %d refused, %d with unknown fields, %d judged otherwise than by the server", total.objects,
+		total.refused, total.dropping, total.wrong)
+	if total.refused < total.objects/10 || total.objects-total.refused < total.objects/10 ||
+		total.dropping < total.objects/50 {
 		t.Error("too few objects are refused or taken to show anything")
 	}
 }
@@ -228,7 +235,8 @@ func newJury(t *testing.T, kinds []releasedKind, total *tally) *jury {
 	for _, vendor := range catalogue.Vendors() {
 		newest[vendor] = catalogue.Releases(vendor)[0]
 	}
-	o := schema.Options{Catalogue: catalogue, Releases: newest, Definitions: read(t, "crds.yaml", trialDefinition).Objects}
+	o := schema.Options{Catalogue: catalogue, Releases: newest, Definitions: read(t, "crds.yaml",
+		trialDefinition).Objects}
 	j.strict = schema.NewAdmission(o)
 	o.Lenient = true
 	j.lenient = schema.NewAdmission(o)
@@ -307,7 +315,8 @@ func (j *jury) ask(trial *Trial, o *unstructured.Unstructured) (out verdict) {
 		}
 	}
 	for _, m := range out.Messages {
-		if _, said, isBudget := strings.Cut(m, "string\": "); isBudget && strings.Contains(m, "cost budget") { // where, and what was evaluated before, is random
+		if _, said, isBudget := strings.Cut(m, "string\": "); isBudget &&
+			strings.Contains(m, "cost budget") { // where, and what was evaluated before, is random
 			out.Messages = []string{"Invalid value: " + said}
 		}
 	}
@@ -339,8 +348,11 @@ func (j *jury) compareBudgets() {
 		for i := range n {
 			rows = append(rows, fmt.Sprintf("%01000d", i%(n/2))) // each is there twice
 		}
-		objects = append(objects, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "schema.example.com/v1", "kind": "Trial",
-			"metadata": map[string]any{"name": fmt.Sprintf("b%d", n), "namespace": "default"}, "spec": map[string]any{"when": "2024-01-01T00:00:00Z", "rows": rows}}})
+		objects = append(objects,
+			&unstructured.Unstructured{Object: map[string]any{"apiVersion": "schema.example.com/v1", "kind": "Trial",
+				"metadata": map[string]any{"name": fmt.Sprintf("b%d", n),
+					"namespace": "default"}, "spec": map[string]any{
+					"when": "2024-01-01T00:00:00Z", "rows": rows}}})
 	}
 	if taken := j.compare(objects); !slices.Equal(taken, []bool{true, false}) {
 		j.t.Errorf("of %d rows and one more the server takes: %v", mostRows, taken)
@@ -390,7 +402,8 @@ func variants(t *testing.T) []*unstructured.Unstructured {
 
 // each sets a part, and every part of it, to other values, calls try for each, and puts it back.
 func each(v any, set func(any), try func()) {
-	for _, other := range []any{nil, "", "a b", strings.Repeat("x", 300), int64(-1), int64(70000), 1.5, 2.0, true, []any{}, map[string]any{}, []any{"a", "a"}, map[string]any{"a": "b"}} {
+	for _, other := range []any{nil, "", "a b", strings.Repeat("x", 300), int64(-1), int64(70000), 1.5, 2.0, true,
+		[]any{}, map[string]any{}, []any{"a", "a"}, map[string]any{"a": "b"}} {
 		set(other)
 		try()
 	}

@@ -109,11 +109,14 @@ func (s *server) apiArguments(port string) []string {
 	return []string{
 		"--etcd-servers=" + s.etcdURL, "--storage-media-type=application/json",
 		"--bind-address=127.0.0.1", "--secure-port=" + port, "--endpoint-reconciler-type=none",
-		"--tls-cert-file=" + s.file("server.crt"), "--tls-private-key-file=" + s.file("server.key"), "--client-ca-file=" + s.file("ca.crt"),
+		"--tls-cert-file=" + s.file("server.crt"), "--tls-private-key-file=" +
+			s.file("server.key"), "--client-ca-file=" + s.file("ca.crt"),
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/16",
-		"--service-account-key-file=" + s.file("accounts.key"), "--service-account-signing-key-file=" + s.file("accounts.key"),
+		"--service-account-key-file=" + s.file("accounts.key"), "--service-account-signing-key-file=" +
+			s.file("accounts.key"),
 		"--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount", "--delete-collection-workers=8",
-		"--audit-policy-file=" + s.file("audit.yaml"), "--audit-log-path=" + s.file("audit.log"), "--audit-log-maxsize=100000",
+		"--audit-policy-file=" + s.file("audit.yaml"), "--audit-log-path=" +
+			s.file("audit.log"), "--audit-log-maxsize=100000",
 	}
 }
 
@@ -132,7 +135,8 @@ func (s *server) credentials(url string) error {
 		return err
 	}
 	files := map[string][]byte{
-		"ca.crt": s.authority.pem, "server.crt": cert, "server.key": key, "accounts.key": accounts, "audit.yaml": []byte(auditPolicy),
+		"ca.crt": s.authority.pem, "server.crt": cert, "server.key": key, "accounts.key": accounts,
+		"audit.yaml": []byte(auditPolicy),
 	}
 	for name, data := range files {
 		if err := os.WriteFile(s.file(name), data, 0o600); err != nil {

@@ -28,7 +28,8 @@ func newSketches(kinds []releasedKind, seed int) []*sketch {
 			holder, _ := v["schema"].(map[string]any)
 			of, _ := holder["openAPIV3Schema"].(map[string]any)
 			random := rand.New(rand.NewPCG(uint64(seed), uint64(len(out))))
-			out = append(out, &sketch{draw: draw{random, 30}, apiVersion: fmt.Sprint(k.group, "/", v["name"]), kind: k.kind, schema: of})
+			out = append(out, &sketch{draw: draw{random, 30}, apiVersion: fmt.Sprint(k.group, "/", v["name"]),
+				kind: k.kind, schema: of})
 		}
 	}
 	return out

@@ -15,7 +15,8 @@ import (
 
 // everyCommand is a question of each command about the demo.
 var everyCommand = [][]string{
-	{"effective", "-A"}, {"effective", "cart", "-n", "shop"}, {"reach", "gw-auth", "-n", "infra"}, {"overridden", "-A"}, {"explain", "cart", "-n", "shop"},
+	{"effective", "-A"}, {"effective", "cart", "-n", "shop"}, {"reach", "gw-auth", "-n", "infra"}, {"overridden",
+		"-A"}, {"explain", "cart", "-n", "shop"},
 	{"status", "-A"}, {"graph", "-A"}, {"kinds"},
 }
 
@@ -41,7 +42,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 					live := Run(t, question, environment(kubeconfig))
 					from := Run(t, append(question, "-f", file))
 					if live.Stdout != from.Stdout || live.Code != from.Code {
-						t.Errorf("exit %d live, %d from the snapshot; %d and %d bytes\n%s\n%s", live.Code, from.Code, len(live.Stdout), len(from.Stdout), live.Stderr, from.Stderr)
+						t.Errorf("exit %d live, %d from the snapshot; %d and %d bytes\n%s\n%s", live.Code, from.Code,
+							len(live.Stdout), len(from.Stdout), live.Stderr, from.Stderr)
 					}
 					if user == "admin" && live.Code != 0 {
 						t.Errorf("exit %d: %s", live.Code, live.Stderr)
@@ -88,13 +90,15 @@ func TestSnapshotRedacted(t *testing.T) {
 		file := filepath.Join(folder, name)
 		ask(t, kubeconfig, "snapshot", "--redact", "-o", file)
 		text := readSnapshot(t, file)
-		for _, value := range []string{"x-country", "allow {", "limit: 500", `"limit":500`, `"window":"10s"`, "window: 10s"} {
+		for _, value := range []string{"x-country", "allow {", "limit: 500", `"limit":500`, `"window":"10s"`,
+			"window: 10s"} {
 			if strings.Contains(text, value) {
 				t.Errorf("%s has the value %s in it", name, value)
 			}
 		}
 		for _, question := range []string{"effective", "overridden"} {
-			want, got := ownership(askJSON(t, kubeconfig, question, "-A")), ownership(askJSON(t, "", question, "-A", "-f", file))
+			want, got := ownership(askJSON(t, kubeconfig, question, "-A")), ownership(askJSON(t, "", question,
+				"-A", "-f", file))
 			if !slices.Equal(want, got) {
 				t.Errorf("%s of %s:\n%s\nwant\n%s", question, name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
@@ -108,7 +112,8 @@ func ownership(a *answer) []string {
 	for _, item := range a.Items {
 		where := nameOf(item["target"]) + " " + item["policyKind"].(string)
 		if rule, ok := item["rule"].(string); ok { // of overridden
-			out = append(out, where+" "+rule+" "+nameOf(item["source"].(map[string]any)["policy"])+" "+item["reason"].(string))
+			out = append(out, where+" "+rule+" "+nameOf(item["source"].(map[string]any)["policy"])+" "+
+				item["reason"].(string))
 			continue
 		}
 		for _, r := range item["rules"].([]any) {

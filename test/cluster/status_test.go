@@ -93,11 +93,15 @@ func TestAudit(t *testing.T) {
 		name, apply string
 		want        []string
 	}{
-		{"no controller", auditable, []string{"BackendTLSPolicy/audited/tls/ Missing", "Gateway/audited/gw/ Missing", "HTTPRoute/audited/shop/ Missing"}},
+		{"no controller", auditable, []string{"BackendTLSPolicy/audited/tls/ Missing", "Gateway/audited/gw/ Missing",
+			"HTTPRoute/audited/shop/ Missing"}},
 		{"as predicted", reported(), nil},
-		{"one condition turned over", strings.Replace(reported(), `{type: ResolvedRefs, status: "True", reason: ResolvedRefs`, `{type: ResolvedRefs, status: "False", reason: InvalidCertificateRef`, 1),
+		{"one condition turned over", strings.Replace(reported(),
+			`{type: ResolvedRefs, status: "True", reason: ResolvedRefs`,
+			`{type: ResolvedRefs, status: "False", reason: InvalidCertificateRef`, 1),
 			[]string{"Gateway/audited/gw/web Different"}},
-		{"a change that nobody has seen", strings.Replace(reported(), "rules: [{name: cart,", "rules: [{name: till,", 1), []string{"HTTPRoute/audited/shop/ Stale"}},
+		{"a change that nobody has seen", strings.Replace(reported(), "rules: [{name: cart,", "rules: [{name: till,",
+			1), []string{"HTTPRoute/audited/shop/ Stale"}},
 	} {
 		c.MustApply(step.apply)
 		live := Run(t, question, environment(kubeconfig))
@@ -106,10 +110,12 @@ func TestAudit(t *testing.T) {
 		}
 		for _, redact := range []bool{false, true} {
 			file := filepath.Join(t.TempDir(), "cluster.yaml")
-			ask(t, kubeconfig, append([]string{"snapshot", "-o", file}, map[bool][]string{true: {"--redact"}}[redact]...)...)
+			ask(t, kubeconfig, append([]string{"snapshot", "-o", file},
+				map[bool][]string{true: {"--redact"}}[redact]...)...)
 			from := Run(t, append(slices.Clone(question), "-f", file))
 			if !redact && (from.Stdout != live.Stdout || from.Code != live.Code) {
-				t.Errorf("%s: a snapshot answers otherwise, exit %d and %d:\n%s\n%s", step.name, from.Code, live.Code, from.Stdout, live.Stdout)
+				t.Errorf("%s: a snapshot answers otherwise, exit %d and %d:\n%s\n%s", step.name, from.Code, live.Code,
+					from.Stdout, live.Stdout)
 			}
 			if got := verdicts(t, from); !slices.Equal(got, step.want) {
 				t.Errorf("%s: redacted %t: %q, want %q\n%s", step.name, redact, got, step.want, from.Stderr)

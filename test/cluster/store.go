@@ -51,7 +51,8 @@ func (c *Cluster) store(at object, o *unstructured.Unstructured) error {
 }
 
 // create makes an object, and its namespace if that is missing.
-func (c *Cluster) create(ctx context.Context, at object, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (c *Cluster) create(ctx context.Context, at object, o *unstructured.Unstructured) (*unstructured.Unstructured,
+	error) {
 	stored, err := c.at(at).Create(ctx, o, metav1.CreateOptions{})
 	if apierrors.IsNotFound(err) && at.namespace != "" {
 		if err := c.ensureNamespace(ctx, at.namespace); err != nil {
@@ -67,7 +68,8 @@ func (c *Cluster) create(ctx context.Context, at object, o *unstructured.Unstruc
 
 func (c *Cluster) ensureNamespace(ctx context.Context, name string) error {
 	at := object{resource: namespaces, name: name}
-	ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": name}}}
 	_, err := c.create(ctx, at, ns)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -76,7 +78,8 @@ func (c *Cluster) ensureNamespace(ctx context.Context, name string) error {
 }
 
 // replace puts o in the place of the stored object of its name.
-func (c *Cluster) replace(ctx context.Context, at object, o *unstructured.Unstructured) (stored *unstructured.Unstructured, err error) {
+func (c *Cluster) replace(ctx context.Context, at object,
+	o *unstructured.Unstructured) (stored *unstructured.Unstructured, err error) {
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error { // the server itself writes to definitions
 		old, err := c.at(at).Get(ctx, at.name, metav1.GetOptions{})
 		if err != nil {
@@ -97,7 +100,10 @@ func successor(old, o *unstructured.Unstructured) *unstructured.Unstructured {
 	out.SetResourceVersion(old.GetResourceVersion())
 	given, _, err := unstructured.NestedMap(old.Object, "spec")
 	if spec, ok := out.Object["spec"].(map[string]any); ok && err == nil && o.GetKind() == "Service" {
-		maps.DeleteFunc(given, func(k string, _ any) bool { return spec[k] != nil || !strings.HasPrefix(k, "clusterIP") })
+		maps.DeleteFunc(given, func(k string, _ any) bool {
+			return spec[k] != nil ||
+				!strings.HasPrefix(k, "clusterIP")
+		})
 		maps.Copy(spec, given)
 	}
 	return out

@@ -49,12 +49,14 @@ func (t *Trial) Install(definitions ...string) error { return t.server.install(d
 
 // Create is what the server would store of an object, in the namespace default, and what it says: why it refuses the object, and which fields
 // it drops. A refused object is nil. The error is about the server.
-func (t *Trial) Create(ctx context.Context, o *unstructured.Unstructured) (stored *unstructured.Unstructured, messages []string, err error) {
+func (t *Trial) Create(ctx context.Context, o *unstructured.Unstructured) (stored *unstructured.Unstructured,
+	messages []string, err error) {
 	return t.create(ctx, o, metav1.FieldValidationWarn)
 }
 
 // create is Create with the treatment of fields that are not known.
-func (t *Trial) create(ctx context.Context, o *unstructured.Unstructured, unknown string) (stored *unstructured.Unstructured, messages []string, err error) {
+func (t *Trial) create(ctx context.Context, o *unstructured.Unstructured,
+	unknown string) (stored *unstructured.Unstructured, messages []string, err error) {
 	mapping, err := t.server.mapping(o.GroupVersionKind())
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +66,8 @@ func (t *Trial) create(ctx context.Context, o *unstructured.Unstructured, unknow
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
 		at = t.client.Resource(mapping.Resource).Namespace(metav1.NamespaceDefault)
 	}
-	stored, refused := at.Create(ctx, o, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: unknown})
+	stored, refused := at.Create(ctx, o, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll},
+		FieldValidation: unknown})
 	if refused != nil {
 		stored = nil
 	}
@@ -95,7 +98,8 @@ func (w *warnings) with(err error) []string {
 	case err == nil:
 	case errors.As(err, &status) && apierrors.IsInvalid(err):
 		for _, cause := range status.ErrStatus.Details.Causes {
-			if strings.Contains(cause.Message, "some validation rules were not checked") || isRepetition(cause, status.ErrStatus.Details.Causes) {
+			if strings.Contains(cause.Message, "some validation rules were not checked") ||
+				isRepetition(cause, status.ErrStatus.Details.Causes) {
 				continue
 			}
 			if cause.Field != "<nil>" {
@@ -116,7 +120,8 @@ func (w *warnings) with(err error) []string {
 
 // isRepetition reports whether a cause says of a number, and of no field, what another says of its type.
 func isRepetition(cause metav1.StatusCause, all []metav1.StatusCause) bool {
-	return strings.Contains(cause.Message, "Checked value must be of type") && slices.ContainsFunc(all, func(other metav1.StatusCause) bool {
-		return other.Type == metav1.CauseTypeTypeInvalid && strings.HasSuffix(cause.Message, " in "+other.Field)
-	})
+	return strings.Contains(cause.Message, "Checked value must be of type") &&
+		slices.ContainsFunc(all, func(other metav1.StatusCause) bool {
+			return other.Type == metav1.CauseTypeTypeInvalid && strings.HasSuffix(cause.Message, " in "+other.Field)
+		})
 }

@@ -82,7 +82,8 @@ func (s *server) userConfig(name string) (*rest.Config, error) {
 func (c *Cluster) Kubeconfig(user, namespace string) string {
 	c.tb.Helper()
 	config := c.Config(user)
-	path, err := writeKubeconfig(c.tb.TempDir(), namespace, &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData},
+	path, err := writeKubeconfig(c.tb.TempDir(), namespace, &clientcmdapi.Cluster{Server: config.Host,
+		CertificateAuthorityData: config.CAData},
 		&clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData})
 	if err != nil {
 		c.tb.Fatal(err)
@@ -90,11 +91,13 @@ func (c *Cluster) Kubeconfig(user, namespace string) string {
 	return path
 }
 
-func writeKubeconfig(folder, namespace string, cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) (string, error) {
+func writeKubeconfig(folder, namespace string, cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) (string,
+	error) {
 	config := clientcmdapi.NewConfig()
 	config.Clusters[contextName] = cluster
 	config.AuthInfos[contextName] = user
-	config.Contexts[contextName] = &clientcmdapi.Context{Cluster: contextName, AuthInfo: contextName, Namespace: namespace}
+	config.Contexts[contextName] = &clientcmdapi.Context{Cluster: contextName, AuthInfo: contextName,
+		Namespace: namespace}
 	config.CurrentContext = contextName
 	f, err := os.CreateTemp(folder, "kubeconfig-*")
 	if err != nil {
@@ -148,16 +151,19 @@ func (s *server) allowed(user, namespace string, rule rbacv1.PolicyRule) error {
 	first := func(list []string) string { return append(list, "")[0] }
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user}}
 	if len(rule.NonResourceURLs) > 0 {
-		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: first(rule.NonResourceURLs), Verb: first(rule.Verbs)}
+		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: first(rule.NonResourceURLs),
+			Verb: first(rule.Verbs)}
 	} else {
 		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
-			Namespace: namespace, Verb: first(rule.Verbs), Group: first(rule.APIGroups), Resource: first(rule.Resources), Name: first(rule.ResourceNames),
+			Namespace: namespace, Verb: first(rule.Verbs), Group: first(rule.APIGroups), Resource: first(
+				rule.Resources), Name: first(rule.ResourceNames),
 		}
 	}
-	return eventually(fmt.Sprintf("%s of %s in force", first(rule.Verbs), first(rule.Resources)), func(ctx context.Context) (bool, error) {
-		answer, err := client.SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-		return err == nil && answer.Status.Allowed, err
-	})
+	return eventually(fmt.Sprintf("%s of %s in force", first(rule.Verbs), first(rule.Resources)),
+		func(ctx context.Context) (bool, error) {
+			answer, err := client.SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+			return err == nil && answer.Status.Allowed, err
+		})
 }
 
 // patience is how long the harness waits for what a server does by itself.

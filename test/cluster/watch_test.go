@@ -128,7 +128,8 @@ func TestWatch(t *testing.T) {
 	if got := w.next(); got != "limits.one limits.two" {
 		t.Errorf("after a setting was added: %s", got)
 	}
-	c.MustApply(strings.Replace(watchedPolicy("one", "two"), "namespace: watched", "namespace: watched, labels: {a: b}", 1))
+	c.MustApply(strings.Replace(watchedPolicy("one", "two"), "namespace: watched",
+		"namespace: watched, labels: {a: b}", 1))
 	time.Sleep(2 * time.Second)
 	c.MustApply(watchedPolicy("two"))
 	if got := w.next(); got != "limits.two" {

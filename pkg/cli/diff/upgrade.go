@@ -13,7 +13,8 @@ import (
 func (f *Options) compareUpgrade(ctx context.Context) error {
 	names := append(f.Args, f.Sides.Source.Files...)
 	switch {
-	case len(names) != 1 || f.Sides.From != "" || f.Sides.To != "" || len(f.Sides.At) > 0 || f.Sides.Source.Kustomization != "":
+	case len(names) != 1 || f.Sides.From != "" || f.Sides.To != "" || len(f.Sides.At) > 0 ||
+		f.Sides.Source.Kustomization != "":
 		return failure.Usage("name one file or folder: kubectl dopolicy diff --upgrade VENDOR=FROM..TO -f manifests/",
 			"--upgrade compares one input with itself")
 	case len(f.Sides.Deleted) > 0 || f.Sides.ToContext != "":

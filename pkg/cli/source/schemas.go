@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
@@ -56,8 +55,8 @@ func ValidateModes() []string { return []string{validateStrict, validateWarn} }
 // ConfigFile is the config file that is read if it is in the current folder.
 const ConfigFile = ".dopolicy.yaml"
 
-// versions lists the versions that are chosen: those of the flags come last and count.
-func (f *SchemaFlags) versions() ([]string, error) {
+// chosenVersions lists the versions that are chosen: those of the flags come last and count.
+func (f *SchemaFlags) chosenVersions() ([]string, error) {
 	configured := f.Configured
 	if !f.ConfigRead {
 		text, err := localfile.Read(ConfigFile, false)
@@ -95,13 +94,11 @@ func (f *SchemaFlags) addFlags(cmd *cobra.Command) {
 		"version whose built-in schemas are used, as VENDOR=VERSION, such as gatewayapi=1.5 (repeatable; default: the newest)")
 	fs.IntVar(&f.Steps, "max-steps", schema.DefaultSteps,
 		"how many steps patterns and lists of unique items in schemas may take for all objects; those beyond are not judged, and the answer is incomplete")
-	hide(fs, "max-steps")
+	fs.Lookup("max-steps").Hidden = true
 }
 
-func hide(fs *pflag.FlagSet, name string) { fs.Lookup(name).Hidden = true }
-
-// check checks the words.
-func (f *SchemaFlags) check() error {
+// checkFlags checks the words.
+func (f *SchemaFlags) checkFlags() error {
 	switch {
 	case !slices.Contains(SchemaUses(), f.Use) && f.Use != "":
 		return failure.Usage("use one of: "+strings.Join(SchemaUses(), ", "), "--schemas cannot be %q", f.Use)
@@ -120,12 +117,12 @@ func (f *SchemaFlags) check() error {
 	return nil
 }
 
-// options reads what the flags name. There is an error if it cannot be read, or there is no
+// readOptions reads what the flags name. There is an error if it cannot be read, or there is no
 // definition in it.
-func (f *SchemaFlags) options(ctx context.Context, limits load.Limits) (schema.Options, error) {
+func (f *SchemaFlags) readOptions(ctx context.Context, limits load.Limits) (schema.Options, error) {
 	o := schema.Options{Off: f.Use == schemasOff, Lenient: f.Validate == validateWarn, Steps: f.Steps, Stored: f.Stored,
 		Catalogue: f.Catalogue}
-	if err := f.check(); err != nil {
+	if err := f.checkFlags(); err != nil {
 		return o, err
 	}
 	if len(f.Definitions) > 0 && f.definitions == nil {

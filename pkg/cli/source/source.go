@@ -142,10 +142,10 @@ func (f *Flags) engineOptions(ctx context.Context) (dopolicy.Options, error) {
 	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads,
 		ExternalAuthenticates: slices.Contains(f.Assumptions, externalAuthenticates)}
 	var err error
-	if o.Schemas, err = f.Schemas.options(ctx, f.Limits.Values()); err != nil {
+	if o.Schemas, err = f.Schemas.readOptions(ctx, f.Limits.Values()); err != nil {
 		return o, err
 	}
-	if o.Versions, err = f.Schemas.versions(); err != nil {
+	if o.Versions, err = f.Schemas.chosenVersions(); err != nil {
 		return o, err
 	}
 	f.ClusterScoped = load.ClusterScopedKinds(o.Schemas.Definitions)

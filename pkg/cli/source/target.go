@@ -233,7 +233,8 @@ func (s *Session) targetNotFound(w TargetName, text string) error {
 func (s *Session) hintRefused(name string) string {
 	for _, ref := range s.Snapshot.Refused() {
 		if ref.Name == name {
-			return "the input has " + ref.String() + ", but the API server refuses it: kubectl dopolicy check " + s.Flags.Args()
+			return "the input has " + ref.String() + ", but the API server refuses it: kubectl dopolicy check " +
+				s.Flags.Args()
 		}
 	}
 	return ""
