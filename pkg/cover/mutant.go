@@ -66,7 +66,7 @@ func (m *Mutant) Apply(in *model.Snapshot) *model.Snapshot {
 			p.Ref.WithoutSection() == m.Object
 	})
 	out := model.NewSnapshot(objects, problems)
-	out.Cluster, out.Exhaustive = in.Cluster, in.Exhaustive
+	out.CopyScope(in)
 	return out
 }
 

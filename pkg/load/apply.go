@@ -29,7 +29,7 @@ func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot
 	kept, replaced := applyObjects(base.Objects, objects)
 	still := problemsWithout(base.Problems, func(ref model.Ref) bool { return replaced[ref] })
 	s := model.NewSnapshot(append(kept, objects...), model.SortProblems(slices.Concat(still, r.problems, found)))
-	s.Cluster = base.Cluster
+	s.CopyScope(base)
 	return s
 }
 
@@ -53,7 +53,7 @@ func notRenderedProblems(texts []input.TextFile) []model.Problem {
 func RemoveObjects(base *model.Snapshot, gone func(model.Ref) bool) *model.Snapshot {
 	kept := slices.DeleteFunc(slices.Clone(base.Objects), func(o *model.Object) bool { return gone(o.Ref) })
 	s := model.NewSnapshot(kept, problemsWithout(base.Problems, gone))
-	s.Cluster = base.Cluster
+	s.CopyScope(base)
 	return s
 }
 
@@ -79,6 +79,6 @@ func ReplaceObjects(base, other *model.Snapshot, refs []model.Ref) *model.Snapsh
 		}
 	}
 	s := model.NewSnapshot(objects, problemsWithout(base.Problems, func(ref model.Ref) bool { return swapped[ref] }))
-	s.Cluster = base.Cluster
+	s.CopyScope(base)
 	return s
 }

@@ -88,6 +88,10 @@ type Snapshot struct {
 	Redacted   bool     // the settings of policies have no values: they were taken out after reading
 	Exhaustive bool     // the user says that what is not in the manifests does not exist
 
+	Omissions []Omission   // what makes objects and was not read or rendered, of manifests
+	Makers    map[Ref]Ref  // objects that need not be in the input, with what in it makes them
+	Ambiguous map[Ref]bool // objects that were read in several versions, of which none is used
+
 	byKind  map[GroupKind]*kindObjects
 	refused map[Ref]bool
 }
@@ -96,7 +100,8 @@ type Snapshot struct {
 // those that are left out because the API server refuses them.
 func (s *Snapshot) WithObjects(objects []*Object, problems []Problem, refused []*Object) *Snapshot {
 	out := NewSnapshot(objects, SortProblems(problems))
-	out.Cluster, out.Redacted, out.Exhaustive = s.Cluster, s.Redacted, s.Exhaustive
+	out.CopyScope(s)
+	out.Redacted = s.Redacted
 	out.refused = maps.Clone(s.refused)
 	for _, o := range refused {
 		if out.refused == nil {
@@ -107,9 +112,29 @@ func (s *Snapshot) WithObjects(objects []*Object, problems []Problem, refused []
 	return out
 }
 
+// CopyScope takes over from another snapshot what it covers: the cluster, what was not read, and which
+// objects exist without being in it.
+func (s *Snapshot) CopyScope(from *Snapshot) {
+	s.Cluster, s.Exhaustive = from.Cluster, from.Exhaustive
+	s.Omissions, s.Makers, s.Ambiguous = from.Omissions, from.Makers, from.Ambiguous
+}
+
 // IsRefused reports whether an object is in the input and the API server refuses it. Its section is
 // ignored.
 func (s *Snapshot) IsRefused(ref Ref) bool { return s.refused[ref.WithoutSection()] }
+
+// IsAmbiguous reports whether an object was read in several versions, of which none is used. Its section
+// is ignored.
+func (s *Snapshot) IsAmbiguous(ref Ref) bool { return s.Ambiguous[ref.WithoutSection()] }
+
+// FindMaker returns what in the input makes an object, if anything does.
+func (s *Snapshot) FindMaker(ref Ref) (by Ref, made bool) {
+	if by, made = s.Makers[ref]; !made {
+		ref.Namespace = "" // some make it in every namespace
+		by, made = s.Makers[ref]
+	}
+	return by, made
+}
 
 // Refused lists the objects of the input that the API server refuses, sorted.
 func (s *Snapshot) Refused() []Ref { return slices.SortedFunc(maps.Keys(s.refused), Ref.Compare) }

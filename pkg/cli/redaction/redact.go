@@ -42,7 +42,8 @@ func Redact(s *source.Session) *source.Session {
 		objects[i] = &kept
 	}
 	less := model.NewSnapshot(objects, append(redact.Problems(in.Problems), lacks...))
-	less.Cluster, less.Redacted, less.Exhaustive = in.Cluster, true, in.Exhaustive
+	less.CopyScope(in)
+	less.Redacted = true
 	out := *s
 	out.Input = s.With(less)
 	differing := findRedactionChanges(s.Resolution, out.Resolution)
