@@ -40,6 +40,7 @@ type vector struct {
 	Versions []string       `yaml:"versions"` // of vendors whose schemas are used, as VENDOR=VERSION
 	Validate string         `yaml:"validate"` // warn: fields that the API server does not know are dropped
 	Schemas  string         `yaml:"schemas"`  // off: some objects are what no API server takes
+	Complete bool           `yaml:"complete"` // the manifests are all there is
 	Expect   []expectation  `yaml:"expect"`
 	Status   []condition    `yaml:"status"`
 	Problems []problem      `yaml:"problems"`
@@ -154,6 +155,9 @@ func (v vector) ask(t *testing.T, file string, manifests []byte, into any, args 
 	}
 	if v.Schemas != "" {
 		args = append(args, "--schemas", v.Schemas)
+	}
+	if v.Complete {
+		args = append(args, "--complete")
 	}
 	var out, errs bytes.Buffer
 	app := cli.App{Plugins: plugins.All()}

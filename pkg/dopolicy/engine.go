@@ -108,9 +108,10 @@ func (e *Engine) Resolve(read *model.Snapshot) *Input {
 // resolveSnapshot attaches and merges the policies of an input, and looks at the same time for what gets
 // no traffic. Every caller gets the links of the catalogue: without them, vendors answer nothing.
 func (e *Engine) resolveSnapshot(read *model.Snapshot) *resolve.Resolution {
-	in := e.catalog.WithGenerated(e.admission.Admit(read, e.findTreatments(read)))
-	policies := resolve.StartDecoding(in, e.catalog)
 	links := e.catalog.Links()
+	in := e.catalog.WithGenerated(e.admission.Admit(read, e.findTreatments(read)))
+	in = build.AddMakers(in, e.catalog.Settings(), links...)
+	policies := resolve.StartDecoding(in, e.catalog)
 	if e.workloads {
 		links = append(links, func(b *build.Builder) { b.AddWorkloads(workload.Kinds()...) })
 	}

@@ -94,6 +94,7 @@ type Snapshot struct {
 
 	byKind  map[GroupKind]*kindObjects
 	refused map[Ref]bool
+	shown   func() *shownNamespaces
 }
 
 // WithObjects returns the snapshot with other objects and problems in the place of its own, and
@@ -170,6 +171,7 @@ func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
 		s.byKind[gk] = newKindObjects(s.Objects[i : i+n : i+n])
 		i += n
 	}
+	s.shown = sync.OnceValue(s.findShownNamespaces)
 	return s
 }
 

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,8 +45,9 @@ func (t *trace) findAtService(service model.Ref) {
 	a.Service = service
 	if !m.graph.HasObject(service) {
 		a.Outcome = NoMatch
-		t.addReason(service.String() + " is not in the input")
-		if !m.graph.KnowsServices(service.Namespace) {
+		e := m.graph.FindExistence(service)
+		t.addReason(cmp.Or(e.Why, service.String()+" is not in the input"))
+		if e.Presence != model.Missing {
 			a.makeRuleUncertain("it may exist all the same")
 			a.addProblem(model.Info, model.NotEvaluated, nil, service.String()+" is not in the input",
 				"add the manifest of the Service, or name it as NAME.NAMESPACE")

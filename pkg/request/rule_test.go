@@ -182,7 +182,7 @@ func TestMesh(t *testing.T) {
 		{"the address of a pod", "elsewhere", "http://10.1.2.3/v1", "Passthrough", "bypass routes"},
 		{"a Host header decides nothing", "elsewhere", "http://cart.shop/v1", "Matched producer rule-1 cart:http*1",
 			""},
-		{"a Service that does not exist", "elsewhere", "http://gone.shop/", "NoMatch", "is not in the input"},
+		{"a Service that does not exist", "elsewhere", "http://gone.shop/", "NoMatch", "does not exist"},
 		{"a Service that may exist", "elsewhere", "http://gone.nowhere/", "Conditional/NoMatch",
 			"it may exist all the same"},
 		{"of the client's namespace", "nowhere", "http://cart/", "Conditional/NoMatch", ""},

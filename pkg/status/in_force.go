@@ -118,7 +118,7 @@ func (in Input) isForceUnknown() bool {
 		}
 	}
 	return !p.Refused && (!in.Kind.SeesNamespace(p.Ref().Namespace) || hasUnknownTargets(in) ||
-		slices.ContainsFunc(p.Refs, in.isWithheld) || len(in.Kind.Gaps().Of(p)) > 0 ||
+		slices.ContainsFunc(p.Refs, in.isUnread) || len(in.Kind.Gaps().Of(p)) > 0 ||
 		slices.ContainsFunc(in.Kind.Guesses().Of(p), model.Problem.IsIncomplete))
 }
 

@@ -147,7 +147,7 @@ func missedRefs(in Input) []MissedRef {
 	}
 	var out []MissedRef
 	for _, t := range in.Outcome.Missed {
-		if t.Selection == nil && !t.Silent && !in.isWithheld(t) {
+		if t.Selection == nil && !t.Silent && !in.isUnread(t) {
 			out = append(out, MissedRef{t.Ref, missedCode(in, t)})
 		}
 	}

@@ -9,17 +9,29 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// isWithheld reports whether the cluster did not let us read whether a target is there.
-func (in Input) isWithheld(t policy.TargetRef) bool {
-	return in.Resolution.Snapshot.Cluster.IsUnreadRef(t.Ref) && in.Resolution.Snapshot.Get(t.Ref) == nil
+// isUnread reports whether it is not known whether a target is there: it was not read, or what may
+// make it.
+func (in Input) isUnread(t policy.TargetRef) bool {
+	if t.Selection != nil {
+		return in.Resolution.Snapshot.IsUnread(t.Ref.GroupKind(), t.Ref.Namespace)
+	}
+	return in.Resolution.Snapshot.FindExistence(t.Ref).Presence == model.NotKnown
+}
+
+// explainUnread says why it is not known whether a target is there.
+func (in Input) explainUnread(t policy.TargetRef) string {
+	if gk := t.Ref.GroupKind(); t.Selection != nil {
+		return in.Resolution.Snapshot.ExplainUnread("the objects that the selector asks for", gk, t.Ref.Namespace)
+	}
+	return in.Resolution.Snapshot.FindExistence(t.Ref).Why
 }
 
 // predictWithGaps returns the status that write predicts, less what a cluster did not let us read
 // enough for: a condition that depends on it is Unknown.
 func predictWithGaps(in Input, write Writer) []Ancestor {
-	if i := slices.IndexFunc(in.Outcome.Missed, in.isWithheld); i >= 0 && len(in.Outcome.Targets) == 0 {
+	if i := slices.IndexFunc(in.Outcome.Missed, in.isUnread); i >= 0 && len(in.Outcome.Targets) == 0 {
 		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated",
-			describeRef(in.Outcome.Missed[i].Ref) + " may not be read"}}}}
+			in.explainUnread(in.Outcome.Missed[i])}}}}
 	}
 	if hasUnknownTargets(in) {
 		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated",
@@ -42,7 +54,7 @@ func predictWithGaps(in Input, write Writer) []Ancestor {
 		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool {
 		return in.Kind.Gaps().DecidesOwner(g.Kind) || in.Kind.Gaps().DecidesAcceptance(g.Kind)
 	}) ||
-		slices.ContainsFunc(in.Outcome.Policy.Refs, in.isWithheld)
+		slices.ContainsFunc(in.Outcome.Policy.Refs, in.isUnread)
 	for _, a := range out {
 		for i, c := range a.Conditions {
 			if c.Type != typeAccepted || open || a.Dependent {

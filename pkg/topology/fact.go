@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
@@ -60,7 +61,13 @@ func (g *Graph) ExplainUnattached(route NodeID) string {
 // over to others.
 func (g *Graph) MayDelegate() bool { return g.parts.DelegationHidden }
 
-// MayMissRoutes reports whether a cluster did not let us read all routes that a listener may take.
+// MayMissRoutes reports whether not all routes were read that a listener may take.
 func (g *Graph) MayMissRoutes(listener NodeID) bool {
-	return slices.ContainsFunc(g.Listener(listener).Kinds, g.Cluster().HasUnread)
+	l, namespace := g.Listener(listener), ""
+	if l.OwnNamespace {
+		namespace = g.Node(listener).Ref.Namespace
+	}
+	return slices.ContainsFunc(l.Kinds, func(gk model.GroupKind) bool {
+		return g.Cluster().HasUnread(gk) || g.FindOmission(gk, namespace) != nil
+	})
 }

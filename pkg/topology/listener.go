@@ -23,6 +23,7 @@ type ListenerFacts struct {
 	Port         int32             // 0: not given
 	Hostname     string            // "": every host
 	Kinds        []model.GroupKind // the route kinds that it takes (gatewayapi G13)
+	OwnNamespace bool              // it takes routes of its own namespace alone
 	Unsupported  bool              // the protocol is none of the Gateway API's, nor one with a domain
 	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
 	Unreadable   bool              // a field has the wrong type: it takes no route

@@ -153,7 +153,7 @@ func formatRef(ref model.Ref) string { return ref.Kind + " " + ref.FullName() }
 func (r *gatewayReach) explainFailure(ref model.Ref, t policy.TargetRef) string {
 	o := r.res.Snapshot.Get(ref)
 	switch {
-	case o == nil && r.res.Snapshot.Cluster.IsUnreadRef(ref):
+	case o == nil && !r.res.Snapshot.FindExistence(ref).IsAbsent():
 		return ""
 	case o == nil:
 		return formatRef(ref) + " not found"

@@ -184,11 +184,13 @@ func (c *inspection) checkCredentialObject(v model.Body, at []string, gk model.G
 	}
 	o := c.in.Get(ref)
 	if o == nil {
-		if c.in.Cluster != nil {
-			c.addAssumption(at, "%s is not read from a cluster: it is taken to exist", ref)
-			return
+		switch e := c.in.FindExistence(ref); e.Presence {
+		case model.Present: // something in the input makes it
+		case model.NotKnown:
+			c.addAssumption(at, "%s: it is taken to exist", e.Why)
+		default:
+			c.addFault(at, "%s %s not found", strings.ToLower(ref.Kind), ref.FullName())
 		}
-		c.addFault(at, "%s %s not found", strings.ToLower(ref.Kind), ref.FullName())
 		return
 	}
 	keys := requiredKeys[use]

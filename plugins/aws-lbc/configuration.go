@@ -84,11 +84,9 @@ func explainUnusable(g *topology.Graph, ref model.Ref) string {
 	return ""
 }
 
-// isKnownMissing reports whether an object that is not in the input does not exist: a cluster may
-// not have let us read it.
-func isKnownMissing(g *topology.Graph, ref model.Ref) bool {
-	return !g.Cluster().IsUnread(ref.GroupKind(), ref.Namespace)
-}
+// isKnownMissing reports whether an object that is not in the input does not exist: it, or what may
+// make it, may not have been read.
+func isKnownMissing(g *topology.Graph, ref model.Ref) bool { return g.FindExistence(ref).IsAbsent() }
 
 // explainUnanswered says why a rule is answered without its backends: what its filters name cannot
 // be used.

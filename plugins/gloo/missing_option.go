@@ -17,7 +17,7 @@ type presence int
 const (
 	present presence = iota
 	absent
-	unread // a cluster did not let us read it, if it is there
+	unread // it, or what may make it, was not read
 )
 
 // findMissingOption is the first RouteOption that a filter of a rule names and that is not there,
@@ -34,8 +34,8 @@ func findMissingOption(g *topology.Graph, n *topology.Node) (model.Ref, int, pre
 			continue
 		}
 		switch to := (model.Ref{Group: group, Kind: routeOption, Namespace: n.Ref.Namespace, Name: ref.Text("name")}); {
-		case g.HasObject(to):
-		case g.Cluster().IsUnreadRef(to):
+		case g.FindExistence(to).Presence == model.Present:
+		case g.FindExistence(to).Presence == model.NotKnown:
 			if state == present {
 				open, at, state = to, i, unread
 			}
@@ -88,7 +88,7 @@ func markUnresolved(r *resolve.Resolution, _ *resolve.Kind) []status.Mark {
 			c := status.Condition{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound",
 				Message: to.String() + " is not found"}
 			if missing == unread {
-				c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", to.String()+" may not be read"
+				c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", g.FindExistence(to).Why
 			}
 			out = append(out, status.Mark{Object: route, Controller: controller, Replaces: true, Condition: c})
 		}

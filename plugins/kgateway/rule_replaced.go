@@ -38,7 +38,7 @@ func explainReplaced(g *topology.Graph, id topology.NodeID) *model.Problem {
 			continue
 		}
 		to := model.Ref{Group: group, Kind: ref.Text("kind"), Namespace: n.Ref.Namespace, Name: ref.Text("name")}
-		if !g.HasObject(to) && !g.Cluster().IsUnreadRef(to) {
+		if g.FindExistence(to).IsAbsent() {
 			return problem("filters", "a filter names %s, which is not found", to)
 		}
 		if to.Kind == "DirectResponse" {

@@ -84,21 +84,17 @@ func (c *policyCheck) addProblem(severity model.Severity, message, hint string, 
 	c.problems = append(c.problems, p.At(c.policy.Object, at...))
 }
 
-// checkExists reports whether an object is there. One that is not in the files counts as missing,
-// which is said; of what a cluster does not let us read, and of Secrets and ConfigMaps, which are
-// not read from one, nothing is known.
+// checkExists reports whether an object is there. One of which nothing is known is taken to exist,
+// and one that is merely not in the files to be missing; both are said.
 func (c *policyCheck) checkExists(ref model.Ref, at ...string) bool {
-	cluster := c.in.Cluster
-	switch {
+	switch e := c.in.FindExistence(ref); {
 	case !c.isDiscovered(ref.Namespace): // it does not exist for the controller
-	case c.in.Get(ref) != nil:
+	case e.Presence == model.Present:
 		return true
-	case cluster != nil && (cluster.IsUnreadRef(ref) || ref.GroupKind() == secretKind ||
-		ref.GroupKind() == configMapKind):
-		c.addProblem(model.Warning, ref.String()+" may not be read: it is assumed to exist", "", at...)
+	case e.Presence == model.NotKnown:
+		c.addProblem(model.Warning, e.Why+": it is assumed to exist", "", at...)
 		return true
-	case cluster != nil && cluster.HasReadAll(ref.GroupKind(), ref.Namespace):
-	default:
+	case e.Presence == model.NotShown:
 		c.addProblem(model.Warning,
 			ref.String()+" is not in the input and counts as missing; it may exist outside of it",
 			"add its manifest if it exists", at...)
@@ -127,17 +123,17 @@ func (c *policyCheck) isPermitted(from model.GroupKind, namespace string, to mod
 	if namespace == to.Namespace || c.mode == "OFF" {
 		return true
 	}
-	if c.in.Cluster.IsUnread(grantKind, to.Namespace) {
-		c.addProblem(model.Warning, "the ReferenceGrants of namespace "+to.Namespace+
-			" may not be read: the reference to "+to.String()+" is taken to be permitted", "", "spec")
-		return true
-	}
 	for _, g := range c.in.OfKind(grantKind) {
 		if g.Ref.Namespace == to.Namespace && hasGrant(g.Body.At("spec", "from"),
 			map[string]string{"group": from.Group, "kind": from.Kind, "namespace": namespace}) &&
 			hasGrant(g.Body.At("spec", "to"), map[string]string{"group": to.Group, "kind": to.Kind, "name": to.Name}) {
 			return true
 		}
+	}
+	if c.in.IsUnread(grantKind, to.Namespace) {
+		c.addProblem(model.Warning, c.in.ExplainUnread("the ReferenceGrants of namespace "+to.Namespace, grantKind,
+			to.Namespace)+": the reference to "+to.String()+" is taken to be permitted", "", "spec")
+		return true
 	}
 	return false
 }
@@ -230,10 +226,13 @@ func (c *policyCheck) checkAPIKeys(auth model.Body) {
 			return
 		}
 	}
+	if c.in.FindExistence(model.Ref{Kind: "Secret", Namespace: own}).IsAbsent() {
+		c.addFault("no secrets found that match the selector")
+		return
+	}
 	c.addProblem(model.Warning,
-		"no Secret in the input has the labels of spec.apiKeyAuth.secretSelector, which counts as none; there may be one outside of it",
+		"no Secret in the input has the labels of spec.apiKeyAuth.secretSelector: it is assumed that there is one outside of it",
 		"add its manifest if it exists", "spec", "apiKeyAuth", "secretSelector")
-	c.addFault("no secrets found that match the selector")
 }
 
 func hasLabels(o *model.Object, labels map[string]string) bool {

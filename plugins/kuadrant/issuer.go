@@ -17,15 +17,14 @@ func checkIssuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem)
 	if o.Text("spec", "issuerRef", "kind") == "ClusterIssuer" {
 		ref.Kind, ref.Namespace = "ClusterIssuer", ""
 	}
-	if in.Get(ref) != nil {
+	switch e := in.FindExistence(ref); e.Presence {
+	case model.Present:
 		return "", nil
-	}
-	if in.Cluster.IsUnreadRef(ref) {
+	case model.NotKnown:
 		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o, "spec", "issuerRef")
+			Message: e.Why + ": whether it exists is not known"}.At(o, "spec", "issuerRef")
 		return "", []model.Problem{unread}
-	}
-	if in.Cluster.HasReadAll(ref.GroupKind(), ref.Namespace) {
+	case model.Missing:
 		return "unable to find issuer", nil
 	}
 	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated,

@@ -91,9 +91,9 @@ func newAuthorizationFinder(g *topology.Graph, in *model.Snapshot, s model.Setti
 		case ref.Kind == "Namespace":
 			problems = append(problems, problem(model.Info, model.NotReached, "",
 				"no Server is in its Namespace; it does not reach ports without one")...)
-		case !found && in.Cluster.IsUnreadRef(ref):
-			problems = append(problems, problem(model.Warning, model.NotEvaluated,
-				"ask for the permission to list them", "%s may not be read", ref)...)
+		case !found && in.FindExistence(ref).Presence == model.NotKnown:
+			problems = append(problems, problem(model.Warning, model.NotEvaluated, "", "%s",
+				in.FindExistence(ref).Why)...)
 		case !found:
 			problems = append(problems, problem(model.Warning, model.TargetNotFound, "",
 				"%s is not found: the policy does not apply", ref)...)
@@ -111,7 +111,12 @@ func newOldAuthorizationFinder(g *topology.Graph, in *model.Snapshot, s model.Se
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		out := findServerNodes(g, w.findServersOfOld(p.Object))
 		problems := w.voidProblems(w.readOldAuthorization(p.Object))
-		if len(out) == 0 {
+		switch o := in.FindOmission(serverKind, p.Ref().Namespace); {
+		case len(out) > 0:
+		case o != nil:
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: in.ExplainUnread("the Servers of its namespace", serverKind, p.Ref().Namespace)}.At(p.Object))
+		default:
 			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.TargetNotFound,
 				Message: "no Server in its namespace is called so, or has the labels: it does not apply"}.At(p.Object))
 		}

@@ -34,8 +34,8 @@ func newLimitFinder(g *topology.Graph, in *model.Snapshot, _ model.Settings) pol
 		o := in.Get(ref)
 		id := findNode(g, ref, serverRole)
 		if o == nil || id == topology.None {
-			if in.Cluster.IsUnreadRef(ref) {
-				return nil, problem(model.NotEvaluated, "%s may not be read", ref)
+			if e := in.FindExistence(ref); e.Presence == model.NotKnown {
+				return nil, problem(model.NotEvaluated, "%s", e.Why)
 			}
 			return nil, problem(model.TargetNotFound, "%s is not found: the policy does not apply", ref)
 		}

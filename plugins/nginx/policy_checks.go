@@ -89,10 +89,10 @@ func checkBackendGrants(k *policy.Kind, g *topology.Graph, in *model.Snapshot) p
 			own := p.Ref().Namespace
 			switch {
 			case to.Namespace == "" || to.Namespace == own:
-			case in.Cluster.IsUnread(grantKind, to.Namespace):
+			case in.IsUnread(grantKind, to.Namespace):
+				why := in.ExplainUnread("the ReferenceGrants of namespace "+to.Namespace, grantKind, to.Namespace)
 				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-					Message: fmt.Sprintf(
-						"the ReferenceGrants of namespace %s may not be read: the reference to %s is taken to be permitted", to.Namespace, to)}.At(p.Object))
+					Message: fmt.Sprintf("%s: the reference to %s is taken to be permitted", why, to)}.At(p.Object))
 			case !g.IsGranted(k.GroupKind, own, to):
 				denied = append(denied, to.String())
 			}

@@ -42,7 +42,7 @@ func findMissing(_ *policy.Kind, g *topology.Graph, _ policy.AttachedAt) []model
 			ref := model.Ref{Group: middlewareKind.Group, Kind: middlewareKind.Kind, Namespace: n.Ref.Namespace,
 				Name: to.Text("name")}
 			if to.Text("group") != middlewareKind.Group || to.Text("kind") != middlewareKind.Kind ||
-				g.Object(ref) != nil || g.Cluster().IsUnread(middlewareKind, ref.Namespace) {
+				!g.FindExistence(ref).IsAbsent() {
 				continue
 			}
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Message: fmt.Sprintf(

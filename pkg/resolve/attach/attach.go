@@ -252,6 +252,14 @@ func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.Targe
 	if t.Silent {
 		return nil
 	}
+	switch e := k.res.Snapshot.FindExistence(ref); {
+	case e.Presence == model.Present && k.res.Snapshot.Get(ref) == nil: // something in the input makes it
+		return []topology.NodeID{k.res.OpaqueNode(ref, nil)}
+	case e.Presence == model.NotKnown:
+		k.res.addRefProblem(p, t, model.Problem{Severity: model.Info, Code: model.NotEvaluated, MissingRef: &ref,
+			Message: "whether the policy attaches is not known: " + e.Why})
+		return nil
+	}
 	if ref.Section != "" && (len(g.Lookup(ref.WithoutSection())) > 0 || k.res.Snapshot.Get(ref) != nil) {
 		hint := "it has no sections that can be targeted"
 		if sections := g.Sections(ref); len(sections) > 0 {

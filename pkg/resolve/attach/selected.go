@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -50,10 +51,19 @@ func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func
 	if unread := k.unread(t); len(unread) > 0 {
 		warn(model.NotEvaluated, "ask for the permission to list them",
 			"which objects the selector picks is not known: %s may not be read", strings.Join(unread, ", "))
-	} else if !t.Silent {
-		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind,
-			t.Ref.Namespace)
+		return out
 	}
+	if t.Silent {
+		return out
+	}
+	// a selector is no reference that dangles: what is included everywhere need not find anything
+	none := model.Problem{Severity: model.Info, Code: model.TargetNotFound, Message: fmt.Sprintf(
+		"no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)}
+	if o := k.res.Snapshot.FindOmission(t.Ref.GroupKind(), t.Ref.Namespace); o != nil {
+		none.Code = model.NotEvaluated
+		none.Message = fmt.Sprintf("which %ss the selector picks is not known: %s", kind, o)
+	}
+	k.res.addRefProblem(p, t, none)
 	return out
 }
 

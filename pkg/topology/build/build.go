@@ -10,10 +10,7 @@ import (
 // linear in its objects and references, and in the chains of delegation. Each phase relies on the
 // nodes of those before it.
 func Graph(in *model.Snapshot, settings model.Settings, linkers ...Linker) *topology.Graph {
-	d := newDraft(in, &Builder{settings: settings, numberedPorts: map[model.GroupKind]bool{}})
-	for _, link := range linkers {
-		link(d.Builder)
-	}
+	d := newDraft(in, newBuilder(settings, linkers))
 	d.unfollowedBackends = d.unfollowedKinds()
 	d.addNamespaces()
 	gs := newGatewayBuilder(d)

@@ -21,3 +21,12 @@ type Builder struct {
 	parents         []ParentRules
 	routeAliases    []topology.RouteAlias
 }
+
+// newBuilder returns the builder that the linkers have told about implementations.
+func newBuilder(settings model.Settings, linkers []Linker) *Builder {
+	b := &Builder{settings: settings, numberedPorts: map[model.GroupKind]bool{}}
+	for _, link := range linkers {
+		link(b)
+	}
+	return b
+}

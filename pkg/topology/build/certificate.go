@@ -4,7 +4,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
@@ -46,9 +45,8 @@ func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at ma
 		return reference.Unresolved{Reason: u.brokenReason, Message: at.String() + " names no object"}
 	}
 	if !c.grants.Allow(owner.GroupKind(), owner.Namespace, to) {
-		if c.coverage.IsWithheld(gatewayapi.GrantKind, to.Namespace) {
-			return reference.Unresolved{Message: "the ReferenceGrants in namespace " + to.Namespace +
-				" may not be read", Gap: reference.GrantGap}
+		if why := c.coverage.ExplainUnreadGrants(to.Namespace); why != "" {
+			return reference.Unresolved{Message: why, Gap: reference.GrantGap}
 		}
 		p := model.Problem{
 			Severity: model.Warning, Code: model.RefNotPermitted,
@@ -64,7 +62,7 @@ func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at ma
 		return reference.Unresolved{}
 	case reference.WithheldCertificate:
 		name := to.String()
-		if by, made := c.certificates.FindMaker(to); made {
+		if by, made := c.in.FindMaker(to); made {
 			name += " (made by " + by.String() + ")"
 		}
 		c.addNamedNote(noteTopic{kind: certificateWithheld}, name, nil)

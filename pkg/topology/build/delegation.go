@@ -148,7 +148,7 @@ func (c *delegationChains) delegateRule(rule topology.NodeID, d delegateRef, cha
 			return true
 		}
 		denied := !granted && !c.grants.Allow(gatewayapi.HTTPRouteKind, parent.Namespace, child.Ref)
-		c.delegationHidden = c.delegationHidden || denied && c.in.Cluster.IsUnread(gatewayapi.GrantKind,
+		c.delegationHidden = c.delegationHidden || denied && c.in.IsUnread(gatewayapi.GrantKind,
 			child.Ref.Namespace)
 		return denied
 	})

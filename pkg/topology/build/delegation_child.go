@@ -150,7 +150,7 @@ func (c *delegationChains) whyUnknown(from model.Ref, d delegateRef, ways []Dele
 		slices.ContainsFunc(ways, func(way Delegation) bool { return namespace == way.AllNamespaces })
 	switch cluster := c.in.Cluster; {
 	case c.mayBeGranted(from, d, ways):
-		return "a ReferenceGrant there may not be read"
+		return c.in.ExplainUnread("a ReferenceGrant there", gatewayapi.GrantKind, namespace)
 	case cluster != nil && (everywhere && cluster.HasUnread(gatewayapi.HTTPRouteKind) || !everywhere &&
 		cluster.IsUnread(gatewayapi.HTTPRouteKind, namespace)):
 		return "routes there may not be read"
@@ -158,18 +158,21 @@ func (c *delegationChains) whyUnknown(from model.Ref, d delegateRef, ways []Dele
 		func(o *model.Object) bool { return o.Ref.Namespace == namespace }):
 		return "no route of that namespace is in the input"
 	}
+	if o := c.in.FindOmission(gatewayapi.HTTPRouteKind, namespace); o != nil {
+		return o.String() + ", and may make routes there"
+	}
 	return ""
 }
 
 // mayBeGranted reports whether a backendRef of a route selects routes that a grant which may not be
 // read may let it hand over to.
 func (c *delegationChains) mayBeGranted(from model.Ref, d delegateRef, ways []Delegation) bool {
-	if c.in.Cluster == nil || slices.ContainsFunc(ways, func(way Delegation) bool { return !way.NeedsGrant }) {
+	if slices.ContainsFunc(ways, func(way Delegation) bool { return !way.NeedsGrant }) {
 		return false
 	}
 	return slices.ContainsFunc(c.selectChildren(d, ways), func(child *model.Object) bool {
 		return c.acceptsParent(child, from) && child.Ref.Namespace != from.Namespace &&
-			c.in.Cluster.IsUnread(gatewayapi.GrantKind, child.Ref.Namespace)
+			c.in.IsUnread(gatewayapi.GrantKind, child.Ref.Namespace)
 	})
 }
 

@@ -40,7 +40,7 @@ func newDraft(in *model.Snapshot, said *Builder) *draft {
 		Builder:    said,
 		in:         in,
 		nodes:      topology.NewNodes(in, size),
-		coverage:   reference.NewCoverage(in),
+		coverage:   reference.Coverage{Snapshot: in},
 		tables:     map[topology.NodeID][]topology.Attachment{},
 		traffic:    make([]topology.Edge, 0, 2*size),
 		above:      make([]topology.Edge, 0, size),

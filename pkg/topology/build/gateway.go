@@ -48,7 +48,7 @@ func newGatewayBuilder(d *draft) *gatewayBuilder {
 		clientCertificates:    map[topology.NodeID]reference.Unresolved{},
 		unknownImplementation: d.guessImplementation(),
 		certificates: certificateJudge{d, reference.Certificates{In: d.in, Coverage: d.coverage,
-			Makers: d.collectMade(d.in), ChecksContent: d.settings.Bool(gatewayapi.CheckCertificates)}},
+			ChecksContent: d.settings.Bool(gatewayapi.CheckCertificates)}},
 		admissions: map[admissionQuery]selector.Truth{},
 	}
 }

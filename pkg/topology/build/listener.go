@@ -50,8 +50,8 @@ func (ls *listenerTable) listenerAt(id topology.NodeID) *listener { return &ls.a
 func (l *listener) describe() *topology.ListenerFacts {
 	return &topology.ListenerFacts{
 		Owner: l.owner, Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds,
-		InvalidKinds: l.invalidKinds,
-		Unreadable:   l.unreadable, Conflict: l.conflict, Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs,
+		InvalidKinds: l.invalidKinds, OwnNamespace: l.Admission.From == "Same",
+		Unreadable: l.unreadable, Conflict: l.conflict, Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs,
 		WithoutCertificate: l.withoutCertificate, ValidityUnknown: l.refs.Gap != reference.NoGap,
 		Unsupported: l.isUnsupported(),
 		Accepted:    !l.isRefused(), Valid: l.isValid(),

@@ -9,16 +9,18 @@ func (b *Builder) AddMaker(find func(in *model.Snapshot, made func(object, by mo
 	b.makerFuncs = append(b.makerFuncs, find)
 }
 
-// collectMade returns what makes the objects that something in the input makes. Of several makers
-// the first in the order of references is named.
-func (b *Builder) collectMade(in *model.Snapshot) map[model.Ref]model.Ref {
-	out := map[model.Ref]model.Ref{}
+// AddMakers returns the input with what the linkers say its objects make. Of several makers the
+// first in the order of references is named.
+func AddMakers(in *model.Snapshot, settings model.Settings, linkers ...Linker) *model.Snapshot {
+	b := newBuilder(settings, linkers)
+	out := *in
+	out.Makers = map[model.Ref]model.Ref{}
 	for _, find := range b.makerFuncs {
 		find(in, func(object, by model.Ref) {
-			if before, there := out[object]; !there || by.Compare(before) < 0 {
-				out[object] = by
+			if before, there := out.Makers[object]; !there || by.Compare(before) < 0 {
+				out.Makers[object] = by
 			}
 		})
 	}
-	return out
+	return &out
 }

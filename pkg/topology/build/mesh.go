@@ -38,7 +38,7 @@ func (w *routeAttacher) judgeMissingService(r *routeDraft, a topology.Attachment
 	service := a.Parent.WithoutSection()
 	a.State = topology.NoMatchingParent
 	switch {
-	case w.references.IsComplete(service):
+	case w.references.IsMissing(service):
 		a.Reason = service.String() + " does not exist"
 	case w.coverage.IsWithheld(service.GroupKind(), service.Namespace):
 		a.State, a.Missing, a.Reason = topology.Unknown, true, service.String()+" may not be read"

@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"cmp"
+
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -41,54 +43,49 @@ func (f *Judge) JudgeBackend(from Referrer, to model.Ref, exists bool) Judgement
 	}
 	var v Judgement
 	if !from.Mesh && !f.grants.Allow(from.Kind, from.Namespace, to) {
-		if !f.coverage.IsWithheld(gatewayapi.GrantKind, to.Namespace) {
+		if v.Open = f.coverage.ExplainUnreadGrants(to.Namespace); v.Open == "" {
 			return Judgement{Reason: string(gatewayv1.RouteReasonRefNotPermitted), Code: model.RefNotPermitted,
 				Why:  "and no ReferenceGrant permits that",
 				Hint: GrantHint(from.Kind, from.Namespace, to)}
 		}
-		v.Open = "the ReferenceGrants in namespace " + to.Namespace + " may not be read"
 	}
-	switch {
-	case exists:
-	case model.HasVariable(to.Name) || model.HasVariable(to.Namespace):
-		v.Assumed = true
-		if v.Open == "" {
-			v.Open = "an unrendered variable: what " + to.String() + " would be is not known"
-		}
-	case f.IsComplete(to):
+	if exists {
+		return v
+	}
+	switch e := f.findBackend(to); e.Presence {
+	case model.Missing:
 		return Judgement{Reason: string(gatewayv1.RouteReasonBackendNotFound), Code: model.BackendNotFound,
 			Why: f.explainMissing(to)}
+	case model.NotKnown:
+		v.Assumed, v.Open = true, cmp.Or(v.Open, e.Why)
 	default:
 		v.Assumed = true
-		if v.Open == "" && f.coverage.IsWithheld(gk, to.Namespace) {
-			v.Open = to.String() + " may not be read"
-		}
 	}
 	return v
 }
 
 // explainMissing says why a backend is not there.
 func (f *Judge) explainMissing(to model.Ref) string {
-	if f.coverage.IsRefused(to) {
+	if f.in.IsRefused(to) {
 		return "which the API server refuses"
 	}
 	return "which does not exist"
 }
 
-// IsComplete reports whether everything of ref's kind in its namespace is in the input (gatewayapi
-// G36).
-func (f *Judge) IsComplete(ref model.Ref) bool {
-	if f.coverage.IsRefused(ref) {
-		return true
+// findBackend says whether a backend exists that is not in the input (gatewayapi G36).
+func (f *Judge) findBackend(ref model.Ref) model.Existence {
+	e := f.coverage.FindExistence(ref)
+	switch gk := ref.GroupKind(); {
+	case e.Presence != model.Missing, f.in.IsRefused(ref), gk == gatewayapi.ServiceKind, gk == gatewayapi.XBackendKind:
+	case gk == gatewayapi.ServiceImportKind && f.in.Cluster != nil: // made by a controller, and seldom in manifests
+	default: // a cluster need not have been asked for the kind
+		e.Presence = model.NotShown
 	}
-	switch gk := ref.GroupKind(); gk {
-	case gatewayapi.ServiceKind, gatewayapi.XBackendKind:
-		return f.coverage.hasAllBackends(gk, ref.Namespace)
-	case gatewayapi.ServiceImportKind: // made by a controller, and seldom in manifests
-		return f.coverage.cluster.HasReadAll(gk, ref.Namespace)
-	}
-	return false
+	return e
 }
+
+// IsMissing reports whether a backend is known not to exist (gatewayapi G36).
+func (f *Judge) IsMissing(ref model.Ref) bool { return f.findBackend(ref).Presence == model.Missing }
 
 // IsAssumed reports whether an object that is not in the input is assumed to exist where something
 // refers to it: a GatewayClass, or a backend, unless everything of its kind in its namespace is in
@@ -96,11 +93,11 @@ func (f *Judge) IsComplete(ref model.Ref) bool {
 func (f *Judge) IsAssumed(ref model.Ref) bool {
 	switch gk := ref.GroupKind(); {
 	case gk == gatewayapi.GatewayClassKind:
-		return !f.coverage.cluster.HasReadAll(gk, "")
+		return f.coverage.FindExistence(ref).Presence != model.Missing || f.in.Cluster == nil
 	case !canBeBackend(gk), !f.IsKnownKind(gk) && !isInferencePool(gk):
 		return false
 	}
-	return !f.IsComplete(ref.WithoutSection())
+	return !f.IsMissing(ref)
 }
 
 // canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are

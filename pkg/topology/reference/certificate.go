@@ -1,10 +1,8 @@
 package reference
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/pem"
-	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
@@ -36,8 +34,7 @@ const (
 type Certificates struct {
 	In            *model.Snapshot
 	Coverage      Coverage
-	Makers        map[model.Ref]model.Ref // objects that need not be in the input, and what makes them
-	ChecksContent bool                    // whether what is no PEM is a flaw for Authority
+	ChecksContent bool // whether what is no PEM is a flaw for Authority
 }
 
 // CheckKeyPair looks for a flaw of what should be a certificate with its key. The text says what it
@@ -102,38 +99,10 @@ func (c Certificates) findObject(ref model.Ref) (*model.Object, CertificateFlaw,
 	case ref.GroupKind() == configMapKind && ref.Name == clusterCA:
 		return nil, NoFlaw, ""
 	}
-	if by, made := c.FindMaker(ref); made {
-		return nil, WithheldCertificate, by.String() + " makes " + ref.String()
-	}
-	if c.isComplete(ref.GroupKind(), ref.Namespace) {
+	e := c.Coverage.FindExistence(ref)
+	secretsShown := ref.GroupKind() != secretKind || len(c.In.OfKind(secretKind)) > 0 // they are often kept out
+	if e.Presence == model.Missing || e.Presence == model.NotShown && secretsShown {
 		return nil, MissingCertificate, ref.String() + " does not exist"
 	}
-	return nil, WithheldCertificate, ref.String() + " is not in the input"
-}
-
-// isComplete reports whether all Secrets or ConfigMaps of a namespace are in the input, so that
-// others do not exist. Neither is read from clusters. Manifests show a namespace by its Namespace,
-// a Service (gatewayapi G36) or an object of the kind; but Secrets are often kept out of them, so
-// that at least one must be there (G58).
-func (c Certificates) isComplete(gk model.GroupKind, namespace string) bool {
-	all := c.In.OfKind(gk)
-	if c.Coverage.cluster != nil || gk == secretKind && len(all) == 0 {
-		return false
-	}
-	_, shown := c.Coverage.namespaces[namespace]
-	if !shown {
-		_, shown = slices.BinarySearchFunc(all, namespace,
-			func(o *model.Object, ns string) int { return cmp.Compare(o.Ref.Namespace, ns) })
-	}
-	return shown
-}
-
-// FindMaker returns what makes an object, if anything in the input does.
-func (c Certificates) FindMaker(ref model.Ref) (model.Ref, bool) {
-	by, made := c.Makers[ref]
-	if !made {
-		ref.Namespace = ""
-		by, made = c.Makers[ref]
-	}
-	return by, made
+	return nil, WithheldCertificate, e.Why
 }

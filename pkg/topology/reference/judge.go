@@ -39,11 +39,14 @@ func (f *Judge) Object(ref model.Ref) *model.Object { return f.in.Get(ref) }
 // Objects returns the objects of a kind in the input.
 func (f *Judge) Objects(gk model.GroupKind) []*model.Object { return f.in.OfKind(gk) }
 
-// KnowsServices reports whether a Service of the namespace that is not in the input does not exist
-// (gatewayapi G36).
-func (f *Judge) KnowsServices(namespace string) bool {
-	return f.coverage.hasAllBackends(gatewayapi.ServiceKind, namespace)
+// FindOmission returns the first of what was not read that may make objects of a kind in a namespace
+// ("": in any), or nil.
+func (f *Judge) FindOmission(gk model.GroupKind, namespace string) *model.Omission {
+	return f.in.FindOmission(gk, namespace)
 }
+
+// FindExistence says whether an object exists, as far as the input tells.
+func (f *Judge) FindExistence(ref model.Ref) model.Existence { return f.coverage.FindExistence(ref) }
 
 // ServiceByIP returns the Service with a cluster IP.
 func (f *Judge) ServiceByIP(address string) (model.Ref, bool) {
@@ -62,10 +65,10 @@ func (f *Judge) ServiceByIP(address string) (model.Ref, bool) {
 }
 
 // IsGranted reports whether objects of kind from in namespace ns may refer to the object to: it is
-// in the same namespace, or a ReferenceGrant there says so (gatewayapi G32), or may say so where a
-// cluster did not let us read them.
+// in the same namespace, or a ReferenceGrant there says so (gatewayapi G32), or may say so where
+// they were not all read.
 func (f *Judge) IsGranted(from model.GroupKind, ns string, to model.Ref) bool {
-	return f.grants.Allow(from, ns, to) || f.in.Cluster.IsUnread(gatewayapi.GrantKind, to.Namespace)
+	return f.grants.Allow(from, ns, to) || f.in.IsUnread(gatewayapi.GrantKind, to.Namespace)
 }
 
 // SelectsNamespace reports whether the selector selects a namespace. The label with its name is on
