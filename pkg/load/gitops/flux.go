@@ -206,10 +206,10 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 			v.secretMissing = true
 		case kind == "Secret":
 			v.incomplete = true
-			r.omissions.addPartlyOmitted(l, secretVariables, secretVariablesHint)
+			r.omissions.addPartlyKnown(l, secretVariables, secretVariablesHint)
 		case !optional:
 			v.incomplete = true
-			r.omissions.addPartlyOmitted(l, "variables come from ConfigMaps that are not in the input", "read them too")
+			r.omissions.addPartlyKnown(l, "variables come from ConfigMaps that are not in the input", "read them too")
 		}
 	}
 	for key, value := range textMapAt(l.value, "spec", "postBuild", "substitute") {

@@ -57,7 +57,7 @@ func (r *renderer) renderHelmRelease(ctx context.Context, l *gitopsSource) error
 	}
 	what.Values = helm.AppendValues(what.Values, model.Get(l.value, "spec", "values"))
 	if len(l.listAt("spec", "postRenderers")) > 0 {
-		r.omissions.addPartlyOmitted(l, "post-renderers are not run", helm.RenderHint)
+		r.omissions.addPartlyKnown(l, "post-renderers are not run", helm.RenderHint)
 	}
 	return r.addChart(ctx, l, from.displayName(dir.String()), target, what)
 }

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,10 +197,10 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 		r.omissions.addMissingParts(missing)
 	}
 	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
-		r.omissions.addPartlyOmitted(o.source, secretVariables, secretVariablesHint)
+		r.omissions.addPartlyKnown(o.source, secretVariables, secretVariablesHint)
 	}
 	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.missingUsed {
-		r.omissions.addPartlyOmitted(o.source, optionalVariables, optionalVariablesHint)
+		r.omissions.addPartlyKnown(o.source, optionalVariables, optionalVariablesHint)
 	}
 	if what := o.postBuild.unsetMessage(); err == nil && what != "" && o.source != nil {
 		r.omissions.addRemark(o.source, what)
@@ -212,6 +213,11 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 	if at, ok := err.(*document.Error); ok && at.What == o.name {
 		err = at.Err
 	}
+	by := "kustomization " + o.name
+	if o.source != nil {
+		by = o.source.String()
+	}
+	r.reader.AddOmission(by, "is not built: "+err.Error(), r.namespaceOf(o))
 	p := model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: &model.Origin{File: o.name},
 		Message: "the kustomization in " + o.name + " is not built: " + err.Error(), Hint: hint}
 	if o.source != nil {
@@ -219,6 +225,18 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 		p.Message = o.source.String() + ": " + p.Message
 	}
 	r.reader.Problems = append(r.reader.Problems, p)
+}
+
+// namespaceOf returns the namespace that a build puts its objects into; "" where they may be in any.
+func (r *renderer) namespaceOf(o buildRequest) string {
+	k := types.Kustomization{}
+	if of, err := r.workspace.walk.OpenFolder(context.Background(), o.dir, o.name); err == nil {
+		k.Namespace = of.Namespace
+	}
+	if o.modify != nil {
+		o.modify(&k)
+	}
+	return cmp.Or(k.Namespace, o.namespace)
 }
 
 // addDocuments adds documents to what is read, and has followed what they lead to. They come from a
@@ -288,6 +306,7 @@ func (r *renderer) followSources(ctx context.Context) error {
 
 // followSource reads what a source deploys.
 func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
+	r.reader.Followed[l.follower()] = true
 	for _, path := range l.sourcePaths() {
 		r.reachedPaths[l.kind+" "+path] = true
 		if dir, _, ok := r.workspace.locateFolder(path); ok && l.kind != helmRelease {

@@ -235,10 +235,32 @@ func (r *renderer) unfollowedSources() []*gitopsSource {
 // omission is why sources were not rendered.
 type omission struct {
 	kind, why, hint string
-	sources         []fmt.Stringer
+	sources         []deployer
 	origin          model.Origin
 	informative     bool // the answer stands
 	inPart          bool // they were rendered, but not wholly
+	isWhole         bool // no object is left out
+}
+
+// deployer is something that has objects deployed: a source, a kustomization or a chart.
+type deployer interface {
+	fmt.Stringer
+	// targetNamespace is where the objects go; "" where that is not known
+	targetNamespace() string
+}
+
+// partOf is a kustomization that is built without a part.
+type partOf struct{ name, namespace string }
+
+func (p partOf) String() string          { return p.name }
+func (p partOf) targetNamespace() string { return p.namespace }
+
+// reason says of the sources what was not done, behind their names.
+func (o *omission) reason() string {
+	if o.inPart {
+		return "is rendered in part: " + o.why
+	}
+	return "is not rendered: " + o.why
 }
 
 // omissions are what was left out of a reading.
@@ -257,7 +279,12 @@ func (r *omissions) addPartlyOmitted(l *gitopsSource, why, hint string) {
 	r.addOmission(omission{kind: l.kind, why: why, hint: hint, origin: l.origin, inPart: true}, l)
 }
 
-func (r *omissions) addOmission(o omission, which fmt.Stringer) {
+// addPartlyKnown notes that of what a source makes every object is read, but not all that is in it.
+func (r *omissions) addPartlyKnown(l *gitopsSource, why, hint string) {
+	r.addOmission(omission{kind: l.kind, why: why, hint: hint, origin: l.origin, inPart: true, isWhole: true}, l)
+}
+
+func (r *omissions) addOmission(o omission, which deployer) {
 	i := slices.IndexFunc(r.omitted, func(other *omission) bool { return other.kind == o.kind && other.why == o.why })
 	if i < 0 {
 		i = len(r.omitted)
@@ -272,7 +299,7 @@ func (r *omissions) addOmission(o omission, which fmt.Stringer) {
 func (r *omissions) addMissingParts(lacks []kustomize.MissingPart) {
 	for _, l := range lacks {
 		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true},
-			l.Kustomization)
+			partOf{l.Kustomization.String(), l.Namespace})
 	}
 }
 
@@ -285,11 +312,12 @@ func (o *omission) toProblem() model.Problem {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	names = slices.Compact(names)
 	not := "not rendered"
 	if o.inPart {
 		not = "rendered in part"
 	}
-	message := fmt.Sprintf("%s is %s: %s", o.sources[0], not, o.why)
+	message := fmt.Sprintf("%s %s", o.sources[0], o.reason())
 	if n := len(names); n > 1 {
 		more := ""
 		if n > most {

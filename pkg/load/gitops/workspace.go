@@ -233,7 +233,7 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 func (r *renderer) addOmissionProblems() {
 	r.reader.Problems = append(r.reader.Problems, r.omissions.remarks...)
 	for _, o := range r.omissions.omitted {
-		o.sources = slices.DeleteFunc(o.sources, func(which fmt.Stringer) bool {
+		o.sources = slices.DeleteFunc(o.sources, func(which deployer) bool {
 			l, led := which.(*gitopsSource)
 			return led && r.destinations.isElsewhere(l)
 		})
@@ -241,6 +241,7 @@ func (r *renderer) addOmissionProblems() {
 			continue
 		}
 		r.reader.Problems = append(r.reader.Problems, o.toProblem())
+		r.addOmissions(o)
 	}
 	if p := r.destinations.severalClustersProblem(&r.index); p != nil {
 		r.reader.Problems = append(r.reader.Problems, *p)
@@ -260,5 +261,16 @@ func (r *renderer) addOmissionProblems() {
 			o.sources = append(o.sources, l)
 		}
 		r.reader.Problems = append(r.reader.Problems, o.toProblem())
+		r.addOmissions(o)
+	}
+}
+
+// addOmissions notes what the sources that were not rendered would make.
+func (r *renderer) addOmissions(o *omission) {
+	if o.isWhole {
+		return
+	}
+	for _, l := range o.sources {
+		r.reader.AddOmission(l.String(), o.reason(), l.targetNamespace())
 	}
 }

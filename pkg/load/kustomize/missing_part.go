@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"cmp"
 	"strconv"
 
 	"sigs.k8s.io/kustomize/api/types"
@@ -15,7 +16,8 @@ type MissingPart struct {
 	Kustomization kustomizationName
 	Origin        model.Origin
 	Why, Hint     string
-	refusal       error // why the build fails, if it does not do without
+	Namespace     string // of what it would make; "": any, as it is not known
+	refusal       error  // why the build fails, if it does not do without
 }
 
 // kustomizationName is the folder of a kustomization, as the user would type it.
@@ -26,7 +28,24 @@ func (k kustomizationName) String() string { return "kustomization " + string(k)
 // addMissingPart notes that a build goes without e.
 func (w *Walk) addMissingPart(e entry, why, hint string, refusal error) {
 	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(e.kustomization.Name),
-		Origin: e.origin, Why: why, Hint: hint, refusal: refusal})
+		Origin: e.origin, Why: why, Hint: hint, Namespace: e.kustomization.targetNamespace(), refusal: refusal})
+}
+
+// addMissingChart notes that a build goes without a chart.
+func (w *Walk) addMissingChart(e entry, c types.HelmChart, why, hint string, refusal error) {
+	w.addMissingPart(e, why, hint, refusal)
+	last := &w.missingParts[len(w.missingParts)-1]
+	last.Namespace = cmp.Or(last.Namespace, c.Namespace)
+}
+
+// targetNamespace returns the namespace that what k makes is put into; "" where it stays in its
+// own.
+func (k *Kustomization) targetNamespace() string {
+	namespace := k.Namespace
+	for up := k.parent; up != nil; up = up.parent {
+		namespace = cmp.Or(up.Namespace, namespace)
+	}
+	return namespace
 }
 
 // removeMissingParts takes out of a kustomization the objects that would have to be fetched, and
@@ -57,7 +76,9 @@ func (w *Walk) removeMissingParts(k *Kustomization) error {
 	if w.charts == nil && len(k.HelmCharts) > 0 {
 		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name,
 			Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
-		w.addMissingPart(e, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
+		for _, c := range k.HelmCharts {
+			w.addMissingChart(e, c, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
+		}
 		k.HelmCharts, k.HelmGlobals = nil, nil
 	}
 	if len(w.missingParts) == before {
