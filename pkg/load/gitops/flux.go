@@ -193,6 +193,9 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 		kind, name := model.Text(from, "kind"), model.Text(from, "name")
 		optional, _ := model.Get(from, "optional").(bool)
 		values := r.index.findConfigMap(l.namespace, name)
+		if kind == "ConfigMap" && values == nil || kind == "Secret" && !r.index.hasSecret(l.namespace, name) {
+			r.index.noteMissing(kind, l.namespace, name)
+		}
 		switch {
 		case kind == "ConfigMap" && values != nil:
 			for key, value := range values {

@@ -72,6 +72,9 @@ func (r *renderer) readValuesFrom(l *gitopsSource, v any) []byte {
 	}
 	data := r.index.findConfigMap(l.namespace, name)
 	text, there := data[key]
+	if data == nil {
+		r.index.noteMissing(model.Text(v, "kind"), l.namespace, name)
+	}
 	switch {
 	case model.Text(v, "kind") == "ConfigMap" && there && model.Text(v, "targetPath") == "":
 		return []byte(text)

@@ -43,7 +43,7 @@ spec: {targetNamespace: "${NS}", chart: {spec: {chart: shop, sourceRef: {kind: H
 
 const helmCharts = `apiVersion: helm.cattle.io/v1
 kind: HelmChart
-metadata: {name: traefik, namespace: kube-system}
+metadata: {name: edge, namespace: kube-system}
 spec: {targetNamespace: edge}
 ---
 apiVersion: helm.cattle.io/v1
@@ -68,8 +68,8 @@ func TestOmissionsOfSources(t *testing.T) {
 		"Application argocd/chart is not rendered: the path is not in the input (chart-ns)",
 		"ApplicationSet argocd/all is not rendered: it makes Applications of what is not in the input (generator clusters) (fixed)",
 		"ApplicationSet argocd/each is not rendered: it makes Applications of what is not in the input (generator clusters)",
+		"HelmChart kube-system/edge is not rendered (edge)",
 		"HelmChart kube-system/metrics is not rendered (kube-system)",
-		"HelmChart kube-system/traefik is not rendered (edge)",
 		"HelmRelease web/anywhere is not rendered: the chart is not in the input",
 		"HelmRelease web/here is not rendered: the chart is not in the input (web)",
 		"HelmRelease web/there is not rendered: the chart is not in the input (shop)",

@@ -59,11 +59,9 @@ type Options struct {
 // of them.
 func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) ([]document.Raw, error) {
 	charts := helm.NewRenderer(o.Helm)
-	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in, seen: map[string]bool{},
-		reachedPaths: map[string]bool{}, enteredFolders: folderSet{},
-		index:     manifestIndex{limits: o.Limits, namespace: o.Namespace},
+	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in,
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
-	r.destinations = destinations{chosen: normalizeDestination(o.Destination), aside: map[int]bool{}}
+	r.begin(nil)
 	r.workspace.findPathRoots(o.Paths)
 	if err := r.workspace.readKustomizations(ctx, f); err != nil {
 		return nil, err
@@ -79,10 +77,41 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 		return plain, r.destinations.checkChosen()
 	}
 	r.locateSources(ctx)
-	if err := r.renderAll(ctx, plain); err != nil {
+	if err := r.renderUntilKnown(ctx, plain); err != nil {
 		return nil, err
 	}
 	return r.destinations.withoutAside(r.index.documents), r.destinations.checkChosen()
+}
+
+// begin forgets what was rendered. Values that were found late the last time are there from the
+// start.
+func (r *renderer) begin(known *foundValues) {
+	r.seen, r.reachedPaths, r.enteredFolders = map[string]bool{}, map[string]bool{}, folderSet{}
+	r.queue, r.waiting, r.omissions = nil, nil, omissions{}
+	r.index = manifestIndex{limits: r.limits, namespace: r.options.Namespace, known: known}
+	r.destinations = destinations{chosen: normalizeDestination(r.options.Destination), aside: map[int]bool{}}
+}
+
+// maxPasses is how often an input is rendered to find the values of variables.
+const maxPasses = 4
+
+// renderUntilKnown renders everything, again if values were asked for before what holds them was
+// deployed: in a cluster, too, it is deployed once more as soon as they are there.
+func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw) error {
+	problems, omissions, remaining := len(r.reader.Problems), len(r.reader.Omissions), r.reader.Remaining
+	for pass := 1; ; pass++ {
+		if err := r.renderAll(ctx, plain); err != nil {
+			return err
+		}
+		late := r.index.findLate()
+		if late == nil || pass == maxPasses || r.buildStuck {
+			r.addOmissionProblems()
+			return nil
+		}
+		r.reader.Problems, r.reader.Omissions = r.reader.Problems[:problems], r.reader.Omissions[:omissions]
+		r.reader.Remaining = remaining
+		r.begin(late)
+	}
 }
 
 // readUnnamedFiles returns the documents of the files that no kustomization names. Those beside
@@ -132,11 +161,7 @@ func (r *renderer) renderAll(ctx context.Context, plain []document.Raw) error {
 	if err := r.buildCircularKustomizations(ctx); err != nil {
 		return err
 	}
-	if err := r.renderUnreachedCharts(ctx); err != nil {
-		return err
-	}
-	r.addOmissionProblems()
-	return nil
+	return r.renderUnreachedCharts(ctx)
 }
 
 // buildRequest asks for a build of the kustomization in a folder.

@@ -35,6 +35,7 @@ type gitopsSource struct {
 	applications    []*gitopsSource // the Applications that an ApplicationSet makes, if it was asked for them
 	deferred        bool            // it was put behind others, which may bring the Secret that it takes variables from
 	file            string          // the real path of the file it stands in; "" where it came out of a build
+	key             string          // what identityKey has made
 }
 
 // String is how problems call a source.
@@ -50,8 +51,11 @@ func (l *gitopsSource) listAt(path ...string) []any {
 
 // identityKey tells sources apart. Two of one name, as those of two clusters, are two.
 func (l *gitopsSource) identityKey() string {
-	spec, _ := json.Marshal(model.Get(l.value, "spec"))
-	return l.kind + " " + l.namespace + "/" + l.name + " " + string(spec)
+	if l.key == "" {
+		spec, _ := json.Marshal(model.Get(l.value, "spec"))
+		l.key = l.kind + " " + l.namespace + "/" + l.name + " " + string(spec)
+	}
+	return l.key
 }
 
 // findSources returns the sources among the objects of a document. Objects that were read from a
@@ -162,38 +166,103 @@ func (r *renderer) locateSources(ctx context.Context) {
 
 // findBootstrap returns a source with which everything begins: one that stands in the folder it
 // leads to, else one in a folder that is read through nothing but sources that were not followed,
-// as it is where that folder leaves out its own. It returns nil if there is none that was not
-// followed.
+// as it is where that folder leaves out its own. Those that no other one leads to come first, as
+// whatever leads to a source may change it. It returns nil if there is none that was not followed,
+// or that a waiting source will not lead to.
 func (r *renderer) findBootstrap() *gitopsSource {
-	l := r.findTopmost(func(l *gitopsSource, dir string) bool { return r.isDeployedWith(dir, l.file) })
-	if l == nil {
-		l = r.findTopmost(func(l *gitopsSource, _ string) bool {
+	idle := r.unfollowedSources()
+	awaited := r.awaitedFolders(idle)
+	idle = slices.DeleteFunc(idle, func(l *gitopsSource) bool {
+		return l.file != "" && awaited.hasFolder(filepath.Dir(l.file))
+	})
+	begins := []func(l *gitopsSource, dir string) bool{
+		func(l *gitopsSource, dir string) bool { return r.isDeployedWith(dir, l.file) },
+		func(l *gitopsSource, _ string) bool {
 			in := filepath.Dir(l.file)
 			return l.file != "" && r.targetFolders.hasFolder(in) && !r.enteredFolders.hasFolder(in)
-		})
+		},
 	}
-	if l != nil {
-		r.seen[l.identityKey()] = true
+	for _, candidates := range [][]*gitopsSource{r.withoutLedTo(idle), idle} {
+		for _, does := range begins {
+			if l := r.findTopmost(candidates, does); l != nil {
+				r.seen[l.identityKey()] = true
+				return l
+			}
+		}
 	}
-	return l
+	return nil
 }
 
-// findTopmost returns the source that was not followed, begins something and leads to the topmost
-// folder.
-func (r *renderer) findTopmost(begins func(l *gitopsSource, dir string) bool) *gitopsSource {
+// awaitedFolders returns the folders that the waiting sources lead to, through others of the given
+// sources too.
+func (r *renderer) awaitedFolders(idle []*gitopsSource) folderSet {
+	out := folderSet{}
+	met := map[*gitopsSource]bool{}
+	next := r.waiting
+	for len(next) > 0 {
+		for _, l := range next {
+			met[l] = true
+			for _, dir := range r.localFolders(l) {
+				out[dir] = true
+			}
+		}
+		next = nil
+		for _, l := range idle {
+			if !met[l] && l.file != "" && out.hasFolder(filepath.Dir(l.file)) {
+				next = append(next, l)
+			}
+		}
+	}
+	return out
+}
+
+// withoutLedTo returns the sources that stand in no folder that another one of them leads to.
+func (r *renderer) withoutLedTo(sources []*gitopsSource) []*gitopsSource {
+	leading := map[string][]*gitopsSource{}
+	for _, l := range sources {
+		for _, dir := range r.localFolders(l) {
+			leading[dir] = append(leading[dir], l)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(sources), func(l *gitopsSource) bool {
+		if l.file == "" {
+			return false
+		}
+		for dir := filepath.Dir(l.file); ; dir = filepath.Dir(dir) {
+			if slices.ContainsFunc(leading[dir], func(by *gitopsSource) bool { return by != l }) {
+				return true
+			}
+			if dir == filepath.Dir(dir) {
+				return false
+			}
+		}
+	})
+}
+
+// localFolders returns the folders of the input that a source, or what an ApplicationSet makes,
+// leads to.
+func (r *renderer) localFolders(l *gitopsSource) []string {
+	var out []string
+	for _, to := range append([]*gitopsSource{l}, l.applications...) {
+		repositories := to.sourceRepositories()
+		for i, path := range to.sourcePaths() {
+			if dir, _, ok := r.workspace.locateFolder(path); ok && r.repositories.isLocal(repositories[i]) {
+				out = append(out, dir.String())
+			}
+		}
+	}
+	return out
+}
+
+// findTopmost returns the source that begins something and leads to the topmost folder.
+func (r *renderer) findTopmost(sources []*gitopsSource, begins func(l *gitopsSource, dir string) bool) *gitopsSource {
 	var best *gitopsSource
 	var at string
-	for _, l := range r.unfollowedSources() {
-		for _, to := range append([]*gitopsSource{l}, l.applications...) {
-			for i, path := range to.sourcePaths() {
-				dir, _, ok := r.workspace.locateFolder(path)
-				if !ok || !r.repositories.isLocal(to.sourceRepositories()[i]) || !begins(l, dir.String()) {
-					continue
-				}
-				if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at),
-					l.origin.Compare(best.origin)) < 0 {
-					best, at = l, dir.String()
-				}
+	for _, l := range sources {
+		for _, dir := range r.localFolders(l) {
+			if begins(l, dir) && (best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir, at),
+				l.origin.Compare(best.origin)) < 0) {
+				best, at = l, dir
 			}
 		}
 	}

@@ -37,13 +37,14 @@ type workspace struct {
 	usedFiles    map[string]bool              // real paths of the files that kustomizations name
 	usedFolders  map[string]bool              // real paths of the folders with such files
 	listings     map[string]folderListing     // what is below a top, as generators of ApplicationSets see it
+	located      map[string]locatedFolder     // by the path that was looked for
 	valuesUsed   int                          // how many values generators have used
 }
 
 func newWorkspace(walk *kustomize.Walk, limits document.Limits) workspace {
 	return workspace{fileSystem: filesys.MakeFsOnDisk(), walk: walk, limits: limits,
 		folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{},
-		usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}
+		usedFiles: map[string]bool{}, usedFolders: map[string]bool{}, located: map[string]locatedFolder{}}
 }
 
 // readKustomizations reads the kustomizations among the folders, and notes what they name.
