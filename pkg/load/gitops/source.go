@@ -309,6 +309,7 @@ type omission struct {
 	informative     bool // the answer stands
 	inPart          bool // they were rendered, but not wholly
 	isWhole         bool // no object is left out
+	isRefused       bool // the tool that deploys it refuses it
 }
 
 // deployer is something that has objects deployed: a source, a kustomization or a chart.
@@ -365,9 +366,14 @@ func (r *omissions) addOmission(o omission, which deployer) {
 }
 
 // addMissingParts tells what a build went without.
-func (r *omissions) addMissingParts(lacks []kustomize.MissingPart) {
+// What something outside of a kustomization adds to it stands in the source.
+func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSource) {
 	for _, l := range lacks {
-		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true},
+		if l.Origin.File == "" && by != nil {
+			l.Origin = by.origin
+		}
+		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true,
+			isWhole: l.ChangesOnly, isRefused: l.IsRefused},
 			partOf{l.Kustomization.String(), l.Namespace})
 	}
 }
@@ -396,8 +402,11 @@ func (o *omission) toProblem() model.Problem {
 			more)
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: message, Hint: o.hint}
-	if o.informative {
+	switch {
+	case o.informative:
 		p.Severity = model.Info
+	case o.isRefused:
+		p.Severity = model.Error
 	}
 	if o.origin.File != "" {
 		p.Origin = &o.origin

@@ -80,9 +80,10 @@ func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, 
 	if err := next.prepareRoot(ctx, root); err != nil {
 		return nil, nil, err
 	}
-	pieces, err := next.buildDocuments(ctx, libraryRun{root: root, limits: o.Limits, finishObject: o.FinishObject})
+	pieces, err := next.buildWithoutLostPatches(ctx, libraryRun{root: root, limits: o.Limits,
+		finishObject: o.FinishObject})
 	// what fails may need what is missing
-	if err != nil && len(next.missingParts) > 0 && ctx.Err() == nil && !IsUnfinished(err) {
+	if err != nil && len(next.missingParts) > 0 && next.missingParts[0].refusal != nil && ctx.Err() == nil && !IsUnfinished(err) {
 		err = next.missingParts[0].refusal
 	}
 	return pieces, next.missingParts, err
@@ -92,7 +93,7 @@ func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, 
 // one.
 func (w *Walk) forNextBuild() *Walk {
 	next := *w
-	next.visits, next.missingParts = 0, nil
+	next.visits, next.missingParts, next.visited = 0, nil, nil
 	next.fileSystem = &checkedFileSystem{FileSystem: w.fileSystem.FileSystem, files: w.fileSystem.files,
 		overrides: map[string][]byte{}}
 	return &next

@@ -56,8 +56,21 @@ func (e entry) newRemoteRefusal(address string) error {
 
 // newChartRefusal returns the error for a chart.
 func (e entry) newChartRefusal() error {
-	return e.newRefusal("give --enable-helm, or "+BuildHint, "charts are not inflated")
+	refused := e.newProgramRefusal("charts are not inflated")
+	refused.Hint = "give --enable-helm, or " + BuildHint
+	return refused
 }
+
+// newProgramRefusal returns the error for what would run a program.
+func (e entry) newProgramRefusal(format string, args ...any) *document.Error {
+	why := fmt.Sprintf(format, args...)
+	return &document.Error{What: e.origin.String(), Err: &programError{e.field + ": " + why, why}, Hint: BuildHint}
+}
+
+// programError says that something would run a program.
+type programError struct{ text, why string }
+
+func (e *programError) Error() string { return e.text }
 
 // entryList collects what a kustomization names.
 type entryList struct {

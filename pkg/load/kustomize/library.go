@@ -68,7 +68,7 @@ func (b libraryRun) runWithin(ctx context.Context) ([]builtObject, error) {
 			return nil, ctx.Err()
 		case r := <-done:
 			if r.err != nil {
-				return nil, &document.Error{What: b.root.Name, Err: ShortenError(r.err)}
+				return nil, &document.Error{What: b.root.Name, Err: &libraryError{ShortenError(r.err), r.err.Error()}}
 			}
 			return r.objects, nil
 		case <-look.C:
@@ -178,6 +178,14 @@ func ShortenError(err error) error {
 	}
 	return errors.New(text)
 }
+
+// libraryError is what the library says of a build, shortened for people.
+type libraryError struct {
+	short error
+	text  string
+}
+
+func (e *libraryError) Error() string { return e.short.Error() }
 
 // unfinishedBuildError says why a build was left behind.
 type unfinishedBuildError struct{ why error }

@@ -2,6 +2,8 @@ package kustomize
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"strconv"
 
 	"sigs.k8s.io/kustomize/api/types"
@@ -17,6 +19,8 @@ type MissingPart struct {
 	Origin        model.Origin
 	Why, Hint     string
 	Namespace     string // of what it would make; "": any, as it is not known
+	ChangesOnly   bool   // it would make nothing, and change what there is
+	IsRefused     bool   // it is there, and kustomize refuses the whole build for it
 	refusal       error  // why the build fails, if it does not do without
 }
 
@@ -51,13 +55,23 @@ func (k *Kustomization) targetNamespace() string {
 // removeMissingParts takes out of a kustomization the objects that would have to be fetched, and
 // the charts that are not rendered. Everything else that is remote changes objects, and is refused
 // later.
-func (w *Walk) removeMissingParts(k *Kustomization) error {
+func (w *Walk) removeMissingParts(ctx context.Context, k *Kustomization) error {
 	if !w.allowMissing || k.pluginsOf != nil {
 		return nil
 	}
 	before := len(w.missingParts)
+	generators, err := w.removePrograms(ctx, k, "generators", k.Generators)
+	if err != nil {
+		return err
+	}
+	validators, err := w.removePrograms(ctx, k, "validators", k.Validators)
+	if err != nil {
+		return err
+	}
+	isChanged := len(generators) < len(k.Generators) || len(validators) < len(k.Validators)
+	k.Generators, k.Validators = generators, validators
 	local := func(field string, list []string) []string {
-		var kept []string
+		kept := list[:0:0] // a list that is written and empty stays one
 		for i, text := range list {
 			if !isRemote(text) {
 				kept = append(kept, text)
@@ -81,11 +95,38 @@ func (w *Walk) removeMissingParts(k *Kustomization) error {
 		}
 		k.HelmCharts, k.HelmGlobals = nil, nil
 	}
-	if len(w.missingParts) == before {
+	if w.charts == nil && len(k.HelmChartInflationGenerator) > 0 {
+		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name,
+			Line: k.doc.LineOf("helmChartInflationGenerator")}, field: "helmChartInflationGenerator"}
+		w.addMissingPart(e, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
+		k.HelmChartInflationGenerator = nil
+	}
+	if len(w.missingParts) == before && !isChanged {
 		return nil
 	}
 	if k.CheckEmpty() != nil { // which is an error
 		k.BuildMetadata = append(k.BuildMetadata, types.OriginAnnotations)
 	}
 	return w.overrideKustomization(k, k.Kustomization)
+}
+
+// removePrograms returns the generators or validators that are built into the library: programs are
+// not run. Validators that are not run change nothing.
+func (w *Walk) removePrograms(ctx context.Context, k *Kustomization, field string, list []string) ([]string, error) {
+	kept := list[:0:0]
+	for i, text := range list {
+		e := entry{role: asPlugin, kustomization: k, origin: model.Origin{File: k.file.Name,
+			Line: k.doc.LineOf(field, strconv.Itoa(i))}, field: field, text: text}
+		err := w.followEntry(ctx, e)
+		var program *programError
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.As(err, &program): // what else is wrong is said where it is built
+			kept = append(kept, text)
+		case field == "generators":
+			w.addMissingPart(e, "a generator is not run: "+program.why, BuildHint, err)
+		}
+	}
+	return kept, nil
 }
