@@ -97,7 +97,7 @@ func TestOmissionsOfBuilds(t *testing.T) {
 	loadtest.Same(t, omitted(rendered(t, ".")),
 		"bad.yaml:5 cannot be read",
 		"chart own is not rendered: charts are rendered only if that is asked for",
-		"kustomization broken is not built: broken/kustomization.yaml:2: resources: there is no broken/none.yaml (broken)",
+		"kustomization broken is rendered in part: kustomize refuses it: resources: there is no broken/none.yaml (broken)",
 		"kustomization chart is rendered in part: charts are rendered only if that is asked for",
 		"kustomization chart is rendered in part: charts are rendered only if that is asked for (web)",
 		"kustomization free is rendered in part: objects are remote, and nothing is fetched",

@@ -219,7 +219,7 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 	}
 	pieces, missing, err := r.workspace.walk.BuildFolder(ctx, b)
 	if err == nil {
-		r.omissions.addMissingParts(missing, o.source)
+		r.omissions.addMissingParts(missing, o.source, o.postBuild.knowsAll())
 	}
 	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
 		r.omissions.addPartlyKnown(o.source, secretVariables, secretVariablesHint)

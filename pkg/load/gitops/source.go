@@ -365,15 +365,23 @@ func (r *omissions) addOmission(o omission, which deployer) {
 	}
 }
 
+const lostObjectHint = "quote what a variable stands in, or give it a value: --substitute NAME=VALUE"
+
 // addMissingParts tells what a build went without.
 // What something outside of a kustomization adds to it stands in the source.
-func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSource) {
+// An object that cannot be read is a mistake where all values are known.
+func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSource, isKnown bool) {
 	for _, l := range lacks {
 		if l.Origin.File == "" && by != nil {
 			l.Origin = by.origin
 		}
-		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true,
-			isWhole: l.ChangesOnly, isRefused: l.IsRefused},
+		if l.IsObject && by != nil {
+			r.addOmission(omission{kind: by.kind, why: l.Why, hint: lostObjectHint, origin: l.Origin, inPart: true,
+				isRefused: isKnown}, by)
+			continue
+		}
+		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin,
+			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused},
 			partOf{l.Kustomization.String(), l.Namespace})
 	}
 }

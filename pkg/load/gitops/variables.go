@@ -93,7 +93,11 @@ func (v *variables) replaceVariables(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its variables cannot be replaced: %w", err)
 	}
-	return yaml.YAMLToJSON([]byte(out))
+	asJSON, err := yaml.YAMLToJSON([]byte(out))
+	if err != nil {
+		return nil, fmt.Errorf("with its variables replaced it is no YAML: %w", err)
+	}
+	return asJSON, nil
 }
 
 // postBuild is what is done to every object after a build.
@@ -139,6 +143,12 @@ func (f *postBuild) objectText(o *resource.Resource) ([]byte, error) {
 		return nil, err
 	}
 	return o.MarshalJSON()
+}
+
+// knowsAll reports whether the values of all variables are known.
+func (f *postBuild) knowsAll() bool {
+	return f == nil || f.variables == nil || !f.variables.incomplete && !f.variables.secretMissing &&
+		len(f.variables.hidden) == 0
 }
 
 // unsetMessage says which variables were replaced by nothing, for people; it is "" if none were.

@@ -40,7 +40,7 @@ func (w *Walk) checkPluginConfig(ctx context.Context, of entry, v any) error {
 	case v == nil:
 		return nil
 	case version != "builtin":
-		return of.newProgramRefusal("%s of %q is not built into kustomize, and programs are not run",
+		return of.newNotDone(BuildHint, "%s of %q is not built into kustomize, and programs are not run",
 			cmp.Or(kind, "something"), version)
 	case strings.HasPrefix(kind, "Helm"):
 		return of.newChartRefusal()

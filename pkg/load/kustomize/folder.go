@@ -43,6 +43,7 @@ type Walk struct {
 	// noted
 	allowMissing bool
 	missingParts []MissingPart
+	isEndless    bool             // kustomizations name each other in a circle, or too often
 	visited      []*Kustomization // of this build; those that others name come first
 }
 
@@ -56,6 +57,7 @@ type Kustomization struct {
 	namedAsComponent bool                 // named under components
 	parent           *Kustomization       // the one that names it; nil for the root
 	parts            []*Kustomization     // the components that it names
+	namedBy          entry                // what names it; none for the root
 	// its resources configure generators or transformers of this one; nil: they are objects
 	pluginsOf *Kustomization
 
@@ -130,6 +132,7 @@ func (w *Walk) overrideKustomization(k *Kustomization, as types.Kustomization) e
 // visitKustomization reads the kustomization in k's folder and everything that it names.
 func (w *Walk) visitKustomization(ctx context.Context, k *Kustomization) error {
 	if w.visits++; w.visits > maxVisits {
+		w.isEndless = true
 		return &document.Error{What: k.Name, Err: errors.New("kustomizations are named more than " +
 			strconv.Itoa(maxVisits) + " times"), Hint: BuildHint}
 	}
@@ -149,13 +152,22 @@ func (w *Walk) visitKustomization(ctx context.Context, k *Kustomization) error {
 	if err := k.checkSupported(); err != nil {
 		return err
 	}
+	isWhole := true
 	for _, e := range k.listEntries() {
-		if err := w.followEntry(ctx, e); err != nil {
+		err := w.followEntry(ctx, e)
+		if err != nil && (ctx.Err() != nil || !w.canGoWithout(e)) {
 			return err
+		}
+		if err != nil {
+			w.removeRefused(ctx, e, err)
+			isWhole = false
 		}
 	}
 	w.visited = append(w.visited, k)
-	return nil
+	if isWhole {
+		return nil
+	}
+	return w.overrideKustomization(k, k.Kustomization)
 }
 
 // openKustomization finds and reads the kustomization file.
@@ -247,10 +259,11 @@ func (w *Walk) visitNamed(ctx context.Context, e entry, s FileLocation, k *Kusto
 	}
 	for up := e.kustomization; up != nil; up = up.parent {
 		if up.Dir.HasPrefix(s.Dir) {
+			w.isEndless = true
 			return e.newRefusal("", "a circle: %s is, or holds, the folder of %s", s.Name, up.file.Name)
 		}
 	}
-	k.Dir, k.Name, k.parent = s.Dir, s.Name, e.kustomization
+	k.Dir, k.Name, k.parent, k.namedBy = s.Dir, s.Name, e.kustomization, e
 	if k.namedAsComponent {
 		k.parent.parts = append(k.parent.parts, k)
 	}

@@ -3,13 +3,11 @@ package kustomize
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
@@ -21,55 +19,6 @@ const (
 	noPatchTarget       = "no matches for Id "
 	noReplacementSource = "nothing selected by "
 )
-
-// buildWithoutLostPatches builds what was walked, without the patches and replacements whose object
-// is not there: for these the library refuses the whole build. They are among the missing parts.
-func (w *Walk) buildWithoutLostPatches(ctx context.Context, b libraryRun) ([]document.Raw, error) {
-	pieces, err := w.buildDocuments(ctx, b)
-	if !isLostObject(err) {
-		return pieces, err
-	}
-	isPartial := len(w.missingParts) > 0 // which is why an object may not be there
-	done := map[filesys.ConfirmedDir]bool{}
-	for _, k := range w.visited { // those that others name come first, and the root last
-		if k.namedAsComponent || k.pluginsOf != nil || done[k.Dir] || !k.changesObjects() {
-			continue
-		}
-		done[k.Dir] = true
-		for {
-			one := b
-			one.root, one.finishObject = k, nil
-			_, err := w.buildDocuments(ctx, one)
-			var failed *libraryError
-			if !isLostObject(err) || !errors.As(err, &failed) {
-				break
-			}
-			found, err := w.removeLostPatch(ctx, k, failed.text, isPartial)
-			if err != nil {
-				return nil, err
-			}
-			if !found {
-				break
-			}
-		}
-	}
-	return w.buildDocuments(ctx, b)
-}
-
-// isLostObject reports whether a build fails because the object of a patch or replacement is not
-// there.
-func isLostObject(err error) bool {
-	var failed *libraryError
-	return errors.As(err, &failed) && (strings.Contains(failed.text, noPatchTarget) ||
-		strings.Contains(failed.text, noReplacementSource))
-}
-
-// changesObjects reports whether k, or a component of it, has patches or replacements.
-func (k *Kustomization) changesObjects() bool {
-	//lint:ignore SA1019 it is still built
-	return len(k.Patches)+len(k.PatchesStrategicMerge)+len(k.Replacements) > 0 ||
-		slices.ContainsFunc(k.parts, (*Kustomization).changesObjects)
-}
 
 // removeLostPatch takes out of k, or of a component of it, the first patch or replacement whose
 // object an error of the library names. It reports whether there is one.
@@ -87,10 +36,7 @@ func (w *Walk) removeLostPatch(ctx context.Context, k *Kustomization, failure st
 		return false, nil
 	}
 	w.addLostPatch(k, lost, isPartial)
-	if k.parent == nil {
-		return true, w.overrideRoot(k)
-	}
-	return true, w.overrideKustomization(k, k.Kustomization)
+	return true, w.overrideBuilt(k)
 }
 
 // lostPatch is a patch or replacement whose object is not there.

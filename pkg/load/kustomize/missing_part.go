@@ -20,6 +20,8 @@ type MissingPart struct {
 	Why, Hint     string
 	Namespace     string // of what it would make; "": any, as it is not known
 	ChangesOnly   bool   // it would make nothing, and change what there is
+	IsObject      bool   // it is one object that was built, and cannot be finished
+	IsNotBuilt    bool   // it is all of the kustomization
 	IsRefused     bool   // it is there, and kustomize refuses the whole build for it
 	refusal       error  // why the build fails, if it does not do without
 }
@@ -33,6 +35,13 @@ func (k kustomizationName) String() string { return "kustomization " + string(k)
 func (w *Walk) addMissingPart(e entry, why, hint string, refusal error) {
 	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(e.kustomization.Name),
 		Origin: e.origin, Why: why, Hint: hint, Namespace: e.kustomization.targetNamespace(), refusal: refusal})
+}
+
+// addLostObject notes that an object that was built has no text.
+func (w *Walk) addLostObject(root *Kustomization, o builtObject, at model.Origin) {
+	ref := model.Ref{Group: o.kind.Group, Kind: o.kind.Kind, Namespace: o.namespace, Name: o.name}
+	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(root.Name), Origin: at,
+		Why: ref.String() + " is not read: " + o.failed.Error(), Namespace: o.namespace, IsObject: true})
 }
 
 // addMissingChart notes that a build goes without a chart.
@@ -118,7 +127,7 @@ func (w *Walk) removePrograms(ctx context.Context, k *Kustomization, field strin
 		e := entry{role: asPlugin, kustomization: k, origin: model.Origin{File: k.file.Name,
 			Line: k.doc.LineOf(field, strconv.Itoa(i))}, field: field, text: text}
 		err := w.followEntry(ctx, e)
-		var program *programError
+		var program *notDoneError
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -126,7 +126,7 @@ func TestKustomizationIsRefused(t *testing.T) {
 		{"no patch", nil, "resources: [a.yaml]\npatches: [{patch: 'hush: 1', target: {kind: Thing}}]\n",
 			".: trouble configuring builtin PatchTransformer: unable to parse SM or JSON patch from …"},
 		{"object twice", map[string]string{"b.yaml": loadtest.Thing("a")}, "resources: [a.yaml, b.yaml]\n",
-			".: accumulating resources"},
+			".: merging resources from 'b.yaml'"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
