@@ -30,6 +30,7 @@ func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot
 	still := problemsWithout(base.Problems, func(ref model.Ref) bool { return replaced[ref] })
 	s := model.NewSnapshot(append(kept, objects...), model.SortProblems(slices.Concat(still, r.problems, found)))
 	s.CopyScope(base)
+	s.Omissions = mergeOmissions(base.Omissions, r.findOmissions(objects))
 	return s
 }
 

@@ -71,7 +71,9 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 			r.problems = append(r.problems, *p)
 		}
 	}
-	return assembleSnapshot(o, cluster, r.outcomes, r.problems), r.checkReadable(o)
+	s := assembleSnapshot(o, cluster, r.outcomes, r.problems)
+	s.Omissions = r.findOmissions(s.Objects)
+	return s, r.checkReadable(o)
 }
 
 // truncationProblem returns a problem if fewer objects were read than the header of a snapshot
@@ -102,6 +104,8 @@ type inputResult struct {
 	outcomes  []document.Result
 	problems  []model.Problem // beside those of objects
 	header    *model.Header   // of the snapshot, if one is read
+	omissions []model.Omission
+	followed  map[input.Follower]bool // objects whose content was read too
 	documents int
 }
 
@@ -115,7 +119,7 @@ func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 	}
 	r := &inputResult{header: in.SnapshotHeader, documents: len(pieces)}
 	r.outcomes, err = document.Decode(ctx, pieces, limits)
-	r.problems = in.Problems
+	r.problems, r.omissions, r.followed = in.Problems, in.Omissions, in.Followed
 	return r, err
 }
 
@@ -159,7 +163,7 @@ func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits docu
 		for i := range o.TextFiles {
 			sources[i] = input.File{Name: o.TextFiles[i].Name, Named: o.TextFiles[i].Named, Content: &o.TextFiles[i]}
 		}
-		return r.ReadFiles(ctx, sources)
+		return readUnrendered(ctx, r, sources, limits)
 	case len(o.Paths) == 0:
 		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"),
 			Hint: "name files or folders with -f"}
@@ -172,7 +176,17 @@ func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits docu
 		return gitops.Render(ctx, gitops.Options{Paths: o.Paths, Namespace: o.Namespace, Destination: o.Destination,
 			Helm: o.Helm, Limits: limits}, r, f)
 	}
-	return r.ReadFiles(ctx, f.Files)
+	return readUnrendered(ctx, r, f.Files, limits)
+}
+
+// readUnrendered reads manifests as they stand, and notes what was not built.
+func readUnrendered(ctx context.Context, r *input.Reader, files []input.File,
+	limits document.Limits) ([]document.Raw, error) {
+	pieces, err := r.ReadFiles(ctx, files)
+	for _, p := range pieces {
+		addUnbuilt(r, p, limits)
+	}
+	return pieces, err
 }
 
 func nothingReadableHint(found int) string {

@@ -29,8 +29,11 @@ type chart struct {
 // String is how problems call a chart.
 func (c *chart) String() string { return "chart " + c.name }
 
+// targetNamespace is not known: whoever installs a chart chooses it.
+func (c *chart) targetNamespace() string { return "" }
+
 // addChart adds what a chart makes. A chart that is not rendered is told.
-func (r *renderer) addChart(ctx context.Context, by fmt.Stringer, name, namespace string, what helm.Release) error {
+func (r *renderer) addChart(ctx context.Context, by deployer, name, namespace string, what helm.Release) error {
 	if c := r.workspace.chartsByPath[what.Dir.String()]; c != nil {
 		c.reached = true
 	}
@@ -59,6 +62,7 @@ func (r *renderer) addChart(ctx context.Context, by fmt.Stringer, name, namespac
 		r.reader.Problems = append(r.reader.Problems, model.Problem{Severity: model.Error, Code: model.NotEvaluated,
 			Origin:  origin,
 			Message: fmt.Sprintf("%s: the chart in %s is not rendered: %s", by, name, err), Hint: helm.RenderHint})
+		r.reader.AddOmission(by.String(), "is not rendered: "+err.Error(), by.targetNamespace())
 		return nil
 	}
 	for i := range pieces {
@@ -70,7 +74,7 @@ func (r *renderer) addChart(ctx context.Context, by fmt.Stringer, name, namespac
 }
 
 // addOmittedChart notes that a chart is not rendered because helm does not run.
-func (r *renderer) addOmittedChart(by fmt.Stringer) {
+func (r *renderer) addOmittedChart(by deployer) {
 	why, hint := helm.NotEnabled, helm.EnableHint
 	if r.options.Helm {
 		why, hint = "there is no helm program", "install helm, or "+helm.RenderHint

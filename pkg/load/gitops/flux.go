@@ -193,6 +193,9 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 		kind, name := model.Text(from, "kind"), model.Text(from, "name")
 		optional, _ := model.Get(from, "optional").(bool)
 		values := r.index.findConfigMap(l.namespace, name)
+		if kind == "ConfigMap" && values == nil || kind == "Secret" && !r.index.hasSecret(l.namespace, name) {
+			r.index.noteMissing(kind, l.namespace, name)
+		}
 		switch {
 		case kind == "ConfigMap" && values != nil:
 			for key, value := range values {
@@ -206,10 +209,10 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 			v.secretMissing = true
 		case kind == "Secret":
 			v.incomplete = true
-			r.omissions.addPartlyOmitted(l, secretVariables, secretVariablesHint)
+			r.omissions.addPartlyKnown(l, secretVariables, secretVariablesHint)
 		case !optional:
 			v.incomplete = true
-			r.omissions.addPartlyOmitted(l, "variables come from ConfigMaps that are not in the input", "read them too")
+			r.omissions.addPartlyKnown(l, "variables come from ConfigMaps that are not in the input", "read them too")
 		}
 	}
 	for key, value := range textMapAt(l.value, "spec", "postBuild", "substitute") {

@@ -57,7 +57,7 @@ func (r *renderer) renderHelmRelease(ctx context.Context, l *gitopsSource) error
 	}
 	what.Values = helm.AppendValues(what.Values, model.Get(l.value, "spec", "values"))
 	if len(l.listAt("spec", "postRenderers")) > 0 {
-		r.omissions.addPartlyOmitted(l, "post-renderers are not run", helm.RenderHint)
+		r.omissions.addPartlyKnown(l, "post-renderers are not run", helm.RenderHint)
 	}
 	return r.addChart(ctx, l, from.displayName(dir.String()), target, what)
 }
@@ -72,6 +72,9 @@ func (r *renderer) readValuesFrom(l *gitopsSource, v any) []byte {
 	}
 	data := r.index.findConfigMap(l.namespace, name)
 	text, there := data[key]
+	if data == nil {
+		r.index.noteMissing(model.Text(v, "kind"), l.namespace, name)
+	}
 	switch {
 	case model.Text(v, "kind") == "ConfigMap" && there && model.Text(v, "targetPath") == "":
 		return []byte(text)

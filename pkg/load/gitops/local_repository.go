@@ -43,13 +43,24 @@ func (r *workspace) findPathRoots(paths []string) {
 
 // locateFolder finds the folder at a path of the repository, which cannot lead out of it.
 func (r *workspace) locateFolder(at string) (dir filesys.ConfirmedDir, from pathRoot, found bool) {
+	if known, ok := r.located[at]; ok {
+		return known.dir, known.from, known.dir != ""
+	}
 	for _, t := range r.pathRoots {
 		dir, err := filesys.ConfirmDir(r.fileSystem, t.dir.Join(filepath.FromSlash(path.Clean("/"+at))))
 		if err == nil && dir.HasPrefix(t.dir) {
+			r.located[at] = locatedFolder{dir, t}
 			return dir, t, true
 		}
 	}
+	r.located[at] = locatedFolder{}
 	return "", pathRoot{}, false
+}
+
+// locatedFolder is a folder and what its path counts from.
+type locatedFolder struct {
+	dir  filesys.ConfirmedDir // "": there is none
+	from pathRoot
 }
 
 // displayName returns a file or folder as the user would type it, if it is below a root of paths.

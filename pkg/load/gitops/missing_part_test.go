@@ -27,13 +27,15 @@ func TestBuildsGoWithoutWhatIsRemote(t *testing.T) {
 		"part/q.yaml":             bare("q"),
 	})
 	loadtest.Same(t, told(rendered(t, ".")),
+		"thing/default/p patched/p.yaml:1",
 		"thing/top/a top/a.yaml:1",
 		"thing/top/c charts/c.yaml:1",
 		"thing/top/m mixed/m.yaml:1",
 		"error NotEvaluated: part: the kustomization in part is not built: part/kustomization.yaml:1: components: https://example.com/org/repo//part is remote, and nothing is fetched",
-		"error NotEvaluated: patched: the kustomization in patched is not built: patched/kustomization.yaml:1: resources: "+remoteManifest+" is remote, and nothing is fetched",
-		"warning NotEvaluated: crds/kustomization.yaml:2: 2 kustomizations are rendered in part: objects are remote, and nothing is fetched (crds, mixed)",
+		"warning NotEvaluated: patched/kustomization.yaml:1: 3 kustomizations are rendered in part: objects are remote, and nothing is fetched (crds, mixed, patched)",
 		"warning NotEvaluated: charts/kustomization.yaml:2: kustomization charts is rendered in part: charts are rendered only if that is asked for",
+		"warning NotEvaluated: patched/kustomization.yaml:2: kustomization patched is rendered in part: a patch is skipped, as configmap/remote is not there: it may be in what is left out",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
 	)
 	if n := trap.Requests.Load(); n > 0 || trap.HasRun() {
 		t.Errorf("%d requests, or a program ran", n)

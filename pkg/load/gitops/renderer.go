@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,11 +59,9 @@ type Options struct {
 // of them.
 func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) ([]document.Raw, error) {
 	charts := helm.NewRenderer(o.Helm)
-	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in, seen: map[string]bool{},
-		reachedPaths: map[string]bool{}, enteredFolders: folderSet{},
-		index:     manifestIndex{limits: o.Limits, namespace: o.Namespace},
+	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in,
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
-	r.destinations = destinations{chosen: normalizeDestination(o.Destination), aside: map[int]bool{}}
+	r.begin(nil)
 	r.workspace.findPathRoots(o.Paths)
 	if err := r.workspace.readKustomizations(ctx, f); err != nil {
 		return nil, err
@@ -78,10 +77,41 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 		return plain, r.destinations.checkChosen()
 	}
 	r.locateSources(ctx)
-	if err := r.renderAll(ctx, plain); err != nil {
+	if err := r.renderUntilKnown(ctx, plain); err != nil {
 		return nil, err
 	}
 	return r.destinations.withoutAside(r.index.documents), r.destinations.checkChosen()
+}
+
+// begin forgets what was rendered. Values that were found late the last time are there from the
+// start.
+func (r *renderer) begin(known *foundValues) {
+	r.seen, r.reachedPaths, r.enteredFolders = map[string]bool{}, map[string]bool{}, folderSet{}
+	r.queue, r.waiting, r.omissions = nil, nil, omissions{}
+	r.index = manifestIndex{limits: r.limits, namespace: r.options.Namespace, known: known}
+	r.destinations = destinations{chosen: normalizeDestination(r.options.Destination), aside: map[int]bool{}}
+}
+
+// maxPasses is how often an input is rendered to find the values of variables.
+const maxPasses = 4
+
+// renderUntilKnown renders everything, again if values were asked for before what holds them was
+// deployed: in a cluster, too, it is deployed once more as soon as they are there.
+func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw) error {
+	problems, omissions, remaining := len(r.reader.Problems), len(r.reader.Omissions), r.reader.Remaining
+	for pass := 1; ; pass++ {
+		if err := r.renderAll(ctx, plain); err != nil {
+			return err
+		}
+		late := r.index.findLate()
+		if late == nil || pass == maxPasses || r.buildStuck {
+			r.addOmissionProblems()
+			return nil
+		}
+		r.reader.Problems, r.reader.Omissions = r.reader.Problems[:problems], r.reader.Omissions[:omissions]
+		r.reader.Remaining = remaining
+		r.begin(late)
+	}
 }
 
 // readUnnamedFiles returns the documents of the files that no kustomization names. Those beside
@@ -131,11 +161,7 @@ func (r *renderer) renderAll(ctx context.Context, plain []document.Raw) error {
 	if err := r.buildCircularKustomizations(ctx); err != nil {
 		return err
 	}
-	if err := r.renderUnreachedCharts(ctx); err != nil {
-		return err
-	}
-	r.addOmissionProblems()
-	return nil
+	return r.renderUnreachedCharts(ctx)
 }
 
 // buildRequest asks for a build of the kustomization in a folder.
@@ -193,13 +219,13 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 	}
 	pieces, missing, err := r.workspace.walk.BuildFolder(ctx, b)
 	if err == nil {
-		r.omissions.addMissingParts(missing)
+		r.omissions.addMissingParts(missing, o.source, o.postBuild.knowsAll())
 	}
 	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
-		r.omissions.addPartlyOmitted(o.source, secretVariables, secretVariablesHint)
+		r.omissions.addPartlyKnown(o.source, secretVariables, secretVariablesHint)
 	}
 	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.missingUsed {
-		r.omissions.addPartlyOmitted(o.source, optionalVariables, optionalVariablesHint)
+		r.omissions.addPartlyKnown(o.source, optionalVariables, optionalVariablesHint)
 	}
 	if what := o.postBuild.unsetMessage(); err == nil && what != "" && o.source != nil {
 		r.omissions.addRemark(o.source, what)
@@ -212,6 +238,11 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 	if at, ok := err.(*document.Error); ok && at.What == o.name {
 		err = at.Err
 	}
+	by := "kustomization " + o.name
+	if o.source != nil {
+		by = o.source.String()
+	}
+	r.reader.AddOmission(by, "is not built: "+err.Error(), r.namespaceOf(o))
 	p := model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: &model.Origin{File: o.name},
 		Message: "the kustomization in " + o.name + " is not built: " + err.Error(), Hint: hint}
 	if o.source != nil {
@@ -219,6 +250,18 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 		p.Message = o.source.String() + ": " + p.Message
 	}
 	r.reader.Problems = append(r.reader.Problems, p)
+}
+
+// namespaceOf returns the namespace that a build puts its objects into; "" where they may be in any.
+func (r *renderer) namespaceOf(o buildRequest) string {
+	k := types.Kustomization{}
+	if of, err := r.workspace.walk.OpenFolder(context.Background(), o.dir, o.name); err == nil {
+		k.Namespace = of.Namespace
+	}
+	if o.modify != nil {
+		o.modify(&k)
+	}
+	return cmp.Or(k.Namespace, o.namespace)
 }
 
 // addDocuments adds documents to what is read, and has followed what they lead to. They come from a
@@ -288,6 +331,7 @@ func (r *renderer) followSources(ctx context.Context) error {
 
 // followSource reads what a source deploys.
 func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
+	r.reader.Followed[l.follower()] = true
 	for _, path := range l.sourcePaths() {
 		r.reachedPaths[l.kind+" "+path] = true
 		if dir, _, ok := r.workspace.locateFolder(path); ok && l.kind != helmRelease {

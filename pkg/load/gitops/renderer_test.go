@@ -74,10 +74,12 @@ func TestKustomizationsOfFolders(t *testing.T) {
 	loadtest.Write(t, files)
 	loadtest.Same(t, told(rendered(t, ".")),
 		"configmap/prod/c-x apps/prod/kustomization.yaml",
+		"thing/default/e broken/e.yaml:1",
 		"thing/ns/d plain/d.yaml:1",
 		"thing/prod/a-x apps/base/a.yaml:2",
 		"thing/prod/b-x apps/part/b.yml:1",
-		"error NotEvaluated: broken: the kustomization in broken is not built: broken/kustomization.yaml:1: resources: there is no broken/none.yaml",
+		"error NotEvaluated: broken/kustomization.yaml:1: kustomization broken is rendered in part: kustomize refuses it: resources: there is no broken/none.yaml",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
 		"info NotEvaluated: 1 manifest is not read: the kustomization of the folder does not name it")
 	if s := rendered(t, "apps"); s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "prod",
 		Name: "a-x"}).Text("spec", "x") != "" {

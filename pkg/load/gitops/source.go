@@ -35,6 +35,7 @@ type gitopsSource struct {
 	applications    []*gitopsSource // the Applications that an ApplicationSet makes, if it was asked for them
 	deferred        bool            // it was put behind others, which may bring the Secret that it takes variables from
 	file            string          // the real path of the file it stands in; "" where it came out of a build
+	key             string          // what identityKey has made
 }
 
 // String is how problems call a source.
@@ -50,8 +51,11 @@ func (l *gitopsSource) listAt(path ...string) []any {
 
 // identityKey tells sources apart. Two of one name, as those of two clusters, are two.
 func (l *gitopsSource) identityKey() string {
-	spec, _ := json.Marshal(model.Get(l.value, "spec"))
-	return l.kind + " " + l.namespace + "/" + l.name + " " + string(spec)
+	if l.key == "" {
+		spec, _ := json.Marshal(model.Get(l.value, "spec"))
+		l.key = l.kind + " " + l.namespace + "/" + l.name + " " + string(spec)
+	}
+	return l.key
 }
 
 // findSources returns the sources among the objects of a document. Objects that were read from a
@@ -162,38 +166,103 @@ func (r *renderer) locateSources(ctx context.Context) {
 
 // findBootstrap returns a source with which everything begins: one that stands in the folder it
 // leads to, else one in a folder that is read through nothing but sources that were not followed,
-// as it is where that folder leaves out its own. It returns nil if there is none that was not
-// followed.
+// as it is where that folder leaves out its own. Those that no other one leads to come first, as
+// whatever leads to a source may change it. It returns nil if there is none that was not followed,
+// or that a waiting source will not lead to.
 func (r *renderer) findBootstrap() *gitopsSource {
-	l := r.findTopmost(func(l *gitopsSource, dir string) bool { return r.isDeployedWith(dir, l.file) })
-	if l == nil {
-		l = r.findTopmost(func(l *gitopsSource, _ string) bool {
+	idle := r.unfollowedSources()
+	awaited := r.awaitedFolders(idle)
+	idle = slices.DeleteFunc(idle, func(l *gitopsSource) bool {
+		return l.file != "" && awaited.hasFolder(filepath.Dir(l.file))
+	})
+	begins := []func(l *gitopsSource, dir string) bool{
+		func(l *gitopsSource, dir string) bool { return r.isDeployedWith(dir, l.file) },
+		func(l *gitopsSource, _ string) bool {
 			in := filepath.Dir(l.file)
 			return l.file != "" && r.targetFolders.hasFolder(in) && !r.enteredFolders.hasFolder(in)
-		})
+		},
 	}
-	if l != nil {
-		r.seen[l.identityKey()] = true
+	for _, candidates := range [][]*gitopsSource{r.withoutLedTo(idle), idle} {
+		for _, does := range begins {
+			if l := r.findTopmost(candidates, does); l != nil {
+				r.seen[l.identityKey()] = true
+				return l
+			}
+		}
 	}
-	return l
+	return nil
 }
 
-// findTopmost returns the source that was not followed, begins something and leads to the topmost
-// folder.
-func (r *renderer) findTopmost(begins func(l *gitopsSource, dir string) bool) *gitopsSource {
+// awaitedFolders returns the folders that the waiting sources lead to, through others of the given
+// sources too.
+func (r *renderer) awaitedFolders(idle []*gitopsSource) folderSet {
+	out := folderSet{}
+	met := map[*gitopsSource]bool{}
+	next := r.waiting
+	for len(next) > 0 {
+		for _, l := range next {
+			met[l] = true
+			for _, dir := range r.localFolders(l) {
+				out[dir] = true
+			}
+		}
+		next = nil
+		for _, l := range idle {
+			if !met[l] && l.file != "" && out.hasFolder(filepath.Dir(l.file)) {
+				next = append(next, l)
+			}
+		}
+	}
+	return out
+}
+
+// withoutLedTo returns the sources that stand in no folder that another one of them leads to.
+func (r *renderer) withoutLedTo(sources []*gitopsSource) []*gitopsSource {
+	leading := map[string][]*gitopsSource{}
+	for _, l := range sources {
+		for _, dir := range r.localFolders(l) {
+			leading[dir] = append(leading[dir], l)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(sources), func(l *gitopsSource) bool {
+		if l.file == "" {
+			return false
+		}
+		for dir := filepath.Dir(l.file); ; dir = filepath.Dir(dir) {
+			if slices.ContainsFunc(leading[dir], func(by *gitopsSource) bool { return by != l }) {
+				return true
+			}
+			if dir == filepath.Dir(dir) {
+				return false
+			}
+		}
+	})
+}
+
+// localFolders returns the folders of the input that a source, or what an ApplicationSet makes,
+// leads to.
+func (r *renderer) localFolders(l *gitopsSource) []string {
+	var out []string
+	for _, to := range append([]*gitopsSource{l}, l.applications...) {
+		repositories := to.sourceRepositories()
+		for i, path := range to.sourcePaths() {
+			if dir, _, ok := r.workspace.locateFolder(path); ok && r.repositories.isLocal(repositories[i]) {
+				out = append(out, dir.String())
+			}
+		}
+	}
+	return out
+}
+
+// findTopmost returns the source that begins something and leads to the topmost folder.
+func (r *renderer) findTopmost(sources []*gitopsSource, begins func(l *gitopsSource, dir string) bool) *gitopsSource {
 	var best *gitopsSource
 	var at string
-	for _, l := range r.unfollowedSources() {
-		for _, to := range append([]*gitopsSource{l}, l.applications...) {
-			for i, path := range to.sourcePaths() {
-				dir, _, ok := r.workspace.locateFolder(path)
-				if !ok || !r.repositories.isLocal(to.sourceRepositories()[i]) || !begins(l, dir.String()) {
-					continue
-				}
-				if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at),
-					l.origin.Compare(best.origin)) < 0 {
-					best, at = l, dir.String()
-				}
+	for _, l := range sources {
+		for _, dir := range r.localFolders(l) {
+			if begins(l, dir) && (best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir, at),
+				l.origin.Compare(best.origin)) < 0) {
+				best, at = l, dir
 			}
 		}
 	}
@@ -235,10 +304,33 @@ func (r *renderer) unfollowedSources() []*gitopsSource {
 // omission is why sources were not rendered.
 type omission struct {
 	kind, why, hint string
-	sources         []fmt.Stringer
+	sources         []deployer
 	origin          model.Origin
 	informative     bool // the answer stands
 	inPart          bool // they were rendered, but not wholly
+	isWhole         bool // no object is left out
+	isRefused       bool // the tool that deploys it refuses it
+}
+
+// deployer is something that has objects deployed: a source, a kustomization or a chart.
+type deployer interface {
+	fmt.Stringer
+	// targetNamespace is where the objects go; "" where that is not known
+	targetNamespace() string
+}
+
+// partOf is a kustomization that is built without a part.
+type partOf struct{ name, namespace string }
+
+func (p partOf) String() string          { return p.name }
+func (p partOf) targetNamespace() string { return p.namespace }
+
+// reason says of the sources what was not done, behind their names.
+func (o *omission) reason() string {
+	if o.inPart {
+		return "is rendered in part: " + o.why
+	}
+	return "is not rendered: " + o.why
 }
 
 // omissions are what was left out of a reading.
@@ -257,7 +349,12 @@ func (r *omissions) addPartlyOmitted(l *gitopsSource, why, hint string) {
 	r.addOmission(omission{kind: l.kind, why: why, hint: hint, origin: l.origin, inPart: true}, l)
 }
 
-func (r *omissions) addOmission(o omission, which fmt.Stringer) {
+// addPartlyKnown notes that of what a source makes every object is read, but not all that is in it.
+func (r *omissions) addPartlyKnown(l *gitopsSource, why, hint string) {
+	r.addOmission(omission{kind: l.kind, why: why, hint: hint, origin: l.origin, inPart: true, isWhole: true}, l)
+}
+
+func (r *omissions) addOmission(o omission, which deployer) {
 	i := slices.IndexFunc(r.omitted, func(other *omission) bool { return other.kind == o.kind && other.why == o.why })
 	if i < 0 {
 		i = len(r.omitted)
@@ -268,11 +365,24 @@ func (r *omissions) addOmission(o omission, which fmt.Stringer) {
 	}
 }
 
+const lostObjectHint = "quote what a variable stands in, or give it a value: --substitute NAME=VALUE"
+
 // addMissingParts tells what a build went without.
-func (r *omissions) addMissingParts(lacks []kustomize.MissingPart) {
+// What something outside of a kustomization adds to it stands in the source.
+// An object that cannot be read is a mistake where all values are known.
+func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSource, isKnown bool) {
 	for _, l := range lacks {
-		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin, inPart: true},
-			l.Kustomization)
+		if l.Origin.File == "" && by != nil {
+			l.Origin = by.origin
+		}
+		if l.IsObject && by != nil {
+			r.addOmission(omission{kind: by.kind, why: l.Why, hint: lostObjectHint, origin: l.Origin, inPart: true,
+				isRefused: isKnown}, by)
+			continue
+		}
+		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin,
+			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused},
+			partOf{l.Kustomization.String(), l.Namespace})
 	}
 }
 
@@ -285,11 +395,12 @@ func (o *omission) toProblem() model.Problem {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	names = slices.Compact(names)
 	not := "not rendered"
 	if o.inPart {
 		not = "rendered in part"
 	}
-	message := fmt.Sprintf("%s is %s: %s", o.sources[0], not, o.why)
+	message := fmt.Sprintf("%s %s", o.sources[0], o.reason())
 	if n := len(names); n > 1 {
 		more := ""
 		if n > most {
@@ -299,8 +410,11 @@ func (o *omission) toProblem() model.Problem {
 			more)
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: message, Hint: o.hint}
-	if o.informative {
+	switch {
+	case o.informative:
 		p.Severity = model.Info
+	case o.isRefused:
+		p.Severity = model.Error
 	}
 	if o.origin.File != "" {
 		p.Origin = &o.origin

@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,9 +12,6 @@ import (
 	"github.com/fluxcd/pkg/envsubst"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // What variables may cost: bytes of one value, and bytes that all in one object may be replaced by.
@@ -97,7 +93,11 @@ func (v *variables) replaceVariables(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its variables cannot be replaced: %w", err)
 	}
-	return yaml.YAMLToJSON([]byte(out))
+	asJSON, err := yaml.YAMLToJSON([]byte(out))
+	if err != nil {
+		return nil, fmt.Errorf("with its variables replaced it is no YAML: %w", err)
+	}
+	return asJSON, nil
 }
 
 // postBuild is what is done to every object after a build.
@@ -145,6 +145,12 @@ func (f *postBuild) objectText(o *resource.Resource) ([]byte, error) {
 	return o.MarshalJSON()
 }
 
+// knowsAll reports whether the values of all variables are known.
+func (f *postBuild) knowsAll() bool {
+	return f == nil || f.variables == nil || !f.variables.incomplete && !f.variables.secretMissing &&
+		len(f.variables.hidden) == 0
+}
+
 // unsetMessage says which variables were replaced by nothing, for people; it is "" if none were.
 func (f *postBuild) unsetMessage() string {
 	if f == nil || f.variables == nil || len(f.variables.unset) == 0 {
@@ -152,70 +158,4 @@ func (f *postBuild) unsetMessage() string {
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(f.variables.unset)), ", ")
 	return "does not set " + names + ": nothing is put in the place of such variables"
-}
-
-// manifestIndex is the documents that were read up to now, with the ConfigMaps and Secrets in them.
-type manifestIndex struct {
-	documents     []document.Raw
-	limits        document.Limits
-	namespace     string // of objects without one
-	indexed       int
-	configMapData map[string]map[string]string
-	keysOfSecrets map[string]map[string]bool // the keys of each, without values
-}
-
-// findConfigMap returns the data of a ConfigMap that was read; nil if none was.
-func (r *manifestIndex) findConfigMap(namespace, name string) map[string]string {
-	r.updateIndex()
-	return r.configMapData[namespace+"/"+name]
-}
-
-// findSecretKeys returns the keys of a Secret that was read; nil if none was. They can be read
-// where the values are encrypted.
-func (r *manifestIndex) findSecretKeys(namespace, name string) map[string]bool {
-	r.updateIndex()
-	return r.keysOfSecrets[namespace+"/"+name]
-}
-
-func (r *manifestIndex) hasSecret(namespace, name string) bool {
-	return r.findSecretKeys(namespace, name) != nil
-}
-
-func (r *manifestIndex) updateIndex() {
-	if r.configMapData == nil {
-		r.configMapData, r.keysOfSecrets = map[string]map[string]string{}, map[string]map[string]bool{}
-	}
-	for ; r.indexed < len(r.documents); r.indexed++ {
-		p := r.documents[r.indexed]
-		if !bytes.Contains(p.Text, []byte("ConfigMap")) && !bytes.Contains(p.Text, []byte("Secret")) {
-			continue
-		}
-		docs, failed := document.ParseManifests(p.Text, r.limits)
-		if failed != nil {
-			continue
-		}
-		for _, doc := range docs {
-			for _, v := range document.FlattenList(doc.Value) {
-				if model.Text(v, "apiVersion") != "v1" {
-					continue
-				}
-				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default") + "/" +
-					model.Text(v, "metadata", "name")
-				switch model.Text(v, "kind") {
-				case "ConfigMap":
-					r.configMapData[id] = textMapAt(v, "data")
-				case "Secret":
-					if r.keysOfSecrets[id] == nil {
-						r.keysOfSecrets[id] = map[string]bool{}
-					}
-					for _, field := range []string{"data", "stringData"} {
-						m, _ := model.Get(v, field).(map[string]any)
-						for key := range m {
-							r.keysOfSecrets[id][key] = true
-						}
-					}
-				}
-			}
-		}
-	}
 }

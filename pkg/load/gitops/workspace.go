@@ -37,13 +37,14 @@ type workspace struct {
 	usedFiles    map[string]bool              // real paths of the files that kustomizations name
 	usedFolders  map[string]bool              // real paths of the folders with such files
 	listings     map[string]folderListing     // what is below a top, as generators of ApplicationSets see it
+	located      map[string]locatedFolder     // by the path that was looked for
 	valuesUsed   int                          // how many values generators have used
 }
 
 func newWorkspace(walk *kustomize.Walk, limits document.Limits) workspace {
 	return workspace{fileSystem: filesys.MakeFsOnDisk(), walk: walk, limits: limits,
 		folders: map[string]*kustomizedFolder{}, chartsByPath: map[string]*chart{},
-		usedFiles: map[string]bool{}, usedFolders: map[string]bool{}}
+		usedFiles: map[string]bool{}, usedFolders: map[string]bool{}, located: map[string]locatedFolder{}}
 }
 
 // readKustomizations reads the kustomizations among the folders, and notes what they name.
@@ -233,7 +234,7 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 func (r *renderer) addOmissionProblems() {
 	r.reader.Problems = append(r.reader.Problems, r.omissions.remarks...)
 	for _, o := range r.omissions.omitted {
-		o.sources = slices.DeleteFunc(o.sources, func(which fmt.Stringer) bool {
+		o.sources = slices.DeleteFunc(o.sources, func(which deployer) bool {
 			l, led := which.(*gitopsSource)
 			return led && r.destinations.isElsewhere(l)
 		})
@@ -241,6 +242,7 @@ func (r *renderer) addOmissionProblems() {
 			continue
 		}
 		r.reader.Problems = append(r.reader.Problems, o.toProblem())
+		r.addOmissions(o)
 	}
 	if p := r.destinations.severalClustersProblem(&r.index); p != nil {
 		r.reader.Problems = append(r.reader.Problems, *p)
@@ -260,5 +262,16 @@ func (r *renderer) addOmissionProblems() {
 			o.sources = append(o.sources, l)
 		}
 		r.reader.Problems = append(r.reader.Problems, o.toProblem())
+		r.addOmissions(o)
+	}
+}
+
+// addOmissions notes what the sources that were not rendered would make.
+func (r *renderer) addOmissions(o *omission) {
+	if o.isWhole {
+		return
+	}
+	for _, l := range o.sources {
+		r.reader.AddOmission(l.String(), o.reason(), l.targetNamespace())
 	}
 }

@@ -19,11 +19,24 @@ type Reader struct {
 	Remaining      int64
 	Problems       []model.Problem
 	SnapshotHeader *model.Header // of the snapshot among the sources, if one is
+
+	Omissions []model.Omission // what makes objects and was not read or rendered
+	// objects that have others deployed, by Follower: what they deploy was read, or is among the
+	// omissions
+	Followed map[Follower]bool
 }
+
+// Follower is an object that has other objects deployed, such as a HelmRelease.
+type Follower struct{ Kind, Namespace, Name string } // the kind with its group in front: GROUP/KIND
 
 // NewReader returns a reader of files, and of standard input if it is not nil.
 func NewReader(stdin io.Reader, limits document.Limits) *Reader {
-	return &Reader{stdin: stdin, Remaining: limits.Total}
+	return &Reader{stdin: stdin, Remaining: limits.Total, Followed: map[Follower]bool{}}
+}
+
+// AddOmission notes something that makes objects and was not read or rendered.
+func (r *Reader) AddOmission(by, why, namespace string) {
+	r.Omissions = append(r.Omissions, model.Omission{By: by, Why: why, Namespace: namespace})
 }
 
 // ReadFiles returns the documents of all files, in order.
@@ -75,6 +88,7 @@ func (r *Reader) addBrokenFile(s File, what, hint string) {
 	r.Problems = append(r.Problems, model.Problem{Severity: model.Error, Code: model.InvalidYAML,
 		Origin:  &model.Origin{File: s.Name, Line: 1},
 		Message: "not used: " + what, Hint: hint})
+	r.AddOmission(s.Name, "cannot be read", "")
 }
 
 // ReadContent returns the content of one file, or nothing if that is more than may still be read.
@@ -130,6 +144,7 @@ func (r *Reader) addTooLarge(s File) {
 		Message: "not read: with this file the input is larger than the limit for all files together (--max-input)",
 		Hint:    "read fewer files at once, or raise --max-input",
 	})
+	r.AddOmission(s.Name, "is not read, as it is too large", "")
 }
 
 // errNotText is the error of a stream that is no text: some devices never end.

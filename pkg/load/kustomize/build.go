@@ -80,9 +80,10 @@ func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, 
 	if err := next.prepareRoot(ctx, root); err != nil {
 		return nil, nil, err
 	}
-	pieces, err := next.buildDocuments(ctx, libraryRun{root: root, limits: o.Limits, finishObject: o.FinishObject})
+	pieces, err := next.buildWithoutRefused(ctx, libraryRun{root: root, limits: o.Limits,
+		finishObject: o.FinishObject})
 	// what fails may need what is missing
-	if err != nil && len(next.missingParts) > 0 && ctx.Err() == nil && !IsUnfinished(err) {
+	if err != nil && len(next.missingParts) > 0 && next.missingParts[0].refusal != nil && ctx.Err() == nil && !IsUnfinished(err) {
 		err = next.missingParts[0].refusal
 	}
 	return pieces, next.missingParts, err
@@ -92,7 +93,7 @@ func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, 
 // one.
 func (w *Walk) forNextBuild() *Walk {
 	next := *w
-	next.visits, next.missingParts = 0, nil
+	next.visits, next.missingParts, next.visited, next.isEndless = 0, nil, nil, false
 	next.fileSystem = &checkedFileSystem{FileSystem: w.fileSystem.FileSystem, files: w.fileSystem.files,
 		overrides: map[string][]byte{}}
 	return &next
@@ -105,13 +106,17 @@ func (w *Walk) buildDocuments(ctx context.Context, b libraryRun) ([]document.Raw
 	if err != nil {
 		return nil, err
 	}
-	pieces := make([]document.Raw, len(objects))
-	for i, o := range objects {
+	pieces := make([]document.Raw, 0, len(objects))
+	for _, o := range objects {
 		at := w.originOf(b.root, o)
+		if o.failed != nil {
+			w.addLostObject(b.root, o, at)
+			continue
+		}
 		// The text is a single line, so that whatever is found in it is reported at the line of the
 		// object.
-		pieces[i] = document.Raw{File: document.File{Name: at.File, Named: true}, Line: at.Line, Text: o.json,
-			IsStream: true}
+		pieces = append(pieces, document.Raw{File: document.File{Name: at.File, Named: true}, Line: at.Line,
+			Text: o.json, IsStream: true})
 	}
 	return pieces, nil
 }

@@ -40,11 +40,10 @@ func (w *Walk) checkPluginConfig(ctx context.Context, of entry, v any) error {
 	case v == nil:
 		return nil
 	case version != "builtin":
-		return of.newRefusal(BuildHint, "%s of %q is not built into kustomize, and programs are not run",
+		return of.newNotDone(BuildHint, "%s of %q is not built into kustomize, and programs are not run",
 			cmp.Or(kind, "something"), version)
 	case strings.HasPrefix(kind, "Helm"):
-		of.role = asChart
-		return w.followEntry(ctx, of)
+		return of.newChartRefusal()
 	}
 	for _, e := range listConfigEntries(of, v) {
 		if err := w.followEntry(ctx, e); err != nil {

@@ -50,14 +50,25 @@ func (e entry) newRefusal(hint, format string, args ...any) error {
 
 // newRemoteRefusal returns the error for what would have to be fetched.
 func (e entry) newRemoteRefusal(address string) error {
-	return e.newRefusal("download it and name the copy; if it is a path, write ./ in front",
+	return e.newNotDone("download it and name the copy; if it is a path, write ./ in front",
 		"%s is remote, and nothing is fetched", address)
 }
 
 // newChartRefusal returns the error for a chart.
 func (e entry) newChartRefusal() error {
-	return e.newRefusal("give --enable-helm, or "+BuildHint, "charts are not inflated")
+	return e.newNotDone("give --enable-helm, or "+BuildHint, "charts are not inflated")
 }
+
+// newNotDone returns the error for what kustomize would do: fetch something, or run a program.
+func (e entry) newNotDone(hint, format string, args ...any) error {
+	why := fmt.Sprintf(format, args...)
+	return &document.Error{What: e.origin.String(), Err: &notDoneError{e.field + ": " + why, why}, Hint: hint}
+}
+
+// notDoneError says what is not done that kustomize would do.
+type notDoneError struct{ text, why string }
+
+func (e *notDoneError) Error() string { return e.text }
 
 // entryList collects what a kustomization names.
 type entryList struct {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -44,6 +43,8 @@ type Walk struct {
 	// noted
 	allowMissing bool
 	missingParts []MissingPart
+	isEndless    bool             // kustomizations name each other in a circle, or too often
+	visited      []*Kustomization // of this build; those that others name come first
 }
 
 // Kustomization is one kustomization on a walk.
@@ -55,8 +56,14 @@ type Kustomization struct {
 	doc              document.Manifest    // what it holds
 	namedAsComponent bool                 // named under components
 	parent           *Kustomization       // the one that names it; nil for the root
+	parts            []*Kustomization     // the components that it names
+	namedBy          entry                // what names it; none for the root
 	// its resources configure generators or transformers of this one; nil: they are objects
 	pluginsOf *Kustomization
+
+	// of patches and replacements, by their field: how many the file has, and where they stand
+	entriesInFile map[string]int
+	origins       map[string][]model.Origin
 
 	generated *types.Kustomization       // used instead of a file, if the folder holds none
 	modify    func(*types.Kustomization) // changes what the file says before it is built; nil: nothing is changed
@@ -91,6 +98,11 @@ func (w *Walk) prepareRoot(ctx context.Context, k *Kustomization) error {
 	if err := w.visitKustomization(ctx, k); err != nil {
 		return err
 	}
+	return w.overrideRoot(k)
+}
+
+// overrideRoot has the library read the root of a build as it is to be built.
+func (w *Walk) overrideRoot(k *Kustomization) error {
 	asking := k.Kustomization
 	// sorting takes time with the square of the number of objects, and their order does not matter
 	// here
@@ -105,6 +117,14 @@ func (w *Walk) overrideKustomization(k *Kustomization, as types.Kustomization) e
 	if err != nil {
 		return &document.Error{What: k.file.Name, Err: err}
 	}
+	// lists that are written and empty are not in the text, without which it may be an error
+	var read types.Kustomization
+	if err := read.Unmarshal(text); err == nil && read.CheckEmpty() != nil {
+		as.BuildMetadata = []string{types.OriginAnnotations}
+		if text, err = json.Marshal(as); err != nil {
+			return &document.Error{What: k.file.Name, Err: err}
+		}
+	}
 	w.fileSystem.overrides[k.file.fullPath()] = text
 	return nil
 }
@@ -112,30 +132,42 @@ func (w *Walk) overrideKustomization(k *Kustomization, as types.Kustomization) e
 // visitKustomization reads the kustomization in k's folder and everything that it names.
 func (w *Walk) visitKustomization(ctx context.Context, k *Kustomization) error {
 	if w.visits++; w.visits > maxVisits {
+		w.isEndless = true
 		return &document.Error{What: k.Name, Err: errors.New("kustomizations are named more than " +
 			strconv.Itoa(maxVisits) + " times"), Hint: BuildHint}
 	}
 	if err := w.openKustomization(ctx, k); err != nil {
 		return err
 	}
+	k.countEntries()
 	if k.modify != nil {
 		k.modify(&k.Kustomization)
 	}
 	if err := w.inflateCharts(ctx, k); err != nil {
 		return err
 	}
-	if err := w.removeMissingParts(k); err != nil {
+	if err := w.removeMissingParts(ctx, k); err != nil {
 		return err
 	}
 	if err := k.checkSupported(); err != nil {
 		return err
 	}
+	isWhole := true
 	for _, e := range k.listEntries() {
-		if err := w.followEntry(ctx, e); err != nil {
+		err := w.followEntry(ctx, e)
+		if err != nil && (ctx.Err() != nil || !w.canGoWithout(e)) {
 			return err
 		}
+		if err != nil {
+			w.removeRefused(ctx, e, err)
+			isWhole = false
+		}
 	}
-	return nil
+	w.visited = append(w.visited, k)
+	if isWhole {
+		return nil
+	}
+	return w.overrideKustomization(k, k.Kustomization)
 }
 
 // openKustomization finds and reads the kustomization file.
@@ -183,7 +215,7 @@ func (w *Walk) openKustomization(ctx context.Context, k *Kustomization) error {
 // charts.
 func (k *Kustomization) checkSupported() error {
 	wrong := strings.Join(k.EnforceFields(), "; ")
-	if err := k.CheckEmpty(); err != nil {
+	if k.isEmpty() {
 		wrong = "there is nothing in it"
 	}
 	switch isComponent := k.Kind == types.ComponentKind; {
@@ -192,8 +224,6 @@ func (k *Kustomization) checkSupported() error {
 		wrong = "it is no component: name it under resources"
 	case !k.namedAsComponent && isComponent && k.parent != nil:
 		wrong = "it is a component: name it under components"
-	case k.pluginsOf != nil && !k.hasOnlyResources():
-		wrong = "a folder of generators or transformers may only list resources"
 	}
 	if wrong != "" {
 		return &document.Error{What: k.file.Name, Err: errors.New(wrong)}
@@ -201,13 +231,24 @@ func (k *Kustomization) checkSupported() error {
 	return nil
 }
 
-// hasOnlyResources reports whether k does nothing but list resources.
-func (k *Kustomization) hasOnlyResources() bool {
-	rest := k.Kustomization
-	rest.TypeMeta, rest.MetaData, rest.Resources = types.TypeMeta{}, nil, nil
+// isEmpty reports whether the library takes k for empty. A list that is written and empty is
+// something, except in old fields, which are moved to others.
+func (k *Kustomization) isEmpty() bool {
+	moved := k.Kustomization
 	//lint:ignore SA1019 it is still built
-	rest.Bases = nil
-	return reflect.DeepEqual(rest, types.Kustomization{})
+	if len(moved.Bases) == 0 {
+		//lint:ignore SA1019 it is still built
+		moved.Bases = nil
+	}
+	//lint:ignore SA1019 it is still built
+	if len(moved.ImageTags) == 0 {
+		//lint:ignore SA1019 it is still built
+		moved.ImageTags = nil
+	}
+	if len(moved.HelmChartInflationGenerator) == 0 {
+		moved.HelmChartInflationGenerator = nil
+	}
+	return moved.CheckEmpty() != nil
 }
 
 // visitNamed walks k, the kustomization in the folder at s, which e names.
@@ -218,9 +259,13 @@ func (w *Walk) visitNamed(ctx context.Context, e entry, s FileLocation, k *Kusto
 	}
 	for up := e.kustomization; up != nil; up = up.parent {
 		if up.Dir.HasPrefix(s.Dir) {
+			w.isEndless = true
 			return e.newRefusal("", "a circle: %s is, or holds, the folder of %s", s.Name, up.file.Name)
 		}
 	}
-	k.Dir, k.Name, k.parent = s.Dir, s.Name, e.kustomization
+	k.Dir, k.Name, k.parent, k.namedBy = s.Dir, s.Name, e.kustomization, e
+	if k.namedAsComponent {
+		k.parent.parts = append(k.parent.parts, k)
+	}
 	return w.visitKustomization(ctx, k)
 }

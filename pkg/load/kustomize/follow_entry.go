@@ -57,7 +57,8 @@ func (w *Walk) followEntry(ctx context.Context, e entry) error {
 	case s.File == "" && e.role == asPlugin:
 		return w.visitNamed(ctx, e, s, &Kustomization{pluginsOf: e.kustomization})
 	case s.File == "" && e.role == asComponent:
-		return w.visitNamed(ctx, e, s, &Kustomization{namedAsComponent: true})
+		return w.visitNamed(ctx, e, s, &Kustomization{namedAsComponent: true,
+			pluginsOf: e.kustomization.pluginsOf})
 	case e.role == asComponent:
 		return e.newRefusal("components are folders", "%s is a file", s.Name)
 	}

@@ -28,7 +28,7 @@ func (w *Walk) inflateCharts(ctx context.Context, k *Kustomization) error {
 			if !w.allowMissing {
 				return missing
 			}
-			w.addMissingPart(e, "a chart of it is not in the input, and nothing is fetched", helm.RenderHint, missing)
+			w.addMissingChart(e, c, "a chart of it is not in the input, and nothing is fetched", helm.RenderHint, missing)
 			continue
 		}
 		what := helm.Release{Dir: dir, Name: c.ReleaseName, Namespace: c.Namespace, IncludeCRDs: c.IncludeCRDs,

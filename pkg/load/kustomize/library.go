@@ -35,9 +35,12 @@ type libraryRun struct {
 // builtObject is an object that came out of a build.
 type builtObject struct {
 	json   []byte
+	failed error // why it has no text
 	kind   model.GroupKind
 	name   string
-	origin resource.Origin // paths count from the folder of the root
+
+	namespace string
+	origin    resource.Origin // paths count from the folder of the root
 }
 
 // runWithin runs the build within its limits. The library cannot be stopped: when ctx ends or a
@@ -68,7 +71,7 @@ func (b libraryRun) runWithin(ctx context.Context) ([]builtObject, error) {
 			return nil, ctx.Err()
 		case r := <-done:
 			if r.err != nil {
-				return nil, &document.Error{What: b.root.Name, Err: ShortenError(r.err)}
+				return nil, &document.Error{What: b.root.Name, Err: &libraryError{ShortenError(r.err), r.err.Error()}}
 			}
 			return r.objects, nil
 		case <-look.C:
@@ -105,6 +108,7 @@ func (b libraryRun) runLibrary() ([]builtObject, error) {
 	}
 	out := make([]builtObject, objects.Size())
 	for i, o := range objects.Resources() {
+		out[i].namespace = o.GetNamespace()
 		if from, err := o.GetOrigin(); err == nil && from != nil {
 			out[i].origin = *from
 		}
@@ -128,6 +132,10 @@ func (b libraryRun) encodeObjects(objects resmap.ResMap, out []builtObject) erro
 			finish = b.finishObject
 		}
 		text, err := finish(o)
+		if err != nil && b.finishObject != nil {
+			out[i].failed = ShortenError(err)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
 		}
@@ -164,6 +172,12 @@ func ShortenError(err error) error {
 		text = before + after[max(0, strings.LastIndex(after, "`: ")+1):]
 	}
 	text, _, _ = strings.Cut(text, "\n")
+	// a file that is refused is tried as a folder, which says nothing
+	if _, after, found := strings.Cut(text, "accumulation err='"); found && strings.Contains(after, "must build at directory") {
+		if before, _, found := strings.Cut(after, "': must build at directory"); found {
+			text = before
+		}
+	}
 	if before, after, found := strings.Cut(text, " &{"); found {
 		_, after, _ = strings.Cut(after, "}")
 		text = before + after
@@ -178,6 +192,14 @@ func ShortenError(err error) error {
 	}
 	return errors.New(text)
 }
+
+// libraryError is what the library says of a build, shortened for people.
+type libraryError struct {
+	short error
+	text  string
+}
+
+func (e *libraryError) Error() string { return e.short.Error() }
 
 // unfinishedBuildError says why a build was left behind.
 type unfinishedBuildError struct{ why error }

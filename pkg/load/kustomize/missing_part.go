@@ -1,6 +1,9 @@
 package kustomize
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"strconv"
 
 	"sigs.k8s.io/kustomize/api/types"
@@ -15,7 +18,12 @@ type MissingPart struct {
 	Kustomization kustomizationName
 	Origin        model.Origin
 	Why, Hint     string
-	refusal       error // why the build fails, if it does not do without
+	Namespace     string // of what it would make; "": any, as it is not known
+	ChangesOnly   bool   // it would make nothing, and change what there is
+	IsObject      bool   // it is one object that was built, and cannot be finished
+	IsNotBuilt    bool   // it is all of the kustomization
+	IsRefused     bool   // it is there, and kustomize refuses the whole build for it
+	refusal       error  // why the build fails, if it does not do without
 }
 
 // kustomizationName is the folder of a kustomization, as the user would type it.
@@ -26,19 +34,53 @@ func (k kustomizationName) String() string { return "kustomization " + string(k)
 // addMissingPart notes that a build goes without e.
 func (w *Walk) addMissingPart(e entry, why, hint string, refusal error) {
 	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(e.kustomization.Name),
-		Origin: e.origin, Why: why, Hint: hint, refusal: refusal})
+		Origin: e.origin, Why: why, Hint: hint, Namespace: e.kustomization.targetNamespace(), refusal: refusal})
+}
+
+// addLostObject notes that an object that was built has no text.
+func (w *Walk) addLostObject(root *Kustomization, o builtObject, at model.Origin) {
+	ref := model.Ref{Group: o.kind.Group, Kind: o.kind.Kind, Namespace: o.namespace, Name: o.name}
+	w.missingParts = append(w.missingParts, MissingPart{Kustomization: kustomizationName(root.Name), Origin: at,
+		Why: ref.String() + " is not read: " + o.failed.Error(), Namespace: o.namespace, IsObject: true})
+}
+
+// addMissingChart notes that a build goes without a chart.
+func (w *Walk) addMissingChart(e entry, c types.HelmChart, why, hint string, refusal error) {
+	w.addMissingPart(e, why, hint, refusal)
+	last := &w.missingParts[len(w.missingParts)-1]
+	last.Namespace = cmp.Or(last.Namespace, c.Namespace)
+}
+
+// targetNamespace returns the namespace that what k makes is put into; "" where it stays in its
+// own.
+func (k *Kustomization) targetNamespace() string {
+	namespace := k.Namespace
+	for up := k.parent; up != nil; up = up.parent {
+		namespace = cmp.Or(up.Namespace, namespace)
+	}
+	return namespace
 }
 
 // removeMissingParts takes out of a kustomization the objects that would have to be fetched, and
 // the charts that are not rendered. Everything else that is remote changes objects, and is refused
 // later.
-func (w *Walk) removeMissingParts(k *Kustomization) error {
+func (w *Walk) removeMissingParts(ctx context.Context, k *Kustomization) error {
 	if !w.allowMissing || k.pluginsOf != nil {
 		return nil
 	}
 	before := len(w.missingParts)
+	generators, err := w.removePrograms(ctx, k, "generators", k.Generators)
+	if err != nil {
+		return err
+	}
+	validators, err := w.removePrograms(ctx, k, "validators", k.Validators)
+	if err != nil {
+		return err
+	}
+	isChanged := len(generators) < len(k.Generators) || len(validators) < len(k.Validators)
+	k.Generators, k.Validators = generators, validators
 	local := func(field string, list []string) []string {
-		var kept []string
+		kept := list[:0:0] // a list that is written and empty stays one
 		for i, text := range list {
 			if !isRemote(text) {
 				kept = append(kept, text)
@@ -57,14 +99,43 @@ func (w *Walk) removeMissingParts(k *Kustomization) error {
 	if w.charts == nil && len(k.HelmCharts) > 0 {
 		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name,
 			Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
-		w.addMissingPart(e, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
+		for _, c := range k.HelmCharts {
+			w.addMissingChart(e, c, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
+		}
 		k.HelmCharts, k.HelmGlobals = nil, nil
 	}
-	if len(w.missingParts) == before {
+	if w.charts == nil && len(k.HelmChartInflationGenerator) > 0 {
+		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name,
+			Line: k.doc.LineOf("helmChartInflationGenerator")}, field: "helmChartInflationGenerator"}
+		w.addMissingPart(e, helm.NotEnabled, helm.EnableHint, e.newChartRefusal())
+		k.HelmChartInflationGenerator = nil
+	}
+	if len(w.missingParts) == before && !isChanged {
 		return nil
 	}
 	if k.CheckEmpty() != nil { // which is an error
 		k.BuildMetadata = append(k.BuildMetadata, types.OriginAnnotations)
 	}
 	return w.overrideKustomization(k, k.Kustomization)
+}
+
+// removePrograms returns the generators or validators that are built into the library: programs are
+// not run. Validators that are not run change nothing.
+func (w *Walk) removePrograms(ctx context.Context, k *Kustomization, field string, list []string) ([]string, error) {
+	kept := list[:0:0]
+	for i, text := range list {
+		e := entry{role: asPlugin, kustomization: k, origin: model.Origin{File: k.file.Name,
+			Line: k.doc.LineOf(field, strconv.Itoa(i))}, field: field, text: text}
+		err := w.followEntry(ctx, e)
+		var program *notDoneError
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.As(err, &program): // what else is wrong is said where it is built
+			kept = append(kept, text)
+		case field == "generators":
+			w.addMissingPart(e, "a generator is not run: "+program.why, BuildHint, err)
+		}
+	}
+	return kept, nil
 }

@@ -55,9 +55,6 @@ func TestKustomizationIsRefused(t *testing.T) {
 				"t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: &m {name: x}\n<<: {path: a}\n"},
 			"transformers: [t.yaml]\n",
 			"t.yaml:1: transformers: << cannot be used here"},
-		{"folder that changes transformers",
-			map[string]string{"t/kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x\n"}, "transformers: [t]\n",
-			"t/kustomization.yaml: a folder of generators or transformers may only list resources"},
 		{"missing file", nil, "resources:\n- a.yaml\n- b.yaml\n",
 			"kustomization.yaml:3: resources: there is no b.yaml"},
 		{"missing patch", nil, "resources: [a.yaml]\npatches:\n- path: p.yaml\n",
@@ -129,7 +126,7 @@ func TestKustomizationIsRefused(t *testing.T) {
 		{"no patch", nil, "resources: [a.yaml]\npatches: [{patch: 'hush: 1', target: {kind: Thing}}]\n",
 			".: trouble configuring builtin PatchTransformer: unable to parse SM or JSON patch from …"},
 		{"object twice", map[string]string{"b.yaml": loadtest.Thing("a")}, "resources: [a.yaml, b.yaml]\n",
-			".: accumulating resources"},
+			".: merging resources from 'b.yaml'"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

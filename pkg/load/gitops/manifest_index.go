@@ -1,0 +1,131 @@
+package gitops
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// manifestIndex is the documents that were read up to now, with the ConfigMaps and Secrets in them.
+type manifestIndex struct {
+	documents     []document.Raw
+	limits        document.Limits
+	namespace     string // of objects without one
+	indexed       int
+	configMapData map[string]map[string]string
+	keysOfSecrets map[string]map[string]bool // the keys of each, without values
+
+	known                             *foundValues    // what was found late when the input was rendered before
+	missingConfigMaps, missingSecrets map[string]bool // those that were asked for in vain
+}
+
+// foundValues are the values of ConfigMaps and the keys of Secrets, by NAMESPACE/NAME.
+type foundValues struct {
+	configMaps map[string]map[string]string
+	secrets    map[string]map[string]bool
+}
+
+// findConfigMap returns the data of a ConfigMap that was read; nil if none was.
+func (r *manifestIndex) findConfigMap(namespace, name string) map[string]string {
+	r.updateIndex()
+	id := namespace + "/" + name
+	if r.configMapData[id] == nil && r.known != nil {
+		return r.known.configMaps[id]
+	}
+	return r.configMapData[id]
+}
+
+// noteMissing notes that what holds values was asked for in vain.
+func (r *manifestIndex) noteMissing(kind, namespace, name string) {
+	if r.missingConfigMaps == nil {
+		r.missingConfigMaps, r.missingSecrets = map[string]bool{}, map[string]bool{}
+	}
+	switch kind {
+	case "ConfigMap":
+		r.missingConfigMaps[namespace+"/"+name] = true
+	case "Secret":
+		r.missingSecrets[namespace+"/"+name] = true
+	}
+}
+
+// findLate returns what was asked for in vain and was found later, with what was known before; nil
+// if nothing was.
+func (r *manifestIndex) findLate() *foundValues {
+	r.updateIndex()
+	out := &foundValues{configMaps: map[string]map[string]string{}, secrets: map[string]map[string]bool{}}
+	for id := range r.missingConfigMaps {
+		if data := r.configMapData[id]; data != nil {
+			out.configMaps[id] = data
+		}
+	}
+	for id := range r.missingSecrets {
+		if keys := r.keysOfSecrets[id]; keys != nil {
+			out.secrets[id] = keys
+		}
+	}
+	if len(out.configMaps)+len(out.secrets) == 0 {
+		return nil
+	}
+	if r.known != nil {
+		maps.Copy(out.configMaps, r.known.configMaps)
+		maps.Copy(out.secrets, r.known.secrets)
+	}
+	return out
+}
+
+// findSecretKeys returns the keys of a Secret that was read; nil if none was. They can be read
+// where the values are encrypted.
+func (r *manifestIndex) findSecretKeys(namespace, name string) map[string]bool {
+	r.updateIndex()
+	id := namespace + "/" + name
+	if r.keysOfSecrets[id] == nil && r.known != nil {
+		return r.known.secrets[id]
+	}
+	return r.keysOfSecrets[id]
+}
+
+func (r *manifestIndex) hasSecret(namespace, name string) bool {
+	return r.findSecretKeys(namespace, name) != nil
+}
+
+func (r *manifestIndex) updateIndex() {
+	if r.configMapData == nil {
+		r.configMapData, r.keysOfSecrets = map[string]map[string]string{}, map[string]map[string]bool{}
+	}
+	for ; r.indexed < len(r.documents); r.indexed++ {
+		p := r.documents[r.indexed]
+		if !bytes.Contains(p.Text, []byte("ConfigMap")) && !bytes.Contains(p.Text, []byte("Secret")) {
+			continue
+		}
+		docs, failed := document.ParseManifests(p.Text, r.limits)
+		if failed != nil {
+			continue
+		}
+		for _, doc := range docs {
+			for _, v := range document.FlattenList(doc.Value) {
+				if model.Text(v, "apiVersion") != "v1" {
+					continue
+				}
+				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default") + "/" +
+					model.Text(v, "metadata", "name")
+				switch model.Text(v, "kind") {
+				case "ConfigMap":
+					r.configMapData[id] = textMapAt(v, "data")
+				case "Secret":
+					if r.keysOfSecrets[id] == nil {
+						r.keysOfSecrets[id] = map[string]bool{}
+					}
+					for _, field := range []string{"data", "stringData"} {
+						m, _ := model.Get(v, field).(map[string]any)
+						for key := range m {
+							r.keysOfSecrets[id][key] = true
+						}
+					}
+				}
+			}
+		}
+	}
+}
