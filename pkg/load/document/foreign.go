@@ -81,19 +81,26 @@ func isProgramGroup(group string) bool {
 // addUnread reports text that cannot be read. Where it may be for another program it counts only if
 // it names the type of an object.
 func (d *objectReader) addUnread(text []byte, failed *Problem) {
+	isTemplate := isTemplate(text, failed)
+	if !isTemplate && failed.Hint == renderTemplate {
+		failed.Hint = ""
+	}
 	if !d.canBeForeign() {
 		d.addProblem(nil, failed)
 		return
 	}
 	apiVersion, kind, names := findObjectType(text)
 	switch {
-	case isTemplate(text, failed):
+	case isTemplate:
 		d.result.NotKubernetes++
 		if names {
 			d.addTemplateOmission(apiVersion, kind)
 		}
 	case names:
 		d.addProblem(nil, failed)
+	case bytes.IndexByte(text, 0) >= 0: // as git-crypt and the like leave files behind
+		d.result.NotKubernetes++
+		d.result.Omissions = append(d.result.Omissions, model.Omission{By: d.file.Name, Why: "is encrypted, or no text"})
 	default:
 		before := len(d.result.Problems)
 		d.addProblem(nil, failed)
@@ -105,7 +112,7 @@ func (d *objectReader) addUnread(text []byte, failed *Problem) {
 // addTemplateOmission notes an object that a template would make: its name is not known.
 func (d *objectReader) addTemplateOmission(apiVersion, kind string) {
 	o := model.Omission{By: "template " + d.file.Name, Why: "is not rendered"}
-	if !hasAction(apiVersion) && !hasAction(kind) {
+	if !model.HasVariable(apiVersion) && !model.HasVariable(kind) && !hasAction(apiVersion) && !hasAction(kind) {
 		group, _, hasGroup := strings.Cut(apiVersion, "/")
 		if !hasGroup {
 			group = ""
@@ -115,6 +122,7 @@ func (d *objectReader) addTemplateOmission(apiVersion, kind string) {
 	d.result.Omissions = append(d.result.Omissions, o)
 }
 
+// hasAction reports whether there is an action of a template in a text.
 func hasAction(text string) bool { return strings.Contains(text, "{{") || strings.Contains(text, "{%") }
 
 // settleDoubtful decides about documents that cannot be read and do not name the type of an object.
@@ -145,7 +153,8 @@ func findObjectType(text []byte) (apiVersion, kind string, found bool) {
 	return apiVersion, kind, hasVersion && hasKind
 }
 
-// findTextAt returns what stands behind the first such key of a text, up to the end of its line.
+// findTextAt returns what stands behind the first such key of a text, as far as it is on the same
+// line.
 func findTextAt(text []byte, key string) (value string, found bool) {
 	first := FindContentStart(text)
 	indent := len(text[:first]) - len(bytes.TrimRight(text[:first], " "))
@@ -168,7 +177,12 @@ func findTextAt(text []byte, key string) (value string, found bool) {
 			continue
 		}
 		line, _, _ := bytes.Cut(after[1:], []byte("\n"))
-		return string(bytes.Trim(line, " \t\r\"',{}")), true
+		line, _, _ = bytes.Cut(line, []byte(" #"))
+		if flow {
+			line, _, _ = bytes.Cut(line, []byte(","))
+			line = bytes.TrimRight(line, " }")
+		}
+		return string(bytes.Trim(line, " \t\r\"'")), true
 	}
 }
 
