@@ -3,6 +3,7 @@ package dopolicy
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"k8s.io/client-go/rest"
 
@@ -28,18 +29,32 @@ func (e *Engine) OpenFiles(ctx context.Context, o load.Options) (*Input, error) 
 // ReadFiles is OpenFiles without an answer. The snapshot may be there beside an error: its
 // problems then say what could not be read.
 func (e *Engine) ReadFiles(ctx context.Context, o load.Options) (*model.Snapshot, error) {
-	return load.Files(ctx, e.withClusterScoped(o))
+	return load.Files(ctx, e.completeLoading(o))
 }
 
 // ReadOver applies files to objects that were read.
 func (e *Engine) ReadOver(ctx context.Context, base *model.Snapshot, o load.Options) (*model.Snapshot, error) {
-	return load.ApplyFiles(ctx, base, e.withClusterScoped(o))
+	return load.ApplyFiles(ctx, base, e.completeLoading(o))
 }
 
-// withClusterScoped adds the kinds that the catalogue knows to have no namespace.
-func (e *Engine) withClusterScoped(o load.Options) load.Options {
+// completeLoading adds what the catalogue knows of kinds: which have no namespace, and which answers
+// depend on.
+func (e *Engine) completeLoading(o load.Options) load.Options {
 	o.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), o.ClusterScoped)
+	if o.IsRead == nil {
+		o.IsRead = e.decisiveKinds()
+	}
 	return o
+}
+
+// decisiveKinds returns a function that tells on the objects of which kinds answers depend. On
+// workloads and ConfigMaps they do only where a policy is about them, which is rare among the many.
+func (e *Engine) decisiveKinds() func(model.GroupKind) bool {
+	read := sync.OnceValue(func() []model.GroupKind { return ReadKinds(e.catalog, nil) })
+	return func(gk model.GroupKind) bool {
+		return slices.Contains(gatewayapi.Kinds(), gk) ||
+			!slices.Contains([]string{"", "apps", "batch"}, gk.Group) && slices.Contains(read(), gk)
+	}
 }
 
 // ClusterOptions say what is read from a cluster. What the answers depend on is read in any case;
@@ -80,7 +95,7 @@ func (e *Engine) ReadServer(ctx context.Context, server *cluster.Server, o Clust
 	live.UndecidedKinds = slices.DeleteFunc(e.catalog.UndecidedKinds(),
 		func(gk model.GroupKind) bool { return !slices.Contains(live.Kinds, gk) })
 	live.IsPolicyKind = e.otherKinds(o.Asked)
-	live.Overlay = e.withClusterScoped(live.Overlay)
+	live.Overlay = e.completeLoading(live.Overlay)
 	return cluster.Read(ctx, server, live)
 }
 

@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"context"
+	"maps"
 	"path"
 	"slices"
 
@@ -25,13 +26,31 @@ func ApplyFiles(ctx context.Context, base *model.Snapshot, o Options) (*model.Sn
 // applyInput returns the base with what was read over it. Problems of objects that are replaced are
 // gone with them.
 func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot {
-	objects, found := o.gatherObjects(r.outcomes, base.Objects, base.Cluster).withoutDuplicates()
-	kept, replaced := applyObjects(base.Objects, objects)
+	read := o.gatherObjects(r.outcomes, base.Objects, base.Cluster).settle(o.IsRead)
+	kept, replaced := applyObjects(base.Objects, read.objects)
 	still := problemsWithout(base.Problems, func(ref model.Ref) bool { return replaced[ref] })
-	s := model.NewSnapshot(append(kept, objects...), model.SortProblems(slices.Concat(still, r.problems, found)))
+	s := model.NewSnapshot(append(kept, read.objects...), model.SortProblems(slices.Concat(still, r.problems,
+		read.problems)))
 	s.CopyScope(base)
-	s.Omissions = mergeOmissions(base.Omissions, r.findOmissions(objects))
+	s.Omissions = mergeOmissions(base.Omissions, r.findOmissions(read.objects))
+	s.Ambiguous = addAmbiguous(base.Ambiguous, read.ambiguous, replaced)
 	return s
+}
+
+// addAmbiguous returns the objects of which several versions were read, in a base or in what is
+// applied to it. One version that is applied decides.
+func addAmbiguous(base, over, replaced map[model.Ref]bool) map[model.Ref]bool {
+	out := maps.Clone(over)
+	for ref := range base {
+		if replaced[ref] {
+			continue
+		}
+		if out == nil {
+			out = map[model.Ref]bool{}
+		}
+		out[ref] = true
+	}
+	return out
 }
 
 // notRenderedProblems tells of texts that would be rendered if they were on disk.

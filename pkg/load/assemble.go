@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,29 +36,34 @@ func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result
 	if from != nil {
 		r.objects = dropReplaced(r.objects)
 	}
-	objects, found := r.withoutDuplicates()
-	s := model.NewSnapshot(objects, model.SortProblems(slices.Concat(problems, found)))
-	s.Cluster = from
+	read := r.settle(o.IsRead)
+	s := model.NewSnapshot(read.objects, model.SortProblems(slices.Concat(problems, read.problems)))
+	s.Cluster, s.Ambiguous, s.Omissions = from, read.ambiguous, r.omissions
 	return s
 }
 
 // gatheredObjects is the objects of one input, with their namespaces.
 type gatheredObjects struct {
-	objects       []*model.Object
-	problems      []model.Problem
-	assumed       map[model.Ref]bool // objects that named no namespace
-	namespace     string             // that these were given
-	notKubernetes int                // documents that are no objects
+	objects   []*model.Object
+	problems  []model.Problem
+	omissions []model.Omission   // what makes objects and was not read
+	assumed   map[model.Ref]bool // objects that named no namespace
+	namespace string             // that these were given
+	foreign   map[string]int     // documents that are no objects, by their files
 }
 
 // gatherObjects fills in the namespaces of what was read beside what is there already, of a cluster
 // if there is one.
 func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object,
 	from *model.Cluster) *gatheredObjects {
-	r := &gatheredObjects{assumed: map[model.Ref]bool{}, namespace: cmp.Or(o.Namespace, "default")}
+	r := &gatheredObjects{assumed: map[model.Ref]bool{}, namespace: cmp.Or(o.Namespace, "default"),
+		foreign: map[string]int{}}
 	for _, out := range outcomes {
 		r.objects = append(r.objects, out.Objects...)
-		r.notKubernetes += out.NotKubernetes
+		r.omissions = append(r.omissions, out.Omissions...)
+		if out.NotKubernetes > 0 {
+			r.foreign[out.File] += out.NotKubernetes
+		}
 	}
 	cluster := newScopeLookup(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped,
 		from.ClusterScopedKinds()))
@@ -83,10 +88,26 @@ func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object
 	return r
 }
 
-// withoutDuplicates returns the objects, each once, and the problems of all.
-func (r *gatheredObjects) withoutDuplicates() ([]*model.Object, []model.Problem) {
-	objects, duplicates := removeDuplicates(r.objects)
-	return objects, slices.Concat(r.problems, duplicates, inputNotes(objects, r.assumed, r.namespace, r.notKubernetes))
+// settledObjects is the objects of one input, each once.
+type settledObjects struct {
+	objects   []*model.Object
+	problems  []model.Problem
+	ambiguous map[model.Ref]bool // objects that are defined in several versions, of which none is used
+}
+
+// settle decides about objects that were read more than once. isRead says on which kinds answers
+// depend.
+func (r *gatheredObjects) settle(isRead func(model.GroupKind) bool) settledObjects {
+	used, several := removeDuplicates(r.objects)
+	out := settledObjects{objects: used, problems: slices.Concat(r.problems, reportDuplicates(several, isRead),
+		inputNotes(used, r.assumed, r.namespace, r.foreign))}
+	if len(several) > 0 {
+		out.ambiguous = make(map[model.Ref]bool, len(several))
+		for _, copies := range several {
+			out.ambiguous[copies[0].Ref] = true
+		}
+	}
+	return out
 }
 
 // dropReplaced leaves out the objects of a cluster that manifests replace.
@@ -130,69 +151,9 @@ func applyObjects(there, over []*model.Object) (kept []*model.Object, replaced m
 	return slices.DeleteFunc(slices.Clone(there), func(o *model.Object) bool { return replaced[o.Ref] }), replaced
 }
 
-// removeDuplicates keeps of equal copies of an object the one whose place sorts first, and of an
-// object that was read in different versions none, so that the order of the input cannot matter.
-func removeDuplicates(objects []*model.Object) (used []*model.Object, problems []model.Problem) {
-	slices.SortFunc(objects, func(a, b *model.Object) int {
-		return cmp.Or(a.Ref.Compare(b.Ref), a.Origin.Compare(b.Origin))
-	})
-	for i := 0; i < len(objects); {
-		first := objects[i]
-		same := 1
-		for i+same < len(objects) && objects[i+same].Ref == first.Ref {
-			same++
-		}
-		copies := objects[i : i+same]
-		i += same
-		if slices.ContainsFunc(copies, func(o *model.Object) bool {
-			return o != first && !reflect.DeepEqual(comparableContent(o), comparableContent(first))
-		}) {
-			problems = append(problems, duplicateProblem(copies))
-			continue
-		}
-		used = append(used, first)
-	}
-	return used, problems
-}
-
-// comparableContent returns what counts of an object. The namespace is that of its reference,
-// whether it is written or not.
-func comparableContent(o *model.Object) any {
-	v, _ := o.Body.Value().(map[string]any)
-	if meta, ok := v["metadata"].(map[string]any); ok {
-		delete(meta, "namespace")
-	}
-	return v
-}
-
-func duplicateProblem(copies []*model.Object) model.Problem {
-	places := make([]string, len(copies))
-	for i, o := range copies {
-		places[i] = o.Origin.String()
-	}
-	if once := slices.Compact(slices.Clone(places)); len(once) == 1 {
-		return model.Problem{
-			Severity: model.Error, Code: model.DuplicateObject,
-			Message: fmt.Sprintf("%s: %s is deployed more than once, each time differently; none is used",
-				copies[0].Ref, once[0]),
-			Hint: "read one cluster, or one overlay, at a time",
-		}.At(copies[0])
-	}
-	last := len(places) - 1
-	none := "both are ignored"
-	if last > 1 {
-		none = "all are ignored"
-	}
-	return model.Problem{
-		Severity: model.Error, Code: model.DuplicateObject,
-		Message: fmt.Sprintf("%s: %s and %s define it differently; %s", copies[0].Ref, strings.Join(places[:last],
-			", "), places[last], none),
-		Hint: "keep one of them",
-	}.At(copies[0])
-}
-
 // inputNotes returns what is said once about the whole input.
-func inputNotes(objects []*model.Object, assumed map[model.Ref]bool, namespace string, foreign int) []model.Problem {
+func inputNotes(objects []*model.Object, assumed map[model.Ref]bool, namespace string,
+	foreign map[string]int) []model.Problem {
 	var notes []model.Problem
 	count := 0
 	for _, o := range objects {
@@ -208,14 +169,45 @@ func inputNotes(objects []*model.Object, assumed map[model.Ref]bool, namespace s
 			Hint: "another can be given with -n",
 		})
 	}
-	if foreign > 0 {
-		notes = append(notes, model.Problem{
-			Severity: model.Info, Code: model.NotKubernetes,
-			Message: formatCount(foreign, "document is not a Kubernetes object",
-				"documents are not Kubernetes objects"),
-		})
+	if p := foreignNote(foreign); p != nil {
+		notes = append(notes, *p)
 	}
 	return notes
+}
+
+// foreignNote returns what is said of documents that are not meant for Kubernetes, which are counted
+// by their files. It is nil if there are none.
+func foreignNote(foreign map[string]int) *model.Problem {
+	count := 0
+	for _, n := range foreign {
+		count += n
+	}
+	if count == 0 {
+		return nil
+	}
+	return &model.Problem{
+		Severity: model.Info, Code: model.NotKubernetes,
+		Message: formatCount(count, "document is not a Kubernetes object", "documents are not Kubernetes objects") +
+			": " + listSome(slices.Sorted(maps.Keys(foreign)), "files"),
+	}
+}
+
+// listSome lists the first of texts, and how many more there are.
+func listSome(texts []string, what string) string {
+	const shown = 3
+	if len(texts) <= shown+1 {
+		return joinWords(texts)
+	}
+	return fmt.Sprintf("%s and %d more %s", strings.Join(texts[:shown], ", "), len(texts)-shown, what)
+}
+
+// joinWords lists texts as a sentence does.
+func joinWords(texts []string) string {
+	last := len(texts) - 1
+	if last < 1 {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
 func formatCount(n int, one, many string) string {

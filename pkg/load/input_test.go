@@ -23,7 +23,7 @@ func TestFolders(t *testing.T) {
 	})
 	loadtest.Same(t, loadtest.Describe(files(t, "m")),
 		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1",
-		"info NotKubernetes: 3 documents are not Kubernetes objects")
+		"info NotKubernetes: 3 documents are not Kubernetes objects: m/values.yaml")
 	s, err := load.Files(context.Background(), load.Options{Paths: []string{"./m/", "m/a.yaml", "m/sub/../sub/d.yaml"},
 		Recursive: true})
 	if err != nil {
@@ -31,13 +31,13 @@ func TestFolders(t *testing.T) {
 	}
 	loadtest.Same(t, loadtest.Describe(s),
 		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1", "thing/ns/d m/sub/d.yaml:1",
-		"info NotKubernetes: 3 documents are not Kubernetes objects")
+		"info NotKubernetes: 3 documents are not Kubernetes objects: m/values.yaml")
 }
 
 func TestNamedFileIsMeant(t *testing.T) {
 	loadtest.Write(t, map[string]string{"m/a.yaml": loadtest.Thing("a"), "m/values.yaml": "a: 1\n"})
 	loadtest.Same(t, loadtest.Describe(files(t, "m", "m/values.yaml")),
-		"thing/ns/a m/a.yaml:1", "warning NotAnObject m/values.yaml:1: not used: it has neither apiVersion nor kind")
+		"thing/ns/a m/a.yaml:1", "warning NotAnObject m/values.yaml:1: not used: it has neither apiVersion nor kind (leave the file out if it is for another program)")
 }
 
 func TestLinks(t *testing.T) {

@@ -48,6 +48,9 @@ type Options struct {
 	// ClusterScoped are kinds without namespace, beside those of Kubernetes and the Gateway API and
 	// those that a CustomResourceDefinition in the input says to be so.
 	ClusterScoped []model.GroupKind
+	// IsRead tells on which kinds answers depend, beside those of policies that say what they are
+	// attached to; nil: on every kind. It is no error if others are defined more than once.
+	IsRead func(model.GroupKind) bool
 
 	Limits document.Limits
 }
@@ -140,7 +143,7 @@ func (r *inputResult) checkReadable(o Options) error {
 		return nil
 	}
 	return &document.Error{What: o.inputName(), Err: document.ErrNothingReadable,
-		Hint: nothingReadableHint(r.documents + len(r.problems))}
+		Hint: r.nothingReadableHint()}
 }
 
 // inputName is how errors call everything that the options name.
@@ -189,9 +192,18 @@ func readUnrendered(ctx context.Context, r *input.Reader, files []input.File,
 	return pieces, err
 }
 
-func nothingReadableHint(found int) string {
-	if found == 0 {
-		return "there is nothing in it"
+// nothingReadableHint says what to do if not one object was found.
+func (r *inputResult) nothingReadableHint() string {
+	const objects = "objects have apiVersion, kind and metadata.name"
+	told := len(r.problems) > 0
+	for _, out := range r.outcomes {
+		told = told || len(out.Problems) > 0
 	}
-	return "see the problems with each document; objects have apiVersion, kind and metadata.name"
+	switch {
+	case told:
+		return "see the problems with each document; " + objects
+	case r.documents > 0:
+		return objects + "; name a file with -f to be told why it is none"
+	}
+	return "there is nothing in it"
 }

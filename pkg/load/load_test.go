@@ -61,11 +61,11 @@ func TestDocuments(t *testing.T) {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata:\n  x: |\n    ---\n    kind: no\n",
 			[]string{"configmap/b/a stdin:1"}},
 		{"no kind", "apiVersion: v1\nmetadata: {name: a}\n",
-			[]string{"error NotAnObject stdin:1: not used: it has no kind"}},
+			[]string{"error NotAnObject stdin:1: not used: it has no kind (give it one, or leave the file out if it is for another program)"}},
 		{"no apiVersion", "\nkind: Service\nmetadata: {name: a}\n",
-			[]string{"error NotAnObject stdin:2: not used: it has no apiVersion"}},
+			[]string{"error NotAnObject stdin:2: not used: it has no apiVersion (give it one, or leave the file out if it is for another program)"}},
 		{"no name", "apiVersion: v1\nkind: Service\nmetadata:\n  namespace: b\n",
-			[]string{"error NotAnObject stdin:3: not used: it has no metadata.name"}},
+			[]string{"error NotAnObject stdin:3: not used: it has no metadata.name (give it one, or leave the file out if it is for another program)"}},
 		{"names that the API server makes",
 			strings.Repeat(
 				"---\napiVersion: v1\nkind: Service\nmetadata: {generateName: a-, name: '', namespace: b}\n", 2),
@@ -77,9 +77,9 @@ func TestDocuments(t *testing.T) {
 			[]string{"service/b/a-** stdin:1",
 				"warning InvalidObject service/b/a-** stdin:3: it has generateName and no name: kubectl create and Argo CD create it, kubectl apply and Flux refuse it (give it a name)"}},
 		{"no metadata", "apiVersion: v1\nkind: Service\nmetadata:\n",
-			[]string{"error NotAnObject stdin:3: not used: it has no metadata.name"}},
+			[]string{"error NotAnObject stdin:3: not used: it has no metadata.name (give it one, or leave the file out if it is for another program)"}},
 		{"metadata is text", "apiVersion: v1\nkind: Service\nmetadata: a\n",
-			[]string{"error WrongType stdin:3: not used: metadata is not a map"}},
+			[]string{"error WrongType stdin:3: not used: metadata is not a map (write the name below it, as metadata.name)"}},
 		{"name is a number", "apiVersion: v1\nkind: Service\nmetadata:\n  name: 7\n",
 			[]string{"error WrongType stdin:4: not used: metadata.name is not text (quote it)"}},
 		{"namespace is a list", "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  namespace: [a]\n",
@@ -87,10 +87,10 @@ func TestDocuments(t *testing.T) {
 		{"kind is a boolean", "apiVersion: v1\nkind: yes\n",
 			[]string{"error WrongType stdin:2: not used: kind is not text (quote it)"}},
 		{"apiVersion with two groups", "apiVersion: a/b/c\nkind: Service\nmetadata: {name: a}\n",
-			[]string{"error NotAnObject stdin:1: not used: apiVersion is not group/version"}},
+			[]string{"error NotAnObject stdin:1: not used: apiVersion is not group/version (write v1 or GROUP/VERSION)"}},
 		{"neither apiVersion nor kind", "\n\na: 1\n",
-			[]string{"warning NotAnObject stdin:3: not used: it has neither apiVersion nor kind"}},
-		{"text", "hello\n", []string{"warning NotAnObject stdin:1: not used: not an object"}},
+			[]string{"warning NotAnObject stdin:3: not used: it has neither apiVersion nor kind (leave the file out if it is for another program)"}},
+		{"text", "hello\n", []string{"warning NotAnObject stdin:1: not used: not an object (leave the file out if it is for another program)"}},
 		{"a list of objects", "- kind: a\n- kind: b\n",
 			[]string{
 				"warning NotAnObject stdin:1: not used: a list, not an object (write the objects as documents of their own, with --- between them, or as items of kind: List)"}},
@@ -126,7 +126,7 @@ func TestDocuments(t *testing.T) {
 			[]string{"error InvalidYAML stdin:5: not used: an anchor contains an alias to itself"}},
 		{"kustomization", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n---\n" +
 			loadtest.Thing("a"),
-			[]string{"thing/ns/a stdin:5", "info NotKubernetes: 1 document is not a Kubernetes object"}},
+			[]string{"thing/ns/a stdin:5", "info NotKubernetes: 1 document is not a Kubernetes object: stdin"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

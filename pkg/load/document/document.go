@@ -21,6 +21,10 @@ type Result struct {
 	NotKubernetes int // documents that are not meant for Kubernetes
 	Readable      int // objects, and lists of objects
 
+	File      string           // that the document is from
+	Omissions []model.Omission // what it would make if it was rendered
+	doubtful  []PendingProblem // of documents that are broken, or for another program
+
 	Generated []*model.Object // those of objects whose name the API server makes
 
 	Namespace       string // of objects that name none; "" for that of all
@@ -63,6 +67,7 @@ func Decode(ctx context.Context, pieces []Raw, limits Limits) ([]Result, error) 
 		})
 	}
 	workers.Wait()
+	settleDoubtful(outcomes)
 	return outcomes, ctx.Err()
 }
 
@@ -98,7 +103,7 @@ type candidate struct {
 // meant as one.
 func (w *decoder) decodeDocument(p Raw) (out Result) {
 	defer clear(p.Text)
-	out.Namespace = p.Namespace
+	out.Namespace, out.File = p.Namespace, p.File.Name
 	w.readDocument(p, &out)
 	return out
 }
@@ -119,7 +124,7 @@ func (w *decoder) readDocument(p Raw, out *Result) {
 	d := &objectReader{file: p.File, cluster: p.Cluster, firstLine: p.Line, encoder: w.encoder.beginText(first),
 		result: out}
 	if failed != nil {
-		d.addProblem(nil, failed)
+		d.addUnread(p.Text, failed)
 	}
 	scale := newSizeChecker(*w.limits)
 	c := &converter{firstLine: p.Line, texts: w.texts, shared: map[*yaml.Node]any{}, release: true}
@@ -131,7 +136,7 @@ func (w *decoder) readDocument(p Raw, out *Result) {
 			v, failed = c.convertValue(n)
 		}
 		if failed != nil {
-			d.addProblem(nil, failed)
+			d.addUnread(p.Text, failed)
 			continue
 		}
 		d.changedKeys = c.changedKeys
@@ -216,6 +221,8 @@ func (d *objectReader) readCandidate(s candidate) {
 		d.addProblem(nil,
 			invalidYAML(s.line,
 				"not used: the header of a snapshot, which has to open its file: without it, what follows is not known to be all"))
+	case !s.isItem && d.canBeForeign() && isForeign(m):
+		d.result.NotKubernetes++
 	case d.hasItems(s, m):
 		d.readList(s, m)
 	case strings.HasPrefix(m.textAt("apiVersion"), "kustomize.config.k8s.io/"):
@@ -230,7 +237,9 @@ func (d *objectReader) readCandidate(s candidate) {
 func (d *objectReader) reportNotMap(s candidate) {
 	entries, _ := asList(s.value)
 	for _, e := range entries {
-		if m := asMap(e.value); m.valueAt("apiVersion") != nil || m.valueAt("kind") != nil {
+		m := asMap(e.value)
+		if hasVersion, hasKind := m.valueAt("apiVersion") != nil, m.valueAt("kind") != nil; hasVersion && hasKind ||
+			(hasVersion || hasKind) && !d.canBeForeign() {
 			d.addProblem(nil, &Problem{Code: model.NotAnObject, Line: s.line,
 				Message: "not used: a list, not an object",
 				Hint:    "write the objects as documents of their own, with --- between them, or as items of kind: List"})
@@ -245,7 +254,12 @@ func (d *objectReader) reportNotMap(s candidate) {
 func (d *objectReader) addNotKubernetes(s candidate, message string) {
 	const many = 50 // of one document
 	if d.file.Named || s.isItem {
-		t := &Problem{Code: model.NotAnObject, Line: s.line, Message: message, NotRead: s.isItem}
+		t := &Problem{Code: model.NotAnObject, Line: s.line, Message: message, NotRead: s.isItem, Hint: leaveOut}
+		if s.isItem {
+			t.Hint = "write an object with apiVersion, kind and metadata.name, or remove it"
+		} else if message == secondDocument {
+			t.Hint = "remove it"
+		}
 		switch d.otherValues++; {
 		case d.otherValues < many:
 			d.addProblem(nil, t)
@@ -287,7 +301,7 @@ func (d *objectReader) readList(s candidate, m *tree) {
 	items, ok := asList(m.valueAt("items"))
 	if !ok && m.valueAt("items") != nil {
 		d.addProblem(nil, &Problem{Code: model.WrongType, Line: s.lineOf("items"),
-			Message: "not used: items is not a list", NotRead: true})
+			Message: "not used: items is not a list", NotRead: true, Hint: "write every object as an entry of a list"})
 		return
 	}
 	if s.isItem && d.cluster == "" {

@@ -76,12 +76,12 @@ func identifyObject(m *tree) (*model.Object, *fieldProblem) {
 	}
 	if strings.Contains(version, "/") {
 		return nil, &fieldProblem{path: "apiVersion", Problem: Problem{Code: model.NotAnObject,
-			Message: "not used: apiVersion is not group/version"}}
+			Message: "not used: apiVersion is not group/version", Hint: writeAPIVersion}}
 	}
 	meta := asMap(m.valueAt("metadata"))
 	if meta == nil && m.valueAt("metadata") != nil {
 		return nil, &fieldProblem{path: "metadata", Problem: Problem{Code: model.WrongType,
-			Message: "not used: metadata is not a map"}}
+			Message: "not used: metadata is not a map", Hint: "write the name below it, as metadata.name"}}
 	}
 	name := meta.textAt("generateName") // until the objects that share it are told apart
 	if !hasGeneratedName(meta) {
@@ -102,14 +102,24 @@ func identifyObject(m *tree) (*model.Object, *fieldProblem) {
 func requiredText(m *tree, key, path string) (string, *fieldProblem) {
 	s, ok := m.valueAt(key).(string)
 	switch {
+	case m.valueAt(key) != nil && !ok && key == "apiVersion": // in quotes it would be none either
+		failed := notTextProblem(path)
+		failed.Hint = writeAPIVersion + ", or " + leaveOut
+		return "", failed
 	case m.valueAt(key) != nil && !ok:
 		return "", notTextProblem(path)
 	case s == "":
 		return "", &fieldProblem{path: path, Problem: Problem{Code: model.NotAnObject,
-			Message: "not used: it has no " + path}}
+			Message: "not used: it has no " + path, Hint: "give it one, or " + leaveOut}}
 	}
 	return s, nil
 }
+
+// Hints that several problems have.
+const (
+	writeAPIVersion = "write v1 or GROUP/VERSION"
+	leaveOut        = "leave the file out if it is for another program"
+)
 
 func notTextProblem(path string) *fieldProblem {
 	return &fieldProblem{path: path, Problem: Problem{Code: model.WrongType, Message: "not used: " + path +

@@ -121,10 +121,13 @@ func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *Problem) {
 	}
 	failed := invalidYAML(findErrorLine(text, message, max(line, reported)), "not used: %s", message)
 	if bytes.Contains(text, []byte("{{")) {
-		failed.Hint = "if it is a template, render it first"
+		failed.Hint = renderTemplate
 	}
 	return docs, failed
 }
+
+// renderTemplate is the hint for text that may be a template.
+const renderTemplate = "if it is a template, render it first"
 
 // decodeYAML hands text to the YAML reader, and takes its panics for what they are: text it cannot
 // read. With an error come the documents before it.

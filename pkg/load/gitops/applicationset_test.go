@@ -70,7 +70,7 @@ func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 		"thing/one/a a/a.yaml:1", "thing/one-dev/m m/dev/one/m.yaml:1",
 		"thing/one-prod/m m/prod/one/m.yaml:1", "thing/two/b b/b.yaml:1",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
-		"info NotKubernetes: 1 document is not a Kubernetes object")
+		"info NotKubernetes: 1 document is not a Kubernetes object: c/x/config.json")
 }
 
 // An ApplicationSet that stands in a folder which one of its own Applications deploys is where

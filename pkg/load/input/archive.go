@@ -155,11 +155,12 @@ type archivedFile struct {
 	text []byte
 }
 
-// splitArchive returns the documents of an archive that was read to its end.
+// splitArchive returns the documents of an archive that was read to its end. Its files count as found
+// in a folder.
 func (r *Reader) splitArchive(s File, files []archivedFile) ([]document.Raw, error) {
 	var pieces []document.Raw
 	for _, f := range files {
-		more, err := r.splitFile(File{Name: s.Name + "/" + f.name, Named: s.Named}, ToUTF8(f.text))
+		more, err := r.splitFile(File{Name: s.Name + "/" + f.name}, ToUTF8(f.text))
 		if err != nil {
 			return nil, err
 		}

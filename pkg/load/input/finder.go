@@ -127,7 +127,7 @@ func (f *Finder) addFolder(dir, name string) (found bool, err error) {
 				f.KustomizedFolders = append(f.KustomizedFolders, Folder{dir, name})
 			}
 		case IsManifest(e.Name()):
-			here, err = f.addManifest(p, n)
+			here = f.addManifest(p, n)
 		}
 		if err != nil {
 			return found, err
@@ -141,21 +141,21 @@ func (f *Finder) addSubfolder(dir, name string) (bool, error) {
 	if !f.recursive {
 		return false, nil
 	}
+	if _, err := os.ReadDir(dir); errors.Is(err, fs.ErrPermission) {
+		f.addFile(File{Path: dir, Name: name}) // which the reader reports
+		return true, nil
+	}
 	return f.addFolder(dir, name)
 }
 
 // addManifest adds a manifest that was found in a folder. Pipes and devices are not manifests:
-// reading one could wait forever.
-func (f *Finder) addManifest(p, name string) (bool, error) {
-	info, err := os.Stat(p)
-	if err != nil {
-		return false, document.PathError(name, err)
-	}
-	if !info.Mode().IsRegular() {
-		return false, nil
+// reading one could wait forever. What cannot be looked at is left to the reader to report.
+func (f *Finder) addManifest(p, name string) bool {
+	if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
+		return false
 	}
 	f.addFile(File{Path: p, Name: name})
-	return true, nil
+	return true
 }
 
 func isChartFile(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" && !e.IsDir() }

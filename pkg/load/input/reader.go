@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"unicode/utf16"
 
@@ -104,7 +105,11 @@ func (r *Reader) ReadContent(ctx context.Context, s File) ([]byte, error) {
 	in, size := r.stdin, int64(0)
 	if s.Path != "" {
 		f, err := os.Open(s.Path)
-		if err != nil {
+		switch {
+		case err != nil && !s.Named && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)):
+			r.addUnreadable(s, err)
+			return nil, nil
+		case err != nil:
 			return nil, document.PathError(s.Name, err)
 		}
 		defer f.Close()
@@ -136,6 +141,17 @@ func (r *Reader) ReadContent(ctx context.Context, s File) ([]byte, error) {
 	}
 	r.Remaining -= int64(len(text))
 	return text, nil
+}
+
+// addUnreadable reports a file of a folder that the system does not let us read. The others are read
+// all the same. A link that leads nowhere stands for nothing that could be applied from here.
+func (r *Reader) addUnreadable(s File, err error) {
+	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Origin: &model.Origin{File: s.Name},
+		Message: "not read: " + document.CauseOf(err).Error(), Hint: "check who may read it"}
+	if errors.Is(err, fs.ErrNotExist) {
+		p.Severity, p.Message, p.Hint = model.Info, "not read: the link leads to nothing", ""
+	}
+	r.Problems = append(r.Problems, p)
 }
 
 func (r *Reader) addTooLarge(s File) {

@@ -1,0 +1,209 @@
+package load
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// removeDuplicates keeps of equal copies of an object the one whose place sorts first, and of an
+// object that was read in different versions none, so that the order of the input cannot matter.
+// Their copies are returned as several. Objects with a variable in the name or namespace that has
+// no value may be as many as there are copies: the first stands for all.
+func removeDuplicates(objects []*model.Object) (used []*model.Object, several [][]*model.Object) {
+	slices.SortFunc(objects, func(a, b *model.Object) int {
+		return cmp.Or(a.Ref.Compare(b.Ref), a.Origin.Compare(b.Origin))
+	})
+	for i := 0; i < len(objects); {
+		first := objects[i]
+		same := 1
+		for i+same < len(objects) && objects[i+same].Ref == first.Ref {
+			same++
+		}
+		copies := objects[i : i+same : i+same]
+		i += same
+		if !model.HasVariable(first.Ref.Name) && !model.HasVariable(first.Ref.Namespace) &&
+			slices.ContainsFunc(copies, func(o *model.Object) bool {
+				return o != first && !reflect.DeepEqual(comparableContent(o), comparableContent(first))
+			}) {
+			several = append(several, copies)
+			continue
+		}
+		used = append(used, first)
+	}
+	return used, several
+}
+
+// comparableContent returns what counts of an object. The namespace is that of its reference,
+// whether it is written or not.
+func comparableContent(o *model.Object) any {
+	v, _ := o.Body.Value().(map[string]any)
+	if meta, ok := v["metadata"].(map[string]any); ok {
+		delete(meta, "namespace")
+	}
+	return v
+}
+
+// reportDuplicates returns the problems of objects that were read in several versions, whose copies
+// are given. It is an error only where answers depend on such objects. What files contradict each
+// other in is said once.
+func reportDuplicates(several [][]*model.Object, isRead func(model.GroupKind) bool) []model.Problem {
+	var read, unread [][]*model.Object
+	for _, copies := range several {
+		if isRead == nil || isRead(copies[0].Ref.GroupKind()) || slices.ContainsFunc(copies, hasTargets) {
+			read = append(read, copies)
+		} else {
+			unread = append(unread, copies)
+		}
+	}
+	var out []model.Problem
+	for _, c := range findContradictions(read) {
+		out = append(out, c.toProblem(model.Error))
+	}
+	for _, c := range findContradictions(unread) {
+		out = append(out, c.toProblem(model.Info))
+	}
+	return out
+}
+
+// hasTargets reports whether an object says what it is attached to, as policies do.
+func hasTargets(o *model.Object) bool {
+	return slices.ContainsFunc([]string{"targetRef", "targetRefs", "targetSelectors"}, o.Body.Field("spec").Has)
+}
+
+// contradiction is files that define the same objects differently: of any two of its files, or of
+// others between them.
+type contradiction struct {
+	files   []string          // sorted
+	objects [][]*model.Object // the copies of each object, sorted by reference
+}
+
+// findContradictions puts objects together whose copies stand in the same files, or in files that
+// others connect. They are in the order of their first objects.
+func findContradictions(several [][]*model.Object) []*contradiction {
+	groups := map[string]string{} // from a file to one of its group; the last leads to itself
+	find := func(file string) string {
+		for groups[file] != file {
+			groups[file] = groups[groups[file]] // so that the way gets shorter
+			file = groups[file]
+		}
+		return file
+	}
+	for _, copies := range several {
+		for _, o := range copies {
+			if groups[o.Origin.File] == "" {
+				groups[o.Origin.File] = o.Origin.File
+			}
+			groups[find(o.Origin.File)] = find(copies[0].Origin.File)
+		}
+	}
+	found := map[string]*contradiction{}
+	var out []*contradiction
+	for _, copies := range several {
+		group := find(copies[0].Origin.File)
+		c := found[group]
+		if c == nil {
+			c = &contradiction{}
+			found[group], out = c, append(out, c)
+		}
+		c.objects = append(c.objects, copies)
+		for _, o := range copies {
+			c.files = append(c.files, o.Origin.File)
+		}
+	}
+	for _, c := range out {
+		slices.Sort(c.files)
+		c.files = slices.Compact(c.files)
+	}
+	return out
+}
+
+// toProblem says what the files contradict each other in. It has a reference where that is one
+// object.
+func (c *contradiction) toProblem(severity model.Severity) model.Problem {
+	first := c.objects[0]
+	p := model.Problem{Severity: severity, Code: model.DuplicateObject}.At(first[0])
+	switch {
+	case len(c.objects) > 1:
+		p.Ref = nil
+		p.Message, p.Hint = c.describeObjects()
+	case c.isOnePlace():
+		p.Message = fmt.Sprintf("%s: %s is deployed more than once, each time differently; none is used",
+			first[0].Ref, first[0].Origin)
+		p.Hint = deployedHint
+	default:
+		none := "both are ignored"
+		if len(first) > 2 {
+			none = "all are ignored"
+		}
+		p.Message = fmt.Sprintf("%s: %s define it differently; %s", first[0].Ref, listPlaces(first), none)
+		p.Hint = "keep one of them"
+	}
+	return p
+}
+
+const deployedHint = "read one cluster, or one overlay, at a time"
+
+// isOnePlace reports whether every object has one place, from which it was deployed several times.
+func (c *contradiction) isOnePlace() bool {
+	return !slices.ContainsFunc(c.objects, func(copies []*model.Object) bool {
+		return slices.ContainsFunc(copies, func(o *model.Object) bool { return o.Origin != copies[0].Origin })
+	})
+}
+
+// describeObjects says of several objects where they are defined, and what to do.
+func (c *contradiction) describeObjects() (message, hint string) {
+	names := make([]string, len(c.objects))
+	for i, copies := range c.objects {
+		names[i] = copies[0].Ref.String()
+	}
+	listed := listSome(names, "objects")
+	switch folders := c.listFolders(); {
+	case c.isOnePlace():
+		return fmt.Sprintf("%d objects of %s are deployed more than once, each time differently; none of them is used: %s",
+			len(names), listSome(c.files, "files"), listed), deployedHint
+	case len(c.files) == 1:
+		return fmt.Sprintf("%s defines %d objects more than once, each time differently; none of them is used: %s",
+			c.files[0], len(names), listed), "keep one of each"
+	case len(folders) > 1:
+		return fmt.Sprintf("the folders %s define %d objects differently; none of them is used: %s",
+			listSome(folders, "folders"), len(names), listed), "if they are alternatives, read one of the folders at a time"
+	default:
+		return fmt.Sprintf("%s define %d objects differently; none of them is used: %s",
+			listSome(c.files, "files"), len(names), listed), "if they are alternatives, read one of the files at a time"
+	}
+}
+
+// listFolders lists the folders of the files if each of them is without contradictions: then they
+// are alternatives. Else it returns nil.
+func (c *contradiction) listFolders() []string {
+	folders := make([]string, len(c.files))
+	for i, file := range c.files {
+		folders[i] = path.Dir(file)
+	}
+	for _, copies := range c.objects {
+		in := map[string]*model.Object{}
+		for _, o := range copies {
+			dir := path.Dir(o.Origin.File)
+			if other := in[dir]; other != nil && !reflect.DeepEqual(comparableContent(o), comparableContent(other)) {
+				return nil
+			}
+			in[dir] = o
+		}
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
+
+// listPlaces lists where copies of an object stand.
+func listPlaces(copies []*model.Object) string {
+	places := make([]string, len(copies))
+	for i, o := range copies {
+		places[i] = o.Origin.String()
+	}
+	return listSome(places, "places")
+}
