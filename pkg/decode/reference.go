@@ -9,9 +9,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// maxRefs is how many references a policy may have.
-const maxRefs = 16
-
 // referenceReader reads the references of a policy.
 type referenceReader struct{ *decoder }
 
@@ -44,13 +41,11 @@ func (d referenceReader) readAll() {
 		}
 	}
 	switch {
-	case found == 0 && d.kind.Filters != nil: // a filter may name it
-	case found == 0 && d.kind.IsGeneric(): // there may be one that is not understood
-	case found == 0:
+	case found > 0:
+	case d.kind.Filters != nil: // a filter may name it
+	case d.kind.IsGeneric(): // there may be one that is not understood
+	default:
 		d.reportNoTarget()
-	case found > maxRefs:
-		d.addProblem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d",
-			found, maxRefs)
 	}
 }
 

@@ -44,6 +44,9 @@ func addToGraph(b *build.Builder) {
 		Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
 		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true,
 		NoStatusOnSets: true, NoneWinsInSet: true})
+	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{b.Setting("envoygateway.controllerName")},
+		Names: nameInGatewayNamespace, Elsewhere: nameInOwnNamespace})
+	b.AddMaker(findNamedByProxies)
 }
 
 // planFunctions are the functions that resolve policies.

@@ -6,6 +6,7 @@ import (
 	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -50,4 +51,7 @@ func addToGraph(b *build.Builder) {
 		AllNamespaces: "all",
 		InheritKey:    "delegation.gateway.solo.io/inherit-parent-matcher", InheritValues: []string{"true",
 			"yes", "enabled"}})
+	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
+		Classes: map[string]string{"gloo-gateway": controller},
+		Names:   func(gateway *model.Object, _ string) []string { return []string{"gloo-proxy-" + gateway.Ref.Name} }})
 }

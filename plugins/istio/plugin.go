@@ -54,4 +54,5 @@ func addToGraph(b *build.Builder) {
 	b.AddExtension(extendGraph)
 	b.AddImplementation(build.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller",
 		"istio.io/unmanaged-gateway"}, TCPOverTLS: true})
+	b.AddGatewayObjects(gatewayObjects)
 }

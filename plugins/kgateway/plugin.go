@@ -62,4 +62,7 @@ func addToGraph(b *build.Builder) {
 		AllNamespaces: "all",
 		InheritKey:    "delegation.kgateway.dev/inherit-parent-matcher", InheritValues: []string{"true",
 			"yes", "enabled"}})
+	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
+		Classes: map[string]string{"kgateway": controller, "kgateway-waypoint": controller},
+		Names:   func(gateway *model.Object, _ string) []string { return []string{gateway.Ref.Name} }})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 //go:embed kinds.json
@@ -28,7 +29,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "nginx", Kinds: kinds, Gates: gateFunctions(),
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": normalizeCoreGroup,
 			"nginx.Named": nestUnderName}},
-		Attaching: descriptor.Attaching{Path: map[string]policy.StepFunc{"nginx.Valid": checkStep}},
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}, Path: map[string]policy.StepFunc{"nginx.Valid": checkStep}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
 			"nginx.Limits":   func(model.Settings) merge.PlanFunc { return foldLimits },
 			"nginx.Snippets": func(model.Settings) merge.PlanFunc { return foldSnippets }}},
@@ -40,4 +41,14 @@ func Plugin() plugin.Plugin {
 			Lints: map[string]policy.Lint{"nginx.LimitsInferred": findInferredLimits}},
 		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": policyConditions},
 			Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}}}
+}
+
+// addToGraph registers what the controller makes for Gateways: the Service and the workload, called
+// GATEWAY-CLASS.
+func addToGraph(b *build.Builder) {
+	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
+		Classes: map[string]string{"nginx": controller},
+		Names: func(gateway *model.Object, _ string) []string {
+			return []string{gateway.Ref.Name + "-" + gateway.Text("spec", "gatewayClassName")}
+		}})
 }

@@ -1,32 +1,22 @@
 package others
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
 const gatewayGroup = "gateway.networking.k8s.io"
 
-// addToGraph registers which Secrets and ConfigMaps controllers make of other objects: they are
+// findGenerated tells which Secrets and ConfigMaps controllers make of other objects: they are
 // missing from manifests, and not from the cluster.
-func addToGraph(b *build.Builder) { b.AddMaker(findGenerated) }
-
 func findGenerated(in *model.Snapshot, made func(object, by model.Ref)) {
-	for _, m := range generators {
-		for _, o := range in.OfKind(m.of) {
-			to := model.Ref{Kind: m.kind, Namespace: o.Ref.Namespace, Name: o.Body.At(m.at...).Text()}
-			if to.Name == "" {
-				to.Name = o.Ref.Name
-			}
-			if m.everywhere {
-				to.Namespace = ""
-			}
-			made(to, o.Ref)
-			if isCopied(o.Body.At(m.template...)) {
-				made(model.Ref{Kind: m.kind, Name: to.Name}, o.Ref)
+	for _, g := range generators {
+		for _, o := range in.OfKind(model.ParseGroupKind(g.of)) {
+			if g.when == nil || g.when(o) {
+				g.find(o, made)
 			}
 		}
 	}
@@ -57,38 +47,142 @@ func findGenerated(in *model.Snapshot, made func(object, by model.Ref)) {
 	}
 }
 
-// generators are the kinds whose objects make one Secret or ConfigMap each.
-var generators = []struct {
-	of         model.GroupKind
-	kind       string
-	at         []string // where its name stands; without one there, it is called as the object
-	template   []string // where its metadata stand
-	everywhere bool     // in many namespaces
-}{
-	{of: model.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}, kind: "Secret",
-		at: []string{"spec", "secretName"}, template: []string{"spec", "secretTemplate"}},
-	{of: model.GroupKind{Group: "trust.cert-manager.io", Kind: "Bundle"}, kind: "ConfigMap",
-		at: []string{"metadata", "name"}, everywhere: true},
-	{of: model.GroupKind{Group: "external-secrets.io", Kind: "ExternalSecret"}, kind: "Secret",
-		at: []string{"spec", "target", "name"}, template: []string{"spec", "target", "template", "metadata"}},
-	{of: model.GroupKind{Group: "external-secrets.io", Kind: "ClusterExternalSecret"}, kind: "Secret",
-		at: []string{"spec", "externalSecretSpec", "target", "name"}, everywhere: true},
-	{of: model.GroupKind{Group: "bitnami.com", Kind: "SealedSecret"}, kind: "Secret", at: []string{"metadata", "name"},
-		template: []string{"spec", "template", "metadata"}},
-	{of: model.GroupKind{Group: "onepassword.com", Kind: "OnePasswordItem"}, kind: "Secret",
-		at: []string{"metadata", "name"}},
-	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultStaticSecret"}, kind: "Secret",
-		at: []string{"spec", "destination", "name"}},
-	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultDynamicSecret"}, kind: "Secret",
-		at: []string{"spec", "destination", "name"}},
-	{of: model.GroupKind{Group: "secrets.hashicorp.com", Kind: "VaultPKISecret"}, kind: "Secret",
-		at: []string{"spec", "destination", "name"}},
+// generator is a kind whose objects make Secrets or ConfigMaps.
+type generator struct {
+	of   string
+	kind string // of what it makes
+	// where the name stands, by the first path that has one; * stands for every entry of a list.
+	// Without one it is called as the object.
+	names     []string
+	named     bool                     // without a name there it makes nothing
+	namespace string                   // where that of what it makes stands, beside the name; "": that of the object
+	template  string                   // where its metadata stand, which may have it copied
+	spread    bool                     // in namespaces that a selector selects
+	when      func(*model.Object) bool // it makes something; nil: always
+}
+
+var generators = []generator{
+	{of: "Certificate.cert-manager.io", kind: "Secret", names: []string{"spec.secretName"}, named: true,
+		template: "spec.secretTemplate"},
+	{of: "Issuer.cert-manager.io", kind: "Secret", names: []string{"spec.acme.privateKeySecretRef.name"}, named: true},
+	{of: "Bundle.trust.cert-manager.io", kind: "ConfigMap", spread: true},
+	{of: "Bundle.trust.cert-manager.io", kind: "Secret", spread: true, when: hasField("spec.target.secret")},
+	{of: "ClusterBundle.trust.cert-manager.io", kind: "ConfigMap", spread: true},
+	{of: "ClusterBundle.trust.cert-manager.io", kind: "Secret", spread: true},
+	{of: "ExternalSecret.external-secrets.io", kind: "Secret", names: []string{"spec.target.name"},
+		template: "spec.target.template.metadata"},
+	{of: "ExternalSecret.external-secrets.io", kind: "ConfigMap", names: []string{"spec.target.name"},
+		when: func(o *model.Object) bool { return o.Text("spec", "target", "manifest", "kind") == "ConfigMap" }},
+	{of: "ClusterExternalSecret.external-secrets.io", kind: "Secret", spread: true,
+		names: []string{"spec.externalSecretSpec.target.name", "spec.externalSecretName"}},
+	{of: "ExternalSecret.kubernetes-client.io", kind: "Secret"},
+	{of: "SealedSecret.bitnami.com", kind: "Secret", template: "spec.template.metadata"},
+	{of: "SealedSecret.bitnami.com", kind: "Secret", names: []string{"spec.template.metadata.name"}, named: true},
+	{of: "VaultStaticSecret.secrets.hashicorp.com", kind: "Secret", names: []string{"spec.destination.name"},
+		named: true, when: isTrue("spec.destination.create")},
+	{of: "VaultDynamicSecret.secrets.hashicorp.com", kind: "Secret", names: []string{"spec.destination.name"},
+		named: true, when: isTrue("spec.destination.create")},
+	{of: "VaultPKISecret.secrets.hashicorp.com", kind: "Secret", names: []string{"spec.destination.name"},
+		named: true, when: isTrue("spec.destination.create")},
+	{of: "HCPVaultSecretsApp.secrets.hashicorp.com", kind: "Secret", names: []string{"spec.destination.name"},
+		named: true, when: isTrue("spec.destination.create")},
+	{of: "VaultSecret.ricoberger.de", kind: "Secret"},
+	{of: "OnePasswordItem.onepassword.com", kind: "Secret"},
+	{of: "BitwardenSecret.k8s.bitwarden.com", kind: "Secret", names: []string{"spec.secretName"}, named: true},
+	{of: "InfisicalSecret.secrets.infisical.com", kind: "Secret", names: []string{
+		"spec.managedSecretReference.secretName"}, named: true, namespace: "secretNamespace"},
+	{of: "InfisicalSecret.secrets.infisical.com", kind: "Secret", names: []string{
+		"spec.managedKubeSecretReferences.*.secretName"}, named: true, namespace: "secretNamespace"},
+	{of: "InfisicalSecret.secrets.infisical.com", kind: "ConfigMap", names: []string{
+		"spec.managedKubeConfigMapReferences.*.configMapName"}, named: true, namespace: "configMapNamespace"},
+	{of: "DopplerSecret.secrets.doppler.com", kind: "Secret", names: []string{"spec.managedSecret.name"}, named: true,
+		namespace: "namespace"},
+	{of: "SopsSecret.isindir.github.com", kind: "Secret", names: []string{"spec.secretTemplates.*.name"}, named: true},
+	{of: "AzureKeyVaultSecret.spv.no", kind: "Secret", names: []string{"spec.output.secret.name"}, named: true},
+	{of: "AzureKeyVaultSecret.spv.no", kind: "ConfigMap", names: []string{"spec.output.configMap.name"}, named: true},
+	{of: "SecretProviderClass.secrets-store.csi.x-k8s.io", kind: "Secret", names: []string{
+		"spec.secretObjects.*.secretName"}, named: true},
+	{of: "StringSecret.secretgenerator.mittwald.de", kind: "Secret"},
+	{of: "BasicAuth.secretgenerator.mittwald.de", kind: "Secret"},
+	{of: "SSHKeyPair.secretgenerator.mittwald.de", kind: "Secret"},
+	{of: "Password.secretgen.k14s.io", kind: "Secret"},
+	{of: "Certificate.secretgen.k14s.io", kind: "Secret"},
+	{of: "SecretImport.secretgen.carvel.dev", kind: "Secret"},
+	{of: "SecretTemplate.secretgen.carvel.dev", kind: "Secret"},
+	{of: "SecretExport.secretgen.carvel.dev", kind: "Secret", spread: true},
+}
+
+// find tells what an object makes.
+func (g *generator) find(o *model.Object, made func(object, by model.Ref)) {
+	to := model.Ref{Kind: g.kind, Namespace: o.Ref.Namespace}
+	if g.spread {
+		to.Namespace = ""
+	}
+	found := false
+	for _, path := range g.names {
+		at := strings.Split(path, ".")
+		last := len(at) - 1
+		eachAt(o.Body, at[:last], func(beside model.Body) {
+			to := to
+			if to.Name = beside.Text(at[last]); to.Name == "" {
+				return
+			}
+			if g.namespace != "" {
+				to.Namespace = cmp.Or(beside.Text(g.namespace), to.Namespace)
+			}
+			made(to, o.Ref)
+			if g.isCopied(o) {
+				made(model.Ref{Kind: g.kind, Name: to.Name}, o.Ref)
+			}
+			found = true
+		})
+		if found {
+			return
+		}
+	}
+	if g.named {
+		return
+	}
+	to.Name = o.Ref.Name
+	made(to, o.Ref)
+	if g.isCopied(o) {
+		made(model.Ref{Kind: g.kind, Name: to.Name}, o.Ref)
+	}
+}
+
+// isCopied reports whether what an object makes is copied to other namespaces.
+func (g *generator) isCopied(o *model.Object) bool {
+	return g.template != "" && isCopied(o.Body.At(strings.Split(g.template, ".")...))
+}
+
+// eachAt calls do with what is at a path; * stands for every entry of a list.
+func eachAt(b model.Body, path []string, do func(model.Body)) {
+	if len(path) == 0 {
+		do(b)
+		return
+	}
+	if path[0] != "*" {
+		eachAt(b.Field(path[0]), path[1:], do)
+		return
+	}
+	for _, entry := range b.Items {
+		eachAt(entry, path[1:], do)
+	}
+}
+
+func hasField(path string) func(*model.Object) bool {
+	return func(o *model.Object) bool { return !o.Body.At(strings.Split(path, ".")...).IsNull() }
+}
+
+func isTrue(path string) func(*model.Object) bool {
+	return func(o *model.Object) bool { return o.Body.At(strings.Split(path, ".")...).Value() == true }
 }
 
 // isCopied reports whether the metadata of an object have it copied to other namespaces.
 func isCopied(metadata model.Body) bool {
 	annotations := metadata.Field("annotations")
 	return annotations.Text("reflector.v1.k8s.emberstack.com/reflection-auto-enabled") == "true" ||
+		!annotations.Field("kubed.appscode.com/sync").IsNull() ||
 		annotations.Text("replicator.v1.mittwald.de/replicate-to") != "" ||
 		annotations.Text("replicator.v1.mittwald.de/replicate-to-matching") != ""
 }

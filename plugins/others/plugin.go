@@ -20,3 +20,13 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "others", Kinds: kinds, Schemas: schemas,
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}}}
 }
+
+// addToGraph registers what is made of the objects of an input, and is not in it.
+func addToGraph(b *build.Builder) {
+	b.AddMaker(findGenerated)
+	b.AddMaker(findOperated)
+	for _, g := range gateways {
+		b.AddGatewayObjects(g)
+	}
+	b.AddOmitter(findOpened)
+}

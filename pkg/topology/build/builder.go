@@ -18,6 +18,7 @@ type Builder struct {
 	sections        map[model.GroupKind]topology.SectionsFunc // whose parts policies can be for
 	extensions      []Extension
 	makerFuncs      []func(in *model.Snapshot, made func(object, by model.Ref))
+	omitterFuncs    []func(in *model.Snapshot, omit func(model.Omission))
 	parents         []ParentRules
 	routeAliases    []topology.RouteAlias
 }
