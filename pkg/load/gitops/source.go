@@ -35,6 +35,7 @@ type gitopsSource struct {
 	applications    []*gitopsSource // the Applications that an ApplicationSet makes, if it was asked for them
 	deferred        bool            // it was put behind others, which may bring the Secret that it takes variables from
 	file            string          // the real path of the file it stands in; "" where it came out of a build
+	begunIn         string          // the folder of what nothing deploys and leads to it
 	key             string          // what identityKey has made
 }
 
@@ -171,7 +172,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 // or that a waiting source will not lead to.
 func (r *renderer) findBootstrap() *gitopsSource {
 	idle := r.unfollowedSources()
-	awaited := r.awaitedFolders(idle)
+	awaited := r.foldersBehind(r.waiting, idle)
 	idle = slices.DeleteFunc(idle, func(l *gitopsSource) bool {
 		return l.file != "" && awaited.hasFolder(filepath.Dir(l.file))
 	})
@@ -186,6 +187,7 @@ func (r *renderer) findBootstrap() *gitopsSource {
 		for _, does := range begins {
 			if l := r.findTopmost(candidates, does); l != nil {
 				r.seen[l.identityKey()] = true
+				r.noteBegun([]*gitopsSource{l}, "")
 				return l
 			}
 		}
@@ -193,12 +195,10 @@ func (r *renderer) findBootstrap() *gitopsSource {
 	return nil
 }
 
-// awaitedFolders returns the folders that the waiting sources lead to, through others of the given
-// sources too.
-func (r *renderer) awaitedFolders(idle []*gitopsSource) folderSet {
+// foldersBehind returns the folders that sources lead to, through others of the idle ones too.
+func (r *renderer) foldersBehind(next, idle []*gitopsSource) folderSet {
 	out := folderSet{}
 	met := map[*gitopsSource]bool{}
-	next := r.waiting
 	for len(next) > 0 {
 		for _, l := range next {
 			met[l] = true
@@ -293,7 +293,8 @@ func (r *renderer) isDeployedWith(dir, file string) bool {
 func (r *renderer) unfollowedSources() []*gitopsSource {
 	return slices.DeleteFunc(slices.Clone(r.foundSources), func(l *gitopsSource) bool {
 		paths := l.sourcePaths()
-		if r.seen[l.identityKey()] {
+		if r.seen[l.identityKey()] || r.isOfOtherCluster(l.file) ||
+			l.file != "" && r.otherTargets.hasFolder(filepath.Dir(l.file)) {
 			return true
 		}
 		return len(paths) == 0 && len(l.applications) == 0 ||
