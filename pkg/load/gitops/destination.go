@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -235,7 +234,7 @@ func shortenNames(names []string) string {
 // hasOtherObjects reports whether a document holds an object that is not about what is deployed
 // from where.
 func (r *manifestIndex) hasOtherObjects(p document.Raw) bool {
-	if !bytes.Contains(p.Text, []byte("argoproj.io/")) && !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/")) {
+	if !mayNameSource(p.Text) {
 		return true
 	}
 	docs, failed := document.ParseManifests(p.Text, r.limits)

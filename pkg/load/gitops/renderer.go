@@ -61,6 +61,8 @@ type Options struct {
 	Namespace   string   // of objects that name none
 	Destination string   // the cluster to read; "": all
 	Helm        bool     // charts are rendered with the helm program, if there is one
+	Sources     []SourceFolder
+	Values      Values // of variables that nothing else gives one
 	Limits      document.Limits
 }
 
@@ -72,6 +74,9 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
 	r.begin(nil)
 	r.workspace.findPathRoots(o.Paths)
+	if err := r.mapSources(o.Sources); err != nil {
+		return nil, err
+	}
 	if err := r.workspace.readKustomizations(ctx, f); err != nil {
 		return nil, err
 	}
@@ -166,7 +171,7 @@ func (r *renderer) readUnnamedFiles(ctx context.Context, sources []input.File) (
 			return nil, err
 		}
 		for i := range more {
-			more[i].RealPath = s.RealPath
+			more[i].RealPath, more[i].Text = s.RealPath, r.options.Values.Fill(more[i].Text)
 			r.foundSources = append(r.foundSources, r.findSources(more[i])...)
 		}
 		if s.RealPath != "" && r.workspace.usedFolders[filepath.Dir(s.RealPath)] {
@@ -256,23 +261,36 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 	defer stop()
 	b := kustomize.FolderBuild{Dir: o.dir, AllowedRoot: o.allowedRoot, Name: o.name, Generated: o.generated,
 		Modify: o.modify, Limits: limits}
-	if o.postBuild != nil {
+	switch {
+	case o.postBuild != nil:
 		b.FinishObject = o.postBuild.objectText
+	case len(r.options.Values) > 0:
+		b.FinishObject = r.options.Values.FinishObject
 	}
 	pieces, missing, err := r.workspace.walk.BuildFolder(ctx, b)
 	if err == nil {
 		r.omissions.addMissingParts(missing, o.source, o.postBuild.knowsAll())
 	}
-	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
-		r.omissions.addPartlyKnown(o.source, secretVariables, secretVariablesHint)
-	}
-	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.missingUsed {
-		r.omissions.addPartlyKnown(o.source, optionalVariables, optionalVariablesHint)
+	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil {
+		r.addUnknownVariables(o.source, o.postBuild.variables)
 	}
 	if what := o.postBuild.unsetMessage(); err == nil && what != "" && o.source != nil {
 		r.omissions.addRemark(o.source, what)
 	}
 	return pieces, err
+}
+
+// addUnknownVariables tells of the variables without a value that a build came upon.
+func (r *renderer) addUnknownVariables(l *gitopsSource, v *variables) {
+	if v.hiddenUsed || v.unknownUsed && v.lacksSecret {
+		r.omissions.addPartlyKnown(l, secretVariables, secretVariablesHint)
+	}
+	if v.unknownUsed && v.lacksConfigMap {
+		r.omissions.addPartlyKnown(l, configMapVariables, configMapVariablesHint)
+	}
+	if v.missingUsed {
+		r.omissions.addPartlyKnown(l, optionalVariables, optionalVariablesHint)
+	}
 }
 
 // addBuildFailure tells that something could not be built.
@@ -381,11 +399,12 @@ func (r *renderer) followSources(ctx context.Context) error {
 func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 	r.reader.Followed[l.follower()] = true
 	r.followed = append(r.followed, l)
-	for _, path := range l.sourcePaths() {
+	repositories := l.sourceRepositories()
+	for i, path := range l.sourcePaths() {
 		r.reachedPaths[l.kind+" "+path] = true
-		if dir, _, ok := r.workspace.locateFolder(path); ok && l.kind != helmRelease {
+		if dir, _, ok := r.locate(repositories[i], path); ok && l.kind != helmRelease {
 			r.enteredFolders[dir.String()] = true
-			if !r.targetFolders.hasFolder(dir.String()) {
+			if r.repositories.isLocal(repositories[i]) && !r.targetFolders.hasFolder(dir.String()) {
 				r.lateTargets[dir.String()] = true
 			}
 		}

@@ -62,8 +62,7 @@ func (l *gitopsSource) identityKey() string {
 // findSources returns the sources among the objects of a document. Objects that were read from a
 // cluster lead nowhere: what they deployed is in the cluster too.
 func (r *renderer) findSources(p document.Raw) []*gitopsSource {
-	if p.Cluster != "" || !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/v")) &&
-		!bytes.Contains(p.Text, []byte("argoproj.io/v")) {
+	if p.Cluster != "" || !mayNameSource(p.Text) {
 		return nil
 	}
 	docs, failed := document.ParseManifests(p.Text, r.limits)
@@ -88,6 +87,16 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 		}
 	}
 	return out
+}
+
+// mayNameSource reports whether there may be a source in a text, which may be written with escapes.
+func mayNameSource(text []byte) bool {
+	for _, word := range []string{"toolkit.fluxcd.io", "argoproj.io", `\u00`, `\U00`, `\x`} {
+		if bytes.Contains(text, []byte(word)) {
+			return true
+		}
+	}
+	return false
 }
 
 // sourcePaths returns where a source leads, from the root of its repository.
@@ -130,7 +139,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 	all := slices.Clone(r.foundSources)
 	meet := func(l *gitopsSource) {
 		for i, o := range l.sourceRepositories() {
-			_, _, there := r.workspace.locateFolder(l.sourcePaths()[i])
+			_, _, there := r.locate(o, l.sourcePaths()[i])
 			r.repositories.recordRepository(o, there && !isRootPath(l.sourcePaths()[i]))
 		}
 	}
@@ -158,7 +167,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 			continue
 		}
 		for i, o := range l.sourceRepositories() {
-			if dir, _, ok := r.workspace.locateFolder(l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
+			if dir, _, ok := r.locate(o, l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
 				r.targetFolders[dir.String()] = true
 			}
 		}
@@ -246,7 +255,7 @@ func (r *renderer) localFolders(l *gitopsSource) []string {
 	for _, to := range append([]*gitopsSource{l}, l.applications...) {
 		repositories := to.sourceRepositories()
 		for i, path := range to.sourcePaths() {
-			if dir, _, ok := r.workspace.locateFolder(path); ok && r.repositories.isLocal(repositories[i]) {
+			if dir, _, ok := r.locate(repositories[i], path); ok && r.repositories.isLocal(repositories[i]) {
 				out = append(out, dir.String())
 			}
 		}
