@@ -24,6 +24,8 @@ type Config struct {
 	Requirements []string          // files, as they are written
 	// VendorVersions are the releases of vendors whose schemas are used.
 	VendorVersions map[string]string
+	// Sources are the folders of GitOps sources, and Substitute the values of variables.
+	Sources, Substitute map[string]string
 }
 
 // off is what a Config says of findings that never count.
@@ -83,7 +85,15 @@ func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
 				err = r.readTexts(n, "requirements")
 			return err
 		}},
-		{"vendorVersions", func(n *yaml.Node) (err error) { c.VendorVersions, err = r.readVersions(n); return err }},
+		{"vendorVersions", func(n *yaml.Node) (err error) {
+			c.VendorVersions, err = r.readTextsByName(n, "vendorVersions")
+			return err
+		}},
+		{"sources", func(n *yaml.Node) (err error) { c.Sources, err = r.readTextsByName(n, "sources"); return err }},
+		{"substitute", func(n *yaml.Node) (err error) {
+			c.Substitute, err = r.readTextsByName(n, "substitute")
+			return err
+		}},
 	})
 	return c, err
 }
@@ -186,14 +196,14 @@ func (r configReader) readTexts(n *yaml.Node, what string) (out []string, err er
 	return out, err
 }
 
-// readVersions reads an object of texts.
-func (r configReader) readVersions(n *yaml.Node) (map[string]string, error) {
+// readTextsByName reads an object of texts.
+func (r configReader) readTextsByName(n *yaml.Node, what string) (map[string]string, error) {
 	if n.Kind != yaml.MappingNode {
-		return nil, r.newError(n, "", "vendorVersions has to be an object")
+		return nil, r.newError(n, "", "%s has to be an object", what)
 	}
 	out := map[string]string{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		version, err := r.readText(n.Content[i+1], "an entry of vendorVersions")
+		version, err := r.readText(n.Content[i+1], "an entry of "+what)
 		if err != nil {
 			return nil, err
 		}

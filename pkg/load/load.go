@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/resource"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/gitops"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
@@ -33,6 +35,11 @@ type Options struct {
 	// of the tools themselves is in-cluster. Empty means all, and a warning names them.
 	Destination string
 	Stdin       io.Reader
+	// Sources say, with Render, which folders hold what a source of Flux has, or a repository of
+	// Argo CD.
+	Sources []gitops.SourceFolder
+	// Values are those of variables, ${NAME}, that nothing in the input gives a value.
+	Values gitops.Values
 	// Texts are files that were read already, with what was found wrong on the way. They are read
 	// instead of Paths.
 	TextFiles []input.TextFile
@@ -156,7 +163,8 @@ func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits docu
 		return nil, &document.Error{What: "input",
 			Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
-		return kustomize.Build(ctx, kustomize.Options{Folder: o.Kustomization, Helm: o.Helm, Limits: limits}, r)
+		return kustomize.Build(ctx, kustomize.Options{Folder: o.Kustomization, Helm: o.Helm, Limits: limits,
+			FinishObject: o.finishObject()}, r)
 	case len(o.TextFiles) > 0:
 		r.Problems = append(r.Problems, o.Problems...)
 		if o.Recursive && o.Render {
@@ -166,7 +174,7 @@ func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits docu
 		for i := range o.TextFiles {
 			sources[i] = input.File{Name: o.TextFiles[i].Name, Named: o.TextFiles[i].Named, Content: &o.TextFiles[i]}
 		}
-		return readUnrendered(ctx, r, sources, limits)
+		return o.readUnrendered(ctx, r, sources, limits)
 	case len(o.Paths) == 0:
 		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"),
 			Hint: "name files or folders with -f"}
@@ -177,17 +185,28 @@ func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits docu
 	}
 	if f.SeparateDeployments {
 		return gitops.Render(ctx, gitops.Options{Paths: o.Paths, Namespace: o.Namespace, Destination: o.Destination,
-			Helm: o.Helm, Limits: limits}, r, f)
+			Helm: o.Helm, Sources: o.Sources, Values: o.Values, Limits: limits}, r, f)
 	}
-	return readUnrendered(ctx, r, f.Files, limits)
+	return o.readUnrendered(ctx, r, f.Files, limits)
+}
+
+// finishObject returns what fills in values in what is built; nil if there are none.
+func (o Options) finishObject() func(*resource.Resource) ([]byte, error) {
+	if len(o.Values) == 0 {
+		return nil
+	}
+	return o.Values.FinishObject
 }
 
 // readUnrendered reads manifests as they stand, and notes what was not built.
-func readUnrendered(ctx context.Context, r *input.Reader, files []input.File,
+func (o Options) readUnrendered(ctx context.Context, r *input.Reader, files []input.File,
 	limits document.Limits) ([]document.Raw, error) {
 	pieces, err := r.ReadFiles(ctx, files)
-	for _, p := range pieces {
-		addUnbuilt(r, p, limits)
+	for i := range pieces {
+		if pieces[i].Cluster == "" {
+			pieces[i].Text = o.Values.Fill(pieces[i].Text)
+		}
+		addUnbuilt(r, pieces[i], limits)
 	}
 	return pieces, err
 }

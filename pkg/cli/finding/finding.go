@@ -53,6 +53,9 @@ func (f *Flags) Prepare(input *source.Flags, verbose bool) (check.Options, error
 	}
 	input.Schemas.Configured = options.Config.VendorVersions
 	input.Schemas.ConfigRead = true
+	input.Rendering.ConfiguredSources, input.Rendering.ConfiguredValues = options.Config.Sources,
+		options.Config.Substitute
+	input.Rendering.ConfigRead = true
 	if options.Requirements, err = f.LoadRequirements(options.Config); err != nil {
 		return options, err
 	}

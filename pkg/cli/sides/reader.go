@@ -27,6 +27,9 @@ type Reader struct {
 // they mean to kubectl: in the namespace of -n, else in that of the kubeconfig.
 func (f *Flags) NewReader(engine *dopolicy.Engine, s run.Streams, from, to Side) (*Reader, error) {
 	f.givenNamespace = f.Source.Namespace
+	if err := f.Source.Rendering.Prepare(); err != nil {
+		return nil, err
+	}
 	r := &Reader{Flags: f, Engine: engine, Streams: s}
 	if to.context != "" {
 		c, err := f.Source.Cluster.FindOf(to.context)
@@ -97,9 +100,11 @@ func (r *Reader) applyFiles(ctx context.Context, base *model.Snapshot) (*model.S
 }
 
 func (r *Reader) loadOptions() load.Options {
-	return load.Options{Recursive: r.Flags.Source.Recursive, Render: r.Flags.Source.Recursive,
+	o := load.Options{Recursive: r.Flags.Source.Recursive, Render: r.Flags.Source.Recursive,
 		Helm: r.Flags.Source.Helm, Destination: r.Flags.Source.Destination, Stdin: r.Streams.In,
 		Namespace: r.Flags.Source.Namespace, Limits: r.Flags.Source.Limits.Values()}
+	r.Flags.Source.Rendering.Apply(&o)
+	return o
 }
 
 // ReadBoth reads the two sides concurrently and resolves them. A side that is named twice is read

@@ -46,6 +46,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	fs.BoolVar(&f.Source.Helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program")
 	fs.StringVar(&f.Source.Destination, "destination", "",
 		"with -R: only what is deployed to this cluster, on both sides")
+	f.Source.Rendering.AddFlags(fs)
 	fs.StringArrayVar(&f.Deleted, "delete", nil,
 		"remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
 	fs.StringSliceVar(&f.Source.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")

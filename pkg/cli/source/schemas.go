@@ -55,22 +55,36 @@ func ValidateModes() []string { return []string{validateStrict, validateWarn} }
 // ConfigFile is the config file that is read if it is in the current folder.
 const ConfigFile = ".dopolicy.yaml"
 
+// inputConfig is what the config file says about how an input is read.
+type inputConfig struct {
+	VendorVersions map[string]string `yaml:"vendorVersions"`
+	Sources        map[string]string `yaml:"sources"`
+	Substitute     map[string]string `yaml:"substitute"`
+}
+
+// readUsualConfig reads the config file in the current folder, if there is one.
+func readUsualConfig() (inputConfig, error) {
+	var config inputConfig
+	text, err := localfile.Read(ConfigFile, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return config, nil
+	}
+	if err == nil {
+		err = yaml.Unmarshal(text, &config)
+	}
+	if err != nil {
+		return config, failure.NoAnswer(fmt.Sprintf("reading the config: %s", err), "mend or remove "+ConfigFile)
+	}
+	return config, nil
+}
+
 // chosenVersions lists the versions that are chosen: those of the flags come last and count.
 func (f *SchemaFlags) chosenVersions() ([]string, error) {
 	configured := f.Configured
 	if !f.ConfigRead {
-		text, err := localfile.Read(ConfigFile, false)
-		if errors.Is(err, fs.ErrNotExist) {
-			return f.Versions, nil
-		}
-		var config struct {
-			VendorVersions map[string]string `yaml:"vendorVersions"`
-		}
-		if err == nil {
-			err = yaml.Unmarshal(text, &config)
-		}
+		config, err := readUsualConfig()
 		if err != nil {
-			return nil, failure.NoAnswer(fmt.Sprintf("reading the config: %s", err), "mend or remove "+ConfigFile)
+			return nil, err
 		}
 		configured = config.VendorVersions
 	}

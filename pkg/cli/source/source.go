@@ -34,6 +34,7 @@ type Flags struct {
 	Recursive      bool
 	Helm           bool
 	Destination    string
+	Rendering      RenderingFlags
 	OverLive       bool
 	Cache          *cluster.Cache // of lists that were read before
 	Kustomization  string
@@ -64,7 +65,8 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	fs.BoolVar(&f.Helm, "enable-helm", false,
 		"with -R and -k: render charts of the input with the helm program (off by default: it is a program that runs on the input)")
 	fs.StringVar(&f.Destination, "destination", "",
-		"with -R: only what is deployed to this cluster, by its name or address in Applications, or the name of the Secret with its kubeconfig")
+		"with -R: only what is deployed to this cluster, by its name or address in Applications, the name of the Secret with its kubeconfig, or the folder that begins it")
+	f.Rendering.AddFlags(fs)
 	fs.BoolVar(&f.OverLive, "live", false, "answer for the cluster as if the files had been applied to it")
 	fs.StringVarP(&f.Kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
 	fs.BoolVar(&f.AssumeComplete, "complete", false,
@@ -148,6 +150,9 @@ func (f *Flags) engineOptions(ctx context.Context) (dopolicy.Options, error) {
 	if o.Versions, err = f.Schemas.chosenVersions(); err != nil {
 		return o, err
 	}
+	if err = f.Rendering.Prepare(); err != nil {
+		return o, err
+	}
 	f.ClusterScoped = load.ClusterScopedKinds(o.Schemas.Definitions)
 	for i, name := range slices.Concat(f.FoundKinds, f.PolicyKinds) {
 		text, err := localfile.Read(name, i >= len(f.FoundKinds))
@@ -204,9 +209,11 @@ func ReportReadError(s run.Streams, in *model.Snapshot, err error) error {
 
 // loadOptions returns the options for reading the files or the kustomization that the flags name.
 func (f *Flags) loadOptions(s run.Streams) load.Options {
-	return load.Options{Paths: f.Files, Recursive: f.Recursive, Render: f.Recursive, Helm: f.Helm,
+	o := load.Options{Paths: f.Files, Recursive: f.Recursive, Render: f.Recursive, Helm: f.Helm,
 		Destination: f.Destination, Kustomization: f.Kustomization, Stdin: s.In,
 		Namespace: f.Namespace, ClusterScoped: f.ClusterScoped, Limits: f.Limits.Values()}
+	f.Rendering.Apply(&o)
+	return o
 }
 
 // checkSources checks that the flags name one input. Like kubectl, the program reads files or a
@@ -236,7 +243,7 @@ func (f *Flags) CheckFilesOrKustomization() error {
 	case f.Destination != "" && !f.Recursive:
 		return failure.Usage("add -R, which follows Applications and Kustomizations", "--destination needs -R")
 	}
-	return nil
+	return f.Rendering.check(f.Recursive)
 }
 
 // NotFoundError is a usage error about a name that is not in the input. What could not be read is
@@ -279,6 +286,7 @@ func (f *Flags) Args() string {
 	if f.Destination != "" {
 		repeat("--destination", []string{f.Destination})
 	}
+	f.Rendering.args(repeat)
 	if f.OverLive {
 		out = append(out, "--live")
 	}

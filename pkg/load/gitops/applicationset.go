@@ -64,11 +64,13 @@ func (w templateFiller) mergeValues(a, b templateValues) (templateValues, error)
 type appSetGenerator struct {
 	workspace *workspace
 	isLocal   func(sourceRepository) bool // whether a repository is the one that is read
-	template  templateFiller              // renders texts
+	folderOf  func(sourceRepository) (pathRoot, bool)
+	template  templateFiller // renders texts
 }
 
 func newAppSetGenerator(at *workspace, hand *repositoryMatcher, l *gitopsSource) appSetGenerator {
-	return appSetGenerator{workspace: at, isLocal: hand.isLocal, template: newTemplateFiller(l, &at.valuesUsed)}
+	return appSetGenerator{workspace: at, isLocal: hand.isLocal, folderOf: hand.folderOf,
+		template: newTemplateFiller(l, &at.valuesUsed)}
 }
 
 // findRepositories returns the addresses that the generators of an ApplicationSet read, and whether
@@ -252,6 +254,10 @@ func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateVal
 	if !g.isLocal(sourceRepository{"argo", url, url}) {
 		return nil, errOtherRepository
 	}
+	roots := g.workspace.pathRoots
+	if root, mapped := g.folderOf(sourceRepository{"argo", url, url}); mapped {
+		roots = []pathRoot{root}
+	}
 	var out []templateValues
 	add := func(at string, more templateValues) error {
 		set := g.template.pathValues(model.Text(from, "pathParamPrefix"), at)
@@ -271,7 +277,7 @@ func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateVal
 		return nil
 	}
 	if files := parsePatterns(from, "files"); len(files) > 0 {
-		for _, t := range g.workspace.pathRoots[:min(1, len(g.workspace.pathRoots))] {
+		for _, t := range roots[:min(1, len(roots))] {
 			picked, err := g.pickFiles(t, files)
 			if err != nil {
 				return nil, err
@@ -296,7 +302,7 @@ func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateVal
 		}
 		return out, nil
 	}
-	picked, err := g.pickFolders(parsePatterns(from, "directories"))
+	picked, err := g.pickFolders(roots, parsePatterns(from, "directories"))
 	if err != nil {
 		return nil, err
 	}

@@ -73,8 +73,8 @@ func (r *workspace) listFolder(t pathRoot) folderListing {
 
 // pickFolders returns the folders of the repository that patterns pick, from the first place where
 // there are any.
-func (g appSetGenerator) pickFolders(list []pathPattern) ([]string, error) {
-	for _, t := range g.workspace.pathRoots {
+func (g appSetGenerator) pickFolders(roots []pathRoot, list []pathPattern) ([]string, error) {
+	for _, t := range roots {
 		var out []string
 		folders := g.workspace.listFolder(t).folders
 		if err := g.template.countValues(len(folders) * len(list) / 10); err != nil {

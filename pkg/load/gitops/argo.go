@@ -30,10 +30,11 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 		}
 		o := origins[0]
 		origins = origins[1:]
-		dir, from, there := r.workspace.locateFolder(model.Text(s, "path"))
+		dir, from, there := r.locate(o, model.Text(s, "path"))
 		switch {
 		case !r.repositories.isLocal(o):
-			r.omissions.addOmitted(l, otherRepository, "read that too, rendered: argocd app manifests NAME")
+			r.omissions.addOmitted(l, otherRepository, sourceHint(o,
+				"read that too, rendered: argocd app manifests NAME"))
 			continue
 		case !there:
 			r.omissions.addOmitted(l, pathNotFound, pathHint)
@@ -173,7 +174,7 @@ func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options a
 		return err
 	}
 	for i := range pieces {
-		pieces[i].Namespace = at.namespace
+		pieces[i].Namespace, pieces[i].Text = at.namespace, r.options.Values.Fill(pieces[i].Text)
 	}
 	r.addDocuments(pieces, l)
 	return nil

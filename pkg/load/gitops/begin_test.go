@@ -45,5 +45,12 @@ func TestFluxOfClustersThatWait(t *testing.T) {
 		"clusters/b/sync.yaml":     fluxTo("flux-system", "./clusters/b", ""),
 		"clusters/b/b.yaml":        bare("b"),
 	})
-	loadtest.Same(t, thingsOf(t, "."), "thing/default/a-x apps/a.yaml:1", "thing/default/b clusters/b/b.yaml:1")
+	loadtest.Same(t, thingsOf(t, "."), "thing/default/a-x apps/a.yaml:1",
+		"warning NotEvaluated: clusters/a/sync.yaml:1: the input is for 2 clusters (clusters/a, clusters/b): Kustomization flux-system/flux-system is another one in each. Only clusters/a is read")
+	s, err := readFor(t, "clusters/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loadtest.Same(t, about(s), "thing/default/b clusters/b/b.yaml:1",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 }

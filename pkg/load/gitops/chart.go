@@ -119,7 +119,7 @@ func (r *workspace) splitChartOutput(name string, text []byte) ([]document.Raw, 
 func (r *renderer) renderUnreachedCharts(ctx context.Context) error {
 	for _, dir := range slices.Sorted(maps.Keys(r.workspace.chartsByPath)) {
 		c := r.workspace.chartsByPath[dir]
-		if c.reached || r.targetFolders.hasFolder(dir) {
+		if c.reached || r.targetFolders.hasFolder(dir) || r.isOfOtherCluster(dir) {
 			continue
 		}
 		about, _ := r.workspace.readChartFile(ctx, c)

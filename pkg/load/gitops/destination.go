@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -95,14 +94,15 @@ func (d *destinations) withoutAside(documents []document.Raw) []document.Raw {
 	return out
 }
 
-// checkChosen returns an error where nothing is deployed to the chosen cluster.
-func (d *destinations) checkChosen() error {
+// checkChosen returns an error where nothing is deployed to the chosen cluster. Clusters are called
+// by their names, and some by their folders.
+func (d *destinations) checkChosen(folders []string) error {
 	if d.chosen == "" || d.clusters[d.chosen] {
 		return nil
 	}
 	hint := "no Application and no Kustomization of the input names a cluster"
-	if len(d.clusters) > 0 {
-		hint = "there are " + strings.Join(slices.Sorted(maps.Keys(d.clusters)), ", ")
+	if names := append(slices.Sorted(maps.Keys(d.clusters)), folders...); len(names) > 0 {
+		hint = "there are " + strings.Join(names, ", ")
 	}
 	return &document.Error{What: "destination " + d.chosen, Err: fmt.Errorf("nothing that is read deploys there"),
 		Hint: hint}
@@ -137,9 +137,87 @@ func (d *destinations) severalClustersProblem(in *manifestIndex) *model.Problem 
 	for _, to := range slices.Sorted(maps.Keys(of)) {
 		clusters = append(clusters, to+" ("+shortenNames(of[to])+")")
 	}
+	message := fmt.Sprintf("Applications for %d clusters are read as if they were for one: %s", len(of),
+		strings.Join(clusters, ", "))
+	if n := d.keepFirst(in); n > 0 {
+		message += ". What several of them have is read as the first has it: " + countObjects(n)
+	}
 	return &model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Origin: first, Hint: destinationHint,
-		Message: fmt.Sprintf("Applications for %d clusters are read as if they were for one: %s", len(of),
-			strings.Join(clusters, ", "))}
+		Message: message}
+}
+
+func countObjects(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
+
+// keepFirst puts aside the documents of objects that a cluster before theirs has too. It returns of
+// how many objects there were several.
+func (d *destinations) keepFirst(in *manifestIndex) int {
+	ranges := slices.Clone(d.deployed)
+	slices.SortStableFunc(ranges, func(a, b deployedRange) int {
+		return strings.Compare(a.source.destinationCluster(), b.source.destinationCluster())
+	})
+	firstOf := map[string]string{} // the first cluster that has an object
+	several := map[string]bool{}
+	for _, s := range ranges {
+		cluster := s.source.destinationCluster()
+		for i := s.from; i < s.to; i++ {
+			var kept []document.Raw
+			pieces := splitAgain(in.documents[i])
+			for _, p := range pieces {
+				isElsewhere := false
+				for _, id := range in.objectIDs(p) {
+					switch first, known := firstOf[id]; {
+					case !known:
+						firstOf[id] = cluster
+					case first != cluster:
+						several[id], isElsewhere = true, true
+					}
+				}
+				if !isElsewhere {
+					kept = append(kept, p)
+				}
+			}
+			if len(kept) < len(pieces) {
+				d.aside[i] = true
+				in.documents = append(in.documents, kept...)
+			}
+		}
+	}
+	return len(several)
+}
+
+// splitAgain returns each document of what was read together.
+func splitAgain(p document.Raw) []document.Raw {
+	if p.IsStream {
+		return []document.Raw{p}
+	}
+	pieces := document.Split(p.File, p.Text)
+	for i := range pieces {
+		pieces[i].Line += p.Line - 1
+		pieces[i].Namespace, pieces[i].RealPath = p.Namespace, p.RealPath
+	}
+	return pieces
+}
+
+// objectIDs names the objects of a document.
+func (r *manifestIndex) objectIDs(p document.Raw) []string {
+	docs, failed := document.ParseManifests(p.Text, r.limits)
+	if failed != nil {
+		return nil
+	}
+	var out []string
+	for _, doc := range docs {
+		for _, v := range document.FlattenList(doc.Value) {
+			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
+			namespace := cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default")
+			out = append(out, group+" "+model.Text(v, "kind")+" "+namespace+"/"+model.Text(v, "metadata", "name"))
+		}
+	}
+	return out
 }
 
 // shortenNames lists names, at most five of them.
@@ -156,7 +234,7 @@ func shortenNames(names []string) string {
 // hasOtherObjects reports whether a document holds an object that is not about what is deployed
 // from where.
 func (r *manifestIndex) hasOtherObjects(p document.Raw) bool {
-	if !bytes.Contains(p.Text, []byte("argoproj.io/")) && !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/")) {
+	if !mayNameSource(p.Text) {
 		return true
 	}
 	docs, failed := document.ParseManifests(p.Text, r.limits)

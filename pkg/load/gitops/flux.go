@@ -24,22 +24,25 @@ const (
 
 // What is said of variables from Secrets.
 const (
-	secretVariables       = "variables come from Secrets, whose values are not read"
-	secretVariablesHint   = "what needs them is left as it stands: ${NAME}"
-	optionalVariables     = "it asks for variables that an optional Secret may have, which is not in the input and counts as missing"
-	optionalVariablesHint = "read the Secret too; of its keys only the names are read"
+	secretVariables        = "variables come from Secrets, whose values are not read"
+	secretVariablesHint    = "what needs them is left as it stands, ${NAME}: give them values with --substitute NAME=VALUE"
+	configMapVariables     = "variables come from ConfigMaps that are not in the input"
+	configMapVariablesHint = "read them too, or give values with --substitute NAME=VALUE"
+	optionalVariables      = "it asks for variables that an optional Secret may have, which is not in the input and counts as missing"
+	optionalVariablesHint  = "read the Secret too, of which only the names of keys are read, or give values with --substitute NAME=VALUE"
 )
 
 // renderFluxKustomization builds what a Flux Kustomization deploys.
 func (r *renderer) renderFluxKustomization(ctx context.Context, l *gitopsSource) error {
-	dir, from, there := r.workspace.locateFolder(l.textAt("spec", "path"))
+	repository := l.sourceRepositories()[0]
+	dir, from, there := r.locate(repository, l.textAt("spec", "path"))
 	switch {
 	case l.isRemote() && r.destinations.chosen == "":
 		r.omissions.addOmitted(l, otherCluster, destinationHint)
 		return nil
-	case !r.repositories.isLocal(l.sourceRepositories()[0]):
-		r.omissions.addOmitted(l, otherRepository,
-			"read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run")
+	case !r.repositories.isLocal(repository):
+		r.omissions.addOmitted(l, otherRepository, sourceHint(repository,
+			"read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run"))
 		return nil
 	case !there:
 		r.omissions.addOmitted(l, pathNotFound, pathHint)
@@ -208,15 +211,14 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 		case kind == "Secret" && optional:
 			v.secretMissing = true
 		case kind == "Secret":
-			v.incomplete = true
-			r.omissions.addPartlyKnown(l, secretVariables, secretVariablesHint)
+			v.incomplete, v.lacksSecret = true, true
 		case !optional:
-			v.incomplete = true
-			r.omissions.addPartlyKnown(l, "variables come from ConfigMaps that are not in the input", "read them too")
+			v.incomplete, v.lacksConfigMap = true, true
 		}
 	}
 	for key, value := range textMapAt(l.value, "spec", "postBuild", "substitute") {
 		v.setValue(key, value)
 	}
+	v.addGiven(r.options.Values)
 	return v
 }

@@ -21,11 +21,7 @@ func (r *renderer) renderHelmRelease(ctx context.Context, l *gitopsSource) error
 		r.omissions.addOmitted(l, otherCluster, destinationHint)
 		return nil
 	}
-	if len(l.sourcePaths()) == 0 || !r.repositories.isLocal(l.sourceRepositories()[0]) {
-		r.omissions.addOmitted(l, chartNotFound, "render it, and read the result too: helm template CHART -f VALUES")
-		return nil
-	}
-	dir, from, there := r.workspace.locateFolder(l.sourcePaths()[0])
+	dir, from, there := r.locateChart(l)
 	if !there || !r.workspace.fileSystem.Exists(dir.Join("Chart.yaml")) {
 		r.omissions.addOmitted(l, chartNotFound, "render it, and read the result too: helm template CHART -f VALUES")
 		return nil
@@ -60,6 +56,22 @@ func (r *renderer) renderHelmRelease(ctx context.Context, l *gitopsSource) error
 		r.omissions.addPartlyKnown(l, "post-renderers are not run", helm.RenderHint)
 	}
 	return r.addChart(ctx, l, from.displayName(dir.String()), target, what)
+}
+
+// locateChart finds the folder of the chart of a HelmRelease: at a path of a repository, or all of
+// one that the user has named.
+func (r *renderer) locateChart(l *gitopsSource) (dir filesys.ConfirmedDir, from pathRoot, found bool) {
+	if model.Get(l.value, "spec", "chartRef") != nil {
+		o := l.fluxRepository("spec", "chartRef")
+		if _, mapped := r.repositories.folderOf(o); !mapped {
+			return "", pathRoot{}, false
+		}
+		return r.locate(o, ".")
+	}
+	if len(l.sourcePaths()) == 0 || !r.repositories.isLocal(l.sourceRepositories()[0]) {
+		return "", pathRoot{}, false
+	}
+	return r.locate(l.sourceRepositories()[0], l.sourcePaths()[0])
 }
 
 // readValuesFrom returns the values that a HelmRelease takes from a ConfigMap; nil, and told, if

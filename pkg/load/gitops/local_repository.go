@@ -124,8 +124,9 @@ const fluxBootstrapName = "/flux-system"
 
 // repositoryMatcher decides which of the repositories that sources name is the one at hand.
 type repositoryMatcher struct {
-	remotes    []string          // of the git repository
-	sourceURLs map[string]string // of the sources in the input, by their names
+	remotes    []string            // of the git repository
+	folders    map[string]pathRoot // of the repositories that the user has named
+	sourceURLs map[string]string   // of the sources in the input, by their names
 	// for each tool, the repositories that sources name, and whether one of their paths is there
 	named            map[string]map[string]bool
 	hasFluxBootstrap bool // one of them is called flux-system
@@ -149,6 +150,9 @@ func (h *repositoryMatcher) recordRepository(o sourceRepository, there bool) {
 	if h.named[o.tool] == nil {
 		h.named[o.tool] = map[string]bool{}
 	}
+	if _, mapped := h.folderOf(o); mapped {
+		return
+	}
 	h.hasFluxBootstrap = h.hasFluxBootstrap || o.tool == "flux" && strings.HasSuffix(o.name, fluxBootstrapName)
 	id := h.repositoryID(o)
 	h.named[o.tool][id] = h.named[o.tool][id] || there
@@ -166,6 +170,9 @@ func (h *repositoryMatcher) repositoryID(o sourceRepository) string {
 // is, it is the source called flux-system, with which Flux is set up, else the only one that is
 // named, else the only one whose paths are there.
 func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
+	if _, mapped := h.folderOf(o); mapped {
+		return true
+	}
 	id := h.repositoryID(o)
 	all := h.named[o.tool]
 	isRemote := func(id string) bool { return slices.Contains(h.remotes, id) }

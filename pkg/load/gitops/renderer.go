@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -37,10 +38,18 @@ type renderer struct {
 	foundSources   []*gitopsSource // the sources as they stand in files
 	targetFolders  folderSet       // the folders that they deploy
 	enteredFolders folderSet       // the folders of those that were followed
+	lateTargets    folderSet       // folders that they lead to, which their files do not name
+	freeFolders    []string        // the folders of what was read though nothing leads to it
 	queue          []*gitopsSource // still to be followed
 	waiting        []*gitopsSource // for ConfigMaps that have not been found yet
 	seen           map[string]bool
 	reachedPaths   map[string]bool
+
+	followed      []*gitopsSource // in this pass
+	begun         []begunSource   // the sources that nothing else deploys
+	clusters      []*clusterGroup // of which one is read each
+	otherClusters folderSet       // the folders of the others
+	otherTargets  folderSet       // the folders that those lead to
 
 	buildTime  time.Duration // on builds
 	buildStuck bool          // a build did not end, and the library cannot run twice
@@ -52,6 +61,8 @@ type Options struct {
 	Namespace   string   // of objects that name none
 	Destination string   // the cluster to read; "": all
 	Helm        bool     // charts are rendered with the helm program, if there is one
+	Sources     []SourceFolder
+	Values      Values // of variables that nothing else gives one
 	Limits      document.Limits
 }
 
@@ -59,10 +70,13 @@ type Options struct {
 // of them.
 func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) ([]document.Raw, error) {
 	charts := helm.NewRenderer(o.Helm)
-	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in,
+	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in, otherClusters: folderSet{},
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
 	r.begin(nil)
 	r.workspace.findPathRoots(o.Paths)
+	if err := r.mapSources(o.Sources); err != nil {
+		return nil, err
+	}
 	if err := r.workspace.readKustomizations(ctx, f); err != nil {
 		return nil, err
 	}
@@ -74,26 +88,51 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 		return nil, err
 	}
 	if len(r.workspace.folders)+len(r.workspace.chartsByPath)+len(r.foundSources) == 0 {
-		return plain, r.destinations.checkChosen()
+		return plain, r.checkDestination()
 	}
 	r.locateSources(ctx)
 	if err := r.renderUntilKnown(ctx, plain); err != nil {
 		return nil, err
 	}
-	return r.destinations.withoutAside(r.index.documents), r.destinations.checkChosen()
+	return r.destinations.withoutAside(r.index.documents), r.checkDestination()
 }
 
 // begin forgets what was rendered. Values that were found late the last time are there from the
 // start.
 func (r *renderer) begin(known *foundValues) {
 	r.seen, r.reachedPaths, r.enteredFolders = map[string]bool{}, map[string]bool{}, folderSet{}
-	r.queue, r.waiting, r.omissions = nil, nil, omissions{}
+	r.queue, r.waiting, r.omissions, r.begun = nil, nil, omissions{}, nil
+	r.lateTargets, r.freeFolders, r.followed = folderSet{}, nil, nil
+	clear(r.reader.Followed)
 	r.index = manifestIndex{limits: r.limits, namespace: r.options.Namespace, known: known}
 	r.destinations = destinations{chosen: normalizeDestination(r.options.Destination), aside: map[int]bool{}}
+	for _, g := range r.clusters {
+		if g.isChosen {
+			r.destinations.chosen = ""
+		}
+	}
 }
 
-// maxPasses is how often an input is rendered to find the values of variables.
-const maxPasses = 4
+// takeLateTargets notes the folders that turned out to be deployed by sources, whose files may be
+// patched to lead there. It reports whether something in them was read otherwise too.
+func (r *renderer) takeLateTargets() bool {
+	maps.Copy(r.targetFolders, r.lateTargets)
+	return slices.ContainsFunc(r.freeFolders, func(dir string) bool { return dir != "" && r.lateTargets.hasFolder(dir) })
+}
+
+// checkDestination returns an error where nothing is deployed to the chosen cluster.
+func (r *renderer) checkDestination() error {
+	var folders []string
+	for _, g := range r.clusters {
+		for _, folder := range g.folders {
+			folders = append(folders, r.workspace.displayName(folder))
+		}
+	}
+	return r.destinations.checkChosen(folders)
+}
+
+// maxPasses is how often an input is rendered to find the values of variables and the clusters.
+const maxPasses = 6
 
 // renderUntilKnown renders everything, again if values were asked for before what holds them was
 // deployed: in a cluster, too, it is deployed once more as soon as they are there.
@@ -103,10 +142,14 @@ func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw) e
 		if err := r.renderAll(ctx, plain); err != nil {
 			return err
 		}
-		late := r.index.findLate()
-		if late == nil || pass == maxPasses || r.buildStuck {
+		late, clusters := r.index.findLate(), r.findClusters()
+		moved := r.takeLateTargets()
+		if late == nil && clusters == nil && !moved || pass == maxPasses || r.buildStuck {
 			r.addOmissionProblems()
 			return nil
+		}
+		if clusters != nil {
+			r.leaveOutClusters(clusters)
 		}
 		r.reader.Problems, r.reader.Omissions = r.reader.Problems[:problems], r.reader.Omissions[:omissions]
 		r.reader.Remaining = remaining
@@ -128,7 +171,7 @@ func (r *renderer) readUnnamedFiles(ctx context.Context, sources []input.File) (
 			return nil, err
 		}
 		for i := range more {
-			more[i].RealPath = s.RealPath
+			more[i].RealPath, more[i].Text = s.RealPath, r.options.Values.Fill(more[i].Text)
 			r.foundSources = append(r.foundSources, r.findSources(more[i])...)
 		}
 		if s.RealPath != "" && r.workspace.usedFolders[filepath.Dir(s.RealPath)] {
@@ -145,12 +188,14 @@ func (r *renderer) readUnnamedFiles(ctx context.Context, sources []input.File) (
 func (r *renderer) renderAll(ctx context.Context, plain []document.Raw) error {
 	var free []document.Raw
 	for _, p := range plain {
-		if p.RealPath == "" || !r.targetFolders.hasFolder(filepath.Dir(p.RealPath)) {
+		if p.RealPath == "" || !r.targetFolders.hasFolder(filepath.Dir(p.RealPath)) && !r.isOfOtherCluster(p.RealPath) {
 			free = append(free, p)
+			r.freeFolders = append(r.freeFolders, filepath.Dir(p.RealPath))
 		}
 	}
-	r.addDocuments(free, nil)
+	r.noteBegun(r.addDocuments(free, nil), "")
 	for _, f := range r.rootKustomizations() {
+		r.freeFolders = append(r.freeFolders, f.kustomization.Dir.String())
 		if err := r.buildAndAdd(ctx, buildRequest{dir: f.kustomization.Dir, name: f.kustomization.Name}); err != nil {
 			return err
 		}
@@ -203,7 +248,9 @@ func (r *renderer) buildAndAdd(ctx context.Context, o buildRequest) error {
 	for i := range pieces {
 		pieces[i].Namespace = o.namespace
 	}
-	r.addDocuments(pieces, o.source)
+	if found := r.addDocuments(pieces, o.source); o.source == nil {
+		r.noteBegun(found, o.dir.String())
+	}
 	return nil
 }
 
@@ -214,23 +261,36 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 	defer stop()
 	b := kustomize.FolderBuild{Dir: o.dir, AllowedRoot: o.allowedRoot, Name: o.name, Generated: o.generated,
 		Modify: o.modify, Limits: limits}
-	if o.postBuild != nil {
+	switch {
+	case o.postBuild != nil:
 		b.FinishObject = o.postBuild.objectText
+	case len(r.options.Values) > 0:
+		b.FinishObject = r.options.Values.FinishObject
 	}
 	pieces, missing, err := r.workspace.walk.BuildFolder(ctx, b)
 	if err == nil {
 		r.omissions.addMissingParts(missing, o.source, o.postBuild.knowsAll())
 	}
-	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.hiddenUsed {
-		r.omissions.addPartlyKnown(o.source, secretVariables, secretVariablesHint)
-	}
-	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil && o.postBuild.variables.missingUsed {
-		r.omissions.addPartlyKnown(o.source, optionalVariables, optionalVariablesHint)
+	if o.source != nil && o.postBuild != nil && o.postBuild.variables != nil {
+		r.addUnknownVariables(o.source, o.postBuild.variables)
 	}
 	if what := o.postBuild.unsetMessage(); err == nil && what != "" && o.source != nil {
 		r.omissions.addRemark(o.source, what)
 	}
 	return pieces, err
+}
+
+// addUnknownVariables tells of the variables without a value that a build came upon.
+func (r *renderer) addUnknownVariables(l *gitopsSource, v *variables) {
+	if v.hiddenUsed || v.unknownUsed && v.lacksSecret {
+		r.omissions.addPartlyKnown(l, secretVariables, secretVariablesHint)
+	}
+	if v.unknownUsed && v.lacksConfigMap {
+		r.omissions.addPartlyKnown(l, configMapVariables, configMapVariablesHint)
+	}
+	if v.missingUsed {
+		r.omissions.addPartlyKnown(l, optionalVariables, optionalVariablesHint)
+	}
 }
 
 // addBuildFailure tells that something could not be built.
@@ -264,9 +324,10 @@ func (r *renderer) namespaceOf(o buildRequest) string {
 	return cmp.Or(k.Namespace, o.namespace)
 }
 
-// addDocuments adds documents to what is read, and has followed what they lead to. They come from a
-// source, or from nil.
-func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) {
+// addDocuments adds documents to what is read, and has followed what they lead to, which it
+// returns. They come from a source, or from nil.
+func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) []*gitopsSource {
+	var found []*gitopsSource
 	aside := r.destinations.isElsewhere(by)
 	for i, p := range pieces {
 		if aside {
@@ -276,6 +337,10 @@ func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) {
 			if by != nil && by.kind != helmRelease {
 				l.cluster = by.destinationCluster()
 			}
+			if by != nil {
+				l.begunIn = by.begunIn
+			}
+			found = append(found, l)
 			if key := l.identityKey(); !r.seen[key] {
 				r.seen[key] = true
 				r.queue = append(r.queue, l)
@@ -287,6 +352,7 @@ func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) {
 			len(r.index.documents) + len(pieces)})
 	}
 	r.index.documents = append(r.index.documents, pieces...)
+	return found
 }
 
 // followSources follows sources until there are none that can be reached.
@@ -332,10 +398,15 @@ func (r *renderer) followSources(ctx context.Context) error {
 // followSource reads what a source deploys.
 func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 	r.reader.Followed[l.follower()] = true
-	for _, path := range l.sourcePaths() {
+	r.followed = append(r.followed, l)
+	repositories := l.sourceRepositories()
+	for i, path := range l.sourcePaths() {
 		r.reachedPaths[l.kind+" "+path] = true
-		if dir, _, ok := r.workspace.locateFolder(path); ok && l.kind != helmRelease {
+		if dir, _, ok := r.locate(repositories[i], path); ok && l.kind != helmRelease {
 			r.enteredFolders[dir.String()] = true
+			if r.repositories.isLocal(repositories[i]) && !r.targetFolders.hasFolder(dir.String()) {
+				r.lateTargets[dir.String()] = true
+			}
 		}
 	}
 	if r.destinations.isSkipped(l) {
@@ -351,6 +422,7 @@ func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 	}
 	made, why := newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
 	for _, app := range made {
+		app.begunIn = l.begunIn
 		if key := app.identityKey(); !r.seen[key] {
 			r.seen[key] = true
 			r.queue = append(r.queue, app)

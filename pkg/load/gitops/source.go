@@ -35,6 +35,7 @@ type gitopsSource struct {
 	applications    []*gitopsSource // the Applications that an ApplicationSet makes, if it was asked for them
 	deferred        bool            // it was put behind others, which may bring the Secret that it takes variables from
 	file            string          // the real path of the file it stands in; "" where it came out of a build
+	begunIn         string          // the folder of what nothing deploys and leads to it
 	key             string          // what identityKey has made
 }
 
@@ -61,8 +62,7 @@ func (l *gitopsSource) identityKey() string {
 // findSources returns the sources among the objects of a document. Objects that were read from a
 // cluster lead nowhere: what they deployed is in the cluster too.
 func (r *renderer) findSources(p document.Raw) []*gitopsSource {
-	if p.Cluster != "" || !bytes.Contains(p.Text, []byte("toolkit.fluxcd.io/v")) &&
-		!bytes.Contains(p.Text, []byte("argoproj.io/v")) {
+	if p.Cluster != "" || !mayNameSource(p.Text) {
 		return nil
 	}
 	docs, failed := document.ParseManifests(p.Text, r.limits)
@@ -87,6 +87,16 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 		}
 	}
 	return out
+}
+
+// mayNameSource reports whether there may be a source in a text, which may be written with escapes.
+func mayNameSource(text []byte) bool {
+	for _, word := range []string{"toolkit.fluxcd.io", "argoproj.io", `\u00`, `\U00`, `\x`} {
+		if bytes.Contains(text, []byte(word)) {
+			return true
+		}
+	}
+	return false
 }
 
 // sourcePaths returns where a source leads, from the root of its repository.
@@ -129,7 +139,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 	all := slices.Clone(r.foundSources)
 	meet := func(l *gitopsSource) {
 		for i, o := range l.sourceRepositories() {
-			_, _, there := r.workspace.locateFolder(l.sourcePaths()[i])
+			_, _, there := r.locate(o, l.sourcePaths()[i])
 			r.repositories.recordRepository(o, there && !isRootPath(l.sourcePaths()[i]))
 		}
 	}
@@ -157,7 +167,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 			continue
 		}
 		for i, o := range l.sourceRepositories() {
-			if dir, _, ok := r.workspace.locateFolder(l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
+			if dir, _, ok := r.locate(o, l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
 				r.targetFolders[dir.String()] = true
 			}
 		}
@@ -171,7 +181,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 // or that a waiting source will not lead to.
 func (r *renderer) findBootstrap() *gitopsSource {
 	idle := r.unfollowedSources()
-	awaited := r.awaitedFolders(idle)
+	awaited := r.foldersBehind(r.waiting, idle)
 	idle = slices.DeleteFunc(idle, func(l *gitopsSource) bool {
 		return l.file != "" && awaited.hasFolder(filepath.Dir(l.file))
 	})
@@ -186,6 +196,7 @@ func (r *renderer) findBootstrap() *gitopsSource {
 		for _, does := range begins {
 			if l := r.findTopmost(candidates, does); l != nil {
 				r.seen[l.identityKey()] = true
+				r.noteBegun([]*gitopsSource{l}, "")
 				return l
 			}
 		}
@@ -193,12 +204,10 @@ func (r *renderer) findBootstrap() *gitopsSource {
 	return nil
 }
 
-// awaitedFolders returns the folders that the waiting sources lead to, through others of the given
-// sources too.
-func (r *renderer) awaitedFolders(idle []*gitopsSource) folderSet {
+// foldersBehind returns the folders that sources lead to, through others of the idle ones too.
+func (r *renderer) foldersBehind(next, idle []*gitopsSource) folderSet {
 	out := folderSet{}
 	met := map[*gitopsSource]bool{}
-	next := r.waiting
 	for len(next) > 0 {
 		for _, l := range next {
 			met[l] = true
@@ -246,7 +255,7 @@ func (r *renderer) localFolders(l *gitopsSource) []string {
 	for _, to := range append([]*gitopsSource{l}, l.applications...) {
 		repositories := to.sourceRepositories()
 		for i, path := range to.sourcePaths() {
-			if dir, _, ok := r.workspace.locateFolder(path); ok && r.repositories.isLocal(repositories[i]) {
+			if dir, _, ok := r.locate(repositories[i], path); ok && r.repositories.isLocal(repositories[i]) {
 				out = append(out, dir.String())
 			}
 		}
@@ -293,7 +302,8 @@ func (r *renderer) isDeployedWith(dir, file string) bool {
 func (r *renderer) unfollowedSources() []*gitopsSource {
 	return slices.DeleteFunc(slices.Clone(r.foundSources), func(l *gitopsSource) bool {
 		paths := l.sourcePaths()
-		if r.seen[l.identityKey()] {
+		if r.seen[l.identityKey()] || r.isOfOtherCluster(l.file) ||
+			l.file != "" && r.otherTargets.hasFolder(filepath.Dir(l.file)) {
 			return true
 		}
 		return len(paths) == 0 && len(l.applications) == 0 ||

@@ -22,14 +22,16 @@ const (
 
 // variables replace ${NAME} in what is built, as Flux does.
 type variables struct {
-	values        map[string]string
-	replaceAlways bool            // replace even if there are none
-	hidden        map[string]bool // those whose values are not read: they stay as they stand
-	incomplete    bool            // there are others, which are not known: what is not among these stays as it stands
-	hiddenUsed    bool            // a hidden one was used
-	secretMissing bool            // a Secret that may be missing is not in the input: it counts as missing
-	missingUsed   bool            // something was asked for that this Secret may have
-	unset         map[string]bool // those that were asked for and are not set
+	values                      map[string]string
+	replaceAlways               bool            // replace even if there are none
+	hidden                      map[string]bool // those whose values are not read: they stay as they stand
+	incomplete                  bool            // there are others, which are not known: what is not among these stays as it stands
+	hiddenUsed                  bool            // a hidden one was used
+	unknownUsed                 bool            // one of those others was used
+	lacksSecret, lacksConfigMap bool            // what would have them
+	secretMissing               bool            // a Secret that may be missing is not in the input: it counts as missing
+	missingUsed                 bool            // something was asked for that this Secret may have
+	unset                       map[string]bool // those that were asked for and are not set
 }
 
 // setValue gives a variable a value. As with hideValue, what is said last counts.
@@ -73,6 +75,7 @@ func (v *variables) replaceVariables(text []byte) ([]byte, error) {
 			v.hiddenUsed = true
 			return "${" + name + "}", true
 		case !set && v.incomplete:
+			v.unknownUsed = true
 			return "${" + name + "}", true
 		case !set:
 			return "", false

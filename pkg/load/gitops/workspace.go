@@ -128,7 +128,8 @@ func (r *renderer) scanUsedFiles(ctx context.Context) error {
 func (r *renderer) rootKustomizations() []*kustomizedFolder {
 	var out []*kustomizedFolder
 	for _, dir := range slices.Sorted(maps.Keys(r.workspace.folders)) {
-		if f := r.workspace.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) {
+		if f := r.workspace.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) &&
+			!r.isOfOtherCluster(dir) {
 			out = append(out, f)
 		}
 	}
@@ -247,6 +248,11 @@ func (r *renderer) addOmissionProblems() {
 	if p := r.destinations.severalClustersProblem(&r.index); p != nil {
 		r.reader.Problems = append(r.reader.Problems, *p)
 	}
+	for _, g := range r.clusters {
+		if p := g.toProblem(&r.workspace); p != nil {
+			r.reader.Problems = append(r.reader.Problems, *p)
+		}
+	}
 	if n := r.unusedManifests; n > 0 {
 		message := "1 manifest is not read: the kustomization of the folder does not name it"
 		if n > 1 {
@@ -256,12 +262,18 @@ func (r *renderer) addOmissionProblems() {
 			Message: message,
 			Hint:    "kustomize does not deploy them; name them under resources if they are to be"})
 	}
-	if idle := r.unfollowedSources(); len(idle) > 0 {
+	idle := slices.DeleteFunc(r.unfollowedSources(),
+		func(l *gitopsSource) bool { return r.reader.Followed[l.follower()] }) // as something has patched it
+	if len(idle) > 0 {
 		o := &omission{kind: idle[0].kind, why: "nothing that is read leads to it", informative: true}
 		for _, l := range idle {
 			o.sources = append(o.sources, l)
 		}
 		r.reader.Problems = append(r.reader.Problems, o.toProblem())
+		o.sources = slices.DeleteFunc(o.sources, func(which deployer) bool {
+			l, led := which.(*gitopsSource) // that a kustomization leaves out, it leaves out for good
+			return led && l.file != "" && !r.workspace.usedFiles[l.file] && r.workspace.usedFolders[filepath.Dir(l.file)]
+		})
 		r.addOmissions(o)
 	}
 }

@@ -22,6 +22,8 @@ type Options struct {
 	Folder string // of the kustomization
 	Helm   bool   // its charts are rendered with the helm program, if there is one
 	Limits document.Limits
+
+	FinishObject func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
 }
 
 // Build returns the objects of the kustomization in a folder, each as a document of its own. The
@@ -35,7 +37,7 @@ func Build(ctx context.Context, o Options, in *input.Reader) ([]document.Raw, er
 	if err != nil {
 		return nil, err
 	}
-	return w.buildDocuments(ctx, libraryRun{root: root, limits: o.Limits})
+	return w.buildDocuments(ctx, libraryRun{root: root, limits: o.Limits, finishObject: o.FinishObject})
 }
 
 // NewWalk returns a walk that reads files with a reader. Without a renderer of charts,

@@ -1,0 +1,147 @@
+package gitops
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// clusterGroup is folders of the input that are for a cluster each: they begin sources of the same
+// names that differ, and in one cluster there is one of a name.
+type clusterGroup struct {
+	folders  []string        // real paths, in the order of their names
+	used     string          // the one that is read
+	isChosen bool            // the user says so
+	by       []*gitopsSource // sources of one name
+}
+
+// begunSource is a source that nothing else deploys, and the folder that it stands in.
+type begunSource struct {
+	*gitopsSource
+	folder string
+}
+
+// noteBegun notes sources that nothing else deploys.
+func (r *renderer) noteBegun(sources []*gitopsSource, folder string) {
+	for _, l := range sources {
+		in := folder
+		if in == "" && l.file != "" {
+			in = filepath.Dir(l.file)
+		}
+		l.begunIn = in
+		if in != "" && l.kind != helmRelease {
+			r.begun = append(r.begun, begunSource{l, in})
+		}
+	}
+}
+
+// findClusters returns the folders of several clusters that were read as one; nil if there are
+// none.
+func (r *renderer) findClusters() *clusterGroup {
+	byName := map[string][]begunSource{}
+	for _, b := range r.begun {
+		name := b.kind + " " + b.namespace + "/" + b.name
+		byName[name] = append(byName[name], b)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		group := &clusterGroup{}
+		keys := map[string]bool{}
+		var folders []string
+		for _, b := range byName[name] {
+			keys[b.identityKey()] = true
+			folders = append(folders, b.folder)
+			group.by = append(group.by, b.gitopsSource)
+		}
+		if group.folders = separateFolders(folders); len(keys) > 1 && len(group.folders) > 1 {
+			slices.SortFunc(group.folders, func(a, b string) int {
+				return strings.Compare(r.workspace.displayName(a), r.workspace.displayName(b))
+			})
+			group.choose(r.options.Destination, &r.workspace)
+			return group
+		}
+	}
+	return nil
+}
+
+// choose picks the folder that the user names, by its path or its last part, else the first.
+func (g *clusterGroup) choose(named string, in *workspace) {
+	g.used = g.folders[0]
+	if named == "" {
+		return
+	}
+	for _, folder := range g.folders {
+		if strings.TrimSuffix(named, "/") == in.displayName(folder) || named == filepath.Base(folder) ||
+			input.RealPath(named) == folder {
+			g.used, g.isChosen = folder, true
+		}
+	}
+}
+
+// separateFolders returns, of the folders and those above them, the topmost that hold one of them
+// each; nil if one lies in another.
+func separateFolders(folders []string) []string {
+	var parts [][]string
+	for _, folder := range folders {
+		parts = append(parts, strings.Split(filepath.ToSlash(folder), "/"))
+	}
+	for i := 0; ; i++ {
+		at := map[string]bool{}
+		for _, p := range parts {
+			if i >= len(p) {
+				return nil
+			}
+			at[filepath.FromSlash(strings.Join(p[:i+1], "/"))] = true
+		}
+		if len(at) > 1 {
+			return slices.Sorted(maps.Keys(at))
+		}
+	}
+}
+
+// isOfOtherCluster reports whether a file or folder is of a cluster that is not read.
+func (r *renderer) isOfOtherCluster(real string) bool {
+	return real != "" && r.otherClusters.hasFolder(real)
+}
+
+// leaveOutClusters has the folders of a group but one, and what they lead to, not read.
+func (r *renderer) leaveOutClusters(g *clusterGroup) {
+	r.clusters = append(r.clusters, g)
+	for _, folder := range g.folders {
+		if folder != g.used {
+			r.otherClusters[folder] = true
+		}
+	}
+	var others []*gitopsSource
+	for _, l := range r.foundSources {
+		if r.isOfOtherCluster(l.file) {
+			others = append(others, l)
+		}
+	}
+	for _, l := range r.followed { // they may be patched to lead elsewhere than the files say
+		if r.isOfOtherCluster(l.begunIn) {
+			others = append(others, l)
+		}
+	}
+	r.otherTargets = r.foldersBehind(others, r.foundSources)
+}
+
+// toProblem says that one of several clusters is read; nil if the user has chosen it.
+func (g *clusterGroup) toProblem(in *workspace) *model.Problem {
+	if g.isChosen {
+		return nil
+	}
+	var names []string
+	for _, folder := range g.folders {
+		names = append(names, in.displayName(folder))
+	}
+	first := slices.MinFunc(g.by, func(a, b *gitopsSource) int { return a.origin.Compare(b.origin) })
+	return &model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Origin: &first.origin,
+		Message: fmt.Sprintf("the input is for %d clusters (%s): %s is another one in each. Only %s is read", len(names),
+			strings.Join(names, ", "), first, in.displayName(g.used)),
+		Hint: "choose one of them: --destination " + names[len(names)-1]}
+}
