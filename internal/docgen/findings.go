@@ -89,7 +89,7 @@ func exampleOf(file, id string) (string, error) {
 	if found.Hint != "" {
 		message += " (" + found.Hint + ")"
 	}
-	fmt.Fprintf(&b, "\n```\n%s\n```\n", strings.ReplaceAll(message, file, filepath.Base(file)))
+	fmt.Fprintf(&b, "\n```\n%s\n```\n", strings.ReplaceAll(message, filepath.Dir(file)+"/", ""))
 	return b.String(), nil
 }
 

@@ -38,7 +38,7 @@ func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result
 	}
 	read := r.settle(o.IsRead)
 	s := model.NewSnapshot(read.objects, model.SortProblems(slices.Concat(problems, read.problems)))
-	s.Cluster, s.Ambiguous, s.Omissions = from, read.ambiguous, r.omissions
+	s.Cluster, s.Ambiguous, s.Omissions = from, read.ambiguous, read.omissions
 	return s
 }
 
@@ -92,6 +92,7 @@ func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object
 type settledObjects struct {
 	objects   []*model.Object
 	problems  []model.Problem
+	omissions []model.Omission
 	ambiguous map[model.Ref]bool // objects that are defined in several versions, of which none is used
 }
 
@@ -100,7 +101,7 @@ type settledObjects struct {
 func (r *gatheredObjects) settle(isRead func(model.GroupKind) bool) settledObjects {
 	used, several := removeDuplicates(r.objects)
 	out := settledObjects{objects: used, problems: slices.Concat(r.problems, reportDuplicates(several, isRead),
-		inputNotes(used, r.assumed, r.namespace, r.foreign))}
+		inputNotes(used, r.assumed, r.namespace, r.foreign)), omissions: r.omissions}
 	if len(several) > 0 {
 		out.ambiguous = make(map[model.Ref]bool, len(several))
 		for _, copies := range several {

@@ -83,7 +83,8 @@ type contradiction struct {
 }
 
 // findContradictions puts objects together whose copies stand in the same files, or in files that
-// others connect. They are in the order of their first objects.
+// others connect; and those that are each deployed more than once from one place, as clusters and
+// overlays do. They are in the order of their first objects.
 func findContradictions(several [][]*model.Object) []*contradiction {
 	groups := map[string]string{} // from a file to one of its group; the last leads to itself
 	find := func(file string) string {
@@ -94,6 +95,9 @@ func findContradictions(several [][]*model.Object) []*contradiction {
 		return file
 	}
 	for _, copies := range several {
+		if isOnePlace(copies) {
+			continue
+		}
 		for _, o := range copies {
 			if groups[o.Origin.File] == "" {
 				groups[o.Origin.File] = o.Origin.File
@@ -104,7 +108,10 @@ func findContradictions(several [][]*model.Object) []*contradiction {
 	found := map[string]*contradiction{}
 	var out []*contradiction
 	for _, copies := range several {
-		group := find(copies[0].Origin.File)
+		group := "" // of what is deployed more than once
+		if !isOnePlace(copies) {
+			group = find(copies[0].Origin.File)
+		}
 		c := found[group]
 		if c == nil {
 			c = &contradiction{}
@@ -131,7 +138,7 @@ func (c *contradiction) toProblem(severity model.Severity) model.Problem {
 	case len(c.objects) > 1:
 		p.Ref = nil
 		p.Message, p.Hint = c.describeObjects()
-	case c.isOnePlace():
+	case isOnePlace(first):
 		p.Message = fmt.Sprintf("%s: %s is deployed more than once, each time differently; none is used",
 			first[0].Ref, first[0].Origin)
 		p.Hint = deployedHint
@@ -148,11 +155,10 @@ func (c *contradiction) toProblem(severity model.Severity) model.Problem {
 
 const deployedHint = "read one cluster, or one overlay, at a time"
 
-// isOnePlace reports whether every object has one place, from which it was deployed several times.
-func (c *contradiction) isOnePlace() bool {
-	return !slices.ContainsFunc(c.objects, func(copies []*model.Object) bool {
-		return slices.ContainsFunc(copies, func(o *model.Object) bool { return o.Origin != copies[0].Origin })
-	})
+// isOnePlace reports whether all copies of an object come from one place, from which it was deployed
+// several times.
+func isOnePlace(copies []*model.Object) bool {
+	return !slices.ContainsFunc(copies, func(o *model.Object) bool { return o.Origin != copies[0].Origin })
 }
 
 // describeObjects says of several objects where they are defined, and what to do.
@@ -163,7 +169,7 @@ func (c *contradiction) describeObjects() (message, hint string) {
 	}
 	listed := listSome(names, "objects")
 	switch folders := c.listFolders(); {
-	case c.isOnePlace():
+	case isOnePlace(c.objects[0]):
 		return fmt.Sprintf("%d objects of %s are deployed more than once, each time differently; none of them is used: %s",
 			len(names), listSome(c.files, "files"), listed), deployedHint
 	case len(c.files) == 1:

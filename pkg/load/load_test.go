@@ -95,9 +95,9 @@ func TestDocuments(t *testing.T) {
 			[]string{
 				"warning NotAnObject stdin:1: not used: a list, not an object (write the objects as documents of their own, with --- between them, or as items of kind: List)"}},
 		{"wrong types in metadata",
-			"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  namespace: b\n  creationTimestamp: soon\n  labels:\n    a: \"1\"\n    b: 2\n  annotations: [a]\n",
+			"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  namespace: b\n  creationTimestamp: soon\n  labels:\n    a: \"1\"\n    b: 2\n    c:\n  annotations: [a]\n",
 			[]string{"service/b/a stdin:1",
-				"warning WrongType service/b/a stdin:10: metadata.annotations is not a map and is left out",
+				"warning WrongType service/b/a stdin:11: metadata.annotations is not a map and is left out",
 				"warning WrongType service/b/a stdin:6: metadata.creationTimestamp is not a time like 2006-01-02T15:04:05Z and is left out",
 				"warning WrongType service/b/a stdin:9: metadata.labels.b is not text and is left out (quote the value)"}},
 		{"a key written twice", loadtest.Thing("a") + "spec:\n  a: 1\n  b: 2\n  a: 3\n",

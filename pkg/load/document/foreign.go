@@ -102,11 +102,25 @@ func (d *objectReader) addUnread(text []byte, failed *Problem) {
 		d.result.NotKubernetes++
 		d.result.Omissions = append(d.result.Omissions, model.Omission{By: d.file.Name, Why: "is encrypted, or no text"})
 	default:
-		before := len(d.result.Problems)
-		d.addProblem(nil, failed)
-		d.result.doubtful = append(d.result.doubtful, d.result.Problems[before:]...)
-		d.result.Problems = d.result.Problems[:before]
+		d.addDoubtful(failed)
 	}
+}
+
+// addDoubtful adds a problem that counts only if there are objects in the same file.
+func (d *objectReader) addDoubtful(failed *Problem) {
+	before := len(d.result.Problems)
+	d.addProblem(nil, failed)
+	d.result.doubtful = append(d.result.doubtful, d.result.Problems[before:]...)
+	d.result.Problems = d.result.Problems[:before]
+}
+
+// lacksType reports whether a map has one of apiVersion and kind only, and nothing else that tells
+// that it is meant as an object: some programs write files like that. The kinds of the Gateway API
+// are nobody else's.
+func lacksType(m *tree) bool {
+	kind := m.textAt("kind")
+	return (m.valueAt("apiVersion") == nil || m.valueAt("kind") == nil) && !hasTargets(asMap(m.valueAt("spec"))) &&
+		!strings.HasPrefix(kind, "Gateway") && kind != "ReferenceGrant"
 }
 
 // addTemplateOmission notes an object that a template would make: its name is not known.
@@ -125,7 +139,8 @@ func (d *objectReader) addTemplateOmission(apiVersion, kind string) {
 // hasAction reports whether there is an action of a template in a text.
 func hasAction(text string) bool { return strings.Contains(text, "{{") || strings.Contains(text, "{%") }
 
-// settleDoubtful decides about documents that cannot be read and do not name the type of an object.
+// settleDoubtful decides about documents that do not name the type of an object, and are broken or
+// look like one.
 // In a file with objects one of them is broken; other files are for other programs.
 func settleDoubtful(outcomes []Result) {
 	holdsObjects := map[string]bool{}

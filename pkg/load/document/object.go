@@ -16,6 +16,10 @@ func (d *objectReader) readObject(s candidate, m *tree) {
 	if failed != nil {
 		failed.Line = s.lineOf(strings.Split(failed.path, ".")...)
 		failed.NotRead = s.isItem || canBeApplied(m)
+		if !s.isItem && d.canBeForeign() && lacksType(m) {
+			d.addDoubtful(&failed.Problem)
+			return
+		}
 		d.addProblem(nil, &failed.Problem)
 		return
 	}
@@ -146,7 +150,8 @@ func withoutBookkeeping(body *tree) *tree {
 	return body.withValue("metadata", 0, meta)
 }
 
-// readTextMap returns the map of texts at a field of the metadata. What is not text is left out.
+// readTextMap returns the map of texts at a field of the metadata. Nothing is the empty text, as the
+// API server reads it; what else is not text is left out.
 func (d *objectReader) readTextMap(o *model.Object, meta *tree, field string) map[string]string {
 	v := meta.valueAt(field)
 	m := asMap(v)
@@ -162,7 +167,7 @@ func (d *objectReader) readTextMap(o *model.Object, meta *tree, field string) ma
 	texts := make(map[string]string, len(m.entries))
 	for _, e := range m.entries {
 		text, ok := e.value.(string)
-		if !ok {
+		if !ok && e.value != nil {
 			d.addLeftOut(o, e.line, "text", field, e.key)
 			continue
 		}
