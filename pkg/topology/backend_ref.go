@@ -39,8 +39,9 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 		return nil
 	}
 	all := g.Attachments(g.nodes.byObject[n.Object])
-	from := reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace, Mesh: isMeshBound(g, n.Object),
-		Judged: IsJudged(all)}
+	from := reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace, Judged: IsJudged(all)}
+	reading := g.parts.Readings[g.nodes.byObject[n.Object]]
+	from.Mesh = reading.NoGrants || isMeshBound(g, n.Object)
 	var r manifest.Reader // its problems were reported when the graph was built
 	spec := r.ReadSpec(n.Object)
 	var out []BackendRef
@@ -48,9 +49,7 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 	for i, v := range n.Object.Body.At("spec", "rules", manifest.FormatInt(n.Index), "backendRefs").Items {
 		f := r.ReadEntry(v, at.AtEntry(i))
 		if to, ok := f.ReadBackendRef(); ok {
-			if from.Judged {
-				to.Ref = gatewayapi.WithCoreGroup(to.Ref, g.parts.CoreGroupNames)
-			}
+			to.Ref = reading.Apply(to.Ref)
 			out = append(out, g.resolveBackendRef(from, to, readWeight(f.Body.Field("weight"))))
 		}
 	}
@@ -64,7 +63,7 @@ func (g *Graph) resolveBackendRef(from reference.Referrer, to manifest.BackendRe
 		return out
 	}
 	o := g.Object(to.Ref)
-	v := g.JudgeBackend(from, to.Ref, o != nil)
+	v := g.JudgeBackend(from, to.Ref, o != nil || g.parts.NamesNoObject != nil && g.parts.NamesNoObject(to.Ref))
 	out.Reason, out.Assumed, out.Foreign = v.Reason, v.Assumed, v.Foreign
 	if to.Port != 0 {
 		out.Ref.Section = manifest.FormatInt(int(to.Port))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
@@ -24,7 +25,8 @@ type Parts struct {
 	Unresolved       map[NodeID]reference.Unresolved
 	WantDefaults     map[NodeID]struct{} // those that ask for default Gateways
 	RouteAliases     []RouteAlias
-	CoreGroupNames   []string // names of the group that has none
+	Readings         map[NodeID]gatewayapi.RefReading // how references are read, where it is not the standard way
+	NamesNoObject    func(backend model.Ref) bool     // whether a reference to a backend names none
 	RoutesTogether   bool
 	DelegationHidden bool // whether some route hands over to others is decided by grants that may not be read
 

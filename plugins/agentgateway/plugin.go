@@ -46,6 +46,7 @@ func addToGraph(b *build.Builder) {
 	b.AddDelegation(build.Delegation{Controllers: []string{controller}, NamesLabel: true,
 		NeedsGrant: b.Setting("agentgateway.backendRefGrantMode") != "none"})
 	b.DefineBackendSections(backendKind, listPartNames)
+	b.AddBackendKinds(backendKind)
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
 		Classes: map[string]string{"agentgateway": controller},
 		Names:   func(gateway *model.Object, _ string) []string { return []string{gateway.Ref.Name} }})

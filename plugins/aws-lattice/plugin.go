@@ -12,6 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 //go:embed kinds.json
@@ -26,7 +27,10 @@ const (
 	accessLogPolicy   = "AccessLogPolicy"
 )
 
-var exportKind = model.GroupKind{Group: group, Kind: "ServiceExport"}
+var (
+	exportKind = model.GroupKind{Group: group, Kind: "ServiceExport"}
+	importKind = model.GroupKind{Group: group, Kind: "ServiceImport"}
+)
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
@@ -37,7 +41,7 @@ func Plugin() plugin.Plugin {
 			Builtins: map[string]policy.BuiltinFunc{"aws-lattice.RouteVersion": readRouteVersion,
 				"aws-lattice.RouteProtocol": readRouteProtocol}},
 		Attaching: descriptor.Attaching{
-			Links:  []build.Linker{func(b *build.Builder) { b.AddExtension(addExports) }},
+			Links:  []build.Linker{addToGraph},
 			Attach: map[string]policy.Attacher{"aws-lattice.Exports": attachToExports},
 			Path:   map[string]policy.StepFunc{"aws-lattice.OwnGateways": checkOwnGateway}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
@@ -51,6 +55,16 @@ func Plugin() plugin.Plugin {
 				"aws-lattice.VersionOfTCP": checkTCPVersion},
 			Lints: map[string]policy.Lint{"aws-lattice.CallOrder": findUncertainOrder}},
 		Status: status.Functions{Writers: map[string]status.Writer{"aws-lattice.Conditions": policyConditions}}}
+}
+
+// addToGraph registers what the vendor adds to the graph, and how the controller reads backends: it
+// looks at no group, and knows no ReferenceGrants.
+func addToGraph(b *build.Builder) {
+	b.AddExtension(addExports)
+	b.AddBackendKinds(importKind)
+	b.AddImplementation(build.Implementation{Name: "aws-lattice", Controllers: []string{controller}, Group: group,
+		Refs: gatewayapi.RefReading{NoGrants: true,
+			KindGroups: map[string]string{"Service": "", importKind.Kind: importKind.Group}}})
 }
 
 // addExports adds the ServiceExports, whose target groups policies are for, to the graph.

@@ -40,6 +40,7 @@ func Plugin() plugin.Plugin {
 // addToGraph registers what the controller does at its Gateways.
 func addToGraph(b *build.Builder) {
 	b.DefineNumberedPorts(backendKind)
+	b.AddBackendKinds(backendKind)
 	b.AddImplementation(build.Implementation{Name: "envoygateway",
 		Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
 		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true,

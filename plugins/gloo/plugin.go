@@ -51,6 +51,7 @@ func addToGraph(b *build.Builder) {
 		AllNamespaces: "all",
 		InheritKey:    "delegation.gateway.solo.io/inherit-parent-matcher", InheritValues: []string{"true",
 			"yes", "enabled"}})
+	b.AddBackendKinds(model.GroupKind{Group: "gloo.solo.io", Kind: "Upstream"})
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
 		Classes: map[string]string{"gloo-gateway": controller},
 		Names:   func(gateway *model.Object, _ string) []string { return []string{"gloo-proxy-" + gateway.Ref.Name} }})

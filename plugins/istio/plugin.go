@@ -5,6 +5,7 @@ import (
 	"embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
@@ -49,10 +50,15 @@ func Plugin() plugin.Plugin {
 		Judging: descriptor.Judging{Checks: map[string]policy.Check{"istio.OptedOut": checkOptOut}}}
 }
 
+// hostnameKind is that of backends which name a host of the mesh. There are no objects of it.
+var hostnameKind = model.GroupKind{Group: "networking.istio.io", Kind: "Hostname"}
+
 // addToGraph registers what the vendor adds to the graph, and what its Gateways take.
 func addToGraph(b *build.Builder) {
 	b.AddExtension(extendGraph)
 	b.AddImplementation(build.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller",
 		"istio.io/unmanaged-gateway"}, TCPOverTLS: true})
+	b.AddBackendKinds(hostnameKind)
+	b.AddForeignHosts(func(backend model.Ref) bool { return backend.GroupKind() == hostnameKind })
 	b.AddGatewayObjects(gatewayObjects)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 //go:embed kinds.json
@@ -62,6 +63,9 @@ func addToGraph(b *build.Builder) {
 		AllNamespaces: "all",
 		InheritKey:    "delegation.kgateway.dev/inherit-parent-matcher", InheritValues: []string{"true",
 			"yes", "enabled"}})
+	b.AddBackendKinds(model.GroupKind{Group: group, Kind: "Backend"})
+	b.AddImplementation(build.Implementation{Name: "kgateway", Controllers: []string{controller},
+		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
 		Classes: map[string]string{"kgateway": controller, "kgateway-waypoint": controller},
 		Names:   func(gateway *model.Object, _ string) []string { return []string{gateway.Ref.Name} }})

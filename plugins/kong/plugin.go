@@ -10,6 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 //go:embed kinds.json
@@ -32,10 +34,16 @@ var (
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gateFunctions(),
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"kong.ByType": nestUnderType}},
-		Attaching: descriptor.Attaching{Search: map[string]policy.Search{
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}, Search: map[string]policy.Search{
 			"kong.ClusterPlugins": newClusterPluginFinder}},
 		Judging: descriptor.Judging{
 			Sites: map[string]policy.CheckMaker{"kong.Mixed": checkMixedBackends},
 			Lints: map[string]policy.Lint{"kong.Duplicates": findDuplicates, "kong.Consumers": findConsumerPlugins}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": upstreamAncestors}}}
+}
+
+// addToGraph registers that the controller takes core as the name of the group without one.
+func addToGraph(b *build.Builder) {
+	b.AddImplementation(build.Implementation{Name: "kong", Controllers: []string{controller},
+		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
@@ -23,7 +24,7 @@ func Plugin() plugin.Plugin {
 			Labels: map[string]policy.Labeler{"kuma.Labels": newLabeler},
 			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": toTyped}},
 		Attaching: descriptor.Attaching{
-			Links: []build.Linker{func(b *build.Builder) { b.AddExtension(extendGraph) }},
+			Links: []build.Linker{addToGraph},
 			Legs: map[string]policy.PointSearch{"kuma.Proxies": newProxyFinder, "kuma.Selected": newSelectionFinder,
 				"kuma.TagProxies": newTagProxyFinder, "kuma.Destinations": newDestinationFinder}},
 		Merging: descriptor.Merging{
@@ -34,4 +35,13 @@ func Plugin() plugin.Plugin {
 				"kuma.RouteTable":   foldRouteTable, "kuma.FromTags": foldFromTags, "kuma.ToTags": foldToTags,
 				"kuma.FirstRule": foldFirstRule},
 			Splits: map[string]policy.Splitter{"kuma.Hostnames": newHostnameReader}}}
+}
+
+// addToGraph registers what the vendor adds to the graph, and the kinds of backends that the control
+// plane makes of Services.
+func addToGraph(b *build.Builder) {
+	b.AddExtension(extendGraph)
+	for _, kind := range []string{"MeshService", "MeshExternalService", "MeshMultiZoneService"} {
+		b.AddBackendKinds(model.GroupKind{Group: group, Kind: kind})
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 //go:embed kinds.json
@@ -43,9 +44,11 @@ func Plugin() plugin.Plugin {
 			Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}}}
 }
 
-// addToGraph registers what the controller makes for Gateways: the Service and the workload, called
-// GATEWAY-CLASS.
+// addToGraph registers that the controller takes core as the name of the group without one, and what
+// it makes for Gateways: the Service and the workload, called GATEWAY-CLASS.
 func addToGraph(b *build.Builder) {
+	b.AddImplementation(build.Implementation{Name: "nginx", Controllers: []string{controller},
+		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
 		Classes: map[string]string{"nginx": controller},
 		Names: func(gateway *model.Object, _ string) []string {

@@ -5,12 +5,15 @@ import (
 	"embed"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 //go:embed kinds.json
@@ -19,12 +22,28 @@ var kinds []byte
 //go:embed schemas/*/*.zip
 var schemas embed.FS
 
-var middlewareKind = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
+var (
+	middlewareKind = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
+	serviceKind    = model.GroupKind{Group: "traefik.io", Kind: "TraefikService"}
+)
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "traefik", Kinds: kinds, Schemas: schemas, Gates: gateFunctions(),
-		Judging: descriptor.Judging{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
+		Judging:   descriptor.Judging{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
+}
+
+// addToGraph registers what Traefik takes as backends: core is a name of the group without one, and a
+// TraefikService called NAME@PROVIDER is no object but what that provider has, such as Traefik's own
+// API.
+func addToGraph(b *build.Builder) {
+	b.AddBackendKinds(serviceKind)
+	b.AddForeignHosts(func(backend model.Ref) bool {
+		return backend.GroupKind() == serviceKind && strings.Contains(backend.Name, "@")
+	})
+	b.AddImplementation(build.Implementation{Name: "traefik", Controllers: []string{"traefik.io/gateway-controller"},
+		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 }
 
 // findMissing reports filters that name a Middleware that is not there: the controller does not

@@ -87,7 +87,7 @@ func (bs *backendBuilder) addBackends(r *routeDraft, id topology.NodeID, rule *m
 			continue
 		}
 		if to, ok := f.ReadBackendRef(); ok {
-			to.Ref, to.Verb = gatewayapi.WithCoreGroup(to.Ref, r.coreGroupNames), "sends to"
+			to.Ref, to.Verb = r.refs.Apply(to.Ref), "sends to"
 			bs.connectBackend(r, id, to)
 		}
 		bs.checkFilters(r, id, &f)
@@ -106,7 +106,7 @@ func (bs *backendBuilder) checkFilters(r *routeDraft, id topology.NodeID, of *ma
 			}
 			ref := inner.ReadObject("backendRef")
 			if to, ok := ref.ReadBackendRef(); ok {
-				to.Verb = use.does
+				to.Ref, to.Verb = r.refs.Apply(to.Ref), use.does
 				bs.checkBackend(r, id, to)
 			}
 		}
@@ -149,7 +149,8 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to m
 		r.noteUnjudged(to, "traffic is not followed through a "+gk.Kind)
 		return topology.None, false
 	}
-	id, v := bs.judgeRef(reference.Referrer{Kind: r.kind, Namespace: r.object.Ref.Namespace, Mesh: r.meshBound}, to.Ref)
+	id, v := bs.judgeRef(reference.Referrer{Kind: r.kind, Namespace: r.object.Ref.Namespace,
+		Mesh: r.meshBound || r.refs.NoGrants}, to.Ref)
 	says := func(what string) string {
 		return "rule " + bs.nodes.Node(rule).Ref.Section + " " + to.Verb + " " + what
 	}
@@ -192,7 +193,7 @@ func (bs *backendBuilder) judgeRef(from reference.Referrer, ref model.Ref) (topo
 	} else {
 		id, exists = topology.None, bs.in.Get(ref) != nil
 	}
-	v := bs.references.JudgeBackend(from, ref, exists)
+	v := bs.references.JudgeBackend(from, ref, exists || bs.namesNoObject(ref))
 	if v.Assumed {
 		if _, said := bs.missing[ref]; !said {
 			bs.missing[ref] = struct{}{}

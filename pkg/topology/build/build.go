@@ -12,6 +12,7 @@ import (
 func Graph(in *model.Snapshot, settings model.Settings, linkers ...Linker) *topology.Graph {
 	d := newDraft(in, newBuilder(settings, linkers))
 	d.unfollowedBackends = d.unfollowedKinds()
+	d.references.AddKinds(d.backendKinds)
 	d.addNamespaces()
 	gs := newGatewayBuilder(d)
 	gs.addGateways()
@@ -35,6 +36,7 @@ func Graph(in *model.Snapshot, settings model.Settings, linkers ...Linker) *topo
 	gs.addTo(&p)
 	extended.addTo(&p)
 	p.WantDefaults, p.SharedPorts, p.HostOwners = rows.wantDefaults, ports.groups, ports.findOwners()
-	p.CoreGroupNames, p.RoutesTogether = rows.parentJudge.coreGroupNames, rows.parentJudge.routesTogether
+	p.Readings, p.RoutesTogether = d.readings, rows.parentJudge.routesTogether
+	p.NamesNoObject = d.namesNoObject
 	return topology.New(p)
 }

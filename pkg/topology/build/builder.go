@@ -19,6 +19,8 @@ type Builder struct {
 	extensions      []Extension
 	makerFuncs      []func(in *model.Snapshot, made func(object, by model.Ref))
 	omitterFuncs    []func(in *model.Snapshot, omit func(model.Omission))
+	backendKinds    []model.GroupKind      // of implementations
+	foreignHosts    []func(model.Ref) bool // tell references to backends that name no object
 	parents         []ParentRules
 	routeAliases    []topology.RouteAlias
 }

@@ -4,6 +4,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
@@ -32,6 +33,7 @@ var (
 type certificateJudge struct {
 	*draft
 	certificates reference.Certificates
+	readingOf    func(owner model.Ref) gatewayapi.RefReading // of a Gateway or a ListenerSet
 }
 
 // judgeCertificate judges a reference from owner, the object that holds it: a grant for one kind of
@@ -41,6 +43,9 @@ func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at ma
 	u certificateUse) reference.Unresolved {
 	f := c.ReadEntry(v, at)
 	to := f.ReadReference(model.Ref{Kind: u.kind, Namespace: owner.Namespace})
+	if c.readingOf != nil {
+		to = c.readingOf(owner).Apply(to)
+	}
 	if f.Bad || to.Name == "" {
 		return reference.Unresolved{Reason: u.brokenReason, Message: at.String() + " names no object"}
 	}

@@ -19,6 +19,7 @@ type draft struct {
 	above      []topology.Edge
 	tables     map[topology.NodeID][]topology.Attachment // by route
 	unresolved map[topology.NodeID]reference.Unresolved
+	readings   map[topology.NodeID]gatewayapi.RefReading // by route, where it is not the standard one
 	notes      map[noteTopic]*noteCount
 
 	coverage           reference.Coverage
@@ -45,6 +46,7 @@ func newDraft(in *model.Snapshot, said *Builder) *draft {
 		traffic:    make([]topology.Edge, 0, 2*size),
 		above:      make([]topology.Edge, 0, size),
 		unresolved: map[topology.NodeID]reference.Unresolved{},
+		readings:   map[topology.NodeID]gatewayapi.RefReading{},
 		notes:      map[noteTopic]*noteCount{},
 	}
 	d.grants = reference.ReadGrants(in, &d.Reader)

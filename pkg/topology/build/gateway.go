@@ -42,15 +42,17 @@ type gatewayBuilder struct {
 }
 
 func newGatewayBuilder(d *draft) *gatewayBuilder {
-	return &gatewayBuilder{
+	gs := &gatewayBuilder{
 		draft:                 d,
 		gatewayOf:             map[topology.NodeID]int{},
 		clientCertificates:    map[topology.NodeID]reference.Unresolved{},
 		unknownImplementation: d.guessImplementation(),
-		certificates: certificateJudge{d, reference.Certificates{In: d.in, Coverage: d.coverage,
+		certificates: certificateJudge{draft: d, certificates: reference.Certificates{In: d.in, Coverage: d.coverage,
 			ChecksContent: d.settings.Bool(gatewayapi.CheckCertificates)}},
 		admissions: map[admissionQuery]selector.Truth{},
 	}
+	gs.certificates.readingOf = gs.readingOfOwner
+	return gs
 }
 
 // addTo adds what is known of Gateways to the parts of the graph.

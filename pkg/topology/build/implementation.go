@@ -32,6 +32,8 @@ type Implementation struct {
 	// kinds beside those of the Gateway API that its routes may send to; what becomes of the
 	// traffic is not followed
 	Backends []model.GroupKind
+
+	Refs gatewayapi.RefReading // how its routes and Gateways read what they refer to
 }
 
 // AddImplementation makes the Gateways of an implementation work as it has them.

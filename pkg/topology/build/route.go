@@ -24,8 +24,8 @@ type routeDraft struct {
 	unresolved          reference.Unresolved
 	missingPortReported bool // a backendRef without the port it needs was reported
 	// of a kind that is read like another one: the kinds of parents that take it as they take those
-	parentKinds    []model.GroupKind
-	coreGroupNames []string // how its implementation calls the group that has no name
+	parentKinds []model.GroupKind
+	refs        gatewayapi.RefReading // how its implementation reads what it refers to
 }
 
 const (
@@ -66,8 +66,11 @@ func (rs *routeBuilder) addRoute(o *model.Object, kind model.GroupKind, takers [
 		return
 	}
 	rs.parents.attachRoute(&r)
-	if topology.IsJudged(rs.tables[r.id]) {
-		r.coreGroupNames = rs.parents.parentJudge.coreGroupNames
+	if r.refs = rs.parents.readingOf(&r); topology.IsJudged(rs.tables[r.id]) {
+		r.refs.CoreNames = rs.parents.parentJudge.coreGroupNames
+	}
+	if !r.refs.IsStandard() {
+		rs.readings[r.id] = r.refs
 	}
 	rs.addRules(&r)
 	if r.unresolved != (reference.Unresolved{}) {

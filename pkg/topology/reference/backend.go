@@ -13,8 +13,10 @@ import (
 type Referrer struct {
 	Kind      model.GroupKind
 	Namespace string
-	Mesh      bool // all its parents are Services: its backends need no grant (gatewayapi G33)
-	Judged    bool // an implementation without Gateways decided about its parents
+	// its backends need no grant: all its parents are Services (gatewayapi G33), or the implementation
+	// knows none
+	Mesh   bool
+	Judged bool // an implementation without Gateways decided about its parents
 }
 
 // Judgement is what became of a reference to a backend.

@@ -19,6 +19,13 @@ func NewJudge(in *model.Snapshot, c Coverage, grants Grants) *Judge {
 	return &Judge{in: in, coverage: c, grants: grants, known: gatewayapi.KnownKinds(in)}
 }
 
+// AddKinds has kinds be known that the input need not define.
+func (f *Judge) AddKinds(kinds []model.GroupKind) {
+	for _, gk := range kinds {
+		f.known[gk] = struct{}{}
+	}
+}
+
 // IsKnownKind reports whether a kind is defined: by the Gateway API or its surroundings,
 // by an object or a CRD of the input, or by the cluster. A target of any other kind is a
 // virtual one (gep713 P14).
