@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -50,9 +51,9 @@ func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func
 	if unread := k.unread(t); len(unread) > 0 {
 		warn(model.NotEvaluated, "ask for the permission to list them",
 			"which objects the selector picks is not known: %s may not be read", strings.Join(unread, ", "))
-	} else if !t.Silent {
-		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind,
-			t.Ref.Namespace)
+	} else if !t.Silent { // which is no mistake: the objects may come later, or elsewhere
+		k.res.addRefProblem(p, t, model.Problem{Severity: model.Info, Code: model.TargetNotFound,
+			Message: fmt.Sprintf("no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)})
 	}
 	return out
 }
