@@ -57,7 +57,7 @@ func (c *Config) severityOf(id string) model.Severity {
 // ParseConfig reads a config about findings of a catalogue. Errors are *ConfigError, with the
 // place.
 func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
-	r := configReader{name, known}
+	r := configReader{name, known, formatHint}
 	doc, err := r.readDocument(text)
 	if err != nil {
 		return Config{}, err
@@ -102,6 +102,7 @@ func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
 type configReader struct {
 	file  string
 	known Catalogue
+	hint  string // that always helps
 }
 
 // configField is a key of an object and what reads its value.
@@ -119,7 +120,7 @@ func (r configReader) readDocument(text []byte) (doc yaml.Node, err error) {
 		if rest, named := strings.CutPrefix(message, "line "); named {
 			line, message, _ = strings.Cut(rest, ": ")
 		}
-		return doc, &ConfigError{r.file + ":" + line, message, formatHint}
+		return doc, &ConfigError{r.file + ":" + line, message, r.hint}
 	}
 	var more yaml.Node
 	if err == nil && decoder.Decode(&more) == nil {
@@ -132,7 +133,7 @@ func (r configReader) readDocument(text []byte) (doc yaml.Node, err error) {
 const formatHint = "the format is described in docs/ci.md"
 
 func (r configReader) newError(n *yaml.Node, hint, format string, args ...any) error {
-	return &ConfigError{r.formatPlace(n), fmt.Sprintf(format, args...), cmp.Or(hint, formatHint)}
+	return &ConfigError{r.formatPlace(n), fmt.Sprintf(format, args...), cmp.Or(hint, r.hint)}
 }
 
 func (r configReader) formatPlace(n *yaml.Node) string { return fmt.Sprintf("%s:%d", r.file, n.Line) }

@@ -50,6 +50,8 @@ type Report struct {
 	view.Envelope
 	Summary Summary   `json:"summary"` // how many findings there are
 	Items   []Finding `json:"items"`   // sorted by severity, id, object, place and message
+	// what a baseline left out; absent if there is none
+	Baseline *BaselineResult `json:"baseline,omitempty"`
 
 	Suppressed []Finding `json:"-"` // those that do not count, whether or not Items has them
 	Checked    int       `json:"-"` // how many objects were looked at
@@ -77,7 +79,7 @@ func Run(r *resolve.Resolution, o Options) *Report {
 	found = sortFindings(append(found, findUnknownIgnores(r, o)...))
 	s := newSuppressor(r, o)
 	for _, f := range found {
-		f.Severity = cmp.Or(o.Config.severityOf(f.ID), f.Severity)
+		f.Severity = cmp.Or(o.Config.severityOf(f.ID), o.Catalogue.findSeverity(f.toProblem(), r.Snapshot))
 		if f.Suppressed = s.findSuppression(&f); f.Suppressed != nil {
 			out.Suppressed = append(out.Suppressed, f)
 			if !o.ShowSuppressed {
@@ -110,11 +112,15 @@ func collectFindings(r *resolve.Resolution, o Options) []Finding {
 		required,
 		o.spellingProblems(r, required),
 		protection,
-		more,
 	} {
 		for _, p := range problems {
 			out = append(out, NewFinding(p))
 		}
+	}
+	for _, p := range more {
+		f := NewFinding(p)
+		f.isKnown = p.Code != model.NotEvaluated // an error is one of the policy, not of reading it
+		out = append(out, f)
 	}
 	return out
 }
@@ -143,7 +149,7 @@ func (o *Options) spellingProblems(r *resolve.Resolution, required []model.Probl
 // isIncomplete reports whether a finding says that something is not known. That a requirement is
 // not met is known.
 func (f *Finding) isIncomplete() bool {
-	if strings.HasPrefix(f.ID, requirement.CodePrefix) {
+	if f.isKnown || strings.HasPrefix(f.ID, requirement.CodePrefix) {
 		return false
 	}
 	return f.ID == string(model.RequirementUnknown) || f.toProblem().IsIncomplete()
@@ -163,7 +169,7 @@ func (o *Options) selectsFinding(f Finding, r *resolve.Resolution) bool {
 }
 
 func (r *Report) countItems() {
-	r.Summary.Suppressed = len(r.Suppressed)
+	r.Summary = Summary{Suppressed: len(r.Suppressed)}
 	for _, f := range r.Items {
 		switch {
 		case f.Suppressed != nil:

@@ -31,7 +31,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 		cut = min(cut, o.Limit)
 	}
 	for i := range shown[:cut] {
-		rows = append(rows, shown[i].tableRows()...)
+		rows = append(rows, shown[i].tableRows(o.Wide)...)
 		if hint := shown[i].Hint; hint != "" && (i == cut-1 || shown[i+1].Hint != hint) {
 			rows = append(rows, newDetailRow("→ "+hint, view.Dim))
 		}
@@ -90,11 +90,14 @@ func comparePresence[T any](a, b *T) int {
 	return 1
 }
 
-func (a *similarFindings) tableRows() [][]view.Cell {
+func (a *similarFindings) tableRows(all bool) [][]view.Cell {
 	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly,
 		model.Info: view.Dim}[a.Severity]
 	word := string(a.Severity)
 	message := a.messageWithoutObject()
+	if all && len(a.listing.names) > 0 {
+		message = a.listing.text(0)
+	}
 	if s := a.Suppressed; s != nil {
 		word, tone = "ignored", view.Dim
 		message += " (" + s.Text() + ")"
@@ -175,8 +178,11 @@ func (r *Report) Counts() string {
 	add(r.Summary.Info, "note")
 	if counts == nil {
 		counts = []string{"nothing found"}
+		if r.Baseline != nil {
+			counts[0] = "nothing new found"
+		}
 	}
-	return strings.Join(counts, ", ") + " in " + view.FormatCount(r.Checked, "object")
+	return strings.Join(counts, ", ") + " in " + view.FormatCount(r.Checked, "object") + r.Baseline.text()
 }
 
 // closingLines counts the findings and says what to ask next.
@@ -197,7 +203,29 @@ func (r *Report) closingLines(notes int) []string {
 			out = append(out, "what an id means, and what to do: kubectl dopolicy check --list "+id)
 		}
 	}
-	return append(out, r.IncompleteLines()...)
+	return slices.Concat(out, r.Baseline.goneLine(), r.UnknownLines(notes > 0))
+}
+
+// UnknownLines says what the check could not know: how much, and the first of it, with how to see
+// the rest if that is not shown. It is nil if everything is known.
+func (r *Report) UnknownLines(hidden bool) []string {
+	told := r.Envelope
+	told.Problems = slices.Clone(r.Problems)
+	example := ""
+	for i := range told.Problems {
+		p := &told.Problems[i]
+		if p.Code == model.UnrenderedVariable { // which a check counts as other unknown things
+			p.Severity, p.Code = model.Warning, model.NotEvaluated
+		}
+		if example == "" && p.Severity != model.Error && p.IsIncomplete() {
+			example = p.Message
+		}
+	}
+	lines := told.IncompleteLines()
+	if len(lines) > 0 && example != "" && hidden {
+		lines[0] += ", such as: " + example + " (-o wide lists them)"
+	}
+	return lines
 }
 
 // FilterNames returns the objects that findings are about, each once, in the form kind.group/name.

@@ -33,6 +33,10 @@ func findDanglingParents(r *resolve.Resolution) []model.Problem {
 				Message: "a parentRef has no effect: " + a.Reason, Hint: suggestParent(r, a)}.At(n.Object)
 			origin := findParentOrigin(n.Object, a.Parent)
 			p.Origin = &origin
+			if len(g.Lookup(a.Parent.WithoutSection())) == 0 {
+				missing := a.Parent.WithoutSection()
+				p.MissingRef = &missing
+			}
 			out = append(out, p)
 		}
 	}

@@ -30,7 +30,10 @@ type GitTree struct {
 // answer is possible.
 func GitRevision(ctx context.Context, t GitTree) ([]input.TextFile, []model.Problem, error) {
 	g := &gitReader{tree: t, remaining: t.Limits.WithDefaults().Total}
-	root, err := g.resolveTree(ctx)
+	if err := g.findRevision(ctx); err != nil {
+		return nil, nil, err
+	}
+	root, err := g.resolvePath(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,6 +51,7 @@ func GitRevision(ctx context.Context, t GitTree) ([]input.TextFile, []model.Prob
 type gitReader struct {
 	tree      GitTree
 	isFile    bool   // the path is that of a file
+	prefix    string // the folder where git is run, from the top of the repository
 	fullPath  string // the path from the top of the repository
 	rootTree  string // the revision's tree
 	remaining int64
@@ -60,6 +64,8 @@ type gitEntry struct {
 	name   string // below the path
 	size   int64
 	isLink bool
+
+	isSubmodule bool
 }
 
 // displayName is how origins and errors name a file below the path: REV:path, as it was typed.
@@ -71,32 +77,38 @@ func (g *gitReader) newError(err, hint string) *document.Error {
 	return &document.Error{What: "git:" + strings.TrimSuffix(g.displayName(""), ":"), Err: errors.New(err), Hint: hint}
 }
 
-// resolveTree returns the id of the tree, or of the file, that the revision and the path name.
-func (g *gitReader) resolveTree(ctx context.Context) (string, error) {
+// findRevision notes the tree of the revision, and where the path is in it.
+func (g *gitReader) findRevision(ctx context.Context) error {
 	if strings.ContainsAny(g.tree.Rev+g.tree.Path, "\n\x00") {
-		return "", g.newError("a revision and a path are on one line", "")
+		return g.newError("a revision and a path are on one line", "")
 	}
 	prefix, words, err := g.runGit(ctx, "rev-parse", "--show-prefix")
 	switch {
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return "", g.newError("there is no git program to read it with", "install git, or name two folders")
+		return g.newError("there is no git program to read it with", "install git, or name two folders")
 	case err != nil && strings.Contains(words, "not a git repository"):
-		return "", g.newError("this is no git repository", "run it inside of one, or name folders")
+		return g.newError("this is no git repository", "run it inside of one, or name folders")
 	case err != nil:
-		return "", g.newError("git says: "+document.ProgramFailure(words, err), "")
+		return g.newError("git says: "+document.ProgramFailure(words, err), "")
 	}
-	g.fullPath = path.Join(strings.TrimSuffix(prefix, "\n"), g.tree.Path)
+	g.prefix = strings.TrimSuffix(prefix, "\n")
+	g.fullPath = path.Join(g.prefix, g.tree.Path)
 	if path.IsAbs(g.tree.Path) || g.fullPath == ".." || strings.HasPrefix(g.fullPath, "../") {
-		return "", g.newError("the path leads out of the repository", "paths are relative to the working directory")
+		return g.newError("the path leads out of the repository", "paths are relative to the working directory")
 	}
 	tree, _, err := g.runGit(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", g.tree.Rev+"^{tree}")
 	if err != nil {
-		return "", g.unknownRevision(ctx, err)
+		return g.unknownRevision(ctx, err)
 	}
-	root := strings.TrimSpace(tree)
-	g.rootTree = root
+	g.rootTree = strings.TrimSpace(tree)
+	return nil
+}
+
+// resolvePath returns the id of the tree, or of the file, that the path names in the revision.
+func (g *gitReader) resolvePath(ctx context.Context) (string, error) {
+	root := g.rootTree
 	if g.fullPath == "." || g.fullPath == "" {
 		return root, nil
 	}
@@ -130,9 +142,9 @@ func (g *gitReader) unknownRevision(ctx context.Context, err error) error {
 	case strings.HasPrefix(rev, "-"): // an option to fetch
 		hint = "write git:REV or git:REV:PATH, for example git:main"
 	case !strings.HasPrefix(rev, "HEAD") && cut:
-		hint += " (the clone is shallow: only what was fetched is there)"
+		hint += " (the clone is shallow: only what was fetched is there; in GitHub Actions, give actions/checkout fetch-depth: 0)"
 	case strings.HasPrefix(rev, "HEAD") && cut:
-		hint = "the clone is shallow; fetch the rest of it: git fetch --unshallow"
+		hint = "the clone is shallow; fetch the rest of it: git fetch --unshallow (in GitHub Actions, give actions/checkout fetch-depth: 0)"
 	case strings.HasPrefix(rev, "HEAD"): // which is never fetched
 		hint = "see what there is with: git log --oneline"
 	}

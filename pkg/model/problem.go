@@ -119,6 +119,11 @@ type Problem struct {
 	MissingRef   *Ref `json:"-"` // what the object at fault names and is not there, where that is what is wrong
 	SuggestedRef *Ref `json:"-"` // what it may mean instead
 
+	// RuleName is the route rule at fault, where the message begins with it ("rule NAME sends to …"),
+	// and OfSeveral what the message says of several rules ("send to …").
+	RuleName  string `json:"-"`
+	OfSeveral string `json:"-"`
+
 	Undecided bool `json:"-"` // the answer is one of several that are possible, whatever else the input has
 }
 

@@ -37,7 +37,8 @@ func writeGitHub(w *bufio.Writer, r *check.Report, o Options) error {
 		_, _ = w.WriteString("::" + formatCommandName(f.Severity) + " " + strings.Join(properties, ",") + "::" +
 			message + "\n")
 	}
-	_, err := w.WriteString(escapeCommandText(r.Counts()) + "\n")
+	closing := strings.Join(append([]string{r.Counts()}, r.UnknownLines(false)...), "; ")
+	_, err := w.WriteString(escapeCommandText(closing) + "\n")
 	return err
 }
 

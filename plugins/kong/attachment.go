@@ -80,9 +80,13 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 			}
 		}
 		if out == nil {
-			problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotReached,
-				Message: fmt.Sprintf(
-					"no annotation names %s, and it is not global: it is in force nowhere", p.Ref())}.At(p.Object))
+			unnamed := model.Problem{Severity: model.Info, Code: model.NotReached,
+				Message: fmt.Sprintf("no annotation names %s, and it is not global: it is in force nowhere", p.Ref())}
+			if o := in.FindOmission(model.GroupKind{}, p.Ref().Namespace); o != nil {
+				unnamed.Code = model.NotEvaluated
+				unnamed.Message = fmt.Sprintf("no annotation that was read names %s; %s, and may have one", p.Ref(), o)
+			}
+			problems = append(problems, unnamed.At(p.Object))
 		}
 		return out, problems
 	}}

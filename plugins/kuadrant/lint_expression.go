@@ -12,7 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-var invalidExpression = model.Rule{ID: "InvalidExpression", Severities: []model.Severity{model.Warning},
+var invalidExpression = model.Rule{ID: "InvalidExpression", Severities: []model.Severity{model.Error},
 	Summary: "an expression that is evaluated for each request does not parse, for which the implementation does not enforce the policy",
 	Fix:     "fix the expression"}
 

@@ -23,6 +23,10 @@ type Options struct {
 	Query       command.Query
 	Findings    finding.Flags
 	List        bool
+
+	NewFrom       string // git:REV or a folder: only what is new since then counts
+	Baseline      string // a file with what was found before
+	WriteBaseline string // the file to write with what is found
 }
 
 // NewCommand makes the command.
@@ -35,7 +39,12 @@ func NewCommand(env run.Environment) *cobra.Command {
 fields that the API server would reject or drop, and input that cannot be evaluated. Every finding has a stable id; --list
 documents all of them, --list ID just one.
 
-Exit code 1 means that there are findings of the --fail-on severity or worse, in every output format.
+Exit code 1 means that there are findings of the --fail-on severity or worse, in every output format. What cannot be known
+from the input is a note, and the last line says how much it is.
+
+--new-from git:REV reads and renders the same paths as they are in a revision of the repository, and reports only what
+was not found there; nothing is checked out. --new-from FOLDER compares with a folder. --write-baseline FILE writes down
+what is found, and --baseline FILE reports only what is not in there.
 
 To ignore a finding, give its id to --ignore, in the annotation ` + check.IgnoreAnnotation + ` of the object, or in a config
 file (.dopolicy.yaml in the current folder, or --config FILE).
@@ -60,6 +69,13 @@ finds what they do not notice. To check a folder called test or coverage, write 
   # your own requirements, written in CEL
   kubectl dopolicy check manifests/ --requirements requirements.yaml
 
+  # in CI: fail only because of what a pull request brings
+  kubectl dopolicy check -R -f . --new-from git:origin/main
+
+  # or because of what is not in a file of known findings
+  kubectl dopolicy check -R -f . --write-baseline .dopolicy-baseline.yaml
+  kubectl dopolicy check -R -f . --baseline .dopolicy-baseline.yaml
+
   # ignore one finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,6 +92,10 @@ finds what they do not notice. To check a folder called test or coverage, write 
 	fs.StringVar(&f.Findings.FailOn, "fail-on", string(model.Warning),
 		"exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
 	fs.BoolVar(&f.Findings.ShowSuppressed, "show-suppressed", false, "also list ignored findings")
+	fs.StringVar(&f.NewFrom, "new-from", "",
+		"report only what is not found in the same paths as of git:REV, or in this file or folder")
+	fs.StringVar(&f.Baseline, "baseline", "", "report only what is not in this file, which --write-baseline wrote")
+	fs.StringVar(&f.WriteBaseline, "write-baseline", "", "write what is found to this file, and report nothing")
 	fs.BoolVar(&f.List, "list", false, "list all finding ids, or explain the given ones")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		f.Findings.NoteGiven(cmd)
@@ -113,6 +133,9 @@ func Run(ctx context.Context, f *Options) error {
 	if f.List {
 		return f.listFindings(s, f.Args)
 	}
+	if err := f.checkBaselineFlags(); err != nil {
+		return err
+	}
 	options, err := f.Findings.Prepare(&f.Query.Source, f.Query.Output.Verbose)
 	if err != nil {
 		return err
@@ -135,6 +158,14 @@ func Run(ctx context.Context, f *Options) error {
 		options.In = func(namespace string) bool { return namespace == f.Query.Source.Namespace }
 	}
 	report := session.Check(options)
+	if f.WriteBaseline != "" {
+		return f.writeBaseline(report)
+	}
+	if baseline, err := f.readBaseline(ctx, options); err != nil {
+		return err
+	} else if baseline != nil {
+		report.LeaveOut(baseline)
+	}
 	if options.Verbose {
 		var unused []model.Problem
 		for _, message := range report.Unused {
@@ -144,6 +175,7 @@ func Run(ctx context.Context, f *Options) error {
 			return err
 		}
 	}
+	report.FoldCauses()
 	if err := f.Query.Output.WriteOnly(s, session, "", report, &report.Envelope); err != nil {
 		return err
 	}

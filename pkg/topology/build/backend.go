@@ -2,6 +2,7 @@ package build
 
 import (
 	"slices"
+	"strings"
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -151,12 +152,14 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to m
 	}
 	id, v := bs.judgeRef(reference.Referrer{Kind: r.kind, Namespace: r.object.Ref.Namespace,
 		Mesh: r.meshBound || r.refs.NoGrants}, to.Ref)
-	says := func(what string) string {
-		return "rule " + bs.nodes.Node(rule).Ref.Section + " " + to.Verb + " " + what
+	says := func(p model.Problem, what string) model.Problem {
+		p.RuleName = bs.nodes.Node(rule).Ref.Section
+		p.Message, p.OfSeveral = "rule "+p.RuleName+" "+to.Verb+" "+what, formatPlural(to.Verb)+" "+what
+		return p
 	}
 	if v.Reason != "" {
-		bs.reportBackend(r, to, v.Reason, model.Problem{Code: v.Code, Message: says(to.Ref.String() + ", " + v.Why),
-			Hint: v.Hint})
+		bs.reportBackend(r, to, v.Reason, says(model.Problem{Code: v.Code, Hint: v.Hint},
+			to.Ref.String()+", "+v.Why))
 		return topology.None, false
 	}
 	if v.Open != "" {
@@ -173,12 +176,16 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to m
 		bs.ReportInvalid(to.At, to.At.String()+" has no port, which a reference to a Service must have")
 		r.missingPortReported = true
 	case to.Port != 0 && !v.Assumed && bs.nodes.Port(id, to.Port, false) == topology.None:
-		bs.reportBackend(r, to, "", model.Problem{
-			Code: model.BackendNotFound, Message: says("port " + manifest.FormatInt(int(to.Port)) + " of " +
-				to.Ref.String() + ", which has no such port"),
-		})
+		bs.reportBackend(r, to, "", says(model.Problem{Code: model.BackendNotFound}, "port "+
+			manifest.FormatInt(int(to.Port))+" of "+to.Ref.String()+", which has no such port"))
 	}
 	return id, true
+}
+
+// formatPlural is a verb as it is said of several: "send to" for "sends to".
+func formatPlural(verb string) string {
+	word, rest, _ := strings.Cut(verb, " ")
+	return strings.TrimSuffix(word, "s") + " " + rest
 }
 
 // judgeRef judges a reference to a backend, and finds the node that it has if it has one yet. A
