@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
@@ -143,8 +144,11 @@ func (u *variableUse) newProblem(name string) model.Problem {
 			Hint: "decrypt the manifests first (sops decrypt FILE), and read the result",
 		}.At(u.first)
 	}
-	return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,
+	hint := "render the manifests first, for example with flux build, kustomize build or envsubst, and read the result"
+	if inner, isNamed := strings.CutPrefix(name, "${"); isNamed {
+		hint = "give it a value with --substitute " + strings.TrimSuffix(inner, "}") + "=VALUE, or " + hint
+	}
+	return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable, Hint: hint,
 		Message: fmt.Sprintf("%s is an unrendered variable in %s: what belongs together is not known", name, where),
-		Hint:    "render the manifests first, for example with flux build, kustomize build or envsubst, and read the result",
 	}.At(u.first)
 }

@@ -19,7 +19,7 @@ const (
 	otherRepository = "the source is another repository than the one that is read"
 	otherCluster    = "it is for another cluster"
 	pathNotFound    = "the path is not in the input"
-	pathHint        = "paths count from the top of the git repository, or from the folder given with -f"
+	pathHint        = "paths count from the top of the git repository, or from the folder given with -f; --source names another"
 )
 
 // What is said of variables from Secrets.
