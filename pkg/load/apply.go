@@ -32,7 +32,7 @@ func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot
 	s := model.NewSnapshot(append(kept, read.objects...), model.SortProblems(slices.Concat(still, r.problems,
 		read.problems)))
 	s.CopyScope(base)
-	s.Omissions = mergeOmissions(base.Omissions, r.findOmissions(read.objects), read.omissions)
+	s.Omissions = mergeOmissions(base.Omissions, r.findOmissions())
 	s.Ambiguous = addAmbiguous(base.Ambiguous, read.ambiguous, replaced)
 	return s
 }

@@ -38,7 +38,7 @@ func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result
 	}
 	read := r.settle(o.IsRead)
 	s := model.NewSnapshot(read.objects, model.SortProblems(slices.Concat(problems, read.problems)))
-	s.Cluster, s.Ambiguous, s.Omissions = from, read.ambiguous, read.omissions
+	s.Cluster, s.Ambiguous = from, read.ambiguous
 	return s
 }
 
@@ -46,7 +46,6 @@ func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result
 type gatheredObjects struct {
 	objects   []*model.Object
 	problems  []model.Problem
-	omissions []model.Omission   // what makes objects and was not read
 	assumed   map[model.Ref]bool // objects that named no namespace
 	namespace string             // that these were given
 	foreign   map[string]int     // documents that are no objects, by their files
@@ -60,7 +59,6 @@ func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object
 		foreign: map[string]int{}}
 	for _, out := range outcomes {
 		r.objects = append(r.objects, out.Objects...)
-		r.omissions = append(r.omissions, out.Omissions...)
 		if out.NotKubernetes > 0 {
 			r.foreign[out.File] += out.NotKubernetes
 		}
@@ -92,7 +90,6 @@ func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object
 type settledObjects struct {
 	objects   []*model.Object
 	problems  []model.Problem
-	omissions []model.Omission
 	ambiguous map[model.Ref]bool // objects that are defined in several versions, of which none is used
 }
 
@@ -101,7 +98,7 @@ type settledObjects struct {
 func (r *gatheredObjects) settle(isRead func(model.GroupKind) bool) settledObjects {
 	used, several := removeDuplicates(r.objects)
 	out := settledObjects{objects: used, problems: slices.Concat(r.problems, reportDuplicates(several, isRead),
-		inputNotes(used, r.assumed, r.namespace, r.foreign)), omissions: r.omissions}
+		inputNotes(used, r.assumed, r.namespace, r.foreign))}
 	if len(several) > 0 {
 		out.ambiguous = make(map[model.Ref]bool, len(several))
 		for _, copies := range several {

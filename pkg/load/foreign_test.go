@@ -32,6 +32,8 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"what sets up clusters", "init.yaml", "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\n"},
 		{"of the kubelet", "kubelet.yaml", "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"},
 		{"an audit policy", "audit.yaml", "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: []\n"},
+		{"a report of tests", "report.yaml",
+			"apiVersion: gateway.networking.k8s.io/v1\nkind: ConformanceReport\nimplementation: {project: a}\n"},
 		{"a group without a dot", "build.yaml", "apiVersion: build/v2\nkind: Config\nmetadata: {}\n"},
 		{"a program with a group of its own", "proxy.yaml",
 			"apiVersion: example.com/v1\nkind: ProxyConfig\nmetadata: {namespace: a}\nspec: {port: 1}\n"},
@@ -42,6 +44,8 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"a type with more than one group", "types.yaml", "apiVersion: a/b/c\nkind: Type\n"},
 		{"a template", "deploy.yaml",
 			"{{- if .on }}\napiVersion: v1\nkind: Service\nmetadata:\n  name: a\n{{- end }}\n"},
+		{"a template that looks like two documents", "deploy.yaml",
+			"{{ if .on }}\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n{{ end }}\n"},
 		{"a template with actions for lines and values", "deploy.yaml",
 			"apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .name }}\n  labels:\n    {{- include \"all\" . | nindent 4 }}\n"},
 		{"a template with an action for a value", "deploy.yaml", "apiVersion: v1\nkind: {{ .kind }}\nmetadata: {name: a}\n"},
@@ -147,6 +151,19 @@ func TestTemplatesMayMakeObjects(t *testing.T) {
 	slices.Sort(got)
 	loadtest.Same(t, got, "template m/t.yaml is not rendered: Deployment.apps", "template m/t.yaml is not rendered: Service",
 		"template m/u.yaml is not rendered:")
+}
+
+// What objects make that are there in several versions may exist as well.
+func TestAmbiguousObjectsMayMakeObjects(t *testing.T) {
+	release := func(chart string) string {
+		return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: ns}\nspec: {chart: {spec: {chart: " +
+			chart + "}}}\n"
+	}
+	loadtest.Write(t, map[string]string{"m/a.yaml": release("x"), "m/b.yaml": release("y"), "m/c.yaml": loadtest.Thing("c")})
+	s := files(t, "m")
+	if o := s.FindOmission(model.GroupKind{Kind: "Service"}, "ns"); o == nil || o.By != "HelmRelease ns/a" {
+		t.Errorf("got %v of %v", o, s.Omissions)
+	}
 }
 
 // A file of a folder that cannot be opened costs itself.

@@ -82,7 +82,7 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 		}
 	}
 	s := assembleSnapshot(o, cluster, r.outcomes, r.problems)
-	s.Omissions = mergeOmissions(s.Omissions, r.findOmissions(s.Objects))
+	s.Omissions = r.findOmissions()
 	return s, r.checkReadable(o)
 }
 

@@ -14,11 +14,15 @@ import (
 )
 
 // findOmissions returns what makes objects and was not read or rendered: what was left out on the
-// way, documents that cannot be read, objects that have others deployed, and those whose own name
-// is not known.
-func (r *inputResult) findOmissions(objects []*model.Object) []model.Omission {
+// way, documents that cannot be read, templates, objects that have others deployed, and those whose
+// own name is not known. It counts objects of which none is used because there are several versions,
+// too.
+func (r *inputResult) findOmissions() []model.Omission {
 	out := slices.Clone(r.omissions)
+	var objects []*model.Object
 	for _, result := range r.outcomes {
+		objects = append(objects, result.Objects...)
+		out = append(out, result.Omissions...)
 		for _, pending := range result.Problems {
 			p := pending.ToProblem()
 			if p.Ref == nil && p.Severity == model.Error && p.Origin != nil && p.Origin.Cluster == "" &&

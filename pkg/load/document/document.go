@@ -123,6 +123,10 @@ func (w *decoder) readDocument(p Raw, out *Result) {
 	}
 	d := &objectReader{file: p.File, cluster: p.Cluster, firstLine: p.Line, encoder: w.encoder.beginText(first),
 		result: out}
+	if second := secondDocumentProblem(behind); second != nil && d.canBeForeign() && isTemplate(p.Text, second) {
+		d.addUnread(p.Text, second)
+		return
+	}
 	if failed != nil {
 		d.addUnread(p.Text, failed)
 	}

@@ -38,7 +38,10 @@ func isForeign(m *tree) bool {
 	case strings.Contains(version, "/"):
 		return true
 	}
-	return !isKubernetesGroup(group) && !hasTargets(asMap(m.valueAt("spec")))
+	if spec := asMap(m.valueAt("spec")); !isKubernetesGroup(group) {
+		return !hasTargets(spec)
+	}
+	return m.valueAt("metadata") == nil && m.valueAt("spec") == nil // as in reports of tests
 }
 
 // hasTargets reports whether a spec refers to targets or parents, as those of policies and routes

@@ -152,6 +152,7 @@ func (r *Reader) addUnreadable(s File, err error) {
 		p.Severity, p.Message, p.Hint = model.Info, "not read: the link leads to nothing", ""
 	}
 	r.Problems = append(r.Problems, p)
+	r.AddOmission(s.Name, "cannot be read", "")
 }
 
 func (r *Reader) addTooLarge(s File) {
