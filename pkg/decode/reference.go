@@ -89,6 +89,9 @@ func (d referenceReader) readRef(form policy.RefForm, fields model.Body, at []st
 			t.Ref.Group, version).Severity = model.Info
 		t.Ref.Group = group
 	}
+	if form.CoreName != "" && t.Ref.Group == form.CoreName {
+		t.Ref.Group = ""
+	}
 	if t.Ref.Kind == "" || t.Ref.Name == "" && !form.Selector {
 		d.addProblem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where())
 		return

@@ -110,6 +110,38 @@ func (b *builder) findDialect(gk model.GroupKind, in *model.Snapshot) (*rawKind,
 	return nil, nil
 }
 
+// targetsOfDialects returns the targets of a kind that is read as it is described, with those of the
+// dialects whose vendors may have a Gateway of the input, or of all where that is not known: only
+// what none allows is no target. nil: no dialect has other targets.
+func (b *builder) targetsOfDialects(k *policy.Kind, settings model.Settings, in *model.Snapshot) []policy.TargetForm {
+	if k.Targets == nil || b.raw[k.GroupKind].user || len(in.OfKind(k.GroupKind)) == 0 {
+		return nil
+	}
+	names := gatewayControllers(in)
+	unknown := len(names) == 0 || names[0] == ""
+	var out []policy.TargetForm
+	for i := range b.dialects[k.GroupKind] {
+		d := &b.dialects[k.GroupKind][i]
+		own := b.controllerNames(d.vendor, b.catalog.chosenSettings)
+		if !unknown && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) }) {
+			continue
+		}
+		spoken, err := b.readDescriptor(k.GroupKind, settings, d)
+		if err != nil { // tried before
+			continue
+		}
+		for _, form := range spoken.Targets {
+			if !slices.Contains(k.Targets, form) && !slices.Contains(out, form) {
+				out = append(out, form)
+			}
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	return slices.Concat(k.Targets, out)
+}
+
 // gatewayControllers returns the controllers that Gateways belong to, sorted; "" stands for those
 // that the input does not tell.
 func gatewayControllers(in *model.Snapshot) []string {

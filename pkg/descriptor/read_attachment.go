@@ -60,7 +60,7 @@ func (r attachmentReader) readRefs(n *yaml.Node) {
 				&f.NeverUnlabelled, "may", "never"),
 			"namespaces": eitherField(r.Reader, &f.NamespacesField, "own",
 				"field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": eitherField(r.Reader, &f.RuleNameOnly,
-				"any", "named"),
+				"any", "named"), "coreGroup": r.Text(&f.CoreName),
 			"listeners": r.Word(&listeners, []string{"own", "sets", "overSets"}), "port": r.Word(&port,
 				[]string{"ignored", "listeners"})})
 		f.InListenerSets, f.OutranksListenerSets, f.ByPort = listeners == "sets" ||

@@ -67,6 +67,10 @@ func (c *Catalog) decideKinds(in *model.Snapshot) (kinds []*policy.Kind, problem
 			if spoken, err := c.builder.readDescriptor(k.GroupKind, settings, d); err == nil { // tried before
 				k = spoken
 			}
+		} else if more := c.builder.targetsOfDialects(k, settings, in); more != nil {
+			widened := *k
+			widened.Targets = more
+			k = &widened
 		}
 		kinds = append(kinds, k)
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -112,3 +113,12 @@ const UsualInForce = string(gatewayv1.GatewayConditionProgrammed)
 
 // MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
 const MaxAncestors = 16
+
+// SelectsPods reports whether policies of the kind hold at Pods, or at proxies and what else Pods
+// bring.
+func (k *Kind) SelectsPods() bool {
+	return slices.ContainsFunc(k.Scopes, func(s Scope) bool {
+		return s.Family == topology.Namespaced || strings.Contains(s.Family, ".") ||
+			slices.Contains(s.Effective, topology.Workload)
+	})
+}

@@ -41,6 +41,7 @@ type RefForm struct {
 	InListenerSets       bool         // a listener of a Gateway is meant in the Gateway's ListenerSets as well
 	OutranksListenerSets bool         // there it stands below what the set has, so that it counts more
 	ByPort               bool         // a port of a Gateway means its listeners there
+	CoreName             string       // a name of the group that has none; "": it has no name
 
 	// Of selectors:
 	EmptyNone       bool // one that asks for nothing selects nothing

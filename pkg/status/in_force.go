@@ -27,6 +27,7 @@ type InForce struct {
 	Wholly  int           // those where everything that it sets is in force, on every way
 	Partly  int           // those where some of it is
 	Role    topology.Role // of the targets; "" if they differ or there are none
+	Kind    string        // likewise
 }
 
 // holdState is what a policy has at a target, over all ways to it.
@@ -41,6 +42,7 @@ const (
 type targetHold struct {
 	holdState
 	role topology.Role
+	kind string
 }
 
 // addHold adds what the policy has at a target on one more way: of a policy that stands twice on
@@ -53,7 +55,7 @@ func (f *PolicyOutcome) addHold(n *topology.Node, sets, holds int) {
 		f.heldAt = map[model.Ref]targetHold{}
 	}
 	at := f.heldAt[n.Ref]
-	at.role = n.Role
+	at.role, at.kind = n.Role, n.Ref.Kind
 	if holds > 0 {
 		at.holdState |= holdsSome
 	}
@@ -73,15 +75,15 @@ func computeInForce(in Input) InForce {
 	for _, scope := range in.Resolution.ScopesOf(in.Kind) {
 		for _, at := range scope.UnattachedTargets(f.Policy) {
 			if n := in.Resolution.Node(at.Node); at.InForce {
-				held[n.Ref] = targetHold{holdsSome, n.Role}
+				held[n.Ref] = targetHold{holdsSome, n.Role, n.Ref.Kind}
 			}
 		}
 	}
 	var out InForce
-	roles := map[topology.Role]bool{}
+	roles, kinds := map[topology.Role]bool{}, map[string]bool{}
 	for _, at := range held {
 		out.Targets++
-		roles[at.role] = true
+		roles[at.role], kinds[at.kind] = true, true
 		switch at.holdState {
 		case holdsSome:
 			out.Wholly++
@@ -89,13 +91,18 @@ func computeInForce(in Input) InForce {
 			out.Partly++
 		}
 	}
-	for role := range roles {
-		if len(roles) == 1 {
+	if len(roles) == 1 {
+		for role := range roles {
 			out.Role = role
 		}
 	}
+	if len(kinds) == 1 {
+		for kind := range kinds {
+			out.Kind = kind
+		}
+	}
 	switch {
-	case in.isForceUnknown(), out.Targets == 0 && in.hasUnseenPath():
+	case in.isForceUnknown(), out.Targets == 0 && (in.hasUnseenPath() || in.selectsUnseenPods()):
 		out.State = InForceUnknown
 	case out.Wholly+out.Partly == 0:
 		out.State = Nowhere
@@ -121,6 +128,16 @@ func (in Input) isForceUnknown() bool {
 		slices.ContainsFunc(p.Refs, in.isUnread) || len(in.Kind.Gaps().Of(p)) > 0 ||
 		slices.ContainsFunc(in.Kind.Guesses().Of(p), model.Problem.IsIncomplete))
 }
+
+// selectsUnseenPods reports whether a policy that selects nothing of the input may select Pods, or
+// what Pods bring: manifests seldom have them all, as charts and controllers make some.
+func (in Input) selectsUnseenPods() bool {
+	p := in.Outcome.Policy
+	return !p.Refused && len(p.Refs) == 0 && len(in.Outcome.Targets) == 0 && in.Kind.SelectsPods() &&
+		!in.Resolution.Snapshot.HasAll(podKind, "")
+}
+
+var podKind = model.GroupKind{Kind: "Pod"}
 
 // hasUnseenPath reports whether traffic may come to a target by a Gateway or a Service that is not
 // in the input.

@@ -1,6 +1,7 @@
 package networkpolicy
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type peer struct {
 	except   []netip.Prefix
 	nodes    *selector.LabelSelector
 	domains  []string
+	variable string // of an entry with one that is not rendered, whatever it is
 }
 
 // allSelector is how a selector without requirements is compared.
@@ -28,6 +30,9 @@ const allSelector = "{}"
 
 // readPeer reads a peer; the error says what this version does not know about it.
 func readPeer(o *model.Object, v model.Body) (peer, error) {
+	if variable := findVariable(v); variable != "" {
+		return peer{variable: variable}, nil
+	}
 	if o.Ref.GroupKind() == ownKind {
 		return readOwnPeer(o.Ref.Namespace, v)
 	}
@@ -66,6 +71,29 @@ func readPeer(o *model.Object, v model.Body) (peer, error) {
 		return peer{}, fmt.Errorf("a peer of the kind %q is not known", field)
 	}
 	return peer{}, errors.New("it has no field")
+}
+
+// findVariable returns the first variable in what is written that is not rendered, "" if there is
+// none.
+func findVariable(v model.Body) string {
+	if variable, _, found := model.CutVariable(v.Text()); found {
+		return variable
+	}
+	for _, entry := range v.Items {
+		if variable := findVariable(entry); variable != "" {
+			return variable
+		}
+	}
+	var found []string
+	for key, value := range v.Fields {
+		if variable := cmp.Or(findVariable(value), findVariable(model.Pack(key, nil))); variable != "" {
+			found = append(found, variable)
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return slices.Min(found)
 }
 
 // readOwnPeer reads a peer of a NetworkPolicy in a namespace.

@@ -39,6 +39,8 @@ func attachToPods(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ mode
 // matchPeer reports whether a peer is the other end of the connection; for what is not known, why.
 func (j *directionJudge) matchPeer(p peer) (topologyselector.Truth, string) {
 	switch {
+	case p.variable != "":
+		return topologyselector.Maybe, "the variable " + p.variable + " is not rendered"
 	case p.pods != nil:
 		return j.matchPods(p)
 	case p.nodes != nil:

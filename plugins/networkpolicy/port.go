@@ -16,6 +16,7 @@ type port struct {
 	protocol    string // TCP, UDP, SCTP; "": of whichever port has the name
 	first, last int
 	name        string
+	variable    string // of an entry with one that is not rendered, whatever it is
 }
 
 // readProtocol reads an entry of a ClusterNetworkPolicy: exactly one of tcp, udp, sctp and
@@ -112,6 +113,9 @@ func newPortRange(protocol string, first, last model.Body) (port, error) {
 // matchesConnection reports whether a connection is to the port; to are the ports that the
 // destination's containers declare.
 func (p port) matchesConnection(protocol string, at int, to []workload.Port) bool {
+	if p.variable != "" {
+		return false
+	}
 	if p.name == "" {
 		return p.protocol == protocol && p.first <= at && at <= p.last
 	}
@@ -126,6 +130,9 @@ func (p port) matchesConnection(protocol string, at int, to []workload.Port) boo
 
 // coversPort reports whether every connection to o is one to p.
 func (p port) coversPort(o port) bool {
+	if p.variable != "" || o.variable != "" {
+		return false
+	}
 	if p.name != "" || o.name != "" {
 		return p.name == o.name && (p.protocol == "" || p.protocol == o.protocol)
 	}

@@ -200,6 +200,10 @@ func (r *rule) readPorts(entry model.Body) {
 		return
 	}
 	for i, e := range list.Items {
+		if variable := findVariable(e); variable != "" {
+			r.ports = append(r.ports, port{variable: variable})
+			continue
+		}
 		p, err := read(e)
 		if err != nil {
 			r.unread = append(r.unread, fmt.Sprintf("%s[%d]: %s", field, i, err))

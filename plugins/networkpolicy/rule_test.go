@@ -184,3 +184,29 @@ func TestIsolation(t *testing.T) {
 		}
 	}
 }
+
+// What a variable stands for is not known: the entry may mean anything, and is no mistake.
+func TestVariablesAreNoMistakes(t *testing.T) {
+	for _, entry := range []string{
+		"{from: [{ipBlock: {cidr: '${NODES}'}}]}", "{from: [{ipBlock: {cidr: 10.0.0.0/8, except: ['${X}/32']}}]}",
+		"{from: [{podSelector: {matchLabels: {app: '${APP}'}}}]}", "{ports: [{port: '${PORT}'}]}",
+		"{ports: [{port: 80, endPort: '${END}'}]}", "{ports: [{port: 80, protocol: '${PROTOCOL}'}]}",
+		"{from: [{namespaceSelector: {matchLabels: {'${KEY}': a}}}]}",
+	} {
+		r := first(t, "NetworkPolicy", entry)
+		variables := 0
+		for _, p := range r.peers {
+			if p.variable != "" && !p.coversPeer(p) {
+				variables++
+			}
+		}
+		for _, p := range r.ports {
+			if p.variable != "" && !p.coversPort(p) && !p.matchesConnection("TCP", 80, nil) {
+				variables++
+			}
+		}
+		if variables != 1 || r.unread != nil {
+			t.Errorf("%s: %d entries with a variable, and %q cannot be read", entry, variables, r.unread)
+		}
+	}
+}

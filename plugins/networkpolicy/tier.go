@@ -227,17 +227,21 @@ func (j *directionJudge) matchSelector(s selector.PodSelector, p *workload.Pod) 
 // matchRule reports whether a rule matches the connection: any of its peers and any of its ports
 // do.
 func (j *directionJudge) matchRule(r *rule) selector.Truth {
+	ports, why := selector.Yes, []string(nil)
 	if r.ports != nil && !slices.ContainsFunc(r.ports, func(p port) bool {
 		return p.matchesConnection(j.protocol,
 			j.port, j.destinationPorts())
 	}) {
-		return selector.No
-	}
-	if r.everybody {
-		return selector.Yes
+		i := slices.IndexFunc(r.ports, func(p port) bool { return p.variable != "" })
+		if i < 0 {
+			return selector.No
+		}
+		ports, why = selector.Maybe, []string{"the variable " + r.ports[i].variable + " is not rendered"}
 	}
 	best := selector.No
-	var why []string
+	if r.everybody {
+		best = selector.Yes
+	}
 	for _, p := range r.peers {
 		match, doubt := j.matchPeer(p)
 		best = max(best, match)
@@ -245,7 +249,7 @@ func (j *directionJudge) matchRule(r *rule) selector.Truth {
 			why = append(why, doubt)
 		}
 	}
-	if best == selector.Maybe {
+	if best = min(best, ports); best == selector.Maybe {
 		return j.addDoubt(r.policy, "whether %s matches is not known: %s", r.displayName(),
 			strings.Join(removeDuplicates(why), "; "))
 	}

@@ -49,6 +49,8 @@ type PolicyForce struct {
 	Partly  int    `json:"partly"`  // those where some of it is
 	// what the targets are, as rule, listener, dataplane; absent where they differ
 	Level string `json:"level,omitzero"`
+
+	kind string // of the targets; "" where they differ
 }
 
 // ObjectStatus is the predicted status of one object.
@@ -227,7 +229,7 @@ func buildObjectStatus(p status.Prediction) ObjectStatus {
 		AttachedListenerSets: p.AttachedListenerSets, refused: p.Refused}
 	if f := p.InForce; f != nil {
 		out.InForce = &PolicyForce{State: string(f.State), Targets: f.Targets, Wholly: f.Wholly, Partly: f.Partly,
-			Level: string(f.Role)}
+			Level: string(f.Role), kind: f.Kind}
 	}
 	out.Status, out.Note = p.Custom.Fields, p.Custom.Note
 	if p.NoConditions {

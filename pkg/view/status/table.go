@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,7 +146,7 @@ func (f *PolicyForce) targetNoun() string {
 	case "":
 		return "target"
 	case "backend":
-		return "Service"
+		return cmp.Or(f.kind, "backend")
 	case "service":
 		return "Service"
 	case "dataplane":
