@@ -137,7 +137,7 @@ var settingRules = []model.Rule{
 	{ID: model.SettingsHidden, Severities: notes,
 		Summary: "a route with settings of its own does not take over those of the service where it is used",
 		Fix:     "repeat them on the route, if they are meant"},
-	{ID: model.PolicyInError, Severities: faults,
+	{ID: model.PolicyInError, Severities: warnings,
 		Summary: "the implementation cannot use a policy, which may put all of its kind out of force where it is attached", Fix: "fix what the message names"},
 	{ID: model.RefusedByOperator, Severities: []model.Severity{model.Error, model.Warning},
 		Summary: "the operator's API server refuses a policy, in its words: it is in force only if another profile is chosen for its kind (a warning then)",
