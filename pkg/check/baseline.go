@@ -32,8 +32,9 @@ type baselineEntry struct {
 
 // BaselineResult says what of a baseline was found again.
 type BaselineResult struct {
-	From  string   `json:"from"`           // git:REV, or the name of the file or folder
-	Known int      `json:"known"`          // findings that were there before, which Items does not have
+	From string `json:"from"` // git:REV, or the name of the file or folder
+	// errors and warnings that were there before, which Items does not have; it has no such notes either
+	Known int      `json:"known"`
 	Gone  []string `json:"gone,omitempty"` // those that were there before and are not any more
 
 	isFile bool
@@ -96,15 +97,16 @@ func (b *Baseline) takeFinding(f *Finding) bool {
 // LeaveOut takes out the findings that a baseline has. It is called before causes are folded.
 func (r *Report) LeaveOut(b *Baseline) {
 	var known []Finding
-	items := r.Items[:0:0]
+	items := []Finding{}
 	for _, f := range r.Items {
-		if f.Suppressed == nil && b.takeFinding(&f) {
-			known = append(known, f)
-		} else {
+		switch {
+		case f.Suppressed != nil || !b.takeFinding(&f):
 			items = append(items, f)
+		case f.Severity != model.Info:
+			known = append(known, f)
 		}
 	}
-	r.Items = append([]Finding{}, items...)
+	r.Items = items
 	r.Baseline = &BaselineResult{From: b.From, Known: len(foldCauses(known)), Gone: b.listGone(),
 		isFile: b.isFile}
 	r.countItems()
@@ -237,6 +239,6 @@ func (b *BaselineResult) goneLine() []string {
 	if b == nil || len(b.Gone) == 0 || !b.isFile {
 		return nil
 	}
-	names := listing{fmt.Sprintf("no longer found, of %s: ", b.From), b.Gone, "; --write-baseline drops them"}
+	names := listing{"", fmt.Sprintf("no longer found, of %s: ", b.From), b.Gone, "; --write-baseline drops them"}
 	return []string{names.text(maxNamed)}
 }

@@ -18,6 +18,7 @@ type cause struct {
 
 // listing is a message about several places, of which some are named.
 type listing struct {
+	what   string // the message without their names and their number
 	before string // the message up to the names
 	names  []string
 	after  string
@@ -121,10 +122,10 @@ func joinUsers(same []Finding) Finding {
 		return out
 	}
 	if out.cause.ofSeveral != "" {
-		out.listing = listing{fmt.Sprintf("%d rules %s: ", len(out.Objects), out.cause.ofSeveral),
+		out.listing = listing{out.cause.ofSeveral, fmt.Sprintf("%d rules %s: ", len(out.Objects), out.cause.ofSeveral),
 			namePlaces(out.Objects), ""}
 	} else {
-		out.listing = listing{fmt.Sprintf("%s (%d objects: ", out.Message, len(out.Objects)),
+		out.listing = listing{out.Message, fmt.Sprintf("%s (%d objects: ", out.Message, len(out.Objects)),
 			namePlaces(out.Objects), ")"}
 	}
 	out.Message = out.listing.text(maxNamed)
@@ -145,8 +146,8 @@ func joinNamespaces(same []Finding) Finding {
 	}
 	out.Objects = listPlaces(same)
 	out.Hint = withoutNamespace(out.Hint, out.Ref.Namespace)
-	out.listing = listing{fmt.Sprintf("%s, in %d namespaces (", withoutNamespace(out.Message, out.Ref.Namespace),
-		len(namespaces)), namespaces, ")"}
+	out.listing = listing{withoutNamespace(out.StableMessage(), out.Ref.Namespace), fmt.Sprintf("%s, in %d namespaces (",
+		withoutNamespace(out.Message, out.Ref.Namespace), len(namespaces)), namespaces, ")"}
 	out.Message = out.listing.text(maxNamed)
 	return out
 }
@@ -191,6 +192,9 @@ func namePlaces(places []Place) []string {
 	}
 	return out
 }
+
+// StableMessage is what a finding says without how many objects it is about, and which.
+func (f *Finding) StableMessage() string { return cmp.Or(f.listing.what, f.Message) }
 
 // text is the message with at most so many names; 0: all.
 func (l listing) text(most int) string {

@@ -18,6 +18,8 @@ func (c Catalogue) findSeverity(p model.Problem, in *model.Snapshot) model.Sever
 	switch {
 	case p.Code == model.UnknownKind && p.Severity == model.Warning && !in.Exhaustive && in.Cluster == nil:
 		return model.Info // its definition may be elsewhere
+	case p.Code == model.RefusedByOperator && p.Ref != nil && in.IsRefused(*p.Ref):
+		return model.Error // else it is in force by the profile that was chosen
 	case known && !slices.Contains(rule.Severities, p.Severity):
 		return rule.Severities[0]
 	}

@@ -235,6 +235,10 @@ func (r *Report) FilterNames() []string {
 		if ref := r.Items[i].Ref; ref != nil && ref.Name != "*" {
 			refs = append(refs, ref)
 		}
+		for _, p := range r.Items[i].Objects {
+			whole := p.Ref.WithoutSection()
+			refs = append(refs, &whole)
+		}
 	}
 	return view.ObjectNames(refs)
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
@@ -299,11 +301,13 @@ func (t *ExtractedTree) Restore(text string) string {
 func replacePath(text, name, by string) string {
 	parts := strings.Split(text, name)
 	for i, rest := range parts[1:] {
-		if rest == "" || rest[0] != filepath.Separator {
-			parts[i] += by
-		} else {
-			parts[i] += name
+		by := by
+		first, _ := utf8.DecodeRuneInString(rest)
+		if rest != "" && (first == filepath.Separator || first == '-' || first == '_' || unicode.IsLetter(first) ||
+			unicode.IsDigit(first)) {
+			by = name
 		}
+		parts[i] += by
 	}
 	return strings.Join(parts, "")
 }

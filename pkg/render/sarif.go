@@ -71,6 +71,7 @@ type (
 		Level        string              `json:"level"`
 		Message      sarifText           `json:"message"`
 		Locations    []sarifLocation     `json:"locations,omitempty"`
+		Related      []sarifLocation     `json:"relatedLocations,omitempty"`
 		Fingerprints map[string]string   `json:"partialFingerprints"`
 		Suppressions *[]sarifSuppression `json:"suppressions,omitempty"`
 	}
@@ -151,6 +152,9 @@ func (run *sarifRun) newResult(f check.Finding, suppressing bool) sarifResult {
 	if at := run.newLocation(f); at.Physical != nil || at.Logical != nil {
 		out.Locations = []sarifLocation{at}
 	}
+	for _, p := range f.Objects {
+		out.Related = append(out.Related, run.newLocation(check.Finding{Ref: p.Ref, Origin: p.Origin}))
+	}
 	if suppressing {
 		out.Suppressions = &[]sarifSuppression{}
 	}
@@ -215,7 +219,7 @@ var lineNumber = regexp.MustCompile(`:\d+`)
 // computeFingerprint is the same as long as the finding is, wherever it moves in its file. Findings
 // that nothing tells apart are numbered.
 func (run *sarifRun) computeFingerprint(f check.Finding) string {
-	parts := []string{f.ID, lineNumber.ReplaceAllString(f.Message, "")}
+	parts := []string{f.ID, lineNumber.ReplaceAllString(f.StableMessage(), "")}
 	if f.Ref != nil {
 		parts = append(parts, f.Ref.Group, f.Ref.String())
 	} else if f.Origin != nil {

@@ -94,14 +94,11 @@ func (f *Options) checkFolder(ctx context.Context, options check.Options) (*chec
 	} else {
 		before.Files = []string{f.NewFrom}
 	}
-	found, err := f.findBefore(ctx, &before, options)
+	rename := func(text string) string { return text }
 	if now := f.Query.Source.Files; len(now) == 1 && folderPrefix(f.NewFrom) != "" {
-		old := strings.NewReplacer(folderPrefix(f.NewFrom), folderPrefix(now[0]))
-		for i := range found {
-			found[i].RenameFiles(old.Replace)
-		}
+		rename = strings.NewReplacer(folderPrefix(f.NewFrom), folderPrefix(now[0])).Replace
 	}
-	return check.NewBaseline(f.NewFrom, found), err
+	return f.checkBefore(ctx, &before, options, rename)
 }
 
 // folderPrefix is how the names of the files in a folder begin.
@@ -147,11 +144,7 @@ func (f *Options) checkRevision(ctx context.Context, rev, folder string,
 	} else if len(before.Files) == 0 { // all of it is new
 		return check.NewBaseline(f.NewFrom, nil), nil
 	}
-	found, err := f.findBefore(ctx, &before, options)
-	for i := range found {
-		found[i].RenameFiles(tree.Restore)
-	}
-	return check.NewBaseline(f.NewFrom, found), err
+	return f.checkBefore(ctx, &before, options, tree.Restore)
 }
 
 // warnOfSubmodules says what of a revision is not read.
@@ -162,10 +155,10 @@ func (f *Options) warnOfSubmodules(tree *load.ExtractedTree) {
 	}
 }
 
-// findBefore returns what is found in an earlier state of the input. If that cannot be read,
-// nothing was found there, and all is new.
-func (f *Options) findBefore(ctx context.Context, before *source.Flags,
-	options check.Options) ([]check.Finding, error) {
+// checkBefore checks an earlier state of the input, whose files are renamed to those of the input.
+// If it cannot be read, nothing was found there, and all is new.
+func (f *Options) checkBefore(ctx context.Context, before *source.Flags, options check.Options,
+	rename func(string) string) (*check.Baseline, error) {
 	env := f.Environment
 	env.Streams.Err = io.Discard // it is about the earlier state
 	session, err := before.Open(ctx, env)
@@ -174,10 +167,14 @@ func (f *Options) findBefore(ctx context.Context, before *source.Flags,
 		return nil, ctx.Err()
 	case err != nil:
 		fmt.Fprintf(f.Environment.Streams.Err, "warning: %s cannot be read, so that all findings are new: %s\n",
-			escape.Escape(f.NewFrom), escape.Escape(failure.Describe(err).What))
-		return nil, nil
+			escape.Escape(f.NewFrom), escape.Escape(rename(failure.Describe(err).What)))
+		return check.NewBaseline(f.NewFrom, nil), nil
 	}
-	return session.Check(options).Items, nil
+	found := session.Check(options).Items
+	for i := range found {
+		found[i].RenameFiles(rename)
+	}
+	return check.NewBaseline(f.NewFrom, found), nil
 }
 
 // writeBaseline writes down what is found.
