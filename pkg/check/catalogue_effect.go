@@ -30,8 +30,8 @@ var effectRules = []model.Rule{
 
 // protectionRules are the findings about what requests are protected by.
 var protectionRules = []model.Rule{
-	{ID: model.ProtectsNothing, Severities: warnings,
-		Summary: "a policy is in force, and everything by which it could keep requests out lets them in: anonymous clients, missing credentials, a rule that allows everybody; one that only reports is no such case",
+	{ID: model.ProtectsNothing, Severities: []model.Severity{model.Warning, model.Info},
+		Summary: "a policy is in force, and everything by which it could keep requests out lets them in: anonymous clients, missing credentials, a rule that allows everybody; one that only reports is no such case; info where it is about requests that no rule gets",
 		Fix:     "demand what it is there for, or remove it; one that is meant to let everybody in can be suppressed"},
 	{ID: model.ProtectionReplaced, Severities: warnings,
 		Summary: "requests to a route rule need no authentication, or are put to no authorization, because a policy takes away what one at another place would demand",

@@ -42,7 +42,7 @@ func NewNamedSearch(k *Kind, by []NamingRule) Search {
 				out = append(out, a)
 			}
 			if out == nil && len(p.Refs) == 0 && k.Filters == nil {
-				return nil, []model.Problem{unnamedProblem(p, by)}
+				return nil, []model.Problem{unnamedProblem(p, by, in)}
 			}
 			return out, k.reportMissingNamers(p, by, out, g)
 		}}
@@ -154,10 +154,17 @@ func (k *Kind) reportMissingNamers(p *Policy, by []NamingRule, at []Attached, g 
 }
 
 // unnamedProblem says that nobody names a policy that has no reference of its own.
-func unnamedProblem(p *Policy, by []NamingRule) model.Problem {
+func unnamedProblem(p *Policy, by []NamingRule, in *model.Snapshot) model.Problem {
 	var places []string
 	for _, n := range by {
 		places = append(places, cmp.Or(n.Annotation, strings.Join(n.At, "."))+" of a "+n.Kind.Kind)
+	}
+	for _, n := range by {
+		if o := in.FindOmission(n.Kind, p.Ref().Namespace); o != nil {
+			return model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf(
+				"nothing that was read names %s (%s); %s, and may name it", p.Ref(), strings.Join(places, ", "),
+				o)}.At(p.Object)
+		}
 	}
 	return model.Problem{Severity: model.Info, Code: model.NotReached,
 		Message: fmt.Sprintf("%s is named nowhere (%s): it is in force nowhere", p.Ref(),

@@ -67,13 +67,24 @@ func (k *pathEngine) reportUnreached() []model.Problem {
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
-		if by, attached := reached[p]; attached && !by && len(k.Gaps().Of(p)) == 0 {
-			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
-				Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere",
-					p.Ref())}.At(p.Object))
+		if by, attached := reached[p]; !attached || by || len(k.Gaps().Of(p)) > 0 {
+			continue
 		}
+		nowhere := model.Problem{Severity: model.Info, Code: model.NotReached,
+			Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere", p.Ref())}
+		if slices.ContainsFunc(k.NodesOf(p), k.res.mayMissRoutes) {
+			nowhere.Code = model.NotEvaluated
+			nowhere.Message = fmt.Sprintf(
+				"no traffic path that was read reaches the target of %s; not all routes were read", p.Ref())
+		}
+		out = append(out, nowhere.At(p.Object))
 	}
 	return out
+}
+
+// mayMissRoutes reports whether not all routes were read that may bring traffic to a node.
+func (r *Resolution) mayMissRoutes(id topology.NodeID) bool {
+	return int(id) < r.Graph.Len() && r.Graph.MayMissRoutes(id)
 }
 
 // reportUselessUnset reports names in unset lists that deactivate nothing on any path (engine E5).

@@ -139,8 +139,8 @@ func (in Input) selectsUnseenPods() bool {
 
 var podKind = model.GroupKind{Kind: "Pod"}
 
-// hasUnseenPath reports whether traffic may come to a target by a Gateway or a Service that is not
-// in the input.
+// hasUnseenPath reports whether traffic may come to a target by a Gateway, a Service or a route that
+// is not in the input.
 func (in Input) hasUnseenPath() bool {
 	g := in.Resolution.Graph
 	return slices.ContainsFunc(in.Outcome.Targets, func(id topology.NodeID) bool {
@@ -150,7 +150,7 @@ func (in Input) hasUnseenPath() bool {
 		if g.Node(id).Role == topology.Rule {
 			id = g.Parents(topology.All, id)[0]
 		}
-		return slices.ContainsFunc(g.Attachments(id),
+		return g.MayMissRoutes(id) || slices.ContainsFunc(g.Attachments(id),
 			func(a topology.Attachment) bool { return a.State == topology.Unknown || a.Missing })
 	})
 }

@@ -61,13 +61,24 @@ func (g *Graph) ExplainUnattached(route NodeID) string {
 // over to others.
 func (g *Graph) MayDelegate() bool { return g.parts.DelegationHidden }
 
-// MayMissRoutes reports whether not all routes were read that a listener may take.
-func (g *Graph) MayMissRoutes(listener NodeID) bool {
-	l, namespace := g.Listener(listener), ""
-	if l.OwnNamespace {
-		namespace = g.Node(listener).Ref.Namespace
+// MayMissRoutes reports whether not all routes were read that may attach to a node or below it, or
+// that may send to it.
+func (g *Graph) MayMissRoutes(id NodeID) bool {
+	kinds, namespace := gatewayapi.RouteKinds(), ""
+	switch n := g.Node(id); n.Role {
+	case GatewayClass, Gateway, ListenerSet:
+		return slices.ContainsFunc(g.Children(Traffic, id), g.MayMissRoutes)
+	case Listener:
+		l := g.Listener(id)
+		kinds = l.Kinds
+		if l.OwnNamespace {
+			namespace = n.Ref.Namespace
+		}
+	case Backend, Port:
+	default:
+		return false
 	}
-	return slices.ContainsFunc(l.Kinds, func(gk model.GroupKind) bool {
+	return slices.ContainsFunc(kinds, func(gk model.GroupKind) bool {
 		return g.Cluster().HasUnread(gk) || g.FindOmission(gk, namespace) != nil
 	})
 }

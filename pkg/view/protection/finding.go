@@ -119,7 +119,7 @@ func (s *protectionSurvey) judgeRules() error {
 
 // noteClass notes what holds for the requests of one class on one path.
 func (s *protectionSurvey) noteClass(g *protect.Gates, sure bool) {
-	if g.Redirects {
+	if g.Redirects || s.takesOnlyPreflights(g.Rule) {
 		return
 	}
 	rule := s.res.Node(g.Rule).Ref
@@ -136,6 +136,19 @@ func (s *protectionSurvey) noteClass(g *protect.Gates, sure bool) {
 			s.noteReplaced(p, result.Replaced, rule)
 		}
 	}
+}
+
+// takesOnlyPreflights reports whether a rule takes nothing but OPTIONS requests: a browser sends
+// them without credentials before others.
+func (s *protectionSurvey) takesOnlyPreflights(rule topology.NodeID) bool {
+	n := s.res.Node(rule)
+	matches := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index), "matches")
+	for _, m := range matches.Items {
+		if m.Text("method") != "OPTIONS" {
+			return false
+		}
+	}
+	return matches.Len() > 0
 }
 
 // worstVerdict returns the verdict of several classes together.
@@ -292,7 +305,14 @@ func (s *protectionSurvey) locateFinding(ref model.Ref, p model.Problem) []model
 func (s *protectionSurvey) findUselessPolicies() []model.Problem {
 	var out []model.Problem
 	for ref, e := range s.policies {
-		if e.useful || e.onlyReports || len(e.reasons) == 0 {
+		if e.useful || e.onlyReports || len(e.reasons) == 0 || s.replacers[ref] != nil { // said once
+			continue
+		}
+		if !slices.ContainsFunc(e.reasons, func(r protect.Reason) bool { return r.Code != gate.Skipped }) {
+			out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Info, Code: model.ProtectsNothing,
+				Message: fmt.Sprintf("%s is about requests that none of %s gets: %s", ref,
+					e.unprotectedRules.formatRules(), formatReasonsAbout(ref, e.reasons)),
+				Hint: "add the routes of these requests if there are any"})...)
 			continue
 		}
 		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectsNothing,
