@@ -66,14 +66,10 @@ func (l *linter) checkKind(k *resolve.Kind) []model.Problem {
 // isUncertain reports whether the policy may be in force where we cannot see it, or by what of it is
 // not evaluated.
 func (l *linter) isUncertain(scopes []*resolve.Kind, p *policy.Policy) bool {
-	return slices.ContainsFunc(p.Problems, isAboutUnevaluated) || slices.ContainsFunc(scopes, func(k *resolve.Kind) bool {
+	return slices.ContainsFunc(p.Problems, model.Problem.IsUnevaluated) || slices.ContainsFunc(scopes, func(k *resolve.Kind) bool {
 		return len(k.Gaps().Of(p)) > 0 || slices.ContainsFunc(k.TargetsOf(p), l.unknownTraffic.hasGapAt)
 	})
 }
-
-// isAboutUnevaluated reports whether a problem says that something is not evaluated which could
-// change the answer.
-func isAboutUnevaluated(p model.Problem) bool { return p.Code == model.NotEvaluated && p.IsIncomplete() }
 
 // wholePolicy is told by findings that say of a policy that nothing of it counts.
 const wholePolicy lossCause = 1 << 8
