@@ -37,9 +37,9 @@ func TestApplicationSetsOfFolders(t *testing.T) {
 		"apps/off/r.yaml":     bare("off"),
 		"apps/.hidden/r.yaml": bare("hidden"),
 	}
-	want := []string{"thing/blog/b apps/blog/r.yaml:1", "thing/default/off apps/off/r.yaml:1",
-		"thing/ns/named apps/blog/r.yaml:6", "thing/shop-a/a apps/Shop_A/r.yaml:1",
-		"info NamespaceAssumed: 1 object has no namespace: default is assumed"}
+	want := []string{"thing/blog/b apps/blog/r.yaml:1", "thing/ns/named apps/blog/r.yaml:6",
+		"thing/shop-a/a apps/Shop_A/r.yaml:1",
+		"info NotEvaluated: 1 manifest is not read, as nothing deploys it: apps/off"}
 	loadtest.Write(t, files)
 	loadtest.Same(t, objectsOf(t), want...)
 	files["sets/plain.yaml"] = setOf("plain", "  goTemplate: true\n  goTemplateOptions: ['missingkey=error']\n", git,
@@ -66,11 +66,10 @@ func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 		"m/prod/one/m.yaml":    bare("m"),
 		"m/staging/one/m.yaml": bare("left"),
 	})
-	loadtest.Same(t, objectsOf(t), "thing/default/left m/staging/one/m.yaml:1", "thing/far/c c/x/deploy/c.yaml:1",
+	loadtest.Same(t, objectsOf(t), "thing/far/c c/x/deploy/c.yaml:1",
 		"thing/one/a a/a.yaml:1", "thing/one-dev/m m/dev/one/m.yaml:1",
 		"thing/one-prod/m m/prod/one/m.yaml:1", "thing/two/b b/b.yaml:1",
-		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
-		"info NotKubernetes: 1 document is not a Kubernetes object: c/x/config.json")
+		"info NotEvaluated: 1 manifest is not read, as nothing deploys it: m/staging/one")
 }
 
 // An ApplicationSet that stands in a folder which one of its own Applications deploys is where

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/helm"
@@ -53,16 +54,15 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 // holds.
 func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource, s any, at buildRequest,
 	from pathRoot) error {
-	has := func(field string) bool { return model.Get(s, field) != nil }
-	if has("plugin") {
+	isPlugin := model.Get(s, "plugin") != nil
+	if isPlugin {
 		r.omissions.addPartlyOmitted(l, "a plugin renders it, which is not run: it is read as if there were none",
 			helm.RenderHint)
 	}
 	switch {
-	case has("helm") || !has("kustomize") && !has("directory") &&
-		r.workspace.fileSystem.Exists(at.dir.Join("Chart.yaml")):
+	case r.isChart(s, at.dir):
 		return r.renderApplicationChart(ctx, l, s, at, from)
-	case has("kustomize") || !has("directory") && r.workspace.findKustomizationFile(at.dir) != "":
+	case r.isBuilt(s, at.dir):
 		if r.workspace.findKustomizationFile(at.dir) == "" {
 			r.omissions.addOmitted(l, "the folder holds no kustomization", "")
 			return nil
@@ -71,7 +71,7 @@ func (r *renderer) renderApplicationSource(ctx context.Context, l *gitopsSource,
 			func(k *types.Kustomization) error { return applyArgoFields(model.Get(s, "kustomize"), k) })
 	// which may pick any of the manifests: they are read once for all such Applications, and not
 	// put into a namespace
-	case has("plugin"):
+	case isPlugin:
 		if key := "plugin " + at.dir.String(); !r.seen[key] {
 			r.seen[key] = true
 			at.namespace = ""
@@ -136,11 +136,46 @@ func applyArgoFields(options any, k *types.Kustomization) error {
 
 // readDirectory reads the manifests of a folder as they are.
 func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options any, at buildRequest) error {
+	listed, err := listDirectory(at.dir, options)
+	if err != nil {
+		r.addBuildFailure(at, document.CauseOf(err), "")
+		return nil
+	}
+	if listed.hasJsonnet {
+		r.omissions.addPartlyOmitted(l, "Jsonnet is not run", helm.RenderHint)
+	}
+	var sources []input.File
+	for _, file := range listed.manifests {
+		below, err := filepath.Rel(at.dir.String(), file)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, input.File{Path: file, Name: at.name + "/" + filepath.ToSlash(below)})
+	}
+	pieces, err := r.reader.ReadFiles(ctx, sources)
+	if err != nil {
+		return err
+	}
+	for i := range pieces {
+		pieces[i].Namespace, pieces[i].Text = at.namespace, r.options.Values.Fill(pieces[i].Text)
+	}
+	r.addDocuments(pieces, l)
+	return nil
+}
+
+// directoryFiles is what an Application deploys of a folder of manifests.
+type directoryFiles struct {
+	manifests  []string
+	hasJsonnet bool
+}
+
+// listDirectory lists the files that an Application deploys of a folder of manifests.
+func listDirectory(dir filesys.ConfirmedDir, options any) (directoryFiles, error) {
+	var out directoryFiles
 	recurse, _ := model.Get(options, "recurse").(bool)
 	include, exclude := compileGlob(model.Text(options, "include")), compileGlob(model.Text(options, "exclude"))
-	var sources []input.File
-	err := filepath.WalkDir(at.dir.String(), func(file string, e fs.DirEntry, err error) error {
-		below, failed := filepath.Rel(at.dir.String(), file)
+	err := filepath.WalkDir(dir.String(), func(file string, e fs.DirEntry, err error) error {
+		below, failed := filepath.Rel(dir.String(), file)
 		switch {
 		case err != nil:
 			return err
@@ -159,25 +194,13 @@ func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options a
 		}
 		switch {
 		case filepath.Ext(file) == ".jsonnet":
-			r.omissions.addPartlyOmitted(l, "Jsonnet is not run", helm.RenderHint)
+			out.hasJsonnet = true
 		case input.IsManifest(file) && e.Type().IsRegular():
-			sources = append(sources, input.File{Path: file, Name: at.name + "/" + below})
+			out.manifests = append(out.manifests, file)
 		}
 		return nil
 	})
-	if err != nil {
-		r.addBuildFailure(at, document.CauseOf(err), "")
-		return nil
-	}
-	pieces, err := r.reader.ReadFiles(ctx, sources)
-	if err != nil {
-		return err
-	}
-	for i := range pieces {
-		pieces[i].Namespace, pieces[i].Text = at.namespace, r.options.Values.Fill(pieces[i].Text)
-	}
-	r.addDocuments(pieces, l)
-	return nil
+	return out, err
 }
 
 // compileGlob returns a pattern for paths in which * stands for anything, slashes too, and {a,b}

@@ -29,6 +29,7 @@ func TestFluxBeginsOutside(t *testing.T) {
 		"idle/b.yaml":                bare("b"),
 	})
 	loadtest.Same(t, thingsOf(t, "."), "thing/default/a apps/a.yaml:1",
+		"info NotEvaluated: 1 manifest is not read, as nothing deploys it: idle",
 		"info NotEvaluated: 1 manifest is not read: the kustomization of the folder does not name it",
 		"info NotEvaluated: Kustomization flux-system/idle is not rendered: nothing that is read leads to it")
 }
@@ -53,4 +54,39 @@ func TestFluxOfClustersThatWait(t *testing.T) {
 	}
 	loadtest.Same(t, about(s), "thing/default/b clusters/b/b.yaml:1",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
+}
+
+// A folder that a source leads to deploys what its kustomization names, and not the source that
+// leads there.
+func TestPathsThatHoldWhatLeadsToThem(t *testing.T) {
+	t.Run("flux", func(t *testing.T) {
+		loadtest.Write(t, map[string]string{
+			"k8s/kustomization.yaml":           "resources: []\n",
+			"k8s/component/kustomization.yaml": "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\nresources: [c.yaml]\n",
+			"k8s/component/c.yaml":             bare("c"),
+			"k8s/apps/kustomization.yaml":      "resources: [db.yaml, a.yaml]\n",
+			"k8s/apps/db.yaml":                 fluxTo("db", "./k8s", "  components: [./component]\n"),
+			"k8s/apps/a.yaml":                  bare("a"),
+			"k8s/cluster/apps.yaml":            fluxTo("apps", "./k8s/apps", ""),
+		})
+		loadtest.Same(t, thingsOf(t, "."), "thing/default/a k8s/apps/a.yaml:1", "thing/default/c k8s/component/c.yaml:1")
+	})
+	t.Run("argo", func(t *testing.T) {
+		loadtest.Write(t, map[string]string{
+			"argocd/kustomization.yaml":      "resources: [ns.yaml]\n",
+			"argocd/ns.yaml":                 bare("ns"),
+			"argocd/root.yaml":               applicationTo("root", "argocd/apps"),
+			"argocd/apps/kustomization.yaml": "resources: [argocd.yaml, web.yaml]\n",
+			"argocd/apps/argocd.yaml":        applicationTo("argocd", "argocd"),
+			"argocd/apps/web.yaml":           applicationTo("web", "web"),
+			"web/a.yaml":                     bare("a"),
+		})
+		loadtest.Same(t, thingsOf(t, "."), "thing/web/a web/a.yaml:1", "thing/web/ns argocd/ns.yaml:1")
+	})
+}
+
+// applicationTo is an Application of a folder, whose objects go to the namespace web.
+func applicationTo(name, path string) string {
+	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name + ", namespace: argocd}\nspec:\n  source: {repoURL: https://github.com/acme/fleet, path: " +
+		path + "}\n  destination: {server: https://kubernetes.default.svc, namespace: web}\n"
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -119,7 +120,8 @@ func (r *workspace) splitChartOutput(name string, text []byte) ([]document.Raw, 
 func (r *renderer) renderUnreachedCharts(ctx context.Context) error {
 	for _, dir := range slices.Sorted(maps.Keys(r.workspace.chartsByPath)) {
 		c := r.workspace.chartsByPath[dir]
-		if c.reached || r.targetFolders.hasFolder(dir) || r.isOfOtherCluster(dir) {
+		if c.reached || r.targetFolders.hasFolder(dir) || r.isOfOtherCluster(dir) ||
+			r.deployments.isLeftOut(filepath.Join(dir, "Chart.yaml")) {
 			continue
 		}
 		about, _ := r.workspace.readChartFile(ctx, c)

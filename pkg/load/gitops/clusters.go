@@ -58,9 +58,7 @@ func (r *renderer) findClusters() *clusterGroup {
 			group.by = append(group.by, b.gitopsSource)
 		}
 		if group.folders = separateFolders(folders); len(keys) > 1 && len(group.folders) > 1 {
-			slices.SortFunc(group.folders, func(a, b string) int {
-				return strings.Compare(r.workspace.displayName(a), r.workspace.displayName(b))
-			})
+			group.sortFolders(&r.workspace)
 			group.choose(r.options.Destination)
 			return group
 		}
@@ -85,6 +83,10 @@ func (r *renderer) findOnlyCluster() *clusterGroup {
 		}
 	}
 	return nil
+}
+
+func (g *clusterGroup) sortFolders(in *workspace) {
+	slices.SortFunc(g.folders, func(a, b string) int { return strings.Compare(in.displayName(a), in.displayName(b)) })
 }
 
 // choose picks the folder that the user names, by its path or the end of it, else the first.
@@ -127,9 +129,29 @@ func (r *renderer) isOfOtherCluster(real string) bool {
 	return real != "" && r.otherClusters.hasFolder(real)
 }
 
+// mergeClusters puts together groups that have a folder in common.
+func (r *renderer) mergeClusters(g *clusterGroup) {
+	r.clusters = slices.DeleteFunc(r.clusters, func(other *clusterGroup) bool {
+		if !slices.ContainsFunc(g.folders, func(dir string) bool { return slices.Contains(other.folders, dir) }) {
+			return false
+		}
+		for _, dir := range other.folders {
+			if !slices.Contains(g.folders, dir) {
+				g.folders = append(g.folders, dir)
+			}
+		}
+		g.by = append(other.by, g.by...)
+		return true
+	})
+	g.sortFolders(&r.workspace)
+	g.choose(r.options.Destination)
+	r.clusters = append(r.clusters, g)
+}
+
 // leaveOutClusters has the folders of a group but one, and what they lead to, not read.
 func (r *renderer) leaveOutClusters(g *clusterGroup) {
-	r.clusters = append(r.clusters, g)
+	r.mergeClusters(g)
+	delete(r.otherClusters, g.used)
 	for _, folder := range g.folders {
 		if folder != g.used {
 			r.otherClusters[folder] = true
@@ -142,6 +164,8 @@ func (r *renderer) leaveOutClusters(g *clusterGroup) {
 		}
 	}
 	for _, l := range r.followed { // they may be patched to lead elsewhere than the files say
+		r.deploys(l, l.file)
+		maps.Copy(r.otherFiles, l.files)
 		if r.isOfOtherCluster(l.begunIn) {
 			others = append(others, l)
 		}

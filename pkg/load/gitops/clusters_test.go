@@ -22,7 +22,7 @@ func twoClusters(layout string) map[string]string {
 		"apps/staging/db.yaml":            fluxTo("db", "./db/staging", ""),
 		"db/prod/d.yaml":                  bare("d") + "spec: {stage: prod}\n",
 		"db/staging/d.yaml":               bare("d") + "spec: {stage: staging}\n",
-		"shared.yaml":                     loadtest.Thing("shared"),
+		"shared.yaml":                     loadtest.Thing("shared"), // nothing deploys it
 	}
 	for _, stage := range []string{"prod", "staging"} {
 		apps := fluxTo("apps", "./apps/"+stage, "")
@@ -78,7 +78,7 @@ func TestSeveralClusters(t *testing.T) {
 				a := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "default", Name: "a"})
 				d := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "default", Name: "d"})
 				if a == nil || d == nil || a.Annotations["stage"] != stage || d.Text("spec", "stage") != stage ||
-					s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "ns", Name: "shared"}) == nil {
+					s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "ns", Name: "shared"}) != nil {
 					t.Errorf("%q: got %q", named, told(s))
 				}
 				if len(s.Omissions) > 0 {

@@ -99,11 +99,9 @@ func (l *gitopsSource) sourceRepositories() []sourceRepository {
 		}
 	case argoApplication:
 		var out []sourceRepository
-		for _, s := range l.applicationSources() {
-			if model.Text(s, "chart") == "" && model.Get(s, "path") != nil {
-				url := normalizeURL(model.Text(s, "repoURL"))
-				out = append(out, sourceRepository{"argo", url, url})
-			}
+		for _, s := range l.pathSources() {
+			url := normalizeURL(model.Text(s, "repoURL"))
+			out = append(out, sourceRepository{"argo", url, url})
 		}
 		return out
 	}

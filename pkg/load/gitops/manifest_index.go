@@ -12,6 +12,7 @@ import (
 // manifestIndex is the documents that were read up to now, with the ConfigMaps and Secrets in them.
 type manifestIndex struct {
 	documents     []document.Raw
+	free          []int // those that no source deploys
 	limits        document.Limits
 	namespace     string // of objects without one
 	indexed       int

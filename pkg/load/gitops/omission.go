@@ -21,8 +21,8 @@ func deployingKinds() map[string]deployingKind {
 		argoApplication:    {namespace: []string{"spec", "destination", "namespace"}},
 		argoApplicationSet: {namespace: []string{"spec", "template", "spec", "destination", "namespace"}},
 
-		"helm.cattle.io/HelmChart":           {namespace: []string{"spec", "targetNamespace"}, isOwn: true},
-		"fluxcd.controlplane.io/ResourceSet": {},
+		"helm.cattle.io/HelmChart": {namespace: []string{"spec", "targetNamespace"}, isOwn: true},
+		resourceSet:                {},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,32 +23,38 @@ import (
 // what objects lead to (Flux Kustomizations, Argo CD Applications, Helm releases) is read through
 // these objects and not otherwise.
 type renderer struct {
-	options         Options
-	limits          document.Limits
-	charts          *helm.Renderer // nil: charts are not rendered
-	reader          *input.Reader
-	workspace       workspace     // the folders of the input
-	index           manifestIndex // of what was read up to now
-	omissions       omissions     // what is not rendered
-	destinations    destinations  // the clusters that it is for
-	unusedManifests int           // manifests that no kustomization names, in folders of which others are named
+	options      Options
+	limits       document.Limits
+	charts       *helm.Renderer // nil: charts are not rendered
+	reader       *input.Reader
+	workspace    workspace     // the folders of the input
+	index        manifestIndex // of what was read up to now
+	omissions    omissions     // what is not rendered
+	destinations destinations  // the clusters that it is for
+	unusedFiles  []string      // manifests that no kustomization names, in folders of which others are named
+	objectFiles  fileSet       // the files that look as if there were objects in them
+	deployments  *deployments  // what the sources in files lead to
 
-	repositories   repositoryMatcher
-	foundSources   []*gitopsSource // the sources as they stand in files
-	targetFolders  folderSet       // the folders that they deploy
-	enteredFolders folderSet       // the folders of those that were followed
-	lateTargets    folderSet       // folders that they lead to, which their files do not name
-	freeFolders    []string        // the folders of what was read though nothing leads to it
-	queue          []*gitopsSource // still to be followed
-	waiting        []*gitopsSource // for ConfigMaps that have not been found yet
-	seen           map[string]bool
-	reachedPaths   map[string]bool
+	repositories       repositoryMatcher
+	foundSources       []*gitopsSource // the sources as they stand in files
+	targetFolders      folderSet       // the folders that they deploy
+	enteredFolders     folderSet       // the folders of those that were followed
+	lateTargets        folderSet       // folders that they lead to, which their files do not name
+	freeFolders        []string        // the folders of what was read though nothing leads to it
+	freeFiles          []string        // the files among that
+	builtFolders       []string        // the kustomizations among that
+	hasSourceTemplates bool            // objects in files make sources of Flux
+	queue              []*gitopsSource // still to be followed
+	waiting            []*gitopsSource // for ConfigMaps that have not been found yet
+	seen               map[string]bool
+	reachedPaths       map[string]bool
 
 	followed      []*gitopsSource // in this pass
 	begun         []begunSource   // the sources that nothing else deploys
 	clusters      []*clusterGroup // of which one is read each
 	otherClusters folderSet       // the folders of the others
 	otherTargets  folderSet       // the folders that those lead to
+	otherFiles    fileSet         // what is deployed when all of them are read
 
 	buildTime  time.Duration // on builds
 	buildStuck bool          // a build did not end, and the library cannot run twice
@@ -70,7 +75,8 @@ type Options struct {
 // of them.
 func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) ([]document.Raw, error) {
 	charts := helm.NewRenderer(o.Helm)
-	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in, otherClusters: folderSet{},
+	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in,
+		otherClusters: folderSet{}, otherFiles: fileSet{}, objectFiles: fileSet{},
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
 	r.begin(nil)
 	r.workspace.findPathRoots(o.Paths)
@@ -91,9 +97,11 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 		return plain, r.checkDestination()
 	}
 	r.locateSources(ctx)
-	if err := r.renderUntilKnown(ctx, plain); err != nil {
+	r.findDeployments(f.Files)
+	if err := r.renderUntilKnown(ctx, plain, f.Files); err != nil {
 		return nil, err
 	}
+	r.preferDeployed()
 	return r.destinations.withoutAside(r.index.documents), r.checkDestination()
 }
 
@@ -102,7 +110,7 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 func (r *renderer) begin(known *foundValues) {
 	r.seen, r.reachedPaths, r.enteredFolders = map[string]bool{}, map[string]bool{}, folderSet{}
 	r.queue, r.waiting, r.omissions, r.begun = nil, nil, omissions{}, nil
-	r.lateTargets, r.freeFolders, r.followed = folderSet{}, nil, nil
+	r.lateTargets, r.freeFolders, r.freeFiles, r.builtFolders, r.followed = folderSet{}, nil, nil, nil, nil
 	clear(r.reader.Followed)
 	r.index = manifestIndex{limits: r.limits, namespace: r.options.Namespace, known: known}
 	r.destinations = destinations{chosen: normalizeDestination(r.options.Destination), aside: map[int]bool{}}
@@ -116,7 +124,9 @@ func (r *renderer) begin(known *foundValues) {
 // takeLateTargets notes the folders that turned out to be deployed by sources, whose files may be
 // patched to lead there. It reports whether something in them was read otherwise too.
 func (r *renderer) takeLateTargets() bool {
-	maps.Copy(r.targetFolders, r.lateTargets)
+	for dir, withBelow := range r.lateTargets {
+		r.targetFolders.add(dir, withBelow)
+	}
 	return slices.ContainsFunc(r.freeFolders, func(dir string) bool { return dir != "" && r.lateTargets.hasFolder(dir) })
 }
 
@@ -136,7 +146,7 @@ const maxPasses = 6
 
 // renderUntilKnown renders everything, again if values were asked for before what holds them was
 // deployed: in a cluster, too, it is deployed once more as soon as they are there.
-func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw) error {
+func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw, files []input.File) error {
 	problems, omissions, remaining := len(r.reader.Problems), len(r.reader.Omissions), r.reader.Remaining
 	for pass := 1; ; pass++ {
 		if err := r.renderAll(ctx, plain); err != nil {
@@ -145,7 +155,7 @@ func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw) e
 		late, clusters := r.index.findLate(), r.findClusters()
 		moved := r.takeLateTargets()
 		if late == nil && clusters == nil && !moved || pass == maxPasses || r.buildStuck {
-			r.addOmissionProblems()
+			r.addOmissionProblems(files)
 			return nil
 		}
 		if clusters != nil {
@@ -171,11 +181,12 @@ func (r *renderer) readUnnamedFiles(ctx context.Context, sources []input.File) (
 			return nil, err
 		}
 		for i := range more {
+			r.noteObjects(s.RealPath, more[i].Text)
 			more[i].RealPath, more[i].Text = s.RealPath, r.options.Values.Fill(more[i].Text)
 			r.foundSources = append(r.foundSources, r.findSources(more[i])...)
 		}
 		if s.RealPath != "" && r.workspace.usedFolders[filepath.Dir(s.RealPath)] {
-			r.unusedManifests++
+			r.unusedFiles = append(r.unusedFiles, s.RealPath)
 			r.reader.Remaining = before
 			continue
 		}
@@ -188,14 +199,17 @@ func (r *renderer) readUnnamedFiles(ctx context.Context, sources []input.File) (
 func (r *renderer) renderAll(ctx context.Context, plain []document.Raw) error {
 	var free []document.Raw
 	for _, p := range plain {
-		if p.RealPath == "" || !r.targetFolders.hasFolder(filepath.Dir(p.RealPath)) && !r.isOfOtherCluster(p.RealPath) {
+		if p.RealPath == "" || !r.targetFolders.hasFolder(filepath.Dir(p.RealPath)) &&
+			!r.isOfOtherCluster(p.RealPath) && !r.deployments.isLeftOut(p.RealPath) {
 			free = append(free, p)
 			r.freeFolders = append(r.freeFolders, filepath.Dir(p.RealPath))
+			r.freeFiles = append(r.freeFiles, p.RealPath)
 		}
 	}
 	r.noteBegun(r.addDocuments(free, nil), "")
 	for _, f := range r.rootKustomizations() {
 		r.freeFolders = append(r.freeFolders, f.kustomization.Dir.String())
+		r.builtFolders = append(r.builtFolders, f.kustomization.Dir.String())
 		if err := r.buildAndAdd(ctx, buildRequest{dir: f.kustomization.Dir, name: f.kustomization.Name}); err != nil {
 			return err
 		}
@@ -330,6 +344,9 @@ func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) []*gito
 	var found []*gitopsSource
 	aside := r.destinations.isElsewhere(by)
 	for i, p := range pieces {
+		if by == nil {
+			r.index.free = append(r.index.free, len(r.index.documents)+i)
+		}
 		if aside {
 			r.destinations.aside[len(r.index.documents)+i] = true
 		}
@@ -403,9 +420,10 @@ func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 	for i, path := range l.sourcePaths() {
 		r.reachedPaths[l.kind+" "+path] = true
 		if dir, _, ok := r.locate(repositories[i], path); ok && l.kind != helmRelease {
-			r.enteredFolders[dir.String()] = true
+			withBelow := r.readsBelow(l, i, dir)
+			r.enteredFolders.add(dir.String(), withBelow)
 			if r.repositories.isLocal(repositories[i]) && !r.targetFolders.hasFolder(dir.String()) {
-				r.lateTargets[dir.String()] = true
+				r.lateTargets.add(dir.String(), withBelow)
 			}
 		}
 	}

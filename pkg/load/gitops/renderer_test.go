@@ -159,10 +159,11 @@ func TestFlux(t *testing.T) {
 	if got == nil || fmt.Sprint(got.Get("spec")) != "map[host:shop.example.com kept:${X} other:fallback port:8080]" {
 		t.Errorf("got %v", got.Get("spec"))
 	}
-	// Of the whole repository, what Flux does not reach is built as well.
-	loadtest.Same(t, objects(rendered(t, ".")), append(want[:1:1], "thing/shop/b apps/base/a.yaml:7",
-		"thing/shop/gold-a apps/base/a.yaml:1", "thing/staging/${TIER}-a apps/base/a.yaml:1",
-		"thing/staging/b apps/base/a.yaml:7", doubt)...)
+	// Of the whole repository, what Flux does not lead to is not read, unless it is named.
+	loadtest.Same(t, objects(rendered(t, ".")), append(want[:3:3], doubt,
+		"info NotEvaluated: 1 manifest is not read, as nothing deploys it: apps/staging")...)
+	loadtest.Same(t, objects(rendered(t, ".", "apps/staging")), append(want[:3:3],
+		"thing/staging/${TIER}-a apps/base/a.yaml:1", "thing/staging/b apps/base/a.yaml:7", doubt)...)
 }
 
 func TestFluxLeftOut(t *testing.T) {
@@ -222,10 +223,13 @@ func TestArgo(t *testing.T) {
 	loadtest.Same(t, lines,
 		"thing/a-ns/a a/a.yaml:1",
 		"thing/deep-ns/y deep/y/y.yaml:1",
+		"thing/default/b a/sub/b.yaml:1",
 		"thing/k-ns/pre-k k/k.yaml:1",
 		"thing/ns/named a/a.yaml:6",
 		"warning NotEvaluated: argo/apps.yaml:30: Application argocd/remote is not rendered: the chart is in another repository",
-		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)")
+		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
+		"info NotEvaluated: 3 manifests are not read, as nothing deploys them: deep")
 }
 
 // What a plugin renders is read as if there were none, and told: a kustomization with its
@@ -274,6 +278,7 @@ func TestFluxOfFlux(t *testing.T) {
 		"thing/net/local apps/net/local.yaml:1",
 		"kustomization/flux-system/cluster-apps flux/ks.yaml:1",
 		"kustomization/net/echo apps/net/echo/ks.yaml:1",
+		"info NotEvaluated: 2 manifests are not read, as nothing deploys them: apps/net/off",
 		"info NotEvaluated: Kustomization flux-system/idle is not rendered: nothing that is read leads to it")
 	if host := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "echo", Name: "echo"}).Text("spec",
 		"host"); host != "echo.example.com" {

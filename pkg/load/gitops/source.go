@@ -23,6 +23,7 @@ const (
 	argoApplication    = "argoproj.io/Application"
 	argoApplicationSet = "argoproj.io/ApplicationSet"
 	fluxSource         = "source.toolkit.fluxcd.io/"
+	resourceSet        = "fluxcd.controlplane.io/ResourceSet"
 )
 
 // gitopsSource is an object that says what is deployed from where.
@@ -33,10 +34,12 @@ type gitopsSource struct {
 	origin          model.Origin
 	cluster         string          // the cluster that it is in, if something else deploys it
 	applications    []*gitopsSource // the Applications that an ApplicationSet makes, if it was asked for them
+	isPartlyKnown   bool            // it is an ApplicationSet, and makes others too
 	deferred        bool            // it was put behind others, which may bring the Secret that it takes variables from
 	file            string          // the real path of the file it stands in; "" where it came out of a build
 	begunIn         string          // the folder of what nothing deploys and leads to it
 	key             string          // what identityKey has made
+	files           fileSet         // those it deploys; nil: not found out yet
 }
 
 // String is how problems call a source.
@@ -79,6 +82,8 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 				origin:    model.Origin{File: p.File.Name, Line: p.Line + doc.LineOf() - 1}}
 			switch {
 			case l.name == "" || l.textAt("metadata", "uid") != "":
+			case l.kind == resourceSet:
+				r.hasSourceTemplates = r.hasSourceTemplates || bytes.Contains(p.Text, []byte("kustomize.toolkit.fluxcd.io/"))
 			case strings.HasPrefix(l.kind, fluxSource):
 				r.repositories.recordURL(l)
 			case slices.Contains([]string{fluxKustomization, helmRelease, argoApplication, argoApplicationSet}, l.kind):
@@ -91,7 +96,7 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 
 // mayNameSource reports whether there may be a source in a text, which may be written with escapes.
 func mayNameSource(text []byte) bool {
-	for _, word := range []string{"toolkit.fluxcd.io", "argoproj.io", `\u00`, `\U00`, `\x`} {
+	for _, word := range []string{"toolkit.fluxcd.io", "argoproj.io", "fluxcd.controlplane.io", `\u00`, `\U00`, `\x`} {
 		if bytes.Contains(text, []byte(word)) {
 			return true
 		}
@@ -106,10 +111,8 @@ func (l *gitopsSource) sourcePaths() []string {
 		return []string{l.textAt("spec", "path")}
 	case argoApplication:
 		var out []string
-		for _, s := range l.applicationSources() {
-			if model.Text(s, "chart") == "" && model.Get(s, "path") != nil {
-				out = append(out, model.Text(s, "path"))
-			}
+		for _, s := range l.pathSources() {
+			out = append(out, model.Text(s, "path"))
 		}
 		return out
 	case helmRelease:
@@ -130,6 +133,13 @@ func (l *gitopsSource) applicationSources() []any {
 		return []any{s}
 	}
 	return nil
+}
+
+// pathSources returns the sources of an Application that lead to a folder.
+func (l *gitopsSource) pathSources() []any {
+	return slices.DeleteFunc(slices.Clone(l.applicationSources()), func(s any) bool {
+		return model.Text(s, "chart") != "" || model.Get(s, "path") == nil
+	})
 }
 
 // locateSources finds out what the paths of the sources in files count from, and which folders they
@@ -154,7 +164,9 @@ func (r *renderer) locateSources(ctx context.Context) {
 	}
 	for _, l := range r.foundSources {
 		if l.kind == argoApplicationSet {
-			l.applications, _ = newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
+			var why error
+			l.applications, why = newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
+			l.isPartlyKnown = why != nil
 			for _, app := range l.applications {
 				meet(app)
 			}
@@ -168,31 +180,29 @@ func (r *renderer) locateSources(ctx context.Context) {
 		}
 		for i, o := range l.sourceRepositories() {
 			if dir, _, ok := r.locate(o, l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
-				r.targetFolders[dir.String()] = true
+				r.targetFolders.add(dir.String(), r.readsBelow(l, i, dir))
 			}
 		}
 	}
 }
 
-// findBootstrap returns a source with which everything begins: one that stands in the folder it
-// leads to, else one in a folder that is read through nothing but sources that were not followed,
-// as it is where that folder leaves out its own. Those that no other one leads to come first, as
-// whatever leads to a source may change it. It returns nil if there is none that was not followed,
-// or that a waiting source will not lead to.
+// findBootstrap returns a source with which everything begins: one that deploys the file it stands
+// in, else one in a folder that is read through nothing but sources that were not followed, as it is
+// where that folder leaves out its own. Those that no other one deploys come first, as whatever
+// deploys a source may change it. It returns nil if there is none that was not followed, or that a
+// waiting source will not lead to.
 func (r *renderer) findBootstrap() *gitopsSource {
 	idle := r.unfollowedSources()
-	awaited := r.foldersBehind(r.waiting, idle)
-	idle = slices.DeleteFunc(idle, func(l *gitopsSource) bool {
-		return l.file != "" && awaited.hasFolder(filepath.Dir(l.file))
-	})
-	begins := []func(l *gitopsSource, dir string) bool{
-		func(l *gitopsSource, dir string) bool { return r.isDeployedWith(dir, l.file) },
-		func(l *gitopsSource, _ string) bool {
+	awaited := r.sourcesBehind(r.waiting, idle)
+	idle = slices.DeleteFunc(idle, func(l *gitopsSource) bool { return awaited[l] || r.deployments.isLeftOut(l.file) })
+	begins := []func(l *gitopsSource) bool{
+		func(l *gitopsSource) bool { return r.deploys(l, l.file) },
+		func(l *gitopsSource) bool {
 			in := filepath.Dir(l.file)
 			return l.file != "" && r.targetFolders.hasFolder(in) && !r.enteredFolders.hasFolder(in)
 		},
 	}
-	for _, candidates := range [][]*gitopsSource{r.withoutLedTo(idle), idle} {
+	for _, candidates := range [][]*gitopsSource{r.withoutDeployed(idle), idle} {
 		for _, does := range begins {
 			if l := r.findTopmost(candidates, does); l != nil {
 				r.seen[l.identityKey()] = true
@@ -225,26 +235,10 @@ func (r *renderer) foldersBehind(next, idle []*gitopsSource) folderSet {
 	return out
 }
 
-// withoutLedTo returns the sources that stand in no folder that another one of them leads to.
-func (r *renderer) withoutLedTo(sources []*gitopsSource) []*gitopsSource {
-	leading := map[string][]*gitopsSource{}
-	for _, l := range sources {
-		for _, dir := range r.localFolders(l) {
-			leading[dir] = append(leading[dir], l)
-		}
-	}
+// withoutDeployed returns the sources that no other one of them deploys.
+func (r *renderer) withoutDeployed(sources []*gitopsSource) []*gitopsSource {
 	return slices.DeleteFunc(slices.Clone(sources), func(l *gitopsSource) bool {
-		if l.file == "" {
-			return false
-		}
-		for dir := filepath.Dir(l.file); ; dir = filepath.Dir(dir) {
-			if slices.ContainsFunc(leading[dir], func(by *gitopsSource) bool { return by != l }) {
-				return true
-			}
-			if dir == filepath.Dir(dir) {
-				return false
-			}
-		}
+		return slices.ContainsFunc(sources, func(by *gitopsSource) bool { return by != l && r.deploys(by, l.file) })
 	})
 }
 
@@ -264,37 +258,18 @@ func (r *renderer) localFolders(l *gitopsSource) []string {
 }
 
 // findTopmost returns the source that begins something and leads to the topmost folder.
-func (r *renderer) findTopmost(sources []*gitopsSource, begins func(l *gitopsSource, dir string) bool) *gitopsSource {
+func (r *renderer) findTopmost(sources []*gitopsSource, begins func(*gitopsSource) bool) *gitopsSource {
 	var best *gitopsSource
 	var at string
 	for _, l := range sources {
 		for _, dir := range r.localFolders(l) {
-			if begins(l, dir) && (best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir, at),
+			if begins(l) && (best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir, at),
 				l.origin.Compare(best.origin)) < 0) {
 				best, at = l, dir
 			}
 		}
 	}
 	return best
-}
-
-// isDeployedWith reports whether a file is deployed with a folder that holds it: no kustomization
-// on the way leaves it out.
-func (r *renderer) isDeployedWith(dir, file string) bool {
-	if file == "" || !(folderSet{dir: true}).hasFolder(filepath.Dir(file)) {
-		return false
-	}
-	if r.workspace.usedFiles[file] {
-		return true
-	}
-	for up := filepath.Dir(file); ; up = filepath.Dir(up) {
-		if r.workspace.folders[up] != nil {
-			return false
-		}
-		if up == dir {
-			return true
-		}
-	}
 }
 
 // unfollowedSources returns the sources that stand in files and were not followed, nor any other

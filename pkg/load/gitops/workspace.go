@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -14,13 +13,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/kustomize"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // kustomizedFolder is a folder that holds a kustomization.
 type kustomizedFolder struct {
 	kustomization *kustomize.Kustomization
 	namedFolders  []string // real paths of the folders that it names
+	namedFiles    []string // real paths of the files that it names
 	isNamed       bool     // another kustomization names it
 }
 
@@ -95,6 +94,7 @@ func (r *workspace) recordNamedPath(f *kustomizedFolder, named string) {
 	case file == "":
 		f.namedFolders = append(f.namedFolders, dir.String())
 	default:
+		f.namedFiles = append(f.namedFiles, dir.Join(file))
 		r.usedFiles[dir.Join(file)] = true
 		r.usedFolders[dir.String()] = true
 	}
@@ -116,6 +116,7 @@ func (r *renderer) scanUsedFiles(ctx context.Context) error {
 		if err != nil { // which is reported when it is built
 			continue
 		}
+		r.noteObjects(real, text)
 		for _, p := range document.Split(document.File{Name: s.Name}, text) {
 			p.RealPath = real
 			r.foundSources = append(r.foundSources, r.findSources(p)...)
@@ -129,7 +130,7 @@ func (r *renderer) rootKustomizations() []*kustomizedFolder {
 	var out []*kustomizedFolder
 	for _, dir := range slices.Sorted(maps.Keys(r.workspace.folders)) {
 		if f := r.workspace.folders[dir]; !f.isNamed && !f.isComponent() && !r.targetFolders.hasFolder(dir) &&
-			!r.isOfOtherCluster(dir) {
+			!r.isOfOtherCluster(dir) && !r.isFolderLeftOut(dir) {
 			out = append(out, f)
 		}
 	}
@@ -158,7 +159,7 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 		}
 	}
 	for _, dir := range dirs {
-		if met[dir] {
+		if met[dir] || r.isFolderLeftOut(dir) {
 			continue
 		}
 		meet(dir)
@@ -170,11 +171,19 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 	return nil
 }
 
-// folderSet is a set of folders, by their real paths.
+// folderSet is a set of folders, by their real paths: those with everything below them, and others,
+// for which it holds false.
 type folderSet map[string]bool
 
-// hasFolder reports whether a folder is in the set, or lies in one that is.
+// add adds a folder, with everything below it or without.
+func (c folderSet) add(dir string, withBelow bool) { c[dir] = c[dir] || withBelow }
+
+// hasFolder reports whether a folder is in the set, or lies in one that is there with everything
+// below it.
 func (c folderSet) hasFolder(dir string) bool {
+	if _, there := c[dir]; there {
+		return true
+	}
 	for {
 		if c[dir] {
 			return true
@@ -232,7 +241,7 @@ func (r *workspace) generateKustomization(dir filesys.ConfirmedDir) (*types.Kust
 }
 
 // addOmissionProblems says what was left out.
-func (r *renderer) addOmissionProblems() {
+func (r *renderer) addOmissionProblems(files []input.File) {
 	r.reader.Problems = append(r.reader.Problems, r.omissions.remarks...)
 	for _, o := range r.omissions.omitted {
 		o.sources = slices.DeleteFunc(o.sources, func(which deployer) bool {
@@ -253,17 +262,12 @@ func (r *renderer) addOmissionProblems() {
 			r.reader.Problems = append(r.reader.Problems, *p)
 		}
 	}
-	if n := r.unusedManifests; n > 0 {
-		message := "1 manifest is not read: the kustomization of the folder does not name it"
-		if n > 1 {
-			message = fmt.Sprintf("%d manifests are not read: the kustomization of the folder does not name them", n)
-		}
-		r.reader.Problems = append(r.reader.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-			Message: message,
-			Hint:    "kustomize does not deploy them; name them under resources if they are to be"})
-	}
+	r.addUnusedManifests()
+	r.addLeftOut(files)
 	idle := slices.DeleteFunc(r.unfollowedSources(),
-		func(l *gitopsSource) bool { return r.reader.Followed[l.follower()] }) // as something has patched it
+		func(l *gitopsSource) bool { // something may have patched it, or deploys it to another cluster
+			return r.reader.Followed[l.follower()] || r.otherFiles[l.file]
+		})
 	if len(idle) > 0 {
 		o := &omission{kind: idle[0].kind, why: "nothing that is read leads to it", informative: true}
 		for _, l := range idle {
@@ -272,7 +276,8 @@ func (r *renderer) addOmissionProblems() {
 		r.reader.Problems = append(r.reader.Problems, o.toProblem())
 		o.sources = slices.DeleteFunc(o.sources, func(which deployer) bool {
 			l, led := which.(*gitopsSource) // that a kustomization leaves out, it leaves out for good
-			return led && l.file != "" && !r.workspace.usedFiles[l.file] && r.workspace.usedFolders[filepath.Dir(l.file)]
+			return led && l.file != "" && (r.deployments.isInScope(l.file) ||
+				!r.workspace.usedFiles[l.file] && r.workspace.usedFolders[filepath.Dir(l.file)])
 		})
 		r.addOmissions(o)
 	}
