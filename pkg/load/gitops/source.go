@@ -367,13 +367,9 @@ func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSou
 			continue
 		}
 		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin,
-<<<<<<< HEAD
-			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused,
+			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused, kinds: l.Kinds,
 			// what is left out is told for itself
 			informative: l.ChangesOnly && !l.IsRefused},
-=======
-			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused, kinds: l.Kinds},
->>>>>>> loader2
 			partOf{l.Kustomization.String(), l.Namespace})
 	}
 }
