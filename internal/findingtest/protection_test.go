@@ -55,9 +55,16 @@ func TestProtection(t *testing.T) {
 			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"),
 				on("Gateway", "gw", basic)}, nil},
 
-		"a policy that opens a path protects nothing and takes protection away": {
+		"a policy that opens a path takes protection away and that is said once": {
 			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic), on("HTTPRoute", "a", anyone)},
-			[]string{"ProtectionReplaced securitypolicy/app/a", "ProtectsNothing securitypolicy/app/a"}},
+			[]string{"ProtectionReplaced securitypolicy/app/a"}},
+		"a rule for preflights alone needs no protection": {
+			[]string{route("a", "{path: {value: /}, method: OPTIONS}"), on("Gateway", "gw", basic),
+				on("HTTPRoute", "a", anyone)}, nil},
+		"a rule for preflights and others does": {
+			[]string{route("a", "{path: {value: /}, method: OPTIONS}, {path: {value: /}, method: GET}"),
+				on("Gateway", "gw", basic), on("HTTPRoute", "a", anyone)},
+			[]string{"ProtectionReplaced securitypolicy/app/a"}},
 		"authorization alone is taken away": {
 			[]string{route("a", "{path: {value: /}}"),
 				on("Gateway", "gw", basic+"\n  authorization: {defaultAction: Deny}"), on("HTTPRoute", "a", basic)},

@@ -82,7 +82,7 @@ var targetRules = []model.Rule{
 	{ID: model.RuleNameCollision, Severities: notes,
 		Summary: "a rule is called `rule-N` but is not the Nth; the name wins", Fix: "rename it", Clause: "G3"},
 	{ID: model.ForeignReference, Severities: warnings,
-		Summary: "a rule that a policy of another namespace sets names an object without a namespace",
+		Summary: "a rule that a policy of another namespace sets names an object without the namespace that could be written, and none is beside the policy",
 		Fix:     "write the namespace, or see that the object is where the policy is"},
 	{ID: model.AnnotationIgnored, Severities: warnings,
 		Summary: "nothing reads an annotation where it stands, or its value means nothing",

@@ -120,6 +120,9 @@ func (b *builder) targetsOfDialects(k *policy.Kind, settings model.Settings, in 
 	names := gatewayControllers(in)
 	unknown := len(names) == 0 || names[0] == ""
 	var out []policy.TargetForm
+	if unknown {
+		out = slices.Clone(k.MayTarget)
+	}
 	for i := range b.dialects[k.GroupKind] {
 		d := &b.dialects[k.GroupKind][i]
 		own := b.controllerNames(d.vendor, b.catalog.chosenSettings)

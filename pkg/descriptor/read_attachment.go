@@ -18,7 +18,8 @@ type attachmentReader struct{ reader }
 
 func (r attachmentReader) fieldReaders() map[string]form.Field {
 	a := &r.kind.Attachment
-	return map[string]form.Field{"targets": r.readTargets, "refs": r.readRefs,
+	return map[string]form.Field{"targets": r.targetsField(&a.Targets),
+		"mayTarget": r.targetsField(&a.MayTarget), "refs": r.readRefs,
 		"namespaces": wordField(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant,
 			policy.AnyNamespace}),
 		"labels": funcObjectField(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
@@ -26,20 +27,22 @@ func (r attachmentReader) fieldReaders() map[string]form.Field {
 			"to tell which namespaces are seen")}
 }
 
-func (r attachmentReader) readTargets(n *yaml.Node) {
-	r.List(n, func(e *yaml.Node) {
-		var s string
-		r.Text(&s)(e)
-		name, section, _ := strings.Cut(s, "/")
-		t := policy.TargetForm{GroupKind: model.ParseGroupKind(name), Section: topology.Role(section)}
-		if t.GroupKind.Group == "" {
-			t.GroupKind.Group = policy.DefaultGroup(t.GroupKind.Kind)
-		}
-		if want := policy.SectionRole(t.GroupKind); section != "" && topology.Role(section) != want {
-			r.Fail(e, "%s has no section %q", t.GroupKind.Kind, section)
-		}
-		r.kind.Targets = append(r.kind.Targets, t)
-	})
+func (r attachmentReader) targetsField(to *[]policy.TargetForm) form.Field {
+	return func(n *yaml.Node) {
+		r.List(n, func(e *yaml.Node) {
+			var s string
+			r.Text(&s)(e)
+			name, section, _ := strings.Cut(s, "/")
+			t := policy.TargetForm{GroupKind: model.ParseGroupKind(name), Section: topology.Role(section)}
+			if t.GroupKind.Group == "" {
+				t.GroupKind.Group = policy.DefaultGroup(t.GroupKind.Kind)
+			}
+			if want := policy.SectionRole(t.GroupKind); section != "" && topology.Role(section) != want {
+				r.Fail(e, "%s has no section %q", t.GroupKind.Kind, section)
+			}
+			*to = append(*to, t)
+		})
+	}
 }
 
 func (r attachmentReader) readRefs(n *yaml.Node) {

@@ -17,7 +17,7 @@ func (r specReader) fieldReaders() map[string]form.Field {
 	return map[string]form.Field{"content": r.readContent, "rules": r.readRules,
 		"strategy": strategyReader(r).readStrategy, "defaults": r.readDefaults, "builtins": r.readBuiltins,
 		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "parts": r.readParts,
-		"protects":  protectionReader(r).readProtection,
+		"protects": protectionReader(r).readProtection, "namespacedRefs": r.Texts(&r.kind.NamespacedRefs),
 		"normalize": funcObjectField(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
 

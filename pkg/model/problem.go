@@ -148,6 +148,10 @@ func (p Problem) IsIncomplete() bool {
 	return p.Severity == Error || p.Undecided || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
 }
 
+// IsUnevaluated reports whether p says that something is not evaluated which could change the
+// answer.
+func (p Problem) IsUnevaluated() bool { return p.Code == NotEvaluated && p.IsIncomplete() }
+
 // SortProblems returns the problems in a stable order, errors first, each one once.
 func SortProblems(ps []Problem) []Problem {
 	out := slices.Clone(ps)

@@ -102,7 +102,8 @@ func computeInForce(in Input) InForce {
 		}
 	}
 	switch {
-	case in.isForceUnknown(), out.Targets == 0 && (in.hasUnseenPath() || in.selectsUnseenPods()):
+	case in.isForceUnknown(), out.Targets == 0 && (in.hasUnseenPath() || in.selectsUnseenPods()),
+		out.Wholly+out.Partly == 0 && slices.ContainsFunc(in.Outcome.Policy.Problems, model.Problem.IsUnevaluated):
 		out.State = InForceUnknown
 	case out.Wholly+out.Partly == 0:
 		out.State = Nowhere

@@ -46,8 +46,12 @@ func writePatchStatus(r *resolve.Resolution, k *resolve.Kind, o *model.Object, b
 	default:
 		known = true
 	}
+	isOn, isKnown := readPatchSetting(r)
 	switch {
-	case !r.Settings.Bool("envoygateway.enableEnvoyPatchPolicy"):
+	case !isKnown:
+		book.setCondition(listOne(ancestor), status.Condition{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated",
+			Message: "whether EnvoyPatchPolicies are turned on is not known: the controller's configuration is not in the input"})
+	case !isOn:
 		book.setRefused(listOne(ancestor), "Disabled", "EnvoyPatchPolicy is disabled in the EnvoyGateway configuration")
 	case target.Text("group") != gatewayGroup || target.Text("kind") != kind:
 		book.setRefused(listOne(ancestor), "Invalid",

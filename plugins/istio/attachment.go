@@ -165,7 +165,7 @@ func (w *proxyIndex) explainUnattached(p *policy.Policy, s policyTargets) []mode
 		return problem(model.Warning, model.NotReached, "",
 			"the workloads that it selects are not in the mesh, as their labels or their namespace say: it holds nowhere")
 	case s.selector.Len() > 0:
-		return problem(model.Warning, model.NotEvaluated, "add the Pods, or what makes them",
+		return problem(model.Info, model.NotEvaluated, "add the Pods, or what makes them",
 			"no workload in the input has the labels of its selector: where it holds is not known")
 	}
 	return nil

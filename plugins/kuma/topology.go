@@ -230,7 +230,7 @@ func unselectedProblems(p *policy.Policy, sel *proxySelector, n int, why []strin
 	if n > 0 || sel.isShadow {
 		return nil
 	}
-	message := "it selects no Dataplane"
+	message := "it selects no Dataplane of the input"
 	if len(why) > 0 {
 		slices.Sort(why)
 		message += ": " + why[0]

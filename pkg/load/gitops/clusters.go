@@ -59,8 +59,27 @@ func (r *renderer) findClusters() *clusterGroup {
 		}
 		if group.folders = separateFolders(folders); len(keys) > 1 && len(group.folders) > 1 {
 			group.sortFolders(&r.workspace)
-			group.choose(r.options.Destination, &r.workspace)
+			group.choose(r.options.Destination)
 			return group
+		}
+	}
+	return r.findOnlyCluster()
+}
+
+// findOnlyCluster returns the folder that the user has chosen where it is that of the only cluster;
+// nil if it is not.
+func (r *renderer) findOnlyCluster() *clusterGroup {
+	chosen := r.destinations.chosen
+	if chosen == "" || len(r.clusters) > 0 || r.destinations.clusters[chosen] {
+		return nil
+	}
+	folders := []string{input.RealPath(chosen)}
+	if dir, _, ok := r.workspace.locateFolder(chosen); ok {
+		folders = append(folders, dir.String())
+	}
+	for _, folder := range folders {
+		if slices.ContainsFunc(r.begun, func(b begunSource) bool { return (folderSet{folder: true}).hasFolder(b.folder) }) {
+			return &clusterGroup{folders: []string{folder}, used: folder, isChosen: true}
 		}
 	}
 	return nil
@@ -70,15 +89,15 @@ func (g *clusterGroup) sortFolders(in *workspace) {
 	slices.SortFunc(g.folders, func(a, b string) int { return strings.Compare(in.displayName(a), in.displayName(b)) })
 }
 
-// choose picks the folder that the user names, by its path or its last part, else the first.
-func (g *clusterGroup) choose(named string, in *workspace) {
+// choose picks the folder that the user names, by its path or the end of it, else the first.
+func (g *clusterGroup) choose(named string) {
 	g.used = g.folders[0]
 	if named == "" {
 		return
 	}
+	end := "/" + strings.Trim(filepath.ToSlash(filepath.Clean(named)), "/")
 	for _, folder := range g.folders {
-		if strings.TrimSuffix(named, "/") == in.displayName(folder) || named == filepath.Base(folder) ||
-			input.RealPath(named) == folder {
+		if strings.HasSuffix(filepath.ToSlash(folder), end) || input.RealPath(named) == folder {
 			g.used, g.isChosen = folder, true
 		}
 	}
@@ -125,7 +144,7 @@ func (r *renderer) mergeClusters(g *clusterGroup) {
 		return true
 	})
 	g.sortFolders(&r.workspace)
-	g.choose(r.options.Destination, &r.workspace)
+	g.choose(r.options.Destination)
 	r.clusters = append(r.clusters, g)
 }
 

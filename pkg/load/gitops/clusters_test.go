@@ -1,6 +1,8 @@
 package gitops_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -88,6 +90,35 @@ func TestSeveralClusters(t *testing.T) {
 				t.Errorf("got %#v", err)
 			}
 		})
+	}
+}
+
+// The folder of the only cluster can be chosen as well.
+func TestOnlyClusterIsChosen(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		"clusters/prod/apps.yaml": fluxTo("apps", "./apps", ""),
+		"apps/a.yaml":             bare("a"),
+	})
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := readFor(t, "clusters/prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loadtest.Same(t, about(s), "thing/default/a apps/a.yaml:1",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
+	t.Chdir("..")
+	for _, named := range []string{"clusters/prod", filepath.Join(filepath.Base(dir), "clusters/prod")} {
+		s, err := load.Files(t.Context(), load.Options{Paths: []string{dir}, Recursive: true, Render: true, Destination: named})
+		if err != nil || len(s.Objects) != 2 {
+			t.Errorf("%s: %v", named, err)
+		}
+	}
+	t.Chdir(dir)
+	if _, err := readFor(t, "clusters/none"); err == nil {
+		t.Error("a folder is chosen that is not there")
 	}
 }
 

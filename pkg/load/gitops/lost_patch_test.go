@@ -37,15 +37,15 @@ func TestPatchesOfPartsThatAreLeftOut(t *testing.T) {
 	const skipped = " is not there: it may be in what is left out"
 	loadtest.Same(t, told(s),
 		"thing/default/a gateway/a.yaml:1", "thing/default/b scanner/b.yaml:1", "thing/default/c more/c.yaml:1",
-		"warning NotEvaluated: more/old.yaml:1: kustomization more is rendered in part: a patch is skipped, as thing/old"+skipped,
-		"warning NotEvaluated: part/p.yaml:1: kustomization part is rendered in part: a patch is skipped, as thing/remote"+skipped,
 		"warning NotEvaluated: part/kustomization.yaml:3: kustomization part is rendered in part: objects are remote, and nothing is fetched",
-		"warning NotEvaluated: scanner/patches.yaml:7: kustomization scanner is rendered in part: a patch is skipped, as thing/first"+skipped,
-		"warning NotEvaluated: scanner/kustomization.yaml:5: kustomization scanner is rendered in part: a patch is skipped, as thing/second"+skipped,
-		"warning NotEvaluated: scanner/r.yaml:1: kustomization scanner is rendered in part: a replacement is skipped, as thing/gone"+skipped,
-		"warning NotEvaluated: scanner/kustomization.yaml:12: kustomization scanner is rendered in part: a replacement is skipped, as thing/none"+skipped,
 		"warning NotEvaluated: scanner/kustomization.yaml:1: kustomization scanner is rendered in part: charts are rendered only if that is asked for",
-		"info NamespaceAssumed: 3 objects have no namespace: default is assumed")
+		"info NamespaceAssumed: 3 objects have no namespace: default is assumed",
+		"info NotEvaluated: more/old.yaml:1: kustomization more is rendered in part: a patch is skipped, as thing/old"+skipped,
+		"info NotEvaluated: part/p.yaml:1: kustomization part is rendered in part: a patch is skipped, as thing/remote"+skipped,
+		"info NotEvaluated: scanner/patches.yaml:7: kustomization scanner is rendered in part: a patch is skipped, as thing/first"+skipped,
+		"info NotEvaluated: scanner/kustomization.yaml:5: kustomization scanner is rendered in part: a patch is skipped, as thing/second"+skipped,
+		"info NotEvaluated: scanner/r.yaml:1: kustomization scanner is rendered in part: a replacement is skipped, as thing/gone"+skipped,
+		"info NotEvaluated: scanner/kustomization.yaml:12: kustomization scanner is rendered in part: a replacement is skipped, as thing/none"+skipped)
 	for _, o := range s.Objects {
 		if o.Ref.Name == "b" && (o.Text("spec", "patched") != "yes" || o.Labels["name"] != "b") {
 			t.Errorf("what is there is not applied: %v", o.Body.Value())

@@ -378,7 +378,9 @@ func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSou
 			continue
 		}
 		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin,
-			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused},
+			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused,
+			// what is left out is told for itself
+			informative: l.ChangesOnly && !l.IsRefused},
 			partOf{l.Kustomization.String(), l.Namespace}, l.Kinds...)
 	}
 }

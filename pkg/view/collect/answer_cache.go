@@ -138,7 +138,7 @@ func (a *answerCache) findFacts(k *resolve.Kind, s resolve.StackID) *stackFacts 
 
 func newStackFacts(k *resolve.Kind, o *resolve.Verdict) stackFacts {
 	return stackFacts{known: true, RuleCount: len(o.Result.Rules), LossCount: len(o.Result.Lost), problems: o.Problems,
-		hasBareReference: k.Scope == nil && slices.ContainsFunc(o.Result.Rules,
+		hasBareReference: k.Scope == nil && k.NamespacedRefs != nil && slices.ContainsFunc(o.Result.Rules,
 			func(r merge.Rule) bool { return hasBareReference(r.Value) })}
 }
 

@@ -382,7 +382,7 @@ func (a *Collector) AddStackProblems(k *resolve.Kind, id topology.NodeID, s reso
 	if facts.hasBareReference {
 		item := a.answerOf(k, s).policy
 		item.Target = a.Resolution.Node(id).Ref
-		a.FoundProblems = append(a.FoundProblems, reportForeignReferences(&item)...)
+		a.FoundProblems = append(a.FoundProblems, reportForeignReferences(a.Resolution.Snapshot, k, &item)...)
 	}
 	return facts
 }

@@ -9,13 +9,14 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // reportForeignReferences reports rules that come from a policy in another namespace than the
-// target's and refer to an object without a namespace: the name means an object of the policy's
-// namespace, which the target's owner may not see.
-func reportForeignReferences(item *view.EffectivePolicy) []model.Problem {
+// target's and refer to an object without a namespace, where one could be written: the name means an
+// object of the policy's namespace. Where that is there, it is what is meant.
+func reportForeignReferences(in *model.Snapshot, k *resolve.Kind, item *view.EffectivePolicy) []model.Problem {
 	if item.Target.Namespace == "" { // the name cannot be mistaken for one in the target's namespace
 		return nil
 	}
@@ -25,39 +26,64 @@ func reportForeignReferences(item *view.EffectivePolicy) []model.Problem {
 			if s.Policy == nil || s.Policy.Namespace == item.Target.Namespace || s.Policy.Namespace == "" {
 				continue
 			}
-			if name := findBareReference(merge.Unpack(r.Value)); name != "" {
+			for _, ref := range findBareReferences(merge.Unpack(r.Value)) {
+				if !slices.Contains(k.NamespacedRefs, ref.field) || !ref.isAbsent(in, s.Policy.Namespace) {
+					continue
+				}
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.ForeignReference, Ref: s.Policy,
 					Origin: s.Origin,
 					Message: fmt.Sprintf(
-						"%s is in force in namespace %s and refers to %q without a namespace: it means one in %s",
-						r.Name, item.Target.Namespace, name, s.Policy.Namespace)})
+						"%s is in force in namespace %s and refers to %q without a namespace: it means one in %s, where none is",
+						r.Name, item.Target.Namespace, ref.name, s.Policy.Namespace)})
+				break
 			}
 		}
 	}
 	return out
 }
 
-// findBareReference returns the name in the first field called …Ref that has a name and no
-// namespace; "" if there is none.
-func findBareReference(v any) string {
+// bareReference is a reference without a namespace.
+type bareReference struct{ field, group, kind, name string }
+
+// isAbsent reports whether nothing that is known makes the object be in a namespace. Without a kind
+// it may be of any.
+func (b bareReference) isAbsent(in *model.Snapshot, namespace string) bool {
+	ref := model.Ref{Group: b.group, Kind: b.kind, Namespace: namespace, Name: b.name}
+	switch {
+	case ref.Kind != "":
+	case strings.HasSuffix(strings.ToLower(b.field), "secretref"):
+		ref.Kind = "Secret"
+	case b.field == "backendRef":
+		ref.Kind = "Service"
+	default:
+		if in.FindOmission(model.GroupKind{}, namespace) != nil {
+			return false
+		}
+		return !slices.ContainsFunc(in.Kinds(), func(gk model.GroupKind) bool {
+			ref.Group, ref.Kind = gk.Group, gk.Kind
+			return in.Get(ref) != nil
+		})
+	}
+	return in.FindExistence(ref).IsAbsent()
+}
+
+// findBareReferences returns the fields called …Ref that have a name and no namespace.
+func findBareReferences(v any) []bareReference {
+	var out []bareReference
 	switch t := v.(type) {
 	case map[string]any:
 		for key, inner := range sortedEntries(t) {
 			if name := bareReferenceName(key, inner); name != "" {
-				return name
+				out = append(out, bareReference{key, model.Text(inner, "group"), model.Text(inner, "kind"), name})
 			}
-			if name := findBareReference(inner); name != "" {
-				return name
-			}
+			out = append(out, findBareReferences(inner)...)
 		}
 	case []any:
 		for _, entry := range t {
-			if name := findBareReference(entry); name != "" {
-				return name
-			}
+			out = append(out, findBareReferences(entry)...)
 		}
 	}
-	return ""
+	return out
 }
 
 // bareReferenceName returns the name in a field if the field is a reference without a namespace.
@@ -78,7 +104,7 @@ func bareReferenceName(key string, v any) string {
 	return ""
 }
 
-// hasBareReference reports whether findBareReference finds a name.
+// hasBareReference reports whether findBareReferences finds any.
 func hasBareReference(v any) bool {
 	switch t := v.(type) {
 	case model.Body:

@@ -15,7 +15,7 @@ func TestReferencesAreFoundInPackedValues(t *testing.T) {
 	for seed := range 2000 {
 		random := rand.New(rand.NewSource(int64(seed)))
 		v := referring(random, 0)
-		want := findBareReference(merge.Unpack(v)) != ""
+		want := len(findBareReferences(merge.Unpack(v))) > 0
 		if got := hasBareReference(v); got != want {
 			t.Fatalf("seed %d: %v: refers %v, want %v", seed, merge.Unpack(v), got, want)
 		}

@@ -32,7 +32,7 @@ func Problems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
 // findForeignReferences finds the foreign references in the results of a kind: for each result, one
 // of every namespace where it holds.
 func findForeignReferences(r *resolve.Resolution, k *resolve.Kind) []model.Problem {
-	if k.Scope != nil {
+	if k.Scope != nil || k.NamespacedRefs == nil {
 		return nil
 	}
 	refers := map[resolve.StackID]*view.EffectivePolicy{}
@@ -59,7 +59,7 @@ func findForeignReferences(r *resolve.Resolution, k *resolve.Kind) []model.Probl
 		seen[at] = true
 		item := *answer
 		item.Target = r.Node(id).Ref
-		out = append(out, reportForeignReferences(&item)...)
+		out = append(out, reportForeignReferences(r.Snapshot, k, &item)...)
 	})
 	return out
 }

@@ -63,6 +63,9 @@ type policyEffect struct {
 	failOpenProperties []gate.Property
 }
 
+// isUseful reports whether the policy does not fail to protect.
+func (e *policyEffect) isUseful() bool { return e.useful || e.onlyReports || len(e.reasons) == 0 }
+
 // replacedProtection is what one policy takes away from others.
 type replacedProtection struct {
 	lost  []string
@@ -305,7 +308,7 @@ func (s *protectionSurvey) locateFinding(ref model.Ref, p model.Problem) []model
 func (s *protectionSurvey) findUselessPolicies() []model.Problem {
 	var out []model.Problem
 	for ref, e := range s.policies {
-		if e.useful || e.onlyReports || len(e.reasons) == 0 || s.replacers[ref] != nil { // said once
+		if e.isUseful() || s.replacers[ref] != nil { // which says it
 			continue
 		}
 		if !slices.ContainsFunc(e.reasons, func(r protect.Reason) bool { return r.Code != gate.Skipped }) {
@@ -329,9 +332,13 @@ func (s *protectionSurvey) findReplacingPolicies() []model.Problem {
 	var out []model.Problem
 	for ref, t := range s.replacers {
 		slices.Sort(t.lost)
+		message := fmt.Sprintf("%s takes protection away from %s: without it, they would have %s", ref,
+			t.rules.formatRules(), explain.ListNames(t.lost))
+		if e := s.policies[ref]; !e.isUseful() {
+			message += "; and it protects nothing itself: " + formatReasonsAbout(ref, e.reasons)
+		}
 		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectionReplaced,
-			Message: fmt.Sprintf("%s takes protection away from %s: without it, they would have %s", ref,
-				t.rules.formatRules(), explain.ListNames(t.lost)),
+			Message: message,
 			Hint: "set in it what it takes away, or merge the two where the kind can; one that is meant to open a path can be suppressed"})...)
 	}
 	return out

@@ -1,0 +1,85 @@
+package envoygateway
+
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// patchSwitch is the field of the controller's configuration that turns EnvoyPatchPolicies on.
+const patchSwitch = "enableEnvoyPatchPolicy"
+
+// configCarriers are the kinds that the controller's configuration may stand in.
+var configCarriers = []model.GroupKind{
+	{Kind: "ConfigMap"},
+	{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"},
+	{Group: "argoproj.io", Kind: "Application"},
+	{Group: "argoproj.io", Kind: "ApplicationSet"},
+	{Group: "helm.cattle.io", Kind: "HelmChart"},
+}
+
+// choosePatchPolicies decides whether EnvoyPatchPolicies are turned on: by the configuration of the
+// controller, if the input has it. Without it they are off, unless what is not rendered may be the
+// controller: then what they do is not known.
+func choosePatchPolicies(gk model.GroupKind, in *model.Snapshot) (string, []model.Problem) {
+	on, _ := findPatchSwitch(in)
+	if gk.Kind != "EnvoyPatchPolicy" || !on {
+		return "false", nil
+	}
+	return "true", nil
+}
+
+// readPatchSetting reports whether EnvoyPatchPolicies are on, and whether that is known.
+func readPatchSetting(r *resolve.Resolution) (on, known bool) {
+	switch value := r.Settings.Text("envoygateway.enableEnvoyPatchPolicy"); value {
+	case "true", "false":
+		return value == "true", true
+	}
+	return findPatchSwitch(r.Snapshot)
+}
+
+// findPatchSwitch reports whether EnvoyPatchPolicies are on or may be, and whether that is known.
+func findPatchSwitch(in *model.Snapshot) (on, known bool) {
+	found := false
+	for _, gk := range configCarriers {
+		for _, o := range in.OfKind(gk) {
+			switch is, there := readPatchSwitch(o.Body.Value()); {
+			case is:
+				return true, true
+			case there:
+				found = true
+			}
+		}
+	}
+	if found || in.Cluster != nil || len(in.Omissions) == 0 || in.Exhaustive {
+		return false, true
+	}
+	return true, false
+}
+
+// readPatchSwitch returns the value of the switch in a configuration, which may be YAML in a text.
+func readPatchSwitch(v any) (on, there bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if key == patchSwitch {
+				return inner == true, true
+			}
+			if on, there = readPatchSwitch(inner); there {
+				return on, true
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if on, there = readPatchSwitch(inner); there {
+				return on, true
+			}
+		}
+	case string:
+		if _, after, found := strings.Cut(v, patchSwitch+":"); found {
+			return strings.HasPrefix(strings.TrimSpace(after), "true"), true
+		}
+	}
+	return false, false
+}
