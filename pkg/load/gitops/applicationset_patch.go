@@ -12,7 +12,8 @@ import (
 
 // patchApplication returns an Application as the template of a patch changes it: fields of maps are
 // merged, and everything else takes the place of what was there.
-func (g appSetGenerator) patchApplication(app map[string]any, patch string, set templateValues) (map[string]any, error) {
+func (g appSetGenerator) patchApplication(app map[string]any, patch string,
+	set templateValues) (map[string]any, error) {
 	if !g.template.goTemplate {
 		return nil, errors.New("it patches its template, which takes Go templates")
 	}

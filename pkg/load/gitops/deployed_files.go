@@ -138,7 +138,8 @@ func (r *renderer) sourcesBehind(next, idle []*gitopsSource) map[*gitopsSource]b
 	for len(next) > 0 {
 		var found []*gitopsSource
 		for _, l := range idle {
-			if !out[l] && slices.ContainsFunc(next, func(by *gitopsSource) bool { return by != l && r.deploys(by, l.file) }) {
+			if !out[l] && slices.ContainsFunc(next,
+				func(by *gitopsSource) bool { return by != l && r.deploys(by, l.file) }) {
 				out[l], found = true, append(found, l)
 			}
 		}

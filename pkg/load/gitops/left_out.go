@@ -117,7 +117,8 @@ func (r *renderer) leadAnywhere(tool string) bool {
 // up: they deploy themselves, lead to others, or stand beside one that does. One that only deploys a
 // folder shows nothing about others.
 func (r *renderer) findRoots(all []*gitopsSource) []*gitopsSource {
-	first := slices.DeleteFunc(r.withoutDeployed(all), func(l *gitopsSource) bool { return len(r.localFolders(l)) == 0 })
+	first := slices.DeleteFunc(r.withoutDeployed(all),
+		func(l *gitopsSource) bool { return len(r.localFolders(l)) == 0 })
 	leads := func(l *gitopsSource) bool {
 		return r.deploys(l, l.file) || len(l.applications) > 1 || len(r.sourcesBehind([]*gitopsSource{l}, all)) > 0
 	}
@@ -225,8 +226,9 @@ func (r *renderer) addLeftOut(files []input.File) {
 		Message: what + " not read, as nothing deploys " + them(names) + ": " + listFolders(folders),
 		Hint:    "to read it all the same, name it: -f " + folders[0]}
 	if byIdle > deployed {
-		p.Severity, p.Message = model.Warning, what+" not read, as nothing that is read leads to what deploys "+them(names)+
-			": "+listFolders(folders)
+		p.Severity = model.Warning
+		p.Message = what + " not read, as nothing that is read leads to what deploys " + them(names) + ": " +
+			listFolders(folders)
 		p.Hint = "read what Flux or Argo CD begins with too, or name the folder: -f " + folders[0]
 		r.reader.AddOmission(what, "not read", "")
 	}

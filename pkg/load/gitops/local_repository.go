@@ -186,7 +186,8 @@ func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
 	}
 	switch {
 	case isRemote(id) || named(isRemote) > 0:
-		return isRemote(id) || h.sourceURLs[o.name] == "" && o.tool == "flux" && strings.HasSuffix(o.name, fluxBootstrapName)
+		return isRemote(id) || h.sourceURLs[o.name] == "" && o.tool == "flux" &&
+			strings.HasSuffix(o.name, fluxBootstrapName)
 	case o.tool == "flux" && h.hasFluxBootstrap:
 		return strings.HasSuffix(o.name, fluxBootstrapName)
 	case len(h.remotes) > 0 && !strings.Contains(id, " "): // an address

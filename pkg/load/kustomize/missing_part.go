@@ -128,8 +128,8 @@ func (w *Walk) removeMissingParts(ctx context.Context, k *Kustomization) error {
 
 const remoteObjects = "objects are remote, and nothing is fetched"
 
-// removePrograms returns the generators, transformers or validators that are built into the library: programs are
-// not run. Validators that are not run change nothing.
+// removePrograms returns the generators, transformers or validators that are built into the
+// library: programs are not run. Validators that are not run change nothing.
 func (w *Walk) removePrograms(ctx context.Context, k *Kustomization, field string, list []string) ([]string, error) {
 	kept := list[:0:0]
 	for i, text := range list {

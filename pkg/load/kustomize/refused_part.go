@@ -121,7 +121,8 @@ func (w *Walk) overrideBuilt(k *Kustomization) error {
 // needsOther reports whether the library refuses a build for want of an object.
 func needsOther(err error) bool {
 	var failed *libraryError
-	return errors.As(err, &failed) && slices.ContainsFunc([]string{noPatchTarget, noReplacementSource, "does not exist; cannot"},
+	return errors.As(err, &failed) && slices.ContainsFunc(
+		[]string{noPatchTarget, noReplacementSource, "does not exist; cannot"},
 		func(words string) bool { return strings.Contains(failed.text, words) })
 }
 
