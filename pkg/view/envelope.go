@@ -21,6 +21,7 @@ type Envelope struct {
 
 	isRelevant    func(model.Problem) bool // whether a problem matters to the answer; nil: each does
 	policyUnknown bool                     // it is not known whether a policy is in force where none is found
+	policyUnread  bool                     // not all policies were read that may be in force there
 }
 
 // Finish fills in the version and the kind, sorts the problems, and sets whether the answer is
@@ -70,6 +71,9 @@ func (e *Envelope) NoPolicyText() string {
 		slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
 		return "cannot tell whether a policy"
 	}
+	if e.policyUnread {
+		return "no policy that was read"
+	}
 	return "no policy"
 }
 
@@ -85,6 +89,21 @@ func (e *Envelope) LimitRelevance(isRelevant func(model.Problem) bool) {
 
 // SetPolicyUnknown notes whether it is unknown if a policy is in force where none is found.
 func (e *Envelope) SetPolicyUnknown(unknown bool) { e.policyUnknown = unknown }
+
+// SetPolicyOmission notes what was not read and may make a policy where none is found; nil is
+// nothing. An answer that does not say that something is not evaluated says it of that, and is
+// incomplete. It is called after Finish.
+func (e *Envelope) SetPolicyOmission(o *model.Omission) {
+	if o == nil {
+		return
+	}
+	e.policyUnread = true
+	if !slices.ContainsFunc(e.Problems, model.Problem.IsUnevaluated) {
+		e.Complete = false
+		e.Problems = model.SortProblems(append(e.Problems, model.Problem{Severity: model.Warning,
+			Code: model.NotEvaluated, Message: o.String() + ", and may make a policy that is in force here"}))
+	}
+}
 
 // RelevantProblems returns the problems that could change the answer, and those of what it depends
 // on, in their order. What else is wrong with the input is only among Problems.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 const remoteManifest = "https://example.com/install.yaml"
@@ -28,13 +29,14 @@ func TestBuildsGoWithoutWhatIsRemote(t *testing.T) {
 	})
 	loadtest.Same(t, told(rendered(t, ".")),
 		"thing/default/p patched/p.yaml:1",
+		"thing/default/q part/q.yaml:1",
 		"thing/top/a top/a.yaml:1",
 		"thing/top/c charts/c.yaml:1",
 		"thing/top/m mixed/m.yaml:1",
-		"error NotEvaluated: part: the kustomization in part is not built: part/kustomization.yaml:1: components: https://example.com/org/repo//part is remote, and nothing is fetched",
 		"warning NotEvaluated: patched/kustomization.yaml:1: 3 kustomizations are rendered in part: objects are remote, and nothing is fetched (crds, mixed, patched)",
 		"warning NotEvaluated: charts/kustomization.yaml:2: kustomization charts is rendered in part: charts are rendered only if that is asked for",
-		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
+		"warning NotEvaluated: part/kustomization.yaml:1: kustomization part is rendered in part: a component is remote, and nothing is fetched",
+		"info NamespaceAssumed: 2 objects have no namespace: default is assumed",
 		"info NotEvaluated: patched/kustomization.yaml:2: kustomization patched is rendered in part: a patch is skipped, as configmap/remote is not there: it may be in what is left out",
 	)
 	if n := trap.Requests.Load(); n > 0 || trap.HasRun() {
@@ -51,4 +53,26 @@ func TestBuildsGoWithoutChartsThatAreMissing(t *testing.T) {
 	loadtest.Same(t, told(withHelm(t, ".")), "thing/default/c k/c.yaml:1",
 		"warning NotEvaluated: k/kustomization.yaml:1: kustomization k is rendered in part: a chart of it is not in the input, and nothing is fetched",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
+}
+
+// A generator that is a program makes objects of the kinds that are known of it, else of any.
+func TestProgramsThatMakeObjects(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		"a/kustomization.yaml": "namespace: a\nresources: [a.yaml]\ngenerators: [g.yaml]\n",
+		"a/a.yaml":             bare("a"),
+		"a/g.yaml":             "apiVersion: viaduct.ai/v1\nkind: ksops\nmetadata: {name: g}\nfiles: [x.yaml]\n",
+		"b/kustomization.yaml": "namespace: b\nresources: [b.yaml]\ngenerators: [g.yaml]\n",
+		"b/b.yaml":             bare("b"),
+		"b/g.yaml":             "apiVersion: example.com/v1\nkind: Maker\nmetadata: {name: g}\n",
+	})
+	s := rendered(t, ".")
+	secret, thing := model.GroupKind{Kind: "Secret"}, model.GroupKind{Group: "example.com", Kind: "Thing"}
+	for _, in := range []string{"a", "b", "c"} {
+		if got, want := s.FindOmission(secret, in) != nil, in != "c"; got != want {
+			t.Errorf("a Secret in %s: got %v", in, got)
+		}
+		if got, want := s.FindOmission(thing, in) != nil, in == "b"; got != want {
+			t.Errorf("a Thing in %s: got %v", in, got)
+		}
+	}
 }

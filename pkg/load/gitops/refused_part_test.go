@@ -45,15 +45,15 @@ func TestFoldersThatCannotBeBuilt(t *testing.T) {
 	s := rendered(t, ".")
 	const change = `Change of "example.com/v1" is not built into kustomize, and programs are not run`
 	const twice = "twice: merging resources from 'e.yaml': may not add resource with an already registered id: Thing.v1.example.com/d.[noNs]"
-	loadtest.Same(t, told(s), "thing/default/a good/a.yaml:1",
+	loadtest.Same(t, told(s), "thing/default/a good/a.yaml:1", "thing/default/c program/c.yaml:1", "thing/far/b remote/b.yaml:1",
 		"error NotEvaluated: kustomization.yaml:1: kustomization patched is not rendered: kustomize refuses it: patched: error in remove for path: '/none': Unable to remove nonexistent key: none: missing value",
 		"error NotEvaluated: kustomization.yaml:1: kustomization twice is not rendered: kustomize refuses it: "+twice,
-		"warning NotEvaluated: kustomization.yaml:1: kustomization program is not rendered: program/t.yaml:1: transformers: "+change,
-		"warning NotEvaluated: kustomization.yaml:1: kustomization remote is not rendered: remote/kustomization.yaml:3: components: https://example.com/org/repo//part is remote, and nothing is fetched",
-		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
+		"warning NotEvaluated: program/kustomization.yaml:2: kustomization program is rendered in part: a transformer is not run: "+change,
+		"warning NotEvaluated: remote/kustomization.yaml:3: kustomization remote is rendered in part: a component is remote, and nothing is fetched",
+		"info NamespaceAssumed: 2 objects have no namespace: default is assumed")
 	loadtest.Same(t, omitted(s),
 		"kustomization patched is not rendered: kustomize refuses it: patched: error in remove for path: '/none': Unable to remove nonexistent key: none: missing value",
-		"kustomization program is not rendered: program/t.yaml:1: transformers: "+change,
-		"kustomization remote is not rendered: remote/kustomization.yaml:3: components: https://example.com/org/repo//part is remote, and nothing is fetched (far)",
+		"kustomization program is rendered in part: a transformer is not run: "+change,
+		"kustomization remote is rendered in part: a component is remote, and nothing is fetched (far)",
 		"kustomization twice is not rendered: kustomize refuses it: "+twice)
 }

@@ -291,10 +291,11 @@ type omission struct {
 	kind, why, hint string
 	sources         []deployer
 	origin          model.Origin
-	informative     bool // the answer stands
-	inPart          bool // they were rendered, but not wholly
-	isWhole         bool // no object is left out
-	isRefused       bool // the tool that deploys it refuses it
+	informative     bool              // the answer stands
+	inPart          bool              // they were rendered, but not wholly
+	isWhole         bool              // no object is left out
+	isRefused       bool              // the tool that deploys it refuses it
+	kinds           []model.GroupKind // of what is left out; nil: any
 }
 
 // deployer is something that has objects deployed: a source, a kustomization or a chart.
@@ -366,7 +367,7 @@ func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSou
 			continue
 		}
 		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin,
-			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused,
+			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused, kinds: l.Kinds,
 			// what is left out is told for itself
 			informative: l.ChangesOnly && !l.IsRefused},
 			partOf{l.Kustomization.String(), l.Namespace})

@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/kustomize"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // kustomizedFolder is a folder that holds a kustomization.
@@ -289,6 +290,7 @@ func (r *renderer) addOmissions(o *omission) {
 		return
 	}
 	for _, l := range o.sources {
-		r.reader.AddOmission(l.String(), o.reason(), l.targetNamespace())
+		r.reader.Omissions = append(r.reader.Omissions, model.Omission{By: l.String(), Why: o.reason(),
+			Namespace: l.targetNamespace(), Kinds: o.kinds})
 	}
 }

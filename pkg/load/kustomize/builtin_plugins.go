@@ -3,9 +3,12 @@ package kustomize
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -33,6 +36,13 @@ func (w *Walk) checkPluginConfigs(ctx context.Context, e entry, at model.Origin,
 	return nil
 }
 
+// madeByPrograms returns the kinds of objects that generators make, by the groups of what configures
+// them: those of others are not known.
+func madeByPrograms() map[string][]model.GroupKind {
+	secrets := []model.GroupKind{{Kind: "Secret"}}
+	return map[string][]model.GroupKind{"viaduct.ai": secrets, "goabout.com": secrets}
+}
+
 // checkPluginConfig checks one configuration; of is where it stands.
 func (w *Walk) checkPluginConfig(ctx context.Context, of entry, v any) error {
 	kind, version := model.Text(v, "kind"), model.Text(v, "apiVersion")
@@ -40,8 +50,13 @@ func (w *Walk) checkPluginConfig(ctx context.Context, of entry, v any) error {
 	case v == nil:
 		return nil
 	case version != "builtin":
-		return of.newNotDone(BuildHint, "%s of %q is not built into kustomize, and programs are not run",
+		err := of.newNotDone(BuildHint, "%s of %q is not built into kustomize, and programs are not run",
 			cmp.Or(kind, "something"), version)
+		var program *notDoneError
+		if group, _ := resid.ParseGroupVersion(version); errors.As(err, &program) {
+			program.kinds = madeByPrograms()[group]
+		}
+		return err
 	case strings.HasPrefix(kind, "Helm"):
 		return of.newChartRefusal()
 	}

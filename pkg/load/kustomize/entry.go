@@ -62,11 +62,14 @@ func (e entry) newChartRefusal() error {
 // newNotDone returns the error for what kustomize would do: fetch something, or run a program.
 func (e entry) newNotDone(hint, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
-	return &document.Error{What: e.origin.String(), Err: &notDoneError{e.field + ": " + why, why}, Hint: hint}
+	return &document.Error{What: e.origin.String(), Err: &notDoneError{text: e.field + ": " + why, why: why}, Hint: hint}
 }
 
 // notDoneError says what is not done that kustomize would do.
-type notDoneError struct{ text, why string }
+type notDoneError struct {
+	text, why string
+	kinds     []model.GroupKind // of what it would make; nil: any
+}
 
 func (e *notDoneError) Error() string { return e.text }
 

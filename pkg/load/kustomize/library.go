@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -163,8 +164,12 @@ func (w *Walk) originOf(root *Kustomization, o builtObject) model.Origin {
 	return model.Origin{File: root.file.Name}
 }
 
+// absolutePath is a path of the machine in a text of the library, whose last part is enough.
+var absolutePath = regexp.MustCompile(`'/(?:[^'/]+/)+([^'/]+)'`)
+
 // ShortenError returns an error of the library on one line of bounded length, without addresses in
-// memory and contents of files that it may repeat.
+// memory, and paths and contents of files that it may repeat. Of folders in folders, it is what the
+// last one says.
 func ShortenError(err error) error {
 	const most = 400
 	text := err.Error()
@@ -178,6 +183,12 @@ func ShortenError(err error) error {
 			text = before
 		}
 	}
+	if at := strings.LastIndex(text, "recursed "); at >= 0 {
+		if _, after, found := strings.Cut(text[at:], "': "); found {
+			text = after
+		}
+	}
+	text = absolutePath.ReplaceAllString(text, "'$1'")
 	if before, after, found := strings.Cut(text, " &{"); found {
 		_, after, _ = strings.Cut(after, "}")
 		text = before + after

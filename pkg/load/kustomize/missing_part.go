@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 
@@ -18,12 +19,13 @@ type MissingPart struct {
 	Kustomization kustomizationName
 	Origin        model.Origin
 	Why, Hint     string
-	Namespace     string // of what it would make; "": any, as it is not known
-	ChangesOnly   bool   // it would make nothing, and change what there is
-	IsObject      bool   // it is one object that was built, and cannot be finished
-	IsNotBuilt    bool   // it is all of the kustomization
-	IsRefused     bool   // it is there, and kustomize refuses the whole build for it
-	refusal       error  // why the build fails, if it does not do without
+	Namespace     string            // of what it would make; "": any, as it is not known
+	Kinds         []model.GroupKind // of what it would make; nil: any
+	ChangesOnly   bool              // it would make nothing, and change what there is
+	IsObject      bool              // it is one object that was built, and cannot be finished
+	IsNotBuilt    bool              // it is all of the kustomization
+	IsRefused     bool              // it is there, and kustomize refuses the whole build for it
+	refusal       error             // why the build fails, if it does not do without
 }
 
 // kustomizationName is the folder of a kustomization, as the user would type it.
@@ -61,9 +63,9 @@ func (k *Kustomization) targetNamespace() string {
 	return namespace
 }
 
-// removeMissingParts takes out of a kustomization the objects that would have to be fetched, and
-// the charts that are not rendered. Everything else that is remote changes objects, and is refused
-// later.
+// removeMissingParts takes out of a kustomization the objects and components that would have to be
+// fetched, the programs that would be run, and the charts that are not rendered. Everything else
+// that is remote is refused later.
 func (w *Walk) removeMissingParts(ctx context.Context, k *Kustomization) error {
 	if !w.allowMissing || k.pluginsOf != nil {
 		return nil
@@ -77,9 +79,13 @@ func (w *Walk) removeMissingParts(ctx context.Context, k *Kustomization) error {
 	if err != nil {
 		return err
 	}
+	transformers, err := w.removePrograms(ctx, k, "transformers", k.Transformers)
+	if err != nil {
+		return err
+	}
 	isChanged := len(generators) < len(k.Generators) || len(validators) < len(k.Validators)
-	k.Generators, k.Validators = generators, validators
-	local := func(field string, list []string) []string {
+	k.Generators, k.Validators, k.Transformers = generators, validators, transformers
+	local := func(field, why string, list []string) []string {
 		kept := list[:0:0] // a list that is written and empty stays one
 		for i, text := range list {
 			if !isRemote(text) {
@@ -88,14 +94,15 @@ func (w *Walk) removeMissingParts(ctx context.Context, k *Kustomization) error {
 			}
 			e := entry{role: asObjects, kustomization: k, origin: model.Origin{File: k.file.Name,
 				Line: k.doc.LineOf(field, strconv.Itoa(i))}, field: field, text: text}
-			w.addMissingPart(e, "objects are remote, and nothing is fetched",
+			w.addMissingPart(e, why,
 				"download it and name the copy; if it is a path, write ./ in front", e.newRemoteRefusal(text))
 		}
 		return kept
 	}
-	k.Resources = local("resources", k.Resources)
+	k.Resources = local("resources", remoteObjects, k.Resources)
 	//lint:ignore SA1019 it is still built
-	k.Bases = local("bases", k.Bases)
+	k.Bases = local("bases", remoteObjects, k.Bases)
+	k.Components = local("components", "a component is remote, and nothing is fetched", k.Components)
 	if w.charts == nil && len(k.HelmCharts) > 0 {
 		e := entry{role: asChart, kustomization: k, origin: model.Origin{File: k.file.Name,
 			Line: k.doc.LineOf("helmCharts")}, field: "helmCharts"}
@@ -119,7 +126,9 @@ func (w *Walk) removeMissingParts(ctx context.Context, k *Kustomization) error {
 	return w.overrideKustomization(k, k.Kustomization)
 }
 
-// removePrograms returns the generators or validators that are built into the library: programs are
+const remoteObjects = "objects are remote, and nothing is fetched"
+
+// removePrograms returns the generators, transformers or validators that are built into the library: programs are
 // not run. Validators that are not run change nothing.
 func (w *Walk) removePrograms(ctx context.Context, k *Kustomization, field string, list []string) ([]string, error) {
 	kept := list[:0:0]
@@ -133,8 +142,9 @@ func (w *Walk) removePrograms(ctx context.Context, k *Kustomization, field strin
 			return nil, ctx.Err()
 		case !errors.As(err, &program): // what else is wrong is said where it is built
 			kept = append(kept, text)
-		case field == "generators":
-			w.addMissingPart(e, "a generator is not run: "+program.why, BuildHint, err)
+		case field != "validators":
+			w.addMissingPart(e, "a "+strings.TrimSuffix(field, "s")+" is not run: "+program.why, BuildHint, err)
+			w.missingParts[len(w.missingParts)-1].Kinds = program.kinds
 		}
 	}
 	return kept, nil

@@ -232,3 +232,19 @@ func TestKustomizationWithoutObjects(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What the library says of folders in folders is cut to its last cause, without paths of the machine.
+func TestMessagesWithoutPaths(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		"kustomization.yaml":         "resources: [all]\n",
+		"all/kustomization.yaml":     "resources: [one, two]\n",
+		"all/one/kustomization.yaml": "resources: [a.yaml]\n",
+		"all/one/a.yaml":             loadtest.Thing("a"),
+		"all/two/kustomization.yaml": "resources: [a.yaml]\n",
+		"all/two/a.yaml":             loadtest.Thing("a"),
+	})
+	_, err := load.Files(t.Context(), load.Options{Kustomization: "."})
+	if err == nil || err.Error() != ".: may not add resource with an already registered id: Thing.v1.example.com/a.ns" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -48,6 +48,7 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 	r, q := a.Resolution, a.Query
 	covered := make([]bool, r.Len())
 	var open unknownPaths
+	var withoutPolicy []topology.NodeID
 	if q.Targets == nil {
 		items.positions = make([]itemPosition, 0, a.CountContexts())
 	}
@@ -81,8 +82,10 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 		case n.Role == topology.Rule && (n.Delegates || !a.HasRulesOf(n.Ref.GroupKind())):
 		case n.Role == topology.Rule && !covered[id] && a.HasTraffic(id):
 			list.rulesWithoutPolicy = append(list.rulesWithoutPolicy, n.Ref)
+			withoutPolicy = append(withoutPolicy, id)
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
 			if bare := a.UncoveredPaths(id, ways[id]); len(bare) > 0 {
+				withoutPolicy = append(withoutPolicy, id)
 				list.pathsWithoutPolicy = append(list.pathsWithoutPolicy, " is in force on "+view.TargetName(n.Ref)+
 					" via "+view.ViaText(bare, n.Ref.WithoutSection(), view.TableOptions{}))
 			}
@@ -93,5 +96,9 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 	list.Finish("EffectivePolicyList", append(a.CollectProblems(), open.buildProblems()...))
 	list.LimitRelevance(a.RelevanceFilter())
 	list.SetPolicyUnknown(len(open) > 0)
+	if len(items.positions) == 0 {
+		withoutPolicy = nodes
+	}
+	list.SetPolicyOmission(a.FindPolicyOmission(withoutPolicy))
 	return list, items
 }

@@ -112,6 +112,9 @@ func Answer(r *resolve.Resolution, asked ExpectedAnswer, kinds []model.GroupKind
 		k := r.Kind(gk)
 		return k != nil && k.IsGeneric()
 	}
+	if asked.Answer.Rule != topology.None && len(out.Effective) == 0 {
+		out.SetPolicyOmission(w.Collector.FindPolicyOmission([]topology.NodeID{asked.Answer.Rule}))
+	}
 	out.addExpectations(asked.Expect, collectDoubts(out.Problems, out.Decisions, guessed))
 	out.LimitRelevance(w.Collector.RelevanceFilter())
 	return out

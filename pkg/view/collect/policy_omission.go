@@ -1,0 +1,47 @@
+package collect
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// FindPolicyOmission returns what was not read and may make a policy that is in force at one of the
+// nodes; nil if nothing may. Policies are where the nodes are, or what is above them.
+func (a *Collector) FindPolicyOmission(nodes []topology.NodeID) *model.Omission {
+	in := a.Resolution.Snapshot
+	if len(in.Omissions) == 0 {
+		return nil
+	}
+	kinds := []model.GroupKind{{}} // that no omission is limited to: any policy kind
+	if a.Query.Kinds != nil {
+		kinds = a.Query.Kinds
+	}
+	seen, namespaces := map[topology.NodeID]bool{}, map[string]bool{"": true}
+	var find func(id topology.NodeID) *model.Omission
+	find = func(id topology.NodeID) *model.Omission {
+		if seen[id] || int(id) >= a.Resolution.Graph.Len() {
+			return nil
+		}
+		seen[id] = true
+		if ns := a.Resolution.Node(id).Ref.Namespace; !namespaces[ns] {
+			namespaces[ns] = true
+			for _, gk := range kinds {
+				if o := in.FindOmission(gk, ns); o != nil {
+					return o
+				}
+			}
+		}
+		for _, above := range a.Resolution.Graph.Parents(topology.All, id) {
+			if o := find(above); o != nil {
+				return o
+			}
+		}
+		return nil
+	}
+	for _, id := range nodes {
+		if o := find(id); o != nil {
+			return o
+		}
+	}
+	return nil
+}
