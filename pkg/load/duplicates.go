@@ -38,6 +38,22 @@ func removeDuplicates(objects []*model.Object) (used []*model.Object, several []
 	return used, several
 }
 
+// hasSameContent reports whether two copies of an object differ in nothing but labels and
+// annotations, as where each deployment adds its own.
+func hasSameContent(a, b *model.Object) bool {
+	return reflect.DeepEqual(withoutMarks(a), withoutMarks(b))
+}
+
+// withoutMarks returns what counts of an object, without labels and annotations.
+func withoutMarks(o *model.Object) any {
+	v, _ := comparableContent(o).(map[string]any)
+	if meta, ok := v["metadata"].(map[string]any); ok {
+		delete(meta, "labels")
+		delete(meta, "annotations")
+	}
+	return v
+}
+
 // comparableContent returns what counts of an object. The namespace is that of its reference,
 // whether it is written or not.
 func comparableContent(o *model.Object) any {
@@ -49,14 +65,16 @@ func comparableContent(o *model.Object) any {
 }
 
 // reportDuplicates returns the problems of objects that were read in several versions, whose copies
-// are given. It is an error only where answers depend on such objects. What files contradict each
-// other in is said once.
+// are given. It is an error only where answers depend on such objects; nothing is said of others that
+// differ only in labels and annotations. What files contradict each other in is said once.
 func reportDuplicates(several [][]*model.Object, isRead func(model.GroupKind) bool) []model.Problem {
 	var read, unread [][]*model.Object
 	for _, copies := range several {
-		if isRead == nil || isRead(copies[0].Ref.GroupKind()) || slices.ContainsFunc(copies, hasTargets) {
+		isUsed := isRead == nil || isRead(copies[0].Ref.GroupKind()) || slices.ContainsFunc(copies, hasTargets)
+		switch {
+		case isUsed:
 			read = append(read, copies)
-		} else {
+		case slices.ContainsFunc(copies, func(o *model.Object) bool { return !hasSameContent(o, copies[0]) }):
 			unread = append(unread, copies)
 		}
 	}

@@ -125,3 +125,21 @@ func TestAmbiguousObjectsOfChanges(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is said of objects that no answer depends on and that differ only in labels and
+// annotations.
+func TestCopiesThatDifferInLabels(t *testing.T) {
+	labelled := func(label string) string {
+		return "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a, namespace: ns, labels: {by: " + label + "}}\n"
+	}
+	loadtest.Write(t, map[string]string{"m/1.yaml": labelled("one"), "m/2.yaml": labelled("two")})
+	for isRead, want := range map[bool]int{true: 1, false: 0} {
+		s, err := load.Files(t.Context(), load.Options{Paths: []string{"m"}, IsRead: func(model.GroupKind) bool { return isRead }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Problems) != want {
+			t.Errorf("read %v: %v", isRead, s.Problems)
+		}
+	}
+}

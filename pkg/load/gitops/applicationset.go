@@ -106,7 +106,7 @@ func (g appSetGenerator) makeApplications(ctx context.Context, l *gitopsSource) 
 			made, err := g.template.fillTree(model.Get(l.value, "spec", "template"), set)
 			app, _ := made.(map[string]any)
 			if patch := l.textAt("spec", "templatePatch"); err == nil && patch != "" {
-				err = g.checkTemplatePatch(patch, set)
+				app, err = g.patchApplication(app, patch, set)
 			}
 			switch {
 			case err != nil:
@@ -128,57 +128,35 @@ func (g appSetGenerator) makeApplications(ctx context.Context, l *gitopsSource) 
 	return out, why
 }
 
-// checkTemplatePatch returns an error for a patch of the template that may change what is deployed,
-// or where.
-func (g appSetGenerator) checkTemplatePatch(patch string, set templateValues) error {
-	unknown := errors.New("it patches its template")
-	if !g.template.goTemplate {
-		return unknown
-	}
-	text, err := g.template.fillText(patch, set)
-	if err != nil {
-		return unknown
-	}
-	docs, failed := document.ParseManifests([]byte(text), g.workspace.limits)
-	if failed != nil {
-		return unknown
-	}
-	for _, doc := range docs {
-		for field, v := range fieldsOf(doc.Value) {
-			for inner := range fieldsOf(v) {
-				if field != "metadata" && (field != "spec" ||
-					!slices.Contains([]string{"ignoreDifferences", "info", "project", "revisionHistoryLimit",
-						"syncPolicy"}, inner)) ||
-					field == "metadata" && (inner == "name" || inner == "namespace") {
-					return unknown
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func fieldsOf(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
 // expandGenerator returns the values that one generator gives.
 func (g appSetGenerator) expandGenerator(ctx context.Context, from any) ([]templateValues, error) {
 	fields, _ := from.(map[string]any)
 	kind := ""
+	var selector any
 	if err := g.template.countValues(1); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		switch {
-		case name == "selector" || model.Get(from, name, "template") != nil:
-			return nil, errors.New("a generator has a selector or a template of its own")
+		case name == "selector":
+			selector = fields[name]
+			continue
+		case model.Get(from, name, "template") != nil:
+			return nil, errors.New("a generator has a template of its own")
 		case kind != "":
 			return nil, errors.New("a generator is of several kinds")
 		}
 		kind = name
 	}
+	sets, err := g.expandKind(ctx, kind, from)
+	if err != nil || selector == nil {
+		return sets, err
+	}
+	return selectSets(sets, selector)
+}
+
+// expandKind returns the values that one generator gives, without its selector.
+func (g appSetGenerator) expandKind(ctx context.Context, kind string, from any) ([]templateValues, error) {
 	switch kind {
 	case "list":
 		if model.Get(from, "list", "elementsYaml") != nil {
@@ -288,9 +266,8 @@ func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateVal
 				if err != nil {
 					return nil, document.CauseOf(err)
 				}
-				for _, doc := range docs {
+				for _, fields := range listValues(docs) {
 					more := templateValues{}
-					fields, _ := doc.Value.(map[string]any)
 					for key, v := range fields {
 						g.template.setValue(more, v, key)
 					}
@@ -312,4 +289,20 @@ func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateVal
 		}
 	}
 	return out, nil
+}
+
+// listValues returns the maps that a file of values holds: one, or a list of them.
+func listValues(docs []document.Manifest) []map[string]any {
+	var out []map[string]any
+	for _, doc := range docs {
+		list, isList := doc.Value.([]any)
+		if !isList {
+			list = []any{doc.Value}
+		}
+		for _, v := range list {
+			fields, _ := v.(map[string]any)
+			out = append(out, fields)
+		}
+	}
+	return out
 }

@@ -13,6 +13,8 @@ import (
 	"text/template"
 	syntax "text/template/parse"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -212,6 +214,33 @@ var templateFunctions = template.FuncMap{
 		}
 		return re.ReplaceAllString(text, by), nil
 	},
+	"hasKey": func(m map[string]any, key string) bool {
+		_, there := m[key]
+		return there
+	},
+	"get": func(m map[string]any, key string) any {
+		if v, there := m[key]; there {
+			return v
+		}
+		return ""
+	},
+	"omit": func(m map[string]any, keys ...string) map[string]any {
+		out := maps.Clone(m)
+		for _, key := range keys {
+			delete(out, key)
+		}
+		return out
+	},
+	"dict":   func() map[string]any { return map[string]any{} },
+	"dig":    digValue,
+	"quote":  func(v any) string { return strconv.Quote(fmt.Sprint(v)) },
+	"squote": func(v any) string { return "'" + fmt.Sprint(v) + "'" },
+	"toYaml": func(v any) (string, error) { return encodeYAML(v) },
+	"indent": indentText,
+	"nindent": func(n int, text string) (string, error) {
+		text, err := indentText(n, text)
+		return "\n" + text, err
+	},
 	"splitList": func(at, text string) []string { return strings.Split(text, at) },
 	"default": func(other any, given ...any) any {
 		if len(given) == 0 || given[0] == nil || reflect.ValueOf(given[0]).IsZero() {
@@ -221,8 +250,43 @@ var templateFunctions = template.FuncMap{
 	},
 }
 
-// checkTemplate refuses templates that may take long or write much: loops, templates that call each
-// other, and functions that format.
+// digValue returns the value at a path of keys in a map, which comes last, or else the value before
+// it.
+func digValue(at ...any) (any, error) {
+	if len(at) < 3 {
+		return nil, errors.New("dig takes keys, a value and a map")
+	}
+	other, v := at[len(at)-2], at[len(at)-1]
+	for _, key := range at[:len(at)-2] {
+		m, isMap := v.(map[string]any)
+		if set, isSet := v.(templateValues); isSet {
+			m, isMap = set, true
+		}
+		inner, there := m[fmt.Sprint(key)]
+		if !isMap || !there {
+			return other, nil
+		}
+		v = inner
+	}
+	return v, nil
+}
+
+func encodeYAML(v any) (string, error) {
+	text, err := yaml.Marshal(v)
+	return strings.TrimSuffix(string(text), "\n"), err
+}
+
+// indentText puts n spaces in front of each line.
+func indentText(n int, text string) (string, error) {
+	if n < 0 || n*(strings.Count(text, "\n")+1)+len(text) > maxVariableBytes {
+		return "", errors.New("it would be too long")
+	}
+	pad := strings.Repeat(" ", n)
+	return pad + strings.ReplaceAll(text, "\n", "\n"+pad), nil
+}
+
+// checkTemplate refuses templates that may take long or write much: loops that write nothing,
+// templates that call each other, and functions that format.
 func checkTemplate(n syntax.Node) error {
 	allowed := map[string]bool{"index": true, "eq": true, "ne": true, "and": true, "or": true, "not": true,
 		"len": true, "lt": true, "le": true, "gt": true, "ge": true, "slice": true}
@@ -240,10 +304,14 @@ func checkTemplate(n syntax.Node) error {
 			all = append(all, c.Args...)
 		}
 	case *syntax.IfNode:
-		all = []syntax.Node{n.Pipe, n.List}
-		if n.ElseList != nil {
-			all = append(all, n.ElseList)
+		all = listBranches(n.BranchNode)
+	case *syntax.RangeNode:
+		if !writesText(n.List) { // what each round writes counts
+			return fmt.Errorf("it has %s", n)
 		}
+		all = listBranches(n.BranchNode)
+	case *syntax.WithNode:
+		all = listBranches(n.BranchNode)
 	case *syntax.ChainNode:
 		all = []syntax.Node{n.Node}
 	case *syntax.IdentifierNode:
@@ -261,4 +329,21 @@ func checkTemplate(n syntax.Node) error {
 		}
 	}
 	return nil
+}
+
+// writesText reports whether a list writes something each time.
+func writesText(n *syntax.ListNode) bool {
+	return slices.ContainsFunc(n.Nodes, func(inner syntax.Node) bool {
+		text, isText := inner.(*syntax.TextNode)
+		return isText && len(text.Text) > 0
+	})
+}
+
+// listBranches lists what a branch of a template holds.
+func listBranches(n syntax.BranchNode) []syntax.Node {
+	all := []syntax.Node{n.Pipe, n.List}
+	if n.ElseList != nil {
+		all = append(all, n.ElseList)
+	}
+	return all
 }

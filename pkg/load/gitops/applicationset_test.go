@@ -99,6 +99,48 @@ func TestApplicationSetsPatched(t *testing.T) {
 	loadtest.Same(t, objectsOf(t), "thing/a/a apps/a-conf/a.yaml:1", "thing/b/b apps/b/b.yaml:1")
 }
 
+// Selectors pick from what a generator gives, and patches change what the template makes of it.
+func TestApplicationSetsWithSelectors(t *testing.T) {
+	options := `  goTemplate: true
+  templatePatch: |
+    spec:
+      source:
+        path: '{{ .path.path }}{{ if hasKey . "sub" }}/{{ .sub }}{{ end }}'
+      {{- if hasKey . "extra" }}
+      info: {{ .extra | toYaml | nindent 8 }}
+      {{- end }}
+      {{- with .options }}
+      syncPolicy:
+        syncOptions:
+        {{- range . }}
+        - {{ . }}
+        {{- end }}
+      {{- end }}
+`
+	git := "  - git:\n      repoURL: https://example.com/org/repo.git\n      files: [{path: 'apps/*/config.yaml'}]\n" +
+		"    selector: {matchLabels: {path.basename: %s}, matchExpressions: [{key: enabled, operator: In, values: ['true']}, {key: sub.none, operator: DoesNotExist}]}\n"
+	set := setOf("s", options, strings.Replace(git, "{path.basename: %s}", "{}", 1), "{{ .path.basename }}") + setSource + "gone'}\n"
+	files := map[string]string{
+		"set.yaml":             set,
+		"apps/a/config.yaml":   "enabled: true\nsub: deploy\nextra: [{name: a, value: b}]\noptions: [x, y]\n",
+		"apps/a/deploy/a.yaml": bare("a"),
+		"apps/b/config.yaml":   "- enabled: true\n",
+		"apps/b/b.yaml":        bare("b"),
+		"apps/c/config.yaml":   "enabled: false\n",
+		"apps/c/c.yaml":        bare("c"),
+	}
+	loadtest.Write(t, files)
+	loadtest.Same(t, thingsOf(t, "."), "thing/a/a apps/a/deploy/a.yaml:1", "thing/b/b apps/b/b.yaml:1",
+		"info NotEvaluated: 1 manifest is not read, as nothing deploys it: apps/c")
+	files["set.yaml"] = setOf("s", options, strings.Replace(git, "%s", "b", 1), "{{ .path.basename }}") + setSource + "gone'}\n"
+	loadtest.Write(t, files)
+	for _, line := range thingsOf(t, ".") {
+		if strings.HasPrefix(line, "thing/a") {
+			t.Error(line)
+		}
+	}
+}
+
 // What is not known is named, and what is known is read all the same.
 func TestApplicationSetsLeftOut(t *testing.T) {
 	list := "  - list:\n      elements: [{name: one}]\n"
@@ -107,15 +149,17 @@ func TestApplicationSetsLeftOut(t *testing.T) {
 			"is not rendered: it makes Applications of what is not in the input (generator clusters)"},
 		"part": {setOf("s", "", "  - clusters: {}\n"+list, "{{name}}") + setSource + "a'}\n",
 			"is rendered in part: it makes Applications of what is not in the input (generator clusters)"},
-		"patch": {setOf("s", "  goTemplate: true\n  templatePatch: '{spec: {source: {path: b}}}'\n", list,
-			"{{.name}}") + setSource + "a'}\n", "is not rendered: it patches its template"},
+		"patch": {setOf("s", "  goTemplate: true\n  templatePatch: '{spec: {source: {$patch: delete}}}'\n", list,
+			"{{.name}}") + setSource + "a'}\n", "is not rendered: the patch of its template has directives"},
 		"patch is no patch": {setOf("s", "  templatePatch: x\n", list, "{{name}}") + setSource + "a'}\n",
-			"is not rendered: it patches its template"},
+			"is not rendered: it patches its template, which takes Go templates"},
 		"elsewhere": {setOf("s", "",
 			"  - git: {repoURL: 'https://example.com/org/other.git', directories: [{path: '*'}]}\n", "x") + "---\n" +
 			appTo("app", "a", ""), "is not rendered: the source is another repository than the one that is read"},
-		"selector": {setOf("s", "", strings.TrimSuffix(list, "\n")+"\n    selector: {matchLabels: {a: b}}\n",
-			"{{name}}") + setSource + "a'}\n", "is not rendered: a generator has a selector or a template of its own"},
+		"selector": {setOf("s", "", strings.TrimSuffix(list, "\n")+"\n    selector: {matchExpressions: [{key: a, operator: Like}]}\n",
+			"{{name}}") + setSource + "a'}\n", "is not rendered: the selector of a generator has the operator Like"},
+		"template": {setOf("s", "", strings.TrimSuffix(list, "\n")+"\n      template: {spec: {project: x}}\n",
+			"{{name}}") + setSource + "a'}\n", "is not rendered: a generator has a template of its own"},
 		"function": {setOf("s", "  goTemplate: true\n", list, "{{ .name | sha256sum }}") + setSource +
 			"a'}\n",
 			`is not rendered: its template s-{{ .name | sha256sum }} is not filled in: :1: function "sha256sum" not defined`},

@@ -1,6 +1,7 @@
 package gitops_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,4 +90,19 @@ func TestPathsThatHoldWhatLeadsToThem(t *testing.T) {
 func applicationTo(name, path string) string {
 	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name + ", namespace: argocd}\nspec:\n  source: {repoURL: https://github.com/acme/fleet, path: " +
 		path + "}\n  destination: {server: https://kubernetes.default.svc, namespace: web}\n"
+}
+
+// Where git has a remote, another repository is not the one at hand because it is the only one that
+// is named. A fork of it has its name.
+func TestRepositoryNamedAlone(t *testing.T) {
+	for remote, isRead := range map[string]bool{"acme/fleet": true, "me/fleet": true, "acme/state": false} {
+		loadtest.Write(t, map[string]string{
+			".git/config": "[remote \"origin\"]\n\turl = https://github.com/" + remote + ".git\n",
+			"app.yaml":    applicationTo("web", "web"),
+			"web/a.yaml":  bare("a"),
+		})
+		if got := slices.Contains(thingsOf(t, "."), "thing/web/a web/a.yaml:1"); got != isRead {
+			t.Errorf("%s: %v", remote, got)
+		}
+	}
 }

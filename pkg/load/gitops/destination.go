@@ -190,38 +190,6 @@ func (d *destinations) keepFirst(in *manifestIndex) int {
 	return len(several)
 }
 
-// preferDeployed puts aside what no source deploys of the objects that one deploys.
-func (r *renderer) preferDeployed() {
-	d, in := &r.destinations, &r.index
-	if len(in.free) == 0 || len(d.deployed) == 0 {
-		return
-	}
-	has := map[string]bool{}
-	for _, s := range d.deployed {
-		for i := s.from; i < s.to; i++ {
-			for _, id := range in.objectIDs(in.documents[i]) {
-				has[id] = true
-			}
-		}
-	}
-	for _, i := range in.free {
-		if d.aside[i] {
-			continue
-		}
-		var kept []document.Raw
-		pieces := splitAgain(in.documents[i])
-		for _, p := range pieces {
-			if !slices.ContainsFunc(in.objectIDs(p), func(id string) bool { return has[id] }) {
-				kept = append(kept, p)
-			}
-		}
-		if len(kept) < len(pieces) {
-			d.aside[i] = true
-			in.documents = append(in.documents, kept...)
-		}
-	}
-}
-
 // splitAgain returns each document of what was read together.
 func splitAgain(p document.Raw) []document.Raw {
 	if p.IsStream {

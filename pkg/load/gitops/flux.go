@@ -28,6 +28,8 @@ const (
 	secretVariablesHint    = "what needs them is left as it stands, ${NAME}: give them values with --substitute NAME=VALUE"
 	configMapVariables     = "variables come from ConfigMaps that are not in the input"
 	configMapVariablesHint = "read them too, or give values with --substitute NAME=VALUE"
+	differingVariables     = "variables come from a ConfigMap that is in the input in several versions"
+	differingVariablesHint = "read one cluster at a time, or give values with --substitute NAME=VALUE"
 	optionalVariables      = "it asks for variables that an optional Secret may have, which is not in the input and counts as missing"
 	optionalVariablesHint  = "read the Secret too, of which only the names of keys are read, or give values with --substitute NAME=VALUE"
 )
@@ -201,8 +203,14 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 		}
 		switch {
 		case kind == "ConfigMap" && values != nil:
+			differing := r.index.differingKeys(l.namespace, name)
+			r.index.noteUsed(l.namespace, name, len(differing))
 			for key, value := range values {
 				v.setValue(key, value)
+			}
+			for key := range differing {
+				v.hideValue(key)
+				v.differs = true
 			}
 		case kind == "Secret" && r.index.hasSecret(l.namespace, name):
 			for key := range r.index.findSecretKeys(l.namespace, name) {

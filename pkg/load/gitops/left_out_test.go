@@ -106,3 +106,18 @@ func TestWhatMayBeDeployed(t *testing.T) {
 		t.Error("nothing may be there")
 	}
 }
+
+// Definitions that nothing deploys do not judge what a source deploys.
+func TestDefinitionsThatNothingDeploys(t *testing.T) {
+	const definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec: {group: example.com, names: {kind: Thing}}\n"
+	files := map[string]string{"flux/a.yaml": fluxTo("a", "./a", ""), "a/a.yaml": bare("a"), "old/crds.yaml": definition}
+	loadtest.Write(t, files)
+	loadtest.Same(t, thingsOf(t, "."), "thing/default/a a/a.yaml:1",
+		"info NotEvaluated: a CustomResourceDefinition is not used, as nothing that deploys such objects deploys it: old/crds.yaml")
+	files["a/crds.yaml"] = definition
+	loadtest.Write(t, files)
+	loadtest.Same(t, thingsOf(t, "."), "thing/default/a a/a.yaml:1")
+	if len(rendered(t, ".").Definitions()) != 1 {
+		t.Error("a definition that is deployed is gone")
+	}
+}

@@ -165,8 +165,9 @@ func (h *repositoryMatcher) repositoryID(o sourceRepository) string {
 }
 
 // isLocal reports whether o is the repository at hand: the one that git has as a remote. Where none
-// is, it is the source called flux-system, with which Flux is set up, else the only one that is
-// named, else the only one whose paths are there.
+// is, it is the source called flux-system, with which Flux is set up, else, of addresses, what has
+// the name of a remote, as a fork has. Where git has no remote, it is the only one that is named,
+// else the only one whose paths are there.
 func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
 	if _, mapped := h.folderOf(o); mapped {
 		return true
@@ -187,6 +188,8 @@ func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
 		return isRemote(id)
 	case o.tool == "flux" && h.hasFluxBootstrap:
 		return strings.HasSuffix(o.name, fluxBootstrapName)
+	case len(h.remotes) > 0 && !strings.Contains(id, " "): // an address
+		return slices.ContainsFunc(h.remotes, func(url string) bool { return path.Base(url) == path.Base(id) })
 	case len(all) <= 1:
 		return len(all) == 0 || hasKey(all, id)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -18,6 +19,8 @@ type manifestIndex struct {
 	indexed       int
 	configMapData map[string]map[string]string
 	keysOfSecrets map[string]map[string]bool // the keys of each, without values
+	differing     map[string]map[string]bool // keys of ConfigMaps that are there in several versions
+	usedMaps      map[string]int             // how many values of a ConfigMap were known to differ when it was used
 
 	known                             *foundValues    // what was found late when the input was rendered before
 	missingConfigMaps, missingSecrets map[string]bool // those that were asked for in vain
@@ -27,6 +30,7 @@ type manifestIndex struct {
 type foundValues struct {
 	configMaps map[string]map[string]string
 	secrets    map[string]map[string]bool
+	differing  map[string]map[string]bool // keys of ConfigMaps that are there in several versions
 }
 
 // findConfigMap returns the data of a ConfigMap that was read; nil if none was.
@@ -37,6 +41,14 @@ func (r *manifestIndex) findConfigMap(namespace, name string) map[string]string 
 		return r.known.configMaps[id]
 	}
 	return r.configMapData[id]
+}
+
+// noteUsed notes that a ConfigMap was used when so many of its values were known to differ.
+func (r *manifestIndex) noteUsed(namespace, name string, differing int) {
+	if r.usedMaps == nil {
+		r.usedMaps = map[string]int{}
+	}
+	r.usedMaps[namespace+"/"+name] = differing
 }
 
 // noteMissing notes that what holds values was asked for in vain.
@@ -67,14 +79,49 @@ func (r *manifestIndex) findLate() *foundValues {
 			out.secrets[id] = keys
 		}
 	}
-	if len(out.configMaps)+len(out.secrets) == 0 {
+	late := false
+	for id, known := range r.usedMaps {
+		late = late || len(r.differing[id]) > known
+	}
+	if len(out.configMaps)+len(out.secrets) == 0 && !late {
 		return nil
 	}
+	out.differing = r.differing
 	if r.known != nil {
 		maps.Copy(out.configMaps, r.known.configMaps)
 		maps.Copy(out.secrets, r.known.secrets)
 	}
 	return out
+}
+
+// noteDifferences notes the values of a ConfigMap that is there in several versions, which are not
+// known.
+func (r *manifestIndex) noteDifferences(id string, a, b map[string]string) {
+	if r.differing == nil {
+		r.differing = map[string]map[string]bool{}
+	}
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b))) {
+		one, inOne := a[key]
+		other, inOther := b[key]
+		if one == other && inOne == inOther {
+			continue
+		}
+		if r.differing[id] == nil {
+			r.differing[id] = map[string]bool{}
+		}
+		r.differing[id][key] = true
+	}
+}
+
+// differingKeys returns the keys of a ConfigMap whose values are not known, as it is there in several
+// versions.
+func (r *manifestIndex) differingKeys(namespace, name string) map[string]bool {
+	r.updateIndex()
+	id := namespace + "/" + name
+	if r.differing[id] == nil && r.known != nil {
+		return r.known.differing[id]
+	}
+	return r.differing[id]
 }
 
 // findSecretKeys returns the keys of a Secret that was read; nil if none was. They can be read
@@ -114,7 +161,11 @@ func (r *manifestIndex) updateIndex() {
 					model.Text(v, "metadata", "name")
 				switch model.Text(v, "kind") {
 				case "ConfigMap":
-					r.configMapData[id] = textMapAt(v, "data")
+					data := textMapAt(v, "data")
+					if before := r.configMapData[id]; before != nil {
+						r.noteDifferences(id, before, data)
+					}
+					r.configMapData[id] = data
 				case "Secret":
 					if r.keysOfSecrets[id] == nil {
 						r.keysOfSecrets[id] = map[string]bool{}

@@ -60,18 +60,23 @@ func TestProgramsThatMakeObjects(t *testing.T) {
 	loadtest.Write(t, map[string]string{
 		"a/kustomization.yaml": "namespace: a\nresources: [a.yaml]\ngenerators: [g.yaml]\n",
 		"a/a.yaml":             bare("a"),
-		"a/g.yaml":             "apiVersion: viaduct.ai/v1\nkind: ksops\nmetadata: {name: g}\nfiles: [x.yaml]\n",
+		"a/g.yaml":             "apiVersion: viaduct.ai/v1\nkind: ksops\nmetadata: {name: g}\nfiles: [x.sops.yaml]\n",
+		"a/x.sops.yaml":        "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {a: 'ENC[x]'}\n",
+		"d/kustomization.yaml": "namespace: d\nresources: [d.yaml]\ngenerators: [g.yaml]\n",
+		"d/d.yaml":             bare("d"),
+		"d/g.yaml":             "apiVersion: viaduct.ai/v1\nkind: ksops\nmetadata: {name: g}\nfiles: [x.sops.yaml]\n",
+		"d/x.sops.yaml":        bare("x") + "sops: {}\n",
 		"b/kustomization.yaml": "namespace: b\nresources: [b.yaml]\ngenerators: [g.yaml]\n",
 		"b/b.yaml":             bare("b"),
 		"b/g.yaml":             "apiVersion: example.com/v1\nkind: Maker\nmetadata: {name: g}\n",
 	})
 	s := rendered(t, ".")
 	secret, thing := model.GroupKind{Kind: "Secret"}, model.GroupKind{Group: "example.com", Kind: "Thing"}
-	for _, in := range []string{"a", "b", "c"} {
-		if got, want := s.FindOmission(secret, in) != nil, in != "c"; got != want {
+	for _, in := range []string{"a", "b", "c", "d"} {
+		if got, want := s.FindOmission(secret, in) != nil, in == "a" || in == "b"; got != want {
 			t.Errorf("a Secret in %s: got %v", in, got)
 		}
-		if got, want := s.FindOmission(thing, in) != nil, in == "b"; got != want {
+		if got, want := s.FindOmission(thing, in) != nil, in == "b" || in == "d"; got != want {
 			t.Errorf("a Thing in %s: got %v", in, got)
 		}
 	}

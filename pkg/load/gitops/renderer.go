@@ -296,7 +296,10 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 
 // addUnknownVariables tells of the variables without a value that a build came upon.
 func (r *renderer) addUnknownVariables(l *gitopsSource, v *variables) {
-	if v.hiddenUsed || v.unknownUsed && v.lacksSecret {
+	if v.hiddenUsed && v.differs {
+		r.omissions.addPartlyKnown(l, differingVariables, differingVariablesHint)
+	}
+	if v.hiddenUsed && !v.differs || v.unknownUsed && v.lacksSecret {
 		r.omissions.addPartlyKnown(l, secretVariables, secretVariablesHint)
 	}
 	if v.unknownUsed && v.lacksConfigMap {

@@ -291,11 +291,11 @@ type omission struct {
 	kind, why, hint string
 	sources         []deployer
 	origin          model.Origin
-	informative     bool              // the answer stands
-	inPart          bool              // they were rendered, but not wholly
-	isWhole         bool              // no object is left out
-	isRefused       bool              // the tool that deploys it refuses it
-	kinds           []model.GroupKind // of what is left out; nil: any
+	informative     bool                           // the answer stands
+	inPart          bool                           // they were rendered, but not wholly
+	isWhole         bool                           // no object is left out
+	isRefused       bool                           // the tool that deploys it refuses it
+	kindsOf         map[deployer][]model.GroupKind // of what is left out, where it is known
 }
 
 // deployer is something that has objects deployed: a source, a kustomization or a chart.
@@ -340,14 +340,25 @@ func (r *omissions) addPartlyKnown(l *gitopsSource, why, hint string) {
 	r.addOmission(omission{kind: l.kind, why: why, hint: hint, origin: l.origin, inPart: true, isWhole: true}, l)
 }
 
-func (r *omissions) addOmission(o omission, which deployer) {
+// addOmission notes that something is left out, which makes objects of the given kinds; none: of
+// any.
+func (r *omissions) addOmission(o omission, which deployer, kinds ...model.GroupKind) {
 	i := slices.IndexFunc(r.omitted, func(other *omission) bool { return other.kind == o.kind && other.why == o.why })
 	if i < 0 {
 		i = len(r.omitted)
 		r.omitted = append(r.omitted, &o)
+		o.kindsOf = map[deployer][]model.GroupKind{}
 	}
-	if !slices.Contains(r.omitted[i].sources, which) {
-		r.omitted[i].sources = append(r.omitted[i].sources, which)
+	all := r.omitted[i]
+	if before, known := all.kindsOf[which]; known && len(kinds) > 0 {
+		all.kindsOf[which] = append(before, kinds...)
+	} else if !slices.Contains(all.sources, which) && len(kinds) > 0 {
+		all.kindsOf[which] = kinds
+	} else {
+		delete(all.kindsOf, which)
+	}
+	if !slices.Contains(all.sources, which) {
+		all.sources = append(all.sources, which)
 	}
 }
 
@@ -367,10 +378,10 @@ func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSou
 			continue
 		}
 		r.addOmission(omission{kind: "kustomization", why: l.Why, hint: l.Hint, origin: l.Origin,
-			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused, kinds: l.Kinds,
+			inPart: !l.IsNotBuilt, isWhole: l.ChangesOnly, isRefused: l.IsRefused,
 			// what is left out is told for itself
 			informative: l.ChangesOnly && !l.IsRefused},
-			partOf{l.Kustomization.String(), l.Namespace})
+			partOf{l.Kustomization.String(), l.Namespace}, l.Kinds...)
 	}
 }
 

@@ -172,3 +172,26 @@ func TestSourcesInJSON(t *testing.T) {
 		})
 	}
 }
+
+// A ConfigMap that is there in several versions gives the values that all of them have, and no others.
+func TestVariablesOfSeveralVersions(t *testing.T) {
+	settings := func(data string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\ndata: {" + data + "}\n"
+	}
+	use := "  postBuild: {substituteFrom: [{kind: ConfigMap, name: settings}]}\n"
+	for name, files := range map[string]map[string]string{
+		"plain":    {"a/settings.yaml": settings("VIP: x, SAME: s, DOMAIN: a"), "b/settings.yaml": settings("SAME: s, DOMAIN: b")},
+		"deployed": {"a/settings.yaml": settings("VIP: x, SAME: s, DOMAIN: a"), "b/ks.yaml": fluxTo("late", "./late", ""), "late/settings.yaml": settings("SAME: s, DOMAIN: b")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files["a/flux.yaml"] = fluxTo("apps", "./apps", use)
+			files["apps/a.yaml"] = bare("a") + "spec: {vip: '${VIP}', same: '${SAME}', domain: '${DOMAIN}'}\n"
+			loadtest.Write(t, files)
+			s := rendered(t, ".")
+			a := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "default", Name: "a"})
+			if a == nil || a.Text("spec", "vip") != "${VIP}" || a.Text("spec", "same") != "s" || a.Text("spec", "domain") != "${DOMAIN}" {
+				t.Errorf("got %v", told(s))
+			}
+		})
+	}
+}

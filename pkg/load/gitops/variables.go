@@ -29,6 +29,7 @@ type variables struct {
 	hiddenUsed                  bool            // a hidden one was used
 	unknownUsed                 bool            // one of those others was used
 	lacksSecret, lacksConfigMap bool            // what would have them
+	differs                     bool            // some are hidden because a ConfigMap is there in several versions
 	secretMissing               bool            // a Secret that may be missing is not in the input: it counts as missing
 	missingUsed                 bool            // something was asked for that this Secret may have
 	unset                       map[string]bool // those that were asked for and are not set

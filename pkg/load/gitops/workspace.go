@@ -291,6 +291,6 @@ func (r *renderer) addOmissions(o *omission) {
 	}
 	for _, l := range o.sources {
 		r.reader.Omissions = append(r.reader.Omissions, model.Omission{By: l.String(), Why: o.reason(),
-			Namespace: l.targetNamespace(), Kinds: o.kinds})
+			Namespace: l.targetNamespace(), Kinds: o.kindsOf[l]})
 	}
 }

@@ -36,11 +36,45 @@ func (w *Walk) checkPluginConfigs(ctx context.Context, e entry, at model.Origin,
 	return nil
 }
 
-// madeByPrograms returns the kinds of objects that generators make, by the groups of what configures
-// them: those of others are not known.
-func madeByPrograms() map[string][]model.GroupKind {
-	secrets := []model.GroupKind{{Kind: "Secret"}}
-	return map[string][]model.GroupKind{"viaduct.ai": secrets, "goabout.com": secrets}
+// The groups of what configures programs that decrypt the files they name, of which the kinds can be
+// read, and of those that make Secrets.
+const (
+	decryptingGroup    = "viaduct.ai"
+	secretsMakingGroup = "goabout.com"
+)
+
+// findMadeKinds returns the kinds of the objects that a program makes; nil if they are not known.
+func (w *Walk) findMadeKinds(ctx context.Context, of entry, v any) []model.GroupKind {
+	group, _ := resid.ParseGroupVersion(model.Text(v, "apiVersion"))
+	if group == secretsMakingGroup {
+		return []model.GroupKind{{Kind: "Secret"}}
+	}
+	files := model.Texts(v, "files")
+	if group != decryptingGroup || len(files) == 0 || model.Get(v, "secretFrom") != nil {
+		return nil
+	}
+	var out []model.GroupKind
+	for _, file := range files {
+		at, err := w.locateEntry(entry{kustomization: of.kustomization, origin: of.origin, text: file})
+		if err != nil || at.File == "" {
+			return nil
+		}
+		docs, err := w.ReadManifests(ctx, at)
+		if err != nil {
+			return nil
+		}
+		for _, doc := range docs {
+			for _, object := range document.FlattenList(doc.Value) {
+				group, _ := resid.ParseGroupVersion(model.Text(object, "apiVersion"))
+				kind := model.Text(object, "kind")
+				if kind == "" || strings.HasPrefix(kind, "ENC[") {
+					return nil
+				}
+				out = append(out, model.GroupKind{Group: group, Kind: kind})
+			}
+		}
+	}
+	return out
 }
 
 // checkPluginConfig checks one configuration; of is where it stands.
@@ -53,8 +87,8 @@ func (w *Walk) checkPluginConfig(ctx context.Context, of entry, v any) error {
 		err := of.newNotDone(BuildHint, "%s of %q is not built into kustomize, and programs are not run",
 			cmp.Or(kind, "something"), version)
 		var program *notDoneError
-		if group, _ := resid.ParseGroupVersion(version); errors.As(err, &program) {
-			program.kinds = madeByPrograms()[group]
+		if errors.As(err, &program) {
+			program.kinds = w.findMadeKinds(ctx, of, v)
 		}
 		return err
 	case strings.HasPrefix(kind, "Helm"):

@@ -103,7 +103,10 @@ func (b libraryRun) runLibrary() ([]builtObject, error) {
 	if len(b.root.OpenAPI) > 0 {
 		defer openapi.ResetOpenAPI() // the library would use it for the next build as well
 	}
-	objects, err := krusty.MakeKustomizer(options).Run(b.fileSystem, b.root.Dir.String())
+	objects, err := func() (resmap.ResMap, error) {
+		defer silenceLibrary()()
+		return krusty.MakeKustomizer(options).Run(b.fileSystem, b.root.Dir.String())
+	}()
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,9 @@ func (w *Walk) removePrograms(ctx context.Context, k *Kustomization, field strin
 			kept = append(kept, text)
 		case field != "validators":
 			w.addMissingPart(e, "a "+strings.TrimSuffix(field, "s")+" is not run: "+program.why, BuildHint, err)
-			w.missingParts[len(w.missingParts)-1].Kinds = program.kinds
+			if field == "generators" {
+				w.missingParts[len(w.missingParts)-1].Kinds = program.kinds
+			}
 		}
 	}
 	return kept, nil

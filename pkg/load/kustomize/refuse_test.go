@@ -248,3 +248,21 @@ func TestMessagesWithoutPaths(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The library's words about old fields are not printed.
+func TestNothingIsPrinted(t *testing.T) {
+	loadtest.Write(t, map[string]string{"kustomization.yaml": "commonLabels: {a: b}\nresources: [a.yaml]\n", "a.yaml": loadtest.Thing("a")})
+	before := os.Stderr
+	defer func() { os.Stderr = before }()
+	printed, err := os.Create("printed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stderr = printed
+	if _, err := load.Files(t.Context(), load.Options{Kustomization: "."}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile("printed"); err != nil || len(text) > 0 || os.Stderr != printed {
+		t.Errorf("printed %q, %v", text, err)
+	}
+}

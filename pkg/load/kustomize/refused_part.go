@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -42,7 +43,8 @@ func (w *Walk) removeRefused(ctx context.Context, e entry, err error) {
 			missing.Namespace = of.Namespace
 		}
 	}
-	if missing.IsRefused = !errors.As(err, new(*notDoneError)); missing.IsRefused {
+	needsMissing := needsOther(err) && len(w.missingParts) > 0
+	if missing.IsRefused = !errors.As(err, new(*notDoneError)) && !needsMissing; missing.IsRefused {
 		missing.Why = "kustomize refuses it: " + missing.Why
 	}
 	w.missingParts = append(w.missingParts, missing)
@@ -114,6 +116,13 @@ func (w *Walk) overrideBuilt(k *Kustomization) error {
 		return w.overrideRoot(k)
 	}
 	return w.overrideKustomization(k, k.Kustomization)
+}
+
+// needsOther reports whether the library refuses a build for want of an object.
+func needsOther(err error) bool {
+	var failed *libraryError
+	return errors.As(err, &failed) && slices.ContainsFunc([]string{noPatchTarget, noReplacementSource, "does not exist; cannot"},
+		func(words string) bool { return strings.Contains(failed.text, words) })
 }
 
 // isRefusal reports whether the library refuses a build, and could build something else.
