@@ -65,8 +65,8 @@ func comparableContent(o *model.Object) any {
 }
 
 // reportDuplicates returns the problems of objects that were read in several versions, whose copies
-// are given. It is an error only where answers depend on such objects; nothing is said of others that
-// differ only in labels and annotations. What files contradict each other in is said once.
+// are given. It is an error only where answers depend on such objects; nothing is said of others
+// of several files that differ only in labels and annotations. What files contradict each other in is said once.
 func reportDuplicates(several [][]*model.Object, isRead func(model.GroupKind) bool) []model.Problem {
 	var read, unread [][]*model.Object
 	for _, copies := range several {
@@ -74,7 +74,7 @@ func reportDuplicates(several [][]*model.Object, isRead func(model.GroupKind) bo
 		switch {
 		case isUsed:
 			read = append(read, copies)
-		case slices.ContainsFunc(copies, func(o *model.Object) bool { return !hasSameContent(o, copies[0]) }):
+		case isOnePlace(copies) || slices.ContainsFunc(copies, func(o *model.Object) bool { return !hasSameContent(o, copies[0]) }):
 			unread = append(unread, copies)
 		}
 	}

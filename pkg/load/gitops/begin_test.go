@@ -106,3 +106,16 @@ func TestRepositoryNamedAlone(t *testing.T) {
 		}
 	}
 }
+
+// The source called flux-system need not be in the input: the operator of Flux makes it.
+func TestSourceThatTheOperatorMakes(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		".git/config":  "[remote \"origin\"]\n\turl = https://github.com/acme/fleet.git\n",
+		"flux/ks.yaml": fluxTo("apps", "./apps", ""),
+		"apps/a.yaml":  bare("a"),
+		"apps/other.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\nspec: {url: https://github.com/acme/fleet}\n---\n" +
+			strings.Replace(fluxTo("web", "./web", ""), "name: flux-system}", "name: fleet}", 1),
+		"web/b.yaml": bare("b"),
+	})
+	loadtest.Same(t, thingsOf(t, "."), "thing/default/a apps/a.yaml:1", "thing/default/b web/b.yaml:1")
+}

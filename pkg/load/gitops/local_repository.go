@@ -164,7 +164,8 @@ func (h *repositoryMatcher) repositoryID(o sourceRepository) string {
 	return o.name
 }
 
-// isLocal reports whether o is the repository at hand: the one that git has as a remote. Where none
+// isLocal reports whether o is the repository at hand: the one that git has as a remote, and what is
+// called flux-system and is not in the input, as where the operator of Flux makes it. Where none
 // is, it is the source called flux-system, with which Flux is set up, else, of addresses, what has
 // the name of a remote, as a fork has. Where git has no remote, it is the only one that is named,
 // else the only one whose paths are there.
@@ -185,7 +186,7 @@ func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
 	}
 	switch {
 	case isRemote(id) || named(isRemote) > 0:
-		return isRemote(id)
+		return isRemote(id) || h.sourceURLs[o.name] == "" && o.tool == "flux" && strings.HasSuffix(o.name, fluxBootstrapName)
 	case o.tool == "flux" && h.hasFluxBootstrap:
 		return strings.HasSuffix(o.name, fluxBootstrapName)
 	case len(h.remotes) > 0 && !strings.Contains(id, " "): // an address

@@ -52,6 +52,7 @@ func (b libraryRun) runWithin(ctx context.Context) ([]builtObject, error) {
 		err     error
 	}
 	done := make(chan result, 1)
+	defer silenceLibrary()()
 	go func() {
 		var r result
 		defer func() {
@@ -103,10 +104,7 @@ func (b libraryRun) runLibrary() ([]builtObject, error) {
 	if len(b.root.OpenAPI) > 0 {
 		defer openapi.ResetOpenAPI() // the library would use it for the next build as well
 	}
-	objects, err := func() (resmap.ResMap, error) {
-		defer silenceLibrary()()
-		return krusty.MakeKustomizer(options).Run(b.fileSystem, b.root.Dir.String())
-	}()
+	objects, err := krusty.MakeKustomizer(options).Run(b.fileSystem, b.root.Dir.String())
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ var quiet struct {
 }
 
 // silenceLibrary has the library print nothing until the returned function is called. The program
-// itself writes to streams that it has from the start.
+// itself writes to streams that it has from the start. A build that is left behind may print.
 func silenceLibrary() (end func()) {
 	quiet.Lock()
 	defer quiet.Unlock()
