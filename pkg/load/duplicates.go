@@ -81,13 +81,28 @@ func reportDuplicates(several [][]*model.Object, isRead func(model.GroupKind) bo
 		}
 	}
 	var out []model.Problem
-	for _, c := range findContradictions(read) {
+	for _, c := range joinMany(findContradictions(read)) {
 		out = append(out, c.toProblem(model.Error))
 	}
-	for _, c := range findContradictions(unread) {
+	for _, c := range joinMany(findContradictions(unread)) {
 		out = append(out, c.toProblem(model.Info))
 	}
 	return out
+}
+
+// joinMany returns one contradiction for more than a few: a tree of alternatives, such as examples.
+func joinMany(all []*contradiction) []*contradiction {
+	const few = 3
+	if len(all) <= few {
+		return all
+	}
+	one := &contradiction{}
+	for _, c := range all {
+		one.files, one.objects = append(one.files, c.files...), append(one.objects, c.objects...)
+	}
+	slices.Sort(one.files)
+	one.files = slices.Compact(one.files)
+	return []*contradiction{one}
 }
 
 // hasTargets reports whether an object says what it is attached to, as policies do.

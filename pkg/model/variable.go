@@ -14,7 +14,7 @@ const EncryptedVariable = "ENC[…]"
 
 // CutVariable finds the first thing in a text that stands for a value: ${NAME}, or with more behind
 // the name as in ${NAME:-default} ($${NAME} is none); {{ a template }}; <path:a secret of a
-// vault#key>; or a value that SOPS has encrypted. The variable is as it stands, without what is
+// vault#key> or <secret:name>; or a value that SOPS has encrypted. The variable is as it stands, without what is
 // behind the name.
 func CutVariable(text string) (variable, after string, found bool) {
 	for at := 0; at < len(text); at++ {
@@ -35,7 +35,7 @@ func CutVariable(text string) (variable, after string, found bool) {
 			if inner, after, closed := strings.Cut(rest[2:], "}}"); closed {
 				return "{{ " + strings.TrimSpace(inner) + " }}", after, true
 			}
-		case strings.HasPrefix(rest, "<path:"):
+		case strings.HasPrefix(rest, "<path:"), strings.HasPrefix(rest, "<secret:"):
 			if inner, after, closed := strings.Cut(rest[1:], ">"); closed {
 				return "<" + inner + ">", after, true
 			}

@@ -22,6 +22,7 @@ func TestCutVariable(t *testing.T) {
 		"{{ a }}-{{ b":               {"{{ a }}"},
 		"{a}":                        nil,
 		"rss.<path:avp/data#domain>": {"<path:avp/data#domain>"},
+		"argo.<secret:domain>":       {"<secret:domain>"},
 		"<path>":                     nil,
 		"ENC[AES256_GCM,data:A,iv:B,tag:C,type:str].${A}": {EncryptedVariable, "${A}"},
 		"ENC[x]":     nil,

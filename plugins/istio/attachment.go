@@ -186,6 +186,12 @@ func (w *proxyIndex) explainReferences(p *policy.Policy, refs []targetRef) []mod
 		code := model.TargetNotFound
 		switch r.groupKind() {
 		case gatewayKind, serviceKind, serviceEntryKind:
+			to := model.Ref{Group: r.group, Kind: r.kind, Namespace: p.Ref().Namespace, Name: r.name}
+			if e := w.in.FindExistence(to); e.Presence == model.NotKnown {
+				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+					Message: "whether the policy applies is not known: " + e.Why}.At(p.Object))
+				continue
+			}
 		case gatewayClassKind:
 			switch {
 			case p.Ref().Namespace != w.root:

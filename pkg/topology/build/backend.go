@@ -215,6 +215,9 @@ func (bs *backendBuilder) judgeRef(from reference.Referrer, ref model.Ref) (topo
 // ResolvedRefs condition, "" if it has none.
 func (bs *backendBuilder) reportBackend(r *routeDraft, to manifest.BackendRef, reason string, p model.Problem) {
 	p.Severity = model.Warning
+	if bs.in.IsRefused(to.Ref) { // which the finding about the backend says
+		p.Severity = model.Info
+	}
 	if reason == string(gatewayv1.RouteReasonBackendNotFound) {
 		missing := to.Ref
 		p.MissingRef = &missing

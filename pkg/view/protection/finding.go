@@ -339,7 +339,7 @@ func (s *protectionSurvey) findReplacingPolicies() []model.Problem {
 		}
 		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectionReplaced,
 			Message: message,
-			Hint: "set in it what it takes away, or merge the two where the kind can; one that is meant to open a path can be suppressed"})...)
+			Hint:    "set in it what it takes away, or merge the two where the kind can; one that is meant to open a path can be suppressed"})...)
 	}
 	return out
 }
