@@ -72,19 +72,27 @@ func (k *pathEngine) reportUnreached() []model.Problem {
 		}
 		nowhere := model.Problem{Severity: model.Info, Code: model.NotReached,
 			Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere", p.Ref())}
-		if slices.ContainsFunc(k.NodesOf(p), k.res.mayMissRoutes) {
+		if slices.ContainsFunc(k.NodesOf(p), k.res.mayMissPaths) {
 			nowhere.Code = model.NotEvaluated
 			nowhere.Message = fmt.Sprintf(
-				"no traffic path that was read reaches the target of %s; not all routes were read", p.Ref())
+				"no traffic path that was read reaches the target of %s; not all that lead there were read", p.Ref())
 		}
 		out = append(out, nowhere.At(p.Object))
 	}
 	return out
 }
 
-// mayMissRoutes reports whether not all routes were read that may bring traffic to a node.
-func (r *Resolution) mayMissRoutes(id topology.NodeID) bool {
-	return int(id) < r.Graph.Len() && r.Graph.MayMissRoutes(id)
+// mayMissPaths reports whether traffic may come to a node by what was not read: by routes, or by the
+// parents of its route.
+func (r *Resolution) mayMissPaths(id topology.NodeID) bool {
+	if int(id) >= r.Graph.Len() {
+		return false
+	}
+	if r.Node(id).Role == topology.Rule {
+		id = r.Graph.Parents(topology.All, id)[0]
+	}
+	return r.Graph.MayMissRoutes(id) || slices.ContainsFunc(r.Graph.Attachments(id),
+		func(a topology.Attachment) bool { return a.State == topology.Unknown || a.Missing })
 }
 
 // reportUselessUnset reports names in unset lists that deactivate nothing on any path (engine E5).

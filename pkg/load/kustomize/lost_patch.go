@@ -51,7 +51,7 @@ func (w *Walk) addLostPatch(k *Kustomization, lost *lostPatch, isPartial bool) {
 	object := model.Ref{Group: lost.of.Group, Kind: lost.of.Kind, Namespace: lost.of.Namespace, Name: lost.of.Name}
 	missing := MissingPart{Kustomization: kustomizationName(k.Name), Origin: lost.origin, ChangesOnly: true,
 		Why:  "a " + lost.what + " is skipped, as " + object.String() + " is not there: it may be in what is left out",
-		Hint: "the other warnings say what is left out"}
+		Hint: "what is left out is said beside it"}
 	if !isPartial {
 		missing.IsRefused = true
 		missing.Why = "kustomize refuses a " + lost.what + ", as " + object.String() + " is not there; the rest is read"

@@ -145,7 +145,7 @@ func (f *PolicyForce) targetNoun() string {
 	switch f.Level {
 	case "":
 		return "target"
-	case "backend":
+	case "backend", "opaque":
 		return cmp.Or(f.kind, "backend")
 	case "service":
 		return "Service"
