@@ -41,7 +41,7 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 	all := g.Attachments(g.nodes.byObject[n.Object])
 	from := reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace, Judged: IsJudged(all)}
 	reading := g.parts.Readings[g.nodes.byObject[n.Object]]
-	from.Mesh = reading.NoGrants || isMeshBound(g, n.Object)
+	from.NoGrants = reading.NoGrants || isMeshBound(g, n.Object)
 	var r manifest.Reader // its problems were reported when the graph was built
 	spec := r.ReadSpec(n.Object)
 	var out []BackendRef

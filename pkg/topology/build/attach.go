@@ -204,11 +204,11 @@ func (w *routeAttacher) judgeMissingParent(r *routeDraft, a topology.Attachment,
 	role topology.Role) topology.Attachment {
 	a.State = topology.NoMatchingParent
 	parent := a.Parent.WithoutSection()
-	if a.Reason = w.coverage.ExplainAbsence(parent); a.Reason != "" {
+	if e := w.in.FindExistence(parent); e.Presence == model.Missing {
+		a.Reason = e.Why
 		return a
 	}
-	switch {
-	case w.coverage.IsWithheld(parent.GroupKind(), parent.Namespace):
+	if w.in.Cluster.IsUnread(parent.GroupKind(), parent.Namespace) {
 		return w.attachToWithheld(r, a, role)
 	}
 	a.Missing, a.Reason = true, parent.String()+" is not in the input"

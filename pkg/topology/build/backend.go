@@ -151,7 +151,7 @@ func (bs *backendBuilder) checkBackend(r *routeDraft, rule topology.NodeID, to m
 		return topology.None, false
 	}
 	id, v := bs.judgeRef(reference.Referrer{Kind: r.kind, Namespace: r.object.Ref.Namespace,
-		Mesh: r.meshBound || r.refs.NoGrants}, to.Ref)
+		NoGrants: r.meshBound || r.refs.NoGrants}, to.Ref)
 	says := func(p model.Problem, what string) model.Problem {
 		p.RuleName = bs.nodes.Node(rule).Ref.Section
 		p.Message, p.OfSeveral = "rule "+p.RuleName+" "+to.Verb+" "+what, formatPlural(to.Verb)+" "+what

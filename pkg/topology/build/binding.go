@@ -88,7 +88,7 @@ func (bs *serviceBindings) connectAll() {
 // unreadKindBefore names a kind that x would lose a port to and whose objects may not be read.
 func (bs *serviceBindings) unreadKindBefore(x *serviceBinding) string {
 	for i := range max(0, x.kindRank()) {
-		if bs.coverage.IsWithheld(meshOrder[i], x.namespace) {
+		if bs.in.Cluster.IsUnread(meshOrder[i], x.namespace) {
 			return meshOrder[i].Kind
 		}
 	}

@@ -50,7 +50,7 @@ func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at ma
 		return reference.Unresolved{Reason: u.brokenReason, Message: at.String() + " names no object"}
 	}
 	if !c.grants.Allow(owner.GroupKind(), owner.Namespace, to) {
-		if why := c.coverage.ExplainUnreadGrants(to.Namespace); why != "" {
+		if why := c.references.ExplainUnreadGrants(to.Namespace); why != "" {
 			return reference.Unresolved{Message: why, Gap: reference.GrantGap}
 		}
 		p := model.Problem{
@@ -71,7 +71,7 @@ func (c *certificateJudge) judgeCertificate(owner model.Ref, v model.Body, at ma
 			name += " (made by " + by.String() + ")"
 		}
 		c.addNamedNote(noteTopic{kind: certificateWithheld}, name, nil)
-		if c.coverage.IsWithheld(to.GroupKind(), to.Namespace) {
+		if c.in.Cluster.IsUnread(to.GroupKind(), to.Namespace) {
 			return reference.Unresolved{Message: what, Gap: reference.ObjectGap}
 		}
 		return reference.Unresolved{Message: what}

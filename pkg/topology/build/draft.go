@@ -22,7 +22,6 @@ type draft struct {
 	readings   map[topology.NodeID]gatewayapi.RefReading // by route, where it is not the standard one
 	notes      map[noteTopic]*noteCount
 
-	coverage           reference.Coverage
 	grants             reference.Grants
 	references         *reference.Judge
 	unfollowedBackends []model.GroupKind // kinds that an implementation of the input takes as backends, and nobody else
@@ -41,7 +40,6 @@ func newDraft(in *model.Snapshot, said *Builder) *draft {
 		Builder:    said,
 		in:         in,
 		nodes:      topology.NewNodes(in, size),
-		coverage:   reference.Coverage{Snapshot: in},
 		tables:     map[topology.NodeID][]topology.Attachment{},
 		traffic:    make([]topology.Edge, 0, 2*size),
 		above:      make([]topology.Edge, 0, size),
@@ -50,7 +48,7 @@ func newDraft(in *model.Snapshot, said *Builder) *draft {
 		notes:      map[noteTopic]*noteCount{},
 	}
 	d.grants = reference.ReadGrants(in, &d.Reader)
-	d.references = reference.NewJudge(in, d.coverage, d.grants)
+	d.references = reference.NewJudge(in, d.grants)
 	return d
 }
 

@@ -47,7 +47,7 @@ func newGatewayBuilder(d *draft) *gatewayBuilder {
 		gatewayOf:             map[topology.NodeID]int{},
 		clientCertificates:    map[topology.NodeID]reference.Unresolved{},
 		unknownImplementation: d.guessImplementation(),
-		certificates: certificateJudge{draft: d, certificates: reference.Certificates{In: d.in, Coverage: d.coverage,
+		certificates: certificateJudge{draft: d, certificates: reference.Certificates{In: d.in,
 			ChecksContent: d.settings.Bool(gatewayapi.CheckCertificates)}},
 		admissions: map[admissionQuery]selector.Truth{},
 	}

@@ -77,10 +77,10 @@ func (gs *gatewayBuilder) joinGateway(s *listenerSet) {
 // judgeMissingGateway returns the verdict on a set whose Gateway is not in the input. A Gateway
 // that we may not read is taken to accept the set, as it is for routes.
 func (gs *gatewayBuilder) judgeMissingGateway(s *listenerSet, ref model.Ref) {
-	switch absence := gs.coverage.ExplainAbsence(ref); {
-	case absence != "":
-		s.Reason = absence
-	case gs.coverage.IsWithheld(gatewayapi.GatewayKind, ref.Namespace):
+	switch e := gs.in.FindExistence(ref); {
+	case e.Presence == model.Missing:
+		s.Reason = e.Why
+	case gs.in.Cluster.IsUnread(gatewayapi.GatewayKind, ref.Namespace):
 		s.Gateway, s.State, s.Missing, s.Reason = gs.withheldNode(topology.Gateway,
 			ref), topology.SetUnknown, true, ref.String()+" may not be read"
 	default:
@@ -145,7 +145,7 @@ func (gs *gatewayBuilder) accessTo(s *listenerSet) listenerAccess {
 func (w *routeAttacher) attachToSet(r *routeDraft, a topology.Attachment) {
 	id, ok := w.nodes.Find(a.Parent.WithoutSection())
 	if !ok || w.nodes.Node(id).Object == nil {
-		a.MaybeUnreported = w.coverage.IsWithheld(a.Parent.GroupKind(), a.Parent.Namespace) && w.mayOmitStatus()
+		a.MaybeUnreported = w.in.Cluster.IsUnread(a.Parent.GroupKind(), a.Parent.Namespace) && w.mayOmitStatus()
 		w.table = append(w.table, w.judgeMissingParent(r, a, topology.ListenerSet))
 		return
 	}

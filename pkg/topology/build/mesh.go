@@ -40,7 +40,7 @@ func (w *routeAttacher) judgeMissingService(r *routeDraft, a topology.Attachment
 	switch {
 	case w.references.IsMissing(service):
 		a.Reason = service.String() + " does not exist"
-	case w.coverage.IsWithheld(service.GroupKind(), service.Namespace):
+	case w.in.Cluster.IsUnread(service.GroupKind(), service.Namespace):
 		a.State, a.Missing, a.Reason = topology.Unknown, true, service.String()+" may not be read"
 		w.addMesh(w.services.frontendNode(service), r.id)
 	default:

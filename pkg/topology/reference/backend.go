@@ -13,10 +13,10 @@ import (
 type Referrer struct {
 	Kind      model.GroupKind
 	Namespace string
-	// its backends need no grant: all its parents are Services (gatewayapi G33), or the implementation
-	// knows none
-	Mesh   bool
-	Judged bool // an implementation without Gateways decided about its parents
+	// NoGrants: its backends need no grant, as all its parents are Services (gatewayapi G33), or as
+	// the implementation knows no grants.
+	NoGrants bool
+	Judged   bool // an implementation without Gateways decided about its parents
 }
 
 // Judgement is what became of a reference to a backend.
@@ -44,8 +44,8 @@ func (f *Judge) JudgeBackend(from Referrer, to model.Ref, exists bool) Judgement
 			Hint: "if the implementation has that kind, add its CRD or an object of it"}
 	}
 	var v Judgement
-	if !from.Mesh && !f.grants.Allow(from.Kind, from.Namespace, to) {
-		if v.Open = f.coverage.ExplainUnreadGrants(to.Namespace); v.Open == "" {
+	if !from.NoGrants && !f.grants.Allow(from.Kind, from.Namespace, to) {
+		if v.Open = f.ExplainUnreadGrants(to.Namespace); v.Open == "" {
 			return Judgement{Reason: string(gatewayv1.RouteReasonRefNotPermitted), Code: model.RefNotPermitted,
 				Why:  "and no ReferenceGrant permits that",
 				Hint: GrantHint(from.Kind, from.Namespace, to)}
@@ -76,7 +76,7 @@ func (f *Judge) explainMissing(to model.Ref) string {
 
 // findBackend says whether a backend exists that is not in the input (gatewayapi G36).
 func (f *Judge) findBackend(ref model.Ref) model.Existence {
-	e := f.coverage.FindExistence(ref)
+	e := f.in.FindExistence(ref)
 	switch gk := ref.GroupKind(); {
 	case e.Presence != model.Missing, f.in.IsRefused(ref), gk == gatewayapi.ServiceKind, gk == gatewayapi.XBackendKind:
 	case gk == gatewayapi.ServiceImportKind && f.in.Cluster != nil: // made by a controller, and seldom in manifests
@@ -95,7 +95,7 @@ func (f *Judge) IsMissing(ref model.Ref) bool { return f.findBackend(ref).Presen
 func (f *Judge) IsAssumed(ref model.Ref) bool {
 	switch gk := ref.GroupKind(); {
 	case gk == gatewayapi.GatewayClassKind:
-		return f.coverage.FindExistence(ref).Presence != model.Missing || f.in.Cluster == nil
+		return f.in.FindExistence(ref).Presence != model.Missing || f.in.Cluster == nil
 	case !canBeBackend(gk), !f.IsKnownKind(gk) && !isInferencePool(gk):
 		return false
 	}

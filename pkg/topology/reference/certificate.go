@@ -33,7 +33,6 @@ const (
 // Certificates tells what the input has of Secrets and other objects with certificates.
 type Certificates struct {
 	In            *model.Snapshot
-	Coverage      Coverage
 	ChecksContent bool // whether what is no PEM is a flaw for Authority
 }
 
@@ -99,7 +98,7 @@ func (c Certificates) findObject(ref model.Ref) (*model.Object, CertificateFlaw,
 	case ref.GroupKind() == configMapKind && ref.Name == clusterCA:
 		return nil, NoFlaw, ""
 	}
-	e := c.Coverage.FindExistence(ref)
+	e := c.In.FindExistence(ref)
 	secretsShown := ref.GroupKind() != secretKind || len(c.In.OfKind(secretKind)) > 0 // they are often kept out
 	if e.Presence == model.Missing || e.Presence == model.NotShown && secretsShown {
 		return nil, MissingCertificate, ref.String() + " does not exist"

@@ -8,18 +8,17 @@ import (
 
 // Judge judges what objects refer to.
 type Judge struct {
-	in       *model.Snapshot
-	coverage Coverage
-	grants   Grants
-	known    map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
+	in     *model.Snapshot
+	grants Grants
+	known  map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
 }
 
 // NewJudge returns the judge for an input with these grants.
-func NewJudge(in *model.Snapshot, c Coverage, grants Grants) *Judge {
-	return &Judge{in: in, coverage: c, grants: grants, known: gatewayapi.KnownKinds(in)}
+func NewJudge(in *model.Snapshot, grants Grants) *Judge {
+	return &Judge{in: in, grants: grants, known: gatewayapi.KnownKinds(in)}
 }
 
-// AddKinds has kinds be known that the input need not define.
+// AddKinds adds kinds that count as known, although the input need not define them.
 func (f *Judge) AddKinds(kinds []model.GroupKind) {
 	for _, gk := range kinds {
 		f.known[gk] = struct{}{}
@@ -53,7 +52,7 @@ func (f *Judge) FindOmission(gk model.GroupKind, namespace string) *model.Omissi
 }
 
 // FindExistence says whether an object exists, as far as the input tells.
-func (f *Judge) FindExistence(ref model.Ref) model.Existence { return f.coverage.FindExistence(ref) }
+func (f *Judge) FindExistence(ref model.Ref) model.Existence { return f.in.FindExistence(ref) }
 
 // ServiceByIP returns the Service with a cluster IP.
 func (f *Judge) ServiceByIP(address string) (model.Ref, bool) {
@@ -76,6 +75,15 @@ func (f *Judge) ServiceByIP(address string) (model.Ref, bool) {
 // they were not all read.
 func (f *Judge) IsGranted(from model.GroupKind, ns string, to model.Ref) bool {
 	return f.grants.Allow(from, ns, to) || f.in.IsUnread(gatewayapi.GrantKind, to.Namespace)
+}
+
+// ExplainUnreadGrants says why a ReferenceGrant that is not in the input may be in a namespace; "" if
+// none may be.
+func (f *Judge) ExplainUnreadGrants(namespace string) string {
+	if !f.in.IsUnread(gatewayapi.GrantKind, namespace) {
+		return ""
+	}
+	return f.in.ExplainUnread("the ReferenceGrants in namespace "+namespace, gatewayapi.GrantKind, namespace)
 }
 
 // SelectsNamespace reports whether the selector selects a namespace. The label with its name is on
