@@ -76,7 +76,7 @@ func TestContextsFollowTheGraph(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", target, got, want)
 		}
 	}
-	if got, want := strings.Join(r.codes(), ", "), "NotReached l, NotReached p, NotReached q"; got != want {
+	if got, want := strings.Join(r.codes(), ", "), "NotEvaluated p, NotReached l, NotReached q"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

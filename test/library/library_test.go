@@ -73,6 +73,8 @@ func TestAnswersAreThoseOfTheProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		checked := in.Check(check.Options{FailOn: check.Threshold(model.Warning)})
+		checked.FoldCauses()
 		for _, one := range []struct {
 			command []string
 			answer  any
@@ -81,7 +83,7 @@ func TestAnswersAreThoseOfTheProgram(t *testing.T) {
 			{[]string{"overridden", "-A"}, in.Overridden(view.Query{}, nil, nil)},
 			{[]string{"status", "-A"}, in.Status(status.Query{Objects: true})},
 			{[]string{"matrix", "-A"}, matrix},
-			{[]string{"check", "-A"}, in.Check(check.Options{FailOn: check.Threshold(model.Warning)})},
+			{[]string{"check", "-A"}, checked},
 		} {
 			args := append(one.command, "-f", path, "-o", "json")
 			printed, err := exec.Command(program, args...).Output()
