@@ -43,7 +43,7 @@ func (s *Snapshot) FindExistence(ref Ref) Existence {
 	case s.Cluster.IsUnreadRef(ref):
 		return Existence{NotKnown, ref.String() + " may not be read"}
 	case s.Cluster != nil && isKeptBack(gk):
-		return Existence{NotKnown, ref.String() + " is not read from a cluster"}
+		return Existence{NotKnown, ref.String() + " is not in the input"}
 	case s.Exhaustive, s.Cluster != nil:
 		return Existence{Missing, ref.String() + " does not exist"}
 	case HasVariable(ref.Name), HasVariable(ref.Namespace):

@@ -134,7 +134,8 @@ func (in Input) isForceUnknown() bool {
 // what Pods bring: manifests seldom have them all, as charts and controllers make some.
 func (in Input) selectsUnseenPods() bool {
 	p := in.Outcome.Policy
-	return !p.Refused && len(p.Refs) == 0 && len(in.Outcome.Targets) == 0 && in.Kind.SelectsPods() &&
+	spec := p.Object.Body.Field("spec")
+	return !p.Refused && len(p.Refs) == 0 && !spec.Has("targetRef") && !spec.Has("targetRefs") && len(in.Outcome.Targets) == 0 && in.Kind.SelectsPods() &&
 		!in.Resolution.Snapshot.HasAll(podKind, "")
 }
 
