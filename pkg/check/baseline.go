@@ -33,7 +33,8 @@ type baselineEntry struct {
 // BaselineResult says what of a baseline was found again.
 type BaselineResult struct {
 	From string `json:"from"` // git:REV, or the name of the file or folder
-	// errors and warnings that were there before, which Items does not have; it has no such notes either
+	// errors and warnings that were there before, which Items does not have; it has no such notes
+	// either
 	Known int      `json:"known"`
 	Gone  []string `json:"gone,omitempty"` // those that were there before and are not any more
 
@@ -52,6 +53,7 @@ func NewBaseline(from string, before []Finding) *Baseline {
 	return b
 }
 
+// addEntry counts a finding count more times, at the worst severity of all.
 func (b *Baseline) addEntry(key baselineKey, severity model.Severity, count int) {
 	e := b.entries[key]
 	if e == nil {
@@ -71,6 +73,7 @@ var (
 	numberedRule   = regexp.MustCompile(`\brule-\d+\b`)
 )
 
+// baselineKey returns what the finding is recognised by in a baseline.
 func (f *Finding) baselineKey() baselineKey {
 	key := baselineKey{id: f.ID, message: cmp.Or(f.cause.ofSeveral, f.Message)}
 	key.message = numberedRule.ReplaceAllString(lineBehindFile.ReplaceAllString(key.message, "$1"), "rule-N")
@@ -83,9 +86,9 @@ func (f *Finding) baselineKey() baselineKey {
 	return key
 }
 
-// takeFinding reports whether a finding was there before, and at least as bad. Of several that are
-// the same, so many were there as the baseline counts.
-func (b *Baseline) takeFinding(f *Finding) bool {
+// matchFinding reports whether a finding was there before, at least as severe. Of equal findings, it
+// matches as many as the baseline counts.
+func (b *Baseline) matchFinding(f *Finding) bool {
 	e := b.entries[f.baselineKey()]
 	if e == nil || e.matched == e.count || e.severity.Compare(f.Severity) > 0 {
 		return false
@@ -100,7 +103,7 @@ func (r *Report) LeaveOut(b *Baseline) {
 	items := []Finding{}
 	for _, f := range r.Items {
 		switch {
-		case f.Suppressed != nil || !b.takeFinding(&f):
+		case f.Suppressed != nil || !b.matchFinding(&f):
 			items = append(items, f)
 		case f.Severity != model.Info:
 			known = append(known, f)
@@ -148,8 +151,8 @@ const baselineHeader = `# Findings that "kubectl dopolicy check --baseline" leav
 # Written by --write-baseline.
 `
 
-// WriteBaseline returns the file of a baseline with all findings that count and are no notes, and
-// how many they are.
+// WriteBaseline returns the text of a baseline file with all findings that count and are no notes,
+// and how many there are.
 func (r *Report) WriteBaseline() ([]byte, int, error) {
 	found := slices.DeleteFunc(slices.Clone(r.Items), func(f Finding) bool {
 		return f.Suppressed != nil || f.Severity == model.Info && !r.Failing(f)
@@ -234,8 +237,8 @@ func (b *BaselineResult) text() string {
 	return fmt.Sprintf("; %d %s there before (%s)", b.Known, was, b.From)
 }
 
-// goneLine says what the file of a baseline need not have any more.
-func (b *BaselineResult) goneLine() []string {
+// goneLines says what the file of a baseline need not have any more.
+func (b *BaselineResult) goneLines() []string {
 	if b == nil || len(b.Gone) == 0 || !b.isFile {
 		return nil
 	}

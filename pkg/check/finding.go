@@ -12,7 +12,8 @@ type Finding struct {
 	Message    string         `json:"message"`              // one sentence: what is wrong
 	Hint       string         `json:"hint,omitempty"`       // what to do about it
 	Suppressed *Suppression   `json:"suppressed,omitempty"` // it was asked not to count
-	// everything that the finding is about, where that is more than one; Ref and Origin are the first of them
+	// everything that the finding is about, where that is more than one; Ref and Origin are the first
+	// of them
 	Objects []Place `json:"objects,omitempty"`
 
 	isKnown bool // whatever its severity, the answer is complete

@@ -37,25 +37,25 @@ func (r *Report) FoldCauses() {
 
 // foldCauses returns the findings in their order, with one for each cause.
 func foldCauses(all []Finding) []Finding {
-	all = foldBy(all, (*Finding).missingCause, joinUsers)
+	all = foldBy(all, (*Finding).missingCause, joinReferrers)
 	return sortFindings(foldBy(all, (*Finding).placeCause, joinNamespaces))
 }
 
 // causeKey is equal for findings with one cause.
 type causeKey struct {
-	severity           model.Severity
-	id, message, hint  string
-	missing            model.Ref
-	kind               model.GroupKind
-	file, name, silent string
-	line               int
+	severity                model.Severity
+	id, message, hint       string
+	missing                 model.Ref
+	kind                    model.GroupKind
+	file, name, suppression string
+	line                    int
 }
 
-// newCauseKey has what findings with one cause have in common, whatever it is.
+// newCauseKey returns the part of the key that every sort of cause needs.
 func (f *Finding) newCauseKey(message, hint string) causeKey {
 	key := causeKey{severity: f.Severity, id: f.ID, message: message, hint: hint}
 	if f.Suppressed != nil {
-		key.silent = f.Suppressed.Text()
+		key.suppression = f.Suppressed.Text()
 	}
 	return key
 }
@@ -87,7 +87,8 @@ func foldBy(all []Finding, findCause func(*Finding) (causeKey, bool), join func(
 	return out
 }
 
-// missingCause is that of a finding about what is not there, or what several rules share.
+// missingCause returns the key of a finding about an object that is not there, or of what several
+// rules share; false: it is neither.
 func (f *Finding) missingCause() (causeKey, bool) {
 	switch {
 	case f.Ref == nil:
@@ -102,8 +103,8 @@ func (f *Finding) missingCause() (causeKey, bool) {
 	return causeKey{}, false
 }
 
-// placeCause is that of a finding about an object of which other namespaces have a copy from the
-// same place in a file.
+// placeCause returns the key of a finding about an object of which other namespaces may have a copy
+// from the same place in a file; false: it is not about one.
 func (f *Finding) placeCause() (causeKey, bool) {
 	if f.Ref == nil || f.Ref.Namespace == "" || f.Origin == nil || f.Origin.Cluster != "" || f.Origin.Line == 0 {
 		return causeKey{}, false
@@ -113,8 +114,8 @@ func (f *Finding) placeCause() (causeKey, bool) {
 	return key, true
 }
 
-// joinUsers makes one finding of all that name what is not there.
-func joinUsers(same []Finding) Finding {
+// joinReferrers makes one finding of all that name what is not there.
+func joinReferrers(same []Finding) Finding {
 	out := same[0]
 	out.Objects = listPlaces(same)
 	if len(out.Objects) == 1 {

@@ -203,17 +203,17 @@ func (r *Report) closingLines(notes int) []string {
 			out = append(out, "what an id means, and what to do: kubectl dopolicy check --list "+id)
 		}
 	}
-	return slices.Concat(out, r.Baseline.goneLine(), r.UnknownLines(notes > 0))
+	return slices.Concat(out, r.Baseline.goneLines(), r.UnknownLines(notes > 0))
 }
 
 // UnknownLines says what the check could not know: how much, and the first of it, with how to see
 // the rest if that is not shown. It is nil if everything is known.
 func (r *Report) UnknownLines(hidden bool) []string {
-	told := r.Envelope
-	told.Problems = slices.Clone(r.Problems)
+	counted := r.Envelope
+	counted.Problems = slices.Clone(r.Problems)
 	example := ""
-	for i := range told.Problems {
-		p := &told.Problems[i]
+	for i := range counted.Problems {
+		p := &counted.Problems[i]
 		if p.Code == model.UnrenderedVariable { // which a check counts as other unknown things
 			p.Severity, p.Code = model.Warning, model.NotEvaluated
 		}
@@ -221,7 +221,7 @@ func (r *Report) UnknownLines(hidden bool) []string {
 			example = p.Message
 		}
 	}
-	lines := told.IncompleteLines()
+	lines := counted.IncompleteLines()
 	if len(lines) > 0 && example != "" && hidden {
 		lines[0] += ", such as: " + example + " (-o wide lists them)"
 	}

@@ -105,8 +105,9 @@ func (e *Engine) Resolve(read *model.Snapshot) *Input {
 	return &Input{Resolution: e.resolveSnapshot(read), Read: read, engine: e}
 }
 
-// resolveSnapshot attaches and merges the policies of an input, and looks at the same time for what gets
-// no traffic. Every caller gets the links of the catalogue: without them, vendors answer nothing.
+// resolveSnapshot attaches and merges the policies of an input, and looks at the same time for what
+// gets no traffic. Every caller gets the links of the catalogue: without them, vendors answer
+// nothing.
 func (e *Engine) resolveSnapshot(read *model.Snapshot) *resolve.Resolution {
 	links := e.catalog.Links()
 	in := e.catalog.WithGenerated(e.admission.Admit(read, e.findTreatments(read)))

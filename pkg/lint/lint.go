@@ -66,7 +66,10 @@ func (l *linter) checkKind(k *resolve.Kind) []model.Problem {
 // isUncertain reports whether the policy may be in force where we cannot see it, or by what of it is
 // not evaluated.
 func (l *linter) isUncertain(scopes []*resolve.Kind, p *policy.Policy) bool {
-	return slices.ContainsFunc(p.Problems, model.Problem.IsUnevaluated) || slices.ContainsFunc(scopes, func(k *resolve.Kind) bool {
+	if slices.ContainsFunc(p.Problems, model.Problem.IsUnevaluated) {
+		return true
+	}
+	return slices.ContainsFunc(scopes, func(k *resolve.Kind) bool {
 		return len(k.Gaps().Of(p)) > 0 || slices.ContainsFunc(k.TargetsOf(p), l.unknownTraffic.hasGapAt)
 	})
 }

@@ -26,7 +26,7 @@ func ApplyFiles(ctx context.Context, base *model.Snapshot, o Options) (*model.Sn
 // applyInput returns the base with what was read over it. Problems of objects that are replaced are
 // gone with them.
 func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot {
-	read := o.gatherObjects(r.outcomes, base.Objects, base.Cluster).settle(o.IsRead)
+	read := o.gatherObjects(r.outcomes, base.Objects, base.Cluster).removeDuplicates(o.IsRead)
 	kept, replaced := applyObjects(base.Objects, read.objects)
 	still := problemsWithout(base.Problems, func(ref model.Ref) bool { return replaced[ref] })
 	s := model.NewSnapshot(append(kept, read.objects...), model.SortProblems(slices.Concat(still, r.problems,

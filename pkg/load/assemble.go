@@ -36,7 +36,7 @@ func assembleSnapshot(o Options, from *model.Cluster, outcomes []document.Result
 	if from != nil {
 		r.objects = dropReplaced(r.objects)
 	}
-	read := r.settle(o.IsRead)
+	read := r.removeDuplicates(o.IsRead)
 	s := model.NewSnapshot(read.objects, model.SortProblems(slices.Concat(problems, read.problems)))
 	s.Cluster, s.Ambiguous = from, read.ambiguous
 	return s
@@ -86,18 +86,18 @@ func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object
 	return r
 }
 
-// settledObjects is the objects of one input, each once.
-type settledObjects struct {
+// uniqueObjects is the objects of one input, each once.
+type uniqueObjects struct {
 	objects   []*model.Object
 	problems  []model.Problem
 	ambiguous map[model.Ref]bool // objects that are defined in several versions, of which none is used
 }
 
-// settle decides about objects that were read more than once. isRead says on which kinds answers
-// depend.
-func (r *gatheredObjects) settle(isRead func(model.GroupKind) bool) settledObjects {
+// removeDuplicates keeps one of the copies of each object that was read more than once, or none.
+// isRead says on which kinds answers depend.
+func (r *gatheredObjects) removeDuplicates(isRead func(model.GroupKind) bool) uniqueObjects {
 	used, several := removeDuplicates(r.objects)
-	out := settledObjects{objects: used, problems: slices.Concat(r.problems, reportDuplicates(several, isRead),
+	out := uniqueObjects{objects: used, problems: slices.Concat(r.problems, reportDuplicates(several, isRead),
 		inputNotes(used, r.assumed, r.namespace, r.foreign))}
 	if len(several) > 0 {
 		out.ambiguous = make(map[model.Ref]bool, len(several))

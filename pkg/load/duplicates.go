@@ -71,7 +71,8 @@ func comparableContent(o *model.Object) any {
 func reportDuplicates(several [][]*model.Object, isRead func(model.GroupKind) bool) []model.Problem {
 	var read, unread [][]*model.Object
 	for _, copies := range several {
-		isUsed := isRead == nil || isRead(copies[0].Ref.GroupKind()) || slices.ContainsFunc(copies, hasTargets)
+		isUsed := isRead == nil || isRead(copies[0].Ref.GroupKind()) ||
+			slices.ContainsFunc(copies, (*model.Object).HasTargets)
 		switch {
 		case isUsed:
 			read = append(read, copies)
@@ -103,11 +104,6 @@ func joinMany(all []*contradiction) []*contradiction {
 	slices.Sort(one.files)
 	one.files = slices.Compact(one.files)
 	return []*contradiction{one}
-}
-
-// hasTargets reports whether an object says what it is attached to, as policies do.
-func hasTargets(o *model.Object) bool {
-	return slices.ContainsFunc([]string{"targetRef", "targetRefs", "targetSelectors"}, o.Body.Field("spec").Has)
 }
 
 // contradiction is files that define the same objects differently: of any two of its files, or of

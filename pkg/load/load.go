@@ -214,12 +214,12 @@ func (o Options) readUnrendered(ctx context.Context, r *input.Reader, files []in
 // nothingReadableHint says what to do if not one object was found.
 func (r *inputResult) nothingReadableHint() string {
 	const objects = "objects have apiVersion, kind and metadata.name"
-	told := len(r.problems) > 0
+	hasProblems := len(r.problems) > 0
 	for _, out := range r.outcomes {
-		told = told || len(out.Problems) > 0
+		hasProblems = hasProblems || len(out.Problems) > 0
 	}
 	switch {
-	case told:
+	case hasProblems:
 		return "see the problems with each document; " + objects
 	case r.documents > 0:
 		return objects + "; name a file with -f to be told why it is none"

@@ -63,8 +63,7 @@ func (s *Snapshot) FindExistence(ref Ref) Existence {
 	return Existence{NotShown, ref.String() + " is not in the input"}
 }
 
-// isKeptBack reports whether objects of a kind are mostly not in manifests, and not read from a
-// cluster.
+// isKeptBack reports whether objects of a kind are seldom in manifests, and not read from a cluster.
 func isKeptBack(gk GroupKind) bool {
 	return gk.Group == "" && (gk.Kind == "Secret" || gk.Kind == "ConfigMap" || gk.Kind == "Pod")
 }

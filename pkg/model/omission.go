@@ -14,15 +14,9 @@ type Omission struct {
 // String says what was not read: "HelmRelease web/shop is not rendered".
 func (o *Omission) String() string { return o.By + " " + o.Why }
 
-// CanMake reports whether an object may be one that the omission would make. Everything may make
-// objects without a namespace.
-func (o *Omission) CanMake(ref Ref) bool {
-	return o.CanMakeIn(ref.GroupKind(), ref.Namespace)
-}
-
-// CanMakeIn reports whether the omission may make objects of a kind in a namespace ("" for objects
-// without one).
-func (o *Omission) CanMakeIn(gk GroupKind, namespace string) bool {
+// CanMake reports whether the omission may make objects of a kind in a namespace. Every omission may
+// make objects without one ("").
+func (o *Omission) CanMake(gk GroupKind, namespace string) bool {
 	return (o.Namespace == "" || namespace == "" || o.Namespace == namespace) &&
 		(o.Kinds == nil || slices.Contains(o.Kinds, gk))
 }
@@ -35,7 +29,7 @@ func (s *Snapshot) FindOmission(gk GroupKind, namespace string) *Omission {
 		return nil
 	}
 	for i := range s.Omissions {
-		if s.Omissions[i].CanMakeIn(gk, namespace) {
+		if s.Omissions[i].CanMake(gk, namespace) {
 			return &s.Omissions[i]
 		}
 	}

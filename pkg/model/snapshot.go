@@ -38,6 +38,13 @@ func (o *Object) Get(path ...string) any { return o.Body.Get(path...) }
 // Text is the string at path in o's body, or "" where there is none or something else.
 func (o *Object) Text(path ...string) string { return o.Body.Text(path...) }
 
+// HasTargets reports whether an object says what it is attached to, as policies do.
+func (o *Object) HasTargets() bool {
+	spec := o.Body.Field("spec")
+	return slices.ContainsFunc([]string{"targetRef", "targetRefs", "targetSelectors"},
+		func(field string) bool { return !spec.Field(field).IsNull() })
+}
+
 // Get walks maps by key and returns the value at path, or nil where there is none.
 func Get(v any, path ...string) any {
 	for _, key := range path {
@@ -113,8 +120,8 @@ func (s *Snapshot) WithObjects(objects []*Object, problems []Problem, refused []
 	return out
 }
 
-// CopyScope takes over from another snapshot what it covers: the cluster, what was not read, and which
-// objects exist without being in it.
+// CopyScope takes over from another snapshot what it covers: the cluster, what was not read, and
+// which objects exist without being in it.
 func (s *Snapshot) CopyScope(from *Snapshot) {
 	s.Cluster, s.Exhaustive = from.Cluster, from.Exhaustive
 	s.Omissions, s.Makers, s.Ambiguous = from.Omissions, from.Makers, from.Ambiguous
@@ -124,8 +131,8 @@ func (s *Snapshot) CopyScope(from *Snapshot) {
 // ignored.
 func (s *Snapshot) IsRefused(ref Ref) bool { return s.refused[ref.WithoutSection()] }
 
-// IsAmbiguous reports whether an object was read in several versions, of which none is used. Its section
-// is ignored.
+// IsAmbiguous reports whether an object was read in several versions, of which none is used. Its
+// section is ignored.
 func (s *Snapshot) IsAmbiguous(ref Ref) bool { return s.Ambiguous[ref.WithoutSection()] }
 
 // FindMaker returns what in the input makes an object, if anything does.

@@ -14,8 +14,8 @@ const EncryptedVariable = "ENC[…]"
 
 // CutVariable finds the first thing in a text that stands for a value: ${NAME}, or with more behind
 // the name as in ${NAME:-default} ($${NAME} is none); {{ a template }}; <path:a secret of a
-// vault#key> or <secret:name>; or a value that SOPS has encrypted. The variable is as it stands, without what is
-// behind the name.
+// vault#key> or <secret:name>; or a value that SOPS has encrypted. The variable is as it stands,
+// without what is behind the name.
 func CutVariable(text string) (variable, after string, found bool) {
 	for at := 0; at < len(text); at++ {
 		switch text[at] { // nearly no byte begins one of those below

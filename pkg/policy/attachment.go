@@ -17,8 +17,8 @@ type Attachment struct {
 	FilterRoutes []string // the kinds of routes whose filters count
 
 	NamedByRoutes bool // routes name policies of the kind outside of filters
-	// MayTarget are further targets that implementations may allow: they are none only where it is known
-	// whose the Gateways are
+	// MayTarget are further targets that implementations may allow: they are none only where it is
+	// known whose the Gateways are
 	MayTarget          []TargetForm
 	Namespaces         Namespaces
 	DiscoverNamespaces NamespaceDiscovery // nil: the implementation sees all namespaces

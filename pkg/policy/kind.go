@@ -21,8 +21,8 @@ type Kind struct {
 	Profile   string // the vendor's profile in use, "" where it has only one
 	Doc       string // how the kind is read, in half a line
 	Virtual   bool   // there are no objects of the kind: its settings stand in others, such as annotations
-	// NamespacedRefs are the fields called …Ref in which the namespace of an object can be written; where
-	// it is not, the policy's own is meant.
+	// NamespacedRefs are the fields called …Ref in which the namespace of an object can be written;
+	// where it is not, the policy's own is meant.
 	NamespacedRefs []string
 
 	// Publishable kinds have settings that cannot be credentials: numbers, times, sizes and names.

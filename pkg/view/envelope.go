@@ -19,9 +19,9 @@ type Envelope struct {
 	Complete bool            `json:"complete"`
 	Problems []model.Problem `json:"problems"` // what is wrong or not known, the worst first
 
-	isRelevant    func(model.Problem) bool // whether a problem matters to the answer; nil: each does
-	policyUnknown bool                     // it is not known whether a policy is in force where none is found
-	policyUnread  bool                     // not all policies were read that may be in force there
+	isRelevant        func(model.Problem) bool // whether a problem matters to the answer; nil: each does
+	isForceUnknown    bool                     // it is not known whether a policy is in force where none is found
+	hasUnreadPolicies bool                     // not all policies were read that may be in force there
 }
 
 // Finish fills in the version and the kind, sorts the problems, and sets whether the answer is
@@ -67,11 +67,11 @@ func (e *Envelope) NothingInForceText(o TableOptions) string {
 // NoPolicyText is the subject of a sentence about the absence of policies. It claims no more than
 // is known.
 func (e *Envelope) NoPolicyText() string {
-	if e.policyUnknown ||
+	if e.isForceUnknown ||
 		slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
 		return "cannot tell whether a policy"
 	}
-	if e.policyUnread {
+	if e.hasUnreadPolicies {
 		return "no policy that was read"
 	}
 	return "no policy"
@@ -88,7 +88,7 @@ func (e *Envelope) LimitRelevance(isRelevant func(model.Problem) bool) {
 }
 
 // SetPolicyUnknown notes whether it is unknown if a policy is in force where none is found.
-func (e *Envelope) SetPolicyUnknown(unknown bool) { e.policyUnknown = unknown }
+func (e *Envelope) SetPolicyUnknown(unknown bool) { e.isForceUnknown = unknown }
 
 // SetPolicyOmission notes what was not read and may make a policy where none is found; nil is
 // nothing. An answer that does not say that something is not evaluated says it of that, and is
@@ -97,7 +97,7 @@ func (e *Envelope) SetPolicyOmission(o *model.Omission) {
 	if o == nil {
 		return
 	}
-	e.policyUnread = true
+	e.hasUnreadPolicies = true
 	if !slices.ContainsFunc(e.Problems, model.Problem.IsUnevaluated) {
 		e.Complete = false
 		e.Problems = model.SortProblems(append(e.Problems, model.Problem{Severity: model.Warning,

@@ -1,6 +1,8 @@
 package envoygateway
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -62,11 +64,11 @@ func findPatchSwitch(in *model.Snapshot) (on, known bool) {
 func readPatchSwitch(v any) (on, there bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		for key, inner := range v {
-			if key == patchSwitch {
-				return inner == true, true
-			}
-			if on, there = readPatchSwitch(inner); there {
+		if value, has := v[patchSwitch]; has {
+			return value == true, true
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if on, there = readPatchSwitch(v[key]); there {
 				return on, true
 			}
 		}

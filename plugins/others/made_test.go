@@ -99,7 +99,7 @@ func TestWhatOpensNamespaces(t *testing.T) {
 	} {
 		in := read(t, object(c.kind, "it", c.spec))
 		in.Omissions = nil
-		findOpened(in, func(o model.Omission) { in.Omissions = append(in.Omissions, o) })
+		findUnnamedObjects(in, func(o model.Omission) { in.Omissions = append(in.Omissions, o) })
 		if got := in.FindOmission(service, "web") != nil; got != c.opens {
 			t.Errorf("%s: it opens its namespace: %t, want %t", c.kind, got, c.opens)
 		}
@@ -133,7 +133,7 @@ func TestWhatKyvernoGenerates(t *testing.T) {
 	in := read(t, object("ClusterPolicy.kyverno.io", "it", "{rules: [{generate: {apiVersion: networking.k8s.io/v1, "+
 		"kind: NetworkPolicy}}, {generate: {cloneList: {kinds: [v1/Secret]}}}]}"))
 	in.Omissions = nil
-	findOpened(in, func(o model.Omission) { in.Omissions = append(in.Omissions, o) })
+	findUnnamedObjects(in, func(o model.Omission) { in.Omissions = append(in.Omissions, o) })
 	for kind, want := range map[string]bool{"NetworkPolicy.networking.k8s.io": true, "Secret": true, "Service": false} {
 		if got := in.FindOmission(model.ParseGroupKind(kind), "any") != nil; got != want {
 			t.Errorf("%s: it may be generated: %t, want %t", kind, got, want)

@@ -7,7 +7,7 @@ import (
 )
 
 // operators are kinds whose objects an operator makes others of, in their namespace and under names
-// that are known. NAME stands for the name of the object. They may make more: see findOpened.
+// that are known. NAME stands for the name of the object. They may make more: see findUnnamedObjects.
 var operators = []struct {
 	of, kind string
 	names    string // with spaces between them

@@ -28,5 +28,5 @@ func addToGraph(b *build.Builder) {
 	for _, g := range gateways {
 		b.AddGatewayObjects(g)
 	}
-	b.AddOmitter(findOpened)
+	b.AddOmitter(findUnnamedObjects)
 }

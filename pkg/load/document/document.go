@@ -67,7 +67,7 @@ func Decode(ctx context.Context, pieces []Raw, limits Limits) ([]Result, error) 
 		})
 	}
 	workers.Wait()
-	settleDoubtful(outcomes)
+	classifyDoubtful(outcomes)
 	return outcomes, ctx.Err()
 }
 

@@ -142,10 +142,9 @@ func (d *objectReader) addTemplateOmission(apiVersion, kind string) {
 // hasAction reports whether there is an action of a template in a text.
 func hasAction(text string) bool { return strings.Contains(text, "{{") || strings.Contains(text, "{%") }
 
-// settleDoubtful decides about documents that do not name the type of an object, and are broken or
-// look like one.
-// In a file with objects one of them is broken; other files are for other programs.
-func settleDoubtful(outcomes []Result) {
+// classifyDoubtful decides about documents that do not name the type of an object, and are broken or
+// look like one. In a file with objects one of them is broken; other files are for other programs.
+func classifyDoubtful(outcomes []Result) {
 	holdsObjects := map[string]bool{}
 	for i := range outcomes {
 		if outcomes[i].Readable > 0 {
@@ -204,8 +203,8 @@ func findTextAt(text []byte, key string) (value string, found bool) {
 	}
 }
 
-// isKeyPlace reports whether a key may stand behind a text: in flow style behind a bracket or a comma,
-// else at the start of a line that is indented no more than the first.
+// isKeyPlace reports whether a key may stand behind a text: in flow style behind a bracket or a
+// comma, else at the start of a line that is indented no more than the first.
 func isKeyPlace(before []byte, flow bool, indent int) bool {
 	if flow {
 		before = bytes.TrimRight(before, " \t\r\n")

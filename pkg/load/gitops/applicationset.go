@@ -68,8 +68,8 @@ type appSetGenerator struct {
 	template  templateFiller // renders texts
 }
 
-func newAppSetGenerator(at *workspace, hand *repositoryMatcher, l *gitopsSource) appSetGenerator {
-	return appSetGenerator{workspace: at, isLocal: hand.isLocal, folderOf: hand.folderOf,
+func newAppSetGenerator(at *workspace, repositories *repositoryMatcher, l *gitopsSource) appSetGenerator {
+	return appSetGenerator{workspace: at, isLocal: repositories.isLocal, folderOf: repositories.folderOf,
 		template: newTemplateFiller(l, &at.valuesUsed)}
 }
 

@@ -20,22 +20,22 @@ type clusterGroup struct {
 	by       []*gitopsSource // sources of one name
 }
 
-// begunSource is a source that nothing else deploys, and the folder that it stands in.
-type begunSource struct {
+// topSource is a source that nothing else deploys, and the folder that it stands in.
+type topSource struct {
 	*gitopsSource
 	folder string
 }
 
-// noteBegun notes sources that nothing else deploys.
-func (r *renderer) noteBegun(sources []*gitopsSource, folder string) {
+// noteTopSources notes sources that nothing else deploys.
+func (r *renderer) noteTopSources(sources []*gitopsSource, folder string) {
 	for _, l := range sources {
 		in := folder
 		if in == "" && l.file != "" {
 			in = filepath.Dir(l.file)
 		}
-		l.begunIn = in
+		l.topFolder = in
 		if in != "" && l.kind != helmRelease {
-			r.begun = append(r.begun, begunSource{l, in})
+			r.topSources = append(r.topSources, topSource{l, in})
 		}
 	}
 }
@@ -43,8 +43,8 @@ func (r *renderer) noteBegun(sources []*gitopsSource, folder string) {
 // findClusters returns the folders of several clusters that were read as one; nil if there are
 // none.
 func (r *renderer) findClusters() *clusterGroup {
-	byName := map[string][]begunSource{}
-	for _, b := range r.begun {
+	byName := map[string][]topSource{}
+	for _, b := range r.topSources {
 		name := b.kind + " " + b.namespace + "/" + b.name
 		byName[name] = append(byName[name], b)
 	}
@@ -59,7 +59,7 @@ func (r *renderer) findClusters() *clusterGroup {
 		}
 		if group.folders = separateFolders(folders); len(keys) > 1 && len(group.folders) > 1 {
 			group.sortFolders(&r.workspace)
-			group.choose(r.options.Destination)
+			group.pickFolder(r.options.Destination)
 			return group
 		}
 	}
@@ -78,7 +78,8 @@ func (r *renderer) findOnlyCluster() *clusterGroup {
 		folders = append(folders, dir.String())
 	}
 	for _, folder := range folders {
-		if slices.ContainsFunc(r.begun, func(b begunSource) bool { return (folderSet{folder: true}).hasFolder(b.folder) }) {
+		chosenFolder := folderSet{folder: true}
+		if slices.ContainsFunc(r.topSources, func(b topSource) bool { return chosenFolder.hasFolder(b.folder) }) {
 			return &clusterGroup{folders: []string{folder}, used: folder, isChosen: true}
 		}
 	}
@@ -89,8 +90,8 @@ func (g *clusterGroup) sortFolders(in *workspace) {
 	slices.SortFunc(g.folders, func(a, b string) int { return strings.Compare(in.displayName(a), in.displayName(b)) })
 }
 
-// choose picks the folder that the user names, by its path or the end of it, else the first.
-func (g *clusterGroup) choose(named string) {
+// pickFolder picks the folder that the user names, by its path or the end of it, else the first.
+func (g *clusterGroup) pickFolder(named string) {
 	g.used = g.folders[0]
 	if named == "" {
 		return
@@ -144,7 +145,7 @@ func (r *renderer) mergeClusters(g *clusterGroup) {
 		return true
 	})
 	g.sortFolders(&r.workspace)
-	g.choose(r.options.Destination)
+	g.pickFolder(r.options.Destination)
 	r.clusters = append(r.clusters, g)
 }
 
@@ -166,7 +167,7 @@ func (r *renderer) leaveOutClusters(g *clusterGroup) {
 	for _, l := range r.followed { // they may be patched to lead elsewhere than the files say
 		r.deploys(l, l.file)
 		maps.Copy(r.otherFiles, l.files)
-		if r.isOfOtherCluster(l.begunIn) {
+		if r.isOfOtherCluster(l.topFolder) {
 			others = append(others, l)
 		}
 	}

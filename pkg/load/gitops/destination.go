@@ -139,13 +139,14 @@ func (d *destinations) severalClustersProblem(in *manifestIndex) *model.Problem 
 	}
 	message := fmt.Sprintf("Applications for %d clusters are read as if they were for one: %s", len(of),
 		strings.Join(clusters, ", "))
-	if n := d.keepFirst(in); n > 0 {
+	if n := d.keepFirstCluster(in); n > 0 {
 		message += ". What several of them have is read as the first has it: " + countObjects(n)
 	}
 	return &model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Origin: first, Hint: destinationHint,
 		Message: message}
 }
 
+// countObjects is how messages count objects.
 func countObjects(n int) string {
 	if n == 1 {
 		return "1 object"
@@ -153,9 +154,9 @@ func countObjects(n int) string {
 	return fmt.Sprintf("%d objects", n)
 }
 
-// keepFirst puts aside the documents of objects that a cluster before theirs has too. It returns of
-// how many objects there were several.
-func (d *destinations) keepFirst(in *manifestIndex) int {
+// keepFirstCluster leaves out the documents of objects that a cluster before theirs has too. It
+// returns how many objects several clusters have.
+func (d *destinations) keepFirstCluster(in *manifestIndex) int {
 	ranges := slices.Clone(d.deployed)
 	slices.SortStableFunc(ranges, func(a, b deployedRange) int {
 		return strings.Compare(a.source.destinationCluster(), b.source.destinationCluster())

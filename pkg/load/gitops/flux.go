@@ -227,6 +227,6 @@ func (r *renderer) readVariables(l *gitopsSource) *variables {
 	for key, value := range textMapAt(l.value, "spec", "postBuild", "substitute") {
 		v.setValue(key, value)
 	}
-	v.addGiven(r.options.Values)
+	v.addUserValues(r.options.Values)
 	return v
 }

@@ -52,7 +52,7 @@ func (r *renderer) findDeployments(files []input.File) {
 			maps.Copy(d.reached, l.files)
 		}
 		t := rootSources{roots: r.findRoots(all)}
-		if len(t.roots) == 0 || r.leadAnywhere(tool) {
+		if len(t.roots) == 0 || r.mayLeadAnywhere(tool) {
 			for _, l := range all { // the other tool does not tell what this one deploys
 				d.rootFiles[l.file] = true
 			}
@@ -107,8 +107,8 @@ func (r *renderer) findDeployments(files []input.File) {
 	r.deployments = d
 }
 
-// leadAnywhere reports whether a tool has sources of which it is not known what they lead to.
-func (r *renderer) leadAnywhere(tool string) bool {
+// mayLeadAnywhere reports whether a tool has sources of which it is not known what they lead to.
+func (r *renderer) mayLeadAnywhere(tool string) bool {
 	return tool == "flux" && r.hasSourceTemplates || tool == "argo" &&
 		slices.ContainsFunc(r.foundSources, func(l *gitopsSource) bool { return l.isPartlyKnown })
 }
@@ -223,11 +223,11 @@ func (r *renderer) addLeftOut(files []input.File) {
 	}
 	what, folders := describeFiles(names)
 	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-		Message: what + " not read, as nothing deploys " + them(names) + ": " + listFolders(folders),
+		Message: what + " not read, as nothing deploys " + pronounFor(names) + ": " + listFolders(folders),
 		Hint:    "to read it all the same, name it: -f " + folders[0]}
 	if byIdle > deployed {
 		p.Severity = model.Warning
-		p.Message = what + " not read, as nothing that is read leads to what deploys " + them(names) + ": " +
+		p.Message = what + " not read, as nothing that is read leads to what deploys " + pronounFor(names) + ": " +
 			listFolders(folders)
 		p.Hint = "read what Flux or Argo CD begins with too, or name the folder: -f " + folders[0]
 		r.reader.AddOmission(what, "not read", "")
@@ -266,8 +266,8 @@ func describeFiles(files []string) (what string, folders []string) {
 	return what, folders
 }
 
-// them is how files are called that were named before.
-func them(files []string) string {
+// pronounFor is how files are called that were named before.
+func pronounFor(files []string) string {
 	if len(files) == 1 {
 		return "it"
 	}
@@ -282,7 +282,7 @@ func listFolders(folders []string) string { return shortenNames(slices.Clone(fol
 func (r *renderer) addUnusedManifests() {
 	n := 0
 	for _, file := range r.unusedFiles {
-		if !slices.ContainsFunc(r.begun, func(b begunSource) bool { return b.file == file }) {
+		if !slices.ContainsFunc(r.topSources, func(b topSource) bool { return b.file == file }) {
 			n++
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// deployingKind is a kind of objects that have others deployed.
+// deployingKind says where objects of a kind deploy other objects to.
 type deployingKind struct {
 	namespace []string // the field with the namespace of what they deploy
-	isOwn     bool     // without that, it is the namespace of the object
+	isOwn     bool     // without one, it is the namespace of the object
 }
 
 // deployingKinds are the kinds of which every object has others deployed.

@@ -55,7 +55,7 @@ func (r *renderer) preferDeployed() {
 	}
 	slices.Sort(definitions)
 	r.reader.Problems = append(r.reader.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-		Message: what + " not used, as nothing that deploys such objects deploys " + them(definitions) + ": " +
+		Message: what + " not used, as nothing that deploys such objects deploys " + pronounFor(definitions) + ": " +
 			shortenNames(slices.Compact(definitions)),
 		Hint: "to validate with them, name them: --crds PATH"})
 }

@@ -50,7 +50,7 @@ type renderer struct {
 	reachedPaths       map[string]bool
 
 	followed      []*gitopsSource // in this pass
-	begun         []begunSource   // the sources that nothing else deploys
+	topSources    []topSource     // the sources that nothing else deploys
 	clusters      []*clusterGroup // of which one is read each
 	otherClusters folderSet       // the folders of the others
 	otherTargets  folderSet       // the folders that those lead to
@@ -78,7 +78,7 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in,
 		otherClusters: folderSet{}, otherFiles: fileSet{}, objectFiles: fileSet{},
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
-	r.begin(nil)
+	r.reset(nil)
 	r.workspace.findPathRoots(o.Paths)
 	if err := r.mapSources(o.Sources); err != nil {
 		return nil, err
@@ -105,11 +105,11 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 	return r.destinations.withoutAside(r.index.documents), r.checkDestination()
 }
 
-// begin forgets what was rendered. Values that were found late the last time are there from the
+// reset forgets what was rendered. Values that were found late the last time are there from the
 // start.
-func (r *renderer) begin(known *foundValues) {
+func (r *renderer) reset(known *foundValues) {
 	r.seen, r.reachedPaths, r.enteredFolders = map[string]bool{}, map[string]bool{}, folderSet{}
-	r.queue, r.waiting, r.omissions, r.begun = nil, nil, omissions{}, nil
+	r.queue, r.waiting, r.omissions, r.topSources = nil, nil, omissions{}, nil
 	r.lateTargets, r.freeFolders, r.freeFiles, r.builtFolders, r.followed = folderSet{}, nil, nil, nil, nil
 	clear(r.reader.Followed)
 	r.index = manifestIndex{limits: r.limits, namespace: r.options.Namespace, known: known}
@@ -121,9 +121,9 @@ func (r *renderer) begin(known *foundValues) {
 	}
 }
 
-// takeLateTargets notes the folders that turned out to be deployed by sources, whose files may be
+// addLateTargets notes the folders that turned out to be deployed by sources, whose files may be
 // patched to lead there. It reports whether something in them was read otherwise too.
-func (r *renderer) takeLateTargets() bool {
+func (r *renderer) addLateTargets() bool {
 	for dir, withBelow := range r.lateTargets {
 		r.targetFolders.add(dir, withBelow)
 	}
@@ -153,7 +153,7 @@ func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw, f
 			return err
 		}
 		late, clusters := r.index.findLate(), r.findClusters()
-		moved := r.takeLateTargets()
+		moved := r.addLateTargets()
 		if late == nil && clusters == nil && !moved || pass == maxPasses || r.buildStuck {
 			r.addOmissionProblems(files)
 			return nil
@@ -163,7 +163,7 @@ func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw, f
 		}
 		r.reader.Problems, r.reader.Omissions = r.reader.Problems[:problems], r.reader.Omissions[:omissions]
 		r.reader.Remaining = remaining
-		r.begin(late)
+		r.reset(late)
 	}
 }
 
@@ -206,7 +206,7 @@ func (r *renderer) renderAll(ctx context.Context, plain []document.Raw) error {
 			r.freeFiles = append(r.freeFiles, p.RealPath)
 		}
 	}
-	r.noteBegun(r.addDocuments(free, nil), "")
+	r.noteTopSources(r.addDocuments(free, nil), "")
 	for _, f := range r.rootKustomizations() {
 		r.freeFolders = append(r.freeFolders, f.kustomization.Dir.String())
 		r.builtFolders = append(r.builtFolders, f.kustomization.Dir.String())
@@ -263,7 +263,7 @@ func (r *renderer) buildAndAdd(ctx context.Context, o buildRequest) error {
 		pieces[i].Namespace = o.namespace
 	}
 	if found := r.addDocuments(pieces, o.source); o.source == nil {
-		r.noteBegun(found, o.dir.String())
+		r.noteTopSources(found, o.dir.String())
 	}
 	return nil
 }
@@ -358,7 +358,7 @@ func (r *renderer) addDocuments(pieces []document.Raw, by *gitopsSource) []*gito
 				l.cluster = by.destinationCluster()
 			}
 			if by != nil {
-				l.begunIn = by.begunIn
+				l.topFolder = by.topFolder
 			}
 			found = append(found, l)
 			if key := l.identityKey(); !r.seen[key] {
@@ -443,7 +443,7 @@ func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 	}
 	made, why := newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
 	for _, app := range made {
-		app.begunIn = l.begunIn
+		app.topFolder = l.topFolder
 		if key := app.identityKey(); !r.seen[key] {
 			r.seen[key] = true
 			r.queue = append(r.queue, app)

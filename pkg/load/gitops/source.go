@@ -37,7 +37,7 @@ type gitopsSource struct {
 	isPartlyKnown   bool            // it is an ApplicationSet, and makes others too
 	deferred        bool            // it was put behind others, which may bring the Secret that it takes variables from
 	file            string          // the real path of the file it stands in; "" where it came out of a build
-	begunIn         string          // the folder of what nothing deploys and leads to it
+	topFolder       string          // the folder of what nothing deploys and leads to it
 	key             string          // what identityKey has made
 	files           fileSet         // those it deploys; nil: not found out yet
 }
@@ -147,14 +147,14 @@ func (l *gitopsSource) pathSources() []any {
 func (r *renderer) locateSources(ctx context.Context) {
 	r.repositories.remotes = findRemotes(r.workspace.pathRoots)
 	all := slices.Clone(r.foundSources)
-	meet := func(l *gitopsSource) {
+	record := func(l *gitopsSource) {
 		for i, o := range l.sourceRepositories() {
 			_, _, there := r.locate(o, l.sourcePaths()[i])
 			r.repositories.recordRepository(o, there && !isRootPath(l.sourcePaths()[i]))
 		}
 	}
 	for _, l := range all {
-		meet(l)
+		record(l)
 		if l.kind == argoApplicationSet {
 			for url, there := range newAppSetGenerator(&r.workspace, &r.repositories, l).findRepositories(ctx,
 				l.listAt("spec", "generators")) {
@@ -168,7 +168,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 			l.applications, why = newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
 			l.isPartlyKnown = why != nil
 			for _, app := range l.applications {
-				meet(app)
+				record(app)
 			}
 			all = append(all, l.applications...)
 		}
@@ -206,7 +206,7 @@ func (r *renderer) findBootstrap() *gitopsSource {
 		for _, does := range begins {
 			if l := r.findTopmost(candidates, does); l != nil {
 				r.seen[l.identityKey()] = true
-				r.noteBegun([]*gitopsSource{l}, "")
+				r.noteTopSources([]*gitopsSource{l}, "")
 				return l
 			}
 		}

@@ -95,8 +95,8 @@ func (v Values) FinishObject(o *resource.Resource) ([]byte, error) {
 	return o.MarshalJSON()
 }
 
-// addGiven gives the variables that have no value those of the user.
-func (v *variables) addGiven(given Values) {
+// addUserValues gives the variables that have no value those of the user.
+func (v *variables) addUserValues(given Values) {
 	for name, value := range given {
 		if _, set := v.values[name]; !set {
 			v.setValue(name, value)

@@ -25,7 +25,7 @@ type variables struct {
 	values                      map[string]string
 	replaceAlways               bool            // replace even if there are none
 	hidden                      map[string]bool // those whose values are not read: they stay as they stand
-	incomplete                  bool            // there are others, which are not known: what is not among these stays as it stands
+	incomplete                  bool            // there are others, which are not known: they stay as they stand
 	hiddenUsed                  bool            // a hidden one was used
 	unknownUsed                 bool            // one of those others was used
 	lacksSecret, lacksConfigMap bool            // what would have them

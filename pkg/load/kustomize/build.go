@@ -85,8 +85,8 @@ func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, 
 	pieces, err := next.buildWithoutRefused(ctx, libraryRun{root: root, limits: o.Limits,
 		finishObject: o.FinishObject})
 	// what fails may need what is missing
-	if err != nil && len(next.missingParts) > 0 && next.missingParts[0].refusal != nil && (needsOther(err) || !isRefusal(err)) &&
-		ctx.Err() == nil && !IsUnfinished(err) {
+	if err != nil && len(next.missingParts) > 0 && next.missingParts[0].refusal != nil &&
+		(needsOther(err) || !isRefusal(err)) && ctx.Err() == nil && !IsUnfinished(err) {
 		err = next.missingParts[0].refusal
 	}
 	return pieces, next.missingParts, err

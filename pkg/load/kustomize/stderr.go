@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// quiet counts the runs of the library during which os.Stderr leads nowhere: the library prints
-// there what it thinks of old fields, without the name of the file.
-var quiet struct {
+// silencedRuns counts the runs of the library during which os.Stderr leads nowhere: the library
+// prints warnings about old fields there, without the name of the file.
+var silencedRuns struct {
 	sync.Mutex
 	runs   int
 	stderr *os.File // what it was before
@@ -17,23 +17,23 @@ var quiet struct {
 // silenceLibrary has the library print nothing until the returned function is called. The program
 // itself writes to streams that it has from the start. A build that is left behind may print.
 func silenceLibrary() (end func()) {
-	quiet.Lock()
-	defer quiet.Unlock()
-	if quiet.nul == nil {
+	silencedRuns.Lock()
+	defer silencedRuns.Unlock()
+	if silencedRuns.nul == nil {
 		nul, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 		if err != nil { // then it prints
 			return func() {}
 		}
-		quiet.nul = nul
+		silencedRuns.nul = nul
 	}
-	if quiet.runs++; quiet.runs == 1 {
-		quiet.stderr, os.Stderr = os.Stderr, quiet.nul
+	if silencedRuns.runs++; silencedRuns.runs == 1 {
+		silencedRuns.stderr, os.Stderr = os.Stderr, silencedRuns.nul
 	}
 	return func() {
-		quiet.Lock()
-		defer quiet.Unlock()
-		if quiet.runs--; quiet.runs == 0 {
-			os.Stderr = quiet.stderr
+		silencedRuns.Lock()
+		defer silencedRuns.Unlock()
+		if silencedRuns.runs--; silencedRuns.runs == 0 {
+			os.Stderr = silencedRuns.stderr
 		}
 	}
 }

@@ -25,7 +25,7 @@ type Builder struct {
 	routeAliases    []topology.RouteAlias
 }
 
-// newBuilder returns the builder that the linkers have told about implementations.
+// newBuilder returns the builder to which the linkers have added implementations.
 func newBuilder(settings model.Settings, linkers []Linker) *Builder {
 	b := &Builder{settings: settings, numberedPorts: map[model.GroupKind]bool{}}
 	for _, link := range linkers {

@@ -7,17 +7,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// GatewayObjects says how an implementation calls the Services and workloads that it makes for its
-// Gateways.
+// GatewayObjects says what names an implementation gives to the Services and workloads that it makes
+// for its Gateways.
 type GatewayObjects struct {
 	Controllers []string // whose Gateways
-	// names of the classes that the implementation itself makes, which are seldom in manifests, with
-	// their controllers
+	// Classes are the names of the classes that the implementation itself makes, which are seldom in
+	// manifests, with their controllers.
 	Classes map[string]string
 	// Names are the names of what is made for a Gateway of a controller in its namespace. "": it may
 	// be any of the implementation's.
 	Names func(gateway *model.Object, controller string) []string
-	// Elsewhere are those of what is made in a namespace that the Gateway does not tell; nil: nothing.
+	// Elsewhere are the names of what is made in a namespace that the Gateway does not tell; nil:
+	// nothing is.
 	Elsewhere func(gateway *model.Object) []string
 }
 
@@ -25,9 +26,9 @@ type GatewayObjects struct {
 var gatewayObjectKinds = [...]model.GroupKind{{Kind: "Service"}, {Kind: "ServiceAccount"}, {Kind: "ConfigMap"},
 	{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "DaemonSet"}}
 
-// AddGatewayObjects has the objects that an implementation makes for its Gateways exist. Where the
-// input does not tell whose a Gateway is, those of every implementation do, unless they are called
-// like the Gateway: that could be anything.
+// AddGatewayObjects adds the objects that an implementation makes for its Gateways: they exist
+// without being in the input. Where the input does not tell which implementation a Gateway belongs
+// to, the objects of each count, except those with the name of the Gateway: many things have it.
 func (b *Builder) AddGatewayObjects(g GatewayObjects) {
 	b.AddMaker(func(in *model.Snapshot, made func(object, by model.Ref)) {
 		for _, o := range in.OfKind(gatewayapi.GatewayKind) {

@@ -9,21 +9,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// AddBackendKinds has kinds of an implementation be known which its routes may send to: an input
-// need not have their definitions, nor objects of them.
+// AddBackendKinds adds kinds of an implementation that its routes may send to. They count as known:
+// an input need not have their definitions, nor objects of them.
 func (b *Builder) AddBackendKinds(kinds ...model.GroupKind) {
 	b.backendKinds = append(b.backendKinds, kinds...)
 }
 
-// AddForeignHosts has references to backends name no objects, which an input could have: they name
-// hosts, or what the proxy has itself, and are good.
-func (b *Builder) AddForeignHosts(is func(model.Ref) bool) {
-	b.foreignHosts = append(b.foreignHosts, is)
+// AddForeignHosts adds a function that tells which references to backends name no object, but a host
+// or something that the proxy has itself. Such references are always good.
+func (b *Builder) AddForeignHosts(isForeign func(model.Ref) bool) {
+	b.foreignHosts = append(b.foreignHosts, isForeign)
 }
 
 // namesNoObject reports whether a reference to a backend names no object.
 func (d *draft) namesNoObject(ref model.Ref) bool {
-	return slices.ContainsFunc(d.foreignHosts, func(is func(model.Ref) bool) bool { return is(ref) })
+	return slices.ContainsFunc(d.foreignHosts, func(isForeign func(model.Ref) bool) bool { return isForeign(ref) })
 }
 
 // readingOf returns how the implementations of a route's Gateways read what it refers to. Each has a
@@ -45,7 +45,7 @@ func (gs *gatewayBuilder) readingOf(r *routeDraft) gatewayapi.RefReading {
 	return out
 }
 
-// readingAt returns how the implementation of a parent reads references; false: it is none of a
+// readingAt returns how the implementation of a parent reads references; false: the parent is no
 // Gateway, or nothing is known about it.
 func (gs *gatewayBuilder) readingAt(a *topology.Attachment) (gatewayapi.RefReading, bool) {
 	if gatewayapi.IsMeshParent(a.Parent.GroupKind()) || a.Verdict != nil {

@@ -1,22 +1,23 @@
 package others
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// findOpened tells in which namespaces operators may make Services, workloads and what these need of
-// custom resources, under names that nobody knows: once for a namespace, with the first resource.
-func findOpened(in *model.Snapshot, omit func(model.Omission)) {
+// findUnnamedObjects tells in which namespaces operators may make Services, workloads and what these
+// need, under names that are not known: once for a namespace, with its first custom resource.
+func findUnnamedObjects(in *model.Snapshot, omit func(model.Omission)) {
 	opened := map[string]bool{}
 	for _, gk := range in.Kinds() {
 		if makesNothing(gk) {
 			continue
 		}
 		for _, o := range in.OfKind(gk) {
-			if ns := o.Ref.Namespace; ns != "" && !opened[ns] && !hasTargets(o) {
+			if ns := o.Ref.Namespace; ns != "" && !opened[ns] && !o.HasTargets() {
 				opened[ns] = true
 				omit(model.Omission{By: gk.Kind + " " + ns + "/" + o.Ref.Name, Why: "makes objects at run time",
 					Namespace: ns, Kinds: operatedKinds()})
@@ -45,17 +46,6 @@ func operatedKinds() []model.GroupKind {
 			Kind: "CronJob"}}
 }
 
-// hasTargets reports whether an object refers to targets as policies do, which configure what is
-// there.
-func hasTargets(o *model.Object) bool {
-	for _, field := range []string{"targetRef", "targetRefs", "targetSelectors"} {
-		if !o.Body.At("spec", field).IsNull() {
-			return true
-		}
-	}
-	return false
-}
-
 // eachGenerated calls do with the kinds of objects that a policy of Kyverno generates.
 func eachGenerated(o *model.Object, do func(model.GroupKind)) {
 	for _, rule := range o.Body.At("spec", "rules").Items {
@@ -64,18 +54,10 @@ func eachGenerated(o *model.Object, do func(model.GroupKind)) {
 			do(kindOf(generate.Text("apiVersion"), kind))
 		}
 		for _, kind := range generate.At("cloneList", "kinds").Items {
-			version, name, _ := cutLast(kind.Text(), "/")
-			do(kindOf(version, name))
+			version, name := path.Split(kind.Text()) // GROUP/VERSION/KIND, VERSION/KIND or KIND
+			do(kindOf(strings.TrimSuffix(version, "/"), name))
 		}
 	}
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return "", s, false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // kindOf returns the kind of objects with an apiVersion.
@@ -93,17 +75,17 @@ func makesNothing(gk model.GroupKind) bool {
 	if !strings.Contains(gk.Group, ".") || strings.HasSuffix(gk.Group, ".k8s.io") {
 		return true // of Kubernetes itself
 	}
-	if kinds, ok := makersAmong[gk.Group]; ok {
+	if kinds, ok := activeKinds[gk.Group]; ok {
 		return !slices.Contains(strings.Fields(kinds), gk.Kind)
 	}
-	return slices.ContainsFunc(quietGroups, func(group string) bool {
+	return slices.ContainsFunc(passiveGroups, func(group string) bool {
 		return gk.Group == group || strings.HasSuffix(gk.Group, "."+group)
 	})
 }
 
-// makersAmong are the kinds of a group that make something, with spaces between them, where the
+// activeKinds are the kinds of a group that make something, with spaces between them, where the
 // others do not.
-var makersAmong = map[string]string{
+var activeKinds = map[string]string{
 	"argoproj.io":             "ArgoCD Workflow CronWorkflow EventSource Sensor EventBus",
 	"grafana.integreatly.org": "Grafana",
 	"monitoring.coreos.com":   "Prometheus PrometheusAgent Alertmanager ThanosRuler",
@@ -120,8 +102,8 @@ var makersAmong = map[string]string{
 	"serving.knative.dev":            "Service Configuration Revision",
 }
 
-// quietGroups are groups of kinds that make nothing, and with each the groups below it.
-var quietGroups = []string{
+// passiveGroups are groups of kinds that make nothing, and with each the groups below it.
+var passiveGroups = []string{
 	// the Gateway API and what implementations add to it
 	"gateway.networking.x-k8s.io", "inference.networking.x-k8s.io", "multicluster.x-k8s.io", "agentgateway.dev",
 	"aigateway.envoyproxy.io", "alb.networking.azure.io", "apisix.apache.org", "application-networking.k8s.aws",
