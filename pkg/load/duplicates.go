@@ -97,13 +97,19 @@ func joinMany(all []*contradiction) []*contradiction {
 	if len(all) <= few {
 		return all
 	}
+	var out []*contradiction
 	one := &contradiction{}
 	for _, c := range all {
+		if isOnePlace(c.objects[0]) { // which is of another sort
+			out = append(out, c)
+			continue
+		}
 		one.files, one.objects = append(one.files, c.files...), append(one.objects, c.objects...)
 	}
 	slices.Sort(one.files)
 	one.files = slices.Compact(one.files)
-	return []*contradiction{one}
+	slices.SortFunc(one.objects, func(a, b []*model.Object) int { return a[0].Ref.Compare(b[0].Ref) })
+	return append(out, one)
 }
 
 // contradiction is files that define the same objects differently: of any two of its files, or of

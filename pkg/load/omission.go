@@ -90,8 +90,9 @@ func addUnbuilt(r *input.Reader, p document.Raw, limits document.Limits) {
 
 // makesMore reports whether a kustomization makes objects that are not in files of its own folder.
 func makesMore(v any) bool {
-	for _, field := range []string{"bases", "components", "generators", "helmCharts", "helmChartInflationGenerator",
-		"namePrefix", "nameSuffix", "namespace", "replacements", "transformers"} {
+	for _, field := range []string{"bases", "components", "configMapGenerator", "generators", "helmCharts",
+		"helmChartInflationGenerator", "namePrefix", "nameSuffix", "namespace", "replacements", "secretGenerator",
+		"transformers"} {
 		if model.Get(v, field) != nil {
 			return true
 		}

@@ -35,7 +35,7 @@ func (s *Snapshot) FindExistence(ref Ref) Existence {
 	case s.IsAmbiguous(ref):
 		return Existence{NotKnown, ref.String() + " is defined more than once, each time differently"}
 	}
-	if by, made := s.FindMaker(ref); made {
+	if by, made := s.FindMaker(ref); made && ref.Name != "" {
 		return Existence{Present, by.String() + " makes " + ref.String()}
 	}
 	gk := ref.GroupKind()
@@ -48,6 +48,11 @@ func (s *Snapshot) FindExistence(ref Ref) Existence {
 		return Existence{Missing, ref.String() + " does not exist"}
 	case HasVariable(ref.Name), HasVariable(ref.Namespace):
 		return Existence{NotKnown, "an unrendered variable: what " + ref.String() + " would be is not known"}
+	}
+	if ref.Name == "" {
+		if by, made := s.findMakerOfKind(gk, ref.Namespace); made {
+			return Existence{NotKnown, by.String() + " makes one"}
+		}
 	}
 	if o := s.FindOmission(gk, ref.Namespace); o != nil {
 		return Existence{NotKnown, ref.String() + " is not in the input, and " + o.String()}

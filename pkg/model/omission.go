@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Omission is something that puts objects into a cluster and was not read or rendered: what it
 // would make is not in the snapshot, and may exist all the same.
@@ -17,19 +20,37 @@ func (o *Omission) String() string { return o.By + " " + o.Why }
 // CanMake reports whether the omission may make objects of a kind in a namespace. Every omission may
 // make objects without one ("").
 func (o *Omission) CanMake(gk GroupKind, namespace string) bool {
-	return (o.Namespace == "" || namespace == "" || o.Namespace == namespace) &&
-		(o.Kinds == nil || slices.Contains(o.Kinds, gk))
+	return o.CanMakeIn(namespace) && (o.Kinds == nil || slices.Contains(o.Kinds, gk))
+}
+
+// CanMakeIn reports whether the omission may make objects in a namespace.
+func (o *Omission) CanMakeIn(namespace string) bool {
+	return o.Namespace == "" || namespace == "" || o.Namespace == namespace
 }
 
 // FindOmission returns the first of what was not read that may make objects of a kind in a
 // namespace ("" for objects without one), or nil. A cluster has no such, and nor has an input that is
 // all there is.
 func (s *Snapshot) FindOmission(gk GroupKind, namespace string) *Omission {
+	return s.findOmission(func(o *Omission) bool { return o.CanMake(gk, namespace) })
+}
+
+// FindPolicyOmission returns the first of what was not read that may make policies of whatever kind
+// in a namespace, or nil. What makes only objects of Kubernetes' own groups makes none.
+func (s *Snapshot) FindPolicyOmission(namespace string) *Omission {
+	return s.findOmission(func(o *Omission) bool {
+		return o.CanMakeIn(namespace) && (o.Kinds == nil || slices.ContainsFunc(o.Kinds, func(gk GroupKind) bool {
+			return strings.Contains(gk.Group, ".") || strings.HasSuffix(gk.Kind, "Policy")
+		}))
+	})
+}
+
+func (s *Snapshot) findOmission(is func(*Omission) bool) *Omission {
 	if s.Exhaustive || s.Cluster != nil {
 		return nil
 	}
 	for i := range s.Omissions {
-		if s.Omissions[i].CanMake(gk, namespace) {
+		if is(&s.Omissions[i]) {
 			return &s.Omissions[i]
 		}
 	}

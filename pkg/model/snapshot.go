@@ -144,6 +144,18 @@ func (s *Snapshot) FindMaker(ref Ref) (by Ref, made bool) {
 	return by, made
 }
 
+// findMakerOfKind returns what in the input makes an object of a kind in a namespace, if anything
+// does: the first by reference.
+func (s *Snapshot) findMakerOfKind(gk GroupKind, namespace string) (by Ref, made bool) {
+	for ref, maker := range s.Makers {
+		if ref.GroupKind() == gk && (ref.Namespace == "" || ref.Namespace == namespace) &&
+			(!made || maker.Compare(by) < 0) {
+			by, made = maker, true
+		}
+	}
+	return by, made
+}
+
 // Refused lists the objects of the input that the API server refuses, sorted.
 func (s *Snapshot) Refused() []Ref { return slices.SortedFunc(maps.Keys(s.refused), Ref.Compare) }
 

@@ -129,8 +129,10 @@ func (c *inspection) checkBackend(ref backendRef) {
 		if ref.to.Kind == "Service" && !ref.port && ref.at[len(ref.at)-2] != "jwks" {
 			c.addFault(ref.at, "port is required for Service targets")
 		}
-	case c.in.Cluster.IsUnreadRef(ref.to):
-		c.addAssumption(ref.at, "%s may not be read: it is taken to exist", ref.to)
+	case !c.in.FindExistence(ref.to).IsAbsent():
+		if why := c.in.FindExistence(ref.to); why.Presence == model.NotKnown {
+			c.addAssumption(ref.at, "%s: it is taken to exist", why.Why)
+		}
 	default:
 		c.addFault(ref.at, "unable to find the %s %s", ref.to.Kind, ref.to.FullName())
 	}

@@ -54,10 +54,8 @@ func findPatchSwitch(in *model.Snapshot) (on, known bool) {
 			}
 		}
 	}
-	if found || in.Cluster != nil || len(in.Omissions) == 0 || in.Exhaustive {
-		return false, true
-	}
-	return true, false
+	unrendered := in.FindOmission(model.GroupKind{Group: policyGroup, Kind: "EnvoyGateway"}, "") != nil
+	return unrendered && !found, !unrendered || found
 }
 
 // readPatchSwitch returns the value of the switch in a configuration, which may be YAML in a text.
@@ -79,8 +77,10 @@ func readPatchSwitch(v any) (on, there bool) {
 			}
 		}
 	case string:
-		if _, after, found := strings.Cut(v, patchSwitch+":"); found {
-			return strings.HasPrefix(strings.TrimSpace(after), "true"), true
+		for line := range strings.Lines(v) {
+			if after, found := strings.CutPrefix(strings.TrimSpace(line), patchSwitch+":"); found {
+				return strings.HasPrefix(strings.TrimSpace(after), "true"), true
+			}
 		}
 	}
 	return false, false

@@ -34,7 +34,7 @@ func (r *renderer) preferDeployed() {
 		pieces := splitAgain(in.documents[i])
 		for _, p := range pieces {
 			switch {
-			case slices.ContainsFunc(in.objectIDs(p), func(id string) bool { return objects[id] }):
+			case hasOnly(objects, in.objectIDs(p)):
 			case slices.ContainsFunc(in.definedKinds(p), func(kind string) bool { return kinds[kind] }):
 				definitions = append(definitions, p.File.Name)
 			default:
@@ -58,6 +58,12 @@ func (r *renderer) preferDeployed() {
 		Message: what + " not used, as nothing that deploys such objects deploys " + pronounFor(definitions) + ": " +
 			shortenNames(slices.Compact(definitions)),
 		Hint: "to validate with them, name them: --crds PATH"})
+}
+
+// hasOnly reports whether there are ids, and all of them are in a set: a list of which some are not
+// is not left out.
+func hasOnly(set map[string]bool, ids []string) bool {
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !set[id] })
 }
 
 // definedKinds returns the kinds that CustomResourceDefinitions in a document define, as objectIDs

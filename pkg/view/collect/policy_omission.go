@@ -12,10 +12,6 @@ func (a *Collector) FindPolicyOmission(nodes []topology.NodeID) *model.Omission 
 	if len(in.Omissions) == 0 {
 		return nil
 	}
-	kinds := []model.GroupKind{{}} // that no omission is limited to: any policy kind
-	if a.Query.Kinds != nil {
-		kinds = a.Query.Kinds
-	}
 	seen, namespaces := map[topology.NodeID]bool{}, map[string]bool{"": true}
 	var find func(id topology.NodeID) *model.Omission
 	find = func(id topology.NodeID) *model.Omission {
@@ -25,10 +21,8 @@ func (a *Collector) FindPolicyOmission(nodes []topology.NodeID) *model.Omission 
 		seen[id] = true
 		if ns := a.Resolution.Node(id).Ref.Namespace; !namespaces[ns] {
 			namespaces[ns] = true
-			for _, gk := range kinds {
-				if o := in.FindOmission(gk, ns); o != nil {
-					return o
-				}
+			if o := a.findPolicyOmissionIn(ns); o != nil {
+				return o
 			}
 		}
 		for _, above := range a.Resolution.Graph.Parents(topology.All, id) {
@@ -40,6 +34,20 @@ func (a *Collector) FindPolicyOmission(nodes []topology.NodeID) *model.Omission 
 	}
 	for _, id := range nodes {
 		if o := find(id); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// findPolicyOmissionIn returns what was not read and may make a policy of the kinds asked for in a
+// namespace, or nil.
+func (a *Collector) findPolicyOmissionIn(namespace string) *model.Omission {
+	if a.Query.Kinds == nil {
+		return a.Resolution.Snapshot.FindPolicyOmission(namespace)
+	}
+	for _, gk := range a.Query.Kinds {
+		if o := a.Resolution.Snapshot.FindOmission(gk, namespace); o != nil {
 			return o
 		}
 	}
