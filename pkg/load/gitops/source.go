@@ -158,7 +158,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 		if l.kind == argoApplicationSet {
 			for url, there := range newAppSetGenerator(&r.workspace, &r.repositories, l).findRepositories(ctx,
 				l.listAt("spec", "generators")) {
-				r.repositories.recordRepository(sourceRepository{"argo", url, url}, there)
+				r.repositories.recordRepository(sourceRepository{tool: "argo", name: url, url: url}, there)
 			}
 		}
 	}
