@@ -34,7 +34,7 @@ func (r *renderer) noteBegun(sources []*gitopsSource, folder string) {
 			in = filepath.Dir(l.file)
 		}
 		l.begunIn = in
-		if in != "" && l.kind != helmRelease {
+		if in != "" && l.kind != helmRelease && l.kind != resourceSet {
 			r.begun = append(r.begun, begunSource{l, in})
 		}
 	}

@@ -440,6 +440,9 @@ func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 		return r.renderApplication(ctx, l)
 	case helmRelease:
 		return r.renderHelmRelease(ctx, l)
+	case resourceSet:
+		r.omissions.addOmitted(l, "its templates are not filled in", resourceSetHint)
+		return nil
 	}
 	made, why := newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
 	for _, app := range made {

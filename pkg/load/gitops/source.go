@@ -84,6 +84,7 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 			case l.name == "" || l.textAt("metadata", "uid") != "":
 			case l.kind == resourceSet:
 				r.hasSourceTemplates = r.hasSourceTemplates || bytes.Contains(p.Text, []byte("kustomize.toolkit.fluxcd.io/"))
+				out = append(out, l)
 			case strings.HasPrefix(l.kind, fluxSource):
 				r.repositories.recordURL(l)
 			case slices.Contains([]string{fluxKustomization, helmRelease, argoApplication, argoApplicationSet}, l.kind):
