@@ -316,6 +316,11 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 		err = at.Err
 	}
 	by := "kustomization " + o.name
+	if o.source == nil && kustomize.IsTemplate(err) {
+		r.omissions.addOmission(omission{kind: "kustomization", why: templateNotRendered, hint: templateHint,
+			origin: model.Origin{File: o.name}}, partOf{by, r.namespaceOf(o)})
+		return
+	}
 	if o.source != nil {
 		by = o.source.String()
 	}

@@ -344,7 +344,9 @@ func (r *omissions) addPartlyKnown(l *gitopsSource, why, hint string) {
 // addOmission notes that something is left out, which makes objects of the given kinds; none: of
 // any.
 func (r *omissions) addOmission(o omission, which deployer, kinds ...model.GroupKind) {
-	i := slices.IndexFunc(r.omitted, func(other *omission) bool { return other.kind == o.kind && other.why == o.why })
+	i := slices.IndexFunc(r.omitted, func(other *omission) bool {
+		return other.kind == o.kind && other.why == o.why && other.inPart == o.inPart
+	})
 	if i < 0 {
 		i = len(r.omitted)
 		r.omitted = append(r.omitted, &o)
@@ -363,6 +365,12 @@ func (r *omissions) addOmission(o omission, which deployer, kinds ...model.Group
 	}
 }
 
+// What is said of kustomizations that nothing deploys and that another program makes.
+const (
+	templateNotRendered = "a template is not rendered, which makes the kustomization or what it names"
+	templateHint        = "read what the program makes that renders it"
+)
+
 const lostObjectHint = "quote what a variable stands in, or give it a value: --substitute NAME=VALUE"
 
 // addMissingParts tells what a build went without.
@@ -372,6 +380,10 @@ func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSou
 	for _, l := range lacks {
 		if l.Origin.File == "" && by != nil {
 			l.Origin = by.origin
+		}
+		// what a source deploys is refused in the cluster too
+		if l.IsTemplate && by == nil {
+			l.Why, l.Hint, l.IsRefused = templateNotRendered, templateHint, false
 		}
 		if l.IsObject && by != nil {
 			r.addOmission(omission{kind: by.kind, why: l.Why, hint: lostObjectHint, origin: l.Origin, inPart: true,
