@@ -36,11 +36,13 @@ func (s *Snapshot) FindOmission(gk GroupKind, namespace string) *Omission {
 }
 
 // FindPolicyOmission returns the first of what was not read that may make policies of whatever kind
-// in a namespace, or nil. What makes only objects of Kubernetes' own groups makes none.
+// in a namespace, or nil. What makes only objects of Kubernetes' own kinds, or routes, makes
+// none.
 func (s *Snapshot) FindPolicyOmission(namespace string) *Omission {
 	return s.findOmission(func(o *Omission) bool {
 		return o.CanMakeIn(namespace) && (o.Kinds == nil || slices.ContainsFunc(o.Kinds, func(gk GroupKind) bool {
-			return strings.Contains(gk.Group, ".") || strings.HasSuffix(gk.Kind, "Policy")
+			return strings.HasSuffix(gk.Kind, "Policy") || strings.Contains(gk.Group, ".") &&
+				!strings.HasSuffix(gk.Group, ".k8s.io")
 		}))
 	})
 }

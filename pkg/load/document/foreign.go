@@ -231,7 +231,7 @@ func isTemplate(text []byte, failed *Problem) bool {
 			return true
 		}
 	}
-	without := withoutActions(text)
+	without := withoutActions(text, actionMarks())
 	nodes, err := decodeYAML(without)
 	if err != nil {
 		return false
@@ -248,11 +248,30 @@ func isTemplate(text []byte, failed *Problem) bool {
 	return true
 }
 
+// IsTemplate reports whether a text whose values cannot be taken is a template: whether it parses with
+// {{ … }}, {% … %} and ${ … } out of the way, or a line begins with one of the first two.
+func IsTemplate(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("{{")) || bytes.Contains(text, []byte("\n{{")) || bytes.Contains(text, []byte("\n{%")) {
+		return true
+	}
+	if !NamesTemplate(string(text)) {
+		return false
+	}
+	_, err := decodeYAML(withoutActions(text, append(actionMarks(), [2]string{"${", "}"})))
+	return err == nil
+}
+
+// NamesTemplate reports whether there is something in a text that a template fills in.
+func NamesTemplate(text string) bool { return hasAction(text) || strings.Contains(text, "${") }
+
+// actionMarks are what the actions of templates begin and end with.
+func actionMarks() [][2]string { return [][2]string{{"{{", "}}"}, {"{%", "%}"}, {"{#", "#}"}} }
+
 // withoutActions returns a template with a text in place of every action. Lines of actions only are
 // left out.
-func withoutActions(text []byte) []byte {
+func withoutActions(text []byte, marksOf [][2]string) []byte {
 	const filler = "\ue000" // which no text has
-	for _, marks := range [][2]string{{"{{", "}}"}, {"{%", "%}"}, {"{#", "#}"}} {
+	for _, marks := range marksOf {
 		var out []byte
 		for {
 			before, rest, found := bytes.Cut(text, []byte(marks[0]))

@@ -229,11 +229,11 @@ func (g appSetGenerator) expandMatrix(ctx context.Context, from any) ([]template
 // expandGit returns the folders, or the files, that patterns pick out of the repository at hand.
 func (g appSetGenerator) expandGit(ctx context.Context, from any) ([]templateValues, error) {
 	url := normalizeURL(model.Text(from, "repoURL"))
-	if !g.isLocal(sourceRepository{"argo", url, url}) {
+	if !g.isLocal(sourceRepository{tool: "argo", name: url, url: url}) {
 		return nil, errOtherRepository
 	}
 	roots := g.workspace.pathRoots
-	if root, mapped := g.folderOf(sourceRepository{"argo", url, url}); mapped {
+	if root, mapped := g.folderOf(sourceRepository{tool: "argo", name: url, url: url}); mapped {
 		roots = []pathRoot{root}
 	}
 	var out []templateValues

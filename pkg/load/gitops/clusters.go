@@ -34,7 +34,7 @@ func (r *renderer) noteTopSources(sources []*gitopsSource, folder string) {
 			in = filepath.Dir(l.file)
 		}
 		l.topFolder = in
-		if in != "" && l.kind != helmRelease {
+		if in != "" && l.kind != helmRelease && l.kind != resourceSet {
 			r.topSources = append(r.topSources, topSource{l, in})
 		}
 	}

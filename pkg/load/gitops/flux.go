@@ -22,6 +22,8 @@ const (
 	pathHint        = "paths count from the top of the git repository, or from the folder given with -f; --source names another"
 )
 
+const resourceSetHint = "read what it makes instead: flux-operator build rset -f FILE"
+
 // What is said of variables from Secrets.
 const (
 	secretVariables        = "variables come from Secrets, whose values are not read"

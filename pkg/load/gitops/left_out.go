@@ -225,14 +225,32 @@ func (r *renderer) addLeftOut(files []input.File) {
 	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated,
 		Message: what + " not read, as nothing deploys " + pronounFor(names) + ": " + listFolders(folders),
 		Hint:    "to read it all the same, name it: -f " + folders[0]}
-	if byIdle > deployed {
+	switch maker := r.unknownMaker(); {
+	case byIdle > deployed:
 		p.Severity = model.Warning
 		p.Message = what + " not read, as nothing that is read leads to what deploys " + pronounFor(names) + ": " +
 			listFolders(folders)
 		p.Hint = "read what Flux or Argo CD begins with too, or name the folder: -f " + folders[0]
 		r.reader.AddOmission(what, "not read", "")
+	case maker != "":
+		p.Severity = model.Warning
+		p.Message = what + " not read, as nothing that is read leads to " + pronounFor(names) + ", and what " + maker +
+			" makes may: " + listFolders(folders)
+		r.reader.AddOmission(what, "not read", "")
 	}
 	r.reader.Problems = append(r.reader.Problems, p)
+}
+
+// unknownMaker returns what makes sources of which it is not known what they lead to; "" if nothing
+// does.
+func (r *renderer) unknownMaker() string {
+	switch {
+	case r.mayLeadAnywhere("flux"):
+		return "a ResourceSet"
+	case r.mayLeadAnywhere("argo"):
+		return "an ApplicationSet"
+	}
+	return ""
 }
 
 // noteObjects notes whether a file looks as if there were objects in it.

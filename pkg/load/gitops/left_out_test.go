@@ -1,6 +1,7 @@
 package gitops_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,4 +121,27 @@ func TestDefinitionsThatNothingDeploys(t *testing.T) {
 	if len(rendered(t, ".").Definitions()) != 1 {
 		t.Error("a definition that is deployed is gone")
 	}
+}
+
+// What a ResourceSet makes may deploy what nothing else does.
+func TestResourceSetThatMakesKustomizations(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		"clusters/dev/platform.yaml":  fluxTo("platform", "./platform", ""),
+		"platform/kustomization.yaml": "resources: [sets.yaml, b.yaml]\n",
+		"platform/b.yaml":             bare("b"),
+		"platform/sets.yaml": "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: sets, namespace: flux-system}\n" +
+			"spec:\n  resourcesTemplate: |\n    apiVersion: kustomize.toolkit.fluxcd.io/v1\n    kind: Kustomization\n    spec: {path: << inputs.path >>}\n",
+		"platform/gateway/a.yaml": bare("a"),
+	})
+	s := rendered(t, ".")
+	for _, want := range []string{
+		"warning NotEvaluated: platform/sets.yaml:1: ResourceSet flux-system/sets is not rendered: its templates are not filled in",
+		"warning NotEvaluated: 1 manifest is not read, as nothing that is read leads to it, and what a ResourceSet makes may: platform/gateway",
+	} {
+		if got := told(s); !slices.Contains(got, want) {
+			t.Errorf("want %q of\n%s", want, strings.Join(got, "\n"))
+		}
+	}
+	loadtest.Same(t, omitted(s), "1 manifest is not read",
+		"ResourceSet flux-system/sets is not rendered: its templates are not filled in")
 }

@@ -86,13 +86,18 @@ func (t pathRoot) displayName(dir string) string {
 func isRootPath(at string) bool { return path.Clean("/"+at) == "/" }
 
 // sourceRepository names the repository that a source reads from.
-type sourceRepository struct{ tool, name, url string }
+type sourceRepository struct {
+	tool, name, url string
+	isInherited     bool // the source names none: what deploys the source gives it one
+}
 
 // sourceRepositories returns the repositories of the paths of a source, in their order.
 func (l *gitopsSource) sourceRepositories() []sourceRepository {
 	switch l.kind {
 	case fluxKustomization:
-		return []sourceRepository{l.fluxRepository("spec", "sourceRef")}
+		o := l.fluxRepository("spec", "sourceRef")
+		o.isInherited = l.textAt("spec", "sourceRef", "name") == ""
+		return []sourceRepository{o}
 	case helmRelease:
 		if len(l.sourcePaths()) == 1 {
 			return []sourceRepository{l.fluxRepository("spec", "chart", "spec", "sourceRef")}
@@ -101,7 +106,7 @@ func (l *gitopsSource) sourceRepositories() []sourceRepository {
 		var out []sourceRepository
 		for _, s := range l.pathSources() {
 			url := normalizeURL(model.Text(s, "repoURL"))
-			out = append(out, sourceRepository{"argo", url, url})
+			out = append(out, sourceRepository{tool: "argo", name: url, url: url})
 		}
 		return out
 	}
@@ -148,7 +153,7 @@ func (h *repositoryMatcher) recordRepository(o sourceRepository, there bool) {
 	if h.named[o.tool] == nil {
 		h.named[o.tool] = map[string]bool{}
 	}
-	if _, mapped := h.folderOf(o); mapped {
+	if _, mapped := h.folderOf(o); mapped || o.isInherited {
 		return
 	}
 	h.hasFluxBootstrap = h.hasFluxBootstrap || o.tool == "flux" && strings.HasSuffix(o.name, fluxBootstrapName)
@@ -167,10 +172,11 @@ func (h *repositoryMatcher) repositoryID(o sourceRepository) string {
 // isLocal reports whether o is the repository at hand: the one that git has as a remote, and what is
 // called flux-system and is not in the input, as where the operator of Flux makes it. Where none
 // is, it is the source called flux-system, with which Flux is set up, else, of addresses, what has
-// the name of a remote, as a fork has. Where git has no remote, it is the only one that is named,
-// else the only one whose paths are there.
+// the name of a remote, as a fork has, else the only source of Flux that the input does not define,
+// as where the operator of Flux makes it under another name. Where git has no remote, it is the
+// only one that is named, else the only one whose paths are there.
 func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
-	if _, mapped := h.folderOf(o); mapped {
+	if _, mapped := h.folderOf(o); mapped || o.isInherited {
 		return true
 	}
 	id := h.repositoryID(o)
@@ -190,12 +196,51 @@ func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
 			strings.HasSuffix(o.name, fluxBootstrapName)
 	case o.tool == "flux" && h.hasFluxBootstrap:
 		return strings.HasSuffix(o.name, fluxBootstrapName)
+	case o.tool == "flux" && named(h.isFork) == 0 && h.onlyUndefined() != "":
+		return definitionKey(o.name) == h.onlyUndefined()
 	case len(h.remotes) > 0 && !strings.Contains(id, " "): // an address
-		return slices.ContainsFunc(h.remotes, func(url string) bool { return path.Base(url) == path.Base(id) })
+		return h.isFork(id)
 	case len(all) <= 1:
 		return len(all) == 0 || hasKey(all, id)
 	}
 	return all[id] && named(func(other string) bool { return all[other] }) == 1
+}
+
+// isFork reports whether a repository has the name of a remote.
+func (h *repositoryMatcher) isFork(id string) bool {
+	return !strings.Contains(id, " ") &&
+		slices.ContainsFunc(h.remotes, func(url string) bool { return path.Base(url) == path.Base(id) })
+}
+
+// onlyUndefined returns the source of Flux that is named, has paths that are there, and is the only
+// one that the input does not define; "" if there is none.
+func (h *repositoryMatcher) onlyUndefined() string {
+	defined := map[string]bool{}
+	for name := range h.sourceURLs {
+		defined[definitionKey(name)] = true
+	}
+	undefined, isThere := "", false
+	for id, there := range h.named["flux"] {
+		key := definitionKey(id)
+		switch {
+		case !strings.Contains(id, " ") || defined[key]: // an address
+			continue
+		case undefined != "" && undefined != key:
+			return ""
+		}
+		undefined, isThere = key, isThere || there
+	}
+	if !isThere {
+		return ""
+	}
+	return undefined
+}
+
+// definitionKey returns the kind and name of a source of Flux. Its namespace may be given later than
+// in the file that names it.
+func definitionKey(name string) string {
+	kind, rest, _ := strings.Cut(name, " ")
+	return kind + " " + path.Base(rest)
 }
 
 // isLocalRef reports whether a source of an Application that is called so is the repository at
@@ -203,7 +248,7 @@ func (h *repositoryMatcher) isLocal(o sourceRepository) bool {
 func (h *repositoryMatcher) isLocalRef(l *gitopsSource, ref string) bool {
 	return slices.ContainsFunc(l.applicationSources(), func(s any) bool {
 		url := normalizeURL(model.Text(s, "repoURL"))
-		return model.Text(s, "ref") == ref && h.isLocal(sourceRepository{"argo", url, url})
+		return model.Text(s, "ref") == ref && h.isLocal(sourceRepository{tool: "argo", name: url, url: url})
 	})
 }
 

@@ -316,6 +316,11 @@ func (r *renderer) addBuildFailure(o buildRequest, err error, hint string) {
 		err = at.Err
 	}
 	by := "kustomization " + o.name
+	if o.source == nil && kustomize.IsTemplate(err) {
+		r.omissions.addOmission(omission{kind: "kustomization", why: templateNotRendered, hint: templateHint,
+			origin: model.Origin{File: o.name}}, partOf{by, r.namespaceOf(o)})
+		return
+	}
 	if o.source != nil {
 		by = o.source.String()
 	}
@@ -440,6 +445,9 @@ func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
 		return r.renderApplication(ctx, l)
 	case helmRelease:
 		return r.renderHelmRelease(ctx, l)
+	case resourceSet:
+		r.omissions.addOmitted(l, "its templates are not filled in", resourceSetHint)
+		return nil
 	}
 	made, why := newAppSetGenerator(&r.workspace, &r.repositories, l).makeApplications(ctx, l)
 	for _, app := range made {

@@ -226,10 +226,10 @@ func TestArgo(t *testing.T) {
 		"thing/default/b a/sub/b.yaml:1",
 		"thing/k-ns/pre-k k/k.yaml:1",
 		"thing/ns/named a/a.yaml:6",
+		"warning NotEvaluated: 3 manifests are not read, as nothing that is read leads to them, and what an ApplicationSet makes may: deep",
 		"warning NotEvaluated: argo/apps.yaml:30: Application argocd/remote is not rendered: the chart is in another repository",
 		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)",
-		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
-		"info NotEvaluated: 3 manifests are not read, as nothing deploys them: deep")
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 }
 
 // What a plugin renders is read as if there were none, and told: a kustomization with its

@@ -84,6 +84,7 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 			case l.name == "" || l.textAt("metadata", "uid") != "":
 			case l.kind == resourceSet:
 				r.hasSourceTemplates = r.hasSourceTemplates || bytes.Contains(p.Text, []byte("kustomize.toolkit.fluxcd.io/"))
+				out = append(out, l)
 			case strings.HasPrefix(l.kind, fluxSource):
 				r.repositories.recordURL(l)
 			case slices.Contains([]string{fluxKustomization, helmRelease, argoApplication, argoApplicationSet}, l.kind):
@@ -158,7 +159,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 		if l.kind == argoApplicationSet {
 			for url, there := range newAppSetGenerator(&r.workspace, &r.repositories, l).findRepositories(ctx,
 				l.listAt("spec", "generators")) {
-				r.repositories.recordRepository(sourceRepository{"argo", url, url}, there)
+				r.repositories.recordRepository(sourceRepository{tool: "argo", name: url, url: url}, there)
 			}
 		}
 	}
@@ -343,7 +344,9 @@ func (r *omissions) addPartlyKnown(l *gitopsSource, why, hint string) {
 // addOmission notes that something is left out, which makes objects of the given kinds; none: of
 // any.
 func (r *omissions) addOmission(o omission, which deployer, kinds ...model.GroupKind) {
-	i := slices.IndexFunc(r.omitted, func(other *omission) bool { return other.kind == o.kind && other.why == o.why })
+	i := slices.IndexFunc(r.omitted, func(other *omission) bool {
+		return other.kind == o.kind && other.why == o.why && other.inPart == o.inPart
+	})
 	if i < 0 {
 		i = len(r.omitted)
 		r.omitted = append(r.omitted, &o)
@@ -362,6 +365,12 @@ func (r *omissions) addOmission(o omission, which deployer, kinds ...model.Group
 	}
 }
 
+// What is said of kustomizations that nothing deploys and that another program makes.
+const (
+	templateNotRendered = "a template is not rendered, which makes the kustomization or what it names"
+	templateHint        = "read what the program makes that renders it"
+)
+
 const lostObjectHint = "quote what a variable stands in, or give it a value: --substitute NAME=VALUE"
 
 // addMissingParts tells what a build went without.
@@ -371,6 +380,10 @@ func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSou
 	for _, l := range lacks {
 		if l.Origin.File == "" && by != nil {
 			l.Origin = by.origin
+		}
+		// what a source deploys is refused in the cluster too
+		if l.IsTemplate && by == nil {
+			l.Why, l.Hint, l.IsRefused = templateNotRendered, templateHint, false
 		}
 		if l.IsObject && by != nil {
 			r.addOmission(omission{kind: by.kind, why: l.Why, hint: lostObjectHint, origin: l.Origin, inPart: true,

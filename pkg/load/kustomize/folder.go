@@ -206,7 +206,8 @@ func (w *Walk) openKustomization(ctx context.Context, k *Kustomization) error {
 			field, _, _ = strings.Cut(field, "\"")
 			at.Line = k.doc.LineOf(field)
 		}
-		return &document.Error{What: at.String(), Err: ShortenError(err)}
+		return &document.Error{What: at.String(), Err: parseError(w.fileSystem.files[k.file.fullPath()],
+			ShortenError(err).Error())}
 	}
 	return nil
 }

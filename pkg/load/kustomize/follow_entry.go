@@ -3,6 +3,7 @@ package kustomize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -105,6 +106,9 @@ func (w *Walk) locateEntry(e entry) (FileLocation, error) {
 	var err error
 	s.Dir, s.File, err = w.fileSystem.CleanedAbs(at)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && (document.NamesTemplate(e.text) || hasTemplate(at)):
+		return s, &document.Error{What: e.origin.String(),
+			Err: &templateError{fmt.Sprintf("%s: there is no %s, which a template makes", e.field, s.Name)}, Hint: templateHint}
 	case errors.Is(err, fs.ErrNotExist):
 		return s, e.newRefusal("paths count from the folder of the kustomization", "there is no %s", s.Name)
 	case err != nil:
@@ -187,7 +191,7 @@ func (w *Walk) ReadManifests(ctx context.Context, s FileLocation) ([]document.Ma
 	docs, failed := document.ParseManifests(text, w.limits)
 	if failed != nil {
 		at := model.Origin{File: s.Name, Line: failed.Line}
-		return nil, &document.Error{What: at.String(), Err: errors.New(failed.Message), Hint: failed.Hint}
+		return nil, &document.Error{What: at.String(), Err: parseError(text, failed.Message), Hint: failed.Hint}
 	}
 	w.fileSystem.files[s.fullPath()], w.manifestsByPath[s.fullPath()] = text, docs
 	return docs, nil

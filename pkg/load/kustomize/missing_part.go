@@ -25,6 +25,7 @@ type MissingPart struct {
 	IsObject      bool              // it is one object that was built, and cannot be finished
 	IsNotBuilt    bool              // it is all of the kustomization
 	IsRefused     bool              // it is there, and kustomize refuses the whole build for it
+	IsTemplate    bool              // it is a template, and kustomize refuses it as it is not rendered
 	refusal       error             // why the build fails, if it does not do without
 }
 

@@ -30,6 +30,7 @@ func (w *Walk) removeRefused(ctx context.Context, e entry, err error) {
 	k.Bases = others(k.Bases)
 	missing := MissingPart{Kustomization: kustomizationName(k.Name), Origin: e.origin,
 		Why: err.Error(), Namespace: k.targetNamespace(), refusal: err}
+	missing.IsTemplate = IsTemplate(err)
 	var failed *document.Error
 	if errors.As(err, &failed) {
 		missing.Hint = failed.Hint
