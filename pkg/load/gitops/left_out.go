@@ -253,8 +253,12 @@ func (r *renderer) unknownMaker() string {
 	return ""
 }
 
-// noteObjects notes whether a file looks as if there were objects in it.
+// noteObjects notes whether a file looks as if there were objects in it, and whether it has Argo CD
+// read files from anywhere.
 func (r *renderer) noteObjects(real string, text []byte) {
+	if bytes.Contains(text, []byte("kustomize.buildOptions")) && bytes.Contains(text, []byte("LoadRestrictionsNone")) {
+		r.readsAnywhere = true
+	}
 	if bytes.Contains(text, []byte("apiVersion")) && bytes.Contains(text, []byte("kind")) {
 		r.objectFiles[real] = true
 	}

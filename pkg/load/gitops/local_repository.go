@@ -57,6 +57,16 @@ func (r *workspace) locateFolder(at string) (dir filesys.ConfirmedDir, from path
 	return "", pathRoot{}, false
 }
 
+// rootOf returns the topmost folder of the repository that a folder lies in; "" if it is not known.
+func (r *workspace) rootOf(dir filesys.ConfirmedDir) filesys.ConfirmedDir {
+	for _, t := range r.pathRoots {
+		if dir.HasPrefix(t.dir) {
+			return t.dir
+		}
+	}
+	return ""
+}
+
 // locatedFolder is a folder and what its path counts from.
 type locatedFolder struct {
 	dir  filesys.ConfirmedDir // "": there is none

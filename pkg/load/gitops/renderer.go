@@ -44,6 +44,7 @@ type renderer struct {
 	freeFiles          []string        // the files among that
 	builtFolders       []string        // the kustomizations among that
 	hasSourceTemplates bool            // objects in files make sources of Flux
+	readsAnywhere      bool            // kustomizations may name files anywhere, as Argo CD is set up
 	queue              []*gitopsSource // still to be followed
 	waiting            []*gitopsSource // for ConfigMaps that have not been found yet
 	seen               map[string]bool
@@ -273,7 +274,10 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 	limits.Build -= r.buildTime
 	ctx, stop := context.WithTimeout(ctx, limits.Build)
 	defer stop()
-	b := kustomize.FolderBuild{Dir: o.dir, AllowedRoot: o.allowedRoot, Name: o.name, Generated: o.generated,
+	if o.allowedRoot == "" {
+		o.allowedRoot = r.workspace.rootOf(o.dir)
+	}
+	b := kustomize.FolderBuild{Dir: o.dir, AllowedRoot: o.allowedRoot, NoteOutside: r.noteOutside(o), Name: o.name, Generated: o.generated,
 		Modify: o.modify, Limits: limits}
 	switch {
 	case o.postBuild != nil:
@@ -292,6 +296,26 @@ func (r *renderer) buildFolder(ctx context.Context, o buildRequest) ([]document.
 		r.omissions.addRemark(o.source, what)
 	}
 	return pieces, err
+}
+
+// noteOutside returns what notes that a kustomization names files outside of its folder; nil where
+// what deploys it reads them, as Flux does.
+func (r *renderer) noteOutside(o buildRequest) func(kustomization string, at model.Origin) {
+	isFlux := func(l *gitopsSource) bool { return l.kind == fluxKustomization }
+	if r.readsAnywhere || o.source != nil && isFlux(o.source) ||
+		o.source == nil && slices.ContainsFunc(r.foundSources, isFlux) {
+		return nil
+	}
+	return func(kustomization string, at model.Origin) {
+		key := "outside " + kustomization
+		if r.seen[key] {
+			return
+		}
+		r.seen[key] = true
+		r.omissions.remarks = append(r.omissions.remarks, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			Origin: &at, Message: "kustomization " + kustomization + " names files outside of its folder, which are read",
+			Hint: "kustomize and Argo CD refuse it unless they are run with --load-restrictor=LoadRestrictionsNone"})
+	}
 }
 
 // addUnknownVariables tells of the variables without a value that a build came upon.

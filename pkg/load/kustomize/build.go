@@ -12,6 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/helm"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // BuildHint is the way out where a kustomization is more than will be built here.
@@ -66,10 +67,11 @@ type FolderBuild struct {
 	Dir filesys.ConfirmedDir
 	// where files may lie that are not below the folder of their kustomization; "": nowhere
 	AllowedRoot  filesys.ConfirmedDir
-	Name         string                                   // of the folder, as the user would type it
-	Generated    *types.Kustomization                     // used instead of a file, if the folder holds none
-	Modify       func(*types.Kustomization)               // changes what the file says; nil: nothing is changed
-	FinishObject func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
+	NoteOutside  func(kustomization string, at model.Origin) // told of those; may be nil
+	Name         string                                      // of the folder, as the user would type it
+	Generated    *types.Kustomization                        // used instead of a file, if the folder holds none
+	Modify       func(*types.Kustomization)                  // changes what the file says; nil: nothing is changed
+	FinishObject func(*resource.Resource) ([]byte, error)    // makes the text of an object; nil: it is that of the library
 	Limits       document.Limits
 }
 
@@ -77,7 +79,7 @@ type FolderBuild struct {
 // again: what was read is not read again. If the build fails for want of a part, the error says so.
 func (w *Walk) BuildFolder(ctx context.Context, o FolderBuild) ([]document.Raw, []MissingPart, error) {
 	next := w.forNextBuild()
-	next.allowedRoot, next.allowMissing = o.AllowedRoot, true
+	next.allowedRoot, next.noteOutside, next.allowMissing = o.AllowedRoot, o.NoteOutside, true
 	root := &Kustomization{Dir: o.Dir, Name: o.Name, generated: o.Generated, modify: o.Modify}
 	if err := next.prepareRoot(ctx, root); err != nil {
 		return nil, nil, err

@@ -35,6 +35,7 @@ type Walk struct {
 	declarations    map[string][]declaration       // by the name of the resource file
 	// where files may lie that are not below the folder of their kustomization; "": nowhere
 	allowedRoot filesys.ConfirmedDir
+	noteOutside func(kustomization string, at model.Origin) // told of those; may be nil
 	// the kustomization file behind each file that is made for the build and is on no disk, by its
 	// name
 	generatedFiles map[string]string

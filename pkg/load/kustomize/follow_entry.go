@@ -120,12 +120,17 @@ func (w *Walk) locateEntry(e entry) (FileLocation, error) {
 // checkFile reads and checks the file at s, which e names. As in kustomize it is in the folder of
 // the kustomization or below.
 func (w *Walk) checkFile(ctx context.Context, e entry, s FileLocation) error {
+	isOutside := !s.Dir.HasPrefix(e.kustomization.Dir)
 	switch {
 	case s.File == "":
 		return e.newRefusal("name the files in it", "%s is a folder", s.Name)
-	case !s.Dir.HasPrefix(e.kustomization.Dir) && (w.allowedRoot == "" || !s.Dir.HasPrefix(w.allowedRoot)):
+	case isOutside && (w.allowedRoot == "" || !s.Dir.HasPrefix(w.allowedRoot)):
 		return e.newRefusal("kustomize reads files only from the folder of the kustomization and those below it",
 			"%s is outside of %s", s.Name, e.kustomization.Name)
+	case isOutside && w.noteOutside != nil:
+		w.noteOutside(e.kustomization.Name, e.origin)
+	}
+	switch {
 	case e.role == asData || e.role == asEnv:
 		text, err := w.ReadFile(ctx, s)
 		if err == nil && e.role == asEnv && !utf8.Valid(text) {
