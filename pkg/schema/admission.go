@@ -119,12 +119,28 @@ func (a *Admission) newJudging(in *model.Snapshot, treatments map[model.GroupKin
 				d = a.findDefinition(defined, gk, o.Version)
 				found[o.Version] = d
 			}
-			if d != nil && !(a.options.Off && d.versions[o.Version] == nil) {
-				j.addObject(o, d)
+			if d == nil || a.options.Off && d.versions[o.Version] == nil ||
+				d.release != nil && d.versions[o.Version] == nil && hasAmbiguousDefinition(in, gk) {
+				continue
 			}
+			j.addObject(o, d)
 		}
 	}
 	return j
+}
+
+// hasAmbiguousDefinition reports whether the input has several versions of the definition of a kind,
+// of which none is used: each may serve what no release does. Its name has the plural of the kind,
+// which begins as the kind does.
+func hasAmbiguousDefinition(in *model.Snapshot, gk model.GroupKind) bool {
+	for ref := range in.Ambiguous {
+		begin := strings.ToLower(gk.Kind[:max(len(gk.Kind)-1, 0)])
+		if ref.Kind == "CustomResourceDefinition" && strings.HasPrefix(ref.Name, begin) &&
+			strings.HasSuffix(ref.Name, "."+gk.Group) {
+			return true
+		}
+	}
+	return false
 }
 
 // addObject adds an object that goes by a definition.
