@@ -25,11 +25,13 @@ var configCarriers = []model.GroupKind{
 // controller, if the input has it. Without it they are off, unless what is not rendered may be the
 // controller: then what they do is not known.
 func choosePatchPolicies(gk model.GroupKind, in *model.Snapshot) (string, []model.Problem) {
-	on, _ := findPatchSwitch(in)
-	if gk.Kind != "EnvoyPatchPolicy" || !on {
+	if gk.Kind != "EnvoyPatchPolicy" || len(in.OfKind(gk)) == 0 {
 		return "false", nil
 	}
-	return "true", nil
+	if on, _ := findPatchSwitch(in); on {
+		return "true", nil
+	}
+	return "false", nil
 }
 
 // readPatchSetting reports whether EnvoyPatchPolicies are on, and whether that is known.
