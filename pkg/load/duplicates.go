@@ -26,7 +26,7 @@ func removeDuplicates(objects []*model.Object) (used []*model.Object, several []
 		}
 		copies := objects[i : i+same : i+same]
 		i += same
-		if !model.HasVariable(first.Ref.Name) && !model.HasVariable(first.Ref.Namespace) &&
+		if !first.Ref.HasVariable() &&
 			slices.ContainsFunc(copies, func(o *model.Object) bool {
 				return o != first && !reflect.DeepEqual(comparableContent(o), comparableContent(first))
 			}) {

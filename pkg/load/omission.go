@@ -34,7 +34,7 @@ func (r *inputResult) findOmissions() []model.Omission {
 	for _, o := range objects {
 		switch {
 		case o.Origin.Cluster != "":
-		case model.HasVariable(o.Ref.Name), model.HasVariable(o.Ref.Namespace):
+		case o.Ref.HasVariable():
 			out = append(out, unnamedOmission(o))
 		default:
 			if found := gitops.FindOmission(o, r.followed); found != nil {

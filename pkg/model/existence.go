@@ -46,7 +46,7 @@ func (s *Snapshot) FindExistence(ref Ref) Existence {
 		return Existence{NotKnown, ref.String() + " is not in the input"}
 	case s.Exhaustive, s.Cluster != nil:
 		return Existence{Missing, ref.String() + " does not exist"}
-	case HasVariable(ref.Name), HasVariable(ref.Namespace):
+	case ref.HasVariable():
 		return Existence{NotKnown, "an unrendered variable: what " + ref.String() + " would be is not known"}
 	}
 	if ref.Name == "" {

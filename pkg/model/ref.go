@@ -16,6 +16,15 @@ func ParseGroupKind(s string) GroupKind {
 	return GroupKind{Group: group, Kind: kind}
 }
 
+// NewGroupKind is the kind of objects with an apiVersion, GROUP/VERSION or VERSION of the core group.
+func NewGroupKind(apiVersion, kind string) GroupKind {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group = ""
+	}
+	return GroupKind{Group: group, Kind: kind}
+}
+
 // String is Kind.group, or Kind alone for the core group.
 func (gk GroupKind) String() string {
 	if gk.Group == "" {
@@ -48,6 +57,10 @@ func (r Ref) WithoutSection() Ref { r.Section = ""; return r }
 
 // WithSection is r with the given section.
 func (r Ref) WithSection(section string) Ref { r.Section = section; return r }
+
+// HasVariable reports whether the name or the namespace has something in it that nobody has filled in:
+// which object is meant is not known.
+func (r Ref) HasVariable() bool { return HasVariable(r.Name) || HasVariable(r.Namespace) }
 
 // FullName is namespace/name, or name alone for objects without a namespace.
 func (r Ref) FullName() string {

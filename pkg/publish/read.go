@@ -72,11 +72,8 @@ func isOurs(o *model.Object) bool { return o.Labels[managedLabel] == Manager }
 
 // scopeOf returns the object that a report is about: one of its own namespace.
 func scopeOf(o *model.Object) model.Ref {
-	group, _, found := strings.Cut(o.Text("scope", "apiVersion"), "/")
-	if !found {
-		group = ""
-	}
-	return model.Ref{Group: group, Kind: o.Text("scope", "kind"), Namespace: o.Ref.Namespace,
+	gk := model.NewGroupKind(o.Text("scope", "apiVersion"), o.Text("scope", "kind"))
+	return model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace,
 		Name: o.Text("scope", "name")}
 }
 

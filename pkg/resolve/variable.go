@@ -51,14 +51,12 @@ func (r *Resolution) reportVariables(s *variableScan) {
 // there, or does not fit.
 func IsAboutVariable(p model.Problem) bool {
 	if p.MissingRef != nil {
-		return model.HasVariable(p.MissingRef.Name) || model.HasVariable(p.MissingRef.Namespace) ||
-			model.HasVariable(p.MissingRef.Section)
+		return p.MissingRef.HasVariable() || model.HasVariable(p.MissingRef.Section)
 	}
 	if p.Code == model.NotReached {
 		return model.HasVariable(p.Message) // which hostname fits is not known
 	}
-	return p.Code == model.NotEvaluated && p.Ref != nil && (model.HasVariable(p.Ref.Name) ||
-		model.HasVariable(p.Ref.Namespace))
+	return p.Code == model.NotEvaluated && p.Ref != nil && p.Ref.HasVariable()
 }
 
 // variableUse is where a variable stands.

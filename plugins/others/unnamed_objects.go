@@ -51,22 +51,13 @@ func eachGenerated(o *model.Object, do func(model.GroupKind)) {
 	for _, rule := range o.Body.At("spec", "rules").Items {
 		generate := rule.Field("generate")
 		if kind := generate.Text("kind"); kind != "" {
-			do(kindOf(generate.Text("apiVersion"), kind))
+			do(model.NewGroupKind(generate.Text("apiVersion"), kind))
 		}
 		for _, kind := range generate.At("cloneList", "kinds").Items {
 			version, name := path.Split(kind.Text()) // GROUP/VERSION/KIND, VERSION/KIND or KIND
-			do(kindOf(strings.TrimSuffix(version, "/"), name))
+			do(model.NewGroupKind(strings.TrimSuffix(version, "/"), name))
 		}
 	}
-}
-
-// kindOf returns the kind of objects with an apiVersion.
-func kindOf(apiVersion, kind string) model.GroupKind {
-	group, _, hasGroup := strings.Cut(apiVersion, "/")
-	if !hasGroup {
-		group = ""
-	}
-	return model.GroupKind{Group: group, Kind: kind}
 }
 
 // makesNothing reports whether objects of a kind have nothing made for them in their namespace that

@@ -130,11 +130,7 @@ func lacksType(m *tree) bool {
 func (d *objectReader) addTemplateOmission(apiVersion, kind string) {
 	o := model.Omission{By: "template " + d.file.Name, Why: "is not rendered"}
 	if !model.HasVariable(apiVersion) && !model.HasVariable(kind) && !hasAction(apiVersion) && !hasAction(kind) {
-		group, _, hasGroup := strings.Cut(apiVersion, "/")
-		if !hasGroup {
-			group = ""
-		}
-		o.Kinds = []model.GroupKind{{Group: group, Kind: kind}}
+		o.Kinds = []model.GroupKind{model.NewGroupKind(apiVersion, kind)}
 	}
 	d.result.Omissions = append(d.result.Omissions, o)
 }

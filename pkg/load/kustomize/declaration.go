@@ -22,14 +22,8 @@ func (w *Walk) addDeclarations(s FileLocation, docs []document.Manifest) {
 	list := []declaration{}
 	for _, doc := range docs {
 		for _, v := range document.FlattenList(doc.Value) {
-			group, _, found := strings.Cut(model.Text(v, "apiVersion"), "/")
-			if !found {
-				group = ""
-			}
-			list = append(list, declaration{
-				kind: model.GroupKind{Group: group, Kind: model.Text(v, "kind")}, name: model.Text(v, "metadata",
-					"name"), line: doc.LineOf(),
-			})
+			list = append(list, declaration{kind: model.NewGroupKind(model.Text(v, "apiVersion"), model.Text(v, "kind")),
+				name: model.Text(v, "metadata", "name"), line: doc.LineOf()})
 		}
 	}
 	w.declarations[s.Name] = list

@@ -266,10 +266,7 @@ func (f *unreadFinder) kindOf(ref model.Body, field string) (model.GroupKind, bo
 		gk, ok := f.kinds[kindStem(field)]
 		return gk, ok && (ref.Text("group") == "" || ref.Text("group") == gk.Group)
 	}
-	group, _, versioned := strings.Cut(ref.Text("apiVersion"), "/")
-	if !versioned {
-		group = ""
-	}
+	group := model.NewGroupKind(ref.Text("apiVersion"), kind).Group
 	if g := ref.Text("group"); g != "" {
 		group, _, _ = strings.Cut(g, "/")
 	}

@@ -58,11 +58,7 @@ func List(in *model.Snapshot) []*model.Object {
 // isOwned reports whether an object was made by another one with a template that is in the input.
 func isOwned(in *model.Snapshot, o *model.Object) bool {
 	for _, by := range o.Body.At("metadata", "ownerReferences").Items {
-		group, _, versioned := strings.Cut(by.Text("apiVersion"), "/")
-		if !versioned {
-			group = ""
-		}
-		gk := model.GroupKind{Group: group, Kind: by.Text("kind")}
+		gk := model.NewGroupKind(by.Text("apiVersion"), by.Text("kind"))
 		if podTemplates[gk] != nil && in.Get(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace,
 			Name: by.Text("name")}) != nil {
 			return true
