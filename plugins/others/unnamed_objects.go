@@ -24,9 +24,6 @@ func findUnnamedObjects(in *model.Snapshot, omit func(model.Omission)) {
 			}
 		}
 	}
-	for _, o := range in.OfKind(model.GroupKind{Group: "fluxcd.controlplane.io", Kind: "ResourceSet"}) {
-		omit(model.Omission{By: "ResourceSet " + o.Ref.Namespace + "/" + o.Ref.Name, Why: "is not rendered"})
-	}
 	for _, kind := range []string{"Policy.kyverno.io", "ClusterPolicy.kyverno.io", "GeneratingPolicy.policies.kyverno.io",
 		"NamespacedGeneratingPolicy.policies.kyverno.io"} {
 		for _, o := range in.OfKind(model.ParseGroupKind(kind)) {
