@@ -21,6 +21,15 @@ var configCarriers = []model.GroupKind{
 	{Group: "helm.cattle.io", Kind: "HelmChart"},
 }
 
+// patchState is whether EnvoyPatchPolicies are on.
+type patchState int
+
+const (
+	patchesOff patchState = iota
+	patchesOn
+	patchesUnknown // what is not rendered may turn them on
+)
+
 // choosePatchPolicies decides whether EnvoyPatchPolicies are turned on: by the configuration of the
 // controller, if the input has it. Without it they are off, unless what is not rendered may be the
 // controller: then what they do is not known.
@@ -28,36 +37,40 @@ func choosePatchPolicies(gk model.GroupKind, in *model.Snapshot) (string, []mode
 	if gk.Kind != "EnvoyPatchPolicy" || len(in.OfKind(gk)) == 0 {
 		return "false", nil
 	}
-	if on, _ := findPatchSwitch(in); on {
-		return "true", nil
+	if findPatchState(in) == patchesOff {
+		return "false", nil
 	}
-	return "false", nil
+	return "true", nil
 }
 
-// readPatchSetting reports whether EnvoyPatchPolicies are on, and whether that is known.
-func readPatchSetting(r *resolve.Resolution) (on, known bool) {
-	switch value := r.Settings.Text("envoygateway.enableEnvoyPatchPolicy"); value {
-	case "true", "false":
-		return value == "true", true
+// readPatchState returns what the user's setting says, else the configuration of the controller.
+func readPatchState(r *resolve.Resolution) patchState {
+	switch r.Settings.Text("envoygateway.enableEnvoyPatchPolicy") {
+	case "true":
+		return patchesOn
+	case "false":
+		return patchesOff
 	}
-	return findPatchSwitch(r.Snapshot)
+	return findPatchState(r.Snapshot)
 }
 
-// findPatchSwitch reports whether EnvoyPatchPolicies are on or may be, and whether that is known.
-func findPatchSwitch(in *model.Snapshot) (on, known bool) {
+// findPatchState returns what the configuration of the controller says, as far as the input has it.
+func findPatchState(in *model.Snapshot) patchState {
 	found := false
 	for _, gk := range configCarriers {
 		for _, o := range in.OfKind(gk) {
 			switch is, there := readPatchSwitch(o.Body.Value()); {
 			case is:
-				return true, true
+				return patchesOn
 			case there:
 				found = true
 			}
 		}
 	}
-	unrendered := in.FindOmission(model.GroupKind{Group: policyGroup, Kind: "EnvoyGateway"}, "") != nil
-	return unrendered && !found, !unrendered || found
+	if !found && in.FindOmission(model.GroupKind{Group: policyGroup, Kind: "EnvoyGateway"}, "") != nil {
+		return patchesUnknown
+	}
+	return patchesOff
 }
 
 // readPatchSwitch returns the value of the switch in a configuration, which may be YAML in a text.

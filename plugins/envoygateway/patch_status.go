@@ -15,12 +15,13 @@ import (
 func patchConditions(r *resolve.Resolution, k *resolve.Kind,
 	fates []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
 	out := map[*policy.Policy][]status.Ancestor{}
+	state := readPatchState(r)
 	for _, f := range fates {
 		if f.Policy.Refused {
 			continue
 		}
 		book := &statusWriter{controller: controllerName(r)}
-		writePatchStatus(r, k, f.Policy.Object, book)
+		writePatchStatus(r, k, f.Policy.Object, state, book)
 		if len(book.ancestors) > 0 {
 			out[f.Policy] = book.buildAncestors()
 		}
@@ -28,7 +29,8 @@ func patchConditions(r *resolve.Resolution, k *resolve.Kind,
 	return out
 }
 
-func writePatchStatus(r *resolve.Resolution, k *resolve.Kind, o *model.Object, book *statusWriter) {
+func writePatchStatus(r *resolve.Resolution, k *resolve.Kind, o *model.Object, state patchState,
+	book *statusWriter) {
 	target := o.Body.At("spec", "targetRef")
 	gateway := model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace, Name: target.Text("name")}
 	class := model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: target.Text("name")}
@@ -46,12 +48,13 @@ func writePatchStatus(r *resolve.Resolution, k *resolve.Kind, o *model.Object, b
 	default:
 		known = true
 	}
-	isOn, isKnown := readPatchSetting(r)
 	switch {
-	case !isKnown:
-		book.setCondition(listOne(ancestor), status.Condition{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated",
-			Message: "whether EnvoyPatchPolicies are turned on is not known: the controller's configuration is not in the input"})
-	case !isOn:
+	case state == patchesUnknown:
+		const why = "whether EnvoyPatchPolicies are turned on is not known: " +
+			"the controller's configuration is not in the input"
+		book.setCondition(listOne(ancestor), status.Condition{Type: "Accepted", Status: "Unknown",
+			Reason: "NotEvaluated", Message: why})
+	case state == patchesOff:
 		book.setRefused(listOne(ancestor), "Disabled", "EnvoyPatchPolicy is disabled in the EnvoyGateway configuration")
 	case target.Text("group") != gatewayGroup || target.Text("kind") != kind:
 		book.setRefused(listOne(ancestor), "Invalid",
