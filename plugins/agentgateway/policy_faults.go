@@ -121,7 +121,7 @@ func (c *inspection) checkExpressions() {
 // checkBackend checks a reference to a backend.
 func (c *inspection) checkBackend(ref backendRef) {
 	home := c.policy.Ref.Namespace
-	switch {
+	switch e := c.in.FindExistence(ref.to); {
 	case c.grants == "route-and-policy" && ref.to.Namespace != home && !c.isGranted(ref):
 		c.addFault(ref.at, "backendRef %s/%s not accessible to the policy: no ReferenceGrant permits it",
 			ref.to.Namespace, ref.to.Name)
@@ -129,11 +129,9 @@ func (c *inspection) checkBackend(ref backendRef) {
 		if ref.to.Kind == "Service" && !ref.port && ref.at[len(ref.at)-2] != "jwks" {
 			c.addFault(ref.at, "port is required for Service targets")
 		}
-	case !c.in.FindExistence(ref.to).IsAbsent():
-		if why := c.in.FindExistence(ref.to); why.Presence == model.NotKnown {
-			c.addAssumption(ref.at, "%s: it is taken to exist", why.Why)
-		}
-	default:
+	case e.Presence == model.NotKnown:
+		c.addAssumption(ref.at, "%s: it is taken to exist", e.Why)
+	case e.IsAbsent():
 		c.addFault(ref.at, "unable to find the %s %s", ref.to.Kind, ref.to.FullName())
 	}
 }

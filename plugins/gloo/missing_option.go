@@ -11,52 +11,48 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// presence says whether what filters name is there.
-type presence int
+// missingOption is a RouteOption that a filter of a rule names and that is not there; the zero value
+// is none.
+type missingOption struct {
+	model.Existence
+	ref    model.Ref
+	filter int // its number
+}
 
-const (
-	present presence = iota
-	absent
-	unread // it, or what may make it, was not read
-)
-
-// findMissingOption is the first RouteOption that a filter of a rule names and that is not there,
-// and the filter's number.
-func findMissingOption(g *topology.Graph, n *topology.Node) (model.Ref, int, presence) {
+// findMissingOption returns the first option that is known not to be there, else the first of which it
+// is not known.
+func findMissingOption(g *topology.Graph, n *topology.Node) missingOption {
+	var unknown missingOption
 	if n.Role != topology.Rule || n.Object == nil || n.Ref.Kind != "HTTPRoute" {
-		return model.Ref{}, 0, present
+		return unknown
 	}
-	var open model.Ref
-	at, state := 0, present
 	for i, f := range n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index), "filters").Items {
 		ref := f.Field("extensionRef")
 		if f.Text("type") != "ExtensionRef" || ref.Text("group") != group || ref.Text("kind") != routeOption {
 			continue
 		}
-		switch to := (model.Ref{Group: group, Kind: routeOption, Namespace: n.Ref.Namespace, Name: ref.Text("name")}); {
-		case g.FindExistence(to).Presence == model.Present:
-		case g.FindExistence(to).Presence == model.NotKnown:
-			if state == present {
-				open, at, state = to, i, unread
-			}
-		default:
-			return to, i, absent
+		to := model.Ref{Group: group, Kind: routeOption, Namespace: n.Ref.Namespace, Name: ref.Text("name")}
+		switch m := (missingOption{g.FindExistence(to), to, i}); {
+		case m.IsAbsent():
+			return m
+		case m.Presence == model.NotKnown && unknown.Presence == model.Present:
+			unknown = m
 		}
 	}
-	return open, at, state
+	return unknown
 }
 
 // explainWithoutOptions says why no option holds at a rule: a filter names one that does not exist.
 // For one that delegates see findDelegatingRules.
 func explainWithoutOptions(g *topology.Graph, id topology.NodeID) *model.Problem {
 	n := g.Node(id)
-	to, filter, missing := findMissingOption(g, n)
-	if missing != absent || n.Delegates {
+	missing := findMissingOption(g, n)
+	if !missing.IsAbsent() || n.Delegates {
 		return nil
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: "create it, or take the filter out",
 		Message: fmt.Sprintf("a filter of %s names %s, which is not found: no RouteOption holds at the rule", n.Ref,
-			to)}.At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "filters", strconv.Itoa(filter))
+			missing.ref)}.At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "filters", strconv.Itoa(missing.filter))
 	return &p
 }
 
@@ -66,9 +62,9 @@ func findDelegatingRules(_ *policy.Kind, g *topology.Graph, _ policy.AttachedAt)
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
-		if to, _, missing := findMissingOption(g, n); missing == absent && n.Delegates && n.Hop == 0 {
+		if missing := findMissingOption(g, n); missing.IsAbsent() && n.Delegates && n.Hop == 0 {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-				"a filter of %s names %s, which is not found: that the options of the route do not hold for what the rule hands over is not evaluated", n.Ref, to)}.At(n.Object))
+				"a filter of %s names %s, which is not found: that the options of the route do not hold for what the rule hands over is not evaluated", n.Ref, missing.ref)}.At(n.Object))
 		}
 	}
 	return out
@@ -82,13 +78,13 @@ func markUnresolved(r *resolve.Resolution, _ *resolve.Kind) []status.Mark {
 	g := r.Graph
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
-		to, _, missing := findMissingOption(g, n)
-		if route := n.Ref.WithoutSection(); missing != present && !said[route] {
+		missing := findMissingOption(g, n)
+		if route := n.Ref.WithoutSection(); missing.Presence != model.Present && !said[route] {
 			said[route] = true
 			c := status.Condition{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound",
-				Message: to.String() + " is not found"}
-			if missing == unread {
-				c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", g.FindExistence(to).Why
+				Message: missing.ref.String() + " is not found"}
+			if missing.Presence == model.NotKnown {
+				c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", missing.Why
 			}
 			out = append(out, status.Mark{Object: route, Controller: controller, Replaces: true, Condition: c})
 		}

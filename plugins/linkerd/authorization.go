@@ -86,15 +86,14 @@ func newAuthorizationFinder(g *topology.Graph, in *model.Snapshot, s model.Setti
 			}
 		}
 		problems := w.voidProblems(w.readAuthorization(o))
-		switch found := in.Get(ref) != nil; {
+		switch e := in.FindExistence(ref); {
 		case len(out) > 0:
 		case ref.Kind == "Namespace":
 			problems = append(problems, problem(model.Info, model.NotReached, "",
 				"no Server is in its Namespace; it does not reach ports without one")...)
-		case !found && in.FindExistence(ref).Presence == model.NotKnown:
-			problems = append(problems, problem(model.Warning, model.NotEvaluated, "", "%s",
-				in.FindExistence(ref).Why)...)
-		case !found:
+		case e.Presence == model.NotKnown:
+			problems = append(problems, problem(model.Warning, model.NotEvaluated, "", "%s", e.Why)...)
+		case e.IsAbsent():
 			problems = append(problems, problem(model.Warning, model.TargetNotFound, "",
 				"%s is not found: the policy does not apply", ref)...)
 		default:

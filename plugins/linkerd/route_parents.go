@@ -119,9 +119,9 @@ func (j *routeJudge) judgeParent(route *model.Object, at parentPort) parentVerdi
 		return slices.Contains(kinds,
 			route.Ref.GroupKind())
 	})
-	switch {
-	case o == nil && at.ref.Kind != "Service" && j.in.FindExistence(at.ref).Presence == model.NotKnown:
-		return parentVerdict{reason: unknown, why: j.in.FindExistence(at.ref).Why}
+	switch e := j.in.FindExistence(at.ref); {
+	case at.ref.Kind != "Service" && e.Presence == model.NotKnown:
+		return parentVerdict{reason: unknown, why: e.Why}
 	case at.ref.Kind == "Server" && o != nil:
 		return parentVerdict{reason: accepted, why: "the Server takes the route"}
 	case at.ref.Kind != "Server" && j.strongest[at] < rank: // whether or not the parent exists
@@ -212,8 +212,8 @@ func (j *routeJudge) checkBackends(route *model.Object, parent model.Ref) topolo
 // none: of a cluster all are read; of manifests the Services of a namespace are taken to be there
 // if one is, or the Namespace.
 func (j *routeJudge) isKnownAbsent(ref model.Ref) bool {
-	if j.in.Cluster != nil || j.in.FindExistence(ref).Presence != model.NotShown {
-		return j.in.FindExistence(ref).Presence == model.Missing
+	if e := j.in.FindExistence(ref); j.in.Cluster != nil || e.Presence != model.NotShown {
+		return e.Presence == model.Missing
 	}
 	if j.visible == nil {
 		j.visible = map[string]bool{}
