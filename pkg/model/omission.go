@@ -28,6 +28,9 @@ func (o *Omission) CanMakeIn(namespace string) bool {
 	return o.Namespace == "" || namespace == "" || o.Namespace == namespace
 }
 
+// HasOmissions reports whether anything that may make objects was not read.
+func (s *Snapshot) HasOmissions() bool { return len(s.Omissions)+len(s.Unnamed) > 0 }
+
 // FindOmission returns the first of what was not read that may make objects of a kind in a
 // namespace ("" for objects without one), or nil. A cluster has no such, and nor has an input that is
 // all there is.
@@ -51,9 +54,11 @@ func (s *Snapshot) findOmission(is func(*Omission) bool) *Omission {
 	if s.Exhaustive || s.Cluster != nil {
 		return nil
 	}
-	for i := range s.Omissions {
-		if is(&s.Omissions[i]) {
-			return &s.Omissions[i]
+	for _, list := range [...][]Omission{s.Omissions, s.Unnamed} {
+		for i := range list {
+			if is(&list[i]) {
+				return &list[i]
+			}
 		}
 	}
 	return nil

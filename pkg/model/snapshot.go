@@ -97,6 +97,7 @@ type Snapshot struct {
 
 	Omissions []Omission   // what makes objects and was not read or rendered, of manifests
 	Makers    map[Ref]Ref  // objects that need not be in the input, with what in it makes them
+	Unnamed   []Omission   // what objects of the input make at run time under names that are not known
 	Ambiguous map[Ref]bool // objects that were read in several versions, of which none is used
 
 	byKind  map[GroupKind]*kindObjects
@@ -124,7 +125,7 @@ func (s *Snapshot) WithObjects(objects []*Object, problems []Problem, refused []
 // which objects exist without being in it.
 func (s *Snapshot) CopyScope(from *Snapshot) {
 	s.Cluster, s.Exhaustive = from.Cluster, from.Exhaustive
-	s.Omissions, s.Makers, s.Ambiguous = from.Omissions, from.Makers, from.Ambiguous
+	s.Omissions, s.Makers, s.Unnamed, s.Ambiguous = from.Omissions, from.Makers, from.Unnamed, from.Ambiguous
 }
 
 // IsRefused reports whether an object is in the input and the API server refuses it. Its section is

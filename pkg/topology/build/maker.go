@@ -1,10 +1,6 @@
 package build
 
-import (
-	"slices"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-)
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // AddMaker has find tell which objects something in the input makes: these need not be in the input
 // to exist. It is asked once, about the whole input, and names for each object what makes it. An
@@ -14,7 +10,8 @@ func (b *Builder) AddMaker(find func(in *model.Snapshot, made func(object, by mo
 }
 
 // AddMakers returns the input with what the linkers say its objects make, under names that are known
-// or not. Of several makers the first in the order of references is named.
+// or not: that takes the place of what was said of an input before. Of several makers the first in the
+// order of references is named.
 func AddMakers(in *model.Snapshot, settings model.Settings, linkers ...Linker) *model.Snapshot {
 	b := newBuilder(settings, linkers)
 	out := *in
@@ -26,6 +23,6 @@ func AddMakers(in *model.Snapshot, settings model.Settings, linkers ...Linker) *
 			}
 		})
 	}
-	out.Omissions = append(slices.Clone(in.Omissions), b.collectOmissions(in)...)
+	out.Unnamed = b.collectOmissions(in)
 	return &out
 }

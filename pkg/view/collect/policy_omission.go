@@ -8,8 +8,7 @@ import (
 // FindPolicyOmission returns what was not read and may make a policy that is in force at one of the
 // nodes; nil if nothing may. Policies are where the nodes are, or what is above them.
 func (a *Collector) FindPolicyOmission(nodes []topology.NodeID) *model.Omission {
-	in := a.Resolution.Snapshot
-	if len(in.Omissions) == 0 {
+	if !a.Resolution.Snapshot.HasOmissions() {
 		return nil
 	}
 	seen, namespaces := map[topology.NodeID]bool{}, map[string]bool{"": true}
