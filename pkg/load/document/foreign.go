@@ -222,10 +222,8 @@ func isTemplate(text []byte, failed *Problem) bool {
 	if failed.Code != model.InvalidYAML || len(text) > large || !hasAction(string(text)) {
 		return false
 	}
-	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte("{{")) || bytes.HasPrefix(line, []byte("{%")) {
-			return true
-		}
+	if hasActionLine(text) {
+		return true
 	}
 	without := withoutActions(text, actionMarks())
 	nodes, err := decodeYAML(without)
@@ -244,10 +242,20 @@ func isTemplate(text []byte, failed *Problem) bool {
 	return true
 }
 
+// hasActionLine reports whether a line begins with an action of a template, which no manifest has.
+func hasActionLine(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte("{{")) || bytes.HasPrefix(line, []byte("{%")) {
+			return true
+		}
+	}
+	return false
+}
+
 // IsTemplate reports whether a text whose values cannot be taken is a template: whether it parses with
 // {{ … }}, {% … %} and ${ … } out of the way, or a line begins with one of the first two.
 func IsTemplate(text []byte) bool {
-	if bytes.HasPrefix(text, []byte("{{")) || bytes.Contains(text, []byte("\n{{")) || bytes.Contains(text, []byte("\n{%")) {
+	if hasActionLine(text) {
 		return true
 	}
 	if !NamesTemplate(string(text)) {
