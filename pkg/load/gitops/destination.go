@@ -221,15 +221,14 @@ func (r *manifestIndex) objectIDs(p document.Raw) []string {
 	return out
 }
 
-// shortenNames lists names, at most five of them.
+// shortenNames lists the first of names.
 func shortenNames(names []string) string {
-	const most = 5
 	slices.Sort(names)
-	more := ""
-	if n := len(names); n > most {
-		names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
+	var shown model.Tally
+	for _, name := range names {
+		shown.Add(name)
 	}
-	return strings.Join(names, ", ") + more
+	return shown.String()
 }
 
 // hasOtherObjects reports whether a document holds an object that is not about what is deployed
