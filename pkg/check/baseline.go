@@ -225,8 +225,8 @@ func (r configReader) readBaselineItem(n *yaml.Node, b *Baseline) error {
 	return nil
 }
 
-// text says how a baseline changed what is listed: "" without one.
-func (b *BaselineResult) text() string {
+// formatKnown says how a baseline changed what is listed: "" without one.
+func (b *BaselineResult) formatKnown() string {
 	if b == nil || b.Known == 0 {
 		return ""
 	}
@@ -237,11 +237,11 @@ func (b *BaselineResult) text() string {
 	return fmt.Sprintf("; %d %s there before (%s)", b.Known, was, b.From)
 }
 
-// goneLines says what the file of a baseline need not have any more.
-func (b *BaselineResult) goneLines() []string {
+// listGoneLines says what the file of a baseline need not have any more.
+func (b *BaselineResult) listGoneLines() []string {
 	if b == nil || len(b.Gone) == 0 || !b.isFile {
 		return nil
 	}
 	names := listing{"", fmt.Sprintf("no longer found, of %s: ", b.From), b.Gone, "; --write-baseline drops them"}
-	return []string{names.text(maxNamed)}
+	return []string{names.formatText(maxNamed)}
 }

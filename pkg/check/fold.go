@@ -129,7 +129,7 @@ func joinReferrers(same []Finding) Finding {
 		out.listing = listing{out.Message, fmt.Sprintf("%s (%d objects: ", out.Message, len(out.Objects)),
 			namePlaces(out.Objects), ")"}
 	}
-	out.Message = out.listing.text(maxNamed)
+	out.Message = out.listing.formatText(maxNamed)
 	return out
 }
 
@@ -149,12 +149,12 @@ func joinNamespaces(same []Finding) Finding {
 	out.Hint = withoutNamespace(out.Hint, out.Ref.Namespace)
 	out.listing = listing{withoutNamespace(out.StableMessage(), out.Ref.Namespace), fmt.Sprintf("%s, in %d namespaces (",
 		withoutNamespace(out.Message, out.Ref.Namespace), len(namespaces)), namespaces, ")"}
-	out.Message = out.listing.text(maxNamed)
+	out.Message = out.listing.formatText(maxNamed)
 	return out
 }
 
-// places are what a finding is about.
-func (f *Finding) places() []Place {
+// listPlaces returns what a finding is about.
+func (f *Finding) listPlaces() []Place {
 	if f.Objects != nil {
 		return f.Objects
 	}
@@ -169,7 +169,7 @@ func (f *Finding) places() []Place {
 func listPlaces(same []Finding) []Place {
 	var out []Place
 	for _, f := range same {
-		out = append(out, f.places()...)
+		out = append(out, f.listPlaces()...)
 	}
 	slices.SortStableFunc(out, comparePlaces)
 	return slices.CompactFunc(out, func(a, b Place) bool { return *a.Ref == *b.Ref })
@@ -197,8 +197,8 @@ func namePlaces(places []Place) []string {
 // StableMessage is what a finding says without how many objects it is about, and which.
 func (f *Finding) StableMessage() string { return cmp.Or(f.listing.what, f.Message) }
 
-// text is the message with at most so many names; 0: all.
-func (l listing) text(most int) string {
+// formatText returns the message with at most so many names; 0: all.
+func (l listing) formatText(most int) string {
 	names := l.names
 	if most > 0 && len(names) > most+1 { // "and 1 more" takes no less room than its name
 		names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more", len(names)-most))

@@ -96,7 +96,7 @@ func (a *similarFindings) tableRows(all bool) [][]view.Cell {
 	word := string(a.Severity)
 	message := a.messageWithoutObject()
 	if all && len(a.listing.names) > 0 {
-		message = a.listing.text(0)
+		message = a.listing.formatText(0)
 	}
 	if s := a.Suppressed; s != nil {
 		word, tone = "ignored", view.Dim
@@ -182,7 +182,7 @@ func (r *Report) Counts() string {
 			counts[0] = "nothing new found"
 		}
 	}
-	return strings.Join(counts, ", ") + " in " + view.FormatCount(r.Checked, "object") + r.Baseline.text()
+	return strings.Join(counts, ", ") + " in " + view.FormatCount(r.Checked, "object") + r.Baseline.formatKnown()
 }
 
 // closingLines counts the findings and says what to ask next.
@@ -203,7 +203,7 @@ func (r *Report) closingLines(notes int) []string {
 			out = append(out, "what an id means, and what to do: kubectl dopolicy check --list "+id)
 		}
 	}
-	return slices.Concat(out, r.Baseline.goneLines(), r.UnknownLines(notes > 0))
+	return slices.Concat(out, r.Baseline.listGoneLines(), r.UnknownLines(notes > 0))
 }
 
 // UnknownLines says what the check could not know: how much, and the first of it, with how to see

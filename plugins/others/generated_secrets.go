@@ -16,7 +16,7 @@ func findGenerated(in *model.Snapshot, made func(object, by model.Ref)) {
 	for _, g := range generators {
 		for _, o := range in.OfKind(model.ParseGroupKind(g.of)) {
 			if g.when == nil || g.when(o) {
-				g.find(o, made)
+				g.findMade(o, made)
 			}
 		}
 	}
@@ -112,8 +112,8 @@ var generators = []generator{
 	{of: "SecretExport.secretgen.carvel.dev", kind: "Secret", spread: true},
 }
 
-// find tells what an object makes.
-func (g *generator) find(o *model.Object, made func(object, by model.Ref)) {
+// findMade tells what an object makes.
+func (g *generator) findMade(o *model.Object, made func(object, by model.Ref)) {
 	to := model.Ref{Kind: g.kind, Namespace: o.Ref.Namespace}
 	if g.spread {
 		to.Namespace = ""

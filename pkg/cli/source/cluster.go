@@ -85,9 +85,9 @@ func AllowBareVerbosity(args []string) []string {
 	return out
 }
 
-// args repeats the flags that choose the cluster and the user, for commands proposed to the
+// repeatFlags repeats the flags that choose the cluster and the user, for commands proposed to the
 // user.
-func (f *ClusterFlags) args() []string {
+func (f *ClusterFlags) repeatFlags() []string {
 	var out []string
 	if f.Config == nil {
 		return nil

@@ -205,16 +205,16 @@ func (f *RenderingFlags) addScalars(v map[string]any) error {
 // Apply puts what the flags say into the options of reading.
 func (f *RenderingFlags) Apply(o *load.Options) { o.Sources, o.Values = f.sources, f.values }
 
-// check refuses what needs another flag.
-func (f *RenderingFlags) check(recursive bool) error {
+// checkFlags refuses what needs another flag.
+func (f *RenderingFlags) checkFlags(recursive bool) error {
 	if len(f.Sources) > 0 && !recursive {
 		return failure.Usage("add -R, which follows Applications and Kustomizations", "--source needs -R")
 	}
 	return nil
 }
 
-// args repeats the flags, for commands proposed to the user: values on the command line too.
-func (f *RenderingFlags) args(repeat func(flag string, values []string)) {
+// repeatFlags repeats the flags, for commands proposed to the user: values on the command line too.
+func (f *RenderingFlags) repeatFlags(repeat func(flag string, values []string)) {
 	repeat("--source", f.Sources)
 	repeat("--substitute", f.Substitutes)
 	repeat("--substitute-from", f.SubstituteFrom)

@@ -243,7 +243,7 @@ func (f *Flags) CheckFilesOrKustomization() error {
 	case f.Destination != "" && !f.Recursive:
 		return failure.Usage("add -R, which follows Applications and Kustomizations", "--destination needs -R")
 	}
-	return f.Rendering.check(f.Recursive)
+	return f.Rendering.checkFlags(f.Recursive)
 }
 
 // NotFoundError is a usage error about a name that is not in the input. What could not be read is
@@ -286,7 +286,7 @@ func (f *Flags) Args() string {
 	if f.Destination != "" {
 		repeat("--destination", []string{f.Destination})
 	}
-	f.Rendering.args(repeat)
+	f.Rendering.repeatFlags(repeat)
 	if f.OverLive {
 		out = append(out, "--live")
 	}
@@ -301,7 +301,7 @@ func (f *Flags) Args() string {
 	if f.Schemas.Validate == validateWarn {
 		out = append(out, "--validate warn")
 	}
-	return strings.Join(append(out, f.Cluster.args()...), " ")
+	return strings.Join(append(out, f.Cluster.repeatFlags()...), " ")
 }
 
 // OpenKinds is openInput, but an input is not required: the described kinds are known without one.

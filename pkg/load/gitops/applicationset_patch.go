@@ -65,7 +65,7 @@ func selectSets(sets []templateValues, selector any) ([]templateValues, error) {
 	for _, set := range sets {
 		labels := map[string]string{}
 		addLabels(labels, "", map[string]any(set))
-		selected, err := selects(selector, labels)
+		selected, err := matchesSelector(selector, labels)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +98,8 @@ func addLabels(to map[string]string, name string, v any) {
 	}
 }
 
-// selects reports whether a selector selects labels.
-func selects(selector any, labels map[string]string) (bool, error) {
+// matchesSelector reports whether a selector selects labels.
+func matchesSelector(selector any, labels map[string]string) (bool, error) {
 	for key, value := range textMapAt(selector, "matchLabels") {
 		if got, there := labels[key]; !there || got != value {
 			return false, nil

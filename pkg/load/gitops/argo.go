@@ -31,7 +31,7 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 		}
 		o := origins[0]
 		origins = origins[1:]
-		dir, from, there := r.locate(o, model.Text(s, "path"))
+		dir, from, there := r.locateInRepository(o, model.Text(s, "path"))
 		switch {
 		case !r.repositories.isLocal(o):
 			r.omissions.addOmitted(l, otherRepository, sourceHint(o,

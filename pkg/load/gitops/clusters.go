@@ -165,7 +165,7 @@ func (r *renderer) leaveOutClusters(g *clusterGroup) {
 		}
 	}
 	for _, l := range r.followed { // they may be patched to lead elsewhere than the files say
-		r.deploys(l, l.file)
+		r.deploysFile(l, l.file)
 		maps.Copy(r.otherFiles, l.files)
 		if r.isOfOtherCluster(l.topFolder) {
 			others = append(others, l)

@@ -46,8 +46,8 @@ func (r *workspace) addFilesBehind(dir string, to fileSet, met folderSet) {
 	}
 }
 
-// deploys reports whether a source, or what an ApplicationSet makes, deploys what stands in a file.
-func (r *renderer) deploys(l *gitopsSource, file string) bool {
+// deploysFile reports whether a source, or what an ApplicationSet makes, deploys what stands in a file.
+func (r *renderer) deploysFile(l *gitopsSource, file string) bool {
 	if l.files == nil {
 		l.files = r.findDeployedFiles(l)
 	}
@@ -66,7 +66,7 @@ func (r *renderer) findDeployedFiles(l *gitopsSource) fileSet {
 	met := folderSet{}
 	repositories := l.sourceRepositories()
 	for i, path := range l.sourcePaths() {
-		dir, _, ok := r.locate(repositories[i], path)
+		dir, _, ok := r.locateInRepository(repositories[i], path)
 		if !ok || !r.repositories.isLocal(repositories[i]) {
 			continue
 		}
@@ -139,7 +139,7 @@ func (r *renderer) sourcesBehind(next, idle []*gitopsSource) map[*gitopsSource]b
 		var found []*gitopsSource
 		for _, l := range idle {
 			if !out[l] && slices.ContainsFunc(next,
-				func(by *gitopsSource) bool { return by != l && r.deploys(by, l.file) }) {
+				func(by *gitopsSource) bool { return by != l && r.deploysFile(by, l.file) }) {
 				out[l], found = true, append(found, l)
 			}
 		}

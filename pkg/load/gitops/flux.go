@@ -39,7 +39,7 @@ const (
 // renderFluxKustomization builds what a Flux Kustomization deploys.
 func (r *renderer) renderFluxKustomization(ctx context.Context, l *gitopsSource) error {
 	repository := l.sourceRepositories()[0]
-	dir, from, there := r.locate(repository, l.textAt("spec", "path"))
+	dir, from, there := r.locateInRepository(repository, l.textAt("spec", "path"))
 	switch {
 	case l.isRemote() && r.destinations.chosen == "":
 		r.omissions.addOmitted(l, otherCluster, destinationHint)

@@ -66,12 +66,12 @@ func (r *renderer) locateChart(l *gitopsSource) (dir filesys.ConfirmedDir, from 
 		if _, mapped := r.repositories.folderOf(o); !mapped {
 			return "", pathRoot{}, false
 		}
-		return r.locate(o, ".")
+		return r.locateInRepository(o, ".")
 	}
 	if len(l.sourcePaths()) == 0 || !r.repositories.isLocal(l.sourceRepositories()[0]) {
 		return "", pathRoot{}, false
 	}
-	return r.locate(l.sourceRepositories()[0], l.sourcePaths()[0])
+	return r.locateInRepository(l.sourceRepositories()[0], l.sourcePaths()[0])
 }
 
 // readValuesFrom returns the values that a HelmRelease takes from a ConfigMap; nil, and told, if

@@ -48,7 +48,7 @@ func (r *renderer) findDeployments(files []input.File) {
 		all := slices.DeleteFunc(slices.Clone(r.foundSources),
 			func(l *gitopsSource) bool { return l.toolOf() != tool || l.file == "" })
 		for _, l := range all {
-			r.deploys(l, l.file)
+			r.deploysFile(l, l.file)
 			maps.Copy(d.reached, l.files)
 		}
 		t := rootSources{roots: r.findRoots(all)}
@@ -120,7 +120,7 @@ func (r *renderer) findRoots(all []*gitopsSource) []*gitopsSource {
 	first := slices.DeleteFunc(r.withoutDeployed(all),
 		func(l *gitopsSource) bool { return len(r.localFolders(l)) == 0 })
 	leads := func(l *gitopsSource) bool {
-		return r.deploys(l, l.file) || len(l.applications) > 1 || len(r.sourcesBehind([]*gitopsSource{l}, all)) > 0
+		return r.deploysFile(l, l.file) || len(l.applications) > 1 || len(r.sourcesBehind([]*gitopsSource{l}, all)) > 0
 	}
 	names, folders := map[string]bool{}, folderSet{}
 	for _, l := range first {
@@ -180,7 +180,7 @@ func (r *renderer) isFolderLeftOut(dir string) bool {
 func (r *renderer) addLeftOut(files []input.File) {
 	read := fileSet{}
 	for _, l := range r.followed {
-		r.deploys(l, l.file)
+		r.deploysFile(l, l.file)
 		maps.Copy(read, l.files)
 	}
 	deployed := len(read)
@@ -207,7 +207,7 @@ func (r *renderer) addLeftOut(files []input.File) {
 		case !r.objectFiles[real]:
 		case r.targetFolders.hasFolder(dir), r.deployments.isInScope(real):
 			names = append(names, f.Name)
-			if slices.ContainsFunc(idle, func(l *gitopsSource) bool { return r.deploys(l, real) }) {
+			if slices.ContainsFunc(idle, func(l *gitopsSource) bool { return r.deploysFile(l, real) }) {
 				byIdle++
 			}
 		}

@@ -57,6 +57,6 @@ func (l *gitopsSource) targetNamespace() string {
 	return kind.targetNamespace(l.namespace, l.textAt(kind.namespace...))
 }
 
-func (l *gitopsSource) follower() input.Follower {
+func (l *gitopsSource) toFollower() input.Follower {
 	return input.Follower{Kind: l.kind, Namespace: l.namespace, Name: l.name}
 }

@@ -35,8 +35,8 @@ type partOf struct{ name, namespace string }
 func (p partOf) String() string          { return p.name }
 func (p partOf) targetNamespace() string { return p.namespace }
 
-// reason says of the sources what was not done, behind their names.
-func (o *omission) reason() string {
+// explainOmission says of the sources what was not done, behind their names.
+func (o *omission) explainOmission() string {
 	if o.inPart {
 		return "is rendered in part: " + o.why
 	}
@@ -134,7 +134,7 @@ func (o *omission) toProblem() model.Problem {
 	if o.inPart {
 		not = "rendered in part"
 	}
-	message := fmt.Sprintf("%s %s", o.sources[0], o.reason())
+	message := fmt.Sprintf("%s %s", o.sources[0], o.explainOmission())
 	if n := len(names); n > 1 {
 		message = fmt.Sprintf("%d %ss are %s: %s (%s)", n, path.Base(o.kind), not, o.why, shortenNames(names))
 	}

@@ -72,7 +72,7 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 	r := &renderer{options: o, limits: o.Limits, charts: charts, reader: in,
 		otherClusters: folderSet{}, otherFiles: fileSet{}, objectFiles: fileSet{},
 		workspace: newWorkspace(kustomize.NewWalk(in, o.Limits, charts), o.Limits)}
-	r.reset(nil)
+	r.resetPass(nil)
 	r.workspace.findPathRoots(o.Paths)
 	if err := r.mapSources(o.Sources); err != nil {
 		return nil, err
@@ -99,9 +99,9 @@ func Render(ctx context.Context, o Options, in *input.Reader, f *input.Finder) (
 	return r.destinations.withoutAside(r.index.documents), r.checkDestination()
 }
 
-// reset forgets what was rendered. Values that were found late the last time are there from the
+// resetPass forgets what was rendered. Values that were found late the last time are there from the
 // start.
-func (r *renderer) reset(known *foundValues) {
+func (r *renderer) resetPass(known *foundValues) {
 	r.seen, r.reachedPaths, r.enteredFolders = map[string]bool{}, map[string]bool{}, folderSet{}
 	r.queue, r.waiting, r.omissions, r.topSources = nil, nil, omissions{}, nil
 	r.lateTargets, r.freeFolders, r.freeFiles, r.builtFolders, r.followed = folderSet{}, nil, nil, nil, nil
@@ -119,7 +119,7 @@ func (r *renderer) reset(known *foundValues) {
 // patched to lead there. It reports whether something in them was read otherwise too.
 func (r *renderer) addLateTargets() bool {
 	for dir, withBelow := range r.lateTargets {
-		r.targetFolders.add(dir, withBelow)
+		r.targetFolders.addFolder(dir, withBelow)
 	}
 	return slices.ContainsFunc(r.freeFolders, func(dir string) bool { return dir != "" && r.lateTargets.hasFolder(dir) })
 }
@@ -157,7 +157,7 @@ func (r *renderer) renderUntilKnown(ctx context.Context, plain []document.Raw, f
 		}
 		r.reader.Problems, r.reader.Omissions = r.reader.Problems[:problems], r.reader.Omissions[:omissions]
 		r.reader.Remaining = remaining
-		r.reset(late)
+		r.resetPass(late)
 	}
 }
 
@@ -293,16 +293,16 @@ func (r *renderer) followSources(ctx context.Context) error {
 
 // followSource reads what a source deploys.
 func (r *renderer) followSource(ctx context.Context, l *gitopsSource) error {
-	r.reader.Followed[l.follower()] = true
+	r.reader.Followed[l.toFollower()] = true
 	r.followed = append(r.followed, l)
 	repositories := l.sourceRepositories()
 	for i, path := range l.sourcePaths() {
 		r.reachedPaths[l.kind+" "+path] = true
-		if dir, _, ok := r.locate(repositories[i], path); ok && l.kind != helmRelease {
+		if dir, _, ok := r.locateInRepository(repositories[i], path); ok && l.kind != helmRelease {
 			withBelow := r.readsBelow(l, i, dir)
-			r.enteredFolders.add(dir.String(), withBelow)
+			r.enteredFolders.addFolder(dir.String(), withBelow)
 			if r.repositories.isLocal(repositories[i]) && !r.targetFolders.hasFolder(dir.String()) {
-				r.lateTargets.add(dir.String(), withBelow)
+				r.lateTargets.addFolder(dir.String(), withBelow)
 			}
 		}
 	}

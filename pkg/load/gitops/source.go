@@ -148,7 +148,7 @@ func (r *renderer) locateSources(ctx context.Context) {
 	all := slices.Clone(r.foundSources)
 	record := func(l *gitopsSource) {
 		for i, o := range l.sourceRepositories() {
-			_, _, there := r.locate(o, l.sourcePaths()[i])
+			_, _, there := r.locateInRepository(o, l.sourcePaths()[i])
 			r.repositories.recordRepository(o, there && !isRootPath(l.sourcePaths()[i]))
 		}
 	}
@@ -178,8 +178,8 @@ func (r *renderer) locateSources(ctx context.Context) {
 			continue
 		}
 		for i, o := range l.sourceRepositories() {
-			if dir, _, ok := r.locate(o, l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
-				r.targetFolders.add(dir.String(), r.readsBelow(l, i, dir))
+			if dir, _, ok := r.locateInRepository(o, l.sourcePaths()[i]); ok && r.repositories.isLocal(o) {
+				r.targetFolders.addFolder(dir.String(), r.readsBelow(l, i, dir))
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func (r *renderer) findBootstrap() *gitopsSource {
 	awaited := r.sourcesBehind(r.waiting, idle)
 	idle = slices.DeleteFunc(idle, func(l *gitopsSource) bool { return awaited[l] || r.deployments.isLeftOut(l.file) })
 	begins := []func(l *gitopsSource) bool{
-		func(l *gitopsSource) bool { return r.deploys(l, l.file) },
+		func(l *gitopsSource) bool { return r.deploysFile(l, l.file) },
 		func(l *gitopsSource) bool {
 			in := filepath.Dir(l.file)
 			return l.file != "" && r.targetFolders.hasFolder(in) && !r.enteredFolders.hasFolder(in)
@@ -237,7 +237,7 @@ func (r *renderer) foldersBehind(next, idle []*gitopsSource) folderSet {
 // withoutDeployed returns the sources that no other one of them deploys.
 func (r *renderer) withoutDeployed(sources []*gitopsSource) []*gitopsSource {
 	return slices.DeleteFunc(slices.Clone(sources), func(l *gitopsSource) bool {
-		return slices.ContainsFunc(sources, func(by *gitopsSource) bool { return by != l && r.deploys(by, l.file) })
+		return slices.ContainsFunc(sources, func(by *gitopsSource) bool { return by != l && r.deploysFile(by, l.file) })
 	})
 }
 
@@ -248,7 +248,7 @@ func (r *renderer) localFolders(l *gitopsSource) []string {
 	for _, to := range append([]*gitopsSource{l}, l.applications...) {
 		repositories := to.sourceRepositories()
 		for i, path := range to.sourcePaths() {
-			if dir, _, ok := r.locate(repositories[i], path); ok && r.repositories.isLocal(repositories[i]) {
+			if dir, _, ok := r.locateInRepository(repositories[i], path); ok && r.repositories.isLocal(repositories[i]) {
 				out = append(out, dir.String())
 			}
 		}

@@ -42,8 +42,8 @@ func (s SourceFolder) Check() error {
 	return nil
 }
 
-// id is how sources of Flux and repositories are told apart.
-func (s SourceFolder) id() string {
+// repositoryID is how sources of Flux and repositories are told apart.
+func (s SourceFolder) repositoryID() string {
 	if s.IsAddress() {
 		return normalizeURL(s.Source)
 	}
@@ -60,7 +60,7 @@ func (r *renderer) mapSources(list []SourceFolder) error {
 			return &document.Error{What: "source " + s.Source, Err: fmt.Errorf("there is no folder %s", s.Folder),
 				Hint: "write --source " + s.Source + "=FOLDER"}
 		}
-		r.repositories.folders[s.id()] = pathRoot{dir, filepath.ToSlash(filepath.Clean(s.Folder))}
+		r.repositories.folders[s.repositoryID()] = pathRoot{dir, filepath.ToSlash(filepath.Clean(s.Folder))}
 	}
 	return nil
 }
@@ -74,8 +74,8 @@ func (h *repositoryMatcher) folderOf(o sourceRepository) (pathRoot, bool) {
 	return at, ok
 }
 
-// locate finds the folder at a path of a repository.
-func (r *renderer) locate(o sourceRepository, at string) (dir filesys.ConfirmedDir, from pathRoot, found bool) {
+// locateInRepository finds the folder at a path of a repository.
+func (r *renderer) locateInRepository(o sourceRepository, at string) (dir filesys.ConfirmedDir, from pathRoot, found bool) {
 	root, mapped := r.repositories.folderOf(o)
 	if !mapped {
 		return r.workspace.locateFolder(at)

@@ -176,8 +176,8 @@ func (r *renderer) buildCircularKustomizations(ctx context.Context) error {
 // for which it holds false.
 type folderSet map[string]bool
 
-// add adds a folder, with everything below it or without.
-func (c folderSet) add(dir string, withBelow bool) { c[dir] = c[dir] || withBelow }
+// addFolder adds a folder, with everything below it or without.
+func (c folderSet) addFolder(dir string, withBelow bool) { c[dir] = c[dir] || withBelow }
 
 // hasFolder reports whether a folder is in the set, or lies in one that is there with everything
 // below it.
@@ -267,7 +267,7 @@ func (r *renderer) addOmissionProblems(files []input.File) {
 	r.addLeftOut(files)
 	idle := slices.DeleteFunc(r.unfollowedSources(),
 		func(l *gitopsSource) bool { // something may have patched it, or deploys it to another cluster
-			return r.reader.Followed[l.follower()] || r.otherFiles[l.file]
+			return r.reader.Followed[l.toFollower()] || r.otherFiles[l.file]
 		})
 	if len(idle) > 0 {
 		o := &omission{kind: idle[0].kind, why: "nothing that is read leads to it", informative: true}
@@ -290,7 +290,7 @@ func (r *renderer) addOmissions(o *omission) {
 		return
 	}
 	for _, l := range o.sources {
-		r.reader.Omissions = append(r.reader.Omissions, model.Omission{By: l.String(), Why: o.reason(),
+		r.reader.Omissions = append(r.reader.Omissions, model.Omission{By: l.String(), Why: o.explainOmission(),
 			Namespace: l.targetNamespace(), Kinds: o.kindsOf[l]})
 	}
 }
