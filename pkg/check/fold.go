@@ -110,7 +110,8 @@ func (f *Finding) placeCause() (causeKey, bool) {
 		return causeKey{}, false
 	}
 	key := f.newCauseKey(withoutNamespace(f.Message, f.Ref.Namespace), withoutNamespace(f.Hint, f.Ref.Namespace))
-	key.kind, key.name, key.file, key.line = f.Ref.GroupKind(), f.Ref.Name+" "+f.Ref.Section, f.Origin.File, f.Origin.Line
+	key.kind, key.name = f.Ref.GroupKind(), f.Ref.Name+" "+f.Ref.Section
+	key.file, key.line = f.Origin.File, f.Origin.Line
 	return key, true
 }
 

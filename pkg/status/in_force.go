@@ -135,7 +135,8 @@ func (in Input) isForceUnknown() bool {
 func (in Input) selectsUnseenPods() bool {
 	p := in.Outcome.Policy
 	spec := p.Object.Body.Field("spec")
-	return !p.Refused && len(p.Refs) == 0 && !spec.Has("targetRef") && !spec.Has("targetRefs") && len(in.Outcome.Targets) == 0 && in.Kind.SelectsPods() &&
+	return !p.Refused && len(p.Refs) == 0 && !spec.Has("targetRef") && !spec.Has("targetRefs") &&
+		len(in.Outcome.Targets) == 0 && in.Kind.SelectsPods() &&
 		!in.Resolution.Snapshot.HasAll(podKind, "")
 }
 

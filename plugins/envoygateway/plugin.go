@@ -24,7 +24,8 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Schemas: schemas,
 		Findings: []plugin.Finding{{Rule: mergeWithoutParent,
 			Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
-		Reading: descriptor.Reading{Auto: map[string]descriptor.AutoFunc{"envoygateway.PatchPolicies": choosePatchPolicies},
+		Reading: descriptor.Reading{
+			Auto:      map[string]descriptor.AutoFunc{"envoygateway.PatchPolicies": choosePatchPolicies},
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Merging:   descriptor.Merging{Plans: planFunctions()},

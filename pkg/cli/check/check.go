@@ -83,6 +83,18 @@ finds what they do not notice. To check a folder called test or coverage, write 
 			return Run(cmd.Context(), f)
 		},
 	}
+	f.addFlags(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		f.Findings.NoteGiven(cmd)
+		return f.Query.Output.Check(cmd.Flags().Changed("output"))
+	}
+	f.addCompletion(cmd)
+	cmd.AddCommand(newTestCommand(env), newCoverageCommand(env))
+	return cmd
+}
+
+// addFlags adds the flags of the command.
+func (f *Options) addFlags(cmd *cobra.Command) {
 	f.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
 	f.Query.Source.NoSchemas = false
 	f.Query.Output.AddTableFlags(cmd)
@@ -97,13 +109,6 @@ finds what they do not notice. To check a folder called test or coverage, write 
 	fs.StringVar(&f.Baseline, "baseline", "", "report only what is not in this file, which --write-baseline wrote")
 	fs.StringVar(&f.WriteBaseline, "write-baseline", "", "write what is found to this file, and report nothing")
 	fs.BoolVar(&f.List, "list", false, "list all finding ids, or explain the given ones")
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		f.Findings.NoteGiven(cmd)
-		return f.Query.Output.Check(cmd.Flags().Changed("output"))
-	}
-	f.addCompletion(cmd)
-	cmd.AddCommand(newTestCommand(env), newCoverageCommand(env))
-	return cmd
 }
 
 // addCompletion proposes ids of findings and the words of flags.

@@ -41,8 +41,8 @@ func (r *renderer) renderApplication(ctx context.Context, l *gitopsSource) error
 			r.omissions.addOmitted(l, pathNotFound, pathHint)
 			continue
 		}
-		at := buildRequest{dir: dir, allowedRoot: from.dir, name: from.displayName(dir.String()), source: l, namespace: l.textAt("spec",
-			"destination", "namespace")}
+		at := buildRequest{dir: dir, allowedRoot: from.dir, name: from.displayName(dir.String()), source: l,
+			namespace: l.textAt("spec", "destination", "namespace")}
 		if err := r.renderApplicationSource(ctx, l, s, at, from); err != nil {
 			return err
 		}
