@@ -58,8 +58,8 @@ func (r Ref) WithoutSection() Ref { r.Section = ""; return r }
 // WithSection is r with the given section.
 func (r Ref) WithSection(section string) Ref { r.Section = section; return r }
 
-// HasVariable reports whether the name or the namespace has something in it that nobody has filled in:
-// which object is meant is not known.
+// HasVariable reports whether the name or the namespace has something in it that nobody has filled
+// in: which object is meant is not known.
 func (r Ref) HasVariable() bool { return HasVariable(r.Name) || HasVariable(r.Namespace) }
 
 // FullName is namespace/name, or name alone for objects without a namespace.

@@ -19,8 +19,8 @@ type missingOption struct {
 	filter int // its number
 }
 
-// findMissingOption returns the first option that is known not to be there, else the first of which it
-// is not known.
+// findMissingOption returns the first option that is known not to be there, else the first of which
+// it is not known.
 func findMissingOption(g *topology.Graph, n *topology.Node) missingOption {
 	var unknown missingOption
 	if n.Role != topology.Rule || n.Object == nil || n.Ref.Kind != "HTTPRoute" {

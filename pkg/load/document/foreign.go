@@ -252,8 +252,8 @@ func hasActionLine(text []byte) bool {
 	return false
 }
 
-// IsTemplate reports whether a text whose values cannot be taken is a template: whether it parses with
-// {{ … }}, {% … %} and ${ … } out of the way, or a line begins with one of the first two.
+// IsTemplate reports whether a text whose values cannot be taken is a template: whether it parses
+// with {{ … }}, {% … %} and ${ … } out of the way, or a line begins with one of the first two.
 func IsTemplate(text []byte) bool {
 	if hasActionLine(text) {
 		return true

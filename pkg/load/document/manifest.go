@@ -87,6 +87,28 @@ func ParseManifests(text []byte, limits Limits) ([]Manifest, *Problem) {
 	return docs, nil
 }
 
+// ListedObject is an object of a text, and the line of the text on which its document begins.
+type ListedObject struct {
+	Value any
+	Line  int
+}
+
+// ListObjects lists the objects of a text, those in lists too. Like ParseManifests, it takes the text
+// as a whole.
+func ListObjects(text []byte, limits Limits) ([]ListedObject, *Problem) {
+	docs, failed := ParseManifests(text, limits)
+	if failed != nil {
+		return nil, failed
+	}
+	var out []ListedObject
+	for _, doc := range docs {
+		for _, v := range FlattenList(doc.Value) {
+			out = append(out, ListedObject{v, doc.LineOf()})
+		}
+	}
+	return out, nil
+}
+
 // FlattenList lists the objects in v: v itself, or those among its items, whatever its kind.
 func FlattenList(v any) []any {
 	m, ok := v.(map[string]any)

@@ -46,7 +46,8 @@ func (r *workspace) addFilesBehind(dir string, to fileSet, met folderSet) {
 	}
 }
 
-// deploysFile reports whether a source, or what an ApplicationSet makes, deploys what stands in a file.
+// deploysFile reports whether a source, or what an ApplicationSet makes, deploys what stands in a
+// file.
 func (r *renderer) deploysFile(l *gitopsSource, file string) bool {
 	if l.files == nil {
 		l.files = r.findDeployedFiles(l)

@@ -206,17 +206,11 @@ func splitAgain(p document.Raw) []document.Raw {
 
 // objectIDs names the objects of a document.
 func (r *manifestIndex) objectIDs(p document.Raw) []string {
-	docs, failed := document.ParseManifests(p.Text, r.limits)
-	if failed != nil {
-		return nil
-	}
+	objects, _ := document.ListObjects(p.Text, r.limits)
 	var out []string
-	for _, doc := range docs {
-		for _, v := range document.FlattenList(doc.Value) {
-			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
-			namespace := cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default")
-			out = append(out, group+" "+model.Text(v, "kind")+" "+namespace+"/"+model.Text(v, "metadata", "name"))
-		}
+	for _, o := range objects {
+		group, _, _ := strings.Cut(model.Text(o.Value, "apiVersion"), "/")
+		out = append(out, group+" "+model.Text(o.Value, "kind")+" "+r.fullNameOf(p, o.Value))
 	}
 	return out
 }
@@ -237,17 +231,9 @@ func (r *manifestIndex) hasOtherObjects(p document.Raw) bool {
 	if !mayNameSource(p.Text) {
 		return true
 	}
-	docs, failed := document.ParseManifests(p.Text, r.limits)
-	if failed != nil {
-		return true
-	}
-	for _, doc := range docs {
-		for _, v := range document.FlattenList(doc.Value) {
-			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
-			if group != "argoproj.io" && !strings.HasSuffix(group, ".toolkit.fluxcd.io") {
-				return true
-			}
-		}
-	}
-	return false
+	objects, failed := document.ListObjects(p.Text, r.limits)
+	return failed != nil || slices.ContainsFunc(objects, func(o document.ListedObject) bool {
+		group, _, _ := strings.Cut(model.Text(o.Value, "apiVersion"), "/")
+		return group != "argoproj.io" && !strings.HasSuffix(group, ".toolkit.fluxcd.io")
+	})
 }

@@ -148,35 +148,38 @@ func (r *manifestIndex) updateIndex() {
 		if !bytes.Contains(p.Text, []byte("ConfigMap")) && !bytes.Contains(p.Text, []byte("Secret")) {
 			continue
 		}
-		docs, failed := document.ParseManifests(p.Text, r.limits)
-		if failed != nil {
-			continue
+		objects, _ := document.ListObjects(p.Text, r.limits)
+		for _, o := range objects {
+			r.addValues(r.fullNameOf(p, o.Value), o.Value)
 		}
-		for _, doc := range docs {
-			for _, v := range document.FlattenList(doc.Value) {
-				if model.Text(v, "apiVersion") != "v1" {
-					continue
-				}
-				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default") + "/" +
-					model.Text(v, "metadata", "name")
-				switch model.Text(v, "kind") {
-				case "ConfigMap":
-					data := textMapAt(v, "data")
-					if before := r.configMapData[id]; before != nil {
-						r.noteDifferences(id, before, data)
-					}
-					r.configMapData[id] = data
-				case "Secret":
-					if r.keysOfSecrets[id] == nil {
-						r.keysOfSecrets[id] = map[string]bool{}
-					}
-					for _, field := range []string{"data", "stringData"} {
-						m, _ := model.Get(v, field).(map[string]any)
-						for key := range m {
-							r.keysOfSecrets[id][key] = true
-						}
-					}
-				}
+	}
+}
+
+// fullNameOf is the namespace and the name of an object of a document.
+func (r *manifestIndex) fullNameOf(p document.Raw, v any) string {
+	return cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.namespace, "default") + "/" +
+		model.Text(v, "metadata", "name")
+}
+
+// addValues adds what an object has of variables, if it is a ConfigMap or a Secret.
+func (r *manifestIndex) addValues(id string, v any) {
+	if model.Text(v, "apiVersion") != "v1" {
+		return
+	}
+	switch model.Text(v, "kind") {
+	case "ConfigMap":
+		data := textMapAt(v, "data")
+		if before := r.configMapData[id]; before != nil {
+			r.noteDifferences(id, before, data)
+		}
+		r.configMapData[id] = data
+	case "Secret":
+		if r.keysOfSecrets[id] == nil {
+			r.keysOfSecrets[id] = map[string]bool{}
+		}
+		for _, field := range []string{"data", "stringData"} {
+			for key := range model.Map(v, field) {
+				r.keysOfSecrets[id][key] = true
 			}
 		}
 	}

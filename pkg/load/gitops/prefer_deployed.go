@@ -72,16 +72,11 @@ func (r *manifestIndex) definedKinds(p document.Raw) []string {
 	if !strings.Contains(string(p.Text), "CustomResourceDefinition") {
 		return nil
 	}
-	docs, failed := document.ParseManifests(p.Text, r.limits)
-	if failed != nil {
-		return nil
-	}
+	objects, _ := document.ListObjects(p.Text, r.limits)
 	var out []string
-	for _, doc := range docs {
-		for _, v := range document.FlattenList(doc.Value) {
-			if model.Text(v, "kind") == "CustomResourceDefinition" {
-				out = append(out, model.Text(v, "spec", "group")+" "+model.Text(v, "spec", "names", "kind"))
-			}
+	for _, o := range objects {
+		if model.Text(o.Value, "kind") == "CustomResourceDefinition" {
+			out = append(out, model.Text(o.Value, "spec", "group")+" "+model.Text(o.Value, "spec", "names", "kind"))
 		}
 	}
 	return out

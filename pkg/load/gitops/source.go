@@ -66,28 +66,24 @@ func (r *renderer) findSources(p document.Raw) []*gitopsSource {
 	if p.Cluster != "" || !mayNameSource(p.Text) {
 		return nil
 	}
-	docs, failed := document.ParseManifests(p.Text, r.limits)
-	if failed != nil { // it is reported when the document is read
-		return nil
-	}
+	objects, _ := document.ListObjects(p.Text, r.limits) // what cannot be read is reported when the document is
 	var out []*gitopsSource
-	for _, doc := range docs {
-		for _, v := range document.FlattenList(doc.Value) {
-			group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
-			l := &gitopsSource{kind: group + "/" + model.Text(v, "kind"), name: model.Text(v, "metadata", "name"),
-				value: v, file: p.RealPath,
-				namespace: cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.options.Namespace, "default"),
-				origin:    model.Origin{File: p.File.Name, Line: p.Line + doc.LineOf() - 1}}
-			switch {
-			case l.name == "" || l.textAt("metadata", "uid") != "":
-			case l.kind == resourceSet:
-				r.hasSourceTemplates = r.hasSourceTemplates || bytes.Contains(p.Text, []byte("kustomize.toolkit.fluxcd.io/"))
-				out = append(out, l)
-			case strings.HasPrefix(l.kind, fluxSource):
-				r.repositories.recordURL(l)
-			case slices.Contains([]string{fluxKustomization, helmRelease, argoApplication, argoApplicationSet}, l.kind):
-				out = append(out, l)
-			}
+	for _, o := range objects {
+		v := o.Value
+		group, _, _ := strings.Cut(model.Text(v, "apiVersion"), "/")
+		l := &gitopsSource{kind: group + "/" + model.Text(v, "kind"), name: model.Text(v, "metadata", "name"),
+			value: v, file: p.RealPath,
+			namespace: cmp.Or(model.Text(v, "metadata", "namespace"), p.Namespace, r.options.Namespace, "default"),
+			origin:    model.Origin{File: p.File.Name, Line: p.Line + o.Line - 1}}
+		switch {
+		case l.name == "" || l.textAt("metadata", "uid") != "":
+		case l.kind == resourceSet:
+			r.hasSourceTemplates = r.hasSourceTemplates || bytes.Contains(p.Text, []byte("kustomize.toolkit.fluxcd.io/"))
+			out = append(out, l)
+		case strings.HasPrefix(l.kind, fluxSource):
+			r.repositories.recordURL(l)
+		case slices.Contains([]string{fluxKustomization, helmRelease, argoApplication, argoApplicationSet}, l.kind):
+			out = append(out, l)
 		}
 	}
 	return out

@@ -75,7 +75,8 @@ func (h *repositoryMatcher) folderOf(o sourceRepository) (pathRoot, bool) {
 }
 
 // locateInRepository finds the folder at a path of a repository.
-func (r *renderer) locateInRepository(o sourceRepository, at string) (dir filesys.ConfirmedDir, from pathRoot, found bool) {
+func (r *renderer) locateInRepository(o sourceRepository, at string) (dir filesys.ConfirmedDir, from pathRoot,
+	found bool) {
 	root, mapped := r.repositories.folderOf(o)
 	if !mapped {
 		return r.workspace.locateFolder(at)

@@ -24,7 +24,7 @@ type Options struct {
 	Helm   bool   // its charts are rendered with the helm program, if there is one
 	Limits document.Limits
 
-	FinishObject func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
+	FinishObject func(*resource.Resource) ([]byte, error) // the text of an object; nil: as the library has it
 }
 
 // Build returns the objects of the kustomization in a folder, each as a document of its own. The
@@ -71,7 +71,7 @@ type FolderBuild struct {
 	Name         string                                      // of the folder, as the user would type it
 	Generated    *types.Kustomization                        // used instead of a file, if the folder holds none
 	Modify       func(*types.Kustomization)                  // changes what the file says; nil: nothing is changed
-	FinishObject func(*resource.Resource) ([]byte, error)    // makes the text of an object; nil: it is that of the library
+	FinishObject func(*resource.Resource) ([]byte, error)    // the text of an object; nil: as the library has it
 	Limits       document.Limits
 }
 

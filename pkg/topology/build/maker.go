@@ -10,8 +10,8 @@ func (b *Builder) AddMaker(find func(in *model.Snapshot, made func(object, by mo
 }
 
 // AddMakers returns the input with what the linkers say its objects make, under names that are known
-// or not: that takes the place of what was said of an input before. Of several makers the first in the
-// order of references is named.
+// or not: that takes the place of what was said of an input before. Of several makers the first in
+// the order of references is named.
 func AddMakers(in *model.Snapshot, settings model.Settings, linkers ...Linker) *model.Snapshot {
 	b := newBuilder(settings, linkers)
 	out := *in
