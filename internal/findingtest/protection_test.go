@@ -24,25 +24,25 @@ func TestProtection(t *testing.T) {
 		"a header in front of a login": {
 			[]string{route("a", "{path: {value: /x}}"),
 				route("b", "{path: {value: /x}, headers: [{name: probe, value: '1'}]}"), on("HTTPRoute", "a", basic)},
-			[]string{"ProtectionBypassed httproute/app/b rule-1"}},
+			[]string{"ProtectionBypassed httproute/app/b/rule-1"}},
 		"only requests with a header lose their login": {
 			[]string{route("a", "{path: {value: /x}, headers: [{name: who, value: me}]}"),
 				route("b", "{path: {value: /x/y}}"), route("c", "{path: {value: /x}}"), on("HTTPRoute", "a", basic)},
-			[]string{"ProtectionBypassed httproute/app/b rule-1"}},
+			[]string{"ProtectionBypassed httproute/app/b/rule-1"}},
 		"a method contradicts another": {
 			[]string{route("a", "{path: {value: /x}, method: GET}"), route("b", "{path: {value: /x/y}, method: POST}"),
 				on("HTTPRoute", "a", basic)}, nil},
 		"another rule without a login stands between": {
 			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x/y}}", "{path: {value: /x}}"),
 				on("HTTPRoute", "a", basic)},
-			[]string{"ProtectionBypassed httproute/app/b rule-2"}},
+			[]string{"ProtectionBypassed httproute/app/b/rule-2"}},
 		"a rule of the same route": {
 			[]string{route("a", "{path: {value: /x}}", "{path: {value: /x/y}}"), onRule("a", "rule-1", basic)}, nil},
 		"an exact match takes the path itself": {
 			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"),
 				route("c", "{path: {type: Exact, value: /x}}"), on("HTTPRoute", "a", basic), on("HTTPRoute", "c",
 					basic)},
-			[]string{"ProtectionBypassed httproute/app/b rule-1"}},
+			[]string{"ProtectionBypassed httproute/app/b/rule-1"}},
 		"the more specific rule redirects": {
 			[]string{route("a", "{path: {value: /}}"), strings.Replace(route("b", "{path: {value: /x}}"),
 				"backendRefs: [{name: s, port: 80}]",

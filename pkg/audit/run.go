@@ -117,7 +117,7 @@ func (a *auditor) auditProxy(p *dataplane.Proxy) *proxyAuditor {
 	}
 	switch {
 	case len(s.routes.gateways) == 0:
-		s.addNotEvaluated("%s is a proxy of Gateway %s, which is not in the input", p.Name,
+		s.addNotEvaluated("%s is a proxy of gateway/%s, which is not in the input", p.Name,
 			strings.Join(s.description.Gateways, ", "))
 		return s
 	case !p.HasListeners:

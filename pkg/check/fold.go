@@ -182,15 +182,11 @@ func comparePlaces(a, b Place) int {
 		model.ComparePointers(a.Origin, b.Origin, model.Origin.Compare))
 }
 
-// namePlaces names objects. Rules of one object follow its name.
+// namePlaces names objects and rules.
 func namePlaces(places []Place) []string {
-	var out []string
+	out := make([]string, len(places))
 	for i, p := range places {
-		name := p.Ref.String()
-		if i > 0 && p.Ref.Section != "" && places[i-1].Ref.WithoutSection() == p.Ref.WithoutSection() {
-			name = p.Ref.Section
-		}
-		out = append(out, name)
+		out[i] = p.Ref.String()
 	}
 	return out
 }

@@ -57,7 +57,7 @@ func TestFoldCauses(t *testing.T) {
 			map[string]int{"rule rule-1 sends to service/web/gone, which does not exist": 0}},
 		"rules of two routes": {[]Finding{use("web", "shop", "rule-1", 1), use("web", "shop", "rule-2", 2),
 			use("web", "cart", "rule-1", 9)}, map[string]int{
-			"3 rules send to service/web/gone, which does not exist: httproute/web/cart rule-1, httproute/web/shop rule-1, rule-2": 3}},
+			"3 rules send to service/web/gone, which does not exist: httproute/web/cart/rule-1, httproute/web/shop/rule-1, httproute/web/shop/rule-2": 3}},
 		"a rule twice": {[]Finding{use("web", "shop", "rule-1", 1), use("web", "shop", "rule-1", 2)},
 			map[string]int{"rule rule-1 sends to service/web/gone, which does not exist": 0}},
 		"what is ignored or has another hint": {[]Finding{use("web", "shop", "rule-1", 1), ignored, noted},
@@ -66,7 +66,7 @@ func TestFoldCauses(t *testing.T) {
 				"rule rule-5 sends to service/web/gone, which does not exist": 0}},
 		"rules in two namespaces": {[]Finding{use("a", "shop", "rule-1", 1), use("a", "shop", "rule-2", 2),
 			use("b", "shop", "rule-1", 1), use("b", "shop", "rule-2", 2)}, map[string]int{
-			"2 rules send to service/gone, which does not exist: httproute/shop rule-1, rule-2, in 2 namespaces (a, b)": 4}},
+			"2 rules send to service/gone, which does not exist: httproute/shop/rule-1, httproute/shop/rule-2, in 2 namespaces (a, b)": 4}},
 		"a component": {[]Finding{selects("a"), selects("b"), selects("c"), selects("d"), selects("e")},
 			map[string]int{"no httproute has the labels, in 5 namespaces (a, b, c, and 2 more)": 5}},
 		"what policies miss": {[]Finding{misses("p"), misses("q")}, map[string]int{

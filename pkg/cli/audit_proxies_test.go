@@ -160,7 +160,7 @@ func TestProxies(t *testing.T) {
 	}
 	code, out, errs := ask()
 	if code != cli.ExitFindings || !strings.Contains(out, "proxies/old") ||
-		!strings.Contains(out, "1 of 3 proxies of Gateway infra/eg run with another version than most: proxies/old") {
+		!strings.Contains(out, "1 of 3 proxies of gateway/infra/eg run with another version than most: proxies/old") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	for _, want := range []string{"proxy proxies/refused could not be asked: you may not forward ports",

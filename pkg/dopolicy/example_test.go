@@ -40,9 +40,9 @@ func ExampleInput_Effective() {
 	}
 	fmt.Println("complete:", answer.Complete)
 	// Output:
-	// httproute/bakery/baker rule-1 2
-	// httproute/bakery/baker rule-1 3
-	// httproute/bakery/baker rule-1 2
+	// httproute/bakery/baker/rule-1 2
+	// httproute/bakery/baker/rule-1 3
+	// httproute/bakery/baker/rule-1 2
 	// complete: true
 }
 

@@ -90,8 +90,7 @@ func (t *lossContext) winnerName(w merge.Winner) string {
 	if l.Policy.Builtin != "" {
 		return l.Policy.Builtin + " of " + target.String()
 	}
-	ref := l.Policy.Ref()
-	name := ref.Kind + " " + ref.FullName()
+	name := l.Policy.Ref().String()
 	if l.Policy.Part != "" {
 		name += " " + l.Policy.Part
 	}

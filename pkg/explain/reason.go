@@ -125,12 +125,12 @@ func (t *lossContext) conflictedClauses() []clause {
 	switch loser := t.loserLayer(); {
 	case loser.By != nil && loser.Policy.Kind.SameTarget == policy.AllLose:
 		return []clause{{"rejected: it and %s are for the same object, and of several none is in force",
-			[]string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+			[]string{loser.By.Ref().String()}}}
 	case len(t.loss.To) == 0 && loser.By == nil:
 		return []clause{{"rejected", nil}}
 	case len(t.loss.To) == 0:
 		return []clause{{"rejected everywhere: %s won another of its targets",
-			[]string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+			[]string{loser.By.Ref().String()}}}
 	case loser.Policy.Kind.SameTarget == policy.Disjoint:
 		return byDecision("rejected as a whole: %s sets the same on the same object and ", DescribeStanding)(t)
 	}
@@ -147,7 +147,7 @@ func (t *lossContext) conditionFalseClauses() []clause {
 func (t *lossContext) notEvaluatedClauses() []clause {
 	if loser := t.loserLayer(); loser.Rejected && loser.By != nil {
 		return []clause{{"cannot tell which is in force, it or %s, which targets the same object",
-			[]string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+			[]string{loser.By.Ref().String()}}}
 	}
 	return sameForAll("cannot tell whether it is in force next to the setting of %s")(t)
 }

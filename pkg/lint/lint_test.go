@@ -108,14 +108,14 @@ func TestNoEffect(t *testing.T) {
 		{"an atomic override above", "", []string{gw, r, paint("infra/top", "Gateway/gw", "overrides: {a: {x: 1}}",
 			""), paint("app/own", "HTTPRoute/shop", "b: {y: 1}", "")},
 			[]string{
-				"warning PointlessPolicy paint/app/own changes nothing anywhere: overridden as a whole by the atomic override of Paint infra/top (gateway/infra/gw)"}},
+				"warning PointlessPolicy paint/app/own changes nothing anywhere: overridden as a whole by the atomic override of paint/infra/top (gateway/infra/gw)"}},
 		{"an atomic override above one of two Gateways", "", []string{gw, gateway("free"), route("shop", "gw", "free"),
 			paint("infra/top", "Gateway/gw", "overrides: {a: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop",
 				"b: {y: 1}", "")}, nil},
 		{"a default that every route replaces", "", []string{gw, r, paint("infra/top", "Gateway/gw", "a: {x: 1}", ""),
 			paint("app/own", "HTTPRoute/shop", "b: {y: 1}", "")},
 			[]string{
-				"info PointlessPolicy paint/infra/top changes nothing anywhere: replaced as a whole by Paint app/own (httproute/app/shop)"}},
+				"info PointlessPolicy paint/infra/top changes nothing anywhere: replaced as a whole by paint/app/own (httproute/app/shop)"}},
 		{"a default that one route leaves standing", "", []string{gw, r, route("bare", "gw"),
 			paint("infra/top", "Gateway/gw", "a: {x: 1}", ""), paint("app/own", "HTTPRoute/shop",
 				"b: {y: 1}", "")}, nil},
@@ -132,16 +132,16 @@ func TestNoEffect(t *testing.T) {
 		{"the same target", "", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"),
 			paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
 			[]string{
-				"warning NeverInForce paint/app/old is in force nowhere: Paint app/new (httproute/app/shop) targets the same object and is newer; among defaults the newest wins"}},
+				"warning NeverInForce paint/app/old is in force nowhere: paint/app/new (httproute/app/shop) targets the same object and is newer; among defaults the newest wins"}},
 		{"a newer override on the same target", "", []string{gw, r, paint("app/new", "HTTPRoute/shop",
 			"overrides: {a: {x: 1}, strategy: merge}", "02"), paint("app/old", "HTTPRoute/shop", "b: {y: 1}", "01")},
 			[]string{
-				"warning NeverInForce paint/app/old is in force nowhere: Paint app/new (httproute/app/shop) targets the same object and is newer; its overrides beat defaults"}},
+				"warning NeverInForce paint/app/old is in force nowhere: paint/app/new (httproute/app/shop) targets the same object and is newer; its overrides beat defaults"}},
 		{"the first of a target silently keeps others out", "sameTarget: first\n",
 			[]string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop",
 				"b: {y: 1}", "02")},
 			[]string{
-				"warning NeverInForce paint/app/new is in force nowhere: Paint app/old (httproute/app/shop) targets the same object and is older"}},
+				"warning NeverInForce paint/app/new is in force nowhere: paint/app/old (httproute/app/shop) targets the same object and is older"}},
 		{"the first of a target keeps others out", "sameTarget: conflict\n",
 			[]string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop",
 				"b: {y: 1}", "02")},
@@ -165,7 +165,7 @@ func TestNoEffect(t *testing.T) {
 			paint("app/one", "HTTPRoute/shop/one", "a: {x: 2}", ""), paint("app/two", "HTTPRoute/shop/two",
 				"a: {x: 2}", "")},
 			[]string{
-				"info PointlessPolicy paint/app/whole changes nothing anywhere: replaced as a whole by Paint app/one (httproute/app/shop one), Paint app/two (httproute/app/shop two)"}},
+				"info PointlessPolicy paint/app/whole changes nothing anywhere: replaced as a whole by paint/app/one (httproute/app/shop/one), paint/app/two (httproute/app/shop/two)"}},
 		{"below a Gateway that is not in the input", "", []string{gw, route("shop", "gw", "elsewhere"),
 			paint("infra/top", "Gateway/gw", "overrides: {a: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop",
 				"b: {y: 1}", "")}, nil},
@@ -187,7 +187,7 @@ func TestRulesWithoutEffect(t *testing.T) {
 		paint("infra/top", "Gateway/gw", "overrides: {walls: {north: 1}}", ""), paint("app/own", "HTTPRoute/shop",
 			"walls: {north: 2, south: 2}", "")))
 	want := []string{
-		"warning RuleNeverInForce walls.north of paint/app/own is in force nowhere: overridden by Paint infra/top (gateway/infra/gw)"}
+		"warning RuleNeverInForce walls.north of paint/app/own is in force nowhere: overridden by paint/infra/top (gateway/infra/gw)"}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}

@@ -161,7 +161,7 @@ func TestAmbiguousObjectsMayMakeObjects(t *testing.T) {
 	}
 	loadtest.Write(t, map[string]string{"m/a.yaml": release("x"), "m/b.yaml": release("y"), "m/c.yaml": loadtest.Thing("c")})
 	s := files(t, "m")
-	if o := s.FindOmission(model.GroupKind{Kind: "Service"}, "ns"); o == nil || o.By != "HelmRelease ns/a" {
+	if o := s.FindOmission(model.GroupKind{Kind: "Service"}, "ns"); o == nil || o.By != "helmrelease/ns/a" {
 		t.Errorf("got %v of %v", o, s.Omissions)
 	}
 }

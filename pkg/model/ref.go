@@ -70,11 +70,12 @@ func (r Ref) FullName() string {
 	return r.Namespace + "/" + r.Name
 }
 
-// String is how messages name objects: kind/namespace/name, with " section" behind it.
+// String is how all output names objects: kind/namespace/name/section, the kind in lower case. The
+// command line takes it as an argument.
 func (r Ref) String() string {
 	s := strings.ToLower(r.Kind) + "/" + r.FullName()
 	if r.Section != "" {
-		s += " " + r.Section
+		s += "/" + r.Section
 	}
 	return s
 }

@@ -1,8 +1,6 @@
 package protect
 
 import (
-	"strings"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -158,7 +156,7 @@ func formatReason(code gate.Code, object model.Ref, field string) string {
 }
 
 func formatSubject(object model.Ref, field string) string {
-	name := strings.TrimSpace(object.Kind + " " + object.FullName())
+	name := object.String()
 	switch {
 	case object == (model.Ref{}):
 		return "a setting"

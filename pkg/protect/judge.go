@@ -454,5 +454,5 @@ func (j *Judge) HasOpaqueFilter(rule topology.NodeID) bool {
 
 // ForbiddenReason returns the reason where an object that decides may not be read.
 func ForbiddenReason(ref model.Ref) Reason {
-	return Reason{Code: gate.NotRead, Object: &ref, Message: ref.Kind + " " + ref.FullName() + " is forbidden"}
+	return Reason{Code: gate.NotRead, Object: &ref, Message: ref.String() + " is forbidden"}
 }

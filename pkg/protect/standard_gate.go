@@ -147,7 +147,7 @@ func (j *Judge) missingFilter(own model.Ref, field string, to model.Ref) []Gate 
 			g.Answers, g.Missing = []string{AnyStatus}, nil
 		}
 		g.AddReason(code, field)
-		g.Reasons[0].Message += ": " + to.Kind + " " + to.FullName()
+		g.Reasons[0].Message += ": " + to.String()
 		if code == gate.DeniesAll {
 			g.Refuses = AlwaysRefuses
 		}

@@ -37,7 +37,7 @@ func (g *reporter) policyResult(item *view.EffectivePolicy, use *view.PolicyUse)
 		put("policyKind", item.PolicyKind)
 	}
 	if isPublic(use, item.Target.Namespace) {
-		put("target", formatTarget(*use.Target))
+		put("target", use.Target.String())
 	}
 	reasons, winners := findLosses(item, use)
 	put("reason", strings.Join(reasons, ", "))
@@ -56,7 +56,7 @@ func (g *reporter) policyResult(item *view.EffectivePolicy, use *view.PolicyUse)
 
 // formatMessage says the same in a sentence.
 func formatMessage(state string, use *view.PolicyUse, reasons, winners []string) string {
-	who := fmt.Sprintf("%s %s, set on the %s,", use.Policy.Kind, use.Policy.FullName(), use.Level)
+	who := fmt.Sprintf("%s, set on the %s,", use.Policy, use.Level)
 	switch state {
 	case stateEffective:
 		return who + " is in force"
@@ -91,15 +91,6 @@ func isPublic(use *view.PolicyUse, namespace string) bool {
 		return true
 	}
 	return false
-}
-
-// formatTarget names what a policy is attached to.
-func formatTarget(r model.Ref) string {
-	out := r.Kind + " " + r.FullName()
-	if r.Section != "" {
-		out += " " + r.Section
-	}
-	return out
 }
 
 // findLosses returns why settings of a policy are not in force at a target, and the policies that

@@ -233,12 +233,12 @@ func TestLayout(t *testing.T) {
 		got = append(got, strings.TrimRight(row, " "))
 	}
 	want := []string{
-		"3 bakery HTTPRoute bakery/baker:  rule-1◐infra/gw-auth  rule-2●baker ○infra/gw-auth ○lost",
-		"4 bakery Service bakery/baker:",
-		"1 infra Gateway infra/external:  http https",
-		"1 infra Gateway infra/gone:",
+		"3 bakery httproute/bakery/baker:  rule-1◐infra/gw-auth  rule-2●baker ○infra/gw-auth ○lost",
+		"4 bakery service/bakery/baker:",
+		"1 infra gateway/infra/external:  http https",
+		"1 infra gateway/infra/gone:",
 		"3 many 4 HTTPRoutes in many (a, b, c, …): ●infra/cap ×4",
-		"3 shop HTTPRoute shop/cart:  checkout●infra/gw-auth",
+		"3 shop httproute/shop/cart:  checkout●infra/gw-auth",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -258,7 +258,7 @@ func TestFocus(t *testing.T) {
 	if got := single(shopGraph()); got != nil {
 		t.Errorf("without a focus: %q", got)
 	}
-	if got, want := single(graphs()["focused"]), []string{"LimitPolicy bakery/lost overridden by cap"}; !slices.Equal(
+	if got, want := single(graphs()["focused"]), []string{"limitpolicy/bakery/lost overridden by cap"}; !slices.Equal(
 		got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -297,7 +297,7 @@ func TestBackslashesAreText(t *testing.T) {
 	g := &graph.Topology{Nodes: []graph.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`,
 		Name: `\N\G\\l`}, Kind: "gateway"}}}
 	got := graphviz(t, picture.FormatDOT(g, picture.DOTOptions{Links: func(string) string { return "#x" }}), "svg")
-	for _, want := range []string{`>\N\G\\l<`, `>s\N<`, `Gateway s\N/\N\G\\l`} {
+	for _, want := range []string{`>\N\G\\l<`, `>s\N<`, `gateway/s\N/\N\G\\l`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
@@ -310,7 +310,7 @@ func TestSectionsWithoutTheirObject(t *testing.T) {
 		{ID: "b", Ref: rule2, Kind: "rule"}}}
 	p := picture.NewPicture(g)
 	if len(p.Boxes) != 1 || len(p.Boxes[0].Rows) != 3 ||
-		picture.TooltipOf(p.Boxes[0].Node) != "HTTPRoute bakery/baker" ||
+		picture.TooltipOf(p.Boxes[0].Node) != "httproute/bakery/baker" ||
 		p.Boxes[0].Rows[2].Node.Ref.Section != "rule-2" {
 		t.Errorf("%+v", p.Boxes)
 	}

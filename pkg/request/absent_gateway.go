@@ -32,9 +32,9 @@ func (m *Matcher) findAbsentGateways() []absentGateway {
 			if !a.Missing || a.Parent.Kind != "Gateway" {
 				continue
 			}
-			why := "Gateway " + a.Parent.FullName() + " is not in the input"
+			why := a.Parent.WithoutSection().String() + " is not in the input"
 			if a.State == topology.Unknown {
-				why = "Gateway " + a.Parent.FullName() + " is forbidden"
+				why = a.Parent.WithoutSection().String() + " is forbidden"
 			}
 			i, known := at[why]
 			if !known {

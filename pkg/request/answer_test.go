@@ -541,7 +541,7 @@ func TestConditional(t *testing.T) {
 		{"an expression that RE2 does not know", plainGateway + routeOf("HTTPRoute", "r",
 			strings.Replace(regex, "/a.*", "/a(?!b)", 1)) + routeOf("HTTPRoute", "p", pre), "http://h/a",
 			"Conditional/Matched at http p prefix s:80*1", nil, "its regular expression cannot be evaluated",
-			"httproute/infra/r regex"},
+			"httproute/infra/r/regex"},
 		{"nothing else", plainGateway + routeOf("HTTPRoute", "r", strings.Replace(regex, "/a.*", "/a(?!b)", 1)),
 			"http://h/a", "Conditional/NoMatch 404 at http", nil, "cannot be evaluated", ""},
 		{"it would come later", plainGateway + routeOf("HTTPRoute", "r", strings.Replace(regex, "/a.*", "/a(?!b)", 1)) +
@@ -557,7 +557,7 @@ func TestConditional(t *testing.T) {
 		{"namespace labels are not known", selecting + foreign, "http://h/a/b", "Conditional/NoMatch 404 at http", nil,
 			"may come first", ""},
 		{"whose route would come first", selecting + foreign + home + routeOf("HTTPRoute", "p", pre), "http://h/a/b",
-			"Conditional/Matched at http p prefix s:80*1", nil, "httproute/other/foreign prefix may come first", ""},
+			"Conditional/Matched at http p prefix s:80*1", nil, "httproute/other/foreign/prefix may come first", ""},
 		{"whose route is about another path", selecting + foreign + home + routeOf("HTTPRoute", "p", pre), "http://h/a",
 			"Matched at http p prefix s:80*1", nil, "", ""},
 	} {

@@ -36,8 +36,8 @@ for: Seal.x.io
 class: direct
 targets: [Service, Service/port]`
 
-// town is Gateway infra/main with listeners web and api, HTTPRoute shop/cart with rules add and
-// rule-2 on both, and HTTPRoute bank/pay on web.
+// town is gateway/infra/main with listeners web and api, httproute/shop/cart with rules add and
+// rule-2 on both, and httproute/bank/pay on web.
 const town = `apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: class}
@@ -67,7 +67,7 @@ metadata: {name: pay, namespace: bank}
 spec: {parentRefs: [{name: main, namespace: infra, sectionName: web}], rules: [{}]}
 `
 
-// shops is a Service with a port that HTTPRoute shop/cart sends to.
+// shops is a Service with a port that httproute/shop/cart sends to.
 const shops = `---
 apiVersion: v1
 kind: Service
@@ -143,57 +143,57 @@ func TestRequirements(t *testing.T) {
 		paintOn("Paint", "add", "HTTPRoute/shop/cart", "add", "colour: {shade: 7}")
 	for name, c := range map[string]struct{ in, req, want string }{
 		"a rule without any policy": {town, `{name: painted, expression: "'Paint' in effective", message: Paint it.}`,
-			"error requirement/painted: httproute/bank/pay rule-1: Paint it: no Paint is in force via Gateway infra/main (web)\n" +
-				"error requirement/painted: httproute/shop/cart add: Paint it: no Paint is in force via Gateway infra/main (api, web)\n" +
-				"error requirement/painted: httproute/shop/cart rule-2: Paint it: no Paint is in force via Gateway infra/main (api, web)"},
+			"error requirement/painted: httproute/bank/pay/rule-1: Paint it: no Paint is in force via gateway/infra/main (web)\n" +
+				"error requirement/painted: httproute/shop/cart/add: Paint it: no Paint is in force via gateway/infra/main (api, web)\n" +
+				"error requirement/painted: httproute/shop/cart/rule-2: Paint it: no Paint is in force via gateway/infra/main (api, web)"},
 		"only on some paths": {painted,
 			`{name: painted, expression: "'Paint' in effective", message: Paint it, severity: warning}`,
-			"warning requirement/painted: httproute/shop/cart rule-2: Paint it: no Paint is in force via Gateway infra/main (api)"},
+			"warning requirement/painted: httproute/shop/cart/rule-2: Paint it: no Paint is in force via gateway/infra/main (api)"},
 		"values": {painted,
 			`{name: light, expression: "effective.?Paint.spec.colour.shade.orValue(0) < 5", message: too dark}`,
-			"error requirement/light: httproute/shop/cart add: too dark: Paint of shop/add is in force via Gateway infra/main (api, web)"},
+			"error requirement/light: httproute/shop/cart/add: too dark: Paint of shop/add is in force via gateway/infra/main (api, web)"},
 		"sources": {painted,
 			`{name: own, expression: "effective.all(k, effective[k].sources.all(s, s.policy.namespace == target.namespace))", message: foreign}`,
-			"error requirement/own: httproute/bank/pay rule-1: foreign: Paint of infra/gw is in force via Gateway infra/main (web)\n" +
-				"error requirement/own: httproute/shop/cart rule-2: foreign: Paint of infra/gw is in force via Gateway infra/main (web)"},
+			"error requirement/own: httproute/bank/pay/rule-1: foreign: Paint of infra/gw is in force via gateway/infra/main (web)\n" +
+				"error requirement/own: httproute/shop/cart/rule-2: foreign: Paint of infra/gw is in force via gateway/infra/main (web)"},
 		"messages that are made": {painted,
 			`{name: light, select: {rules: [add]}, expression: "effective.Paint.spec.colour.shade < 5", messageExpression: "'shade %d on %s'.format([effective.Paint.spec.colour.shade, path.listener])"}`,
-			"error requirement/light: httproute/shop/cart add: shade 7 on api: Paint of shop/add is in force via Gateway infra/main (api)\n" +
-				"error requirement/light: httproute/shop/cart add: shade 7 on web: Paint of shop/add is in force via Gateway infra/main (web)"},
+			"error requirement/light: httproute/shop/cart/add: shade 7 on api: Paint of shop/add is in force via gateway/infra/main (api)\n" +
+				"error requirement/light: httproute/shop/cart/add: shade 7 on web: Paint of shop/add is in force via gateway/infra/main (web)"},
 		"where": {painted, `{name: never, select: {where: "target.name == 'pay'"}, expression: "false", message: no}`,
-			"error requirement/never: httproute/bank/pay rule-1: no: via Gateway infra/main (web)"},
+			"error requirement/never: httproute/bank/pay/rule-1: no: via gateway/infra/main (web)"},
 		"listeners as targets": {painted,
 			`{name: painted, select: {kinds: [Gateway]}, expression: "effective.size() > 0", message: bare}`,
-			"error requirement/painted: gateway/infra/main api: bare: no policy is in force via GatewayClass class\n" +
-				"error requirement/painted: gateway/infra/main web: bare: no policy is in force via GatewayClass class"},
+			"error requirement/painted: gateway/infra/main/api: bare: no policy is in force via gatewayclass/class\n" +
+				"error requirement/painted: gateway/infra/main/web: bare: no policy is in force via gatewayclass/class"},
 		"an expression that fails": {town,
 			`{name: light, expression: "effective.Paint.spec.colour.shade < 5", message: too dark}`,
-			`error RequirementError: requirement "light" cannot be evaluated on 3 targets, such as httproute/bank/pay rule-1 via Gateway infra/main (web): no such key: Paint`},
+			`error RequirementError: requirement "light" cannot be evaluated on 3 targets, such as httproute/bank/pay/rule-1 via gateway/infra/main (web): no such key: Paint`},
 		"an expression that costs": {town,
 			`{name: dear, expression: "lists.range(1000).all(x, lists.range(1000).all(y, x + y >= 0))", message: no}`,
-			`error RequirementError: requirement "dear" cannot be evaluated on 3 targets, such as httproute/bank/pay rule-1 via Gateway infra/main (web): operation cancelled: actual cost limit exceeded`},
+			`error RequirementError: requirement "dear" cannot be evaluated on 3 targets, such as httproute/bank/pay/rule-1 via gateway/infra/main (web): operation cancelled: actual cost limit exceeded`},
 		"nothing is selected": {town, `{name: a, select: {gateways: [infra/mian]}, expression: "true", message: no}`,
 			`warning RequirementSelectsNothing: requirement "a" selects nothing: of what traffic reaches, none is reached through infra/mian`},
 		"no such namespace": {town, `{name: a, select: {namespaces: [shopp]}, expression: "true", message: no}`,
 			`warning RequirementSelectsNothing: requirement "a" selects nothing: of 3 route rules none is in namespaces shopp`},
 		"labels of a namespace that is not there": {town,
 			`{name: a, select: {namespaceSelector: {matchLabels: {team: red}}}, expression: "false", message: no}`,
-			"error requirement/a: httproute/shop/cart add: no: via Gateway infra/main (api, web)\nerror requirement/a: httproute/shop/cart rule-2: no: via Gateway infra/main (api, web)\n" +
-				`warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement "a" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: the labels of namespace bank are not in the input`},
+			"error requirement/a: httproute/shop/cart/add: no: via gateway/infra/main (api, web)\nerror requirement/a: httproute/shop/cart/rule-2: no: via gateway/infra/main (api, web)\n" +
+				`warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement "a" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: the labels of namespace bank are not in the input`},
 		"a policy kind that nobody knows": {town,
 			`{name: a, select: {names: [pay]}, expression: "!('Pant' in effective)", message: no}`,
-			`warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement "a" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: no policy kind called Pant is known`},
+			`warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement "a" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: no policy kind called Pant is known`},
 		"a Gateway that is not there": {strings.Replace(town, "name: main, namespace: infra}\n",
 			"name: other, namespace: infra}\n", 1),
 			`{name: a, select: {gateways: [infra/main], names: [pay]}, expression: "true", message: no}`,
 			`warning RequirementUnknown: httproute/bank/pay: whether requirement "a" is met on httproute/bank/pay is not known: gateway/infra/main is not in the input`},
 		"policies that may not be read": {withheld("{group: x.io, kind: Paint, namespace: shop}") + town,
 			`{name: a, expression: "'Paint' in effective", message: no}`,
-			"warning RequirementUnknown: whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart add via Gateway infra/main (api, web) is not known: paints.x.io, paints.x.io in shop may not be read\n" +
-				"warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement \"a\" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: paints.x.io may not be read"},
+			"warning RequirementUnknown: whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart/add via gateway/infra/main (api, web) is not known: paints.x.io, paints.x.io in shop may not be read\n" +
+				"warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement \"a\" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: paints.x.io may not be read"},
 		"other policies that may not be read": {withheld("{group: x.io, kind: Paint}") + town,
 			`{name: a, select: {names: [pay]}, expression: "'Gloss.x.io' in effective", message: no}`,
-			"error requirement/a: httproute/bank/pay rule-1: no: no Gloss.x.io is in force via Gateway infra/main (web)"},
+			"error requirement/a: httproute/bank/pay/rule-1: no: no Gloss.x.io is in force via gateway/infra/main (web)"},
 		"targets that may not be read": {withheld(
 			"{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") +
 			town, `{name: a, expression: "true", message: no}`,
@@ -203,18 +203,18 @@ func TestRequirements(t *testing.T) {
 			`{name: a, select: {namespaces: [bank]}, expression: "true", message: no}`, ""},
 		"ports of Services": {town + shops,
 			`{name: sealed, select: {kinds: [Service]}, expression: "'Seal' in effective", message: no}`,
-			"error requirement/sealed: service/shop/cart http: no: no Seal is in force via Gateway infra/main (web)"},
+			"error requirement/sealed: service/shop/cart/http: no: no Seal is in force via gateway/infra/main (web)"},
 		"Services without anything that has results there": {town + shops,
 			`{name: painted, select: {kinds: [Service]}, expression: "'Paint' in effective", message: no}`,
 			`warning RequirementSelectsNothing: requirement "painted" selects nothing: there are no targets of its kinds at which Paint has results`},
 		"two groups": {town + paintOn("Gloss", "one", "HTTPRoute/bank/pay", "", "a: 1") + paintOn("Gloss.y.io", "two",
 			"HTTPRoute/bank/pay", "", "a: 2"),
 			`{name: a, select: {names: [pay]}, expression: "effective.Gloss.spec.a == 1", message: no}`,
-			`error RequirementError: httproute/bank/pay rule-1: requirement "a" cannot be evaluated on httproute/bank/pay rule-1 via Gateway infra/main (web): Gloss is a policy kind of several groups, which are in force together: write effective['Gloss.x.io'] or effective['Gloss.y.io']`},
+			`error RequirementError: httproute/bank/pay/rule-1: requirement "a" cannot be evaluated on httproute/bank/pay/rule-1 via gateway/infra/main (web): Gloss is a policy kind of several groups, which are in force together: write effective['Gloss.x.io'] or effective['Gloss.y.io']`},
 		"two groups by their names": {town + paintOn("Gloss", "one", "HTTPRoute/bank/pay", "", "a: 1") +
 			paintOn("Gloss.y.io", "two", "HTTPRoute/bank/pay", "", "a: 2"),
 			`{name: a, select: {names: [pay]}, expression: "effective['Gloss.y.io'].spec.a == 1 || effective.size() != 2", message: no}`,
-			`error requirement/a: httproute/bank/pay rule-1: no: Gloss.x.io of bank/one, Gloss.y.io of bank/two are in force via Gateway infra/main (web)`},
+			`error requirement/a: httproute/bank/pay/rule-1: no: Gloss.x.io of bank/one, Gloss.y.io of bank/two are in force via gateway/infra/main (web)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := FindProblems(resolved(t, c.in), requirements(t, "- "+c.req), Deciders{})

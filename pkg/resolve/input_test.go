@@ -114,7 +114,7 @@ func describedBy(t testing.TB, lines string, manifests ...string) *Resolution {
 
 const gatewayGroup = "gateway.networking.k8s.io"
 
-// gateway is Gateway infra/name of class c, open to all namespaces.
+// gateway is gateway/infra/name of class c, open to all namespaces.
 func gateway(name string, listeners ...string) string {
 	s := "apiVersion: " + gatewayGroup + "/v1\nkind: Gateway\nmetadata: {name: " + name +
 		", namespace: infra}\nspec:\n  gatewayClassName: c\n  listeners:\n"
@@ -125,7 +125,7 @@ func gateway(name string, listeners ...string) string {
 	return s
 }
 
-// route is HTTPRoute app/name below gateways of namespace infra, with a rule for each backend.
+// route is httproute/app/name below gateways of namespace infra, with a rule for each backend.
 func route(name, gateways string, backends ...string) string {
 	s := "apiVersion: " + gatewayGroup + "/v1\nkind: HTTPRoute\nmetadata: {name: " + name +
 		", namespace: app, labels: {route: " + name + "}}\nspec:\n  parentRefs:\n"
@@ -143,7 +143,7 @@ func route(name, gateways string, backends ...string) string {
 	return s
 }
 
-// service is Service app/name with port 80, called http.
+// service is service/app/name with port 80, called http.
 func service(name string) string {
 	return "apiVersion: v1\nkind: Service\nmetadata: {name: " + name + ", namespace: app, labels: {service: " + name +
 		"}}\nspec: {ports: [{name: http, port: 80}]}\n"

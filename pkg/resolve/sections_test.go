@@ -7,7 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// annex is a listener set of Gateway infra/east with the listeners a and x.
+// annex is a listener set of gateway/infra/east with the listeners a and x.
 const annex = "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: annex, namespace: infra}\n" +
 	"spec: {parentRef: {name: east}, listeners: [{name: a, port: 9000, protocol: HTTP}, {name: x, port: 9001, protocol: HTTP}]}\n"
 

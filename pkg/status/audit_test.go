@@ -239,7 +239,7 @@ func TestAuditObjects(t *testing.T) {
 			differ: []string{"Missing gateway/demo/gw"}},
 		"another section is another parent": {manifests: parents(entryOf("parents", "name: gw, sectionName: web",
 			controllerX, accepted, resolved)), object: "httproute/demo/mine", verdict: Differs,
-			differ: []string{"Missing gateway/demo/gw", "Unexpected gateway/demo/gw web"}},
+			differ: []string{"Missing gateway/demo/gw", "Unexpected gateway/demo/gw/web"}},
 		"a parent that it does not name any more": {manifests: parents(good, entryOf("parents", "name: old",
 			controllerX, accepted)), object: "httproute/demo/mine", verdict: Differs,
 			differ: []string{"Unexpected gateway/demo/old"}},
@@ -259,21 +259,21 @@ func TestAuditObjects(t *testing.T) {
 			object: "gateway/demo/mine", verdict: Differs,
 			differ: []string{"Missing Accepted <True/Accepted >Unknown/Pending"}},
 		"listeners of a Gateway that waits": {manifests: gateway(own("Accepted=Unknown/Pending")),
-			object: "gateway/demo/mine web", verdict: NotCompared, notes: []string{"Unpredictable"}},
-		"a listener without an entry": {manifests: listeners(""), object: "gateway/demo/mine web",
+			object: "gateway/demo/mine/web", verdict: NotCompared, notes: []string{"Unpredictable"}},
+		"a listener without an entry": {manifests: listeners(""), object: "gateway/demo/mine/web",
 			verdict: Differs, differ: []string{"Missing"}},
 		"a listener, without what data planes know": {manifests: listeners(
 			"{name: web, attachedRoutes: 0, conditions: [" + listConditions([]string{resolved, accepted,
 				"Conflicted=False/NoConflicts", "Programmed=False/Invalid"}) + "]}"),
-			object: "gateway/demo/mine web", verdict: Agrees},
+			object: "gateway/demo/mine/web", verdict: Agrees},
 		"a listener that counts otherwise": {manifests: listeners(
 			"{name: web, attachedRoutes: 3, supportedKinds: [{kind: HTTPRoute}], conditions: [" +
 				listConditions([]string{resolved, accepted}) + "]}"),
-			object: "gateway/demo/mine web", verdict: Agrees, notes: []string{"Different attachedRoutes <0/ >3/",
+			object: "gateway/demo/mine/web", verdict: Agrees, notes: []string{"Different attachedRoutes <0/ >3/",
 				"Different supportedKinds <GRPCRoute.gateway.networking.k8s.io, HTTPRoute.gateway.networking.k8s.io/ >HTTPRoute.gateway.networking.k8s.io/"}},
 		"a listener with a conflict that nobody sees": {manifests: listeners("{name: web, conditions: [" +
 			listConditions([]string{resolved, accepted, "Conflicted=True/HostnameConflict"}) + "]}"),
-			object: "gateway/demo/mine web", verdict: Differs, differ: []string{
+			object: "gateway/demo/mine/web", verdict: Differs, differ: []string{
 				"Unexpected Conflicted >True/HostnameConflict"}},
 	})
 }

@@ -19,7 +19,7 @@ func describeRejections(in Input) string {
 	out := ""
 	for _, id := range in.Outcome.Targets {
 		if len(at[id]) > 0 {
-			out += "; not on " + describeRef(in.Resolution.Node(id).Ref) + ": it " + describeConflicts(at[id])
+			out += "; not on " + in.Resolution.Node(id).Ref.String() + ": it " + describeConflicts(at[id])
 		}
 	}
 	return out

@@ -43,8 +43,8 @@ class: direct
 targets: [Service, Service/port]
 namespaces: grant`
 
-// base is Gateway demo/gw with listeners web and api, HTTPRoute demo/shop with rules cart and rest
-// on both, and Service demo/web behind it.
+// base is gateway/demo/gw with listeners web and api, httproute/demo/shop with rules cart and rest
+// on both, and service/demo/web behind it.
 const base = `apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: class}

@@ -198,13 +198,13 @@ func acceptedCondition(in Input) (Condition, bool) {
 		ref := f.Missed[0].Ref
 		switch code := missedCode(in, f.Missed[0]); code {
 		case model.TargetNotFound:
-			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", describeRef(ref),
+			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", ref.String(),
 				listSections(in, ref))
 		case model.RefNotPermitted:
 			return no(string(gatewayv1.RouteReasonRefNotPermitted), "no ReferenceGrant permits the reference to %s",
-				describeRef(ref))
+				ref.String())
 		default:
-			return no(string(gatewayv1.PolicyReasonInvalid), "%s cannot be a target of the policy", describeRef(ref))
+			return no(string(gatewayv1.PolicyReasonInvalid), "%s cannot be a target of the policy", ref.String())
 		}
 	case f.Policy.Fault != "":
 		return no(cmp.Or(f.Policy.Reason, string(gatewayv1.PolicyReasonInvalid)), "%s", f.Policy.Fault)
@@ -215,7 +215,7 @@ func acceptedCondition(in Input) (Condition, bool) {
 	if len(f.Missed) > 0 {
 		var missed []string
 		for _, m := range f.Missed {
-			missed = append(missed, describeRef(m.Ref))
+			missed = append(missed, m.Ref.String())
 		}
 		message += "; not found: " + strings.Join(missed, ", ")
 	}
@@ -299,14 +299,6 @@ func listNames(names []string) string {
 		names = append(names[:most:most], fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(names, ", ")
-}
-
-func describeRef(r model.Ref) string {
-	s := r.Kind + " " + r.FullName()
-	if r.Section != "" {
-		s += "/" + r.Section
-	}
-	return s
 }
 
 // listSections lists the sections that the object of a reference has, where only the section is

@@ -57,23 +57,23 @@ func TestUsual(t *testing.T) {
 					"targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: gw, namespace: other}, wall: red")}, "Paint",
 			map[string]string{
 				"aimless": "Accepted=False/Invalid: the policy has no target reference",
-				"lost":    "Accepted=False/TargetNotFound: Gateway demo/gone/web not found",
-				"wrong":   "Accepted=False/Invalid: Service demo/web cannot be a target of the policy",
-				"abroad":  "Accepted=False/Invalid: Gateway other/gw cannot be a target of the policy"}},
+				"lost":    "Accepted=False/TargetNotFound: gateway/demo/gone/web not found",
+				"wrong":   "Accepted=False/Invalid: service/demo/web cannot be a target of the policy",
+				"abroad":  "Accepted=False/Invalid: gateway/other/gw cannot be a target of the policy"}},
 		"no grant": {
 			[]string{
 				"apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: other}\nspec: {ports: [{port: 80}]}",
 				object("Seal", "p", 0, `targetRef: {group: "", kind: Service, name: web, namespace: other}, mode: x`)},
 			"Seal",
 			map[string]string{
-				"p": "Accepted=False/RefNotPermitted: no ReferenceGrant permits the reference to Service other/web"}},
+				"p": "Accepted=False/RefNotPermitted: no ReferenceGrant permits the reference to service/other/web"}},
 		"some references lead nowhere": {
 			[]string{object("Paint", "p", 0,
 				"targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: gone}, {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}, "+
 					"{group: gateway.networking.k8s.io, kind: Gateway, name: gw, sectionName: nope}], wall: red")},
 			"Paint",
 			map[string]string{"p": accepted +
-				"; not found: HTTPRoute demo/gone, Gateway demo/gw/nope | Programmed=True/Programmed: in force on all 4 paths"}},
+				"; not found: httproute/demo/gone, gateway/demo/gw/nope | Programmed=True/Programmed: in force on all 4 paths"}},
 		"conflicts": {
 			[]string{object("Seal", "a", 2, onService+"mode: x"), object("Seal", "b", 1, onService+"mode: y"),
 				object("Gloss", "a", 0, onRoute+"wall: x"), object("Gloss", "b", 0, onRoute+"wall: y")}, "Seal",

@@ -32,10 +32,10 @@ type Path struct {
 
 // ViaCell says how traffic gets to a target, "-" where the target's name says it.
 func ViaCell(paths []Path, target model.Ref, o TableOptions) string {
-	return OrDash(strings.TrimPrefix(ViaText(paths, target, o), "Gateway "))
+	return OrDash(strings.TrimPrefix(ViaText(paths, target, o), "gateway/"))
 }
 
-// PathsVia says how traffic comes to a target on some paths: "Gateway infra/external (http,
+// PathsVia says how traffic comes to a target on some paths: "gateway/infra/external (http,
 // https)". It is "" where the paths say nothing that the target's own name does not.
 func PathsVia(paths []Path, target model.Ref) string {
 	seen := make([]Path, len(paths))
@@ -52,16 +52,16 @@ const (
 	DirectionConsumer = "consumer"
 )
 
-// serviceText says how a path through a Service of the mesh reads: "Service shop/cart (mesh)". It
+// serviceText says how a path through a Service of the mesh reads: "service/shop/cart (mesh)". It
 // is "" for any other path.
 func (p Path) serviceText() string {
 	switch {
 	case p.Destination == "" || p.Mesh != "" || p.Dataplane != "" || p.Gateway != "":
 		return ""
 	case p.Direction == DirectionConsumer:
-		return p.Destination + " (mesh, consumer)"
+		return spellObject(p.Destination) + " (mesh, consumer)"
 	}
-	return p.Destination + " (mesh)"
+	return spellObject(p.Destination) + " (mesh)"
 }
 
 // SortPaths sorts paths and removes duplicates.
@@ -99,7 +99,7 @@ func (p Path) Key() string {
 		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding, p.Route}, "\x00")
 }
 
-// ViaText says how traffic reaches a target, listeners grouped: "Gateway infra/external (http,
+// ViaText says how traffic reaches a target, listeners grouped: "gateway/infra/external (http,
 // https)". It is "" where the paths say nothing that the target's own name does not.
 func ViaText(paths []Path, target model.Ref, o TableOptions) string {
 	var roads []string
@@ -142,26 +142,26 @@ func (p Path) formatWithoutListener(target model.Ref) string {
 	add("%s", p.Direction)
 	switch {
 	case target.Kind == "Gateway" && target.FullName() == p.Gateway:
-		add("GatewayClass %s", p.GatewayClass)
+		add("gatewayclass/%s", p.GatewayClass)
 	case p.ListenerSet != "" && (target.FullName() != p.ListenerSet || !strings.HasSuffix(target.Kind, "ListenerSet")):
-		add("Gateway %s", p.Gateway)
-		add("ListenerSet %s", p.ListenerSet)
+		add("gateway/%s", p.Gateway)
+		add("listenerset/%s", p.ListenerSet)
 	case p.Gateway == "":
-		add("GatewayClass %s", p.GatewayClass)
+		add("gatewayclass/%s", p.GatewayClass)
 	default:
-		add("Gateway %s", p.Gateway)
+		add("gateway/%s", p.Gateway)
 	}
 	for i, route := range p.DelegatedFrom {
 		if i < len(p.DelegatedRules) {
-			route += " " + p.DelegatedRules[i]
+			route += "/" + p.DelegatedRules[i]
 		}
 		add("delegated by %s", route)
 	}
-	add("mesh %s", p.Mesh)
-	add("dataplane %s", p.Dataplane)
-	add("to %s", p.Destination)
+	add("mesh/%s", p.Mesh)
+	add("dataplane/%s", p.Dataplane)
+	add("to %s", spellObject(p.Destination))
 	add("binding %s", p.Binding)
-	add("%s", p.Route)
+	add("%s", spellObject(p.Route))
 	return strings.Join(parts, " → ")
 }
 
@@ -172,4 +172,22 @@ func (p Path) WithoutTarget(target model.Ref) Path {
 		p.Listener = ""
 	}
 	return p
+}
+
+// FormatPathObject names an object as the contract's Path does: "Kind namespace/name section".
+func FormatPathObject(ref model.Ref) string {
+	s := ref.Kind + " " + ref.FullName()
+	if ref.Section != "" {
+		s += " " + ref.Section
+	}
+	return s
+}
+
+// spellObject writes what FormatPathObject wrote as model.Ref.String does.
+func spellObject(contractName string) string {
+	kind, name, ok := strings.Cut(contractName, " ")
+	if !ok {
+		return contractName
+	}
+	return strings.ToLower(kind) + "/" + strings.ReplaceAll(name, " ", "/")
 }

@@ -75,10 +75,14 @@ func ShortCount(namespaces string) string {
 	return strings.Replace(namespaces, " namespaces", " ns", 1)
 }
 
-// WithoutKind is an object without its kind: "infra/gw-auth" of "AuthPolicy infra/gw-auth".
-func WithoutKind(object string) string {
-	if kind, name, ok := strings.Cut(object, " "); ok && !strings.Contains(kind, "/") && strings.Contains(name, "/") {
-		return name
+// WithoutKind is each object in a list without its kind: "infra/gw-auth" of
+// "authpolicy/infra/gw-auth".
+func WithoutKind(objects string) string {
+	parts := strings.Split(objects, " + ")
+	for i, part := range parts {
+		if kind, name, ok := strings.Cut(part, "/"); ok && !strings.Contains(kind, " ") {
+			parts[i] = name
+		}
 	}
-	return object
+	return strings.Join(parts, " + ")
 }

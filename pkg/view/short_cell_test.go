@@ -20,7 +20,7 @@ func TestShortCells(t *testing.T) {
 		{"list", ShortList, "rule-1, rule-2, rule-5", "rule-1 +2"},
 		{"cut list", ShortList, "a, b, c and 4 more", "a +6"},
 		{"one name", ShortList, "checkout", "checkout"},
-		{"object", WithoutKind, "httproute shop/cart checkout", "shop/cart checkout"},
+		{"object", WithoutKind, "httproute/shop/cart/checkout", "shop/cart/checkout"},
 		{"object without a namespace", WithoutKind, "GatewayClass eg", "GatewayClass eg"},
 	} {
 		if got := tc.short(tc.text); got != tc.want {

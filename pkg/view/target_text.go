@@ -26,30 +26,6 @@ func SectionNoun(kind string) string {
 	return "section"
 }
 
-// ObjectName is how headings and cells name an object: Kind namespace/name.
-func ObjectName(r model.Ref) string { return r.Kind + " " + r.FullName() }
-
-// TargetName is objectName with the section behind it.
-func TargetName(r model.Ref) string {
-	if r.Section == "" {
-		return ObjectName(r)
-	}
-	return ObjectName(r) + " " + r.Section
-}
-
-// CommandArgument is how a target or a policy is written on the command line, with the flag for its
-// namespace.
-func CommandArgument(r model.Ref) (arg string, namespace []string) {
-	arg = strings.ToLower(r.Kind) + "/" + r.Name
-	if r.Section != "" {
-		arg += "/" + r.Section
-	}
-	if r.Namespace != "" {
-		namespace = []string{"-n", r.Namespace}
-	}
-	return arg, namespace
-}
-
 // CompareTargets orders targets for reading: by namespace, kind and name, then sections as people
 // count them.
 func CompareTargets(a, b model.Ref) int {
@@ -90,6 +66,19 @@ func SectionList(sections []string, o TableOptions) string {
 		return strings.Join(parts, ", ")
 	}
 	return strings.Join(parts[:mostNames-1], ", ") + " and " + strconv.Itoa(len(parts)-mostNames+1) + " more"
+}
+
+// AddSections writes sections behind the name of their object: "shop/cart/checkout", or "shop/cart
+// (checkout, refund)" for several.
+func AddSections(object string, sections []string, o TableOptions) string {
+	list := SectionList(sections, o)
+	switch {
+	case list == "":
+		return object
+	case len(sections) == 1:
+		return object + "/" + list
+	}
+	return object + " (" + list + ")"
 }
 
 // sectionRuns joins three and more consecutive numbers of the same stem.

@@ -15,7 +15,7 @@ func TestFindPatchState(t *testing.T) {
 		return &model.Object{Ref: model.Ref{Kind: "ConfigMap", Namespace: "eg", Name: "config"},
 			Body: model.Pack(map[string]any{"data": map[string]any{"envoy-gateway.yaml": config}}, nil)}
 	}
-	unrendered := []model.Omission{{By: "HelmRelease eg/eg", Why: "is not rendered", Namespace: "eg"}}
+	unrendered := []model.Omission{{By: "helmrelease/eg/eg", Why: "is not rendered", Namespace: "eg"}}
 	operator := []model.Omission{{By: "Cluster db/pg", Kinds: []model.GroupKind{{Kind: "Service"}}}}
 	for name, c := range map[string]struct {
 		objects   []*model.Object

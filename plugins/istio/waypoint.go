@@ -39,7 +39,7 @@ func findWaypoint(in *model.Snapshot, o *model.Object) waypointBinding {
 	name, named := labels[useWaypoint]
 	if !named {
 		if ns == nil {
-			return waypointBinding{unknown: "Namespace " + o.Ref.Namespace +
+			return waypointBinding{unknown: "namespace/" + o.Ref.Namespace +
 				", which may name one, is not in the input"}
 		}
 		labels = ns.Labels
@@ -92,7 +92,7 @@ func excludesNamespace(in *model.Snapshot, gateway *model.Object, namespace stri
 	}
 	o := in.Get(model.Ref{Kind: "Namespace", Name: namespace})
 	if o == nil {
-		return false, "Namespace " + namespace + ", whose labels decide it, is not in the input"
+		return false, "namespace/" + namespace + ", whose labels decide it, is not in the input"
 	}
 	labels := map[string]string{"kubernetes.io/metadata.name": namespace}
 	maps.Copy(labels, o.Labels)

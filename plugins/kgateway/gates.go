@@ -120,7 +120,7 @@ func findExtension(in protect.Input, value map[string]any, g *protect.Gate) (mod
 	o := in.Snapshot().Get(ref)
 	if o == nil {
 		g.AddReason(gate.MissingObject, g.Field)
-		g.Reasons[len(g.Reasons)-1].Message += ": " + ref.Kind + " " + ref.FullName()
+		g.Reasons[len(g.Reasons)-1].Message += ": " + ref.String()
 		return model.Body{}, false
 	}
 	return o.Body.Field("spec"), true

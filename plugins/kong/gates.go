@@ -98,8 +98,7 @@ func ifRunning(complete func(*pluginInput, protect.Gate) []protect.Gate) protect
 			case in.Value("plugins", p.name, "configFrom") != nil ||
 				in.Value("plugins", p.name, "configPatches") != nil:
 				one.AddReason(gate.MissingObject, p.fieldName("configFrom"))
-				one.Reasons[len(one.Reasons)-1].Message = "the config of " + one.Object.Kind + " " +
-					one.Object.FullName() + " stands in a Secret"
+				one.Reasons[len(one.Reasons)-1].Message = "the config of " + one.Object.String() + " stands in a Secret"
 			}
 		}
 		return out
@@ -388,11 +387,11 @@ func buildConsumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
 			Refuses: protect.NeverRefuses}
 		if asked && counted.having[of.name] == counted.all && in.Snapshot().HasAll(consumerKind, plugin.Namespace) {
 			g.AddReason(gate.Consumer, g.Field)
-			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() +
+			g.Reasons[0].Message = g.Field + " of " + plugin.String() +
 				" is for the consumers that name it"
 		} else {
 			g.AddReason(gate.Skipped, g.Field)
-			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() +
+			g.Reasons[0].Message = g.Field + " of " + plugin.String() +
 				" is for the consumers that name it, and for no other requests"
 		}
 		out = append(out, g)

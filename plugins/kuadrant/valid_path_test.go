@@ -75,7 +75,7 @@ func TestValidStep(t *testing.T) {
 			}
 			if p.Code != hostnameNarrower.ID || p.Severity != model.Warning || p.Ref == nil || p.Ref.Name != "route" ||
 				!strings.Contains(p.Message, strings.Trim(tc.listener, "'")) ||
-				!strings.Contains(p.Message, "gateway/app/gw web") {
+				!strings.Contains(p.Message, "gateway/app/gw/web") {
 				t.Errorf("%s: listener %q, hostnames %s: reports %+v", kind, tc.listener, tc.hosts, *p)
 			}
 		}

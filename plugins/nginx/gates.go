@@ -85,7 +85,7 @@ func buildRefusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		g := protect.Gate{Property: gate.Authentication, Object: ref, Answers: []string{"500"},
 			Missing: []string{"500"}, Refuses: protect.AlwaysRefuses}
 		g.AddReason(gate.DeniesAll, "")
-		g.Reasons[0].Message = "the API refuses " + ref.Kind + " " + ref.FullName() + ", so requests of the rule fail"
+		g.Reasons[0].Message = "the API refuses " + ref.String() + ", so requests of the rule fail"
 		return []protect.Gate{g}
 	}
 	return nil

@@ -96,7 +96,7 @@ func (p placement) displayName() string {
 	if p.invalid {
 		return "a placementRef that cannot be"
 	}
-	name := p.ref.Kind + " " + p.ref.Name
+	name := p.ref.String()
 	if p.object == nil {
 		name += ", which does not exist,"
 	}

@@ -19,7 +19,7 @@ func findUnnamedObjects(in *model.Snapshot, omit func(model.Omission)) {
 		for _, o := range in.OfKind(gk) {
 			if ns := o.Ref.Namespace; ns != "" && !opened[ns] && !o.HasTargets() {
 				opened[ns] = true
-				omit(model.Omission{By: gk.Kind + " " + ns + "/" + o.Ref.Name, Why: "makes objects at run time",
+				omit(model.Omission{By: o.Ref.String(), Why: "makes objects at run time",
 					Namespace: ns, Kinds: operatedKinds()})
 			}
 		}
@@ -28,7 +28,7 @@ func findUnnamedObjects(in *model.Snapshot, omit func(model.Omission)) {
 		"NamespacedGeneratingPolicy.policies.kyverno.io"} {
 		for _, o := range in.OfKind(model.ParseGroupKind(kind)) {
 			eachGenerated(o, func(gk model.GroupKind) {
-				omit(model.Omission{By: o.Ref.Kind + " " + o.Ref.Name, Why: "generates objects at run time",
+				omit(model.Omission{By: o.Ref.String(), Why: "generates objects at run time",
 					Kinds: []model.GroupKind{gk}})
 			})
 		}

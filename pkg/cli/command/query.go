@@ -65,13 +65,10 @@ func (q *Query) Parse(s *source.Session, args []string) (query view.Query, typed
 		query.Through = s.FilterAboveRoutes(query.Targets)
 	}
 	if query.Through != nil && ref.Name != "" {
-		q.Output.Scope = []string{"--target", source.FormatTypedRef(ref)}
-		if ref.Namespace != "" {
-			q.Output.Scope = append(q.Output.Scope, "-n", ref.Namespace)
-		}
+		q.Output.Scope = []string{"--target", ref.String()}
 	}
 	query.ShowNone = q.ShowNone
-	if !q.Source.AllNamespaces {
+	if !q.Source.AllNamespaces && len(args) == 0 {
 		query.Namespace = q.Source.Namespace
 	}
 	return query, source.FormatTypedRef(ref), nil

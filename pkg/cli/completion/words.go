@@ -37,11 +37,22 @@ func proposeTargetKinds(s *source.Session) []string {
 	return out
 }
 
-// ProposeNames completes NAME[/SECTION] of a kind, or of any route.
+// ProposeNames completes [NAMESPACE/]NAME[/SECTION] of a kind, or of any route.
 func ProposeNames(s *source.Session, kind model.GroupKind, typed string) []string {
-	name, _, deep := strings.Cut(typed, "/")
+	name, rest, deep := strings.Cut(typed, "/")
 	var out []string
-	for _, ref := range s.ListCandidates(source.TargetName{Kind: kind}) {
+	if deep {
+		section, _, _ := strings.Cut(rest, "/")
+		for _, ref := range s.ListCandidates(source.NewTargetName(kind, name)) {
+			switch {
+			case strings.Contains(rest, "/") && ref.Name == section:
+				out = append(out, source.PrefixWords(ref.FullName()+"/", s.Graph.Sections(ref))...)
+			case ref.Namespace == name && len(s.Graph.Lookup(ref)) > 0:
+				out = append(out, ref.FullName())
+			}
+		}
+	}
+	for _, ref := range s.ListCandidates(source.NewTargetName(kind, "")) {
 		switch {
 		case deep && ref.Name == name:
 			out = append(out, source.PrefixWords(name+"/", s.Graph.Sections(ref))...)
@@ -80,7 +91,7 @@ func ProposePolicies(s *source.Session, typed string) []string {
 			}
 			out = append(out, prefix+p.Ref().Name)
 			if only == nil {
-				out = append(out, source.LowerKind(p.Ref())+"/")
+				out = append(out, strings.ToLower(p.Ref().Kind)+"/")
 			}
 		}
 	}

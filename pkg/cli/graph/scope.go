@@ -110,7 +110,7 @@ func (g *Scope) narrowQuery(s *source.Session, q *graph.Query) error {
 func findFocus(s *source.Session, text string) ([]topology.NodeID, *policy.Policy, error) {
 	head, _, deep := strings.Cut(text, "/")
 	if deep && s.FindPolicyKinds(head) == nil || !deep && (s.HasRoute(text) || !s.HasPolicy(text)) {
-		_, ids, err := s.FindTarget([]string{text})
+		_, ids, err := s.FindTarget(text)
 		return ids, nil, err
 	}
 	p, err := s.FindPolicy(text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -156,7 +157,7 @@ func (h *historyReader) findTarget(s *source.Session) error {
 		return nil
 	}
 	s.Streams.Err = io.Discard // what could not be read of one of the snapshots is among the problems
-	ref, _, err := s.FindTarget(h.args)
+	ref, _, err := s.FindTarget(strings.Join(h.args, "/"))
 	var use *failure.UsageError
 	var none *failure.NoAnswerError
 	switch {

@@ -17,23 +17,27 @@ import (
 // Options are what the flags and arguments of the command say.
 type Options struct {
 	Environment run.Environment
-	Args        []string
+	Args        []string // policies, or targets
 	Query       command.Query
-	Target      string // at which settings lost; "": anywhere
+	Target      string // at which settings were overridden; "": anywhere
 }
 
 // NewCommand makes the command.
 func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
-		Use:   "overridden [POLICY[/RULE]…] [--target TARGET]",
+		Use:   "overridden [POLICY[/SETTING]… | TARGET…] [--target TARGET]",
 		Short: "Show which settings were overridden, by which policy and why",
-		Long:  `Show the settings that a policy sets but that are not in force: those of some policies, at one target, or all.`,
+		Long: `Show the settings that a policy sets but that are not in force: those of some policies, at some targets, or all.
+A name that is that of a policy and of a route means the policy.`,
 		Example: `  # which settings were overridden on this route?
-  kubectl dopolicy overridden --target httproute/baker -f manifests/
+  kubectl dopolicy overridden httproute/baker -f manifests/
 
-  # where did this policy lose, and to whom?
-  kubectl dopolicy overridden gw-auth -f manifests/`,
+  # where was this policy overridden, and by whom?
+  kubectl dopolicy overridden gw-auth -f manifests/
+
+  # the settings of one policy on one route
+  kubectl dopolicy overridden gw-auth --target shop/cart -f manifests/`,
 		Args: command.CheckArguments(0, command.Many),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Args = args
@@ -42,9 +46,9 @@ func NewCommand(env run.Environment) *cobra.Command {
 	}
 	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	o.Query.Output.AddTableFlags(cmd)
-	cmd.Flags().StringVar(&o.Target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
+	cmd.Flags().StringVar(&o.Target, "target", "", "only settings that were overridden at this target, as [KIND/][NAMESPACE/]NAME[/SECTION]")
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
-		completion.ProposeForWord(completion.ProposePolicyRules))
+		completion.ProposeForWord(proposeArguments))
 	completion.AddToFlag(cmd, "target", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open,
 		completion.ProposeForWord(completion.ProposeTargets)))
 	return cmd
@@ -57,6 +61,14 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	named, err := session.FindPolicies(o.Args)
+	if err != nil && o.Target == "" && namesTargets(session, o.Args) {
+		query, typed, err := o.Query.Parse(session, o.Args)
+		if err != nil {
+			return err
+		}
+		list := session.Overridden(query, nil, nil)
+		return o.Query.Output.Write(o.Environment.Streams, session, typed, list, &list.Envelope)
+	}
 	if err != nil {
 		return err
 	}
@@ -66,6 +78,17 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	list := listOverridden(session, query, named)
 	return o.Query.Output.Write(o.Environment.Streams, session, typed, list, &list.Envelope)
+}
+
+// namesTargets reports whether the arguments are targets.
+func namesTargets(s *source.Session, args []string) bool {
+	_, _, err := s.FindTargets(args, source.LabelSelector{})
+	return err == nil
+}
+
+// proposeArguments completes policies and their settings, and targets.
+func proposeArguments(s *source.Session, typed string) []string {
+	return append(completion.ProposePolicyRules(s, typed), completion.ProposeTargets(s, typed)...)
 }
 
 // parseQuery makes the query for the target, if one is given. Without a target, a policy

@@ -109,7 +109,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	fs.StringSliceVar(&f.Methods, "methods", nil, "only these methods (default: all)")
 	fs.StringArrayVar(&f.Headers, "headers", nil,
 		"only requests with this header, as name=value, or without it, as '!name' (repeatable: all of them)")
-	fs.StringVar(&f.Gateway, "gateway", "", "only this Gateway, as [NAMESPACE/]NAME (default: all)")
+	fs.StringVar(&f.Gateway, "gateway", "", "only this Gateway, as [KIND/][NAMESPACE/]NAME (default: all)")
 	fs.StringVar(&f.Listener, "listener", "", "only listeners with this name")
 	fs.StringVarP(&q.Labels, "selector", "l", "", "only requests that routes with these labels take")
 	completion.AddToCommand(cmd, env, &q.Source, nil)

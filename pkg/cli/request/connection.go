@@ -90,14 +90,14 @@ func (o *Options) answerConnection(ctx context.Context) error {
 	return q.Output.ReportUnmet(s, out.Unmet())
 }
 
-// findPeer finds the workload that [NAMESPACE/][KIND/]NAME means, or reads an address.
+// findPeer finds the workload that [KIND/][NAMESPACE/]NAME means, or reads an address.
 func findPeer(s *source.Session, text string) (evaluate.Peer, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return evaluate.Peer{Workload: topology.None, Address: a.Unmap()}, nil
 	}
 	parts := strings.Split(text, "/")
 	if len(parts) > 3 || slices.Contains(parts, "") {
-		return evaluate.UnknownPeer(), failure.Usage("write [NAMESPACE/]NAME, or [NAMESPACE/]KIND/NAME",
+		return evaluate.UnknownPeer(), failure.Usage("write [KIND/][NAMESPACE/]NAME",
 			"%q is neither a pod nor an address", text)
 	}
 	var found []model.Ref
@@ -125,8 +125,7 @@ func findPeer(s *source.Session, text string) (evaluate.Peer, error) {
 		}
 		return evaluate.UnknownPeer(), s.NotFoundError(hint, "no pod or workload %q %s", text, s.DescribeScope())
 	case len(found) > 1:
-		return evaluate.UnknownPeer(), failure.Usage("name one of: "+source.FormatRefs(found)+
-			", as NAMESPACE/KIND/NAME", "%q is ambiguous: %d objects have this name", text, len(found))
+		return evaluate.UnknownPeer(), failure.Usage("name one of: "+source.FormatRefs(found), "%q is ambiguous: %d objects have this name", text, len(found))
 	}
 	ids := s.Graph.Lookup(found[0])
 	if len(ids) == 0 {
@@ -136,7 +135,8 @@ func findPeer(s *source.Session, text string) (evaluate.Peer, error) {
 	return evaluate.Peer{Workload: ids[0]}, nil
 }
 
-// isNamed reports whether [NAMESPACE/][KIND/]NAME means an object.
+// isNamed reports whether [KIND/][NAMESPACE/]NAME means an object. NAMESPACE/KIND/NAME, as it was
+// written before, is taken too.
 func isNamed(s *source.Session, parts []string, ref model.Ref) bool {
 	last := len(parts) - 1
 	if parts[last] != ref.Name {
@@ -152,7 +152,7 @@ func isNamed(s *source.Session, parts []string, ref model.Ref) bool {
 	case 1:
 		return parts[0] == ref.Namespace || kind(parts[0]) && s.IsInNamespace(ref)
 	}
-	return parts[0] == ref.Namespace && kind(parts[1])
+	return kind(parts[0]) && parts[1] == ref.Namespace || parts[0] == ref.Namespace && kind(parts[1])
 }
 
 // statefulSetOfPod finds the StatefulSet that would make a pod of this name, NAME-0 to NAME-N; nil

@@ -165,7 +165,7 @@ func (o *Options) answerRequest(ctx context.Context) error {
 
 // overriddenArgs returns the arguments that name a rule to `overridden`.
 func overriddenArgs(rule model.Ref) []string {
-	return []string{"--target", source.FormatTypedRef(rule), "-n", rule.Namespace}
+	return []string{"--target", rule.String()}
 }
 
 // answerRequests answers the requests of a file. What is expected by flags is expected of all of

@@ -54,8 +54,13 @@ func (m Matcher) AddSpellingProblems(q *Request, answers []requests.ExpectedAnsw
 	return nil
 }
 
-// FindGateway finds the Gateway that [NAMESPACE/]NAME means.
+// FindGateway finds the Gateway that [KIND/][NAMESPACE/]NAME means.
 func (m Matcher) FindGateway(name string) (topology.NodeID, error) {
+	if word, rest, ok := strings.Cut(name, "/"); ok {
+		if kind, known := m.session.FindKind(word); known && kind.Kind == "Gateway" {
+			name = rest
+		}
+	}
 	var found, all, bare []string
 	id := topology.None
 	for _, o := range m.session.Snapshot.OfKind(model.GroupKind{Group: source.GatewayGroup, Kind: "Gateway"}) {

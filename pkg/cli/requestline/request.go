@@ -25,7 +25,7 @@ func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.MethodFlag, "method", "X", "", "request method, in the place of the argument METHOD")
 	fs.StringArrayVarP(&f.Options.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
 	fs.StringVar(&f.Gateway, "gateway", "",
-		"Gateway the request is sent to, as [NAMESPACE/]NAME (default: every one with a matching listener)")
+		"Gateway the request is sent to, as [KIND/][NAMESPACE/]NAME (default: every one with a matching listener)")
 	fs.StringVar(&f.Listener, "listener", "", "only listeners with this name")
 	fs.StringVar(&f.Options.SNI, "sni", "", "TLS server name (default: the URL's host)")
 	fs.StringVar(&f.Options.GRPC, "grpc", "", "gRPC request, as package.Service/Method")

@@ -15,20 +15,50 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 )
 
-// deletedName is an object to delete, as it was typed: KIND/NAME or KIND/NAMESPACE/NAME.
-type deletedName struct{ kind, namespace, name string }
+// deletedName is an object to delete, as it was typed.
+type deletedName struct {
+	kinds           []model.GroupKind // that the text begins with; nil: any
+	namespace, name string
+}
 
-func parseDeletedName(text string) (deletedName, error) {
+// parseDeletedName reads [KIND/][NAMESPACE/]NAME. The first of two words is a kind, unless no kind
+// is called so and a namespace of the input is.
+func (x *kindIndex) parseDeletedName(text string) (deletedName, error) {
 	parts := strings.Split(text, "/")
-	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
-		return deletedName{}, failure.Usage("write KIND/NAME or KIND/NAMESPACE/NAME, for example authpolicy/gw-auth",
+	if len(parts) > 3 || slices.Contains(parts, "") {
+		return deletedName{}, failure.Usage(
+			"write [KIND/][NAMESPACE/]NAME, for example authpolicy/infra/gw-auth",
 			"--delete %q is not the name of an object", text)
 	}
-	d := deletedName{kind: parts[0], name: parts[len(parts)-1]}
-	if len(parts) == 3 {
-		d.namespace = parts[1]
+	d := deletedName{name: parts[len(parts)-1]}
+	kind := ""
+	switch {
+	case len(parts) == 3:
+		kind, d.namespace = parts[0], parts[1]
+	case len(parts) == 2 && x.findKinds(parts[0]) == nil && x.hasNamespace(parts[0]):
+		d.namespace = parts[0]
+	case len(parts) == 2:
+		kind = parts[0]
+	}
+	if kind == "" {
+		return d, nil
+	}
+	if d.kinds = x.findKinds(kind); d.kinds == nil {
+		hint := "write KIND/NAMESPACE/NAME, for example authpolicy/infra/gw-auth"
+		if near := form.Nearest(kind, x.listKindWords()); len(near) > 0 {
+			hint = "did you mean " + near[0] + "?"
+		}
+		return d, failure.Usage(hint, "--delete: unknown kind %q", kind)
 	}
 	return d, nil
+}
+
+// kindNoun is what the object is called in messages.
+func (d deletedName) kindNoun() string {
+	if d.kinds == nil {
+		return "object"
+	}
+	return strings.ToLower(d.kinds[0].Kind)
 }
 
 // kindIndex knows the spellings of the kinds of an input.
@@ -78,7 +108,12 @@ func (x *kindIndex) listKindWords() []string {
 	return slices.Compact(out)
 }
 
-// listObjects returns the objects of some kinds in a namespace, "" for all. A Namespace is there if
+// hasNamespace reports whether an object of the input is in a namespace.
+func (x *kindIndex) hasNamespace(name string) bool {
+	return slices.ContainsFunc(x.in.Objects, func(o *model.Object) bool { return o.Ref.Namespace == name })
+}
+
+// listObjects returns the objects of some kinds, nil for all, in a namespace, "" for all. A Namespace is there if
 // something is in it.
 func (x *kindIndex) listObjects(kinds []model.GroupKind, namespace string) []model.Ref {
 	var out []model.Ref
@@ -86,7 +121,7 @@ func (x *kindIndex) listObjects(kinds []model.GroupKind, namespace string) []mod
 		if o.Ref.Namespace != "" && slices.ContainsFunc(kinds, isNamespace) {
 			out = append(out, model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
 		}
-		if slices.Contains(kinds, o.Ref.GroupKind()) && (namespace == "" || o.Ref.Namespace == namespace ||
+		if (kinds == nil || slices.Contains(kinds, o.Ref.GroupKind())) && (namespace == "" || o.Ref.Namespace == namespace ||
 			o.Ref.Namespace == "") {
 			out = append(out, o.Ref)
 		}
@@ -127,41 +162,33 @@ func (r *Reader) deleteObjects(in *model.Snapshot) (*model.Snapshot, error) {
 
 // findDeleted finds the one object that --delete names.
 func (r *Reader) findDeleted(x *kindIndex, text string) (model.Ref, error) {
-	d, err := parseDeletedName(text)
+	d, err := x.parseDeletedName(text)
 	if err != nil {
 		return model.Ref{}, err
-	}
-	kinds := x.findKinds(d.kind)
-	if len(kinds) == 0 {
-		hint := "write KIND/NAME, for example authpolicy/gw-auth"
-		if near := form.Nearest(d.kind, x.listKindWords()); len(near) > 0 {
-			hint = "did you mean " + near[0] + "?"
-		}
-		return model.Ref{}, failure.Usage(hint, "--delete: unknown kind %q", d.kind)
 	}
 	namespace := d.namespace
 	if namespace == "" && !r.Flags.Source.AllNamespaces {
 		namespace = r.Flags.givenNamespace
 	}
 	var found []model.Ref
-	for _, ref := range x.listObjects(kinds, namespace) {
+	for _, ref := range x.listObjects(d.kinds, namespace) {
 		if ref.Name == d.name {
 			found = append(found, ref)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return model.Ref{}, r.deletedNotFound(x, kinds, d, namespace)
+		return model.Ref{}, r.deletedNotFound(x, d, namespace)
 	case 1:
 		return found[0], nil
 	}
-	return model.Ref{}, failure.Usage("name one of: "+formatDeleteNames(found),
+	return model.Ref{}, failure.Usage("name one of: "+source.FormatRefs(found),
 		"--delete: %q is ambiguous: %d objects have this name", text, len(found))
 }
 
 // deletedNotFound is the error for an object that is not in the input.
-func (r *Reader) deletedNotFound(x *kindIndex, kinds []model.GroupKind, d deletedName, namespace string) error {
-	all := x.listObjects(kinds, "")
+func (r *Reader) deletedNotFound(x *kindIndex, d deletedName, namespace string) error {
+	all := x.listObjects(d.kinds, "")
 	var here, elsewhere []model.Ref
 	var names []string
 	for _, ref := range all {
@@ -173,17 +200,17 @@ func (r *Reader) deletedNotFound(x *kindIndex, kinds []model.GroupKind, d delete
 			elsewhere = append(elsewhere, ref)
 		}
 	}
-	hint := "there is no " + d.kind + " at all"
+	hint := "there is no " + d.kindNoun() + " at all"
 	near := form.Nearest(d.name, names)
 	switch {
 	case len(elsewhere) > 0:
-		hint = "there is " + formatDeleteNames(elsewhere)
+		hint = "there is " + source.FormatRefs(elsewhere)
 	case len(near) > 0:
-		hint = "did you mean " + formatDeleteName(here[slices.Index(names, near[0])]) + "?"
+		hint = "did you mean " + here[slices.Index(names, near[0])].String() + "?"
 	case len(here) > 0:
-		hint = "there are: " + formatDeleteNames(here)
+		hint = "there are: " + source.FormatRefs(here)
 	case len(all) > 0:
-		hint = "there are: " + formatDeleteNames(all)
+		hint = "there are: " + source.FormatRefs(all)
 	}
 	where := "on the second side"
 	if namespace != "" {
@@ -191,16 +218,5 @@ func (r *Reader) deletedNotFound(x *kindIndex, kinds []model.GroupKind, d delete
 	}
 	s := &source.Session{Streams: r.Streams,
 		Input: &dopolicy.Input{Resolution: &resolve.Resolution{Targets: &attach.Targets{Snapshot: x.in}}}}
-	return s.NotFoundError(hint, "--delete: no %s %q %s", strings.ToLower(kinds[0].Kind), d.name, where)
-}
-
-// formatDeleteName writes an object as --delete takes it.
-func formatDeleteName(ref model.Ref) string { return source.LowerKind(ref) + "/" + ref.FullName() }
-
-func formatDeleteNames(refs []model.Ref) string {
-	var out []string
-	for _, ref := range refs {
-		out = append(out, formatDeleteName(ref))
-	}
-	return strings.Join(source.LimitNames(out), ", ")
+	return s.NotFoundError(hint, "--delete: no %s %q %s", d.kindNoun(), d.name, where)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
@@ -57,8 +58,7 @@ func (f *Flags) NewReader(engine *dopolicy.Engine, s run.Streams, from, to Side)
 // ComparedNamespace is the namespace that the comparison is narrowed to, "" for all.
 func (f *Flags) ComparedNamespace() string {
 	if f.Source.AllNamespaces || slices.ContainsFunc(f.Deleted, func(text string) bool {
-		d, err := parseDeletedName(text)
-		return err == nil && d.namespace == ""
+		return strings.Count(text, "/") < 2 // -n says where the object is
 	}) {
 		return ""
 	}

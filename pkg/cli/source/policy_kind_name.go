@@ -71,7 +71,7 @@ func (s *Session) UnknownPolicyKind(name string) error {
 	if near := form.Nearest(name, known); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
-	return failure.Usage(hint, "unknown policy kind %q", name)
+	return failure.Usage(hint, "unknown policy kind or namespace %q", name)
 }
 
 // SpellKind lists the spellings of a kind on the command line, in lower case.

@@ -15,114 +15,144 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/explain"
 )
 
-// NamedPolicy is a policy, and a rule of it, as the command line named them.
+// NamedPolicy is a policy, and a setting of it, as the command line named them.
 type NamedPolicy struct {
 	Kind   *resolve.Kind
 	Policy *policy.Policy
-	Rule   string // full printed name; "" for the whole policy
+	Rule   string // full printed name of the setting; "" for the whole policy
 }
 
 // policySearch is what was found of a policy that was typed.
 type policySearch struct {
-	name, rule string
-	found      []NamedPolicy
-	names      []string    // of the policies that could have been meant
-	elsewhere  []model.Ref // those of the name in other namespaces
+	kinds     []*resolve.Kind // that the text begins with; nil: any
+	readings  []objectName    // of what follows the kind
+	found     []NamedPolicy   // Rule is what was typed
+	names     []string        // of the policies that could have been meant
+	elsewhere []model.Ref     // those of the name in other namespaces
 }
 
-// FindPolicy finds [KIND/]NAME[/RULE]; the first segment is a kind only if it names a known policy
-// kind.
+// FindPolicy finds [KIND/][NAMESPACE/]NAME[/SETTING]; the first word is a kind only if it names a
+// known policy kind.
 func (s *Session) FindPolicy(text string) (NamedPolicy, error) {
 	search, err := s.searchPolicy(text)
 	if err != nil {
 		return NamedPolicy{}, err
 	}
-	if len(search.found) != 1 {
-		return NamedPolicy{}, s.explainPolicySearch(text, search)
+	found, err := s.pickSettings(search.found)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0 && len(search.found) == 1:
+		return NamedPolicy{}, err
 	}
-	out := search.found[0]
-	if search.rule != "" {
-		if out.Rule, err = PickRule(s.ListRules(out), search.rule, out.Policy.Ref().String()); err != nil {
-			return out, err
+	return NamedPolicy{}, s.explainPolicySearch(text, search)
+}
+
+// pickSettings returns those of the policies that have the settings that were typed, and the error of
+// the first that does not.
+func (s *Session) pickSettings(named []NamedPolicy) (found []NamedPolicy, err error) {
+	for _, n := range named {
+		var problem error
+		if n.Rule != "" {
+			n.Rule, problem = PickRule(s.ListRules(n), n.Rule, n.Policy.Ref().String())
+		}
+		if problem == nil {
+			found = append(found, n)
+		} else if err == nil {
+			err = problem
 		}
 	}
-	return out, nil
+	return found, err
 }
 
 // searchPolicy looks for a policy, and for what else may be meant.
 func (s *Session) searchPolicy(text string) (policySearch, error) {
-	parts := strings.SplitN(text, "/", 3)
-	var only []*resolve.Kind
-	if len(parts) > 1 {
-		if only = s.FindPolicyKinds(parts[0]); only != nil {
-			parts = parts[1:]
+	words := strings.Split(text, "/")
+	var out policySearch
+	if len(words) > 1 {
+		if out.kinds = s.FindPolicyKinds(words[0]); out.kinds != nil {
+			words = words[1:]
 		}
 	}
-	if len(parts) > 2 {
-		if err := s.targetForPolicy(text); err != nil {
-			return policySearch{}, err
-		}
-		return policySearch{}, s.UnknownPolicyKind(parts[0])
+	if out.readings = listReadings(words); out.readings == nil {
+		return out, failure.Usage("write [KIND/][NAMESPACE/]NAME[/SETTING], for example authpolicy/infra/gw-auth",
+			"%q is not a policy", text)
 	}
 	narrowed, err := s.SelectedKinds()
 	if err != nil {
-		return policySearch{}, err
-	}
-	out := policySearch{name: parts[0]}
-	if len(parts) == 2 {
-		out.rule = parts[1]
+		return out, err
 	}
 	for _, k := range s.Kinds {
 		if k.IsLaterScope() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
-			if only != nil && !ContainsKind(only, p.Kind.GroupKind) {
-				continue
-			}
-			if !s.IsInNamespace(p.Ref()) {
-				if p.Ref().Name == out.name {
-					out.elsewhere = append(out.elsewhere, p.Ref())
-				}
-				continue
-			}
-			out.names = append(out.names, p.Ref().Name)
-			if p.Ref().Name == out.name {
-				out.found = append(out.found, NamedPolicy{Kind: k, Policy: p})
+			if out.kinds == nil || ContainsKind(out.kinds, p.Kind.GroupKind) {
+				out.addPolicy(k, p, s.Flags)
 			}
 		}
 	}
 	return out, nil
 }
 
+// addPolicy notes a policy that may be meant, or whose name is near.
+func (f *policySearch) addPolicy(k *resolve.Kind, p *policy.Policy, flags *Flags) {
+	ref := p.Ref()
+	for _, n := range f.readings {
+		switch here := n.isInNamespace(ref.Namespace, flags); {
+		case here && ref.Name == n.name:
+			f.found = append(f.found, NamedPolicy{Kind: k, Policy: p, Rule: n.section})
+		case !here && ref.Name == n.name && n.namespace == "":
+			f.elsewhere = append(f.elsewhere, ref)
+		case here:
+			f.names = append(f.names, ref.Name)
+		}
+	}
+}
+
 // policyRefs returns the policies that were found.
 func (f *policySearch) policyRefs() []model.Ref {
 	var out []model.Ref
 	for _, n := range f.found {
-		out = append(out, n.Policy.Ref())
+		out = append(out, n.Policy.Ref().WithSection(n.Rule))
 	}
 	return out
 }
 
+// explainPolicySearch is the error for a text that names no policy, or several.
 func (s *Session) explainPolicySearch(text string, f policySearch) error {
 	if len(f.found) > 1 {
 		return failure.Usage("name one of: "+FormatRefs(f.policyRefs()), "%q is ambiguous: %d policies have this name",
-			f.name, len(f.found))
+			text, len(f.found))
 	}
-	if err := s.CheckNamespace(); err != nil {
-		var none *failure.NoAnswerError
-		if errors.As(err, &none) && len(f.elsewhere) > 0 {
-			return failure.NoAnswer(none.What, "there is "+FormatRefs(f.elsewhere))
+	w, where := f.readings[0], s.DescribeScope()
+	for _, r := range f.readings {
+		if r.namespace != "" && slices.Contains(ListNamespaces(s, nil, ""), r.namespace) {
+			w, where = r, "in namespace "+r.namespace
 		}
-		return err
+	}
+	if w.namespace == "" {
+		if err := s.CheckNamespace(); err != nil {
+			var none *failure.NoAnswerError
+			if errors.As(err, &none) && len(f.elsewhere) > 0 {
+				return failure.NoAnswer(none.What, "there is "+FormatRefs(f.elsewhere))
+			}
+			return err
+		}
 	}
 	if len(f.elsewhere) == 0 {
 		if err := s.targetForPolicy(text); err != nil {
 			return err
 		}
 	}
+	if len(f.readings) > 1 && f.kinds == nil && w.namespace == "" && len(f.elsewhere) == 0 &&
+		strings.Contains(w.section, "/") {
+		return s.UnknownPolicyKind(w.name)
+	}
 	hint := ""
-	switch near := form.Nearest(f.name, f.names); {
+	slices.Sort(f.names)
+	f.names = slices.Compact(f.names)
+	switch near := form.Nearest(w.name, f.names); {
 	case len(f.elsewhere) > 0:
 		hint = "there is " + FormatRefs(f.elsewhere)
 	case len(near) > 0:
@@ -130,7 +160,7 @@ func (s *Session) explainPolicySearch(text string, f policySearch) error {
 	case len(f.names) > 0:
 		hint = "there are: " + strings.Join(LimitNames(f.names), ", ")
 	}
-	return s.NotFoundError(cmp.Or(s.hintRefused(f.name), hint), "no policy %q %s", f.name, s.DescribeScope())
+	return s.NotFoundError(cmp.Or(s.hintRefused(w.name), hint), "no policy %q %s", w.name, where)
 }
 
 // ListRules returns the rules of a policy as they are printed, sorted, each once. What a kind with
@@ -169,10 +199,10 @@ func PickRule(names []string, text, where string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", failure.Usage("name one of: "+strings.Join(LimitNames(found), ", "), "rule %q of %s is ambiguous",
+		return "", failure.Usage("name one of: "+strings.Join(LimitNames(found), ", "), "setting %q of %s is ambiguous",
 			text, where)
 	}
-	hint := "it has no rules"
+	hint := "it has no settings"
 	var last []string
 	for _, name := range names {
 		last = append(last, name[strings.LastIndex(name, ".")+1:])
@@ -182,5 +212,5 @@ func PickRule(names []string, text, where string) (string, error) {
 	} else if len(names) > 0 {
 		hint = "it has: " + strings.Join(LimitNames(names), ", ")
 	}
-	return "", failure.Usage(hint, "%s has no rule %q", where, text)
+	return "", failure.Usage(hint, "%s has no setting %q", where, text)
 }

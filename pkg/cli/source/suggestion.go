@@ -14,48 +14,43 @@ import (
 // that takes it; nil if the text names none.
 func (s *Session) policyForTarget(text string) error {
 	f, err := s.searchPolicy(text)
-	if err != nil || len(f.found) == 0 {
+	if err != nil {
 		return nil
 	}
-	ref := f.found[0].Policy.Ref()
-	word := LowerKind(ref) + "/" + ref.Name
-	if f.rule != "" {
-		word += "/" + f.rule
+	if f.found, _ = s.pickSettings(f.found); len(f.found) == 0 {
+		return nil
 	}
-	what := fmt.Sprintf("%s is a policy, not a target", ref)
+	ref := f.policyRefs()[0]
+	what := fmt.Sprintf("%s is a policy, not a target", ref.WithoutSection())
 	if len(f.found) > 1 {
-		what = fmt.Sprintf("%q is the name of %d policies, not of a target: %s", f.name, len(f.found),
+		what = fmt.Sprintf("%q is the name of %d policies, not of a target: %s", text, len(f.found),
 			FormatRefs(f.policyRefs()))
 	}
-	return failure.Usage("to see where it is in force: "+s.formatCommand(ref.Namespace, "reach", word), "%s", what)
+	return failure.Usage("to see where it is in force: "+s.formatCommand("reach", ref.String()), "%s", what)
 }
 
 // targetForPolicy returns the error of naming a target where a policy is expected; nil if the text
 // names none.
 func (s *Session) targetForPolicy(text string) error {
-	parts := strings.Split(text, "/")
-	var w TargetName
-	if gk, ok := s.FindKind(parts[0]); ok && len(parts) > 1 && s.FindPolicyKinds(parts[0]) == nil {
-		w.Kind, parts = gk, parts[1:]
+	words := strings.Split(text, "/")
+	var kind model.GroupKind
+	if gk, ok := s.FindKind(words[0]); ok && len(words) > 1 && s.FindPolicyKinds(words[0]) == nil {
+		kind, words = gk, words[1:]
 	}
-	w.name = parts[0]
-	for _, ref := range s.ListCandidates(w) {
-		if ref.Name != w.name || len(s.Graph.Lookup(ref)) == 0 {
-			continue
+	for _, n := range listReadings(words) {
+		for _, ref := range s.ListCandidates(TargetName{kind, n}) {
+			if ref.Name == n.name && len(s.Graph.Lookup(ref)) > 0 {
+				return failure.Usage("to see what is in force there: "+
+					s.formatCommand("effective", ref.WithSection(n.section).String()), "%s is not a policy", ref)
+			}
 		}
-		word := strings.Join(append([]string{LowerKind(ref)}, parts...), "/")
-		return failure.Usage("to see what is in force there: "+s.formatCommand(ref.Namespace, "effective", word),
-			"%s is not a policy", ref)
 	}
 	return nil
 }
 
-// formatCommand writes a command about an object of a namespace, for people to type.
-func (s *Session) formatCommand(namespace string, words ...string) string {
+// formatCommand writes a command for people to type.
+func (s *Session) formatCommand(words ...string) string {
 	out := []string{"kubectl dopolicy"}
-	if namespace != "" {
-		words = append(words, "-n", namespace)
-	}
 	for _, w := range words {
 		out = append(out, view.QuoteShellWord(w))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // GatewayGroup is the API group of the Gateway API.
@@ -82,10 +83,16 @@ func (s *Session) isServedAs(gk model.GroupKind, word string) bool {
 	return k != nil && (word == k.Singular || slices.Contains(SpellKind(gk, k.Plural, k.ShortNames), word))
 }
 
-// TargetName is a target as it was typed.
+// NewTargetName is the name of any object of a kind, zero for any route, in a namespace, "" for those
+// that the flags select.
+func NewTargetName(kind model.GroupKind, namespace string) TargetName {
+	return TargetName{kind, objectName{namespace: namespace}}
+}
+
+// TargetName is one way to read a target that was typed.
 type TargetName struct {
-	Kind          model.GroupKind // zero: any route
-	name, section string
+	Kind model.GroupKind // zero: any route
+	objectName
 }
 
 func (w TargetName) kindNoun() string {
@@ -95,32 +102,34 @@ func (w TargetName) kindNoun() string {
 	return strings.ToLower(w.Kind.Kind)
 }
 
-// parseTarget reads [KIND/]NAME[/SECTION] or KIND NAME; the first segment is a kind only if it
-// names a known one.
-func (s *Session) parseTarget(args []string) (TargetName, error) {
-	text := args[0]
-	if len(args) == 2 {
-		text += "/" + args[1]
-	}
-	parts := strings.Split(text, "/")
-	var w TargetName
-	if gk, ok := s.FindKind(parts[0]); ok && len(parts) > 1 {
-		w.Kind, parts = gk, parts[1:]
-	} else if len(args) == 2 || len(parts) > 2 {
-		if err := s.policyForTarget(text); err != nil {
-			return w, err
+// parseTarget returns the ways to read [KIND/][NAMESPACE/]NAME[/SECTION], the likeliest first. The
+// first word is a kind if it names a known one; if there is no such object, it may be a namespace.
+func (s *Session) parseTarget(text string) ([]TargetName, error) {
+	words := strings.Split(text, "/")
+	var out []TargetName
+	add := func(kind model.GroupKind, words []string) {
+		for _, n := range listReadings(words) {
+			if !strings.Contains(n.section, "/") {
+				out = append(out, TargetName{kind, n})
+			}
 		}
-		return w, unknownKindError(parts[0])
 	}
-	if len(parts) > 2 || slices.Contains(parts, "") {
-		return w, failure.Usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1",
-			"%q is not a target", text)
+	gk, known := s.FindKind(words[0])
+	if known && len(words) > 1 {
+		add(gk, words[1:])
 	}
-	w.name = parts[0]
-	if len(parts) == 2 {
-		w.section = parts[1]
+	add(model.GroupKind{}, words)
+	if known && len(words) > 1 {
+		out = slices.DeleteFunc(out, func(w TargetName) bool { return w.Kind.Kind == "" && w.namespace == "" })
 	}
-	return w, nil
+	if len(out) > 0 {
+		return out, nil
+	}
+	if err := s.policyForTarget(text); err != nil {
+		return nil, err
+	}
+	return nil, failure.Usage("write [KIND/][NAMESPACE/]NAME[/SECTION], for example httproute/shop/cart/rule-1",
+		"%q is not a target", text)
 }
 
 func unknownKindError(word string) error {
@@ -128,49 +137,72 @@ func unknownKindError(word string) error {
 	if near := form.Nearest(word, listKindWords()); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
-	return failure.Usage(hint, "unknown kind %q", word)
+	return failure.Usage(hint, "unknown kind or namespace %q", word)
 }
 
-// FindTarget finds the one target that the arguments name.
-func (s *Session) FindTarget(args []string) (model.Ref, []topology.NodeID, error) {
-	w, err := s.parseTarget(args)
+// FindTarget finds the one target that a text names.
+func (s *Session) FindTarget(text string) (model.Ref, []topology.NodeID, error) {
+	readings, err := s.parseTarget(text)
 	if err != nil {
 		return model.Ref{}, nil, err
 	}
-	var found []model.Ref
-	for _, ref := range s.ListCandidates(w) {
-		if ref.Name == w.name {
-			found = append(found, ref)
+	var found, withoutSection []model.Ref
+	for _, w := range readings {
+		if w.Kind.Kind == "" && readings[0].Kind.Kind != "" && len(found)+len(withoutSection) > 0 {
+			break // the first word is a kind
+		}
+		for _, ref := range s.ListCandidates(w) {
+			switch {
+			case ref.Name != w.name:
+			case len(s.Graph.Lookup(ref.WithSection(w.section))) > 0:
+				found = append(found, ref.WithSection(w.section))
+			default:
+				withoutSection = append(withoutSection, ref.WithSection(w.section))
+			}
 		}
 	}
-	switch len(found) {
-	case 0:
-		return model.Ref{}, nil, s.targetNotFound(w, strings.Join(args, "/"))
-	case 1:
-	default:
-		return model.Ref{}, nil, failure.Usage("name one of: "+FormatRefs(found),
-			"%q is ambiguous: %d objects have this name", w.name, len(found))
+	switch {
+	case len(found) == 1:
+		return found[0], s.Graph.Lookup(found[0]), nil
+	case len(found) > 1:
+		return model.Ref{}, nil, failure.Usage("name one of: "+FormatRefs(found), "%q is ambiguous: %d %s have this name",
+			text, len(found), nounOf(found))
+	case len(withoutSection) == 0:
+		return model.Ref{}, nil, s.targetNotFound(readings, text)
 	}
-	ref := found[0]
-	ids := s.Graph.Lookup(ref.WithSection(w.section))
-	if len(ids) == 0 {
-		if err := s.policyForTarget(strings.Join(args, "/")); err != nil {
-			return ref, nil, err
+	if err := s.policyForTarget(text); err != nil {
+		return model.Ref{}, nil, err
+	}
+	return withoutSection[0], nil, s.explainMissingSection(withoutSection[0])
+}
+
+// nounOf is what several objects that may be meant have in common.
+func nounOf(found []model.Ref) string {
+	for _, ref := range found {
+		if ref.WithoutSection() == found[0].WithoutSection() || ref.Section != found[0].Section {
+			return "targets"
 		}
 	}
-	if len(ids) == 0 && w.section != "" {
-		sections := s.Graph.Sections(ref)
-		hint := "it has: " + strings.Join(sections, ", ")
-		if near := form.Nearest(w.section, sections); len(near) > 0 {
-			hint = "did you mean " + near[0] + "?"
-		}
-		return ref, nil, failure.Usage(hint, "%s has no section %q", ref, w.section)
+	return "objects"
+}
+
+// explainMissingSection is the error for a section that an object does not have, or for an object
+// that is no target.
+func (s *Session) explainMissingSection(ref model.Ref) error {
+	if ref.Section == "" || len(s.Graph.Lookup(ref.WithoutSection())) == 0 {
+		return failure.Usage("policies are shown for gateways, listeners, routes, rules and their backends",
+			"%s is not part of the traffic graph", ref.WithoutSection())
 	}
-	if len(ids) == 0 {
-		return ref, nil, failure.Usage("policies are shown for gateways, listeners, routes, rules and their backends",
-			"%s is not part of the traffic graph", ref)
+	noun := view.SectionNoun(ref.Kind)
+	sections := s.Graph.Sections(ref.WithoutSection())
+	if len(sections) == 0 {
+		return failure.Usage("name the object alone", "%s has no %ss", ref.WithoutSection(), noun)
 	}
-	return ref.WithSection(w.section), ids, nil
+	hint := "it has: " + strings.Join(LimitNames(sections), ", ")
+	if near := form.Nearest(ref.Section, sections); len(near) > 0 && len(sections) > 3 {
+		hint = "did you mean " + near[0] + "? " + hint
+	}
+	return failure.Usage(hint, "%s has no %s %q", ref.WithoutSection(), noun, ref.Section)
 }
 
 // ListCandidates returns the objects among which a name is looked for, those that are only named by
@@ -178,7 +210,7 @@ func (s *Session) FindTarget(args []string) (model.Ref, []topology.NodeID, error
 func (s *Session) ListCandidates(w TargetName) []model.Ref {
 	fits := func(ref model.Ref) bool {
 		gk := ref.GroupKind()
-		return s.IsInNamespace(ref) && (gk == w.Kind || w.Kind.Kind == "" && isRouteKind(gk))
+		return w.isInNamespace(ref.Namespace, s.Flags) && (gk == w.Kind || w.Kind.Kind == "" && isRouteKind(gk))
 	}
 	var out []model.Ref
 	for _, o := range s.Snapshot.Objects {
@@ -199,34 +231,45 @@ func (s *Session) ListCandidates(w TargetName) []model.Ref {
 // IsInNamespace reports whether the flags select the namespace of ref: with files and without -n
 // every namespace is selected.
 func (s *Session) IsInNamespace(ref model.Ref) bool {
-	return s.Flags.Namespace == "" || s.Flags.AllNamespaces || ref.Namespace == "" || ref.Namespace == s.Flags.Namespace
+	return objectName{}.isInNamespace(ref.Namespace, s.Flags)
 }
 
-func (s *Session) targetNotFound(w TargetName, text string) error {
-	if err := s.CheckNamespace(); err != nil {
-		return err
-	}
+// targetNotFound is the error for a target that is not in the input, with what may be meant.
+func (s *Session) targetNotFound(readings []TargetName, text string) error {
 	if err := s.policyForTarget(text); err != nil {
 		return err
 	}
-	var near []string
-	var all []model.Ref
-	for _, ref := range s.ListCandidates(w) {
-		near = append(near, ref.Name)
-		all = append(all, ref)
+	w, where := readings[0], s.DescribeScope()
+	if w.Kind.Kind == "" && strings.Count(text, "/") > 1 && !slices.Contains(ListNamespaces(s, nil, ""), w.namespace) {
+		return unknownKindError(w.namespace)
+	}
+	for _, r := range readings {
+		if r.namespace != "" && slices.Contains(ListNamespaces(s, nil, ""), r.namespace) {
+			w, where = r, "in namespace "+r.namespace
+			break
+		}
+	}
+	if w.namespace == "" {
+		if err := s.CheckNamespace(); err != nil {
+			return err
+		}
+	}
+	var names []string
+	all := s.ListCandidates(w)
+	for _, ref := range all {
+		names = append(names, ref.Name)
 	}
 	hint := ""
 	kinds := form.Nearest(w.name, listKindWords())
-	switch near = form.Nearest(w.name, near); {
+	switch near := form.Nearest(w.name, names); {
 	case len(near) > 0:
-		ref := all[slices.IndexFunc(all, func(r model.Ref) bool { return r.Name == near[0] })]
-		hint = "did you mean " + LowerKind(ref) + "/" + ref.Name + "?"
+		hint = "did you mean " + all[slices.Index(names, near[0])].String() + "?"
 	case w.Kind.Kind == "" && w.section != "" && len(kinds) > 0:
 		hint = "did you mean " + kinds[0] + "/" + w.section + "?"
 	case len(all) > 0:
 		hint = "there are: " + FormatRefs(all)
 	}
-	return s.NotFoundError(cmp.Or(s.hintRefused(w.name), hint), "no %s %q %s", w.kindNoun(), w.name, s.DescribeScope())
+	return s.NotFoundError(cmp.Or(s.hintRefused(w.name), hint), "no %s %q %s", w.kindNoun(), w.name, where)
 }
 
 // hintRefused says that the API server refuses an object of a name; "" if the input has none such.
@@ -270,28 +313,17 @@ func LimitNames(names []string) []string {
 func FormatRefs(refs []model.Ref) string {
 	var out []string
 	for _, r := range refs {
-		name := LowerKind(r) + "/" + r.Name
-		if r.Namespace != "" {
-			name += " in namespace " + r.Namespace
-		}
 		if r.Name != "" {
-			out = append(out, name)
+			out = append(out, r.String())
 		}
 	}
 	return strings.Join(LimitNames(out), ", ")
 }
 
-// LowerKind is the kind of an object in lower case, as it is typed.
-func LowerKind(ref model.Ref) string { return strings.ToLower(ref.Kind) }
-
-// FormatTypedRef names an object as the command line takes it.
+// FormatTypedRef names an object as the command line takes it, "" for none.
 func FormatTypedRef(ref model.Ref) string {
 	if ref.Name == "" {
 		return ""
 	}
-	s := LowerKind(ref) + "/" + ref.Name
-	if ref.Section != "" {
-		s += "/" + ref.Section
-	}
-	return s
+	return ref.String()
 }

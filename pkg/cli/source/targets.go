@@ -26,7 +26,7 @@ func (s *Session) FindTargets(args []string, sel LabelSelector) ([]topology.Node
 }
 
 // findNamedTargets returns the nodes of the targets that the arguments name: TARGET…, or KIND
-// NAME…. The reference is that of a single one.
+// [NAMESPACE/]NAME…. The reference is that of a single one.
 func (s *Session) findNamedTargets(args []string) ([]topology.NodeID, model.Ref, error) {
 	texts := args
 	if first := args[0]; len(args) > 1 && !strings.Contains(first, "/") {
@@ -41,7 +41,7 @@ func (s *Session) findNamedTargets(args []string) ([]topology.NodeID, model.Ref,
 	var all []topology.NodeID
 	var last model.Ref
 	for _, text := range texts {
-		ref, ids, err := s.FindTarget([]string{text})
+		ref, ids, err := s.FindTarget(text)
 		if err != nil {
 			return nil, ref, err
 		}

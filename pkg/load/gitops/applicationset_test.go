@@ -172,7 +172,7 @@ func TestApplicationSetsLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loadtest.Write(t, map[string]string{"set.yaml": c.set, "a/a.yaml": loadtest.Thing("a")})
 			lines := objectsOf(t)
-			want := "warning NotEvaluated: set.yaml:1: ApplicationSet argocd/s " + c.why
+			want := "warning NotEvaluated: set.yaml:1: applicationset/argocd/s " + c.why
 			if last := lines[len(lines)-1]; last != want {
 				t.Errorf("got  %s\nwant %s", last, want)
 			}

@@ -32,7 +32,7 @@ func TestFluxBeginsOutside(t *testing.T) {
 	loadtest.Same(t, thingsOf(t, "."), "thing/default/a apps/a.yaml:1",
 		"info NotEvaluated: 1 manifest is not read, as nothing deploys it: idle",
 		"info NotEvaluated: 1 manifest is not read: the kustomization of the folder does not name it",
-		"info NotEvaluated: Kustomization flux-system/idle is not rendered: nothing that is read leads to it")
+		"info NotEvaluated: kustomization/flux-system/idle is not rendered: nothing that is read leads to it")
 }
 
 // A cluster is not lost because a Kustomization of another one waits for its variables.
@@ -48,7 +48,7 @@ func TestFluxOfClustersThatWait(t *testing.T) {
 		"clusters/b/b.yaml":        bare("b"),
 	})
 	loadtest.Same(t, thingsOf(t, "."), "thing/default/a-x apps/a.yaml:1",
-		"warning NotEvaluated: clusters/a/sync.yaml:1: the input is for 2 clusters (clusters/a, clusters/b): Kustomization flux-system/flux-system is another one in each. Only clusters/a is read")
+		"warning NotEvaluated: clusters/a/sync.yaml:1: the input is for 2 clusters (clusters/a, clusters/b): kustomization/flux-system/flux-system is another one in each. Only clusters/a is read")
 	s, err := readFor(t, "clusters/b")
 	if err != nil {
 		t.Fatal(err)

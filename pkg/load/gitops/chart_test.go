@@ -87,7 +87,7 @@ func TestCharts(t *testing.T) {
 		"thing/default/k-own-a k/kustomization.yaml",
 		"thing/far/far-two-a charts/shop/templates/a.yaml",
 		"thing/four-ns/r-a charts/shop/templates/a.yaml",
-		"warning NotEvaluated: remote.yaml:1: HelmRelease apps/three is not rendered: the chart is not in the input")
+		"warning NotEvaluated: remote.yaml:1: helmrelease/apps/three is not rendered: the chart is not in the input")
 	hosts := ""
 	for _, o := range s.Objects {
 		hosts += o.Text("spec", "host") + " "

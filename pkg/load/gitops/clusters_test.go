@@ -131,7 +131,7 @@ func TestSeveralArgoClusters(t *testing.T) {
 		"shop/staging/a.yaml":    bare("a") + "spec: {x: 2}\n",
 	})
 	loadtest.Same(t, about(rendered(t, ".")), "thing/shop-ns/a shop/prod/a.yaml:1",
-		"warning NotEvaluated: argo/prod/apps.yaml:1: the input is for 2 clusters (argo/prod, argo/staging): Application argocd/shop is another one in each. Only argo/prod is read")
+		"warning NotEvaluated: argo/prod/apps.yaml:1: the input is for 2 clusters (argo/prod, argo/staging): application/argocd/shop is another one in each. Only argo/prod is read")
 	s, err := readFor(t, "argo/staging")
 	if err != nil {
 		t.Fatal(err)

@@ -85,10 +85,10 @@ func TestFluxDestinations(t *testing.T) {
 		"here/a.yaml":  bare("a") + "---\n" + helmReleaseOf("elsewhere", ""),
 		"there/b.yaml": bare("b"),
 	})
-	const chart = "warning NotEvaluated: here/a.yaml:6: HelmRelease apps/elsewhere is not rendered: the chart is not in the input"
+	const chart = "warning NotEvaluated: here/a.yaml:6: helmrelease/apps/elsewhere is not rendered: the chart is not in the input"
 	loadtest.Same(t, about(rendered(t, ".")), "thing/default/a here/a.yaml:1",
 		"helmrelease/apps/elsewhere here/a.yaml:6", chart,
-		"warning NotEvaluated: ks.yaml:8: Kustomization flux-system/there is not rendered: it is for another cluster",
+		"warning NotEvaluated: ks.yaml:8: kustomization/flux-system/there is not rendered: it is for another cluster",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 	for destination, want := range map[string][]string{"prod": {"thing/default/b there/b.yaml:1"},
 		"in-cluster": {"thing/default/a here/a.yaml:1", "helmrelease/apps/elsewhere here/a.yaml:6", chart}} {

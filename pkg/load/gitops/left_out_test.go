@@ -36,7 +36,7 @@ func TestWhatNothingDeploys(t *testing.T) {
 	}
 	loadtest.Same(t, got, append(deployed,
 		"info NotEvaluated: 4 manifests are not read, as nothing deploys them: apps/base, later",
-		"info NotEvaluated: Kustomization flux-system/later is not rendered: nothing that is read leads to it")...)
+		"info NotEvaluated: kustomization/flux-system/later is not rendered: nothing that is read leads to it")...)
 	if len(s.Omissions) > 0 {
 		t.Errorf("it may be deployed: %v", omitted(s))
 	}
@@ -135,7 +135,7 @@ func TestResourceSetThatMakesKustomizations(t *testing.T) {
 	})
 	s := rendered(t, ".")
 	for _, want := range []string{
-		"warning NotEvaluated: platform/sets.yaml:1: ResourceSet flux-system/sets is not rendered: its templates are not filled in",
+		"warning NotEvaluated: platform/sets.yaml:1: resourceset/flux-system/sets is not rendered: its templates are not filled in",
 		"warning NotEvaluated: 1 manifest is not read, as nothing that is read leads to it, and what a ResourceSet makes may: platform/gateway",
 	} {
 		if got := told(s); !slices.Contains(got, want) {
@@ -143,5 +143,5 @@ func TestResourceSetThatMakesKustomizations(t *testing.T) {
 		}
 	}
 	loadtest.Same(t, omitted(s), "1 manifest is not read",
-		"ResourceSet flux-system/sets is not rendered: its templates are not filled in")
+		"resourceset/flux-system/sets is not rendered: its templates are not filled in")
 }

@@ -35,7 +35,7 @@ func FindOmission(o *model.Object, followed map[input.Follower]bool) *model.Omis
 	if !deploys || followed[by] || o.Text("metadata", "uid") != "" {
 		return nil
 	}
-	return &model.Omission{By: o.Ref.Kind + " " + o.Ref.Namespace + "/" + o.Ref.Name, Why: "is not rendered",
+	return &model.Omission{By: o.Ref.String(), Why: "is not rendered",
 		Namespace: kind.targetNamespace(o.Ref.Namespace, o.Text(kind.namespace...))}
 }
 

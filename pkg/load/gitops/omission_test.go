@@ -65,16 +65,16 @@ func TestOmissionsOfSources(t *testing.T) {
 		"done/a.yaml": bare("a"),
 	})
 	loadtest.Same(t, omitted(rendered(t, ".")),
-		"Application argocd/chart is not rendered: the path is not in the input (chart-ns)",
-		"ApplicationSet argocd/all is not rendered: it makes Applications of what is not in the input (generator clusters) (fixed)",
-		"ApplicationSet argocd/each is not rendered: it makes Applications of what is not in the input (generator clusters)",
-		"HelmChart kube-system/edge is not rendered (edge)",
-		"HelmChart kube-system/metrics is not rendered (kube-system)",
-		"HelmRelease web/anywhere is not rendered: the chart is not in the input",
-		"HelmRelease web/here is not rendered: the chart is not in the input (web)",
-		"HelmRelease web/there is not rendered: the chart is not in the input (shop)",
-		"Kustomization flux-system/free is not rendered: the path is not in the input",
-		"Kustomization flux-system/gone is not rendered: the path is not in the input (apps)")
+		"application/argocd/chart is not rendered: the path is not in the input (chart-ns)",
+		"applicationset/argocd/all is not rendered: it makes Applications of what is not in the input (generator clusters) (fixed)",
+		"applicationset/argocd/each is not rendered: it makes Applications of what is not in the input (generator clusters)",
+		"helmchart/kube-system/edge is not rendered (edge)",
+		"helmchart/kube-system/metrics is not rendered (kube-system)",
+		"helmrelease/web/anywhere is not rendered: the chart is not in the input",
+		"helmrelease/web/here is not rendered: the chart is not in the input (web)",
+		"helmrelease/web/there is not rendered: the chart is not in the input (shop)",
+		"kustomization/flux-system/free is not rendered: the path is not in the input",
+		"kustomization/flux-system/gone is not rendered: the path is not in the input (apps)")
 }
 
 func TestOmissionsOfBuilds(t *testing.T) {
@@ -126,10 +126,10 @@ func TestOmissionsWithoutRendering(t *testing.T) {
 		}
 		return s
 	}
-	releases := []string{"HelmRelease web/anywhere is not rendered", "HelmRelease web/here is not rendered (web)",
-		"HelmRelease web/there is not rendered (shop)"}
+	releases := []string{"helmrelease/web/anywhere is not rendered", "helmrelease/web/here is not rendered (web)",
+		"helmrelease/web/there is not rendered (shop)"}
 	loadtest.Same(t, omitted(read(load.Options{Paths: []string{"in", "dump.yaml"}})), append(releases,
-		"Kustomization flux-system/apps is not rendered (apps)", "kustomization in is not built (web)")...)
+		"kustomization/flux-system/apps is not rendered (apps)", "kustomization in is not built (web)")...)
 	loadtest.Same(t, omitted(read(load.Options{Paths: []string{"plain"}})), releases...)
 	loadtest.Same(t, omitted(read(load.Options{Kustomization: "plain"})), releases...)
 }

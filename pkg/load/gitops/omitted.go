@@ -125,7 +125,10 @@ func (r *omissions) addMissingParts(lacks []kustomize.MissingPart, by *gitopsSou
 func (o *omission) toProblem() model.Problem {
 	var names []string
 	for _, w := range o.sources {
-		_, name, _ := strings.Cut(w.String(), " ")
+		name := w.String()
+		if at := strings.IndexAny(name, " /"); at > 0 { // the kind is said before
+			name = name[at+1:]
+		}
 		names = append(names, name)
 	}
 	slices.Sort(names)

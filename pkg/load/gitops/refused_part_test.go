@@ -21,8 +21,8 @@ func TestFilesThatDoNotParse(t *testing.T) {
 		"thing/web/a web/a.yaml:1", "thing/web/value web/value.yaml:1", "kustomization/flux-system/web flux.yaml:1",
 		"error NotEvaluated: web/kustomization.yaml:1: kustomization web is rendered in part: kustomize refuses it: web/b.json:1: invalid character '$' looking for beginning of value",
 		"error NotEvaluated: web/kustomization.yaml:1: kustomization web is rendered in part: kustomize refuses it: web/flow.yaml:5: did not find expected ',' or '}'",
-		"warning NotEvaluated: web/text.yaml:1: Kustomization flux-system/web is rendered in part: thing/web/text is not read: its variables cannot be replaced: missing closing brace",
-		"warning NotEvaluated: flux.yaml:1: Kustomization flux-system/web is rendered in part: variables come from Secrets, whose values are not read")
+		"warning NotEvaluated: web/text.yaml:1: kustomization/flux-system/web is rendered in part: thing/web/text is not read: its variables cannot be replaced: missing closing brace",
+		"warning NotEvaluated: flux.yaml:1: kustomization/flux-system/web is rendered in part: variables come from Secrets, whose values are not read")
 }
 
 // A folder that cannot be built costs itself, and not the tree that it is in.

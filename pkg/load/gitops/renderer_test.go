@@ -152,7 +152,7 @@ func TestFlux(t *testing.T) {
 		}
 		return out
 	}
-	const doubt = "warning NotEvaluated: clusters/prod/apps.yaml:1: Kustomization flux-system/apps is rendered in part: it asks for variables that an optional Secret may have, which is not in the input and counts as missing"
+	const doubt = "warning NotEvaluated: clusters/prod/apps.yaml:1: kustomization/flux-system/apps is rendered in part: it asks for variables that an optional Secret may have, which is not in the input and counts as missing"
 	s := rendered(t, "clusters/prod")
 	loadtest.Same(t, objects(s), append(want[:3:3], doubt)...)
 	got := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "shop", Name: "gold-a"})
@@ -187,12 +187,12 @@ func TestFluxLeftOut(t *testing.T) {
 	}
 	loadtest.Same(t, lines,
 		"thing/default/open-a open/a.yaml:1",
-		"error NotEvaluated: ks.yaml:38: Kustomization flux-system/bad: the kustomization in bad is not built: Unexpected kind: nope",
+		"error NotEvaluated: ks.yaml:38: kustomization/flux-system/bad: the kustomization in bad is not built: Unexpected kind: nope",
 		"warning NotEvaluated: ks.yaml:9: 2 Kustomizations are not rendered: the path is not in the input (flux-system/gone, flux-system/up)",
-		"warning NotEvaluated: ks.yaml:1: Kustomization flux-system/elsewhere is not rendered: it is for another cluster",
-		"warning NotEvaluated: ks.yaml:30: Kustomization flux-system/open is rendered in part: variables come from ConfigMaps that are not in the input",
-		"warning NotEvaluated: ks.yaml:30: Kustomization flux-system/open is rendered in part: variables come from Secrets, whose values are not read",
-		"warning NotEvaluated: ks.yaml:23: Kustomization flux-system/other is not rendered: the source is another repository than the one that is read",
+		"warning NotEvaluated: ks.yaml:1: kustomization/flux-system/elsewhere is not rendered: it is for another cluster",
+		"warning NotEvaluated: ks.yaml:30: kustomization/flux-system/open is rendered in part: variables come from ConfigMaps that are not in the input",
+		"warning NotEvaluated: ks.yaml:30: kustomization/flux-system/open is rendered in part: variables come from Secrets, whose values are not read",
+		"warning NotEvaluated: ks.yaml:23: kustomization/flux-system/other is not rendered: the source is another repository than the one that is read",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed",
 	)
 }
@@ -227,8 +227,8 @@ func TestArgo(t *testing.T) {
 		"thing/k-ns/pre-k k/k.yaml:1",
 		"thing/ns/named a/a.yaml:6",
 		"warning NotEvaluated: 3 manifests are not read, as nothing that is read leads to them, and what an ApplicationSet makes may: deep",
-		"warning NotEvaluated: argo/apps.yaml:30: Application argocd/remote is not rendered: the chart is in another repository",
-		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)",
+		"warning NotEvaluated: argo/apps.yaml:30: application/argocd/remote is not rendered: the chart is in another repository",
+		"warning NotEvaluated: argo/set.yaml:1: applicationset/argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
 }
 
@@ -279,7 +279,7 @@ func TestFluxOfFlux(t *testing.T) {
 		"kustomization/flux-system/cluster-apps flux/ks.yaml:1",
 		"kustomization/net/echo apps/net/echo/ks.yaml:1",
 		"info NotEvaluated: 2 manifests are not read, as nothing deploys them: apps/net/off",
-		"info NotEvaluated: Kustomization flux-system/idle is not rendered: nothing that is read leads to it")
+		"info NotEvaluated: kustomization/flux-system/idle is not rendered: nothing that is read leads to it")
 	if host := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "echo", Name: "echo"}).Text("spec",
 		"host"); host != "echo.example.com" {
 		t.Errorf("the host is %s", host)

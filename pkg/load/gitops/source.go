@@ -41,7 +41,9 @@ type gitopsSource struct {
 }
 
 // String is how problems call a source.
-func (l *gitopsSource) String() string { return path.Base(l.kind) + " " + l.namespace + "/" + l.name }
+func (l *gitopsSource) String() string {
+	return strings.ToLower(path.Base(l.kind)) + "/" + l.namespace + "/" + l.name
+}
 
 func (l *gitopsSource) textAt(path ...string) string { return model.Text(l.value, path...) }
 

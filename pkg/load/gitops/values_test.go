@@ -140,7 +140,7 @@ func TestFoldersOfSources(t *testing.T) {
 	loadtest.Same(t, about(s),
 		"thing/app-ns/c other/prod/c.yaml:1", "thing/default/a artifact/a.yaml:1", "thing/default/b artifact/sub/b.yaml:1",
 		"helmrelease/flux-system/r flux/release.yaml:1",
-		"warning NotEvaluated: flux/release.yaml:1: HelmRelease flux-system/r is not rendered: charts are rendered only if that is asked for",
+		"warning NotEvaluated: flux/release.yaml:1: helmrelease/flux-system/r is not rendered: charts are rendered only if that is asked for",
 		"info NamespaceAssumed: 2 objects have no namespace: default is assumed")
 	_, err := load.Files(context.Background(), load.Options{Paths: []string{"."}, Recursive: true, Render: true,
 		Sources: []gitops.SourceFolder{{Source: "Bucket/a/b", Folder: "none"}}})

@@ -18,7 +18,7 @@ func TestVariablesOfMissingSecrets(t *testing.T) {
 		"b/b.yaml": bare("b-${APP}") + "spec: {kept: '$${X}'}\n",
 	})
 	loadtest.Same(t, about(rendered(t, ".")), "thing/default/b-echo b/b.yaml:1", "thing/default/echo a/a.yaml:1",
-		"warning NotEvaluated: ks.yaml:1: Kustomization flux-system/a is rendered in part: it asks for variables that an optional Secret may have, which is not in the input and counts as missing",
+		"warning NotEvaluated: ks.yaml:1: kustomization/flux-system/a is rendered in part: it asks for variables that an optional Secret may have, which is not in the input and counts as missing",
 		"info NamespaceAssumed: 2 objects have no namespace: default is assumed")
 }
 
@@ -53,5 +53,5 @@ func TestVariablesOfSecrets(t *testing.T) {
 		}
 	}
 	loadtest.Same(t, notes,
-		"warning NotEvaluated: ks.yaml:1: Kustomization flux-system/a is rendered in part: variables come from Secrets, whose values are not read")
+		"warning NotEvaluated: ks.yaml:1: kustomization/flux-system/a is rendered in part: variables come from Secrets, whose values are not read")
 }

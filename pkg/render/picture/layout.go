@@ -279,13 +279,5 @@ func TooltipOf(n *graph.GraphNode) string {
 	if all := n.CollectiveName(); all != "" {
 		return all
 	}
-	return formatRefTitle(n.Ref) + n.MeshSuffix()
-}
-
-func formatRefTitle(ref model.Ref) string {
-	name := ref.Kind + " " + ref.FullName()
-	if ref.Section != "" {
-		name += " " + ref.Section
-	}
-	return name
+	return n.Ref.String() + n.MeshSuffix()
 }

@@ -115,10 +115,10 @@ func TestBlindSpots(t *testing.T) {
 // to.
 func TestUnreadFilters(t *testing.T) {
 	for filter, want := range map[string]string{
-		"{type: ExtensionRef, extensionRef: {group: x.io, kind: Shield, name: s}}": "a filter of httproute/a/f x names shield/a/s, but kind Shield.x.io is not read",
-		"{type: Twist}":                          "filter Twist of httproute/a/f x is not known",
-		"{type: ExtensionRef}":                   "a filter of httproute/a/f x does not say what it refers to",
-		"{type: ExtensionRef, extensionRef: []}": "a filter of httproute/a/f x does not say what it refers to",
+		"{type: ExtensionRef, extensionRef: {group: x.io, kind: Shield, name: s}}": "a filter of httproute/a/f/x names shield/a/s, but kind Shield.x.io is not read",
+		"{type: Twist}":                          "filter Twist of httproute/a/f/x is not known",
+		"{type: ExtensionRef}":                   "a filter of httproute/a/f/x does not say what it refers to",
+		"{type: ExtensionRef, extensionRef: []}": "a filter of httproute/a/f/x does not say what it refers to",
 		"{type: URLRewrite}":                     "",
 		"3":                                      "",
 	} {

@@ -53,11 +53,11 @@ spec:
 		}
 	}
 	// Output:
-	// rule httproute/shop/shop cart
+	// rule httproute/shop/shop/cart
 	// route httproute/shop/shop
-	// listener gateway/infra/edge public
+	// listener gateway/infra/edge/public
 	// gateway gateway/infra/edge
 	// gatewayClass gatewayclass/example
-	// gateway/infra/edge public Accepted listener public accepts the route
-	// gateway/infra/edge internal NotAllowedByListeners listener internal takes no routes from namespace shop
+	// gateway/infra/edge/public Accepted listener public accepts the route
+	// gateway/infra/edge/internal NotAllowedByListeners listener internal takes no routes from namespace shop
 }

@@ -136,20 +136,20 @@ func TestBackendRefs(t *testing.T) { // G5, G33, G34, G36
 		want          []string
 	}{
 		{"HTTPRoute", `[{name: gw}]`, []string{
-			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound",
-			"service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed",
+			"service/demo/cart/http 3", "service/demo/cart/dns 1", "service/demo/cart/7 1 BackendNotFound",
+			"service/demo/gone/80 0 BackendNotFound",
+			"secret/demo/x 1 InvalidKind", "service/far/x/1 1 RefNotPermitted", "edge/demo/e 1 assumed",
 			"odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 		{"HTTPRoute", `[{group: "", kind: Service, name: cart}]`, []string{
-			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound",
-			"service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 assumed", "edge/demo/e 1 assumed",
+			"service/demo/cart/http 3", "service/demo/cart/dns 1", "service/demo/cart/7 1 BackendNotFound",
+			"service/demo/gone/80 0 BackendNotFound",
+			"secret/demo/x 1 InvalidKind", "service/far/x/1 1 assumed", "edge/demo/e 1 assumed",
 			"odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 		// A route with both sorts of parents is one of Gateways.
 		{"UDPRoute", `[{name: gw}, {group: "", kind: Service, name: cart}]`, []string{
-			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound",
-			"service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed",
+			"service/demo/cart/http 3", "service/demo/cart/dns 1", "service/demo/cart/7 1 BackendNotFound",
+			"service/demo/gone/80 0 BackendNotFound",
+			"secret/demo/x 1 InvalidKind", "service/far/x/1 1 RefNotPermitted", "edge/demo/e 1 assumed",
 			"odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 	}
 	for _, tt := range tests {

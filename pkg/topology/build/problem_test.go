@@ -44,7 +44,7 @@ func TestProblems(t *testing.T) {
 			gateway +
 				routeWith(
 					`{parentRefs: [{name: gw, sectionName: web}, {name: gw}, {name: gw, sectionName: web, kind: Gateway}]}`), []string{
-				"info DuplicateParentRef httproute/demo/r: spec.parentRefs[2] names gateway/demo/gw web once more"}},
+				"info DuplicateParentRef httproute/demo/r: spec.parentRefs[2] names gateway/demo/gw/web once more"}},
 
 		//
 		{"listeners", gatewayWith("[" + strings.TrimSuffix(fmt.Sprintf(strings.Repeat("{name: a%d}, ", 65),
@@ -137,7 +137,7 @@ func TestProblems(t *testing.T) {
 			"warning InvalidObject httproute/demo/r: spec.useDefaultGateways is Every, which is none of All and None; it counts as None"}},
 		{"protocols", gatewayWith(`[{name: a, protocol: x.example.com/p}, {name: b, protocol: x.example.com/p}]`),
 			[]string{
-				"warning NotEvaluated: protocol x.example.com/p belongs to an implementation and is not evaluated: gateway/demo/gw a, gateway/demo/gw b"}},
+				"warning NotEvaluated: protocol x.example.com/p belongs to an implementation and is not evaluated: gateway/demo/gw/a, gateway/demo/gw/b"}},
 		{"Gateways outside the input", routeWith(`{parentRefs: [{name: gw}, {name: gw, port: 1}]}`) +
 			manifestOf("GRPCRoute", "r", `{parentRefs: [{name: gw}]}`), []string{
 			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 2 routes: grpcroute/demo/r, httproute/demo/r"}},

@@ -206,7 +206,7 @@ func TestLostProperty(t *testing.T) {
 	after := guardedSide(t, oneRule, guard("HTTPRoute/r", "login: {realm: x, optional: true}"),
 		viewtest.ServiceDoc("a", "s"))
 	b := behaviorOf(t, before, after)
-	want := "authentication (login of Guard a/httproute-r) is lost: login.optional of Guard a/httproute-r lets requests without a credential in"
+	want := "authentication (login of guard/a/httproute-r) is lost: login.optional of guard/a/httproute-r lets requests without a credential in"
 	if len(b.Items) != 1 || b.Items[0].Reason != want || !strings.Contains(b.Headline(), "1 loses authentication") {
 		t.Errorf("%s\n%+v", b.Headline(), b.Items)
 	}

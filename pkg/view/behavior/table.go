@@ -184,7 +184,7 @@ func (s *BehaviorSide) formatRule() string {
 	if s.Route == nil {
 		return "no rule"
 	}
-	return view.TargetName(*s.Route)
+	return s.Route.String()
 }
 
 func (s *BehaviorSide) formatOutcome() string {
@@ -201,7 +201,7 @@ func (s *BehaviorSide) formatOutcome() string {
 func (s *BehaviorSide) formatBackends() string {
 	var out []string
 	for _, b := range s.Backends {
-		text := view.ObjectName(b.Ref.WithoutSection())
+		text := b.Ref.WithoutSection().String()
 		if b.Ref.Section != "" {
 			text += ":" + b.Ref.Section
 		}

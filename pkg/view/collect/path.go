@@ -74,11 +74,11 @@ func (a *Collector) ConvertPath(way resolve.Path) (p view.Path) {
 			p.Listener = n.Ref.Section
 		case topology.Route:
 			if a.byRoute {
-				p.Route = n.Ref.Kind + " " + n.Ref.FullName()
+				p.Route = view.FormatPathObject(n.Ref)
 			}
 		case topology.Rule:
 			if a.byRule {
-				p.Route = n.Ref.Kind + " " + n.Ref.FullName() + " " + n.Ref.Section
+				p.Route = view.FormatPathObject(n.Ref)
 			}
 			if n.Delegates {
 				p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules,
@@ -88,7 +88,7 @@ func (a *Collector) ConvertPath(way resolve.Path) (p view.Path) {
 			p.Binding = view.BindingName(n.Ref)
 			a.visitedNamespaces[n.Ref.Namespace] = true
 		case topology.Frontend:
-			p.Destination, p.Direction = view.TargetName(n.Ref), view.DirectionProducer
+			p.Destination, p.Direction = view.FormatPathObject(n.Ref), view.DirectionProducer
 			a.visitedNamespaces[n.Ref.Namespace] = true
 		}
 	}

@@ -42,7 +42,7 @@ func (a *Collector) ConvertTargetPaths(k *resolve.Kind, target topology.NodeID, 
 				if i == 0 && step == target {
 					continue
 				}
-				p.Destination = DestinationName(n)
+				p.Destination = view.FormatPathObject(n.Ref)
 			}
 		}
 		out = append(out, p)
@@ -61,13 +61,4 @@ type scopedPathsKey struct {
 	name  string
 	first *resolve.Path
 	n     int
-}
-
-// DestinationName says what a proxy calls as the contract names it: "Kind ns/name port".
-func DestinationName(n *topology.Node) string {
-	s := n.Ref.Kind + " " + n.Ref.FullName()
-	if n.Ref.Section != "" {
-		s += " " + n.Ref.Section
-	}
-	return s
 }

@@ -128,7 +128,7 @@ func FormatGrounds(r *protect.Result) string {
 func FormatUses(uses []protect.Use) string {
 	var out []string
 	for _, u := range uses {
-		text := u.Object.Kind + " " + u.Object.FullName()
+		text := u.Object.String()
 		if u.Field != "" {
 			text = u.Field + " of " + text
 		}
@@ -161,7 +161,7 @@ func ruleLabels(targets []model.Ref, o view.TableOptions) (lines [][]view.Cell, 
 	}
 	for _, object := range objects {
 		lines = append(lines, []view.Cell{{Text: cmp.Or(object.Namespace, "-")},
-			{Text: strings.ToLower(object.Kind) + "/" + object.Name + " " + view.SectionList(sections[object], o)}})
+			{Text: view.AddSections(strings.ToLower(object.Kind)+"/"+object.Name, sections[object], o)}})
 	}
 	return lines, 0
 }

@@ -194,7 +194,7 @@ func sourcesText(c *PolicyChange, sources []view.Source) string {
 		case s.Policy == nil:
 			return s.Builtin
 		case s.Policy.GroupKind().String() != c.PolicyKind:
-			return view.ObjectName(*s.Policy)
+			return s.Policy.String()
 		}
 		return s.Policy.FullName()
 	})
@@ -209,7 +209,7 @@ func detailedSourcesText(c *PolicyChange, sources []view.Source) string {
 				text = append(text, word)
 			}
 		}
-		return strings.Join(text, ", ") + " on " + view.TargetName(*s.Target)
+		return strings.Join(text, ", ") + " on " + s.Target.String()
 	})
 }
 

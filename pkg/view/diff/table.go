@@ -162,10 +162,7 @@ func (g *changeGroup) buildLabels(o view.TableOptions) (lines [][]view.Cell, cou
 		return countedTargets(targets), len(g.changes)
 	}
 	for i, ob := range objects {
-		name := strings.ToLower(ob.ref.Kind) + "/" + ob.ref.Name
-		if list := view.SectionList(sections[i], o); list != "" {
-			name += " " + list
-		}
+		name := view.AddSections(strings.ToLower(ob.ref.Kind)+"/"+ob.ref.Name, sections[i], o)
 		if ob.via != "" {
 			name += " via " + ob.via
 		}
@@ -209,7 +206,7 @@ func (d *EffectivePolicyDiff) uncoveredLines(o view.TableOptions) []string {
 	names := func(refs []model.Ref) string {
 		out := make([]string, len(refs))
 		for i, r := range refs {
-			out[i] = view.TargetName(r)
+			out[i] = r.String()
 		}
 		return view.JoinNames(out, o)
 	}

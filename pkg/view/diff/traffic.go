@@ -8,7 +8,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
 // classifyLoss says why the other side does not have an effective policy on a path: the target is
@@ -113,7 +112,7 @@ func (s *comparedSide) hasMeshEnds(path view.Path) bool {
 		for id := range s.res.Graph.Len() {
 			n := s.res.Graph.Node(topology.NodeID(id))
 			s.meshEnds[meshEnd{n.Role, n.Ref.FullName()}] = true
-			s.meshEnds[meshEnd{name: collect.DestinationName(n)}] = true
+			s.meshEnds[meshEnd{name: view.FormatPathObject(n.Ref)}] = true
 		}
 	}
 	has := func(role topology.Role, name string) bool { return name == "" || s.meshEnds[meshEnd{role, name}] }

@@ -86,7 +86,7 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
 			if bare := a.UncoveredPaths(id, ways[id]); len(bare) > 0 {
 				withoutPolicy = append(withoutPolicy, id)
-				list.pathsWithoutPolicy = append(list.pathsWithoutPolicy, " is in force on "+view.TargetName(n.Ref)+
+				list.pathsWithoutPolicy = append(list.pathsWithoutPolicy, " is in force on "+n.Ref.String()+
 					" via "+view.ViaText(bare, n.Ref.WithoutSection(), view.TableOptions{}))
 			}
 		case n.Role == topology.Route && q.Targets != nil && !a.HasTraffic(id) && len(r.Graph.Instances(id)) == 0:

@@ -24,15 +24,15 @@ func flatFixture() *EffectivePolicyList {
 func TestEffectiveHasItsTargetInEveryRow(t *testing.T) {
 	viewtest.Same(t, viewtest.TableText(flatFixture().Table(view.TableOptions{})),
 		"bakery | httproute/a | rule-1 | infra/external (http) | AuthPolicy | key | 1 | bakery/a | why",
-		"bakery | httproute/a | rule-1 | infra/external (http) | LimitPolicy | cap | 1 | AuthPolicy infra/gw | why",
+		"bakery | httproute/a | rule-1 | infra/external (http) | LimitPolicy | cap | 1 | authpolicy/infra/gw | why",
 		"bakery | httproute/a | rule-2 | infra/external (http) | AuthPolicy | key | 1 | bakery/a | why",
-		"bakery | httproute/b | rule-1 | infra/external (http) | LimitPolicy | cap | 1 | AuthPolicy infra/gw | why",
-		"bakery | httproute/c | rule-1 | infra/external (http) | LimitPolicy | cap | 1 | AuthPolicy infra/gw | why")
+		"bakery | httproute/b | rule-1 | infra/external (http) | LimitPolicy | cap | 1 | authpolicy/infra/gw | why",
+		"bakery | httproute/c | rule-1 | infra/external (http) | LimitPolicy | cap | 1 | authpolicy/infra/gw | why")
 }
 
 func TestEffectiveSaysOnATerminalOnceWhatHoldsForMany(t *testing.T) {
 	want := []string{
-		"bakery | 3 routes | 3 rules | infra/external (http) | LimitPolicy | cap | 1 | AuthPolicy infra/gw | why",
+		"bakery | 3 routes | 3 rules | infra/external (http) | LimitPolicy | cap | 1 | authpolicy/infra/gw | why",
 		"bakery | httproute/a | rule-1, rule-2 | infra/external (http) | AuthPolicy | key | 1 | bakery/a | why"}
 	viewtest.Same(t, viewtest.TableText(flatFixture().Table(view.TableOptions{Terminal: true})), want...)
 	if rows := flatFixture().Table(view.TableOptions{Terminal: true, ByRule: true}).Blocks[0].Rows; len(rows) != 5 {

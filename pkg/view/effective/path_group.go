@@ -127,7 +127,7 @@ func (a *pathGroup) itemsBySection() [][]*view.EffectivePolicy {
 
 // formatHeading says what a is about and how traffic gets there.
 func (a *pathGroup) formatHeading(o view.TableOptions) string {
-	parts := []string{view.ObjectName(a.target)}
+	parts := []string{a.target.WithoutSection().String()}
 	if a.sections > 0 {
 		parts = append(parts, view.FormatCount(a.sections, view.SectionNoun(a.target.Kind)))
 	}

@@ -65,7 +65,7 @@ func (l *EffectivePolicyList) bareLine() []string {
 	}
 	var names []string
 	for _, r := range rules[:min(len(rules), most)] {
-		names = append(names, view.TargetName(r))
+		names = append(names, r.String())
 	}
 	if rest := len(rules) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more", rest))
@@ -82,11 +82,11 @@ func (l *EffectivePolicyList) nothingText(o view.TableOptions) string {
 	}
 	var names []string
 	for _, g := range l.gateways {
-		names = append(names, view.TargetName(g))
+		names = append(names, g.String())
 	}
 	first := l.gateways[0]
 	return fmt.Sprintf("no route rules are selected, only %s; to see what comes through: %s", strings.Join(names, ", "),
-		o.FormatCommand("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
+		o.FormatCommand("effective", first.String()))
 }
 
 const wideSettingColumns = 4
@@ -145,7 +145,7 @@ func settingRows(item *view.EffectivePolicy, kinds view.KindNames, o view.TableO
 		var texts []string
 		if o.Wide {
 			texts = []string{kind, name, view.ValueText(r.Value, 0), fromText(item, r.Sources), r.Why,
-				view.EachSource(r.Sources, func(s view.Source) string { return view.TargetName(*s.Target) }),
+				view.EachSource(r.Sources, func(s view.Source) string { return s.Target.String() }),
 				view.EachSource(r.Sources, func(s view.Source) string { return s.Block }),
 				view.EachSource(r.Sources, func(s view.Source) string { return s.Strategy }),
 				view.EachSource(r.Sources, view.OriginText)}
@@ -168,7 +168,7 @@ func fromText(item *view.EffectivePolicy, sources []view.Source) string {
 		case s.Policy == nil:
 			return ""
 		case s.Policy.GroupKind().String() != item.PolicyKind:
-			return view.ObjectName(*s.Policy)
+			return s.Policy.String()
 		}
 		return s.Policy.FullName()
 	})
@@ -210,12 +210,11 @@ func hintScope(targets []model.Ref) []string {
 	if oneSection {
 		target = targets[0]
 	}
-	arg, namespace := view.CommandArgument(target)
 	switch {
 	case oneObject:
-		return append([]string{"--target", arg}, namespace...)
-	case oneNamespace && namespace != nil:
-		return namespace
+		return []string{"--target", target.String()}
+	case oneNamespace && target.Namespace != "":
+		return []string{"-n", target.Namespace}
 	}
 	return []string{"-A"}
 }

@@ -46,16 +46,16 @@ func TestEffectiveFoldsOnlyRulesWithTheSameAnswer(t *testing.T) {
 		in("AuthPolicy", viewtest.HTTPRoute("baker", "rule-10"), "http", sets("a", route)),
 	)
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Source: "-f x", Grouped: true})),
-		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
+		"# httproute/bakery/baker · 3 rules · via gateway/infra/external (http)",
 		"rule-1, rule-10 | AuthPolicy | a | 1 | bakery/baker | why",
 		"rule-2 | AuthPolicy | a | 1 | bakery/two | why",
-		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery -f x")
+		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/bakery/baker -f x")
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{ByRule: true, Grouped: true})),
-		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
+		"# httproute/bakery/baker · 3 rules · via gateway/infra/external (http)",
 		"rule-1 | AuthPolicy | a | 1 | bakery/baker | why",
 		"rule-2 | AuthPolicy | a | 1 | bakery/two | why",
 		"rule-10 | AuthPolicy | a | 1 | bakery/baker | why",
-		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery")
+		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/bakery/baker")
 }
 
 // One kind differs by listener, the other does not: the latter is said on both, because a block is
@@ -71,13 +71,13 @@ func TestEffectiveSplitsByPath(t *testing.T) {
 	)
 	l.Items[1].Lost = []view.RuleLoss{{Rule: "x", Loss: viewtest.LossOf(gw, "AtomicOverridden")}}
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Grouped: true})),
-		"# HTTPRoute bakery/baker · 1 rule · path 1 of 2 · via Gateway infra/external (http)",
+		"# httproute/bakery/baker · 1 rule · path 1 of 2 · via gateway/infra/external (http)",
 		"rule-1 | AuthPolicy | a | 1 | infra/gw | why",
-		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | why",
-		"# HTTPRoute bakery/baker · 1 rule · path 2 of 2 · via Gateway infra/external (https)",
+		"rule-1 | LimitPolicy | b | 1 | authpolicy/infra/gw | why",
+		"# httproute/bakery/baker · 1 rule · path 2 of 2 · via gateway/infra/external (https)",
 		"rule-1 | AuthPolicy | a | 1 | infra/tls | why",
-		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | why",
-		"> 2 settings were overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
+		"rule-1 | LimitPolicy | b | 1 | authpolicy/infra/gw | why",
+		"> 2 settings were overridden: kubectl dopolicy overridden --target httproute/bakery/baker/rule-1")
 }
 
 func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
@@ -90,11 +90,11 @@ func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
 	other := in("DNSPolicy", viewtest.Gateway("http"), "http", sets("a", gw))
 	l := list(listener, other, in("TLSPolicy", service, "", sets("ca", own), builtin))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Grouped: true})),
-		"# Service bakery/oven",
-		"TLSPolicy | ca | 1 | AuthPolicy bakery/oven | why",
+		"# service/bakery/oven",
+		"TLSPolicy | ca | 1 | authpolicy/bakery/oven | why",
 		"TLSPolicy | minimum | 1.2 | - | API default",
-		"# Gateway infra/external · 2 listeners",
-		"http, https | DNSPolicy | a | 1 | AuthPolicy infra/gw | why")
+		"# gateway/infra/external · 2 listeners",
+		"http, https | DNSPolicy | a | 1 | authpolicy/infra/gw | why")
 }
 
 func TestEffectiveWithoutAnswer(t *testing.T) {
@@ -105,9 +105,9 @@ func TestEffectiveWithoutAnswer(t *testing.T) {
 	none.Items[0].Lost = []view.RuleLoss{{Rule: "a", Loss: viewtest.LossOf(viewtest.SourceOf("infra", "gw",
 		viewtest.Gateway(""), "gateway", "defaults"), "Unset")}}
 	viewtest.Same(t, viewtest.TableText(none.Table(view.TableOptions{Grouped: true})),
-		"# HTTPRoute bakery/baker · 1 rule · via Gateway infra/external (http)",
+		"# httproute/bakery/baker · 1 rule · via gateway/infra/external (http)",
 		"rule-1 | AuthPolicy | - | - | - | nothing in force",
-		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
+		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/bakery/baker/rule-1")
 	none.Finish("EffectivePolicyList", []model.Problem{{Severity: model.Warning, Code: model.Forbidden}})
 	if footer := none.Table(view.TableOptions{}).Footer; footer[len(
 		footer)-1] != "incomplete: 1 list was not readable" {
@@ -122,7 +122,7 @@ func TestEffectiveLimitCountsWhatItHides(t *testing.T) {
 			sets("x", viewtest.SourceOf("bakery", name, viewtest.HTTPRoute(name, ""), "route", "bare"))))
 	}
 	viewtest.Same(t, viewtest.TableText(list(items...).Table(view.TableOptions{Limit: 1, Grouped: true})),
-		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
+		"# httproute/bakery/a · 1 rule · via gateway/infra/external (http)",
 		"rule-1 | AuthPolicy | x | 1 | bakery/a | why",
 		"> … and 2 more targets (--limit 0 shows all)")
 }
@@ -133,7 +133,7 @@ func TestEffectiveOrderedRulesAreNumbered(t *testing.T) {
 			viewtest.SourceOf("bakery", "a", viewtest.HTTPRoute("a", ""), "route", "bare")))
 	item.Ordered = true
 	viewtest.Same(t, viewtest.TableText(list(item).Table(view.TableOptions{Grouped: true})),
-		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
+		"# httproute/bakery/a · 1 rule · via gateway/infra/external (http)",
 		"rule-1 | AuthPolicy | 1. deny | 1 | bakery/a | why",
 		"rule-1 | AuthPolicy | 2. allow | 1 | bakery/a | why")
 }
@@ -158,9 +158,9 @@ func TestHintNamesTheNarrowestScope(t *testing.T) {
 		targets []model.Ref
 		want    string
 	}{
-		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1")}, "--target httproute/a/rule-1 -n bakery"},
+		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1")}, "--target httproute/bakery/a/rule-1"},
 		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1"), viewtest.HTTPRoute("a", "rule-2")},
-			"--target httproute/a -n bakery"},
+			"--target httproute/bakery/a"},
 		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1"), viewtest.HTTPRoute("b", "rule-1")}, "-n bakery"},
 		{[]model.Ref{viewtest.HTTPRoute("a", "rule-1"), other}, "-A"},
 		{[]model.Ref{{Kind: "GatewayClass", Name: "prod"}}, "--target gatewayclass/prod"},

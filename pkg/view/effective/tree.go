@@ -43,10 +43,7 @@ func BuildTree(items []*view.EffectivePolicy, o view.TableOptions) []view.Branch
 		a := &answers[i]
 		lines := func(items []*view.EffectivePolicy) []view.Branch { return kindBranches(items, kinds, o) }
 		for _, same := range foldSections(a, o, lines, branchesKey) {
-			root := view.ObjectName(a.target)
-			if label := view.SectionList(same.sections, o); label != "" {
-				root += " " + label
-			}
+			root := view.AddSections(a.target.WithoutSection().String(), same.sections, o)
 			out = append(out,
 				view.Branch{Cells: []view.Cell{{Text: strings.Join(append([]string{root}, a.formatVia(o)...), " · ")}},
 					Children: same.lines})
@@ -194,7 +191,7 @@ func winnerText(l view.Loss) string {
 // buildBranch returns the layer as a line: where it stands, the policy, its block and strategy, its
 // rules.
 func (l *treeLayer) buildBranch(item *view.EffectivePolicy) view.Branch {
-	place := view.TargetName(*l.source.Target)
+	place := l.source.Target.String()
 	if *l.source.Target == item.Target && item.Target.Section != "" {
 		place = item.Target.Section
 	}

@@ -30,7 +30,7 @@ func (u *unknownPaths) addRule(a *collect.Collector, rule topology.NodeID) {
 		if (*u)[at.Reason] == nil {
 			(*u)[at.Reason] = &model.Tally{}
 		}
-		(*u)[at.Reason].Add(view.TargetName(a.Resolution.Node(rule).Ref))
+		(*u)[at.Reason].Add(a.Resolution.Node(rule).Ref.String())
 	}
 }
 

@@ -76,7 +76,7 @@ func (p *ExplainedPolicy) formatHeading(kinds view.KindNames, o view.TableOption
 	if len(names) == 1 {
 		what += " " + names[0]
 	}
-	what += " on " + view.TargetName(p.Target)
+	what += " on " + p.Target.String()
 	if via := view.ViaText(p.Paths, p.Target.WithoutSection(), o); via != "" {
 		what += " via " + via
 	}

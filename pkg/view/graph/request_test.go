@@ -122,7 +122,7 @@ func TestWaysInWords(t *testing.T) {
 			"requests to x.com on paths /**: none comes to a Gateway"},
 		{"x.com", "/x", Query{}, []string{strings.Replace(viewtest.PlainGateway, "}]}}",
 			"}, {name: t1, port: 91, protocol: TCP}, {name: t2, port: 92, protocol: TCP}, {name: t3, port: 93, protocol: TCP}, {name: t4, port: 94, protocol: TCP}]}}", 1)},
-			"requests to x.com on paths /x: no rule takes them (1 class)\nnot looked at: connections to listener gateway/infra/gw t1 (TCP): what they carry is not known\nnot looked at: connections to listener gateway/infra/gw t2 (TCP): what they carry is not known\nnot looked at: 2 more"},
+			"requests to x.com on paths /x: no rule takes them (1 class)\nnot looked at: connections to listener gateway/infra/gw/t1 (TCP): what they carry is not known\nnot looked at: connections to listener gateway/infra/gw/t2 (TCP): what they carry is not known\nnot looked at: 2 more"},
 		{"x.com", "/0/**", Query{Query: view.Query{Targets: target}}, shopDocs(), "12 of the rules are not drawn"},
 	} {
 		g, _ := drawnWays(t, c.host, c.path, c.q, c.docs...)

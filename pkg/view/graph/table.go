@@ -16,7 +16,7 @@ func (t *Topology) Table(o view.TableOptions) view.Table {
 	names := make(map[string]view.Cell, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		names[n.ID] = view.Cell{Text: cmp.Or(n.CollectiveName(), view.TargetName(n.Ref)+n.MeshSuffix())}
+		names[n.ID] = view.Cell{Text: cmp.Or(n.CollectiveName(), n.Ref.String()+n.MeshSuffix())}
 	}
 	name := func(id string) view.Cell {
 		if c, known := names[id]; known {

@@ -111,7 +111,7 @@ func (m *matrixBuilder) uncertainPaths(rule topology.NodeID) []uncertainPath {
 		case gatewayapi.IsListenerSet(a.Parent.GroupKind()):
 			way.paths = []view.Path{{ListenerSet: a.Parent.FullName(), Listener: section}}
 		case gatewayapi.IsMeshParent(a.Parent.GroupKind()):
-			way.paths = []view.Path{{Destination: view.TargetName(a.Parent)}}
+			way.paths = []view.Path{{Destination: view.FormatPathObject(a.Parent)}}
 		default:
 			way.paths = []view.Path{{Gateway: a.Parent.FullName(), Listener: section}}
 		}
@@ -152,7 +152,7 @@ func (m *matrixBuilder) addUncertainRule(rule model.Ref, why string) {
 	if m.uncertainRules[why] == nil {
 		m.uncertainRules[why] = &model.Tally{}
 	}
-	m.uncertainRules[why].Add(view.TargetName(rule))
+	m.uncertainRules[why].Add(rule.String())
 }
 
 // uncertainProblems returns the problems about rules of which it is not known who governs them.

@@ -247,7 +247,7 @@ func (m *PolicyMatrix) leftOutLines(o view.TableOptions) []string {
 	if n := len(m.Idle); n > 0 {
 		names := make([]string, n)
 		for i, ref := range m.Idle {
-			names[i] = view.TargetName(ref)
+			names[i] = ref.String()
 		}
 		out = append(out, view.FormatCount(n, "route rule gets|route rules get")+" no traffic and "+view.InflectNoun(n,
 			"is|are")+" not listed: "+view.JoinNames(names, o))

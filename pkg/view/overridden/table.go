@@ -63,7 +63,7 @@ func loserName(i *OverriddenRule) string {
 	if i.Source.Policy == nil {
 		return i.Source.Builtin
 	}
-	return view.ObjectName(*i.Source.Policy)
+	return i.Source.Policy.String()
 }
 
 // formatSummary counts the losses and names the rules that are in force nowhere.
@@ -170,17 +170,14 @@ func (l *lossLine) buildKey(o view.TableOptions) string {
 // as partly in force.
 func (l *lossLine) buildRow(o view.TableOptions) []view.Cell {
 	i := l.item
-	on := strings.ToLower(i.Target.Kind) + " " + i.Target.FullName()
-	if names := view.SectionList(l.sections, o); names != "" {
-		on += " " + names
-	}
+	on := view.AddSections(i.Target.WithoutSection().String(), l.sections, o)
 	if l.via != "" {
 		on += " via " + l.via
 	}
 	one := []view.Source{i.Source}
 	cells := []view.Cell{{Text: loserName(i)}, {Text: i.Rule}, {Text: on},
 		{Text: view.EachSource(i.LostTo, winnerName)}, {Text: i.Why}, {},
-		{Text: view.TargetName(*i.Source.Target)}, {Text: view.EachSource(one,
+		{Text: i.Source.Target.String()}, {Text: view.EachSource(one,
 			func(s view.Source) string { return s.Block })},
 		{Text: view.EachSource(one, func(s view.Source) string { return s.Strategy })}, {Text: view.EachSource(one,
 			view.OriginText)}, {Text: i.Message}}
@@ -204,7 +201,7 @@ func winnerName(s view.Source) string {
 	if s.Policy == nil {
 		return s.Builtin
 	}
-	return view.ObjectName(*s.Policy)
+	return s.Policy.String()
 }
 
 // Tree shows the same by policy and rule.

@@ -32,9 +32,9 @@ func TestOverriddenOfOnePolicy(t *testing.T) {
 	)
 	l.Items[0].Everywhere = true
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
-		"# AuthPolicy infra/gw-auth",
-		"rules.geo | httproute bakery/cart checkout, refund | AuthPolicy shop/cart-auth | more specific default",
-		"rules.geo | httproute bakery/search rule-1 | AuthPolicy shop/cart-auth | unset",
+		"# authpolicy/infra/gw-auth",
+		"rules.geo | httproute/bakery/cart (checkout, refund) | authpolicy/shop/cart-auth | more specific default",
+		"rules.geo | httproute/bakery/search/rule-1 | authpolicy/shop/cart-auth | unset",
 		"> 3 losses on 3 targets · in force nowhere: rules.geo")
 	if rows := l.Table(view.TableOptions{ByRule: true}).Blocks[0].Rows; len(rows) != 3 {
 		t.Errorf("by rule there are %d lines, want 3", len(rows))
@@ -50,8 +50,8 @@ func TestOverriddenOfSeveralPolicies(t *testing.T) {
 	l := overriddenList(lostOn(viewtest.HTTPRoute("baker", "rule-1"), "rules.a", low, "LessSpecificOverrides", top),
 		onInternal)
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
-		"AuthPolicy bakery/all | rules.a | httproute bakery/baker rule-1 via Gateway infra/external (http) | AuthPolicy infra/cap | override of Gateway",
-		"AuthPolicy infra/gw-auth | rules.b | httproute bakery/baker rule-1 via Gateway infra/internal (api) | - | condition false",
+		"authpolicy/bakery/all | rules.a | httproute/bakery/baker/rule-1 via gateway/infra/external (http) | authpolicy/infra/cap | override of Gateway",
+		"authpolicy/infra/gw-auth | rules.b | httproute/bakery/baker/rule-1 via gateway/infra/internal (api) | - | condition false",
 		"> 2 losses on 1 target · in force nowhere: none")
 	viewtest.Same(t, viewtest.TableText(overriddenList().Table(view.TableOptions{Target: "httproute/baker"})),
 		"> nothing overridden for httproute/baker")

@@ -283,7 +283,7 @@ func (s *protectionSurvey) noteFailOpen(g *protect.Gate, rule model.Ref) {
 // formatReasonsAbout says reasons in words, without the name of the policy that they are about.
 func formatReasonsAbout(of model.Ref, reasons []protect.Reason) string {
 	var out []string
-	name := strings.TrimSpace(of.Kind + " " + of.FullName())
+	name := of.String()
 	for _, r := range reasons {
 		text := strings.Replace(r.Message, " of "+name, "", 1)
 		if rest, found := strings.CutPrefix(text, name+" "); found {

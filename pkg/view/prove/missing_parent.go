@@ -29,15 +29,15 @@ func (p *prover) findMissingParents() []model.Problem {
 			}
 			why := a.Reason
 			if a.Missing {
-				why = a.Parent.Kind + " " + a.Parent.WithoutSection().FullName() + " is not in the input"
+				why = a.Parent.WithoutSection().String() + " is not in the input"
 				if a.State == topology.Unknown {
-					why = a.Parent.Kind + " " + a.Parent.WithoutSection().FullName() + " is forbidden"
+					why = a.Parent.WithoutSection().String() + " is forbidden"
 				}
 			}
 			if open[why] == nil {
 				open[why] = &model.Tally{}
 			}
-			open[why].Add(view.TargetName(n.Ref))
+			open[why].Add(n.Ref.String())
 		}
 	}
 	var out []model.Problem

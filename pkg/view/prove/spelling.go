@@ -281,7 +281,7 @@ func (p *Proof) buildSpellingBlocks(o view.TableOptions) (blocks []view.Block, f
 		for i := range shown {
 			e := &shown[i]
 			b.Rows = append(b.Rows, []view.Cell{{Text: e.Command, Tone: view.Bad}, {Text: e.Spells},
-				{Text: view.TargetName(*e.Route)}, {Text: e.Depends}})
+				{Text: e.Route.String()}, {Text: e.Depends}})
 		}
 		blocks = append(blocks, b)
 		footer = view.FormatMoreLine(len(p.Spellings)-len(shown), "spelling")

@@ -22,7 +22,7 @@ func (p *Proof) Table(o view.TableOptions) view.Table {
 		shown := rest[:o.CountShown(len(rest))]
 		for i := range shown {
 			e := &shown[i]
-			b.Rows = append(b.Rows, []view.Cell{{Text: view.ObjectName(e.Route.WithoutSection())},
+			b.Rows = append(b.Rows, []view.Cell{{Text: e.Route.WithoutSection().String()},
 				{Text: e.Route.Section}, {Text: fmt.Sprint(e.Classes)}, {Text: e.Command}})
 		}
 		t.Blocks = append(t.Blocks, b)

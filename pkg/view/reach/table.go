@@ -28,12 +28,8 @@ func (r *PolicyReach) Table(o view.TableOptions) view.Table {
 				view.InflectNoun(len(hidden), "line"), countLostLines(hidden)))
 	}
 	if slices.ContainsFunc(r.Items, func(i ReachItem) bool { return i.State != "Effective" && i.State != "Ignored" }) {
-		arg, namespace := view.CommandArgument(r.Policy)
-		if r.Rule != "" {
-			arg += "/" + r.Rule
-		}
-		t.Footer = append(t.Footer, "to see what was overridden: "+o.FormatCommand(append([]string{"overridden", arg},
-			namespace...)...))
+		t.Footer = append(t.Footer,
+			"to see what was overridden: "+o.FormatCommand("overridden", r.Policy.WithSection(r.Rule).String()))
 	}
 	t.Footer = append(t.Footer,
 		view.UnsureLine(slices.ContainsFunc(r.Items, func(i ReachItem) bool { return len(i.Unread) > 0 }))...)
@@ -43,9 +39,9 @@ func (r *PolicyReach) Table(o view.TableOptions) view.Table {
 
 // buildHeading says what was asked, then in how much of everything in view it is in force.
 func (r *PolicyReach) buildHeading() []string {
-	what := view.ObjectName(r.Policy)
+	what := r.Policy.String()
 	if r.Rule != "" {
-		what += " · rule " + r.Rule
+		what += " · setting " + r.Rule
 	}
 	if set := r.formatSources(); set != "" {
 		what += " · " + set
@@ -75,9 +71,9 @@ func (r *PolicyReach) formatSources() string {
 	words := map[string]string{"defaults": "default", "overrides": "override", "bare": "default"}
 	var out []string
 	for _, s := range r.Sources {
-		text := fmt.Sprintf("%s (%s) on %s", words[s.Block], s.Strategy, view.TargetName(*s.Target))
+		text := fmt.Sprintf("%s (%s) on %s", words[s.Block], s.Strategy, s.Target.String())
 		if s.Strategy == "union" {
-			text = "union on " + view.TargetName(*s.Target)
+			text = "union on " + s.Target.String()
 		}
 		if !slices.Contains(out, text) {
 			out = append(out, text)

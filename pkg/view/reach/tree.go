@@ -15,7 +15,7 @@ func (r *PolicyReach) Tree(o view.TableOptions) []view.Branch {
 	for i := range shown {
 		x := &shown[i]
 		state := x.stateCell()
-		b := view.Branch{Cells: []view.Cell{{Text: view.ObjectName(x.target)}, {Text: x.formatShare(o)}, state}}
+		b := view.Branch{Cells: []view.Cell{{Text: x.target.WithoutSection().String()}, {Text: x.formatShare(o)}, state}}
 		for s := range x.sections {
 			b.Children = append(b.Children, x.sections[s].buildBranches(x, o)...)
 		}

@@ -120,7 +120,7 @@ func connectionText(r *resolve.Resolution, q evaluate.Query) RequestText {
 		}
 		at := r.Node(p.Workload).Ref
 		*ref = &at
-		return view.ObjectName(at)
+		return at.WithoutSection().String()
 	}
 	out.Text = name(q.From, &out.FromPeer, &out.FromAddr) + " → " + name(q.To, &out.ToPeer, &out.Host) +
 		fmt.Sprintf(" · %s %d", q.Protocol, q.Port)
@@ -208,7 +208,7 @@ func (a *ConnectionAnswer) Table(view.TableOptions) view.Table {
 func (d *Decision) buildRows() [][]view.Cell {
 	at := "-"
 	if d.At != nil {
-		at = view.ObjectName(*d.At)
+		at = d.At.WithoutSection().String()
 	}
 	var out [][]view.Cell
 	add := func(stage string, result view.Cell, by []DecidingRule, why string) {
@@ -220,7 +220,7 @@ func (d *Decision) buildRows() [][]view.Cell {
 			row := []view.Cell{{Text: d.Direction}, {Text: at}, {Text: stage}, result,
 				{Text: view.OrDash(rules[i].formatRule())}, {Text: "-"}, {Text: "-"}, {Text: view.OrDash(why)}}
 			if rules[i].Policy.Name != "" {
-				row[5], row[6] = view.Cell{Text: view.ObjectName(rules[i].Policy)}, view.Cell{
+				row[5], row[6] = view.Cell{Text: rules[i].Policy.String()}, view.Cell{
 					Text: rules[i].Origin.String()}
 			}
 			out = append(out, row)

@@ -214,9 +214,9 @@ func (a *RequestResult) describeFinding(e Expect) string {
 	text := assumed.formatOutcome()
 	switch {
 	case assumed.Outcome == "Matched" && a.Route != nil:
-		text = view.TargetName(*a.Route) + " takes it"
+		text = a.Route.String() + " takes it"
 	case a.Route != nil:
-		text = view.TargetName(*a.Route) + ": " + text
+		text = a.Route.String() + ": " + text
 	}
 	if e.Status == 404 && assumed.Outcome == "NoMatch" && a.Status == 0 {
 		text += ", and no Gateway answers with a status (no-match can be expected)"

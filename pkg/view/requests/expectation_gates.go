@@ -185,7 +185,7 @@ func answersText(all []protect.Answer) string {
 }
 
 func answerSource(a *protect.Answer) string {
-	who := a.Object.Kind + " " + a.Object.FullName()
+	who := a.Object.String()
 	if a.Field == "" {
 		return who
 	}

@@ -98,7 +98,7 @@ func (a *RequestResult) buildRow() []view.Cell {
 		listener = a.Service
 	}
 	if a.Route != nil {
-		route, rule = view.ObjectName(a.Route.WithoutSection()), a.Route.Section
+		route, rule = a.Route.WithoutSection().String(), a.Route.Section
 	}
 	why := slices.Clone(a.Why)
 	for i := range a.Decisions {

@@ -4,7 +4,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // NearMiss is a rule or a listener that one part of the request alone kept from taking it.
@@ -38,8 +37,8 @@ func (w *Writer) buildNearMisses(a *request.Answer) []NearMiss {
 // formatLine says the near miss in one line for people.
 func (n *NearMiss) formatLine() string {
 	if n.Route != nil {
-		return view.TargetName(*n.Route) + " " + n.Why
+		return n.Route.String() + " " + n.Why
 	}
 	ref := *n.Listener
-	return "listener " + ref.Section + " of " + view.ObjectName(ref.WithoutSection()) + " " + n.Why
+	return "listener " + ref.Section + " of " + ref.WithoutSection().String() + " " + n.Why
 }

@@ -48,13 +48,13 @@ func (a *RequestAnswer) Table(o view.TableOptions) view.Table {
 	if len(body.Blocks) > 0 && a.Route != nil {
 		body.Blocks[0].Heading = nil
 		if len(body.Blocks) > 1 {
-			body.Blocks[0].Heading = []string{"on " + view.TargetName(list.Items[0].Target)}
+			body.Blocks[0].Heading = []string{"on " + list.Items[0].Target.String()}
 		}
 	}
 	if len(a.Effective) == 0 {
 		body.Footer = nil
 		if a.Route != nil {
-			body.Footer = append(body.Footer, a.NoPolicyText()+" is in force on "+view.TargetName(*a.Route))
+			body.Footer = append(body.Footer, a.NoPolicyText()+" is in force on "+a.Route.String())
 		}
 		body.Footer = append(body.Footer, a.IncompleteLines()...)
 	}
@@ -66,13 +66,13 @@ func (a *RequestResult) PathText() string {
 	var steps []string
 	switch {
 	case a.Service != "":
-		steps = append(steps, "Service "+a.Service+" (mesh)")
+		steps = append(steps, "service/"+a.Service+" (mesh)")
 	case a.Gateway == "":
 		return a.Request.Text
 	default:
-		step := "Gateway " + a.Gateway
+		step := "gateway/" + a.Gateway
 		if a.ListenerSet != "" {
-			step += " · ListenerSet " + a.ListenerSet
+			step += " · listenerset/" + a.ListenerSet
 		}
 		if a.Listener != "" {
 			step += " · listener " + a.Listener
@@ -83,11 +83,7 @@ func (a *RequestResult) PathText() string {
 		steps = append(steps, step)
 	}
 	if a.Route != nil {
-		rule := a.Route.Section
-		if !strings.HasPrefix(rule, "rule-") {
-			rule = "rule " + rule
-		}
-		steps = append(steps, view.ObjectName(a.Route.WithoutSection())+" · "+rule)
+		steps = append(steps, a.Route.String())
 	}
 	if len(a.Backends) > 0 {
 		steps = append(steps, a.backendText())
@@ -150,7 +146,7 @@ func (a *RequestResult) backendText() string {
 
 // backendName is a backend with its port.
 func backendName(ref model.Ref) string {
-	s := view.ObjectName(ref.WithoutSection())
+	s := ref.WithoutSection().String()
 	if ref.Section != "" {
 		s += ":" + ref.Section
 	}

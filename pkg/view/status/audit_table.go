@@ -79,7 +79,7 @@ func (s *ObjectStatus) auditRows(o view.TableOptions) [][]view.Cell {
 func (s *ObjectStatus) auditRow(d *Difference, tone view.Tone) []view.Cell {
 	towards, condition := "-", "-"
 	if d.AncestorRef != nil {
-		towards = view.TargetName(d.AncestorRef.Ref)
+		towards = d.AncestorRef.Ref.String()
 		if d.AncestorRef.Port != 0 {
 			towards += fmt.Sprintf(" port %d", d.AncestorRef.Port)
 		}
@@ -87,7 +87,7 @@ func (s *ObjectStatus) auditRow(d *Difference, tone view.Tone) []view.Cell {
 	if d.Type != "" {
 		condition = d.Type
 	}
-	return []view.Cell{{Text: view.TargetName(s.Object)}, {Text: towards}, {Text: condition},
+	return []view.Cell{{Text: s.Object.String()}, {Text: towards}, {Text: condition},
 		{Text: d.Kind, Tone: tone}, {Text: d.Predicted.formatReason()}, {Text: d.Reported.formatReason(),
 			Tone: tone}, {Text: d.Message}}
 }

@@ -33,18 +33,18 @@ func TestStatusQuery(t *testing.T) {
 		want  string
 	}{
 		"everything": {Query{Objects: true},
-			"gloss/app/g paint/app/c paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web httproute/app/shop"},
+			"gloss/app/g paint/app/c paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw/tcp gateway/infra/gw/web httproute/app/shop"},
 		"policies":      {Query{}, "gloss/app/g paint/app/c paint/infra/a paint/infra/b"},
 		"one namespace": {Query{InNamespace: infra}, "paint/infra/a paint/infra/b"},
 		"one namespace's objects": {Query{InNamespace: infra, Objects: true},
-			"paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
+			"paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw/tcp gateway/infra/gw/web"},
 		"one kind":   {Query{Kinds: paint}, "paint/app/c paint/infra/a paint/infra/b"},
 		"one policy": {Query{Policies: []*policy.Policy{policyNamed("b")}}, "paint/infra/b"},
 		"several policies": {Query{Policies: []*policy.Policy{policyNamed("g"), policyNamed("b"),
 			policyNamed("a")}}, "gloss/app/g paint/infra/b paint/infra/a"},
 		"several, and objects": {Query{Policies: []*policy.Policy{policyNamed("b"), policyNamed("a")},
 			InNamespace: infra, Objects: true},
-			"paint/infra/b paint/infra/a gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
+			"paint/infra/b paint/infra/a gateway/infra/gw gateway/infra/gw/tcp gateway/infra/gw/web"},
 		"one policy of other kind": {Query{Policies: []*policy.Policy{policyNamed("g")}, Kinds: paint}, ""},
 		"no namespace":             {Query{InNamespace: func(string) bool { return false }, Objects: true}, ""},
 	} {
@@ -105,13 +105,13 @@ func TestStatusJSON(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"paint/app/c": `{"object":{"group":"x.io","kind":"Paint","namespace":"app","name":"c"},"ancestors":[{"ancestorRef":null,"conditions":[` +
-			`{"type":"Accepted","status":"False","reason":"TargetNotFound","message":"HTTPRoute app/gone not found"}]}],"affected":[],` +
+			`{"type":"Accepted","status":"False","reason":"TargetNotFound","message":"httproute/app/gone not found"}]}],"affected":[],` +
 			`"targets":[{"group":"gateway.networking.k8s.io","kind":"HTTPRoute","namespace":"app","name":"gone"}],"inForce":{"state":"Nowhere","targets":0,"wholly":0,"partly":0}}`,
-		"gateway/infra/gw web": `{"object":{"group":"gateway.networking.k8s.io","kind":"Gateway","namespace":"infra","name":"gw","section":"web"},"ancestors":[{"ancestorRef":null,"conditions":[` +
+		"gateway/infra/gw/web": `{"object":{"group":"gateway.networking.k8s.io","kind":"Gateway","namespace":"infra","name":"gw","section":"web"},"ancestors":[{"ancestorRef":null,"conditions":[` +
 			`{"type":"Accepted","status":"True","reason":"Accepted","message":"the listener is accepted"},` +
 			`{"type":"ResolvedRefs","status":"True","reason":"ResolvedRefs","message":"all references are resolved"}]}],"affected":[],"attachedRoutes":1,` +
 			`"supportedKinds":["HTTPRoute.gateway.networking.k8s.io","GRPCRoute.gateway.networking.k8s.io"]}`,
-		"gateway/infra/gw tcp": `{"object":{"group":"gateway.networking.k8s.io","kind":"Gateway","namespace":"infra","name":"gw","section":"tcp"},"ancestors":[{"ancestorRef":null,"conditions":[` +
+		"gateway/infra/gw/tcp": `{"object":{"group":"gateway.networking.k8s.io","kind":"Gateway","namespace":"infra","name":"gw","section":"tcp"},"ancestors":[{"ancestorRef":null,"conditions":[` +
 			`{"type":"Accepted","status":"True","reason":"Accepted","message":"the listener is accepted"},` +
 			`{"type":"ResolvedRefs","status":"True","reason":"ResolvedRefs","message":"all references are resolved"}]}],"affected":[],"attachedRoutes":0,` +
 			`"supportedKinds":["TCPRoute.gateway.networking.k8s.io"]}`,

@@ -62,8 +62,7 @@ func (l *StatusList) FilterNames() []string {
 // policyRows is a policy as one line, or one for every different verdict that its ancestors come
 // to.
 func (s *ObjectStatus) policyRows(o view.TableOptions) [][]view.Cell {
-	arg, namespace := view.CommandArgument(s.Object)
-	blank := []view.Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: s.targetText(o)},
+	blank := []view.Cell{{Text: s.Object.String()}, {Text: s.targetText(o)},
 		{Text: "-"}, s.InForce.formatCell(), {Text: ""}}
 	switch {
 	case s.refused:
@@ -106,11 +105,7 @@ func (s *ObjectStatus) targetText(o view.TableOptions) string {
 	}
 	var out []string
 	for _, t := range shown {
-		name, _ := view.CommandArgument(t)
-		if t.Namespace != s.Object.Namespace && t.Namespace != "" {
-			name += " -n " + t.Namespace
-		}
-		out = append(out, name)
+		out = append(out, t.String())
 	}
 	text := strings.Join(out, ", ")
 	if more := len(s.Targets) - len(shown); more > 0 {
@@ -173,7 +168,7 @@ func (s *ObjectStatus) groupConditions() []conditionGroup {
 			out = append(out, conditionGroup{conditions: a.Conditions})
 		}
 		if a.AncestorRef != nil {
-			out[i].ancestors = append(out[i].ancestors, view.TargetName(a.AncestorRef.Ref))
+			out[i].ancestors = append(out[i].ancestors, a.AncestorRef.Ref.String())
 		}
 	}
 	return out
@@ -246,14 +241,14 @@ func (s *ObjectStatus) objectRows() [][]view.Cell {
 	for _, a := range s.Ancestors {
 		parent := "-"
 		if a.AncestorRef != nil {
-			parent = view.TargetName(a.AncestorRef.Ref)
+			parent = a.AncestorRef.Ref.String()
 			if a.AncestorRef.Port != 0 {
 				parent += fmt.Sprintf(" port %d", a.AncestorRef.Port)
 			}
 		}
 		for _, c := range a.Conditions {
 			tone := conditionTone(c)
-			rows = append(rows, []view.Cell{{Text: view.TargetName(s.Object)}, {Text: parent}, {Text: c.Type},
+			rows = append(rows, []view.Cell{{Text: s.Object.String()}, {Text: parent}, {Text: c.Type},
 				{Text: c.Status, Tone: tone}, {Text: c.Reason, Tone: tone}, {Text: c.Message}})
 		}
 	}

@@ -46,7 +46,7 @@ var (
 	everywhere = Condition{"Programmed", "True", "Programmed", "in force on all paths"}
 	somewhere  = Condition{"Programmed", "True", "PartiallyProgrammed", "overridden by bakery/cart"}
 	nowhere    = Condition{"Programmed", "False", "Overridden", "overridden by infra/other"}
-	notFound   = Condition{"Accepted", "False", "TargetNotFound", "Gateway infra/externall not found"}
+	notFound   = Condition{"Accepted", "False", "TargetNotFound", "gateway/infra/externall not found"}
 	theirWords = Condition{"Enforced", "True", "Enforced", "AuthPolicy has been partially enforced"}
 )
 
@@ -60,13 +60,13 @@ func TestStatusOfPolicies(t *testing.T) {
 		predicted("their-words", viewtest.Gateway(""), fine, theirWords),
 		predicted("broken", viewtest.Gateway("")))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
-		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | ",
-		"authpolicy/half -n infra | gateway/external/https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
-		"authpolicy/lost -n infra | httproute/baker/rule-1 -n bakery | True | no | Programmed False Overridden: overridden by infra/other",
-		"authpolicy/typo -n infra | gateway/external | False TargetNotFound | no | Gateway infra/externall not found",
-		"authpolicy/idle -n infra | gateway/external | True | no | ",
-		"authpolicy/their-words -n infra | gateway/external | True | partly (3 proxies) | Enforced: AuthPolicy has been partially enforced",
-		"authpolicy/broken -n infra | gateway/external | refused | no | ")
+		"authpolicy/infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
+		"authpolicy/infra/half | gateway/infra/external/https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
+		"authpolicy/infra/lost | httproute/bakery/baker/rule-1 | True | no | Programmed False Overridden: overridden by infra/other",
+		"authpolicy/infra/typo | gateway/infra/external | False TargetNotFound | no | gateway/infra/externall not found",
+		"authpolicy/infra/idle | gateway/infra/external | True | no | ",
+		"authpolicy/infra/their-words | gateway/infra/external | True | partly (3 proxies) | Enforced: AuthPolicy has been partially enforced",
+		"authpolicy/infra/broken | gateway/infra/external | refused | no | ")
 	var columns string
 	for _, c := range l.Table(view.TableOptions{}).Blocks[0].Columns {
 		columns += c.Name + " "
@@ -106,7 +106,7 @@ func TestStatusTonesOfObjects(t *testing.T) {
 func TestStatusWide(t *testing.T) {
 	viewtest.Same(t, viewtest.TableText(statuses(predicted("gw-auth", viewtest.Gateway(""), fine,
 		everywhere)).Table(view.TableOptions{Wide: true})),
-		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | the policy has been accepted; Programmed: in force on all paths")
+		"authpolicy/infra/gw-auth | gateway/infra/external | True | yes (1 rule) | the policy has been accepted; Programmed: in force on all paths")
 }
 
 func TestStatusOfSeveralTargets(t *testing.T) {
@@ -114,7 +114,7 @@ func TestStatusOfSeveralTargets(t *testing.T) {
 	item.Targets = append(item.Targets, viewtest.HTTPRoute("baker", ""), model.Ref{Group: "gateway.networking.k8s.io",
 		Kind: "GatewayClass", Name: "shop"})
 	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
-		"authpolicy/many -n infra | gateway/external, httproute/baker -n bakery, gatewayclass/shop | True | yes (1 rule) | ")
+		"authpolicy/infra/many | gateway/infra/external, httproute/bakery/baker, gatewayclass/shop | True | yes (1 rule) | ")
 }
 
 // Other objects stand below the policies, a line for each condition and parent.
@@ -128,17 +128,17 @@ func TestStatusOfObjects(t *testing.T) {
 	l := statuses(predicted("gw-auth", viewtest.Gateway(""), fine, everywhere), attached("baker", parent,
 		routeAccepted, resolvedRefs), own, attached("cart", AncestorRef{Ref: viewtest.Gateway("")}, resolvedRefs))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
-		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | ",
-		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | Accepted | False | NotAllowedByListeners",
-		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | ResolvedRefs | True | ResolvedRefs",
-		"Gateway infra/external https | - | Accepted | True | Accepted",
-		"HTTPRoute bakery/cart | Gateway infra/external | ResolvedRefs | True | ResolvedRefs")
+		"authpolicy/infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
+		"httproute/bakery/baker | gateway/infra/external/http port 8080 | Accepted | False | NotAllowedByListeners",
+		"httproute/bakery/baker | gateway/infra/external/http port 8080 | ResolvedRefs | True | ResolvedRefs",
+		"gateway/infra/external/https | - | Accepted | True | Accepted",
+		"httproute/bakery/cart | gateway/infra/external | ResolvedRefs | True | ResolvedRefs")
 	rows := l.Table(view.TableOptions{}).Blocks[1].Rows
 	if rows[0][3].Tone != view.Bad || rows[1][3].Tone != view.Good || rows[0][5].Text != "no namespace fits" {
 		t.Errorf("%+v", rows)
 	}
 	viewtest.Same(t, viewtest.TableText(statuses(own).Table(view.TableOptions{})),
-		"Gateway infra/external https | - | Accepted | True | Accepted")
+		"gateway/infra/external/https | - | Accepted | True | Accepted")
 }
 
 func TestStatusLimit(t *testing.T) {
@@ -146,8 +146,8 @@ func TestStatusLimit(t *testing.T) {
 		everywhere), predicted("c", viewtest.Gateway(""), fine, everywhere),
 		attached("baker", AncestorRef{Ref: viewtest.Gateway("")}, fine, everywhere))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Limit: 1})),
-		"authpolicy/a -n infra | gateway/external | True | yes (1 rule) | ",
-		"HTTPRoute bakery/baker | Gateway infra/external | Accepted | True | Accepted",
+		"authpolicy/infra/a | gateway/infra/external | True | yes (1 rule) | ",
+		"httproute/bakery/baker | gateway/infra/external | Accepted | True | Accepted",
 		"> … and 2 more lines (--limit 0 shows all)",
 		"> … and 1 more line (--limit 0 shows all)")
 }
@@ -179,8 +179,8 @@ func TestStatusOfManyTargets(t *testing.T) {
 		viewtest.HTTPRoute("c", ""), viewtest.HTTPRoute("d", ""))
 	item.InForce = &PolicyForce{State: "Unknown"}
 	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
-		"authpolicy/many -n infra | gateway/external, httproute/a -n bakery, httproute/b -n bakery and 2 more | True | unknown | ")
+		"authpolicy/infra/many | gateway/infra/external, httproute/bakery/a, httproute/bakery/b and 2 more | True | unknown | ")
 	item.Targets, item.InForce = nil, nil
 	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
-		"authpolicy/many -n infra | - | True | - | ")
+		"authpolicy/infra/many | - | True | - | ")
 }
