@@ -17,6 +17,8 @@ type Step struct {
 	Lost      []string   `json:"lost"`                // rules that lost in this step
 	Result    []string   `json:"result"`              // rules in force after this step
 	Notes     []string   `json:"notes,omitempty"`     // one sentence each: what happened to which rule
+
+	how string // the merge in words, for people
 }
 
 // ExplainedPolicy is an EffectivePolicy with the fold that led to it, in fold order (most specific

@@ -54,7 +54,7 @@ func buildSteps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule 
 
 func buildStep(w collect.VerdictWriter, at int, st merge.Step, rule string) Step {
 	out := Step{Strategy: st.Strategy.Name(), Block: st.Block.String(), Level: "group", Took: []string{},
-		Lost: []string{}, Result: []string{}}
+		Lost: []string{}, Result: []string{}, how: describeMerge(st)}
 	if st.Plan != "" {
 		out.Level += " " + st.Plan
 	}
@@ -94,7 +94,28 @@ func buildStep(w collect.VerdictWriter, at int, st merge.Step, rule string) Step
 	return out
 }
 
-// formatTaken says whose a rule is that a function of the kind's vendor took in.
+// describeMerge says in words what a step does with what was merged before it.
+func describeMerge(st merge.Step) string {
+	s := st.Strategy
+	overrides := s.Wins == merge.Higher || s.Wins == merge.ByBlock && st.Block == merge.Overrides
+	switch {
+	case s.Func != nil:
+		return "merged as the policy kind defines"
+	case s.Rejects:
+		return "lets no other policy be in force"
+	case s.Wins == merge.Both:
+		return "added to the others"
+	case overrides:
+		return map[merge.Cut]string{merge.Whole: "replaces the whole policy",
+			merge.Rules:  "replaces what is set",
+			merge.Leaves: "replaces what is set, field by field"}[s.Cut]
+	}
+	return map[merge.Cut]string{merge.Whole: "used if nothing is set before it",
+		merge.Rules:  "adds what is not set yet",
+		merge.Leaves: "adds what is not set yet, field by field"}[s.Cut]
+}
+
+// formatTaken says whose a setting is that a function of the kind's vendor took in.
 func formatTaken(w collect.VerdictWriter, e merge.Effect) string {
 	var names []string
 	for _, f := range e.From {
@@ -104,16 +125,16 @@ func formatTaken(w collect.VerdictWriter, e merge.Effect) string {
 		}
 	}
 	if len(names) == 0 { // no policy wrote it
-		return e.Rule + " is in"
+		return e.Rule + " is in force"
 	}
-	return e.Rule + " of " + strings.Join(names, " and ") + " is in"
+	return e.Rule + " of " + strings.Join(names, " and ") + " is in force"
 }
 
-// formatLost says how a rule was lost in one step.
+// formatLost says why a setting is not in force after one step.
 func formatLost(w collect.VerdictWriter, at int, e merge.Effect) string {
 	loss := w.Verdict.Result.LossOf(at, e)
 	own := w.Verdict.Layers[e.From[0].Layer].Policy.Ref()
-	return strings.Join([]string{e.Rule, "of", own.FullName(), "is lost:", w.ExplainLoss(&loss)}, " ")
+	return strings.Join([]string{e.Rule, "of", own.FullName(), "is not in force:", w.ExplainLoss(&loss)}, " ")
 }
 
 // RuleNames lists the rules that are in force or lost at the targets asked for, sorted, each once.

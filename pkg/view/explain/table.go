@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/effective"
 )
@@ -42,18 +43,29 @@ func (l *Explanation) Tree(o view.TableOptions) []view.Branch {
 	return effective.BuildTree(items, o)
 }
 
-// stepColumns have no names: number, policy, level, block and strategy, what happened.
-var stepColumns = []view.Column{{}, {Rank: 3, MinWidth: 12, KeepEnd: true}, {Rank: 4, MinWidth: 6},
-	{Rank: 5, MinWidth: 8}, {Rank: 9, MinWidth: 36, Wrap: true}}
+// stepColumns are the columns of the steps of a merge.
+func stepColumns() []view.Column {
+	return []view.Column{{}, {Name: "POLICY", Rank: 3, MinWidth: 12, KeepEnd: true}, {Name: "SET ON", Rank: 4,
+		MinWidth: 6}, {Name: "MERGE", Rank: 5, MinWidth: 14, Wrap: true}, {Name: "RESULT", Rank: 9, MinWidth: 30,
+		Wrap: true}}
+}
 
-// buildBlock returns one fold as a block.
+// buildBlock returns one fold as a block. Steps that change nothing are left out, unless the table is
+// wide.
 func (p *ExplainedPolicy) buildBlock(kinds view.KindNames, o view.TableOptions) view.Block {
-	b := view.Block{Heading: []string{p.formatHeading(kinds, o)}, Columns: stepColumns}
-	for i := range p.Steps {
-		for n, line := range p.Steps[i].formatLines() {
+	b := view.Block{Heading: []string{p.formatHeading(kinds, o)}, Columns: stepColumns()}
+	steps := p.Steps
+	if !o.Wide {
+		steps = slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return !s.hasEffect() })
+	}
+	if len(steps) > 1 {
+		b.Heading = append(b.Heading, "merged from the most specific policy to the least specific:")
+	}
+	for i := range steps {
+		for n, line := range steps[i].formatLines() {
 			row := []view.Cell{{}, {}, {}, {}, {Text: line}}
 			if n == 0 {
-				row = append(p.Steps[i].buildIntro(i+1), row[4])
+				row = append(steps[i].buildIntro(i+1), row[4])
 			}
 			b.Rows = append(b.Rows, row)
 		}
@@ -83,38 +95,63 @@ func (p *ExplainedPolicy) formatHeading(kinds view.KindNames, o view.TableOption
 	return what
 }
 
-// buildIntro returns the left half of a step's first row.
+// buildIntro returns the left half of the first row of step n: whose settings it merges, and how.
 func (s *Step) buildIntro(n int) []view.Cell {
-	policy := view.Cell{Text: s.Builtin, Tone: view.Dim}
-	if s.Policy != nil {
+	policy, level := view.Cell{Text: s.Builtin, Tone: view.Dim}, explain.LevelName(s.Level)
+	switch {
+	case s.Policy != nil:
 		policy = view.Cell{Text: s.Policy.FullName()}
+	case s.isOfSeveral():
+		policy, level = view.Cell{Text: "all of them", Tone: view.Dim}, "-"
 	}
-	how := s.Block
-	if s.Strategy != "" {
-		how += ", " + s.Strategy
+	how := s.how
+	if n == 1 && !s.isOfSeveral() {
+		how = "first"
 	}
-	return []view.Cell{{Text: strconv.Itoa(n)}, policy, {Text: explain.LevelName(s.Level)},
-		{Text: strings.TrimPrefix(how, ", ")}}
+	return []view.Cell{{Text: strconv.Itoa(n)}, policy, {Text: level}, {Text: how}}
 }
 
-// formatLines returns the right half of a step: its condition, then what happened to which rule.
+// isOfSeveral reports whether the step merges the results of several steps, not one policy.
+func (s *Step) isOfSeveral() bool { return s.Policy == nil && s.Builtin == "" }
+
+// hasEffect reports whether the step changes what is in force.
+func (s *Step) hasEffect() bool {
+	return len(s.Took)+len(s.Lost)+len(s.Notes) > 0 || s.Condition != ""
+}
+
+// formatLines returns the right half of a step: its condition, then what happened to which setting.
 func (s *Step) formatLines() []string {
 	var out []string
 	if s.Condition != "" {
 		out = append(out, "condition "+s.Condition)
 	}
-	if len(s.Took) > 0 {
-		out = append(out, "takes "+strings.Join(s.Took, ", "))
+	if len(s.Took) > 0 && !(s.isOfSeveral() && len(s.Notes) > 0) { // the notes say whose they are
+		out = append(out, "sets "+joinSettings(s.Took))
 	}
 	out = append(out, s.Notes...)
 	if len(s.Lost) > 0 && len(s.Notes) == 0 {
-		out = append(out, "loses "+strings.Join(s.Lost, ", "))
+		out = append(out, joinSettings(s.Lost)+" is not in force")
 	}
 	if out == nil {
-		out = append(out, "changes nothing")
+		out = append(out, "no change")
 	}
 	return out
 }
+
+// joinSettings lists settings, each once; the whole of a policy is said in words.
+func joinSettings(names []string) string {
+	out := slices.Clone(names)
+	for i, name := range out {
+		if name == merge.Path(nil).String() {
+			out[i] = wholePolicy
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), ", ")
+}
+
+// wholePolicy stands for the name of a setting that is all of a policy.
+const wholePolicy = "the whole policy"
 
 // buildResultRows returns the rows below the fold: what is in force, with its sources, and what is
 // not. They have two cells, the second of which takes the rest of the row.
@@ -133,11 +170,11 @@ func (p *ExplainedPolicy) buildResultRows(o view.TableOptions) [][]view.Cell {
 			return view.SourceName(s)
 		})
 		out = append(out, view.MarkUnsure([]view.Cell{{Text: "=", Tone: view.Good},
-			{Text: fmt.Sprintf("%s = %s   (%s)", r.Name, value(r), from)}}, p.Unread))
+			{Text: fmt.Sprintf("%s = %s   (%s)", joinSettings([]string{r.Name}), value(r), from)}}, p.Unread))
 	}
 	for i := range p.Lost {
 		l := &p.Lost[i]
-		text := fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Why, view.SourceName(l.Source))
+		text := fmt.Sprintf("%s is not in force: %s   (%s)", joinSettings([]string{l.Rule}), l.Why, view.SourceName(l.Source))
 		if o.Wide && l.Message != "" {
 			text = fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Message, view.SourceName(l.Source))
 		}
