@@ -20,7 +20,7 @@ func ProofFindings(r *resolve.Resolution, proof *prove.Proof) ([]Finding, Catalo
 	rules := Catalogue{
 		{ID: proofRefuted, Severities: faults, Summary: "a request is known for which a property does not hold",
 			Fix: "see where it goes with `kubectl dopolicy request`, and change the route or the policies"},
-		{ID: proofUnknown, Severities: faults, Summary: "whether a property holds for all requests is not known",
+		{ID: proofUnknown, Severities: faults, Summary: "cannot tell whether a property holds for all requests",
 			Fix: "give what is missing, or say how the implementation does it with --vendor-setting"},
 		spellingRule,
 	}

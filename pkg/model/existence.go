@@ -41,7 +41,7 @@ func (s *Snapshot) FindExistence(ref Ref) Existence {
 	gk := ref.GroupKind()
 	switch {
 	case s.Cluster.IsUnreadRef(ref):
-		return Existence{NotKnown, ref.String() + " may not be read"}
+		return Existence{NotKnown, ref.String() + " is forbidden"}
 	case s.Cluster != nil && isKeptBack(gk):
 		return Existence{NotKnown, ref.String() + " is not in the input"}
 	case s.Exhaustive, s.Cluster != nil:

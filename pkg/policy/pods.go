@@ -95,7 +95,7 @@ func AttachPods(p *Policy, at []string, s selector.PodSelector, g *topology.Grap
 	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 		Hint: "add the manifests of the Namespaces",
 		Message: fmt.Sprintf(
-			"whether it selects pods of %s is not known: the labels of the namespace are not in the input",
+			"cannot tell whether it selects pods of %s: the labels of the namespace are not in the input",
 			strings.Join(unknown, ", "))}.At(p.Object, at...)
 	return out, []model.Problem{problem}
 }

@@ -90,7 +90,7 @@ func (r StrategyRule) ReadStrategy(b merge.BlockKind, block, spec model.Body) (m
 			return choice.ForBlock(b), place, nil
 		}
 		return StrategyChoice{}.ForBlock(b), place, &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
-			Message: fmt.Sprintf("strategy %q is not known, atomic is used", fmt.Sprint(raw.Value())),
+			Message: fmt.Sprintf("unknown strategy %q: atomic is used", fmt.Sprint(raw.Value())),
 			Hint:    "use one of: " + strings.Join(r.knownWords(), ", ")}
 	}
 	return r.Default.ForBlock(b), StrategyPlace{}, nil

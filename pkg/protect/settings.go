@@ -100,7 +100,7 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 		if isOneOfSeveral(v, i) {
 			ref := p.Object.Ref
 			why := Reason{gate.NotRead, &ref, "",
-				"which of several policies on one target is in force is not known: " + formatSubject(ref, "") +
+				"cannot tell which of several policies on one target is in force: " + formatSubject(ref, "") +
 					" is one of them"}
 			out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref,
 				doc: p.Object.Body.At(k.Content.At...).Value(), fault: &why})

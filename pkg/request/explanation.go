@@ -56,10 +56,10 @@ func (t *trace) explainChoice() {
 		if best.route == c.route {
 			name = other.Section
 		}
-		why = append(why, "before "+name+": "+t.settings.explainOrder(best, c, by))
+		why = append(why, "wins over "+name+": "+t.settings.explainOrder(best, c, by))
 	}
 	if left > 0 {
-		why = append(why, fmt.Sprintf("before %d more rules that match", left))
+		why = append(why, fmt.Sprintf("wins over %d more rules that match", left))
 	}
 	a.Why = append(why, a.Why...)
 }
@@ -162,10 +162,10 @@ func (m *Matcher) checkForbidden(a *Answer) {
 		}
 	}
 	if m.mayMissSets(a.Gateway) {
-		a.makeRuleUncertain("ListenerSets that may not be read may have a listener that answers instead")
+		a.makeRuleUncertain("a forbidden ListenerSet may have a listener that answers instead")
 	}
 	if len(kinds) > 0 {
-		a.makeRuleUncertain(strings.Join(kinds, " and ") + " that may not be read may come first")
+		a.makeRuleUncertain("forbidden " + strings.Join(kinds, " and ") + " may come first")
 	}
 }
 

@@ -145,7 +145,7 @@ func (t *trace) canAnswerHTTP() bool {
 func (t *trace) findAtGateway(w Destination) {
 	m, a := t.matcher, t.answer
 	if m.graph.Node(a.Gateway).Object == nil {
-		a.makeRuleUncertain(m.graph.Node(a.Gateway).Ref.String() + " may not be read")
+		a.makeRuleUncertain(m.graph.Node(a.Gateway).Ref.String() + " is forbidden")
 		return
 	}
 	t.dropHostDot()
@@ -212,8 +212,8 @@ func (t *trace) checkUndecidedListeners(undecided []entryListener) {
 			t.matcher.graph.ListenerSet(set).Reason)
 	}
 	if len(t.fittingListeners) > 0 && t.fittingListeners[0].facts.Refused.Message != "" {
-		t.answer.makeRuleUncertain("whether " + t.matcher.listenerName(t.fittingListeners[0]) +
-			" takes traffic is not known: " + t.fittingListeners[0].facts.Refused.Message)
+		t.answer.makeRuleUncertain("cannot tell whether " + t.matcher.listenerName(t.fittingListeners[0]) +
+			" takes traffic: " + t.fittingListeners[0].facts.Refused.Message)
 	}
 }
 

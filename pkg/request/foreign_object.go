@@ -46,7 +46,7 @@ func (t *trace) checkForeignBackends(refs []model.Ref) {
 		a.makeConditional("an implementation may support " + to.String() +
 			", though nothing in the input defines its kind")
 		a.addProblem(model.Warning, model.NotEvaluated, t.matcher.graph.Node(a.Rule).Object,
-			"whether "+to.String()+" can be sent to is not known: kind "+to.GroupKind().String()+
+			"cannot tell whether "+to.String()+" can be sent to: kind "+to.GroupKind().String()+
 				" is not defined in the input, and an implementation may support it",
 			"add its CRD or an object of it")
 	}

@@ -206,7 +206,7 @@ func (c *compiler) compilePath(v model.Body) (pathMatch, error) {
 	case "RegularExpression":
 		p.form, p.regex = expression, c.compileRegex(p.value)
 	default:
-		return p, fmt.Errorf("path.type %q is not known", kind)
+		return p, fmt.Errorf("unknown path.type %q", kind)
 	}
 	return p, nil
 }
@@ -250,7 +250,7 @@ func (c *compiler) compileValue(kind, where string, v valueMatch) (valueMatch, e
 	case kind == "RegularExpression":
 		v.form, v.regex = expression, c.compileRegex(v.value)
 	default:
-		return v, fmt.Errorf("%s %q is not known", where, kind)
+		return v, fmt.Errorf("unknown %s %q", where, kind)
 	}
 	return v, nil
 }

@@ -261,7 +261,7 @@ func (s *matchSettings) explainOrder(a, b *candidate, by criterion) string {
 		return formatLonger("hostname", host(a), host(b))
 	case byHost:
 		if s.decidingHostname(b) == "" {
-			return fmt.Sprintf("hostname %s beats no hostname", host(a))
+			return fmt.Sprintf("it is for hostname %s, the other for any", host(a))
 		}
 		return formatLonger("hostname", host(a), host(b))
 	case byPath:
@@ -269,9 +269,9 @@ func (s *matchSettings) explainOrder(a, b *candidate, by criterion) string {
 			return formatLonger(strings.TrimSuffix(pathMatch{form: a.match.path.form}.formatText(), " "),
 				a.match.path.value, b.match.path.value)
 		}
-		return a.match.path.formatText() + " beats " + b.match.path.formatText()
+		return a.match.path.formatText() + " comes before " + b.match.path.formatText()
 	case byMethod:
-		return "method " + a.match.method + " beats no method"
+		return "it is for method " + a.match.method + ", the other for any"
 	case byService:
 		return formatNamed("service", a.match.service.value, b.match.service.value)
 	case byCall:
@@ -299,12 +299,12 @@ func (s *matchSettings) explainOrder(a, b *candidate, by criterion) string {
 func formatCreation(c *candidate) string { return creationTime(c.object).UTC().Format(time.RFC3339) }
 
 func formatLonger(what, a, b string) string {
-	return fmt.Sprintf("%s %s (%d) beats %s (%d)", what, a, len(a), b, len(b))
+	return fmt.Sprintf("%s %s is longer than %s", what, a, b)
 }
 
 func formatNamed(what, a, b string) string {
 	if b == "" {
-		return what + " " + a + " beats no " + what
+		return "it is for " + what + " " + a + ", the other for any"
 	}
 	return formatLonger(what, a, b)
 }
@@ -315,7 +315,7 @@ func formatCounts(a, b int, one, many string) string {
 		noun = one
 	}
 	if b == 0 {
-		return fmt.Sprintf("%d %s beats none", a, noun)
+		return fmt.Sprintf("it has %d %s, the other none", a, noun)
 	}
-	return fmt.Sprintf("%d %s beat %d", a, noun, b)
+	return fmt.Sprintf("it has %d %s, the other %d", a, noun, b)
 }

@@ -131,7 +131,7 @@ func parseURL(raw string) (*url.URL, error) {
 	u.Scheme = strings.ToLower(u.Scheme)
 	switch {
 	case !slices.Contains([]string{"http", "https", "grpc", "grpcs", "ws", "wss", "tcp", "udp", "tls"}, u.Scheme):
-		return nil, newUsageError("use http or https", "URLs with the scheme %q are not known", u.Scheme)
+		return nil, newUsageError("use http or https", "unknown URL scheme %q", u.Scheme)
 	case u.Hostname() == "":
 		return nil, newUsageError(hint, "the URL %q names no host", raw)
 	}

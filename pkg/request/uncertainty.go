@@ -26,8 +26,8 @@ func (t *trace) checkUnsureCandidates(best *candidate) {
 		}
 		ref := t.matcher.graph.Node(c.rule).Ref
 		t.answer.addCandidateDoubt(ref.String() + " may come first: " + why)
-		t.answer.addProblem(model.Warning, model.NotEvaluated, c.object, "whether "+ref.String()+
-			" takes the request is not known: "+why, "")
+		t.answer.addProblem(model.Warning, model.NotEvaluated, c.object, "cannot tell whether "+ref.String()+
+			" takes the request: "+why, "")
 	}
 }
 

@@ -60,9 +60,9 @@ func (c *conclusion) concludeTargets() []model.Problem {
 	out = append(out, c.groupByReason(c.unknown, c.unknownProblem)...)
 	if lists := c.evaluation.unknowns.listHiddenTargets(&req.selects); len(lists) > 0 {
 		c.tally.Unknown++
-		c.addTestFinding(unknown, model.Ref{}, nil, joinNames(lists)+" may not be read")
+		c.addTestFinding(unknown, model.Ref{}, nil, joinNames(lists)+" is forbidden")
 		out = append(out, c.newProblem(model.RequirementUnknown, model.Warning,
-			fmt.Sprintf("requirement %q is not judged on what may not be read: %s", req.Name, joinNames(lists)),
+			fmt.Sprintf("requirement %q is not judged on what is forbidden: %s", req.Name, joinNames(lists)),
 			"ask for: get, list on "+joinNames(lists)))
 	}
 	if c.tally.Met+c.tally.NotMet+c.tally.Unknown+c.tally.Failed == 0 {
@@ -247,5 +247,5 @@ func (c *conclusion) unknownProblem(why, on string) model.Problem {
 		hint = c.evaluation.suggestKind(c.req.unknownKinds[0])
 	}
 	return c.newProblem(model.RequirementUnknown, model.Warning,
-		fmt.Sprintf("whether requirement %q is met on %s is not known: %s", c.req.Name, on, why), hint)
+		fmt.Sprintf("cannot tell whether requirement %q is met on %s: %s", c.req.Name, on, why), hint)
 }

@@ -124,13 +124,13 @@ func newUnreadListeners(r *resolve.Resolution) unreadListeners {
 func (v unreadListeners) conflictDoubt(owner topology.NodeID) string {
 	switch isSet := v.graph.Node(owner).Role == topology.ListenerSet; {
 	case v.gateways:
-		return "Gateways that share its ports may not be read"
+		return "Gateways that share its ports are forbidden"
 	case !isSet:
 	case v.sets:
-		return "listener sets that come before it may not be read"
+		return "listener sets that come before it are forbidden"
 	default:
 		if other, ok := v.unknown[v.graph.ListenerSet(owner).Gateway]; ok {
-			return "whether " + v.graph.Node(other).Ref.String() + " takes part is not known, and it may come before it"
+			return "cannot tell whether " + v.graph.Node(other).Ref.String() + " takes part, and it may come before it"
 		}
 	}
 	return ""

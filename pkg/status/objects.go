@@ -172,7 +172,7 @@ func predictGateway(g *topology.Graph, id topology.NodeID, others unreadListener
 	switch {
 	case doubtful > 0 && (bad == 0 || bad+doubtful == total): // the others decide otherwise
 		c = Condition{typeAccepted, "Unknown", "NotEvaluated",
-			fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that may not be read",
+			fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that are forbidden",
 				doubtful, total)}
 	case refused > 0 && refused == total:
 		c = Condition{typeAccepted, "False", string(gatewayv1.GatewayReasonListenersNotValid), "no listener is valid"}

@@ -38,8 +38,8 @@ func predictWithGaps(in Input, write Writer) []Ancestor {
 			"what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
 	}
 	if by, gap := hasUnreadNamers(in); gap && len(in.Outcome.Targets) == 0 {
-		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "whether " + by +
-			" names it is not known: they may not be read"}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "cannot tell whether " + by +
+			" names it: they are forbidden"}}}}
 	}
 	out := write(in)
 	gaps := in.Kind.Gaps().Of(in.Outcome.Policy)
@@ -90,7 +90,7 @@ func hasUnknownTargets(in Input) bool {
 
 // withholdCondition returns a condition that the gaps may change as Unknown.
 func withholdCondition(r *resolve.Resolution, gaps []resolve.Gap, c Condition) Condition {
-	message := "depends on what may not be read: " + strings.Join(slices.Sorted(slices.Values(r.DescribeGaps(gaps))),
+	message := "depends on what is forbidden: " + strings.Join(slices.Sorted(slices.Values(r.DescribeGaps(gaps))),
 		", ")
 	return Condition{c.Type, "Unknown", "NotEvaluated", message + "; without it " + c.Type + "=" + c.Status + " (" +
 		c.Message + ")"}

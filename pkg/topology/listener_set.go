@@ -31,7 +31,7 @@ func (g *Graph) ListenerSet(id NodeID) SetFacts {
 		return s
 	}
 	return SetFacts{Gateway: None, State: SetUnknown, Missing: true, Reason: g.nodes.list[id].Ref.String() +
-		" may not be read"}
+		" is forbidden"}
 }
 
 // ListenerSetsOf lists the ListenerSets whose parentRef names the Gateway, whether it takes them or

@@ -50,7 +50,7 @@ func writePatchStatus(r *resolve.Resolution, k *resolve.Kind, o *model.Object, s
 	}
 	switch {
 	case state == patchesUnknown:
-		const why = "whether EnvoyPatchPolicies are turned on is not known: " +
+		const why = "cannot tell whether EnvoyPatchPolicies are turned on: " +
 			"the controller's configuration is not in the input"
 		book.setCondition(listOne(ancestor), status.Condition{Type: "Accepted", Status: "Unknown",
 			Reason: "NotEvaluated", Message: why})

@@ -57,7 +57,7 @@ func checkSamePort(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy
 		}
 		if http && slices.ContainsFunc(gatewayapi.ListenerSetKinds(), in.Cluster.HasUnread) {
 			return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: "listener sets may not be read: whether one of their listeners shares its port with those of the policy is not known"}.At(p.Object)}
+				Message: "listener sets are forbidden: cannot tell whether one of their listeners shares its port with those of the policy"}.At(p.Object)}
 		}
 		return "", nil
 	}

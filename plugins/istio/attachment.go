@@ -189,7 +189,7 @@ func (w *proxyIndex) explainReferences(p *policy.Policy, refs []targetRef) []mod
 			to := model.Ref{Group: r.group, Kind: r.kind, Namespace: p.Ref().Namespace, Name: r.name}
 			if e := w.in.FindExistence(to); e.Presence == model.NotKnown {
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-					Message: "whether the policy applies is not known: " + e.Why}.At(p.Object))
+					Message: "cannot tell whether the policy applies: " + e.Why}.At(p.Object))
 				continue
 			}
 		case gatewayClassKind:

@@ -185,7 +185,7 @@ func findAuthorized(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Prob
 	if _, known := w.hasAuthorizer(a.provider); a.action == "CUSTOM" && a.provider != "" && !known &&
 		!w.isInvalidProvider(a.provider) {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: fmt.Sprintf("whether the mesh has a provider %s is not known: if it has none, the rules deny",
+			Message: fmt.Sprintf("cannot tell whether the mesh has a provider %s: if it has none, the rules deny",
 				a.provider),
 			Hint: "add the ConfigMap istio of the root namespace, or --vendor-setting istio.extensionProviders='[…]'"}.At(p.Object))
 	}

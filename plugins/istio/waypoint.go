@@ -152,9 +152,9 @@ func (w *proxyIndex) waypointProblems() []model.Problem {
 			note(o, "",
 				"a part of what is sent to %s goes to another waypoint, by the label %s: what holds there is not evaluated", o.Ref, useCanary)
 		case b.gateway != nil:
-			note(o, "", "whether %s takes %s is not known: %s", b.gateway.Ref, o.Ref, b.unknown)
+			note(o, "", "cannot tell whether %s takes %s: %s", b.gateway.Ref, o.Ref, b.unknown)
 		case somewhere(o.Ref.Namespace):
-			note(o, "add the Namespace, or the label "+useWaypoint, "whether a waypoint serves %s is not known: %s",
+			note(o, "add the Namespace, or the label "+useWaypoint, "cannot tell whether a waypoint serves %s: %s",
 				o.Ref, b.unknown)
 		}
 	}

@@ -88,7 +88,7 @@ func (w *proxyIndex) judgeReference(in *model.Snapshot, namespace string, r targ
 	}
 	o := in.Get(ref)
 	if o == nil && in.Cluster.IsUnreadRef(ref) {
-		return referenceVerdict{"NotEvaluated", r.kind + " " + r.name + " may not be read", true}
+		return referenceVerdict{"NotEvaluated", r.kind + " " + r.name + " is forbidden", true}
 	}
 	name := namespace + "/" + r.name
 	switch r.groupKind() {
@@ -114,7 +114,7 @@ func (w *proxyIndex) judgeReference(in *model.Snapshot, namespace string, r targ
 		}
 		switch b := findWaypoint(in, o); {
 		case b.unknown != "":
-			return referenceVerdict{"NotEvaluated", fmt.Sprintf("whether a waypoint serves %s %s is not known: %s",
+			return referenceVerdict{"NotEvaluated", fmt.Sprintf("cannot tell whether a waypoint serves %s %s: %s",
 				r.kind, name, b.unknown), true}
 		case b.gateway == nil || b.denied:
 			return say("AncestorNotBound", "%s %s is not bound to a waypoint", r.kind, name)

@@ -154,7 +154,7 @@ func findDuplicates(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []m
 			kind := a.Policy.Object.Text("plugin")
 			if b, met := first[kind]; met && b.Policy != a.Policy {
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-					"%s and %s are plugins of type %s for %s: Kong takes one of them, and which one is not known",
+					"%s and %s are plugins of type %s for %s: Kong takes one of them, cannot tell which",
 					b.Policy.Ref(), a.Policy.Ref(), kind, g.Node(id).Ref),
 					Hint: "name one of them"}.At(a.Policy.Object))
 			} else {
@@ -217,7 +217,7 @@ func upstreamAncestors(in status.Input) []status.Ancestor {
 			}
 		}
 		if unread {
-			why := "depends on routes that may not be read"
+			why := "depends on routes that are forbidden"
 			c = []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: why},
 				{Type: "Programmed", Status: "Unknown", Reason: "NotEvaluated", Message: why}}
 		}

@@ -22,7 +22,7 @@ func checkIssuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem)
 		return "", nil
 	case model.NotKnown:
 		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: e.Why + ": whether it exists is not known"}.At(o, "spec", "issuerRef")
+			Message: e.Why + ": cannot tell whether it exists"}.At(o, "spec", "issuerRef")
 		return "", []model.Problem{unread}
 	case model.Missing:
 		return "unable to find issuer", nil

@@ -134,7 +134,7 @@ func (w *meshIndex) voidProblems(g grant) []model.Problem {
 	if g.missing != "" && w.in.Cluster != nil && (w.in.Cluster.HasUnread(meshTLSKind) ||
 		w.in.Cluster.HasUnread(networkKind)) {
 		p.Code, p.Message, p.Hint = model.NotEvaluated, g.missing+
-			" may not be read: whether the policy lets anybody in is not known", ""
+			" is forbidden: cannot tell whether the policy lets anybody in", ""
 	}
 	return []model.Problem{p}
 }

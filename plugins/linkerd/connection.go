@@ -330,7 +330,7 @@ func (j *connectionJudge) describeClient() model.Problem {
 	case j.from.meshed == selector.No:
 		p.Message = "the client is taken to have no identity: " + j.from.why
 	default:
-		p.Message = "whether the client has an identity is not known: " + j.from.why
+		p.Message = "cannot tell whether the client has an identity: " + j.from.why
 	}
 	return p.At(j.from.object)
 }

@@ -142,7 +142,7 @@ func limitConditions(r *resolve.Resolution, _ *resolve.Kind,
 		case !ok || r.Snapshot.Get(ref) == nil && !r.Snapshot.Cluster.IsUnreadRef(ref):
 			c.Status, c.Reason, c.Message = "False", "NoMatchingTarget", "the target is no Server, or does not exist"
 		case r.Snapshot.Get(ref) == nil:
-			c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", ref.String()+" may not be read"
+			c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", ref.String()+" is forbidden"
 		case first[ref] != f.Policy:
 			c.Status, c.Reason, c.Message = "False", "RateLimitReasonAlreadyExists", first[ref].Ref().FullName()+
 				" is older, or comes first by name"

@@ -130,7 +130,7 @@ func (j *routeJudge) judgeParent(route *model.Object, at parentPort) parentVerdi
 			by.Ref.Kind + " goes before " + route.Ref.Kind, by: by}
 	case at.ref.Kind != "Server" && j.unreadRival(rank) != "":
 		return parentVerdict{reason: unknown, why: "routes of kind " + j.unreadRival(rank) +
-			" may not be read, and go before " + route.Ref.Kind}
+			" are forbidden, and go before " + route.Ref.Kind}
 	case o == nil:
 		return parentVerdict{reason: noMatchingParent, why: at.ref.String() + " does not exist", missing: true}
 	case at.ref.Kind == "EgressNetwork" && findClusterOverlap(o, j.set) != "":
@@ -195,7 +195,7 @@ func (j *routeJudge) checkBackends(route *model.Object, parent model.Ref) topolo
 				return topologyreference.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind +
 					" of group " + strconv.Quote(r.group)}
 			case j.in.Get(ref) == nil && !j.isKnownAbsent(ref):
-				return topologyreference.Unresolved{Message: ref.String() + " is not in the input, or may not be read"}
+				return topologyreference.Unresolved{Message: ref.String() + " is not in the input, or forbidden"}
 			case j.in.Get(ref) == nil:
 				return topologyreference.Unresolved{Reason: "BackendNotFound", Message: ref.String() +
 					" does not exist"}

@@ -111,7 +111,7 @@ func (c *connection) judgeDirection(dir direction) evaluate.Decision {
 	out.Passed = j.stages
 	j.setDecision(&out)
 	if unread := c.res.DescribeGaps(c.kind.Gaps().At(j.pod.id)); len(unread) > 0 {
-		out.Outcome, out.Why = request.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
+		out.Outcome, out.Why = request.NotEvaluated, []string{"forbidden: " + strings.Join(unread, ", ")}
 	}
 	return out
 }

@@ -187,7 +187,7 @@ func (j *directionJudge) judgeNetworkPolicies() bool {
 		j.addPassedStage(ownPolicies, fmt.Sprintf("no NetworkPolicy of namespace %s selects %s for %s",
 			j.pod.pod.Ref.Namespace, j.pod.displayName(), j.dir), nil)
 	case selector.Maybe:
-		j.addPassedStage(ownPolicies, "whether a NetworkPolicy holds for the pod is not known", isolating)
+		j.addPassedStage(ownPolicies, "cannot tell whether a NetworkPolicy holds for the pod", isolating)
 	}
 	return isolated != selector.Yes
 }
@@ -210,7 +210,7 @@ func (j *directionJudge) selectsPod(o *model.Object) selector.Truth {
 	case j.pod.pod.HostNetwork:
 		return j.addDoubt(o, "%s is in the network of its node, where policies may have no effect", j.pod.displayName())
 	case picks == selector.Maybe:
-		return j.addDoubt(o, "whether it selects %s is not known: the labels of namespace %s are not in the input",
+		return j.addDoubt(o, "cannot tell whether it selects %s: the labels of namespace %s are not in the input",
 			j.pod.displayName(), j.pod.pod.Ref.Namespace)
 	}
 	return picks
@@ -250,7 +250,7 @@ func (j *directionJudge) matchRule(r *rule) selector.Truth {
 		}
 	}
 	if best = min(best, ports); best == selector.Maybe {
-		return j.addDoubt(r.policy, "whether %s matches is not known: %s", r.displayName(),
+		return j.addDoubt(r.policy, "cannot tell whether %s matches: %s", r.displayName(),
 			strings.Join(removeDuplicates(why), "; "))
 	}
 	return best

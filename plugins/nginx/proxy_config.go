@@ -22,7 +22,7 @@ func findProxyConfig(g *topology.Graph, in *model.Snapshot, gateway topology.Nod
 	var out proxyConfig
 	n := g.Node(gateway)
 	if n.Object == nil {
-		return proxyConfig{uncertain: n.Ref.String() + " may not be read"}
+		return proxyConfig{uncertain: n.Ref.String() + " is forbidden"}
 	}
 	out.addProxy(in, n.Object.Body.At("spec", "infrastructure", "parametersRef"), n.Ref.Namespace)
 	for _, class := range g.Parents(topology.Traffic, gateway) {
@@ -92,7 +92,7 @@ func configProblems(p *policy.Policy, what string, open, without []string) []mod
 	if len(open) > 0 {
 		slices.Sort(open)
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"whether %s is configured, which the policy needs, is not known: %s; it is taken to be", what, limitTexts(
+			"cannot tell whether %s is configured, which the policy needs,: %s; it is taken to be", what, limitTexts(
 				slices.Compact(open))),
 			Hint: "add the NginxProxy, and the GatewayClass that refers to it"}.At(p.Object))
 	}

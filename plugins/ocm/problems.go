@@ -137,15 +137,15 @@ func (w *placementIndex) bindingProblems(b *binding) []model.Problem {
 			appsGroup, at, "its placementRef names no Placement or PlacementRule: the binding is ignored")
 	case p.unread:
 		add(model.Warning, model.NotEvaluated, "ask for the permission to list them", at,
-			"%s may not be read: which clusters it chose is not known", p.ref)
+			"%s is forbidden: cannot tell which clusters it chose", p.ref)
 	case p.object == nil:
 		add(model.Warning, model.TargetNotFound, "", at, "%s is not found: the binding places nothing", p.ref)
 	case !p.decided && p.ref.GroupKind() == placementKind:
 		add(model.Warning, model.NotEvaluated, "add its PlacementDecisions, as the cluster has them", at,
-			"%s has no PlacementDecision in the input: which clusters it chose is not known", p.ref)
+			"%s has no PlacementDecision in the input: cannot tell which clusters it chose", p.ref)
 	case !p.decided:
 		add(model.Warning, model.NotEvaluated, "add its status, as the cluster has it", at,
-			"%s has no status in the input: which clusters it chose is not known", p.ref)
+			"%s has no status in the input: cannot tell which clusters it chose", p.ref)
 	}
 	return append(out, w.subjectProblems(b)...)
 }

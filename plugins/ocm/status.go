@@ -252,7 +252,7 @@ func (r *placedPolicy) summarize(s policyReport) string {
 	case r.disabled:
 		return "disabled: on no cluster"
 	case len(s.clusters) == 0 && len(s.undecided) > 0:
-		return "which clusters it is for is not known: no decisions of " + strings.Join(s.undecided, ", ")
+		return "cannot tell which clusters it is for: no decisions of " + strings.Join(s.undecided, ", ")
 	case len(s.clusters) == 0 && len(r.paths) == 0:
 		return "on no cluster: nothing binds it"
 	case len(s.clusters) == 0:

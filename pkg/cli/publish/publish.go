@@ -65,7 +65,7 @@ of settings, and say nothing about routes of other namespaces. They are PolicyRe
 are served, Reports (openreports.io/v1alpha1).
 
 Reports that are as they should be are not written again, except once in --heartbeat that of each namespace, so that its age can be
-told. Reports of routes that are gone are removed. "effective" reads the reports where policies may not be read.`,
+told. Reports of routes that are gone are removed. "effective" reads the reports where policies are forbidden.`,
 		Example: `  # what would be written
   kubectl dopolicy publish --dry-run
 

@@ -234,7 +234,7 @@ func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.Targe
 	g := k.res.Graph
 	if k.res.Snapshot.Cluster.IsUnreadRef(ref) && k.res.Snapshot.Get(ref) == nil {
 		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.PluralOf(ref.Kind)),
-			"%s may not be read: whether the policy attaches there is not known", ref)
+			"%s is forbidden: cannot tell whether the policy attaches there", ref)
 		return nil
 	}
 	if !g.IsKnownKind(ref.GroupKind()) {
@@ -257,7 +257,7 @@ func (k *attacher) reportMissing(p *policy.Policy, ref model.Ref, t policy.Targe
 		return []topology.NodeID{k.res.OpaqueNode(ref, nil)}
 	case e.Presence == model.NotKnown:
 		k.res.addRefProblem(p, t, model.Problem{Severity: model.Info, Code: model.NotEvaluated, MissingRef: &ref,
-			Message: "whether the policy attaches is not known: " + e.Why})
+			Message: "cannot tell whether the policy attaches: " + e.Why})
 		return nil
 	}
 	if ref.Section != "" && (len(g.Lookup(ref.WithoutSection())) > 0 || k.res.Snapshot.Get(ref) != nil) {

@@ -50,7 +50,7 @@ func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func
 	}
 	if unread := k.unread(t); len(unread) > 0 {
 		warn(model.NotEvaluated, "ask for the permission to list them",
-			"which objects the selector picks is not known: %s may not be read", strings.Join(unread, ", "))
+			"cannot tell which objects the selector picks: %s forbidden", strings.Join(unread, ", "))
 		return out
 	}
 	if t.Silent {
@@ -61,7 +61,7 @@ func (k *attacher) selectTargets(p *policy.Policy, t policy.TargetRef, warn func
 		"no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)}
 	if o := k.res.Snapshot.FindOmission(t.Ref.GroupKind(), t.Ref.Namespace); o != nil {
 		none.Code = model.NotEvaluated
-		none.Message = fmt.Sprintf("which %ss the selector picks is not known: %s", kind, o)
+		none.Message = fmt.Sprintf("cannot tell which %ss the selector picks: %s", kind, o)
 	}
 	k.res.addRefProblem(p, t, none)
 	return out

@@ -184,7 +184,7 @@ func (w *routeAttacher) attachToOwner(r *routeDraft, owner topology.NodeID, a to
 		}
 		if row.State == topology.Accepted && w.mayLoseHosts(r, l) { // the route is shown all the same, marked
 			row.State, row.Reason = topology.Unknown,
-				"a ListenerSet that may not be read may have the hostnames of the route for itself"
+				"a forbidden ListenerSet may have the hostnames of the route for itself"
 		}
 		if !way.known { // what the listener says may not be asked at all
 			row.State, row.Reason, row.Hostnames = topology.Unknown, way.reason, nil
@@ -220,7 +220,7 @@ func (w *routeAttacher) judgeMissingParent(r *routeDraft, a topology.Attachment,
 // policies that are known to hold there and below are shown then, and every answer through it is
 // marked as one that may change.
 func (w *routeAttacher) attachToWithheld(r *routeDraft, a topology.Attachment, role topology.Role) topology.Attachment {
-	a.State, a.Missing, a.Reason = topology.Unknown, true, a.Parent.WithoutSection().String()+" may not be read"
+	a.State, a.Missing, a.Reason = topology.Unknown, true, a.Parent.WithoutSection().String()+" is forbidden"
 	w.addEdge(w.withheldNode(role, a.Parent.WithoutSection()), r.id)
 	return a
 }
@@ -248,7 +248,7 @@ func (w *routeAttacher) judgeListener(r *routeDraft, a *topology.Attachment) {
 		return
 	case !slices.Contains(l.kinds, r.kind) && l.mayTakeKind(r.kind):
 		a.State, a.Reason = topology.Unknown, "whether listener "+l.ref.Section+" takes routes of kind "+r.kind.Kind+
-			" depends on its implementation, and the class may not be read"
+			" depends on its implementation, and the class is forbidden"
 		return
 	case !slices.Contains(l.kinds, r.kind):
 		a.Reason = "listener " + l.ref.Section + " takes no routes of kind " + r.kind.Kind

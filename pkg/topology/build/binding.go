@@ -68,7 +68,7 @@ func (bs *serviceBindings) connectAll() {
 		case unread != "": // whoever has the port by what is known keeps it, and answers are marked
 			row.State, row.Hostnames = topology.Unknown, nil
 			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace +
-				" may not be read, and go before " + x.kind.Kind
+				" are forbidden, and go before " + x.kind.Kind
 		case by != nil:
 			row.State, row.Hostnames = topology.Conflicted, nil
 			row.Reason = bs.nodes.Node(by.route).Ref.String() + " has the same port, and kind " + by.kind.Kind +

@@ -237,7 +237,7 @@ func (c *delegationChains) decideParents() {
 				a.State, a.Reason = topology.UnsupportedValue, "it has hostnames, so nothing can be delegated to it"
 			case open:
 				a.State, a.Reason = topology.Unknown, "whether "+a.Parent.String()+
-					" delegates to the route depends on what may not be read"
+					" delegates to the route depends on what is forbidden"
 			default:
 				a.Reason = a.Parent.String() + " does not delegate to the route, or gets no requests itself"
 			}

@@ -153,7 +153,7 @@ func (c *delegationChains) whyUnknown(from model.Ref, d delegateRef, ways []Dele
 		return c.in.ExplainUnread("a ReferenceGrant there", gatewayapi.GrantKind, namespace)
 	case cluster != nil && (everywhere && cluster.HasUnread(gatewayapi.HTTPRouteKind) || !everywhere &&
 		cluster.IsUnread(gatewayapi.HTTPRouteKind, namespace)):
-		return "routes there may not be read"
+		return "routes there are forbidden"
 	case cluster == nil && !everywhere && !slices.ContainsFunc(c.in.OfKind(gatewayapi.HTTPRouteKind),
 		func(o *model.Object) bool { return o.Ref.Namespace == namespace }):
 		return "no route of that namespace is in the input"

@@ -82,7 +82,7 @@ func (gs *gatewayBuilder) judgeMissingGateway(s *listenerSet, ref model.Ref) {
 		s.Reason = e.Why
 	case gs.in.Cluster.IsUnread(gatewayapi.GatewayKind, ref.Namespace):
 		s.Gateway, s.State, s.Missing, s.Reason = gs.withheldNode(topology.Gateway,
-			ref), topology.SetUnknown, true, ref.String()+" may not be read"
+			ref), topology.SetUnknown, true, ref.String()+" is forbidden"
 	default:
 		s.Missing, s.Reason = true, ref.String()+" is not in the input"
 		gs.addNote(noteTopic{kind: setParentMissing, about: ref}, s.object)
@@ -134,7 +134,7 @@ func (gs *gatewayBuilder) accessTo(s *listenerSet) listenerAccess {
 		way.known = !s.Missing
 	}
 	if !way.known {
-		way.reason = "whether " + gs.nodes.Node(s.id).Ref.String() + " takes part is not known: " + s.Reason
+		way.reason = "cannot tell whether " + gs.nodes.Node(s.id).Ref.String() + " takes part: " + s.Reason
 	}
 	return way
 }

@@ -41,7 +41,7 @@ func (w *routeAttacher) judgeMissingService(r *routeDraft, a topology.Attachment
 	case w.references.IsMissing(service):
 		a.Reason = service.String() + " does not exist"
 	case w.in.Cluster.IsUnread(service.GroupKind(), service.Namespace):
-		a.State, a.Missing, a.Reason = topology.Unknown, true, service.String()+" may not be read"
+		a.State, a.Missing, a.Reason = topology.Unknown, true, service.String()+" is forbidden"
 		w.addMesh(w.services.frontendNode(service), r.id)
 	default:
 		a.Missing, a.Reason = true, service.String()+" is not in the input"

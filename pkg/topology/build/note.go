@@ -179,7 +179,7 @@ func (t noteTopic) newProblem(c *noteCount) model.Problem {
 		p.Message = "kind " + t.about.GroupKind().String() + " as a backend is not evaluated; " +
 			c.formatCount("route sends", "routes send") + " to one: " + c.String()
 	case authorityWithheld:
-		p.Message = "whether a listener takes traffic depends on ReferenceGrants that may not be read; not evaluated for " + c.String()
+		p.Message = "cannot tell whether a listener takes traffic: ReferenceGrants are forbidden; not evaluated for " + c.String()
 		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (docs/rbac.yaml)"
 	}
 	return p

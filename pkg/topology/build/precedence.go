@@ -166,7 +166,7 @@ func (c *portContest) leaveSetOpen(s *listenerSet) bool {
 		return false
 	}
 	s.State, s.Reason = topology.SetUnknown,
-		"its listeners conflict with each other, and whether one of them wins depends on the implementation, whose class may not be read"
+		"its listeners conflict with each other, and whether one of them wins depends on the implementation, whose class is forbidden"
 	return true
 }
 

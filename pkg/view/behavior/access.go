@@ -53,7 +53,7 @@ func (d *behaviorComparer) findAccessGain(before, after *classBehavior) accessGa
 	case gate.Holds:
 		return accessGain{}
 	case gate.Depends:
-		return accessGain{doubts: []string{shut + "; whether requests are kept out now is not known: " +
+		return accessGain{doubts: []string{shut + "; cannot tell whether requests are kept out now: " +
 			diff.FormatBecause(held.Because)}}
 	}
 	return accessGain{access: AccessOpened, reason: shut}
@@ -85,7 +85,7 @@ func findGainByPresence(before, after *classBehavior) accessGain {
 	return accessGain{}
 }
 
-const filterGone = "a filter that is not read is gone or changed: whether it kept requests out is not known"
+const filterGone = "a filter that is not read is gone or changed: cannot tell whether it kept requests out"
 
 // findRemoved returns what is in before and not in after.
 func findRemoved(before, after []string) []string {
@@ -122,10 +122,10 @@ func (d *behaviorComparer) findLosses(before, after *classBehavior) accessGain {
 			doubt(p, "%s held by "+strings.ReplaceAll(diff.FormatUses(was.By), "%", "%%")+
 				", and whether that is still so is not known", diff.FormatBecause(is.Because))
 		case was.Verdict == gate.Depends && is.Verdict == gate.Fails:
-			doubt(p, "whether %s held is not known, and now it does not", diff.FormatBecause(was.Because))
+			doubt(p, "cannot tell whether %s held, and now it does not", diff.FormatBecause(was.Because))
 		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && was.HasReason(gate.NotRead) &&
 			len(findRemoved(gateKinds(was), gateKinds(is))) > 0:
-			doubt(p, "whether %s held is not known, and what may have established it is gone",
+			doubt(p, "cannot tell whether %s held, and what may have established it is gone",
 				diff.FormatBecause(was.Because))
 		}
 	}
@@ -239,7 +239,7 @@ func (s *behaviorEvaluator) uncertainProtection(c *space.Class, own *protection.
 			if unknown || one.ResultOf(p).Verdict != r.Verdict {
 				r = protect.Result{Verdict: gate.Depends, By: r.By,
 					Because: []protect.Reason{{Code: gate.Condition,
-						Message: "which rule takes the request is not known"}}}
+						Message: "cannot tell which rule takes the request"}}}
 				break
 			}
 		}

@@ -106,7 +106,7 @@ func (d *topologyBuilder) absenceState(n *topology.Node) string {
 // unreadState says why nothing was read of an object.
 func (d *topologyBuilder) unreadState(ref model.Ref) string {
 	if d.res.Snapshot.Cluster.IsUnreadRef(ref) {
-		return "may not be read"
+		return "forbidden"
 	}
 	return stateMissing
 }

@@ -187,7 +187,7 @@ func (t *takenPathFinder) buildSummary() {
 			p.Message = fmt.Sprintf("what becomes of %s after a rule took them is not known: %s", of, u.Why)
 		} else {
 			said.Undecided = append(said.Undecided, u.Undecided)
-			p.Message = fmt.Sprintf("which rule takes %s is not known: %s", of, u.Why)
+			p.Message = fmt.Sprintf("cannot tell which rule takes %s: %s", of, u.Why)
 		}
 		t.out.problems = append(t.out.problems, p)
 	}

@@ -224,7 +224,7 @@ func (p *Protector) addClass(g *protect.Gates, sure bool) {
 	}
 	worsen := func(r *protect.Result, one protect.Result) {
 		if !sure {
-			one = one.DoubtFailure("which rule takes the request is not known")
+			one = one.DoubtFailure("cannot tell which rule takes the request")
 		}
 		*r = protect.WorstOf(*r, one)
 	}

@@ -80,7 +80,7 @@ func (o *hostOwnerCheck) finishCheck(p *prover) error {
 		}
 		for _, c := range h.uncertain {
 			p.moveToUndecided(c,
-				fmt.Sprintf("routes of namespaces %s take requests to %s, and it is not known which take these",
+				fmt.Sprintf("routes of namespaces %s take requests to %s, and nothing that was read tells which take these",
 					strings.Join(slices.Sorted(maps.Keys(h.namespaces)), " and "), h.name))
 		}
 	}

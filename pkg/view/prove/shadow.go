@@ -38,7 +38,7 @@ func (t *shadowCheck) finishCheck(p *prover) error {
 		switch {
 		case p.q.Routes != nil && !p.q.Routes(n.Object), t.sure[rule]:
 		case t.maybe[rule], t.unclear > 0:
-			p.addUndecided("whether it takes a request is not known", n.Ref.String())
+			p.addUndecided("cannot tell whether it takes a request", n.Ref.String())
 		default:
 			shadowed = append(shadowed, rule)
 		}
