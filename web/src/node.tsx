@@ -55,12 +55,17 @@ function Close(): JSX.Element {
   return <a class="close" href="#/" aria-label="Close, back to the overview">×</a>;
 }
 
+/** stateWords is how many policies are in which state, which the document has as "2 effective, 1 partial". */
+function stateWords(label: string): string {
+  return label.replace(/\beffective\b/g, 'in force').replace(/\bpartial\b/g, 'partly in force');
+}
+
 /** Objects that a smaller picture draws as one. */
 function Members({ of: { node, from, to } }: { of: Joined }): JSX.Element {
   const labels = Object.entries(node.labels).filter(([key]) => key !== 'state' && key !== 'hostnames');
   return (
     <>
-      <p>Drawn as one{labels.length > 0 && `: ${labels.map(([key, value]) => `${key} ${value}`).join(', ')}`}</p>
+      <p>Drawn as one{labels.length > 0 && `: ${labels.map(([key, value]) => `${key}: ${key === 'policies' ? stateWords(value) : value}`).join(' · ')}`}</p>
       <h3>{counted(node.members!.length, 'member')}</h3>
       <Some of={node.members!} most={20} noun="member" each={(ref) => <NodeLink of={ref} />} />
       <Attached edges={from.filter((e) => e.kind === 'targets')} />

@@ -137,7 +137,7 @@ function Line({ group, at }: { group: Group; at: number }): JSX.Element {
     <tr aria-rowindex={at + 2}>
       <td><From source={first.source} /><div><Place origin={first.source.origin} /></div></td>
       <th scope="row"><Name of={first.rule} />{first.reason === 'ConditionFalse' ? <div><State of="idle" /></div> : first.everywhere && <div><State of="overridden" word="not in force anywhere" /></div>}<div class="dim"><Value of={first.value} summary={first.summary} /></div></th>
-      <td>{targets.length > 1 && <div>{counted(targets.length, 'target')}</div>}<Some of={byObject(targets)} most={4} noun="object" each={(same) => <Sections of={same} />} /></td>
+      <td>{targets.length > 1 && <div>{counted(targets.length, targets.every(isRule) ? 'rule' : 'target')}</div>}<Some of={byObject(targets)} most={4} noun="object" each={(same) => <Sections of={same} />} /></td>
       <td><Sources all={first.lostTo} /></td>
       <td class="prose">{first.why}<div class="dim">{first.message}</div></td>
     </tr>

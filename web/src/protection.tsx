@@ -76,9 +76,9 @@ export function Protection({ rule }: { rule: Ref }): JSX.Element | null {
   if (all.length === 0) return null;
   return (
     <section class="kind protection">
-      <h2>What requests are protected by</h2>
+      <h2>How requests are protected</h2>
       {all.map((one, i) => (
-        <div key={i} class="scroll" role="region" aria-label={`What requests are protected by ${via(one.paths, rule)}`} tabIndex={0}>
+        <div key={i} class="scroll" role="region" aria-label={`How requests are protected via ${via(one.paths, rule)}`} tabIndex={0}>
           {all.length > 1 && <p class="via">via {via(one.paths, rule)}</p>}
           <table class="settings">
             <thead><tr><th scope="col">Property</th><th scope="col">Holds</th><th scope="col">By</th><th scope="col">Why</th></tr></thead>

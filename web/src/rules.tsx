@@ -128,7 +128,7 @@ function Line({ row, at, policy }: { row: Row; at: number; policy: string }): JS
         {roads.size === 1 && <div class="via">via <span class="name">{via(items[0]!.paths, target, 3, true)}</span></div>}
       </th>
       {policy && <td>{state && <State of={state} />}</td>}
-      <td>{items.length === 0 ? <State of="bare" /> : items.map((item, i) => <Item key={i} item={item} apart={roads.size > 1} policy={policy} />)}</td>
+      <td class="set">{items.length === 0 ? <State of="bare" /> : items.map((item, i) => <Item key={i} item={item} apart={roads.size > 1} policy={policy} />)}</td>
       <td><ProtectionCell rule={target} /></td>
       <td><Lost n={lostCount(row)} unread={items.some((i) => i.unread !== undefined)} /></td>
       {doc.audited && <td>{items.map((i, n) => <div key={n}>{items.length > 1 && <span class="dim">{kindName(i.policyKind)}: </span>}<ProxyCell target={target} policyKind={i.policyKind} /></div>)}</td>}
@@ -168,5 +168,5 @@ function Item({ item, apart, policy }: { item: Effective; apart: boolean; policy
 }
 
 function Lost({ n, unread }: { n: number; unread: boolean }): JSX.Element {
-  return <>{n > 0 && <State of="overridden" word={counted(n, 'setting')} />}{unread && <span class="severity warning" title="what could not be read may change this"> ? unsure</span>}</>;
+  return <>{n > 0 && <State of="overridden" word={`${grouped(n)} overridden`} />}{unread && <span class="severity warning" title="what could not be read may change this"> ? unsure</span>}</>;
 }

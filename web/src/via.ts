@@ -21,7 +21,7 @@ function shorten(names: string[], most: number): string {
 }
 
 function roadOf(p: Path, target: Ref): string {
-  if (p.destination && !p.mesh && !p.dataplane && !p.gateway) return `${p.destination} (mesh${p.direction === 'consumer' ? ', consumer' : ''})`;
+  if (p.destination && !p.mesh && !p.dataplane && !p.gateway) return `${spelled(p.destination)} (mesh${p.direction === 'consumer' ? ', consumer' : ''})`;
   const parts: string[] = [];
   const add = (word: string, value: string | undefined): void => {
     if (value) parts.push(word + value);
@@ -35,9 +35,15 @@ function roadOf(p: Path, target: Ref): string {
     if (fullName(target) !== p.listenerSet || !target.kind.endsWith('ListenerSet')) add('listenerset/', p.listenerSet);
   }
   p.delegatedFrom?.forEach((route, i) => add('delegated by ', [route, p.delegatedRules?.[i]].filter(Boolean).join('/')));
-  add('mesh ', p.mesh);
-  add('dataplane ', p.dataplane);
-  add('to ', p.destination);
+  add('mesh/', p.mesh);
+  add('dataplane/', p.dataplane);
+  add('to ', spelled(p.destination));
   add('binding ', p.binding);
   return parts.join(' → ');
+}
+
+/** spelled is an object of a path, which is "Service shop/cart http" there, as it is written everywhere else: "service/shop/cart/http". */
+function spelled(name: string | undefined): string {
+  const space = name?.indexOf(' ') ?? -1;
+  return !name || space < 0 ? (name ?? '') : `${name.slice(0, space).toLowerCase()}/${name.slice(space + 1).replaceAll(' ', '/')}`;
 }

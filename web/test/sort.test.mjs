@@ -63,7 +63,7 @@ test('on a small screen the order is chosen from a list', async (t) => {
   await page.getByLabel('Order').first().selectOption('-lost');
   const after = await rows(page);
   assert.notDeepEqual(after, before);
-  assert.match(after[0], /○ 3 settings/);
+  assert.match(after[0], /○ 3 overridden/);
 });
 
 test('values are shown in short, and whole on demand', async (t) => {
