@@ -152,7 +152,7 @@ function Stack({ item }: { item: Effective }): JSX.Element {
   return (
     <>
       <details class="stack" open={printing || undefined}>
-        <summary>{item.policies.length === 1 ? 'The only policy' : `The ${item.policies.length} policies`} on the way to this {item.target.section ? 'rule' : 'object'}{item.policies.length > 1 && ', least specific first'}</summary>
+        <summary>{item.policies.length === 1 ? 'The only policy' : `The ${item.policies.length} policies`} on the way here{item.policies.length > 1 && ', least specific first'}</summary>
         <ol>
           {item.policies.map((use, i) => (
             <li key={i}>

@@ -110,7 +110,7 @@ test('a rule says what is in force, from where, and what lost', async (t) => {
   const line = table.locator('tr', { hasText: 'limits.cap' });
   assert.match(await line.first().innerText(), /infra\/gw-cap[\s\S]*override of Gateway, beats bakery\/baker-all[\s\S]*infra-limits\.yaml:16/);
   assert.match(await line.nth(1).innerText(), /bakery\/baker-all[\s\S]*overridden, override of Gateway/);
-  await page.getByText('The 3 policies on the way to this rule').click();
+  await page.getByText('The 3 policies on the way here').click();
   assert.match(await page.locator('details.stack').nth(1).innerText(), /partly in force|overridden/);
 });
 
