@@ -131,7 +131,7 @@ test('a rule says what requests are protected by, and why', async (t) => {
   const lines = page.locator('section.protection tbody tr');
   assert.equal(await lines.count(), Object.keys(protection).length);
   assert.match(await lines.nth(0).innerText(), /authentication\s+✓ tokenReview\s+rules\.authentication\.cart-service authpolicy\/shop\/reserve-auth/);
-  assert.match(await lines.nth(1).innerText(), /authorization\s+✕ no \(replaced\)\s+rules\.authorization\.same-team of AuthPolicy infra\/api-auth is overridden by AuthPolicy shop\/reserve-auth/);
+  assert.match(await lines.nth(1).innerText(), /authorization\s+✕ no \(replaced\)\s+rules\.authorization\.same-team of authpolicy\/infra\/api-auth is overridden by authpolicy\/shop\/reserve-auth/);
 });
 
 test('the table of rules says how requests authenticate', async (t) => {
