@@ -15,7 +15,7 @@ import (
 // answerCache keeps the answers of stacks that have been built.
 type answerCache struct {
 	summaries bool // values are also said in a few words
-	byStack map[*resolve.Kind]map[resolve.StackID]*stackAnswer
+	byStack   map[*resolve.Kind]map[resolve.StackID]*stackAnswer
 	// by stack, of kinds whose answers are built when they are needed and are not kept
 	facts map[*resolve.Kind][]stackFacts
 }
