@@ -136,6 +136,7 @@ func askAll(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 		problems = append(problems, document.Opening().Problems...)
 		take(document)
 	}
+	q.Summaries = true
 	effective := vieweffective.List(r, q.Query)
 	out.RulesWithoutPolicy = findRulesWithoutPolicy(r, q.In, effective)
 	graph := viewgraph.Query{Query: q.Query}

@@ -8,11 +8,12 @@ import (
 // Loss is a setting that somebody wanted and did not get, and why.
 type Loss struct {
 	Source
-	Value   any      `json:"value"`   // that was wanted
-	Reason  string   `json:"reason"`  // one word for why
-	Why     string   `json:"why"`     // the reason in a few words
-	Message string   `json:"message"` // one plain sentence that names the winner
-	LostTo  []Source `json:"lostTo"`  // who won
+	Value   any      `json:"value"`             // that was wanted
+	Summary string   `json:"summary,omitempty"` // the value in a few words; only in reports
+	Reason  string   `json:"reason"`            // one word for why
+	Why     string   `json:"why"`               // the reason in a few words
+	Message string   `json:"message"`           // one plain sentence that names the winner
+	LostTo  []Source `json:"lostTo"`            // who won
 }
 
 // RuleLoss is a Loss with the rule it is about, for rules that are nowhere in the result.
@@ -23,11 +24,12 @@ type RuleLoss struct {
 
 // Rule is one setting in force.
 type Rule struct {
-	Name    string   `json:"name"`    // dotted path under spec
-	Value   any      `json:"value"`   // that is in force
-	Sources []Source `json:"sources"` // who set it, weakest first
-	Why     string   `json:"why"`     // why it is in force, and whom it beat, in a few words; "" in groups
-	Lost    []Loss   `json:"lost"`    // who else wanted it
+	Name    string   `json:"name"`              // dotted path under spec
+	Value   any      `json:"value"`             // that is in force
+	Summary string   `json:"summary,omitempty"` // the value in a few words; only in reports
+	Sources []Source `json:"sources"`           // who set it, weakest first
+	Why     string   `json:"why"`               // why it is in force, and whom it beat, in a few words; "" in groups
+	Lost    []Loss   `json:"lost"`              // who else wanted it
 
 	Path merge.Path `json:"-"` // what Name says
 

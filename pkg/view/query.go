@@ -22,6 +22,9 @@ type Query struct {
 	// nobody is.
 	Judges Judges
 
+	// values are also said in a few words, as tables say them: in the fields Summary
+	Summaries bool
+
 	// the answer is compared with that of another input, so that the comparison reports what this
 	// one does not have
 	IsComparison bool

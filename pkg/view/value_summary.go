@@ -45,6 +45,11 @@ func (e *EffectivePolicy) SummarizeValue(path merge.Path, v any) string {
 	return e.summaries.summarizeValue(path, v)
 }
 
+// SummarizeValue returns the value at a path of the settings of a kind in a few words.
+func SummarizeValue(of []policy.Summary, path merge.Path, v any) string {
+	return summarizer(of).summarizeValue(path, v)
+}
+
 // summarizeValue returns the value at a path of the settings in a few words: scalars and small
 // objects unfolded, scalars first.
 func (s summarizer) summarizeValue(path merge.Path, v any) string {

@@ -39,7 +39,7 @@ export function App({ doc, rows, picture }: { doc: Doc; rows: Rows; picture: HTM
         {!doc.complete && <Incomplete />}
         <Fence key={route.view === 'node' ? '' : place}><View picture={picture} /></Fence>
       </main>
-      <footer>Made by kubectl-dopolicy{doc.version && ` ${doc.version}`}. This file is all there is to the report: nothing is loaded, nothing is sent.</footer>
+      <footer>Made by kubectl-dopolicy{doc.version && ` ${doc.version}`}. This file is the whole report: it loads nothing and sends nothing.</footer>
       <div class="offscreen" role="status" aria-live="polite">{said}</div>
     </PageContext.Provider>
   );
@@ -105,7 +105,7 @@ function Nav(): JSX.Element {
   const { doc, rows, route, late } = usePage();
   const views: [view: string, text: string, count: number | undefined, also: string[]][] = [
     ['', 'Overview', undefined, ['node']],
-    ['rules', 'Rules', late ? rows.count() : rows.filled(), ['rule']],
+    ['rules', 'Rules', late ? rows.ruleCount() : rows.rules(), ['rule']],
     ['overridden', 'Overridden', doc.overridden.length, []],
     ['problems', 'Problems', late ? doc.troubleRefs().length : undefined, []],
     ['status', 'Status', doc.statuses.length, []],
@@ -128,7 +128,7 @@ function Incomplete(): JSX.Element {
   const most = 3;
   return (
     <section class="banner" aria-label="This report is not complete">
-      <p><strong><span aria-hidden="true">▲ </span>This report is not complete.</strong> Something that could change it could not be read or is not evaluated.</p>
+      <p><strong><span aria-hidden="true">▲ </span>This report is not complete.</strong> Something that could change its answers could not be read or evaluated.</p>
       <ul class="plain">{missing.slice(0, most).map((t, i) => <li key={i}><Severity of={t.severity} /> <Place origin={t.origin} /> {t.message}{t.hint && <span class="dim"> ({t.hint})</span>}</li>)}</ul>
       {missing.length > most && <p><a href="#/problems">{counted(missing.length - most, 'more problem')}</a></p>}
     </section>

@@ -263,6 +263,13 @@ export class Doc {
     return this.bareKeys().has(shortKey(ref));
   }
 
+  private readonly fateIndex = once(() => new Map(this.policies().map((f) => [nodeID(f.policy), f])));
+
+  /** isPartly is whether a policy is in force on some of its targets, or with some of its settings, but not with all on all. */
+  isPartly(policy: Ref): boolean {
+    return this.fateIndex().get(nodeID(policy))?.state === 'partial';
+  }
+
   /** what became of every policy of the topology, in its order. */
   policies = once((): Fate[] => {
     const fates = new Map<string, Fate>();
@@ -291,6 +298,43 @@ export class Doc {
     return [...fates.values()];
   });
 
+  /** what becomes of a policy at every target that it applies to. */
+  reachOf(policy: string): Reached {
+    let found = this.reaches.get(policy);
+    if (!found) {
+      found = { byNode: new Map(), byKey: new Map() };
+      for (const edge of this.edges().from.get(policy) ?? []) {
+        const state = edge.kind === 'effective' ? (edge.state === 'partial' ? 'partial' : 'effective') : ({ overridden: 'overridden', conditionFalse: 'idle' } as const)[edge.kind];
+        const target = state && this.nodeRef(edge.to);
+        if (!state || !target) continue;
+        const known = found.byNode.get(edge.to);
+        const reach = { target, state: known && known.state !== state ? 'partial' : state } as const;
+        found.byNode.set(edge.to, reach);
+        found.byKey.set(shortKey(target), reach);
+      }
+      this.reaches.set(policy, found);
+    }
+    return found;
+  }
+
+  private readonly reaches = new Map<string, Reached>();
+
+  private readonly drawnIndex = once(() => {
+    const found = new Map<string, string>();
+    for (const ref of this.pack.list(this.pack.field(this.parts('picture'), 'nodes'))) {
+      if (this.pack.field(ref, 'members') === undefined) continue;
+      const { id, members } = this.pack.value<GraphNode>(ref);
+      for (const m of members!) found.set(nodeID(m), id);
+    }
+    return found;
+  });
+
+  /** drawnAs is the id of the node that a smaller picture draws for an object and others that look alike. */
+  drawnAs(ref: Ref): string | undefined {
+    const { section: _, ...whole } = ref;
+    return this.drawnIndex().get(nodeID(ref)) ?? this.drawnIndex().get(nodeID(whole));
+  }
+
   /** where a policy is written, as far as something in force or lost tells. */
   originOf(policy: Ref, targets: Ref[]): Origin | undefined {
     for (const target of targets.slice(0, 20)) {
@@ -314,6 +358,18 @@ export interface Fate {
   dangling: number;
 }
 
+/** What becomes of a policy at one target. */
+export interface Reach {
+  target: Ref;
+  state: 'effective' | 'partial' | 'overridden' | 'idle';
+}
+
+/** What becomes of a policy at all targets that it applies to: by the id of a node, and by shortKey. */
+export interface Reached {
+  byNode: Map<string, Reach>;
+  byKey: Map<string, Reach>;
+}
+
 function stateOf(f: Fate): Fate['state'] {
   if (f.effective + f.partial > 0) return f.partial + f.overridden + f.idle > 0 ? 'partial' : 'effective';
   if (f.overridden > 0) return 'overridden';
@@ -331,8 +387,9 @@ function objectKey(ref: Ref): string {
   return `${groupKind(ref)}\n${ref.namespace ?? ''}\n${ref.name}`;
 }
 
-function shortKey(ref: Pick<Ref, 'kind' | 'namespace' | 'name' | 'section'>): string {
-  return `${ref.kind}\n${ref.namespace ?? ''}\n${ref.name}\n${ref.section ?? ''}`;
+/** shortKey tells objects and their sections apart, whatever their group and however their kind is spelled. */
+export function shortKey(ref: Pick<Ref, 'kind' | 'namespace' | 'name' | 'section'>): string {
+  return `${ref.kind.toLowerCase()}\n${ref.namespace ?? ''}\n${ref.name}\n${ref.section ?? ''}`;
 }
 
 function index(items: ValueRef[], key: (i: number) => string): Map<string, number[]> {

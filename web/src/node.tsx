@@ -1,17 +1,17 @@
 import type { JSX } from 'preact';
 import { usePage } from './context';
 import type { Joined } from './doc';
-import { Copy, NodeLink, Place, Some, State, TargetLink, Value, graphState } from './parts';
+import { Copy, NodeLink, Place, Some, State, TargetLink, Value, broken, graphState } from './parts';
 import { TroubleList } from './problems';
 import { nodeLink, ruleLink, viewLink } from './route';
 import { StatusBody } from './status';
 import { isIdle } from './rows';
-import { counted, fullName, kindName, sourceName, targetName } from './text';
+import { counted, fullName, grouped, isRule, kindName, objectName, sourceName, targetName } from './text';
 import type { Effective, GraphEdge, Ref } from './types';
 import { via } from './via';
 
 const ROLES: Record<string, string> = {
-  gatewayClass: 'GatewayClass', gateway: 'Gateway', listener: 'listener', listenerSet: 'ListenerSet', route: 'route', rule: 'route rule', backend: 'backend',
+  gatewayClass: 'class', gateway: 'Gateway', listener: 'listener', listenerSet: 'listener set', route: 'route', rule: 'rule of a route', backend: 'backend',
 };
 
 /** What is known about one node of the picture. */
@@ -23,7 +23,7 @@ export function NodePanel({ id }: { id: string }): JSX.Element {
       <aside class="panel" aria-labelledby="panel">
         <Close />
         <h2 id="panel" tabIndex={-1}>Not in this report</h2>
-        <p>The address names <span class="name">{id}</span>, and this report has nothing of that name.</p>
+        <p>This report has no <span class="name">{id}</span>.</p>
         <p><a href={viewLink('rules', { q: nameIn(id) })}>Search the rules for “{nameIn(id)}”</a></p>
       </aside>
     );
@@ -33,8 +33,8 @@ export function NodePanel({ id }: { id: string }): JSX.Element {
   return (
     <aside class="panel" aria-labelledby="panel">
       <Close />
-      <h2 id="panel" tabIndex={-1}><span class="dim">{node.ref.kind}</span> <span class="name">{title(joined)}</span></h2>
-      <p class="facts"><span class="dim">{[role === node.ref.kind ? '' : role, node.labels['state'], node.labels['hostnames']].filter(Boolean).join(' · ')}</span><Copy label="Copy link" text={() => location.href} /></p>
+      <h2 id="panel" tabIndex={-1}><span class="name">{broken(title(joined))}</span></h2>
+      <p class="facts"><span class="dim">{[role, node.labels['state'], node.labels['hostnames']].filter(Boolean).join(' · ')}</span><Copy label="Copy link" text={() => location.href} /></p>
       {node.members ? <Members of={joined} /> : node.kind === 'policy' ? <Policy of={joined} /> : <Target of={joined} />}
       <Predicted of={node.ref} />
       <Troubles of={node.ref} />
@@ -47,12 +47,17 @@ function nameIn(id: string): string {
 }
 
 function title({ node }: Joined): string {
-  if (node.members) return node.ref.name ? fullName(node.ref) : [node.ref.namespace, counted(node.members.length, 'object')].filter(Boolean).join(' · ');
-  return [fullName(node.ref), node.ref.section].filter(Boolean).join(' ');
+  if (!node.members) return targetName(node.ref);
+  return node.ref.name ? objectName(node.ref) : [node.ref.kind, node.ref.namespace && `namespace ${node.ref.namespace}`, counted(node.members.length, 'object')].filter(Boolean).join(' · ');
 }
 
 function Close(): JSX.Element {
   return <a class="close" href="#/" aria-label="Close, back to the overview">×</a>;
+}
+
+/** stateWords is how many policies are in which state, which the document has as "2 effective, 1 partial". */
+function stateWords(label: string): string {
+  return label.replace(/\beffective\b/g, 'in force').replace(/\bpartial\b/g, 'partly in force');
 }
 
 /** Objects that a smaller picture draws as one. */
@@ -60,7 +65,7 @@ function Members({ of: { node, from, to } }: { of: Joined }): JSX.Element {
   const labels = Object.entries(node.labels).filter(([key]) => key !== 'state' && key !== 'hostnames');
   return (
     <>
-      <p>Drawn as one{labels.length > 0 && `: ${labels.map(([key, value]) => `${key} ${value}`).join(', ')}`}</p>
+      <p>Drawn as one{labels.length > 0 && `: ${labels.map(([key, value]) => `${key}: ${key === 'policies' ? stateWords(value) : value}`).join(' · ')}`}</p>
       <h3>{counted(node.members!.length, 'member')}</h3>
       <Some of={node.members!} most={20} noun="member" each={(ref) => <NodeLink of={ref} />} />
       <Attached edges={from.filter((e) => e.kind === 'targets')} />
@@ -83,13 +88,13 @@ function Policy({ of: { node, to } }: { of: Joined }): JSX.Element {
     <>
       {origin && <p><Place origin={origin} /></p>}
       <h3>Targets</h3>
-      {targets.length === 0 && <p><State of="dangling" word="nothing that is in the input" /></p>}
+      {targets.length === 0 && <p><State of="dangling" word="not in the input" /></p>}
       <Some of={targets} noun="target" each={(e) => <><Named id={e.to} /> {e.state && <State of={graphState(e.state)} />}<Otherwise edge={e} /></>} />
       <Edges title="In force" edges={edges('effective', false)} end="to" state="effective" />
       <Edges title="Partly in force" edges={edges('effective', true)} end="to" state="partial" />
       <Edges title="Overridden" edges={edges('overridden')} end="to" state="overridden" />
       <Edges title="Condition false" edges={edges('conditionFalse')} end="to" state="idle" />
-      {reached.length > 0 && <p><a href={viewLink('overridden', { q: fullName(node.ref) })}>What it lost</a> · <a href={viewLink('rules', { q: fullName(node.ref) })}>Where it has a part</a></p>}
+      {reached.length > 0 && <p><a href={viewLink('rules', { policy: node.id })}>Show these in the table of rules</a> · <a href={viewLink('overridden', { q: targetName(node.ref) })}>Its overridden settings</a></p>}
     </>
   );
 }
@@ -109,8 +114,8 @@ function Target({ of: joined }: { of: Joined }): JSX.Element {
       <Attached edges={from.filter((e) => e.kind === 'targets')} />
       {rules.length > 0 && (
         <>
-          <h3>{counted(rules.length, 'route rule')} below</h3>
-          <Some of={rules} noun="route rule" each={(ref) => <><TargetLink target={ref} /> <span class="dim">{doc.isBare(ref) ? '◌ nothing in force' : kindsAt(doc.itemsAt(ref))}</span></>} />
+          <h3>{counted(rules.length, 'rule')} below</h3>
+          <Some of={rules} noun="rule" each={(ref) => <><TargetLink target={ref} /> <span class="dim">{doc.isBare(ref) ? '◌ no policy in force' : kindsAt(doc.itemsAt(ref))}</span></>} />
         </>
       )}
       <Edges title="Reached from" edges={parents} end="from" />
@@ -134,17 +139,17 @@ function InForce({ items }: { items: Effective[] }): JSX.Element {
         <section key={i}>
           <h3>{kindName(item.policyKind)} {roads.size > 1 && <span class="via">via {via(item.paths, item.target)}</span>}</h3>
           <ul class="plain inforce">
-            {item.rules.length === 0 && <li><State of="bare" /></li>}
+            {item.rules.length === 0 && <li><State of="bare" word="nothing in force" /></li>}
             {item.rules.map((r, j) => (
               <li key={j}>
-                <span class="state effective"><span aria-hidden="true">●</span><span class="offscreen">in force:</span></span> <span class="name">{r.name}</span> <Value of={r.value} room={60} />
-                <div class="dim">{r.sources.map((s, k) => <>{k > 0 && ' + '}{s.policy ? <NodeLink of={s.policy} text={fullName(s.policy)} /> : sourceName(s)} <Place origin={s.origin} /></>)} · {r.why}</div>
+                <span class="state effective"><span aria-hidden="true">●</span><span class="offscreen">in force:</span></span> <span class="name">{r.name}</span> <Value of={r.value} summary={r.summary} />
+                <div class="dim">{r.sources.map((s, k) => <>{k > 0 && ' + '}{s.policy ? <NodeLink of={s.policy} text={kindName(item.policyKind) === s.policy.kind ? fullName(s.policy) : targetName(s.policy)} /> : sourceName(s)} <Place origin={s.origin} /></>)} · {r.why}</div>
               </li>
             ))}
             {[...item.rules.flatMap((r) => r.lost.map((l) => ({ rule: r.name, l }))), ...item.lost.map((l) => ({ rule: l.rule, l }))].map(({ rule, l }, j) => (
               <li key={`lost${j}`}>
-                {isIdle(l) ? <State of="idle" word="condition false:" /> : <State of="overridden" word="lost:" />} <span class="name">{rule}</span>
-                <div class="dim">{l.policy ? <NodeLink of={l.policy} text={fullName(l.policy)} /> : sourceName(l)} · {l.message}</div>
+                {isIdle(l) ? <State of="idle" word="condition false:" /> : <State of="overridden" word="overridden:" />} <span class="name">{rule}</span>
+                <div class="dim">{l.policy ? <NodeLink of={l.policy} text={kindName(item.policyKind) === l.policy.kind ? fullName(l.policy) : targetName(l.policy)} /> : sourceName(l)} · {l.message}</div>
               </li>
             ))}
           </ul>
@@ -165,11 +170,14 @@ function Attached({ edges }: { edges: GraphEdge[] }): JSX.Element | null {
 }
 
 function Edges({ title, edges, end, state }: { title: string; edges: GraphEdge[]; end: 'from' | 'to'; state?: string }): JSX.Element | null {
-  if (edges.length === 0) return null;
+  const { doc } = usePage();
   const total = edges.reduce((n, e) => n + (e.count ?? 1), 0);
+  const ends = edges.map((e) => doc.nodeRef(e[end]));
+  if (edges.length === 0) return null;
+  const noun = state && ends.every((r) => r && isRule(r)) ? 'rule' : undefined;
   return (
     <>
-      <h3>{state ? <State of={state} word={title.toLowerCase()} /> : title} <span class="dim">{total}</span></h3>
+      <h3>{state ? <State of={state} word={title.toLowerCase()} /> : title} <span class="dim">{noun ? `on ${counted(total, noun)}` : grouped(total)}</span></h3>
       <Some of={edges} noun="object" each={(e) => <><Named id={e[end]} />{e.count && e.count > 1 ? <span class="dim"> × {e.count}</span> : ''}{e.by && e.by.length > 0 && <By ids={e.by} />}<Otherwise edge={e} /></>} />
     </>
   );
@@ -180,14 +188,14 @@ function Otherwise({ edge }: { edge: GraphEdge }): JSX.Element | null {
 }
 
 function By({ ids }: { ids: string[] }): JSX.Element {
-  return <span class="dim"> by {ids.map((id, i) => <>{i > 0 && ', '}<Named id={id} short /></>)}</span>;
+  return <span class="dim"> by {ids.map((id, i) => <>{i > 0 && ', '}<Named id={id} /></>)}</span>;
 }
 
-function Named({ id, short }: { id: string; short?: boolean }): JSX.Element {
+function Named({ id }: { id: string }): JSX.Element {
   const { doc } = usePage();
   const node = doc.node(id)?.node;
   if (!node) return <span class="name">{id}</span>;
-  const text = node.members ? title({ node, from: [], to: [] }) : short ? fullName(node.ref) : targetName(node.ref);
+  const text = node.members ? title({ node, from: [], to: [] }) : targetName(node.ref);
   return <><a class="name" href={nodeLink(id)}>{text}</a>{node.labels['state'] && <> <State of="dangling" word={node.labels['state']} /></>}</>;
 }
 

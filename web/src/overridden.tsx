@@ -5,12 +5,11 @@ import { type Doc, once } from './doc';
 import { Choice, From, Heading, Name, Pager, Place, Search, Some, Sources, State, TargetLink, Value, usePages } from './parts';
 import { viewLink } from './route';
 import { words } from './rows';
-import { brief } from './brief';
 import { type Column, Head, SortChoice, sorted } from './sort';
-import { counted, flow, grouped, kindName, objectName, originText, sourceName, targetName } from './text';
+import { counted, flow, grouped, isRule, kindName, objectName, originText, sourceName, targetName } from './text';
 import type { Overridden, Ref } from './types';
 
-/** What is the same about several losses: the setting, who lost, to whom and why. Only the targets differ. */
+/** Overridden settings that differ in their targets alone: one setting of one policy, overridden by the same for the same reason. */
 interface Group {
   first: Overridden;
   targets: Ref[];
@@ -35,8 +34,8 @@ function makeGroups(doc: Doc): Group[] {
     const group = found.get(key);
     if (!group) {
       const first = doc.loss(i);
-      const names = [first.source, ...first.lostTo].map((s) => `${s.policy?.kind ?? ''} ${sourceName(s)} ${originText(s.origin)}`);
-      const text = [first.policyKind, first.rule, flow(first.value, 2000), first.reason, first.why, first.message, first.everywhere ? 'nowhere in force' : '', ...names];
+      const names = [first.source, ...first.lostTo].map((s) => `${s.policy ? targetName(s.policy) : ''} ${sourceName(s)} ${originText(s.origin)}`);
+      const text = [first.policyKind, first.rule, flow(first.value, 2000), first.reason, first.why, first.message, first.everywhere ? 'not in force anywhere' : '', ...names];
       found.set(key, { first, targets: [target], text: text.join(' ').toLowerCase() });
     } else if (group.targets.at(-1) !== target) {
       group.targets.push(target);
@@ -45,15 +44,28 @@ function makeGroups(doc: Doc): Group[] {
   return [...found.values()];
 }
 
+/** policyName is the policy whose setting was overridden. */
+function policyName(of: Overridden): string {
+  return of.source.policy ? targetName(of.source.policy) : sourceName(of.source);
+}
+
+/** overriddenText counts: "13 settings overridden on 8 rules". A setting of a policy counts once on each target. */
+export function overriddenText(doc: Doc): string {
+  const { pack } = doc;
+  const targets = new Set(doc.overridden.map((ref) => pack.field(ref, 'target')));
+  const rules = [...targets].every((target) => isRule({ kind: pack.text(pack.field(target, 'kind')), section: pack.text(pack.field(target, 'section')) }));
+  return `${counted(doc.overridden.length, 'setting')} overridden on ${counted(targets.size, rules ? 'rule' : 'target')}`;
+}
+
 const COLUMNS: Column<Group>[] = [
-  { id: 'policy', text: 'Policy', key: (g) => `${kindName(g.first.policyKind)} ${sourceName(g.first.source)}` },
-  { id: 'setting', text: 'Setting', key: (g) => `${g.first.rule} ${brief(g.first.value)}` },
-  { id: 'target', text: 'Lost on', key: (g) => g.targets.length },
-  { id: 'to', text: 'To', key: (g) => g.first.lostTo.map(sourceName).join(' ') },
+  { id: 'policy', text: 'Policy', key: (g) => policyName(g.first) },
+  { id: 'setting', text: 'Setting', key: (g) => `${g.first.rule} ${g.first.summary ?? flow(g.first.value, 80)}` },
+  { id: 'target', text: 'Overridden on', key: (g) => g.targets.length },
+  { id: 'to', text: 'By', key: (g) => g.first.lostTo.map(sourceName).join(' ') },
   { id: 'why', text: 'Why', key: (g) => g.first.why },
 ];
 
-/** The settings that lost, to whom and why. */
+/** The settings that were overridden, by what and why. */
 export function OverriddenView(): JSX.Element {
   const { doc, route, say } = usePage();
   const all = groups(doc);
@@ -75,16 +87,16 @@ export function OverriddenView(): JSX.Element {
   return (
     <>
       <Heading>Overridden</Heading>
-      {all.length === 0 ? <p>No setting of any policy lost anywhere.</p> : (
+      {all.length === 0 ? <p>No setting of any policy is overridden.</p> : (
         <>
           <search class="filters">
             <Search label="Search" hint="settings, policies, targets, reasons" value={q} change={(text) => change({ q: text })} />
             <Choice label="Policy kind" value={kind} all={[['', 'all'], ...kinds.map((k): [string, string] => [k, kindName(k)])]} change={(k) => change({ kind: k })} />
-            <Choice label="Show" value={show} all={[['', 'everything'], ['nowhere', `in force nowhere (${nowhere})`]]} change={(s) => change({ show: s })} />
+            <Choice label="Show" value={show} all={[['', 'everything'], ['nowhere', `not in force anywhere (${nowhere})`]]} change={(s) => change({ show: s })} />
             <SortChoice columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} />
           </search>
-          <p class="count">{counted(doc.overridden.length, 'loss')} in {found.length === all.length ? counted(all.length, 'row') : `${grouped(found.length)} of ${counted(all.length, 'row')}`}</p>
-          <div class="scroll" role="region" aria-label="Settings that lost" tabIndex={0}>
+          <p class="count">{overriddenText(doc)}, in {found.length === all.length ? counted(all.length, 'row') : `${grouped(found.length)} of ${counted(all.length, 'row')}`}</p>
+          <div class="scroll" role="region" aria-label="Overridden settings" tabIndex={0}>
             <table class="overridden" aria-rowcount={found.length + 1}>
               <Head columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} rowindex />
               <tbody>{found.slice(from, to).map((g, i) => <Line key={from + i} group={g} at={from + i} />)}</tbody>
@@ -99,7 +111,7 @@ export function OverriddenView(): JSX.Element {
 
 /** The text of a group's targets, made when something is not found in the rest. */
 function once0(g: Group): () => string {
-  return once(() => g.targets.map((t) => `${targetName(t)} ${t.kind}/${t.name}`).join(' ').toLowerCase());
+  return once(() => g.targets.map((t) => targetName(t)).join(' ').toLowerCase());
 }
 
 /** Targets that are parts of one object stand together. */
@@ -116,17 +128,17 @@ function byObject(targets: Ref[]): Ref[][] {
 
 function Sections({ of }: { of: Ref[] }): JSX.Element {
   if (of.length === 1) return <TargetLink target={of[0]!} />;
-  return <>{objectName(of[0]!)}: {of.slice(0, 10).map((t, i) => <>{i > 0 && ', '}<TargetLink target={t} text={t.section ?? 'all of it'} /></>)}{of.length > 10 && ` and ${of.length - 10} more`}</>;
+  return <>{objectName(of[0]!)}: {of.slice(0, 10).map((t, i) => <>{i > 0 && ', '}<TargetLink target={t} text={t.section ?? 'the whole object'} /></>)}{of.length > 10 && ` and ${of.length - 10} more`}</>;
 }
 
 function Line({ group, at }: { group: Group; at: number }): JSX.Element {
   const { first, targets } = group;
   return (
     <tr aria-rowindex={at + 2}>
-      <td><span class="dim">{kindName(first.policyKind)}</span> <From source={first.source} policyKind={first.policyKind} /><div><Place origin={first.source.origin} /></div></td>
-      <th scope="row"><Name of={first.rule} />{first.reason === 'ConditionFalse' ? <div><State of="idle" /></div> : first.everywhere && <div><State of="overridden" word="in force nowhere" /></div>}<div class="dim"><Value of={first.value} /></div></th>
-      <td>{targets.length > 1 && <div>{counted(targets.length, 'target')}</div>}<Some of={byObject(targets)} most={4} noun="object" each={(same) => <Sections of={same} />} /></td>
-      <td><Sources all={first.lostTo} policyKind={first.policyKind} /></td>
+      <td><From source={first.source} /><div><Place origin={first.source.origin} /></div></td>
+      <th scope="row"><Name of={first.rule} />{first.reason === 'ConditionFalse' ? <div><State of="idle" /></div> : first.everywhere && <div><State of="overridden" word="not in force anywhere" /></div>}<div class="dim"><Value of={first.value} summary={first.summary} /></div></th>
+      <td>{targets.length > 1 && <div>{counted(targets.length, targets.every(isRule) ? 'rule' : 'target')}</div>}<Some of={byObject(targets)} most={4} noun="object" each={(same) => <Sections of={same} />} /></td>
+      <td><Sources all={first.lostTo} /></td>
       <td class="prose">{first.why}<div class="dim">{first.message}</div></td>
     </tr>
   );

@@ -6,8 +6,10 @@ import { NodePanel } from './node';
 import { Heading, NodeLink, Severity, Some, State } from './parts';
 import { PanZoom } from './picture';
 import { differs } from './proxies';
-import { nodeLink, viewLink } from './route';
-import { counted, fullName, grouped } from './text';
+import { linksTo, light } from './light';
+import { viewLink } from './route';
+import { overriddenText } from './overridden';
+import { counted, grouped, targetName } from './text';
 
 /** The picture, and beside it the whole in short or the node that was chosen. */
 export function Overview({ picture }: { picture: HTMLElement }): JSX.Element {
@@ -25,10 +27,10 @@ export function Overview({ picture }: { picture: HTMLElement }): JSX.Element {
   );
 }
 
-const HELP = 'Choose a box or a row. Drag or arrow keys move, + and − or the wheel zoom, 0 fits.';
+const HELP = 'Choose a policy, a box or a row. Drag or arrow keys move, + and − or the wheel zoom, 0 fits.';
 
 function Picture({ picture, svg, chosen }: { picture: HTMLElement; svg: SVGSVGElement; chosen: string | undefined }): JSX.Element {
-  const { printing } = usePage();
+  const { doc, printing } = usePage();
   const box = useRef<HTMLDivElement>(null);
   const zoom = useRef<PanZoom | undefined>(undefined);
   const [percent, setPercent] = useState(100);
@@ -41,16 +43,16 @@ function Picture({ picture, svg, chosen }: { picture: HTMLElement; svg: SVGSVGEl
   useLayoutEffect(() => (printing ? zoom.current?.print() : undefined), [printing]);
   useEffect(() => {
     if (chosen === undefined) return;
-    const drawn = (id: string): Element[] => [...svg.querySelectorAll('a')].filter((a) => a.getAttribute('href') === nodeLink(id));
-    // a smaller picture draws an object for its parts
-    const exact = drawn(chosen);
-    const links = exact.length > 0 ? exact : drawn(chosen.replace(/#[^#]*$/, ''));
+    const ref = doc.nodeRef(chosen);
+    const links = linksTo(svg, chosen, ref && doc.drawnAs(ref));
+    const dark = light(svg, doc, chosen);
     for (const a of links) {
       a.classList.add('chosen');
       a.setAttribute('aria-current', 'true');
     }
     if (links[0]) zoom.current?.reveal(links[0]);
     return () => {
+      dark();
       for (const a of links) {
         a.classList.remove('chosen');
         a.removeAttribute('aria-current');
@@ -87,6 +89,7 @@ function Summary(): JSX.Element {
     return () => clearTimeout(soon);
   }, [late]);
   const troubles = late ? doc.troubleCounts() : undefined;
+  const others = rows.filled() - rows.rules();
   const bare = late ? doc.bareRules().length : 0;
   const otherwise = late ? doc.compared().filter(differs).length : 0;
   return (
@@ -98,11 +101,11 @@ function Summary(): JSX.Element {
           return n > 0 && <li key={severity}><Severity of={severity} word="" /><a href={viewLink('problems', { severity })}>{severity === 'info' ? counted(n, 'note') : counted(n, severity)}</a></li>;
         })}
         {troubles?.size === 0 && <li>no problems</li>}
-        {otherwise > 0 && <li><span class="state overridden" aria-hidden="true">≠ </span><a href={viewLink('proxies', { verdict: 'differs' })}>{counted(otherwise, 'difference')}</a> between proxies and what is predicted</li>}
-        {late && otherwise === 0 && doc.compared().some((c) => c.verdict === 'Same') && <li><span class="state effective" aria-hidden="true">✓ </span><a href="#/proxies">proxies</a> do what is predicted, as far as it can be compared</li>}
-        <li><State of="overridden" word="" /><a href="#/overridden">{counted(doc.overridden.length, 'loss')}</a> of settings</li>
-        {bare > 0 && <li><State of="bare" word="" /><a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'route rule')}</a> with nothing in force</li>}
-        <li><State of="effective" word="" /><a href="#/rules">{counted(rows.filled(), 'result')}</a>, a policy kind on a target each</li>
+        {otherwise > 0 && <li><span class="state overridden" aria-hidden="true">≠ </span><a href={viewLink('proxies', { verdict: 'differs' })}>{counted(otherwise, 'difference')}</a> between the proxies and the policies</li>}
+        {late && otherwise === 0 && doc.compared().some((c) => c.verdict === 'Same') && <li><span class="state effective" aria-hidden="true">✓ </span><a href="#/proxies">proxies</a> do what the policies ask for, as far as it can be compared</li>}
+        {doc.overridden.length > 0 && <li><State of="overridden" word="" /><a href="#/overridden">{overriddenText(doc)}</a></li>}
+        {bare > 0 && <li><State of="bare" word="" /><a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'rule')}</a> with no policy in force</li>}
+        <li><State of="effective" word="" /><a href="#/rules">{others === 0 ? counted(rows.rules(), 'rule') : `${counted(rows.rules(), 'rule')} and ${counted(others, 'other target')}`}</a> with policies <span class="dim">({counted(rows.pairCount(), others === 0 ? 'rule and policy-kind pair' : 'target and policy-kind pair')})</span></li>
       </ul>
       {fates && <Policies all={fates} />}
     </aside>
@@ -115,13 +118,13 @@ function Policies({ all }: { all: Fate[] }): JSX.Element {
   return (
     <>
       <h3>{counted(all.length, 'policy')}</h3>
-      <p class="dim">On so many targets: ● in force, ◐ partly in force, ○ overridden{all.some((f) => f.idle > 0) && ', ⊘ condition false'}</p>
+      <p class="dim">Counts are rules (or other targets) where the policy is ● in force, ◐ partly in force, ○ overridden{all.some((f) => f.idle > 0) && ', ⊘ not applied (condition false)'}</p>
       {ORDER.map((state) => {
         const same = all.filter((f) => f.state === state);
         return same.length > 0 && (
           <section key={state} class="fates">
             <h4><State of={state} word={WORDS[state]} /> <span class="dim">{grouped(same.length)}</span></h4>
-            <Some of={same} most={20} noun="policy" each={(f) => <><NodeLink of={f.policy} text={`${f.policy.kind} ${fullName(f.policy)}`} /> <span class="dim">{share(f)}</span></>} />
+            <Some of={same} most={20} noun="policy" each={(f) => <><NodeLink of={f.policy} text={targetName(f.policy)} /> <span class="dim">{share(f)}</span></>} />
           </section>
         );
       })}
@@ -130,7 +133,7 @@ function Policies({ all }: { all: Fate[] }): JSX.Element {
 }
 
 const WORDS: Record<Fate['state'], string> = {
-  dangling: 'target not found', unknown: 'reaches nothing', overridden: 'in force nowhere', idle: 'condition false', partial: 'partly in force', effective: 'in force everywhere',
+  dangling: 'target not found', unknown: 'applies to nothing', overridden: 'not in force anywhere', idle: 'condition false', partial: 'partly in force', effective: 'in force on all their rules',
 };
 
 function share(f: Fate): string {

@@ -2,9 +2,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { usePage } from './context';
-import { brief, isBrief } from './brief';
 import { nodeLink, ruleLink } from './route';
-import { block, counted, fullName, grouped, kindName, nodeID, originText, sourceName, targetName } from './text';
+import { block, counted, flow, fullName, grouped, isWhole, kindName, nodeID, originText, sourceName, targetName } from './text';
 import type { Origin, Ref, Source } from './types';
 
 const STATES: Record<string, { sign: string; word: string }> = {
@@ -12,10 +11,11 @@ const STATES: Record<string, { sign: string; word: string }> = {
   partial: { sign: '◐', word: 'partly in force' },
   overridden: { sign: '○', word: 'overridden' },
   idle: { sign: '⊘', word: 'condition false' },
+  nowhere: { sign: '○', word: 'not in force' },
   dangling: { sign: '✕', word: 'target not found' },
   ignored: { sign: '–', word: 'ignored' },
-  bare: { sign: '◌', word: 'nothing in force' },
-  unknown: { sign: '?', word: 'reaches nothing' },
+  bare: { sign: '◌', word: 'no policy in force' },
+  unknown: { sign: '?', word: 'applies to nothing' },
 };
 
 export function State({ of, word }: { of: string; word?: string }): JSX.Element {
@@ -76,11 +76,10 @@ export function NodeLink({ of, text }: { of: Ref; text?: string }): JSX.Element 
 export function From({ source, policyKind }: { source: Source; policyKind?: string }): JSX.Element {
   const { policy } = source;
   if (!policy) return <span class="dim">{sourceName(source) || '–'}</span>;
-  const kind = policyKind !== undefined && kindName(policyKind) === policy.kind ? '' : policy.kind + ' ';
   return (
     <>
       {source.builtin ? `${source.builtin} of ` : ''}
-      <NodeLink of={policy} text={kind + fullName(policy)} />
+      <NodeLink of={policy} text={policyKind !== undefined && kindName(policyKind) === policy.kind ? fullName(policy) : targetName(policy)} />
       {source.part ? ' ' + source.part : ''}
     </>
   );
@@ -95,12 +94,14 @@ export function Place({ origin }: { origin: Origin | undefined }): JSX.Element |
   return text ? <span class="origin">{broken(text, /(?<=\/)/)}</span> : null;
 }
 
-/** A value: what matters of it on one line, and on demand the whole. */
-export function Value({ of, room }: { of: unknown; room?: number }): JSX.Element {
+const ROOM = 48; // of a value of which nobody says a summary
+
+/** A value: in a few words, as commands say it, and on demand the whole. */
+export function Value({ of, summary }: { of: unknown; summary: string | undefined }): JSX.Element {
   const { printing } = usePage();
   const [open, setOpen] = useState(false);
-  const text = brief(of, room);
-  const whole = isBrief(of, text);
+  const text = summary ?? flow(of, ROOM);
+  const whole = isWhole(of, text);
   return (
     <>
       <code class="value">{text}</code>

@@ -2,8 +2,8 @@ import type { JSX } from 'preact';
 import { usePage } from './context';
 import type { Doc } from './doc';
 import { Name, NodeLink } from './parts';
-import { fullName } from './text';
-import type { Judged, Ref, RuleProtection } from './types';
+import { targetName } from './text';
+import type { Judged, Path, Ref, RuleProtection } from './types';
 import { via } from './via';
 
 /** spaced is a word of several, written as one, in small letters: AnonymousAllowed is "anonymous allowed". */
@@ -43,12 +43,30 @@ export function protectionText(doc: Doc, rule: Ref): string {
   return doc.protectionAt(rule).flatMap(told).map(([property, judged]) => `${property} ${judgedText(judged)}`).join(' ');
 }
 
-/** What requests to a rule are protected by, for a cell of a table: what is so on each path, once. */
+/** What requests to a rule are protected by, for a cell of a table: what holds on all paths, and on which paths if they differ. */
 export function ProtectionCell({ rule }: { rule: Ref }): JSX.Element {
   const { doc } = usePage();
-  const lines = new Map<string, [string, Judged]>();
-  for (const [property, judged] of doc.protectionAt(rule).flatMap(told)) lines.set(`${property} ${judgedText(judged)}`, [property, judged]);
-  return <ul class="plain protection">{[...lines].map(([key, [property, judged]]) => <li key={key}><span class="dim">{property}: </span><Judgement property={property} of={judged} /></li>)}</ul>;
+  const all = doc.protectionAt(rule);
+  const lines = new Map<string, { property: string; judged: Judged; roads: Path[] }>();
+  for (const one of all) {
+    for (const [property, judged] of told(one)) {
+      const key = `${property} ${judgedText(judged)}`;
+      const known = lines.get(key);
+      if (known) known.roads.push(...one.paths);
+      else lines.set(key, { property, judged, roads: [...one.paths] });
+    }
+  }
+  const differ = (property: string): boolean => [...lines.values()].filter((l) => l.property === property).length > 1;
+  return (
+    <ul class="plain protection">
+      {[...lines].map(([key, { property, judged, roads }]) => (
+        <li key={key}>
+          <span class="dim">{property}: </span><Judgement property={property} of={judged} />
+          {differ(property) && <span class="dim"> via <span class="name">{via(roads, rule, 3, true)}</span></span>}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** What requests to a rule are protected by, with the settings and the reasons. */
@@ -58,9 +76,9 @@ export function Protection({ rule }: { rule: Ref }): JSX.Element | null {
   if (all.length === 0) return null;
   return (
     <section class="kind protection">
-      <h2>What requests are protected by</h2>
+      <h2>How requests are protected</h2>
       {all.map((one, i) => (
-        <div key={i} class="scroll" role="region" aria-label={`What requests are protected by ${via(one.paths, rule)}`} tabIndex={0}>
+        <div key={i} class="scroll" role="region" aria-label={`How requests are protected via ${via(one.paths, rule)}`} tabIndex={0}>
           {all.length > 1 && <p class="via">via {via(one.paths, rule)}</p>}
           <table class="settings">
             <thead><tr><th scope="col">Property</th><th scope="col">Holds</th><th scope="col">By</th><th scope="col">Why</th></tr></thead>
@@ -77,7 +95,7 @@ function Line({ property, of }: { property: string; of: Judged }): JSX.Element {
     <tr>
       <th scope="row"><Name of={property} /></th>
       <td><Judgement property={property} of={of} /></td>
-      <td>{of.by?.map((u, i) => <div key={i}><Name of={u.field ?? ''} /> <NodeLink of={u.object} text={`${u.object.kind} ${fullName(u.object)}`} /></div>)}</td>
+      <td>{of.by?.map((u, i) => <div key={i}><Name of={u.field ?? ''} /> <NodeLink of={u.object} text={targetName(u.object)} /></div>)}</td>
       <td>{of.because?.map((b, i) => <div key={i}>{b.message}</div>)}</td>
     </tr>
   );

@@ -1,13 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { brief } from './brief';
 import { go, usePage } from './context';
 import type { Doc } from './doc';
 import { Choice, Heading, Name, NodeLink, Pager, Search, TargetLink, Value, usePages } from './parts';
 import { viewLink } from './route';
 import { words } from './rows';
 import { type Column, Head, SortChoice, sorted } from './sort';
-import { counted, fullName, grouped, kindName, targetName } from './text';
+import { counted, flow, fullName, grouped, kindName, targetName } from './text';
 import type { Ref } from './types';
 
 /** A comparison of what is predicted with what a proxy does. */
@@ -74,8 +73,8 @@ const COLUMNS: Column<Compared>[] = [
   { id: 'kind', text: 'Policy kind', key: (c) => kindName(c.policyKind ?? '') },
   { id: 'setting', text: 'Setting', key: settingOf },
   { id: 'proxy', text: 'The proxy', key: rank },
-  { id: 'predicted', text: 'Predicted', key: (c) => (c.predicted === undefined ? '' : brief(c.predicted)) },
-  { id: 'found', text: 'Found', key: (c) => (c.found === undefined ? '' : brief(c.found)) },
+  { id: 'predicted', text: 'Predicted', key: (c) => (c.predicted === undefined ? '' : flow(c.predicted, 80)) },
+  { id: 'found', text: 'Found', key: (c) => (c.found === undefined ? '' : flow(c.found, 80)) },
   { id: 'place', text: 'Where to look', key: place },
 ];
 
@@ -112,7 +111,7 @@ export function ProxiesView(): JSX.Element {
   return (
     <>
       <Heading>Proxies</Heading>
-      <p class="note">What the proxies do by their configuration, held against what is predicted.</p>
+      <p class="note">What the proxies are configured to do, compared with what the policies ask for.</p>
       <Proxies />
       <search class="filters">
         <Search label="Search" hint="targets, settings, policies, routes of the proxy" value={q} change={(text) => change({ q: text })} />
@@ -135,7 +134,7 @@ function Proxies(): JSX.Element {
       <ul class="plain proxies">
         {doc.proxies().map((p) => (
           <li key={p.name}>
-            <Name of={p.name} /> <span class="dim">{[p.implementation, p.gateways.length > 0 && `Gateway ${p.gateways.join(', ')}`, ...Object.entries(p.versions).map(([what, v]) => `${what} ${v}`)].filter(Boolean).join(' · ')}</span>
+            <Name of={p.name} /> <span class="dim">{[p.implementation, p.gateways.length > 0 && p.gateways.map((g) => `gateway/${g}`).join(', '), ...Object.entries(p.versions).map(([what, v]) => `${what} ${v}`)].filter(Boolean).join(' · ')}</span>
           </li>
         ))}
       </ul>
@@ -156,8 +155,8 @@ function ComparedTable({ all, count, at, several, sort, change }: { all: Compare
               <td>{c.policyKind ? kindName(c.policyKind) : '–'}</td>
               <th scope="row"><Name of={settingOf(c)} />{c.policies.length > 0 && <div class="dim">{c.policies.map((p, j) => <>{j > 0 && ', '}<NodeLink of={p} text={fullName(p)} /></>)}</div>}</th>
               <td><Verdict of={c} />{c.verdict !== 'Same' && <div class="dim prose">{c.message}</div>}{several && c.proxy && <div class="name dim">{c.proxy}</div>}</td>
-              <td>{c.predicted === undefined ? '' : <Value of={c.predicted} room={MOST} />}</td>
-              <td>{c.found === undefined ? '' : <Value of={c.found} room={MOST} />}</td>
+              <td>{c.predicted === undefined ? '' : <Value of={c.predicted} summary={flow(c.predicted, MOST)} />}</td>
+              <td>{c.found === undefined ? '' : <Value of={c.found} summary={flow(c.found, MOST)} />}</td>
               <td class="name">{place(c)}</td>
             </tr>
           ))}

@@ -1,14 +1,13 @@
-import { type Doc, once } from './doc';
+import { type Doc, once, shortKey } from './doc';
 import type { ValueRef } from './pack';
-import { flow, fullName, kindName, originText, sourceName, targetName } from './text';
+import { flow, fullName, isRule, originText, sourceName, targetName } from './text';
 import type { Effective, Loss, Path, Ref, Rule, RuleLoss } from './types';
 import { via } from './via';
 
-/** A row of the table: one policy kind on one target, or a target on which nothing is in force. */
+/** A row of the table: a rule of a route, or another target; with what every policy kind comes to there. */
 export interface Row {
   target: Ref;
-  policyKind: string; // "" on a target on which nothing is in force
-  item?: Effective;
+  items: Effective[]; // none where no policy is in force
   own: string; // what tells this row from others, in small letters
   shared: number[]; // numbers of texts that many rows have
 }
@@ -19,6 +18,7 @@ export interface Asked {
   kind: string;
   namespace: string;
   show: string; // "", "lost" or "bare"
+  policy: string; // the id of the only policy that it is about
 }
 
 /**
@@ -29,22 +29,62 @@ export class Rows {
   private readonly made: Row[] = [];
   private readonly texts: string[] = [''];
   private readonly known = new Map<ValueRef, number>();
+  private readonly groups: ValueRef[][]; // what is in force, by target
+  private readonly pairs: number;
 
-  constructor(private readonly doc: Doc) {}
+  constructor(private readonly doc: Doc) {
+    const { pack } = doc;
+    const found = new Map<ValueRef | undefined, ValueRef[]>(); // equal values have equal numbers
+    const pairs = new Set<string>();
+    for (const ref of doc.effective) {
+      const target = pack.field(ref, 'target');
+      pairs.add(`${target} ${pack.field(ref, 'policyKind')}`);
+      const same = found.get(target);
+      if (same) same.push(ref);
+      else found.set(target, [ref]);
+    }
+    this.groups = [...found.values()];
+    this.pairs = pairs.size;
+  }
+
+  /** the rules of routes on which nothing is in force and nothing was overridden. */
+  private readonly bare = once((): Ref[] => {
+    const known = new Set(this.groups.map(([first]) => this.doc.pack.value<Ref>(this.doc.pack.field(first, 'target'))));
+    return this.doc.bareRules().filter((ref) => !known.has(ref));
+  });
 
   /** how many rows there are, without making them. */
   count(): number {
-    return this.doc.effective.length + this.doc.bareRules().length;
+    return this.groups.length + this.bare().length;
   }
 
-  /** filled is how many rows have something in force. */
+  /** filled is how many rows policies come to. */
   filled(): number {
-    return this.doc.effective.length;
+    return this.groups.length;
   }
 
-  /** at is one row: first those where something is in force, then the route rules where nothing is. */
+  /** rules is how many of the rows that policies come to are rules of routes. */
+  readonly rules = once((): number => {
+    const { pack } = this.doc;
+    return this.groups.reduce((n, [first]) => {
+      const target = pack.field(first, 'target');
+      return n + (isRule({ kind: pack.text(pack.field(target, 'kind')), section: pack.text(pack.field(target, 'section')) }) ? 1 : 0);
+    }, 0);
+  });
+
+  /** ruleCount is how many of all rows are rules of routes. */
+  ruleCount(): number {
+    return this.rules() + this.bare().length;
+  }
+
+  /** pairCount is how many pairs there are of a target and a policy kind that comes to it. */
+  pairCount(): number {
+    return this.pairs;
+  }
+
+  /** at is one row: first those that policies come to, then the rules of routes that have none. */
   at(i: number): Row {
-    return (this.made[i] ??= i < this.doc.effective.length ? this.row(this.doc.effective[i]!) : bareRow(this.doc.bareRules()[i - this.doc.effective.length]!));
+    return (this.made[i] ??= i < this.groups.length ? this.row(this.groups[i]!) : bareRow(this.bare()[i - this.groups.length]!));
   }
 
   private warmed = 0;
@@ -58,15 +98,16 @@ export class Rows {
 
   private readonly all = once((): Row[] => Array.from({ length: this.count() }, (_, i) => this.at(i)));
 
-  private row(ref: ValueRef): Row {
+  private row(refs: ValueRef[]): Row {
     const { pack } = this.doc;
-    const item = pack.value<Effective>(ref);
-    const shared = [
-      this.text(pack.field(ref, 'paths'), (paths: Path[]) => via(paths, item.target)),
+    const items = refs.map((ref) => pack.value<Effective>(ref));
+    const { target } = items[0]!;
+    const shared = refs.flatMap((ref) => [
+      this.text(pack.field(ref, 'paths'), (paths: Path[]) => via(paths, target)),
       this.text(pack.field(ref, 'rules'), (rules: Rule[]) => rules.map(ruleText).join(' ')),
-      this.text(pack.field(ref, 'lost'), (lost: RuleLoss[]) => lost.map((l) => `${l.rule} ${sourceName(l)} ${originText(l.origin)} lost`).join(' ')),
-    ];
-    return { target: item.target, policyKind: item.policyKind, item, own: ownText(item.target, item.policyKind), shared };
+      this.text(pack.field(ref, 'lost'), (lost: RuleLoss[]) => lost.map((l) => `${l.rule} ${sourceName(l)} ${originText(l.origin)} overridden`).join(' ')),
+    ]);
+    return { target, items, own: ownText(target, items.map((i) => i.policyKind)), shared: [...new Set(shared)] };
   }
 
   private text<T>(ref: ValueRef | undefined, write: (value: T) => string): number {
@@ -79,20 +120,25 @@ export class Rows {
     return at;
   }
 
-  /** find is the rows in which every word is, and which have the kind and the namespace that are asked for. */
+  /** find is the rows in which every word is, and which have the kind and the namespace that are asked for. Of a row only the asked kind is left. */
   find(asked: Asked): Row[] {
     let found = this.all();
-    if (asked.kind) found = found.filter((r) => r.policyKind === asked.kind);
+    if (asked.policy) {
+      const reached = this.doc.reachOf(asked.policy).byKey;
+      found = found.filter((r) => reached.has(shortKey(r.target)));
+    }
+    if (asked.kind) found = found.filter((r) => r.items.some((i) => i.policyKind === asked.kind));
     if (asked.namespace) found = found.filter((r) => (r.target.namespace ?? '') === asked.namespace);
-    if (asked.show === 'lost') found = found.filter((r) => r.item !== undefined && lostCount(r.item) > 0);
-    if (asked.show === 'bare') found = found.filter((r) => !r.item || r.item.rules.length === 0);
     for (const word of words(asked.text)) found = found.filter(this.matcher(word));
+    if (asked.kind) found = found.map((r) => ({ ...r, items: r.items.filter((i) => i.policyKind === asked.kind) }));
+    if (asked.show === 'lost') found = found.filter((r) => lostCount(r) > 0);
+    if (asked.show === 'bare') found = found.filter((r) => r.items.every((i) => i.rules.length === 0));
     return found;
   }
 
   private matcher(word: string): (row: Row) => boolean {
     const [, field, rest] = /^(kind|ns):(.+)$/.exec(word) ?? [];
-    if (field === 'kind') return (r) => r.policyKind.toLowerCase().includes(rest!);
+    if (field === 'kind') return (r) => r.items.some((i) => i.policyKind.toLowerCase().includes(rest!));
     if (field === 'ns') return (r) => (r.target.namespace ?? '').toLowerCase() === rest!;
     const hits: (boolean | undefined)[] = [];
     return (r) => r.own.includes(word) || r.shared.some((at) => (hits[at] ??= this.texts[at]!.includes(word)));
@@ -112,7 +158,7 @@ export class Rows {
 }
 
 function bareRow(target: Ref): Row {
-  return { target, policyKind: '', own: ownText(target, '') + ' nothing in force', shared: [] };
+  return { target, items: [], own: ownText(target, []) + ' no policy in force', shared: [] };
 }
 
 /** words are what a search asks for, in small letters. */
@@ -120,14 +166,14 @@ export function words(text: string): string[] {
   return text.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-function ownText(target: Ref, policyKind: string): string {
-  return `${targetName(target)} ${target.kind}/${fullName(target)} ${policyKind} ${kindName(policyKind)}`.toLowerCase();
+function ownText(target: Ref, policyKinds: string[]): string {
+  return `${targetName(target)} ${fullName(target)} ${[...new Set(policyKinds)].join(' ')}`.toLowerCase();
 }
 
 function ruleText(rule: Rule): string {
   const sources = rule.sources.map((s) => `${sourceName(s)} ${originText(s.origin)}`).join(' ');
-  const losers = rule.lost.map((l) => `${sourceName(l)} ${originText(l.origin)} lost`).join(' ');
-  return `${rule.name} ${flow(rule.value, 2000)} ${sources} ${losers}`;
+  const losers = rule.lost.map((l) => `${sourceName(l)} ${originText(l.origin)} overridden`).join(' ');
+  return `${rule.name} ${rule.summary ?? ''} ${flow(rule.value, 2000)} ${sources} ${losers}`;
 }
 
 /** isIdle is whether a setting did not lose to another one: its block does not apply. */
@@ -135,8 +181,8 @@ export function isIdle(loss: Loss): boolean {
   return loss.reason === 'ConditionFalse';
 }
 
-/** lostCount is how many settings lost on the way to an item. */
-export function lostCount(item: Effective): number {
+/** lostCount is how many settings were overridden on the way to a row. */
+export function lostCount(row: Row): number {
   const lost = (all: Loss[]): number => all.reduce((n, l) => n + (isIdle(l) ? 0 : 1), 0);
-  return lost(item.lost) + item.rules.reduce((n, r) => n + lost(r.lost), 0);
+  return row.items.reduce((sum, i) => sum + lost(i.lost) + i.rules.reduce((n, r) => n + lost(r.lost), 0), 0);
 }

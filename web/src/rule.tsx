@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { brief } from './brief';
 import { usePage } from './context';
 import { Copy, From, Heading, Name, NodeLink, Place, Sources, State, Value, roleState } from './parts';
 import { TroubleList } from './problems';
@@ -10,26 +9,26 @@ import { Requests } from './requests';
 import { ruleLink, viewLink } from './route';
 import { isIdle } from './rows';
 import { type Column, Head, sorted } from './sort';
-import { block, fullName, kindName, nodeID, objectName, originText, sameObject, sourceName } from './text';
+import { block, flow, kindName, nodeID, objectName, originText, sameObject, sourceName, targetName } from './text';
 import type { Effective, Loss, PolicyUse, Ref, Rule } from './types';
 import { via } from './via';
 
-/** Everything about one target: what is in force there, from where and why, and what lost. */
+/** Everything about one target: what is in force there, from where and why, and what was overridden. */
 export function RuleView(): JSX.Element {
   const { doc, route } = usePage();
   const [kind = '', namespace = '', name = '', section] = route.path;
   const asked = { kind, name, ...(namespace && { namespace }), ...(section !== undefined && { section }) };
   const items = doc.itemsAt(asked);
   const targets = doc.targets(asked);
-  if (items.length === 0 && targets.length === 0) return <Unknown what={[kind, fullName({ group: '', ...asked }), section].filter(Boolean).join(' ')} search={name} />;
+  if (items.length === 0 && targets.length === 0) return <Unknown what={targetName({ group: '', ...asked })} search={name} />;
   const target = items[0]?.target ?? targets[0]!;
   const road = items.length > 0 && items.every((i) => i.paths === items[0]!.paths) ? via(items[0]!.paths, target) : '';
   const whole: Ref = { group: target.group, kind: target.kind, name: target.name, ...(target.namespace && { namespace: target.namespace }) };
   const troubles = doc.troublesOf(target);
   return (
     <>
-      <p class="crumbs"><a href="#/rules">Rules</a> / <a href={viewLink('rules', { q: `${target.kind}/${fullName(target)}`.toLowerCase() })}>{objectName(target)}</a></p>
-      <Heading><span class="dim">{target.kind}</span> <span class="name">{fullName(target)}</span> {target.section && <span class="name section">{target.section}</span>}</Heading>
+      <p class="crumbs"><a href="#/rules">Rules</a> / <a href={viewLink('rules', { q: objectName(target).toLowerCase() })}>{objectName(target)}</a></p>
+      <Heading><span class="name">{targetName(target)}</span></Heading>
       <p class="facts">
         {road && <span>via {road}</span>}
         <span>{target.section && <NodeLink of={target} text="in the picture" />}{!target.section && <NodeLink of={whole} text="in the picture" />}</span>
@@ -49,7 +48,7 @@ export function RuleView(): JSX.Element {
 /** Why there is nothing to tell about a target. */
 function Nothing({ on }: { on: Ref }): JSX.Element {
   const { doc } = usePage();
-  if (!doc.isBare(on)) return <p>There is no result of its own here: traffic does not come to it, or it is decided elsewhere, on its parts or on the routes it hands over to.</p>;
+  if (!doc.isBare(on)) return <p>No policy applies here directly: no traffic comes here, or policies apply to the parts of this object or to the routes that it delegates to.</p>;
   return <p><State of="bare" /> {doc.complete ? 'No policy is in force here.' : 'Cannot tell whether a policy is in force here: the report is not complete.'}</p>;
 }
 
@@ -65,10 +64,11 @@ function Siblings({ of, section }: { of: Ref; section: string }): JSX.Element | 
   );
 }
 
-/** A setting in force, with its place in the order; or one that lost. */
+/** A setting in force, with its place in the order; or one that was overridden. */
 interface Setting {
   name: string;
   value: unknown;
+  summary: string | undefined;
   from: string;
   why: string;
   origin: string;
@@ -76,7 +76,7 @@ interface Setting {
 
 const COLUMNS: Column<Setting>[] = [
   { id: 'setting', text: 'Setting', key: (s) => s.name },
-  { id: 'value', text: 'Value', key: (s) => brief(s.value) },
+  { id: 'value', text: 'Value', key: (s) => s.summary ?? flow(s.value, 80) },
   { id: 'from', text: 'From', key: (s) => s.from },
   { id: 'why', text: 'Why', key: (s) => s.why },
   { id: 'origin', text: 'Written in', key: (s) => s.origin },
@@ -84,13 +84,13 @@ const COLUMNS: Column<Setting>[] = [
 
 function inForce(item: Effective): (Setting & { rule: Rule })[] {
   return item.rules.map((rule, i) => ({
-    rule, name: (item.ordered ? `${i + 1}. ` : '') + rule.name, value: rule.value, why: rule.why,
+    rule, name: (item.ordered ? `${i + 1}. ` : '') + rule.name, value: rule.value, summary: rule.summary, why: rule.why,
     from: rule.sources.map(sourceName).join(' '), origin: rule.sources.map((s) => originText(s.origin)).join(' '),
   }));
 }
 
 function lossOf({ rule, loss }: { rule: string; loss: Loss }): Setting & { loss: Loss } {
-  return { loss, name: rule, value: loss.value, from: sourceName(loss), why: loss.why, origin: originText(loss.origin) };
+  return { loss, name: rule, value: loss.value, summary: loss.summary, from: sourceName(loss), why: loss.why, origin: originText(loss.origin) };
 }
 
 function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element {
@@ -102,15 +102,15 @@ function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element
     <section class="kind">
       <h2>{kindName(item.policyKind)} {apart && <span class="via">via {via(item.paths, item.target)}</span>}</h2>
       {item.unread && <p class="note warn">What could not be read may change this: {item.unread.join(', ')}</p>}
-      {item.rules.length === 0 && <p class="nothing"><State of="bare" /></p>}
-      <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: what is in force, and what lost`} tabIndex={0}>
+      {item.rules.length === 0 && <p class="nothing"><State of="bare" word="nothing in force" /></p>}
+      <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: what is in force, and what was overridden`} tabIndex={0}>
         <table class="settings">
           <Head columns={COLUMNS} sort={sort} change={setSort} />
           <tbody>
             {sorted(inForce(item), sort, COLUMNS).map(({ rule: r, name }) => (
               <tr key={name}>
                 <th scope="row"><State of="effective" word="" /><span class="offscreen">in force: </span><Name of={name} /></th>
-                <td><Value of={r.value} /></td>
+                <td><Value of={r.value} summary={r.summary} /></td>
                 <td><Sources all={r.sources} policyKind={item.policyKind} /></td>
                 <td>{r.why}{r.sources.map((s, j) => s.condition && <div key={j} class="condition">when <code>{s.condition}</code></div>)}</td>
                 <td>{r.sources.map((s, j) => <div key={j}><Place origin={s.origin} /></div>)}</td>
@@ -130,10 +130,10 @@ function Losses({ all, item }: { all: { name: string; loss: Loss }[]; item: Effe
     <tbody class="lost">
       {all.map(({ name, loss }, i) => (
         <tr key={`${name} ${i}`}>
-          <th scope="row"><State of={isIdle(loss) ? 'idle' : 'overridden'} word="" /><span class="offscreen">{isIdle(loss) ? 'not applied: ' : 'lost: '}</span><Name of={name} /></th>
-          <td><Value of={loss.value} /></td>
+          <th scope="row"><State of={isIdle(loss) ? 'idle' : 'overridden'} word="" /><span class="offscreen">{isIdle(loss) ? 'not applied: ' : 'overridden: '}</span><Name of={name} /></th>
+          <td><Value of={loss.value} summary={loss.summary} /></td>
           <td><From source={loss} policyKind={item.policyKind} /></td>
-          <td>{isIdle(loss) ? <span class="state idle">condition false</span> : <><span class="state overridden">lost</span>, {loss.why}</>}<div class="dim">{loss.message}</div></td>
+          <td>{isIdle(loss) ? <span class="state idle">condition false</span> : <><span class="state overridden">overridden</span>, {loss.why}</>}<div class="dim">{loss.message}</div></td>
           <td><Place origin={loss.origin} /></td>
         </tr>
       ))}
@@ -141,7 +141,7 @@ function Losses({ all, item }: { all: { name: string; loss: Loss }[]; item: Effe
   );
 }
 
-/** What became of a policy of the stack. One that lost nothing to others has a condition that is false. */
+/** What became of a policy of the stack. One that nobody overrides has a condition that is false. */
 function stackState(use: PolicyUse, item: Effective): string {
   const own = [...item.lost, ...item.rules.flatMap((r) => r.lost)].filter((l) => l.policy && use.policy && sameObject(l.policy, use.policy));
   return use.role === 'lost' && own.length > 0 && own.every(isIdle) ? 'idle' : roleState(use.role);
@@ -152,12 +152,12 @@ function Stack({ item }: { item: Effective }): JSX.Element {
   return (
     <>
       <details class="stack" open={printing || undefined}>
-        <summary>The stack of {item.policies.length === 1 ? 'one policy' : `${item.policies.length} policies`}, least specific first</summary>
+        <summary>{item.policies.length === 1 ? 'The only policy' : `The ${item.policies.length} policies`} on the way here{item.policies.length > 1 && ', least specific first'}</summary>
         <ol>
           {item.policies.map((use, i) => (
             <li key={i}>
               <State of={stackState(use, item)} /> {use.policy ? <From source={use} policyKind={item.policyKind} /> : sourceName(use)}
-              <span class="dim"> on </span><span class="name">{use.target.kind} {fullName(use.target)} {use.target.section}</span>
+              <span class="dim"> on </span><span class="name">{targetName(use.target)}</span>
               {use.strategy && <span class="dim"> · {use.strategy}</span>} <Place origin={use.origin} />
             </li>
           ))}
@@ -179,7 +179,7 @@ export function Unknown({ what, search }: { what: string; search: string }): JSX
   return (
     <>
       <Heading>Not in this report</Heading>
-      <p>The address names <span class="name">{what || 'nothing'}</span>, and this report has nothing of that name. It may have been written for another state of the input.</p>
+      <p>This report has no <span class="name">{what || 'such place'}</span>. The link may be from a report of another state of the input.</p>
       <p>{search && <><a href={viewLink('rules', { q: search.toLowerCase() })}>Search the rules for “{search}”</a> or </>}<a href="#/">go to the overview</a>.</p>
     </>
   );

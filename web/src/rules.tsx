@@ -1,31 +1,35 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { brief } from './brief';
 import { go, usePage } from './context';
-import type { Doc } from './doc';
-import { Choice, From, Heading, Name, Pager, Search, State, broken, usePages } from './parts';
+import { type Doc, type Reach, shortKey } from './doc';
+import { Choice, From, Heading, Name, NodeLink, Pager, Search, State, broken, usePages } from './parts';
 import { ProtectionCell, protectionText } from './protection';
 import { ProxyCell, differs, proxyRank } from './proxies';
-import { ruleLink, viewLink } from './route';
-import { type Row, lostCount } from './rows';
+import { nodeLink, ruleLink, viewLink } from './route';
+import { type Row, isIdle, lostCount } from './rows';
 import { type Column, Head, SortChoice, sorted } from './sort';
-import { counted, grouped, kindName, sourceName, targetName } from './text';
-import type { Rule } from './types';
+import { counted, flow, grouped, kindName, nodeID, sourceName, targetName } from './text';
+import type { Effective, Loss, Rule, Source } from './types';
 import { via } from './via';
 
-/** The table of what is in force: a row for each policy kind on each target. */
+/** The table of what is in force: a row for each rule of a route, and for other targets of policies. */
 export function RulesView(): JSX.Element {
   const { doc, rows, route, late, say } = usePage();
   const { query } = route;
-  const columns = useMemo(() => columnsOf(doc), [doc]);
-  const asked = { text: query.get('q') ?? '', kind: query.get('kind') ?? '', namespace: query.get('ns') ?? '', show: query.get('show') ?? '' };
-  const plain = !asked.text && !asked.kind && !asked.namespace && !asked.show;
+  const asked = { text: query.get('q') ?? '', kind: query.get('kind') ?? '', namespace: query.get('ns') ?? '', show: query.get('show') ?? '', policy: query.get('policy') ?? '' };
+  const plain = !asked.text && !asked.kind && !asked.namespace && !asked.show && !asked.policy;
+  const columns = useMemo(() => columnsOf(doc, asked.policy), [doc, asked.policy]);
   const sort = query.get('sort') ?? '';
-  const found = useMemo(() => (plain && !sort ? undefined : sorted(proxied(doc, rows.find(asked), asked.show), sort, columns)), [rows, asked.text, asked.kind, asked.namespace, asked.show, sort]);
+  const found = useMemo(
+    () => (plain && !sort ? undefined : sorted(proxied(doc, rows.find(asked), asked.show), sort, columns)),
+    [rows, asked.text, asked.kind, asked.namespace, asked.show, asked.policy, sort],
+  );
   const total = late || found ? rows.count() : rows.filled();
   const count = found?.length ?? total;
   const { from, to } = usePages(count, Number(query.get('page') ?? 1) || 1);
-  const change = (by: Record<string, string>): void => go(viewLink('rules', { q: asked.text, kind: asked.kind, ns: asked.namespace, show: asked.show, sort, ...by }), true);
+  const change = (by: Record<string, string>): void => go(viewLink('rules', { q: asked.text, kind: asked.kind, ns: asked.namespace, show: asked.show, policy: asked.policy, sort, ...by }), true);
+  const others = total - (late || found ? rows.ruleCount() : rows.rules());
+  const of = others === 0 ? counted(total, 'rule') : `${counted(total - others, 'rule')} and ${counted(others, 'other target')}`;
   useEffect(() => {
     if (!plain) say(`${counted(count, 'row')} found`);
   }, [count, plain]);
@@ -34,15 +38,16 @@ export function RulesView(): JSX.Element {
     <>
       <Heading>Rules</Heading>
       <Filters asked={asked} sort={sort} change={change} />
+      {asked.policy && <Chosen policy={asked.policy} all={() => change({ policy: '' })} />}
       <p class="count">
-        {plain ? counted(count, 'row') : `${grouped(count)} of ${counted(total, 'row')}`}
+        {plain ? of : `${grouped(count)} of ${of}`}
         {count === 0 && <> · <button type="button" class="more" onClick={() => go(viewLink('rules'))}>show all</button></>}
       </p>
       <div class="scroll" role="region" aria-label="What is in force" tabIndex={0}>
         <table class="rules" aria-rowcount={count + 1}>
-          <caption class="offscreen">What is in force, by target and policy kind</caption>
+          <caption class="offscreen">What is in force on each rule</caption>
           <Head columns={columns} sort={sort} change={(by) => change({ sort: by })} rowindex />
-          <tbody>{shown.map((row, i) => <Line key={from + i} row={row} at={from + i} />)}</tbody>
+          <tbody>{shown.map((row, i) => <Line key={from + i} row={row} at={from + i} policy={asked.policy} />)}</tbody>
         </table>
       </div>
       <Pager count={count} from={from} to={to} turn={(page) => { change({ page: String(page) }); document.getElementById('heading')?.scrollIntoView(); }} />
@@ -50,88 +55,118 @@ export function RulesView(): JSX.Element {
   );
 }
 
+/** The policy that was chosen, and on how many targets it is in force. */
+function Chosen({ policy, all }: { policy: string; all: () => void }): JSX.Element {
+  const { doc } = usePage();
+  const ref = doc.nodeRef(policy);
+  const states = [...doc.reachOf(policy).byNode.values()].map((r) => r.state);
+  const counts = STATES.map((state) => [state, states.filter((s) => s === state).length] as const).filter(([, n]) => n > 0);
+  return (
+    <p class="chosen-policy">
+      <a class="name" href={nodeLink(policy)}>{ref ? targetName(ref) : policy}</a>{' '}
+      {counts.map(([state, n]) => <span key={state} class="share"><State of={state} /> {grouped(n)} </span>)}
+      {counts.length === 0 && <State of="unknown" />}
+      <button type="button" onClick={all}>Show all rules</button>
+    </p>
+  );
+}
+
+const STATES: Reach['state'][] = ['effective', 'partial', 'overridden', 'idle'];
+
 /** Of the rows those on which a proxy does otherwise, if that is asked for. */
 function proxied(doc: Doc, rows: Row[], show: string): Row[] {
   if (show !== 'proxy') return rows;
-  return rows.filter((r) => doc.comparedAt(r.target).some((c) => differs(c) && (!c.policyKind || c.policyKind === r.policyKind)));
+  return rows.filter((r) => doc.comparedAt(r.target).some((c) => differs(c) && (!c.policyKind || r.items.some((i) => i.policyKind === c.policyKind))));
 }
 
-/** The columns; what proxies do stands in one of its own, where that is known. */
-function columnsOf(doc: Doc): Column<Row>[] {
-  const columns = COLUMNS.map((c) => (c.id === 'protection' ? { ...c, key: (r: Row) => protectionText(doc, r.target) } : c));
-  if (!doc.audited) return columns;
-  return [...columns, { id: 'proxy', text: 'Proxy', key: (r) => proxyRank(doc, r.target, r.policyKind) }];
+/** The columns, with what the rows are sorted by. What became of a chosen policy stands in one of its own, and so does what proxies do. */
+function columnsOf(doc: Doc, policy: string): Column<Row>[] {
+  const stateOf = (r: Row): number => STATES.indexOf(doc.reachOf(policy).byKey.get(shortKey(r.target))?.state ?? 'idle');
+  return [
+    { id: 'rule', text: 'Rule', key: (r) => targetName(r.target) },
+    ...(policy ? [{ id: 'state', text: 'This policy is', key: stateOf }] : []),
+    { id: 'inforce', text: 'Settings in force ← from', key: (r) => r.items.flatMap((i) => [kindName(i.policyKind), ...i.rules.map((rule) => `${rule.name} ${short(rule)} ${rule.sources.map(sourceName).join(' ')}`)]).join(' ') },
+    { id: 'protection', text: 'Requests are protected by', key: (r) => protectionText(doc, r.target) },
+    { id: 'lost', text: 'Overridden', key: lostCount },
+    ...(doc.audited ? [{ id: 'proxy', text: 'Proxy', key: (r: Row) => Math.min(...r.items.map((i) => proxyRank(doc, r.target, i.policyKind))) }] : []),
+  ];
 }
 
-/** The columns, with what the rows are sorted by. */
-const COLUMNS: Column<Row>[] = [
-  { id: 'namespace', text: 'Namespace', key: (r) => r.target.namespace ?? '' },
-  { id: 'route', text: 'Route', key: (r) => `${r.target.kind}/${r.target.name}` },
-  { id: 'rule', text: 'Rule', key: (r) => r.target.section ?? '' },
-  { id: 'via', text: 'Via', key: (r) => (r.item ? via(r.item.paths, r.target, 3, true) : '') },
-  { id: 'kind', text: 'Policy kind', key: (r) => kindName(r.policyKind) },
-  { id: 'inforce', text: 'In force ← from', key: (r) => (r.item?.rules ?? []).map((rule) => `${rule.name} ${brief(rule.value, ROOM)} ${rule.sources.map(sourceName).join(' ')}`).join(' ') },
-  { id: 'protection', text: 'Requests are protected by', key: () => '' },
-  { id: 'lost', text: 'Lost', key: (r) => (r.item ? lostCount(r.item) : 0) },
-];
+/** short is a value in a few words. */
+function short(of: Rule | Loss): string {
+  return of.summary ?? flow(of.value, 40);
+}
 
-function Filters({ asked, sort, change }: { asked: { text: string; kind: string; namespace: string; show: string }; sort: string; change: (by: Record<string, string>) => void }): JSX.Element {
+function Filters({ asked, sort, change }: { asked: { text: string; kind: string; namespace: string; show: string; policy: string }; sort: string; change: (by: Record<string, string>) => void }): JSX.Element {
   const { doc, rows, late } = usePage();
   const { kinds, namespaces } = late ? rows.facets() : { kinds: [], namespaces: [] };
-  const short = kinds.map(kindName);
-  const kindText = (k: string, i: number): string => (short.indexOf(short[i]!) === short.lastIndexOf(short[i]!) ? short[i]! : k);
+  const names = kinds.map(kindName);
+  const kindText = (k: string, i: number): string => (names.indexOf(names[i]!) === names.lastIndexOf(names[i]!) ? names[i]! : k);
   return (
     <search class="filters">
       <Search label="Search" hint="names, settings, values, policies, files" value={asked.text} change={(q) => change({ q })} />
       <Choice label="Policy kind" value={asked.kind} all={[['', 'all'], ...kinds.map((k, i): [string, string] => [k, kindText(k, i)])]} change={(kind) => change({ kind })} />
       <Choice label="Namespace" value={asked.namespace} all={[['', 'all'], ...namespaces.map((n): [string, string] => [n, n])]} change={(ns) => change({ ns })} />
-      <Choice label="Show" value={asked.show} all={[['', 'everything'], ['lost', 'where settings lost'], ['bare', 'where nothing is in force'], ...(doc.audited ? [['proxy', 'where a proxy does otherwise'] as [string, string]] : [])]} change={(show) => change({ show })} />
-      <SortChoice columns={columnsOf(doc)} sort={sort} change={(by) => change({ sort: by })} />
+      <Choice label="Show" value={asked.show} all={[['', 'everything'], ['lost', 'with overridden settings'], ['bare', 'with no policy in force'], ...(doc.audited ? [['proxy', 'where a proxy does otherwise'] as [string, string]] : [])]} change={(show) => change({ show })} />
+      <SortChoice columns={columnsOf(doc, asked.policy)} sort={sort} change={(by) => change({ sort: by })} />
     </search>
   );
 }
 
-function Line({ row, at }: { row: Row; at: number }): JSX.Element {
+function Line({ row, at, policy }: { row: Row; at: number; policy: string }): JSX.Element {
   const { doc } = usePage();
-  const { target, item } = row;
+  const { target, items } = row;
   const open = (e: MouseEvent): void => {
     if (!(e.target as Element).closest('a, button') && !getSelection()?.toString()) go(ruleLink(target));
   };
+  const roads = new Set(items.map((i) => i.paths));
+  const state = policy ? doc.reachOf(policy).byKey.get(shortKey(target))?.state : undefined;
   return (
-    <tr aria-rowindex={at + 2} class="opens" onClick={open}>
-      <td><Name of={target.namespace ?? ''} /></td>
-      <td><span class="name dim">{target.kind}/</span><Name of={target.name} /></td>
-      <th scope="row"><a class="name" href={ruleLink(target)} aria-label={targetName(target)}>{broken(target.section ?? '(all of it)')}</a></th>
-      <td class="name">{item ? via(item.paths, target, 3, true) : ''}</td>
-      <td>{row.policyKind ? kindName(row.policyKind) : '–'}</td>
-      <td>{item && item.rules.length > 0 ? <Settings rules={item.rules} policyKind={item.policyKind} ordered={item.ordered} /> : <State of="bare" />}</td>
+    <tr aria-rowindex={at + 2} class={`opens${state ? ` lit-${state}` : ''}`} onClick={open}>
+      <th scope="row">
+        <a class="name" href={ruleLink(target)}>{broken(targetName(target))}</a>
+        {roads.size === 1 && <div class="via">via <span class="name">{via(items[0]!.paths, target, 3, true)}</span></div>}
+      </th>
+      {policy && <td>{state && <State of={state} />}</td>}
+      <td class="set">{items.length === 0 ? <State of="bare" /> : items.map((item, i) => <Item key={i} item={item} apart={roads.size > 1} policy={policy} />)}</td>
       <td><ProtectionCell rule={target} /></td>
-      <td>{item ? <Lost n={lostCount(item)} unread={item.unread !== undefined} /> : ''}</td>
-      {doc.audited && <td><ProxyCell target={target} policyKind={row.policyKind} /></td>}
+      <td><Lost n={lostCount(row)} unread={items.some((i) => i.unread !== undefined)} /></td>
+      {doc.audited && <td>{items.map((i, n) => <div key={n}>{items.length > 1 && <span class="dim">{kindName(i.policyKind)}: </span>}<ProxyCell target={target} policyKind={i.policyKind} /></div>)}</td>}
     </tr>
   );
 }
 
 const SETTINGS = 6;
-const ROOM = 40; // for a value in the table
 
-function Settings({ rules, policyKind, ordered }: { rules: Rule[]; policyKind: string; ordered: boolean }): JSX.Element {
+/** What is in force of one policy kind. Of a chosen policy, what was overridden stands there as well. */
+function Item({ item, apart, policy }: { item: Effective; apart: boolean; policy: string }): JSX.Element {
+  const mine = (s: Source): boolean => policy !== '' && s.policy !== undefined && nodeID(s.policy) === policy;
+  const { rules, policyKind, ordered } = item;
+  const lost = [...rules.flatMap((r) => r.lost.map((loss) => ({ name: r.name, loss }))), ...item.lost.map((loss) => ({ name: loss.rule, loss }))].filter(({ loss }) => mine(loss));
   return (
-    <ul class="plain inforce">
-      {rules.slice(0, SETTINGS).map((r, i) => (
-        <li key={i}>
-          <span class="state effective" aria-hidden="true">●</span> <Name of={(ordered ? `${i + 1}. ` : '') + r.name} />
-{' '}
-          <code class="value">{brief(r.value, ROOM)}</code>
-          <span class="dim"> ← </span>{r.sources.map((s, j) => <>{j > 0 && ' + '}<From key={j} source={s} policyKind={policyKind} /></>)}
-        </li>
-      ))}
-      {rules.length > SETTINGS && <li class="dim">and {rules.length - SETTINGS} more</li>}
-    </ul>
+    <div class="item">
+      <div class="dim">{kindName(policyKind)}{apart && <> via <span class="name">{via(item.paths, item.target, 3, true)}</span></>}</div>
+      <ul class="plain inforce">
+        {rules.length === 0 && <li><State of="bare" word="nothing in force" /></li>}
+        {rules.slice(0, SETTINGS).map((r, i) => (
+          <li key={i} class={r.sources.some(mine) ? 'mine' : undefined}>
+            <span class="state effective"><span aria-hidden="true">●</span></span> <Name of={(ordered ? `${i + 1}. ` : '') + r.name} />{' '}
+            <code class="value">{short(r)}</code>
+            <span class="dim"> ← </span>{r.sources.map((s, j) => <>{j > 0 && ' + '}<From key={j} source={s} policyKind={policyKind} /></>)}
+          </li>
+        ))}
+        {rules.length > SETTINGS && <li class="dim">and {rules.length - SETTINGS} more</li>}
+        {lost.map(({ name, loss }, i) => (
+          <li key={`lost ${i}`} class="mine">
+            <State of={isIdle(loss) ? 'idle' : 'overridden'} word={isIdle(loss) ? 'condition false:' : 'overridden:'} /> <Name of={name} /> <code class="value">{short(loss)}</code>
+            {loss.lostTo.length > 0 && <span class="dim"> by {loss.lostTo.map((s, j) => <>{j > 0 && ', '}{s.policy ? <NodeLink of={s.policy} /> : sourceName(s)}</>)}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
 function Lost({ n, unread }: { n: number; unread: boolean }): JSX.Element {
-  return <>{n > 0 && <State of="overridden" word={`${n} lost`} />}{unread && <span class="severity warning" title="what could not be read may change this"> ? unsure</span>}</>;
+  return <>{n > 0 && <State of="overridden" word={`${grouped(n)} overridden`} />}{unread && <span class="severity warning" title="what could not be read may change this"> ? unsure</span>}</>;
 }
-

@@ -67,7 +67,7 @@ export function Head<T>({ columns, sort, change, rowindex }: { columns: Column<T
 
 /** The same as a list to choose from, on screens that are too narrow for a head. */
 export function SortChoice<T>({ columns, sort, change }: { columns: Column<T>[] } & Asking): JSX.Element {
-  const all: [string, string][] = [['', 'the report']];
+  const all: [string, string][] = [['', 'as in the report']];
   for (const c of columns) if (c.key) all.push([c.id, c.text], ['-' + c.id, `${c.text}, descending`]);
   return <div class="narrow"><Choice label="Order" value={sort} all={all} change={change} /></div>;
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { go, usePage } from './context';
 import type { Doc } from './doc';
-import { Choice, Heading, NodeLink, Pager, Search, usePages } from './parts';
+import { Choice, Heading, NodeLink, Pager, Search, State, usePages } from './parts';
 import { viewLink } from './route';
 import { words } from './rows';
 import { type Column, Head, SortChoice, sorted } from './sort';
@@ -58,11 +58,11 @@ export function StatusView(): JSX.Element {
   return (
     <>
       <Heading>Status</Heading>
-      <p class="note">What each object should report, computed from the input: predictions, unless they are said to be reported.</p>
+      <p class="note">What each object’s status should say, predicted from the input.</p>
       <search class="filters">
         <Search label="Search" hint="objects, conditions, reasons, messages" value={q} change={(text) => change({ q: text })} />
         <Choice label="Kind" value={kind} all={[['', 'all'], ...kinds.map((k): [string, string] => [k, k.split('.')[0]!])]} change={(k) => change({ kind: k })} />
-        <Choice label="Show" value={show} all={[['', 'everything'], ['bad', 'not as it should be']]} change={(s) => change({ show: s })} />
+        <Choice label="Show" value={show} all={[['', 'everything'], ['bad', 'with a bad condition']]} change={(s) => change({ show: s })} />
         <SortChoice columns={columns} sort={sort} change={(by) => change({ sort: by })} />
       </search>
       <p class="count">{found.length === all.length ? counted(all.length, 'object') : `${grouped(found.length)} of ${counted(all.length, 'object')}`}</p>
@@ -89,11 +89,12 @@ export function StatusView(): JSX.Element {
 
 /** The conditions of an object, by ancestor, and what is reported differently. */
 export function StatusBody({ of }: { of: Status }): JSX.Element {
+  const { doc, late } = usePage();
   return (
     <>
       {of.note && <p class="dim">{of.note}</p>}
       {of.ancestors.length === 0 && !of.note && <p class="dim">no conditions</p>}
-      {of.ancestors.map((a, i) => <Conditions key={i} of={a} />)}
+      {of.ancestors.map((a, i) => <Conditions key={i} of={a} partly={late && doc.isPartly(of.object)} />)}
       {of.verdict && <p class={of.verdict === 'Differs' ? 'severity warning' : 'dim'}>{({ Agrees: 'reported as predicted', Differs: '▲ reported differently', NotCompared: 'not compared with what is reported' } as Record<string, string>)[of.verdict] ?? of.verdict}</p>}
       {(of.differences ?? []).map((d, i) => <Difference1 key={i} of={d} />)}
       {(of.remarks ?? []).map((d, i) => <Difference1 key={i} of={d} />)}
@@ -111,7 +112,9 @@ function Difference1({ of }: { of: Difference }): JSX.Element {
   );
 }
 
-function Conditions({ of }: { of: Ancestor }): JSX.Element {
+/** The conditions for one ancestor. partly is whether the object is a policy that is only partly in force, which conditions that are true do not tell. */
+function Conditions({ of, partly }: { of: Ancestor; partly: boolean }): JSX.Element {
+  const isPartly = (c: Condition): boolean => c.status === 'True' && ((partly && ENFORCED.includes(c.type)) || c.reason.startsWith('Partially'));
   return (
     <div class="ancestor">
       {(of.ancestorRef || of.controllerName) && (
@@ -120,7 +123,8 @@ function Conditions({ of }: { of: Ancestor }): JSX.Element {
       <ul class="plain conditions">
         {of.conditions.map((c, i) => (
           <li key={i}>
-            <span class="name">{c.type}</span>=<span class={`status ${tone(c)}`}>{c.status}</span> <span class="name">{c.reason}</span>
+            <span class="name">{c.type}</span>=<span class={`status ${isPartly(c) ? 'unsure' : tone(c)}`}>{c.status}</span> <span class="name">{c.reason}</span>
+            {isPartly(c) && <> <State of="partial" /></>}
             {c.message && <span class="dim"> {c.message}</span>}
           </li>
         ))}
@@ -130,6 +134,7 @@ function Conditions({ of }: { of: Ancestor }): JSX.Element {
 }
 
 const WANTED = ['Accepted', 'ResolvedRefs', 'Programmed', 'Enforced', 'Attached', 'Ready'];
+const ENFORCED = ['Enforced', 'Programmed'];
 const UNWANTED = ['Conflicted', 'Overridden', 'OverlappingTLSConfig'];
 
 /** tone is how good a condition is, where its type tells. */

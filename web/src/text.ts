@@ -5,15 +5,20 @@ export function fullName(ref: Ref): string {
   return ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name;
 }
 
-/** objectName is "HTTPRoute shop/cart". */
+/** objectName is "httproute/shop/cart", as commands write objects and read them. */
 export function objectName(ref: Ref): string {
-  return `${ref.kind} ${fullName(ref)}`;
+  return `${ref.kind.toLowerCase()}/${fullName(ref)}`;
 }
 
-/** targetName is "HTTPRoute shop/cart checkout". */
+/** targetName is "httproute/shop/cart/checkout". */
 export function targetName(ref: Ref): string {
   const port = ref.port === undefined ? '' : ` port ${ref.port}`;
-  return (ref.section ? `${objectName(ref)} ${ref.section}` : objectName(ref)) + port;
+  return (ref.section ? `${objectName(ref)}/${ref.section}` : objectName(ref)) + port;
+}
+
+/** isRule is whether something is a rule of a route. */
+export function isRule(ref: Pick<Ref, 'kind' | 'section'>): boolean {
+  return ref.section !== undefined && ref.section !== '' && ref.kind.endsWith('Route');
 }
 
 /** groupKind is "AuthPolicy.example.com". */
@@ -51,8 +56,13 @@ export function sourceName(source: Source): string {
 /** counted is "1 rule", "2 rules". */
 export function counted(n: number, noun: string): string {
   if (n === 1) return `1 ${noun}`;
-  const many = noun.endsWith('y') ? noun.slice(0, -1) + 'ies' : noun + (noun.endsWith('s') ? 'es' : 's');
+  const many = noun.endsWith('y') ? noun.slice(0, -1) + 'ies' : noun + (/(?:s|ch)$/.test(noun) ? 'es' : 's');
   return `${grouped(n)} ${many}`;
+}
+
+/** isWhole is whether a short form says all that there is to a value. */
+export function isWhole(value: unknown, short: string): boolean {
+  return (value === null || typeof value !== 'object') && short === String(value);
 }
 
 /** grouped is a number with its thousands set apart, the same in every locale. */

@@ -58,6 +58,7 @@ export interface Path {
 
 export interface Loss extends Source {
   value: unknown;
+  summary?: string; // the value in a few words
   reason: string;
   why: string;
   message: string;
@@ -71,6 +72,7 @@ export interface RuleLoss extends Loss {
 export interface Rule {
   name: string;
   value: unknown;
+  summary?: string; // the value in a few words
   sources: Source[];
   why: string;
   lost: Loss[];
@@ -99,6 +101,7 @@ export interface Overridden {
   rule: string;
   source: Source;
   value: unknown;
+  summary?: string; // the value in a few words
   target: Ref;
   paths: Path[];
   lostTo: Source[];

@@ -1,11 +1,11 @@
 import { fullName } from './text';
 import type { Path, Ref } from './types';
 
-/** via says how traffic reaches a target, listeners grouped: "Gateway infra/external (http, https)"; short without "Gateway". */
+/** via says how traffic reaches a target, listeners grouped: "gateway/infra/external (http, https)"; short without "gateway/". */
 export function via(paths: Path[], target: Ref, most = Infinity, short = false): string {
   const roads = new Map<string, string[]>();
   for (const path of paths) {
-    const road = short ? roadOf(path, target).replace(/^Gateway /, '') : roadOf(path, target);
+    const road = short ? roadOf(path, target).replace(/^gateway\//, '') : roadOf(path, target);
     if (!road) continue;
     const entries = roads.get(road) ?? [];
     roads.set(road, entries);
@@ -21,23 +21,29 @@ function shorten(names: string[], most: number): string {
 }
 
 function roadOf(p: Path, target: Ref): string {
-  if (p.destination && !p.mesh && !p.dataplane && !p.gateway) return `${p.destination} (mesh${p.direction === 'consumer' ? ', consumer' : ''})`;
+  if (p.destination && !p.mesh && !p.dataplane && !p.gateway) return `${spelled(p.destination)} (mesh${p.direction === 'consumer' ? ', consumer' : ''})`;
   const parts: string[] = [];
   const add = (word: string, value: string | undefined): void => {
     if (value) parts.push(word + value);
   };
   add('', p.direction);
   if (target.kind === 'Gateway' && fullName(target) === p.gateway) {
-    add('GatewayClass ', p.gatewayClass);
+    add('gatewayclass/', p.gatewayClass);
   } else {
-    if (p.gateway) add('Gateway ', p.gateway);
-    else add('GatewayClass ', p.gatewayClass);
-    if (fullName(target) !== p.listenerSet || !target.kind.endsWith('ListenerSet')) add('ListenerSet ', p.listenerSet);
+    if (p.gateway) add('gateway/', p.gateway);
+    else add('gatewayclass/', p.gatewayClass);
+    if (fullName(target) !== p.listenerSet || !target.kind.endsWith('ListenerSet')) add('listenerset/', p.listenerSet);
   }
-  p.delegatedFrom?.forEach((route, i) => add('delegated by ', [route, p.delegatedRules?.[i]].filter(Boolean).join(' ')));
-  add('mesh ', p.mesh);
-  add('dataplane ', p.dataplane);
-  add('to ', p.destination);
+  p.delegatedFrom?.forEach((route, i) => add('delegated by ', [route, p.delegatedRules?.[i]].filter(Boolean).join('/')));
+  add('mesh/', p.mesh);
+  add('dataplane/', p.dataplane);
+  add('to ', spelled(p.destination));
   add('binding ', p.binding);
   return parts.join(' → ');
+}
+
+/** spelled is an object of a path, which is "Service shop/cart http" there, as it is written everywhere else: "service/shop/cart/http". */
+function spelled(name: string | undefined): string {
+  const space = name?.indexOf(' ') ?? -1;
+  return !name || space < 0 ? (name ?? '') : `${name.slice(0, space).toLowerCase()}/${name.slice(space + 1).replaceAll(' ', '/')}`;
 }

@@ -89,3 +89,8 @@ export function bare() {
 export function broken() {
   return gateway() + route('shop', 'cart', ['all']) + limits('infra', 'cap', { kind: 'Gateway', name: 'front' }, 'defaults', { cap: limit(1) }) + '---\nkind: [\n';
 }
+
+/** `n` policies whose targets are missing. */
+export function dangling(n) {
+  return gateway() + Array.from({ length: n }, (_, i) => limits('shop', `limits-${i}`, { kind: 'HTTPRoute', name: `gone-${i}` }, 'defaults', { cap: limit(1) })).join('');
+}

@@ -21,12 +21,12 @@ test('a click on the picture tells what is in force, and back closes it', async 
   await settled(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), 'panel');
   const panel = page.locator('aside');
-  assert.match(await panel.innerText(), /^×?\s*HTTPRoute shop\/cart checkout[\s\S]*limits\.payments[\s\S]*shop\/checkout-limits[\s\S]*shop-policies\.yaml:115[\s\S]*set here \(rule\)/);
-  assert.match(await panel.innerText(), /lost: limits\.browse[\s\S]*replaced as a whole by/);
+  assert.match(await panel.innerText(), /^×?\s*httproute\/shop\/cart\/checkout[\s\S]*limits\.payments[\s\S]*shop\/checkout-limits[\s\S]*shop-policies\.yaml:115[\s\S]*set here \(rule\)/);
+  assert.match(await panel.innerText(), /overridden: limits\.browse[\s\S]*replaced as a whole by/);
   assert.equal(await page.locator('.canvas a.chosen').first().getAttribute('href'), node('HTTPRoute.gateway.networking.k8s.io/shop/cart#checkout'));
   await panel.getByRole('link', { name: 'shop/checkout-limits' }).first().click();
   await settled(page);
-  assert.match(await panel.innerText(), /RateLimitPolicy shop\/checkout-limits[\s\S]*Targets[\s\S]*cart checkout/);
+  assert.match(await panel.innerText(), /ratelimitpolicy\/shop\/checkout-limits[\s\S]*Targets[\s\S]*cart\/checkout/);
   await page.goBack();
   await page.goBack();
   await settled(page);
@@ -44,12 +44,36 @@ test('every node of the picture has its panel', async (t) => {
   }
 });
 
+test('choosing a policy lights up where it is in force, and nothing else', async (t) => {
+  const page = await open(t, browser, href + node('AuthPolicy.kuadrant.io/infra/gw-auth'));
+  const lit = async (state) => (await page.locator(`.canvas a:has(.lit-frame.lit-${state})`).evaluateAll((all) => all.map((a) => decodeURIComponent(a.getAttribute('href')).split('io/')[1]))).sort();
+  assert.deepEqual(await lit('effective'), ['bakery/baker#rule-1', 'bakery/baker#rule-2', 'shop/assistant#chat', 'shop/cart#rule-3']);
+  assert.deepEqual(await lit('overridden'), ['shop/cart#checkout', 'shop/cart#refund', 'shop/search#rule-1']);
+  assert.equal(await link(page, 'HTTPRoute.gateway.networking.k8s.io/shop/cart#checkout').getAttribute('aria-description'), 'overridden here');
+  const looks = new Set();
+  await go(page, node('TimeoutPolicy.policies.example.com/infra/gw-timeouts'));
+  assert.deepEqual(await lit('partial'), ['shop/cart#checkout', 'shop/cart#refund', 'shop/cart#rule-3']);
+  for (const state of ['effective', 'partial']) looks.add(await page.locator(`.lit-frame.lit-${state}`).first().evaluate((e) => getComputedStyle(e).strokeDasharray));
+  await go(page, node('AuthPolicy.kuadrant.io/infra/gw-auth'));
+  looks.add(await page.locator('.lit-frame.lit-overridden').first().evaluate((e) => getComputedStyle(e).strokeDasharray));
+  assert.equal(looks.size, 3, 'the frames differ in their lines, not only in colour');
+  assert.ok((await page.locator('.canvas .unlit').count()) > 0);
+  await go(page, node('Gateway.gateway.networking.k8s.io/infra/external'));
+  assert.equal(await page.locator('.canvas .lit-frame, .canvas .lit-sign, .canvas .unlit, .canvas [aria-description]').count(), 0);
+});
+
+test('a policy of a large picture lights up what is drawn for its rules', async (t) => {
+  const page = await open(t, browser, report(large(200)) + node('RateLimitPolicy.kuadrant.io/infra/gateway-default'));
+  await page.locator('.canvas .lit-frame').first().waitFor();
+  assert.ok((await page.locator('.canvas .lit-frame').count()) > 0);
+});
+
 test('panels of policies, gateways and what is missing', async (t) => {
   const page = await open(t, browser, href + node('AuthPolicy.kuadrant.io/infra/gw-auth'));
   const text = () => page.locator('aside').innerText();
-  assert.match(await text(), /AuthPolicy infra\/gw-auth[\s\S]*infra-auth\.yaml:\d+[\s\S]*Targets[\s\S]*Gateway infra\/external[\s\S]*in force 4[\s\S]*overridden 3[\s\S]*Enforced=True/);
+  assert.match(await text(), /authpolicy\/infra\/gw-auth[\s\S]*infra-auth\.yaml:\d+[\s\S]*Targets[\s\S]*gateway\/infra\/external[\s\S]*in force on 4 rules[\s\S]*overridden on 3 rules[\s\S]*Enforced=True/);
   await go(page, node('Gateway.gateway.networking.k8s.io/infra/external'));
-  assert.match(await text(), /Policies attached here[\s\S]*AuthPolicy infra\/gw-auth[\s\S]*7 route rules below[\s\S]*Accepted=True/);
+  assert.match(await text(), /Policies attached here[\s\S]*authpolicy\/infra\/gw-auth[\s\S]*7 rules below[\s\S]*Accepted=True/);
   await go(page, node('RateLimitPolicy.kuadrant.io/infra/typo'));
   assert.match(await text(), /target not found|not in the input/);
   assert.match(await text(), /TargetNotFound/);
@@ -169,7 +193,7 @@ test('what a large picture draws as one lists its members', async (t) => {
 test('a page without a picture says why, and has everything else', async (t) => {
   const page = await open(t, browser, report(demo, '--no-picture'));
   assert.match(await page.locator('main').innerText(), /--no-picture/);
-  await page.getByRole('link', { name: 'AuthPolicy infra/gw-auth' }).click();
+  await page.getByRole('link', { name: 'authpolicy/infra/gw-auth' }).click();
   await settled(page);
   assert.match(await page.locator('aside').innerText(), /Targets/);
 });

@@ -43,7 +43,7 @@ test('the rule and the picture say it, too', async (t) => {
 test('several proxies are told apart, and what they run with', async (t) => {
   const page = await open(t, browser, report(input, ...dump(1), ...dump(2)) + '#/proxies');
   const text = await page.locator('main').innerText();
-  assert.match(text, /proxy-1\.json[^\n]*envoygateway · Gateway infra\/eg · listeners 7/);
+  assert.match(text, /proxy-1\.json[^\n]*envoygateway · gateway\/infra\/eg · listeners 7/);
   assert.match(text, /do not run with the same version/);
   assert.ok((await rows(page)).every((r) => /proxy-[12]\.json/.test(r)));
 });

@@ -217,7 +217,7 @@ func formatCount(count int) string {
 	return "×" + strconv.Itoa(count)
 }
 
-// entryID is the name of the point where traffic to a box comes together.
+// entryID is the name of the point where traffic to a box joins.
 func entryID(b *targetBox) string { return b.Node.ID + " entry" }
 
 // drawEntry draws a point before a box, beside the policies on it: all traffic to the box goes

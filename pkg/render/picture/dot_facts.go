@@ -48,9 +48,25 @@ func groupFacts(n *graph.GraphNode) []string {
 	} else if rules := n.Labels["rules"]; rules != "" {
 		say("", "rules", map[bool]string{true: " rule", false: " rules"}[rules == "1"])
 	}
-	say("policies: ", "policies", "")
+	out = append(out, foldPolicyStates(n.Labels["policies"])...)
 	say("", "missing", " not in the input")
 	return out
+}
+
+// foldPolicyStates says how many policies of a group are in which state, in the words of the legend:
+// "policies: 2 in force, 1 partly in force".
+func foldPolicyStates(label string) []string {
+	if label == "" {
+		return nil
+	}
+	words := strings.Split(label, ", ")
+	for i, word := range words {
+		count, state, _ := strings.Cut(word, " ")
+		if style, known := lineStyles()[state]; known && state != graph.EdgeDangling {
+			words[i] = count + " " + style.meaning
+		}
+	}
+	return foldList("policies: "+strings.Join(words, ", "), nameWidth)
 }
 
 // foldList breaks a list of words into lines of about so many characters.

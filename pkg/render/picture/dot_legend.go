@@ -171,7 +171,7 @@ func (d *clusterWriter) markEntries() []legendEntry {
 	has := func(is func(b *targetBox) bool) bool { return slices.ContainsFunc(d.Boxes, is) }
 	any := func(is func(n *policyNote) bool) bool { return slices.ContainsFunc(d.notes, is) }
 	if has(func(b *targetBox) bool { return b.entry != nil }) {
-		add(formatTallCell(d.formatText("•", d.colors.traffic, nameSize)), "traffic to one object comes together")
+		add(formatTallCell(d.formatText("•", d.colors.traffic, nameSize)), "traffic joins")
 	}
 	if len(d.branches) > 0 {
 		h := kindColors()[d.branches[0].from.kind%len(kindColors())]

@@ -126,7 +126,7 @@ func titleFromName(e *svgElement) string {
 			return ""
 		}
 		kind, _, _ = strings.Cut(kind, ".")
-		return kind + " " + strings.Replace(rest, "#", " ", 1)
+		return strings.ToLower(kind) + "/" + strings.Replace(rest, "#", "/", 1)
 	}
 	return ""
 }

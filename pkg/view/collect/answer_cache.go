@@ -6,6 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -13,7 +14,8 @@ import (
 
 // answerCache keeps the answers of stacks that have been built.
 type answerCache struct {
-	byStack map[*resolve.Kind]map[resolve.StackID]*stackAnswer
+	summaries bool // values are also said in a few words
+	byStack   map[*resolve.Kind]map[resolve.StackID]*stackAnswer
 	// by stack, of kinds whose answers are built when they are needed and are not kept
 	facts map[*resolve.Kind][]stackFacts
 }
@@ -63,7 +65,7 @@ func (a *stackAnswer) policyAt(target model.Ref) view.EffectivePolicy {
 func (a *answerCache) answerOf(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID) *stackAnswer {
 	known := a.byStack[k][s]
 	if known == nil {
-		known = newStackAnswer(r, k, k.Verdict(s))
+		known = a.newAnswer(r, k, k.Verdict(s))
 		a.storeAnswer(k, s, known)
 	}
 	return known
@@ -94,7 +96,7 @@ func (a *answerCache) buildStacks(r *resolve.Resolution, k *resolve.Kind, stacks
 	targets map[resolve.StackID][]topology.NodeID) {
 	made := make([]*stackAnswer, len(stacks))
 	k.EachVerdict(stacks, func(i int, o *resolve.Verdict) {
-		made[i] = newStackAnswer(r, k, o)
+		made[i] = a.newAnswer(r, k, o)
 		for _, id := range targets[stacks[i]] {
 			made[i].policyAt(r.Node(id).Ref)
 		}
@@ -140,6 +142,29 @@ func newStackFacts(k *resolve.Kind, o *resolve.Verdict) stackFacts {
 	return stackFacts{known: true, RuleCount: len(o.Result.Rules), LossCount: len(o.Result.Lost), problems: o.Problems,
 		hasBareReference: k.Scope == nil && k.NamespacedRefs != nil && slices.ContainsFunc(o.Result.Rules,
 			func(r merge.Rule) bool { return hasBareReference(r.Value) })}
+}
+
+// newAnswer returns what is known of the verdict of a stack, as the question wants it.
+func (a *answerCache) newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *stackAnswer {
+	out := newStackAnswer(r, k, o)
+	if a.summaries {
+		summarizeValues(&out.policy, k.Summaries, &o.Result)
+	}
+	return out
+}
+
+// summarizeValues says the values of an effective policy, which was made of a result, in a few words.
+func summarizeValues(e *view.EffectivePolicy, words []policy.Summary, of *merge.Result) {
+	for i := range of.Rules {
+		from, rule := &of.Rules[i], &e.Rules[i]
+		rule.Summary = view.SummarizeValue(words, from.Path, from.Value)
+		for j := range from.Lost {
+			rule.Lost[j].Summary = view.SummarizeValue(words, from.Lost[j].Path, from.Lost[j].Value)
+		}
+	}
+	for i := range of.Lost {
+		e.Lost[i].Summary = view.SummarizeValue(words, of.Lost[i].Path, of.Lost[i].Value)
+	}
 }
 
 func newStackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *stackAnswer {

@@ -38,7 +38,7 @@ type Collector struct {
 
 // New returns a collector for a question, which has visited nothing yet.
 func New(r *resolve.Resolution, q view.Query) *Collector {
-	a := &Collector{Resolution: r, Query: q}
+	a := &Collector{Resolution: r, Query: q, answers: answerCache{summaries: q.Summaries}}
 	a.visitedNamespaces, a.visitedRoutes, a.visitedKinds = map[string]bool{}, map[model.Ref]bool{},
 		map[model.GroupKind]bool{}
 	a.ruleRouteKinds = map[model.GroupKind]bool{}

@@ -81,6 +81,9 @@ func findOverridden(r *resolve.Resolution, q view.Query, asked []askedSettings) 
 				Target: r.Node(id).Ref, Paths: paths, LostTo: w.BuildWinners(&l), Reason: string(l.Reason),
 				Message:    w.ExplainLoss(&l),
 				Everywhere: !stands[k][policySetting{p, l.From.Block, l.Rule}], Unread: r.DescribeGaps(k.Gaps().At(id))}
+			if q.Summaries {
+				item.Summary = view.SummarizeValue(k.Summaries, l.Path, l.Value)
+			}
 			item.Why = collect.ShortLossReason(l.Reason, item.LostTo)
 			if item.Everywhere {
 				item.Unread = append(item.Unread, r.DescribeGaps(k.Gaps().Of(p))...)
