@@ -212,7 +212,7 @@ func (w *Watcher) addRefusal(l listKey, err error) {
 		func(other listKey) bool { return other.kind == l.kind })
 	w.refused[l] = true
 	if !told {
-		w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" (docs/rbac.yaml)")
+		w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" ("+RightsHint+")")
 	}
 }
 

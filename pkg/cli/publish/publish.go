@@ -247,7 +247,7 @@ func (f *Options) writeReports(s run.Streams, session *source.Session, found *ch
 		return failure.NoAnswer(fmt.Sprintf("writing reports to %s: %s", f.To, err),
 			"check the folder and its permissions")
 	}
-	if err := f.Query.Output.PrintProblems(s, session.Flags, &found.Envelope); err != nil {
+	if err := f.Query.Output.PrintProblems(s, session, &found.Envelope); err != nil {
 		return err
 	}
 	if f.Query.Output.Strict && !found.Complete {

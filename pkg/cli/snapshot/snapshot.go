@@ -89,7 +89,8 @@ func Run(ctx context.Context, f *Options) error {
 		return err
 	}
 	in := session.Snapshot
-	if err := render.WriteProblems(s.Err, in.Problems, render.ProblemOptions{}); err != nil {
+	if err := render.WriteProblems(s.Err, in.Problems,
+		render.ProblemOptions{Forbidden: session.Forbidden(false)}); err != nil {
 		return err
 	}
 	if f.Strict && slices.ContainsFunc(in.Problems, model.Problem.IsIncomplete) {

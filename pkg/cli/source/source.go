@@ -111,6 +111,9 @@ func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
+	if f.Cluster.PrintRights {
+		return nil, f.NewSession(engine.Resolve(in), env.Streams).printRights(ctx)
+	}
 	in.Problems = append(in.Problems, f.Schemas.problems...)
 	return f.NewSession(engine.Resolve(in), env.Streams), nil
 }
@@ -262,7 +265,8 @@ func (s *Session) NotFoundError(hint, format string, args ...any) error {
 func (s *Session) PrintUnread() error {
 	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems),
 		func(p model.Problem) bool { return !p.IsIncomplete() })
-	return render.WriteProblems(s.Streams.Err, broken, render.ProblemOptions{})
+	return render.WriteProblems(s.Streams.Err, broken, render.ProblemOptions{Verbose: s.Flags.Cluster.Verbosity > 0,
+		Forbidden: s.Forbidden(false)})
 }
 
 // Args repeats the flags that name the input, for commands proposed to the user.
