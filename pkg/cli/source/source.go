@@ -39,6 +39,7 @@ type Flags struct {
 	Cache          *cluster.Cache // of lists that were read before
 	Kustomization  string
 	Namespace      string
+	NamespaceGiven bool // it is not only that of the kubeconfig
 	AllNamespaces  bool
 	PolicyKinds    []string
 	FoundKinds     []string // the same, named by another file
@@ -175,6 +176,7 @@ func (f *Flags) readInput(ctx context.Context, engine *dopolicy.Engine, s run.St
 		if err != nil {
 			return nil, err
 		}
+		f.NamespaceGiven = f.NamespaceGiven || f.Namespace != ""
 		f.Namespace = cmp.Or(f.Namespace, c.Namespace)
 		return f.ReadCluster(ctx, c, engine, s)
 	}
