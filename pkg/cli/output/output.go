@@ -174,6 +174,12 @@ func (f *Flags) printProblems(s run.Streams, session *source.Session, e *view.En
 	return render.WriteProblems(s.Err, problems, o)
 }
 
+// IsColored reports whether the answer gets colour.
+func (f *Flags) IsColored(s run.Streams) bool {
+	mode, err := render.ParseColorMode(f.Color)
+	return err == nil && f.isColored(mode, s, s.OutIsTTY)
+}
+
 // isColored reports whether a stream gets colour.
 func (f *Flags) isColored(mode render.ColorMode, s run.Streams, tty bool) bool {
 	noColor, _ := s.LookupEnv("NO_COLOR")
