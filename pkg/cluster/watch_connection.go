@@ -15,8 +15,8 @@ import (
 // How often the server is asked whether it is there, and how long it may take to answer: that it is
 // not is known within the sum of both.
 const (
-	probeInterval = 2 * time.Second
-	probeTimeout  = 2500 * time.Millisecond
+	probeInterval = 1500 * time.Millisecond
+	probeTimeout  = 3 * time.Second
 )
 
 // probePath is what everybody may ask a server for.
@@ -88,7 +88,7 @@ func (c *connection) noteAnswer(answered bool, asked time.Time) (before time.Tim
 	return before, changed
 }
 
-// FollowConnection asks the server every two seconds whether it is there, until ctx ends, and
+// FollowConnection asks the server again and again whether it is there, until ctx ends, and
 // reports when it is not any more, and when it is again.
 func (w *Watcher) FollowConnection(ctx context.Context) {
 	tick := time.NewTicker(probeInterval)
