@@ -146,6 +146,10 @@ func Run(ctx context.Context, f *Options) error {
 		return err
 	}
 	f.Query.Source.Files = append(f.Query.Source.Files, f.Args...)
+	if _, hook := s.LookupEnv("PRE_COMMIT"); hook && !f.Query.Source.ReadsFiles() {
+		return failure.Usage("write args: [manifests/] in .pre-commit-config.yaml, or args: [-R, .] for all of the repository",
+			"a pre-commit hook checks files, not a cluster: it needs a folder")
+	}
 	if err := f.Query.Output.SetProgramFacts(f.Environment.Build); err != nil {
 		return err
 	}
