@@ -64,7 +64,7 @@ func summarizeForbidden(problems []model.Problem, o Forbidden) []model.Problem {
 			beside = append(beside, text)
 		}
 	}
-	out[at].Message = "you cannot read " + joinWords(slices.Concat(whole, parts, beside), ", and ")
+	out[at].Message = "you cannot read " + joinParts(slices.Concat(whole, parts, beside))
 	return out
 }
 
@@ -89,11 +89,11 @@ func (f *forbiddenPlace) describe(o Forbidden) (text string, whole bool) {
 	f.kinds = slices.Compact(f.kinds)
 	text = view.FormatCount(len(f.kinds), "kind")
 	if len(f.kinds) <= maxForbiddenNames {
-		text = joinWords(f.kinds, " and ")
+		text = view.JoinWithAnd(f.kinds)
 	}
 	switch {
 	case f.others:
-		return text + " of other namespaces", false
+		return text + " in other namespaces", false
 	case f.namespace == "" && len(f.kinds) > maxForbiddenNames:
 		return fmt.Sprintf("%d cluster-scoped kinds", len(f.kinds)), false
 	case f.namespace == "":
@@ -107,27 +107,27 @@ func (f *forbiddenPlace) describe(o Forbidden) (text string, whole bool) {
 	if whole {
 		text = "namespace " + f.namespace
 	} else {
-		text += " of namespace " + f.namespace
+		text += " in namespace " + f.namespace
 	}
 	if n := len(objects); n > maxForbiddenNames {
 		objects = append(objects[:maxForbiddenNames:maxForbiddenNames], fmt.Sprintf("%d more", n-maxForbiddenNames))
 	}
 	switch {
 	case len(objects) > 0 && whole:
-		text += " (" + joinWords(objects, " and ") + " and the policies there)"
+		text += " (" + view.JoinWithAnd(objects) + " and the policies there)"
 	case len(objects) > 0:
-		text += " (" + joinWords(objects, " and ") + ")"
+		text += " (" + view.JoinWithAnd(objects) + ")"
 	}
 	return text, whole
 }
 
-// joinWords writes a list as in a sentence, with before in front of the last word.
-func joinWords(words []string, before string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
+// joinParts joins parts of a sentence, which may have an "and" themselves.
+func joinParts(parts []string) string {
+	last := len(parts) - 1
+	if last > 0 {
+		parts[last] = "and " + parts[last]
 	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + before + words[last]
+	return strings.Join(parts, ", ")
 }
 
 // mergeForbidden makes one problem of all lists that are forbidden in one place, with all their
@@ -177,7 +177,7 @@ func isForbiddenList(p model.Problem) bool {
 // and that it is forbidden.
 func parseForbidden(p model.Problem) (list, where string, ok bool) {
 	rest, ok := strings.CutPrefix(p.Message, "cannot list ")
-	if !ok || p.Ref == nil || p.Ref.Name != "*" {
+	if !ok || !p.IsForbiddenList() {
 		return "", "", false
 	}
 	list, where, _ = strings.Cut(rest, " ")

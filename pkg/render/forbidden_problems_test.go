@@ -43,13 +43,13 @@ func TestForbiddenLine(t *testing.T) {
 	others.Message = "cannot list routes.example.com in all namespaces (forbidden); read in: shop"
 	for want, problems := range map[string][]model.Problem{
 		"you cannot read namespace infra (gateway/infra/web and the policies there)": many("infra", 20),
-		"you cannot read kind0s and kind1s of namespace infra (gateway/infra/web)":   many("infra", 2),
-		"you cannot read 5 kinds of namespace shop":                                  many("shop", 5),
+		"you cannot read kind0s and kind1s in namespace infra (gateway/infra/web)":   many("infra", 2),
+		"you cannot read 5 kinds in namespace shop":                                  many("shop", 5),
 		"you cannot read kind0s, kind1s and kind2s":                                  many("", 3),
-		"you cannot read routes of other namespaces":                                 {others},
-		"you cannot read namespace infra (gateway/infra/web and the policies there), 9 kinds of namespace shop, and 12 cluster-scoped kinds": append(
+		"you cannot read routes in other namespaces":                                 {others},
+		"you cannot read namespace infra (gateway/infra/web and the policies there), 9 kinds in namespace shop, and 12 cluster-scoped kinds": append(
 			append(many("", 12), many("shop", 9)...), many("infra", 9)...),
-		"you cannot read kind0s of namespace crowded (gateway/crowded/a, gateway/crowded/b, gateway/crowded/c and 2 more)": many(
+		"you cannot read kind0s in namespace crowded (gateway/crowded/a, gateway/crowded/b, gateway/crowded/c and 2 more)": many(
 			"crowded", 1),
 	} {
 		var out strings.Builder

@@ -84,6 +84,7 @@ func Run(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
+	f.Source.AllNamespaces = true
 	session, err := f.Source.Open(ctx, f.Environment)
 	if err != nil {
 		return err

@@ -211,6 +211,8 @@ func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopol
 			"raise --request-timeout, or log the requests with -v 6")
 	case ctx.Err() != nil:
 		return nil, failure.NoAnswer("interrupted while reading cluster "+c.Context, "")
+	case err == nil && f.Cluster.PrintRights:
+		return nil, f.NewSession(engine.Resolve(in), s).printRights(ctx)
 	}
 	return in, err
 }

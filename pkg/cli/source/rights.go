@@ -76,7 +76,7 @@ type listRights map[string][]string
 func (s *Session) findMissingRights() map[string]listRights {
 	out := map[string]listRights{}
 	for _, p := range s.problemsOfNamespace() {
-		if p.Ref == nil || p.Ref.Name != "*" || p.Code != model.Forbidden && p.Ref.GroupKind() != model.DefinitionKind() {
+		if !p.IsForbiddenList() {
 			continue
 		}
 		plural := descriptor.PluralOf(p.Ref.Kind)

@@ -112,7 +112,7 @@ func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
-	if f.Cluster.PrintRights {
+	if f.Cluster.PrintRights { // of a snapshot
 		return nil, f.NewSession(engine.Resolve(in), env.Streams).printRights(ctx)
 	}
 	in.Problems = append(in.Problems, f.Schemas.problems...)
