@@ -316,7 +316,7 @@ func (f *Options) readPublished(ctx context.Context, server *cluster.Server, fro
 		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.Query.Source.Cluster.ChunkSize)
 		if err != nil && wanted {
 			return nil, failure.NoAnswer("reading the reports of cluster "+from.Context+": "+err.Error(),
-				"ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
+				"ask for list, create, patch and delete on "+served.Resource())
 		}
 		out = append(out, have...)
 	}
