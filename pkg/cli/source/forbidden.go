@@ -20,7 +20,7 @@ const (
 // published reports what they do.
 func (s *Session) Forbidden(reported bool) render.Forbidden {
 	out := render.Forbidden{Hint: askForRights}
-	if s.Input == nil || s.Snapshot.Cluster == nil || s.Resolution == nil { // nothing is resolved yet
+	if s.Input == nil || s.Snapshot.Cluster == nil || s.Graph == nil { // nothing is resolved yet
 		return out
 	}
 	out.Named = s.forbiddenObjects
