@@ -71,6 +71,7 @@ func TestCI(t *testing.T) {
 	}
 	var hook []struct {
 		ID, Entry, Language string
+		Args                []string
 		PassFilenames       *bool `json:"pass_filenames"`
 	}
 	if err := yaml.Unmarshal(hooks, &hook); err != nil || len(hook) != 1 || hook[0].PassFilenames == nil ||
@@ -81,6 +82,7 @@ func TestCI(t *testing.T) {
 		t.Errorf("the page does not use the hook %s", hook[0].ID)
 	}
 	runLine(t, hook[0].Entry+" manifests/")
+	runLine(t, hook[0].Entry+" "+strings.Join(hook[0].Args, " ")) // without args of the user's
 }
 
 // commitBase makes a repository of the working directory, as the branch that a pull request goes

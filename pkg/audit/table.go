@@ -155,9 +155,12 @@ func (x *XDS) formatNames() string {
 func (s *Summary) formatCounts(o view.TableOptions) string {
 	out := fmt.Sprintf("%d of %s found in the proxy; %s as predicted", s.Matched, view.FormatCount(s.Rules, "rule"),
 		view.FormatCount(s.Same, "setting"))
-	if n := s.Differences(); n > 0 {
+	switch n := s.Differences(); {
+	case n > 0:
 		out += "; " + view.FormatCount(n, "difference")
-	} else {
+	case s.Same == 0 && (s.Matched == 0 || s.NotCompared > 0): // no difference is no agreement
+		out = "nothing was compared: " + out
+	default:
 		out += "; no differences"
 	}
 	if s.NotCompared > 0 {

@@ -217,7 +217,7 @@ func (r *Report) UnknownLines(hidden bool) []string {
 		if p.Code == model.UnrenderedVariable { // which a check counts as other unknown things
 			p.Severity, p.Code = model.Warning, model.NotEvaluated
 		}
-		if example == "" && p.Severity != model.Error && p.IsIncomplete() {
+		if example == "" && !p.IsForbiddenList() && p.Severity != model.Error && p.IsIncomplete() {
 			example = p.Message
 		}
 	}

@@ -58,7 +58,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	if err == nil {
+	if err == nil || errors.Is(err, failure.ErrAnswered) {
 		return ExitAnswered
 	}
 	if errors.Is(err, failure.ErrFindings) {

@@ -30,7 +30,7 @@ func explainFailure(ctx context.Context, name string, err error) error {
 		e.Err, e.Hint = errors.New("you must be logged in to the server (Unauthorized)"),
 			"renew the credentials of the context, or choose another with --context"
 	case errors.Is(err, errNothingAllowed), apierrors.IsForbidden(err):
-		e.Hint = "ask for the permission; docs/rbac.yaml has all that are needed"
+		e.Hint = "ask for the rights that this command prints with --print-rbac"
 	case errors.As(err, &request) && !errors.As(err, &listing):
 		e.Err = fmt.Errorf("the server %s cannot be reached: %w", serverAddress(request), request.Err)
 		e.Hint = "check the kubeconfig's server, or choose another with --context; manifests are read with -f"

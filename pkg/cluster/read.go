@@ -26,6 +26,9 @@ type Options struct {
 	// Bare lets a cluster without the Gateway API be read.
 	WithoutGatewayAPI bool
 
+	// NothingAllowed lets the reading go on where nothing may be listed, to say what is forbidden.
+	NothingAllowed bool
+
 	// Policies tells the CustomResourceDefinitions of policy kinds from others. The objects of such
 	// kinds are read as well, and the definitions. If it is nil, no definition is read for their
 	// sake.
@@ -139,7 +142,7 @@ func (r *reader) readAll(ctx context.Context) error {
 			break
 		}
 	}
-	if len(r.refusals) > 0 && len(r.results) == 0 {
+	if len(r.refusals) > 0 && len(r.results) == 0 && !r.options.NothingAllowed {
 		return errNothingAllowed
 	}
 	return r.readReports(ctx)

@@ -154,15 +154,19 @@ func (r *reader) readingProblems() []model.Problem {
 	return out
 }
 
+// RightsHint says how to print the rights that are missing.
+const RightsHint = "--print-rbac prints the role"
+
 // missingDefinitionProblems says what is not known because definitions may not be listed: which
 // kinds without a descriptor are policies, and how objects are read that their definition decides
 // about.
 func (r *reader) missingDefinitionProblems() []model.Problem {
 	var out []model.Problem
 	report := func(what, otherwise string) {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		ref := model.Ref{Group: model.DefinitionKind().Group, Kind: model.DefinitionKind().Kind, Name: "*"}
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &ref,
 			Message: "cannot list customresourcedefinitions.apiextensions.k8s.io (forbidden): " + what,
-			Hint: "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or " +
+			Hint: "ask for: list on customresourcedefinitions.apiextensions.k8s.io (" + RightsHint + "), or " +
 				otherwise})
 	}
 	if r.hasUnknownKinds() {
@@ -199,7 +203,7 @@ func (f *refusedKind) toProblems() []model.Problem {
 		ref := model.Ref{Group: f.kind.Group, Kind: f.kind.Kind, Namespace: namespace, Name: "*"}
 		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Ref: &ref,
 			Message: fmt.Sprintf("cannot list %s%s (forbidden)", name, where),
-			Hint:    fmt.Sprintf("ask for: list on %s%s (docs/rbac.yaml)", name, where)}
+			Hint:    fmt.Sprintf("ask for: list on %s%s (%s)", name, where, RightsHint)}
 	}
 	if !f.kind.Namespaced {
 		where := ""
@@ -207,7 +211,7 @@ func (f *refusedKind) toProblems() []model.Problem {
 			where = " but " + strings.Join(read, ", ")
 		}
 		p := problem("", where)
-		p.Hint = fmt.Sprintf("ask for: list on %s (docs/rbac.yaml)", name)
+		p.Hint = fmt.Sprintf("ask for: list on %s (%s)", name, RightsHint)
 		return []model.Problem{p}
 	}
 	var out []model.Problem

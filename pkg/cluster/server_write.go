@@ -70,7 +70,7 @@ func (s *Server) Apply(ctx context.Context, k *model.ServedKind, namespace, name
 	err := s.sendRequest(ctx, "PATCH", path, func() *rest.Request {
 		return s.rest.Patch(types.ApplyPatchType).AbsPath(path).Param("fieldManager", manager).Param("force",
 			strconv.FormatBool(!fresh)).Body(body)
-	})
+	}, nil)
 	if fresh && apierrors.IsConflict(err) {
 		return ErrManagedByOther
 	}
@@ -90,19 +90,24 @@ func (s *Server) Delete(ctx context.Context, k *model.ServedKind, namespace, nam
 	path := collectionPath(k, namespace) + "/" + name
 	err = s.sendRequest(ctx, "DELETE", path, func() *rest.Request {
 		return s.rest.Delete().AbsPath(path).SetHeader("Content-Type", "application/json").Body(body)
-	})
+	}, nil)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // gone, or another one by now
 		return nil
 	}
 	return err
 }
 
-// sendRequest makes a request that may be made twice, again if its failure may pass.
-func (s *Server) sendRequest(ctx context.Context, verb, path string, request func() *rest.Request) error {
+// sendRequest makes a request that may be made twice, again if its failure may pass. The answer goes
+// to answer, if that is not nil.
+func (s *Server) sendRequest(ctx context.Context, verb, path string, request func() *rest.Request,
+	answer *[]byte) error {
 	pause := 100 * time.Millisecond
 	for try := 1; ; try++ {
 		start := time.Now()
-		err := request().Do(ctx).Error()
+		body, err := request().Do(ctx).Raw()
+		if answer != nil {
+			*answer = body
+		}
 		s.log("%s %s %s in %d ms", verb, path, formatOutcome(err), time.Since(start).Milliseconds())
 		if err == nil || try == maxAttempts || ctx.Err() != nil || !isTemporary(err) {
 			return err

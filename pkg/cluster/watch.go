@@ -25,11 +25,12 @@ import (
 // Watcher watches the lists that a Cache keeps, from the versions at which they were read, and has
 // the cache take in what changes.
 type Watcher struct {
-	server *Server
-	limits document.Limits
-	cache  *Cache
-	report func(what, hint string)
-	pause  time.Duration // before a watch that fails is begun again; it doubles with every failure
+	server     *Server
+	limits     document.Limits
+	cache      *Cache
+	reports    WatchReports
+	connection *connection
+	pause      time.Duration // before a watch that fails is begun again; it doubles with every failure
 
 	mu           sync.Mutex
 	following    map[listKey]bool
@@ -39,16 +40,22 @@ type Watcher struct {
 	wake         chan struct{}
 }
 
-// NewWatcher returns a watcher of the server that a kubeconfig's entry describes. What cannot be
-// watched is passed to report, which is called one at a time.
-func NewWatcher(config *rest.Config, limits document.Limits, c *Cache, report func(what, hint string)) (*Watcher,
-	error) {
+// WatchReports are told what happens to a watch. They may be called side by side.
+type WatchReports struct {
+	Problem func(what, hint string)          // what cannot be watched
+	Lost    func(since time.Time, err error) // the server does not answer since then
+	Back    func(since time.Time)            // it does again, and did not since then
+}
+
+// NewWatcher returns a watcher of the server that a kubeconfig's entry describes.
+func NewWatcher(config *rest.Config, limits document.Limits, c *Cache, reports WatchReports) (*Watcher, error) {
 	limits = limits.WithDefaults()
 	server, err := newServer(config, refuseRedirects, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Watcher{server: server, limits: limits, cache: c, report: report, pause: time.Second,
+	return &Watcher{server: server, limits: limits, cache: c, reports: reports, connection: newConnection(),
+		pause:     time.Second,
 		following: map[listKey]bool{}, refused: map[listKey]bool{}, wake: make(chan struct{}, 1)}, nil
 }
 
@@ -73,10 +80,14 @@ var (
 
 // watchList watches a list until ctx ends, the list is to be read anew, or it may not be watched.
 func (w *Watcher) watchList(ctx context.Context, l listKey) {
-	pause := w.pause
+	pause, failures := w.pause, 0
 	for {
+		streams, ok := w.connection.awaitServer(ctx)
+		if !ok {
+			return
+		}
 		begun := time.Now()
-		err := w.readEvents(ctx, l)
+		err := w.readEvents(streams, l)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -92,8 +103,17 @@ func (w *Watcher) watchList(ctx context.Context, l listKey) {
 		case errors.Is(err, errNotCached):
 			w.stopFollowing(l)
 			return
-		case err != nil:
-			w.reportFailure(err)
+		case streams.Err() != nil:
+			continue
+		case err == nil:
+			failures = 0
+		default:
+			if failures++; isConnectionError(err) {
+				w.connection.raiseSuspicion()
+			}
+			if failures >= minFailures || !isConnectionError(err) {
+				w.reportFailure(err)
+			}
 		}
 		if time.Since(begun) > maxPause {
 			pause = w.pause
@@ -113,6 +133,9 @@ func (w *Watcher) stopFollowing(l listKey) {
 	defer w.mu.Unlock()
 	delete(w.following, l)
 }
+
+// minFailures is how often a watch fails in a row, while the server answers, until that is reported.
+const minFailures = 3
 
 // maxPause is the longest pause before a watch that fails is begun again.
 const maxPause = 30 * time.Second
@@ -212,7 +235,7 @@ func (w *Watcher) addRefusal(l listKey, err error) {
 		func(other listKey) bool { return other.kind == l.kind })
 	w.refused[l] = true
 	if !told {
-		w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" (docs/rbac.yaml)")
+		w.reports.Problem(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" ("+RightsHint+")")
 	}
 }
 
@@ -222,7 +245,7 @@ func (w *Watcher) reportFailure(err error) {
 	defer w.mu.Unlock()
 	if time.Since(w.lastReported) > reportInterval {
 		w.lastReported = time.Now()
-		w.report("the cluster cannot be watched, the last answer may be out of date: "+err.Error(), "")
+		w.reports.Problem("the cluster cannot be watched, the last answer may be out of date: "+err.Error(), "")
 	}
 }
 

@@ -153,11 +153,11 @@ type watching struct {
 func watchFake(t *testing.T) *watching {
 	w := &watching{fakeServer: newFakeServer(t), cache: &Cache{}, ctx: t.Context()}
 	var err error
-	w.watcher, err = NewWatcher(&rest.Config{Host: w.URL}, document.Limits{}, w.cache, func(what, _ string) {
+	w.watcher, err = NewWatcher(&rest.Config{Host: w.URL}, document.Limits{}, w.cache, WatchReports{Problem: func(what, _ string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.warnings = append(w.warnings, what)
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

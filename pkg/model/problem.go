@@ -148,6 +148,12 @@ func (p Problem) IsIncomplete() bool {
 	return p.Severity == Error || p.Undecided || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
 }
 
+// IsForbiddenList reports whether p is that of a list that the cluster did not let us read, or of what
+// is not known for that reason.
+func (p Problem) IsForbiddenList() bool {
+	return p.Ref != nil && p.Ref.Name == "*" && (p.Code == Forbidden || p.Ref.GroupKind() == DefinitionKind())
+}
+
 // IsUnevaluated reports whether p says that something is not evaluated which could change the
 // answer.
 func (p Problem) IsUnevaluated() bool { return p.Code == NotEvaluated && p.IsIncomplete() }

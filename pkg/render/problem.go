@@ -30,6 +30,8 @@ type ProblemOptions struct {
 	// Rest is where to find what is left out. Not "": where there are many of a kind they are one
 	// line with a count.
 	Rest string
+
+	Forbidden Forbidden // how lists that are forbidden are told in one line, unless Verbose
 }
 
 // WriteProblems writes problems for people, in the order given: what is wrong, where, and what to
@@ -72,7 +74,12 @@ func groupProblems(problems []model.Problem, o ProblemOptions) [][]problemGroup 
 	}
 	var out [][]problemGroup
 	kinds, texts := map[kind]int{}, map[text]int{}
-	for _, p := range mergeForbidden(problems) {
+	if o.Verbose {
+		problems = mergeForbidden(problems)
+	} else {
+		problems = summarizeForbidden(problems, o.Forbidden)
+	}
+	for _, p := range problems {
 		if p.Severity == model.Info && !o.Verbose && p.Code != model.NotReached {
 			continue
 		}

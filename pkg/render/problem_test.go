@@ -18,6 +18,7 @@ func problems() []model.Problem {
 		{Severity: model.Error, Code: model.InvalidYAML, Origin: at(12),
 			Message: "mapping values are not allowed here"},
 		{Severity: model.Warning, Code: model.Forbidden,
+			Ref:     &model.Ref{Group: "example.com", Kind: "AuthPolicy", Namespace: "infra", Name: "*"},
 			Message: "cannot list authpolicies.example.com in namespace infra (forbidden)",
 			Hint:    "ask for: get, list on authpolicies.example.com in infra"},
 		{Severity: model.Warning, Code: model.TargetNotFound, Ref: ref("typo"), Origin: at(30),

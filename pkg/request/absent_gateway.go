@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
@@ -58,13 +61,38 @@ func (m *Matcher) findAbsentGateways() []absentGateway {
 }
 
 // dependOnAbsentGateways makes an answer without a listener depend on the Gateways that are not in
-// the input.
+// the input: those that routes name, or else all that are forbidden.
 func (t *trace) dependOnAbsentGateways() {
-	host := t.request.wantedName()
+	host, before := t.request.wantedName(), t.answer.doubts
 	for _, g := range t.matcher.findAbsentGateways() {
 		covers := func(name string) bool { return gatewayapi.CoversHostname(name, host) }
 		if g.hosts == nil || host == "" || slices.ContainsFunc(g.hosts, covers) {
 			t.answer.makeRuleUncertain("cannot tell: " + g.why)
 		}
 	}
+	if where, forbidden := t.matcher.findForbiddenGateways(); forbidden && t.answer.doubts == before {
+		t.answer.makeRuleUncertain("cannot tell: the Gateways " + where + " are forbidden")
+	}
+}
+
+// findForbiddenGateways says in which namespaces the Gateways could not be read; not forbidden: all
+// of the cluster were read, or the input is no cluster.
+func (m *Matcher) findForbiddenGateways() (where string, forbidden bool) {
+	cluster := m.graph.Cluster()
+	if cluster == nil {
+		return "", false
+	}
+	var in []string
+	for _, u := range cluster.Unread {
+		switch {
+		case u.Kind != (model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}):
+		case u.Namespace != "":
+			in = append(in, u.Namespace)
+		case len(u.Except) > 0:
+			return "of other namespaces than " + strings.Join(u.Except, ", "), true
+		default:
+			return "of the cluster", true
+		}
+	}
+	return "of namespace " + strings.Join(in, ", "), len(in) > 0
 }

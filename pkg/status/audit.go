@@ -38,6 +38,7 @@ type Difference struct {
 	Predicted  *Condition
 	Reported   *Reported
 	Message    string // one sentence: what it is, and what to look at
+	Silent     string // the controller that should report it, if it reports nothing of any object
 }
 
 // AuditResult is what an audit comes to for one object.
@@ -72,6 +73,7 @@ type Auditor struct {
 	lostInput    string
 	unread       unreadListeners
 	missingLists bool // lists are missing that marks may depend on
+	silence      *silence
 }
 
 // NewAuditor prepares to audit some of the predictions, which are all those that were made for the
@@ -93,6 +95,12 @@ func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Pred
 	}
 	for i := range predictions {
 		a.addPrediction(&predictions[i])
+	}
+	a.silence = newSilence(a.kinds, predictions)
+	for i := range predictions {
+		if o := r.Snapshot.Get(predictions[i].Object.WithoutSection()); o != nil {
+			a.silence.listen(r, predictions[i].Object, a.reportsOf(o, predictions[i].Object.Section))
+		}
 	}
 	for _, p := range problems {
 		a.addDoubt(p)

@@ -213,9 +213,13 @@ func (s *entryComparison) addLacking(p *Condition) {
 			shortenMessage(p.Message)))
 	case isMark(p.Type):
 		s.conditionCompared = true
-		s.addDifference(s.newDifference(Missing, p, nil,
+		d := s.newDifference(Missing, p, nil,
 			"no mark says that policies affect the object (%s): has their controller seen it?",
-			shortenMessage(p.Message)))
+			shortenMessage(p.Message))
+		if k := s.silence.kindOfMark(p.Type); k != nil {
+			d.Silent = s.silence.nameIfSilent(s.silence.writerOfKind(k))
+		}
+		s.addDifference(d)
 	case isMinorCondition(p.Type):
 		s.addNote(s.newDifference(Missing, p, nil, "%s is not reported: %s", p.Type, shortenMessage(p.Message)))
 	case s.kind != nil && hasUnknownConditions(s.kind):
@@ -247,9 +251,10 @@ func (s *entryComparison) compareCondition(p *Condition, r *Reported) {
 		s.addNote(s.newDifference(ReasonDiffers, p, r, "%s is %s as predicted, with the reason %s in place of %s%s",
 			p.Type, p.Status, r.Reason, p.Reason, quoteMessage(r)))
 	case r.isPending():
-		s.addDifference(s.newDifference(Missing, p, r,
-			"no controller has processed the object yet (%s%s): is %s running?", r.Reason, quoteMessage(r),
-			s.reporterName()))
+		d := s.newDifference(Missing, p, r, "no controller has processed the object yet (%s%s): is %s running?",
+			r.Reason, quoteMessage(r), s.reporterName())
+		d.Silent = s.silence.nameIfSilent(s.silence.writerOf(s.res, s.p.Object, s.report.Controller))
+		s.addDifference(d)
 	case isMinorCondition(p.Type):
 		s.addNote(s.newDifference(Different, p, r, "%s is predicted %s and reported %s", p.Type, p.Status, r.Status))
 	case p.Type == typeProgrammed && p.Status == "True" && !s.isOverridingReason(r.Reason):

@@ -61,7 +61,8 @@ func (c *comparison) addMissing() {
 	}
 	for _, e := range c.missing {
 		c.differences = append(c.differences, Difference{Kind: Missing, Ref: e.Ref, Port: e.Port,
-			Controller: e.Controller, Message: c.describeMissing(&e)})
+			Controller: e.Controller, Message: c.describeMissing(&e),
+			Silent: c.silence.nameIfSilent(c.silence.writerOf(c.res, c.p.Object, e.Controller))})
 	}
 }
 

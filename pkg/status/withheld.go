@@ -1,6 +1,8 @@
 package status
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,10 +92,31 @@ func hasUnknownTargets(in Input) bool {
 
 // withholdCondition returns a condition that the gaps may change as Unknown.
 func withholdCondition(r *resolve.Resolution, gaps []resolve.Gap, c Condition) Condition {
-	message := "depends on what is forbidden: " + strings.Join(slices.Sorted(slices.Values(r.DescribeGaps(gaps))),
-		", ")
+	message := "depends on what is forbidden: " + describeGapsShortly(r, gaps)
 	return Condition{c.Type, "Unknown", "NotEvaluated", message + "; without it " + c.Type + "=" + c.Status + " (" +
 		c.Message + ")"}
+}
+
+// describeGapsShortly names what could not be read: of several kinds in one namespace the number.
+func describeGapsShortly(r *resolve.Resolution, gaps []resolve.Gap) string {
+	in := map[string][]string{} // by namespace
+	for i, text := range r.DescribeGaps(gaps) {
+		if namespace := gaps[i].Namespace; !slices.Contains(in[namespace], text) {
+			in[namespace] = append(in[namespace], text)
+		}
+	}
+	var out []string
+	for _, namespace := range slices.Sorted(maps.Keys(in)) {
+		switch texts := in[namespace]; {
+		case len(texts) == 1:
+			out = append(out, texts[0])
+		case namespace == "":
+			out = append(out, fmt.Sprintf("%d kinds", len(texts)))
+		default:
+			out = append(out, fmt.Sprintf("%d kinds in %s", len(texts), namespace))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // withholdMark returns a mark of a kind, withheld if a cluster did not let us read all that it may

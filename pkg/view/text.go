@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // JoinWithAnd joins names as a sentence does.
@@ -31,5 +33,11 @@ func JoinNames(names []string, o TableOptions) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames-1], ", "), len(names)-mostNames+1)
 }
 
-// MissingObjectHint says what to do where an object is not in the input.
-const MissingObjectHint = "also read the manifests that have it (-f), or ask the cluster"
+// MissingObjectHint says what to do where an object is not in the input. What is missing of a
+// cluster is forbidden, and other problems say what to do about that.
+func MissingObjectHint(in *model.Snapshot) string {
+	if in.Cluster != nil {
+		return ""
+	}
+	return "also read the manifests that have it (-f), or ask the cluster"
+}

@@ -227,6 +227,9 @@ func TestPublishedAnswer(t *testing.T) {
 			t.Errorf("the table does not say %q:\n%s", want, table.Stdout)
 		}
 	}
+	if !strings.Contains(table.Stderr, "the published reports above tell") || strings.Count(table.Stderr, "\n") != 2 {
+		t.Errorf("beside the reports it says:\n%s", table.Stderr)
+	}
 	everything := Run(t, []string{"effective", "-A", "-o", "yaml"}, environment(kubeconfig)).Stdout + table.Stdout
 	for _, other := range []string{"shop/", "cart", "inventory", "assistant"} {
 		if strings.Contains(everything, other) {

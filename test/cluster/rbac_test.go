@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -210,6 +211,54 @@ func TestRBACNothing(t *testing.T) {
 	got := Run(t, []string{"effective", "-A"}, environment(c.Kubeconfig("rbac-nobody", "shop")))
 	if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, "nothing may be listed (Forbidden)") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestRBACOneLine: a developer with the rights of one namespace sees her answer, one line about the rest, and what to do about it. With the rights
+// that --print-rbac prints the answer is complete.
+func TestRBACOneLine(t *testing.T) {
+	c := Shared(t)
+	c.ApplyFiles(demo)
+	const dev = "rbac-one-line"
+	c.User(dev)
+	c.Allow(dev, "bakery", reading("gateway.networking.k8s.io"), reading("kuadrant.io"), reading("", "services"))
+	kubeconfig := c.Kubeconfig(dev, "bakery")
+	got := Run(t, []string{"effective", "baker"}, environment(kubeconfig))
+	for _, want := range []string{"you cannot read namespace infra (gateway/infra/external and the policies there)",
+		"kubectl dopolicy publish -n bakery", "--print-rbac"} {
+		if !strings.Contains(got.Stderr, want) {
+			t.Errorf("it does not say %q:\n%s", want, got.Stderr)
+		}
+	}
+	if n := strings.Count(got.Stderr, "\n"); n != 2 || !strings.Contains(got.Stdout, "bakery/baker-limits") {
+		t.Errorf("%d lines beside the answer:\n%s%s", n, got.Stdout, got.Stderr)
+	}
+	for _, request := range []string{"https://bakery.example.com/orders", "https://shop.example.com/cart",
+		"http://nowhere.example.org/"} {
+		answer := Run(t, []string{"request", request, "-o", "json"}, environment(kubeconfig))
+		if answer.Code != 0 || !strings.Contains(answer.Stdout, `"outcome": "Conditional"`) ||
+			!strings.Contains(answer.Stdout, `"complete": false`) || !strings.Contains(answer.Stdout, "forbidden") {
+			t.Errorf("request %s: %+v", request, answer)
+		}
+	}
+	rights := Run(t, []string{"effective", "baker", "--print-rbac"}, environment(kubeconfig))
+	if rights.Code != 0 || rights.Stderr != "" {
+		t.Fatalf("--print-rbac: %+v", rights)
+	}
+	nobody := Run(t, []string{"effective", "baker", "-n", "shop", "--print-rbac"}, environment(kubeconfig))
+	if nobody.Code != 0 || !strings.Contains(nobody.Stdout, "namespace: shop") {
+		t.Errorf("who may read nothing gets no rights printed: %+v", nobody)
+	}
+	c.MustApply(rights.Stdout)
+	err := eventually("the printed rights in force", func(context.Context) (bool, error) {
+		return askJSON(t, kubeconfig, "effective", "baker").Complete, nil
+	})
+	if err != nil {
+		t.Errorf("%v: %s", err, Run(t, []string{"effective", "baker"}, environment(kubeconfig)).Stderr)
+	}
+	again := Run(t, []string{"effective", "baker", "--print-rbac"}, environment(kubeconfig))
+	if again.Code != 0 || again.Stdout != "" || !strings.Contains(again.Stderr, "no rights are missing") {
+		t.Errorf("with all rights: %+v", again)
 	}
 }
 

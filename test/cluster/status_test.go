@@ -123,3 +123,22 @@ func TestAudit(t *testing.T) {
 		}
 	}
 }
+
+// TestAuditSilent: where no controller runs, each has one line.
+func TestAuditSilent(t *testing.T) {
+	c := Shared(t)
+	c.ApplyFiles(demo)
+	got := Run(t, []string{"audit", "-A"}, environment(c.Kubeconfig(admin, "")))
+	if got.Code != 1 || strings.Count(got.Stdout, "Missing") != 2 ||
+		!strings.Contains(got.Stdout, "controller example.com/gateway-controller reports nothing") {
+		t.Errorf("%+v", got)
+	}
+	wide := Run(t, []string{"audit", "-A", "-o", "wide"}, environment(c.Kubeconfig(admin, "")))
+	if strings.Count(wide.Stdout, "Missing") < 24 || strings.Contains(wide.Stdout, "reports nothing:") {
+		t.Errorf("-o wide: %+v", wide)
+	}
+	nothing := Run(t, []string{"audit", "-n", "default"}, environment(c.Kubeconfig(admin, "")))
+	if nothing.Code != 3 || !strings.Contains(nothing.Stderr, "nothing was compared") {
+		t.Errorf("a namespace without objects: %+v", nothing)
+	}
+}

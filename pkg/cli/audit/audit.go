@@ -143,13 +143,11 @@ func (o *Options) answerOnce(ctx context.Context, to run.Streams) error {
 	if report.Summary.NotCompared == 0 {
 		agree += report.Summary.Matched
 	}
-	if report.Statuses != nil {
-		differ, agree = differ+report.Statuses.Summary.Differ, agree+report.Statuses.Summary.Agree
-	}
+	statuses := report.Statuses
 	switch {
-	case differ > 0:
+	case differ > 0, statuses != nil && statuses.Summary.Differ > 0:
 		return failure.ErrFindings
-	case agree == 0:
+	case agree == 0, statuses != nil && statuses.Summary.Agree == 0: // either half proves nothing of the other
 		return failure.ErrNothingCompared
 	}
 	return nil

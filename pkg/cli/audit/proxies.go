@@ -140,7 +140,7 @@ func proxyProblem(what string, err error) model.Problem {
 	if errors.Is(err, cluster.ErrForbidden) {
 		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Message: what +
 			": you may not forward ports of pods, or list them",
-			Hint: "ask for the permission in docs/audit.md, or give a dump with --dataplane"}
+			Hint: "ask for: create on pods/portforward and list on pods, or give a dump with --dataplane"}
 	}
 	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: what + ": " + err.Error(),
 		Hint: "give its dump with --dataplane"}

@@ -12,8 +12,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/finding"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // Options are what the flags and arguments of the command say.
@@ -146,6 +148,10 @@ func Run(ctx context.Context, f *Options) error {
 		return err
 	}
 	f.Query.Source.Files = append(f.Query.Source.Files, f.Args...)
+	if _, hook := s.LookupEnv("PRE_COMMIT"); hook && !f.Query.Source.ReadsFiles() {
+		return failure.Usage("write args: [manifests/] in .pre-commit-config.yaml, or args: [-R, .] for all of the repository",
+			"a pre-commit hook checks files, not a cluster: it needs a folder")
+	}
 	if err := f.Query.Output.SetProgramFacts(f.Environment.Build); err != nil {
 		return err
 	}
@@ -184,8 +190,22 @@ func Run(ctx context.Context, f *Options) error {
 	if err := f.Query.Output.WriteOnly(s, session, "", report, &report.Envelope); err != nil {
 		return err
 	}
+	if err := f.printForbidden(s, session, report); err != nil {
+		return err
+	}
 	if report.Fails() {
 		return failure.ErrFindings
 	}
 	return nil
+}
+
+// printForbidden prints what the cluster did not let us read, which in the answer is only counted.
+func (f *Options) printForbidden(s run.Streams, session *source.Session, report *check.Report) error {
+	var forbidden view.Envelope
+	for _, p := range report.Problems {
+		if p.IsForbiddenList() {
+			forbidden.Problems = append(forbidden.Problems, p)
+		}
+	}
+	return f.Query.Output.PrintProblems(s, session, &forbidden)
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cluster"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
@@ -52,7 +55,11 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 			"--watch reads the input again, but standard input can be read only once")
 	}
 	q.Source.Cache = &cluster.Cache{}
-	var last PrintedAnswer
+	s.Err = &lockedWriter{to: s.Err}
+	if q.marksChanges() {
+		s.Margin = render.ChangeMargin
+	}
+	last := PrintedAnswer{marked: q.marksChanges(), colored: q.Output.IsColored(s)}
 	first, err := captureAnswer(ctx, s, answer)
 	if err != nil {
 		return err
@@ -64,15 +71,11 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 	if err != nil {
 		return err
 	}
-	watcher, err := cluster.NewWatcher(c.Config, q.Source.Limits.Values(), q.Source.Cache, func(what, hint string) {
-		fmt.Fprintf(s.Err, "warning: %s\n", escape.Escape(what))
-		if hint != "" {
-			fmt.Fprintf(s.Err, "hint: %s\n", hint)
-		}
-	})
+	watcher, err := cluster.NewWatcher(c.Config, q.Source.Limits.Values(), q.Source.Cache, reportTo(s, c.Context))
 	if err != nil {
 		return source.KubeconfigError(err)
 	}
+	go watcher.FollowConnection(ctx)
 	var again <-chan time.Time
 	told := "" // the last error printed, until there is an answer again
 	for {
@@ -91,7 +94,7 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 				fmt.Fprintf(s.Err, "error: %s\n", escape.Escape(what))
 			}
 			again = time.After(retryDelay)
-			last = PrintedAnswer{}
+			last.outdated = true
 			continue
 		}
 		told = ""
@@ -101,8 +104,55 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 	}
 }
 
+// marksChanges reports whether the answer has lines that can be marked as new or gone.
+func (q *Query) marksChanges() bool {
+	return q.Output.Template.Parsed == nil &&
+		slices.Contains([]string{"table", "wide", "grouped", "tree"}, q.Output.Format)
+}
+
+// reportTo returns what is told of a watch.
+func reportTo(s run.Streams, name string) cluster.WatchReports {
+	return cluster.WatchReports{
+		Problem: func(what, hint string) {
+			text := fmt.Sprintf("warning: %s\n", escape.Escape(what))
+			if hint != "" {
+				text += fmt.Sprintf("hint: %s\n", hint)
+			}
+			fmt.Fprint(s.Err, text)
+		},
+		Lost: func(since time.Time, err error) {
+			fmt.Fprintf(s.Err, "warning: the connection to cluster %s is lost: the answer is that of %s (%s)\n",
+				escape.Escape(name), since.Format(time.TimeOnly), escape.Escape(err.Error()))
+		},
+		Back: func(since time.Time) {
+			fmt.Fprintf(s.Err, "note: cluster %s answers again at %s, after %s: what has changed follows\n",
+				escape.Escape(name), time.Now().Format(time.TimeOnly), time.Since(since).Round(time.Second))
+		},
+	}
+}
+
+// lockedWriter is a writer for several at a time.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
 // PrintedAnswer is the text that an answer prints: what goes to stderr, and the answer.
-type PrintedAnswer struct{ stderr, answer string }
+type PrintedAnswer struct {
+	stderr, answer string
+
+	printed  bool // it is not the first
+	outdated bool // it was said since that there is none: the next is printed whatever it is
+	marked   bool // the lines of later ones are marked that are new or gone
+	colored  bool
+}
 
 // captureAnswer computes the answer. Findings and gaps are no error: they may be gone the next
 // time.
@@ -122,25 +172,34 @@ func Capture(ctx context.Context, s run.Streams, answer AnswerFunc) (*PrintedAns
 	aside := s
 	aside.Err, aside.Out = &side, &out
 	err := answer(ctx, aside)
-	return &PrintedAnswer{side.String(), out.String()}, err
+	return &PrintedAnswer{stderr: side.String(), answer: out.String()}, err
 }
 
-// PrintIfChanged writes an answer that differs from the last one.
+// PrintIfChanged writes an answer that differs from the last one, for people with marks of what
+// changed. What goes to stderr is written again only if that differs.
 func (p *PrintedAnswer) PrintIfChanged(s run.Streams, format string, last *PrintedAnswer) error {
-	if *p == *last {
+	before := *last
+	if before.printed && !before.outdated && p.answer == before.answer && p.stderr == before.stderr {
 		return nil
 	}
-	if *last != (PrintedAnswer{}) {
-		switch format {
-		case "yaml":
-			fmt.Fprintln(s.Out, "---")
-		case "table", "wide", "tree":
-			fmt.Fprintf(s.Out, "\nchanged at %s\n", time.Now().Format(time.TimeOnly))
-		}
+	last.stderr, last.answer, last.printed, last.outdated = p.stderr, p.answer, true, false
+	text := p.answer
+	switch {
+	case !before.printed:
+	case format == "yaml":
+		text = "---\n" + text
+	case p.answer == before.answer && !before.outdated:
+		text = ""
+	case before.marked:
+		marked, added, removed := render.MarkChanges(before.answer, p.answer, before.colored)
+		text = fmt.Sprintf("\nchanged at %s: %d new (+), %d gone (-)\n%s", time.Now().Format(time.TimeOnly), added,
+			removed, marked)
 	}
-	*last = *p
-	if _, err := fmt.Fprint(s.Out, p.answer); err != nil {
+	if _, err := fmt.Fprint(s.Out, text); err != nil {
 		return err
+	}
+	if p.stderr == before.stderr && before.printed && !before.outdated {
+		return nil
 	}
 	_, err := fmt.Fprint(s.Err, p.stderr)
 	return err

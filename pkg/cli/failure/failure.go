@@ -24,6 +24,10 @@ func Usage(hint, format string, args ...any) error {
 // says all: nothing is printed for it.
 var ErrFindings = errors.New("found what was looked for")
 
+// ErrAnswered ends a command that has written what it was asked for in place of its usual answer. It
+// is no failure.
+var ErrAnswered = errors.New("the answer is written")
+
 // ErrIncomplete is what --strict makes of an answer that was written and is incomplete.
 var ErrIncomplete = NoAnswer("the answer is incomplete", "the problems above say what is missing")
 

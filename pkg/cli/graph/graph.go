@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,8 @@ func NewCommand(env run.Environment) *cobra.Command {
 		Short: "Draw targets, their policies and where each is in force",
 		Long: `Draw gateways, listeners, routes, rules and backends with the policies attached to them. Edges show where a policy is in
 force, partly in force or overridden. Objects that are referenced but missing from the input are drawn too, with dangling
-edges.
+edges. A namespace is drawn with what matters to it in others: the Gateways through which its traffic comes, the policies there, and what
+its own policies target. On a terminal the edges are listed, unless -o asks for something else.
 
 TARGET draws only what is above and below it. --focus draws only what is within a few edges of it, in either direction; it
 may be a policy: NAME without a kind is a route, or a policy if there is no such route. --only-affected-by draws only the
@@ -109,8 +111,11 @@ func Run(ctx context.Context, o *Options) error {
 	})
 }
 
+// maxTerminalEdges is how many edges are listed where nobody asked for a list.
+const maxTerminalEdges = 60
+
 // writeGraph writes the graph to standard output, or to a file that is then opened, as SVG if no
-// other format was asked for.
+// other format was asked for. A terminal gets no DOT that nobody asked for, but the edges in words.
 func (o *Options) writeGraph(s run.Streams, write func(to run.Streams) error) error {
 	q := &o.Query
 	if o.Viewer.Open && !o.outputGiven {
@@ -121,6 +126,13 @@ func (o *Options) writeGraph(s run.Streams, write func(to run.Streams) error) er
 		return failure.Usage("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.Output.Format)
 	case o.Viewer.Open:
 		return viewer.WriteAndOpen(s, "topology."+q.Output.Format, write)
+	case s.OutIsTTY && !o.outputGiven && q.Output.Format == string(render.DOT): // DOT is for programs
+		q.Output.Format, q.Output.Limit = string(render.Table), maxTerminalEdges
+		if err := write(s); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.Err, "hint: add --open to look at the picture, -o svg > policies.svg to keep it, or -o dot for DOT")
+		return nil
 	case q.Output.Format == string(render.PNG) && s.OutIsTTY:
 		return failure.Usage("redirect it to a file, or add --open", "a PNG cannot be shown on a terminal")
 	}
@@ -136,6 +148,7 @@ func (o *Options) buildGraphView(s *source.Session, query view.Query) (render.Vi
 	if err := o.markRequests(s, &q); err != nil {
 		return nil, nil, err
 	}
+	o.Scope.widenQuery(s, &q)
 	witness, err := o.Dumps.Audit(s, q.Kinds)
 	if err != nil {
 		return nil, nil, err

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -103,6 +104,48 @@ func (g *Scope) narrowQuery(s *source.Session, q *graph.Query) error {
 		q.FocusPolicies = []*policy.Policy{p}
 	}
 	return err
+}
+
+// widenQuery adds what matters to a namespace beside its objects: what its policies target elsewhere,
+// and the way of the requests that are asked about. Where the namespace is only that of the
+// kubeconfig, and nothing of it is drawn, everything is.
+func (g *Scope) widenQuery(s *source.Session, q *graph.Query) {
+	if q.Targets == nil || g.narrowed {
+		return
+	}
+	way := q.RequestNodes
+	if q.TakenPaths != nil {
+		way = q.TakenPaths.Nodes()
+	}
+	q.Targets = append(q.Targets, selectRules(s, way)...)
+	for _, k := range s.Kinds {
+		for _, p := range k.Policies {
+			if s.IsInNamespace(p.Ref()) {
+				q.Targets = append(q.Targets, k.TargetsOf(p)...)
+			}
+		}
+	}
+	backend := func(id topology.NodeID) bool { return s.Node(id).Role == topology.Backend }
+	if !s.Flags.NamespaceGiven && len(slices.DeleteFunc(slices.Clone(q.Targets), backend)) == 0 {
+		fmt.Fprintf(s.Streams.Err, "note: namespace %s has no routes, Gateways or policies: all namespaces are drawn\n",
+			s.Flags.Namespace)
+		q.Targets, q.Through = nil, nil
+	}
+}
+
+// selectRules returns the rules on the way of requests, which has what is above and below them; all
+// of a way without rules.
+func selectRules(s *source.Session, way []topology.NodeID) []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range way {
+		if s.Node(id).Role == topology.Rule {
+			out = append(out, id)
+		}
+	}
+	if out == nil {
+		return way
+	}
+	return out
 }
 
 // findFocus finds what a picture is about: a target, or a policy. A word that is a policy kind says

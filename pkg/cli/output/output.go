@@ -128,7 +128,8 @@ func (f *Flags) Write(s run.Streams, session *source.Session, typed string, v re
 	if err != nil && !errors.Is(err, failure.ErrIncomplete) {
 		return err
 	}
-	if failed := f.PrintProblems(s, session.Flags, e); failed != nil {
+	reporting, ok := v.(interface{ HasReports() bool })
+	if failed := f.printProblems(s, session, e, ok && reporting.HasReports()); failed != nil {
 		return failed
 	}
 	return err
@@ -146,13 +147,20 @@ func (f *Flags) writeAnswer(s run.Streams, session *source.Session, typed string
 
 // PrintProblems prints the problems of an answer: those that touch it, all of them, or only those
 // that could change it.
-func (f *Flags) PrintProblems(s run.Streams, input *source.Flags, e *view.Envelope) error {
+func (f *Flags) PrintProblems(s run.Streams, session *source.Session, e *view.Envelope) error {
+	return f.printProblems(s, session, e, false)
+}
+
+// printProblems is PrintProblems of an answer that may tell from published reports what the objects
+// do that are forbidden.
+func (f *Flags) printProblems(s run.Streams, session *source.Session, e *view.Envelope, reported bool) error {
+	input := session.Flags
 	mode, err := render.ParseColorMode(f.Color)
 	if err != nil {
 		return err
 	}
 	o := render.ProblemOptions{Verbose: f.Verbose || input.Cluster.Verbosity > 0, Color: f.isColored(mode, s,
-		s.ErrIsTTY), ASCII: !run.IsUTF8Locale(s), Width: s.TerminalWidth(s.ErrIsTTY)}
+		s.ErrIsTTY), ASCII: !run.IsUTF8Locale(s), Width: s.TerminalWidth(s.ErrIsTTY), Forbidden: session.Forbidden(reported)}
 	problems := e.Problems
 	switch {
 	case f.Quiet:
@@ -164,6 +172,12 @@ func (f *Flags) PrintProblems(s run.Streams, input *source.Flags, e *view.Envelo
 		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+input.Args())
 	}
 	return render.WriteProblems(s.Err, problems, o)
+}
+
+// IsColored reports whether the answer gets colour.
+func (f *Flags) IsColored(s run.Streams) bool {
+	mode, err := render.ParseColorMode(f.Color)
+	return err == nil && f.isColored(mode, s, s.OutIsTTY)
 }
 
 // isColored reports whether a stream gets colour.

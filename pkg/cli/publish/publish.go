@@ -247,7 +247,7 @@ func (f *Options) writeReports(s run.Streams, session *source.Session, found *ch
 		return failure.NoAnswer(fmt.Sprintf("writing reports to %s: %s", f.To, err),
 			"check the folder and its permissions")
 	}
-	if err := f.Query.Output.PrintProblems(s, session.Flags, &found.Envelope); err != nil {
+	if err := f.Query.Output.PrintProblems(s, session, &found.Envelope); err != nil {
 		return err
 	}
 	if f.Query.Output.Strict && !found.Complete {
@@ -316,7 +316,7 @@ func (f *Options) readPublished(ctx context.Context, server *cluster.Server, fro
 		have, err := server.ListLabelled(ctx, served, namespace, publish.Selector, f.Query.Source.Cluster.ChunkSize)
 		if err != nil && wanted {
 			return nil, failure.NoAnswer("reading the reports of cluster "+from.Context+": "+err.Error(),
-				"ask for list, create, patch and delete on "+served.Resource()+" (deploy/publish/writer.yaml)")
+				"ask for list, create, patch and delete on "+served.Resource())
 		}
 		out = append(out, have...)
 	}

@@ -162,7 +162,7 @@ func Run(ctx context.Context, f *Options) error {
 		if err != nil {
 			return err
 		}
-		return f.finishReport(s, answer.Envelope, report.JSON(s.Out, answer))
+		return f.finishReport(s, session, answer.Envelope, report.JSON(s.Out, answer))
 	}
 	write := func(to run.Streams) error {
 		var picture report.Picture
@@ -176,7 +176,7 @@ func Run(ctx context.Context, f *Options) error {
 		}
 		told := page.Envelope
 		told.Problems = append(slices.Clip(told.Problems), missing...)
-		return f.finishReport(to, told, report.HTML(to.Out, page, picture))
+		return f.finishReport(to, session, told, report.HTML(to.Out, page, picture))
 	}
 	if f.Viewer.Open {
 		return viewer.WriteAndOpen(viewer.WithDrawing(ctx, s), "report.html", write)
@@ -243,11 +243,11 @@ func defaultTitle(facts report.Facts) string {
 }
 
 // finishReport prints the problems of a report that was written, unless that failed.
-func (f *Options) finishReport(s run.Streams, told view.Envelope, err error) error {
+func (f *Options) finishReport(s run.Streams, session *source.Session, told view.Envelope, err error) error {
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if err := f.Query.Output.PrintProblems(s, &f.Query.Source, &told); err != nil {
+	if err := f.Query.Output.PrintProblems(s, session, &told); err != nil {
 		return err
 	}
 	if f.Query.Output.Strict && !told.Complete {

@@ -78,6 +78,16 @@ func (m Matcher) FindGateway(name string) (topology.NodeID, error) {
 			"%q is ambiguous: %d Gateways have this name", name, len(found))
 	}
 	hint := ""
+	ref := model.Ref{Group: source.GatewayGroup, Kind: "Gateway", Namespace: m.session.Flags.Namespace, Name: name}
+	if namespace, bare, found := strings.Cut(name, "/"); found {
+		ref.Namespace, ref.Name = namespace, bare
+	}
+	if len(m.session.Graph.Lookup(ref)) > 0 && m.session.Snapshot.Cluster.IsUnreadRef(ref) {
+		if err := m.session.PrintUnread(); err != nil {
+			return id, err
+		}
+		return id, failure.NoAnswer("cannot tell: "+ref.String()+" is forbidden", "")
+	}
 	if near := form.Nearest(name, append(bare, all...)); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	} else if len(all) > 0 {

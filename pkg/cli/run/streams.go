@@ -18,6 +18,7 @@ type Streams struct {
 	OutIsTTY  bool
 	ErrIsTTY  bool
 	Width     int // columns of the terminal behind Out or Err; 0: unknown, or none
+	Margin    int // columns of the terminal that are kept free
 	LookupEnv func(string) (string, bool)
 	Draw      render.Drawer // of the answer to be written; nil: pictures are not asked for
 
@@ -75,10 +76,13 @@ func (s Streams) TerminalWidth(tty bool) int {
 	}
 	if text, ok := s.LookupEnv("COLUMNS"); ok {
 		if width, err := strconv.Atoi(text); err == nil && width > 0 {
-			return width
+			return max(width-s.Margin, 1)
 		}
 	}
-	return s.Width
+	if s.Width == 0 {
+		return 0
+	}
+	return max(s.Width-s.Margin, 1)
 }
 
 func isTTY(f *os.File) bool {

@@ -216,7 +216,7 @@ func (r *Reader) deletedNotFound(x *kindIndex, d deletedName, namespace string) 
 	if namespace != "" {
 		where = "in namespace " + namespace + " on the second side"
 	}
-	s := &source.Session{Streams: r.Streams,
+	s := &source.Session{Flags: &r.Flags.Source, Streams: r.Streams,
 		Input: &dopolicy.Input{Resolution: &resolve.Resolution{Targets: &attach.Targets{Snapshot: x.in}}}}
 	return s.NotFoundError(hint, "--delete: no %s %q %s", d.kindNoun(), d.name, where)
 }

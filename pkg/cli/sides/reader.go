@@ -70,6 +70,7 @@ func (r *Reader) Read(ctx context.Context, s Side) (*model.Snapshot, error) {
 	if s.isLive() {
 		bare := r.Flags.Source
 		bare.Files, bare.Kustomization = nil, ""
+		bare.AllNamespaces = r.Flags.ComparedNamespace() == ""
 		c := r.cluster
 		if s.context != "" {
 			c = r.other

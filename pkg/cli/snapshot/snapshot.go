@@ -84,12 +84,14 @@ func Run(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
+	f.Source.AllNamespaces = true
 	session, err := f.Source.Open(ctx, f.Environment)
 	if err != nil {
 		return err
 	}
 	in := session.Snapshot
-	if err := render.WriteProblems(s.Err, in.Problems, render.ProblemOptions{}); err != nil {
+	if err := render.WriteProblems(s.Err, in.Problems,
+		render.ProblemOptions{Forbidden: session.Forbidden(false)}); err != nil {
 		return err
 	}
 	if f.Strict && slices.ContainsFunc(in.Problems, model.Problem.IsIncomplete) {

@@ -35,6 +35,8 @@ type ClusterFlags struct {
 	Config    *KubeconfigFlags
 	ChunkSize int
 	Verbosity int
+
+	PrintRights bool // the rights that are missing are printed, in place of the answer
 }
 
 // commonClusterFlags returns the flags that help shows, with their help texts; the others work as
@@ -55,6 +57,7 @@ func (f *ClusterFlags) AddFlags(fs *pflag.FlagSet) {
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.Config.addKubeconfigFlags(kube)
 	kube.IntVar(&f.ChunkSize, "chunk-size", 5000, "number of objects to request per chunk of a list (0: all at once)")
+	kube.BoolVar(&f.PrintRights, "print-rbac", false, "")
 	shown := commonClusterFlags()
 	kube.VisitAll(func(flag *pflag.Flag) {
 		usage, common := shown[flag.Name]
@@ -200,7 +203,7 @@ func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopol
 	in, err := engine.ReadServer(ctx, server, dopolicy.ClusterOptions{Asked: f.askedKinds(), Options: cluster.Options{
 		Context: c.Context, ReadAt: time.Now().UTC().Truncate(time.Second), AllDefinitions: f.AllKinds ||
 			!f.NoSchemas, Namespaces: []string{f.Namespace},
-		Reports: f.wantedReports(), PageSize: f.Cluster.ChunkSize, Progress: progress, Cache: f.Cache,
+		NothingAllowed: f.Cluster.PrintRights, Reports: f.wantedReports(), PageSize: f.Cluster.ChunkSize, Progress: progress, Cache: f.Cache,
 		Overlay: f.loadOptions(s), Limits: f.Limits.Values()}})
 	switch {
 	case errors.Is(context.Cause(ctx), ErrTooLate):
@@ -208,6 +211,8 @@ func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopol
 			"raise --request-timeout, or log the requests with -v 6")
 	case ctx.Err() != nil:
 		return nil, failure.NoAnswer("interrupted while reading cluster "+c.Context, "")
+	case err == nil && f.Cluster.PrintRights:
+		return nil, f.NewSession(engine.Resolve(in), s).printRights(ctx)
 	}
 	return in, err
 }

@@ -39,6 +39,7 @@ type Flags struct {
 	Cache          *cluster.Cache // of lists that were read before
 	Kustomization  string
 	Namespace      string
+	NamespaceGiven bool // it is not only that of the kubeconfig
 	AllNamespaces  bool
 	PolicyKinds    []string
 	FoundKinds     []string // the same, named by another file
@@ -111,6 +112,9 @@ func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
+	if f.Cluster.PrintRights { // of a snapshot
+		return nil, f.NewSession(engine.Resolve(in), env.Streams).printRights(ctx)
+	}
 	in.Problems = append(in.Problems, f.Schemas.problems...)
 	return f.NewSession(engine.Resolve(in), env.Streams), nil
 }
@@ -172,6 +176,7 @@ func (f *Flags) readInput(ctx context.Context, engine *dopolicy.Engine, s run.St
 		if err != nil {
 			return nil, err
 		}
+		f.NamespaceGiven = f.NamespaceGiven || f.Namespace != ""
 		f.Namespace = cmp.Or(f.Namespace, c.Namespace)
 		return f.ReadCluster(ctx, c, engine, s)
 	}
@@ -262,7 +267,8 @@ func (s *Session) NotFoundError(hint, format string, args ...any) error {
 func (s *Session) PrintUnread() error {
 	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems),
 		func(p model.Problem) bool { return !p.IsIncomplete() })
-	return render.WriteProblems(s.Streams.Err, broken, render.ProblemOptions{})
+	return render.WriteProblems(s.Streams.Err, broken, render.ProblemOptions{Verbose: s.Flags.Cluster.Verbosity > 0,
+		Forbidden: s.Forbidden(false)})
 }
 
 // Args repeats the flags that name the input, for commands proposed to the user.

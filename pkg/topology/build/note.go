@@ -119,7 +119,7 @@ func (d *draft) reportNotes() {
 		if d.in.Cluster != nil {
 			switch t.kind {
 			case labelsUnknown, setLabelsUnknown:
-				p.Hint = "ask for: list on namespaces (docs/rbac.yaml)"
+				p.Hint = "ask for: list on namespaces (--print-rbac prints the role)"
 			case backendMissing, certificateWithheld: // neither Secrets nor ConfigMaps are read from a cluster
 				p.Hint = ""
 			}
@@ -180,7 +180,7 @@ func (t noteTopic) newProblem(c *noteCount) model.Problem {
 			c.formatCount("route sends", "routes send") + " to one: " + c.String()
 	case authorityWithheld:
 		p.Message = "cannot tell whether a listener takes traffic: ReferenceGrants are forbidden; not evaluated for " + c.String()
-		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (docs/rbac.yaml)"
+		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (--print-rbac prints the role)"
 	}
 	return p
 }

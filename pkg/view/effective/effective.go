@@ -93,7 +93,7 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 			list.unattachedReasons = append(list.unattachedReasons, r.Graph.ExplainUnattached(id))
 		}
 	}
-	list.Finish("EffectivePolicyList", append(a.CollectProblems(), open.buildProblems()...))
+	list.Finish("EffectivePolicyList", append(a.CollectProblems(), open.buildProblems(a.Resolution.Snapshot)...))
 	list.LimitRelevance(a.RelevanceFilter())
 	list.SetPolicyUnknown(len(open) > 0)
 	if len(items.positions) == 0 {

@@ -75,6 +75,9 @@ func (l *EffectivePolicyList) reportedBlock() view.Block {
 	return b
 }
 
+// HasReports reports whether published reports tell what could not be read.
+func (l *EffectivePolicyList) HasReports() bool { return len(l.Reported) > 0 }
+
 // formatNothingReported says of a rule that no policy is in force on it, or that this is not known.
 func formatNothingReported(state string) string {
 	if state == "none" {

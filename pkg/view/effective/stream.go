@@ -36,6 +36,9 @@ func (s *PolicyStream) Opening() *view.Envelope { return &s.Head.Envelope }
 // Empty reports whether there is nothing in the answer.
 func (s *PolicyStream) Empty() bool { return s.Head.Empty() && len(s.items.positions) == 0 }
 
+// HasReports reports whether published reports tell what could not be read.
+func (s *PolicyStream) HasReports() bool { return s.Head.HasReports() }
+
 // Table needs all items at once.
 func (s *PolicyStream) Table(o view.TableOptions) view.Table {
 	whole := *s.Head

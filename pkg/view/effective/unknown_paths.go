@@ -35,10 +35,10 @@ func (u *unknownPaths) addRule(a *collect.Collector, rule topology.NodeID) {
 }
 
 // buildProblems says of which rules it is not known what is in force.
-func (u unknownPaths) buildProblems() []model.Problem {
+func (u unknownPaths) buildProblems(in *model.Snapshot) []model.Problem {
 	var out []model.Problem
 	for why, rules := range u {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: view.MissingObjectHint,
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: view.MissingObjectHint(in),
 			Message: fmt.Sprintf("cannot tell what is in force on %s (%s): %s", view.FormatCount(rules.Count,
 				"route rule"), rules, why)})
 	}

@@ -42,6 +42,9 @@ type TakenPaths struct {
 	problems []model.Problem
 }
 
+// Nodes returns the nodes on the paths.
+func (t *TakenPaths) Nodes() []topology.NodeID { return t.nodes }
+
 // FindTakenPaths finds the paths of all requests that are asked about; asked says in words which
 // these are.
 func FindTakenPaths(r *resolve.Resolution, m *request.Matcher, scope space.Scope, asked string) (*TakenPaths, error) {

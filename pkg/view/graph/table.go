@@ -30,7 +30,10 @@ func (t *Topology) Table(o view.TableOptions) view.Table {
 	for _, e := range shown {
 		b.Rows = append(b.Rows, []view.Cell{name(e.From), edgeCell(e), name(e.To)})
 	}
-	out := view.Table{Footer: view.FormatMoreLine(len(t.Edges)-len(shown), "edge")}
+	var out view.Table
+	if rest := len(t.Edges) - len(shown); rest > 0 {
+		out.Footer = []string{fmt.Sprintf("… and %d more %s (-o table shows all)", rest, view.InflectNoun(rest, "edge"))}
+	}
 	if len(b.Rows) > 0 {
 		out.Blocks = []view.Block{b}
 	}

@@ -159,7 +159,8 @@ func (m *matrixBuilder) addUncertainRule(rule model.Ref, why string) {
 func (m *matrixBuilder) uncertainProblems() []model.Problem {
 	var out []model.Problem
 	for why, rules := range m.uncertainRules {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: view.MissingObjectHint,
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Hint: view.MissingObjectHint(m.collector.Resolution.Snapshot),
 			Message: fmt.Sprintf("cannot tell who governs %s (%s): %s", view.FormatCount(rules.Count, "route rule"),
 				rules, why)})
 	}

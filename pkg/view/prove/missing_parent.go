@@ -42,7 +42,8 @@ func (p *prover) findMissingParents() []model.Problem {
 	}
 	var out []model.Problem
 	for why, routes := range open {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: view.MissingObjectHint,
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Hint: view.MissingObjectHint(r.Snapshot),
 			Message: fmt.Sprintf("cannot tell: %s, which %s names (%s)", why, view.FormatCount(routes.Count, "route"),
 				routes)})
 	}

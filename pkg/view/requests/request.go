@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
@@ -222,6 +223,16 @@ func (w *Writer) hasGates(gk model.GroupKind) bool {
 	return k != nil && len(k.Protects.Rules) > 0
 }
 
+// addForbiddenGateways adds the problems of Gateways that are forbidden: one of them may take a
+// request for which there is none.
+func (w *Writer) addForbiddenGateways() {
+	for _, p := range w.Collector.Resolution.Snapshot.Problems {
+		if p.Code == model.Forbidden && p.Ref != nil && p.Ref.GroupKind() == attach.GatewayKind {
+			w.Collector.AddProblems(p)
+		}
+	}
+}
+
 // BuildResult returns what becomes of a request in the shape of the contract.
 func (w *Writer) BuildResult(a *request.Answer) RequestResult {
 	r := w.Collector.Resolution
@@ -229,8 +240,11 @@ func (w *Writer) BuildResult(a *request.Answer) RequestResult {
 		Status: a.Status, Filters: a.Filters,
 		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{},
 			a.Shadowed...), Backends: []RequestBackend{}, Effective: []view.EffectivePolicy{}, ownProblems: a.Problems}
-	if a.Gateway != topology.None {
+	switch {
+	case a.Gateway != topology.None:
 		out.Gateway = r.Node(a.Gateway).Ref.FullName()
+	case a.Service.Name == "":
+		w.addForbiddenGateways()
 	}
 	if a.Service.Name != "" {
 		out.Service = a.Service.FullName()

@@ -45,6 +45,8 @@ type Difference struct {
 	Predicted *StatusReason `json:"predicted,omitempty"` // what should be reported; absent if nothing should
 	Reported  *StatusReason `json:"reported,omitempty"`  // what is reported; absent if nothing is
 	Message   string        `json:"message"`             // one sentence: what it is, and what to look at
+
+	silent string // the controller that should report it, if it reports nothing of any object
 }
 
 // AuditSummary counts the objects of an audit by verdict.
@@ -76,7 +78,7 @@ func convertDifferences(list []status.Difference) []Difference {
 	out := []Difference{}
 	for _, d := range list {
 		v := Difference{Kind: string(d.Kind), AncestorRef: newAncestorRef(d.Ref, d.Port), ControllerName: d.Controller,
-			Target: d.Target, Type: d.Type, Message: d.Message}
+			Target: d.Target, Type: d.Type, Message: d.Message, silent: d.Silent}
 		if d.Predicted != nil {
 			v.Predicted = &StatusReason{Status: d.Predicted.Status, Reason: d.Predicted.Reason}
 		}

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -17,8 +18,12 @@ func (l *StatusList) auditTable(o view.TableOptions) view.Table {
 		{Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
 		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9,
 			MinWidth: 24, Wrap: true}}}
+	silent := l.silentControllers(o)
+	for _, c := range silent {
+		b.Rows = append(b.Rows, c.row())
+	}
 	for i := range l.Items {
-		b.Rows = append(b.Rows, l.Items[i].auditRows(o)...)
+		b.Rows = append(b.Rows, l.Items[i].auditRows(o, silent)...)
 	}
 	var t view.Table
 	if len(b.Rows) > 0 {
@@ -36,6 +41,13 @@ func (l *StatusList) auditTable(o view.TableOptions) view.Table {
 func (s *AuditSummary) formatSummary(o view.TableOptions) string {
 	if s.Objects == 0 {
 		return "no objects to audit"
+	}
+	if s.Agree+s.Differ == 0 {
+		out := fmt.Sprintf("nothing was compared: %s", view.FormatCount(s.Objects, "object"))
+		if !o.Wide {
+			out += " (-o wide says why)"
+		}
+		return out
 	}
 	out := fmt.Sprintf("%d of %d objects report what is predicted", s.Agree, s.Objects)
 	if s.Agree == s.Objects {
@@ -55,9 +67,53 @@ func (s *AuditSummary) formatSummary(o view.TableOptions) string {
 	return out
 }
 
-func (s *ObjectStatus) auditRows(o view.TableOptions) [][]view.Cell {
+// silentController is a controller that reports nothing, with the objects of which it should.
+type silentController struct {
+	name    string
+	objects []model.Ref
+}
+
+// silentControllers returns the controllers of which nothing is reported on several objects: they
+// have one line each, but where all lines are wanted.
+func (l *StatusList) silentControllers(o view.TableOptions) []silentController {
+	if o.Wide {
+		return nil
+	}
+	var out []silentController
+	for i := range l.Items {
+		for _, d := range l.Items[i].Differences {
+			if d.silent == "" {
+				continue
+			}
+			at := slices.IndexFunc(out, func(c silentController) bool { return c.name == d.silent })
+			if at < 0 {
+				at = len(out)
+				out = append(out, silentController{name: d.silent})
+			}
+			if object := l.Items[i].Object; !slices.Contains(out[at].objects, object) {
+				out[at].objects = append(out[at].objects, object)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(c silentController) bool { return len(c.objects) < 2 })
+}
+
+// row is the line of a controller.
+func (c *silentController) row() []view.Cell {
+	what := fmt.Sprintf("controller %s reports nothing: is it running, and does it know the kinds? (such as %s; "+
+		"-o wide lists all)", c.name, c.objects[0])
+	dash := view.Cell{Text: "-"}
+	return []view.Cell{{Text: view.FormatCount(len(c.objects), "object")}, dash, dash,
+		{Text: string(status.Missing), Tone: view.Bad}, dash, dash, {Text: what}}
+}
+
+// auditRows are the lines of an object, without those that silent controllers have.
+func (s *ObjectStatus) auditRows(o view.TableOptions, silent []silentController) [][]view.Cell {
 	var rows [][]view.Cell
 	for i := range s.Differences {
+		if slices.ContainsFunc(silent, func(c silentController) bool { return c.name == s.Differences[i].silent }) {
+			continue
+		}
 		rows = append(rows, s.auditRow(&s.Differences[i], view.Bad))
 	}
 	if !o.Wide {
