@@ -25,6 +25,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/snapshot"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/version"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/why"
 )
 
 // commandConstructor makes one command. Each command has dozens of flags: making all of them takes
@@ -40,7 +41,7 @@ func commandConstructors() []commandConstructor {
 		{"effective", effective.NewCommand}, {"matrix", matrix.NewCommand}, {"reach", reach.NewCommand}, {"overridden",
 			overridden.NewCommand}, {"explain", explain.NewCommand},
 		{"status", status.NewCommand}, {"audit", audit.NewCommand}, {"graph", graph.NewCommand}, {"request",
-			request.NewCommand}, {"prove", prove.NewCommand}, {"diff", diff.NewCommand},
+			request.NewCommand}, {"why", why.NewCommand}, {"prove", prove.NewCommand}, {"diff", diff.NewCommand},
 		{"history", history.NewCommand}, {"check", check.NewCommand}, {"report", report.NewCommand}, {"publish",
 			publish.NewCommand}, {"kinds", kinds.NewCommand},
 		{"snapshot", snapshot.NewCommand}, {"version", version.NewCommand},
