@@ -8,6 +8,7 @@ import (
 // mainQuestions are what the program is mostly asked, each with how it is asked.
 func mainQuestions() [][2]string {
 	return [][2]string{
+		{"Why do I get 401 here? (403, 404, 429, 503, …)", "why 401 https://shop.example.com/cart"},
 		{"Which policies are in force on a route, and who set what?", "effective ROUTE"},
 		{"Who governs each route, and which have no AuthPolicy?", "matrix --missing AuthPolicy"},
 		{"Where is a policy in force, and where not?", "reach POLICY"},
