@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/describe"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/diff"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/effective"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/explain"
@@ -63,6 +64,7 @@ func commandConstructors() []commandConstructor {
 		{"matrix", groupAsk, matrix.NewCommand, []string{"list", "ls", "who", "table", "missing"}},
 		{"overridden", groupAsk, overridden.NewCommand, []string{"lost", "losses", "conflicts", "overrides"}},
 		{"explain", groupAsk, explain.NewCommand, []string{"merge"}},
+		{"describe", groupAsk, describe.NewCommand, []string{"inspect", "info", "summary"}},
 		{"diff", groupChange, diff.NewCommand, []string{"compare", "plan", "apply", "delete", "preview"}},
 		{"check", groupChange, check.NewCommand, []string{"lint", "validate", "verify", "analyze", "test"}},
 		{"prove", groupChange, prove.NewCommand, []string{"assert", "ensure", "proof"}},
