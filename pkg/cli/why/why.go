@@ -70,7 +70,18 @@ func NewCommand(env run.Environment) *cobra.Command {
 	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
 	completion.AddRequestFlags(cmd, o.Environment, &o.Query.Source)
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, nil)
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completion.Filter(askedOften(), typed)
+	}
 	return cmd
+}
+
+// askedOften are the statuses that people ask about most, for completion.
+func askedOften() []string {
+	return []string{"401", "403", "404", "429", "500", "502", "503", "504", requests.StatusRedirect}
 }
 
 // Run answers.

@@ -401,6 +401,9 @@ func (e *statusExplainer) addUnknown(doubts []doubt) {
 		for _, p := range propertiesOfStatus(e.asked) {
 			r := g.JudgeProperty(p)
 			for _, because := range r.Because {
+				if because.Object == nil && len(doubts) > 0 { // a list that is forbidden, which a doubt names
+					continue
+				}
 				if because.Code == gate.NotRead || because.Code == gate.MissingObject {
 					add(e.unknownText(&because))
 				}
@@ -412,7 +415,8 @@ func (e *statusExplainer) addUnknown(doubts []doubt) {
 			add(d.KindName() + ": " + d.FormatSentence())
 		}
 	}
-	if a := e.result; a.Outcome == "Conditional" && (a.gates == nil || a.ruleUncertain || a.hasUnknownFilter) {
+	if a := e.result; a.Outcome == "Conditional" && (a.gates == nil || a.ruleUncertain ||
+		a.hasUnknownFilter && len(e.out.Unknown) == 0) {
 		for _, why := range e.result.Why {
 			if rest, found := strings.CutPrefix(why, "it depends: "); found {
 				add(rest)

@@ -109,7 +109,7 @@ func (a *RequestResult) destinationText() string {
 		return a.formatOutcome()
 	case a.Outcome == "Conditional":
 		if len(a.StatusReasons.Unknown) > 0 {
-			text += ", if nothing that is not known changes that"
+			text += " (not certain)"
 		}
 	case a.Outcome != "Matched":
 		return text + ": " + a.formatOutcome()
