@@ -166,15 +166,16 @@ func (e *statusExplainer) addGates() {
 		return
 	}
 	outcome := e.result.gates.Outcome()
+	other := func(by protect.Answer) bool { return !e.isAsked(fmt.Sprint(by.Status)) }
+	settled := outcome.Certain && !slices.ContainsFunc(outcome.By, other) // nothing before may answer otherwise
 	for i := range e.result.MayAnswer {
 		one := &e.result.MayAnswer[i]
 		status := fmt.Sprint(one.Status)
 		if !e.isAsked(status) && status != protect.AnyStatus {
 			continue
 		}
-		// first: nothing before it may answer otherwise
-		certain := outcome.Certain && len(outcome.By) == 1 && outcome.By[0].Gate == one.Gate &&
-			one.Gate.IsForMissing(status) && status != protect.AnyStatus
+		certain := settled && slices.ContainsFunc(outcome.By, func(by protect.Answer) bool { return by.Gate == one.Gate }) &&
+			one.Gate.IsForMissing(status)
 		c := StatusCause{Status: one.Status, Object: one.Object, Setting: one.Field, Certain: certain,
 			When: describeRefusal(one.Gate, status)}
 		e.fillSetting(&c)
@@ -317,7 +318,7 @@ func describeRefusal(g *protect.Gate, status string) string {
 	for _, r := range g.Reasons {
 		switch r.Code {
 		case gate.DeniesAll:
-			return "to every request: " + r.Message
+			return "to this request, whoever sends it"
 		case gate.Condition, gate.Expression, gate.Consumer, gate.ExternalObject, gate.MissingObject:
 			return text + "; " + r.Message
 		}
@@ -549,8 +550,8 @@ func (e *statusExplainer) addElsewhere(status string) {
 		return
 	}
 	backends := "the backend"
-	if len(a.Backends) > 0 {
-		backends += " (" + view.JoinWithAnd(backendNames(a.Backends)) + ")"
+	if names := backendNames(a.Backends); len(names) > 0 {
+		backends += " (" + view.JoinWithAnd(names) + ")"
 	}
 	switch {
 	case e.isAsked("502"), e.isAsked("503"):
@@ -566,11 +567,13 @@ func (e *statusExplainer) addElsewhere(status string) {
 	note(text)
 }
 
-// backendNames are the objects that get the request.
+// backendNames are the objects that get the request. Routes to which it is delegated are none.
 func backendNames(backends []RequestBackend) []string {
-	out := make([]string, len(backends))
-	for i, b := range backends {
-		out[i] = b.Ref.String()
+	var out []string
+	for _, b := range backends {
+		if !strings.HasSuffix(b.Ref.Kind, "Route") {
+			out = append(out, b.Ref.String())
+		}
 	}
 	return out
 }

@@ -24,8 +24,13 @@ func (a *RequestAnswer) statusTable(o view.TableOptions) view.Table {
 func (a *RequestResult) statusBlocks() []view.Block {
 	reasons := a.StatusReasons
 	blocks := []view.Block{{Heading: []string{reasons.Summary}}, a.requestFacts()}
-	for i := range reasons.Causes {
-		blocks = append(blocks, reasons.Causes[i].buildFacts())
+	for i := 0; i < len(reasons.Causes); {
+		end := i + 1
+		for end < len(reasons.Causes) && reasons.Causes[end].answersAs(&reasons.Causes[i]) {
+			end++
+		}
+		blocks = append(blocks, causeFacts(reasons.Causes[i:end]))
+		i = end
 	}
 	last := newFacts()
 	for i, text := range reasons.Unknown {
@@ -100,8 +105,12 @@ func (a *RequestResult) destinationText() string {
 	if a.Route != nil {
 		steps = append(steps, a.Route.String())
 	}
-	if len(a.Backends) > 0 {
-		steps = append(steps, strings.Join(backendNames(a.Backends), ", "))
+	var to []string // also routes to which it is delegated
+	for _, b := range a.Backends {
+		to = append(to, b.Ref.String())
+	}
+	if len(to) > 0 {
+		steps = append(steps, strings.Join(to, ", "))
 	}
 	text := strings.Join(steps, " → ")
 	switch {
@@ -117,30 +126,42 @@ func (a *RequestResult) destinationText() string {
 	return text
 }
 
-// buildFacts are what is known of one cause.
-func (c *StatusCause) buildFacts() view.Block {
-	f := newFacts()
+// answersAs reports whether a cause is another setting of the same object, which answers as that
+// one does.
+func (c *StatusCause) answersAs(other *StatusCause) bool {
+	return c.Object == other.Object && fmt.Sprint(c.Status) == fmt.Sprint(other.Status) && c.When == other.When
+}
+
+// causeFacts are what is known of the settings of one object that answer alike.
+func causeFacts(causes []StatusCause) view.Block {
+	f, first := newFacts(), &causes[0]
 	word := "policy"
-	if c.Source == nil {
+	if first.Source == nil {
 		word = "object"
 	}
-	f.add(word, c.Object.String())
-	setting := c.Setting
-	if c.valueText != "" {
-		setting += " = " + c.valueText
+	f.add(word, first.Object.String())
+	target, origin := "", ""
+	for i := range causes {
+		c := &causes[i]
+		setting := c.Setting
+		if c.valueText != "" {
+			setting += " = " + c.valueText
+		}
+		f.add("setting", setting)
+		if c.Source != nil && c.Source.Target != nil && target == "" {
+			target = c.Source.Target.String() + " (" + view.OrDash(c.why) + ")"
+		}
+		if c.Origin != nil && !strings.Contains(origin, c.Origin.String()) {
+			origin = strings.TrimPrefix(origin+", "+c.Origin.String(), ", ")
+		}
 	}
-	f.add("setting", setting)
-	if c.Source != nil && c.Source.Target != nil {
-		f.add("set on", c.Source.Target.String()+" ("+view.OrDash(c.why)+")")
-	}
-	if c.Origin != nil {
-		f.add("written in", c.Origin.String())
-	}
-	status := fmt.Sprint(c.Status)
+	f.add("set on", target)
+	f.add("written in", origin)
+	status := fmt.Sprint(first.Status)
 	if status == protect.AnyStatus {
 		status = "any status"
 	}
-	f.add("answers", status+" "+c.When)
+	f.add("answers", status+" "+first.When)
 	return view.Block(f)
 }
 
