@@ -29,7 +29,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 policies target it and whether they are accepted, what is in force and from whom, what was overridden, what check finds,
 and what to ask next. Long lists are cut; -o json has all of it.
 
-NAME is [KIND/]NAME[/SECTION]. Without a kind it is a route, else the only object that has the name.`,
+NAME is [KIND/][NAMESPACE/]NAME[/SECTION]. Without a kind it is a route, else the only object that has the name.`,
 		Example: `  # a route, or one rule of it
   kubectl dopolicy describe cart
   kubectl dopolicy describe httproute/cart/checkout

@@ -76,7 +76,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:     "request [METHOD] URL",
-		Short:   "Show which listener, route and rule serve a request, why, and which policies apply",
+		Short:   "Show which route and rule take a request, why, and which policies are in force for it",
 		Long:    requestLong,
 		Example: requestExample,
 		Args:    command.CheckArguments(0, 2),

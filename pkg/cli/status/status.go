@@ -31,10 +31,10 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "status [POLICY…]",
-		Short: "Predict the status conditions of policies (--all: also of routes, gateways and listeners)",
+		Short: "Show whether policies are accepted, and whether they are in force everywhere, partly or nowhere",
 		Long: `Predict the status a controller would write: for each policy, whether it is accepted, and as a note every condition that is
-not plainly well. IN FORCE says where the policy is in force by the engine's own count, whether or not its controller
-reports that: yes, partly, no, or unknown, with the route rules or other targets that it stands above. TARGET names what
+not plainly well. IN FORCE counts where the policy is in force, whether or not its controller reports that: yes, partly,
+no, or unknown, with the route rules or other targets that it stands above. TARGET names what
 the policy refers to, or what its selectors select. --all adds the conditions of routes (per parent), gateways and listeners, and
 the conditions that policies set on them. -A without a name implies --all.
 
