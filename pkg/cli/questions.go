@@ -17,18 +17,27 @@ func mainQuestions() [][2]string {
 	}
 }
 
-// writeQuestions is what the program prints without a command.
-func writeQuestions(w io.Writer) error {
-	width := 0
+// writeQuestions is what the program prints without a command. Where the terminal, 0: any, is too
+// narrow for a question and its command on one line, they are below each other.
+func writeQuestions(w io.Writer, terminal int) error {
+	questions, commands := 0, 0
 	for _, q := range mainQuestions() {
-		width = max(width, len(q[0]))
+		questions, commands = max(questions, len(q[0])), max(commands, len(q[1]))
+	}
+	const prefix, gap = "kubectl dopolicy ", "   "
+	format := fmt.Sprintf("%%-%ds%s%s%%s\n", questions, gap, prefix)
+	if terminal > 0 && questions+len(gap)+len(prefix)+commands > terminal {
+		format = "%s\n  " + prefix + "%s\n"
 	}
 	for _, q := range mainQuestions() {
-		if _, err := fmt.Fprintf(w, "%-*s   kubectl dopolicy %s\n", width, q[0], q[1]); err != nil {
+		if _, err := fmt.Fprintf(w, format, q[0], q[1]); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprint(w,
-		"\nThe cluster and namespace of your kubeconfig are asked; -A: all namespaces; -f FOLDER: manifests instead, without a cluster.\nAll commands: kubectl dopolicy help\n")
+	_, err := fmt.Fprint(w, `
+The cluster and namespace of your kubeconfig are asked. -A: all namespaces;
+-f FOLDER: manifests instead, without a cluster.
+All commands: kubectl dopolicy help
+`)
 	return err
 }

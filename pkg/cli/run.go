@@ -116,7 +116,7 @@ cluster and needs no running controller.`,
 			if showVersion {
 				return version.Run(&version.Options{Environment: env, Output: output.Flags{Format: "table"}})
 			}
-			return writeQuestions(env.Streams.Out)
+			return writeQuestions(env.Streams.Out, env.Streams.TerminalWidth(env.Streams.OutIsTTY))
 		},
 	}
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version and build information")
