@@ -360,6 +360,8 @@ func missingCredentialText(g *protect.Gate, status string) string {
 	a, name := credentialName(g.Method)
 	isOptional := slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool { return r.Code == gate.MissingAllowed })
 	switch {
+	case g.Method == "jwt" && status == "403" && !g.IsForMissing(status):
+		return "the JWT of the request is for another audience"
 	case isOptional, !g.IsForMissing(status):
 		return "the request has " + a + " " + name + " that is not valid"
 	case g.Method == "oidc":
