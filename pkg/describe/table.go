@@ -314,8 +314,7 @@ func (d *ObjectDescription) findingBlock() view.Block {
 
 // nextCommands are what to ask next.
 func (d *ObjectDescription) nextCommands(o view.TableOptions) []string {
-	argument, flags := view.CommandArgument(d.Object)
-	command := func(words ...string) string { return o.FormatCommand(append(words, flags...)...) }
+	argument, command := d.Object.String(), o.FormatCommand
 	if d.isPolicy {
 		return []string{"every target: " + command("reach", argument),
 			"what if it were deleted: " + command("diff", "--delete", argument)}

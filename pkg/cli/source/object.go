@@ -15,7 +15,7 @@ type NamedObject struct {
 	Policy *NamedPolicy      // nil: it is a target
 }
 
-// FindObject finds the one object that [KIND/]NAME[/SECTION] or KIND NAME names: a route or, if no
+// FindObject finds the one object that [KIND/][NAMESPACE/]NAME[/SECTION] or KIND NAME names: a route or, if no
 // route has the name, any other target or a policy.
 func (s *Session) FindObject(args []string) (NamedObject, error) {
 	text := strings.Join(args, "/")
@@ -35,7 +35,7 @@ func (s *Session) FindObject(args []string) (NamedObject, error) {
 			return NamedObject{Ref: found[0], Nodes: s.Graph.Lookup(found[0])}, nil
 		}
 	}
-	ref, ids, err := s.FindTarget(args)
+	ref, ids, err := s.FindTarget(text)
 	return NamedObject{Ref: ref, Nodes: ids}, err
 }
 
