@@ -12,13 +12,13 @@ import (
 // before it.
 var layers = []string{"model", "load", "cluster", "topology", "merge", "gate", "form", "expression", "admission",
 	"policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view",
-	"dataplane", "audit", "schema", "plugin", "lint", "requirement", "cover", "check", "render", "draw", "report",
-	"publish", "dopolicy", "cli"}
+	"dataplane", "audit", "schema", "plugin", "lint", "requirement", "cover", "check", "describe", "render", "draw",
+	"report", "publish", "dopolicy", "cli"}
 
 // core are the packages that never touch the outside world. Plugins are held to the same rule.
 var core = []string{"model", "topology", "merge", "gate", "form", "expression", "admission", "policy", "decode",
 	"descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view", "dataplane",
-	"audit", "schema", "plugin", "lint", "requirement", "cover", "check", "publish"}
+	"audit", "schema", "plugin", "lint", "requirement", "cover", "check", "describe", "publish"}
 
 // layer is the row of the table that a path under pkg/ belongs to: -1 if none does.
 func layer(pkgPath string) int {

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/help"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -132,13 +133,36 @@ func page(cmd *cobra.Command) []byte {
 	if subs != nil {
 		fmt.Fprintf(&b, "\n## Subcommands\n\n%s\n", "- "+strings.Join(subs, "\n- "))
 	}
-	fmt.Fprint(&b, "\n## Flags\n\n| flag | default | meaning |\n|---|---|---|\n")
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			fmt.Fprint(&b, row(f))
+	groups := help.GroupFlags(cmd, true)
+	if cmd.Name() == optionsCommand {
+		groups = help.CommonFlags(siblingOf(cmd))
+	}
+	for _, g := range groups {
+		title := "Flags"
+		if g.Title != "" {
+			title = "Flags: " + strings.ToLower(g.Title)
 		}
-	})
+		fmt.Fprintf(&b, "\n## %s\n\n| flag | default | meaning |\n|---|---|---|\n", title)
+		for _, f := range g.Flags {
+			if !f.Hidden || cmd.Name() == optionsCommand {
+				fmt.Fprint(&b, row(f))
+			}
+		}
+	}
 	return b.Bytes()
+}
+
+// optionsCommand lists flags that it does not have: those of all commands.
+const optionsCommand = "options"
+
+// siblingOf is a command that has the flags which all commands have.
+func siblingOf(cmd *cobra.Command) *cobra.Command {
+	for _, other := range cmd.Parent().Commands() {
+		if other.Name() == "effective" {
+			return other
+		}
+	}
+	return cmd
 }
 
 func row(f *pflag.Flag) string {

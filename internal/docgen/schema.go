@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/describe"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
@@ -50,6 +51,7 @@ func answers() map[string]any {
 		"Version":           view.Version{}, "Snapshot": model.Header{},
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 		"RequirementTestReport": requirement.TestReport{}, "CoverageReport": cover.Report{},
+		"ObjectDescription":   describe.ObjectDescription{},
 		"Report":              report.Report{},
 		"PublishedReportList": publish.Plan{},
 		"DataplaneAudit":      audit.Report{},

@@ -25,7 +25,8 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 		"matrix --missing RateLimitPolicy", "reach gw-auth", "reach gw-auth gw-cap", "reach typo", "reach gw-auth/geo",
 		"overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
 		"status -A", "graph", "kinds", "check --fail-on none --ignore TargetNotFound --show-suppressed", "report",
-		"request https://shop.example.com/cart", "prove --require AuthPolicy", "prove --require TimeoutPolicy",
+		"request https://shop.example.com/cart", "why 401 https://shop.example.com/cart/checkout", "describe cart",
+		"describe gateway/external", "describe gw-auth", "prove --require AuthPolicy", "prove --require TimeoutPolicy",
 		"publish --dry-run --values ratelimitpolicy"} {
 		lines = append(lines, args+demo)
 	}

@@ -8,6 +8,7 @@ import (
 // mainQuestions are what the program is mostly asked, each with how it is asked.
 func mainQuestions() [][2]string {
 	return [][2]string{
+		{"Why do I get 401 here? (403, 404, 429, 503, …)", "why 401 https://shop.example.com/cart"},
 		{"Which policies are in force on a route, and who set what?", "effective ROUTE"},
 		{"Who governs each route, and which have no AuthPolicy?", "matrix --missing AuthPolicy"},
 		{"Where is a policy in force, and where not?", "reach POLICY"},
@@ -16,18 +17,27 @@ func mainQuestions() [][2]string {
 	}
 }
 
-// writeQuestions is what the program prints without a command.
-func writeQuestions(w io.Writer) error {
-	width := 0
+// writeQuestions is what the program prints without a command. Where the terminal, 0: any, is too
+// narrow for a question and its command on one line, they are below each other.
+func writeQuestions(w io.Writer, terminal int) error {
+	questions, commands := 0, 0
 	for _, q := range mainQuestions() {
-		width = max(width, len(q[0]))
+		questions, commands = max(questions, len(q[0])), max(commands, len(q[1]))
+	}
+	const prefix, gap = "kubectl dopolicy ", "   "
+	format := fmt.Sprintf("%%-%ds%s%s%%s\n", questions, gap, prefix)
+	if terminal > 0 && questions+len(gap)+len(prefix)+commands > terminal {
+		format = "%s\n  " + prefix + "%s\n"
 	}
 	for _, q := range mainQuestions() {
-		if _, err := fmt.Fprintf(w, "%-*s   kubectl dopolicy %s\n", width, q[0], q[1]); err != nil {
+		if _, err := fmt.Fprintf(w, format, q[0], q[1]); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprint(w,
-		"\nThe cluster and namespace of your kubeconfig are asked; -A: all namespaces; -f FOLDER: manifests instead, without a cluster.\nAll commands: kubectl dopolicy help\n")
+	_, err := fmt.Fprint(w, `
+The cluster and namespace of your kubeconfig are asked. -A: all namespaces;
+-f FOLDER: manifests instead, without a cluster.
+All commands: kubectl dopolicy help
+`)
 	return err
 }

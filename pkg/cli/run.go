@@ -12,8 +12,10 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/completion"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/output"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/version"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
@@ -86,20 +88,39 @@ func (a App) Command(s Streams) *cobra.Command {
 	return buildCommandTree(a.newEnvironment(s), nil, nil)
 }
 
+// rootExample is what the program is mostly asked.
+const rootExample = `  # why do I get 401 here? (also 403, 404, 429, 500, 503, redirect)
+  kubectl dopolicy why 401 https://shop.example.com/cart
+
+  # which policies are in force on this route, and who set what?
+  kubectl dopolicy effective cart
+
+  # the same questions about manifests, without a cluster
+  kubectl dopolicy effective cart -f manifests/`
+
 // newRootCommand makes the root command without its subcommands.
-func newRootCommand(s Streams) *cobra.Command {
+func newRootCommand(env run.Environment) *cobra.Command {
+	showVersion := false
 	root := &cobra.Command{
 		Use:   "kubectl-dopolicy",
 		Short: "Show which Gateway API policies are in force, where each setting comes from, and what was overridden",
 		Long: `kubectl dopolicy shows which Gateway API policies (with Defaults and Overrides) are in force on each route rule,
 where every setting comes from, and what was overridden, by which policy and why. It reads manifests or a
 cluster and needs no running controller.`,
+		Example:       rootExample,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl dopolicy"},
 		SilenceErrors: true, SilenceUsage: true,
 		Args:                       cobra.NoArgs,
 		SuggestionsMinimumDistance: 2,
-		RunE:                       func(*cobra.Command, []string) error { return writeQuestions(s.Out) },
+		RunE: func(*cobra.Command, []string) error {
+			if showVersion {
+				return version.Run(&version.Options{Environment: env, Output: output.Flags{Format: "table"}})
+			}
+			return writeQuestions(env.Streams.Out, env.Streams.TerminalWidth(env.Streams.OutIsTTY))
+		},
 	}
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version and build information")
+	root.AddGroup(commandGroups()...)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(explainFlagError)
 	return root
@@ -130,10 +151,24 @@ func checkCommandName(root *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "list the commands with: kubectl dopolicy --help"
-	if near := root.SuggestionsFor(word); len(near) > 0 {
+	if near := suggestCommands(root, word); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return failure.Usage(hint, "unknown command %q", word)
+}
+
+// suggestCommands returns the commands that a word is a synonym of, else those with a name like it.
+func suggestCommands(root *cobra.Command, word string) []string {
+	var out []string
+	for _, cmd := range root.Commands() {
+		if slices.Contains(cmd.SuggestFor, strings.ToLower(word)) {
+			out = append(out, cmd.Name())
+		}
+	}
+	if out == nil {
+		return root.SuggestionsFor(word)
+	}
+	return out
 }
 
 // shells are those for which there is a completion script.

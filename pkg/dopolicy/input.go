@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/describe"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -17,6 +18,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/behavior"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
@@ -111,6 +113,36 @@ func (in *Input) Matrix(q matrix.Query) (*matrix.PolicyMatrix, error) {
 // Status predicts the conditions that controllers write, and compares them with those reported.
 func (in *Input) Status(q status.Query) *status.StatusList {
 	return status.Predict(in.Resolution, q, in.engine.StatusFunctions())
+}
+
+// DescribeQuery says which object Describe is about: a policy with its kind and the names of its
+// settings, or a target with its nodes and those of them through which traffic comes to rules.
+type DescribeQuery struct {
+	Policy     *policy.Policy
+	PolicyKind *resolve.Kind
+	Settings   []string
+
+	Object           model.Ref
+	Targets, Through []topology.NodeID
+
+	Kinds []model.GroupKind // nil: every policy kind
+}
+
+// Describe says what there is to know about one object.
+func (in *Input) Describe(q DescribeQuery) *describe.ObjectDescription {
+	object := q.Object
+	a := describe.Answers{Settings: q.Settings, Status: in.Status(status.Query{Objects: true, Kinds: q.Kinds}),
+		Check: in.Check(check.Options{Kinds: q.Kinds})}
+	if q.Policy != nil {
+		object = q.Policy.Ref()
+		a.Reach = in.Reach(q.PolicyKind, q.Policy, "")
+		a.Overridden = in.Overridden(view.Query{Kinds: q.Kinds}, []*policy.Policy{q.Policy}, []string{""})
+	} else {
+		query := view.Query{Targets: q.Targets, Through: q.Through, Kinds: q.Kinds}
+		a.Effective = in.EffectivePolicies(query)
+		a.Overridden = in.Overridden(query, nil, nil)
+	}
+	return describe.Describe(in.Resolution, object, a)
 }
 
 // Topology is the graph of targets with their policies, and where each is in force.

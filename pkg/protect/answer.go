@@ -13,6 +13,8 @@ type Answer struct {
 	Status any       `json:"status"`          // a number, or "*" where a service chooses it
 	Object model.Ref `json:"object"`          // whose gate it is
 	Field  string    `json:"field,omitempty"` // that makes it
+
+	Gate *Gate `json:"-"` // that answers
 }
 
 // PossibleAnswers lists what gates may answer to the request, with whatever credentials, in the
@@ -31,7 +33,7 @@ func (g *Gates) PossibleAnswers() []Answer {
 					continue
 				}
 				seen[key] = true
-				out = append(out, Answer{statusValue(status), one.Object, one.Field})
+				out = append(out, Answer{statusValue(status), one.Object, one.Field, one})
 			}
 		}
 	}
@@ -101,6 +103,9 @@ func (g *Gate) isPassable() bool {
 	return g.Refuses == NeverRefuses && !g.hasReason(gate.MissingAllowed) && (len(g.Missing) > 0 || len(g.Answers) == 0)
 }
 
+// IsForMissing reports whether a gate answers a request without the credential with a status.
+func (g *Gate) IsForMissing(status string) bool { return slices.Contains(g.Missing, status) }
+
 // Outcome is what is known of the status of an answer to the request as it is written.
 type Outcome struct {
 	Certain  bool     // a gate refuses the request
@@ -132,7 +137,7 @@ func (g *Gates) Outcome() Outcome {
 				if !slices.Contains(out.Statuses, status) {
 					out.Statuses = append(out.Statuses, status)
 				}
-				out.By = append(out.By, Answer{statusValue(status), one.Object, one.Field})
+				out.By = append(out.By, Answer{statusValue(status), one.Object, one.Field, one})
 			}
 		}
 		if certain {

@@ -83,6 +83,9 @@ func listTokenPlaces(in protect.Input) []string {
 // token, or with a bad one, is still kept out where the authorization demands claims.
 func buildJWTGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Field, g.Reads = "jwt.providers", listTokenPlaces(in)
+	if len(in.FindValues([]string{"jwt", "providers", "*", "audiences"})) > 0 {
+		g.Missing, g.Answers = g.Answers, append(slices.Clone(g.Answers), "403") // to a token for another audience
+	}
 	if in.Value("oidc") != nil && in.Text("oidc", "passThroughAuthHeader") == "true" {
 		g.Group = in.GroupOf("oidc or jwt")
 		if in.Text("jwt", "failOpen") != "true" {

@@ -137,6 +137,9 @@ func completeJWT(extension model.Body, found bool, g *protect.Gate) {
 	}
 	g.Reads = nil
 	for _, p := range extension.At("jwt", "providers").Items {
+		if p.Has("audiences") && !slices.Contains(g.Answers, "403") {
+			g.Missing, g.Answers = g.Answers, append(slices.Clone(g.Answers), "403") // to a token for another audience
+		}
 		header, query := p.Text("tokenSource", "header", "header"), p.Text("tokenSource", "queryParameter")
 		if header == "" && query == "" {
 			header, query = "authorization", "access_token"

@@ -39,7 +39,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "audit [POLICY…]",
-		Short: "Compare what should be in force with what proxies do, and what objects report",
+		Short: "Compare what should be in force with what proxies do, or what objects report",
 		Long: `Compare what should be in force on each route rule with what Envoy is configured with, setting by setting; or, without
 --dataplane, the statuses that objects report with those that are predicted: of the named policies or, with -A, of all
 objects. --all compares both. --proxies finds the proxies of the cluster's Gateways by their labels and asks them itself.

@@ -5,6 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 )
 
 // completedValue is the value of a flag together with what completes it. Cobra keeps registered
@@ -54,4 +57,11 @@ func Register(root *cobra.Command, args []string) {
 // AddWordsToFlag completes a flag with fixed words.
 func AddWordsToFlag(cmd *cobra.Command, flag string, words []string) {
 	AddToFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// AddRequestFlags completes the flags of a request.
+func AddRequestFlags(cmd *cobra.Command, env run.Environment, flags *source.Flags) {
+	AddWordsToFlag(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
+	AddToFlag(cmd, "gateway", FromInput(env, flags, (*source.Flags).Open, ProposeForWord(ProposeGateways)))
+	AddToFlag(cmd, "from-namespace", FromInput(env, flags, (*source.Flags).Open, source.ListNamespaces))
 }

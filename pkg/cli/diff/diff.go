@@ -53,7 +53,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	f := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "diff [FROM [TO]]",
-		Short: "Compare the policies in force before and after a change, and show which route rules lose protection",
+		Short: "Show what a change does to the policies in force, and which route rules lose protection",
 		Long:  diffHelp,
 		Example: `  # what would applying these files change?
   kubectl dopolicy diff -f new/

@@ -30,11 +30,12 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o.Query.Source.Reports = true
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET…]",
-		Short: "Show the policies in force on each route rule, with the source of every setting",
-		Long: `Show the effective policies of a route, rule, gateway, listener or backend, or of everything.
+		Short: "Show the policies in force on a route, and who set every setting",
+		Long: `Show which policies are in force on a route, rule, gateway, listener or Service, or on everything: each setting with its
+value, the policy that set it, and why.
 
-TARGET is [KIND/]NAME[/SECTION]; several may be given, also as KIND NAME…. Without a kind, it is a route. A section is a listener, a rule's name,
-rule-N (counted from 1) for an unnamed rule, or a Service port.`,
+TARGET is [KIND/][NAMESPACE/]NAME[/SECTION]; several may be given, also as KIND NAME…. Without a kind it is a route. A
+section is a listener, a rule's name, rule-N for the Nth rule without a name, or a Service port.`,
 		Example: `  # every rule of one route, in the cluster and namespace of the kubeconfig
   kubectl dopolicy effective baker
 
@@ -63,7 +64,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
 	cmd.Flags().StringVar(&o.Request, "for-request", "",
-		"show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
+		"only what is in force for a request, as the command request says it: '[METHOD] URL', with the flags of that command")
 	cmd.Flags().BoolVar(&o.Query.ShowNone, "show-none", false, "also list targets where no policy is in force")
 	cmd.Flags().BoolVar(&o.Query.Output.ByRule, "by-rule", false,
 		"print one line per rule, even if several rules have the same answer")

@@ -24,11 +24,11 @@ type Options struct {
 func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
-		Use:   "explain TARGET… [RULE]",
-		Short: "Show how policies were merged, step by step",
+		Use:   "explain TARGET… [SETTING]",
+		Short: "Show step by step how policies were merged on a route",
 		Long: `Show how the policies above targets were merged, most specific first: each step with its strategy and condition,
-what it contributed and what was overridden. RULE, the last word, limits this to one rule or setting; it is the name that
-'effective' prints, or any unambiguous ending of it.`,
+what it contributed and what was overridden. SETTING, the last word, limits this to one setting; it is the name that
+effective prints, or any ending of it that only one has.`,
 		Example: `  # the whole merge
   kubectl dopolicy explain baker/rule-1 -f manifests/
 
@@ -60,7 +60,7 @@ func Run(ctx context.Context, o *Options) error {
 	return o.Query.Output.Write(o.Environment.Streams, session, typed, out, &out.Envelope)
 }
 
-// parseArguments tells TARGET… from TARGET… RULE: the last word is a rule of the targets
+// parseArguments tells TARGET… from TARGET… SETTING: the last word is a setting of the targets
 // before it, if they have one of that name.
 func parseArguments(q *command.Query, s *source.Session, args []string) (query view.Query, typed,
 	rule string, err error) {

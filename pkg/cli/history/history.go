@@ -33,7 +33,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	f := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "history ROUTE --snapshots DIR",
-		Short: "Show when the effective policies of a route changed, and by which object's change",
+		Short: "Show when what is in force on a route changed, and which object changed it",
 		Long: `Read the snapshots of a folder by time and show when the effective policies of a route, or of one rule of it, changed, and by which
 object's change: that object without whose change it would not have changed.
 

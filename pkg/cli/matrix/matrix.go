@@ -28,7 +28,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "matrix [TARGET]",
-		Short: "Show who governs each route rule, one column for each policy kind, and which rules have no policy of a kind",
+		Short: "Show all route rules with their policies, and which rules have no authentication, or no policy of a kind",
 		Long: `Show route rules as lines and policy kinds as columns. A cell names the levels from which what is in force comes, such as
 gateway, listener, route or rule, several as gateway+route. "-" means that no policy of the kind is in force, "lost" that nothing
 of the policies there is, "void" that a policy names the rule or something above it and does not attach, and "?" that it cannot be
@@ -40,7 +40,7 @@ authentication=jwt asks for a method. --missing KIND asks less: whether a policy
 that has what is asked for on one path and not on another is listed for the other path. It also exits with 1 if the answer is
 incomplete, and with 3 if there is no route rule to look at. What is only absent from the files, such as a Service, may exist.
 
-TARGET is written as for 'effective'. The columns are the kinds of the input, or those of --policy-kind and --missing.`,
+TARGET is [KIND/][NAMESPACE/]NAME[/SECTION], as for effective. The columns are the kinds of the input, or those of --policy-kind and --missing.`,
 		Example: `  # who governs what?
   kubectl dopolicy matrix -A
 

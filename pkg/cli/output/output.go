@@ -85,7 +85,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command, formats []string) {
 func (f *Flags) AddFormatFlag(cmd *cobra.Command, formats, others []string) {
 	f.Formats = formats
 	cmd.Flags().StringVarP(&f.Format, "output", "o", formats[0], "output format: "+
-		strings.Join(slices.Concat(formats, others), "|"))
+		strings.Join(slices.Concat(formats, others), ", "))
 }
 
 // AddTableFlags adds the flags of commands whose tables can be long.

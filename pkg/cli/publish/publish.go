@@ -58,7 +58,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	f := &Options{Environment: env, Findings: finding.NewFlags(env.Plugins)}
 	cmd := &cobra.Command{
 		Use:   "publish",
-		Short: "Write reports into namespaces, for people who may read nothing else",
+		Short: "Show a team which policies affect its routes, without giving it read access",
 		Long: `Write reports of what shapes the routes of a namespace into that namespace, for people who may read nothing else: every policy in
 force or overridden on each route rule, with its kind, name, owner, level and the reason, and the findings of check. Reports have no values
 of settings, and say nothing about routes of other namespaces. They are PolicyReports (wgpolicyk8s.io/v1alpha2) or, where only these

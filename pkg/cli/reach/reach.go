@@ -22,15 +22,16 @@ type Options struct {
 func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
-		Use:   "reach POLICY[/RULE]…",
-		Short: "Show where a policy, or one rule of it, is in force and where it is not",
+		Use:   "reach POLICY[/SETTING]…",
+		Short: "Show where a policy, or one setting of it, is in force, and where not",
 		Long: `Show every gateway, route and rule below a policy's targets, and whether the policy is in force there.
 
-POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]…. RULE is the name that 'effective' prints, or any unambiguous ending of it.`,
+POLICY is [KIND/][NAMESPACE/]NAME[/SETTING]; several may be given, also as KIND NAME…. SETTING is the name that effective
+prints, or any ending of it that only one has.`,
 		Example: `  # where is this policy in force?
   kubectl dopolicy reach gw-auth -f manifests/
 
-  # where is one rule of it?
+  # where is one setting of it?
   kubectl dopolicy reach authpolicy/gw-auth/geo -f manifests/
 
   # in the cluster, and again on every change

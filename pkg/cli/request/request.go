@@ -76,7 +76,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:     "request [METHOD] URL",
-		Short:   "Show which listener, route and rule serve a request, why, and which policies apply",
+		Short:   "Show which route and rule take a request, why, and which policies are in force for it",
 		Long:    requestLong,
 		Example: requestExample,
 		Args:    command.CheckArguments(0, 2),
@@ -92,12 +92,8 @@ func NewCommand(env run.Environment) *cobra.Command {
 	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
 	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "",
 		"file with one request per line, or - for standard input")
-	completion.AddWordsToFlag(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
+	completion.AddRequestFlags(cmd, o.Environment, &o.Query.Source)
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, nil)
-	completion.AddToFlag(cmd, "gateway", completion.FromInput(o.Environment, &o.Query.Source, (*source.Flags).Open,
-		completion.ProposeForWord(completion.ProposeGateways)))
-	completion.AddToFlag(cmd, "from-namespace", completion.FromInput(o.Environment, &o.Query.Source,
-		(*source.Flags).Open, source.ListNamespaces))
 	return cmd
 }
 

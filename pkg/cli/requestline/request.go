@@ -22,6 +22,13 @@ type Flags struct {
 
 // AddFlags adds the flags; a line of a file of requests has them too.
 func (f *Flags) AddFlags(fs *pflag.FlagSet) {
+	f.AddRequestFlags(fs)
+	fs.StringArrayVar(&f.Expect, "expect", nil,
+		"exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
+}
+
+// AddRequestFlags adds the flags of a request of which nothing is expected.
+func (f *Flags) AddRequestFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.MethodFlag, "method", "X", "", "request method, in the place of the argument METHOD")
 	fs.StringArrayVarP(&f.Options.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
 	fs.StringVar(&f.Gateway, "gateway", "",
@@ -32,8 +39,6 @@ func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Options.Protocol, "protocol", "",
 		"a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
 	fs.StringVar(&f.Options.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
-	fs.StringArrayVar(&f.Expect, "expect", nil,
-		"exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
 }
 
 // Request is a request as it was typed.

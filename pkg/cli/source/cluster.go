@@ -61,7 +61,10 @@ func (f *ClusterFlags) AddFlags(fs *pflag.FlagSet) {
 	shown := commonClusterFlags()
 	kube.VisitAll(func(flag *pflag.Flag) {
 		usage, common := shown[flag.Name]
-		flag.Hidden, flag.Usage = !common, usage
+		flag.Hidden = !common
+		if common {
+			flag.Usage = usage
+		}
 	})
 	fs.AddFlagSet(kube)
 	fs.IntVarP(&f.Verbosity, "v", "v", 0,

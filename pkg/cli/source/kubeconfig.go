@@ -29,7 +29,7 @@ func (k *KubeconfigFlags) addKubeconfigFlags(fs *pflag.FlagSet) {
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&k.Overrides, fs, names)
 	fs.StringVar(&k.File, "kubeconfig", "", "")
-	fs.StringArrayVar(&k.UserExtra, "as-user-extra", nil, "")
+	fs.StringArrayVar(&k.UserExtra, "as-user-extra", nil, "extra of the user to impersonate, as KEY=VALUE (repeatable)")
 }
 
 // newClientConfig reads the kubeconfig as the flags say.

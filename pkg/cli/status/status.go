@@ -31,16 +31,15 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o := &Options{Environment: env}
 	cmd := &cobra.Command{
 		Use:   "status [POLICY…]",
-		Short: "Predict the status conditions of policies (--all: also of routes, gateways and listeners)",
+		Short: "Show whether policies are accepted, and whether they are in force everywhere, partly or nowhere",
 		Long: `Predict the status a controller would write: for each policy, whether it is accepted, and as a note every condition that is
-not plainly well. IN FORCE says where the policy is in force by the engine's own count, whether or not its controller
-reports that: yes, partly, no, or unknown, with the route rules or other targets that it stands above. TARGET names what
+not plainly well. IN FORCE counts where the policy is in force, whether or not its controller reports that: yes, partly,
+no, or unknown, with the route rules or other targets that it stands above. TARGET names what
 the policy refers to, or what its selectors select. --all adds the conditions of routes (per parent), gateways and listeners, and
 the conditions that policies set on them. -A without a name implies --all.
 
---audit compares the prediction with the status that objects report and shows only the differences, each with an explanation;
-the exit code is 1 if there are any, and 3 if nothing could be compared. It needs a cluster, a snapshot, or files that contain statuses. Conditions that depend on
-more than the objects, such as data planes and certificates, are neither predicted nor compared.`,
+Where reported statuses differ from the prediction, audit says (status --audit is the same). Conditions that depend on more
+than the objects, such as data planes and certificates, are not predicted.`,
 		Example: `  # all policies in a namespace
   kubectl dopolicy status -n infra -f manifests/
 
@@ -65,7 +64,9 @@ more than the objects, such as data planes and certificates, are neither predict
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
 	cmd.Flags().BoolVar(&o.Audit, "audit", false,
-		"show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
+		"the same as the command audit")
+	// what audit does: it fails only for a flag that the command does not have
+	_ = cmd.Flags().MarkHidden("audit")
 	cmd.Flags().BoolVar(&o.All, "all", false, "also predict routes, gateways and listeners")
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source,
 		completion.ProposeForWord(completion.ProposePolicies))

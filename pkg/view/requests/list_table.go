@@ -132,7 +132,7 @@ func (l *RequestAnswerList) buildGatewayTable(o view.TableOptions) view.Table {
 	for _, a := range shown {
 		one := RequestAnswer{Envelope: view.Envelope{Complete: true}, RequestResult: *a}
 		part := one.Table(o)
-		if len(a.Effective) == 0 {
+		if len(a.Effective) == 0 && a.StatusReasons == nil {
 			part.Blocks[0].Heading = append(part.Blocks[0].Heading, part.Footer...)
 		}
 		t.Blocks = append(t.Blocks, part.Blocks...)

@@ -73,6 +73,8 @@ type RequestResult struct {
 	NearMisses   []NearMiss    `json:"nearMisses,omitempty"`
 	Expectations []Expectation `json:"expectations,omitempty"` // what was expected of it, and whether that is so
 
+	StatusReasons *StatusReasons `json:"statusReasons,omitempty"` // of `why`: where a status may come from
+
 	gates            *protect.Gates // on its path; nil: no rule takes it
 	hasUnknownFilter bool           // a filter of the rule may answer it, and is not known
 	ruleUncertain    bool           // it is not certain which rule takes it
@@ -102,6 +104,7 @@ type RequestAnswerList struct {
 type ExpectedAnswer struct {
 	Answer *request.Answer
 	Expect []Expect
+	Status string // that was got, of which is asked where it may come from; "": nothing is asked
 }
 
 // Answer is what becomes of a request, with the policies in force on its way.
@@ -116,7 +119,12 @@ func Answer(r *resolve.Resolution, asked ExpectedAnswer, kinds []model.GroupKind
 	if asked.Answer.Rule != topology.None && len(out.Effective) == 0 {
 		out.SetPolicyOmission(w.Collector.FindPolicyOmission([]topology.NodeID{asked.Answer.Rule}))
 	}
-	out.addExpectations(asked.Expect, collectDoubts(out.Problems, out.Decisions, guessed))
+	doubts := collectDoubts(out.Problems, out.Decisions, guessed)
+	out.addExpectations(asked.Expect, doubts)
+	if asked.Status != "" {
+		out.StatusReasons = w.explainStatus(asked.Status, asked.Answer, &out.RequestResult, doubts,
+			guessed)
+	}
 	out.LimitRelevance(w.Collector.RelevanceFilter())
 	return out
 }
@@ -128,7 +136,7 @@ func AnswerAll(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupK
 	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(all))}
 	var problems []model.Problem
 	for _, asked := range all {
-		if len(asked.Expect) > 0 { // what is not known about other requests does not matter to this one
+		if len(asked.Expect) > 0 || asked.Status != "" { // what is not known about other requests does not matter to this one
 			one := Answer(r, asked, kinds, judges)
 			out.Items = append(out.Items, one.RequestResult)
 			problems = append(problems, addRequestText(asked.Answer, one.Problems)...)

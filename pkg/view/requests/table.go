@@ -42,6 +42,9 @@ func (a *RequestResult) formatHeading() []string {
 
 // Table says on its first line where the request goes, then why, then what is in force on its way.
 func (a *RequestAnswer) Table(o view.TableOptions) view.Table {
+	if a.StatusReasons != nil {
+		return a.statusTable(o)
+	}
 	list := &effective.EffectivePolicyList{Envelope: a.Envelope, Items: a.Effective}
 	o.Grouped = true
 	body := list.Table(o)

@@ -34,6 +34,9 @@ var (
 func BuildTokenGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Field, g.Group, g.Order = "jwtRules", in.GroupOf("jwtRules"), tokenOrder
 	g.Reads, g.Missing = listTokenPlaces(in.Verdict), []string{}
+	if len(in.FindValues(slices.Concat(in.Path, []string{"audiences"}))) > 0 {
+		g.Answers = append(slices.Clone(g.Answers), "403") // to a token for another audience
+	}
 	if v := in.InForceAt(authorizationKind, in.Node); v == nil || !demandsToken(in, v) {
 		g.AddReason(gate.MissingAllowed, g.Field)
 	}

@@ -1,0 +1,327 @@
+package describe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/reach"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
+)
+
+// How many lines the parts of a description have at most, so that it fits one screen.
+const (
+	mostNames    = 4
+	mostPolicies = 6
+	mostSettings = 10
+	mostLosses   = 5
+	mostFindings = 4
+)
+
+// Table is the description on one screen: what the object is, what is in force, what was
+// overridden, what is wrong, and what to ask next.
+func (d *ObjectDescription) Table(o view.TableOptions) view.Table {
+	t := view.Table{Blocks: []view.Block{d.factBlock()}}
+	add := func(title string, b view.Block, more string) {
+		if len(b.Rows) == 0 {
+			return
+		}
+		b.Heading = []string{title}
+		if more != "" {
+			b.Heading[0] += " (" + more + ")"
+		}
+		t.Blocks = append(t.Blocks, b)
+	}
+	policies, more := limitRows(d.policyBlock(), mostPolicies)
+	add("Policies that target it", policies, more)
+	inForce, more := d.settingsBlock(o)
+	add("In force", inForce, more)
+	reached, more := limitRows(d.reachBlock(o), mostPolicies)
+	add("Where it is in force", reached, more)
+	lost, more := limitRows(d.overriddenBlock(o), mostLosses)
+	add("Overridden", lost, more)
+	findings, more := limitRows(d.findingBlock(), mostFindings)
+	add("Findings", findings, more)
+	t.Footer = append(t.Footer, d.nextCommands(o)...)
+	t.Footer = append(t.Footer, d.IncompleteLines()...)
+	return t
+}
+
+// limitRows keeps the first rows of a block, and says how many there are where some are left out.
+func limitRows(b view.Block, most int) (view.Block, string) {
+	if len(b.Rows) <= most {
+		return b, ""
+	}
+	text := fmt.Sprintf("%d of %d", most, len(b.Rows))
+	b.Rows = b.Rows[:most]
+	return b, text
+}
+
+// factBlock says what the object is, how its traffic flows, and how it fares.
+func (d *ObjectDescription) factBlock() view.Block {
+	b := view.Block{Columns: []view.Column{{}, {Rank: 1, MinWidth: 40, Wrap: true}}}
+	add := func(word, text string) {
+		if text != "" {
+			b.Rows = append(b.Rows, []view.Cell{{Text: word, Tone: view.Dim}, {Text: text}})
+		}
+	}
+	add("object", d.Object.String())
+	if d.Origin != nil {
+		add("written in", d.Origin.String())
+	}
+	add("traffic from", joinRefs(d.Above))
+	add("traffic to", joinRefs(d.Below))
+	add("sets", joinSome(d.Settings, ", "))
+	if d.isPolicy {
+		for _, s := range d.Status {
+			add("targets", joinRefs(s.Targets))
+		}
+	}
+	for i, line := range d.statusLines() {
+		add([...]string{"status", ""}[min(i, 1)], line)
+	}
+	add("in force", d.countText())
+	return b
+}
+
+// joinRefs names a few objects, and counts the rest.
+func joinRefs(refs []model.Ref) string {
+	names := make([]string, len(refs))
+	for i, r := range refs {
+		names[i] = r.String()
+	}
+	return joinSome(names, ", ")
+}
+
+func joinSome(names []string, separator string) string {
+	if len(names) > mostNames+1 {
+		return strings.Join(names[:mostNames], separator) + fmt.Sprintf(" and %d more", len(names)-mostNames)
+	}
+	return strings.Join(names, separator)
+}
+
+// countText says how many settings of each kind are in force, and on how many targets.
+func (d *ObjectDescription) countText() string {
+	if d.isPolicy {
+		if len(d.Reach) == 0 {
+			return "nowhere: no traffic passes what it targets"
+		}
+		on := 0
+		for i := range d.Reach {
+			if s := d.Reach[i].State; s == "Effective" || s == "Partial" {
+				on++
+			}
+		}
+		if on == 0 {
+			return "nowhere"
+		}
+		return fmt.Sprintf("on %d of %s", on, view.FormatCount(len(d.Reach), "target"))
+	}
+	if len(d.Effective) == 0 {
+		return d.NoPolicyText()
+	}
+	kinds := view.KindNames{}
+	var order []string
+	settings, targets := map[string]map[string]bool{}, map[string]map[model.Ref]bool{}
+	for i := range d.Effective {
+		item := &d.Effective[i]
+		kind := item.PolicyKind
+		if settings[kind] == nil {
+			kinds.Add(kind)
+			order = append(order, kind)
+			settings[kind], targets[kind] = map[string]bool{}, map[model.Ref]bool{}
+		}
+		targets[kind][item.Target] = true
+		for j := range item.Rules {
+			settings[kind][item.Rules[j].Name] = true
+		}
+	}
+	for i, kind := range order {
+		noun := "target"
+		for ref := range targets[kind] {
+			noun = view.FullSectionNoun(ref.Kind)
+			break
+		}
+		order[i] = fmt.Sprintf("%s: %s on %s", kinds.ShortName(kind), view.FormatCount(len(settings[kind]), "setting"),
+			view.FormatCount(len(targets[kind]), noun))
+	}
+	return strings.Join(order, "; ")
+}
+
+// statusLines say the conditions of the object, those that differ between parents each with its
+// parent.
+func (d *ObjectDescription) statusLines() []string {
+	var out []string
+	for i := range d.Status {
+		item := &d.Status[i]
+		name := ""
+		if item.Object.Section != d.Object.Section {
+			name = item.Object.Section + ": "
+		}
+		if item.Note != "" {
+			out = append(out, name+item.Note)
+		}
+		var texts []string
+		var at [][]string
+		for _, a := range item.Ancestors {
+			text := conditionText(a.Conditions)
+			if text == "" {
+				continue
+			}
+			k := slices.Index(texts, text)
+			if k < 0 {
+				k = len(texts)
+				texts, at = append(texts, text), append(at, nil)
+			}
+			if a.AncestorRef != nil {
+				at[k] = append(at[k], a.AncestorRef.String())
+			}
+		}
+		for k, text := range texts {
+			if len(at[k]) > 0 && len(texts) > 1 {
+				text += " at " + joinSome(slices.Compact(at[k]), ", ")
+			}
+			out = append(out, name+text)
+		}
+	}
+	return out
+}
+
+// conditionText says the conditions in one line: those that are well by their name, the others with
+// why.
+func conditionText(conditions []status.Condition) string {
+	var well, others []string
+	for _, c := range conditions {
+		switch {
+		case c.Status == "True" && strings.Contains(c.Type, "/"): // a mark of a policy kind
+		case c.Status == "True":
+			well = append(well, c.Type)
+		default:
+			others = append(others, c.Type+"="+c.Status+" ("+c.Reason+": "+c.Message+")")
+		}
+	}
+	return strings.Join(append(others, well...), ", ")
+}
+
+// policyBlock has a line for each policy that targets the object: whether it is accepted, and
+// where it is in force.
+func (d *ObjectDescription) policyBlock() view.Block {
+	b := view.Block{Columns: []view.Column{{Name: "POLICY", Rank: 2, MinWidth: 30}, {Name: "ON", Rank: 6, MinWidth: 8},
+		{Name: "ACCEPTED", Rank: 5, MinWidth: 8}, {Name: "IN FORCE", Rank: 1, MinWidth: 8}}}
+	for i := range d.Policies {
+		p := &d.Policies[i]
+		var sections []string
+		for _, t := range p.Targets {
+			if d.isAbout(t) && t.Section != "" {
+				sections = append(sections, t.Section)
+			}
+		}
+		b.Rows = append(b.Rows, []view.Cell{{Text: p.Object.String()}, {Text: view.OrDash(strings.Join(sections, ", "))},
+			acceptedCell(p), forceCell(p.InForce)})
+	}
+	return b
+}
+
+// acceptedCell says whether a policy is accepted, and else why not.
+func acceptedCell(p *status.ObjectStatus) view.Cell {
+	out := view.Cell{Text: "-"}
+	for _, a := range p.Ancestors {
+		for _, c := range a.Conditions {
+			switch {
+			case c.Type != acceptedCondition:
+			case c.Status != "True":
+				return view.Cell{Text: c.Status + " " + c.Reason, Tone: view.Bad}
+			default:
+				out = view.Cell{Text: c.Status, Tone: view.Good}
+			}
+		}
+	}
+	return out
+}
+
+// acceptedCondition is the type of the condition which says that an object is accepted.
+const acceptedCondition = "Accepted"
+
+// forceCell counts the targets on which a policy is in force.
+func forceCell(f *status.PolicyForce) view.Cell {
+	if f == nil {
+		return view.Cell{Text: "-"}
+	}
+	noun := "target"
+	if f.Level == "rule" {
+		noun = "rule"
+	}
+	of := fmt.Sprintf("%d of %s", f.Wholly+f.Partly, view.FormatCount(f.Targets, noun))
+	switch {
+	case f.State == "Unknown":
+		return view.Cell{Text: "unknown"}
+	case f.Wholly+f.Partly == 0:
+		return view.Cell{Text: "no", Tone: view.Bad}
+	case f.State == "Everywhere":
+		return view.Cell{Text: of, Tone: view.Good}
+	case f.Partly > 0:
+		return view.Cell{Text: of + ", partly", Tone: view.Partly}
+	}
+	return view.Cell{Text: of, Tone: view.Partly}
+}
+
+// reachBlock are the lines of the targets of a policy as `reach` has them.
+func (d *ObjectDescription) reachBlock(o view.TableOptions) view.Block {
+	if !d.isPolicy || len(d.Reach) == 0 {
+		return view.Block{}
+	}
+	one := reach.PolicyReach{Policy: d.Object, Items: d.Reach}
+	one.Complete = true
+	t := one.Table(o)
+	b := t.Blocks[len(t.Blocks)-1]
+	b.Heading = nil
+	return b
+}
+
+// overriddenBlock are the lines of what was overridden as `overridden` has them.
+func (d *ObjectDescription) overriddenBlock(o view.TableOptions) view.Block {
+	if len(d.Overridden) == 0 {
+		return view.Block{}
+	}
+	list := overridden.OverriddenRuleList{Items: d.Overridden}
+	list.Complete = true
+	t := list.Table(o)
+	b := t.Blocks[0]
+	b.Heading = nil
+	return b
+}
+
+// findingBlock are the lines of what check finds about the object.
+func (d *ObjectDescription) findingBlock() view.Block {
+	b := view.Block{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID", Rank: 8, MinWidth: 12}, {Name: "MESSAGE",
+		Rank: 1, MinWidth: 40, Wrap: true}}}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		tone := view.Partly
+		switch f.Severity {
+		case model.Error:
+			tone = view.Bad
+		case model.Info:
+			tone = view.Dim
+		}
+		b.Rows = append(b.Rows, []view.Cell{{Text: string(f.Severity), Tone: tone}, {Text: f.ID}, {Text: f.Message}})
+	}
+	return b
+}
+
+// nextCommands are what to ask next.
+func (d *ObjectDescription) nextCommands(o view.TableOptions) []string {
+	argument, command := d.Object.String(), o.FormatCommand
+	if d.isPolicy {
+		return []string{"every target: " + command("reach", argument),
+			"what if it were deleted: " + command("diff", "--delete", argument)}
+	}
+	out := []string{"every setting, with why: " + command("effective", argument)}
+	if len(d.Overridden) > 0 {
+		out = append(out, "what was overridden: "+command("overridden", "--target", argument))
+	}
+	return out
+}
