@@ -24,7 +24,7 @@ var onTerminal = map[string]string{
 	"effective-baker": "effective baker -n bakery",
 	"effective-all":   "effective -A",
 	"effective-tree":  "effective baker -n bakery -o tree",
-	"reach":           "reach gw-auth/infra/geo",
+	"reach":           "reach infra/gw-auth/geo",
 	"overridden":      "overridden -A",
 	"status":          "status -A",
 	"request":         "request GET https://shop.example.com/cart/checkout",

@@ -75,5 +75,5 @@ func (s *Snapshot) ExplainUnread(objects string, gk GroupKind, namespace string)
 	if o := s.FindOmission(gk, namespace); o != nil {
 		return o.String() + ", and may make " + objects
 	}
-	return objects + " is forbidden"
+	return objects + " are forbidden"
 }

@@ -490,7 +490,7 @@ func TestOrderUncertain(t *testing.T) {
 		{"age does not count", route("a", "") + route("b", ""), "a", map[string]any{gatewayapi.RouteAgeSource: "none"},
 			false, "by name: age does not count"},
 		{"one without has lost before", route("a", late) + route("b", early) + routeOf("HTTPRoute", "c",
-			"rules: [{matches: [{headers: [{name: x, value: '1'}]}]}]"), "c", nil, false, "1 header match beats none"},
+			"rules: [{matches: [{headers: [{name: x, value: '1'}]}]}]"), "c", nil, false, "it has 1 header match, the other none"},
 		{"alone", route("a", ""), "a", nil, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -534,7 +534,7 @@ func TestConditional(t *testing.T) {
 			map[string]any{gatewayapi.RegexRank: "afterPrefix"}, "", ""},
 		{"exact against expression", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p",
 			strings.Replace(pre, "value: /a", "type: Exact, value: /a", 1)), "http://h/a",
-			"Matched at http p prefix s:80*1", nil, "exact path /a beats path expression /a.*", ""},
+			"Matched at http p prefix s:80*1", nil, "exact path /a comes before path expression /a.*", ""},
 		{"a better hostname before the expression", plainGateway + routeOf("HTTPRoute", "r", regex) +
 			routeOf("HTTPRoute", "p", "hostnames: [h]\n"+pre), "http://h/a",
 			"Matched at http p prefix s:80*1", nil, "hostname h", ""},

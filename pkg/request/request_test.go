@@ -118,7 +118,7 @@ func TestNewRefuses(t *testing.T) {
 		{ask{url: "http:///cart"}, "names no host"},
 		{ask{url: "http://[::1/"}, "is not a URL"},
 		{ask{url: "http://h:port/"}, "is not a URL"},
-		{ask{url: "ftp://h/"}, `scheme "ftp" are not known`},
+		{ask{url: "ftp://h/"}, `unknown URL scheme "ftp"`},
 		{ask{url: "http://h:0/"}, `"0" is not a port`},
 		{ask{url: "http://h:65536/"}, `"65536" is not a port`},
 		{ask{url: "http://h/", Options: Options{Headers: []string{"no colon"}}}, `"no colon" is not a header`},

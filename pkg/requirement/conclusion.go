@@ -60,7 +60,7 @@ func (c *conclusion) concludeTargets() []model.Problem {
 	out = append(out, c.groupByReason(c.unknown, c.unknownProblem)...)
 	if lists := c.evaluation.unknowns.listHiddenTargets(&req.selects); len(lists) > 0 {
 		c.tally.Unknown++
-		c.addTestFinding(unknown, model.Ref{}, nil, joinNames(lists)+" is forbidden")
+		c.addTestFinding(unknown, model.Ref{}, nil, "forbidden: "+joinNames(lists))
 		out = append(out, c.newProblem(model.RequirementUnknown, model.Warning,
 			fmt.Sprintf("requirement %q is not judged on what is forbidden: %s", req.Name, joinNames(lists)),
 			"ask for: get, list on "+joinNames(lists)))

@@ -189,15 +189,15 @@ func TestRequirements(t *testing.T) {
 			`warning RequirementUnknown: httproute/bank/pay: whether requirement "a" is met on httproute/bank/pay is not known: gateway/infra/main is not in the input`},
 		"policies that may not be read": {withheld("{group: x.io, kind: Paint, namespace: shop}") + town,
 			`{name: a, expression: "'Paint' in effective", message: no}`,
-			"warning RequirementUnknown: whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart/add via gateway/infra/main (api, web) is not known: paints.x.io, paints.x.io in shop may not be read\n" +
-				"warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement \"a\" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: paints.x.io may not be read"},
+			"warning RequirementUnknown: whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart/add via gateway/infra/main (api, web) is not known: forbidden: paints.x.io, paints.x.io in shop\n" +
+				"warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement \"a\" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: forbidden: paints.x.io"},
 		"other policies that may not be read": {withheld("{group: x.io, kind: Paint}") + town,
 			`{name: a, select: {names: [pay]}, expression: "'Gloss.x.io' in effective", message: no}`,
 			"error requirement/a: httproute/bank/pay/rule-1: no: no Gloss.x.io is in force via gateway/infra/main (web)"},
 		"targets that may not be read": {withheld(
 			"{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") +
 			town, `{name: a, expression: "true", message: no}`,
-			`warning RequirementUnknown: requirement "a" is not judged on what may not be read: httproutes.gateway.networking.k8s.io in secret`},
+			`warning RequirementUnknown: requirement "a" is not judged on what is forbidden: httproutes.gateway.networking.k8s.io in secret`},
 		"targets that may not be read, elsewhere": {withheld(
 			"{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") + town,
 			`{name: a, select: {namespaces: [bank]}, expression: "true", message: no}`, ""},

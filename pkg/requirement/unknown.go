@@ -117,7 +117,7 @@ func (d *unknownState) explainUnread(k *resolve.Kind, id topology.NodeID) string
 	why, known := d.unread[key]
 	if !known {
 		if lists := d.res.DescribeGaps(k.Gaps().At(id)); len(lists) > 0 {
-			why = joinNames(lists) + " is forbidden"
+			why = "forbidden: " + joinNames(lists)
 		}
 		d.unread[key] = why
 	}

@@ -28,7 +28,7 @@ func TestParseRequestClass(t *testing.T) {
 		{"-H 'x-probe: a=b' /admin", "requests on paths /admin with headers x-probe=a=b"},
 		{"-H x-probe=http://a /admin", "requests on paths /admin with headers x-probe=http://a"},
 		{"-H '!x-probe' /admin", "requests on paths /admin with headers !x-probe"},
-		{"--gateway/infra/gw/--listener http /admin",
+		{"--gateway infra/gw --listener http /admin",
 			"requests on paths /admin through Gateway infra/gw at listener http"},
 		{"GET https://shop.example.com/cart", one},
 		{"shop.example.com/cart", one},

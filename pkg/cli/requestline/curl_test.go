@@ -117,7 +117,7 @@ func TestParseRequest(t *testing.T) {
 	for _, c := range []struct{ line, want, fails string }{
 		{line: `GET https://h/a`, want: "GET https://h/a"},
 		{line: `https://h/a`, want: "GET https://h/a"},
-		{line: `post 'https://h/a?x=1&y=2' -H 'x: a b' --gateway/infra/gw/--listener l --sni s --from-namespace n`,
+		{line: `post 'https://h/a?x=1&y=2' -H 'x: a b' --gateway infra/gw --listener l --sni s --from-namespace n`,
 			want: "POST https://h/a?x=1&y=2 x: a b infra/gw l s n"},
 		{line: `http://h --grpc s/m`, want: "GET http://h s/m"},
 		{line: `db:5432 --protocol TCP`, want: "GET db:5432 TCP"},

@@ -150,7 +150,7 @@ func (c *delegationChains) whyUnknown(from model.Ref, d delegateRef, ways []Dele
 		slices.ContainsFunc(ways, func(way Delegation) bool { return namespace == way.AllNamespaces })
 	switch cluster := c.in.Cluster; {
 	case c.mayBeGranted(from, d, ways):
-		return c.in.ExplainUnread("a ReferenceGrant there", gatewayapi.GrantKind, namespace)
+		return c.in.ExplainUnread("the ReferenceGrants there", gatewayapi.GrantKind, namespace)
 	case cluster != nil && (everywhere && cluster.HasUnread(gatewayapi.HTTPRouteKind) || !everywhere &&
 		cluster.IsUnread(gatewayapi.HTTPRouteKind, namespace)):
 		return "routes there are forbidden"
