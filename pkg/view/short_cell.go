@@ -1,9 +1,6 @@
 package view
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Ways to shorten the cells of a column.
 
@@ -101,20 +98,6 @@ func ShortLevels(levels string) string { return strings.Replace(levels, "gateway
 func ShortVia(via string) string {
 	short, _, _ := strings.Cut(via, " (")
 	return ShortName(short)
-}
-
-// ShortList is the first of several names, and how many follow: "rule-1 +2".
-func ShortList(names string) string {
-	first, rest, more := strings.Cut(names, ", ")
-	if !more {
-		return names
-	}
-	follow := 1 + strings.Count(rest, ", ")
-	if _, hidden, ok := strings.Cut(rest, " and "); ok {
-		n, _ := strconv.Atoi(strings.TrimSuffix(hidden, " more"))
-		follow += n
-	}
-	return first + " +" + strconv.Itoa(follow)
 }
 
 // ShortCount is a number of namespaces in fewer letters.
