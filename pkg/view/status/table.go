@@ -102,7 +102,7 @@ func (s *ObjectStatus) policyRows(kinds view.KindNames, o view.TableOptions) [][
 // mostTargets is how many targets of a policy are named in a narrow table.
 const mostTargets = 3
 
-// targetText names the targets.
+// targetText names the targets, as they can be typed.
 func (s *ObjectStatus) targetText(o view.TableOptions) string {
 	shown := s.Targets
 	if !o.Wide && len(shown) > mostTargets {
@@ -110,7 +110,11 @@ func (s *ObjectStatus) targetText(o view.TableOptions) string {
 	}
 	var out []string
 	for _, t := range shown {
-		out = append(out, t.String())
+		name := t.WithoutSection().String()
+		if t.Section != "" {
+			name += "/" + t.Section
+		}
+		out = append(out, name)
 	}
 	text := strings.Join(out, ", ")
 	if more := len(s.Targets) - len(shown); more > 0 {

@@ -61,8 +61,8 @@ func TestStatusOfPolicies(t *testing.T) {
 		predicted("broken", viewtest.Gateway("")))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
 		"AuthPolicy | infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
-		"AuthPolicy | infra/half | gateway/infra/external https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
-		"AuthPolicy | infra/lost | httproute/bakery/baker rule-1 | True | no | Programmed False Overridden: overridden by infra/other",
+		"AuthPolicy | infra/half | gateway/infra/external/https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
+		"AuthPolicy | infra/lost | httproute/bakery/baker/rule-1 | True | no | Programmed False Overridden: overridden by infra/other",
 		"AuthPolicy | infra/typo | gateway/infra/external | False TargetNotFound | no | Gateway infra/externall not found",
 		"AuthPolicy | infra/idle | gateway/infra/external | True | no | ",
 		"AuthPolicy | infra/their-words | gateway/infra/external | True | partly (3 proxies) | Enforced: AuthPolicy has been partially enforced",
