@@ -29,7 +29,6 @@ func TestShortCells(t *testing.T) {
 		{"object", WithoutKind, "httproute/shop/cart/checkout", "shop/cart/checkout"},
 		{"objects", WithoutKind, "authpolicy/infra/a + authpolicy/shop/b", "infra/a + shop/b"},
 		{"object of no namespace", WithoutKind, "gatewayclass/eg", "gatewayclass/eg"},
-		{"object in words", WithoutKind, "httproute shop/cart checkout", "shop/cart checkout"},
 		{"object without a namespace", WithoutKind, "GatewayClass eg", "GatewayClass eg"},
 	} {
 		if got := tc.short(tc.text); got != tc.want {

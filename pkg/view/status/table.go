@@ -110,11 +110,7 @@ func (s *ObjectStatus) targetText(o view.TableOptions) string {
 	}
 	var out []string
 	for _, t := range shown {
-		name := t.WithoutSection().String()
-		if t.Section != "" {
-			name += "/" + t.Section
-		}
-		out = append(out, name)
+		out = append(out, t.String())
 	}
 	text := strings.Join(out, ", ")
 	if more := len(s.Targets) - len(shown); more > 0 {

@@ -63,7 +63,7 @@ func TestStatusOfPolicies(t *testing.T) {
 		"AuthPolicy | infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
 		"AuthPolicy | infra/half | gateway/infra/external/https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
 		"AuthPolicy | infra/lost | httproute/bakery/baker/rule-1 | True | no | Programmed False Overridden: overridden by infra/other",
-		"AuthPolicy | infra/typo | gateway/infra/external | False TargetNotFound | no | Gateway infra/externall not found",
+		"AuthPolicy | infra/typo | gateway/infra/external | False TargetNotFound | no | gateway/infra/externall not found",
 		"AuthPolicy | infra/idle | gateway/infra/external | True | no | ",
 		"AuthPolicy | infra/their-words | gateway/infra/external | True | partly (3 proxies) | Enforced: AuthPolicy has been partially enforced",
 		"AuthPolicy | infra/broken | gateway/infra/external | refused | no | ")
@@ -129,10 +129,10 @@ func TestStatusOfObjects(t *testing.T) {
 		routeAccepted, resolvedRefs), own, attached("cart", AncestorRef{Ref: viewtest.Gateway("")}, resolvedRefs))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
 		"AuthPolicy | infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
-		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | Accepted | False | NotAllowedByListeners",
-		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | ResolvedRefs | True | ResolvedRefs",
-		"Gateway infra/external https | - | Accepted | True | Accepted",
-		"HTTPRoute bakery/cart | Gateway infra/external | ResolvedRefs | True | ResolvedRefs")
+		"httproute/bakery/baker | gateway/infra/external/http port 8080 | Accepted | False | NotAllowedByListeners",
+		"httproute/bakery/baker | gateway/infra/external/http port 8080 | ResolvedRefs | True | ResolvedRefs",
+		"gateway/infra/external/https | - | Accepted | True | Accepted",
+		"httproute/bakery/cart | gateway/infra/external | ResolvedRefs | True | ResolvedRefs")
 	rows := l.Table(view.TableOptions{}).Blocks[1].Rows
 	if rows[0][3].Tone != view.Bad || rows[1][3].Tone != view.Good || rows[0][5].Text != "no namespace fits" {
 		t.Errorf("%+v", rows)
@@ -147,7 +147,7 @@ func TestStatusLimit(t *testing.T) {
 		attached("baker", AncestorRef{Ref: viewtest.Gateway("")}, fine, everywhere))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Limit: 1})),
 		"AuthPolicy | infra/a | gateway/infra/external | True | yes (1 rule) | ",
-		"HTTPRoute bakery/baker | Gateway infra/external | Accepted | True | Accepted",
+		"httproute/bakery/baker | gateway/infra/external | Accepted | True | Accepted",
 		"> … and 2 more lines (--limit 0 shows all)",
 		"> … and 1 more line (--limit 0 shows all)")
 }
