@@ -16,13 +16,13 @@ import (
 // Table shows the differences; wide also what agrees and what is not compared.
 func (r *Report) Table(o view.TableOptions) view.Table {
 	several := len(r.Proxies) > 1
-	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, MinWidth: 20}, {Name: "POLICY KIND", Rank: 7,
-		MinWidth: 12}, {Name: "SETTING", Rank: 4, MinWidth: 12}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
-		{Name: "PREDICTED", Rank: 8, MinWidth: 10}, {Name: "FOUND", Rank: 8, MinWidth: 10}, {Name: "POLICY", Rank: 6,
-			MinWidth: 12}, {Name: "WHERE TO LOOK", Rank: 9, MinWidth: 20, KeepEnd: true},
+	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, MinWidth: 20, Group: true}, {Name: "POLICY KIND", Rank: 7,
+		MinWidth: 12}, {Name: "SETTING", Rank: 4, MinWidth: 12, Shorten: view.ShortSetting, Shorter: view.LastOfSetting}, {Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
+		{Name: "PREDICTED", Rank: 8, MinWidth: 10, Wrap: true}, {Name: "FOUND", Rank: 8, MinWidth: 10, Wrap: true}, {Name: "POLICY", Rank: 6,
+			MinWidth: 12}, {Name: "WHERE TO LOOK", Rank: 9, MinWidth: 20, Wrap: true, Below: true},
 		{Name: "WHAT IT IS", Wide: true}}}
 	if several {
-		b.Columns = append([]view.Column{{Name: "PROXY", Rank: 6, MinWidth: 12, KeepEnd: true}}, b.Columns...)
+		b.Columns = append([]view.Column{{Name: "PROXY", Rank: 6, MinWidth: 12}}, b.Columns...)
 	}
 	for i := range r.Items {
 		if !r.Items[i].Verdict.IsDifference() && !o.Wide {

@@ -38,10 +38,11 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	}
 	var t view.Table
 	if len(rows) > 0 {
-		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID", Rank: 5, MinWidth: 20},
-			{Name: "WHERE", Rank: 7, MinWidth: 20, Shorten: path.Base, KeepEnd: true},
-			{Name: "OBJECT", Rank: 8, MinWidth: 14, KeepEnd: true, Optional: true}, {Name: "MESSAGE", Rank: 9,
-				MinWidth: 40, Wrap: true}}, Rows: rows}}
+		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY", Keep: true},
+			{Name: "ID", Rank: 5, MinWidth: 20, Keep: true},
+			{Name: "WHERE", Rank: 7, MinWidth: 20, Shorten: path.Base},
+			{Name: "OBJECT", Wide: true},
+			{Name: "MESSAGE", Rank: 9, MinWidth: 40, Wrap: true, Below: true}}, Rows: rows}}
 	}
 	if cut < len(shown) {
 		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more findings (--limit 0 shows all)", len(shown)-cut))
@@ -94,7 +95,10 @@ func (a *similarFindings) tableRows(all bool) [][]view.Cell {
 	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly,
 		model.Info: view.Dim}[a.Severity]
 	word := string(a.Severity)
-	message := a.messageWithoutObject()
+	message := a.messageWithObject()
+	if all {
+		message = a.messageWithoutObject()
+	}
 	if all && len(a.listing.names) > 0 {
 		message = a.listing.formatText(0)
 	}
@@ -125,6 +129,15 @@ func (f *Finding) messageWithoutObject() string {
 		return f.Message
 	}
 	return strings.TrimPrefix(f.Message, f.Ref.String()+" ")
+}
+
+// messageWithObject is the message with the object that it is about.
+func (f *Finding) messageWithObject() string {
+	object := f.Object()
+	if object == "" || strings.Contains(f.Message, object) {
+		return f.Message
+	}
+	return object + ": " + f.Message
 }
 
 // newDetailRow is a line below a finding, behind its severity.

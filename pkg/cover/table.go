@@ -56,7 +56,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	t := view.Table{Blocks: []view.Block{{Heading: []string{r.Headline()}}}}
 	b := &t.Blocks[0]
 	if len(r.Items) > 0 {
-		b.Columns = []view.Column{{Name: "OBJECT", Rank: 2, MinWidth: 16, KeepEnd: true}, {Name: "UNNOTICED", Rank: 1,
+		b.Columns = []view.Column{{Name: "OBJECT", Rank: 2, MinWidth: 16}, {Name: "UNNOTICED", Rank: 1,
 			MinWidth: 16}, {Name: "EFFECT", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "ORIGIN", Wide: true}}
 		shown := r.Items
 		if o.Limit > 0 && len(shown) > o.Limit {

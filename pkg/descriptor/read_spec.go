@@ -158,9 +158,13 @@ func (r specReader) readSummaries(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var field []string
 		var text string
-		r.Object(e, map[string]form.Field{"field": r.Path(&field), "text": r.Text(&text)})
+		hasText := false
+		r.Object(e, map[string]form.Field{"field": r.Path(&field), "text": func(n *yaml.Node) {
+			hasText = true
+			r.Text(&text)(n)
+		}})
 		s, ok := policy.NewSummary(field, text)
-		if field == nil || text == "" || !ok {
+		if field == nil || !hasText || !ok {
 			r.Fail(e, "a summary needs \"field\", and \"text\" in which {FIELD} stands for a value")
 			return
 		}

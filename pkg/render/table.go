@@ -14,10 +14,14 @@ const cellGap = 3
 
 // printer writes text for people. Errors of the writer show when it is flushed.
 type printer struct {
-	w       *bufio.Writer
-	style   textStyle
-	width   int      // columns of the terminal; 0: any
-	dropped []string // columns that were left out
+	w      *bufio.Writer
+	style  textStyle
+	width  int // columns of the terminal; 0: any
+	blocks int // of the table
+
+	headings []string // of the blocks so far
+	dropped  []string // columns that were left out
+	same     []string // columns that were left out as they are the same in all rows, with their texts
 }
 
 // writeLine writes its parts and ends the line.
@@ -37,22 +41,31 @@ func (p printer) writeNames(names []string) {
 
 // writeTable writes the blocks of t and its closing lines, with an empty line between any two.
 func (p *printer) writeTable(t view.Table, o Options) {
+	p.blocks = len(t.Blocks)
 	for i := range t.Blocks {
 		if i > 0 {
 			p.writeLine()
 		}
 		p.writeBlock(&t.Blocks[i], o)
 	}
-	if len(t.Blocks) > 0 && len(t.Footer) > 0 {
+	if len(t.Blocks) > 0 && len(t.Footer)+len(p.same)+len(p.dropped) > 0 {
 		p.writeLine()
 	}
 	for _, s := range t.Footer {
 		p.writeParagraph(s)
 	}
-	if len(p.dropped) > 0 { // say that columns were left out
+	if len(p.same) > 0 {
+		p.writeParagraph(formatSame(p.same))
+	}
+	if len(p.dropped) > 0 {
 		p.writeParagraph("columns left out to fit the terminal: " +
 			strings.Join(slices.Compact(slices.Sorted(slices.Values(p.dropped))), ", ") + " (-o wide shows all)")
 	}
+}
+
+// formatSame says what the columns have that are left out as they are the same in all rows.
+func formatSame(columns []string) string {
+	return "the same in all rows: " + strings.Join(columns, ", ")
 }
 
 // writeParagraph writes a line, or several if it is wider than the terminal.
@@ -69,38 +82,133 @@ func (p *printer) writeParagraph(s string) {
 
 // writeBlock writes a heading, the column names and the rows, each column as wide as it must be.
 func (p *printer) writeBlock(b *view.Block, o Options) {
+	p.headings = append(p.headings, b.Heading...)
 	for _, s := range b.Heading {
 		p.writeParagraph(s)
 	}
+	header, named := buildHeader(b)
+	named = named && !o.NoHeaders
+	if len(b.Heading) > 0 && (named || len(b.Rows) > 0) {
+		p.writeLine()
+	}
+	if p.width > 0 && o.Format != Wide {
+		p.fitBlock(b, named)
+		return
+	}
 	var rows [][]view.Cell
-	if header, named := buildHeader(b); named && !o.NoHeaders {
+	if named {
 		rows = append(rows, header)
 	}
 	rows = append(rows, b.Rows...)
-	if len(b.Heading) > 0 && len(rows) > 0 {
-		p.writeLine()
+	if o.Format != Wide {
+		rows = dropWideCells(rows, b.Columns)
 	}
-	if o.Format == Wide {
-		p.writeRows(rows, "")
-		return
-	}
-	rows = dropWideCells(rows, b.Columns)
-	if p.width == 0 {
-		p.writeRows(rows, "")
-		return
-	}
-	p.writeFittedRows(rows, slices.DeleteFunc(slices.Clone(b.Columns), func(c view.Column) bool { return c.Wide }))
+	p.writeRows(rows, "")
 }
 
-// writeFittedRows writes rows that share the width of a terminal.
-func (p *printer) writeFittedRows(rows [][]view.Cell, all []view.Column) {
+// fitBlock writes the rows of a block as a terminal has room for them, and notes what that leaves
+// out.
+func (p *printer) fitBlock(b *view.Block, header bool) {
+	if len(b.Columns) == 0 {
+		return
+	}
+	columns := slices.DeleteFunc(slices.Clone(b.Columns), func(c view.Column) bool { return c.Wide })
+	rows := dropWideCells(b.Rows, b.Columns)
 	texts, _ := p.measureCells(rows)
-	f := fitColumns(texts, all, p.width)
-	p.dropped = append(p.dropped, f.dropped...)
-	for i, row := range rows {
-		for _, line := range f.layOutRow(texts[i], all, p.style.escapeText("…")) {
-			p.writeRow(row, line, &f)
+	fitter := fitter{columns: columns, rows: texts, width: p.width, mark: p.style.escapeText("…"),
+		escape: p.style.escapeText, formatGroup: b.FormatGroup}
+	f := fitter.fit()
+	for _, c := range f.dropped {
+		p.dropped = append(p.dropped, columns[c].Name)
+	}
+	var same []string
+	for _, c := range f.same {
+		if !slices.ContainsFunc(p.headings, func(s string) bool { return strings.Contains(s, b.Rows[0][c].Text) }) {
+			same = append(same, columns[c].Name+" "+texts[0][c])
 		}
+	}
+	if p.blocks == 1 {
+		p.same = same
+	} else if len(same) > 0 {
+		p.writeParagraph(formatSame(same))
+		p.writeLine()
+	}
+	p.writeFittedRows(rows, f, header)
+}
+
+// writeFittedRows writes rows as a terminal has room for them.
+func (p *printer) writeFittedRows(rows [][]view.Cell, f *columnFit, header bool) {
+	if header {
+		heads := make([][][]string, len(f.lines))
+		for k, line := range f.lines {
+			for _, c := range line {
+				heads[k] = append(heads[k], wrapHead(p.style.escapeText(f.columns[c].Name), f.widths[c]))
+			}
+		}
+		for k, head := range heads {
+			if k == 0 || !f.columns[f.lines[k][0]].Below {
+				p.writeLines(f, k, head, nil)
+			}
+		}
+	}
+	mark, group := p.style.escapeText("…"), ""
+	for _, i := range f.order {
+		row := rows[i]
+		if text := f.formatGroup(i); text != group {
+			group = text
+			p.writeParagraph(view.OrDash(group))
+		}
+		written := false
+		for k, line := range f.lines {
+			var cells [][]string
+			empty := true
+			for at, c := range line {
+				if c >= len(row) {
+					break
+				}
+				room := f.widths[c]
+				if c == len(row)-1 && len(row) < len(f.columns) {
+					room = p.width - f.startOf(k, at)
+				}
+				cells = append(cells, f.layOutCell(i, c, room, mark))
+				empty = empty && f.texts[i][c] == ""
+			}
+			if !empty || k == len(f.lines)-1 && !written {
+				p.writeLines(f, k, cells, row)
+				written = true
+			}
+		}
+		if last := len(row) - 1; last >= 0 && len(row) < len(f.columns) && !f.isShown(last) {
+			for _, line := range textwidth.WrapWords(f.texts[i][last], p.width-f.lineIndent(1)) {
+				p.writeLine(strings.Repeat(" ", f.lineIndent(1)), p.style.colorText(line, row[last].Tone))
+			}
+		}
+	}
+}
+
+// writeLines writes what stands in one line of a row, and what of it goes on below.
+func (p *printer) writeLines(f *columnFit, line int, cells [][]string, row []view.Cell) {
+	for n, more := 0, true; more; n++ {
+		more = false
+		pending := f.lineIndent(line)
+		for at, c := range f.lines[line][:len(cells)] {
+			text := ""
+			if n < len(cells[at]) {
+				text = cells[at][n]
+			}
+			more = more || n+1 < len(cells[at])
+			if text != "" {
+				tone := view.Plain
+				if row != nil {
+					tone = row[c].Tone
+				}
+				p.writeText(strings.Repeat(" ", pending))
+				p.writeText(p.style.colorText(text, tone))
+				pending = 0
+			}
+			pending += max(f.widths[c]-textwidth.DisplayWidth(text), 0) + f.gap
+		}
+		p.writeLine()
 	}
 }
 
@@ -135,7 +243,7 @@ func (p printer) writeRows(rows [][]view.Cell, indent string) {
 	texts, widths := p.measureCells(rows)
 	for i, row := range rows {
 		p.writeText(indent)
-		p.writeRow(row, texts[i], &columnFit{gap: cellGap, widths: widths})
+		p.writeRow(row, texts[i], widths)
 	}
 }
 
@@ -158,18 +266,15 @@ func (p printer) measureCells(rows [][]view.Cell) (texts [][]string, widths []in
 }
 
 // writeRow writes one line. Spaces are written only once something follows them.
-func (p printer) writeRow(cells []view.Cell, texts []string, f *columnFit) {
+func (p printer) writeRow(cells []view.Cell, texts []string, widths []int) {
 	pending := 0
 	for c, text := range texts {
-		if f.isHidden(c) {
-			continue
-		}
 		if text != "" {
 			_, _ = p.w.WriteString(strings.Repeat(" ", pending))
 			_, _ = p.w.WriteString(p.style.colorText(text, cells[c].Tone))
 			pending = 0
 		}
-		pending += max(f.widths[c]-textwidth.DisplayWidth(text), 0) + f.gap
+		pending += max(widths[c]-textwidth.DisplayWidth(text), 0) + cellGap
 	}
 	p.writeLine()
 }

@@ -43,14 +43,13 @@ func (p *printer) writeBranches(siblings []view.Branch, indent string) {
 		if i == len(siblings)-1 {
 			stroke, below = s.corner, s.blank
 		}
-		f := &columnFit{gap: cellGap, widths: widths}
 		children := siblings[i].Children
-		first := p.countFitting(texts[i], f, textwidth.DisplayWidth(indent+stroke))
+		first := p.countFitting(texts[i], widths, textwidth.DisplayWidth(indent+stroke))
 		if c := first - 1; c == 0 && p.width > 0 {
 			texts[i][c] = truncate(texts[i][c], p.width-textwidth.DisplayWidth(indent+stroke), p.style.escapeText("…"))
 		}
 		p.writeText(indent + stroke)
-		p.writeRow(rows[i][:first], texts[i][:first], f)
+		p.writeRow(rows[i][:first], texts[i][:first], widths)
 		for c := first; c < len(rows[i]); c++ {
 			children = append(children[:len(children):len(children)], view.Branch{Cells: rows[i][c : c+1]})
 		}
@@ -60,14 +59,14 @@ func (p *printer) writeBranches(siblings []view.Branch, indent string) {
 
 // countFitting is how many cells of a line of the tree fit into the terminal; the others go below
 // it.
-func (p *printer) countFitting(texts []string, f *columnFit, indent int) int {
+func (p *printer) countFitting(texts []string, widths []int, indent int) int {
 	const always = 1
 	end := indent
 	for c, text := range texts {
 		if c >= always && p.width > 0 && end+textwidth.DisplayWidth(text) > p.width {
 			return c
 		}
-		end += max(textwidth.DisplayWidth(text), f.widths[c]) + f.gap
+		end += max(textwidth.DisplayWidth(text), widths[c]) + cellGap
 	}
 	return len(texts)
 }

@@ -40,8 +40,7 @@ func NewTestReport(results []TestResult) *TestReport {
 
 // Table is a line for every test, and below those that fail what is different.
 func (r *TestReport) Table(view.TableOptions) view.Table {
-	b := view.Block{Columns: []view.Column{{Name: "RESULT"}, {Name: "WHERE", Rank: 2, MinWidth: 16, Shorten: path.Base,
-		KeepEnd: true}, {Name: "TEST", Rank: 9, MinWidth: 40, Wrap: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "RESULT"}, {Name: "WHERE", Rank: 2, MinWidth: 16, Shorten: path.Base}, {Name: "TEST", Rank: 9, MinWidth: 40, Wrap: true}}}
 	for _, t := range r.Items {
 		result := view.Cell{Text: "ok", Tone: view.Good}
 		if !t.Passed {

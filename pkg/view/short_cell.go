@@ -1,9 +1,6 @@
 package view
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Ways to shorten the cells of a column.
 
@@ -15,20 +12,56 @@ func ShortKind(kind string) string {
 	return kind
 }
 
-// ShortSetting is the last name of a setting: geo of rules.authorization.geo.
+// ShortSetting is the path of a setting without its middle: rules…geo of rules.authorization.geo.
 func ShortSetting(setting string) string {
-	if strings.ContainsAny(setting, `["`) {
-		return setting // a dot may be a part of a name
+	place, parts, tail := splitSetting(setting)
+	if len(parts) < 2 {
+		return setting
 	}
-	place, name, ordered := strings.Cut(setting, ". ") // "1. rules.…"
-	if !ordered {
-		place, name = "", setting
+	return place + parts[0] + "…" + strings.TrimPrefix(tail, ".")
+}
+
+// LastOfSetting is the last name in the path of a setting, whole or without its middle: geo.
+func LastOfSetting(setting string) string {
+	if _, last, cut := strings.Cut(setting, "…"); cut {
+		place, _, _ := splitSetting(setting)
+		return place + last
 	}
-	name = name[strings.LastIndexByte(name, '.')+1:]
-	if ordered {
-		return place + ". " + name
+	place, _, tail := splitSetting(setting)
+	return place + strings.TrimPrefix(tail, ".")
+}
+
+// splitSetting splits the path of a setting into the place that it has among others ("1. "), the
+// names before the last one, and the last one, with the list that it is an entry of.
+func splitSetting(setting string) (place string, parts []string, tail string) {
+	if before, _, ordered := strings.Cut(setting, ". "); ordered {
+		place = before + ". "
 	}
-	return name
+	parts = splitNames(strings.TrimPrefix(setting, place))
+	last := len(parts) - 1
+	for last > 0 && strings.HasPrefix(parts[last], "[") {
+		last--
+	}
+	return place, parts[:last], strings.Join(parts[last:], "")
+}
+
+// splitNames splits a path before its dots and brackets, but not within brackets.
+func splitNames(path string) []string {
+	var out []string
+	start, depth := 0, 0
+	for i, r := range path {
+		if depth == 0 && i > start && (r == '.' || r == '[') {
+			out = append(out, path[start:i])
+			start = i
+		}
+		switch r {
+		case '[':
+			depth++
+		case ']':
+			depth = max(0, depth-1)
+		}
+	}
+	return append(out, path[start:])
 }
 
 // ShortName is each object in a list without its namespace, or without its kind.
@@ -47,6 +80,17 @@ func shortWhy(why string) string {
 	return short
 }
 
+// shorterWhy is a reason without the level: "override" of "override of Gateway".
+func shorterWhy(why string) string {
+	for _, word := range []string{"set here", "default", "override", "API default"} {
+		if rest, found := strings.CutPrefix(why, word); found && (strings.HasPrefix(rest, " of ") ||
+			strings.HasPrefix(rest, " (")) {
+			return word
+		}
+	}
+	return why
+}
+
 // ShortLevels is a list of levels in fewer letters: "gw+route".
 func ShortLevels(levels string) string { return strings.Replace(levels, "gateway+", "gw+", 1) }
 
@@ -56,31 +100,18 @@ func ShortVia(via string) string {
 	return ShortName(short)
 }
 
-// ShortList is the first of several names, and how many follow: "rule-1 +2".
-func ShortList(names string) string {
-	first, rest, more := strings.Cut(names, ", ")
-	if !more {
-		return names
-	}
-	follow := 1 + strings.Count(rest, ", ")
-	if _, hidden, ok := strings.Cut(rest, " and "); ok {
-		n, _ := strconv.Atoi(strings.TrimSuffix(hidden, " more"))
-		follow += n
-	}
-	return first + " +" + strconv.Itoa(follow)
-}
-
 // ShortCount is a number of namespaces in fewer letters.
 func ShortCount(namespaces string) string {
 	return strings.Replace(namespaces, " namespaces", " ns", 1)
 }
 
-// WithoutKind is each object in a list without its kind: "infra/gw-auth" of
-// "authpolicy/infra/gw-auth".
+// WithoutKind is each object of a list without its kind: infra/gw-auth of authpolicy/infra/gw-auth.
+// An object without a namespace keeps its kind.
 func WithoutKind(objects string) string {
 	parts := strings.Split(objects, " + ")
 	for i, part := range parts {
-		if kind, name, ok := strings.Cut(part, "/"); ok && !strings.Contains(kind, " ") {
+		kind, name, ok := strings.Cut(part, "/")
+		if ok && !strings.Contains(kind, " ") && strings.Contains(name, "/") {
 			parts[i] = name
 		}
 	}

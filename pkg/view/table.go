@@ -20,19 +20,24 @@ type Cell struct {
 	Tone Tone
 }
 
-// Column is a heading, and what becomes of its cells on a terminal that is too narrow for the
-// table: columns with the highest Rank are shortened, cut and left out first. Those without a Rank
-// keep their width; those with Rank 1 stay.
+// Column is a heading, and what becomes of its cells on a terminal that is too narrow for the table.
+// Columns that are the same in all rows are left out first, and what they say is said once. Then those
+// with the highest Rank give up room; those without a Rank keep their width. Whatever is done, rows
+// that differ look different.
 type Column struct {
 	Name     string
 	Wide     bool // shown by `-o wide` only
 	Rank     int
-	MinWidth int // how much of it can be read with ease, in columns of the terminal
-	// what of a cell is enough where there is little room; nil: nothing less than all of it
-	Shorten  func(string) string
-	Optional bool // left out before others become too narrow to read with ease
-	KeepEnd  bool // a cell that is cut keeps its end, as of a path, not its beginning
-	Wrap     bool // a cell that is too long goes on below, as a sentence does
+	MinWidth int                 // how much of it can be read with ease, in columns of the terminal
+	Shorten  func(string) string // says a cell in fewer letters; nil: nothing less will do
+	Shorter  func(string) string // says in still fewer what Shorten returned
+	Words    bool                // the cells are from a few fixed words: different ones may become equal if shortened
+	Cut      bool                // a cell that is too long is cut; others go on below
+	Wrap     bool                // a cell is a sentence, which may go on below before names have to
+	Below    bool                // the cell stands on lines of its own below its row rather than become narrow
+	Group    bool                // the cell stands on a line of its own above the rows that share it
+	Keep     bool                // not left out, even if it is the same in all rows
+	Optional bool                // left out where the rows can be told apart without it
 }
 
 // Block is a heading with rows of equal columns below it.
@@ -40,6 +45,8 @@ type Block struct {
 	Heading []string
 	Columns []Column
 	Rows    [][]Cell
+
+	FormatGroup func(cells []string) string // says the cells of Group columns in a line; nil: as they are
 }
 
 // Table is what people see of a view by default: blocks, then closing lines.
@@ -72,12 +79,13 @@ func RowKey(row []Cell) string {
 }
 
 // SettingColumns are the columns about a setting in force. The last ones are wide.
-var SettingColumns = []Column{{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: ShortKind}, {Name: "SETTING", Rank: 5,
-	MinWidth: 12, Shorten: ShortSetting},
-	{Name: "VALUE", Rank: 1, MinWidth: 16}, {Name: "FROM", Rank: 3, MinWidth: 12, Shorten: ShortName}, {Name: "WHY",
-		Rank: 8, MinWidth: 19, Shorten: shortWhy, Optional: true},
-	{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN",
-		Wide: true}}
+var SettingColumns = []Column{{Name: "KIND", Rank: 9, MinWidth: 9, Shorten: ShortKind},
+	{Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: ShortSetting, Shorter: LastOfSetting},
+	{Name: "VALUE", Rank: 1, MinWidth: 16, Cut: true, Keep: true},
+	{Name: "FROM", Rank: 3, MinWidth: 12, Shorten: ShortName},
+	{Name: "WHY", Rank: 8, MinWidth: 10, Shorten: shortWhy, Shorter: shorterWhy, Words: true, Keep: true},
+	{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true},
+	{Name: "ORIGIN", Wide: true}}
 
 // DropFirstColumn removes the column of sections, for targets that have none.
 func (b *Block) DropFirstColumn() {

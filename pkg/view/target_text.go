@@ -155,3 +155,35 @@ func CompareBools(a, b bool) int {
 	}
 	return -1
 }
+
+// FormatTargetGroup says the cells NAMESPACE, ROUTE, RULE and VIA in a line:
+// "httproute/bakery/baker/rule-1, rule-2 via infra/external (http, https)". The last ones may be
+// missing.
+func FormatTargetGroup(cells []string) string {
+	namespace, object, section, via := cells[0], cells[1], "-", "-"
+	if len(cells) > 2 {
+		section = OrDash(cells[2])
+	}
+	if len(cells) > 3 {
+		via = OrDash(cells[3])
+	}
+	text := object
+	kind, name, named := strings.Cut(object, "/")
+	if named && namespace != "-" {
+		text = kind + "/" + namespace + "/" + name
+	}
+	switch {
+	case section == "-":
+	case named:
+		text += "/" + section
+	default: // "4 rules" of "3 routes"
+		text = section + " of " + text
+	}
+	if !named && namespace != "-" {
+		text += " in " + namespace
+	}
+	if via != "-" {
+		text += " via " + via
+	}
+	return text
+}

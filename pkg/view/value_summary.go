@@ -144,8 +144,10 @@ func (s summarizer) describeFields(at []string, m map[string]any) string {
 			break
 		}
 		text, spoken := s.describeValue(append(at, name), m[name])
-		if spoken { // the kind says that this is what matters
-			own = append(own, text)
+		if spoken { // the kind says that this is what matters, or that the field does not
+			if text != "" {
+				own = append(own, text)
+			}
 			continue
 		}
 		others = append(others, prefixName(name, m[name], text))
@@ -198,7 +200,7 @@ func (s summarizer) describeList(at []string, list []any) (text string, spoken b
 		switch {
 		case !said:
 			text, _ = s.describeValue(at, v)
-		case len(rest) > 0:
+		case s.describeFields(at, rest) != "":
 			text += " …"
 		}
 		spoken = spoken || said

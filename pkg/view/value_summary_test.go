@@ -13,7 +13,7 @@ import (
 func TestSummaries(t *testing.T) {
 	var s summarizer
 	for field, text := range map[string]string{"limits/*/rates/*": "{limit} per {window}",
-		"auth/*/jwt": "JWT {issuerUrl}", "auth/*/anonymous": "anonymous", "auth/*/key": "API key {}"} {
+		"auth/*/jwt": "JWT {issuerUrl}", "auth/*/anonymous": "anonymous", "auth/*/key": "apiKey {}"} {
 		summary, ok := policy.NewSummary(splitPath(field), text)
 		if !ok {
 			t.Fatal(text)
@@ -41,7 +41,7 @@ func TestSummaries(t *testing.T) {
 		{"a summary of a field of the rule", "auth/customers", "{jwt: {issuerUrl: https://id.example.com}}",
 			"JWT https://id.example.com"},
 		{"a summary without fields", "auth/public", "{anonymous: {}}", "anonymous"},
-		{"a summary of the whole", "auth/baker", "{key: {selector: {app: baker}}}", "API key selector.app: baker"},
+		{"a summary of the whole", "auth/baker", "{key: {selector: {app: baker}}}", "apiKey selector.app: baker"},
 		{"a long text is cut at its end", "x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"},
 	} {

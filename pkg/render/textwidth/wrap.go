@@ -52,10 +52,44 @@ func breakWord(word string, width int) string {
 		_, size := utf8.DecodeRuneInString(word)
 		return word[:size]
 	}
-	if mark := strings.LastIndexAny(head, "/.:,-"); mark > 0 {
-		return head[:mark+1]
+	for i := len(head); i > 0; i-- {
+		if strings.IndexByte(marks, head[i-1]) >= 0 {
+			return head[:i]
+		}
+	}
+	for i := len(head); i > 0; i-- {
+		if beginsPart(word, i) {
+			return head[:i]
+		}
 	}
 	return head
+}
+
+// marks are what a word may be broken behind.
+const marks = "/.:,-_[="
+
+// beginsPart reports whether a word can be broken before a place in it: behind a mark, or where a
+// word of a name in camel case begins.
+func beginsPart(word string, at int) bool {
+	isUpper := func(letter byte) bool { return letter >= 'A' && letter <= 'Z' }
+	return at > 0 && at < len(word) && (strings.IndexByte(marks, word[at-1]) >= 0 ||
+		isUpper(word[at]) && !isUpper(word[at-1]))
+}
+
+// LongestPart is the width of the longest part of a text that is broken only where there is no other
+// way.
+func LongestPart(text string) int {
+	widest := 0
+	for word := range strings.SplitSeq(text, " ") {
+		start := 0
+		for i := range word {
+			if beginsPart(word, i) {
+				widest, start = max(widest, DisplayWidth(word[start:i])), i
+			}
+		}
+		widest = max(widest, DisplayWidth(word[start:]))
+	}
+	return widest
 }
 
 // wrapCommand breaks a command before its flags and its other arguments, but not between a flag and

@@ -52,9 +52,10 @@ func (d *BehaviorDiff) Table(o view.TableOptions) view.Table {
 		t = view.Table{Footer: []string{d.Headline()}}
 	} else {
 		b := &t.Blocks[0]
-		b.Columns = []view.Column{{Name: "REQUEST", Rank: 3, MinWidth: 24}, {Name: "CLASSES", Rank: 5, Optional: true},
+		b.Columns = []view.Column{{Name: "REQUEST", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "CLASSES", Rank: 5, Optional: true},
 			{Name: "WHAT", Rank: 2, MinWidth: 10},
-			{Name: "BEFORE", Rank: 4, MinWidth: 16}, {Name: "AFTER", Rank: 4, MinWidth: 16}}
+			{Name: "BEFORE", Rank: 4, MinWidth: 16, Wrap: true, Keep: true},
+			{Name: "AFTER", Rank: 4, MinWidth: 16, Wrap: true, Keep: true}}
 		if d.Traffic != nil {
 			b.Columns = slices.Insert(b.Columns, 2, view.Column{Name: "TRAFFIC", Rank: 1})
 		}
@@ -66,7 +67,7 @@ func (d *BehaviorDiff) Table(o view.TableOptions) view.Table {
 	}
 	if len(d.Undecided) > 0 {
 		b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2},
-			{Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
+			{Name: "EXAMPLE", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true, Keep: true}}}
 		shown := d.Undecided[:o.CountShown(len(d.Undecided))]
 		for i := range shown {
 			b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example},

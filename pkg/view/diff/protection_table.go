@@ -52,9 +52,10 @@ func (d *EffectivePolicyDiff) protectionSentences(change, verb string) []string 
 // addProtectionRows adds the rows of what route rules lose or gain.
 func (d *EffectivePolicyDiff) addProtectionRows(t *view.Table, o view.TableOptions) {
 	b := &t.Blocks[0]
-	b.Columns = []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount},
-		{Name: "ROUTE RULE", Rank: 6, MinWidth: 14}, {Name: "PROTECTION", Rank: 1, MinWidth: 12},
-		{Name: "BEFORE", Rank: 5, MinWidth: 18, Wrap: true}, {Name: "AFTER", Rank: 3, MinWidth: 18, Wrap: true}}
+	b.FormatGroup = view.FormatTargetGroup
+	b.Columns = []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount, Group: true},
+		{Name: "ROUTE RULE", Rank: 6, MinWidth: 14, Group: true}, {Name: "PROTECTION", Rank: 1, MinWidth: 12, Keep: true},
+		{Name: "BEFORE", Rank: 5, MinWidth: 18, Wrap: true, Keep: true}, {Name: "AFTER", Rank: 3, MinWidth: 18, Wrap: true, Keep: true}}
 	var lines [][]view.Cell
 	folded := 0
 	for _, g := range d.groupProtection(o) {

@@ -45,10 +45,13 @@ func (d *EffectivePolicyDiff) Table(o view.TableOptions) view.Table {
 		if d.Summary.Targets == d.Summary.RouteRules {
 			noun = "ROUTE RULE"
 		}
-		b.Columns = []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount},
-			{Name: noun, Rank: 6, MinWidth: 14}, {Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind},
-			{Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting}, {Name: "BEFORE", Rank: 3,
-				MinWidth: 18}, {Name: "AFTER", Rank: 4, MinWidth: 18},
+		b.FormatGroup = view.FormatTargetGroup
+		b.Columns = []view.Column{
+			{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount, Group: true},
+			{Name: noun, Rank: 6, MinWidth: 14, Group: true},
+			{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind},
+			{Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting, Shorter: view.LastOfSetting},
+			{Name: "BEFORE", Rank: 3, MinWidth: 18, Wrap: true, Keep: true}, {Name: "AFTER", Rank: 4, MinWidth: 18, Wrap: true, Keep: true},
 			{Name: "ORIGIN BEFORE", Wide: true}, {Name: "ORIGIN AFTER", Wide: true}}
 		folded := d.addChangeRows(b, &t, o)
 		if folded > 0 {

@@ -13,6 +13,7 @@ type flatLine struct {
 	sections []string
 	via      string
 	cells    []view.Cell // from KIND on
+	key      string      // tells the cells from others
 	unsure   bool
 }
 
@@ -25,10 +26,11 @@ func flatBlock(groups []pathGroup, kinds view.KindNames, o view.TableOptions) vi
 		lines = joinSections(lines)
 	}
 	object, section := flatNouns(groups)
-	b := view.Block{Columns: []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount},
-		{Name: object, Rank: 6, MinWidth: 10, Shorten: view.ShortName},
-		{Name: section, Rank: 4, MinWidth: 9, Shorten: view.ShortList}, {Name: "VIA", Rank: 9, MinWidth: 8,
-			Shorten: view.ShortVia, Optional: true}}}
+	b := view.Block{FormatGroup: view.FormatTargetGroup, Columns: []view.Column{
+		{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount, Group: true},
+		{Name: object, Rank: 6, MinWidth: 10, Shorten: view.ShortName, Group: true},
+		{Name: section, Rank: 4, MinWidth: 9, Group: true},
+		{Name: "VIA", Rank: 9, MinWidth: 8, Shorten: view.ShortVia, Group: true}}}
 	b.Columns = append(b.Columns, view.SettingColumns...)
 	if !o.Wide {
 		b.Columns = b.Columns[:len(b.Columns)-wideSettingColumns]
@@ -51,14 +53,14 @@ func flatBlock(groups []pathGroup, kinds view.KindNames, o view.TableOptions) vi
 // flatLines is a line for every setting of every rule, in the order of the groups.
 func flatLines(groups []pathGroup, kinds view.KindNames, o view.TableOptions) []flatLine {
 	var out []flatLine
-	rows := map[*view.Rule][][]view.Cell{} // of answers that many targets share
+	rows := map[*view.Rule][]settingRow{} // of answers that many targets share
 	for i := range groups {
 		g := &groups[i]
 		via := view.ViaCell(g.paths, g.target, o)
 		for _, items := range g.itemsBySection() {
 			sections := []string{items[0].Target.Section}
 			for _, item := range items {
-				var cells [][]view.Cell
+				var cells []settingRow
 				if len(item.Rules) > 0 {
 					cells = rows[&item.Rules[0]]
 				}
@@ -69,7 +71,7 @@ func flatLines(groups []pathGroup, kinds view.KindNames, o view.TableOptions) []
 					}
 				}
 				for _, row := range cells {
-					out = append(out, flatLine{object: g.target, sections: sections, via: via, cells: row,
+					out = append(out, flatLine{object: g.target, sections: sections, via: via, cells: row.cells, key: row.key,
 						unsure: len(item.Unread) > 0})
 				}
 			}
@@ -98,7 +100,7 @@ func joinSections(lines []flatLine) []flatLine {
 	at := map[place]int{}
 	var out []flatLine
 	for _, l := range lines {
-		key := place{l.object, l.via, view.RowKey(l.cells)}
+		key := place{l.object, l.via, l.key}
 		if i, known := at[key]; known {
 			out[i].sections = append(out[i].sections[:len(out[i].sections):len(out[i].sections)], l.sections...)
 			continue
@@ -118,7 +120,7 @@ func splitCommonLines(lines []flatLine) (common, rest []flatLine) {
 	same := map[string][]int{}
 	var order []string
 	for i := range lines {
-		text := view.RowKey(lines[i].cells)
+		text := lines[i].key
 		if same[text] == nil {
 			order = append(order, text)
 		}

@@ -42,13 +42,15 @@ type ReportedPolicy struct {
 
 // reportedBlock lists what reports say.
 func (l *EffectivePolicyList) reportedBlock() view.Block {
-	b := view.Block{Heading: []string{reportedHeading(l.Reported)}, Columns: []view.Column{{Name: "NAMESPACE", Rank: 2,
-		MinWidth: 9, Shorten: view.ShortCount}, {Name: "ROUTE", Rank: 6, MinWidth: 10, Shorten: view.ShortName},
-		{Name: "RULE", Rank: 4, MinWidth: 9, Shorten: view.ShortList}, {Name: "KIND", Rank: 7, MinWidth: 9,
-			Shorten: view.ShortKind}, {Name: "POLICY", Rank: 3, MinWidth: 12, Shorten: view.ShortName},
-		{Name: "SET ON", Rank: 8, MinWidth: 8},
-		{Name: "STATE", Rank: 1, MinWidth: 10}, {Name: "WHY", Rank: 9, MinWidth: 12, Optional: true}, {Name: "OWNER",
-			Rank: 5, MinWidth: 8, Optional: true}}}
+	b := view.Block{Heading: []string{reportedHeading(l.Reported)}, FormatGroup: view.FormatTargetGroup,
+		Columns: []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Shorten: view.ShortCount, Group: true},
+			{Name: "ROUTE", Rank: 6, MinWidth: 10, Shorten: view.ShortName, Group: true},
+			{Name: "RULE", Rank: 4, MinWidth: 9, Group: true},
+			{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind},
+			{Name: "POLICY", Rank: 3, MinWidth: 12, Shorten: view.ShortName}, {Name: "SET ON", Rank: 8, MinWidth: 8},
+			{Name: "STATE", Rank: 1, MinWidth: 10, Keep: true},
+			{Name: "WHY", Rank: 9, MinWidth: 12, Wrap: true, Keep: true},
+			{Name: "OWNER", Rank: 5, MinWidth: 8, Optional: true}}}
 	kinds := view.KindNames{}
 	for _, r := range l.Reported {
 		if r.PolicyKind != "" {

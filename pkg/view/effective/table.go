@@ -1,6 +1,7 @@
 package effective
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -96,23 +97,14 @@ func effectiveBlock(a *pathGroup, kinds view.KindNames, o view.TableOptions) vie
 	b := view.Block{
 		Heading: []string{a.formatHeading(o)},
 		Columns: append([]view.Column{{Name: strings.ToUpper(view.SectionNoun(a.target.Kind)), Rank: 2, MinWidth: 8,
-			Shorten: view.ShortList}}, view.SettingColumns...),
+			Group: true}}, view.SettingColumns...),
 	}
 	if !o.Wide {
 		b.Columns = b.Columns[:len(b.Columns)-wideSettingColumns]
 	}
-	rows := func(items []*view.EffectivePolicy) [][]view.Cell {
-		var out [][]view.Cell
-		for _, item := range items {
-			out = append(out, settingRows(item, kinds, o)...)
-		}
-		return out
-	}
-	for _, same := range foldSections(a, o, rows, view.RowsKey) {
-		label := view.Cell{Text: view.SectionList(same.sections, o)}
-		for _, row := range same.lines {
-			b.Rows = append(b.Rows, view.PrependLabel(label, row))
-		}
+	for _, row := range foldRows(a, kinds, o) {
+		label := cmp.Or(view.SectionList(row.sections, o), "whole") // which is the object itself
+		b.Rows = append(b.Rows, view.PrependLabel(view.Cell{Text: label}, row.lines))
 	}
 	if a.sections == 0 {
 		b.DropFirstColumn()
@@ -120,8 +112,40 @@ func effectiveBlock(a *pathGroup, kinds view.KindNames, o view.TableOptions) vie
 	return b
 }
 
+// foldRows returns the rows of a group, in the order of the sections. Sections with the same setting
+// share a row, whatever their other settings, unless the options forbid it.
+func foldRows(a *pathGroup, kinds view.KindNames, o view.TableOptions) []sharedLines[[]view.Cell] {
+	var out []sharedLines[[]view.Cell]
+	at := map[string]int{}
+	for _, item := range a.items {
+		for _, row := range settingRows(item, kinds, o) {
+			key := row.key
+			if o.ByRule {
+				key = item.Target.Section + "\x00" + key
+			}
+			i, known := at[key]
+			if !known {
+				i = len(out)
+				at[key] = i
+				out = append(out, sharedLines[[]view.Cell]{lines: row.cells})
+			}
+			if !slices.Contains(out[i].sections, item.Target.Section) {
+				out[i].sections = append(out[i].sections, item.Target.Section)
+			}
+		}
+	}
+	return out
+}
+
+// settingRow is the row of a setting, and what tells it from others: all of the value, of which the
+// row may have no more than the beginning.
+type settingRow struct {
+	cells []view.Cell
+	key   string
+}
+
 // settingRows are the rows of one item, without the section in front.
-func settingRows(item *view.EffectivePolicy, kinds view.KindNames, o view.TableOptions) [][]view.Cell {
+func settingRows(item *view.EffectivePolicy, kinds view.KindNames, o view.TableOptions) []settingRow {
 	kind := kinds.ShortName(item.PolicyKind)
 	if len(item.Rules) == 0 {
 		dash := view.Cell{Text: "-", Tone: view.Dim}
@@ -129,9 +153,10 @@ func settingRows(item *view.EffectivePolicy, kinds view.KindNames, o view.TableO
 		if o.Wide {
 			row = append(row, dash, dash, dash, dash)
 		}
-		return [][]view.Cell{view.MarkUnsure(row, item.Unread)}
+		row = view.MarkUnsure(row, item.Unread)
+		return []settingRow{{row, view.RowKey(row)}}
 	}
-	rows := make([][]view.Cell, 0, len(item.Rules))
+	rows := make([]settingRow, 0, len(item.Rules))
 	for i := range item.Rules {
 		r := &item.Rules[i]
 		name := r.Name
@@ -156,7 +181,12 @@ func settingRows(item *view.EffectivePolicy, kinds view.KindNames, o view.TableO
 		for c, text := range texts {
 			row[c] = view.Cell{Text: text, Tone: tone}
 		}
-		rows = append(rows, view.MarkUnsure(row, item.Unread))
+		row = view.MarkUnsure(row, item.Unread)
+		key := view.RowKey(row)
+		if strings.Contains(texts[2], "…") {
+			key += "\x00" + view.ValueText(r.Value, 0)
+		}
+		rows = append(rows, settingRow{row, key})
 	}
 	return rows
 }

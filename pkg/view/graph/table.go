@@ -24,8 +24,8 @@ func (t *Topology) Table(o view.TableOptions) view.Table {
 		}
 		return view.Cell{Text: id}
 	}
-	b := view.Block{Columns: []view.Column{{Name: "FROM", Rank: 2, MinWidth: 24, KeepEnd: true},
-		{Name: "EDGE", Rank: 1, MinWidth: 10}, {Name: "TO", Rank: 1, MinWidth: 24, KeepEnd: true}}}
+	b := view.Block{Columns: []view.Column{{Name: "FROM", Rank: 2, MinWidth: 24},
+		{Name: "EDGE", Rank: 1, MinWidth: 10}, {Name: "TO", Rank: 1, MinWidth: 24}}}
 	shown := t.Edges[:o.CountShown(len(t.Edges))]
 	for _, e := range shown {
 		b.Rows = append(b.Rows, []view.Cell{name(e.From), edgeCell(e), name(e.To)})

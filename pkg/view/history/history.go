@@ -59,8 +59,9 @@ func (h *History) Table(o view.TableOptions) view.Table {
 		view.FormatCount(h.Snapshots, "snapshot")},
 		Columns: []view.Column{{Name: "TIME", Rank: 1, MinWidth: 20}, {Name: "RULE", Rank: 6, MinWidth: 8},
 			{Name: "KIND", Rank: 7, MinWidth: 9, Shorten: view.ShortKind}, {Name: "SETTING", Rank: 5, MinWidth: 12,
-				Shorten: view.ShortSetting},
-			{Name: "BEFORE", Rank: 3, MinWidth: 14}, {Name: "AFTER", Rank: 4, MinWidth: 14}, {Name: "BY", Rank: 2,
+				Shorten: view.ShortSetting, Shorter: view.LastOfSetting},
+			{Name: "BEFORE", Rank: 3, MinWidth: 14, Wrap: true, Keep: true},
+			{Name: "AFTER", Rank: 4, MinWidth: 14, Wrap: true, Keep: true}, {Name: "BY", Rank: 2,
 				MinWidth: 20},
 			{Name: "SINCE", Wide: true}, {Name: "FILE", Wide: true}}}
 	lines := 0

@@ -15,7 +15,7 @@ func (l *KindList) Table(o view.TableOptions) view.Table {
 	}
 	b := view.Block{Columns: []view.Column{{Name: "KIND", Rank: 2, MinWidth: 22}, {Name: "SHORT", Rank: 7, MinWidth: 6,
 		Optional: true}, {Name: "VENDOR", Rank: 5, MinWidth: 10}, {Name: "CLASS", Rank: 9, MinWidth: 9, Optional: true},
-		{Name: "TARGETS", Rank: 8, MinWidth: 16}, {Name: "OBJECTS"},
+		{Name: "TARGETS", Rank: 8, MinWidth: 16, Wrap: true, Below: true}, {Name: "OBJECTS"},
 		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT",
 			Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}, {Name: "SCHEMA",
 			Wide: true}}}

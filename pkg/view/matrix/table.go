@@ -57,8 +57,10 @@ func (m *PolicyMatrix) FilterNames() []string {
 func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, o view.TableOptions,
 	why bool) view.Block {
 	split := slices.ContainsFunc(rows, func(r MatrixRow) bool { return r.hasOtherRows })
-	b := view.Block{Columns: []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9},
-		{Name: "ROUTE", Rank: 6, MinWidth: 10, Shorten: view.ShortName}, {Name: "RULE", Rank: 5, MinWidth: 8}}}
+	b := view.Block{FormatGroup: formatRouteGroup, Columns: []view.Column{
+		{Name: "NAMESPACE", Rank: 2, MinWidth: 9, Group: true},
+		{Name: "ROUTE", Rank: 6, MinWidth: 10, Shorten: view.ShortName, Group: true},
+		{Name: "RULE", Rank: 2, MinWidth: 10}}}
 	kinds := view.KindNames{}
 	for _, k := range m.Kinds {
 		kinds.Add(k)
@@ -68,13 +70,14 @@ func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, 
 		if o.Terminal {
 			name = view.ShortKind(name)
 		}
-		b.Columns = append(b.Columns, view.Column{Name: name, Rank: 3, MinWidth: 8, Shorten: view.ShortLevels})
+		b.Columns = append(b.Columns, view.Column{Name: name, Rank: 3, MinWidth: 8, Shorten: view.ShortLevels, Wrap: true})
 	}
 	for _, p := range properties {
-		b.Columns = append(b.Columns, view.Column{Name: string(p), Rank: 4, MinWidth: 8})
+		b.Columns = append(b.Columns, view.Column{Name: string(p), Rank: 4, MinWidth: 8, Wrap: true})
 	}
 	b.Columns = append(b.Columns, view.Column{Name: "VIA", Wide: !split, Rank: 8, MinWidth: 10,
-		Shorten: view.ShortVia}, view.Column{Name: "WHY", Wide: !why, Rank: 9, MinWidth: 24, Wrap: true})
+		Shorten: view.ShortVia, Group: split}, view.Column{Name: "WHY", Wide: !why, Rank: 9, MinWidth: 24, Wrap: true,
+		Below: true})
 	for i := range rows {
 		r := &rows[i]
 		line := []view.Cell{{Text: r.Target.Namespace}, {Text: strings.ToLower(r.Target.Kind) + "/" + r.Target.Name},
@@ -100,6 +103,11 @@ func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, 
 			view.Cell{Text: view.OrDash(strings.Join(reasons, "; "))}))
 	}
 	return b
+}
+
+// formatRouteGroup says the cells NAMESPACE, ROUTE and, where it is shown, VIA in a line.
+func formatRouteGroup(cells []string) string {
+	return view.FormatTargetGroup(slices.Insert(slices.Clone(cells), 2, "-"))
 }
 
 // The marks of cells where no policy of the kind is in force for sure.

@@ -19,10 +19,12 @@ func (l *OverriddenRuleList) Table(o view.TableOptions) view.Table {
 		return view.Table{Footer: append([]string{formatNothingLost(o)}, l.IncompleteLines()...)}
 	}
 	shown := lines[:o.CountShown(len(lines))]
-	b := view.Block{Columns: []view.Column{{Name: "POLICY", Rank: 6, MinWidth: 14, Shorten: view.WithoutKind,
-		KeepEnd: true}, {Name: "RULE", Rank: 4, MinWidth: 12, Shorten: view.ShortSetting},
-		{Name: "LOST ON", Rank: 7, MinWidth: 18, Shorten: view.WithoutKind}, {Name: "TO", Rank: 5, MinWidth: 14,
-			Shorten: view.WithoutKind, KeepEnd: true}, {Name: "REASON", Rank: 9, MinWidth: 16},
+	b := view.Block{Columns: []view.Column{
+		{Name: "POLICY", Rank: 6, MinWidth: 14, Shorten: view.WithoutKind, Group: true},
+		{Name: "RULE", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting, Shorter: view.LastOfSetting},
+		{Name: "LOST ON", Rank: 4, MinWidth: 22, Shorten: view.WithoutKind, Wrap: true},
+		{Name: "TO", Rank: 7, MinWidth: 14, Shorten: view.WithoutKind},
+		{Name: "REASON", Rank: 3, MinWidth: 16, Wrap: true, Keep: true},
 		{Name: "VALUE", Wide: true}, {Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY",
 			Wide: true}, {Name: "ORIGIN", Wide: true}, {Name: "IN WORDS", Wide: true}}}
 	for i := range shown {

@@ -275,7 +275,7 @@ func (p *Proof) buildSpellingBlocks(o view.TableOptions) (blocks []view.Block, f
 		}
 		b := view.Block{Heading: []string{heading},
 			Columns: []view.Column{{Name: "SPELLING", Rank: 2, MinWidth: 24}, {Name: "OF", Rank: 3, MinWidth: 16},
-				{Name: "TAKEN BY", Rank: 4, MinWidth: 12, KeepEnd: true}, {Name: "DEPENDS", Rank: 5,
+				{Name: "TAKEN BY", Rank: 4, MinWidth: 12}, {Name: "DEPENDS", Rank: 5,
 					Optional: true, Wrap: true}}}
 		shown := p.Spellings[:o.CountShown(len(p.Spellings))]
 		for i := range shown {

@@ -15,9 +15,9 @@ func (p *Proof) Table(o view.TableOptions) view.Table {
 	}
 	if len(p.Items) > 1 {
 		b := view.Block{Heading: []string{"further rules that take such requests"},
-			Columns: []view.Column{{Name: "ROUTE", Rank: 1, MinWidth: 12, KeepEnd: true},
+			Columns: []view.Column{{Name: "ROUTE", Rank: 1, MinWidth: 12},
 				{Name: "RULE", Rank: 2, MinWidth: 8},
-				{Name: "CLASSES", Rank: 4, Optional: true}, {Name: "SMALLEST REQUEST", Rank: 3, MinWidth: 24}}}
+				{Name: "CLASSES", Rank: 4, Optional: true}, {Name: "SMALLEST REQUEST", Rank: 3, MinWidth: 24, Wrap: true}}}
 		rest := p.Items[1:]
 		shown := rest[:o.CountShown(len(rest))]
 		for i := range shown {
@@ -30,7 +30,7 @@ func (p *Proof) Table(o view.TableOptions) view.Table {
 	}
 	if len(p.Undecided) > 0 {
 		b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2},
-			{Name: "EXAMPLE", Rank: 3, MinWidth: 24}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true}}}
+			{Name: "EXAMPLE", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true, Keep: true}}}
 		shown := p.Undecided[:o.CountShown(len(p.Undecided))]
 		for i := range shown {
 			b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example},

@@ -188,7 +188,7 @@ func (a *ConnectionAnswer) Table(view.TableOptions) view.Table {
 	b := view.Block{Heading: append([]string{a.Request.Text, verdict}, a.expectationLines()...),
 		Columns: []view.Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, MinWidth: 12},
 			{Name: "STAGE", Rank: 5, MinWidth: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7,
-				MinWidth: 8}, {Name: "POLICY", Rank: 4, MinWidth: 14, KeepEnd: true},
+				MinWidth: 8}, {Name: "POLICY", Rank: 4, MinWidth: 14},
 			{Name: "FILE", Wide: true}, {Name: "WHY", Rank: 9, MinWidth: 24, Wrap: true}}}
 	for i := range a.Decisions {
 		b.Rows = append(b.Rows, a.Decisions[i].buildRows()...)

@@ -15,10 +15,10 @@ func (l *RequestAnswerList) Table(o view.TableOptions) view.Table {
 		return l.buildGatewayTable(o)
 	}
 	expecting := slices.ContainsFunc(l.Items, func(a RequestResult) bool { return len(a.Expectations) > 0 })
-	b := view.Block{Columns: []view.Column{{Name: "REQUEST", Rank: 2, MinWidth: 24}, {Name: "OUTCOME", Rank: 1,
+	b := view.Block{Columns: []view.Column{{Name: "REQUEST", Rank: 2, MinWidth: 24, Wrap: true}, {Name: "OUTCOME", Rank: 1,
 		MinWidth: 8}, {Name: "LISTENER", Rank: 8, MinWidth: 12, Optional: true},
-		{Name: "ROUTE", Rank: 3, MinWidth: 12, KeepEnd: true}, {Name: "RULE", Rank: 4, MinWidth: 8}, {Name: "BACKENDS",
-			Rank: 7, MinWidth: 12, KeepEnd: true, Optional: true}, {Name: "WHY", Wide: true}}}
+		{Name: "ROUTE", Rank: 3, MinWidth: 12}, {Name: "RULE", Rank: 4, MinWidth: 8}, {Name: "BACKENDS",
+			Rank: 7, MinWidth: 12, Optional: true}, {Name: "WHY", Wide: true}}}
 	if expecting {
 		b.Columns = slices.Insert(b.Columns, 2, view.Column{Name: "EXPECTED"})
 	}

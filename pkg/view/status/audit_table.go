@@ -13,11 +13,11 @@ import (
 // auditTable shows what is not reported as predicted; wide also what was left out of the
 // comparison, and who agrees.
 func (l *StatusList) auditTable(o view.TableOptions) view.Table {
-	b := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 5, MinWidth: 20}, {Name: "TOWARDS", Rank: 7,
-		MinWidth: 12, KeepEnd: true}, {Name: "CONDITION", Rank: 6, MinWidth: 12, Shorten: view.ShortName},
+	b := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 5, MinWidth: 20, Group: true},
+		{Name: "TOWARDS", Rank: 7, MinWidth: 12, Shorten: view.WithoutKind}, {Name: "CONDITION", Rank: 6, MinWidth: 12, Shorten: view.ShortName},
 		{Name: "DIFFERENCE", Rank: 3, MinWidth: 12},
 		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9,
-			MinWidth: 24, Wrap: true}}}
+			MinWidth: 24, Wrap: true, Below: true}}}
 	silent := l.silentControllers(o)
 	for _, c := range silent {
 		b.Rows = append(b.Rows, c.row())

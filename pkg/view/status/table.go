@@ -18,18 +18,23 @@ func (l *StatusList) Table(o view.TableOptions) view.Table {
 	if l.Summary != nil {
 		return l.auditTable(o)
 	}
-	policies := view.Block{Columns: []view.Column{{Name: "POLICY", Rank: 5, MinWidth: 26}, {Name: "TARGET", Rank: 6,
-		MinWidth: 16, KeepEnd: true}, {Name: "ACCEPTED", Rank: 2, MinWidth: 10}, {Name: "IN FORCE", Rank: 3,
-		MinWidth: 10},
-		{Name: "NOTE", Rank: 9, MinWidth: 30, Wrap: true}}}
-	objects := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 6, MinWidth: 22}, {Name: "PARENT", Rank: 8,
-		MinWidth: 14, KeepEnd: true, Shorten: view.WithoutKind}, {Name: "CONDITION", Rank: 7, MinWidth: 14,
-		Shorten: view.ShortName}, {Name: "STATUS"}, {Name: "REASON", Rank: 9, MinWidth: 12},
-		{Name: "MESSAGE", Wide: true}}}
+	policies := view.Block{Columns: []view.Column{{Name: "KIND", Rank: 9, Shorten: view.ShortKind, Group: true},
+		{Name: "POLICY", Rank: 5, MinWidth: 20}, {Name: "TARGET", Rank: 6, MinWidth: 20, Shorten: view.WithoutKind},
+		{Name: "ACCEPTED", Rank: 2, MinWidth: 10, Wrap: true},
+		{Name: "IN FORCE", Rank: 8, MinWidth: 10, Shorten: shortForce, Keep: true},
+		{Name: "NOTE", Rank: 9, MinWidth: 30, Wrap: true, Below: true}}}
+	objects := view.Block{Columns: []view.Column{{Name: "OBJECT", Rank: 6, MinWidth: 22, Group: true},
+		{Name: "PARENT", Rank: 8, MinWidth: 14, Shorten: view.WithoutKind, Group: true},
+		{Name: "CONDITION", Rank: 7, MinWidth: 14, Shorten: view.ShortName}, {Name: "STATUS"},
+		{Name: "REASON", Rank: 9, MinWidth: 12}, {Name: "MESSAGE", Wide: true}}, FormatGroup: formatObjectGroup}
+	kinds := view.KindNames{}
+	for i := range l.Items {
+		kinds.Add(l.Items[i].Object.GroupKind().String())
+	}
 	for i := range l.Items {
 		item := &l.Items[i]
 		if item.isPolicy {
-			policies.Rows = append(policies.Rows, item.policyRows(o)...)
+			policies.Rows = append(policies.Rows, item.policyRows(kinds, o)...)
 		} else {
 			objects.Rows = append(objects.Rows, item.objectRows()...)
 		}
@@ -61,24 +66,24 @@ func (l *StatusList) FilterNames() []string {
 
 // policyRows is a policy as one line, or one for every different verdict that its ancestors come
 // to.
-func (s *ObjectStatus) policyRows(o view.TableOptions) [][]view.Cell {
-	blank := []view.Cell{{Text: s.Object.String()}, {Text: s.targetText(o)},
-		{Text: "-"}, s.InForce.formatCell(), {Text: ""}}
+func (s *ObjectStatus) policyRows(kinds view.KindNames, o view.TableOptions) [][]view.Cell {
+	blank := []view.Cell{{Text: kinds.ShortName(s.Object.GroupKind().String())}, {Text: s.Object.FullName()},
+		{Text: s.targetText(o)}, {Text: "-"}, s.InForce.formatCell(), {Text: ""}}
 	switch {
 	case s.refused:
-		blank[2] = view.Cell{Text: "refused", Tone: view.Bad}
+		blank[3] = view.Cell{Text: "refused", Tone: view.Bad}
 		return [][]view.Cell{blank}
 	case s.Note != "":
-		blank[4].Text = s.Note
+		blank[5].Text = s.Note
 		return [][]view.Cell{blank}
 	case len(s.Ancestors) == 0 && s.InForce != nil && s.InForce.Wholly+s.InForce.Partly > 0:
-		blank[4].Text = "the controller reports nothing about this policy"
+		blank[5].Text = "the controller reports nothing about this policy"
 		return [][]view.Cell{blank}
 	case len(s.Ancestors) == 0 && len(s.Targets) == 0:
-		blank[4].Text = "nothing is reported about a policy without references"
+		blank[5].Text = "nothing is reported about a policy without references"
 		return [][]view.Cell{blank}
 	case len(s.Ancestors) == 0:
-		blank[4].Text = "nothing is reported: the target does not exist, no Gateway leads to it, or other policies took its place"
+		blank[5].Text = "nothing is reported: the target does not exist, no Gateway leads to it, or other policies took its place"
 		return [][]view.Cell{blank}
 	}
 	verdicts := s.groupConditions()
@@ -87,7 +92,7 @@ func (s *ObjectStatus) policyRows(o view.TableOptions) [][]view.Cell {
 		row := slices.Clone(blank)
 		v.fillRow(row, o)
 		if len(verdicts) > 1 {
-			row[4].Text = strings.TrimSuffix("for "+strings.Join(v.ancestors, ", ")+": "+row[4].Text, ": ")
+			row[5].Text = strings.TrimSuffix("for "+strings.Join(v.ancestors, ", ")+": "+row[5].Text, ": ")
 		}
 		rows = append(rows, row)
 	}
@@ -97,7 +102,7 @@ func (s *ObjectStatus) policyRows(o view.TableOptions) [][]view.Cell {
 // mostTargets is how many targets of a policy are named in a narrow table.
 const mostTargets = 3
 
-// targetText names the targets as they are named on the command line.
+// targetText names the targets, as they can be typed.
 func (s *ObjectStatus) targetText(o view.TableOptions) string {
 	shown := s.Targets
 	if !o.Wide && len(shown) > mostTargets {
@@ -133,6 +138,22 @@ func (f *PolicyForce) formatCell() view.Cell {
 		return view.Cell{Text: "unknown"}
 	}
 	return view.Cell{Text: "no", Tone: view.Bad}
+}
+
+// shortForce is a state without what its counts are of: "partly (2 of 3)" of "partly (2 of 3 rules)".
+func shortForce(state string) string {
+	if at := strings.LastIndexByte(state, ' '); at > 0 && strings.HasSuffix(state, ")") {
+		return state[:at] + ")"
+	}
+	return state
+}
+
+// formatObjectGroup says an object and its parent in a line.
+func formatObjectGroup(cells []string) string {
+	if cells[1] == "-" {
+		return cells[0]
+	}
+	return cells[0] + " under " + cells[1]
 }
 
 // targetNoun says what the targets are, in words.
@@ -181,9 +202,9 @@ func (v *conditionGroup) fillRow(row []view.Cell, o view.TableOptions) {
 	for _, c := range v.conditions {
 		tone := conditionTone(c)
 		if c.Type == string(gatewayv1.PolicyConditionAccepted) || isStateWord(c) {
-			row[2] = view.Cell{Text: c.Status, Tone: tone}
+			row[3] = view.Cell{Text: c.Status, Tone: tone}
 			if c.Reason != c.Type && !isStateWord(c) {
-				row[2].Text += " " + c.Reason
+				row[3].Text += " " + c.Reason
 			}
 			if c.Status != "True" || tone == view.Partly || o.Wide {
 				notes = append(notes, c.Message)
@@ -202,7 +223,7 @@ func (v *conditionGroup) fillRow(row []view.Cell, o view.TableOptions) {
 		}
 		notes = append(notes, note+": "+c.Message)
 	}
-	row[4].Text = strings.Join(notes, "; ")
+	row[5].Text = strings.Join(notes, "; ")
 }
 
 // isStateWord reports whether a condition stands for a word that the implementation writes in the

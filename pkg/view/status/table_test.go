@@ -60,18 +60,18 @@ func TestStatusOfPolicies(t *testing.T) {
 		predicted("their-words", viewtest.Gateway(""), fine, theirWords),
 		predicted("broken", viewtest.Gateway("")))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
-		"authpolicy/infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
-		"authpolicy/infra/half | gateway/infra/external/https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
-		"authpolicy/infra/lost | httproute/bakery/baker/rule-1 | True | no | Programmed False Overridden: overridden by infra/other",
-		"authpolicy/infra/typo | gateway/infra/external | False TargetNotFound | no | gateway/infra/externall not found",
-		"authpolicy/infra/idle | gateway/infra/external | True | no | ",
-		"authpolicy/infra/their-words | gateway/infra/external | True | partly (3 proxies) | Enforced: AuthPolicy has been partially enforced",
-		"authpolicy/infra/broken | gateway/infra/external | refused | no | ")
+		"AuthPolicy | infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
+		"AuthPolicy | infra/half | gateway/infra/external/https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
+		"AuthPolicy | infra/lost | httproute/bakery/baker/rule-1 | True | no | Programmed False Overridden: overridden by infra/other",
+		"AuthPolicy | infra/typo | gateway/infra/external | False TargetNotFound | no | gateway/infra/externall not found",
+		"AuthPolicy | infra/idle | gateway/infra/external | True | no | ",
+		"AuthPolicy | infra/their-words | gateway/infra/external | True | partly (3 proxies) | Enforced: AuthPolicy has been partially enforced",
+		"AuthPolicy | infra/broken | gateway/infra/external | refused | no | ")
 	var columns string
 	for _, c := range l.Table(view.TableOptions{}).Blocks[0].Columns {
 		columns += c.Name + " "
 	}
-	if columns != "POLICY TARGET ACCEPTED IN FORCE NOTE " {
+	if columns != "KIND POLICY TARGET ACCEPTED IN FORCE NOTE " {
 		t.Errorf("columns %s", columns)
 	}
 }
@@ -83,8 +83,8 @@ func TestStatusTones(t *testing.T) {
 			notFound), predicted("f", viewtest.Gateway(""))).Table(view.TableOptions{}).Blocks[0].Rows
 	for i, want := range [][2]view.Tone{{view.Good, view.Good}, {view.Good, view.Partly}, {view.Good, view.Partly},
 		{view.Good, view.Bad}, {view.Bad, view.Bad}, {view.Bad, view.Bad}} {
-		if got := [2]view.Tone{rows[i][2].Tone, rows[i][3].Tone}; got != want {
-			t.Errorf("%s: tones %v, want %v", rows[i][0].Text, got, want)
+		if got := [2]view.Tone{rows[i][3].Tone, rows[i][4].Tone}; got != want {
+			t.Errorf("%s: tones %v, want %v", rows[i][1].Text, got, want)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestStatusTonesOfObjects(t *testing.T) {
 func TestStatusWide(t *testing.T) {
 	viewtest.Same(t, viewtest.TableText(statuses(predicted("gw-auth", viewtest.Gateway(""), fine,
 		everywhere)).Table(view.TableOptions{Wide: true})),
-		"authpolicy/infra/gw-auth | gateway/infra/external | True | yes (1 rule) | the policy has been accepted; Programmed: in force on all paths")
+		"AuthPolicy | infra/gw-auth | gateway/infra/external | True | yes (1 rule) | the policy has been accepted; Programmed: in force on all paths")
 }
 
 func TestStatusOfSeveralTargets(t *testing.T) {
@@ -114,7 +114,7 @@ func TestStatusOfSeveralTargets(t *testing.T) {
 	item.Targets = append(item.Targets, viewtest.HTTPRoute("baker", ""), model.Ref{Group: "gateway.networking.k8s.io",
 		Kind: "GatewayClass", Name: "shop"})
 	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
-		"authpolicy/infra/many | gateway/infra/external, httproute/bakery/baker, gatewayclass/shop | True | yes (1 rule) | ")
+		"AuthPolicy | infra/many | gateway/infra/external, httproute/bakery/baker, gatewayclass/shop | True | yes (1 rule) | ")
 }
 
 // Other objects stand below the policies, a line for each condition and parent.
@@ -128,7 +128,7 @@ func TestStatusOfObjects(t *testing.T) {
 	l := statuses(predicted("gw-auth", viewtest.Gateway(""), fine, everywhere), attached("baker", parent,
 		routeAccepted, resolvedRefs), own, attached("cart", AncestorRef{Ref: viewtest.Gateway("")}, resolvedRefs))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
-		"authpolicy/infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
+		"AuthPolicy | infra/gw-auth | gateway/infra/external | True | yes (1 rule) | ",
 		"httproute/bakery/baker | gateway/infra/external/http port 8080 | Accepted | False | NotAllowedByListeners",
 		"httproute/bakery/baker | gateway/infra/external/http port 8080 | ResolvedRefs | True | ResolvedRefs",
 		"gateway/infra/external/https | - | Accepted | True | Accepted",
@@ -146,7 +146,7 @@ func TestStatusLimit(t *testing.T) {
 		everywhere), predicted("c", viewtest.Gateway(""), fine, everywhere),
 		attached("baker", AncestorRef{Ref: viewtest.Gateway("")}, fine, everywhere))
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{Limit: 1})),
-		"authpolicy/infra/a | gateway/infra/external | True | yes (1 rule) | ",
+		"AuthPolicy | infra/a | gateway/infra/external | True | yes (1 rule) | ",
 		"httproute/bakery/baker | gateway/infra/external | Accepted | True | Accepted",
 		"> … and 2 more lines (--limit 0 shows all)",
 		"> … and 1 more line (--limit 0 shows all)")
@@ -179,8 +179,8 @@ func TestStatusOfManyTargets(t *testing.T) {
 		viewtest.HTTPRoute("c", ""), viewtest.HTTPRoute("d", ""))
 	item.InForce = &PolicyForce{State: "Unknown"}
 	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
-		"authpolicy/infra/many | gateway/infra/external, httproute/bakery/a, httproute/bakery/b and 2 more | True | unknown | ")
+		"AuthPolicy | infra/many | gateway/infra/external, httproute/bakery/a, httproute/bakery/b and 2 more | True | unknown | ")
 	item.Targets, item.InForce = nil, nil
 	viewtest.Same(t, viewtest.TableText(statuses(item).Table(view.TableOptions{})),
-		"authpolicy/infra/many | - | True | - | ")
+		"AuthPolicy | infra/many | - | True | - | ")
 }
