@@ -50,7 +50,7 @@ func TestClauseWithoutAGap(t *testing.T) {
 
 func TestShort(t *testing.T) {
 	for reason, want := range map[merge.Reason]string{merge.MoreSpecificWins: "more specific default",
-		merge.AtomicReplaced:        "replaced whole by Gateway",
+		merge.AtomicReplaced:        "replaced as a whole by Gateway",
 		merge.LessSpecificOverrides: "override of Gateway", merge.ConditionFalse: "condition false"} {
 		if got := ShortReason(reason, "gateway"); got != want {
 			t.Errorf("%s: got %q, want %q", reason, got, want)

@@ -20,7 +20,7 @@ func findInvisible(k *policy.Kind, g *topology.Graph, at policy.AttachedAt) []mo
 		}
 		for _, a := range at(id) {
 			out = append(out, rulePolicyInvisible.NewProblem(
-				"no condition of %s tells of %s: the operator reports policies on routes, not on their rules",
+				"the status of %s does not mention %s: the operator reports policies on routes, not on their rules",
 				n.Ref.WithoutSection(), a.Policy.Ref()).At(a.Policy.Object))
 		}
 	}

@@ -30,8 +30,8 @@ func NewCommand(env run.Environment) *cobra.Command {
 		Use:   "matrix [TARGET]",
 		Short: "Show all route rules with their policies, and which rules have no authentication, or no policy of a kind",
 		Long: `Show route rules as lines and policy kinds as columns. A cell names the levels from which what is in force comes, such as
-gateway, listener, route or rule, several as gateway+route. "-" means that no policy of the kind is in force, "lost" that nothing
-of the policies there is, "void" that a policy names the rule or something above it and does not attach, and "?" that it cannot be
+gateway, listener, route or rule, several as gateway+route. "-" means that no policy of the kind is in force, "overridden"
+that policies are there and nothing of them is in force, "void" that a policy names the rule or something above it and does not attach, and "?" that it cannot be
 known. A rule with different policies on different paths has one line for each.
 
 --missing authentication lists only the rules of which some requests get through without it, or of which that cannot be known, and

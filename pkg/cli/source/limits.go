@@ -19,7 +19,7 @@ func (f *LimitFlags) addFlags(fs *pflag.FlagSet) {
 	f.Input, f.Document = ByteSize(d.Total), ByteSize(d.Document)
 	fs.Var(&f.Input, "max-input", "how much may be read in all, of files or of a cluster, unpacked")
 	fs.Var(&f.Document, "max-document",
-		"how large one document of a file may be, and, four times that, one answer of a cluster")
+		"maximum size of one YAML document (four times that for one API response)")
 }
 
 func (f *LimitFlags) Values() load.Limits {

@@ -113,7 +113,7 @@ func formatRouteGroup(cells []string) string {
 // The marks of cells where no policy of the kind is in force for sure.
 const (
 	markNone    = "-"
-	markLostAll = "lost"
+	markLostAll = "overridden"
 	markVoid    = "void"
 	markUnknown = "?"
 )

@@ -21,10 +21,10 @@ func (l *OverriddenRuleList) Table(o view.TableOptions) view.Table {
 	shown := lines[:o.CountShown(len(lines))]
 	b := view.Block{Columns: []view.Column{
 		{Name: "POLICY", Rank: 6, MinWidth: 14, Shorten: view.WithoutKind, Group: true},
-		{Name: "RULE", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting, Shorter: view.LastOfSetting},
-		{Name: "LOST ON", Rank: 4, MinWidth: 22, Shorten: view.WithoutKind, Wrap: true},
-		{Name: "TO", Rank: 7, MinWidth: 14, Shorten: view.WithoutKind},
-		{Name: "REASON", Rank: 3, MinWidth: 16, Wrap: true, Keep: true},
+		{Name: "SETTING", Rank: 5, MinWidth: 12, Shorten: view.ShortSetting, Shorter: view.LastOfSetting},
+		{Name: "OVERRIDDEN ON", Rank: 4, MinWidth: 22, Shorten: view.WithoutKind, Wrap: true},
+		{Name: "BY", Rank: 7, MinWidth: 14, Shorten: view.WithoutKind},
+		{Name: "WHY", Rank: 3, MinWidth: 16, Wrap: true, Keep: true},
 		{Name: "VALUE", Wide: true}, {Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY",
 			Wide: true}, {Name: "ORIGIN", Wide: true}, {Name: "IN WORDS", Wide: true}}}
 	for i := range shown {
@@ -68,7 +68,7 @@ func loserName(i *OverriddenRule) string {
 	return i.Source.Policy.String()
 }
 
-// formatSummary counts the losses and names the rules that are in force nowhere.
+// formatSummary counts what is overridden, and names the settings that are in force nowhere.
 func (l *OverriddenRuleList) formatSummary() string {
 	var nowhere []string
 	targets := map[model.Ref]bool{}
@@ -85,16 +85,30 @@ func (l *OverriddenRuleList) formatSummary() string {
 		}
 	}
 	slices.Sort(nowhere)
-	names := "none"
+	still := "each still applies somewhere"
+	if len(l.Items) == 1 {
+		still = "it still applies somewhere"
+	}
 	const most = 5
 	if rest := len(nowhere) - most; rest > 0 {
 		nowhere = append(nowhere[:most], fmt.Sprintf("and %d more", rest))
 	}
 	if len(nowhere) > 0 {
-		names = strings.Join(nowhere, ", ")
+		still = "in force nowhere: " + strings.Join(nowhere, ", ")
 	}
-	return fmt.Sprintf("%s on %s · in force nowhere: %s", view.FormatCount(len(l.Items), "loss|losses"),
-		view.FormatCount(len(targets), "target"), names)
+	return fmt.Sprintf("%s overridden on %s; %s", view.FormatCount(len(l.Items), "setting"),
+		view.FormatCount(len(targets), l.targetNoun()), still)
+}
+
+// targetNoun is what the targets are, in words.
+func (l *OverriddenRuleList) targetNoun() string {
+	noun := view.FullSectionNoun(l.Items[0].Target.Kind)
+	for i := range l.Items {
+		if t := l.Items[i].Target; t.Section == "" || view.FullSectionNoun(t.Kind) != noun {
+			return "target"
+		}
+	}
+	return noun
 }
 
 // lossLine is one line: losses on sections of one object that are alike.

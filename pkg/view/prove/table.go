@@ -67,14 +67,14 @@ func (p *Proof) formatCounts() string {
 	if p.Classes == 0 {
 		return "there is no such request"
 	}
-	text := view.FormatCount(p.Classes, "class of requests|classes of requests") + ": "
-	without, with := "without a policy", "with one"
+	text := view.FormatCount(p.Classes, "kind of request|kinds of request") + ": "
+	without, with := "meet no policy", "meet a policy"
 	switch {
 	case p.ofRequests:
 		without, with = "without it", "with it"
 
 	case p.Name == noneShadowed:
-		return text + fmt.Sprintf("%s; %s", view.FormatCount(p.Rules, "rule takes them|rules take them"),
+		return text + fmt.Sprintf("taken by %s; %s", view.FormatCount(p.Rules, "rule"),
 			view.FormatCount(p.unprotected, "rule takes none|rules take none"))
 	case len(p.Require) == 0:
 		without, with = "for which it does not hold", "for which it holds"
@@ -89,8 +89,8 @@ func (p *Proof) formatCounts() string {
 	if undecided > 0 {
 		text += fmt.Sprintf("%d not decided, ", undecided)
 	}
-	return text + fmt.Sprintf("%d %s, %d that no backend gets; %s", p.Protected, with, p.Unreached,
-		view.FormatCount(p.Rules, "rule takes them|rules take them"))
+	return text + fmt.Sprintf("%d %s, %d reach no backend (%s looked at)", p.Protected, with, p.Unreached,
+		view.FormatCount(p.Rules, "rule"))
 }
 
 // formatLines says a counterexample for people.

@@ -104,7 +104,7 @@ func (x *reachObject) stateCell() view.Cell {
 	case ignored == all:
 		return view.Cell{Text: "ignored", Tone: view.Bad}
 	}
-	return view.Cell{Text: "lost", Tone: view.Bad}
+	return view.Cell{Text: "overridden", Tone: view.Bad}
 }
 
 // listUnread returns the lists that may change the line, of all its items.
@@ -217,5 +217,5 @@ func (i *ReachItem) stateWords() string {
 	case StateIgnored:
 		return cmp.Or(i.Reason, "ignored")
 	}
-	return cmp.Or(i.Why, i.Reason, "lost")
+	return cmp.Or(i.Why, i.Reason, "overridden")
 }
