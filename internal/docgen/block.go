@@ -25,7 +25,7 @@ func blocks(dir string) ([]block, error) {
 		return nil, err
 	}
 	var settings strings.Builder
-	support, kinds, err := vendorTables(dir, c)
+	kinds, err := kindTable(dir, c)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func blocks(dir string) ([]block, error) {
 		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "),
 			strings.ReplaceAll(s.Doc, "|", "\\|"))
 	}
-	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds},
+	return []block{{"vendors/README.md", "kinds", kinds},
 		{"policy-kinds.md", "settings", settings.String()}, {"audit.md", "audit", auditTables()}, {"redact.md", "kept",
 			keptTable()}}, nil
 }

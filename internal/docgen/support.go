@@ -14,23 +14,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-// vendorTables are the table of the implementations, a row each, and that of their policy kinds, a
-// row for those that are read alike. Both count the semantic vectors about the kinds of a row.
-func vendorTables(dir string, c *descriptor.Catalog) (support, kinds string, err error) {
-	var short, long strings.Builder
-	short.WriteString("| implementation | policy kinds | vectors |\n|---|---|---|\n")
-	long.WriteString("| implementation | policy kinds | how they are read | vectors |\n|---|---|---|---|\n")
+// kindTable is the table of the policy kinds of all implementations, a row for those that are read
+// alike, with the number of semantic vectors about the kinds of a row.
+func kindTable(dir string, c *descriptor.Catalog) (string, error) {
+	var table strings.Builder
+	table.WriteString("| implementation | policy kinds | how they are read | vectors |\n|---|---|---|---|\n")
 	for _, p := range plugins.All() {
 		title, err := titleOf(filepath.Join(dir, "vendors", p.Name+".md"), p.Name)
 		if err != nil {
-			return "", "", err
+			return "", err
 		}
 		known, err := vectors(filepath.Join(dir, "../testdata/vendors", p.Name))
 		if err != nil {
-			return "", "", err
+			return "", err
 		}
 		var docs []string
-		var all []model.GroupKind
 		alike := map[string][]model.GroupKind{}
 		for _, k := range c.Kinds() {
 			if k.Vendor != p.Name {
@@ -40,15 +38,13 @@ func vendorTables(dir string, c *descriptor.Catalog) (support, kinds string, err
 				docs = append(docs, k.Doc)
 			}
 			alike[k.Doc] = append(alike[k.Doc], k.GroupKind)
-			all = append(all, k.GroupKind)
 		}
-		fmt.Fprintf(&short, "| [%s](docs/vendors/%s.md) | %s | %d |\n", title, p.Name, names(all), proving(known, all))
 		for _, doc := range docs {
-			fmt.Fprintf(&long, "| [%s](%s.md) | %s | %s | %d |\n", title, p.Name, names(alike[doc]), doc,
+			fmt.Fprintf(&table, "| [%s](%s.md) | %s | %s | %d |\n", title, p.Name, names(alike[doc]), doc,
 				proving(known, alike[doc]))
 		}
 	}
-	return short.String(), long.String(), nil
+	return table.String(), nil
 }
 
 // names lists kinds without their groups.

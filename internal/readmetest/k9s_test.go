@@ -93,7 +93,7 @@ func runPlugin(t *testing.T, line string, cursor map[string]string) {
 	}
 	words = append(slices.Delete(words[2:], at-2, at), "-f", "testdata/demo")
 	var out, errs bytes.Buffer
-	if code := start(strings.Join(words, " "), &out, &errs); code != cli.ExitAnswered || out.Len() == 0 {
+	if code := start(strings.Join(words, " "), 0, &out, &errs); code != cli.ExitAnswered || out.Len() == 0 {
 		t.Errorf("%v: exit %d: %s", words, code, errs.String())
 	}
 }

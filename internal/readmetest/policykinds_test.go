@@ -36,7 +36,7 @@ func TestPolicyKinds(t *testing.T) {
 	}
 	for _, c := range commands {
 		var out bytes.Buffer
-		start(c[1], &out, &out)
+		start(c[1], 0, &out, &out)
 		if got := strings.TrimSuffix(out.String(), "\n"); got != c[2] {
 			t.Errorf("%s prints\n%s\nand not\n%s", c[1], got, c[2])
 		}

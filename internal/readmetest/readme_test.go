@@ -19,10 +19,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
+// width is that of a terminal in which the transcripts of the README fit.
+const width = 100
+
 func readme(t *testing.T) string {
 	t.Helper()
 	t.Chdir("../..")
-	text, err := os.ReadFile("README.md")
+	return readPage(t, "README.md")
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,14 +41,15 @@ func readme(t *testing.T) string {
 func run(t *testing.T, line string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := start(line, &out, &errs); code != cli.ExitAnswered && code != cli.ExitFindings {
+	if code := start(line, 0, &out, &errs); code != cli.ExitAnswered && code != cli.ExitFindings {
 		t.Errorf("%s: exit %d: %s", line, code, errs.String())
 	}
 	return out.String()
 }
 
-// start runs the words behind "kubectl dopolicy", and returns the exit code.
-func start(line string, out, errs io.Writer) int {
+// start runs the words behind "kubectl dopolicy" on a terminal with so many columns, 0: on none, and
+// returns the exit code.
+func start(line string, columns int, out, errs io.Writer) int {
 	env := func(name string) (string, bool) { return map[string]string{"LANG": "C.UTF-8"}[name], name == "LANG" }
 	words := strings.Fields(line)
 	if strings.Contains(line, "'") {
@@ -51,47 +60,46 @@ func start(line string, out, errs io.Writer) int {
 		}
 	}
 	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, cli.Streams{Out: out, Err: errs,
-		LookupEnv: env})
+		OutIsTTY: columns > 0, Width: columns, LookupEnv: env})
 }
 
-// TestTranscript runs the command of the first code block; every line of the block, up to "…",
-// stands in the output, in order.
-func TestTranscript(t *testing.T) {
+// TestTranscripts runs the commands of the code blocks that begin with one; every line of a block, up
+// to "…", stands in the output of its command, in order.
+func TestTranscripts(t *testing.T) {
 	text := readme(t)
-	_, block, _ := strings.Cut(text, "```\n$ kubectl dopolicy ")
-	block, _, _ = strings.Cut(block, "```")
-	command, want, _ := strings.Cut(block, "\n")
-	if at := strings.Count(text[:strings.Index(text, "$ kubectl")], "\n"); at > 25 {
-		t.Errorf("the transcript starts at line %d, it belongs into the first 25", at)
+	blocks := strings.Split(text, "```\n$ kubectl dopolicy ")
+	if at := strings.Count(blocks[0], "\n"); at > 25 || len(blocks) < 3 {
+		t.Errorf("%d transcripts, of which the first starts at line %d; it belongs into the first 25", len(blocks)-1, at)
 	}
-	got := run(t, command)
-	for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
-		if line == "" || line == "…" {
-			continue
+	if lines := strings.Count(text, "\n"); lines > 120 {
+		t.Errorf("%d lines are more than two screens", lines)
+	}
+	for _, block := range blocks[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		command, want, _ := strings.Cut(block, "\n")
+		var out, errs bytes.Buffer
+		code := start(command+" --color never", width, &out, &errs)
+		if code != cli.ExitAnswered && code != cli.ExitFindings {
+			t.Errorf("%s: exit %d: %s", command, code, errs.String())
 		}
-		before, after, found := strings.Cut(got, line+"\n")
-		if !found {
-			t.Fatalf("the README shows %q, which the program does not print (any more, or there):\n%s", line, before)
+		got := out.String()
+		for line := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
+			if line == "" || line == "…" {
+				continue
+			}
+			before, after, found := strings.Cut(got, line+"\n")
+			if !found {
+				t.Fatalf("the README shows %q, which the program does not print (any more, or there):\n%s", line, before)
+			}
+			got = after
 		}
-		got = after
 	}
 }
 
-// TestWhatIf runs the deletion that the README shows: the block is all of what is printed.
-func TestWhatIf(t *testing.T) {
-	_, block, found := strings.Cut(readme(t), "$ kubectl dopolicy diff ")
-	command, want, _ := strings.Cut(block, "\n")
-	want, _, _ = strings.Cut(want, "```")
-	var out, errs bytes.Buffer
-	if code := start("diff "+command, &out, &errs); !found || code != cli.ExitFindings || out.String() != want ||
-		errs.Len() > 0 {
-		t.Errorf("diff %s: exit %d, %s\n%s\nthe README shows\n%s", command, code, errs.String(), out.String(), want)
-	}
-}
-
-// TestCommands runs every command that the README shows on the demo.
+// TestCommands runs every command that the README and the page of questions show on the demo.
 func TestCommands(t *testing.T) {
-	commands := regexp.MustCompile("`kubectl dopolicy ([^`|\\\\]*)").FindAllStringSubmatch(readme(t), -1)
+	text := readme(t) + readPage(t, "docs/questions.md")
+	commands := regexp.MustCompile("`kubectl dopolicy ([^`|\\\\]*)").FindAllStringSubmatch(text, -1)
 	if len(commands) < 5 {
 		t.Fatalf("only %d commands found", len(commands))
 	}
@@ -121,7 +129,8 @@ func TestCommands(t *testing.T) {
 
 // TestVendors holds the vendors' folders, their vectors and the rows of the support table equal.
 func TestVendors(t *testing.T) {
-	text := readme(t)
+	readme(t)
+	text := readPage(t, "docs/vendors/README.md")
 	specifications := []string{"gatewayapi", "gep713"} // have vectors of their own
 	names := func(pattern string) []string {
 		folders, err := filepath.Glob(pattern)
@@ -142,8 +151,8 @@ func TestVendors(t *testing.T) {
 		t.Errorf("vendors %v have code, %v have vectors", code, vectors)
 	}
 	for _, vendor := range code {
-		if !strings.Contains(text, "](docs/vendors/"+vendor+".md) |") {
-			t.Errorf("the README's support table has no row for %s", vendor)
+		if !strings.Contains(text, "]("+vendor+".md) |") {
+			t.Errorf("docs/vendors/README.md has no row for %s", vendor)
 		}
 		if _, err := os.Stat("docs/vendors/" + vendor + ".md"); err != nil {
 			t.Errorf("%s has no page: %v", vendor, err)

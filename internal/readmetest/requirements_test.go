@@ -44,7 +44,7 @@ func TestRequirements(t *testing.T) {
 	updated := string(text)
 	for _, c := range commands {
 		var out bytes.Buffer
-		start(c[1], &out, &out)
+		start(c[1], 0, &out, &out)
 		got := strings.TrimSuffix(out.String(), "\n")
 		if got != c[2] && os.Getenv("UPDATE_GOLDEN") == "" {
 			t.Errorf("%s prints\n%s\nand not\n%s", c[1], got, c[2])
