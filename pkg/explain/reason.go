@@ -23,9 +23,9 @@ type reasonWords struct {
 
 // byReason has the words of every reason; a test fails if one is missing.
 var byReason = map[merge.Reason]reasonWords{
-	merge.MoreSpecificWins: {short: "more specific default", outcome: "replaced", beats: replaces,
+	merge.MoreSpecificWins: {short: "more specific default", outcome: "overridden", beats: replaces,
 		clauses: byDecision("replaced by %s, which is ", describeStrength)},
-	merge.AtomicReplaced: {short: "replaced as a whole", levelWord: " by ", outcome: "replaced", beats: replaces,
+	merge.AtomicReplaced: {short: "replaced as a whole", levelWord: " by ", outcome: "overridden", beats: replaces,
 		clauses: (*lossContext).atomicReplacedClauses},
 	merge.LessSpecificOverrides: {short: "override", levelWord: " of ", outcome: "overridden", beats: beats,
 		override: true,
@@ -33,7 +33,7 @@ var byReason = map[merge.Reason]reasonWords{
 	merge.AtomicOverridden: {short: "atomic override", levelWord: " of ", outcome: "overridden", beats: beats,
 		override: true,
 		clauses:  sameForAll("overridden as a whole by the atomic override of %s")},
-	merge.SameLevelOrder: {short: "another policy on the same level comes first", outcome: "beaten", beats: sameLevel,
+	merge.SameLevelOrder: {short: "another policy on the same level comes first", outcome: "overridden", beats: sameLevel,
 		clauses: byDecision("%s targets the same object and ", DescribeStanding)},
 	merge.Conflicted: {short: "conflict", outcome: "rejected", beats: beats,
 		clauses: (*lossContext).conflictedClauses},

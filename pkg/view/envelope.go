@@ -53,7 +53,7 @@ func (e *Envelope) GenericLine() []string {
 	if len(kinds) == 0 {
 		return nil
 	}
-	return []string{strings.Join(kinds, ", ") + ": no built-in support; generic GEP-713 rules applied"}
+	return []string{strings.Join(kinds, ", ") + ": not built in, so read by the general rules of GEP-713; the controller may differ"}
 }
 
 // NothingInForceText says that nothing is in force on what was asked about.

@@ -91,9 +91,6 @@ func shorterWhy(why string) string {
 	return why
 }
 
-// ShortLevels is a list of levels in fewer letters: "gw+route".
-func ShortLevels(levels string) string { return strings.Replace(levels, "gateway+", "gw+", 1) }
-
 // ShortVia is the Gateway of a path, without its namespace and its listeners.
 func ShortVia(via string) string {
 	short, _, _ := strings.Cut(via, " (")

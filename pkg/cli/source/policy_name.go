@@ -191,7 +191,9 @@ func PickRule(names []string, text, where string) (string, error) {
 	}
 	var found []string
 	for _, name := range names {
-		if strings.HasSuffix(name, "."+text) || strings.HasSuffix(name, "["+text+"]") {
+		head, tail, cut := strings.Cut(text, "…") // as tables print it that have no room
+		if strings.HasSuffix(name, "."+text) || strings.HasSuffix(name, "["+text+"]") ||
+			cut && strings.HasPrefix(name, head) && strings.HasSuffix(name, "."+tail) {
 			found = append(found, name)
 		}
 	}

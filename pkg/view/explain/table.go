@@ -45,7 +45,7 @@ func (l *Explanation) Tree(o view.TableOptions) []view.Branch {
 
 // stepColumns are the columns of the steps of a merge.
 func stepColumns() []view.Column {
-	return []view.Column{{}, {Name: "POLICY", Rank: 3, MinWidth: 12}, {Name: "SET ON", Rank: 4,
+	return []view.Column{{Name: "STEP"}, {Name: "POLICY", Rank: 3, MinWidth: 12}, {Name: "SET ON", Rank: 4,
 		MinWidth: 6}, {Name: "MERGE", Rank: 5, MinWidth: 14, Wrap: true}, {Name: "RESULT", Rank: 9, MinWidth: 30, Below: true, Keep: true,
 		Wrap: true}}
 }

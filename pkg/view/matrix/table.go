@@ -70,7 +70,7 @@ func (m *PolicyMatrix) buildBlock(rows []MatrixRow, properties []gate.Property, 
 		if o.Terminal {
 			name = view.ShortKind(name)
 		}
-		b.Columns = append(b.Columns, view.Column{Name: name, Rank: 3, MinWidth: 8, Shorten: view.ShortLevels, Wrap: true})
+		b.Columns = append(b.Columns, view.Column{Name: name, Rank: 3, MinWidth: 8, Wrap: true})
 	}
 	for _, p := range properties {
 		b.Columns = append(b.Columns, view.Column{Name: string(p), Rank: 4, MinWidth: 8, Wrap: true})

@@ -367,7 +367,7 @@ func missingCredentialText(g *protect.Gate, status string) string {
 	case g.Method == "oidc":
 		return "the client is not logged in: it is sent to the login page"
 	case g.Refuses == protect.AlwaysRefuses:
-		return "the request has no valid " + name + "; as it is written here, it has none"
+		return "the request has no valid " + name + "; the request above has none"
 	}
 	return "the request has no valid " + name
 }
@@ -524,7 +524,7 @@ func absentProtection(p gate.Property) string {
 	case gate.Authentication:
 		return "demands a credential"
 	case gate.Authorization:
-		return "decides who is allowed"
+		return "keeps this request out"
 	case gate.RateLimit:
 		return "limits the rate"
 	case gate.RequestSize:
@@ -545,7 +545,7 @@ func (e *statusExplainer) addElsewhere(status string) {
 		switch {
 		case len(e.out.Causes) > 0:
 		case a.Gateway == "" && a.Service == "":
-			note("what else listens there: no Gateway that was read takes this request")
+			note("the host name and the port: no Gateway that was read takes this request")
 		default:
 			note("what is in front of the Gateway: no backend gets this request")
 		}

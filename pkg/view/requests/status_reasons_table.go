@@ -37,7 +37,7 @@ func (a *RequestResult) statusBlocks() []view.Block {
 		last.add([...]string{"not known", ""}[min(i, 1)], text)
 	}
 	for i, text := range reasons.Notes {
-		word := "or from"
+		word := "or it is from"
 		if len(reasons.Causes) == 0 {
 			word = "look at"
 		}
@@ -149,7 +149,10 @@ func causeFacts(causes []StatusCause) view.Block {
 		}
 		f.add("setting", setting)
 		if c.Source != nil && c.Source.Target != nil && target == "" {
-			target = c.Source.Target.String() + " (" + view.OrDash(c.why) + ")"
+			target = c.Source.Target.String()
+			if c.why != "" {
+				target += ": " + c.why
+			}
 		}
 		if c.Origin != nil && !strings.Contains(origin, c.Origin.String()) {
 			origin = strings.TrimPrefix(origin+", "+c.Origin.String(), ", ")

@@ -138,7 +138,7 @@ func (a *RequestResult) backendText() string {
 	}
 	var out []string
 	for _, b := range a.Backends {
-		s := backendName(b.Ref)
+		s := b.Ref.String()
 		if len(a.Backends) > 1 {
 			s += fmt.Sprintf(" %d/%d", b.Weight, total)
 		}
@@ -147,11 +147,3 @@ func (a *RequestResult) backendText() string {
 	return strings.Join(out, ", ")
 }
 
-// backendName is a backend with its port.
-func backendName(ref model.Ref) string {
-	s := ref.WithoutSection().String()
-	if ref.Section != "" {
-		s += ":" + ref.Section
-	}
-	return s
-}
