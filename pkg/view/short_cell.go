@@ -80,12 +80,16 @@ func shortWhy(why string) string {
 	return short
 }
 
-// shorterWhy is a reason without the level: "override" of "override of Gateway".
+// shorterWhy is a reason in the fewest words: "Gateway default" of "default of Gateway", and "set on
+// route" of "set here (route)".
 func shorterWhy(why string) string {
-	for _, word := range []string{"set here", "default", "override", "API default"} {
-		if rest, found := strings.CutPrefix(why, word); found && (strings.HasPrefix(rest, " of ") ||
-			strings.HasPrefix(rest, " (")) {
-			return word
+	why, _, _ = strings.Cut(why, ", ")
+	if level, found := strings.CutPrefix(why, "set here ("); found {
+		return "set on " + strings.TrimSuffix(level, ")")
+	}
+	for _, word := range []string{"default", "override"} {
+		if level, found := strings.CutPrefix(why, word+" of "); found && !strings.Contains(level, " ") {
+			return level + " " + word
 		}
 	}
 	return why

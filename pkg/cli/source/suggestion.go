@@ -38,7 +38,7 @@ func (s *Session) targetForPolicy(text string) error {
 		kind, words = gk, words[1:]
 	}
 	for _, n := range listReadings(words) {
-		for _, ref := range s.ListCandidates(TargetName{kind, n}) {
+		for _, ref := range s.ListCandidates(TargetName{Kind: kind, objectName: n}) {
 			if ref.Name == n.name && len(s.Graph.Lookup(ref)) > 0 {
 				return failure.Usage("to see what is in force there: "+
 					s.formatCommand("effective", ref.WithSection(n.section).String()), "%s is not a policy", ref)

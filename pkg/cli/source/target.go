@@ -86,12 +86,13 @@ func (s *Session) isServedAs(gk model.GroupKind, word string) bool {
 // NewTargetName is the name of any object of a kind, zero for any route, in a namespace, "" for those
 // that the flags select.
 func NewTargetName(kind model.GroupKind, namespace string) TargetName {
-	return TargetName{kind, objectName{namespace: namespace}}
+	return TargetName{Kind: kind, objectName: objectName{namespace: namespace}}
 }
 
 // TargetName is one way to read a target that was typed.
 type TargetName struct {
-	Kind model.GroupKind // zero: any route
+	Kind    model.GroupKind // zero: any route
+	anyKind bool            // with no Kind: any target
 	objectName
 }
 
@@ -110,7 +111,7 @@ func (s *Session) parseTarget(text string) ([]TargetName, error) {
 	add := func(kind model.GroupKind, words []string) {
 		for _, n := range listReadings(words) {
 			if !strings.Contains(n.section, "/") {
-				out = append(out, TargetName{kind, n})
+				out = append(out, TargetName{Kind: kind, objectName: n})
 			}
 		}
 	}
@@ -146,20 +147,13 @@ func (s *Session) FindTarget(text string) (model.Ref, []topology.NodeID, error) 
 	if err != nil {
 		return model.Ref{}, nil, err
 	}
-	var found, withoutSection []model.Ref
-	for _, w := range readings {
-		if w.Kind.Kind == "" && readings[0].Kind.Kind != "" && len(found)+len(withoutSection) > 0 {
-			break // the first word is a kind
+	found, withoutSection := s.findReadings(readings)
+	if len(found)+len(withoutSection) == 0 && readings[0].Kind.Kind == "" { // no route: then anything else
+		others := slices.Clone(readings)
+		for i := range others {
+			others[i].anyKind = true
 		}
-		for _, ref := range s.ListCandidates(w) {
-			switch {
-			case ref.Name != w.name:
-			case len(s.Graph.Lookup(ref.WithSection(w.section))) > 0:
-				found = append(found, ref.WithSection(w.section))
-			default:
-				withoutSection = append(withoutSection, ref.WithSection(w.section))
-			}
-		}
+		found, withoutSection = s.findReadings(others)
 	}
 	switch {
 	case len(found) == 1:
@@ -174,6 +168,26 @@ func (s *Session) FindTarget(text string) (model.Ref, []topology.NodeID, error) 
 		return model.Ref{}, nil, err
 	}
 	return withoutSection[0], nil, s.explainMissingSection(withoutSection[0])
+}
+
+// findReadings returns the targets that are meant by one of the readings, and those of which only the
+// object is there.
+func (s *Session) findReadings(readings []TargetName) (found, withoutSection []model.Ref) {
+	for _, w := range readings {
+		if w.Kind.Kind == "" && readings[0].Kind.Kind != "" && len(found)+len(withoutSection) > 0 {
+			break // the first word is a kind
+		}
+		for _, ref := range s.ListCandidates(w) {
+			switch {
+			case ref.Name != w.name:
+			case len(s.Graph.Lookup(ref.WithSection(w.section))) > 0:
+				found = append(found, ref.WithSection(w.section))
+			default:
+				withoutSection = append(withoutSection, ref.WithSection(w.section))
+			}
+		}
+	}
+	return found, withoutSection
 }
 
 // nounOf is what several objects that may be meant have in common.
@@ -210,7 +224,8 @@ func (s *Session) explainMissingSection(ref model.Ref) error {
 func (s *Session) ListCandidates(w TargetName) []model.Ref {
 	fits := func(ref model.Ref) bool {
 		gk := ref.GroupKind()
-		return w.isInNamespace(ref.Namespace, s.Flags) && (gk == w.Kind || w.Kind.Kind == "" && isRouteKind(gk))
+		return w.isInNamespace(ref.Namespace, s.Flags) && (gk == w.Kind || w.Kind.Kind == "" && isRouteKind(gk) ||
+			w.anyKind && len(s.Graph.Lookup(ref)) > 0)
 	}
 	var out []model.Ref
 	for _, o := range s.Snapshot.Objects {

@@ -41,10 +41,10 @@ func ChangeRows(c *PolicyChange, kinds view.KindNames, o view.TableOptions) [][]
 			}
 		}
 		if c.Reordered {
-			add("order of the rules", "-", "another order", view.Partly, RuleChange{})
+			add("order of the entries", "-", "another order", view.Partly, RuleChange{})
 		}
 		if len(out) == 0 {
-			add("-", "-", "the spec differs in what is no rule", view.Plain, RuleChange{})
+			add("-", "-", "the spec differs in what is no setting", view.Plain, RuleChange{})
 		}
 	}
 	return out
@@ -52,19 +52,20 @@ func ChangeRows(c *PolicyChange, kinds view.KindNames, o view.TableOptions) [][]
 
 // removalText says why an effective policy is not in force any more.
 func removalText(c *PolicyChange) (string, view.Tone) {
+	kind, _, _ := strings.Cut(c.PolicyKind, ".")
 	switch {
 	case c.Unprotected && c.TargetChange == targetUnreached:
-		return "NOT PROTECTED on new paths", view.Bad
+		return "no " + kind + " left on new paths", view.Bad
 	case c.Unprotected:
-		return "NOT PROTECTED", view.Bad
+		return "no " + kind + " left", view.Bad
 	case c.TargetChange == changeRemoved:
-		return "target is gone", view.Dim
+		return "target does not exist any more", view.Dim
 	case c.TargetChange == targetUnreached:
 		return "no traffic comes here", view.Dim
 	case len(c.Unread) > 0:
-		return "perhaps not protected", view.Partly
+		return "perhaps no " + kind + " left", view.Partly
 	}
-	return "gone", view.Bad
+	return "not set any more", view.Bad
 }
 
 // additionText says why a new effective policy was not in force before.

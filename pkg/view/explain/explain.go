@@ -130,11 +130,18 @@ func formatTaken(w collect.VerdictWriter, e merge.Effect) string {
 	return e.Rule + " of " + strings.Join(names, " and ") + " is in force"
 }
 
+// mostValue is how long the value of a setting may be that is said in a sentence.
+const mostValue = 20
+
 // formatLost says why a setting is not in force after one step.
 func formatLost(w collect.VerdictWriter, at int, e merge.Effect) string {
 	loss := w.Verdict.Result.LossOf(at, e)
 	own := w.Verdict.Layers[e.From[0].Layer].Policy.Ref()
-	return strings.Join([]string{e.Rule, "of", own.FullName(), "is not in force:", w.ExplainLoss(&loss)}, " ")
+	rule := e.Rule
+	if text := view.ValueText(e.Value, 0); len(text) <= mostValue {
+		rule += " = " + text
+	}
+	return strings.Join([]string{rule, "of", own.FullName(), "is not in force:", w.ExplainLoss(&loss)}, " ")
 }
 
 // RuleNames lists the rules that are in force or lost at the targets asked for, sorted, each once.

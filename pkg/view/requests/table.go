@@ -146,4 +146,3 @@ func (a *RequestResult) backendText() string {
 	}
 	return strings.Join(out, ", ")
 }
-
