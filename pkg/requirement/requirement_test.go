@@ -179,18 +179,18 @@ func TestRequirements(t *testing.T) {
 		"labels of a namespace that is not there": {town,
 			`{name: a, select: {namespaceSelector: {matchLabels: {team: red}}}, expression: "false", message: no}`,
 			"error requirement/a: httproute/shop/cart/add: no: via gateway/infra/main (api, web)\nerror requirement/a: httproute/shop/cart/rule-2: no: via gateway/infra/main (api, web)\n" +
-				`warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement "a" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: the labels of namespace bank are not in the input`},
+				`warning RequirementUnknown: httproute/bank/pay/rule-1: cannot tell whether requirement "a" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web): the labels of namespace bank are not in the input`},
 		"a policy kind that nobody knows": {town,
 			`{name: a, select: {names: [pay]}, expression: "!('Pant' in effective)", message: no}`,
-			`warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement "a" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: no policy kind called Pant is known`},
+			`warning RequirementUnknown: httproute/bank/pay/rule-1: cannot tell whether requirement "a" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web): no policy kind called Pant is known`},
 		"a Gateway that is not there": {strings.Replace(town, "name: main, namespace: infra}\n",
 			"name: other, namespace: infra}\n", 1),
 			`{name: a, select: {gateways: [infra/main], names: [pay]}, expression: "true", message: no}`,
-			`warning RequirementUnknown: httproute/bank/pay: whether requirement "a" is met on httproute/bank/pay is not known: gateway/infra/main is not in the input`},
+			`warning RequirementUnknown: httproute/bank/pay: cannot tell whether requirement "a" is met on httproute/bank/pay: gateway/infra/main is not in the input`},
 		"policies that may not be read": {withheld("{group: x.io, kind: Paint, namespace: shop}") + town,
 			`{name: a, expression: "'Paint' in effective", message: no}`,
-			"warning RequirementUnknown: whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart/add via gateway/infra/main (api, web) is not known: forbidden: paints.x.io, paints.x.io in shop\n" +
-				"warning RequirementUnknown: httproute/bank/pay/rule-1: whether requirement \"a\" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web) is not known: forbidden: paints.x.io"},
+			"warning RequirementUnknown: cannot tell whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart/add via gateway/infra/main (api, web): forbidden: paints.x.io, paints.x.io in shop\n" +
+				"warning RequirementUnknown: httproute/bank/pay/rule-1: cannot tell whether requirement \"a\" is met on httproute/bank/pay/rule-1 via gateway/infra/main (web): forbidden: paints.x.io"},
 		"other policies that may not be read": {withheld("{group: x.io, kind: Paint}") + town,
 			`{name: a, select: {names: [pay]}, expression: "'Gloss.x.io' in effective", message: no}`,
 			"error requirement/a: httproute/bank/pay/rule-1: no: no Gloss.x.io is in force via gateway/infra/main (web)"},

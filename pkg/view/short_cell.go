@@ -83,14 +83,17 @@ func shortWhy(why string) string {
 // shorterWhy is a reason in the fewest words: "Gateway default" of "default of Gateway", and "set on
 // route" of "set here (route)".
 func shorterWhy(why string) string {
-	why, _, _ = strings.Cut(why, ", ")
-	if level, found := strings.CutPrefix(why, "set here ("); found {
+	short := shortWhy(why)
+	if level, found := strings.CutPrefix(short, "set here ("); found {
 		return "set on " + strings.TrimSuffix(level, ")")
 	}
 	for _, word := range []string{"default", "override"} {
-		if level, found := strings.CutPrefix(why, word+" of "); found && !strings.Contains(level, " ") {
+		if level, found := strings.CutPrefix(short, word+" of "); found && !strings.Contains(level, " ") {
 			return level + " " + word
 		}
+	}
+	if strings.HasPrefix(short, "API default of ") {
+		return "API default"
 	}
 	return why
 }

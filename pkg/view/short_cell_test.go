@@ -22,7 +22,7 @@ func TestShortCells(t *testing.T) {
 		{"name", ShortName, "infra/gw + shop/cart", "gw + cart"},
 		{"source that is no policy", ShortName, "-", "-"},
 		{"why", shortWhy, "override of Gateway, beats bakery/baker-all", "override of Gateway"},
-		{"shorter why", shorterWhy, "override of Gateway", "override"},
+		{"shorter why", shorterWhy, "override of Gateway", "Gateway override"},
 		{"shorter why of a default", shorterWhy, "API default of backendpolicy/shop/web", "API default"},
 		{"shorter why that is no level", shorterWhy, "default, condition true", "default, condition true"},
 		{"via", ShortVia, "infra/external (http, https)", "external"},

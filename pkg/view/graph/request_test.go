@@ -89,7 +89,7 @@ func TestWaysThatMayBe(t *testing.T) {
 	}
 	at := slices.IndexFunc(g.Problems, func(p model.Problem) bool {
 		return p.Code == model.OrderUncertain &&
-			strings.HasPrefix(p.Message, "which rule takes 1 class of requests to tie.com on paths /t")
+			strings.HasPrefix(p.Message, "cannot tell which rule takes 1 class of requests to tie.com on paths /t")
 	})
 	if g.Complete || at < 0 || len(g.Requests.Undecided) != 1 || g.Requests.Rules != 2 {
 		t.Errorf("complete %t, %+v: %v", g.Complete, g.Requests, g.Problems)

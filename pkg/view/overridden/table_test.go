@@ -35,7 +35,7 @@ func TestOverriddenOfOnePolicy(t *testing.T) {
 		"# authpolicy/infra/gw-auth",
 		"rules.geo | httproute/bakery/cart (checkout, refund) | authpolicy/shop/cart-auth | more specific default",
 		"rules.geo | httproute/bakery/search/rule-1 | authpolicy/shop/cart-auth | unset",
-		"> 3 losses on 3 targets · in force nowhere: rules.geo")
+		"> 3 settings overridden on 3 route rules; in force nowhere: rules.geo")
 	if rows := l.Table(view.TableOptions{ByRule: true}).Blocks[0].Rows; len(rows) != 3 {
 		t.Errorf("by rule there are %d lines, want 3", len(rows))
 	}
@@ -52,7 +52,7 @@ func TestOverriddenOfSeveralPolicies(t *testing.T) {
 	viewtest.Same(t, viewtest.TableText(l.Table(view.TableOptions{})),
 		"authpolicy/bakery/all | rules.a | httproute/bakery/baker/rule-1 via gateway/infra/external (http) | authpolicy/infra/cap | override of Gateway",
 		"authpolicy/infra/gw-auth | rules.b | httproute/bakery/baker/rule-1 via gateway/infra/internal (api) | - | condition false",
-		"> 2 losses on 1 target · in force nowhere: none")
+		"> 2 settings overridden on 1 route rule; each still applies somewhere")
 	viewtest.Same(t, viewtest.TableText(overriddenList().Table(view.TableOptions{Target: "httproute/baker"})),
 		"> nothing overridden for httproute/baker")
 }

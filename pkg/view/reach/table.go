@@ -164,6 +164,6 @@ func reachColumns(items []ReachItem, o view.TableOptions) []view.Column {
 	}
 	return []view.Column{{Name: "NAMESPACE", Rank: 2, MinWidth: 9},
 		{Name: object, Rank: 4, MinWidth: 12, Shorten: view.ShortName}, {Name: sections, Rank: 3, MinWidth: 8},
-		{Name: "STATE", Rank: 1, MinWidth: 8, Keep: true}, {Name: "BY / REASON", Rank: 9, MinWidth: 30, Wrap: true, Below: true}, {Name: "VIA", Wide: true}, {Name: "IN WORDS",
+		{Name: "STATE", Rank: 1, MinWidth: 8, Keep: true}, {Name: "WHY", Rank: 9, MinWidth: 30, Wrap: true, Below: true}, {Name: "VIA", Wide: true}, {Name: "IN WORDS",
 			Wide: true}}
 }

@@ -42,8 +42,8 @@ func TestReachAggregatesRules(t *testing.T) {
 		"# in force on 4 of 8 route rules · 3 of 5 routes · 1 namespace",
 		"bakery | httproute/baker | 2 of 2 | in force | ",
 		"bakery | httproute/cart | 1 of 3 | partly | checkout, refund: short for Overridden",
-		"bakery | httproute/search | 0 of 1 | lost | short for Unset",
-		"bakery | httproute/seasonal | 0 of 1 | lost | short for ConditionFalse",
+		"bakery | httproute/search | 0 of 1 | overridden | short for Unset",
+		"bakery | httproute/seasonal | 0 of 1 | overridden | short for ConditionFalse",
 		"bakery | httproute/stock | 1 of 1 | partly | short for Partial",
 		"> to see what was overridden: kubectl dopolicy overridden authpolicy/infra/gw-auth/rules.geo")
 	viewtest.Same(t, viewtest.TableText(r.Table(view.TableOptions{ByRule: true, Limit: 3})),
@@ -51,7 +51,7 @@ func TestReachAggregatesRules(t *testing.T) {
 		"# in force on 4 of 8 route rules · 3 of 5 routes · 1 namespace",
 		"bakery | httproute/baker | rule-1 | in force | ",
 		"bakery | httproute/baker | rule-2 | in force | ",
-		"bakery | httproute/cart | checkout | lost | short for Overridden",
+		"bakery | httproute/cart | checkout | overridden | short for Overridden",
 		"> … and 5 more lines, 4 of them not wholly in force (--limit 0 shows all)",
 		"> to see what was overridden: kubectl dopolicy overridden authpolicy/infra/gw-auth/rules.geo")
 }
