@@ -37,7 +37,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
 		Short: "Report mistakes in manifests or a cluster, locally and in CI",
-		Long: `Report mistakes: dangling references, conflicts, policies and rules that are never in force, conditions that do not work,
+		Long: `Report mistakes: dangling references, conflicts, policies and settings that are never in force, conditions that do not work,
 fields that the API server would reject or drop, and input that cannot be evaluated. Every finding has a stable id; --list
 documents all of them, --list ID just one.
 

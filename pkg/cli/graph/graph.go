@@ -47,9 +47,10 @@ its own policies target. On a terminal the edges are listed, unless -o asks for 
 
 TARGET draws only what is above and below it. --focus draws only what is within a few edges of it, in either direction; it
 may be a policy: NAME without a kind is a route, or a policy if there is no such route. --only-affected-by draws only the
-targets where a policy is in force or overridden, their parents and backends, and the policies that beat it or lose to it.
+targets where a policy is in force or overridden, their parents and backends, and the policies that
+override it or are overridden by it.
 
---request highlights the path of a request, or with '[METHOD] HOST/PATH' the paths of all requests of a class, in the words of
+--request highlights the path of a request, or with '[METHOD] HOST/PATH' the paths of all requests of a class, in the form of
 prove: 'shop.example.com/admin/**' is every request to paths below /admin there, '/admin' every one to this path of any host,
 'POST *.example.com' every POST to a host below example.com. It is a class if it has no scheme, and begins with / or has a *.
 What takes the class is said below the picture; where it is not known which rule does, the paths by all that may are highlighted
