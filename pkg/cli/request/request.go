@@ -39,7 +39,7 @@ An expectation that cannot be decided is not met, and the answer says why.
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
 curl command, with --expect where something is expected; lines that start with # are comments.
 
-With --from and --to, show whether network policies allow a connection between two pods, and which entry of a policy
+With --from and --to, show whether policies allow a connection between two pods, and which entry of which policy
 decides at each end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`
 
 const requestExample = `  # where does this request go, and which policies apply?
