@@ -26,7 +26,7 @@ The URL gives the host and port to connect to; the host is also used as Host hea
 If several Gateways have a listener for the request, each has an answer. If nothing takes it, near misses are named: the
 rule or listener that only the method, a header, a query parameter, the path, the host or the port kept from it.
 
---expect states what the answer has to be; the exit code is 1 unless everything that is expected is so, at every Gateway.
+--expect says what the answer has to be. The exit code is 1 unless all expectations are met, at every Gateway.
   200, allowed      a rule takes it, all its backends are usable, and no policy is known to deny it. Whether credentials
                     suffice, and what the backend answers, is not judged.
   404, no-match     nothing takes it; 404 only where a Gateway answers with that status
