@@ -117,7 +117,7 @@ func page(cmd *cobra.Command) []byte {
 	fmt.Fprintf(&b, "# kubectl dopolicy %s\n\n%s.\n\n", words(cmd), strings.TrimSuffix(cmd.Short, "."))
 	fmt.Fprintf(&b, "```\nkubectl dopolicy %s\n```\n", strings.TrimSuffix(words(cmd), cmd.Name())+cmd.Use)
 	if long := strings.TrimSpace(cmd.Long); long != "" && cmd.Name() != "completion" {
-		fmt.Fprintf(&b, "\n%s\n", long)
+		fmt.Fprintf(&b, "\n%s\n", formatHelpText(long))
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\n## Examples\n\n```\n%s\n```\n", outdent(cmd.Example))

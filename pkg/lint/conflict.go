@@ -67,7 +67,7 @@ func (l *linter) conflictProblems(k *resolve.Kind, records map[*policy.Policy]*p
 				explain.ListNames(winners))
 		case k.SameTarget == policy.Disjoint:
 			message = fmt.Sprintf(
-				"%s is rejected %s: of policies that set the same rule on one target the first stays", p.Ref(),
+				"%s is rejected %s: of policies that set the same on one target the first stays", p.Ref(),
 				strings.Join(places, "; "))
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyConflict,

@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// FindProblems finds what has no effect: policies and rules that are in force nowhere, policies
+// FindProblems finds what has no effect: policies and settings that are in force nowhere, policies
 // that others keep out of a target, and parentRefs that lead nowhere. It folds everything, once;
 // the folds are kept. Nothing is reported about what may be in force where a cluster did not let us
 // look, or at targets about which the input does not tell; nor about a policy that gives way on its

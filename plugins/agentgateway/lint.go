@@ -18,11 +18,11 @@ var settingNeverRead = model.Rule{ID: "SettingNeverRead", Severities: []model.Se
 	Fix:     "set it on another target"}
 
 var routeSettingOverridden = model.Rule{ID: "RouteSettingOverridden", Severities: []model.Severity{model.Warning},
-	Summary: "a policy overrides what a route says itself",
+	Summary: "a policy overrides what a route sets itself",
 	Fix:     "leave it out of the route, or of the policy that overrides"}
 
 var unexpectedPrecedence = model.Rule{ID: "UnexpectedPrecedence", Severities: []model.Severity{model.Warning},
-	Summary: "a setting loses to one that people expect it to beat",
+	Summary: "a setting is overridden by one that people expect it to override",
 	Fix:     "set it in one place only"}
 
 // findUnreadSettings reports settings that hold at no target of their policy.
@@ -97,12 +97,12 @@ func explainLoss(l merge.Loss, loser, winner resolve.Layer) *model.Problem {
 	switch {
 	case l.Rule == "traffic.buffer" && l.Reason == merge.LessSpecificOverrides:
 		p = unexpectedPrecedence.NewProblem(
-			"traffic.buffer of %s loses to that of %s, which is less specific: of buffers the least specific counts",
+			"traffic.buffer of %s is overridden by that of %s, which is less specific: of buffers the least specific counts",
 			loser.Policy.Ref(), winner.Policy.Ref())
 	case (loser.Level == topology.Backend || loser.Level == topology.Port) && (winner.Level == topology.Route ||
 		winner.Level == topology.Rule):
 		p = unexpectedPrecedence.NewProblem(
-			"%s of %s loses to that of %s on routes that lead there: policies of routes come before those of the backend as a whole",
+			"%s of %s is overridden by that of %s on routes that lead there: policies of routes come before those of the backend as a whole",
 			l.Rule, loser.Policy.Ref(), winner.Policy.Ref())
 	default:
 		return nil

@@ -12,8 +12,8 @@ import (
 )
 
 var tokenPartial = model.Rule{ID: "TokenPartialNotEnforced", Severities: []model.Severity{model.Info},
-	Summary: "a policy of which some rules are lost is reported as not enforced, though its other rules are in force",
-	Fix:     "nothing, or drop the rules that are lost"}
+	Summary: "a policy of which some settings are overridden is reported as not enforced, though its other settings are in force",
+	Fix:     "nothing, or remove the settings that are overridden"}
 
 // findPartialTokens reports TokenRateLimitPolicies that are in force in part, and of which the
 // operator says that they are not enforced.
@@ -29,20 +29,17 @@ func findPartialTokens(r *resolve.Resolution) []model.Problem {
 			for _, l := range f.Lost {
 				names[l.Rule] = true
 			}
+			noun, verb := "setting", "is"
+			if len(names) > 1 {
+				noun, verb = "settings", "are"
+			}
 			out = append(out,
 				tokenPartial.NewProblem(
-					"the operator reports Enforced=False of %s, though of its rules only %s %s somewhere: the others are in force",
-					f.Policy.Ref(), limitNames(names), formatLoseVerb(len(names))).At(f.Policy.Object))
+					"the operator reports Enforced=False of %s, though only its %s %s overridden somewhere: the others are in force",
+					f.Policy.Ref(), noun+" "+limitNames(names), verb).At(f.Policy.Object))
 		}
 	}
 	return out
-}
-
-func formatLoseVerb(n int) string {
-	if n == 1 {
-		return "loses"
-	}
-	return "lose"
 }
 
 // limitNames lists up to five names in order, then counts.

@@ -12,7 +12,7 @@ import (
 )
 
 var danglingPatternRef = model.Rule{ID: "DanglingPatternRef", Severities: []model.Severity{model.Warning},
-	Summary: "a rule in force refers by name to a pattern that is not in force beside it",
+	Summary: "a setting in force refers by name to a pattern that is not in force at the same place",
 	Fix:     "declare the pattern in the same policy"}
 
 // patternUse is a rule that refers to a pattern by name.
@@ -23,8 +23,8 @@ type patternUse struct {
 	pattern string
 }
 
-// findDanglingPatterns reports rules of AuthPolicies that refer to a pattern that is not in force
-// where they are: patterns are merged like rules, and an atomic set takes those of others away.
+// findDanglingPatterns reports settings of AuthPolicies that refer to a pattern that is not in force
+// where they are: patterns are merged like settings, and an atomic set takes those of others away.
 func findDanglingPatterns(r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, k := range listOperatorKinds(r, "AuthPolicy") {

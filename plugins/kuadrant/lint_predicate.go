@@ -11,8 +11,8 @@ import (
 )
 
 var spilledPredicate = model.Rule{ID: "PredicateAffectsForeignRules", Severities: []model.Severity{model.Warning},
-	Summary: "the list of predicates at the top of a policy guards rules that other policies declare: it is merged like a rule, and then decides for all that stands beside it",
-	Fix:     "write the predicates into the rules that they are meant for"}
+	Summary: "the list of predicates at the top of a policy guards settings of other policies: it is merged like any setting, and then decides for all that are in force beside it",
+	Fix:     "write the predicates into the settings that they are meant for"}
 
 // listOperatorKinds are the resolved kinds of the given names that are read as the operator does.
 func listOperatorKinds(r *resolve.Resolution, kinds ...string) []*resolve.Kind {
@@ -27,8 +27,8 @@ func listOperatorKinds(r *resolve.Resolution, kinds ...string) []*resolve.Kind {
 	return out
 }
 
-// findSpilledPredicates reports lists of predicates at the top of a policy that guard rules of
-// others. The list is merged like a rule, and then decides for everything that is in force beside
+// findSpilledPredicates reports lists of predicates at the top of a policy that guard settings
+// of others. The list is merged like a setting, and then decides for everything that is in force beside
 // it, whoever declared that.
 func findSpilledPredicates(r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
@@ -40,7 +40,7 @@ func findSpilledPredicates(r *resolve.Resolution) []model.Problem {
 				continue
 			}
 			problem := spilledPredicate.NewProblem(
-				"the list of predicates at the top of %s guards rules that others declare as well: %s hold only for requests that meet it",
+				"the list of predicates at the top of %s also guards settings of other policies: only requests that meet it get %s",
 				p.Ref(), limitNames(guarded[p])).At(p.Object)
 			origin := p.OriginOf(singleBlock(p).Kind, merge.KeyPath("when"))
 			problem.Origin, problem.Hint = &origin, spilledPredicate.Fix

@@ -13,7 +13,7 @@ import (
 var (
 	defaultLost = model.Rule{ID: "SameTargetDefaultLost", Severities: []model.Severity{model.Warning}, SameTarget: true,
 		Summary: "an atomic default is without effect because newer defaults are on the same target, though both policies are accepted",
-		Fix:     "let one policy have all the rules, or write `strategy: merge` into both"}
+		Fix:     "put all settings into one policy, or write `strategy: merge` into both"}
 	orderMatters = model.Rule{ID: "SameTargetOrderMatters", Severities: []model.Severity{model.Warning},
 		SameTarget: true,
 		Summary:    "a merge override and an atomic default are on one target: whether the defaults stand depends on which policy comes first",
@@ -86,7 +86,7 @@ func lostDefaultProblem(k *policy.Kind, at, newest policy.Attached, target model
 		"nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(),
 		target, newest.Policy.Ref(),
 		explain.DescribeOrder(k.Decide(newest, at, ageIgnored))).At(at.Policy.Object)
-	problem.Hint = "let one policy have all the rules, or write strategy: merge into both"
+	problem.Hint = "put all settings into one policy, or write strategy: merge into both"
 	return problem
 }
 
@@ -94,9 +94,9 @@ func lostDefaultProblem(k *policy.Kind, at, newest policy.Attached, target model
 // the older one, and gives way if it is the newer.
 func besideOverrideProblem(k *policy.Kind, at, override policy.Attached, newer bool, target model.Ref,
 	ageIgnored bool) model.Problem {
-	now := "stand beside the overrides; they would be lost the other way round"
+	now := "stay in force beside the overrides; in the other order they would be overridden"
 	if newer {
-		now = "are lost; they would stand beside the overrides the other way round"
+		now = "are overridden; in the other order they would stay in force beside the overrides"
 	}
 	p := at.Policy
 	problem := orderMatters.NewProblem(

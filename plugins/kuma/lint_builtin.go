@@ -8,7 +8,7 @@ import (
 )
 
 var builtinPolicyWins = model.Rule{ID: "BuiltinPolicyWins", Severities: []model.Severity{model.Warning},
-	Summary: "a policy loses by its name to one that the control plane creates for every mesh and that is not in the input",
+	Summary: "a policy is overridden, because of its name, by one that the control plane creates for every mesh and that is not in the input",
 	Fix:     "give it a name that comes earlier in the alphabet, or a narrower target"}
 
 // builtinPolicies are the policies that the control plane creates for a mesh, by kind: their names
@@ -19,8 +19,8 @@ var builtinPolicies = []struct{ kind, name, sets string }{
 	{"MeshCircuitBreaker", "mesh-circuit-breaker-all-", "connectionLimits"},
 }
 
-// findBuiltinWins reports policies of the system for all of a mesh that lose by name to those that
-// the control plane creates: of fields that both set the earlier name in the alphabet wins. On a
+// findBuiltinWins reports policies of the system for all of a mesh that are overridden, by name, by those
+// that the control plane creates: of fields that both set the earlier name in the alphabet wins. On a
 // cluster the built-in ones are in the input, and the answer tells.
 func findBuiltinWins(r *resolve.Resolution) []model.Problem {
 	in := r.Snapshot
@@ -45,7 +45,7 @@ func findBuiltinWins(r *resolve.Resolution) []model.Problem {
 				continue
 			}
 			p := builtinPolicyWins.NewProblem(
-				"the control plane creates %s for the mesh, which is not in the input and comes before %s in the alphabet: it wins every field that both set",
+				"the control plane creates %s for the mesh, which is not in the input and comes before %s in the alphabet: it overrides every field that both set",
 				builtin, labels[displayNameLabel]).At(o)
 			p.Hint = "give the policy a name that comes before " + builtin
 			out = append(out, p)

@@ -45,7 +45,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 objects. --all compares both. --proxies finds the proxies of the cluster's Gateways by their labels and asks them itself.
 
 --dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what tools wrap around it,
-packed with gzip or not. What a dump does not tell, or what cannot be judged, is counted as not compared, never as a
+packed with gzip or not. What a dump does not contain, or what cannot be judged, is counted as not compared, never as a
 difference. Nothing is written anywhere, and secrets of a dump are not printed.
 
 The exit code is 1 if there are differences, and 3 if nothing could be compared.`,

@@ -37,16 +37,16 @@ func NewCommand(env run.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
 		Short: "Report mistakes in manifests or a cluster, locally and in CI",
-		Long: `Report mistakes: dangling references, conflicts, policies and rules that are never in force, conditions that do not work,
+		Long: `Report mistakes: dangling references, conflicts, policies and settings that are never in force, conditions that do not work,
 fields that the API server would reject or drop, and input that cannot be evaluated. Every finding has a stable id; --list
 documents all of them, --list ID just one.
 
 Exit code 1 means that there are findings of the --fail-on severity or worse, in every output format. What cannot be known
-from the input is a note, and the last line says how much it is.
+from the input is a note; the last line counts the notes.
 
---new-from git:REV reads and renders the same paths as they are in a revision of the repository, and reports only what
-was not found there; nothing is checked out. --new-from FOLDER compares with a folder. --write-baseline FILE writes down
-what is found, and --baseline FILE reports only what is not in there.
+--new-from git:REV reads and renders the same paths as they are in a revision of the repository, and reports only findings
+that are new; nothing is checked out. --new-from FOLDER compares with a folder. --write-baseline FILE writes the findings
+to a file, and --baseline FILE reports only findings that are not in it.
 
 To ignore a finding, give its id to --ignore, in the annotation ` + check.IgnoreAnnotation + ` of the object, or in a config
 file (.dopolicy.yaml in the current folder, or --config FILE).

@@ -33,14 +33,15 @@ func newCoverageCommand(env run.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "coverage --requirements FILE [FOLDER…]",
 		Short: "Find what could change without a requirement noticing it",
-		Long: `Find out what requirements do not notice. Everything that policies are made of is taken out of the input in turn, in
-memory: each policy, each setting, overrides (which become defaults), targets, grants, filters that name objects, parents and
-rules of routes. The requirements are asked about what is left. Listed are the changes that have an effect, on settings in force or
-on what requests get, and of which no requirement finds more than before; and requirements that notice nothing, or nothing
-that others do not notice.
+		Long: `Find out what requirements do not notice. The input is changed in memory, one thing at a time, and the requirements are
+checked after each change. These are taken out in turn: each policy, each setting, targets, grants, filters that name
+objects, parents and rules of routes; overrides become defaults.
 
-Each change costs as much as reading the input once more. --budget bounds them, by time or by number; policies are tried first,
-and what was not tried is told. To check a folder called coverage, write check ./coverage.`,
+The answer lists the changes that matter, to settings in force or to requests, and that no requirement notices. It also
+lists the requirements that notice nothing, or nothing that others do not notice.
+
+Each change takes as long as reading the input once more. --budget limits them, by time or by number: policies come
+first, and the answer says what was not tried. To check a folder called coverage, write check ./coverage.`,
 		Example: `  # could a policy vanish without anybody noticing?
   kubectl dopolicy check coverage --requirements requirements.yaml manifests/
 

@@ -25,28 +25,34 @@ type Options struct {
 	Upgrades    []string // VENDOR=FROM..TO
 }
 
-const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
-route rules lose, such as authentication, is said first.
+const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than
+the text of the files. Protection that route rules lose, such as authentication, comes first.
 
-A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, without checking it out; PATH
-is relative to the working directory), or live for the cluster. The sides are chosen as follows:
+A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, without
+checking it out; PATH is relative to the working directory), or live for the cluster. The sides are chosen as follows:
 
   - FROM is --from, else the first argument, else live.
-  - TO is --to, else the next argument. If neither is given, it is FROM when -f, -k or --delete change it; otherwise the same path in the
-    working tree if FROM is a git revision, and live for anything else.
-  - --to-context compares with the cluster of another kubeconfig context. --at TIME --at TIME compares the snapshots of a folder
-    (--snapshots) as they were at two times, or at one time and at last.
-  - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
+  - TO is --to, else the next argument. If neither is given, it is FROM when -f, -k or --delete change it; otherwise the
+    same path in the working tree if FROM is a git revision, and live for anything else.
+  - --to-context compares with the cluster of another kubeconfig context.
+  - --at TIME --at TIME compares two snapshots of a folder (--snapshots): those that were the last ones at these times.
+    One --at compares that snapshot with the last one of the folder.
+  - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes
+    everything in it.
 
-With --upgrade, one input (an argument, or -f) is read twice, by the schemas of two versions of a vendor: what the second refuses, drops or fills in
-differently, and what is in force because of that.
+With --upgrade, one input (an argument, or -f) is read twice, with the schemas of two versions of a vendor. The answer
+says what the second one refuses, drops or fills in differently, and what that changes in force.
 
-With --behavior, requests are compared instead of route rules: all that can come to the Gateways of either side, split into classes that no rule of
-either side tells apart, with what they get before and after: verdict, backends and their shares, filters, the settings in force, and what these protect them by. Which route or rule
-takes a request is shown and not compared: what is only renamed, reordered or split changes nothing.
+With --behavior, requests are compared instead of route rules. All requests that can come to the Gateways of either side
+are grouped into kinds that every rule of both sides treats alike. For each kind these are compared, before and after:
+  - whether it gets through
+  - its backends and their shares
+  - filters, and the settings in force
+  - its protection, such as authentication
+Which route or rule takes a request is shown and not compared: renaming, reordering or splitting alone changes nothing.
 
-All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
-anything changes.`
+All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The
+exit code is 1 if anything changes.`
 
 // NewCommand makes the command.
 func NewCommand(env run.Environment) *cobra.Command {

@@ -64,7 +64,7 @@ section is a listener, a rule's name, rule-N for the Nth rule without a name, or
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
 	cmd.Flags().StringVar(&o.Request, "for-request", "",
-		"only what is in force for a request, as the command request says it: '[METHOD] URL', with the flags of that command")
+		"only what is in force for one request: '[METHOD] URL', with the syntax of 'kubectl dopolicy request'")
 	cmd.Flags().BoolVar(&o.Query.ShowNone, "show-none", false, "also list targets where no policy is in force")
 	cmd.Flags().BoolVar(&o.Query.Output.ByRule, "by-rule", false,
 		"print one line per rule, even if several rules have the same answer")

@@ -28,7 +28,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 		Short: "Show step by step how policies were merged on a route",
 		Long: `Show how the policies above targets were merged, most specific first: each step with its strategy and condition,
 what it contributed and what was overridden. SETTING, the last word, limits this to one setting; it is the name that
-effective prints, or any ending of it that only one has.`,
+effective prints, or any unique suffix of it.`,
 		Example: `  # the whole merge
   kubectl dopolicy explain baker/rule-1 -f manifests/
 

@@ -47,19 +47,20 @@ its own policies target. On a terminal the edges are listed, unless -o asks for 
 
 TARGET draws only what is above and below it. --focus draws only what is within a few edges of it, in either direction; it
 may be a policy: NAME without a kind is a route, or a policy if there is no such route. --only-affected-by draws only the
-targets where a policy is in force or overridden, their parents and backends, and the policies that beat it or lose to it.
+targets where a policy is in force or overridden, their parents and backends, and the policies that
+override it or are overridden by it.
 
---request highlights the path of a request, or with '[METHOD] HOST/PATH' the paths of all requests of a class, in the words of
+--request highlights the path of a request, or with '[METHOD] HOST/PATH' the paths of all requests of a class, in the form of
 prove: 'shop.example.com/admin/**' is every request to paths below /admin there, '/admin' every one to this path of any host,
 'POST *.example.com' every POST to a host below example.com. It is a class if it has no scheme, and begins with / or has a *.
-What takes the class is said below the picture; where it is not known which rule does, the paths by all that may are highlighted
-and the answer is incomplete.
+The rules that take these requests are listed below the picture. If it is not known which rule takes a request, the paths of all
+candidates are highlighted, and the answer is incomplete.
 
 Large pictures merge nodes that look alike until they are readable: first the rules of a route, then routes with the same
 parents and policies, then namespaces. --collapse sets the level for all formats; --collapse none draws everything.
 
---dataplane names dumps of proxies, as audit takes them. What they do not do as predicted is marked: where a policy is in force
-and the proxy does otherwise, and rules for which it has no route.
+--dataplane names dumps of proxies, in the form of 'audit'. Differences from the prediction are marked: places where a policy is
+in force and the proxy does something else, and rules for which the proxy has no route.
 
 By default Mermaid refuses to draw more than 500 edges; use --focus to keep the picture small.`,
 		Example: `  # open a picture of everything

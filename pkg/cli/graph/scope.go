@@ -37,7 +37,7 @@ func (g *Scope) addFlags(cmd *cobra.Command, env run.Environment, input *source.
 	fs.StringVar(&g.Focus, "focus", "", "only what is near this target or policy, as [KIND/]NAME[/SECTION]")
 	fs.IntVar(&g.Depth, "depth", defaultDepth, "how many edges from the focus to draw")
 	fs.StringVar(&g.Affected, "only-affected-by", "",
-		"only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
+		"only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that override it or are overridden by it there")
 	fs.StringVar(&g.Collapse, "collapse", graph.CollapseAuto, "merge nodes that look alike: "+
 		strings.Join(graph.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
 	// The flags were added just above, the only thing that can go wrong.

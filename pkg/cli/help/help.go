@@ -118,19 +118,22 @@ func writeEntry(w io.Writer, name string, names int, text string, width int) {
 }
 
 // fitText breaks the paragraphs of a text anew, for a terminal of another width than they are
-// written for; 0: they stay. Lines that begin with a blank are entries: what is below the text of
-// one belongs to it.
+// written for; 0: they stay. Each line that begins with a blank is an entry of its own: the item of
+// a list ("- item"), a term with two blanks before its meaning, or a plain line. What is below the
+// text of an item or the meaning of a term belongs to it.
 func fitText(text string, width int) string {
 	if width == 0 {
 		return text
 	}
 	var out []string
 	head, body := "", "" // of the open paragraph or entry
+	at := 0              // the column where lines that belong to it begin; -1: there are none
 	end := func() {
 		if body != "" {
-			for i, part := range textwidth.WrapWords(body, max(width-len(head), 20)) {
+			columns := textwidth.DisplayWidth(head)
+			for i, part := range textwidth.WrapWords(body, max(width-columns, 20)) {
 				if i > 0 {
-					head = strings.Repeat(" ", len(head))
+					head = strings.Repeat(" ", columns)
 				}
 				out = append(out, head+part)
 			}
@@ -144,17 +147,30 @@ func fitText(text string, width int) string {
 		case words == "":
 			end()
 			out = append(out, "")
-		case body != "" && indent == len(head):
+		case body != "" && indent == at:
 			body += " " + words
 		default:
 			end()
-			at := indent
-			if gap := strings.LastIndex(words, "  "); indent > 0 && gap > 0 {
-				at += gap + len("  ")
+			head, body = splitEntry(line, indent)
+			at = textwidth.DisplayWidth(head)
+			if indent > 0 && strings.TrimSpace(head) == "" {
+				at = -1
 			}
-			head, body = line[:at], line[at:]
 		}
 	}
 	end()
 	return strings.Join(out, "\n")
+}
+
+// splitEntry splits the first line of a paragraph or an entry into what comes before its text, such
+// as the mark of a list or a term, and its text.
+func splitEntry(line string, indent int) (head, text string) {
+	words := line[indent:]
+	at := indent
+	if gap := strings.LastIndex(words, "  "); indent > 0 && gap > 0 {
+		at += gap + len("  ")
+	} else if indent > 0 && strings.HasPrefix(words, "- ") {
+		at += len("- ")
+	}
+	return line[:at], line[at:]
 }

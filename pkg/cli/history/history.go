@@ -34,8 +34,8 @@ func NewCommand(env run.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history ROUTE --snapshots DIR",
 		Short: "Show when what is in force on a route changed, and which object changed it",
-		Long: `Read the snapshots of a folder by time and show when the effective policies of a route, or of one rule of it, changed, and by which
-object's change: that object without whose change it would not have changed.
+		Long: `Read the snapshots of a folder by time and show when the effective policies of a route, or of one rule of it, changed, and which
+object's change caused it.
 
 The snapshots are those that "kubectl dopolicy snapshot" writes, of one cluster; --snapshots takes a folder or a pattern. The time of a
 snapshot is that in its header, else that in its file name (2026-01-31T12-00-05Z), else when the file was changed. What changed and

@@ -29,19 +29,28 @@ func NewCommand(env run.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "matrix [TARGET]",
 		Short: "Show all route rules with their policies, and which rules have no authentication, or no policy of a kind",
-		Long: `Show route rules as lines and policy kinds as columns. A cell names the levels from which what is in force comes, such as
-gateway, listener, route or rule, several as gateway+route. "-" means that no policy of the kind is in force, "overridden"
-that policies are there and nothing of them is in force, "void" that a policy names the rule or something above it and does not attach, and "?" that it cannot be
-known. A rule with different policies on different paths has one line for each.
+		Long: `Show route rules as rows and policy kinds as columns. A cell says where the policies in force are attached:
+  gateway        at this level: class, namespace, gateway, listener, route or rule
+  gateway+route  at both levels
+  -              no policy of the kind is on the way to the rule
+  overridden     there are policies of the kind, and nothing of them is in force
+  void           a policy names the rule, or something above it, and does not attach
+  ?              cannot be known
+  n/a            the kind does not apply to such routes
+A rule with different policies on different paths has one row for each.
 
---missing authentication lists only the rules of which some requests get through without it, or of which that cannot be known, and
-exits with 1 if there are any; so for authorization, rateLimit and every other property (docs/protection.md lists them), and
-authentication=jwt asks for a method. --missing KIND asks less: whether a policy of the kind is in force, whatever it does. A rule
-that has what is asked for on one path and not on another is listed for the other path. It also exits with 1 if the answer is
-incomplete, and with 3 if there is no route rule to look at. What is only absent from the files, such as a Service, may exist.
+--missing lists only the rules that lack something:
+  --missing authentication  some requests get through without it. The same for authorization, rateLimit and the other
+                            properties of docs/protection.md; authentication=jwt asks for one method.
+  --missing KIND            no policy of the kind is in force. What such a policy does is not looked at.
+A rule that lacks it on one path only is listed with that path. A rule for which it cannot be known is listed too.
 
-TARGET is [KIND/][NAMESPACE/]NAME[/SECTION], as for effective. The columns are the kinds of the input, or those of --policy-kind and --missing.`,
-		Example: `  # who governs what?
+With --missing, the exit code is 1 if a rule is listed or the answer is incomplete, and 3 if there is no route rule to
+look at. Objects that are not in the files, such as a Service, may exist.
+
+TARGET is [KIND/][NAMESPACE/]NAME[/SECTION], as for effective. The columns are the kinds of the input, or those of
+--policy-kind and --missing.`,
+		Example: `  # which policies apply to which rule?
   kubectl dopolicy matrix -A
 
   # which route rules let requests in without a login?

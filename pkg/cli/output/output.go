@@ -74,7 +74,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command, formats []string) {
 	fs.BoolVar(&f.Strict, "strict", false, "exit with 3 if the answer is incomplete")
 	fs.BoolVar(&f.Verbose, "verbose", false,
 		"print every problem of the input by itself, and notes, such as assumptions made")
-	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "print only problems that could change the answer")
+	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "of the problems, print only those that could change the answer")
 	fs.BoolVar(&f.NoHeaders, "no-headers", false, "do not print column names")
 	f.Template.addFlags(cmd)
 	completion.AddToFlag(cmd, "output", completeFormats(formats))

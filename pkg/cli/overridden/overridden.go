@@ -29,7 +29,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 		Use:   "overridden [POLICY[/SETTING]… | TARGET…] [--target TARGET]",
 		Short: "Show which settings were overridden, by which policy and why",
 		Long: `Show the settings that a policy sets but that are not in force: those of some policies, at some targets, or all.
-A name that is that of a policy and of a route means the policy.`,
+If a policy and a route have the same name, the policy is meant.`,
 		Example: `  # which settings were overridden on this route?
   kubectl dopolicy overridden httproute/baker -f manifests/
 

@@ -36,29 +36,34 @@ type Options struct {
 
 const proveLong = `Prove that every request that reaches a backend meets a policy, or show a request that does not.
 
-All requests that can come to the Gateways are asked about: whatever host, path, method, header and query parameter. They
-are split into classes that no route rule tells apart, each class is answered as 'request' would, and the policies in force
-on its way are held against --require, or against an expression; or a ready-made property is asked for by name.
---require authentication asks what the policies and filters do: that nobody gets through without a credential. So it is for
-authentication=jwt and the other properties of docs/protection.md. --require AuthPolicy asks less: that a policy of the kind is
-in force, whatever it does. The answer is one of
+All requests that can come to the Gateways are looked at: every host, path, method, header and query parameter. They are
+grouped into classes that all route rules treat alike. For each class the policies in force on its way are compared with
+what is required:
+  --require authentication  nobody gets through without a credential. Other properties, such as authentication=jwt,
+                            are in docs/protection.md.
+  --require AuthPolicy      a policy of this kind is in force, whatever it does. This asks for less.
+  --expression CEL          the expression is true
+  --property NAME           a ready-made property holds (docs/prove.md)
+
+The answer is one of:
   proved    it holds for every class
-  refuted   it does not hold; the smallest request of each rule that takes such requests is shown as a curl command
-  unknown   something that could change the result is not known: a match that cannot be evaluated, routes of which only
-            names decide which comes first, a condition or a service that decides, an input that is incomplete
-  nothing   no request that was asked about gets through, so that nothing is proved
-Requests that no rule takes, that are redirected, or that no backend can be used for reach nothing, and need no policy. A policy
-of the kind that denies the request counts.
+  refuted   it does not hold; for each rule that takes such requests, the smallest one is shown as a curl command
+  unknown   something that could change the result is not known: a match that cannot be evaluated, two routes that only
+            their names put in order, a condition or service that decides, or an incomplete input
+  nothing   none of the requests gets through, so that nothing is proved
 
-Paths are those that data planes compare. With --paths or --hosts, other spellings of them (//admin, /%61dmin) are listed that
-reach the same backend without it; in the forms for CI and in JSON they are findings (SpellingBypass). A Service that is only
-absent from the files may exist: requests to it count as getting through.
+Requests that no rule takes, that are redirected, or that have no usable backend reach nothing, and need no policy. If a
+policy of the required kind denies a request, that counts as required.
 
-With -n or -l, only requests are asked about that routes of the namespace, or with the labels, take.
+Paths are compared after the data plane has normalized them. With --paths or --hosts, other spellings (//admin, /%61dmin)
+that reach the same backend without what is required are listed too; in the formats for CI and in JSON they are findings
+(SpellingBypass). A Service that is not in the files may exist: requests to it count as getting through.
 
-The exit code is 0 if it is proved, 1 if it is refuted, and 3 if it is unknown or nothing.`
+With -n or -l, only the requests are looked at that routes of this namespace, or with these labels, take.
 
-const proveExample = `  # is no request to /admin ever without authentication, whatever route takes it?
+The exit code is 0 for proved, 1 for refuted, and 3 for unknown or nothing.`
+
+const proveExample = `  # does every request to /admin need authentication?
   kubectl dopolicy prove --paths '/admin/**' --require authentication -f manifests/
 
   # with a token, at one host, for methods that change something

@@ -64,8 +64,8 @@ force or overridden on each route rule, with its kind, name, owner, level and th
 of settings, and say nothing about routes of other namespaces. They are PolicyReports (wgpolicyk8s.io/v1alpha2) or, where only these
 are served, Reports (openreports.io/v1alpha1).
 
-Reports that are as they should be are not written again, except once in --heartbeat that of each namespace, so that its age can be
-told. Reports of routes that are gone are removed. "effective" reads the reports where policies are forbidden.`,
+Reports that are up to date are not written again, except one in each namespace every --heartbeat, so that readers see how old the
+reports are. Reports of routes that are gone are removed. "effective" reads the reports where policies are forbidden.`,
 		Example: `  # what would be written
   kubectl dopolicy publish --dry-run
 

@@ -27,7 +27,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 		Long: `Show every gateway, route and rule below a policy's targets, and whether the policy is in force there.
 
 POLICY is [KIND/][NAMESPACE/]NAME[/SETTING]; several may be given, also as KIND NAME…. SETTING is the name that effective
-prints, or any ending of it that only one has.`,
+prints, or any unique suffix of it.`,
 		Example: `  # where is this policy in force?
   kubectl dopolicy reach gw-auth -f manifests/
 

@@ -16,12 +16,17 @@ import (
 )
 
 // Help is what the help of --redact says.
-const Help = `--redact takes out, before anything is computed: the values of policy settings, their conditions (when), values of headers and of query
-parameters, annotations (but for those by which policies attach or are ordered), messages of statuses, environment variables, commands and
-volumes of workloads, what problems quote, and what objects of unknown kinds contain. Names, namespaces, kinds, labels, targets, hostnames,
-addresses, ports, paths, durations of routes and the types, states and reasons of conditions stay, so that answers still show which setting
-wins and which is overridden. What depends on a value that is gone is not known, and the answer says so: blocks with a condition count as
-not applied, and objects are not judged by schemas. docs/redact.md lists, for every kind, what stays.`
+const Help = `--redact takes these out before anything is computed:
+  - values of policy settings, and their conditions (when)
+  - values of headers and query parameters
+  - annotations, except those by which policies attach or are ordered
+  - messages of statuses, and what problems quote
+  - environment variables, commands and volumes of workloads
+  - the content of objects of unknown kinds
+These stay, so that answers still show which setting is in force and which is overridden: names, namespaces, kinds,
+labels, targets, hostnames, addresses, ports, paths, durations of routes, and the types, states and reasons of conditions.
+What depends on a value that is gone is not known, and the answer says so: blocks with a condition count as not applied,
+and objects are not validated by schemas. docs/redact.md lists what stays of every kind.`
 
 // Redact returns the session without the values of the settings of policies. They are taken
 // out before anything is computed, so that no answer can repeat them.

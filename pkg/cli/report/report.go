@@ -61,7 +61,7 @@ self-contained: it needs no network, and can be mailed, attached to a build or o
 The report covers everything that was read, unless -n or --policy-kind limit it. Findings are those of check, with the same config
 file; they do not affect the exit code (use check for that).
 
---dataplane names dumps of proxies, as audit takes them: the page then says of every rule whether the proxies do what is predicted,
+--dataplane names dumps of proxies, in the form of 'audit': the page then says of every rule whether the proxies do what is predicted,
 has a table of what they do otherwise, and marks that in the picture.
 
 ` + redaction.Help,

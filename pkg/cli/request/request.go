@@ -17,8 +17,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
-const requestLong = `Show which listener, route, rule and backends serve a request, why this rule beats every other matching rule, and the
-policies in force on that path. Nothing is sent.
+const requestLong = `Show which listener, route, rule and backends serve a request, why this rule comes before every other rule
+that matches, and the policies in force on that path. Nothing is sent.
 
 The URL gives the host and port to connect to; the host is also used as Host header and TLS server name unless
 -H 'Host: …' or --sni say otherwise. An outcome that the manifests do not determine is reported as Conditional.
@@ -26,7 +26,7 @@ The URL gives the host and port to connect to; the host is also used as Host hea
 If several Gateways have a listener for the request, each has an answer. If nothing takes it, near misses are named: the
 rule or listener that only the method, a header, a query parameter, the path, the host or the port kept from it.
 
---expect states what the answer has to be; the exit code is 1 unless everything that is expected is so, at every Gateway.
+--expect says what the answer has to be. The exit code is 1 unless all expectations are met, at every Gateway.
   200, allowed      a rule takes it, all its backends are usable, and no policy is known to deny it. Whether credentials
                     suffice, and what the backend answers, is not judged.
   404, no-match     nothing takes it; 404 only where a Gateway answers with that status
@@ -34,13 +34,13 @@ rule or listener that only the method, a header, a query parameter, the path, th
   denied            a policy denies it for certain
   policy=KIND/[NAMESPACE/]NAME
                     the policy is in force on the way
-What the input does not determine is not met, and the answer says why.
+An expectation that cannot be decided is not met, and the answer says why.
 
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
 curl command, with --expect where something is expected; lines that start with # are comments.
 
-With --from and --to, show whether policies allow a connection between two pods, and which rule decides at each
-end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`
+With --from and --to, show whether policies allow a connection between two pods, and which entry of which policy
+decides at each end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`
 
 const requestExample = `  # where does this request go, and which policies apply?
   kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/

@@ -71,7 +71,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	fs.BoolVar(&f.OverLive, "live", false, "answer for the cluster as if the files had been applied to it")
 	fs.StringVarP(&f.Kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
 	fs.BoolVar(&f.AssumeComplete, "complete", false,
-		"the manifests are all there is: what they lack does not exist (default: it may exist elsewhere)")
+		"treat objects that are not in the files as not existing (default: they may exist elsewhere)")
 	fs.StringSliceVar(&f.Assumptions, "assume", nil,
 		"what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
 	fs.StringSliceVar(&f.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")

@@ -33,7 +33,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 		Use:   "status [POLICY…]",
 		Short: "Show whether policies are accepted, and whether they are in force everywhere, partly or nowhere",
 		Long: `Predict the status a controller would write: for each policy, whether it is accepted, and as a note every condition that is
-not plainly well. IN FORCE counts where the policy is in force, whether or not its controller reports that: yes, partly,
+not as it should be. IN FORCE counts where the policy is in force, whether or not its controller reports that: yes, partly,
 no, or unknown, with the route rules or other targets that it stands above. TARGET names what
 the policy refers to, or what its selectors select. --all adds the conditions of routes (per parent), gateways and listeners, and
 the conditions that policies set on them. -A without a name implies --all.

@@ -17,12 +17,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
-const long = `Show where the status of an answer may come from: how the request gets to its rule and backend, and which policy or rule
-on the way may answer with that status, with its setting and where that is written. If nothing that was read does, the
-answer says why, and where else the status may come from. Nothing is sent.
+const long = `Show where the status of an answer may come from: how the request gets to its rule and backend, and which policy, or
+which rule of the route, may answer with that status, with its setting and where that is written. If nothing that was
+read does, the answer says why, and where else the status may come from. Nothing is sent.
 
 STATUS is a number from 300 to 599, or redirect. It and the URL may come in any order, with a method before the URL.
-Credentials are not judged: a policy that demands one may answer 401 to a bad one. What cannot be told, because an object
+Credentials are not judged: a policy that asks for a token may answer 401 to an invalid one. What cannot be told, because an object
 is forbidden or not understood, is listed as not known.
 
 The exit code is 0 also where nothing answers with the status, and 3 where the input cannot be read.`

@@ -321,7 +321,7 @@ func (s *protectionSurvey) findUselessPolicies() []model.Problem {
 		out = append(out, s.locateFinding(ref, model.Problem{Severity: model.Warning, Code: model.ProtectsNothing,
 			Message: fmt.Sprintf("%s protects nothing on %s: %s", ref, e.unprotectedRules.formatRules(),
 				formatReasonsAbout(ref, e.reasons)),
-			Hint: "demand what it is there for, or remove it; one that is meant to let everybody in can be suppressed"})...)
+			Hint: "make it require what it should, or remove it; one that is meant to let everybody in can be suppressed"})...)
 	}
 	return out
 }
