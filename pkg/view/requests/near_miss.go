@@ -47,6 +47,5 @@ func (n *NearMiss) formatLine() string {
 	if n.Route != nil {
 		return n.Route.String() + " " + n.Why
 	}
-	ref := *n.Listener
-	return "listener " + ref.Section + " of " + ref.WithoutSection().String() + " " + n.Why
+	return n.Listener.String() + " " + n.Why
 }
