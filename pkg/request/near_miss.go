@@ -73,7 +73,8 @@ func (n nearMissFinder) findNearest() []NearMiss {
 	}
 	slices.SortStableFunc(found, func(a, b NearMiss) int {
 		return cmp.Or(cmp.Compare(rankPart(a.Part), rankPart(b.Part)), cmp.Compare(b.similarity, a.similarity),
-			cmp.Compare(a.difference, b.difference), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Why, b.Why))
+			cmp.Compare(a.difference, b.difference), cmp.Compare(a.Listener, b.Listener),
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Why, b.Why))
 	})
 	var out []NearMiss
 	seen := map[topology.NodeID]bool{}

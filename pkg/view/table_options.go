@@ -8,14 +8,14 @@ import (
 // TableOptions say how much of an answer a Table or a Tree shows, and how the commands that it
 // proposes have to be written.
 type TableOptions struct {
-	Wide     bool     // values and lists in full
-	ByRule   bool     // one line per rule of a route, even where several have the same answer
-	Grouped  bool     // a block for each object, where there is the choice
-	Terminal bool     // a person reads it: what holds for many is said once
-	Limit    int      // most lines of a list (most targets of `effective`); 0 shows all. What is left out is counted
-	Target   string   // what was asked about, as typed; "" for everything in view
-	Scope    []string // arguments that name the same targets to `overridden`; nil: found from the answer
-	Source   string   // flags that name the input, repeated in proposed commands: "-f testdata/demo"
+	Wide     bool      // values and lists in full
+	ByRule   bool      // one line per rule of a route, even where several have the same answer
+	Grouped  bool      // a block for each object, where there is the choice
+	Terminal bool      // a person reads it: what holds for many is said once
+	Limit    int       // most lines of a list (most targets of `effective`); 0 shows all. What is left out is counted
+	Target   string    // what was asked about, as typed; "" for everything in view
+	Scope    []string  // arguments that name the same targets to `overridden`; nil: found from the answer
+	Source   string    // flags that name the input, repeated in proposed commands: "-f testdata/demo"
 	Diff     DiffInput // the input for `diff`
 }
 
