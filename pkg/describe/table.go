@@ -269,7 +269,8 @@ func (d *ObjectDescription) policyBlock() view.Block {
 				sections = append(sections, t.Section)
 			}
 		}
-		b.Rows = append(b.Rows, []view.Cell{{Text: p.Object.String()}, {Text: cmp.Or(strings.Join(sections, ", "), d.wholeText())},
+		b.Rows = append(b.Rows, []view.Cell{{Text: p.Object.String()},
+			{Text: cmp.Or(strings.Join(sections, ", "), d.wholeText())},
 			acceptedCell(p), forceCell(p.InForce)})
 	}
 	return b
