@@ -30,7 +30,8 @@ type ObjectDescription struct {
 	Overridden []overridden.OverriddenRule `json:"overridden"`         // what was overridden there, or of the policy
 	Findings   []check.Finding             `json:"findings"`           // of `check`, about the object
 
-	isPolicy bool
+	isPolicy           bool
+	rulesWithoutPolicy []model.Ref // route rules that it covers, on which no policy is in force
 }
 
 // Answers are what the other questions say, narrowed to the object as far as they can be.
@@ -54,6 +55,8 @@ func Describe(r *resolve.Resolution, object model.Ref, a Answers) *ObjectDescrip
 	if a.Effective != nil {
 		out.Effective = append(out.Effective, a.Effective.Items...)
 		problems = append(problems, a.Effective.Problems...)
+		out.rulesWithoutPolicy = a.Effective.RulesWithoutPolicy()
+		out.SetElsewhere(a.Effective.Elsewhere())
 	}
 	if a.Reach != nil {
 		out.Reach = append(out.Reach, a.Reach.Items...)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -15,20 +14,26 @@ import (
 type settingLine struct {
 	kind, setting, value, from string
 	targets                    []model.Ref
+	paths                      []view.Path
+	isOnSomePaths              bool // another line says the same setting of one of the targets, for other paths
 }
 
 // settingsBlock has a line for each setting in force, and says how many there are where some are
 // left out: of each kind the first ones stay.
 func (d *ObjectDescription) settingsBlock(o view.TableOptions) (b view.Block, more string) {
 	b = view.Block{Columns: []view.Column{view.SettingColumns[0], view.SettingColumns[1], view.SettingColumns[2],
-		view.SettingColumns[3], {Name: "ON", Rank: 6, MinWidth: 8, Shorten: view.ShortName}}}
+		view.SettingColumns[3], {Name: "ON", Rank: 6, MinWidth: 8}}}
 	lines, kinds := d.collectSettings()
 	if len(lines) > mostSettings {
-		more = fmt.Sprintf("%d of %d", mostSettings, len(lines))
+		more = fmt.Sprintf("%d of %d rows, some of each kind", mostSettings, len(lines))
 	}
 	for _, line := range pickSettings(lines) {
+		on := d.targetsText(line.targets, o)
+		if via := view.ViaText(line.paths, line.targets[0].WithoutSection(), o); line.isOnSomePaths && via != "" {
+			on += " via " + via
+		}
 		b.Rows = append(b.Rows, []view.Cell{{Text: kinds.ShortName(line.kind)}, {Text: line.setting}, {Text: line.value},
-			{Text: line.from}, {Text: d.targetsText(line.targets, o)}})
+			{Text: line.from}, {Text: on}})
 	}
 	return b, more
 }
@@ -84,29 +89,53 @@ func (d *ObjectDescription) collectSettings() ([]settingLine, view.KindNames) {
 			if !slices.Contains(out[at].targets, item.Target) {
 				out[at].targets = append(out[at].targets, item.Target)
 			}
+			out[at].paths = append(out[at].paths, item.Paths...)
 		}
 	}
+	markPaths(out)
 	slices.SortStableFunc(out, func(a, b settingLine) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), len(b.targets)-len(a.targets))
 	})
 	return out, kinds
 }
 
-// targetsText says on what a setting is in force: sections of the object by their names, others by
-// their number.
+// markPaths marks the lines of which another says the same setting of the same target.
+func markPaths(lines []settingLine) {
+	for i := range lines {
+		a := &lines[i]
+		for j := range lines[:i] {
+			b := &lines[j]
+			if a.kind == b.kind && a.setting == b.setting &&
+				slices.ContainsFunc(a.targets, func(t model.Ref) bool { return slices.Contains(b.targets, t) }) {
+				a.isOnSomePaths, b.isOnSomePaths = true, true
+			}
+		}
+	}
+}
+
+// targetsText says on what a setting is in force: sections of the object by their names, others
+// with the name of their object or, if these are many, by their number.
 func (d *ObjectDescription) targetsText(targets []model.Ref, o view.TableOptions) string {
+	first := targets[0].WithoutSection()
 	var sections []string
 	for _, t := range targets {
-		if t.WithoutSection() != d.Object.WithoutSection() {
-			if len(targets) == 1 {
-				return strings.TrimSuffix(t.FullName()+"/"+t.Section, "/")
+		if t.WithoutSection() != first {
+			if noun := view.SectionNoun(t.Kind); noun == "rule" {
+				return fmt.Sprintf("%d of %s", len(targets), view.FormatCount(d.countRules(), noun))
 			}
-			return strconv.Itoa(len(targets)) + " " + view.InflectNoun(len(targets), view.SectionNoun(t.Kind))
+			return view.FormatCount(len(targets), "target")
 		}
-		sections = append(sections, t.Section)
+		if t.Section != "" {
+			sections = append(sections, t.Section)
+		}
 	}
-	if len(sections) > 2 && !o.Wide {
-		return view.FormatCount(len(sections), view.SectionNoun(d.Object.Kind))
+	switch {
+	case first != d.Object.WithoutSection():
+		return view.AddSections(first.String(), sections, o)
+	case len(sections) == 0:
+		return d.wholeText()
+	case isRule(targets[0]) && len(targets) > 1 && len(targets) == d.countRules():
+		return d.wholeText()
 	}
 	return view.SectionList(sections, o)
 }

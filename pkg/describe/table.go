@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ const (
 // Table is the description on one screen: what the object is, what is in force, what was
 // overridden, what is wrong, and what to ask next.
 func (d *ObjectDescription) Table(o view.TableOptions) view.Table {
-	t := view.Table{Blocks: []view.Block{d.factBlock()}}
+	t := view.Table{Blocks: []view.Block{d.factBlock(o)}}
 	add := func(title string, b view.Block, more string) {
 		if len(b.Rows) == 0 {
 			return
@@ -55,13 +56,13 @@ func limitRows(b view.Block, most int) (view.Block, string) {
 	if len(b.Rows) <= most {
 		return b, ""
 	}
-	text := fmt.Sprintf("%d of %d", most, len(b.Rows))
+	text := fmt.Sprintf("first %d of %d rows", most, len(b.Rows))
 	b.Rows = b.Rows[:most]
 	return b, text
 }
 
 // factBlock says what the object is, how its traffic flows, and how it fares.
-func (d *ObjectDescription) factBlock() view.Block {
+func (d *ObjectDescription) factBlock(o view.TableOptions) view.Block {
 	b := view.Block{Columns: []view.Column{{}, {Rank: 1, MinWidth: 40, Wrap: true}}}
 	add := func(word, text string) {
 		if text != "" {
@@ -83,7 +84,7 @@ func (d *ObjectDescription) factBlock() view.Block {
 	for i, line := range d.statusLines() {
 		add([...]string{"status", ""}[min(i, 1)], line)
 	}
-	add("in force", d.countText())
+	add("in force", d.countText(o))
 	return b
 }
 
@@ -104,7 +105,7 @@ func joinSome(names []string, separator string) string {
 }
 
 // countText says how many settings of each kind are in force, and on how many targets.
-func (d *ObjectDescription) countText() string {
+func (d *ObjectDescription) countText(o view.TableOptions) string {
 	if d.isPolicy {
 		if len(d.Reach) == 0 {
 			return "nowhere: no traffic passes what it targets"
@@ -121,7 +122,14 @@ func (d *ObjectDescription) countText() string {
 		return fmt.Sprintf("on %d of %s", on, view.FormatCount(len(d.Reach), "target"))
 	}
 	if len(d.Effective) == 0 {
-		return d.NoPolicyText()
+		switch text := d.ElsewhereText(o); {
+		case text == "":
+			return d.NoPolicyText()
+		case len(d.Policies) == 0 && d.NoPolicyText() == "no policy":
+			return "no policy is set on it" + text
+		default:
+			return d.NoPolicyText() + " is in force on it" + text
+		}
 	}
 	kinds := view.KindNames{}
 	var order []string
@@ -140,15 +148,57 @@ func (d *ObjectDescription) countText() string {
 		}
 	}
 	for i, kind := range order {
-		noun := "target"
-		for ref := range targets[kind] {
-			noun = view.FullSectionNoun(ref.Kind)
-			break
+		noun := "setting"
+		if len(targets[kind]) > 1 {
+			noun = "different setting"
 		}
-		order[i] = fmt.Sprintf("%s: %s on %s", kinds.ShortName(kind), view.FormatCount(len(settings[kind]), "setting"),
-			view.FormatCount(len(targets[kind]), noun))
+		order[i] = kinds.ShortName(kind) + ": " + view.FormatCount(len(settings[kind]), noun) +
+			d.placesText(targets[kind])
 	}
 	return strings.Join(order, "; ")
+}
+
+// placesText says on which targets settings are in force, as the end of a sentence: on how many of
+// the route rules; "" where it is the object itself.
+func (d *ObjectDescription) placesText(targets map[model.Ref]bool) string {
+	var rules int
+	var others []string
+	for ref := range targets {
+		switch {
+		case isRule(ref):
+			rules++
+		case ref != d.Object:
+			others = append(others, ref.String())
+		}
+	}
+	slices.Sort(others)
+	var out []string
+	if all := d.countRules(); rules > 0 && (rules != 1 || all != 1) {
+		out = append(out, fmt.Sprintf("%d of %s", rules, view.FormatCount(all, "route rule")))
+	}
+	if len(others) > 0 {
+		out = append(out, joinSome(others, ", "))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ", on " + strings.Join(out, " and on ")
+}
+
+func isRule(ref model.Ref) bool { return ref.Section != "" && view.SectionNoun(ref.Kind) == "rule" }
+
+// countRules counts the route rules that the object covers.
+func (d *ObjectDescription) countRules() int {
+	rules := map[model.Ref]bool{}
+	for _, ref := range d.rulesWithoutPolicy {
+		rules[ref] = true
+	}
+	for i := range d.Effective {
+		if ref := d.Effective[i].Target; isRule(ref) {
+			rules[ref] = true
+		}
+	}
+	return len(rules)
 }
 
 // statusLines say the conditions of the object, those that differ between parents each with its
@@ -219,10 +269,19 @@ func (d *ObjectDescription) policyBlock() view.Block {
 				sections = append(sections, t.Section)
 			}
 		}
-		b.Rows = append(b.Rows, []view.Cell{{Text: p.Object.String()}, {Text: view.OrDash(strings.Join(sections, ", "))},
+		b.Rows = append(b.Rows, []view.Cell{{Text: p.Object.String()},
+			{Text: cmp.Or(strings.Join(sections, ", "), d.wholeText())},
 			acceptedCell(p), forceCell(p.InForce)})
 	}
 	return b
+}
+
+// wholeText names all of the object.
+func (d *ObjectDescription) wholeText() string {
+	if noun := view.SectionNoun(d.Object.Kind); noun != "section" && d.Object.Section == "" {
+		return "all " + noun + "s"
+	}
+	return "-"
 }
 
 // acceptedCell says whether a policy is accepted, and else why not.
@@ -316,10 +375,16 @@ func (d *ObjectDescription) findingBlock() view.Block {
 func (d *ObjectDescription) nextCommands(o view.TableOptions) []string {
 	argument, command := d.Object.String(), o.FormatCommand
 	if d.isPolicy {
-		return []string{"every target: " + command("reach", argument),
-			"what if it were deleted: " + command("diff", "--delete", argument)}
+		out := []string{"every target: " + command("reach", argument)}
+		if deletion := o.FormatDeletion(argument); deletion != "" {
+			out = append(out, "what if it were deleted: "+deletion)
+		}
+		return out
 	}
-	out := []string{"every setting, with why: " + command("effective", argument)}
+	var out []string
+	if len(d.Effective) > 0 {
+		out = append(out, "every setting, with why: "+command("effective", argument))
+	}
 	if len(d.Overridden) > 0 {
 		out = append(out, "what was overridden: "+command("overridden", "--target", argument))
 	}

@@ -35,6 +35,7 @@ type NearMiss struct {
 	Why      string          // what it wants, and what the request has
 
 	similarity int  // how much of the wanted text the request has; more is nearer
+	difference int  // how much longer or shorter the wanted text is; less is nearer
 	unlikely   bool // the path has nothing in common with the wanted one
 }
 
@@ -72,7 +73,8 @@ func (n nearMissFinder) findNearest() []NearMiss {
 	}
 	slices.SortStableFunc(found, func(a, b NearMiss) int {
 		return cmp.Or(cmp.Compare(rankPart(a.Part), rankPart(b.Part)), cmp.Compare(b.similarity, a.similarity),
-			cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Why, b.Why))
+			cmp.Compare(a.difference, b.difference), cmp.Compare(a.Listener, b.Listener),
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Why, b.Why))
 	})
 	var out []NearMiss
 	seen := map[topology.NodeID]bool{}
@@ -177,8 +179,13 @@ func (n nearMissFinder) listPartMisses(place topology.NodeID, cs []candidate) []
 		if part != "" {
 			far := part == PartPath && (c.match.path.form == expression ||
 				!spelling.IsSimilarPath(c.match.path.value, n.request.Path))
+			longer := 0
+			if part == PartPath {
+				longer = max(len(c.match.path.value), len(n.request.Path)) - min(len(c.match.path.value),
+					len(n.request.Path))
+			}
 			out = append(out, NearMiss{Part: part, Listener: place, Rule: c.rule, Why: why, similarity: alike,
-				unlikely: far})
+				difference: longer, unlikely: far})
 		}
 	}
 	return out
@@ -228,7 +235,7 @@ func (m *match) findMiss(r *Request, anchored bool) (part Part, why string, alik
 	if part = all[0].part; part == PartHeader || part == PartQuery {
 		text = string(part) + " " + text
 	}
-	return part, "wants " + text + "; the request has " + strings.Join(has, ", "), alike
+	return part, "needs " + text + "; the request has " + strings.Join(has, ", "), alike
 }
 
 // listHostMisses returns the best rules that match for hostnames that look like the request's.

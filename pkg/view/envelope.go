@@ -22,6 +22,7 @@ type Envelope struct {
 	isRelevant        func(model.Problem) bool // whether a problem matters to the answer; nil: each does
 	isForceUnknown    bool                     // it is not known whether a policy is in force where none is found
 	hasUnreadPolicies bool                     // not all policies were read that may be in force there
+	elsewhere         []model.Ref              // where policies are in force on its traffic, if none are on itself
 }
 
 // Finish fills in the version and the kind, sorts the problems, and sets whether the answer is
@@ -58,10 +59,34 @@ func (e *Envelope) GenericLine() []string {
 
 // NothingInForceText says that nothing is in force on what was asked about.
 func (e *Envelope) NothingInForceText(o TableOptions) string {
+	text := e.NoPolicyText() + " is in force "
 	if o.Target == "" {
-		return e.NoPolicyText() + " is in force here"
+		text += "here"
+	} else {
+		text += "on " + o.Target
 	}
-	return e.NoPolicyText() + " is in force on " + o.Target
+	return text + e.ElsewhereText(o)
+}
+
+// SetElsewhere notes where policies are in force on the traffic of what was asked about, if none
+// are on itself.
+func (e *Envelope) SetElsewhere(places []model.Ref) { e.elsewhere = places }
+
+// Elsewhere is where policies are in force on the traffic of what was asked about, if none are on
+// itself.
+func (e *Envelope) Elsewhere() []model.Ref { return e.elsewhere }
+
+// ElsewhereText says the same as the end of a sentence, with the command that shows them; "" where
+// there is nothing to say.
+func (e *Envelope) ElsewhereText(o TableOptions) string {
+	if len(e.elsewhere) == 0 {
+		return ""
+	}
+	names := make([]string, len(e.elsewhere))
+	for i, place := range e.elsewhere {
+		names[i] = place.String()
+	}
+	return "; policies at " + JoinNames(names, o) + " apply to its traffic: " + o.FormatCommand("effective", names[0])
 }
 
 // NoPolicyText is the subject of a sentence about the absence of policies. It claims no more than

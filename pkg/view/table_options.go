@@ -8,14 +8,22 @@ import (
 // TableOptions say how much of an answer a Table or a Tree shows, and how the commands that it
 // proposes have to be written.
 type TableOptions struct {
-	Wide     bool     // values and lists in full
-	ByRule   bool     // one line per rule of a route, even where several have the same answer
-	Grouped  bool     // a block for each object, where there is the choice
-	Terminal bool     // a person reads it: what holds for many is said once
-	Limit    int      // most lines of a list (most targets of `effective`); 0 shows all. What is left out is counted
-	Target   string   // what was asked about, as typed; "" for everything in view
-	Scope    []string // arguments that name the same targets to `overridden`; nil: found from the answer
-	Source   string   // flags that name the input, repeated in proposed commands: "-f testdata/demo"
+	Wide     bool      // values and lists in full
+	ByRule   bool      // one line per rule of a route, even where several have the same answer
+	Grouped  bool      // a block for each object, where there is the choice
+	Terminal bool      // a person reads it: what holds for many is said once
+	Limit    int       // most lines of a list (most targets of `effective`); 0 shows all. What is left out is counted
+	Target   string    // what was asked about, as typed; "" for everything in view
+	Scope    []string  // arguments that name the same targets to `overridden`; nil: found from the answer
+	Source   string    // flags that name the input, repeated in proposed commands: "-f testdata/demo"
+	Diff     DiffInput // the input for `diff`
+}
+
+// DiffInput is how `diff` names the input.
+type DiffInput struct {
+	Impossible bool   // diff cannot take the input as one side
+	Side       string // the first side, quoted; "" for a cluster
+	Flags      string // the other flags of the input
 }
 
 // CountShown returns how many of n lines are shown.
@@ -37,6 +45,19 @@ func (o TableOptions) FormatCommand(words ...string) string {
 		quoted = append(quoted, o.Source)
 	}
 	return strings.Join(quoted, " ")
+}
+
+// FormatDeletion writes the command that compares the input with the same without an object; ""
+// if there is none.
+func (o TableOptions) FormatDeletion(object string) string {
+	if o.Diff.Impossible {
+		return ""
+	}
+	line := "kubectl dopolicy diff "
+	if o.Diff.Side != "" {
+		line += o.Diff.Side + " "
+	}
+	return strings.TrimSuffix(line+"--delete "+QuoteShellWord(object)+" "+o.Diff.Flags, " ")
 }
 
 // QuoteShellWord returns s as one word of a POSIX shell, in quotes where it needs them.

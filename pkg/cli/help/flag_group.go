@@ -28,9 +28,9 @@ type commonGroup struct {
 func commonGroups() []commonGroup {
 	return []commonGroup{
 		{"Input", []string{"filename", "recursive", "kustomize", "namespace", "all-namespaces", "live", "complete",
-			"policy-kind"},
+			"policy-kind", "schemas"},
 			[]string{"enable-helm", "source", "destination", "substitute", "substitute-from", "policy-kinds",
-				"vendor-setting", "vendor-version", "assume", "crds", "schemas", "validate", "max-document",
+				"vendor-setting", "vendor-version", "assume", "crds", "validate", "max-document",
 				"max-input", "max-steps"}},
 		{"Output", []string{"output", "watch", "limit", "sort-by", "strict", "quiet", "verbose"},
 			[]string{"color", "no-headers", "template", "allow-missing-template-keys", "v"}},

@@ -198,7 +198,7 @@ func (f *Flags) WriteOnly(s run.Streams, session *source.Session, typed string, 
 		Template: f.Template.Parsed, Runner: s.InRunner(), Terminal: s.OutIsTTY, Width: s.TerminalWidth(s.OutIsTTY),
 		Version: f.Version, Root: f.Root,
 		Table: view.TableOptions{ByRule: f.ByRule, Limit: f.Limit, Target: typed, Scope: f.Scope,
-			Source: session.Flags.Args()}})
+			Source: session.Flags.Args(), Diff: session.Flags.DiffInput()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
 		return failure.Usage("name one of them, in capitals or not", "%v", unknown)
 	}

@@ -310,6 +310,20 @@ func (f *Flags) Args() string {
 	return strings.Join(append(out, f.Cluster.repeatFlags()...), " ")
 }
 
+// DiffInput is the input as the first side of `diff`. Standard input, several files, a kustomization
+// and files over a cluster cannot be one.
+func (f *Flags) DiffInput() view.DiffInput {
+	switch {
+	case f.Kustomization != "", f.OverLive, len(f.Files) > 1, slices.Contains(f.Files, "-"):
+		return view.DiffInput{Impossible: true}
+	case len(f.Files) == 0:
+		return view.DiffInput{Flags: f.Args()}
+	}
+	others := *f
+	others.Files = nil
+	return view.DiffInput{Side: view.QuoteShellWord(f.Files[0]), Flags: others.Args()}
+}
+
 // OpenKinds is openInput, but an input is not required: the described kinds are known without one.
 // A kubeconfig that leads to no cluster is reported.
 func (f *Flags) OpenKinds(ctx context.Context, env run.Environment) (*Session, error) {

@@ -98,6 +98,7 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 	list.SetPolicyUnknown(len(open) > 0)
 	if len(items.positions) == 0 {
 		withoutPolicy = nodes
+		list.SetElsewhere(a.FindElsewhere())
 	}
 	list.SetPolicyOmission(a.FindPolicyOmission(withoutPolicy))
 	return list, items

@@ -11,6 +11,9 @@ func (l *EffectivePolicyList) Empty() bool {
 		len(l.gateways)+l.unlistedLosses == 0
 }
 
+// RulesWithoutPolicy are the route rules that were asked for and on which no policy is in force.
+func (l *EffectivePolicyList) RulesWithoutPolicy() []model.Ref { return l.rulesWithoutPolicy }
+
 // FilterNames are the targets of the answer, as kubectl names objects (kind.group/name), each once.
 func (l *EffectivePolicyList) FilterNames() []string {
 	return view.UniqueObjectNames(l.Items, func(i *view.EffectivePolicy) *model.Ref { return &i.Target })

@@ -31,6 +31,9 @@ func Explain(r *resolve.Resolution, q view.Query, rule string) *Explanation {
 	})
 	out.Finish("Explanation", a.CollectProblems())
 	out.LimitRelevance(a.RelevanceFilter())
+	if len(out.Items) == 0 && rule == "" {
+		out.SetElsewhere(a.FindElsewhere())
+	}
 	return out
 }
 

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -67,12 +68,12 @@ func (p *Proof) formatCounts() string {
 	if p.Classes == 0 {
 		return "there is no such request"
 	}
-	text := view.FormatCount(p.Classes, "kind of request|kinds of request") + ": "
+	text := view.FormatCount(p.Classes, "class of requests|classes of requests") + ": "
 	without, with := "meet no policy", "meet a policy"
 	switch {
 	case p.ofRequests:
-		without, with = "without it", "with it"
-
+		asked := strings.Join(p.Require, " or ")
+		without, with = "without "+asked, "with "+asked
 	case p.Name == noneShadowed:
 		return text + fmt.Sprintf("taken by %s; %s", view.FormatCount(p.Rules, "rule"),
 			view.FormatCount(p.unprotected, "rule takes none|rules take none"))
@@ -89,8 +90,11 @@ func (p *Proof) formatCounts() string {
 	if undecided > 0 {
 		text += fmt.Sprintf("%d not decided, ", undecided)
 	}
-	return text + fmt.Sprintf("%d %s, %d reach no backend (%s looked at)", p.Protected, with, p.Unreached,
-		view.FormatCount(p.Rules, "rule"))
+	text += fmt.Sprintf("%d %s, %d reach no backend", p.Protected, with, p.Unreached)
+	if p.Rules == 0 {
+		return text
+	}
+	return text + fmt.Sprintf(" (%s looked at)", view.FormatCount(p.Rules, "rule"))
 }
 
 // formatLines says a counterexample for people.

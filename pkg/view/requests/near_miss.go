@@ -34,11 +34,18 @@ func (w *Writer) buildNearMisses(a *request.Answer) []NearMiss {
 	return out
 }
 
+// label is what near misses are called that begin with this one.
+func (n *NearMiss) label() string {
+	if n.Route != nil {
+		return "closest rule"
+	}
+	return "closest listener"
+}
+
 // formatLine says the near miss in one line for people.
 func (n *NearMiss) formatLine() string {
 	if n.Route != nil {
 		return n.Route.String() + " " + n.Why
 	}
-	ref := *n.Listener
-	return "listener " + ref.Section + " of " + ref.WithoutSection().String() + " " + n.Why
+	return n.Listener.String() + " " + n.Why
 }

@@ -78,6 +78,7 @@ type RequestResult struct {
 	gates            *protect.Gates // on its path; nil: no rule takes it
 	hasUnknownFilter bool           // a filter of the rule may answer it, and is not known
 	ruleUncertain    bool           // it is not certain which rule takes it
+	delegatedTo      *model.Ref     // of `why`: a route to which the rule delegates, on which policies are in force
 
 	hostname    string          // of the listener
 	failingText string          // which share of the requests fails, and why

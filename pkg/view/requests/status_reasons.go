@@ -47,7 +47,10 @@ type StatusCause struct {
 	When    string        `json:"when"`              // to which requests, or why: "if …", "because …", "to every request …"
 	Certain bool          `json:"certain"`           // to the request as it is written, for certain
 
-	why, valueText string // of the setting in force
+	// of the setting in force: why it is, its value in words, its full name, and the target on which
+	// it is in force
+	why, valueText, fullName string
+	place                    *model.Ref
 }
 
 // statusExplainer finds what may answer one request with a status.
@@ -78,7 +81,24 @@ func (w *Writer) explainStatus(asked string, a *request.Answer, result *RequestR
 	e.addNamed()
 	e.addUnknown(doubts)
 	e.judge()
+	result.delegatedTo = w.findDelegateInForce(result.Backends)
 	return &e.out
+}
+
+// findDelegateInForce returns the first of the routes to which a rule delegates on which policies
+// are in force; nil if there is none.
+func (w *Writer) findDelegateInForce(backends []RequestBackend) *model.Ref {
+	g := w.Collector.Resolution.Graph
+	for i := range backends {
+		ref := backends[i].Ref.WithoutSection()
+		for _, route := range g.Lookup(ref) {
+			if g.Node(route).Role == topology.Route && slices.ContainsFunc(g.Children(topology.Traffic, route),
+				func(rule topology.NodeID) bool { return len(w.findEffectiveAt(rule)) > 0 }) {
+				return &ref
+			}
+		}
+	}
+	return nil
 }
 
 // isAsked reports whether a status is the one that was asked about.
@@ -238,7 +258,8 @@ func (e *statusExplainer) addNamed() {
 			}
 			e.out.Causes = append(e.out.Causes, StatusCause{Status: int(number), Object: *source.Policy,
 				Setting: rule.Name, Value: rule.Value, Source: &source, Origin: source.Origin,
-				When: "if the setting applies, which names this status", why: rule.Why, valueText: item.SummarizeRule(rule)})
+				When: "if the setting applies, which names this status", why: rule.Why, valueText: item.SummarizeRule(rule),
+				fullName: rule.Name, place: &item.Target})
 		}
 	}
 }
@@ -287,12 +308,17 @@ func (e *statusExplainer) fillSetting(c *StatusCause) {
 			rule := &item.Rules[j]
 			at := slices.IndexFunc(rule.Sources, func(s view.Source) bool { return s.Policy != nil && *s.Policy == c.Object })
 			fit := fitSetting(rule.Name, c.Setting)
-			if at < 0 || fit <= best {
+			isPart := strings.HasPrefix(rule.Name, c.Setting+"[")
+			if at < 0 || fit < best || fit == best && (!isPart || c.fullName != "") {
 				continue
 			}
 			best = fit
 			source := rule.Sources[at]
 			c.Source, c.Origin, c.why = &source, source.Origin, rule.Why
+			c.fullName, c.place = "", &item.Target
+			if fit > 0 || isPart {
+				c.fullName = rule.Name
+			}
 			if fit > 0 {
 				c.Value, c.valueText = rule.Value, item.SummarizeRule(rule)
 			}
@@ -470,7 +496,7 @@ func (e *statusExplainer) judge() {
 	switch {
 	case certain >= 0 && len(out.Unknown) == 0:
 		out.Verdict = StatusCertain
-		out.Summary = fmt.Sprintf("%s comes from %s: this request gets it, as it is written", status, causes[certain].Object)
+		out.Summary = fmt.Sprintf("%s comes from %s: this request gets it", status, causes[certain].Object)
 		return
 	case len(causes) > 0:
 		out.Verdict = StatusPossible
@@ -481,10 +507,7 @@ func (e *statusExplainer) judge() {
 			" comes from: nothing that was read answers with it, but not everything is known"
 	default:
 		out.Verdict = StatusNothing
-		out.Summary = "nothing that was read answers with " + status
-		if why := e.absenceText(); why != "" {
-			out.Summary += ": " + why
-		}
+		out.Summary = e.nothingText(status)
 	}
 	e.addElsewhere(status)
 }
@@ -500,9 +523,37 @@ func causeNames(causes []StatusCause) []string {
 	return out
 }
 
+// nothingText says that nothing answers with the status: because nothing takes the request, or why
+// no policy does.
+func (e *statusExplainer) nothingText(status string) string {
+	a, text := e.result, "nothing that was read answers with "+status
+	switch why := e.absenceText(); {
+	case a.Gateway == "" && a.Service == "":
+		return "no Gateway that was read takes this request, so " + text
+	case a.Route == nil && a.Status != 0:
+		return fmt.Sprintf("no rule takes this request: it gets %d, not %s", a.Status, status)
+	case why != "":
+		return text + ": " + why
+	}
+	return text
+}
+
+// isRedirectAsked reports whether a redirect is asked about, any or one with a certain status.
+func (e *statusExplainer) isRedirectAsked() bool {
+	return e.asked == StatusRedirect || len(e.asked) == 3 && e.asked[0] == '3'
+}
+
 // absenceText says why no policy answers with the status; "" where there is nothing more to say.
 func (e *statusExplainer) absenceText() string {
 	about := propertiesOfStatus(e.asked)
+	switch {
+	case e.result.Outcome == "Redirect" && e.result.Route != nil:
+		return fmt.Sprintf("%s redirects this request with %d", e.result.Route, e.result.Status)
+	case e.result.gates != nil && e.asked == StatusRedirect:
+		return "no filter of the rule and no policy redirects"
+	case e.result.gates != nil && e.isRedirectAsked():
+		return "no filter of the rule and no policy redirects with " + e.asked
+	}
 	if e.result.gates == nil || len(about) == 0 {
 		return ""
 	}

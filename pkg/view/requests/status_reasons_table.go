@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -37,13 +38,13 @@ func (a *RequestResult) statusBlocks() []view.Block {
 		last.add([...]string{"not known", ""}[min(i, 1)], text)
 	}
 	for i, text := range reasons.Notes {
-		word := "or it is from"
+		word := "other sources"
 		if len(reasons.Causes) == 0 {
-			word = "look at"
+			word = "check next"
 		}
 		last.add([...]string{word, ""}[min(i, 1)], text)
 	}
-	last.add("may also get", a.otherAnswers())
+	last.add("other possible answers", a.otherAnswers())
 	if len(last.Rows) > 0 {
 		blocks = append(blocks, view.Block(last))
 	}
@@ -76,7 +77,7 @@ func (a *RequestResult) requestFacts() view.Block {
 		f.add([...]string{"because", ""}[min(i, 1)], why)
 	}
 	for i := range a.NearMisses {
-		f.add([...]string{"near miss", ""}[min(i, 1)], a.NearMisses[i].formatLine())
+		f.add([...]string{a.NearMisses[0].label(), ""}[min(i, 1)], a.NearMisses[i].formatLine())
 	}
 	return view.Block(f)
 }
@@ -192,16 +193,35 @@ func (a *RequestResult) otherAnswers() string {
 	return strings.Join(statuses, "; ")
 }
 
-// nextCommand is what to ask next.
+// nextCommand is what to ask next, about the target on which a setting is in force; "" where no
+// policy is in force on the way of the request.
 func (a *RequestResult) nextCommand(o view.TableOptions) string {
 	if a.Route == nil {
 		return ""
 	}
-	target := a.Route.String()
-	for _, c := range a.StatusReasons.Causes {
-		if c.Source != nil && c.Setting != "" {
-			return "how it came about: " + o.FormatCommand("explain", target, c.Setting)
+	for i := range a.StatusReasons.Causes {
+		if c := &a.StatusReasons.Causes[i]; c.place != nil {
+			words := []string{"explain", c.place.String(), c.fullName}
+			return "details: " + o.FormatCommand(slices.DeleteFunc(words, func(w string) bool { return w == "" })...)
 		}
 	}
-	return "everything in force there: " + o.FormatCommand("effective", target)
+	if target := a.targetInForce(); target != nil {
+		return "everything in force there: " + o.FormatCommand("effective", target.String())
+	}
+	return ""
+}
+
+// targetInForce is where policies are in force on the way of the request: the rule that takes it,
+// else a route to which that delegates, else where the first of them are; nil if none are.
+func (a *RequestResult) targetInForce() *model.Ref {
+	isRule := func(item view.EffectivePolicy) bool { return item.Target == *a.Route }
+	switch {
+	case slices.ContainsFunc(a.Effective, isRule):
+		return a.Route
+	case a.delegatedTo != nil:
+		return a.delegatedTo
+	case len(a.Effective) > 0:
+		return &a.Effective[0].Target
+	}
+	return nil
 }

@@ -24,7 +24,11 @@ func (a *RequestResult) formatHeading() []string {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
 	}
 	for i := range a.NearMisses {
-		head = append(head, [...]string{"near miss: ", "           "}[min(i, 1)]+a.NearMisses[i].formatLine())
+		label := a.NearMisses[0].label() + ": "
+		if i > 0 {
+			label = strings.Repeat(" ", len(label))
+		}
+		head = append(head, label+a.NearMisses[i].formatLine())
 	}
 	for i := range a.Decisions {
 		head = append(head, a.Decisions[i].KindName()+": "+a.Decisions[i].FormatSentence())

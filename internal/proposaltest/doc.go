@@ -1,0 +1,2 @@
+// Package proposaltest runs the commands that answers propose.
+package proposaltest
