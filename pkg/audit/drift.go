@@ -57,10 +57,10 @@ func driftOfGateway(gateway string, members []int, proxies []*dataplane.Proxy) *
 			told = append(told, proxies[i].Name+" ("+formatVersions(v)+")")
 		}
 	}
-	d.Message = fmt.Sprintf("%d of %d proxies of Gateway %s run with another version than most: %s", len(d.Proxies),
+	d.Message = fmt.Sprintf("%d of %d proxies of gateway/%s run with another version than most: %s", len(d.Proxies),
 		len(members), gateway, strings.Join(told, ", "))
 	if !alone {
-		d.Message = fmt.Sprintf("the %d proxies of Gateway %s do not run with the same version: %s", len(members),
+		d.Message = fmt.Sprintf("the %d proxies of gateway/%s do not run with the same version: %s", len(members),
 			gateway, strings.Join(told, ", "))
 	}
 	return d

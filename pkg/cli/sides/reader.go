@@ -3,6 +3,7 @@ package sides
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +44,11 @@ func (f *Flags) NewReader(engine *dopolicy.Engine, s run.Streams, from, to Side)
 		return r, nil
 	}
 	c, err := f.Source.Cluster.Find()
+	var none *failure.NoAnswerError
+	if errors.As(err, &none) && from.isLive() && (f.hasOverlay() || len(f.Deleted) > 0) {
+		none.Hint = "-f, -k and --delete change the first side, here the cluster; to change files, name them first: " +
+			"kubectl dopolicy diff FOLDER --delete KIND/NAME, or kubectl dopolicy diff FOLDER -f FILE"
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -62,16 +62,20 @@ func (w VerdictWriter) buildRule(r merge.Rule) view.Rule {
 func (w VerdictWriter) buildLoss(l *merge.Loss) view.Loss {
 	out := view.Loss{Source: w.BuildSource(l.From, l.Path), Value: l.Value, Reason: string(l.Reason),
 		Message: w.ExplainLoss(l), LostTo: w.BuildWinners(l)}
-	out.Why = ShortLossReason(l.Reason, out.LostTo)
+	out.Why = ShortLossReason(l, out.LostTo)
 	return out
 }
 
-// ShortLossReason says a loss in a few words.
-func ShortLossReason(reason merge.Reason, to []view.Source) string {
-	if len(to) == 0 {
-		return explain.ShortReason(reason, "")
+// ShortLossReason says a loss to winners in a few words; to one on the same level, what put that
+// first.
+func ShortLossReason(l *merge.Loss, to []view.Source) string {
+	if l.Reason == merge.SameLevelOrder && len(l.To) > 0 && l.To[0].Decision.Criterion != "" {
+		return "on the same level, and " + explain.DescribeStanding(l.To[0].Decision)
 	}
-	return explain.ShortReason(reason, to[0].Level)
+	if len(to) == 0 {
+		return explain.ShortReason(l.Reason, "")
+	}
+	return explain.ShortReason(l.Reason, to[0].Level)
 }
 
 // ExplainLoss says a loss in a sentence.

@@ -84,7 +84,7 @@ func findOverridden(r *resolve.Resolution, q view.Query, asked []askedSettings) 
 			if q.Summaries {
 				item.Summary = view.SummarizeValue(k.Summaries, l.Path, l.Value)
 			}
-			item.Why = collect.ShortLossReason(l.Reason, item.LostTo)
+			item.Why = collect.ShortLossReason(&l, item.LostTo)
 			if item.Everywhere {
 				item.Unread = append(item.Unread, r.DescribeGaps(k.Gaps().Of(p))...)
 				slices.Sort(item.Unread)

@@ -19,7 +19,7 @@ func overriddenList(items ...OverriddenRule) *OverriddenRuleList {
 func lostOn(target model.Ref, rule string, loser view.Source, reason string, to ...view.Source) OverriddenRule {
 	return OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: rule, Source: loser, Value: true, Target: target,
 		Paths: []view.Path{{Gateway: "infra/external", Listener: "http"}}, LostTo: to, Reason: reason,
-		Why: collect.ShortLossReason(merge.Reason(reason), to), Message: "a sentence"}
+		Why: collect.ShortLossReason(&merge.Loss{Reason: merge.Reason(reason)}, to), Message: "a sentence"}
 }
 
 func TestOverriddenOfOnePolicy(t *testing.T) {
