@@ -90,7 +90,7 @@ func TestNothingSelected(t *testing.T) {
 		{"overridden", "-n", "selectde"}, {"reach", "limits", "-n", "selectde"}, {"check", "-n", "selectde"}} {
 		near := "did you mean selected?"
 		if args[0] == "reach" {
-			near = "there is ratelimitpolicy/limits in namespace selected"
+			near = "there is ratelimitpolicy/selected/limits"
 		}
 		got := Run(t, args, environment(kubeconfig))
 		if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, `no namespace "selectde" in cluster`) ||
