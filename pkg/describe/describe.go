@@ -116,7 +116,7 @@ func (d *ObjectDescription) addStatus(all *status.StatusList) {
 // addNeighbours adds what traffic comes from and goes to, each once.
 func (d *ObjectDescription) addNeighbours(r *resolve.Resolution) {
 	add := func(to *[]model.Ref, id topology.NodeID) {
-		if ref := r.Node(id).Ref; !d.isAbout(ref) && !slices.Contains(*to, ref) {
+		if ref := r.Node(id).Ref; !d.isAbout(ref) {
 			*to = append(*to, ref)
 		}
 	}
@@ -142,8 +142,10 @@ func (d *ObjectDescription) addNeighbours(r *resolve.Resolution) {
 			}
 		}
 	}
-	slices.SortFunc(d.Above, view.CompareTargets)
-	slices.SortFunc(d.Below, view.CompareTargets)
+	for _, refs := range []*[]model.Ref{&d.Above, &d.Below} {
+		slices.SortFunc(*refs, view.CompareTargets)
+		*refs = slices.Compact(*refs)
+	}
 }
 
 // eachBelow calls a function for the nodes of a role to which traffic goes from a node.

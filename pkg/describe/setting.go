@@ -12,11 +12,14 @@ import (
 
 // settingLine is a setting with one value and source, and the targets on which it is in force.
 type settingLine struct {
-	kind, setting, value, from string
-	targets                    []model.Ref
-	paths                      []view.Path
-	isOnSomePaths              bool // another line says the same setting of one of the targets, for other paths
+	settingKey
+	targets       model.Set[model.Ref]
+	paths         []view.Path
+	isOnSomePaths bool // another line says the same setting of one of the targets, for other paths
 }
+
+// settingKey is what is equal of the settings that share a line.
+type settingKey struct{ kind, setting, value, from string }
 
 // settingsBlock has a line for each setting in force, and says how many there are where some are
 // left out: of each kind the first ones stay.
@@ -28,8 +31,8 @@ func (d *ObjectDescription) settingsBlock(o view.TableOptions) (b view.Block, mo
 		more = fmt.Sprintf("%d of %d rows, some of each kind", mostSettings, len(lines))
 	}
 	for _, line := range pickSettings(lines) {
-		on := d.targetsText(line.targets, o)
-		if via := view.ViaText(line.paths, line.targets[0].WithoutSection(), o); line.isOnSomePaths && via != "" {
+		on := d.targetsText(line.targets.List, o)
+		if via := view.ViaText(line.paths, line.targets.List[0].WithoutSection(), o); line.isOnSomePaths && via != "" {
 			on += " via " + via
 		}
 		b.Rows = append(b.Rows, []view.Cell{{Text: kinds.ShortName(line.kind)}, {Text: line.setting}, {Text: line.value},
@@ -72,42 +75,45 @@ func pickSettings(lines []settingLine) []settingLine {
 func (d *ObjectDescription) collectSettings() ([]settingLine, view.KindNames) {
 	kinds := view.KindNames{}
 	var out []settingLine
+	at := map[settingKey]int{}
 	for i := range d.Effective {
 		item := &d.Effective[i]
 		kinds.Add(item.PolicyKind)
 		for j := range item.Rules {
 			rule := &item.Rules[j]
-			line := settingLine{kind: item.PolicyKind, setting: rule.Name, value: item.SummarizeRule(rule),
-				from: view.EachSource(rule.Sources, view.SourceName)}
-			at := slices.IndexFunc(out, func(l settingLine) bool {
-				return l.kind == line.kind && l.setting == line.setting && l.value == line.value && l.from == line.from
-			})
-			if at < 0 {
-				at = len(out)
-				out = append(out, line)
+			key := settingKey{item.PolicyKind, rule.Name, item.SummarizeRule(rule),
+				view.EachSource(rule.Sources, view.SourceName)}
+			n, known := at[key]
+			if !known {
+				n = len(out)
+				at[key] = n
+				out = append(out, settingLine{settingKey: key})
 			}
-			if !slices.Contains(out[at].targets, item.Target) {
-				out[at].targets = append(out[at].targets, item.Target)
-			}
-			out[at].paths = append(out[at].paths, item.Paths...)
+			out[n].targets.Add(item.Target)
+			out[n].paths = append(out[n].paths, item.Paths...)
 		}
 	}
 	markPaths(out)
 	slices.SortStableFunc(out, func(a, b settingLine) int {
-		return cmp.Or(strings.Compare(a.kind, b.kind), len(b.targets)-len(a.targets))
+		return cmp.Or(strings.Compare(a.kind, b.kind), len(b.targets.List)-len(a.targets.List))
 	})
 	return out, kinds
 }
 
 // markPaths marks the lines of which another says the same setting of the same target.
 func markPaths(lines []settingLine) {
+	type place struct {
+		kind, setting string
+		target        model.Ref
+	}
+	first := map[place]int{}
 	for i := range lines {
-		a := &lines[i]
-		for j := range lines[:i] {
-			b := &lines[j]
-			if a.kind == b.kind && a.setting == b.setting &&
-				slices.ContainsFunc(a.targets, func(t model.Ref) bool { return slices.Contains(b.targets, t) }) {
-				a.isOnSomePaths, b.isOnSomePaths = true, true
+		for _, target := range lines[i].targets.List {
+			at := place{lines[i].kind, lines[i].setting, target}
+			if other, known := first[at]; known {
+				lines[i].isOnSomePaths, lines[other].isOnSomePaths = true, true
+			} else {
+				first[at] = i
 			}
 		}
 	}

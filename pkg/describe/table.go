@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
@@ -63,29 +65,22 @@ func limitRows(b view.Block, most int) (view.Block, string) {
 
 // factBlock says what the object is, how its traffic flows, and how it fares.
 func (d *ObjectDescription) factBlock(o view.TableOptions) view.Block {
-	b := view.Block{Columns: []view.Column{{}, {Rank: 1, MinWidth: 40, Wrap: true}}}
-	add := func(word, text string) {
-		if text != "" {
-			b.Rows = append(b.Rows, []view.Cell{{Text: word, Tone: view.Dim}, {Text: text}})
-		}
-	}
-	add("object", d.Object.String())
+	f := view.NewFacts()
+	f.Add("object", d.Object.String())
 	if d.Origin != nil {
-		add("written in", d.Origin.String())
+		f.Add("written in", d.Origin.String())
 	}
-	add("traffic from", joinRefs(d.Above))
-	add("traffic to", joinRefs(d.Below))
-	add("sets", joinSome(d.Settings, ", "))
+	f.Add("traffic from", joinRefs(d.Above))
+	f.Add("traffic to", joinRefs(d.Below))
+	f.Add("sets", joinSome(d.Settings))
 	if d.isPolicy {
 		for _, s := range d.Status {
-			add("targets", joinRefs(s.Targets))
+			f.Add("targets", joinRefs(s.Targets))
 		}
 	}
-	for i, line := range d.statusLines() {
-		add([...]string{"status", ""}[min(i, 1)], line)
-	}
-	add("in force", d.countText(o))
-	return b
+	f.AddList("status", d.statusLines())
+	f.Add("in force", d.countText(o))
+	return f.Block()
 }
 
 // joinRefs names a few objects, and counts the rest.
@@ -94,14 +89,15 @@ func joinRefs(refs []model.Ref) string {
 	for i, r := range refs {
 		names[i] = r.String()
 	}
-	return joinSome(names, ", ")
+	return joinSome(names)
 }
 
-func joinSome(names []string, separator string) string {
+// joinSome lists a few names, and counts the rest.
+func joinSome(names []string) string {
 	if len(names) > mostNames+1 {
-		return strings.Join(names[:mostNames], separator) + fmt.Sprintf(" and %d more", len(names)-mostNames)
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 	}
-	return strings.Join(names, separator)
+	return strings.Join(names, ", ")
 }
 
 // countText says how many settings of each kind are in force, and on how many targets.
@@ -177,7 +173,7 @@ func (d *ObjectDescription) placesText(targets map[model.Ref]bool) string {
 		out = append(out, fmt.Sprintf("%d of %s", rules, view.FormatCount(all, "route rule")))
 	}
 	if len(others) > 0 {
-		out = append(out, joinSome(others, ", "))
+		out = append(out, joinSome(others))
 	}
 	if len(out) == 0 {
 		return ""
@@ -232,7 +228,7 @@ func (d *ObjectDescription) statusLines() []string {
 		}
 		for k, text := range texts {
 			if len(at[k]) > 0 && len(texts) > 1 {
-				text += " at " + joinSome(slices.Compact(at[k]), ", ")
+				text += " at " + joinSome(slices.Compact(at[k]))
 			}
 			out = append(out, name+text)
 		}
@@ -290,7 +286,7 @@ func acceptedCell(p *status.ObjectStatus) view.Cell {
 	for _, a := range p.Ancestors {
 		for _, c := range a.Conditions {
 			switch {
-			case c.Type != acceptedCondition:
+			case c.Type != string(gatewayv1.PolicyConditionAccepted):
 			case c.Status != "True":
 				return view.Cell{Text: c.Status + " " + c.Reason, Tone: view.Bad}
 			default:
@@ -300,9 +296,6 @@ func acceptedCell(p *status.ObjectStatus) view.Cell {
 	}
 	return out
 }
-
-// acceptedCondition is the type of the condition which says that an object is accepted.
-const acceptedCondition = "Accepted"
 
 // forceCell counts the targets on which a policy is in force.
 func forceCell(f *status.PolicyForce) view.Cell {

@@ -33,53 +33,36 @@ func (a *RequestResult) statusBlocks() []view.Block {
 		blocks = append(blocks, causeFacts(reasons.Causes[i:end]))
 		i = end
 	}
-	last := newFacts()
-	for i, text := range reasons.Unknown {
-		last.add([...]string{"not known", ""}[min(i, 1)], text)
+	last := view.NewFacts()
+	last.AddList("not known", reasons.Unknown)
+	word := "other sources"
+	if len(reasons.Causes) == 0 {
+		word = "check next"
 	}
-	for i, text := range reasons.Notes {
-		word := "other sources"
-		if len(reasons.Causes) == 0 {
-			word = "check next"
-		}
-		last.add([...]string{word, ""}[min(i, 1)], text)
-	}
-	last.add("other possible answers", a.otherAnswers())
-	if len(last.Rows) > 0 {
-		blocks = append(blocks, view.Block(last))
+	last.AddList(word, reasons.Notes)
+	last.Add("other possible answers", a.otherAnswers())
+	if b := last.Block(); len(b.Rows) > 0 {
+		blocks = append(blocks, b)
 	}
 	return blocks
 }
 
-// facts is a block of lines, each a word and what there is to say.
-type facts view.Block
-
-func newFacts() facts {
-	return facts{Columns: []view.Column{{}, {Rank: 1, MinWidth: 40, Wrap: true}}}
-}
-
-// add adds a line, unless there is nothing to say.
-func (f *facts) add(word, text string) {
-	if text != "" {
-		f.Rows = append(f.Rows, []view.Cell{{Text: word, Tone: view.Dim}, {Text: text}})
-	}
-}
-
 // requestFacts say how the request gets to its rule and backend, and what nearly took it.
 func (a *RequestResult) requestFacts() view.Block {
-	f := newFacts()
-	f.add("request", a.Request.Text)
-	f.add("goes to", a.destinationText())
-	for i, why := range a.Why {
-		if strings.HasPrefix(why, "it depends: ") || a.isCause(why) { // said below
-			continue
+	f := view.NewFacts()
+	f.Add("request", a.Request.Text)
+	f.Add("goes to", a.destinationText())
+	f.AddList("because", slices.DeleteFunc(slices.Clone(a.Why), func(why string) bool {
+		return strings.HasPrefix(why, "it depends: ") || a.isCause(why) // said below
+	}))
+	if len(a.NearMisses) > 0 {
+		var lines []string
+		for i := range a.NearMisses {
+			lines = append(lines, a.NearMisses[i].formatLine())
 		}
-		f.add([...]string{"because", ""}[min(i, 1)], why)
+		f.AddList(a.NearMisses[0].label(), lines)
 	}
-	for i := range a.NearMisses {
-		f.add([...]string{a.NearMisses[0].label(), ""}[min(i, 1)], a.NearMisses[i].formatLine())
-	}
-	return view.Block(f)
+	return f.Block()
 }
 
 // isCause reports whether a comparison is why the Gateway answers with the status.
@@ -135,12 +118,12 @@ func (c *StatusCause) answersAs(other *StatusCause) bool {
 
 // causeFacts are what is known of the settings of one object that answer alike.
 func causeFacts(causes []StatusCause) view.Block {
-	f, first := newFacts(), &causes[0]
+	f, first := view.NewFacts(), &causes[0]
 	word := "policy"
 	if first.Source == nil {
 		word = "object"
 	}
-	f.add(word, first.Object.String())
+	f.Add(word, first.Object.String())
 	target, origin := "", ""
 	for i := range causes {
 		c := &causes[i]
@@ -148,7 +131,7 @@ func causeFacts(causes []StatusCause) view.Block {
 		if c.valueText != "" {
 			setting += " = " + c.valueText
 		}
-		f.add("setting", setting)
+		f.Add("setting", setting)
 		if c.Source != nil && c.Source.Target != nil && target == "" {
 			target = c.Source.Target.String()
 			if c.why != "" {
@@ -159,14 +142,14 @@ func causeFacts(causes []StatusCause) view.Block {
 			origin = strings.TrimPrefix(origin+", "+c.Origin.String(), ", ")
 		}
 	}
-	f.add("set on", target)
-	f.add("written in", origin)
+	f.Add("set on", target)
+	f.Add("written in", origin)
 	status := fmt.Sprint(first.Status)
 	if status == protect.AnyStatus {
 		status = "any status"
 	}
-	f.add("answers", status+" "+first.When)
-	return view.Block(f)
+	f.Add("answers", status+" "+first.When)
+	return f.Block()
 }
 
 // otherAnswers are the other statuses that may be answered before a backend gets the request, with
