@@ -28,6 +28,9 @@ func (o *written) after(n int) string {
 	return o.text.String()[n:]
 }
 
+// String is all that was written.
+func (o *written) String() string { return o.after(0) }
+
 // watching starts the plugin, and returns what waits until it has written a text anew.
 func watching(t *testing.T, kubeconfig string, args ...string) (await func(text string)) {
 	t.Helper()

@@ -1,11 +1,9 @@
 package cluster
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -13,25 +11,7 @@ import (
 // watchText is a watching plugin with all that it writes.
 type watchText struct {
 	t        *testing.T
-	out, err lockedBuffer
-}
-
-// lockedBuffer is a buffer that is read while it is written.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
+	out, err written
 }
 
 func watchAsText(t *testing.T, kubeconfig string, args ...string) *watchText {
@@ -48,7 +28,7 @@ func watchAsText(t *testing.T, kubeconfig string, args ...string) *watchText {
 }
 
 // await waits until a text is written.
-func (w *watchText) await(of *lockedBuffer, text string, most time.Duration) {
+func (w *watchText) await(of *written, text string, most time.Duration) {
 	w.t.Helper()
 	for end := time.Now().Add(most); !strings.Contains(of.String(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
