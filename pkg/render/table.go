@@ -117,7 +117,7 @@ func (p *printer) fitBlock(b *view.Block, header bool) {
 	texts, _ := p.measureCells(rows)
 	fitter := fitter{columns: columns, rows: texts, width: p.width, mark: p.style.escapeText("…"),
 		escape: p.style.escapeText, formatGroup: b.FormatGroup}
-	f := fitter.fit()
+	f := fitter.findFit()
 	for _, c := range f.dropped {
 		p.dropped = append(p.dropped, columns[c].Name)
 	}
