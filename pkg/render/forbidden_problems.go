@@ -55,7 +55,7 @@ func summarizeForbidden(problems []model.Problem, o Forbidden) []model.Problem {
 	}
 	var whole, parts, beside []string
 	for _, f := range places {
-		switch text, isWhole := f.describe(o); {
+		switch text, isWhole := f.describePlace(o); {
 		case isWhole:
 			whole = append(whole, text)
 		case f.namespace != "":
@@ -83,8 +83,8 @@ func (f *forbiddenPlace) isPlaceOf(p model.Problem) bool {
 	return f.namespace == p.Ref.Namespace && f.others == strings.Contains(p.Message, allNamespaces)
 }
 
-// describe says what cannot be read, and whether that is a namespace as a whole.
-func (f *forbiddenPlace) describe(o Forbidden) (text string, whole bool) {
+// describePlace says what cannot be read, and whether that is a namespace as a whole.
+func (f *forbiddenPlace) describePlace(o Forbidden) (text string, whole bool) {
 	slices.Sort(f.kinds)
 	f.kinds = slices.Compact(f.kinds)
 	text = view.FormatCount(len(f.kinds), "kind")

@@ -99,7 +99,7 @@ func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Pred
 	a.silence = newSilence(a.kinds, predictions)
 	for i := range predictions {
 		if o := r.Snapshot.Get(predictions[i].Object.WithoutSection()); o != nil {
-			a.silence.listen(r, predictions[i].Object, a.reportsOf(o, predictions[i].Object.Section))
+			a.silence.noteReports(r, predictions[i].Object, a.reportsOf(o, predictions[i].Object.Section))
 		}
 	}
 	for _, p := range problems {

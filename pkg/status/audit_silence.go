@@ -67,8 +67,8 @@ func (s *silence) writerOf(r *resolve.Resolution, object model.Ref, controller s
 	return controllerOf(r, object.WithoutSection())
 }
 
-// listen notes who reports something about an object.
-func (s *silence) listen(r *resolve.Resolution, object model.Ref, reports []Report) {
+// noteReports notes who reports something about an object.
+func (s *silence) noteReports(r *resolve.Resolution, object model.Ref, reports []Report) {
 	for i := range reports {
 		for j := range reports[i].Conditions {
 			switch c := &reports[i].Conditions[j]; {

@@ -39,10 +39,10 @@ func (c *Cluster) Link() *Link {
 		c.tb.Fatal(err)
 	}
 	l := &Link{listener: listener, target: target.Host}
-	go l.serve()
+	go l.acceptConnections()
 	c.tb.Cleanup(func() {
 		_ = listener.Close()
-		l.set(linkDown)
+		l.setState(linkDown)
 	})
 	return l
 }
@@ -60,8 +60,8 @@ func (c *Cluster) LinkKubeconfig(l *Link, user, namespace string) string {
 	return path
 }
 
-// set cuts the link, or mends it: connections from before are gone then.
-func (l *Link) set(state linkState) {
+// setState cuts the link, or mends it: connections from before are gone then.
+func (l *Link) setState(state linkState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state = state
@@ -74,20 +74,20 @@ func (l *Link) set(state linkState) {
 	l.conns = nil
 }
 
-func (l *Link) now() linkState {
+func (l *Link) currentState() linkState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
 }
 
-// serve passes connections on until the link ends.
-func (l *Link) serve() {
+// acceptConnections passes connections on until the link ends.
+func (l *Link) acceptConnections() {
 	for {
 		client, err := l.listener.Accept()
 		if err != nil {
 			return
 		}
-		if l.now() == linkDown {
+		if l.currentState() == linkDown {
 			_ = client.Close()
 			continue
 		}
@@ -99,18 +99,18 @@ func (l *Link) serve() {
 		l.mu.Lock()
 		l.conns = append(l.conns, client, server)
 		l.mu.Unlock()
-		go l.pass(client, server)
-		go l.pass(server, client)
+		go l.copyBytes(client, server)
+		go l.copyBytes(server, client)
 	}
 }
 
-// pass copies what is sent while the link is up; what is sent over a silent one is gone.
-func (l *Link) pass(to, from net.Conn) {
+// copyBytes copies what is sent while the link is up; what is sent over a silent one is gone.
+func (l *Link) copyBytes(to, from net.Conn) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 && l.now() == linkUp {
+		if n > 0 && l.currentState() == linkUp {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}

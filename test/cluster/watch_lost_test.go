@@ -83,7 +83,7 @@ func TestWatchLost(t *testing.T) {
 			if said := w.err.String(); said != "" {
 				t.Errorf("while all is well: %s", said)
 			}
-			link.set(state)
+			link.setState(state)
 			cut := time.Now()
 			w.await(&w.err, "warning: the connection to cluster test is lost: the answer is that of ", 5*time.Second)
 			_, since, _ := strings.Cut(w.err.String(), "is that of ")
@@ -97,7 +97,7 @@ func TestWatchLost(t *testing.T) {
 			if n := strings.Count(w.err.String(), "\n"); n != 1 {
 				t.Errorf("%d lines are written while it is lost:\n%s", n, &w.err)
 			}
-			link.set(linkUp)
+			link.setState(linkUp)
 			w.await(&w.err, "note: cluster test answers again", 10*time.Second)
 			w.await(&w.out, "limits.two", 10*time.Second)
 			if !strings.Contains(w.out.String(), "1 new (+), 0 gone (-)") {

@@ -89,7 +89,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o.Query.Output.AddTableFlags(cmd)
 	o.Request.Flags.AddFlags(cmd.Flags())
 	o.Connection.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
+	requestline.AddCurlFlag(cmd.Flags(), &o.Curl)
 	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "",
 		"file with one request per line, or - for standard input")
 	completion.AddRequestFlags(cmd, o.Environment, &o.Query.Source)

@@ -41,6 +41,11 @@ func (f *Flags) AddRequestFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Options.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
 }
 
+// AddCurlFlag adds the flag that gives a request as a curl command.
+func AddCurlFlag(fs *pflag.FlagSet, curl *string) {
+	fs.StringVar(curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
+}
+
 // Request is a request as it was typed.
 type Request struct {
 	Flags       Flags

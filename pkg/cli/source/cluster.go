@@ -206,8 +206,8 @@ func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopol
 	in, err := engine.ReadServer(ctx, server, dopolicy.ClusterOptions{Asked: f.askedKinds(), Options: cluster.Options{
 		Context: c.Context, ReadAt: time.Now().UTC().Truncate(time.Second), AllDefinitions: f.AllKinds ||
 			!f.NoSchemas, Namespaces: []string{f.Namespace},
-		NothingAllowed: f.Cluster.PrintRights, Reports: f.wantedReports(), PageSize: f.Cluster.ChunkSize, Progress: progress, Cache: f.Cache,
-		Overlay: f.loadOptions(s), Limits: f.Limits.Values()}})
+		NothingAllowed: f.Cluster.PrintRights, Reports: f.wantedReports(), PageSize: f.Cluster.ChunkSize,
+		Progress: progress, Cache: f.Cache, Overlay: f.loadOptions(s), Limits: f.Limits.Values()}})
 	switch {
 	case errors.Is(context.Cause(ctx), ErrTooLate):
 		return nil, failure.NoAnswer(fmt.Sprintf("reading cluster %s took longer than %s", c.Context, c.Timeout),

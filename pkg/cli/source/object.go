@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
@@ -47,8 +48,11 @@ func (s *Session) findPolicyObject(text string) (NamedObject, error) {
 // objectsNamed returns the policies and targets with a name, as NAME or NAMESPACE/NAME.
 func (s *Session) objectsNamed(text string) []model.Ref {
 	var out []model.Ref
+	readings := listReadings(strings.Split(text, "/"))
 	add := func(ref model.Ref) {
-		if ref.Section == "" && (ref.Name == text && s.IsInNamespace(ref) || ref.FullName() == text) {
+		if ref.Section == "" && slices.ContainsFunc(readings, func(n objectName) bool {
+			return n.section == "" && n.isNameOf(ref, s.Flags)
+		}) {
 			out = append(out, ref)
 		}
 	}

@@ -3,6 +3,8 @@ package source
 import (
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // objectName is one way to read the name of an object on the command line:
@@ -21,6 +23,11 @@ func listReadings(words []string) []objectName {
 		out = append(out, objectName{words[0], words[1], strings.Join(words[2:], "/")})
 	}
 	return out
+}
+
+// isNameOf reports whether an object may be meant, whatever the section.
+func (n objectName) isNameOf(ref model.Ref, flags *Flags) bool {
+	return ref.Name == n.name && n.isInNamespace(ref.Namespace, flags)
 }
 
 // isInNamespace reports whether an object in a namespace may be meant: one in the namespace that

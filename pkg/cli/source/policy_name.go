@@ -99,12 +99,12 @@ func (s *Session) searchPolicy(text string) (policySearch, error) {
 func (f *policySearch) addPolicy(k *resolve.Kind, p *policy.Policy, flags *Flags) {
 	ref := p.Ref()
 	for _, n := range f.readings {
-		switch here := n.isInNamespace(ref.Namespace, flags); {
-		case here && ref.Name == n.name:
+		switch {
+		case n.isNameOf(ref, flags):
 			f.found = append(f.found, NamedPolicy{Kind: k, Policy: p, Rule: n.section})
-		case !here && ref.Name == n.name && n.namespace == "":
+		case ref.Name == n.name && n.namespace == "":
 			f.elsewhere = append(f.elsewhere, ref)
-		case here:
+		case n.isInNamespace(ref.Namespace, flags):
 			f.names = append(f.names, ref.Name)
 		}
 	}

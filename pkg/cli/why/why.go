@@ -67,7 +67,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	}
 	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "name")
 	o.Request.Flags.AddRequestFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.Curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
+	requestline.AddCurlFlag(cmd.Flags(), &o.Curl)
 	completion.AddRequestFlags(cmd, o.Environment, &o.Query.Source)
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, nil)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

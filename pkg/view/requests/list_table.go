@@ -107,7 +107,7 @@ func (a *RequestResult) buildRow() []view.Cell {
 		}
 	}
 	for i := range a.NearMisses {
-		why = append(why, a.NearMisses[i].label()+": "+a.NearMisses[i].formatLine())
+		why = append(why, a.NearMisses[i].formatLabel()+": "+a.NearMisses[i].formatLine())
 	}
 	return []view.Cell{{Text: a.Request.Text}, outcome, dash(listener), dash(route), dash(rule), dash(a.backendText()),
 		dash(strings.Join(why, "; "))}

@@ -34,8 +34,8 @@ func (w *Writer) buildNearMisses(a *request.Answer) []NearMiss {
 	return out
 }
 
-// label is what near misses are called that begin with this one.
-func (n *NearMiss) label() string {
+// formatLabel is what near misses are called that begin with this one.
+func (n *NearMiss) formatLabel() string {
 	if n.Route != nil {
 		return "closest rule"
 	}

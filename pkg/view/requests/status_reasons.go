@@ -80,7 +80,7 @@ func (w *Writer) explainStatus(asked string, a *request.Answer, result *RequestR
 	e.addDenials()
 	e.addNamed()
 	e.addUnknown(doubts)
-	e.judge()
+	e.setVerdict()
 	result.delegatedTo = w.findDelegateInForce(result.Backends)
 	return &e.out
 }
@@ -486,8 +486,8 @@ func propertiesOfStatus(status string) []gate.Property {
 	return nil
 }
 
-// judge sets the verdict and the summary, and adds where else the status may come from.
-func (e *statusExplainer) judge() {
+// setVerdict sets the verdict and the summary, and adds where else the status may come from.
+func (e *statusExplainer) setVerdict() {
 	out, causes, status := &e.out, e.out.Causes, e.asked
 	if status == StatusRedirect {
 		status = "a redirect"

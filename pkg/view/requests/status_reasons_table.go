@@ -60,7 +60,7 @@ func (a *RequestResult) requestFacts() view.Block {
 		for i := range a.NearMisses {
 			lines = append(lines, a.NearMisses[i].formatLine())
 		}
-		f.AddList(a.NearMisses[0].label(), lines)
+		f.AddList(a.NearMisses[0].formatLabel(), lines)
 	}
 	return f.Block()
 }

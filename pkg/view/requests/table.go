@@ -24,7 +24,7 @@ func (a *RequestResult) formatHeading() []string {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
 	}
 	for i := range a.NearMisses {
-		label := a.NearMisses[0].label() + ": "
+		label := a.NearMisses[0].formatLabel() + ": "
 		if i > 0 {
 			label = strings.Repeat(" ", len(label))
 		}

@@ -20,7 +20,7 @@ func (l *StatusList) auditTable(o view.TableOptions) view.Table {
 			MinWidth: 24, Wrap: true, Below: true}}}
 	silent := l.silentControllers(o)
 	for _, c := range silent {
-		b.Rows = append(b.Rows, c.row())
+		b.Rows = append(b.Rows, c.buildRow())
 	}
 	for i := range l.Items {
 		b.Rows = append(b.Rows, l.Items[i].auditRows(o, silent)...)
@@ -99,7 +99,7 @@ func (l *StatusList) silentControllers(o view.TableOptions) []silentController {
 }
 
 // row is the line of a controller.
-func (c *silentController) row() []view.Cell {
+func (c *silentController) buildRow() []view.Cell {
 	what := fmt.Sprintf("controller %s reports nothing: is it running, and does it know the kinds? (such as %s; "+
 		"-o wide lists all)", c.name, c.objects[0])
 	dash := view.Cell{Text: "-"}
