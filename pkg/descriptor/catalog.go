@@ -25,6 +25,7 @@ type Catalog struct {
 
 	knowledge Knowledge
 	requests  []RequestNormalization // what data planes make of requests, by vendor
+	routing   []RoutingProfile       // how data planes choose rules, by vendor
 }
 
 // autoValue is the value of a setting that leaves the decision to the loaded objects.
@@ -174,6 +175,7 @@ func (b *builder) registerFile(src parsedFile, vendor string) error {
 			v.requests.Controllers = v.controllers
 			b.catalog.requests = append(b.catalog.requests, *v.requests)
 		}
+		b.registerRouting(v)
 	}
 	for _, n := range docs {
 		kind := form.TextOf(n, "kind")

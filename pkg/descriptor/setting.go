@@ -39,6 +39,7 @@ type vendorReader struct {
 	knowledge   *Knowledge
 	routes      []routeKind
 	requests    *RequestNormalization
+	routing     []RoutingProfile
 }
 
 func (r *vendorReader) readVendor(n *yaml.Node) {
@@ -46,7 +47,8 @@ func (r *vendorReader) readVendor(n *yaml.Node) {
 	fields := map[string]form.Field{"apiVersion": none, "kind": none, "name": r.Text(&r.name),
 		"controllers": r.Texts(&r.controllers),
 		"settings":    func(n *yaml.Node) { r.List(n, r.readSetting) }, "cluster": r.readClusterKinds,
-		"routes": r.routeKinds, "requests": r.readRequests}
+		"routes": r.routeKinds, "requests": r.readRequests,
+		"routing": r.readRouting}
 	maps.Copy(fields, r.knowledgeFields())
 	r.Object(n, fields)
 	if r.name == "" {
@@ -141,7 +143,7 @@ func (e *SettingError) Error() string { return e.Message }
 func parseSettings(known []Setting, texts []string) (model.Settings, error) {
 	values := map[string]any{}
 	byName := map[string]Setting{}
-	var names []string
+	var names, chosen []string
 	for _, s := range known {
 		byName[s.Name] = s
 		names = append(names, s.Name)
@@ -177,8 +179,9 @@ func parseSettings(known []Setting, texts []string) (model.Settings, error) {
 			s.Name = s.Alias
 		}
 		values[s.Name] = s.parseValue(value)
+		chosen = append(chosen, s.Name)
 	}
-	return model.NewSettings(values), nil
+	return model.NewSettings(values).WithChosen(chosen), nil
 }
 
 // AllowedValues returns the values that the setting takes; nil if it takes any.
